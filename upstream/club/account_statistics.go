@@ -1,0 +1,31 @@
+package club
+
+import "context"
+
+// AccountStatistics is what a contact owes.
+type AccountStatistics struct {
+	TotalRealDebt int64 // cents
+}
+
+// accountStatistics is the answer; without the amount it says nothing, and above
+// all not that the contact owes nothing.
+type accountStatistics struct {
+	TotalRealDebt *int64 `json:"totalRealDebt"`
+}
+
+func (a accountStatistics) missing() string {
+	if a.TotalRealDebt == nil {
+		return "totalRealDebt"
+	}
+	return ""
+}
+
+// GetAccountStatistics reads the debt of a contact; club system API, section
+// Contacts. ErrNotFound as for GetContact.
+func (c *Client) GetAccountStatistics(ctx context.Context, s Scope, contact IRI) (AccountStatistics, error) {
+	got, err := do[accountStatistics](ctx, c, get("GetAccountStatistics", s, "stats/accounts/contacts/{id}", contact))
+	if err != nil {
+		return AccountStatistics{}, err
+	}
+	return AccountStatistics{TotalRealDebt: *got.TotalRealDebt}, nil
+}

@@ -1,0 +1,36 @@
+package club
+
+import (
+	"context"
+	"net/url"
+)
+
+// Attendee is a contact's place in a class. Its fields are an assumption: the
+// API's description shows none.
+type Attendee struct {
+	IRI        IRI    `json:"@id"`
+	State      string `json:"state"` // such as "booked"
+	Contact    IRI    `json:"contactId"`
+	ClassEvent IRI    `json:"classEventId"`
+	Club       IRI    `json:"clubId"`
+}
+
+// AttendeeQuery narrows a list of attendees. Zero fields are not sent.
+type AttendeeQuery struct {
+	Contact    IRI
+	ClassEvent IRI
+}
+
+// ListAttendees reads the attendees of the scope's club, all pages; club system
+// API, section Network nodes and other collections. Reading them makes up for
+// events that were lost on the way.
+func (c *Client) ListAttendees(ctx context.Context, s Scope, q AttendeeQuery) ([]Attendee, error) {
+	query := url.Values{}
+	if q.Contact != "" {
+		query.Set("contactId", string(q.Contact))
+	}
+	if q.ClassEvent != "" {
+		query.Set("classEventId", string(q.ClassEvent))
+	}
+	return list[Attendee](ctx, c, get("ListAttendees", s, "attendees", "").with(query))
+}

@@ -1,0 +1,100 @@
+package club
+
+import "context"
+
+// The statuses of a contact; club system API, section Contact. It shows the
+// literals of the first two; the others are named in prose, and what a former
+// customer is called is not known at all.
+const (
+	StatusProspect = "prospect" // known, not yet a member
+	StatusTemp     = "temp"     // made during a purchase
+	StatusCustomer = "customer"
+	StatusBanned   = "banned"
+)
+
+// Address is a postal address.
+type Address struct {
+	Country    string `json:"addressCountry"` // ISO 3166 alpha-2, such as "FR"
+	Locality   string `json:"addressLocality"`
+	PostalCode string `json:"postalCode"`
+	Street     string `json:"streetAddress"`
+}
+
+// Contact is a person the club system knows.
+type Contact struct {
+	IRI        IRI          `json:"@id"`
+	Number     string       `json:"number"` // what the person is called by in sales and mandates
+	FamilyName string       `json:"familyName"`
+	GivenName  string       `json:"givenName"`
+	Gender     string       `json:"gender"`
+	BirthDate  string       `json:"birthDate"` // YYYY-MM-DD
+	Email      string       `json:"email"`
+	Mobile     string       `json:"mobile"` // where SMS codes go
+	Status     string       `json:"status"`
+	Address    *Address     `json:"address"`
+	Club       IRI          `json:"clubId"`
+	Tags       []ContactTag `json:"tags"`
+}
+
+func (c Contact) missing() string { return missingIRI(c.IRI) }
+
+// missingIRI is the check of a record without which nothing more can be asked.
+func missingIRI(iri IRI) string {
+	if iri == "" {
+		return "@id"
+	}
+	return ""
+}
+
+// ContactTag is a mark on a contact that may open or close offers to them.
+type ContactTag struct {
+	IRI          IRI    `json:"@id"`
+	Name         string `json:"name"`
+	ValidFrom    string `json:"validFrom"`    // YYYY-MM-DD
+	ValidThrough string `json:"validThrough"` // YYYY-MM-DD; empty: no end
+}
+
+// NewContact is a person to be made known to the club system.
+type NewContact struct {
+	FamilyName string   `json:"familyName"`
+	GivenName  string   `json:"givenName"`
+	Gender     string   `json:"gender,omitempty"` // female, male or other
+	Club       IRI      `json:"clubId"`
+	BirthDate  string   `json:"birthDate,omitempty"` // YYYY-MM-DD
+	Email      string   `json:"email,omitempty"`
+	Mobile     string   `json:"mobile,omitempty"` // +33600000000
+	Address    *Address `json:"address,omitempty"`
+	Status     string   `json:"status,omitempty"` // StatusProspect or StatusTemp; empty leaves it to the club system
+}
+
+// CreateContact makes a new contact. The club system makes one at every call,
+// whether it knows the person or not. Rejected with Violations when a field is
+// missing or wrong. That this operation exists is an assumption: the API's
+// description needs a contact to exist and does not say how.
+func (c *Client) CreateContact(ctx context.Context, s Scope, in NewContact) (Contact, error) {
+	return do[Contact](ctx, c, post("CreateContact", s, "contacts", "", in))
+}
+
+// GetContact reads a contact with its tags; club system API, section Contacts.
+// ErrNotFound when it does not exist or is out of the scope's reach.
+func (c *Client) GetContact(ctx context.Context, s Scope, contact IRI) (Contact, error) {
+	return do[Contact](ctx, c, get("GetContact", s, "contacts/{id}", contact))
+}
+
+// ContactChanges are corrections to a contact; empty fields stay as they are.
+type ContactChanges struct {
+	FamilyName string   `json:"familyName,omitempty"`
+	GivenName  string   `json:"givenName,omitempty"`
+	Gender     string   `json:"gender,omitempty"`
+	BirthDate  string   `json:"birthDate,omitempty"` // YYYY-MM-DD
+	Email      string   `json:"email,omitempty"`
+	Mobile     string   `json:"mobile,omitempty"`
+	Address    *Address `json:"address,omitempty"` // replaced as a whole
+}
+
+// UpdateContact corrects a contact and returns it as it is then. Rejected with
+// Violations when a field is wrong. That this operation exists is an assumption,
+// as it is for CreateContact.
+func (c *Client) UpdateContact(ctx context.Context, s Scope, contact IRI, in ContactChanges) (Contact, error) {
+	return do[Contact](ctx, c, put("UpdateContact", s, "contacts/{id}", contact, in))
+}

@@ -1,0 +1,71 @@
+package club
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// errEndless: a list has not ended after mostPages.
+var errEndless = errors.New("club: list without end")
+
+// errTooLong: an answer is longer than Limits.Body.
+var errTooLong = errors.New("club: answer too long")
+
+// DecodeError is an answer that does not have the expected form. It names the
+// field and never its value, which may be personal.
+type DecodeError struct {
+	// Field is the path of the JSON field, such as "articles.priceTI"; empty when
+	// the answer as a whole is not readable JSON.
+	Field string
+	// Want is the type that was expected, such as "int64".
+	Want string
+}
+
+// Error implements error.
+func (e *DecodeError) Error() string {
+	if e.Field == "" {
+		return "answer unreadable"
+	}
+	return fmt.Sprintf("answer unreadable: field %s is not %s", e.Field, e.Want)
+}
+
+// checked is a result that cannot do without a field.
+type checked interface {
+	// missing returns the JSON name of a field that is not there, or "".
+	missing() string
+}
+
+// decode reads the answer to an accepted request. When the content is needed
+// and cannot be had, the outcome is Unknown: the club system did something, and
+// what it made cannot be told.
+func decode[T any](op string, a answer) (T, *Error) {
+	var result T
+	if _, ok := any(result).(none); ok {
+		return result, nil
+	}
+	err := a.bodyErr
+	if err == nil {
+		err = decodeError(json.Unmarshal(a.body, &result))
+	}
+	if need, ok := any(result).(checked); ok && err == nil && need.missing() != "" {
+		err = &DecodeError{Field: need.missing(), Want: "present"}
+	}
+	if err != nil {
+		return result, &Error{Operation: op, Outcome: Unknown, Status: a.status, Err: err, transient: true}
+	}
+	return result, nil
+}
+
+// decodeError strips what a decoding failure quotes from the body.
+func decodeError(err error) error {
+	var ours *DecodeError
+	if err == nil || errors.As(err, &ours) {
+		return err
+	}
+	var wrongType *json.UnmarshalTypeError
+	if errors.As(err, &wrongType) {
+		return &DecodeError{Field: wrongType.Field, Want: wrongType.Type.String()}
+	}
+	return &DecodeError{}
+}

@@ -1,0 +1,149 @@
+package club_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"frontdesk/upstream/club"
+)
+
+// reading is a client whose club system gives one answer to everything.
+func reading(t *testing.T, body string) *club.Client {
+	cfg := configured(serve(t, answering(200, body)).URL)
+	cfg.Limits.Attempts = 1
+	return club.New(cfg)
+}
+
+func TestContactFields(t *testing.T) {
+	c := reading(t, `{"@context": "/contexts/Contact", "@id": "/demo/contacts/7", "@type": "Person", "number": "11-000007", "status": "prospect",
+		"familyName": "Testeur", "givenName": "Ada", "gender": null, "birthDate": "1990-01-31", "email": "ada@example.org", "mobile": "+33600000000",
+		"address": {"addressCountry": "FR", "addressLocality": "Paris", "postalCode": "75011", "streetAddress": "1 rue de la Paix", "more": 1},
+		"clubId": {"@id": "/demo/clubs/11", "@type": "Club"}, "createdAt": "2026-01-01T00:00:00Z", "unknown": {"deep": [1]},
+		"tags": [{"@id": "/demo/contact_tags/1", "@type": "ContactTag", "name": "student", "validFrom": "2026-01-01", "validThrough": "2026-12-31"}]}`)
+	want := club.Contact{IRI: "/demo/contacts/7", Number: "11-000007", Status: "prospect", FamilyName: "Testeur", GivenName: "Ada", BirthDate: "1990-01-31",
+		Email: "ada@example.org", Mobile: "+33600000000", Address: &paris, Club: "/demo/clubs/11",
+		Tags: []club.ContactTag{{IRI: "/demo/contact_tags/1", Name: "student", ValidFrom: "2026-01-01", ValidThrough: "2026-12-31"}}}
+	equal(t, must[club.Contact](t)(c.GetContact(t.Context(), demo, "/demo/contacts/7")), want)
+}
+
+func TestSaleFields(t *testing.T) {
+	c := reading(t, `{"@id": "/demo/sales/1", "@type": "Sale", "state": "building", "contactId": "/demo/contacts/7", "clubId": "/demo/clubs/11",
+		"clubCode": "PARIS11", "contactFamilyName": "Testeur", "contactGivenName": null, "contactNumber": "C7", "address": null,
+		"checkoutId": "/demo/checkouts/111", "totalTI": 4490, "priceCurrency": "EUR", "invoice": null,
+		"articles": [{"@id": "/demo/articles/1", "offerId": "/demo/offers/1", "productId": "/demo/products/1", "name": "Year", "priceTI": 4990, "parent": null},
+			{"@id": "/demo/articles/2", "offerId": null, "productId": null, "name": "Prorata", "priceTI": -500, "parent": "/demo/articles/1"}]}`)
+	want := club.Sale{IRI: "/demo/sales/1", State: "building", Contact: "/demo/contacts/7", Club: "/demo/clubs/11", ClubCode: "PARIS11", FamilyName: "Testeur",
+		Number: "C7", Checkout: "/demo/checkouts/111", TotalTI: 4490, Currency: "EUR", Articles: []club.Article{
+			{IRI: "/demo/articles/1", Offer: "/demo/offers/1", Product: "/demo/products/1", Name: "Year", PriceTI: 4990},
+			{IRI: "/demo/articles/2", Name: "Prorata", PriceTI: -500, Parent: "/demo/articles/1"}}}
+	equal(t, must[club.Sale](t)(c.GetSale(t.Context(), demo, sale)), want)
+}
+
+func TestOfferFields(t *testing.T) {
+	const offer = `{"@id": "/demo/offers/1", "id": 1, "name": "Monthly", "priceCurrency": "EUR",
+		"product": {"@id": "/demo/products/1", "name": "Gym", "type": "subscription",
+			"productBehaviors": [{"@type": "ProductBehavior", "type": "subscription", "configuration": {"validityPeriod": "P52W", "quantity": 1}}]},
+		"registrationFeeTI": 2000, "registrationFeeName": "Fee", "totalPriceTI": 6990, "isFirstMonthPayed": true, "rhythmBilling": "monthly",
+		"articleBehaviors": BEHAVIORS,
+		"repaymentSchedule": {"occurrences": [{"offset": "P0W", "interval": "P1M", "loop": 11, "taxRate": 20, "priceTI": 4990, "priceTE": 4158, "tax": 832, "priceCurrency": "EUR"}],
+			"recurrences": [{"offset": "P0W", "interval": "P1M", "taxRate": 20, "priceTI": 4990, "priceTE": 4158, "tax": 832, "priceCurrency": "EUR"}]}}`
+	entry := club.ScheduleEntry{Offset: "P0W", Interval: "P1M", TaxRate: 20, PriceTI: 4990, PriceTE: 4158, Tax: 832, PriceCurrency: "EUR"}
+	eleven := entry
+	eleven.Loop = ptr(11)
+	want := club.Offer{IRI: "/demo/offers/1", Name: "Monthly", Currency: "EUR", RegistrationFeeTI: 2000, RegistrationFeeName: "Fee", TotalPriceTI: 6990,
+		IsFirstMonthPayed: true, RhythmBilling: "monthly",
+		Product: club.Product{IRI: "/demo/products/1", Name: "Gym", Type: club.ProductSubscription,
+			Behaviors: []club.ProductBehavior{{Type: "subscription", ValidityPeriod: "P52W"}}},
+		RepaymentSchedule: club.RepaymentSchedule{Occurrences: []club.ScheduleEntry{eleven}, Recurrences: []club.ScheduleEntry{entry}}}
+	for behaviors, prorated := range map[string]bool{
+		`{"implementation": {"isProrated": true}}`:                                 true,
+		`{"implementation": {"isProrated": false}}`:                                false,
+		`[{"implementation": {"isProrated": true}}]`:                               true,
+		`[{"implementation": null}, {}, {"implementation": {"isProrated": true}}]`: true,
+		`[]`:   false,
+		`{}`:   false,
+		`null`: false,
+	} {
+		c := reading(t, `{"hydra:member": [`+strings.Replace(offer, "BEHAVIORS", behaviors, 1)+`]}`)
+		want.IsProrated = prorated
+		equal(t, must[[]club.Offer](t)(c.ListOffers(t.Context(), demo, "/demo/products/1")), []club.Offer{want})
+	}
+}
+
+func TestOtherFields(t *testing.T) {
+	ctx := t.Context()
+	equal(t, must[club.Club](t)(reading(t, `{"@id": "/demo/clubs/11", "id": 11, "code": "PARIS11", "name": "Bastille", "currency": "EUR", "networkNode": "/demo/network_nodes/3",
+		"address": `+parisJSON+`}`).GetClub(ctx, demo, "/demo/clubs/11")),
+		club.Club{IRI: "/demo/clubs/11", Code: "PARIS11", Name: "Bastille", Currency: "EUR", Address: &paris, Node: "/demo/network_nodes/3"})
+	equal(t, must[club.AccountStatistics](t)(reading(t, `{"totalRealDebt": 1250}`).GetAccountStatistics(ctx, demo, "/demo/contacts/7")),
+		club.AccountStatistics{TotalRealDebt: 1250})
+	equal(t, must[[]club.DebitDay](t)(reading(t, `[{"debitDay": 5, "date": "2026-03-05"}]`).ListAllowedDebitDays(ctx, demo, "2026-03-01")),
+		[]club.DebitDay{{Day: 5, Date: "2026-03-05"}})
+	equal(t, must[[]club.Optin](t)(reading(t, `{"member": [{"@id": "/demo/optins/1", "isAuthorized": true, "channel": "email", "type": "legal", "contact": "/demo/contacts/7"}]}`).ListOptins(ctx, demo, "")),
+		[]club.Optin{{IRI: "/demo/optins/1", Authorized: true, Channel: club.OptinEmail, Type: club.OptinLegal, Contact: "/demo/contacts/7"}})
+	equal(t, must[[]club.Attendee](t)(reading(t, `[{"@id": "/demo/attendees/1", "state": "booked", "contactId": "/demo/contacts/7", "classEventId": "/demo/class_events/1", "clubId": "/demo/clubs/11"}]`).ListAttendees(ctx, demo, club.AttendeeQuery{})),
+		[]club.Attendee{{IRI: "/demo/attendees/1", State: "booked", Contact: "/demo/contacts/7", ClassEvent: "/demo/class_events/1", Club: "/demo/clubs/11"}})
+	equal(t, must[[]club.ClassEvent](t)(reading(t, `[{"@id": "/demo/class_events/1", "name": "Yoga", "clubId": "/demo/clubs/11", "startedAt": "2026-03-01T18:00:00Z", "endedAt": "2026-03-01T19:00:00Z", "attendingLimit": 12, "bookedAttendees": 3, "canceledAt": null}]`).ListClassEvents(ctx, demo)),
+		[]club.ClassEvent{{IRI: "/demo/class_events/1", Name: "Yoga", Club: "/demo/clubs/11", StartedAt: "2026-03-01T18:00:00Z", EndedAt: "2026-03-01T19:00:00Z", AttendingLimit: 12, Booked: 3}})
+}
+
+// TestUnreadableAnswers names the operation and the field, and nothing that
+// stood in it.
+func TestUnreadableAnswers(t *testing.T) {
+	readSale := func(c *club.Client) error { return result(c.GetSale(t.Context(), demo, sale)) }
+	tests := []struct {
+		body string
+		call func(*club.Client) error
+		want string
+	}{
+		{`{"@id": "/demo/sales/1", "totalTI": "4990 secret"}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field totalTI is not int64)"},
+		{`{"@id": "/demo/sales/1", "totalTI": 49.90}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field totalTI is not int64)"},
+		{`{"@id": "/demo/sales/1", "totalTI": 1e400}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field totalTI is not int64)"},
+		{`{"@id": "/demo/sales/1"}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field totalTI is not present)"},
+		{`{"totalTI": 1}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field @id is not present)"},
+		{`{"@id": "/demo/sales/1", "totalTI": 1, "articles": [{"priceTI": "secret"}]}`, readSale,
+			"GetSale: unknown, status 200 (answer unreadable: field Sale.articles.priceTI is not int64)"},
+		{`{"@id": "/demo/sales/1", "totalTI": 1, "address": {"postalCode": 75011}}`, readSale,
+			"GetSale: unknown, status 200 (answer unreadable: field Sale.address.postalCode is not string)"},
+		{`{"@id": 1, "totalTI": 1}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field Sale.@id is not club.IRI)"},
+		{`{"@id": "/demo/sales/1", "totalTI": 1, "invoice": {"@id": 7}}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field Sale.invoice.@id is not string)"},
+		{`secret`, readSale, "GetSale: unknown, status 200 (answer unreadable)"},
+		{`{"@id": "/demo/sales/1", "totalTI": 1`, readSale, "GetSale: unknown, status 200 (answer unreadable)"},
+		{``, readSale, "GetSale: unknown, status 200 (answer unreadable)"},
+		{`[]`, readSale, "GetSale: unknown, status 200 (answer unreadable: field (whole) is not an object)"},
+		{`null`, readSale, "GetSale: unknown, status 200 (answer unreadable: field totalTI is not present)"},
+		{`{}`, func(c *club.Client) error {
+			return result(c.GetAccountStatistics(t.Context(), demo, "/demo/contacts/7"))
+		},
+			"GetAccountStatistics: unknown, status 200 (answer unreadable: field totalRealDebt is not present)"},
+		{`{}`, func(c *club.Client) error { return result(c.ListProducts(t.Context(), demo, club.ProductQuery{})) },
+			"ListProducts: unknown, status 200 (answer unreadable: field hydra:member is not present)"},
+		{`{"hydra:member": {"a": 1}}`, func(c *club.Client) error { return result(c.ListProducts(t.Context(), demo, club.ProductQuery{})) },
+			"ListProducts: unknown, status 200 (answer unreadable: field hydra:member is not []club.Product)"},
+		{`{"hydra:member": [{"@id": "/demo/offers/1", "repaymentSchedule": {"occurrences": [{"loop": "secret"}]}}]}`,
+			func(c *club.Client) error { return result(c.ListOffers(t.Context(), demo, "/demo/products/1")) },
+			"ListOffers: unknown, status 200 (answer unreadable: field repaymentSchedule.occurrences.loop is not int)"},
+		{`{"hydra:member": [{"@id": "/demo/network_nodes/1", "children": [{"@id": "/demo/network_nodes/2", "children": "secret"}]}]}`,
+			func(c *club.Client) error { return result(c.NetworkNodes(t.Context(), demo)) },
+			"NetworkNodes: unknown, status 200 (answer unreadable: field children.children is not []club.wireNode)"},
+	}
+	for _, tt := range tests {
+		err := tt.call(reading(t, tt.body))
+		if got := strings.TrimPrefix(err.Error(), "club: "); got != tt.want {
+			t.Errorf("%s\ngot  %s\nwant %s", tt.body, got, tt.want)
+		}
+		var malformed *club.DecodeError
+		if !errors.As(err, &malformed) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", tt.body, err)
+		}
+	}
+}
+
+func equal(t *testing.T, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("\ngot  %+v\nwant %+v", got, want)
+	}
+}

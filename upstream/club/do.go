@@ -1,0 +1,249 @@
+package club
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"regexp"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// request is one call of an operation.
+type request struct {
+	op     string // the method's name
+	method string
+	scope  Scope
+	path   string // from the client token on; empty when an identifier did not fit
+	query  url.Values
+	body   any     // sent as JSON; nil sends no body
+	token  *string // sent instead of the client's own access token; nil: the client's own
+}
+
+func get(op string, s Scope, path string, record IRI) request {
+	return request{op: op, method: http.MethodGet, scope: s, path: s.path(path, record)}
+}
+
+func post(op string, s Scope, path string, record IRI, body any) request {
+	return request{op: op, method: http.MethodPost, scope: s, path: s.path(path, record), body: body}
+}
+
+func put(op string, s Scope, path string, record IRI, body any) request {
+	return request{op: op, method: http.MethodPut, scope: s, path: s.path(path, record), body: body}
+}
+
+// as returns the request with another access token than the client's own.
+func (r request) as(token string) request {
+	r.token = &token
+	return r
+}
+
+// read reports whether the request changes nothing, so that it may be repeated.
+func (r request) read() bool { return r.method == http.MethodGet }
+
+// answer is what came back for a request, read to its end.
+type answer struct {
+	status     int
+	body       []byte
+	bodyErr    error // the body could not be read to its end
+	retryAfter time.Duration
+}
+
+// none is the result of an operation whose answer says nothing that is needed.
+type none struct{}
+
+// do makes every request to the club system but the payment: it repeats what
+// may be repeated and decodes the answer into a T.
+func do[T any](ctx context.Context, c *Client, r request) (T, error) {
+	var result T
+	e := c.repeat(ctx, r, func(ctx context.Context) *Error {
+		a, e := c.authorised(ctx, r)
+		if e == nil {
+			result, e = decode[T](r.op, a)
+		}
+		return e
+	})
+	if e != nil {
+		var zero T
+		return zero, e
+	}
+	return result, nil
+}
+
+// authorised sends a request with an access token, and once more with a new one
+// after a 401. That is safe for a write as well: a 401 says that nothing was done.
+func (c *Client) authorised(ctx context.Context, r request) (answer, *Error) {
+	for first := true; ; first = false {
+		token, err := c.bearer(ctx, r)
+		if err != nil {
+			return answer{}, notSent(r.op, err)
+		}
+		a, e := c.send(ctx, r, token)
+		if e == nil || e.Status != http.StatusUnauthorized || r.token != nil || !first {
+			return a, e
+		}
+	}
+}
+
+// accessToken is the form of a token (RFC 6750, section 2.1). One that comes
+// from a visitor may have any form, and must not become a header as it is.
+var accessToken = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
+
+// bearer returns the access token for a request.
+func (c *Client) bearer(ctx context.Context, r request) (string, error) {
+	if r.token == nil {
+		return c.tokens.get(ctx)
+	}
+	if !accessToken.MatchString(*r.token) {
+		return "", ErrBadToken
+	}
+	return *r.token, nil
+}
+
+// send sends a request once, in the caller's lane.
+func (c *Client) send(ctx context.Context, r request, token string) (answer, *Error) {
+	leave, err := c.lane(r.scope.ClientToken).enter(ctx)
+	if err != nil {
+		return answer{}, notSent(r.op, err)
+	}
+	start := c.cfg.Now()
+	a, e := c.exchange(ctx, r, token)
+	leave(e)
+	c.logAttempt(ctx, r.op, a.status, e, c.cfg.Now().Sub(start))
+	c.noteToken(token, r.token == nil, a.status)
+	return a, e
+}
+
+// noteToken tells the token store how the club system took a token.
+func (c *Client) noteToken(token string, own bool, status int) {
+	switch {
+	case own && status == http.StatusUnauthorized:
+		c.tokens.reject(token)
+	case own && status >= 200 && status <= 299:
+		c.tokens.prove(token)
+	}
+}
+
+// exchange sends a request over the pooled transport and reads the answer.
+func (c *Client) exchange(ctx context.Context, r request, token string) (answer, *Error) {
+	var sent sentTrace
+	req, err := c.newRequest(httptrace.WithClientTrace(ctx, sent.hooks()), r, token)
+	if err != nil {
+		return answer{}, notSent(r.op, err)
+	}
+	resp, err := c.cfg.Transport.RoundTrip(req)
+	if err != nil {
+		return answer{}, &Error{Operation: r.op, Outcome: classify(sent.bytes(), 0, ""), Err: err, transient: true}
+	}
+	a := c.readAnswer(resp)
+	if a.status < 200 || a.status > 299 {
+		return a, newError(r.op, 1, a)
+	}
+	return a, nil
+}
+
+// newRequest builds the HTTP request. Its headers are the fixed list below. An
+// Idempotency-Key is not among them: the club system knows no such thing, and
+// Go's transport takes it as leave to repeat a POST by itself. GetBody is
+// removed for the same reason.
+func (c *Client) newRequest(ctx context.Context, r request, token string) (*http.Request, error) {
+	if r.path == "" || !r.scope.valid() {
+		return nil, ErrBadIRI
+	}
+	var content io.Reader
+	if r.body != nil {
+		encoded, err := json.Marshal(r.body)
+		if err != nil {
+			return nil, err
+		}
+		content = bytes.NewReader(encoded)
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, c.cfg.BaseURL+c.cfg.PathPrefix+r.path, content)
+	if err != nil {
+		return nil, err
+	}
+	req.GetBody = nil
+	req.URL.RawQuery = r.query.Encode()
+	c.setHeaders(req, r, token)
+	return req, nil
+}
+
+func (c *Client) setHeaders(req *http.Request, r request, token string) {
+	set := func(name, value string) {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	set("Accept", "application/ld+json, application/json")
+	set("User-Agent", userAgent)
+	set(c.cfg.GatewayKeyHeader, c.cfg.GatewayKey)
+	set("Authorization", "Bearer "+token)
+	set(c.cfg.ClubHeader, string(r.scope.Club))
+	set(c.cfg.NodeHeader, string(r.scope.Node))
+	if r.body != nil {
+		set("Content-Type", "application/json")
+	}
+	if c.cfg.Traceparent != nil {
+		set("Traceparent", c.cfg.Traceparent(req.Context()))
+	}
+}
+
+// readAnswer reads and closes the response.
+func (c *core) readAnswer(resp *http.Response) answer {
+	defer resp.Body.Close()
+	a := answer{status: resp.StatusCode, retryAfter: retryAfter(resp.Header, c.cfg.Now)}
+	limit := c.cfg.Limits.Body
+	a.body, a.bodyErr = io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	if int64(len(a.body)) > limit {
+		a.body, a.bodyErr = nil, errTooLong
+	}
+	return a
+}
+
+// retryAfter reads the header of that name: seconds, or a date.
+func retryAfter(h http.Header, now func() time.Time) time.Duration {
+	value := h.Get("Retry-After")
+	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
+		return max(0, time.Duration(seconds)*time.Second)
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now()))
+	}
+	return 0
+}
+
+// notSent is the error of a call that failed on this side of the connection.
+func notSent(op string, err error) *Error {
+	e := &Error{Operation: op, Outcome: NotSent, Err: err}
+	if inner, ok := err.(*Error); ok { // the token could not be had
+		e.transient = inner.transient
+	}
+	return e
+}
+
+// sentTrace watches whether a request may have left. A pooled connection does
+// not tell how many bytes of which request it took, so that having got a
+// connection counts as having sent, and so does a transport that reports nothing.
+type sentTrace struct {
+	asked, got atomic.Bool
+}
+
+func (s *sentTrace) hooks() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GetConn: func(string) { s.asked.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) { s.got.Store(true) },
+	}
+}
+
+// bytes is 0 when nothing was sent, and 1 otherwise.
+func (s *sentTrace) bytes() int64 {
+	if s.asked.Load() && !s.got.Load() {
+		return 0
+	}
+	return 1
+}

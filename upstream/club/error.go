@@ -1,0 +1,208 @@
+package club
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// The codes that the club system documents; club system API, section Errors.
+const (
+	// CodeUnauthorizedEndpoint: in production, the endpoint is not granted to the client.
+	CodeUnauthorizedEndpoint = "api.error.scope.unauthorized-endpoint"
+	// CodeMigrationClub: the destination club is not valid, typically the contact's own.
+	CodeMigrationClub = "api.error.contact.migration.club-not-valid"
+	// CodeMigrationContact: the contact is neither a prospect nor a former member.
+	CodeMigrationContact = "api.error.contact.migration.contact-not-valid"
+)
+
+// The documented meanings of an error, for errors.Is; club system API, section Errors.
+var (
+	// ErrUnauthorized: 401. The token, or the gateway key, was not accepted.
+	ErrUnauthorized = cause("not authorised")
+	// ErrEndpointNotGranted: 403 with CodeUnauthorizedEndpoint. Somebody has to
+	// ask the club system's provider for the grant.
+	ErrEndpointNotGranted = cause("endpoint not granted")
+	// ErrNotFound: 404. The record does not exist, or cannot be seen from the
+	// scope of the call: both look the same.
+	ErrNotFound = cause("not found")
+	// ErrOutOfReach: 400 on a migration. The acting node has no right to the
+	// contact; act from a node above those of both clubs.
+	ErrOutOfReach = cause("contact out of reach of the acting node")
+	// ErrMigrationClub: 400 with CodeMigrationClub.
+	ErrMigrationClub = cause("destination club not valid")
+	// ErrMigrationContact: 400 with CodeMigrationContact.
+	ErrMigrationContact = cause("contact not valid for migration")
+)
+
+// The reasons for which a call is not even tried. Their outcome is NotSent.
+var (
+	// ErrBadIRI: an identifier is malformed, or belongs to another organisation
+	// or another kind of record than the call is about.
+	ErrBadIRI = cause("identifier does not fit the call")
+	// ErrBadToken: what was given as a contact's access token cannot be one.
+	ErrBadToken = cause("not an access token")
+	// ErrUnavailable: the club system failed so often of late that calls are held
+	// back for a moment.
+	ErrUnavailable = cause("held back after repeated failures")
+	// ErrBusy: too many calls are under way at once.
+	ErrBusy = cause("too many calls at once")
+)
+
+// cause is an error whose text holds nothing that came over the wire, so that
+// Error may show it.
+type cause string
+
+func (c cause) Error() string { return "club: " + string(c) }
+
+// Error is a call that failed. Its text holds operation, outcome, status and
+// code, which may go to a log; never a body, a name, a token or an address.
+type Error struct {
+	// Operation is the name of the method, such as "CreateSale".
+	Operation string
+	// Outcome is what the club system did, as far as it can be known. It is never
+	// Accepted: an answer 2xx that cannot be read where its content is needed is
+	// Unknown, with its Status.
+	Outcome Outcome
+	// Status is the HTTP status of the answer; 0 when there was none.
+	Status int
+	// Code is the club system's error code, "api.error…"; empty when it gave none.
+	Code string
+	// Violations are the fields that the club system objects to.
+	Violations []Violation
+	// RetryAfter is how long the club system asks to wait; 0 when it does not say.
+	RetryAfter time.Duration
+	// Err is the cause: one of the Err values of this package, a decoding or
+	// transport failure, the error of a Gate. It may hold addresses: match it with
+	// errors.Is and errors.As, do not print it.
+	Err error
+
+	// transient: another attempt may well succeed.
+	transient bool
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "club: %s: %s", e.Operation, e.Outcome)
+	if e.Status != 0 {
+		fmt.Fprintf(&b, ", status %d", e.Status)
+	}
+	if e.Code != "" {
+		fmt.Fprintf(&b, ", %s", e.Code)
+	}
+	if reason := reason(e.Err); reason != "" {
+		fmt.Fprintf(&b, " (%s)", reason)
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Violation is one objection to a record, in the club system's own words.
+type Violation struct {
+	// Field is the path of the field in the request, such as "clubCode"; empty
+	// when the objection is to the record as a whole.
+	Field string `json:"propertyPath"`
+	// Code is the club system's code for it, "api.error…"; empty when it gave none.
+	Code string `json:"code"`
+	// Message is the club system's text. It may quote personal data and is in no
+	// known language: for an operator's eyes, never for a visitor's.
+	Message string `json:"message"`
+}
+
+// errorBody is the body of an error as far as it is understood; its shape is
+// not documented, so every part of it is optional.
+type errorBody struct {
+	Code        any         `json:"code"`
+	Description string      `json:"hydra:description"`
+	Violations  []Violation `json:"violations"`
+}
+
+// documentedCode finds a code wherever in the body it stands.
+var documentedCode = regexp.MustCompile(`api\.error\.[a-z0-9._-]*[a-z0-9]`)
+
+// newError makes the error of an answer that is not 2xx.
+func newError(op string, sent int64, a answer) *Error {
+	var body errorBody
+	_ = json.Unmarshal(a.body, &body) // half a body is better than none
+	code, _ := body.Code.(string)
+	if documentedCode.FindString(code) != code || code == "" {
+		code = string(documentedCode.Find(a.body))
+	}
+	e := &Error{Operation: op, Outcome: classify(sent, a.status, code), Status: a.status, Code: code,
+		Violations: body.Violations, RetryAfter: a.retryAfter, Err: meaning(a, code)}
+	switch a.status {
+	case 408, 429, 500, 502, 503, 504:
+		e.transient = true
+	}
+	return e
+}
+
+// outOfReach is how the club system says that a contact cannot be seen from the
+// acting node. It has no code, only a sentence with the contact's IRI in it.
+var outOfReach = regexp.MustCompile(`contacts\\?/[^"\s]*"?\s+does not exist`)
+
+// meaning returns the documented meaning of an answer, nil when it has none.
+func meaning(a answer, code string) error {
+	switch {
+	case a.status == 401:
+		return ErrUnauthorized
+	case a.status == 404:
+		return ErrNotFound
+	case a.status == 403 && code == CodeUnauthorizedEndpoint:
+		return ErrEndpointNotGranted
+	case a.status == 400 && code == CodeMigrationClub:
+		return ErrMigrationClub
+	case a.status == 400 && code == CodeMigrationContact:
+		return ErrMigrationContact
+	case a.status == 400 && outOfReach.Match(a.body):
+		return ErrOutOfReach
+	}
+	return nil
+}
+
+// reason puts a cause into words that are safe to log. It serves people: no
+// decision is taken on it.
+func reason(err error) string {
+	var own cause
+	var inner *Error
+	var malformed *DecodeError
+	var dns *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	var timeout net.Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &inner):
+		return inner.Error()
+	case errors.As(err, &malformed):
+		return malformed.Error()
+	case errors.As(err, &own):
+		return string(own)
+	case errors.Is(err, context.Canceled):
+		return "cancelled"
+	case errors.As(err, &dns):
+		return "name not resolved"
+	case errors.As(err, &certificate):
+		return "certificate not verified"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "timeout"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "connection reset"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "connection closed"
+	}
+	return "transport failure"
+}

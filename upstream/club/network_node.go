@@ -1,0 +1,161 @@
+package club
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+)
+
+// NetworkNode is a node of a chain of clubs: a group, a franchise or a club.
+type NetworkNode struct {
+	IRI      IRI
+	Name     string
+	Alias    string // empty: none
+	Type     string // group, franchise, club
+	Club     IRI    // empty unless the node is a club
+	Children []IRI  // as the club system gave them; some may lead nowhere
+}
+
+// Network is the network nodes of an organisation. Each node is in it once; a
+// node that the club system put under several others belongs to the first of
+// them, and a link that would close a circle is left out.
+type Network struct {
+	nodes  []NetworkNode // in document order
+	index  map[IRI]int
+	parent map[IRI]IRI
+}
+
+// NetworkNodes reads the chain; club system API, sections Network nodes and
+// Versioning. Both documented forms are read: nodes nested in their parents, and
+// all nodes side by side with the IRIs of their children.
+func (c *Client) NetworkNodes(ctx context.Context, s Scope) (*Network, error) {
+	roots, err := list[wireNode](ctx, c, get("NetworkNodes", s, "network_nodes", ""))
+	if err != nil {
+		return nil, err
+	}
+	return newNetwork(roots), nil
+}
+
+// wireNode is a node on the wire. As a child it may be no more than its IRI.
+type wireNode struct {
+	IRI      IRI        `json:"@id"`
+	Name     string     `json:"name"`
+	Alias    string     `json:"alias"`
+	Type     string     `json:"type"`
+	Club     IRI        `json:"clubId"`
+	Children []wireNode `json:"children"`
+
+	reference bool
+}
+
+// UnmarshalJSON reads a node in either form.
+func (w *wireNode) UnmarshalJSON(data []byte) error {
+	if data[0] == '"' {
+		w.reference = true
+		return json.Unmarshal(data, &w.IRI)
+	}
+	type plain wireNode
+	return json.Unmarshal(data, (*plain)(w))
+}
+
+func newNetwork(roots []wireNode) *Network {
+	n := &Network{index: make(map[IRI]int), parent: make(map[IRI]IRI)}
+	n.add(roots)
+	for _, node := range n.nodes {
+		for _, child := range node.Children {
+			n.link(node.IRI, child)
+		}
+	}
+	return n
+}
+
+// add puts nodes and what is nested in them into the network, parents first.
+func (n *Network) add(nodes []wireNode) {
+	for _, w := range nodes {
+		if w.reference || w.IRI == "" {
+			continue
+		}
+		at, known := n.index[w.IRI]
+		if !known {
+			at = len(n.nodes)
+			n.index[w.IRI] = at
+			n.nodes = append(n.nodes, NetworkNode{IRI: w.IRI, Name: w.Name, Alias: w.Alias, Type: w.Type, Club: w.Club})
+		}
+		for _, child := range w.Children {
+			if !slices.Contains(n.nodes[at].Children, child.IRI) {
+				n.nodes[at].Children = append(n.nodes[at].Children, child.IRI)
+			}
+		}
+		n.add(w.Children)
+	}
+}
+
+// link makes a node the parent of another one, unless that one is missing, has
+// a parent already, or stands above its would-be parent.
+func (n *Network) link(parent, child IRI) {
+	_, known := n.index[child]
+	_, taken := n.parent[child]
+	if known && !taken && !slices.Contains(n.ancestors(parent), child) {
+		n.parent[child] = parent
+	}
+}
+
+// ancestors returns a node and all above it, the root last.
+func (n *Network) ancestors(node IRI) []IRI {
+	line := []IRI{node}
+	for parent, ok := n.parent[node]; ok; parent, ok = n.parent[parent] {
+		line = append(line, parent)
+	}
+	return line
+}
+
+// Clubs returns the nodes that are clubs, in the order of the document.
+func (n *Network) Clubs() []NetworkNode {
+	var clubs []NetworkNode
+	for _, node := range n.nodes {
+		if node.Club != "" {
+			clubs = append(clubs, node)
+		}
+	}
+	return clubs
+}
+
+// NodeOf returns the node of a club.
+func (n *Network) NodeOf(club IRI) (NetworkNode, bool) {
+	for _, node := range n.nodes {
+		if node.Club == club && club != "" {
+			return node, true
+		}
+	}
+	return NetworkNode{}, false
+}
+
+// Path returns the nodes from the root down to the club's own, which is the
+// last. It is empty when the club is not in the network.
+func (n *Network) Path(club IRI) []NetworkNode {
+	own, ok := n.NodeOf(club)
+	if !ok {
+		return nil
+	}
+	var path []NetworkNode
+	for _, iri := range n.ancestors(own.IRI) {
+		path = append(path, n.nodes[n.index[iri]])
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// CommonAncestor returns the lowest node that stands above two clubs: where a
+// call has to act from that touches both. For a club and itself it is the
+// club's own node. False when the clubs are of different chains.
+func (n *Network) CommonAncestor(a, b IRI) (IRI, bool) {
+	pathA, pathB := n.Path(a), n.Path(b)
+	common, found := IRI(""), false
+	for i := range min(len(pathA), len(pathB)) {
+		if pathA[i].IRI != pathB[i].IRI {
+			break
+		}
+		common, found = pathA[i].IRI, true
+	}
+	return common, found
+}

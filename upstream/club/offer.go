@@ -1,0 +1,85 @@
+package club
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+)
+
+// Offer is a way to buy a product: a price, and for subscriptions a schedule.
+// Amounts are in cents, tax included; club system API, section Offer.
+type Offer struct {
+	IRI                 IRI     `json:"@id"`
+	Name                string  `json:"name"`
+	Product             Product `json:"product"` // a summary of it
+	RegistrationFeeTI   int64   `json:"registrationFeeTI"`
+	RegistrationFeeName string  `json:"registrationFeeName"`
+	// TotalPriceTI is due at once. It includes the registration fee and, where
+	// IsFirstMonthPayed, the first instalment.
+	TotalPriceTI      int64             `json:"totalPriceTI"`
+	IsFirstMonthPayed bool              `json:"isFirstMonthPayed"`
+	RhythmBilling     string            `json:"rhythmBilling"` // week1, week4, monthly or an ISO 8601 duration
+	IsProrated        bool              `json:"-"`             // the first instalment depends on the start date
+	Currency          string            `json:"priceCurrency"` // ISO 4217
+	RepaymentSchedule RepaymentSchedule `json:"repaymentSchedule"`
+}
+
+// RepaymentSchedule is how a price is spread. Entries are billing periods, not
+// debits: the offer's rhythm says how they are debited. All entries add up.
+type RepaymentSchedule struct {
+	Occurrences []ScheduleEntry `json:"occurrences"` // of limited duration
+	Recurrences []ScheduleEntry `json:"recurrences"` // without end; empty for a fixed term
+}
+
+// ScheduleEntry is one part of a schedule; club system API, section Schedule entry.
+type ScheduleEntry struct {
+	Offset        string `json:"offset"`   // ISO 8601: how long it is repeated; P0W: Loop says how often
+	Interval      string `json:"interval"` // ISO 8601: how long one period is
+	Loop          *int   `json:"loop"`     // repetitions; 0: Offset divided by Interval; nil in recurrences
+	TaxRate       int64  `json:"taxRate"`
+	PriceTI       int64  `json:"priceTI"` // cents for one interval, tax included
+	PriceTE       int64  `json:"priceTE"` // cents for one interval, tax excluded
+	Tax           int64  `json:"tax"`     // cents
+	PriceCurrency string `json:"priceCurrency"`
+}
+
+// UnmarshalJSON reads an offer, whose proration is nested on the wire.
+func (o *Offer) UnmarshalJSON(data []byte) error {
+	type plain Offer
+	wire := struct {
+		*plain
+		ArticleBehaviors behaviors `json:"articleBehaviors"`
+	}{plain: (*plain)(o)}
+	err := json.Unmarshal(data, &wire)
+	for _, behavior := range wire.ArticleBehaviors {
+		o.IsProrated = o.IsProrated || behavior.Implementation.IsProrated
+	}
+	return err
+}
+
+// behaviors is a list of article behaviors. The API's description writes it as
+// one object; a package has several.
+type behaviors []articleBehavior
+
+type articleBehavior struct {
+	Implementation struct {
+		IsProrated bool `json:"isProrated"`
+	} `json:"implementation"`
+}
+
+// UnmarshalJSON reads one behavior or several.
+func (b *behaviors) UnmarshalJSON(data []byte) error {
+	if data[0] == '[' {
+		return json.Unmarshal(data, (*[]articleBehavior)(b))
+	}
+	var single articleBehavior
+	err := json.Unmarshal(data, &single)
+	*b = behaviors{single}
+	return err
+}
+
+// ListOffers reads the offers of a product; club system API, section Catalogue.
+func (c *Client) ListOffers(ctx context.Context, s Scope, product IRI) ([]Offer, error) {
+	query := url.Values{"product": {string(product)}}
+	return list[Offer](ctx, c, get("ListOffers", s, "offers", "").with(query))
+}

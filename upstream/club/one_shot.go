@@ -1,0 +1,167 @@
+package club
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// sendOnce sends a request at most once, whatever happens, and tells exactly
+// whether a byte of it left.
+//
+// The usual http.Client is no good for that. Over HTTP/2 it repeats a POST after
+// certain errors of the connection, it follows a 307 with the body, and it takes
+// an Idempotency-Key header as leave to repeat. Here a connection is made for
+// the one request and spoken to in HTTP/1.1; net/http's ClientConn has no second
+// connection to repeat anything on, and follows nothing.
+func (c *Client) sendOnce(ctx context.Context, r request, gate Gate) (answer, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.cfg.Limits.Payment)
+	defer cancel()
+	token, err := c.tokens.proven(ctx)
+	if err != nil {
+		return answer{}, notSent(r.op, err)
+	}
+	req, err := c.newRequest(ctx, r, token)
+	if err != nil {
+		return answer{}, notSent(r.op, err)
+	}
+	start := c.cfg.Now()
+	a, e := c.fire(req, r.op, &shot{gate: gate})
+	c.logAttempt(ctx, r.op, a.status, e, c.cfg.Now().Sub(start))
+	c.noteToken(token, true, a.status)
+	if e != nil {
+		return a, e
+	}
+	return a, nil
+}
+
+// fire makes the connection, sends the request and reads the answer.
+func (c *Client) fire(req *http.Request, op string, s *shot) (answer, *Error) {
+	conn, err := c.oneConnection(s).NewClientConn(req.Context(), req.URL.Scheme,
+		net.JoinHostPort(req.URL.Hostname(), req.URL.Port()))
+	if err != nil {
+		return answer{}, notSent(op, err)
+	}
+	defer conn.Close()
+	resp, err := conn.RoundTrip(req)
+	sent, refused := s.seal()
+	if refused != nil {
+		err = refused
+	}
+	if err != nil {
+		if resp != nil {
+			resp.Body.Close()
+		}
+		return answer{}, &Error{Operation: op, Outcome: classify(sent, 0, ""), Err: err}
+	}
+	a := c.readAnswer(resp)
+	if classify(sent, a.status, "") != Accepted {
+		return a, newError(op, sent, a)
+	}
+	return a, nil
+}
+
+// oneConnection returns a transport whose connections pass every byte by the
+// shot. TLS is done here rather than by the transport, so that the shot counts
+// the request's own bytes and not those of the handshake.
+func (c *Client) oneConnection(s *shot) *http.Transport {
+	dialer := &net.Dialer{Timeout: dialTime}
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return shotConn{conn, s}, nil
+	}
+	dialTLS := func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		secured, err := handshake(ctx, conn, address, c.cfg.TLS)
+		if err != nil {
+			conn.Close()
+			return nil, err
+		}
+		return shotConn{secured, s}, nil
+	}
+	return &http.Transport{Protocols: http11(), DisableCompression: true, MaxResponseHeaderBytes: headerLimit,
+		DialContext: dial, DialTLSContext: dialTLS}
+}
+
+// handshake secures a connection, offering HTTP/1.1 as the only protocol.
+func handshake(ctx context.Context, conn net.Conn, address string, base *tls.Config) (net.Conn, error) {
+	config := &tls.Config{}
+	if base != nil {
+		config = base.Clone()
+	}
+	config.NextProtos = []string{"http/1.1"}
+	if config.ServerName == "" {
+		config.ServerName, _, _ = net.SplitHostPort(address)
+	}
+	ctx, cancel := context.WithTimeout(ctx, handshakeTime)
+	defer cancel()
+	secured := tls.Client(conn, config)
+	return secured, secured.HandshakeContext(ctx)
+}
+
+// shot is the request's one chance. It asks the gate before the first byte,
+// counts what is handed to the connection, and lets nothing pass once it is
+// sealed: the transport may still be about to write when it reports a timeout,
+// and a byte must not leave after it was said that none did.
+type shot struct {
+	gate Gate
+
+	mu      sync.Mutex
+	sent    int64
+	sealed  bool
+	refused error // the gate's answer
+}
+
+// errSealed stops a write that comes after the verdict.
+var errSealed = errors.New("club: the outcome was decided before this write")
+
+// admit decides on a write of n bytes. They count as sent from here on, since a
+// write that fails may have let some of them through.
+func (s *shot) admit(n int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.refused != nil:
+		return s.refused
+	case s.sealed:
+		return errSealed
+	case s.sent == 0 && s.gate != nil:
+		if s.refused = s.gate(); s.refused != nil {
+			return s.refused
+		}
+	}
+	s.sent += int64(n)
+	return nil
+}
+
+// seal ends the shot. It returns the bytes handed to the connection and what
+// the gate said against it.
+func (s *shot) seal() (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sealed = true
+	return s.sent, s.refused
+}
+
+// shotConn is a connection on which every write is the shot's to decide.
+type shotConn struct {
+	net.Conn
+	shot *shot
+}
+
+// Write implements net.Conn.
+func (c shotConn) Write(p []byte) (int, error) {
+	if err := c.shot.admit(len(p)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
+}

@@ -1,0 +1,331 @@
+package club_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"frontdesk/upstream/club"
+)
+
+// operation is one method of the client with the request that it makes.
+type operation struct {
+	name string
+	call func(context.Context, *club.Client) error
+	want string // method, path with query, body
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// result drops the value of a call.
+func result[T any](_ T, err error) error { return err }
+
+var paris = club.Address{Country: "FR", Locality: "Paris", PostalCode: "75011", Street: "1 rue de la Paix"}
+
+const parisJSON = `{"addressCountry":"FR","addressLocality":"Paris","postalCode":"75011","streetAddress":"1 rue de la Paix"}`
+
+// operations are all methods of the client.
+var operations = []operation{
+	{"CreateContact", func(ctx context.Context, c *club.Client) error {
+		return result(c.CreateContact(ctx, demo, club.NewContact{FamilyName: "Testeur", GivenName: "Ada", Gender: "female", Club: "/demo/clubs/11",
+			BirthDate: "1990-01-31", Email: "ada@example.org", Mobile: "+33600000000", Address: &paris, Status: club.StatusTemp}))
+	}, `POST /demo/contacts {"familyName":"Testeur","givenName":"Ada","gender":"female","clubId":"/demo/clubs/11","birthDate":"1990-01-31",` +
+		`"email":"ada@example.org","mobile":"+33600000000","address":` + parisJSON + `,"status":"temp"}`},
+	{"GetContact", func(ctx context.Context, c *club.Client) error {
+		return result(c.GetContact(ctx, demo, "/demo/contacts/7"))
+	}, `GET /demo/contacts/7 `},
+	{"UpdateContact", func(ctx context.Context, c *club.Client) error {
+		return result(c.UpdateContact(ctx, demo, "/demo/contacts/7", club.ContactChanges{Email: "ada@example.org"}))
+	}, `PUT /demo/contacts/7 {"email":"ada@example.org"}`},
+	{"GetAccountStatistics", func(ctx context.Context, c *club.Client) error {
+		return result(c.GetAccountStatistics(ctx, demo, "/demo/contacts/7"))
+	}, `GET /demo/stats/accounts/contacts/7 `},
+	{"MigrateContact", func(ctx context.Context, c *club.Client) error {
+		return c.MigrateContact(ctx, demo, "/demo/contacts/7", "own-token", club.Migration{Contact: "/demo/contacts/8", Club: "/demo/clubs/11"})
+	}, `PUT /demo/contacts/7/migrate {"targetContactId":"/demo/contacts/8","targetClubId":"/demo/clubs/11"}`},
+	{"CreateContactMigrationRequest", func(ctx context.Context, c *club.Client) error {
+		return result(c.CreateContactMigrationRequest(ctx, demo, "/demo/contacts/7", "/demo/clubs/12"))
+	}, `POST /demo/contact_migration_requests {"clubId":"/demo/clubs/12","contactId":"/demo/contacts/7"}`},
+	{"GetClub", func(ctx context.Context, c *club.Client) error {
+		return result(c.GetClub(ctx, demo, "/demo/clubs/11"))
+	}, `GET /demo/clubs/11 `},
+	{"NetworkNodes", func(ctx context.Context, c *club.Client) error {
+		return result(c.NetworkNodes(ctx, demo))
+	}, `GET /demo/network_nodes `},
+	{"ListProducts", func(ctx context.Context, c *club.Client) error {
+		return result(c.ListProducts(ctx, demo, club.ProductQuery{Channel: club.ChannelWeb, Club: "/demo/clubs/11", ContactTags: []string{"student", "/demo/contact_tags/2"},
+			Contact: "/demo/contacts/7", Debt: ptr(int64(0)), Date: "2026-03-01", Type: club.ProductSubscription}))
+	}, `GET /demo/products?context[channel]=web&context[club]=/demo/clubs/11&context[contactId]=/demo/contacts/7&context[contactTag][]=student` +
+		`&context[contactTag][]=/demo/contact_tags/2&context[date]=2026-03-01&context[debt]=0&type=subscription `},
+	{"ListOffers", func(ctx context.Context, c *club.Client) error {
+		return result(c.ListOffers(ctx, demo, "/demo/products/1"))
+	}, `GET /demo/offers?product=/demo/products/1 `},
+	{"ListAllowedDebitDays", func(ctx context.Context, c *club.Client) error {
+		return result(c.ListAllowedDebitDays(ctx, demo, "2026-03-01"))
+	}, `GET /demo/allowed_debit_days?startDate=2026-03-01 `},
+	{"CreateSale", func(ctx context.Context, c *club.Client) error {
+		return result(c.CreateSale(ctx, demo, club.NewSale{Contact: "/demo/contacts/7", Club: "/demo/clubs/11", ClubCode: "PARIS11",
+			FamilyName: "Testeur", GivenName: "Ada", Number: "C7", Address: &paris}))
+	}, `POST /demo/sales {"contactId":"/demo/contacts/7","clubId":"/demo/clubs/11","clubCode":"PARIS11","contactFamilyName":"Testeur",` +
+		`"contactGivenName":"Ada","contactNumber":"C7","address":` + parisJSON + `}`},
+	{"GetSale", func(ctx context.Context, c *club.Client) error {
+		return result(c.GetSale(ctx, demo, sale))
+	}, `GET /demo/sales/1 `},
+	{"UpdateSale", func(ctx context.Context, c *club.Client) error {
+		return c.UpdateSale(ctx, demo, sale, club.Buyer{Number: "C7", Address: &paris})
+	}, `PUT /demo/sales/1 {"contactNumber":"C7","address":` + parisJSON + `}`},
+	{"UpdateSaleContact", func(ctx context.Context, c *club.Client) error {
+		return c.UpdateSaleContact(ctx, demo, sale)
+	}, `PUT /demo/sale/1/update_contact `},
+	{"AddArticle", func(ctx context.Context, c *club.Client) error {
+		return c.AddArticle(ctx, demo, sale, club.NewArticle{Offer: "/demo/offers/1", StartDate: "2026-03-15",
+			RepaymentSchedule: &club.RepaymentScheduleRequest{SpecificDay: true, DebitDay: ptr(5), StartDate: "2026-04-05"}})
+	}, `POST /demo/sales/1/articles {"offerId":"/demo/offers/1","repaymentSchedule":{"specificDay":true,"debitDay":5,"startDate":"2026-04-05"},` +
+		`"parent":null,"implementation":{"startDate":"2026-03-15"}}`},
+	{"AddArticle of a package", func(ctx context.Context, c *club.Client) error {
+		return c.AddArticle(ctx, demo, sale, club.NewArticle{Offer: "/demo/offers/1", Parent: "/demo/articles/3",
+			Implementations:   []club.Implementation{{StartDate: "2026-03-15"}, {}},
+			RepaymentSchedule: &club.RepaymentScheduleRequest{DebitWeekDay: ptr(6)}})
+	}, `POST /demo/sales/1/articles {"offerId":"/demo/offers/1","implementations":[{"startDate":"2026-03-15"},{}],` +
+		`"repaymentSchedule":{"specificDay":false,"debitDay":null,"debitWeekDay":6},"parent":"/demo/articles/3"}`},
+	{"CheckSale", func(ctx context.Context, c *club.Client) error {
+		return result(c.CheckSale(ctx, demo, sale))
+	}, `GET /demo/sales/1/check `},
+	{"CreatePayment at the desk", func(ctx context.Context, c *club.Client) error {
+		in := club.NewPayment{Contact: "/demo/contacts/7", FamilyName: "Testeur", GivenName: "Ada", Number: "C7", Amount: 300, Mean: club.MeanCheque,
+			Club: "/demo/clubs/11", ClubCode: "PARIS11", Checkout: "/demo/checkouts/1",
+			Cards:   []club.PaymentCard{{Amount: 100, Network: club.NetworkExternal}},
+			Cheques: []club.Cheque{{Amount: 200, Bank: "B", Code: "1", DepositDesiredDate: "2026-03-05", Owner: "O"}}}
+		return result(c.CreatePayment(ctx, demo, sale, in, nil))
+	}, `POST /demo/sales/1/payments {"contactId":"/demo/contacts/7","contactFamilyName":"Testeur","contactGivenName":"Ada","contactNumber":"C7",` +
+		`"amount":300,"mean":"cheque","clubId":"/demo/clubs/11","clubCode":"PARIS11","checkout":"/demo/checkouts/1",` +
+		`"paymentCards":[{"amount":100,"network":"External"}],"cheques":[{"amount":200,"bank":"B","code":"1","depositDesiredDate":"2026-03-05","owner":"O"}]}`},
+	{"PostponeDue", func(ctx context.Context, c *club.Client) error {
+		return c.PostponeDue(ctx, demo, sale, "2026-04-01")
+	}, `POST /demo/sales/1/postpone_due {"date":"2026-04-01"}`},
+	{"ValidateSale", func(ctx context.Context, c *club.Client) error {
+		return c.ValidateSale(ctx, demo, sale)
+	}, `POST /demo/sales/1/transitions {"transition":"validate"}`},
+	{"CreateMandate", func(ctx context.Context, c *club.Client) error {
+		return result(c.CreateMandate(ctx, demo, club.NewMandate{Club: "/demo/clubs/11", Contact: "/demo/contacts/7", FamilyName: "Testeur", GivenName: "Ada", Number: "C7",
+			Address: paris, Holder: "Ada Testeur", IBAN: "FR7630006000011234567890189", BIC: "AGRIFRPP", Bank: "B", ValidFrom: "2026-03-01"}))
+	}, `POST /demo/mandates {"clubId":"/demo/clubs/11","contactId":"/demo/contacts/7","contactFamilyName":"Testeur","contactGivenName":"Ada","contactNumber":"C7",` +
+		`"contactAddress":` + parisJSON + `,"holder":"Ada Testeur","iban":"FR7630006000011234567890189","bic":"AGRIFRPP","bank":"B","validFrom":"2026-03-01"}`},
+	{"CreateSignatureRequest", func(ctx context.Context, c *club.Client) error {
+		return result(c.CreateSignatureRequest(ctx, demo, "/demo/contacts/7", "/demo/mandates/1"))
+	}, `POST /demo/signature_requests {"contactId":"/demo/contacts/7","targetId":"/demo/mandates/1"}`},
+	{"ValidateSignatureRequest", func(ctx context.Context, c *club.Client) error {
+		return c.ValidateSignatureRequest(ctx, demo, "/demo/signature_requests/1", "012345")
+	}, `POST /demo/signature_requests/1/transitions {"transition":"validate","code":"012345"}`},
+	{"CancelSignatureRequest", func(ctx context.Context, c *club.Client) error {
+		return c.CancelSignatureRequest(ctx, demo, "/demo/signature_requests/1")
+	}, `POST /demo/signature_requests/1/transitions {"transition":"cancel"}`},
+	{"ListOptins", func(ctx context.Context, c *club.Client) error {
+		return result(c.ListOptins(ctx, demo, "/demo/contacts/7"))
+	}, `GET /demo/optins?contactId=/demo/contacts/7 `},
+	{"UpdateOptin", func(ctx context.Context, c *club.Client) error {
+		return c.UpdateOptin(ctx, demo, "/demo/optins/1", false)
+	}, `PUT /demo/optins/1 {"isAuthorized":false}`},
+	{"ListAttendees", func(ctx context.Context, c *club.Client) error {
+		return result(c.ListAttendees(ctx, demo, club.AttendeeQuery{Contact: "/demo/contacts/7", ClassEvent: "/demo/class_events/1"}))
+	}, `GET /demo/attendees?classEventId=/demo/class_events/1&contactId=/demo/contacts/7 `},
+	{"ListClassEvents", func(ctx context.Context, c *club.Client) error {
+		return result(c.ListClassEvents(ctx, demo))
+	}, `GET /demo/class_events `},
+}
+
+// everything is an answer that every operation is content with.
+const everything = `{"@id": "/demo/things/1", "totalTI": 0, "totalRealDebt": 0, "hydra:member": []}`
+
+// TestRequests looks at the request of each operation.
+func TestRequests(t *testing.T) {
+	for _, op := range operations {
+		t.Run(op.name, func(t *testing.T) {
+			u := serve(t, answering(200, everything))
+			if err := op.call(t.Context(), club.New(configured(u.URL))); err != nil {
+				t.Fatal(err)
+			}
+			r := u.seen()[0]
+			uri, _ := url.QueryUnescape(r.RequestURI)
+			if got := r.Method + " " + uri + " " + u.bodies[0]; got != op.want {
+				t.Errorf("request\n%s\nwant\n%s", got, op.want)
+			}
+			wantToken := "Bearer tok-1"
+			if op.name == "MigrateContact" {
+				wantToken = "Bearer own-token"
+			}
+			for name, want := range map[string]string{"Authorization": wantToken, "X-Gateway-Api-Key": "key", "X-User-Club-Id": "/demo/clubs/11",
+				"X-User-Network-Node-Id": "/demo/network_nodes/3", "User-Agent": "Frontdesk", "Idempotency-Key": "", "Traceparent": ""} {
+				if got := r.Header.Get(name); got != want {
+					t.Errorf("%s: %q, want %q", name, got, want)
+				}
+			}
+			if hasBody := u.bodies[0] != ""; hasBody != (r.Header.Get("Content-Type") == "application/json") {
+				t.Errorf("body %q with Content-Type %q", u.bodies[0], r.Header.Get("Content-Type"))
+			}
+		})
+	}
+}
+
+// TestErrorsOfEveryOperation has each operation name itself in its errors, show
+// nothing of the body, and pass on what the club system said.
+func TestErrorsOfEveryOperation(t *testing.T) {
+	const body = `{"hydra:description": "email: ada@example.org is taken", "code": "api.error.contact.email-taken",
+		"violations": [{"propertyPath": "email", "message": "ada@example.org is taken", "code": "api.error.contact.email-taken"}]}`
+	for _, op := range operations {
+		if op.name == "CheckSale" { // to which a 400 is no error
+			continue
+		}
+		t.Run(op.name, func(t *testing.T) {
+			u := serve(t, answering(400, body))
+			e := asError(t, op.call(t.Context(), club.New(configured(u.URL))))
+			name, _, _ := strings.Cut(op.name, " ")
+			if want := "club: " + name + ": rejected, status 400, api.error.contact.email-taken"; e.Error() != want {
+				t.Errorf("error %q, want %q", e, want)
+			}
+			if len(e.Violations) != 1 || e.Violations[0].Field != "email" || e.Violations[0].Code != "api.error.contact.email-taken" {
+				t.Errorf("violations %+v", e.Violations)
+			}
+			if len(u.seen()) != 1 {
+				t.Errorf("%d requests, want one", len(u.seen()))
+			}
+		})
+	}
+}
+
+// TestDocumentedErrors has a sentinel for each documented error, whatever the
+// shape of its body.
+func TestDocumentedErrors(t *testing.T) {
+	tests := []struct {
+		status int
+		body   string
+		want   error
+	}{
+		{401, `Unauthorized`, club.ErrUnauthorized},
+		{403, `{"code": "api.error.scope.unauthorized-endpoint"}`, club.ErrEndpointNotGranted},
+		{403, `{"status": 403, "message": "api.error.scope.unauthorized-endpoint"}`, club.ErrEndpointNotGranted},
+		{404, `{"hydra:description": "Item not found"}`, club.ErrNotFound},
+		{400, `{"code": "api.error.contact.migration.club-not-valid"}`, club.ErrMigrationClub},
+		{400, `{"detail": "api.error.contact.migration.contact-not-valid."}`, club.ErrMigrationContact},
+		{400, `{"hydra:description": "The resource /demo/contacts/7 does not exist."}`, club.ErrOutOfReach},
+		{400, `{"message": "Resource \"\/demo\/contacts\/7\" does not exist"}`, club.ErrOutOfReach},
+		{400, `{"message": "Resource '/demo/contacts/7' does not exist"}`, club.ErrOutOfReach},
+		{400, `{"message": "wrong"}`, nil},
+		{403, ``, nil},
+		{500, `{"code": "api.error.contact.migration.club-not-valid"}`, nil},
+	}
+	all := []error{club.ErrUnauthorized, club.ErrEndpointNotGranted, club.ErrNotFound, club.ErrMigrationClub, club.ErrMigrationContact, club.ErrOutOfReach}
+	for _, tt := range tests {
+		u := serve(t, answering(tt.status, tt.body))
+		_, err := club.New(configured(u.URL)).CreateContactMigrationRequest(t.Context(), demo, "/demo/contacts/7", "/demo/clubs/12")
+		for _, sentinel := range all {
+			if got := errors.Is(err, sentinel); got != (sentinel == tt.want) {
+				t.Errorf("%d %s: is %v: %v", tt.status, tt.body, sentinel, got)
+			}
+		}
+	}
+}
+
+// TestConfiguredNames puts the headers, the token and the paths elsewhere.
+func TestConfiguredNames(t *testing.T) {
+	u := serve(t, answering(200, saleJSON))
+	cfg := configured(u.URL)
+	cfg.PathPrefix, cfg.ClubHeader, cfg.NodeHeader = "/api/v6", "X-Club", "X-Node"
+	cfg.Traceparent = func(context.Context) string { return "00-trace" }
+	must[club.Sale](t)(club.New(cfg).GetSale(t.Context(), demo, sale))
+	r := u.seen()[0]
+	if r.URL.Path != "/api/v6/demo/sales/1" || r.Header.Get("X-Club") != string(demo.Club) || r.Header.Get("X-Node") != string(demo.Node) ||
+		r.Header.Get("Traceparent") != "00-trace" || r.Header.Get("X-User-Club-Id") != "" {
+		t.Errorf("request %s with %v", r.URL, r.Header)
+	}
+}
+
+// TestScope sends no header for what is not given, and nothing at all for a
+// scope that is not one.
+func TestScope(t *testing.T) {
+	u := serve(t, answering(200, saleJSON))
+	c := club.New(configured(u.URL))
+	must[club.Sale](t)(c.GetSale(t.Context(), club.Scope{ClientToken: "demo"}, sale))
+	if h := u.seen()[0].Header; h.Get("X-User-Club-Id") != "" || h.Get("X-User-Network-Node-Id") != "" {
+		t.Errorf("headers %v", h)
+	}
+	for _, s := range []club.Scope{{}, {ClientToken: "de/mo"}, {ClientToken: ".."}, {ClientToken: "demo", Club: "11"},
+		{ClientToken: "demo", Club: "/other/clubs/11"}, {ClientToken: "demo", Node: "/demo/network_nodes/3\r\nX-Evil: 1?"}} {
+		_, err := c.ListClassEvents(t.Context(), s)
+		if !errors.Is(err, club.ErrBadIRI) || club.OutcomeOf(err) != club.NotSent {
+			t.Errorf("%+v: %v, want ErrBadIRI", s, err)
+		}
+	}
+	if len(u.seen()) != 1 {
+		t.Errorf("%d requests, want one", len(u.seen()))
+	}
+}
+
+func TestIRI(t *testing.T) {
+	if i := club.NewIRI("demo", "clubs", "11"); i != "/demo/clubs/11" || i.ClientToken() != "demo" || i.Collection() != "clubs" || i.ID() != "11" {
+		t.Errorf("IRI %s: %s, %s, %s", i, i.ClientToken(), i.Collection(), i.ID())
+	}
+	for _, i := range []club.IRI{"", "11", "/demo/clubs", "/demo/clubs/", "//clubs/11", "/demo//11", "demo/clubs/11", "/demo/clubs/11/x", "/demo/clubs/..", "/demo/clubs/1%2f"} {
+		if i.ID() != "" || i.Collection() != "" || i.ClientToken() != "" {
+			t.Errorf("%q passes for an IRI", i)
+		}
+	}
+}
+
+// TestCheckSale: valid, invalid, and neither.
+func TestCheckSale(t *testing.T) {
+	check := func(status int, body string) (club.SaleCheck, error) {
+		u := serve(t, answering(status, body))
+		return club.New(configured(u.URL)).CheckSale(t.Context(), demo, sale)
+	}
+	if got, err := check(204, ""); err != nil || !got.Valid {
+		t.Errorf("204: %+v, %v", got, err)
+	}
+	got, err := check(400, `{"violations": [{"propertyPath": "articles[0]", "message": "too young", "code": "api.error.sale.age"}]}`)
+	if err != nil || got.Valid || len(got.Violations) != 1 || got.Violations[0].Field != "articles[0]" {
+		t.Errorf("400: %+v, %v", got, err)
+	}
+	if got, err := check(400, `<html>`); err != nil || got.Valid {
+		t.Errorf("400 without reasons: %+v, %v", got, err)
+	}
+	if got, err := check(404, ""); !errors.Is(err, club.ErrNotFound) || got.Valid {
+		t.Errorf("404: %+v, %v", got, err)
+	}
+}
+
+// TestLongAnswers: what is longer than the limit is not read.
+func TestLongAnswers(t *testing.T) {
+	long := func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"@id": "/demo/sales/1", "totalTI": 1, "padding": "`)
+		for range 100 {
+			io.WriteString(w, strings.Repeat("x", 1000))
+		}
+		io.WriteString(w, `"}`)
+	}
+	u := serve(t, long)
+	cfg := configured(u.URL)
+	cfg.Limits.Body, cfg.Limits.Attempts = 64<<10, 1
+	c := club.New(cfg)
+	_, err := c.GetSale(t.Context(), demo, sale)
+	wantOutcome(t, err, club.Unknown)
+	if err := c.PostponeDue(t.Context(), demo, sale, "2026-04-01"); err != nil {
+		t.Errorf("an answer that nobody needs: %v", err)
+	}
+	receipt := must[club.Receipt](t)(c.CreatePayment(t.Context(), demo, sale, payment, nil))
+	if receipt.Status != 200 || receipt.Payment != "" {
+		t.Errorf("receipt %+v", receipt)
+	}
+}
+
+func TestNewWithoutClock(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("New without a clock did not panic")
+		}
+	}()
+	club.New(club.Config{})
+}

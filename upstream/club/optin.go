@@ -1,0 +1,50 @@
+package club
+
+import (
+	"context"
+	"net/url"
+)
+
+// The channels and the types of opt-ins; club system API, section Optin.
+const (
+	OptinEmail       = "email"
+	OptinTextMessage = "text_message"
+	OptinPostalMail  = "postal_mail"
+
+	OptinNews        = "news"
+	OptinLegal       = "legal" // mandatory information; it cannot be switched off
+	OptinAdvertising = "advertising"
+	OptinPartners    = "partners"
+)
+
+// Optin is a contact's consent to be written to in one way about one thing.
+// There is one for each; none can be added or deleted.
+type Optin struct {
+	IRI        IRI    `json:"@id"`
+	Authorized bool   `json:"isAuthorized"`
+	Channel    string `json:"channel"` // OptinEmail and so on
+	Type       string `json:"type"`    // OptinNews and so on
+	Contact    IRI    `json:"contact"` // whose consent it is
+}
+
+// ListOptins reads the opt-ins of a contact; an empty contact reads those of
+// every contact that the scope sees; club system API, section Opt-ins. Their
+// field names beyond isAuthorized are an assumption.
+func (c *Client) ListOptins(ctx context.Context, s Scope, contact IRI) ([]Optin, error) {
+	query := url.Values{}
+	if contact != "" {
+		query.Set("contactId", string(contact))
+	}
+	return list[Optin](ctx, c, get("ListOptins", s, "optins", "").with(query))
+}
+
+// UpdateOptin gives or withdraws one consent; club system API, section Opt-ins.
+// Data protection rules ask for the contact's own word before one is given.
+// Rejected for a legal opt-in.
+func (c *Client) UpdateOptin(ctx context.Context, s Scope, optin IRI, authorized bool) error {
+	body := struct {
+		Authorized bool `json:"isAuthorized"`
+	}{authorized}
+	_, err := do[none](ctx, c, put("UpdateOptin", s, "optins/{id}", optin, body))
+	return err
+}

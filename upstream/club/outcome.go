@@ -1,0 +1,59 @@
+package club
+
+import "errors"
+
+// Outcome is what the club system did with a request, as far as that can be known.
+type Outcome string
+
+// The outcomes. Only NotSent and Refused are certain to have changed nothing;
+// only Accepted is certain to have changed something.
+const (
+	// Accepted: the club system answered 2xx.
+	Accepted Outcome = "accepted"
+	// NotSent: no byte of the request left, so that it may be sent again.
+	NotSent Outcome = "not_sent"
+	// Refused: turned away before it reached the application, for the way in
+	// which it was sent (the token, the grant of the endpoint, the protocol).
+	Refused Outcome = "refused"
+	// Rejected: the application looked at the request and said no. The same
+	// request will be rejected again.
+	Rejected Outcome = "rejected"
+	// Unknown: a byte left, and no answer tells what became of it.
+	Unknown Outcome = "unknown"
+)
+
+// OutcomeOf returns the outcome of the call that ended with err: Accepted for
+// nil, and Unknown for an error that is not of this package, since nothing
+// better can be said.
+func OutcomeOf(err error) Outcome {
+	if err == nil {
+		return Accepted
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Outcome
+	}
+	return Unknown
+}
+
+// classify is the one place that decides an outcome. It looks at the bytes
+// handed to the connection, at the answer's status (0 for no answer) and at the
+// club system's error code, never at the text of an error: the same failure
+// reads differently on each platform and in each version of Go.
+func classify(sent int64, status int, code string) Outcome {
+	switch {
+	case sent == 0:
+		return NotSent
+	case status >= 200 && status <= 299:
+		return Accepted
+	case status == 403 && code == CodeUnauthorizedEndpoint:
+		return Refused
+	}
+	switch status {
+	case 401, 421, 425, 426, 428, 431:
+		return Refused
+	case 400, 403, 404, 405, 406, 410, 413, 415, 422:
+		return Rejected
+	}
+	return Unknown
+}

@@ -1,0 +1,103 @@
+package club
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strconv"
+)
+
+// The categories of products; club system API, section Product categories.
+const (
+	ProductSubscription       = "subscription"
+	ProductSubscriptionOption = "subscription_option"
+	ProductBadge              = "badge"
+	ProductCounter            = "counter" // session booklets
+	ProductPackage            = "package"
+	ProductCountermark        = "countermark"
+	ProductTestSession        = "test_session"
+	ProductRegular            = "regular" // shop products
+)
+
+// The channels of a sale, for ProductQuery.
+const (
+	ChannelClub     = "club"
+	ChannelWeb      = "web"
+	ChannelTerminal = "terminal"
+)
+
+// ProductQuery is the sale that the catalogue is read for; what is offered may
+// depend on all of it. Zero fields are not sent.
+type ProductQuery struct {
+	Channel     string   // where the sale takes place, ChannelWeb for one
+	Club        IRI      // the club of the sale
+	ContactTags []string // the tags of the contact, by IRI
+	Contact     IRI      // the buyer
+	Debt        *int64   // the buyer's debt in cents; some clubs offer less to debtors
+	Date        string   // day of the purchase, YYYY-MM-DD
+	Type        string   // one category of products only
+}
+
+func (q ProductQuery) values() url.Values {
+	values := url.Values{}
+	set := func(name, value string) {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	set("context[channel]", q.Channel)
+	set("context[club]", string(q.Club))
+	set("context[contactId]", string(q.Contact))
+	set("context[date]", q.Date)
+	set("type", q.Type)
+	if q.Debt != nil {
+		set("context[debt]", strconv.FormatInt(*q.Debt, 10))
+	}
+	if len(q.ContactTags) > 0 {
+		values["context[contactTag][]"] = q.ContactTags
+	}
+	return values
+}
+
+// Product is something that a club sells, by one or more offers.
+type Product struct {
+	IRI         IRI               `json:"@id"`
+	Name        string            `json:"name"`
+	Description string            `json:"description"`
+	Type        string            `json:"type"` // ProductSubscription and so on
+	Behaviors   []ProductBehavior `json:"productBehaviors"`
+}
+
+// UnmarshalJSON reads a product, or no more than its IRI where it is referred to.
+func (p *Product) UnmarshalJSON(data []byte) error {
+	if data[0] == '"' {
+		return json.Unmarshal(data, &p.IRI)
+	}
+	type plain Product
+	return json.Unmarshal(data, (*plain)(p))
+}
+
+// ProductBehavior is what happens when the product was bought.
+type ProductBehavior struct {
+	Type           string // such as "subscription"
+	ValidityPeriod string // ISO 8601 duration, such as "P52W"; empty: not limited
+}
+
+// UnmarshalJSON reads a behavior, whose details are nested on the wire.
+func (b *ProductBehavior) UnmarshalJSON(data []byte) error {
+	var wire struct {
+		Type          string `json:"type"`
+		Configuration struct {
+			ValidityPeriod string `json:"validityPeriod"`
+		} `json:"configuration"`
+	}
+	err := json.Unmarshal(data, &wire)
+	b.Type, b.ValidityPeriod = wire.Type, wire.Configuration.ValidityPeriod
+	return err
+}
+
+// ListProducts reads the catalogue for a sale, all pages of it; club system
+// API, section Catalogue.
+func (c *Client) ListProducts(ctx context.Context, s Scope, q ProductQuery) ([]Product, error) {
+	return list[Product](ctx, c, get("ListProducts", s, "products", "").with(q.values()))
+}

@@ -1,0 +1,80 @@
+package club
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+)
+
+// firstPause is the pause before the second attempt, on average; it doubles for
+// each further one. A server that failed is out of its pool after some tenths
+// of a second.
+const firstPause = 150 * time.Millisecond
+
+// repeat runs the attempts of a call until one succeeds or fails for good, or
+// until attempts, budget or time are used up. It returns the last failure.
+func (c *Client) repeat(ctx context.Context, r request, attempt func(context.Context) *Error) *Error {
+	limits, lane, start := c.cfg.Limits, c.lane(r.scope.ClientToken), c.cfg.Now()
+	total, each := limits.Write, limits.Write
+	if r.read() {
+		total, each = limits.Read, limits.Attempt
+	}
+	ctx, cancel := context.WithTimeout(ctx, total)
+	defer cancel()
+	lane.budget.earn()
+	for n := 1; ; n++ {
+		e := tryOnce(ctx, each, attempt)
+		if e == nil || n == limits.Attempts || !r.repeatable(e) || ctx.Err() != nil {
+			return e
+		}
+		pause := pauseBefore(n+1, e.RetryAfter)
+		if c.cfg.Now().Sub(start)+pause >= total || !lane.budget.spend() || !wait(ctx, pause) {
+			return e
+		}
+	}
+}
+
+func tryOnce(ctx context.Context, limit time.Duration, attempt func(context.Context) *Error) *Error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return attempt(ctx)
+}
+
+// repeatable reports whether another attempt may succeed and can do no harm.
+func (r request) repeatable(e *Error) bool {
+	return e.transient && (r.read() || e.Outcome == NotSent)
+}
+
+// pauseBefore is how long to wait before the n-th attempt: what the club system
+// asked for, or a pause that doubles, varied by half either way so that many
+// gateways do not come back in step.
+func pauseBefore(n int, asked time.Duration) time.Duration {
+	if asked > 0 {
+		return asked
+	}
+	pause := firstPause << (n - 2)
+	return pause/2 + rand.N(pause)
+}
+
+// wait reports whether the pause went by before the context ended.
+func wait(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// logAttempt writes the line of one request. What it may hold is this list.
+func (c *core) logAttempt(ctx context.Context, op string, status int, e *Error, took time.Duration) {
+	outcome, why := Accepted, ""
+	if e != nil {
+		outcome, why = e.Outcome, reason(e.Err)
+	}
+	c.cfg.Logger.LogAttrs(ctx, slog.LevelDebug, "club system", slog.String("operation", op),
+		slog.Int("status", status), slog.String("outcome", string(outcome)), slog.String("reason", why), slog.Duration("took", took))
+}

@@ -1,0 +1,137 @@
+package club
+
+import (
+	"context"
+	"errors"
+	"net/http"
+)
+
+// Sale is a cart, and what becomes of it; club system API, section Sale.
+type Sale struct {
+	IRI        IRI       `json:"@id"`
+	Contact    IRI       `json:"contactId"`
+	Club       IRI       `json:"clubId"`
+	ClubCode   string    `json:"clubCode"`
+	FamilyName string    `json:"contactFamilyName"`
+	GivenName  string    `json:"contactGivenName"`
+	Number     string    `json:"contactNumber"`
+	Address    *Address  `json:"address"`
+	Checkout   IRI       `json:"checkoutId"` // the register on which a payment is recorded
+	TotalTI    int64     `json:"totalTI"`    // cents to collect, tax included
+	Currency   string    `json:"priceCurrency"`
+	State      string    `json:"state"`
+	Invoice    IRI       `json:"invoice"` // empty before the sale is settled
+	Articles   []Article `json:"articles"`
+}
+
+func (s Sale) missing() string { return missingIRI(s.IRI) }
+
+// NewSale is a cart to be opened. Contact, Club and ClubCode are required; the
+// rest may be left out, but is needed before the sale is settled.
+type NewSale struct {
+	Contact    IRI      `json:"contactId"`
+	Club       IRI      `json:"clubId"`
+	ClubCode   string   `json:"clubCode"`
+	FamilyName string   `json:"contactFamilyName,omitempty"`
+	GivenName  string   `json:"contactGivenName,omitempty"`
+	Number     string   `json:"contactNumber,omitempty"`
+	Address    *Address `json:"address,omitempty"`
+}
+
+// CreateSale opens an empty cart; club system API, section Sales. The answer
+// may hold little more than the IRI: read the sale for the rest. Rejected with
+// Violations when a required field is missing.
+func (c *Client) CreateSale(ctx context.Context, s Scope, in NewSale) (Sale, error) {
+	return do[Sale](ctx, c, post("CreateSale", s, "sales", "", in))
+}
+
+// pricedSale is a sale that was read to learn its price; without the total it
+// says nothing, and above all not that it is free.
+type pricedSale struct {
+	Sale
+	Total *int64 `json:"totalTI"`
+}
+
+func (p pricedSale) missing() string {
+	if p.Total == nil {
+		return "totalTI"
+	}
+	return p.Sale.missing()
+}
+
+// GetSale reads a sale with its articles, its register and its total; club
+// system API, section Sales. Read it after each change: the club system adds and
+// reprices articles on its own. ErrNotFound when there is none.
+func (c *Client) GetSale(ctx context.Context, s Scope, sale IRI) (Sale, error) {
+	got, err := do[pricedSale](ctx, c, get("GetSale", s, "sales/{id}", sale))
+	if err != nil {
+		return Sale{}, err
+	}
+	got.Sale.TotalTI = *got.Total
+	return got.Sale, nil
+}
+
+// Buyer is what a sale says of its buyer; empty fields stay as they are.
+type Buyer struct {
+	FamilyName string   `json:"contactFamilyName,omitempty"`
+	GivenName  string   `json:"contactGivenName,omitempty"`
+	Number     string   `json:"contactNumber,omitempty"`
+	Address    *Address `json:"address,omitempty"`
+}
+
+// UpdateSale fills in the buyer of a sale that is not settled yet. That this
+// operation exists is an assumption: the API's description wants these fields
+// filled "before final validation" and does not say how.
+func (c *Client) UpdateSale(ctx context.Context, s Scope, sale IRI, in Buyer) error {
+	_, err := do[none](ctx, c, put("UpdateSale", s, "sales/{id}", sale, in))
+	return err
+}
+
+// SaleCheck is what the club system thinks of a cart.
+type SaleCheck struct {
+	Valid      bool
+	Violations []Violation // why not; may be empty even so
+}
+
+// CheckSale asks whether a cart can be settled; club system API, section Sales.
+// An invalid cart is an answer and no error. Paying one would book the money on
+// the contact's account and settle nothing. ErrNotFound when there is no such sale.
+func (c *Client) CheckSale(ctx context.Context, s Scope, sale IRI) (SaleCheck, error) {
+	_, err := do[none](ctx, c, get("CheckSale", s, "sales/{id}/check", sale))
+	var e *Error
+	if errors.As(err, &e) && e.Status == http.StatusBadRequest {
+		return SaleCheck{Violations: e.Violations}, nil
+	}
+	return SaleCheck{Valid: err == nil}, err
+}
+
+// UpdateSaleContact puts the name and number of the migrated contact into a
+// sale; club system API, section Contacts. It follows MigrateContact.
+func (c *Client) UpdateSaleContact(ctx context.Context, s Scope, sale IRI) error {
+	_, err := do[none](ctx, c, put("UpdateSaleContact", s, "sale/{id}/update_contact", sale, nil))
+	return err
+}
+
+// PostponeDue settles a sale without money: the contact owes the amount, which
+// counts as overdue from date (YYYY-MM-DD); club system API, section Sales. Like
+// a payment it must happen once: an Unknown outcome is not to be repeated.
+func (c *Client) PostponeDue(ctx context.Context, s Scope, sale IRI, date string) error {
+	body := struct {
+		Date string `json:"date"`
+	}{date}
+	_, err := do[none](ctx, c, post("PostponeDue", s, "sales/{id}/postpone_due", sale, body))
+	return err
+}
+
+// ValidateSale settles a sale whose amount is zero; club system API, section
+// Sales. Rejected for any other amount.
+func (c *Client) ValidateSale(ctx context.Context, s Scope, sale IRI) error {
+	_, err := do[none](ctx, c, post("ValidateSale", s, "sales/{id}/transitions", sale, transition{Transition: "validate"}))
+	return err
+}
+
+// transition moves a record to another state.
+type transition struct {
+	Transition string `json:"transition"`
+	Code       string `json:"code,omitempty"`
+}

@@ -1,0 +1,113 @@
+package club
+
+import (
+	"encoding/json"
+	"net/url"
+	"reflect"
+	"strings"
+)
+
+// IRI identifies a record: a path of the form /{client_token}/<collection>/<id>,
+// such as "/demo/clubs/11". The club system accepts no bare id where it wants an
+// IRI. Inside Frontdesk an IRI is never shown to a visitor.
+type IRI string
+
+// NewIRI puts an IRI together.
+func NewIRI(clientToken, collection, id string) IRI {
+	return IRI("/" + clientToken + "/" + collection + "/" + id)
+}
+
+// ID is the last segment of the IRI, "11" in /demo/clubs/11. Empty for an IRI
+// that is not well formed.
+func (i IRI) ID() string {
+	_, _, id := i.split()
+	return id
+}
+
+// Collection is the middle segment of the IRI, "clubs" in /demo/clubs/11. Empty
+// for an IRI that is not well formed.
+func (i IRI) Collection() string {
+	_, collection, _ := i.split()
+	return collection
+}
+
+// ClientToken is the first segment of the IRI, "demo" in /demo/clubs/11. Empty
+// for an IRI that is not well formed.
+func (i IRI) ClientToken() string {
+	token, _, _ := i.split()
+	return token
+}
+
+func (i IRI) split() (clientToken, collection, id string) {
+	parts := strings.Split(string(i), "/")
+	if len(parts) != 4 || parts[0] != "" || !segment(parts[1]) || !segment(parts[2]) || !segment(parts[3]) {
+		return "", "", ""
+	}
+	return parts[1], parts[2], parts[3]
+}
+
+// segment reports whether s can be one segment of a path and nothing else.
+func segment(s string) bool {
+	outside := func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(`/?#%\\`, r) }
+	return s != "" && s != "." && s != ".." && !strings.ContainsFunc(s, outside)
+}
+
+// UnmarshalJSON reads an IRI, or an embedded record by its @id: a service of
+// this kind may embed a record where it referred to it before.
+func (i *IRI) UnmarshalJSON(data []byte) error {
+	var embedded struct {
+		ID string `json:"@id"`
+	}
+	switch data[0] {
+	case '"':
+		return json.Unmarshal(data, (*string)(i))
+	case '{':
+		err := json.Unmarshal(data, &embedded)
+		*i = IRI(embedded.ID)
+		return err
+	case 'n':
+		return nil
+	}
+	return &json.UnmarshalTypeError{Value: "another type", Type: reflect.TypeFor[IRI]()}
+}
+
+// Scope says on whose behalf a call acts; club system API, section Authentication.
+type Scope struct {
+	// ClientToken is the organisation; it is the first segment of every path.
+	ClientToken string
+	// Club is the club whose data is read or stored. Empty: the header is not
+	// sent, which only reads of the whole chain survive.
+	Club IRI
+	// Node is the network node to act from: the club's own, or for a call that
+	// touches two clubs their nearest common ancestor (Network.CommonAncestor).
+	// Empty: the header is not sent, as an organisation of one club may do.
+	Node IRI
+}
+
+// valid reports whether club and node, where given, belong to the organisation.
+func (s Scope) valid() bool {
+	return (s.Club == "" || s.Club.ClientToken() == s.ClientToken) &&
+		(s.Node == "" || s.Node.ClientToken() == s.ClientToken)
+}
+
+// path fills a path template of the API's description, such as
+// "sales/{id}/check", with the id of a record and returns it with the client
+// token in front. It is empty when the record belongs to another organisation or
+// another collection: two organisations, or a contact and a sale, may well have
+// the same number, and the wrong one would be read or paid.
+func (s Scope) path(template string, record IRI) string {
+	if !segment(s.ClientToken) {
+		return ""
+	}
+	before, after, found := strings.Cut(template, "/{id}")
+	if found {
+		named := before[strings.LastIndex(before, "/")+1:]
+		token, collection, id := record.split()
+		// One path of the API is singular where its IRI is plural: sale/{id}/update_contact.
+		if token != s.ClientToken || collection != named && collection != named+"s" {
+			return ""
+		}
+		before += "/" + url.PathEscape(id)
+	}
+	return "/" + url.PathEscape(s.ClientToken) + "/" + before + after
+}

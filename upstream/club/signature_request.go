@@ -1,0 +1,40 @@
+package club
+
+import "context"
+
+// SignatureRequest is a code on its way to a contact's mobile phone, with which
+// they sign a mandate or confirm a move.
+type SignatureRequest struct {
+	IRI IRI `json:"@id"`
+}
+
+func (r SignatureRequest) missing() string { return missingIRI(r.IRI) }
+
+// CreateSignatureRequest sends an SMS code to a contact, with which they sign
+// the target, a mandate; club system API, section Signature requests. Every call
+// sends an SMS. The contact needs a valid mobile number.
+func (c *Client) CreateSignatureRequest(ctx context.Context, s Scope, contact, target IRI) (SignatureRequest, error) {
+	body := struct {
+		Contact IRI `json:"contactId"`
+		Target  IRI `json:"targetId"`
+	}{contact, target}
+	return do[SignatureRequest](ctx, c, post("CreateSignatureRequest", s, "signature_requests", "", body))
+}
+
+// ValidateSignatureRequest signs with the code from the SMS; club system API,
+// section Signature requests. The mandate is then signed, or the contact moved.
+// Rejected for a wrong code; how many may be wrong is not documented.
+func (c *Client) ValidateSignatureRequest(ctx context.Context, s Scope, request IRI, code string) error {
+	return c.moveSignatureRequest(ctx, "ValidateSignatureRequest", s, request, transition{Transition: "validate", Code: code})
+}
+
+// CancelSignatureRequest gives a signature request up; its code signs nothing
+// any more; club system API, section Signature requests.
+func (c *Client) CancelSignatureRequest(ctx context.Context, s Scope, request IRI) error {
+	return c.moveSignatureRequest(ctx, "CancelSignatureRequest", s, request, transition{Transition: "cancel"})
+}
+
+func (c *Client) moveSignatureRequest(ctx context.Context, op string, s Scope, request IRI, to transition) error {
+	_, err := do[none](ctx, c, post(op, s, "signature_requests/{id}/transitions", request, to))
+	return err
+}

@@ -1,0 +1,130 @@
+package club_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"frontdesk/upstream/club"
+)
+
+// demo is the scope of the tests that need no simulator.
+var demo = club.Scope{ClientToken: "demo", Club: "/demo/clubs/11", Node: "/demo/network_nodes/3"}
+
+// payment is a payment as the tests without a simulator send it.
+var payment = club.NewPayment{
+	Contact: "/demo/contacts/7", FamilyName: "Testeur", GivenName: "Ada", Number: "C7", Amount: 4990,
+	Mean: club.MeanCBWeb, Club: "/demo/clubs/11", ClubCode: "PARIS11", Checkout: "/demo/checkouts/1",
+}
+
+const sale = club.IRI("/demo/sales/1")
+
+// configured returns a configuration for a club system at an address.
+func configured(baseURL string) club.Config {
+	return club.Config{BaseURL: baseURL, ClientID: "id", ClientSecret: "secret", GatewayKey: "key", Now: time.Now}
+}
+
+// tokenJSON is the usual answer to a token request.
+const tokenJSON = `{"access_token": "tok-1", "token_type": "Bearer", "expires_in": 3600}`
+
+// upstream is a small club system whose business answers a test writes itself.
+type upstream struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests []*http.Request // business requests, in order
+	bodies   []string
+}
+
+// serve starts a club system that hands out tokens and leaves the rest to handle.
+func serve(t *testing.T, handle http.HandlerFunc) *upstream {
+	t.Helper()
+	u := &upstream{}
+	u.Server = httptest.NewServer(u.with(handle))
+	t.Cleanup(u.Close)
+	return u
+}
+
+func (u *upstream) with(handle http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/oauth/v2/token" {
+			io.WriteString(w, tokenJSON)
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		u.mu.Lock()
+		u.requests, u.bodies = append(u.requests, r), append(u.bodies, string(body))
+		u.mu.Unlock()
+		handle(w, r)
+	})
+}
+
+// seen returns the business requests so far.
+func (u *upstream) seen() []*http.Request {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.requests
+}
+
+// answering returns a handler that always gives one answer.
+func answering(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+	}
+}
+
+// elsewhere is a transport that brings every request to a server, whatever
+// address it is for: it serves tokens while the payment goes to a broken place.
+func elsewhere(server *httptest.Server) http.RoundTripper {
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, network, server.Listener.Addr().String())
+	}
+	return &http.Transport{DialContext: dial, DialTLSContext: dial}
+}
+
+// asError returns the *Error in err and fails the test when there is none.
+func asError(t *testing.T, err error) *club.Error {
+	t.Helper()
+	var e *club.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("got %v, want a *club.Error", err)
+	}
+	return e
+}
+
+// wantOutcome fails the test when err is not of an outcome.
+func wantOutcome(t *testing.T, err error, want club.Outcome) {
+	t.Helper()
+	if got := club.OutcomeOf(err); got != want {
+		t.Fatalf("outcome %s (%v), want %s", got, err, want)
+	}
+}
+
+// must returns a value and fails the test on an error.
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// jsonOf reads a JSON object.
+func jsonOf(t *testing.T, body string) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal([]byte(body), &m); err != nil {
+		t.Fatalf("not a JSON object: %v", err)
+	}
+	return m
+}

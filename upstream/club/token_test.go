@@ -1,0 +1,304 @@
+package club_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"frontdesk/upstream/club"
+)
+
+// clock is a clock that a test moves.
+type clock struct{ at atomic.Pointer[time.Time] }
+
+func newClock() *clock {
+	c := &clock{}
+	start := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	c.at.Store(&start)
+	return c
+}
+
+func (c *clock) Now() time.Time { return *c.at.Load() }
+
+func (c *clock) add(d time.Duration) {
+	next := c.Now().Add(d)
+	c.at.Store(&next)
+}
+
+// issuer is a club system that hands out tokens tok-1, tok-2 and so on and
+// accepts those that were not revoked.
+type issuer struct {
+	*upstream
+	mu      sync.Mutex
+	issued  int
+	revoked map[string]bool
+	expires any // expires_in; nil leaves it out
+	asked   []*http.Request
+}
+
+func newIssuer(t *testing.T, expiresIn any) *issuer {
+	t.Helper()
+	i := &issuer{upstream: &upstream{}, revoked: map[string]bool{}, expires: expiresIn}
+	business := i.with(i.business)
+	i.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/token") {
+			i.issue(w, r)
+			return
+		}
+		business.ServeHTTP(w, r)
+	}))
+	t.Cleanup(i.Close)
+	return i
+}
+
+func (i *issuer) issue(w http.ResponseWriter, r *http.Request) {
+	r.ParseForm()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.issued++
+	i.asked = append(i.asked, r)
+	if i.expires == nil {
+		fmt.Fprintf(w, `{"access_token": "tok-%d"}`, i.issued)
+		return
+	}
+	fmt.Fprintf(w, `{"access_token": "tok-%d", "expires_in": %v}`, i.issued, i.expires)
+}
+
+func (i *issuer) business(w http.ResponseWriter, r *http.Request) {
+	i.mu.Lock()
+	revoked := i.revoked[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+	i.mu.Unlock()
+	if revoked {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	io.WriteString(w, `{"@id": "/demo/sales/1", "totalTI": 4990}`)
+}
+
+func (i *issuer) revoke(token string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.revoked[token] = true
+}
+
+func (i *issuer) count() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.issued
+}
+
+// lastToken is the token of the last business request.
+func (i *issuer) lastToken() string {
+	seen := i.seen()
+	return strings.TrimPrefix(seen[len(seen)-1].Header.Get("Authorization"), "Bearer ")
+}
+
+func TestTokenRequest(t *testing.T) {
+	u := newIssuer(t, 3600)
+	cfg := configured(u.URL)
+	cfg.TokenPath, cfg.GatewayKeyHeader = "/auth/token", "X-Api-Key"
+	must[club.Sale](t)(club.New(cfg).GetSale(t.Context(), demo, sale))
+	r := u.asked[0]
+	if r.Method != "POST" || r.URL.Path != "/auth/token" || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
+		t.Errorf("token asked by %s %s, %s", r.Method, r.URL.Path, r.Header.Get("Content-Type"))
+	}
+	if got := r.PostForm.Encode(); got != "client_id=id&client_secret=secret&grant_type=client_credentials" {
+		t.Errorf("form %s", got)
+	}
+	if r.Header.Get("X-Api-Key") != "key" || u.seen()[0].Header.Get("X-Api-Key") != "key" {
+		t.Error("gateway key missing")
+	}
+}
+
+// TestTokenLifetime follows one client through the life of its tokens.
+func TestTokenLifetime(t *testing.T) {
+	tests := map[string]struct {
+		expires     any
+		due, expiry time.Duration // when it is replaced ahead of time, and when it is of no more use
+	}{
+		"an hour":        {3600, 59 * time.Minute, time.Hour},
+		"a short one":    {100, 90 * time.Second, 100 * time.Second},
+		"as a string":    {`"3600"`, 59 * time.Minute, time.Hour},
+		"not told":       {nil, 4*time.Minute + 30*time.Second, 5 * time.Minute},
+		"null":           {"null", 4*time.Minute + 30*time.Second, 5 * time.Minute},
+		"below zero":     {-1, 4*time.Minute + 30*time.Second, 5 * time.Minute},
+		"for ever":       {1e30, 24*time.Hour - time.Minute, 24 * time.Hour},
+		"a long decimal": {"3600.5", 59*time.Minute + time.Second, time.Hour + time.Second},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			now, u := newClock(), newIssuer(t, tt.expires)
+			cfg := configured(u.URL)
+			cfg.Now = now.Now
+			c := club.New(cfg)
+			read := func() { must[club.Sale](t)(c.GetSale(t.Context(), demo, sale)) }
+			read()
+			now.add(tt.due - time.Second)
+			read()
+			if u.count() != 1 {
+				t.Fatal("replaced too early")
+			}
+			now.add(time.Second)
+			read() // goes on with the old one, and has it replaced
+			if got := u.lastToken(); got != "tok-1" {
+				t.Errorf("the caller waited for %s", got)
+			}
+			eventually(t, func() bool { read(); return u.lastToken() == "tok-2" })
+			if u.count() != 2 {
+				t.Errorf("%d tokens fetched, want 2", u.count())
+			}
+			now.add(tt.expiry)
+			read()
+			if got := u.lastToken(); got != "tok-3" {
+				t.Errorf("after its end: %s, want tok-3", got)
+			}
+		})
+	}
+}
+
+// TestTokenOnceForAll: a hundred calls at once fetch one token.
+func TestTokenOnceForAll(t *testing.T) {
+	u := newIssuer(t, 3600)
+	c := club.New(configured(u.URL))
+	var calls sync.WaitGroup
+	for range 100 {
+		calls.Go(func() {
+			if _, err := c.GetSale(t.Context(), demo, sale); err != nil && !errors.Is(err, club.ErrBusy) {
+				t.Error(err)
+			}
+		})
+	}
+	calls.Wait()
+	if u.count() != 1 {
+		t.Errorf("%d tokens, want one", u.count())
+	}
+}
+
+// TestTokenAfter401: reads and writes are repeated once with a new token, a
+// request with the contact's own token never.
+func TestTokenAfter401(t *testing.T) {
+	u := newIssuer(t, 3600)
+	c := club.New(configured(u.URL))
+	must[club.Sale](t)(c.GetSale(t.Context(), demo, sale))
+	u.revoke("tok-1")
+	must[club.Sale](t)(c.GetSale(t.Context(), demo, sale))
+	u.revoke("tok-2")
+	must[club.Sale](t)(c.CreateSale(t.Context(), demo, club.NewSale{}))
+	if u.count() != 3 || len(u.seen()) != 5 {
+		t.Fatalf("%d tokens and %d requests, want 3 and 5", u.count(), len(u.seen()))
+	}
+	u.revoke("tok-3")
+	u.revoke("tok-4")
+	_, err := c.GetSale(t.Context(), demo, sale)
+	wantOutcome(t, err, club.Refused)
+	if !errors.Is(err, club.ErrUnauthorized) || len(u.seen()) != 7 {
+		t.Errorf("%v after %d requests, want ErrUnauthorized after 7", err, len(u.seen()))
+	}
+	u.revoke("the-contacts-own")
+	err = c.MigrateContact(t.Context(), demo, "/demo/contacts/7", "the-contacts-own", club.Migration{})
+	wantOutcome(t, err, club.Refused)
+	if len(u.seen()) != 8 || u.lastToken() != "the-contacts-own" {
+		t.Error("a request with the contact's own token was repeated or sent with another one")
+	}
+}
+
+// TestForeignToken: what a visitor gives as an access token does not become a
+// header unless it has the form of one, and none never means the client's own.
+func TestForeignToken(t *testing.T) {
+	u := newIssuer(t, 3600)
+	c := club.New(configured(u.URL))
+	for _, token := range []string{"", " ", "a b", "a\r\nX-User-Club-Id: /demo/clubs/1", "é"} {
+		err := c.MigrateContact(t.Context(), demo, "/demo/contacts/7", token, club.Migration{})
+		if !errors.Is(err, club.ErrBadToken) || club.OutcomeOf(err) != club.NotSent {
+			t.Errorf("token %q: %v, want ErrBadToken", token, err)
+		}
+	}
+	if len(u.seen()) != 0 {
+		t.Error("something was sent")
+	}
+}
+
+// TestTokenTrouble: what a token request can fail with, and what callers see of it.
+func TestTokenTrouble(t *testing.T) {
+	tests := map[string]struct {
+		status int
+		body   string
+		tries  int64
+	}{
+		"bad credentials": {401, `{"error": "invalid_client"}`, 1},
+		"bad request":     {400, `{"error": "invalid_request"}`, 1},
+		"out of order":    {503, "", 3},
+		"no token":        {200, `{"token_type": "Bearer"}`, 3},
+		"no JSON":         {200, `<html>`, 3},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var tries atomic.Int64
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				tries.Add(1)
+				answering(tt.status, tt.body)(w, r)
+			}))
+			defer s.Close()
+			_, err := club.New(configured(s.URL)).CreateSale(t.Context(), demo, club.NewSale{})
+			wantOutcome(t, err, club.NotSent)
+			if e := asError(t, err); e.Status != 0 || tries.Load() != tt.tries {
+				t.Errorf("%v after %d token requests, want %d", e, tries.Load(), tt.tries)
+			}
+		})
+	}
+}
+
+// TestTokenFetchOutlivesItsCaller: the caller who began the fetch leaves, those
+// who wait for it are served.
+func TestTokenFetchOutlivesItsCaller(t *testing.T) {
+	asked, release := make(chan struct{}), make(chan struct{})
+	u := &upstream{}
+	business := u.with(answering(200, `{"@id": "/demo/sales/1", "totalTI": 1}`))
+	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/token") {
+			close(asked) // a second request would panic here
+			<-release
+		}
+		business.ServeHTTP(w, r)
+	}))
+	t.Cleanup(u.Close)
+	c := club.New(configured(u.URL))
+	ctx, cancel := context.WithCancel(t.Context())
+	var first, second error
+	var calls sync.WaitGroup
+	calls.Go(func() { _, first = c.GetSale(ctx, demo, sale) })
+	<-asked
+	calls.Go(func() { _, second = c.GetSale(t.Context(), demo, sale) })
+	cancel()
+	close(release)
+	calls.Wait()
+	if second != nil {
+		t.Errorf("the one who stayed: %v", second)
+	}
+	if first != nil && !errors.Is(first, context.Canceled) {
+		t.Errorf("the one who left: %v", first)
+	}
+}
+
+// eventually repeats a check until it holds.
+func eventually(t *testing.T, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(5 * time.Second)
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatal("it never came to hold")
+		}
+	}
+}

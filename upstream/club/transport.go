@@ -1,0 +1,49 @@
+package club
+
+import (
+	"crypto/tls"
+	"net"
+	"net/http"
+	"time"
+)
+
+const (
+	// userAgent is fixed: a version in it would tell strangers what to attack.
+	userAgent = "Frontdesk"
+	// dialTime bounds a TCP connection, handshakeTime the TLS handshake on it.
+	// Within one country either takes well under a second.
+	dialTime      = 3 * time.Second
+	handshakeTime = 5 * time.Second
+	// idleTime is how long an unused connection is kept: less than the minute
+	// after which load balancers drop theirs, so that few requests meet a
+	// connection that is closed already.
+	idleTime = 30 * time.Second
+	// headerLimit bounds the headers of an answer in bytes, as Go's servers do.
+	headerLimit = 1 << 20
+)
+
+// newTransport makes the pooled transport of every request but the payment.
+//
+// It speaks HTTP/1.1 alone. With HTTP/2, Go's transport repeats requests by rules
+// of its own after GOAWAY and refused streams; with HTTP/1.1 it repeats only
+// what is safe to repeat, and a request without GetBody only when nothing was sent.
+// No proxy is looked for in the environment, which is read in main alone.
+func newTransport(tlsConfig *tls.Config, limits Limits) *http.Transport {
+	idle := 2 * limits.Concurrency // both lanes
+	return &http.Transport{
+		Protocols:              http11(),
+		DialContext:            (&net.Dialer{Timeout: dialTime}).DialContext,
+		TLSClientConfig:        tlsConfig,
+		TLSHandshakeTimeout:    handshakeTime,
+		MaxIdleConns:           idle,
+		MaxIdleConnsPerHost:    idle,
+		IdleConnTimeout:        idleTime,
+		MaxResponseHeaderBytes: headerLimit,
+	}
+}
+
+func http11() *http.Protocols {
+	var p http.Protocols
+	p.SetHTTP1(true)
+	return &p
+}
