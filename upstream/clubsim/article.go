@@ -1,0 +1,201 @@
+package clubsim
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// article is a line of a sale.
+type article struct {
+	ID      int    `json:"id"`
+	SaleID  int    `json:"saleId"`
+	OfferID int    `json:"offerId"` // zero: a line of its own, such as a prorata
+	Name    string `json:"name"`
+	Price   int    `json:"price"`  // cents; a prorata line can be negative
+	Parent  int    `json:"parent"` // zero: added by the buyer
+	// StartDate is when what was bought begins; empty: not told.
+	StartDate string    `json:"startDate"`
+	Repayment repayment `json:"repayment"`
+}
+
+// repayment is how the buyer wants to be debited (section RepaymentSchedule).
+type repayment struct {
+	Sent        bool   `json:"sent"`
+	SpecificDay bool   `json:"specificDay"`
+	DebitDay    int    `json:"debitDay"`
+	WeekDay     int    `json:"debitWeekDay"`
+	StartDate   string `json:"startDate"`
+}
+
+type articleRecord struct {
+	Context   string  `json:"@context,omitempty"`
+	IRI       string  `json:"@id"`
+	Type      string  `json:"@type"`
+	OfferID   *string `json:"offerId"`
+	ProductID *string `json:"productId"`
+	Name      string  `json:"name"`
+	PriceTI   int     `json:"priceTI"`
+	Currency  string  `json:"priceCurrency"`
+	Parent    *string `json:"parent"`
+	StartDate *string `json:"startDate"`
+}
+
+func (w *World) articleRecord(a *article) articleRecord {
+	r := articleRecord{
+		IRI: w.iri("articles", a.ID), Type: "Article", Name: a.Name, PriceTI: a.Price, Currency: currency,
+		OfferID: w.iriOrNil("offers", a.OfferID), Parent: w.iriOrNil("articles", a.Parent), StartDate: textOrNil(a.StartDate),
+	}
+	if o := w.catalogue.offers[a.OfferID]; o != nil {
+		r.ProductID = w.iriOrNil("products", o.product.id)
+	}
+	return r
+}
+
+func (w *World) articleRecords(s *sale) []articleRecord {
+	records := make([]articleRecord, len(s.Articles))
+	for i, id := range s.Articles {
+		records[i] = w.articleRecord(w.state.Articles.get(id))
+	}
+	return records
+}
+
+// listArticles: GET sales/{saleId}/articles, since the articles are to be read again after each addition.
+func listArticles(c *call) (reply, error) {
+	s, err := c.saleAt(c.ids[0])
+	if err != nil {
+		return reply{}, err
+	}
+	return paginate(c, "Article", c.w.articleRecords(s))
+}
+
+// addArticle: POST sales/{saleId}/articles. An article that does not suit the
+// buyer is taken all the same; the check finds it. A mandatory option and a
+// prorata line are added on their own.
+func addArticle(c *call) (reply, error) {
+	s, err := c.openSaleAt(c.ids[0])
+	if err != nil {
+		return reply{}, err
+	}
+	f, err := c.form()
+	if err != nil {
+		return reply{}, err
+	}
+	a := article{SaleID: s.ID}
+	a.OfferID = f.iri("offerId", "offers", true)
+	a.Parent = f.iri("parent", "articles", false)
+	a.StartDate = f.startDate()
+	a.Repayment = f.repayment()
+	if err := f.err(); err != nil {
+		return reply{}, err
+	}
+	o := c.w.catalogue.offers[a.OfferID]
+	if o == nil || a.Parent != 0 && !slices.Contains(s.Articles, a.Parent) {
+		return reply{}, itemNotFound()
+	}
+	a.Name, a.Price = o.name, o.total
+	added := c.w.append(s, a)
+	if line, needed := o.prorata(added); needed {
+		c.w.append(s, line)
+	}
+	c.w.addMandatoryOptions(s, added, o)
+	r := c.w.articleRecord(added)
+	r.Context = "/contexts/Article"
+	return c.created(r)
+}
+
+// append puts a line into a sale.
+func (w *World) append(s *sale, a article) *article {
+	added := w.state.Articles.add(func(id int) article { a.ID, a.SaleID = id, s.ID; return a })
+	s.Articles = append(s.Articles, added.ID)
+	return added
+}
+
+// addMandatoryOptions adds what the offer pulls in, once per sale.
+func (w *World) addMandatoryOptions(s *sale, parent *article, o *offer) {
+	for _, id := range o.options {
+		present := slices.ContainsFunc(s.Articles, func(n int) bool { return w.state.Articles.get(n).OfferID == id })
+		if option := w.catalogue.offers[id]; !present {
+			w.append(s, article{OfferID: id, Name: option.name, Price: option.total, Parent: parent.ID, StartDate: parent.StartDate})
+		}
+	}
+}
+
+// prorata is the line that makes the first month fit the days that are left of
+// it: added to what is due now, or taken off a first month that is already in
+// it. A subscription that starts on the first needs none.
+func (o *offer) prorata(a *article) (line article, needed bool) {
+	start, err := time.Parse(time.DateOnly, a.StartDate)
+	if !o.prorated || err != nil || start.Day() == 1 {
+		return article{}, false
+	}
+	last := time.Date(start.Year(), start.Month()+1, 0, 0, 0, 0, 0, time.UTC)
+	days := last.Day() - start.Day() + 1
+	price := (2*o.first()*days + last.Day()) / (2 * last.Day()) // half a cent goes up
+	if o.upfront {
+		price -= o.first()
+	}
+	name := fmt.Sprintf("Prorata %s to %s", a.StartDate, last.Format(time.DateOnly))
+	return article{Name: name, Price: price, Parent: a.ID, StartDate: a.StartDate}, true
+}
+
+// startDate reads implementation.startDate, or the same in one of the
+// implementations of a package. Those may come as a list or by behaviour.
+func (f *form) startDate() string {
+	start := ""
+	for _, details := range append(f.implementations(), f.optional("implementation")...) {
+		if date := details.date("startDate", false); date != "" {
+			start = date
+		}
+	}
+	return start
+}
+
+func (f *form) optional(name string) []*form {
+	if nested := f.object(name, false); nested != nil {
+		return []*form{nested}
+	}
+	return nil
+}
+
+func (f *form) implementations() []*form {
+	const name = "implementations"
+	if !f.has(name) || !bytes.HasPrefix(bytes.TrimSpace(f.values[name]), []byte("{")) {
+		return f.list(name, false)
+	}
+	byBehavior := f.object(name, false)
+	if byBehavior == nil {
+		return nil
+	}
+	var details []*form
+	for _, behavior := range sortedKeys(byBehavior.values) {
+		details = append(details, byBehavior.optional(behavior)...)
+	}
+	return details
+}
+
+func sortedKeys(values map[string]json.RawMessage) []string {
+	keys := make([]string, 0, len(values))
+	for key := range values {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// repayment reads the repaymentSchedule of an article.
+func (f *form) repayment() repayment {
+	s := f.object("repaymentSchedule", false)
+	if s == nil {
+		return repayment{}
+	}
+	return repayment{
+		Sent:        true,
+		SpecificDay: s.boolean("specificDay", false),
+		DebitDay:    s.integer("debitDay", false, 1, 31),
+		WeekDay:     s.integer("debitWeekDay", false, 0, 7), // 6 is Saturday; Sunday may be 0 or 7
+		StartDate:   s.date("startDate", false),
+	}
+}

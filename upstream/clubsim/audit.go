@@ -1,0 +1,86 @@
+package clubsim
+
+import "time"
+
+// Audit is what a world's books and outbox have to reproach its callers with.
+type Audit struct {
+	OK bool `json:"ok"` // nothing below
+	// SalesPaidTwice are sales for which more than one payment brought more than their total.
+	SalesPaidTwice []PaidTwice `json:"salesPaidTwice"`
+	// PaymentsSettlingNothing are payments of which every cent is still on the payer's account.
+	PaymentsSettlingNothing []IdlePayment `json:"paymentsSettlingNothing"`
+	// UndeliverableSMS are messages to contacts without a valid mobile number.
+	UndeliverableSMS []UndeliverableSMS `json:"undeliverableSms"`
+	// Unbalanced tells where the double entry does not add up; always empty unless the simulator is broken.
+	Unbalanced []string `json:"unbalanced"`
+}
+
+// PaidTwice is a sale that got more money than it asked for.
+type PaidTwice struct {
+	SaleID     string   `json:"saleId"`
+	ContactID  string   `json:"contactId"`
+	ClubID     string   `json:"clubId"`
+	PaymentIDs []string `json:"paymentIds"`
+	Total      int      `json:"total"`  // cents
+	Amount     int      `json:"amount"` // cents that were paid
+}
+
+// IdlePayment is a payment that settled nothing.
+type IdlePayment struct {
+	PaymentID string    `json:"paymentId"`
+	SaleID    string    `json:"saleId"`
+	ContactID string    `json:"contactId"`
+	ClubID    string    `json:"clubId"`
+	Amount    int       `json:"amount"` // cents
+	Mean      string    `json:"mean"`
+	At        time.Time `json:"at"`
+}
+
+// UndeliverableSMS is a message that could not be sent.
+type UndeliverableSMS struct {
+	To        string    `json:"to"`
+	ContactID string    `json:"contactId"`
+	At        time.Time `json:"at"`
+}
+
+// Audit looks through the world's books.
+func (w *World) Audit() Audit {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a := Audit{
+		SalesPaidTwice: w.salesPaidTwice(), PaymentsSettlingNothing: []IdlePayment{},
+		UndeliverableSMS: []UndeliverableSMS{}, Unbalanced: w.state.unbalanced(),
+	}
+	for _, p := range w.state.Payments.Rows {
+		if p.Left == p.Amount {
+			a.PaymentsSettlingNothing = append(a.PaymentsSettlingNothing, IdlePayment{
+				w.iri("payments", p.ID), w.iri("sales", p.SaleID), w.iri("contacts", p.ContactID), w.iri("clubs", p.ClubID), p.Amount, p.Mean, p.At})
+		}
+	}
+	for _, m := range w.state.SMS.Rows {
+		if m.SignatureID == 0 {
+			a.UndeliverableSMS = append(a.UndeliverableSMS, UndeliverableSMS{m.To, w.iri("contacts", m.ContactID), m.SentAt})
+		}
+	}
+	a.OK = len(a.SalesPaidTwice)+len(a.PaymentsSettlingNothing)+len(a.UndeliverableSMS)+len(a.Unbalanced) == 0
+	return a
+}
+
+func (w *World) salesPaidTwice() []PaidTwice {
+	found := []PaidTwice{}
+	payments := map[int][]*payment{}
+	for _, p := range w.state.Payments.Rows {
+		payments[p.SaleID] = append(payments[p.SaleID], p)
+	}
+	for _, s := range w.state.Sales.Rows {
+		twice := PaidTwice{SaleID: w.iri("sales", s.ID), ContactID: w.iri("contacts", s.ContactID), ClubID: w.iri("clubs", s.ClubID), Total: w.state.total(s)}
+		for _, p := range payments[s.ID] {
+			twice.PaymentIDs = append(twice.PaymentIDs, w.iri("payments", p.ID))
+			twice.Amount += p.Amount
+		}
+		if len(twice.PaymentIDs) > 1 && twice.Amount > twice.Total {
+			found = append(found, twice)
+		}
+	}
+	return found
+}

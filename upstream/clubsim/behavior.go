@@ -1,0 +1,73 @@
+package clubsim
+
+import "time"
+
+// benefit is what a contact got from a sale: the record that a behaviour leaves.
+type benefit struct {
+	ID           int    `json:"id"`
+	Kind         string `json:"kind"`
+	ContactID    int    `json:"contactId"`
+	ClubID       int    `json:"clubId"`
+	SaleID       int    `json:"saleId"`
+	ArticleID    int    `json:"articleId"`
+	Name         string `json:"name"`
+	ValidFrom    string `json:"validFrom"`
+	ValidThrough string `json:"validThrough"` // empty: without end
+	Quantity     int    `json:"quantity"`     // sessions or tokens credited
+}
+
+// benefitCollections names the collection in which each behaviour leaves its record.
+var benefitCollections = map[string]string{
+	kindSubscription: "subscriptions", kindOption: "subscription_options", kindBadge: "identificators",
+	kindCounter: "counters", kindPackage: "packages", kindCountermark: "countermarks",
+	kindTrial: "test_sessions", kindRegular: "shop_items",
+}
+
+// runBehaviors applies what was sold to the buyer, who is a customer from then on.
+func (c *call) runBehaviors(s *sale) {
+	k := c.w.state.Contacts.get(s.ContactID)
+	for _, id := range s.Articles {
+		a := c.w.state.Articles.get(id)
+		o := c.w.catalogue.offers[a.OfferID]
+		if o == nil {
+			continue
+		}
+		if o.product.kind == kindPackage {
+			c.grant(s, a, behavior{kind: kindPackage})
+		}
+		for _, b := range o.product.behaviors {
+			c.grant(s, a, b)
+		}
+		if o.debited() {
+			c.accountingTag(k.ID, tagDirectDebit, true)
+		}
+	}
+	if k.Status != statusCustomer && k.Status != statusBanned {
+		k.Status = statusCustomer
+		c.emit("contact.updated", c.w.contactObject(k))
+	}
+}
+
+// grant leaves the record of one behaviour, and does what goes with its kind.
+func (c *call) grant(s *sale, a *article, b behavior) {
+	start := startOr(a, c.now)
+	through := ""
+	if b.validity != "" {
+		through = mustPeriod(b.validity).after(start).AddDate(0, 0, -1).Format(time.DateOnly)
+	}
+	made := c.w.state.Benefits.add(func(id int) benefit {
+		return benefit{ID: id, Kind: b.kind, ContactID: s.ContactID, ClubID: s.ClubID, SaleID: s.ID, ArticleID: a.ID,
+			Name: a.Name, ValidFrom: start.Format(time.DateOnly), ValidThrough: through, Quantity: b.quantity}
+	})
+	switch b.kind {
+	case kindSubscription:
+		if through == "" {
+			through = endless
+		}
+		c.tag(s.ContactID, "member", made.ValidFrom, through)
+	case kindBadge:
+		c.emit("identificator.created", c.w.identificatorObject(made.ID, s.ContactID))
+	case kindTrial:
+		c.bookTrial(s, start)
+	}
+}

@@ -1,0 +1,130 @@
+package clubsim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// The codes of what a check can find. The description shows none; these follow
+// the pattern of the documented ones.
+const (
+	codeEmpty        = "api.error.sale.empty"
+	codeIncomplete   = "api.error.sale.contact-incomplete"
+	codeBanned       = "api.error.sale.contact-banned"
+	codeDebt         = "api.error.sale.debt"
+	codeMandate      = "api.error.sale.mandate-required"
+	codeAge          = "api.error.sale.article.age-restricted"
+	codeStartDate    = "api.error.sale.article.start-date-required"
+	codeDebitDay     = "api.error.sale.article.debit-day-not-allowed"
+	codeNotAvailable = "api.error.sale.article.not-available"
+)
+
+// checkSale: GET sales/{id}/check: 204 when the sale can be settled, 400 with
+// every reason why not. A sale that is recorded has nothing left to check.
+func checkSale(c *call) (reply, error) {
+	s, err := c.saleAt(c.ids[0])
+	if err != nil {
+		return reply{}, err
+	}
+	if s.State == saleBuilding {
+		if err := c.validForRecording(s); err != nil {
+			return reply{}, err
+		}
+	}
+	return noContent()
+}
+
+// check finds everything that keeps a sale from being settled.
+func (w *World) check(s *sale, now time.Time) []violation {
+	found := s.incomplete()
+	if len(s.Articles) == 0 {
+		found = append(found, violation{"articles", "The sale has no article.", codeEmpty})
+	}
+	k := w.state.Contacts.get(s.ContactID)
+	if k.Deleted {
+		return append(found, violation{"contactId", "The contact was migrated or deleted.", codeIncomplete})
+	}
+	if k.Status == statusBanned {
+		found = append(found, violation{"contactId", "The contact is banned.", codeBanned})
+	}
+	for i, id := range s.Articles {
+		found = append(found, w.checkArticle(s, k, w.state.Articles.get(id), fmt.Sprintf("articles[%d]", i), now)...)
+	}
+	if w.settings.MandateRequired && w.debited(s) && !w.state.signedMandate(s.ContactID, s.ClubID) {
+		found = append(found, violation{"mandate", "A direct debit mandate has to be signed first.", codeMandate})
+	}
+	return found
+}
+
+// incomplete names the buyer's particulars that are missing.
+func (s *sale) incomplete() []violation {
+	var found []violation
+	for _, field := range []struct{ name, value string }{
+		{"contactFamilyName", s.FamilyName}, {"contactGivenName", s.GivenName}, {"contactNumber", s.Number},
+		{"address.addressCountry", s.Address.Country}, {"address.addressLocality", s.Address.Locality},
+		{"address.postalCode", s.Address.Postal}, {"address.streetAddress", s.Address.Street},
+	} {
+		if field.value == "" {
+			found = append(found, violation{field.name, messageBlank, codeIncomplete})
+		}
+	}
+	return found
+}
+
+// checkArticle finds what is wrong with one line.
+func (w *World) checkArticle(s *sale, k *contact, a *article, path string, now time.Time) []violation {
+	o := w.catalogue.offers[a.OfferID]
+	if o == nil {
+		return nil
+	}
+	var found []violation
+	at, p := clubByID(s.ClubID), o.product
+	if !p.soldAt(at) {
+		found = append(found, violation{path, "The club does not sell this.", codeNotAvailable})
+	}
+	if p.has(kindSubscription) && at.debtLimit > 0 && w.debt(k.ID, now) > at.debtLimit {
+		found = append(found, violation{path, "The contact's debt is too high for a subscription.", codeDebt})
+	}
+	if !p.rule.allowsAge(k, startOr(a, now)) {
+		found = append(found, violation{path, "The contact's age does not fit the offer.", codeAge})
+	}
+	return append(found, a.checkDates(o, at, path)...)
+}
+
+// allowsAge: an age-restricted offer needs a birth date that fits on the day it starts.
+func (r rule) allowsAge(k *contact, on time.Time) bool {
+	if r.minAge == 0 && r.maxAge == 0 {
+		return true
+	}
+	age, known := k.age(on)
+	return known && age >= r.minAge && (r.maxAge == 0 || age <= r.maxAge)
+}
+
+// startOr is the day on which the article begins, today when it does not say.
+func startOr(a *article, now time.Time) time.Time {
+	if start, err := time.Parse(time.DateOnly, a.StartDate); err == nil {
+		return start
+	}
+	return now
+}
+
+func (a *article) checkDates(o *offer, at *club, path string) []violation {
+	var found []violation
+	if o.product.has(kindSubscription) && a.StartDate == "" {
+		found = append(found, violation{path + ".implementation.startDate", messageBlank, codeStartDate})
+	}
+	r := a.Repayment
+	if o.debited() && r.SpecificDay && r.DebitDay != 0 && !slices.Contains(at.debitDays, r.DebitDay) {
+		found = append(found, violation{path + ".repaymentSchedule.debitDay", "The club does not debit on this day.", codeDebitDay})
+	}
+	return found
+}
+
+// debited reports whether an article of the sale goes on by direct debit.
+func (w *World) debited(s *sale) bool {
+	return slices.ContainsFunc(s.Articles, func(id int) bool {
+		o := w.catalogue.offers[w.state.Articles.get(id).OfferID]
+		return o != nil && o.debited()
+	})
+}

@@ -1,0 +1,98 @@
+package clubsim
+
+// club is a place with a register, a catalogue and days on which it debits.
+type club struct {
+	id      int
+	code    string
+	name    string
+	node    int
+	address address
+	// debitDays are the days of the month on which the club collects.
+	debitDays []int
+	// debtLimit is the debt in cents above which the club sells no
+	// subscription; zero: it does not look at debts.
+	debtLimit int
+}
+
+// address is a postal address as the club system writes it (section Address).
+type address struct {
+	Country  string `json:"addressCountry"`
+	Locality string `json:"addressLocality"`
+	Postal   string `json:"postalCode"`
+	Street   string `json:"streetAddress"`
+}
+
+// clubs of the demo organisation. Debit days differ between the chains, and one
+// club per chain does not restrict debtors, as only "some clubs" do.
+var clubs = []club{
+	{id: 11, code: "PARIS11", name: "Lumen Bastille", node: 3, debitDays: []int{5, 10, 20}, debtLimit: 5000,
+		address: address{"FR", "Paris", "75011", "14 rue de la Roquette"}},
+	{id: 12, code: "PARIS17", name: "Lumen Batignolles", node: 4, debitDays: []int{5, 10, 20}, debtLimit: 5000,
+		address: address{"FR", "Paris", "75017", "88 rue des Dames"}},
+	{id: 13, code: "LYON02", name: "Lumen Lyon Confluence", node: 5, debitDays: []int{1, 15},
+		address: address{"FR", "Lyon", "69002", "5 quai Rambaud"}},
+	{id: 21, code: "LILLE01", name: "Nordlicht Lille", node: 7, debitDays: []int{3, 28}, debtLimit: 10000,
+		address: address{"FR", "Lille", "59000", "27 rue de Béthune"}},
+	{id: 22, code: "NANTES01", name: "Nordlicht Nantes", node: 8, debitDays: []int{3, 28},
+		address: address{"FR", "Nantes", "44000", "3 quai de la Fosse"}},
+}
+
+// clubByID returns a club, nil when there is none.
+func clubByID(id int) *club {
+	for i := range clubs {
+		if clubs[i].id == id {
+			return &clubs[i]
+		}
+	}
+	return nil
+}
+
+// checkout is the number of the club's register for sales on the web.
+func (c *club) checkout() int { return c.id*10 + 1 }
+
+// sameChain reports whether two clubs belong to one chain.
+func (c *club) sameChain(other *club) bool {
+	return nodeByID(c.node).top() == nodeByID(other.node).top()
+}
+
+type clubRecord struct {
+	Context     string  `json:"@context,omitempty"`
+	IRI         string  `json:"@id"`
+	Type        string  `json:"@type"`
+	ID          int     `json:"id"`
+	Code        string  `json:"code"`
+	Name        string  `json:"name"`
+	Address     address `json:"address"`
+	Currency    string  `json:"currency"`
+	NetworkNode string  `json:"networkNode"`
+	CheckoutID  string  `json:"checkoutId"`
+}
+
+func (w *World) clubRecord(c *club) clubRecord {
+	return clubRecord{
+		IRI: w.iri("clubs", c.id), Type: "Club", ID: c.id, Code: c.code, Name: c.name, Address: c.address,
+		Currency: currency, NetworkNode: w.iri("network_nodes", c.node), CheckoutID: w.iri("checkouts", c.checkout()),
+	}
+}
+
+// listClubs: GET clubs, those below the acting node.
+func listClubs(c *call) (reply, error) {
+	var records []clubRecord
+	for i := range clubs {
+		if c.sees(clubs[i].id) {
+			records = append(records, c.w.clubRecord(&clubs[i]))
+		}
+	}
+	return paginate(c, "Club", records)
+}
+
+// getClub: GET clubs/{id}. The description needs a club's code and does not say where it is read.
+func getClub(c *call) (reply, error) {
+	at, err := c.clubAt(c.ids[0])
+	if err != nil {
+		return reply{}, err
+	}
+	r := c.w.clubRecord(at)
+	r.Context = "/contexts/Club"
+	return ok(r)
+}

@@ -1,0 +1,194 @@
+package clubsim
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"time"
+)
+
+// The status values of a contact. The literal of the former customer is a
+// setting; inside it is always this one.
+const (
+	statusProspect = "prospect"
+	statusTemp     = "temp"
+	statusCustomer = "customer"
+	statusFormer   = "former_customer"
+	statusBanned   = "banned"
+)
+
+// contact is a person known to a club.
+type contact struct {
+	ID         int     `json:"id"`
+	ClubID     int     `json:"clubId"`
+	Number     string  `json:"number"`
+	Status     string  `json:"status"`
+	FamilyName string  `json:"familyName"`
+	GivenName  string  `json:"givenName"`
+	Gender     string  `json:"gender"`
+	BirthDate  string  `json:"birthDate"`
+	Email      string  `json:"email"`
+	Mobile     string  `json:"mobile"`
+	Address    address `json:"address"`
+	// Optins are the consents, in the order of optinTypes and optinChannels.
+	Optins  [optinCount]bool `json:"optins"`
+	Deleted bool             `json:"deleted"`
+	// MergedInto is the contact that took this one over; zero: none.
+	MergedInto int       `json:"mergedInto"`
+	CreatedAt  time.Time `json:"createdAt"`
+}
+
+var (
+	emailShape  = regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[^@\s]+$`)
+	mobileShape = regexp.MustCompile(`^(\+[1-9]\d{7,14}|0[67]\d{8})$`)
+)
+
+// reachable reports whether an SMS can get to the contact.
+func (k *contact) reachable() bool { return mobileShape.MatchString(k.Mobile) }
+
+// age is the contact's age in years on a day; unknown is false.
+func (k *contact) age(on time.Time) (years int, known bool) {
+	born, err := time.Parse(time.DateOnly, k.BirthDate)
+	if err != nil {
+		return 0, false
+	}
+	years = on.Year() - born.Year()
+	if on.Month() < born.Month() || on.Month() == born.Month() && on.Day() < born.Day() {
+		years--
+	}
+	return years, true
+}
+
+// contactNumber is the number that a club gives a contact, such as 11-001007.
+func contactNumber(clubID, id int) string { return fmt.Sprintf("%d-%06d", clubID, id) }
+
+type contactRecord struct {
+	Context    string      `json:"@context"`
+	IRI        string      `json:"@id"`
+	Type       string      `json:"@type"`
+	Number     string      `json:"number"`
+	Status     string      `json:"status"`
+	FamilyName string      `json:"familyName"`
+	GivenName  string      `json:"givenName"`
+	Gender     *string     `json:"gender"`
+	BirthDate  *string     `json:"birthDate"`
+	Email      *string     `json:"email"`
+	Mobile     *string     `json:"mobile"`
+	Address    *address    `json:"address"`
+	ClubID     string      `json:"clubId"`
+	Tags       []tagRecord `json:"tags"`
+	CreatedAt  time.Time   `json:"createdAt"`
+}
+
+func (w *World) contactRecord(k *contact) contactRecord {
+	status := k.Status
+	if status == statusFormer {
+		status = w.settings.FormerStatus
+	}
+	r := contactRecord{
+		Context: "/contexts/Contact", IRI: w.iri("contacts", k.ID), Type: "Person", Number: k.Number, Status: status,
+		FamilyName: k.FamilyName, GivenName: k.GivenName,
+		Gender: textOrNil(k.Gender), BirthDate: textOrNil(k.BirthDate), Email: textOrNil(k.Email), Mobile: textOrNil(k.Mobile),
+		ClubID: w.iri("clubs", k.ClubID), Tags: w.tagRecords(k.ID), CreatedAt: k.CreatedAt,
+	}
+	if k.Address != (address{}) {
+		home := k.Address
+		r.Address = &home
+	}
+	return r
+}
+
+func textOrNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// getContact: GET contacts/{id} (section Contacts).
+func getContact(c *call) (reply, error) {
+	k, err := c.contactAt(c.ids[0])
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(c.w.contactRecord(k))
+}
+
+// createContact: POST contacts. The description needs contacts to exist and does not say how they are made.
+func createContact(c *call) (reply, error) {
+	f, err := c.form()
+	if err != nil {
+		return reply{}, err
+	}
+	k := contact{CreatedAt: c.now, Optins: defaultOptins()}
+	k.readFrom(f, true, c.now)
+	k.ClubID = f.iri("clubId", "clubs", true)
+	k.Status = cmp.Or(f.choice("status", false, statusProspect, statusTemp), statusProspect)
+	if f.has("optins") {
+		f.complain("optins", "A contact cannot be created with other consents than the default ones.")
+	}
+	if err := f.err(); err != nil {
+		return reply{}, err
+	}
+	if _, err := c.clubAt(k.ClubID); err != nil {
+		return reply{}, err
+	}
+	made := c.w.state.Contacts.add(func(id int) contact {
+		k.ID, k.Number = id, contactNumber(k.ClubID, id)
+		return k
+	})
+	c.emit("contact.created", c.w.contactObject(made))
+	return reply{201, c.w.contactRecord(made)}, nil
+}
+
+// updateContact: PUT contacts/{id} changes the fields that are sent. An assumption, as createContact is.
+func updateContact(c *call) (reply, error) {
+	k, err := c.contactAt(c.ids[0])
+	if err != nil {
+		return reply{}, err
+	}
+	f, err := c.form()
+	if err != nil {
+		return reply{}, err
+	}
+	next := *k
+	next.readFrom(f, false, c.now)
+	if err := f.err(); err != nil {
+		return reply{}, err
+	}
+	if next != *k {
+		*k = next
+		c.emit("contact.updated", c.w.contactObject(k))
+	}
+	return ok(c.w.contactRecord(k))
+}
+
+// readFrom takes over the personal data that a form holds.
+func (k *contact) readFrom(f *form, whole bool, now time.Time) {
+	take := func(field *string, value string, name string) {
+		if f.has(name) {
+			*field = value
+		}
+	}
+	needed := func(name string) bool { return whole || f.has(name) }
+	take(&k.FamilyName, f.text("familyName", needed("familyName")), "familyName")
+	take(&k.GivenName, f.text("givenName", needed("givenName")), "givenName")
+	take(&k.Gender, f.choice("gender", false, "female", "male", "other"), "gender")
+	take(&k.BirthDate, f.date("birthDate", false), "birthDate")
+	take(&k.Email, f.matching("email", false, emailShape), "email")
+	take(&k.Mobile, f.text("mobile", false), "mobile")
+	if k.BirthDate > now.Format(time.DateOnly) {
+		f.complain("birthDate", "This value should not be in the future.")
+	}
+	if home := f.object("address", false); home != nil {
+		k.Address = home.address(false)
+	}
+}
+
+// address reads the four parts of an address.
+func (f *form) address(required bool) address {
+	return address{
+		Country: f.text("addressCountry", required), Locality: f.text("addressLocality", required),
+		Postal: f.text("postalCode", required), Street: f.text("streetAddress", required),
+	}
+}

@@ -1,0 +1,91 @@
+package clubsim
+
+import "time"
+
+// contactTag marks a contact; some offers are for certain tags only.
+type contactTag struct {
+	ID           int    `json:"id"`
+	ContactID    int    `json:"contactId"`
+	Name         string `json:"name"`
+	ValidFrom    string `json:"validFrom"`
+	ValidThrough string `json:"validThrough"`
+	// Accounting tags tell how an account stands; they have events of their own and are not listed with the contact.
+	Accounting bool `json:"accounting"`
+	Deleted    bool `json:"deleted"`
+}
+
+// The names of the accounting tags.
+const (
+	tagInDebt      = "in debt"
+	tagDirectDebit = "direct debit"
+)
+
+// endless is the last day of what has no end; a tag's validThrough is documented as a date.
+const endless = "2099-12-31"
+
+type tagRecord struct {
+	IRI          string `json:"@id"`
+	Type         string `json:"@type"`
+	Name         string `json:"name"`
+	ValidFrom    string `json:"validFrom"`
+	ValidThrough string `json:"validThrough"`
+}
+
+// tagRecords are the tags that a contact is shown with, never null.
+func (w *World) tagRecords(contactID int) []tagRecord {
+	records := []tagRecord{}
+	for _, t := range w.state.Tags.Rows {
+		if t.ContactID == contactID && !t.Accounting && !t.Deleted {
+			records = append(records, tagRecord{w.iri("contact_tags", t.ID), "ContactTag", t.Name, t.ValidFrom, t.ValidThrough})
+		}
+	}
+	return records
+}
+
+// tagNames are the names of the contact's tags that are valid on a day.
+func (st *state) tagNames(contactID int, on time.Time) []string {
+	var names []string
+	day := on.Format(time.DateOnly)
+	for _, t := range st.Tags.Rows {
+		if t.ContactID == contactID && !t.Deleted && !t.Accounting && t.ValidFrom <= day && day <= t.ValidThrough {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// tag gives a contact a tag, or prolongs the one of that name.
+func (c *call) tag(contactID int, name, from, through string) {
+	for _, t := range c.w.state.Tags.Rows {
+		if t.ContactID == contactID && t.Name == name && !t.Accounting && !t.Deleted {
+			t.ValidThrough = max(t.ValidThrough, through)
+			c.emit("contact_tag.updated", c.w.tagObject(t))
+			return
+		}
+	}
+	t := c.w.state.Tags.add(func(id int) contactTag {
+		return contactTag{ID: id, ContactID: contactID, Name: name, ValidFrom: from, ValidThrough: through}
+	})
+	c.emit("contact_tag.created", c.w.tagObject(t))
+}
+
+// accountingTag sets or removes an accounting tag.
+func (c *call) accountingTag(contactID int, name string, wanted bool) {
+	for _, t := range c.w.state.Tags.Rows {
+		if t.ContactID == contactID && t.Name == name && t.Accounting && !t.Deleted {
+			if !wanted {
+				t.Deleted = true
+				c.emit("accounting_contact_tag.deleted", c.w.tagObject(t))
+			}
+			return
+		}
+	}
+	if !wanted {
+		return
+	}
+	t := c.w.state.Tags.add(func(id int) contactTag {
+		from := c.now.Format(time.DateOnly)
+		return contactTag{ID: id, ContactID: contactID, Name: name, ValidFrom: from, ValidThrough: endless, Accounting: true}
+	})
+	c.emit("accounting_contact_tag.created", c.w.tagObject(t))
+}

@@ -1,0 +1,179 @@
+package clubsim
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Credentials are what a client of a world needs.
+type Credentials struct {
+	ClientID     string `json:"clientId"`
+	ClientSecret string `json:"clientSecret"`
+	GatewayKey   string `json:"gatewayKey"`
+}
+
+// Credentials returns the client that is good for this world alone (for the
+// world "demo" it is the organisation's, good for all).
+func (w *World) Credentials() Credentials {
+	return Credentials{ClientID: w.token, ClientSecret: DemoClientSecret, GatewayKey: DemoGatewayKey}
+}
+
+// Items is a list as the control endpoints send it.
+type Items[T any] struct {
+	Items []T `json:"items"`
+}
+
+// Clock is what GET and PUT _control/clock carry. PUT takes one of the two.
+type Clock struct {
+	Now     *time.Time `json:"now,omitempty"`
+	Advance string     `json:"advance,omitempty"` // ISO 8601 duration
+}
+
+// control is one control endpoint. It gets the body and returns what to send.
+type control func(w *World, body []byte) (any, error)
+
+// controls are the endpoints below _control/, by method and name. They need no
+// credentials: whoever can reach the simulator owns it.
+var controls = map[string]control{
+	"POST reset":      func(w *World, _ []byte) (any, error) { w.Reset(); return nil, nil },
+	"GET credentials": func(w *World, _ []byte) (any, error) { return w.Credentials(), nil },
+	"GET personas":    func(w *World, _ []byte) (any, error) { return Items[Persona]{w.Personas()}, nil },
+	"GET sms":         func(w *World, _ []byte) (any, error) { return Items[SMS]{w.SMS()}, nil },
+	"GET ledger":      func(w *World, _ []byte) (any, error) { return Items[LedgerEntry]{w.Ledger()}, nil },
+	"GET audit":       func(w *World, _ []byte) (any, error) { return w.Audit(), nil },
+	"GET requests":    func(w *World, _ []byte) (any, error) { return Items[Request]{w.Requests()}, nil },
+	"GET faults":      func(w *World, _ []byte) (any, error) { return Items[Fault]{w.Faults()}, nil },
+	"PUT faults":      putFaults,
+	"GET settings":    func(w *World, _ []byte) (any, error) { return w.Settings(), nil },
+	"PUT settings":    putSettings,
+	"GET clock":       func(w *World, _ []byte) (any, error) { return w.clock(), nil },
+	"PUT clock":       putClock,
+	"GET events":      func(w *World, _ []byte) (any, error) { return Items[Event]{w.Events()}, nil },
+	"POST events":     postEvent,
+	"GET state":       func(w *World, _ []byte) (any, error) { return json.RawMessage(w.Snapshot()), nil },
+	"PUT state":       func(w *World, body []byte) (any, error) { return nil, w.Restore(body) },
+}
+
+// serveControl answers /{client_token}/_control/….
+func (s *Server) serveControl(rw http.ResponseWriter, req *request) {
+	w := s.World(req.path[0])
+	if w == nil {
+		write(rw, controlError(http.StatusNotFound, "There is no such world."))
+		return
+	}
+	name := strings.Join(req.path[2:], "/")
+	if name == "" {
+		w.serveInspector(rw, req)
+		return
+	}
+	endpoint, known := controls[req.Method+" "+name]
+	if !known {
+		write(rw, unknownControl(name))
+		return
+	}
+	result, err := endpoint(w, req.body)
+	switch {
+	case err != nil:
+		write(rw, controlError(http.StatusBadRequest, err.Error()))
+	case result == nil:
+		write(rw, answer{status: http.StatusNoContent})
+	default:
+		write(rw, answer{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: encode(result)})
+	}
+}
+
+func controlError(status int, message string) answer {
+	body := encode(map[string]any{"status": status, "message": message})
+	return answer{status: status, header: http.Header{"Content-Type": {"application/json"}}, body: body}
+}
+
+func unknownControl(name string) answer {
+	var allowed []string
+	for endpoint := range controls {
+		if method, of, _ := strings.Cut(endpoint, " "); of == name {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		return controlError(http.StatusNotFound, "There is no such control endpoint.")
+	}
+	slices.Sort(allowed)
+	a := controlError(http.StatusMethodNotAllowed, "Method Not Allowed")
+	a.header.Set("Allow", strings.Join(allowed, ", "))
+	return a
+}
+
+// putFaults takes a bare array of faults, or the form in which they are listed.
+func putFaults(w *World, body []byte) (any, error) {
+	faults := []Fault{}
+	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
+		var listed Items[Fault]
+		if err := strict(body, &listed); err != nil {
+			return nil, err
+		}
+		faults = listed.Items
+	} else if err := strict(body, &faults); err != nil {
+		return nil, err
+	}
+	if err := w.SetFaults(faults); err != nil {
+		return nil, err
+	}
+	return Items[Fault]{w.Faults()}, nil
+}
+
+func putSettings(w *World, body []byte) (any, error) {
+	if err := w.mergeSettings(body); err != nil {
+		return nil, err
+	}
+	return w.Settings(), nil
+}
+
+func (w *World) clock() Clock {
+	now := w.Now()
+	return Clock{Now: &now}
+}
+
+func putClock(w *World, body []byte) (any, error) {
+	var to Clock
+	if err := strict(body, &to); err != nil {
+		return nil, err
+	}
+	switch {
+	case to.Now != nil && to.Advance == "":
+		w.SetNow(*to.Now)
+	case to.Now == nil && to.Advance != "":
+		p, err := parsePeriod(to.Advance)
+		if err != nil {
+			return nil, err
+		}
+		w.SetNow(p.after(w.Now()))
+	default:
+		return nil, errors.New(`either "now" or "advance" is needed`)
+	}
+	return w.clock(), nil
+}
+
+// eventByHand is the body of POST events: the object alone, or in data as it is sent.
+type eventByHand struct {
+	Event  string            `json:"event"`
+	Object map[string]string `json:"object"`
+	Data   struct {
+		Object map[string]string `json:"object"`
+	} `json:"data"`
+}
+
+func postEvent(w *World, body []byte) (any, error) {
+	var by eventByHand
+	if err := strict(body, &by); err != nil {
+		return nil, err
+	}
+	if by.Object == nil {
+		by.Object = by.Data.Object
+	}
+	return w.Emit(by.Event, by.Object)
+}

@@ -1,0 +1,42 @@
+package clubsim
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+type debitDayRecord struct {
+	DebitDay int    `json:"debitDay"`
+	Date     string `json:"date"`
+}
+
+// listAllowedDebitDays: GET allowed_debit_days (section Catalogue): for each
+// day of the month on which the acting club debits, the next date from
+// startDate on. The answer is a plain array.
+func listAllowedDebitDays(c *call) (reply, error) {
+	from := c.now
+	if text := c.req.query.Get("startDate"); text != "" {
+		parsed, err := time.Parse(time.DateOnly, text)
+		if err != nil {
+			return reply{}, invalid(violation{PropertyPath: "startDate", Message: "This value is not a valid date."})
+		}
+		from = parsed
+	}
+	records := make([]debitDayRecord, len(c.club.debitDays))
+	for i, day := range c.club.debitDays {
+		records[i] = debitDayRecord{day, nextDay(from, day).Format(time.DateOnly)}
+	}
+	slices.SortFunc(records, func(a, b debitDayRecord) int { return cmp.Compare(a.Date, b.Date) })
+	return ok(records)
+}
+
+// nextDay is the first date from a date on that falls on a day of the month;
+// the clubs use days up to 28, which every month has.
+func nextDay(from time.Time, day int) time.Time {
+	next := time.Date(from.Year(), from.Month(), day, 0, 0, 0, 0, time.UTC)
+	if from.Day() > day {
+		next = next.AddDate(0, 1, 0)
+	}
+	return next
+}

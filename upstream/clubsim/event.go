@@ -1,0 +1,168 @@
+package clubsim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// eventMembers are the 20 events of the club system with the members of their
+// data.object (club system API, section Events). "indentificatorId" is spelled
+// so there.
+var eventMembers = map[string][]string{
+	"contact.created":                {"contactId", "clubId"},
+	"contact.updated":                {"contactId", "clubId"},
+	"contact.deleted":                {"contactId", "clubId"},
+	"optin.updated":                  {"optinId", "contactId", "clubId"},
+	"attendee.booked":                {"attendeeId", "clubId"},
+	"attendee.canceled":              {"attendeeId", "clubId"},
+	"class_event.updated":            {"classEventId", "clubId"},
+	"class_event.canceled":           {"classEventId", "clubId"},
+	"subscription.deleted":           {"subscriptionId", "clubId"},
+	"subscription_option.deleted":    {"subscriptionOptionId", "clubId"},
+	"accounting_contact_tag.created": {"accountingContactTagId", "contactId"},
+	"accounting_contact_tag.updated": {"accountingContactTagId", "contactId"},
+	"accounting_contact_tag.deleted": {"accountingContactTagId", "contactId"},
+	"contact_tag.created":            {"contactTagId", "contactId"},
+	"contact_tag.updated":            {"contactTagId", "contactId"},
+	"contact_tag.deleted":            {"contactTagId", "contactId"},
+	"identificator.created":          {"indentificatorId", "targetId"},
+	"identificator.updated":          {"indentificatorId", "targetId"},
+	"identificator.deleted":          {"indentificatorId", "targetId"},
+	"identificator.disabled":         {"indentificatorId", "targetId"},
+}
+
+// exampleIDs fill the members that an event emitted by hand does not give:
+// records of the seed where there are some.
+var exampleIDs = map[string]struct {
+	collection string
+	id         int
+}{
+	"contactId": {"contacts", 1001}, "targetId": {"contacts", 1001}, "clubId": {"clubs", 11}, "optinId": {"optins", 1001 * optinCount},
+	"attendeeId": {"attendees", 1}, "classEventId": {"class_events", 1}, "subscriptionId": {"subscriptions", 1},
+	"subscriptionOptionId": {"subscription_options", 1}, "accountingContactTagId": {"accounting_contact_tags", 1},
+	"contactTagId": {"contact_tags", 1}, "indentificatorId": {"identificators", 1},
+}
+
+// EventNames lists the events in alphabetical order.
+func EventNames() []string {
+	names := make([]string, 0, len(eventMembers))
+	for name := range eventMembers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// eventObject holds the identifiers of an event.
+type eventObject map[string]string
+
+func (w *World) contactObject(k *contact) eventObject {
+	return eventObject{"contactId": w.iri("contacts", k.ID), "clubId": w.iri("clubs", k.ClubID)}
+}
+
+func (w *World) optinObject(o optin) eventObject {
+	object := w.contactObject(o.contact)
+	object["optinId"] = w.iri("optins", o.id())
+	return object
+}
+
+func (w *World) tagObject(t *contactTag) eventObject {
+	if t.Accounting {
+		return eventObject{"accountingContactTagId": w.iri("accounting_contact_tags", t.ID), "contactId": w.iri("contacts", t.ContactID)}
+	}
+	return eventObject{"contactTagId": w.iri("contact_tags", t.ID), "contactId": w.iri("contacts", t.ContactID)}
+}
+
+func (w *World) identificatorObject(id, contactID int) eventObject {
+	return eventObject{"indentificatorId": w.iri("identificators", id), "targetId": w.iri("contacts", contactID)}
+}
+
+func (w *World) attendeeObject(a *attendee) eventObject {
+	return eventObject{"attendeeId": w.iri("attendees", a.ID), "clubId": w.iri("clubs", a.ClubID)}
+}
+
+func (w *World) classEventObject(e *classEvent) eventObject {
+	return eventObject{"classEventId": w.iri("class_events", e.ID), "clubId": w.iri("clubs", e.ClubID)}
+}
+
+// eventRecord is an event that happened, and how its delivery went.
+type eventRecord struct {
+	ID         int         `json:"id"`
+	At         time.Time   `json:"at"`
+	Name       string      `json:"event"`
+	Object     eventObject `json:"object"`
+	URL        string      `json:"url"` // empty: there was nowhere to send it
+	Deliveries []Delivery  `json:"deliveries"`
+}
+
+// Event is an event that happened.
+type Event struct {
+	At         time.Time         `json:"at"`
+	Event      string            `json:"event"`
+	Object     map[string]string `json:"object"`
+	URL        string            `json:"url"` // empty: no webhook URL was set
+	Deliveries []Delivery        `json:"deliveries"`
+}
+
+// Delivery is one POST of an event.
+type Delivery struct {
+	At     time.Time `json:"at"`
+	Status int       `json:"status"` // 0: no answer
+	Error  string    `json:"error,omitempty"`
+}
+
+// emit lets an event of this call happen.
+func (c *call) emit(name string, object eventObject) { c.w.emit(name, object, c.now) }
+
+// emit records an event and hands it to the outbox. There is no second try.
+func (w *World) emit(name string, object eventObject, now time.Time) *eventRecord {
+	e := w.state.Events.add(func(id int) eventRecord {
+		return eventRecord{ID: id, At: now, Name: name, Object: object, URL: w.settings.WebhookURL}
+	})
+	if e.URL != "" {
+		w.dispatch(e)
+	}
+	return e
+}
+
+// Emit makes an event happen by hand. Members that the object does not give
+// are filled with identifiers of the seed; unknown ones are refused.
+func (w *World) Emit(name string, object map[string]string) (Event, error) {
+	members, known := eventMembers[name]
+	if !known {
+		return Event{}, fmt.Errorf("event: %q is not one of %s", name, strings.Join(EventNames(), ", "))
+	}
+	for member := range object {
+		if !slices.Contains(members, member) {
+			return Event{}, fmt.Errorf("object: %s has no member %q, only %s", name, member, strings.Join(members, ", "))
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	whole := eventObject{}
+	for _, member := range members {
+		example := exampleIDs[member]
+		whole[member] = w.iri(example.collection, example.id)
+		if given := object[member]; given != "" {
+			whole[member] = given
+		}
+	}
+	return w.emit(name, whole, w.now()).event(), nil
+}
+
+// Events returns the events that happened, oldest first.
+func (w *World) Events() []Event {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	events := []Event{}
+	for _, e := range w.state.Events.Rows {
+		events = append(events, e.event())
+	}
+	return events
+}
+
+func (e *eventRecord) event() Event {
+	return Event{At: e.At, Event: e.Name, Object: e.Object, URL: e.URL, Deliveries: append([]Delivery{}, e.Deliveries...)}
+}

@@ -1,0 +1,237 @@
+package clubsim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// entry is a booking in double entry: its lines add up to zero.
+//
+// A contact has two accounts with the club: "due", what it owes for sales, and
+// "account", what it paid that is not used up. A club has a till per mean of
+// payment and an account of its sales. Debits are positive:
+//
+//	payment      till +        account −
+//	invoice      due +         sales −
+//	settlement   account +     due −
+//	transfer     moves a balance between two contacts that were merged
+type entry struct {
+	ID        int       `json:"id"`
+	At        time.Time `json:"at"`
+	Kind      string    `json:"kind"`
+	SaleID    int       `json:"saleId"`
+	PaymentID int       `json:"paymentId"` // zero: no payment
+	Lines     []posting `json:"lines"`
+}
+
+// posting is a line of an entry.
+type posting struct {
+	Account string `json:"account"`
+	Amount  int    `json:"amount"` // cents; debit above zero, credit below
+}
+
+func dueAccount(contactID int) string  { return "contact:" + strconv.Itoa(contactID) + ":due" }
+func cashAccount(contactID int) string { return "contact:" + strconv.Itoa(contactID) + ":account" }
+func salesAccount(clubID int) string   { return "club:" + strconv.Itoa(clubID) + ":sales" }
+func tillAccount(clubID int, mean string) string {
+	return "club:" + strconv.Itoa(clubID) + ":till:" + mean
+}
+
+// book writes an entry that moves an amount from one account to another.
+func (w *World) book(e entry, debit, credit string, amount int, now time.Time) {
+	if amount == 0 {
+		return
+	}
+	e.At, e.Lines = now, []posting{{debit, amount}, {credit, -amount}}
+	w.state.Entries.add(func(id int) entry { e.ID = id; return e })
+}
+
+// receive books a payment and lets it do what it can. On a sale that is still
+// open it settles the sale, if the sale is valid and what was paid for it
+// covers it; else the money waits on the account. On a sale that is recorded
+// it pays what is left of that sale's due, and what remains is an overpayment
+// that settles the payer's other dues, oldest first.
+func (c *call) receive(p *payment, s *sale) {
+	c.w.book(entry{Kind: "payment", SaleID: s.ID, PaymentID: p.ID},
+		tillAccount(p.ClubID, p.Mean), cashAccount(p.ContactID), p.Amount, c.now)
+	if s.State == saleBuilding && !c.settle(s) {
+		return
+	}
+	for _, d := range c.w.state.Dues.Rows {
+		if d.SaleID == s.ID {
+			c.spend(p, d)
+		}
+	}
+	for _, earlier := range c.w.state.Payments.Rows {
+		if earlier.SaleID == s.ID {
+			c.spendOnDebts(earlier)
+		}
+	}
+	c.markDebt(s.ContactID)
+	c.markDebt(p.ContactID)
+}
+
+// settle records an open sale that is valid and covered by what was paid for it.
+func (c *call) settle(s *sale) bool {
+	paid := 0
+	for _, p := range c.w.state.Payments.Rows {
+		if p.SaleID == s.ID {
+			paid += p.Left
+		}
+	}
+	if paid < c.w.state.total(s) || len(c.w.check(s, c.now)) > 0 {
+		return false
+	}
+	c.record(s, saleSettled)
+	return true
+}
+
+// record makes the invoice of a sale, uses what was paid for it so far, and
+// runs the behaviours of what was sold.
+func (c *call) record(s *sale, state string) {
+	st := c.w.state
+	amount := st.total(s)
+	s.State = state
+	s.Invoice = s.ID
+	d := st.Dues.add(func(id int) due {
+		return due{ID: id, SaleID: s.ID, ContactID: s.ContactID, ClubID: s.ClubID, Amount: amount, Left: amount,
+			OverdueAt: s.OverdueAt, CreatedAt: c.now}
+	})
+	c.w.book(entry{Kind: "invoice", SaleID: s.ID}, dueAccount(s.ContactID), salesAccount(s.ClubID), amount, c.now)
+	for _, p := range st.Payments.Rows {
+		if p.SaleID == s.ID {
+			c.spend(p, d)
+		}
+	}
+	c.runBehaviors(s)
+	c.markDebt(s.ContactID)
+}
+
+// markDebt keeps the accounting tag of a contact in step with its dues.
+func (c *call) markDebt(contactID int) {
+	owes := slices.ContainsFunc(c.w.state.Dues.Rows, func(d *due) bool { return d.ContactID == contactID && d.Left > 0 })
+	c.accountingTag(contactID, tagInDebt, owes)
+}
+
+// spend uses what is left of a payment on a due.
+func (c *call) spend(p *payment, d *due) {
+	amount := min(p.Left, d.Left)
+	if amount == 0 {
+		return
+	}
+	p.Left -= amount
+	d.Left -= amount
+	p.Settled = append(p.Settled, settlement{d.SaleID, amount})
+	c.w.book(entry{Kind: "settlement", SaleID: d.SaleID, PaymentID: p.ID},
+		cashAccount(p.ContactID), dueAccount(d.ContactID), amount, c.now)
+	if s := c.w.state.Sales.get(d.SaleID); d.Left == 0 && s != nil {
+		s.State = saleSettled
+	}
+}
+
+// spendOnDebts uses what is left of a payment on the payer's dues, oldest first.
+func (c *call) spendOnDebts(p *payment) {
+	for _, d := range c.w.state.Dues.Rows {
+		if d.ContactID == p.ContactID {
+			c.spend(p, d)
+		}
+	}
+}
+
+// spendCredit uses a contact's overpayments on its dues. Money that was paid
+// for a sale that is still open is not an overpayment.
+func (c *call) spendCredit(contactID int) {
+	for _, p := range c.w.state.Payments.Rows {
+		if p.ContactID == contactID && p.Left > 0 && c.w.state.Sales.get(p.SaleID).State != saleBuilding {
+			c.spendOnDebts(p)
+		}
+	}
+	c.markDebt(contactID)
+}
+
+// LedgerEntry is a payment that was recorded, and what became of its money.
+type LedgerEntry struct {
+	ID        string       `json:"id"` // IRI of the payment
+	SaleID    string       `json:"saleId"`
+	ContactID string       `json:"contactId"` // the payer
+	ClubID    string       `json:"clubId"`
+	Checkout  string       `json:"checkout"`
+	Amount    int          `json:"amount"` // cents
+	Mean      string       `json:"mean"`
+	At        time.Time    `json:"at"`
+	Settled   []Settlement `json:"settled"`   // what it paid for
+	OnAccount int          `json:"onAccount"` // cents that paid for nothing
+}
+
+// Settlement is a part of a payment that paid for a sale.
+type Settlement struct {
+	SaleID string `json:"saleId"`
+	Amount int    `json:"amount"` // cents
+}
+
+// Ledger returns the payments that were recorded, oldest first.
+func (w *World) Ledger() []LedgerEntry {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	entries := []LedgerEntry{}
+	for _, p := range w.state.Payments.Rows {
+		entries = append(entries, w.ledgerEntry(p))
+	}
+	return entries
+}
+
+func (w *World) ledgerEntry(p *payment) LedgerEntry {
+	e := LedgerEntry{
+		ID: w.iri("payments", p.ID), SaleID: w.iri("sales", p.SaleID), ContactID: w.iri("contacts", p.ContactID),
+		ClubID: w.iri("clubs", p.ClubID), Checkout: w.iri("checkouts", p.CheckoutID), Amount: p.Amount, Mean: p.Mean, At: p.At,
+		Settled: []Settlement{}, OnAccount: p.Left,
+	}
+	for _, s := range p.Settled {
+		e.Settled = append(e.Settled, Settlement{w.iri("sales", s.SaleID), s.Amount})
+	}
+	return e
+}
+
+// balances adds up every account of the world.
+func (st *state) balances() map[string]int {
+	sums := map[string]int{}
+	for _, e := range st.Entries.Rows {
+		for _, line := range e.Lines {
+			sums[line.Account] += line.Amount
+		}
+	}
+	return sums
+}
+
+// unbalanced tells where the books contradict themselves or the records; a
+// sound world has nothing to tell.
+func (st *state) unbalanced() []string {
+	problems := []string{}
+	for _, e := range st.Entries.Rows {
+		sum := 0
+		for _, line := range e.Lines {
+			sum += line.Amount
+		}
+		if sum != 0 {
+			problems = append(problems, fmt.Sprintf("entry %d is out of balance by %d", e.ID, sum))
+		}
+	}
+	expected := map[string]int{}
+	for _, d := range st.Dues.Rows {
+		expected[dueAccount(d.ContactID)] += d.Left
+	}
+	for _, p := range st.Payments.Rows {
+		expected[cashAccount(p.ContactID)] -= p.Left
+	}
+	balances := st.balances()
+	for _, k := range st.Contacts.Rows {
+		for _, account := range []string{dueAccount(k.ID), cashAccount(k.ID)} {
+			if balances[account] != expected[account] {
+				problems = append(problems, fmt.Sprintf("%s holds %d and should hold %d", account, balances[account], expected[account]))
+			}
+		}
+	}
+	return problems
+}

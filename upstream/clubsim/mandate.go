@@ -1,0 +1,138 @@
+package clubsim
+
+import (
+	"math/big"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// RefusedIBAN is well-formed and refused all the same, as a closed account would be.
+const RefusedIBAN = "FR4099999000000000000000099"
+
+var (
+	ibanShape = regexp.MustCompile(`^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$`)
+	bicShape  = regexp.MustCompile(`^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$`)
+)
+
+// mandate allows a club to debit a bank account, once it is signed.
+type mandate struct {
+	ID         int       `json:"id"`
+	ContactID  int       `json:"contactId"`
+	ClubID     int       `json:"clubId"`
+	FamilyName string    `json:"contactFamilyName"`
+	GivenName  string    `json:"contactGivenName"`
+	Number     string    `json:"contactNumber"`
+	Address    address   `json:"contactAddress"`
+	Holder     string    `json:"holder"`
+	IBAN       string    `json:"iban"` // all but the last four characters are masked: nothing here needs them
+	BIC        string    `json:"bic"`
+	Bank       string    `json:"bank"`
+	ValidFrom  string    `json:"validFrom"`
+	SignedAt   time.Time `json:"signedAt"` // zero: not signed
+	CreatedAt  time.Time `json:"createdAt"`
+}
+
+type mandateRecord struct {
+	Context   string     `json:"@context"`
+	IRI       string     `json:"@id"`
+	Type      string     `json:"@type"`
+	State     string     `json:"state"` // created or signed
+	Reference string     `json:"reference"`
+	ContactID string     `json:"contactId"`
+	ClubID    string     `json:"clubId"`
+	Holder    string     `json:"holder"`
+	IBAN      string     `json:"iban"`
+	BIC       string     `json:"bic"`
+	Bank      string     `json:"bank"`
+	ValidFrom string     `json:"validFrom"`
+	SignedAt  *time.Time `json:"signedAt"`
+}
+
+func (w *World) mandateRecord(m *mandate) mandateRecord {
+	r := mandateRecord{
+		Context: "/contexts/Mandate", IRI: w.iri("mandates", m.ID), Type: "Mandate", State: "created",
+		Reference: "FD-" + itoa(m.ClubID) + "-" + itoa(m.ID), ContactID: w.iri("contacts", m.ContactID),
+		ClubID: w.iri("clubs", m.ClubID), Holder: m.Holder, IBAN: m.IBAN, BIC: m.BIC, Bank: m.Bank, ValidFrom: m.ValidFrom,
+	}
+	if !m.SignedAt.IsZero() {
+		at := m.SignedAt
+		r.State, r.SignedAt = "signed", &at
+	}
+	return r
+}
+
+// createMandate: POST mandates (section Mandates). It has to be signed before it counts.
+func createMandate(c *call) (reply, error) {
+	f, err := c.form()
+	if err != nil {
+		return reply{}, err
+	}
+	m := mandate{
+		ClubID: f.iri("clubId", "clubs", true), ContactID: f.iri("contactId", "contacts", true),
+		FamilyName: f.text("contactFamilyName", true), GivenName: f.text("contactGivenName", true), Number: f.text("contactNumber", true),
+		Holder: f.text("holder", true), IBAN: f.iban("iban"), BIC: f.matching("bic", true, bicShape), Bank: f.text("bank", true),
+		ValidFrom: f.date("validFrom", true), CreatedAt: c.now,
+	}
+	if home := f.object("contactAddress", true); home != nil {
+		m.Address = home.address(true)
+	}
+	if err := f.err(); err != nil {
+		return reply{}, err
+	}
+	if _, err := c.contactAt(m.ContactID); err != nil {
+		return reply{}, err
+	}
+	if _, err := c.clubAt(m.ClubID); err != nil {
+		return reply{}, err
+	}
+	made := c.w.state.Mandates.add(func(id int) mandate { m.ID = id; return m })
+	return reply{201, c.w.mandateRecord(made)}, nil
+}
+
+// iban reads a bank account number, complains about a wrong or refused one and
+// returns it masked.
+func (f *form) iban(name string) string {
+	number := strings.ToUpper(strings.ReplaceAll(f.text(name, true), " ", ""))
+	switch {
+	case number == "":
+		return ""
+	case !validIBAN(number):
+		f.complainCode(name, "This is not a valid International Bank Account Number (IBAN).", "api.error.mandate.iban-not-valid")
+	case number == RefusedIBAN:
+		f.complainCode(name, "The bank refuses this account.", "api.error.mandate.iban-refused")
+	}
+	if len(number) < 8 {
+		return number
+	}
+	return number[:2] + strings.Repeat("*", len(number)-6) + number[len(number)-4:]
+}
+
+// validIBAN checks shape and check digits (ISO 13616): with the first four
+// characters moved to the end and letters read as 10 to 35, the rest of the
+// division by 97 is 1.
+func validIBAN(number string) bool {
+	if !ibanShape.MatchString(number) {
+		return false
+	}
+	var digits strings.Builder
+	for _, r := range number[4:] + number[:4] {
+		if r >= 'A' {
+			digits.WriteString(itoa(int(r-'A') + 10))
+		} else {
+			digits.WriteRune(r)
+		}
+	}
+	n, _ := new(big.Int).SetString(digits.String(), 10)
+	return new(big.Int).Mod(n, big.NewInt(97)).Int64() == 1
+}
+
+// signedMandate reports whether a contact has a signed mandate for a club.
+func (st *state) signedMandate(contactID, clubID int) bool {
+	for _, m := range st.Mandates.Rows {
+		if m.ContactID == contactID && m.ClubID == clubID && !m.SignedAt.IsZero() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,179 @@
+package clubsim
+
+import "fmt"
+
+// The documented codes of a migration that is refused.
+const (
+	codeMigrationClub    = "api.error.contact.migration.club-not-valid"
+	codeMigrationContact = "api.error.contact.migration.contact-not-valid"
+)
+
+// contactForMigration returns a contact, or the documented 400 when the acting
+// node has no right to it.
+func (c *call) contactForMigration(id int) (*contact, error) {
+	k, err := c.contactAt(id)
+	if err != nil {
+		return nil, badRequest("", fmt.Sprintf("The resource %s does not exist.", c.w.iri("contacts", id)))
+	}
+	return k, nil
+}
+
+// createContactMigrationRequest: POST contact_migration_requests (section
+// Contact migration between clubs). The code that is sent completes it.
+func createContactMigrationRequest(c *call) (reply, error) {
+	f, err := c.form()
+	if err != nil {
+		return reply{}, err
+	}
+	clubID, contactID := f.iri("clubId", "clubs", true), f.iri("contactId", "contacts", true)
+	if err := f.err(); err != nil {
+		return reply{}, err
+	}
+	k, err := c.contactForMigration(contactID)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := migratable(k, clubID); err != nil {
+		return reply{}, err
+	}
+	return c.requestSignature(k, signatureRequest{TargetID: clubID})
+}
+
+// migratable checks the rules for a contact that moves to another club of its chain.
+func migratable(k *contact, clubID int) error {
+	to := clubByID(clubID)
+	switch {
+	case to == nil || clubID == k.ClubID || !to.sameChain(clubByID(k.ClubID)):
+		return badRequest(codeMigrationClub, "The destination club is not valid.")
+	case k.Status != statusProspect && k.Status != statusFormer:
+		return badRequest(codeMigrationContact, "The contact is neither a prospect nor a former member.")
+	}
+	return nil
+}
+
+// completeMigration moves the contact once the code was right. The rules are
+// looked at again, since the contact may have changed in the meantime.
+func (c *call) completeMigration(q *signatureRequest) error {
+	k := c.w.state.Contacts.get(q.ContactID)
+	if k.Deleted {
+		return itemNotFound()
+	}
+	if err := migratable(k, q.TargetID); err != nil {
+		return err
+	}
+	k.ClubID = q.TargetID
+	c.emit("contact.updated", c.w.contactObject(k))
+	return nil
+}
+
+// migrateContact: PUT contacts/{contactSourceId}/migrate (section Contacts). A
+// prospect who is known already takes the place of the temporary contact that
+// a registration made: the two become one, in the target club.
+func migrateContact(c *call) (reply, error) {
+	if c.w.state.Contacts.get(c.ids[0]) == nil {
+		return reply{}, itemNotFound()
+	}
+	f, err := c.form()
+	if err != nil {
+		return reply{}, err
+	}
+	targetID, clubID := f.iri("targetContactId", "contacts", true), f.iri("targetClubId", "clubs", true)
+	if err := f.err(); err != nil {
+		return reply{}, err
+	}
+	if c.caller.Contact != c.ids[0] {
+		return reply{}, failure(403, "api.error.contact.migration.source-not-authenticated", "The caller is not authenticated as the source contact.")
+	}
+	source, err := c.contactForMigration(c.ids[0])
+	if err != nil {
+		return reply{}, err
+	}
+	target := c.w.state.Contacts.get(targetID)
+	if target == nil || target.Deleted || !c.sees(target.ClubID) {
+		return reply{}, badRequest("", fmt.Sprintf("The resource %s does not exist.", c.w.iri("contacts", targetID)))
+	}
+	if err := mergeable(source, target, clubID); err != nil {
+		return reply{}, err
+	}
+	c.merge(source, target)
+	return noContent()
+}
+
+func mergeable(source, target *contact, clubID int) error {
+	switch {
+	case clubID != target.ClubID || source.ClubID == target.ClubID || !clubByID(clubID).sameChain(clubByID(source.ClubID)):
+		return badRequest(codeMigrationClub, "The target club is not valid.")
+	case source.Status != statusProspect || target.Status != statusTemp:
+		return badRequest(codeMigrationContact, "The source contact has to be a prospect and the target contact temporary.")
+	}
+	return nil
+}
+
+// merge makes one contact out of two. The one that stays keeps its data and
+// takes what it lacks; mandates and balances follow it. Sales follow by
+// update_contact, which the club system keeps apart.
+func (c *call) merge(source, target *contact) {
+	kept, gone := source, target
+	if c.w.settings.MigrationKeeps == "target" {
+		kept, gone = target, source
+	}
+	kept.ClubID, kept.Status = target.ClubID, statusProspect
+	kept.takeMissing(gone)
+	gone.Deleted, gone.MergedInto = true, kept.ID
+	for _, m := range c.w.state.Mandates.Rows {
+		if m.ContactID == gone.ID {
+			m.ContactID = kept.ID
+		}
+	}
+	c.transferBalances(gone.ID, kept.ID)
+	c.emit("contact.updated", c.w.contactObject(kept))
+	c.emit("contact.deleted", c.w.contactObject(gone))
+}
+
+// takeMissing fills the gaps of a contact from another one.
+func (k *contact) takeMissing(from *contact) {
+	for _, field := range []struct {
+		to   *string
+		from string
+	}{
+		{&k.FamilyName, from.FamilyName}, {&k.GivenName, from.GivenName}, {&k.Gender, from.Gender},
+		{&k.BirthDate, from.BirthDate}, {&k.Email, from.Email}, {&k.Mobile, from.Mobile},
+	} {
+		if *field.to == "" {
+			*field.to = field.from
+		}
+	}
+	if k.Address == (address{}) {
+		k.Address = from.Address
+	}
+}
+
+// transferBalances moves dues and money on account from one contact to another.
+func (c *call) transferBalances(from, to int) {
+	for _, d := range c.w.state.Dues.Rows {
+		if d.ContactID == from {
+			c.w.book(entry{Kind: "transfer", SaleID: d.SaleID}, dueAccount(to), dueAccount(from), d.Left, c.now)
+			d.ContactID = to
+		}
+	}
+	for _, p := range c.w.state.Payments.Rows {
+		if p.ContactID == from {
+			c.w.book(entry{Kind: "transfer", SaleID: p.SaleID, PaymentID: p.ID}, cashAccount(from), cashAccount(to), p.Left, c.now)
+			p.ContactID = to
+		}
+	}
+}
+
+// updateSaleContact: PUT sale/{saleId}/update_contact, after migrateContact.
+func updateSaleContact(c *call) (reply, error) {
+	s, err := c.openSaleAt(c.ids[0])
+	if err != nil {
+		return reply{}, err
+	}
+	k := c.w.state.Contacts.get(s.ContactID)
+	for k.MergedInto != 0 {
+		k = c.w.state.Contacts.get(k.MergedInto)
+	}
+	s.ContactID, s.Number, s.FamilyName, s.GivenName = k.ID, k.Number, k.FamilyName, k.GivenName
+	return noContent()
+}

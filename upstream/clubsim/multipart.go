@@ -1,0 +1,21 @@
+package clubsim
+
+import (
+	"bytes"
+	"mime/multipart"
+	"net/url"
+)
+
+// multipartFields reads the plain fields of multipart form data, the second
+// encoding in which a token can be asked for.
+func multipartFields(body []byte, boundary string) (url.Values, error) {
+	if boundary == "" {
+		return nil, errNoForm
+	}
+	form, err := multipart.NewReader(bytes.NewReader(body), boundary).ReadForm(maxBody)
+	if err != nil {
+		return nil, errNoForm
+	}
+	defer form.RemoveAll()
+	return form.Value, nil
+}

@@ -1,0 +1,99 @@
+package clubsim
+
+// optinTypes and optinChannels make the consents of every contact: each type on each channel. The
+// order gives them their numbers.
+var optinTypes = [...]string{"news", "legal", "advertising", "partners"}
+var optinChannels = [...]string{"email", "text_message", "postal_mail"}
+
+const optinCount = len(optinTypes) * len(optinChannels)
+
+// optin is one consent; its number follows from the contact's.
+type optin struct {
+	contact *contact
+	index   int
+}
+
+func (o optin) id() int         { return o.contact.ID*optinCount + o.index }
+func (o optin) kind() string    { return optinTypes[o.index/len(optinChannels)] }
+func (o optin) channel() string { return optinChannels[o.index%len(optinChannels)] }
+func (o optin) locked() bool    { return o.kind() == "legal" }
+
+// defaultOptins are those of a new contact: all disabled except the legal ones.
+func defaultOptins() (consents [optinCount]bool) {
+	for i := range consents {
+		consents[i] = optin{index: i}.locked()
+	}
+	return consents
+}
+
+type optinRecord struct {
+	Context      string `json:"@context,omitempty"`
+	IRI          string `json:"@id"`
+	Type         string `json:"@type"`
+	IsAuthorized bool   `json:"isAuthorized"`
+	Channel      string `json:"channel"`
+	Kind         string `json:"type"`
+	Contact      string `json:"contact"`
+}
+
+func (w *World) optinRecord(o optin) optinRecord {
+	return optinRecord{
+		IRI: w.iri("optins", o.id()), Type: "Optin", IsAuthorized: o.contact.Optins[o.index],
+		Channel: o.channel(), Kind: o.kind(), Contact: w.iri("contacts", o.contact.ID),
+	}
+}
+
+// listOptins: GET optins (section Opt-ins), of one contact or of the contacts of the acting club.
+func listOptins(c *call) (reply, error) {
+	wanted, err := c.filterIRI("contactId", "contacts")
+	if err != nil {
+		return reply{}, err
+	}
+	if wanted != 0 {
+		if _, err := c.contactAt(wanted); err != nil {
+			return reply{}, err
+		}
+	}
+	var records []optinRecord
+	for _, k := range c.w.state.Contacts.Rows {
+		if k.Deleted || !c.caller.maySee(k.ID) || (wanted == 0 && k.ClubID != c.club.id) || (wanted != 0 && k.ID != wanted) {
+			continue
+		}
+		for i := range optinCount {
+			records = append(records, c.w.optinRecord(optin{k, i}))
+		}
+	}
+	return paginate(c, "Optin", records)
+}
+
+// updateOptin: PUT optins/{id}. isAuthorized is the only thing that can change, and not on legal ones.
+func updateOptin(c *call) (reply, error) {
+	k, err := c.contactAt(c.ids[0] / optinCount)
+	if err != nil {
+		return reply{}, err
+	}
+	o := optin{k, c.ids[0] % optinCount}
+	f, err := c.form()
+	if err != nil {
+		return reply{}, err
+	}
+	authorized := f.boolean("isAuthorized", true)
+	for _, name := range []string{"channel", "type", "contact"} {
+		if f.has(name) {
+			f.complainCode(name, "This property cannot be changed.", "api.error.optin.property-not-editable")
+		}
+	}
+	if err := f.err(); err != nil {
+		return reply{}, err
+	}
+	if o.locked() {
+		return reply{}, badRequest("api.error.optin.legal-not-editable", "A legal opt-in cannot be modified.")
+	}
+	if k.Optins[o.index] != authorized {
+		k.Optins[o.index] = authorized
+		c.emit("optin.updated", c.w.optinObject(o))
+	}
+	r := c.w.optinRecord(o)
+	r.Context = "/contexts/Optin"
+	return ok(r)
+}

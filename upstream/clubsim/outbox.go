@@ -1,0 +1,140 @@
+package clubsim
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"time"
+)
+
+// reorderWindow is how long a delivery is held back for another one to
+// overtake it. Half a second is longer than what one call of the club system
+// emits takes, and short enough for a test.
+const reorderWindow = 500 * time.Millisecond
+
+// outbox delivers the events of a world, one after the other. The world's lock guards it.
+type outbox struct {
+	queue   []*eventRecord
+	held    *eventRecord // waits to be overtaken (webhooks: reorder)
+	running bool
+	round   int // grows with each reset; what belongs to an earlier one is not sent any more
+}
+
+// clear forgets what was not sent yet.
+func (o *outbox) clear() {
+	o.queue, o.held = nil, nil
+	o.round++
+}
+
+// dispatch queues an event as the world's webhooks setting says.
+func (w *World) dispatch(e *eventRecord) {
+	o := &w.outbox
+	switch w.settings.Webhooks {
+	case "drop":
+	case "duplicate":
+		w.enqueue(e, e)
+	case "late":
+		w.later(w.settings.WebhookDelay.Duration(), func() { w.enqueue(e) })
+	case "reorder":
+		if held := o.held; held != nil {
+			o.held = nil
+			w.enqueue(e, held)
+			return
+		}
+		o.held = e
+		w.later(reorderWindow, func() {
+			if o.held == e {
+				o.held = nil
+				w.enqueue(e)
+			}
+		})
+	default:
+		w.enqueue(e)
+	}
+}
+
+// later runs f under the world's lock after a while, unless the world was reset or the server closed.
+func (w *World) later(delay time.Duration, f func()) {
+	round := w.outbox.round
+	w.server.launch(func() {
+		if !w.server.wait(delay, nil) {
+			return
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.outbox.round == round {
+			f()
+		}
+	})
+}
+
+// enqueue adds events to the queue and makes sure that somebody works on it.
+func (w *World) enqueue(events ...*eventRecord) {
+	w.outbox.queue = append(w.outbox.queue, events...)
+	if !w.outbox.running {
+		w.outbox.running = true
+		w.server.launch(w.drain)
+	}
+}
+
+// drain delivers until the queue is empty or the server closes.
+func (w *World) drain() {
+	for e := w.next(); e != nil; e = w.next() {
+		d := w.deliver(e)
+		w.mu.Lock()
+		e.Deliveries = append(e.Deliveries, d)
+		w.mu.Unlock()
+	}
+}
+
+// next takes an event from the queue; nil ends the drain.
+func (w *World) next() *eventRecord {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case <-w.server.closing:
+		w.outbox.queue = nil
+	default:
+	}
+	if len(w.outbox.queue) == 0 {
+		w.outbox.running = false
+		return nil
+	}
+	e := w.outbox.queue[0]
+	w.outbox.queue = w.outbox.queue[1:]
+	return e
+}
+
+// eventBody is what the receiver gets (club system API, section Events).
+type eventBody struct {
+	Event string    `json:"event"`
+	Data  eventData `json:"data"`
+}
+
+type eventData struct {
+	Object eventObject `json:"object"`
+}
+
+// deliver posts an event once.
+func (w *World) deliver(e *eventRecord) Delivery {
+	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
+	defer cancel()
+	d := Delivery{At: w.Now()}
+	body := encode(eventBody{e.Name, eventData{e.Object}})
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.URL, bytes.NewReader(body))
+	if err != nil {
+		d.Error = err.Error()
+		return d
+	}
+	r.Header.Set("Content-Type", "application/json")
+	response, err := w.server.cfg.HTTPClient.Do(r)
+	if err != nil {
+		d.Error = err.Error()
+		return d
+	}
+	defer response.Body.Close()
+	io.Copy(io.Discard, io.LimitReader(response.Body, maxBody)) // so that the connection can be used again
+	d.Status = response.StatusCode
+	return d
+}

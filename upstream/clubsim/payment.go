@@ -1,0 +1,189 @@
+package clubsim
+
+import (
+	"regexp"
+	"slices"
+	"time"
+)
+
+// The means of payment (club system API, section Payment).
+var means = []string{"CBWeb", "cash", "cheque", "card"}
+
+// networkShape is what a card network's name may look like where the settings
+// name none: two of the four documented spellings are not known.
+var networkShape = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
+
+// maxAmount bounds one payment, in cents: ten million euros, far above any sale
+// and far below where sums overflow.
+const maxAmount = 1_000_000_000
+
+// payment is money that came in.
+type payment struct {
+	ID         int       `json:"id"`
+	SaleID     int       `json:"saleId"`
+	ContactID  int       `json:"contactId"` // the payer
+	ClubID     int       `json:"clubId"`
+	CheckoutID int       `json:"checkoutId"`
+	Amount     int       `json:"amount"` // cents
+	Mean       string    `json:"mean"`
+	FamilyName string    `json:"contactFamilyName"`
+	GivenName  string    `json:"contactGivenName"`
+	Number     string    `json:"contactNumber"`
+	Cards      []card    `json:"paymentCards"`
+	Cheques    []cheque  `json:"cheques"`
+	At         time.Time `json:"at"`
+	// Settled is what the money paid for; Left is what stayed on the account.
+	Settled []settlement `json:"settled"`
+	Left    int          `json:"left"`
+}
+
+// settlement is a part of a payment that paid for a sale.
+type settlement struct {
+	SaleID int `json:"saleId"`
+	Amount int `json:"amount"`
+}
+
+// card is an entry of paymentCards (section PaymentCard entry).
+type card struct {
+	Amount  int    `json:"amount"`
+	Network string `json:"network"`
+}
+
+// cheque is an entry of cheques (section Cheque entry).
+type cheque struct {
+	Amount  int    `json:"amount"`
+	Bank    string `json:"bank"`
+	Code    string `json:"code"`
+	Deposit string `json:"depositDesiredDate"`
+	Owner   string `json:"owner"`
+}
+
+type paymentRecord struct {
+	Context    string    `json:"@context"`
+	IRI        string    `json:"@id"`
+	Type       string    `json:"@type"`
+	Amount     int       `json:"amount"`
+	Currency   string    `json:"priceCurrency"`
+	Mean       string    `json:"mean"`
+	SaleID     string    `json:"saleId"`
+	ContactID  string    `json:"contactId"`
+	ClubID     string    `json:"clubId"`
+	CheckoutID string    `json:"checkout"`
+	CreatedAt  time.Time `json:"createdAt"`
+}
+
+func (w *World) paymentRecord(p *payment) paymentRecord {
+	return paymentRecord{
+		Context: "/contexts/Payment", IRI: w.iri("payments", p.ID), Type: "Payment", Amount: p.Amount, Currency: currency,
+		Mean: p.Mean, SaleID: w.iri("sales", p.SaleID), ContactID: w.iri("contacts", p.ContactID),
+		ClubID: w.iri("clubs", p.ClubID), CheckoutID: w.iri("checkouts", p.CheckoutID), CreatedAt: p.At,
+	}
+}
+
+// createPayment: POST sales/{saleId}/payments. Every call makes a payment with
+// its bookings, whatever was paid before: nothing here protects against a
+// repeated call, and no header makes it idempotent.
+func createPayment(c *call) (reply, error) {
+	s, err := c.saleAt(c.ids[0])
+	if err != nil {
+		return reply{}, err
+	}
+	f, err := c.form()
+	if err != nil {
+		return reply{}, err
+	}
+	p := c.readPayment(f, s)
+	if err := f.err(); err != nil {
+		return reply{}, err
+	}
+	payer, err := c.contactAt(p.ContactID)
+	if err != nil {
+		return reply{}, err
+	}
+	if _, err := c.clubAt(p.ClubID); err != nil {
+		return reply{}, err
+	}
+	if p.CheckoutID != clubByID(p.ClubID).checkout() {
+		return reply{}, itemNotFound()
+	}
+	p.fillFrom(payer)
+	made := c.w.state.Payments.add(func(id int) payment { p.ID = id; return p })
+	c.receive(made, s)
+	return c.created(c.w.paymentRecord(made))
+}
+
+// readPayment reads the body of a payment.
+func (c *call) readPayment(f *form, s *sale) payment {
+	p := payment{
+		SaleID: s.ID, At: c.now,
+		ContactID: f.iri("contactId", "contacts", true), ClubID: f.iri("clubId", "clubs", true),
+		CheckoutID: f.iri("checkout", "checkouts", false),
+		Amount:     f.integer("amount", true, 1, maxAmount), Mean: f.choice("mean", true, means...),
+		FamilyName: f.text("contactFamilyName", false), GivenName: f.text("contactGivenName", false), Number: f.text("contactNumber", false),
+	}
+	p.Left = p.Amount
+	at := clubByID(p.ClubID)
+	if at != nil && p.CheckoutID == 0 {
+		p.CheckoutID = at.checkout()
+	}
+	if code := f.text("clubCode", false); at != nil && code != "" && code != at.code {
+		f.complain("clubCode", "This is not the code of the club.")
+	}
+	p.Cards, p.Cheques = c.readCards(f, &p), f.readCheques(&p)
+	return p
+}
+
+// readCards reads paymentCards, which belong to the mean card alone and add up to the amount.
+func (c *call) readCards(f *form, p *payment) []card {
+	var cards []card
+	sum := 0
+	for _, entry := range f.part("paymentCards", p.Mean == "card") {
+		one := card{Amount: entry.integer("amount", true, 1, maxAmount), Network: entry.matching("network", true, networkShape)}
+		if allowed := c.w.settings.CardNetworks; len(allowed) > 0 && !slices.Contains(allowed, one.Network) {
+			entry.complain("network", "The value you selected is not a valid choice.")
+		}
+		cards, sum = append(cards, one), sum+one.Amount
+	}
+	if len(cards) > 0 && sum != p.Amount {
+		f.complain("paymentCards", "The amounts do not add up to the amount of the payment.")
+	}
+	return cards
+}
+
+// readCheques reads cheques, which belong to the mean cheque alone and add up to the amount.
+func (f *form) readCheques(p *payment) []cheque {
+	var cheques []cheque
+	sum := 0
+	for _, entry := range f.part("cheques", p.Mean == "cheque") {
+		one := cheque{
+			Amount: entry.integer("amount", true, 1, maxAmount), Bank: entry.text("bank", true), Code: entry.text("code", true),
+			Deposit: entry.date("depositDesiredDate", true), Owner: entry.text("owner", true),
+		}
+		cheques, sum = append(cheques, one), sum+one.Amount
+	}
+	if len(cheques) > 0 && sum != p.Amount {
+		f.complain("cheques", "The amounts do not add up to the amount of the payment.")
+	}
+	return cheques
+}
+
+// part reads the entries that go with one mean of payment: due with it, out of place with any other.
+func (f *form) part(name string, due bool) []*form {
+	entries := f.list(name, due)
+	switch {
+	case due && f.has(name) && len(entries) == 0:
+		f.complain(name, messageBlank)
+	case !due && len(entries) > 0:
+		f.complain(name, "This field does not go with the mean of payment.")
+	}
+	return entries
+}
+
+// fillFrom names the payer where the request does not.
+func (p *payment) fillFrom(k *contact) {
+	for field, value := range map[*string]string{&p.FamilyName: k.FamilyName, &p.GivenName: k.GivenName, &p.Number: k.Number} {
+		if *field == "" {
+			*field = value
+		}
+	}
+}

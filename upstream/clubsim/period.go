@@ -1,0 +1,57 @@
+package clubsim
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// period is an ISO 8601 duration, kept in calendar units: a month has no length of its own.
+type period struct {
+	years, months, weeks, days int
+	clock                      time.Duration
+}
+
+// periodShape allows up to six digits a part, enough for any lifetime and too
+// few to overflow when added to a date.
+var periodShape = regexp.MustCompile(
+	`^P(?:(\d{1,6})Y)?(?:(\d{1,6})M)?(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$`)
+
+func parsePeriod(s string) (period, error) {
+	m := periodShape.FindStringSubmatch(s)
+	if m == nil || s == "P" || s[len(s)-1] == 'T' {
+		return period{}, fmt.Errorf("%q is not an ISO 8601 duration", s)
+	}
+	n := func(i int) int {
+		v, _ := strconv.Atoi(m[i]) // a part that is missing counts zero
+		return v
+	}
+	clock := time.Duration(n(5))*time.Hour + time.Duration(n(6))*time.Minute + time.Duration(n(7))*time.Second
+	return period{years: n(1), months: n(2), weeks: n(3), days: n(4), clock: clock}, nil
+}
+
+// mustPeriod parses a duration of the catalogue, which a test walks whole.
+func mustPeriod(s string) period {
+	p, err := parsePeriod(s)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// after is the date that lies a period after another. A month that is too
+// short gives its last day: 31 January and one month is 28 February.
+func (p period) after(t time.Time) time.Time {
+	day := t.Day()
+	first := time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(p.years, p.months, 0)
+	last := first.AddDate(0, 1, -1).Day()
+	return first.AddDate(0, 0, min(day, last)-1+7*p.weeks+p.days).Add(p.clock)
+}
+
+// approximate is the period as a length of time, a month taken for 30 days and
+// a year for 365; for clocks and lifetimes, never for money.
+func (p period) approximate() time.Duration {
+	const day = 24 * time.Hour
+	return time.Duration(p.years*365+p.months*30+p.weeks*7+p.days)*day + p.clock
+}

@@ -1,0 +1,91 @@
+package clubsim
+
+import (
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// identityLifetime is the longest life that an identity token may have.
+const identityLifetime = 10 * time.Minute
+
+// persona is somebody whom every world knows from the start.
+type persona struct {
+	key, givenName, familyName, gender string
+	birthDate                          string // empty: sixteen years before the seed
+	club                               int
+	status                             string
+	mobile                             string
+	description                        string
+}
+
+// personas are the first contacts of a world, numbered from firstContact.
+var personas = []persona{
+	{key: "customer", givenName: "Camille", familyName: "Laurent", gender: "female", birthDate: "1988-04-12", club: 11, status: statusCustomer,
+		mobile: "+33601020301", description: "a member in good standing, with a Year Pass and the tag corporate"},
+	{key: "debtor", givenName: "Denis", familyName: "Moreau", gender: "male", birthDate: "1979-09-30", club: 11, status: statusCustomer,
+		mobile: "+33601020302", description: "owes 124.00 for two deferred sales, more than the club's limit for subscriptions"},
+	{key: "prospect", givenName: "Paula", familyName: "Silva", gender: "female", birthDate: "1995-01-23", club: 13, status: statusProspect,
+		mobile: "+33601020303", description: "known in Lyon, about to register in Paris: migrates with her own access token"},
+	{key: "former", givenName: "Felix", familyName: "Bernard", gender: "male", birthDate: "1984-11-05", club: 12, status: statusFormer,
+		mobile: "+33601020304", description: "left two years ago; may move to another club by SMS code"},
+	{key: "banned", givenName: "Bruno", familyName: "Keller", gender: "male", birthDate: "1990-07-19", club: 11, status: statusBanned,
+		mobile: "+33601020305", description: "banned: sales fail their check"},
+	{key: "minor", givenName: "Mia", familyName: "Dubois", gender: "female", club: 11, status: statusProspect,
+		mobile: "+33601020306", description: "sixteen: adult offers fail the check, the Junior Term suits"},
+}
+
+// personaID is the contact number of a persona, zero for an unknown key.
+func personaID(key string) int {
+	for i, p := range personas {
+		if p.key == key {
+			return firstContact + i
+		}
+	}
+	return 0
+}
+
+// Persona is somebody whom every world knows from the start, with fresh tokens.
+type Persona struct {
+	Key        string `json:"key"` // customer, debtor, prospect, former, banned, minor
+	ContactID  string `json:"contactId"`
+	ClubID     string `json:"clubId"`
+	Status     string `json:"status"`
+	GivenName  string `json:"givenName"`
+	FamilyName string `json:"familyName"`
+	// IdentityToken is a JWT as the club's own login would sign it: sub is the
+	// contact's number, club its club's, valid for ten minutes of the world's clock.
+	IdentityToken string `json:"identityToken"`
+	// AccessToken authenticates as this contact at the club system.
+	AccessToken string `json:"accessToken"`
+	Description string `json:"description"`
+}
+
+// Personas returns the personas as they stand now.
+func (w *World) Personas() []Persona {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.now()
+	list := make([]Persona, len(personas))
+	for i, p := range personas {
+		k := w.state.Contacts.get(firstContact + i)
+		r := w.contactRecord(k)
+		list[i] = Persona{
+			Key: p.key, ContactID: r.IRI, ClubID: r.ClubID, Status: r.Status, GivenName: r.GivenName, FamilyName: r.FamilyName,
+			IdentityToken: w.identityToken(k, now), AccessToken: w.accessToken(k.ID, now), Description: p.description,
+		}
+	}
+	return list
+}
+
+// identityToken signs what the club's own login knows about a contact.
+func (w *World) identityToken(k *contact, now time.Time) string {
+	token := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
+		"sub": itoa(k.ID), "club": itoa(k.ClubID), "iat": now.Unix(), "exp": now.Add(identityLifetime).Unix(),
+	})
+	signed, err := token.SignedString([]byte(w.server.cfg.IdentitySecret))
+	if err != nil {
+		panic(err) // HMAC over a map of strings and numbers cannot fail
+	}
+	return signed
+}

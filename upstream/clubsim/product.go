@@ -1,0 +1,135 @@
+package clubsim
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+type productRecord struct {
+	Context     string           `json:"@context,omitempty"`
+	IRI         string           `json:"@id"`
+	Type        string           `json:"@type,omitempty"`
+	ID          int              `json:"id,omitempty"`
+	Name        string           `json:"name"`
+	Description string           `json:"description,omitempty"`
+	Kind        string           `json:"type"`
+	Behaviors   []behaviorRecord `json:"productBehaviors"`
+}
+
+type behaviorRecord struct {
+	Type          string                `json:"@type"`
+	Kind          string                `json:"type"`
+	Configuration behaviorConfiguration `json:"configuration"`
+}
+
+type behaviorConfiguration struct {
+	ValidityPeriod string `json:"validityPeriod,omitempty"`
+	Quantity       int    `json:"quantity,omitempty"`
+}
+
+func (p *product) behaviorRecords() []behaviorRecord {
+	records := make([]behaviorRecord, len(p.behaviors))
+	for i, b := range p.behaviors {
+		records[i] = behaviorRecord{"ProductBehavior", b.kind, behaviorConfiguration{b.validity, b.quantity}}
+	}
+	return records
+}
+
+func (w *World) productRecord(p *product) productRecord {
+	return productRecord{
+		IRI: w.iri("products", p.id), Type: "Product", ID: p.id, Name: p.name, Description: p.description,
+		Kind: p.kind, Behaviors: p.behaviorRecords(),
+	}
+}
+
+// listProducts: GET products (section Catalogue).
+func listProducts(c *call) (reply, error) {
+	s, err := c.shopper()
+	if err != nil {
+		return reply{}, err
+	}
+	kind := c.req.query.Get("type")
+	var records []productRecord
+	for _, p := range c.w.catalogue.products {
+		if (kind == "" || p.kind == kind) && p.available(s) {
+			records = append(records, c.w.productRecord(p))
+		}
+	}
+	return paginate(c, "Product", records)
+}
+
+// shopper reads the context parameters. Without context[club] it is the acting
+// club; a contact that is named brings its tags and its debt along.
+func (c *call) shopper() (shopper, error) {
+	if err := c.verifyContext(); err != nil {
+		return shopper{}, err
+	}
+	s := shopper{club: c.club, channel: c.req.query.Get("context[channel]"), date: c.now}
+	if id, err := c.filterIRI("context[club]", "clubs"); err != nil {
+		return s, err
+	} else if id != 0 {
+		if s.club, err = c.clubAt(id); err != nil {
+			return s, err
+		}
+	}
+	if id, err := c.filterIRI("context[contactId]", "contacts"); err != nil {
+		return s, err
+	} else if id != 0 {
+		if s.contact, err = c.contactAt(id); err != nil {
+			return s, err
+		}
+		s.tags, s.debt = c.w.state.tagNames(id, c.now), c.w.debt(id, c.now)
+	}
+	s.tags = append(s.tags, c.contextTags()...)
+	if text := c.req.query.Get("context[debt]"); text != "" {
+		s.debt, _ = strconv.Atoi(text)
+	}
+	if text := c.req.query.Get("context[date]"); text != "" {
+		s.date, _ = time.Parse(time.DateOnly, text)
+	}
+	return s, nil
+}
+
+// verifyContext names every context parameter that cannot be read.
+func (c *call) verifyContext() error {
+	var wrong []violation
+	verify := func(name string, valid func(string) bool) {
+		if text := c.req.query.Get(name); text != "" && !valid(text) {
+			wrong = append(wrong, violation{PropertyPath: name, Message: messageType})
+		}
+	}
+	verify("context[channel]", func(s string) bool { return slices.Contains(channels, s) })
+	verify("context[debt]", func(s string) bool { _, err := strconv.Atoi(s); return err == nil })
+	verify("context[date]", isDate)
+	verify("type", func(s string) bool { return slices.Contains(productKinds, s) })
+	if len(wrong) > 0 {
+		return invalid(wrong...)
+	}
+	return nil
+}
+
+func isDate(s string) bool {
+	_, err := time.Parse(time.DateOnly, s)
+	return err == nil
+}
+
+// contextTags reads context[contactTag][], tags by name or by identifier, with
+// or without an index between the last brackets.
+func (c *call) contextTags() []string {
+	var tags []string
+	for name, values := range c.req.query {
+		if !strings.HasPrefix(name, "context[contactTag]") {
+			continue
+		}
+		for _, value := range values {
+			id, _ := c.w.parseIRI("contact_tags", value)
+			if t := c.w.state.Tags.get(id); t != nil && !t.Deleted {
+				value = t.Name
+			}
+			tags = append(tags, value)
+		}
+	}
+	return tags
+}

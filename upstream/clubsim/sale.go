@@ -1,0 +1,234 @@
+package clubsim
+
+import (
+	"time"
+)
+
+// The states of a sale. "settled": paid, or free and recorded; "deferred": owed.
+const (
+	saleBuilding = "building"
+	saleSettled  = "settled"
+	saleDeferred = "deferred"
+)
+
+// sale is a cart, and what became of it.
+type sale struct {
+	ID         int       `json:"id"`
+	State      string    `json:"state"`
+	ContactID  int       `json:"contactId"`
+	ClubID     int       `json:"clubId"`
+	ClubCode   string    `json:"clubCode"`
+	FamilyName string    `json:"contactFamilyName"`
+	GivenName  string    `json:"contactGivenName"`
+	Number     string    `json:"contactNumber"`
+	Address    address   `json:"address"`
+	Articles   []int     `json:"articles"`
+	Invoice    int       `json:"invoice"` // zero: none yet
+	OverdueAt  string    `json:"overdueAt"`
+	CreatedAt  time.Time `json:"createdAt"`
+}
+
+// total is the amount to collect, in cents. A reduction never makes it negative.
+func (st *state) total(s *sale) int {
+	sum := 0
+	for _, id := range s.Articles {
+		sum += st.Articles.get(id).Price
+	}
+	return max(0, sum)
+}
+
+type saleRecord struct {
+	Context           string          `json:"@context"`
+	IRI               string          `json:"@id"`
+	Type              string          `json:"@type"`
+	State             string          `json:"state"`
+	ContactID         string          `json:"contactId"`
+	ClubID            string          `json:"clubId"`
+	ClubCode          string          `json:"clubCode"`
+	ContactFamilyName *string         `json:"contactFamilyName"`
+	ContactGivenName  *string         `json:"contactGivenName"`
+	ContactNumber     *string         `json:"contactNumber"`
+	Address           *address        `json:"address"`
+	CheckoutID        string          `json:"checkoutId"`
+	TotalTI           int             `json:"totalTI"`
+	Currency          string          `json:"priceCurrency"`
+	Invoice           *string         `json:"invoice"`
+	PostponedTo       *string         `json:"postponedTo"`
+	Articles          []articleRecord `json:"articles"`
+	CreatedAt         time.Time       `json:"createdAt"`
+}
+
+func (w *World) saleRecord(s *sale) saleRecord {
+	r := saleRecord{
+		Context: "/contexts/Sale", IRI: w.iri("sales", s.ID), Type: "Sale", State: s.State,
+		ContactID: w.iri("contacts", s.ContactID), ClubID: w.iri("clubs", s.ClubID), ClubCode: s.ClubCode,
+		ContactFamilyName: textOrNil(s.FamilyName), ContactGivenName: textOrNil(s.GivenName), ContactNumber: textOrNil(s.Number),
+		CheckoutID: w.iri("checkouts", clubByID(s.ClubID).checkout()), TotalTI: w.state.total(s), Currency: currency,
+		Invoice: w.iriOrNil("invoices", s.Invoice), PostponedTo: textOrNil(s.OverdueAt),
+		Articles: w.articleRecords(s), CreatedAt: s.CreatedAt,
+	}
+	if s.Address != (address{}) {
+		home := s.Address
+		r.Address = &home
+	}
+	return r
+}
+
+// createSale: POST sales (section Sales).
+func createSale(c *call) (reply, error) {
+	f, err := c.form()
+	if err != nil {
+		return reply{}, err
+	}
+	s := sale{State: saleBuilding, CreatedAt: c.now, Articles: []int{}}
+	s.ContactID = f.iri("contactId", "contacts", true)
+	s.ClubID = f.iri("clubId", "clubs", true)
+	s.ClubCode = f.text("clubCode", true)
+	s.readBuyer(f)
+	if at := clubByID(s.ClubID); at != nil && s.ClubCode != "" && s.ClubCode != at.code {
+		f.complain("clubCode", "This is not the code of the club.")
+	}
+	if err := f.err(); err != nil {
+		return reply{}, err
+	}
+	k, err := c.contactAt(s.ContactID)
+	if err != nil {
+		return reply{}, err
+	}
+	if _, err := c.clubAt(s.ClubID); err != nil {
+		return reply{}, err
+	}
+	if c.w.settings.FillSaleFromContact {
+		s.fillFrom(k)
+	}
+	made := c.w.state.Sales.add(func(id int) sale { s.ID = id; return s })
+	return c.created(c.w.saleRecord(made))
+}
+
+// readBuyer takes over the buyer's particulars, all of them optional.
+func (s *sale) readBuyer(f *form) {
+	take := func(field *string, name string) {
+		if value := f.text(name, false); value != "" {
+			*field = value
+		}
+	}
+	take(&s.FamilyName, "contactFamilyName")
+	take(&s.GivenName, "contactGivenName")
+	take(&s.Number, "contactNumber")
+	if home := f.object("address", false); home != nil {
+		s.Address = home.address(false)
+	}
+}
+
+// fillFrom copies what is missing from the contact.
+func (s *sale) fillFrom(k *contact) {
+	for field, value := range map[*string]string{&s.FamilyName: k.FamilyName, &s.GivenName: k.GivenName, &s.Number: k.Number} {
+		if *field == "" {
+			*field = value
+		}
+	}
+	if s.Address == (address{}) {
+		s.Address = k.Address
+	}
+}
+
+// getSale: GET sales/{saleId}.
+func getSale(c *call) (reply, error) {
+	s, err := c.saleAt(c.ids[0])
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(c.w.saleRecord(s))
+}
+
+// updateSale: PUT sales/{saleId} fills in the buyer's particulars. An
+// assumption: they are "optional at creation" and "needed before validation",
+// so there has to be a way to bring them.
+func updateSale(c *call) (reply, error) {
+	s, err := c.openSaleAt(c.ids[0])
+	if err != nil {
+		return reply{}, err
+	}
+	f, err := c.form()
+	if err != nil {
+		return reply{}, err
+	}
+	next := *s
+	next.readBuyer(f)
+	if err := f.err(); err != nil {
+		return reply{}, err
+	}
+	*s = next
+	return ok(c.w.saleRecord(s))
+}
+
+// openSaleAt returns a sale that can still be changed.
+func (c *call) openSaleAt(id int) (*sale, error) {
+	s, err := c.saleAt(id)
+	if err != nil {
+		return nil, err
+	}
+	if s.State != saleBuilding {
+		return nil, badRequest("api.error.sale.not-editable", "The sale is recorded and cannot be changed any more.")
+	}
+	return s, nil
+}
+
+// postponeDue: POST sales/{saleId}/postpone_due. From here on the contact owes
+// the amount; what was bought is delivered.
+func postponeDue(c *call) (reply, error) {
+	s, err := c.openSaleAt(c.ids[0])
+	if err != nil {
+		return reply{}, err
+	}
+	f, err := c.form()
+	if err != nil {
+		return reply{}, err
+	}
+	date := f.date("date", true)
+	if err := f.err(); err != nil {
+		return reply{}, err
+	}
+	if err := c.validForRecording(s); err != nil {
+		return reply{}, err
+	}
+	if c.w.state.total(s) == 0 {
+		return reply{}, badRequest("api.error.sale.nothing-due", "A sale of zero amount cannot be postponed.")
+	}
+	s.OverdueAt = date
+	c.record(s, saleDeferred)
+	c.spendCredit(s.ContactID)
+	return c.created(c.w.saleRecord(s))
+}
+
+// transitionSale: POST sales/{id}/transitions with validate, for zero amounts only.
+func transitionSale(c *call) (reply, error) {
+	s, err := c.openSaleAt(c.ids[0])
+	if err != nil {
+		return reply{}, err
+	}
+	f, err := c.form()
+	if err != nil {
+		return reply{}, err
+	}
+	f.choice("transition", true, "validate")
+	if err := f.err(); err != nil {
+		return reply{}, err
+	}
+	if c.w.state.total(s) != 0 {
+		return reply{}, badRequest("api.error.sale.transition-not-allowed", "Only a sale of zero amount can be validated without a payment.")
+	}
+	if err := c.validForRecording(s); err != nil {
+		return reply{}, err
+	}
+	c.record(s, saleSettled)
+	return c.created(c.w.saleRecord(s))
+}
+
+// validForRecording refuses a sale that its check finds wrong.
+func (c *call) validForRecording(s *sale) error {
+	if wrong := c.w.check(s, c.now); len(wrong) > 0 {
+		return invalid(wrong...)
+	}
+	return nil
+}

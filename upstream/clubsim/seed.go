@@ -1,0 +1,117 @@
+package clubsim
+
+import (
+	"cmp"
+	"time"
+)
+
+// firstContact is the number of the first persona; the others follow.
+const firstContact = 1001
+
+// seed makes the data of a new world: the personas with what they have and owe,
+// and a timetable. Whatever has a date follows from the day of the seed.
+func (w *World) seed(now time.Time) *state {
+	st := &state{
+		Contacts: table[contact]{First: firstContact}, Sales: table[sale]{First: 5001}, Articles: table[article]{First: 6001},
+		Payments: table[payment]{First: 7001}, Dues: table[due]{First: 1}, Entries: table[entry]{First: 1},
+		Benefits: table[benefit]{First: 1}, Tags: table[contactTag]{First: 1}, Mandates: table[mandate]{First: 3001},
+		Signatures: table[signatureRequest]{First: 4001}, SMS: table[sms]{First: 1}, Attendees: table[attendee]{First: 1},
+		ClassEvents: table[classEvent]{First: 1}, Events: table[eventRecord]{First: 1},
+	}
+	for _, p := range personas {
+		st.Contacts.add(func(id int) contact { return p.contact(id, now) })
+	}
+	st.seedMember(now)
+	st.seedDebt(now)
+	st.seedTimetable(now)
+	return st
+}
+
+// seedMember gives the customer a subscription, a badge and two tags.
+func (st *state) seedMember(now time.Time) {
+	k := st.Contacts.get(personaID("customer"))
+	from := now.AddDate(0, -3, 0).Format(time.DateOnly)
+	through := now.AddDate(0, 9, -1).Format(time.DateOnly)
+	for _, b := range []benefit{
+		{Kind: kindSubscription, Name: "Year Pass", ValidFrom: from, ValidThrough: through},
+		{Kind: kindBadge, Name: "Access Badge", ValidFrom: from},
+	} {
+		b.ContactID, b.ClubID = k.ID, k.ClubID
+		st.Benefits.add(func(id int) benefit { b.ID = id; return b })
+	}
+	for _, t := range []contactTag{{Name: "member", ValidThrough: through}, {Name: "corporate", ValidThrough: endless}} {
+		t.ContactID, t.ValidFrom = k.ID, from
+		st.Tags.add(func(id int) contactTag { t.ID = id; return t })
+	}
+}
+
+// seedDebt gives the debtor two sales that were deferred and not paid, the
+// second of them overdue since last month. Together they exceed the limit of
+// the club.
+func (st *state) seedDebt(now time.Time) {
+	k := st.Contacts.get(personaID("debtor"))
+	at := clubByID(k.ClubID)
+	for _, owed := range []struct {
+		offer, price, months int
+		name                 string
+	}{{2801, 9900, -4, "10-Visit Booklet"}, {4501, 2500, -2, "Club T-Shirt"}} {
+		made := now.AddDate(0, owed.months, 0)
+		overdue := made.AddDate(0, 1, 0).Format(time.DateOnly)
+		s := st.Sales.add(func(id int) sale {
+			return sale{ID: id, State: saleDeferred, ContactID: k.ID, ClubID: at.id, ClubCode: at.code, FamilyName: k.FamilyName,
+				GivenName: k.GivenName, Number: k.Number, Address: k.Address, Invoice: id, OverdueAt: overdue, CreatedAt: made}
+		})
+		a := st.Articles.add(func(id int) article {
+			return article{ID: id, SaleID: s.ID, OfferID: owed.offer, Name: owed.name, Price: owed.price}
+		})
+		s.Articles = []int{a.ID}
+		st.Dues.add(func(id int) due {
+			return due{ID: id, SaleID: s.ID, ContactID: k.ID, ClubID: at.id, Amount: owed.price, Left: owed.price, OverdueAt: overdue, CreatedAt: made}
+		})
+		st.Entries.add(func(id int) entry {
+			return entry{ID: id, At: made, Kind: "invoice", SaleID: s.ID,
+				Lines: []posting{{dueAccount(k.ID), owed.price}, {salesAccount(at.id), -owed.price}}}
+		})
+	}
+	st.Tags.add(func(id int) contactTag {
+		return contactTag{ID: id, ContactID: k.ID, Name: tagInDebt, ValidFrom: now.AddDate(0, -4, 0).Format(time.DateOnly), ValidThrough: endless, Accounting: true}
+	})
+}
+
+// classNames are the classes of a day, in the order of their hours.
+var classNames = []struct {
+	name   string
+	hour   int
+	places int
+}{{"Morning Yoga", 7, 18}, {"Lunch HIIT", 12, 20}, {"Reformer Pilates", 17, 6}, {"Boxing", 19, 14}}
+
+// timetableDays makes a timetable of more than one page: four classes on nine days.
+const timetableDays = 9
+
+// seedTimetable fills the next days of every club, and books the customer into the first class of its club.
+func (st *state) seedTimetable(now time.Time) {
+	tomorrow := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, time.UTC)
+	for _, at := range clubs {
+		for day := range timetableDays {
+			for _, class := range classNames {
+				start := tomorrow.AddDate(0, 0, day).Add(time.Duration(class.hour) * time.Hour)
+				st.ClassEvents.add(func(id int) classEvent {
+					return classEvent{ID: id, ClubID: at.id, Name: class.name, StartsAt: start, EndsAt: start.Add(time.Hour), Places: class.places}
+				})
+			}
+		}
+	}
+	first := st.ClassEvents.Rows[0]
+	st.Attendees.add(func(id int) attendee {
+		return attendee{ID: id, ContactID: personaID("customer"), EventID: first.ID, ClubID: first.ClubID, CreatedAt: now}
+	})
+}
+
+// contact makes the persona's record.
+func (p persona) contact(id int, now time.Time) contact {
+	return contact{
+		ID: id, ClubID: p.club, Number: contactNumber(p.club, id), Status: p.status, FamilyName: p.familyName, GivenName: p.givenName,
+		Gender: p.gender, BirthDate: cmp.Or(p.birthDate, now.AddDate(-16, 0, -1).Format(time.DateOnly)),
+		Email: p.key + "@example.com", Mobile: p.mobile, Address: clubByID(p.club).address, Optins: defaultOptins(), CreatedAt: now,
+	}
+}

@@ -1,0 +1,170 @@
+package clubsim
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+// maxBody bounds what is read of a request. The largest documented body, a
+// payment with cheques, stays below 10 KiB; 1 MiB leaves room for a restored
+// snapshot of a world that was used for a day.
+const maxBody = 1 << 20
+
+// request is a request with everything read off the network.
+type request struct {
+	*http.Request
+	path  []string // segments below the mount point
+	query url.Values
+	body  []byte
+}
+
+// answer is what goes back: encoded before anything is written.
+type answer struct {
+	status int
+	header http.Header // may be nil
+	body   []byte
+}
+
+// ServeHTTP answers one request. Paths are relative to the mount point:
+// /oauth/v2/token, /{client_token}/…, /{client_token}/_control/….
+func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	defer s.survive(rw, r)
+	req, problem := read(rw, r)
+	if problem != nil {
+		write(rw, *problem)
+		return
+	}
+	switch path := req.path; {
+	case isTokenPath(path):
+		s.serveToken(rw, req)
+	case len(path) > 1 && path[1] == "_control":
+		s.serveControl(rw, req)
+	default:
+		s.serveOperation(rw, req)
+	}
+}
+
+// survive turns a panic into a 500 and a log line; a deliberate abort passes.
+func (s *Server) survive(rw http.ResponseWriter, r *http.Request) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(cause)
+	}
+	s.cfg.Logger.Error("clubsim: panic", "method", r.Method, "cause", cause, "stack", string(debug.Stack()))
+	write(rw, failure(http.StatusInternalServerError, "", "Internal Server Error").answer(DefaultSettings()))
+}
+
+// read takes the whole request off the network, so that no lock is ever held while a client is slow.
+func read(rw http.ResponseWriter, r *http.Request) (*request, *answer) {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		a := failure(http.StatusBadRequest, "", "The query string cannot be read.").answer(DefaultSettings())
+		return nil, &a
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxBody))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		a := failure(http.StatusRequestEntityTooLarge, "", "The request body is too large.").answer(DefaultSettings())
+		return nil, &a
+	} else if err != nil {
+		a := failure(http.StatusBadRequest, "", "The request body cannot be read.").answer(DefaultSettings())
+		return nil, &a
+	}
+	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	return &request{Request: r, path: path, query: query, body: body}, nil
+}
+
+// serveOperation answers a business request: faults that come before, the
+// operation under the world's lock, faults that come after, the journal.
+func (s *Server) serveOperation(rw http.ResponseWriter, req *request) {
+	token, rel := req.path[0], req.path[1:]
+	op, ids, allowed := match(req.Method, rel)
+	fault := s.known(token).takeFault(req.Method, "/"+strings.Join(rel, "/"))
+	entry := Request{
+		Method: req.Method, Path: "/" + strings.Join(rel, "/"), Operation: op.nameOrEmpty(),
+		ClubID: req.Header.Get(clubHeader), NetworkNodeID: req.Header.Get(nodeHeader), Fault: fault.kind(),
+	}
+	began := s.cfg.Now()
+	var world *World
+	effect := func() answer {
+		var a answer
+		world, a = s.operate(req, op, ids, allowed)
+		return a
+	}
+	note := func(status int) {
+		if world == nil {
+			world = s.known(token)
+		}
+		world.note(entry, began, status)
+	}
+	s.respond(rw, req, fault, effect, note)
+}
+
+// operate finds out who calls which world, and runs the operation there.
+func (s *Server) operate(req *request, op *operation, ids []int, allowed []string) (*World, answer) {
+	caller, err := s.authenticate(req.Request)
+	if err != nil {
+		return nil, errorAnswer(err, DefaultSettings())
+	}
+	if !caller.mayEnter(req.path[0]) {
+		return nil, errorAnswer(itemNotFound(), DefaultSettings())
+	}
+	w := s.World(req.path[0])
+	return w, w.run(&call{w: w, op: op, ids: ids, allowed: allowed, req: req, caller: caller})
+}
+
+// run answers a call under the world's lock; the answer is encoded inside it,
+// so that nothing of the state is read later.
+func (w *World) run(c *call) answer {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c.now = w.now()
+	reply, err := c.serve()
+	if err != nil {
+		return errorAnswer(err, w.settings)
+	}
+	return reply.answer()
+}
+
+// errorAnswer renders an error; one that is not an apiError is a bug and becomes a 500.
+func errorAnswer(err error, settings Settings) answer {
+	var known *apiError
+	if !errors.As(err, &known) {
+		known = failure(http.StatusInternalServerError, "", "Internal Server Error")
+	}
+	return known.answer(settings)
+}
+
+// encode renders JSON; the types that get here cannot fail to encode.
+func encode(v any) []byte {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return body
+}
+
+// write sends an answer.
+func write(rw http.ResponseWriter, a answer) {
+	header := rw.Header()
+	for name, values := range a.header {
+		header[name] = values
+	}
+	if len(a.body) > 0 && header.Get("Content-Type") == "" {
+		header.Set("Content-Type", "application/ld+json; charset=utf-8")
+	}
+	header.Set("Cache-Control", "no-store")
+	rw.WriteHeader(a.status)
+	rw.Write(a.body) // a client that is gone has no use for the error
+}
+
+// milliseconds is a duration as the journal tells it.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,0 +1,208 @@
+package clubsim
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Settings of a world: what the club system's description leaves open or makes
+// depend on the installation. GET and PUT _control/settings carry them; PUT
+// changes the members that it names.
+type Settings struct {
+	// ProductionMode refuses what GrantedEndpoints does not list.
+	ProductionMode bool `json:"productionMode"`
+	// GrantedEndpoints are operation names ("getContact") or endpoints ("GET /contacts/{id}").
+	GrantedEndpoints []string `json:"grantedEndpoints"`
+	// NetworkNodeShape is "nested" (children are objects) or "flat" (children are IRIs).
+	NetworkNodeShape string `json:"networkNodeShape"`
+
+	// TokenLifetime is the life of an access token. One hour is the usual figure.
+	TokenLifetime Seconds `json:"tokenLifetime"`
+	// TokenExpiresIn false leaves expires_in out of the token's answer.
+	TokenExpiresIn bool `json:"tokenExpiresIn"`
+
+	// WebhookURL receives the events; empty: events are recorded and sent nowhere.
+	WebhookURL string `json:"webhookUrl"`
+	// Webhooks is how deliveries go wrong: "normal", "drop", "duplicate", "late" or "reorder".
+	Webhooks string `json:"webhooks"`
+	// WebhookDelay is how late "late" is.
+	WebhookDelay Seconds `json:"webhookDelay"`
+
+	// SMSCode are the rules of the codes that are sent.
+	SMSCode SMSCode `json:"smsCode"`
+
+	// PageSize is the size of a page when itemsPerPage is not sent; documented as 30.
+	PageSize int `json:"pageSize"`
+	// MaxPageSize caps itemsPerPage; "reasonable limits" is all that is documented.
+	MaxPageSize int `json:"maxPageSize"`
+
+	// HydraPrefix false sends collections with member and totalItems, without "hydra:".
+	HydraPrefix bool `json:"hydraPrefix"`
+	// ErrorShape is "hydra" or "plain" ({"status", "message", "code"}).
+	ErrorShape string `json:"errorShape"`
+	// CreatedStatus answers the writes whose status is not documented: 200 or 201.
+	CreatedStatus int `json:"createdStatus"`
+	// WriteBodies false answers the writes whose body is not documented without one.
+	WriteBodies bool `json:"writeBodies"`
+
+	// DebtCounts is what totalRealDebt adds up: "owed" (every due) or "overdue" (only those past their date).
+	DebtCounts string `json:"debtCounts"`
+	// MigrationKeeps is which of the two contacts lives on after a migration: "source" or "target".
+	MigrationKeeps string `json:"migrationKeeps"`
+	// MandateRequired makes the check of a sale with debits ask for a signed mandate.
+	MandateRequired bool `json:"mandateRequired"`
+	// FillSaleFromContact copies missing names, number and address from the contact into a new sale.
+	FillSaleFromContact bool `json:"fillSaleFromContact"`
+	// FormerStatus is the literal for a former customer.
+	FormerStatus string `json:"formerStatus"`
+	// CardNetworks are the networks that a card payment may name; empty: any word.
+	CardNetworks []string `json:"cardNetworks"`
+}
+
+// SMSCode are the rules of SMS codes.
+type SMSCode struct {
+	// Validity is how long a code can be used. Ten minutes is the usual figure.
+	Validity Seconds `json:"validity"`
+	// Attempts is how many wrong codes end a signature request. Five leaves room
+	// for typing errors and none for guessing.
+	Attempts int `json:"attempts"`
+	// Fixed makes every code the same; empty: six digits drawn from the seed.
+	Fixed string `json:"fixed"`
+}
+
+// DefaultSettings are the settings of a new or reset world.
+func DefaultSettings() Settings {
+	return Settings{
+		GrantedEndpoints: []string{},
+		NetworkNodeShape: "nested",
+		TokenLifetime:    3600, TokenExpiresIn: true,
+		Webhooks: "normal", WebhookDelay: 2,
+		SMSCode:  SMSCode{Validity: 600, Attempts: 5},
+		PageSize: 30, MaxPageSize: 100,
+		HydraPrefix: true, ErrorShape: "hydra", CreatedStatus: 201, WriteBodies: true,
+		DebtCounts: "owed", MigrationKeeps: "source", MandateRequired: true,
+		FormerStatus: "former_customer",
+		CardNetworks: []string{},
+	}
+}
+
+// verify names the first member whose value cannot be.
+func (s Settings) verify() error {
+	choices := []struct {
+		name, value string
+		words       []string
+	}{
+		{"networkNodeShape", s.NetworkNodeShape, []string{"nested", "flat"}},
+		{"webhooks", s.Webhooks, []string{"normal", "drop", "duplicate", "late", "reorder"}},
+		{"errorShape", s.ErrorShape, []string{"hydra", "plain"}},
+		{"debtCounts", s.DebtCounts, []string{"owed", "overdue"}},
+		{"migrationKeeps", s.MigrationKeeps, []string{"source", "target"}},
+	}
+	for _, c := range choices {
+		if !slices.Contains(c.words, c.value) {
+			return fmt.Errorf("%s: %q is not one of %s", c.name, c.value, strings.Join(c.words, ", "))
+		}
+	}
+	for _, name := range s.GrantedEndpoints {
+		if operationNamed(name) == nil {
+			return fmt.Errorf("grantedEndpoints: there is no operation %q", name)
+		}
+	}
+	return s.verifyNumbers()
+}
+
+func (s Settings) verifyNumbers() error {
+	address, err := url.Parse(s.WebhookURL)
+	switch {
+	case s.WebhookURL != "" && (err != nil || address.Host == ""):
+		return errors.New("webhookUrl: not an absolute URL")
+	case s.TokenLifetime < 1 || s.WebhookDelay < 0 || s.SMSCode.Validity < 1 || s.SMSCode.Attempts < 1:
+		return errors.New("tokenLifetime, webhookDelay, smsCode.validity and smsCode.attempts cannot be that small")
+	case s.PageSize < 1 || s.MaxPageSize < s.PageSize:
+		return errors.New("pageSize and maxPageSize: 1 ≤ pageSize ≤ maxPageSize")
+	case s.CreatedStatus != 200 && s.CreatedStatus != 201:
+		return errors.New("createdStatus: 200 or 201")
+	}
+	return nil
+}
+
+// Settings returns the world's settings.
+func (w *World) Settings() Settings {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.settings.clone()
+}
+
+// clone keeps the lists of two settings apart.
+func (s Settings) clone() Settings {
+	s.GrantedEndpoints = slices.Clone(s.GrantedEndpoints)
+	s.CardNetworks = slices.Clone(s.CardNetworks)
+	return s
+}
+
+// Configure changes settings; the world keeps the old ones when the new ones cannot be.
+func (w *World) Configure(change func(*Settings)) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	next := w.settings.clone()
+	change(&next)
+	if err := next.verify(); err != nil {
+		return err
+	}
+	w.settings = next
+	return nil
+}
+
+// mergeSettings changes the settings that a JSON object names.
+func (w *World) mergeSettings(body []byte) error {
+	var failed error
+	err := w.Configure(func(s *Settings) { failed = strict(body, s) })
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+// strict decodes JSON and refuses members that are not known, naming them.
+func strict(body []byte, v any) error {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(v); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if decoder.More() {
+		return errors.New("more than one JSON value")
+	}
+	return nil
+}
+
+// Seconds is a duration in whole seconds; JSON may also give it as an ISO 8601 duration.
+type Seconds int
+
+// Duration is the same as a time.Duration.
+func (s Seconds) Duration() time.Duration { return time.Duration(s) * time.Second }
+
+// UnmarshalJSON reads 3600 or "PT1H".
+func (s *Seconds) UnmarshalJSON(raw []byte) error {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		p, err := parsePeriod(text)
+		if err != nil {
+			return err
+		}
+		*s = Seconds(p.approximate() / time.Second)
+		return nil
+	}
+	var n int
+	if err := json.Unmarshal(raw, &n); err != nil {
+		return errors.New("seconds or an ISO 8601 duration expected")
+	}
+	*s = Seconds(n)
+	return nil
+}

@@ -1,0 +1,154 @@
+package clubsim
+
+import (
+	"crypto/subtle"
+	"fmt"
+	"time"
+)
+
+// The states of a signature request.
+const (
+	signaturePending   = "pending"
+	signatureValidated = "validated"
+	signatureCanceled  = "canceled"
+	signatureBlocked   = "blocked" // too many wrong codes
+)
+
+// signatureRequest waits for the code that an SMS brought to a contact. Its
+// target is a mandate, or the club to which the contact moves.
+type signatureRequest struct {
+	ID        int       `json:"id"`
+	ContactID int       `json:"contactId"`
+	ClubID    int       `json:"clubId"`    // where it was made
+	MandateID int       `json:"mandateId"` // zero: a migration
+	TargetID  int       `json:"targetClubId"`
+	Code      string    `json:"code"`
+	Wrong     int       `json:"wrong"` // wrong codes so far
+	State     string    `json:"state"`
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+type signatureRecord struct {
+	Context   string    `json:"@context"`
+	IRI       string    `json:"@id"`
+	Type      string    `json:"@type"`
+	State     string    `json:"state"`
+	ContactID string    `json:"contactId"`
+	TargetID  string    `json:"targetId"`
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+func (w *World) signatureRecord(q *signatureRequest) signatureRecord {
+	target := w.iri("clubs", q.TargetID)
+	if q.MandateID != 0 {
+		target = w.iri("mandates", q.MandateID)
+	}
+	return signatureRecord{
+		Context: "/contexts/SignatureRequest", IRI: w.iri("signature_requests", q.ID), Type: "SignatureRequest",
+		State: q.State, ContactID: w.iri("contacts", q.ContactID), TargetID: target, CreatedAt: q.CreatedAt,
+	}
+}
+
+// createSignatureRequest: POST signature_requests (section Signature requests).
+func createSignatureRequest(c *call) (reply, error) {
+	f, err := c.form()
+	if err != nil {
+		return reply{}, err
+	}
+	contactID, mandateID := f.iri("contactId", "contacts", true), f.iri("targetId", "mandates", true)
+	if err := f.err(); err != nil {
+		return reply{}, err
+	}
+	k, err := c.contactAt(contactID)
+	if err != nil {
+		return reply{}, err
+	}
+	m := c.w.state.Mandates.get(mandateID)
+	if m == nil || !c.sees(m.ClubID) || m.ContactID != k.ID {
+		return reply{}, itemNotFound()
+	}
+	if !m.SignedAt.IsZero() {
+		return reply{}, badRequest("api.error.mandate.already-signed", "The mandate is signed already.")
+	}
+	return c.requestSignature(k, signatureRequest{MandateID: m.ID})
+}
+
+// requestSignature sends the code and answers with the new request.
+func (c *call) requestSignature(k *contact, q signatureRequest) (reply, error) {
+	q.ContactID, q.ClubID, q.State, q.CreatedAt = k.ID, c.club.id, signaturePending, c.now
+	if !k.reachable() {
+		c.w.state.SMS.add(func(id int) sms { return sms{ID: id, To: k.Mobile, ContactID: k.ID, SentAt: c.now} })
+		return reply{}, invalid(violation{"contactId", "The contact has no valid mobile phone number.", "api.error.signature-request.mobile-not-valid"})
+	}
+	made := c.w.state.Signatures.add(func(id int) signatureRequest {
+		q.ID, q.Code = id, c.w.code(id)
+		return q
+	})
+	c.w.state.SMS.add(func(id int) sms {
+		return sms{ID: id, To: k.Mobile, ContactID: k.ID, SignatureID: made.ID, Code: made.Code, SentAt: c.now}
+	})
+	return reply{201, c.w.signatureRecord(made)}, nil
+}
+
+// code is the SMS code of a signature request: six digits.
+func (w *World) code(signatureID int) string {
+	if fixed := w.settings.SMSCode.Fixed; fixed != "" {
+		return fixed
+	}
+	return fmt.Sprintf("%06d", w.draw("sms", signatureID)%1_000_000)
+}
+
+// transitionSignatureRequest: POST signature_requests/{id}/transitions, validate or cancel.
+func transitionSignatureRequest(c *call) (reply, error) {
+	q := c.w.state.Signatures.get(c.ids[0])
+	if q == nil || !c.seesSignature(q) {
+		return reply{}, itemNotFound()
+	}
+	f, err := c.form()
+	if err != nil {
+		return reply{}, err
+	}
+	transition := f.choice("transition", true, "validate", "cancel")
+	code := f.text("code", transition == "validate")
+	if err := f.err(); err != nil {
+		return reply{}, err
+	}
+	if q.State != signaturePending {
+		return reply{}, badRequest("api.error.signature-request.not-pending", "The signature request is "+q.State+".")
+	}
+	if transition == "cancel" {
+		q.State = signatureCanceled
+	} else if err := c.sign(q, code); err != nil {
+		return reply{}, err
+	}
+	return reply{201, c.w.signatureRecord(q)}, nil
+}
+
+// seesSignature: from where the request was made, or where its contact is.
+func (c *call) seesSignature(q *signatureRequest) bool {
+	k := c.w.state.Contacts.get(q.ContactID)
+	return c.caller.maySee(q.ContactID) && (c.sees(q.ClubID) || c.sees(k.ClubID))
+}
+
+// sign compares the code and completes what it was asked for. The last wrong
+// code that is allowed ends the request.
+func (c *call) sign(q *signatureRequest, code string) error {
+	rules := c.w.settings.SMSCode
+	if c.now.After(q.CreatedAt.Add(rules.Validity.Duration())) {
+		return invalid(violation{"code", "The code has expired.", "api.error.signature-request.code-expired"})
+	}
+	if subtle.ConstantTimeCompare([]byte(code), []byte(q.Code)) != 1 {
+		if q.Wrong++; q.Wrong >= rules.Attempts {
+			q.State = signatureBlocked
+			return invalid(violation{"code", "The code is wrong. The signature request is closed.", "api.error.signature-request.too-many-attempts"})
+		}
+		return invalid(violation{"code", "The code is wrong.", "api.error.signature-request.code-not-valid"})
+	}
+	if q.MandateID != 0 {
+		c.w.state.Mandates.get(q.MandateID).SignedAt = c.now
+	} else if err := c.completeMigration(q); err != nil {
+		return err
+	}
+	q.State = signatureValidated
+	return nil
+}

@@ -1,0 +1,36 @@
+package clubsim
+
+import "time"
+
+// sms is a message that was sent, or could not be (no signature request).
+type sms struct {
+	ID          int       `json:"id"`
+	To          string    `json:"to"`
+	ContactID   int       `json:"contactId"`
+	SignatureID int       `json:"signatureRequestId"` // zero: undeliverable
+	Code        string    `json:"code"`
+	SentAt      time.Time `json:"sentAt"`
+}
+
+// SMS is a message in the outbox.
+type SMS struct {
+	To                 string    `json:"to"`
+	ContactID          string    `json:"contactId"`
+	SignatureRequestID string    `json:"signatureRequestId"`
+	Code               string    `json:"code"`
+	SentAt             time.Time `json:"sentAt"`
+}
+
+// SMS returns the messages that were sent, oldest first. Those that went
+// nowhere stand in the audit.
+func (w *World) SMS() []SMS {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	messages := []SMS{}
+	for _, m := range w.state.SMS.Rows {
+		if m.SignatureID != 0 {
+			messages = append(messages, SMS{m.To, w.iri("contacts", m.ContactID), w.iri("signature_requests", m.SignatureID), m.Code, m.SentAt})
+		}
+	}
+	return messages
+}

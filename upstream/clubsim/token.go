@@ -1,0 +1,191 @@
+package clubsim
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"mime"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// caller is who a bearer token speaks for.
+type caller struct {
+	Client  string `json:"c"`           // client_id, which is also the caller's home world
+	Contact int    `json:"k,omitempty"` // not zero: a contact with its own token
+	Expires int64  `json:"e"`           // Unix seconds of the home world's clock
+	Serial  int64  `json:"n"`           // makes every token another one
+}
+
+// mayEnter reports whether the caller's scope holds a world. The organisation's
+// client is good for every demo world, a world's own client for that one alone.
+func (c caller) mayEnter(token string) bool {
+	if !worldName.MatchString(token) {
+		return false
+	}
+	return token == c.Client || (c.Client == DemoClientID && c.Contact == 0)
+}
+
+// maySee reports whether the caller may read a contact: its own token shows nobody else.
+func (c caller) maySee(contactID int) bool { return c.Contact == 0 || c.Contact == contactID }
+
+// mint makes and reads access tokens. They are opaque to clients; the caller
+// stands in them under a signature, so that they cost no memory and survive a
+// restart of the simulator.
+type mint struct {
+	secret []byte
+	serial atomic.Int64
+}
+
+func (m *mint) issue(c caller) string {
+	c.Serial = m.serial.Add(1)
+	payload := base64.RawURLEncoding.EncodeToString(encode(c))
+	return payload + "." + m.sign(payload)
+}
+
+func (m *mint) read(token string) (c caller, valid bool) {
+	payload, signature, _ := strings.Cut(token, ".")
+	if !hmac.Equal([]byte(signature), []byte(m.sign(payload))) {
+		return caller{}, false
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(payload)
+	return c, err == nil && json.Unmarshal(raw, &c) == nil
+}
+
+func (m *mint) sign(payload string) string {
+	mac := hmac.New(sha256.New, m.secret)
+	mac.Write([]byte("access-token|" + payload))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// authenticate checks the gateway's key and the bearer token.
+func (s *Server) authenticate(r *http.Request) (caller, error) {
+	if !carriesGatewayKey(r.Header) {
+		return caller{}, failure(http.StatusUnauthorized, "", "Unauthorized")
+	}
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return caller{}, unauthorized()
+	}
+	c, valid := s.mint.read(strings.TrimSpace(token))
+	if home := s.World(c.Client); !valid || home == nil || home.Now().Unix() >= c.Expires {
+		return caller{}, unauthorized()
+	}
+	return c, nil
+}
+
+func unauthorized() error {
+	e := failure(http.StatusUnauthorized, "", "The access token provided has expired or is invalid.")
+	e.header = http.Header{"Www-Authenticate": {`Bearer error="invalid_token"`}}
+	return e
+}
+
+// carriesGatewayKey looks for the key of the API gateway. Installations put it
+// into differently named headers, so any x-…-api-key will do; x-gateway-api-key
+// is the documented one.
+func carriesGatewayKey(header http.Header) bool {
+	for name, values := range header {
+		name = textproto.CanonicalMIMEHeaderKey(name)
+		if strings.HasPrefix(name, "X-") && strings.HasSuffix(name, "-Api-Key") && len(values) == 1 && values[0] == DemoGatewayKey {
+			return true
+		}
+	}
+	return false
+}
+
+// isTokenPath: the documented place, and the one below a client token where some installations have it.
+func isTokenPath(path []string) bool {
+	if len(path) == 4 && worldName.MatchString(path[0]) {
+		path = path[1:]
+	}
+	return strings.Join(path, "/") == "oauth/v2/token"
+}
+
+// tokenReply is the answer to a token request (RFC 6749, section 5.1).
+type tokenReply struct {
+	AccessToken string `json:"access_token"`
+	TokenType   string `json:"token_type"`
+	ExpiresIn   *int   `json:"expires_in,omitempty"`
+}
+
+// serveToken answers POST /oauth/v2/token (club system API, section Token).
+// Faults and the journal are those of the client's own world.
+func (s *Server) serveToken(rw http.ResponseWriter, req *request) {
+	fields, unreadable := tokenFields(req)
+	w := s.World(fields.Get("client_id"))
+	fault := w.takeFault(req.Method, "/oauth/v2/token")
+	entry := Request{Method: req.Method, Path: "/oauth/v2/token", Operation: "token", Fault: fault.kind()}
+	began := s.cfg.Now()
+	effect := func() answer { return s.token(req, fields, unreadable) }
+	s.respond(rw, req, fault, effect, func(status int) { w.note(entry, began, status) })
+}
+
+// tokenFields reads the form data, urlencoded or multipart.
+func tokenFields(req *request) (fields url.Values, unreadable error) {
+	kind, params, err := mime.ParseMediaType(req.Header.Get("Content-Type"))
+	if err == nil && kind == "application/x-www-form-urlencoded" {
+		if fields, err := url.ParseQuery(string(req.body)); err == nil {
+			return fields, nil
+		}
+	}
+	if err == nil && kind == "multipart/form-data" {
+		if fields, err := multipartFields(req.body, params["boundary"]); err == nil {
+			return fields, nil
+		}
+	}
+	return url.Values{}, errNoForm
+}
+
+// token checks a token request in the order of the business requests: key, method, form.
+func (s *Server) token(req *request, fields url.Values, unreadable error) answer {
+	w := s.World(fields.Get("client_id"))
+	switch {
+	case !carriesGatewayKey(req.Header):
+		return failure(http.StatusUnauthorized, "", "Unauthorized").answer(DefaultSettings())
+	case req.Method != http.MethodPost:
+		e := failure(http.StatusMethodNotAllowed, "", "Method Not Allowed")
+		e.header = http.Header{"Allow": {http.MethodPost}}
+		return e.answer(DefaultSettings())
+	case unreadable != nil:
+		return oauthError(http.StatusBadRequest, "invalid_request", "The token request has to be form data.")
+	case fields.Get("grant_type") == "":
+		return oauthError(http.StatusBadRequest, "invalid_request", "grant_type: "+messageBlank)
+	case fields.Get("grant_type") != "client_credentials":
+		return oauthError(http.StatusBadRequest, "unsupported_grant_type", "grant_type has to be client_credentials.")
+	case w == nil || fields.Get("client_secret") != DemoClientSecret:
+		return oauthError(http.StatusUnauthorized, "invalid_client", "The client credentials are invalid.")
+	case len(req.path) == 4 && !(caller{Client: w.token}).mayEnter(req.path[0]):
+		return errorAnswer(itemNotFound(), DefaultSettings())
+	}
+	return w.grantToken()
+}
+
+func (w *World) grantToken() answer {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	lifetime := int(w.settings.TokenLifetime)
+	r := tokenReply{AccessToken: w.accessToken(0, w.now()), TokenType: "Bearer"}
+	if w.settings.TokenExpiresIn {
+		r.ExpiresIn = &lifetime
+	}
+	return answer{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: encode(r)}
+}
+
+// accessToken makes a token of the world's own client, or of one of its contacts.
+func (w *World) accessToken(contactID int, now time.Time) string {
+	expires := now.Add(w.settings.TokenLifetime.Duration()).Unix()
+	return w.server.mint.issue(caller{Client: w.token, Contact: contactID, Expires: expires})
+}
+
+func oauthError(status int, code, description string) answer {
+	body := encode(map[string]string{"error": code, "error_description": description})
+	return answer{status: status, header: http.Header{"Content-Type": {"application/json"}}, body: body}
+}
+
+var errNoForm = errors.New("clubsim: no form data")
