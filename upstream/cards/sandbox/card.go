@@ -1,0 +1,91 @@
+package sandbox
+
+import "strings"
+
+const (
+	challengeCard         = "4000002500003155"
+	declineCard           = "card_declined"
+	declineFunds          = "insufficient_funds"
+	declineAuthentication = "authentication_failed"
+)
+
+// testCard is a card number that makes a known thing happen.
+type testCard struct {
+	Number string
+	Does   string // what happens, in the words of the hosted page
+
+	challenge   bool
+	declineCode string
+}
+
+// Spaced returns the number in groups of four, as it stands on a card.
+func (c testCard) Spaced() string {
+	return c.Number[:4] + " " + c.Number[4:8] + " " + c.Number[8:12] + " " + c.Number[12:]
+}
+
+// Tone returns what the hosted page paints the card with: good, bad or ask.
+func (c testCard) Tone() string {
+	switch {
+	case c.challenge:
+		return "ask"
+	case c.declineCode != "":
+		return "bad"
+	}
+	return "good"
+}
+
+// testCards returns all of them, in the order in which the hosted page offers
+// them.
+func testCards() []testCard {
+	return []testCard{
+		{Number: "4242424242424242", Does: "Succeeds"},
+		{Number: challengeCard, Does: "Bank asks first", challenge: true},
+		{Number: "4000000000000002", Does: "Declined", declineCode: declineCard},
+		{Number: "4000000000009995", Does: "Insufficient funds", declineCode: declineFunds},
+	}
+}
+
+// readCard finds the test card of a number as a buyer types it. A number that
+// could be a card, but is no test card, is one that every bank declines; it
+// comes back without its digits, so that a real card's number is never kept.
+func readCard(typed string) (testCard, error) {
+	number := strings.Map(dropSpace, typed)
+	if !luhn(number) {
+		return testCard{}, errInvalid(codeInvalidNumber, "card is not a card number. Use one of the test cards, such as 4242424242424242.")
+	}
+	for _, card := range testCards() {
+		if card.Number == number {
+			return card, nil
+		}
+	}
+	return testCard{declineCode: declineCard}, nil
+}
+
+func dropSpace(r rune) rune {
+	if r == ' ' || r == '\u00a0' || r == '\u202f' {
+		return -1
+	}
+	return r
+}
+
+// luhn tells whether the digits are 12 to 19, the lengths of ISO/IEC 7812, with
+// the right check digit.
+func luhn(number string) bool {
+	if len(number) < 12 || len(number) > 19 {
+		return false
+	}
+	sum := 0
+	for i := range len(number) {
+		digit := int(number[len(number)-1-i]) - '0'
+		if digit < 0 || digit > 9 {
+			return false
+		}
+		if i%2 == 1 {
+			if digit *= 2; digit > 9 {
+				digit -= 9
+			}
+		}
+		sum += digit
+	}
+	return sum%10 == 0
+}

@@ -1,0 +1,245 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/upstream/cards"
+)
+
+const (
+	// callTimeout is what a processor's call may take while a buyer waits.
+	callTimeout = 10 * time.Second
+
+	// captureTimeout is longer because giving up on a capture leaves a doubt about
+	// money, and because real processors ask the card's bank in it.
+	captureTimeout = 25 * time.Second
+
+	// listPage is what one request of a list asks for: with the largest metadata it
+	// stays well under maxAnswer.
+	listPage = 500
+
+	// maxAnswer bounds what is read of an answer.
+	maxAnswer = 32 << 20
+)
+
+// Config is what a Client is made from.
+type Config struct {
+	URL string // where the sandbox is mounted, such as http://127.0.0.1:8081/sandbox
+
+	SecretKey     string // zero: DemoSecretKey
+	WebhookSecret string // zero: DemoWebhookSecret
+
+	Now func() time.Time // required: tells how old a webhook is
+	// HTTPClient sends the calls; zero: an own one that follows no redirects. Each
+	// call takes at most 10 s, a capture 25 s, whatever the client allows.
+	HTTPClient *http.Client
+}
+
+// Client implements cards.Processor by speaking HTTP to a Server.
+type Client struct {
+	cfg Config
+}
+
+// New makes a client.
+func New(cfg Config) *Client {
+	cfg.URL = strings.TrimRight(cfg.URL, "/")
+	cfg.SecretKey = orDefault(cfg.SecretKey, DemoSecretKey)
+	cfg.WebhookSecret = orDefault(cfg.WebhookSecret, DemoWebhookSecret)
+	if cfg.HTTPClient == nil {
+		cfg.HTTPClient = ownHTTPClient()
+	}
+	return &Client{cfg: cfg}
+}
+
+var _ cards.Processor = (*Client)(nil)
+
+// Name returns "sandbox".
+func (c *Client) Name() string { return "sandbox" }
+
+// Create makes a payment; its RedirectURL is the hosted page.
+func (c *Client) Create(ctx context.Context, key string, in cards.NewPayment) (cards.Payment, error) {
+	return c.payment(ctx, call{
+		method: http.MethodPost, path: "/payments", key: key,
+		in: createRequest{Amount: in.Amount, Currency: in.Currency, Metadata: in.Metadata, ReturnURL: in.ReturnURL, WebhookURL: in.WebhookURL},
+	})
+}
+
+// Get reads a payment.
+func (c *Client) Get(ctx context.Context, id string) (cards.Payment, error) {
+	return c.onPayment(ctx, id, call{method: http.MethodGet})
+}
+
+// Capture takes the authorised money; amount has to be all of it.
+func (c *Client) Capture(ctx context.Context, key, id string, amount int64) (cards.Payment, error) {
+	return c.onPayment(ctx, id, call{method: http.MethodPost, path: "/capture", key: key, in: amountRequest{amount}, timeout: captureTimeout})
+}
+
+// Cancel gives up a payment that is not captured. One that is cancelled already
+// cannot be cancelled again: cards.ErrState.
+func (c *Client) Cancel(ctx context.Context, key, id string) (cards.Payment, error) {
+	return c.onPayment(ctx, id, call{method: http.MethodPost, path: "/cancel", key: key, in: struct{}{}})
+}
+
+// Refund gives captured money back, at once or in parts.
+func (c *Client) Refund(ctx context.Context, key, id string, amount int64) (cards.Payment, error) {
+	return c.onPayment(ctx, id, call{method: http.MethodPost, path: "/refund", key: key, in: amountRequest{amount}})
+}
+
+// Annotate merges metadata. An empty value removes its key.
+func (c *Client) Annotate(ctx context.Context, key, id string, metadata map[string]string) (cards.Payment, error) {
+	return c.onPayment(ctx, id, call{method: http.MethodPost, path: "/metadata", key: key, in: metadataRequest{metadata}})
+}
+
+// List returns the payments created since an instant, newest first, of all
+// pages.
+func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, error) {
+	query := url.Values{"limit": {strconv.Itoa(listPage)}, "since": {since.UTC().Format(time.RFC3339Nano)}}
+	var all []cards.Payment
+	for {
+		var page paymentList
+		if err := c.do(ctx, call{method: http.MethodGet, path: "/payments?" + query.Encode()}, &page); err != nil {
+			return nil, err
+		}
+		for _, p := range page.Items {
+			all = append(all, p.public())
+		}
+		if page.Next == "" {
+			return all, nil
+		}
+		query.Set("before", page.Next)
+	}
+}
+
+// onPayment makes a call below one payment's path, and holds the answer to be
+// about that payment.
+func (c *Client) onPayment(ctx context.Context, id string, rq call) (cards.Payment, error) {
+	if id == "" {
+		return cards.Payment{}, cards.ErrNotFound
+	}
+	rq.path = "/payments/" + url.PathEscape(id) + rq.path
+	p, err := c.payment(ctx, rq)
+	if err == nil && p.ID != id {
+		return cards.Payment{}, fmt.Errorf("sandbox: %s %s answered another payment", rq.method, rq.path)
+	}
+	return p, err
+}
+
+func (c *Client) payment(ctx context.Context, rq call) (cards.Payment, error) {
+	var p Payment
+	if err := c.do(ctx, rq, &p); err != nil {
+		return cards.Payment{}, err
+	}
+	if p.ID == "" || p.State == "" {
+		return cards.Payment{}, fmt.Errorf("sandbox: %s %s answered no payment", rq.method, rq.path)
+	}
+	return p.public(), nil
+}
+
+// public is the payment in the words of all processors.
+func (p Payment) public() cards.Payment {
+	return cards.Payment{
+		ID: p.ID, State: p.State, Amount: p.Amount, Currency: p.Currency, Captured: p.Captured, Refunded: p.Refunded,
+		DeclineCode: p.DeclineCode, Metadata: p.Metadata, RedirectURL: p.RedirectURL, CreatedAt: p.CreatedAt,
+	}
+}
+
+// call is one request to the sandbox.
+type call struct {
+	method  string
+	path    string
+	key     string        // Idempotency-Key, empty for reads
+	in      any           // the body, nil for none
+	timeout time.Duration // zero: callTimeout
+}
+
+// do makes a call and decodes its answer. With a key Go's transport may send a
+// request again whose connection broke; the server replays its answer then.
+func (c *Client) do(ctx context.Context, rq call, out any) error {
+	if rq.timeout == 0 {
+		rq.timeout = callTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, rq.timeout)
+	defer cancel()
+	req, err := c.request(ctx, rq)
+	if err != nil {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+	resp, err := c.cfg.HTTPClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("sandbox: %s %s: reading the answer: %w", rq.method, req.URL.Path, err)
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return fmt.Errorf("sandbox: %s %s: %w", rq.method, req.URL.Path, refusal(resp.StatusCode, body))
+	}
+	if err := json.Unmarshal(body, out); err != nil {
+		return fmt.Errorf("sandbox: %s %s: decoding the answer: %w", rq.method, req.URL.Path, err)
+	}
+	return nil
+}
+
+func (c *Client) request(ctx context.Context, rq call) (*http.Request, error) {
+	var body []byte
+	if rq.in != nil {
+		var err error
+		if body, err = json.Marshal(rq.in); err != nil {
+			return nil, err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, rq.method, c.cfg.URL+rq.path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Authorization", "Bearer "+c.cfg.SecretKey)
+	if rq.in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if rq.key != "" {
+		req.Header.Set("Idempotency-Key", rq.key)
+	}
+	return req, nil
+}
+
+// refusal turns an answer other than 2xx into the outcome that it proves. What
+// does not come from the sandbox itself, such as a proxy's 404, proves nothing.
+func refusal(status int, body []byte) error {
+	var in errorBody
+	if err := json.Unmarshal(body, &in); err != nil || in.Error == nil {
+		return fmt.Errorf("status %d without an error that can be read", status)
+	}
+	in.Error.status = status
+	if outcome := in.Error.outcome(); outcome != nil {
+		return fmt.Errorf("%w: %w", outcome, in.Error)
+	}
+	return in.Error
+}
+
+// outcome is the error of package cards that an error of the sandbox means; nil
+// when the effect is unknown, as with a key whose first request still runs.
+func (e *apiError) outcome() error {
+	switch {
+	case e.status == http.StatusNotFound && e.Type == typeNotFound:
+		return cards.ErrNotFound
+	case e.status == http.StatusBadRequest && e.Type == typeIdempotency:
+		return cards.ErrKeyReused
+	case e.status == http.StatusConflict && e.Type == typeState:
+		return cards.ErrState
+	case e.status < http.StatusInternalServerError && (e.Type == typeInvalid || e.Type == typeAuthentication):
+		return cards.ErrRefused
+	}
+	return nil
+}

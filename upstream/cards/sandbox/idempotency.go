@@ -1,0 +1,125 @@
+package sandbox
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// keyLifetime is how long the large processors remember an idempotency key. A
+// merchant whose money rests on a key has to be done within it.
+const keyLifetime = 24 * time.Hour
+
+// maxKeyLength is what the large processors accept.
+const maxKeyLength = 255
+
+// fingerprint is what makes two requests the same: method, path and body.
+type fingerprint [sha256.Size]byte
+
+func fingerprintOf(r *http.Request, body []byte) fingerprint {
+	head := r.Method + "\n" + r.URL.Path + "\n"
+	return sha256.Sum256(append([]byte(head), body...))
+}
+
+// answer is what a write came to: a payment or an error.
+type answer struct {
+	status  int
+	payment Payment
+	err     error
+}
+
+// keyring remembers idempotency keys with the first request that used each and
+// its answer. Once a request has begun under a key, the key stays taken until
+// its time is over, whatever came of the request: that is what a one-shot claim
+// rests on, and why a full keyring refuses new keys and never forgets an old one.
+type keyring struct {
+	max int
+
+	mu    sync.Mutex
+	byKey map[string]*keyUse
+	order []string // keys by first use, to expire the oldest
+}
+
+type keyUse struct {
+	print  fingerprint
+	first  time.Time
+	answer *answer // nil while the first request runs
+}
+
+func newKeyring(size int) *keyring {
+	return &keyring{max: size, byKey: make(map[string]*keyUse)}
+}
+
+// once runs a write under a key, or returns the answer of the request that had
+// the key first (replayed). It fails when that was another request, or when it
+// still runs.
+func (k *keyring) once(key string, print fingerprint, now time.Time, run func() answer) (a answer, replayed bool, err error) {
+	use, mine, err := k.begin(key, print, now)
+	if err != nil {
+		return answer{}, false, err
+	}
+	if !mine {
+		return *use.answer, true, nil
+	}
+	a = run()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	use.answer = &a
+	return a, false, nil
+}
+
+// begin takes the key, or finds the finished use of the same request.
+func (k *keyring) begin(key string, print fingerprint, now time.Time) (use *keyUse, mine bool, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.expire(now)
+	use, used := k.byKey[key]
+	switch {
+	case used && use.print != print:
+		return nil, false, errKeyReused()
+	case used && use.answer == nil:
+		return nil, false, errKeyInUse()
+	case used:
+		return use, false, nil
+	case len(k.byKey) >= k.max:
+		return nil, false, errFull("idempotency keys")
+	}
+	use = &keyUse{print: print, first: now}
+	k.byKey[key] = use
+	k.order = append(k.order, key)
+	return use, true, nil
+}
+
+func (k *keyring) expire(now time.Time) {
+	n := 0
+	for n < len(k.order) && now.Sub(k.byKey[k.order[n]].first) >= keyLifetime {
+		delete(k.byKey, k.order[n])
+		n++
+	}
+	k.order = k.order[n:]
+}
+
+func checkKey(key string) error {
+	switch {
+	case key == "":
+		return errInvalid("idempotency_key_missing", "This request needs the header Idempotency-Key.")
+	case len(key) > maxKeyLength:
+		return errInvalid("idempotency_key_too_long", "Idempotency-Key has at most 255 characters.")
+	}
+	return nil
+}
+
+func errKeyReused() error {
+	return &apiError{
+		Type: typeIdempotency, Code: "idempotency_key_reused", status: http.StatusBadRequest,
+		Message: "This Idempotency-Key was used with another request.",
+	}
+}
+
+func errKeyInUse() error {
+	return &apiError{
+		Type: typeIdempotency, Code: "idempotency_key_in_use", status: http.StatusConflict,
+		Message: "A request with this Idempotency-Key is running. Try again in a moment.",
+	}
+}

@@ -1,0 +1,264 @@
+package sandbox
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"frontdesk/upstream/cards"
+)
+
+// Payment is a payment as the sandbox keeps it and as it stands on the wire.
+// It is a value: every transition below returns the next one and touches
+// nothing else, so an answer that was given once can be kept and given again.
+type Payment struct {
+	ID          string            `json:"id"`          // "pay_" and 26 characters
+	Amount      int64             `json:"amount"`      // minor units
+	Currency    string            `json:"currency"`    // ISO 4217, upper case
+	Captured    int64             `json:"captured"`    // minor units taken, refunds not deducted
+	Refunded    int64             `json:"refunded"`    // minor units given back
+	State       cards.State       `json:"state"`       // where it stands
+	Challenge   bool              `json:"challenge"`   // the buyer's bank waits for an answer (state requires_action)
+	DeclineCode string            `json:"declineCode"` // why the last attempt was declined, empty when it was not
+	Metadata    map[string]string `json:"metadata"`    // as given and merged; never changed in place
+	CreatedAt   time.Time         `json:"createdAt"`   // by the server's clock
+	RedirectURL string            `json:"redirectUrl"` // the hosted page
+	ReturnURL   string            `json:"returnUrl"`   // where the hosted page sends the buyer, empty for nowhere
+	WebhookURL  string            `json:"webhookUrl"`  // where events go, empty for nowhere
+
+	// card is the test card of the last attempt, so that a double click is told
+	// from a second card. A number that is no test card is never kept.
+	card string
+}
+
+// The types of the events that the sandbox sends.
+const (
+	EventAuthorised = "payment.authorised" // the money is reserved
+	EventDeclined   = "payment.declined"   // an attempt was declined
+	EventCaptured   = "payment.captured"   // the money was taken
+	EventCancelled  = "payment.cancelled"  // the payment was given up
+	EventRefunded   = "payment.refunded"   // money was given back, all or a part
+)
+
+const (
+	// maxAmount is eight digits, as the large processors have it: a larger figure
+	// is an amount in the wrong unit.
+	maxAmount = 99_999_999
+
+	// The limits of metadata, as cards.NewPayment states them.
+	maxMetadata      = 50
+	maxMetadataKey   = 40
+	maxMetadataValue = 500
+)
+
+// verb is what somebody wants of a payment.
+type verb string
+
+const (
+	verbConfirm   verb = "confirmed with a card"
+	verbChallenge verb = "answered for by the buyer's bank"
+	verbCapture   verb = "captured"
+	verbCancel    verb = "cancelled"
+	verbRefund    verb = "refunded"
+)
+
+// allows is the one table of what can be done in which state. Metadata may be
+// merged in every state, so it is not in it.
+//
+//	requires_action ⇄ declined ─→ authorised ─→ captured ─→ refunded
+//	       └─────────────┴────────────┴─→ cancelled
+func (p Payment) allows(v verb) error {
+	ok := false
+	switch v {
+	case verbConfirm:
+		ok = p.State == cards.RequiresAction || p.State == cards.Declined
+	case verbChallenge:
+		ok = p.State == cards.RequiresAction && p.Challenge
+	case verbCapture:
+		ok = p.State == cards.Authorised
+	case verbCancel:
+		ok = p.State == cards.RequiresAction || p.State == cards.Declined || p.State == cards.Authorised
+	case verbRefund:
+		ok = p.State == cards.Captured
+	}
+	if ok {
+		return nil
+	}
+	return errState(p, v)
+}
+
+// A transition takes a payment to its next value and names the event that tells
+// the merchant, or none when nothing happened that an event is for.
+type transition func(Payment) (next Payment, event string, err error)
+
+// confirm is the buyer entering a card. The same card again while it is being
+// dealt with changes nothing: a double click on the pay button is harmless.
+func confirm(number string) transition {
+	return func(p Payment) (Payment, string, error) {
+		card, err := readCard(number)
+		if err != nil {
+			return p, "", err
+		}
+		if card.Number == p.card && (p.Challenge || p.State == cards.Authorised) {
+			return p, "", nil
+		}
+		if err := p.allows(verbConfirm); err != nil {
+			return p, "", err
+		}
+		p.card = card.Number
+		switch {
+		case card.challenge:
+			p.State, p.Challenge, p.DeclineCode = cards.RequiresAction, true, ""
+			return p, "", nil
+		case card.declineCode != "":
+			next, event := p.declined(card.declineCode)
+			return next, event, nil
+		}
+		next, event := p.authorised()
+		return next, event, nil
+	}
+}
+
+// challenge is the buyer's answer to the bank. The same answer again changes
+// nothing.
+func challenge(approve bool) transition {
+	return func(p Payment) (Payment, string, error) {
+		if p.answeredChallenge(approve) {
+			return p, "", nil
+		}
+		if err := p.allows(verbChallenge); err != nil {
+			return p, "", err
+		}
+		if !approve {
+			next, event := p.declined(declineAuthentication)
+			return next, event, nil
+		}
+		next, event := p.authorised()
+		return next, event, nil
+	}
+}
+
+func (p Payment) answeredChallenge(approve bool) bool {
+	if p.card != challengeCard {
+		return false
+	}
+	if approve {
+		return p.State == cards.Authorised
+	}
+	return p.State == cards.Declined && p.DeclineCode == declineAuthentication
+}
+
+func (p Payment) authorised() (Payment, string) {
+	p.State, p.Challenge, p.DeclineCode = cards.Authorised, false, ""
+	return p, EventAuthorised
+}
+
+func (p Payment) declined(code string) (Payment, string) {
+	p.State, p.Challenge, p.DeclineCode = cards.Declined, false, code
+	return p, EventDeclined
+}
+
+// capture takes the authorised money, all of it: a merchant that asks for
+// another amount has read another price than the buyer saw.
+func capture(amount int64) transition {
+	return func(p Payment) (Payment, string, error) {
+		if err := p.allows(verbCapture); err != nil {
+			return p, "", err
+		}
+		switch {
+		case amount > p.Amount:
+			return p, "", errInvalid("amount_too_large", fmt.Sprintf("Only %d is authorised.", p.Amount))
+		case amount < p.Amount:
+			return p, "", errInvalid("amount_too_small", fmt.Sprintf("A payment is captured in full: %d is authorised.", p.Amount))
+		}
+		p.State, p.Captured = cards.Captured, amount
+		return p, EventCaptured, nil
+	}
+}
+
+// cancel gives a payment up that is not captured.
+func cancel(p Payment) (Payment, string, error) {
+	if err := p.allows(verbCancel); err != nil {
+		return p, "", err
+	}
+	p.State, p.Challenge = cards.Cancelled, false
+	return p, EventCancelled, nil
+}
+
+// refund gives captured money back. Parts add up; the state is refunded when
+// nothing is left.
+func refund(amount int64) transition {
+	return func(p Payment) (Payment, string, error) {
+		if err := p.allows(verbRefund); err != nil {
+			return p, "", err
+		}
+		if left := p.Captured - p.Refunded; amount > left {
+			return p, "", errInvalid("amount_too_large", fmt.Sprintf("Only %d is left to refund.", left))
+		}
+		p.Refunded += amount
+		if p.Refunded == p.Captured {
+			p.State = cards.Refunded
+		}
+		return p, EventRefunded, nil
+	}
+}
+
+// annotate merges metadata. As with the large processors an empty value removes
+// its key, and the limits hold for the result.
+func annotate(metadata map[string]string) transition {
+	return func(p Payment) (Payment, string, error) {
+		merged := maps.Clone(p.Metadata)
+		maps.Copy(merged, metadata)
+		maps.DeleteFunc(merged, func(_, value string) bool { return value == "" })
+		if len(merged) > maxMetadata {
+			return p, "", errInvalid("metadata_too_large", fmt.Sprintf("A payment holds at most %d metadata keys.", maxMetadata))
+		}
+		p.Metadata = merged
+		return p, "", nil
+	}
+}
+
+// final tells that no money can move any more without the merchant changing
+// their mind: such payments make room for new ones when the sandbox is full.
+func (p Payment) final() bool {
+	return p.State == cards.Captured || p.State == cards.Cancelled || p.State == cards.Refunded
+}
+
+// paid tells that the buyer has done their part.
+func (p Payment) paid() bool {
+	return p.State == cards.Authorised || p.State == cards.Captured
+}
+
+func checkAmount(amount int64) error {
+	switch {
+	case amount <= 0:
+		return errInvalid("invalid_amount", "amount must be an integer of minor units above zero.")
+	case amount > maxAmount:
+		return errInvalid("amount_too_large", fmt.Sprintf("amount must be at most %d.", maxAmount))
+	}
+	return nil
+}
+
+func checkCurrency(currency string) error {
+	if len(currency) != 3 || strings.Trim(currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+		return errInvalid("invalid_currency", "currency must be three upper-case letters, such as EUR.")
+	}
+	return nil
+}
+
+func checkMetadata(metadata map[string]string) error {
+	if len(metadata) > maxMetadata {
+		return errInvalid("metadata_too_large", fmt.Sprintf("A payment holds at most %d metadata keys.", maxMetadata))
+	}
+	for key, value := range metadata {
+		if n := utf8.RuneCountInString(key); n == 0 || n > maxMetadataKey {
+			return errInvalid("invalid_metadata", fmt.Sprintf("A metadata key has 1 to %d characters.", maxMetadataKey))
+		}
+		if utf8.RuneCountInString(value) > maxMetadataValue {
+			return errInvalid("invalid_metadata", fmt.Sprintf("A metadata value has at most %d characters.", maxMetadataValue))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+// Package sandbox is the card processor that Frontdesk brings along. It has two
+// halves that meet on the wire alone: Server, a stateful double of a processor
+// with manual capture, and Client, the adapter that implements cards.Processor
+// by speaking HTTP to it.
+//
+// The server is strict and honest where money depends on it: idempotency keys,
+// state conflicts, metadata limits and webhook signatures behave as the large
+// processors document theirs. It moves no money, keeps no card number, holds
+// everything in memory, and trusts whoever can reach it with the buyer's side,
+// the settings and the reset: it belongs on a developer's machine or in a test.
+//
+// Start reading at NewServer for the routes, at Payment for the state machine,
+// at keyring for idempotency, at courier for webhooks, and at Client for the
+// adapter.
+package sandbox
+
+import (
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The credentials of a sandbox that was given none. They protect nothing.
+const (
+	DemoSecretKey     = "sk_sandbox_demo"
+	DemoWebhookSecret = "whsec_sandbox_demo"
+)
+
+const (
+	// defaultMaxPayments is about 100 MB of payments at a common size: days of
+	// development, or an hour of a heavy load test.
+	defaultMaxPayments = 100_000
+
+	// keysPerPayment is twice what a payment needs from its creation to its
+	// record, so that keys do not run out before payments do.
+	keysPerPayment = 10
+)
+
+// ServerConfig is what a Server is made from.
+type ServerConfig struct {
+	Now     func() time.Time // required
+	BaseURL string           // where browsers reach the sandbox; zero: http://localhost:8080/sandbox
+
+	SecretKey     string // what merchants authenticate with; zero: DemoSecretKey
+	WebhookSecret string // what webhooks are signed with; zero: DemoWebhookSecret
+
+	Logger     *slog.Logger // zero: nothing is logged
+	HTTPClient *http.Client // sends webhooks; zero: an own one, which follows no redirects
+
+	// MaxPayments bounds the memory; zero: 100,000. When it is reached the oldest
+	// final payments are dropped, and creation is refused while none is final.
+	MaxPayments int
+}
+
+// Server is the processor's side: an http.Handler for the paths below the one
+// that it is mounted at.
+type Server struct {
+	cfg    ServerConfig
+	mux    *http.ServeMux
+	page   *page
+	closer func()
+
+	mu    sync.Mutex
+	state *world
+}
+
+// world is everything that a reset makes anew.
+type world struct {
+	payments *store
+	keys     *keyring
+	courier  *courier
+}
+
+// NewServer makes a sandbox without payments. Close it.
+func NewServer(cfg ServerConfig) *Server {
+	closer := cfg.fill()
+	s := &Server{cfg: cfg, mux: http.NewServeMux(), page: newPage(), closer: closer, state: newWorld(cfg)}
+	s.routes()
+	return s
+}
+
+// fill puts in what zero values mean, and returns what has to be closed in the
+// end.
+func (cfg *ServerConfig) fill() (closer func()) {
+	closer = func() {}
+	cfg.BaseURL = strings.TrimRight(orDefault(cfg.BaseURL, "http://localhost:8080/sandbox"), "/")
+	cfg.SecretKey = orDefault(cfg.SecretKey, DemoSecretKey)
+	cfg.WebhookSecret = orDefault(cfg.WebhookSecret, DemoWebhookSecret)
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.HTTPClient == nil {
+		cfg.HTTPClient = ownHTTPClient()
+		closer = cfg.HTTPClient.CloseIdleConnections
+	}
+	if cfg.MaxPayments == 0 {
+		cfg.MaxPayments = defaultMaxPayments
+	}
+	return closer
+}
+
+// routes is every path of the sandbox.
+func (s *Server) routes() {
+	// The merchant writes, with the secret key and an idempotency key.
+	s.mux.HandleFunc("POST /payments", s.merchant(s.create))
+	s.mux.HandleFunc("POST /payments/{id}/capture", s.merchant(s.capture))
+	s.mux.HandleFunc("POST /payments/{id}/cancel", s.merchant(s.cancel))
+	s.mux.HandleFunc("POST /payments/{id}/refund", s.merchant(s.refund))
+	s.mux.HandleFunc("POST /payments/{id}/metadata", s.merchant(s.annotate))
+	// Anybody reads.
+	s.mux.HandleFunc("GET /payments", s.list)
+	s.mux.HandleFunc("GET /payments/{id}", s.show)
+	s.mux.HandleFunc("GET /assets/{name}", s.page.asset)
+	s.mux.HandleFunc("GET /{$}", s.home)
+	// The buyer acts.
+	s.mux.HandleFunc("POST /payments/{id}/confirm", s.confirm)
+	s.mux.HandleFunc("POST /payments/{id}/challenge", s.challenge)
+	// The developer turns knobs.
+	s.mux.HandleFunc("GET /settings", s.getSettings)
+	s.mux.HandleFunc("PUT /settings", s.putSettings)
+	s.mux.HandleFunc("GET /deliveries", s.listDeliveries)
+	s.mux.HandleFunc("POST /reset", s.reset)
+}
+
+// ServeHTTP serves the sandbox. Its paths begin with a slash, so it is mounted
+// with http.StripPrefix.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	handler, pattern := s.mux.Handler(r)
+	if pattern == "" {
+		writeError(w, noRoute(w, r, handler))
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// Close stops the webhooks under way and waits for them. The server must not
+// serve any more.
+func (s *Server) Close() {
+	s.world().courier.close()
+	s.closer()
+}
+
+// Reset forgets everything: payments, idempotency keys, settings, and events
+// that are not delivered yet.
+func (s *Server) Reset() {
+	s.mu.Lock()
+	old := s.state
+	s.state = newWorld(s.cfg)
+	s.mu.Unlock()
+	old.courier.close()
+}
+
+// Payments returns what the sandbox holds, newest first.
+func (s *Server) Payments() []Payment {
+	items, _, _ := s.world().payments.list(listing{})
+	return items
+}
+
+// Deliveries returns the latest 10,000 attempts to deliver events, newest first.
+func (s *Server) Deliveries() []Delivery {
+	return s.world().courier.deliveries()
+}
+
+// world is the present one; a request uses the one that it began in.
+func (s *Server) world() *world {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+func newWorld(cfg ServerConfig) *world {
+	return &world{
+		payments: newStore(cfg.MaxPayments),
+		keys:     newKeyring(cfg.MaxPayments * keysPerPayment),
+		courier:  newCourier(cfg),
+	}
+}
+
+// home leads to the list: the sandbox has no page of its own.
+func (s *Server) home(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Location", s.cfg.BaseURL+"/payments")
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// noRoute asks the router's own refusal for its status and headers, and says it
+// in the sandbox's words.
+func noRoute(w http.ResponseWriter, r *http.Request, refusal http.Handler) error {
+	refused := statusRecorder{ResponseWriter: w}
+	refusal.ServeHTTP(&refused, r)
+	if refused.status == http.StatusMethodNotAllowed {
+		return &apiError{Type: typeInvalid, Code: "method_not_allowed", Message: "This path does not take " + r.Method + ".", status: refused.status}
+	}
+	return &apiError{Type: typeInvalid, Code: "no_such_path", Message: "The sandbox has no such path.", status: http.StatusNotFound}
+}
+
+// statusRecorder keeps the status and lets headers through; the body is not
+// wanted.
+type statusRecorder struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader keeps the status.
+func (r *statusRecorder) WriteHeader(status int) { r.status = status }
+
+// Write swallows the body.
+func (r *statusRecorder) Write(b []byte) (int, error) { return len(b), nil }
+
+// ownHTTPClient keeps its own connections and follows no redirect, which would
+// carry a secret or an event to an address that nobody configured.
+func ownHTTPClient() *http.Client {
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if shared, ok := http.DefaultTransport.(*http.Transport); ok {
+		client.Transport = shared.Clone()
+	}
+	return client
+}
+
+func newID(prefix string) string { return prefix + "_" + strings.ToLower(rand.Text()) }
+
+func orDefault(value, zero string) string {
+	if value == "" {
+		return zero
+	}
+	return value
+}
+
+// asAPIError makes every error one that can be answered.
+func asAPIError(err error) *apiError {
+	if known, ok := errors.AsType[*apiError](err); ok {
+		return known
+	}
+	return &apiError{Type: typeUnavailable, Code: "internal", Message: "The sandbox failed.", status: http.StatusInternalServerError}
+}

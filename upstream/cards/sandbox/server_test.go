@@ -1,0 +1,203 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
+)
+
+func (b *bench) list(query string) (items []sandbox.Payment, next string) {
+	b.Helper()
+	r := b.send(http.MethodGet, "/payments"+query, "")
+	var in struct {
+		Items []sandbox.Payment
+		Next  string
+	}
+	if err := json.Unmarshal(r.body, &in); err != nil || r.status != http.StatusOK {
+		b.Fatalf("list%s: %d %s", query, r.status, r.body)
+	}
+	return in.Items, in.Next
+}
+
+func TestListNewestFirst(t *testing.T) {
+	b := newBench(t)
+	if r := b.send(http.MethodGet, "/payments", ""); strings.TrimSpace(string(r.body)) != `{"items":[]}` {
+		t.Errorf("empty list: %s", r.body)
+	}
+	var ids []string
+	for range 5 {
+		ids = append([]string{b.create().ID}, ids...)
+		b.clock.advance(time.Minute)
+	}
+	wantIDs := func(what string, items []sandbox.Payment, want []string) {
+		t.Helper()
+		var got []string
+		for _, p := range items {
+			got = append(got, p.ID)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	all, _ := b.list("")
+	wantIDs("all", all, ids)
+	wantIDs("by the Go door", b.server.Payments(), ids)
+	since := b.clock.Now().Add(-2 * time.Minute)
+	recent, _ := b.list("?since=" + url.QueryEscape(since.Format(time.RFC3339Nano)))
+	wantIDs("since the fourth", recent, ids[:2])
+	page, next := b.list("?limit=2")
+	wantIDs("first page", page, ids[:2])
+	page, next = b.list("?limit=2&before=" + next)
+	wantIDs("second page", page, ids[2:4])
+	page, next = b.list("?limit=2&before=" + next)
+	wantIDs("last page", page, ids[4:])
+	if next != "" {
+		t.Errorf("after the last page comes %q", next)
+	}
+	for _, query := range []string{"?since=yesterday", "?limit=0", "?limit=x", "?before=pay_none", "?state=captured"} {
+		if r := b.send(http.MethodGet, "/payments"+query, ""); r.status != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", query, r.status, r.body)
+		}
+	}
+}
+
+// What developers and auditors read of a payment, member by member.
+func TestPaymentOnTheWire(t *testing.T) {
+	b := newBench(t)
+	p := b.in("partly refunded")
+	want := fmt.Sprintf(`{"id":%q,"amount":4990,"currency":"EUR","captured":4990,"refunded":1000,"state":"captured","challenge":false,`+
+		`"declineCode":"","metadata":{"fd_sale":"s1"},"createdAt":"2026-11-20T09:00:00Z","redirectUrl":%q,"returnUrl":%q,"webhookUrl":""}`,
+		p.ID, b.url+"/payments/"+p.ID, returnURL)
+	for _, accept := range []string{"application/json", "*/*", ""} {
+		r := b.send(http.MethodGet, "/payments/"+p.ID, "", header{"Accept", accept})
+		if got := strings.TrimSpace(string(r.body)); got != want || r.header.Get("Content-Type") != "application/json" {
+			t.Errorf("Accept %q: %s\nwant %s", accept, got, want)
+		}
+	}
+	if r := b.send(http.MethodGet, "/payments", ""); !strings.Contains(string(r.body), want) {
+		t.Errorf("list: %s", r.body)
+	}
+}
+
+func TestWhatIsNotThere(t *testing.T) {
+	b := newBench(t)
+	id := b.create().ID
+	for _, c := range []struct {
+		method, path string
+		status       int
+		code         string
+	}{
+		{http.MethodGet, "/payments/pay_none", http.StatusNotFound, "payment_not_found"},
+		{http.MethodPost, "/payments/pay_none/confirm", http.StatusNotFound, "payment_not_found"},
+		{http.MethodGet, "/nothing", http.StatusNotFound, "no_such_path"},
+		{http.MethodGet, "/assets/nothing.css", http.StatusNotFound, ""},
+		{http.MethodGet, "/payments/" + id + "/capture", http.StatusMethodNotAllowed, "method_not_allowed"},
+		{http.MethodDelete, "/payments/" + id, http.StatusMethodNotAllowed, "method_not_allowed"},
+	} {
+		r := b.send(c.method, c.path, `{"card":"`+goodCard+`"}`)
+		if r.status != c.status || r.wireError().Code != c.code {
+			t.Errorf("%s %s: %d %s", c.method, c.path, r.status, r.body)
+		}
+	}
+	if r := b.send(http.MethodDelete, "/payments/"+id, ""); r.header.Get("Allow") != "GET, HEAD" {
+		t.Errorf("Allow: %q", r.header.Get("Allow"))
+	}
+	if r := b.send(http.MethodGet, "/", ""); r.status != http.StatusSeeOther || r.header.Get("Location") != b.url+"/payments" {
+		t.Errorf("home: %d %v", r.status, r.header)
+	}
+}
+
+func TestBodiesAreBounded(t *testing.T) {
+	b := newBench(t)
+	r := b.merchant("/payments", b.key(), `{"amount":1,"currency":"EUR","metadata":{"k":"`+strings.Repeat("x", 600<<10)+`"}}`)
+	if r.status != http.StatusRequestEntityTooLarge {
+		t.Errorf("a large body: %d %s", r.status, r.body)
+	}
+	r = b.send(http.MethodPost, "/payments/"+b.create().ID+"/confirm", `card=1`, header{"Content-Type", "text/plain"})
+	if r.status != http.StatusUnsupportedMediaType {
+		t.Errorf("a text: %d %s", r.status, r.body)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	b := newBench(t)
+	read := func() string { return strings.TrimSpace(string(b.send(http.MethodGet, "/settings", "").body)) }
+	if got := read(); got != `{"webhooks":"normal","webhookUrl":""}` {
+		t.Errorf("at first: %s", got)
+	}
+	for _, mode := range []string{"drop", "duplicate", "late", "reorder", "normal"} {
+		body := `{"webhooks":"` + mode + `","webhookUrl":"https://elsewhere.example/hooks"}`
+		if r := b.send(http.MethodPut, "/settings", body); r.status != http.StatusOK || read() != body {
+			t.Errorf("%s: %d %s, then %s", mode, r.status, r.body, read())
+		}
+	}
+	for _, body := range []string{`{"webhooks":"sometimes"}`, `{"webhooks":"drop","speed":1}`, `{"webhookUrl":"elsewhere"}`, `{"webhooks":1}`, ``} {
+		r := b.send(http.MethodPut, "/settings", body)
+		if r.status != http.StatusBadRequest || r.wireError().Message == "" || !strings.Contains(read(), "elsewhere.example") {
+			t.Errorf("%s: %d %s, then %s", body, r.status, r.body, read())
+		}
+	}
+	if b.send(http.MethodPut, "/settings", `{}`); read() != `{"webhooks":"normal","webhookUrl":""}` {
+		t.Errorf("left out: %s", read())
+	}
+}
+
+func TestResetForgetsEverything(t *testing.T) {
+	b := newBench(t)
+	first := b.merchant("/payments", "create", createBody).payment()
+	b.send(http.MethodPut, "/settings", `{"webhooks":"drop"}`)
+	if r := b.send(http.MethodPost, "/reset", ""); r.status != http.StatusNoContent {
+		t.Fatalf("reset: %d %s", r.status, r.body)
+	}
+	_, err := b.client.Get(t.Context(), first.ID)
+	wantErr(t, "an old payment", err, cards.ErrNotFound)
+	if r := b.merchant("/payments", "create", `{"amount":1,"currency":"EUR"}`); r.status != http.StatusCreated {
+		t.Errorf("an old key: %d %s", r.status, r.body)
+	}
+	if r := b.send(http.MethodGet, "/settings", ""); !strings.Contains(string(r.body), "normal") {
+		t.Errorf("settings: %s", r.body)
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	b := newBench(t, func(cfg *sandbox.ServerConfig) { cfg.MaxPayments = 3 })
+	open, oldest, newer := b.create(), b.in("captured"), b.in("cancelled")
+	b.create()
+	_, err := b.client.Get(t.Context(), oldest.ID)
+	wantErr(t, "the oldest final payment", err, cards.ErrNotFound)
+	b.get(open.ID)
+	b.get(newer.ID)
+	b.create()
+	_, err = b.client.Create(t.Context(), b.key(), cards.NewPayment{Amount: 1, Currency: "EUR"})
+	wantUnknown(t, "none is final any more", err)
+	if n := len(b.server.Payments()); n != 3 {
+		t.Errorf("%d payments", n)
+	}
+}
+
+// A full keyring refuses what is new and still knows what is old.
+func TestKeysAreNeverForgottenEarly(t *testing.T) {
+	b := newBench(t, func(cfg *sandbox.ServerConfig) { cfg.MaxPayments = 1 })
+	p := b.create()
+	for i := range 9 {
+		if _, err := b.client.Annotate(t.Context(), fmt.Sprint("note ", i), p.ID, map[string]string{"n": "x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := b.merchant("/payments/"+p.ID+"/cancel", "one too many", ""); r.status != http.StatusServiceUnavailable || r.wireError().Code != "sandbox_full" {
+		t.Errorf("one too many: %d %s", r.status, r.body)
+	}
+	_, err := b.client.Annotate(t.Context(), "note 0", p.ID, map[string]string{"n": "y"})
+	wantErr(t, "the first note's key", err, cards.ErrKeyReused)
+	b.clock.advance(24 * time.Hour)
+	if _, err := b.client.Cancel(t.Context(), "one too many", p.ID); err != nil {
+		t.Errorf("a day later: %v", err)
+	}
+}

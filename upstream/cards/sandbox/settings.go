@@ -1,0 +1,72 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+)
+
+// getSettings answers what is set.
+func (s *Server) getSettings(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, s.world().courier.current())
+}
+
+// putSettings replaces the settings: what is left out goes back to its default.
+func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) {
+	var in Settings
+	body, err := readBody(w, r)
+	if err == nil {
+		err = decodeJSON(r, body, &in)
+	}
+	if err == nil {
+		err = in.check()
+	}
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, s.world().courier.set(in))
+}
+
+// listDeliveries answers the attempts to deliver events, newest first: where to
+// look for a webhook that did not come.
+func (s *Server) listDeliveries(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]any{"items": s.Deliveries()})
+}
+
+func (s *Server) reset(w http.ResponseWriter, _ *http.Request) {
+	s.Reset()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (in *Settings) check() error {
+	modes := []WebhookMode{WebhooksNormal, WebhooksDrop, WebhooksDuplicate, WebhooksLate, WebhooksReorder}
+	if in.Webhooks == "" {
+		in.Webhooks = WebhooksNormal
+	}
+	if !slices.Contains(modes, in.Webhooks) {
+		return errInvalid("invalid_settings", fmt.Sprintf("webhooks must be one of %s.", modes))
+	}
+	return checkURL("webhookUrl", in.WebhookURL)
+}
+
+func (c *courier) current() Settings {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.settings
+}
+
+func (c *courier) set(settings Settings) Settings {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settings = settings
+	return settings
+}
+
+func (c *courier) deliveries() []Delivery {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	items := append([]Delivery{}, c.journal...)
+	slices.Reverse(items)
+	return items
+}

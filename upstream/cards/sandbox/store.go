@@ -1,0 +1,115 @@
+package sandbox
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// store holds the payments in memory, in the order of their creation.
+type store struct {
+	max int
+
+	mu    sync.Mutex
+	byID  map[string]Payment
+	order []string // ids, oldest first
+}
+
+func newStore(size int) *store {
+	return &store{max: size, byID: make(map[string]Payment)}
+}
+
+// add keeps a new payment, dropping old final ones when there is no room.
+func (s *store) add(p Payment) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.order) >= s.max {
+		s.makeRoom()
+	}
+	if len(s.order) >= s.max {
+		return errFull("payments that are not final")
+	}
+	s.byID[p.ID] = p
+	s.order = append(s.order, p.ID)
+	return nil
+}
+
+// makeRoom drops the oldest final payments, a hundredth of the capacity at once
+// so that a full store is not walked for each new payment.
+func (s *store) makeRoom() {
+	drop := max(1, s.max/100)
+	s.order = slices.DeleteFunc(s.order, func(id string) bool {
+		if drop == 0 || !s.byID[id].final() {
+			return false
+		}
+		drop--
+		delete(s.byID, id)
+		return true
+	})
+}
+
+func (s *store) get(id string) (Payment, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, ok := s.byID[id]
+	if !ok {
+		return Payment{}, errNoPayment()
+	}
+	return p, nil
+}
+
+// change applies a transition and returns the payment as it is then. A refused
+// transition changes nothing and returns the payment as it was. changed is
+// called before anybody else can change the payment, so that events are made in
+// the order of what they tell.
+func (s *store) change(id string, t transition, changed func(Payment, string)) (Payment, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, ok := s.byID[id]
+	if !ok {
+		return Payment{}, errNoPayment()
+	}
+	next, event, err := t(p)
+	if err != nil {
+		return p, err
+	}
+	s.byID[id] = next
+	if event != "" {
+		changed(next, event)
+	}
+	return next, nil
+}
+
+// listing selects payments: those created since an instant, after the payment
+// with the id before when there is one, at most limit when it is above zero.
+type listing struct {
+	since  time.Time
+	before string
+	limit  int
+}
+
+// list returns the payments newest first, and whether there are more. It fails
+// when there is no payment with the id before: a list that ends early would look
+// complete.
+func (s *store) list(l listing) (items []Payment, more bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	items = []Payment{}
+	if _, ok := s.byID[l.before]; l.before != "" && !ok {
+		return nil, false, errInvalid("unknown_cursor", "before is not the id of a payment.")
+	}
+	started := l.before == ""
+	for _, id := range slices.Backward(s.order) {
+		p := s.byID[id]
+		switch {
+		case !started:
+			started = id == l.before
+		case p.CreatedAt.Before(l.since):
+		case l.limit > 0 && len(items) == l.limit:
+			return items, true, nil
+		default:
+			items = append(items, p)
+		}
+	}
+	return items, false, nil
+}

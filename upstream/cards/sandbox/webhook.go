@@ -1,0 +1,338 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// SignatureHeader carries "t=<unix seconds>,v1=<hex HMAC-SHA256 of t, a dot and
+// the body>".
+const SignatureHeader = "Sandbox-Signature"
+
+// WebhookMode is how the webhooks behave.
+type WebhookMode string
+
+// The ways in which webhooks behave. All but the first are what a merchant has
+// to live with.
+const (
+	WebhooksNormal    WebhookMode = "normal"    // at once, and again when refused
+	WebhooksDrop      WebhookMode = "drop"      // never sent
+	WebhooksDuplicate WebhookMode = "duplicate" // sent twice at the same time, with the same id
+	WebhooksLate      WebhookMode = "late"      // sent after LateDelay
+	WebhooksReorder   WebhookMode = "reorder"   // every second one overtakes the one before it
+)
+
+const (
+	// LateDelay is long enough that the buyer is back before the event, and short
+	// enough to wait for in a test.
+	LateDelay = 5 * time.Second
+
+	// ReorderHold is the longest that an event waits for one to overtake it, so
+	// that the last one of a test is not lost.
+	ReorderHold = 10 * time.Second
+
+	// deliveryTimeout is what one attempt may take: a receiver that stores the
+	// event and answers needs far less.
+	deliveryTimeout = 5 * time.Second
+
+	// deliveryAttempts and retryDelay (1, 4, 16 s) outlast the restart of a
+	// receiver, and are over within half a minute of somebody's watching.
+	deliveryAttempts = 4
+
+	// deliveriesAtOnce keeps a crowd of events from being a crowd of connections.
+	deliveriesAtOnce = 16
+
+	// maxPending bounds memory while a receiver is down. Events beyond it are
+	// dropped and journalled: they are hints, and whoever needs them polls too.
+	maxPending = 10_000
+
+	// maxJournal is how many attempts are remembered for whoever looks for an
+	// event that did not come.
+	maxJournal = 10_000
+)
+
+func retryDelay(attempt int) time.Duration { return time.Second << (2 * (attempt - 1)) }
+
+// Settings are what a test or a developer can turn while the sandbox runs.
+type Settings struct {
+	Webhooks WebhookMode `json:"webhooks"` // zero: normal
+	// WebhookURL is where all events go instead of the payments' own addresses;
+	// empty for those.
+	WebhookURL string `json:"webhookUrl"`
+}
+
+// Outcome is how one attempt to deliver an event ended.
+type Outcome string
+
+// The outcomes of an attempt.
+const (
+	Delivered Outcome = "delivered" // answered with 2xx
+	Failed    Outcome = "failed"    // answered with another status, or not at all
+	Dropped   Outcome = "dropped"   // never sent
+)
+
+// Delivery is one attempt to deliver an event.
+type Delivery struct {
+	EventID   string      `json:"eventId"`
+	Type      string      `json:"type"` // such as EventCaptured
+	PaymentID string      `json:"paymentId"`
+	URL       string      `json:"url"`
+	Webhooks  WebhookMode `json:"webhooks"`        // the mode when the event was made
+	Attempt   int         `json:"attempt"`         // from 1; 0 when dropped
+	Status    int         `json:"status"`          // 0 when nothing was answered
+	Error     string      `json:"error,omitempty"` // why nothing was answered or sent
+	Outcome   Outcome     `json:"outcome"`
+	At        time.Time   `json:"at"`
+}
+
+// event is a webhook's body.
+type event struct {
+	ID        string    `json:"id"`
+	Type      string    `json:"type"`
+	CreatedAt time.Time `json:"createdAt"`
+	Data      eventData `json:"data"`
+}
+
+type eventData struct {
+	Payment Payment `json:"payment"`
+}
+
+// sending is an event on its way to one address.
+type sending struct {
+	delivery Delivery // what the journal says of it, without the attempt
+	body     []byte
+}
+
+// courier delivers events. It owns a goroutine for each event under way and
+// waits for all of them when it closes.
+type courier struct {
+	now    func() time.Time
+	client *http.Client
+	secret string
+	log    *slog.Logger
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	under  sync.WaitGroup
+	slots  chan struct{}
+
+	mu       sync.Mutex
+	closed   bool
+	pending  int
+	settings Settings
+	held     *sending
+	journal  []Delivery // oldest first
+}
+
+func newCourier(cfg ServerConfig) *courier {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &courier{
+		now: cfg.Now, client: cfg.HTTPClient, secret: cfg.WebhookSecret, log: cfg.Logger,
+		ctx: ctx, cancel: cancel, slots: make(chan struct{}, deliveriesAtOnce),
+		settings: Settings{Webhooks: WebhooksNormal},
+	}
+}
+
+// close stops what is under way and waits for it.
+func (c *courier) close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.cancel()
+	c.under.Wait()
+}
+
+// send makes an event of a payment and sends it as the settings say. It does
+// not wait.
+func (c *courier) send(p Payment, eventType string) {
+	now := c.now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := &sending{delivery: Delivery{
+		EventID: newID("evt"), Type: eventType, PaymentID: p.ID, URL: p.WebhookURL, Webhooks: c.settings.Webhooks,
+	}}
+	if c.settings.WebhookURL != "" {
+		out.delivery.URL = c.settings.WebhookURL
+	}
+	if out.delivery.URL == "" {
+		return
+	}
+	body, err := json.Marshal(event{ID: out.delivery.EventID, Type: eventType, CreatedAt: now.UTC(), Data: eventData{Payment: p}})
+	if err != nil {
+		c.drop(out, "the event cannot be encoded")
+		return
+	}
+	out.body = body
+	c.dispatch(out)
+}
+
+// dispatch starts what the mode asks for; c.mu is held.
+func (c *courier) dispatch(out *sending) {
+	switch c.settings.Webhooks {
+	case WebhooksDrop:
+		c.drop(out, "webhooks are set to drop")
+	case WebhooksDuplicate:
+		c.start(out, func() { c.deliver(out) })
+		c.start(out, func() { c.deliver(out) })
+	case WebhooksLate:
+		c.start(out, func() {
+			if c.pause(LateDelay) {
+				c.deliver(out)
+			}
+		})
+	case WebhooksReorder:
+		c.reorder(out)
+	default:
+		c.start(out, func() { c.deliver(out) })
+	}
+}
+
+// reorder holds an event until the next one has overtaken it, or for
+// ReorderHold; c.mu is held.
+func (c *courier) reorder(out *sending) {
+	if first := c.held; first != nil {
+		c.held = nil
+		c.start(out, func() { c.deliver(out); c.deliver(first) })
+		return
+	}
+	c.held = out
+	c.start(out, func() {
+		if c.pause(ReorderHold) && c.release(out) {
+			c.deliver(out)
+		}
+	})
+}
+
+// release takes an event back that nothing has overtaken.
+func (c *courier) release(out *sending) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held != out {
+		return false
+	}
+	c.held = nil
+	return true
+}
+
+// start runs the delivery of an event in its own goroutine; c.mu is held.
+func (c *courier) start(out *sending, run func()) {
+	if c.closed {
+		return
+	}
+	if c.pending >= maxPending {
+		c.drop(out, "too many events are waiting")
+		return
+	}
+	c.pending++
+	c.under.Go(func() {
+		run()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.pending--
+	})
+}
+
+// deliver sends an event until it is taken or the attempts are used up.
+func (c *courier) deliver(out *sending) {
+	for attempt := 1; ; attempt++ {
+		if c.attempt(out, attempt) || attempt == deliveryAttempts || !c.pause(retryDelay(attempt)) {
+			return
+		}
+	}
+}
+
+// attempt posts an event once, signed now, and tells whether it was taken.
+func (c *courier) attempt(out *sending, attempt int) bool {
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-c.ctx.Done():
+		return false
+	}
+	entry := out.delivery
+	entry.Attempt, entry.Outcome = attempt, Failed
+	status, err := c.post(out)
+	entry.Status = status
+	switch {
+	case err != nil:
+		entry.Error = err.Error()
+	case status >= 200 && status <= 299:
+		entry.Outcome = Delivered
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.record(entry)
+	return entry.Outcome == Delivered
+}
+
+func (c *courier) post(out *sending) (status int, err error) {
+	ctx, cancel := context.WithTimeout(c.ctx, deliveryTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, out.delivery.URL, bytes.NewReader(out.body))
+	if err != nil {
+		return 0, err
+	}
+	at := strconv.FormatInt(c.now().Unix(), 10)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "Frontdesk-Sandbox/1")
+	req.Header.Set(SignatureHeader, "t="+at+",v1="+hex.EncodeToString(sign(c.secret, at, out.body)))
+	resp, err := c.client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	// Reading a little lets the connection be used again; what is said there does
+	// not matter.
+	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
+	return resp.StatusCode, nil
+}
+
+// drop journals an event that is never sent; c.mu is held.
+func (c *courier) drop(out *sending, why string) {
+	entry := out.delivery
+	entry.Outcome, entry.Error = Dropped, why
+	c.record(entry)
+}
+
+// record adds to the journal; c.mu is held.
+func (c *courier) record(entry Delivery) {
+	entry.At = c.now().UTC()
+	if len(c.journal) >= maxJournal {
+		c.journal = c.journal[1:]
+	}
+	c.journal = append(c.journal, entry)
+	c.log.Debug("sandbox webhook", "event", entry.EventID, "type", entry.Type, "payment", entry.PaymentID,
+		"attempt", entry.Attempt, "status", entry.Status, "outcome", entry.Outcome)
+}
+
+// pause waits, and tells whether the courier is still open then.
+func (c *courier) pause(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-c.ctx.Done():
+		return false
+	}
+}
+
+// sign returns what proves that a body comes from who holds the secret, at the
+// time that is signed with it.
+func sign(secret, at string, body []byte) []byte {
+	mac := hmac.New(sha256.New, []byte(secret))
+	fmt.Fprintf(mac, "%s.", at)
+	mac.Write(body)
+	return mac.Sum(nil)
+}

@@ -1,0 +1,344 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
+)
+
+const hooks = "http://club.test/v1/webhooks/card"
+
+func (b *hookBench) receive(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		b.Errorf("receiving: %v", err)
+	}
+	event, err := b.client.Webhook(r.Header, body)
+	if err != nil {
+		b.Errorf("a delivery does not verify: %v", err)
+	}
+	var in struct {
+		Data struct{ Payment sandbox.Payment }
+	}
+	if err := json.Unmarshal(body, &in); err != nil {
+		b.Error(err)
+	}
+	b.mu.Lock()
+	b.got = append(b.got, arrival{
+		after: time.Since(b.start), path: r.URL.Path, header: r.Header, body: body, event: event, state: in.Data.Payment.State,
+	})
+	status, n := http.StatusNoContent, len(b.got)
+	b.mu.Unlock()
+	if b.answer != nil {
+		status = b.answer(n)
+	}
+	w.WriteHeader(status)
+}
+
+// arrivals waits until nothing moves any more at this moment.
+func (b *hookBench) arrivals() []arrival {
+	synctest.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.got
+}
+
+// act posts JSON to the sandbox, as a buyer or a developer.
+func (b *hookBench) act(method, path, body string) {
+	b.Helper()
+	req, err := http.NewRequestWithContext(b.Context(), method, "http://sandbox.test/sandbox"+path, strings.NewReader(body))
+	if err != nil {
+		b.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := b.http.Do(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode > 299 {
+		b.Fatalf("%s %s: %d", method, path, resp.StatusCode)
+	}
+}
+
+func (b *hookBench) confirm(id, card string) {
+	b.Helper()
+	b.act(http.MethodPost, "/payments/"+id+"/confirm", `{"card":"`+card+`"}`)
+}
+
+func (b *hookBench) set(settings string) {
+	b.Helper()
+	b.act(http.MethodPut, "/settings", settings)
+}
+
+// pay makes a payment whose card is accepted, and returns its id.
+func (b *hookBench) pay() string {
+	b.Helper()
+	id := b.create(hooks)
+	b.confirm(id, goodCard)
+	return id
+}
+
+func TestEventsOfAPayment(t *testing.T) {
+	inBubble(t, func(b *hookBench) {
+		ctx := b.Context()
+		id := b.create(hooks)
+		var failed []error
+		step := func(_ cards.Payment, err error) {
+			failed = append(failed, err)
+			synctest.Wait()
+		}
+		b.confirm(id, declinedCard)
+		synctest.Wait()
+		b.confirm(id, challengeCard)
+		b.act(http.MethodPost, "/payments/"+id+"/challenge", `{"approve":true}`)
+		step(b.client.Annotate(ctx, "note", id, map[string]string{"fd_post_1": "x"}))
+		step(b.client.Capture(ctx, "capture", id, 4990))
+		step(b.client.Refund(ctx, "refund", id, 1000))
+		other := b.create(hooks)
+		step(b.client.Cancel(ctx, "cancel", other))
+		if err := errors.Join(failed...); err != nil {
+			b.Fatal(err)
+		}
+		type told struct {
+			event, id string
+			state     cards.State
+		}
+		want := []told{
+			{sandbox.EventDeclined, id, cards.Declined}, {sandbox.EventAuthorised, id, cards.Authorised},
+			{sandbox.EventCaptured, id, cards.Captured}, {sandbox.EventRefunded, id, cards.Captured},
+			{sandbox.EventCancelled, other, cards.Cancelled},
+		}
+		var got []told
+		ids := map[string]bool{}
+		for _, a := range b.arrivals() {
+			got = append(got, told{a.event.Type, a.event.PaymentID, a.state})
+			ids[a.event.ID] = true
+			if a.event.Metadata["fd_sale"] != "s1" || a.path != "/v1/webhooks/card" {
+				b.Errorf("%s arrived at %s as %+v", a.body, a.path, a.event)
+			}
+		}
+		if !reflect.DeepEqual(got, want) || len(ids) != len(want) {
+			b.Errorf("events %+v, want %+v, each with its own id: %v", got, want, ids)
+		}
+	})
+}
+
+// The signature, computed here on its own: t=<unix>,v1=<hex hmac-sha256>.
+func TestSignature(t *testing.T) {
+	inBubble(t, func(b *hookBench) {
+		b.pay()
+		a := b.arrivals()[0]
+		at := fmt.Sprint(b.start.Unix())
+		mac := hmac.New(sha256.New, []byte("whsec_sandbox_demo"))
+		mac.Write([]byte(at + "." + string(a.body)))
+		want := "t=" + at + ",v1=" + hex.EncodeToString(mac.Sum(nil))
+		if got := a.header.Get("Sandbox-Signature"); got != want || a.header.Get("Content-Type") != "application/json" {
+			b.Errorf("signature %q, want %q; headers %v", got, want, a.header)
+		}
+	})
+}
+
+func TestRefusedDeliveriesAreTriedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer func(n int) int
+		want   []time.Duration
+	}{
+		"taken at once":   {func(int) int { return 200 }, seconds(0)},
+		"taken the third": {func(n int) int { return []int{500, 302, 200}[n-1] }, seconds(0, 1, 5)},
+		"never taken":     {func(int) int { return 404 }, seconds(0, 1, 5, 21)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *hookBench) {
+				b.answer = c.answer
+				b.pay()
+				b.pass(time.Hour)
+				b.wantTimes(c.want...)
+				for _, a := range b.got {
+					if !bytes.Equal(a.body, b.got[0].body) {
+						b.Errorf("another body in a later attempt of %s: %s", b.got[0].event.ID, a.body)
+					}
+				}
+			})
+		})
+	}
+}
+
+func seconds(figures ...int) (out []time.Duration) {
+	for _, s := range figures {
+		out = append(out, time.Duration(s)*time.Second)
+	}
+	return out
+}
+
+// wantTimes compares when deliveries came.
+func (b *hookBench) wantTimes(want ...time.Duration) {
+	b.Helper()
+	var got []time.Duration
+	for _, a := range b.arrivals() {
+		got = append(got, a.after)
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		b.Errorf("deliveries after %v, want %v", got, want)
+	}
+}
+
+// A receiver that hangs is given five seconds.
+func TestDeliveryTimeout(t *testing.T) {
+	inBubble(t, func(b *hookBench) {
+		b.answer = func(n int) int {
+			if n == 1 {
+				<-time.After(time.Minute)
+			}
+			return 200
+		}
+		b.pay()
+		b.pass(2 * time.Minute)
+		b.wantTimes(seconds(0, 6)...)
+		if d := b.server.Deliveries(); d[1].Outcome != sandbox.Failed || d[1].Error == "" || d[0].Outcome != sandbox.Delivered {
+			b.Errorf("journal: %+v", d)
+		}
+	})
+}
+
+func TestWebhookModes(t *testing.T) {
+	t.Run("drop", func(t *testing.T) {
+		inBubble(t, func(b *hookBench) {
+			b.set(`{"webhooks":"drop"}`)
+			id := b.pay()
+			b.pass(time.Hour)
+			b.wantTimes()
+			d := b.server.Deliveries()
+			if len(d) != 1 || d[0].Outcome != sandbox.Dropped || d[0].PaymentID != id || d[0].Webhooks != sandbox.WebhooksDrop {
+				b.Errorf("journal: %+v", d)
+			}
+		})
+	})
+	t.Run("duplicate", func(t *testing.T) {
+		inBubble(t, func(b *hookBench) {
+			b.set(`{"webhooks":"duplicate"}`)
+			b.pay()
+			b.wantTimes(0, 0)
+			if !bytes.Equal(b.got[0].body, b.got[1].body) {
+				b.Errorf("a duplicate differs: %s and %s", b.got[0].body, b.got[1].body)
+			}
+		})
+	})
+	t.Run("late", func(t *testing.T) {
+		inBubble(t, func(b *hookBench) {
+			b.set(`{"webhooks":"late"}`)
+			b.pay()
+			b.pass(sandbox.LateDelay - time.Nanosecond)
+			b.wantTimes()
+			b.pass(time.Hour)
+			b.wantTimes(sandbox.LateDelay)
+		})
+	})
+	t.Run("reorder", func(t *testing.T) {
+		inBubble(t, func(b *hookBench) {
+			b.set(`{"webhooks":"reorder"}`)
+			id := b.pay()
+			b.pass(time.Second)
+			b.wantTimes()
+			if _, err := b.client.Capture(b.Context(), "capture", id, 4990); err != nil {
+				b.Fatal(err)
+			}
+			b.pass(time.Hour)
+			b.wantTimes(time.Second, time.Second)
+			if first := b.got[0].event.Type; first != sandbox.EventCaptured {
+				b.Errorf("%s came first", first)
+			}
+		})
+	})
+	t.Run("reorder without a next one", func(t *testing.T) {
+		inBubble(t, func(b *hookBench) {
+			b.set(`{"webhooks":"reorder"}`)
+			b.pay()
+			b.pass(time.Hour)
+			b.wantTimes(sandbox.ReorderHold)
+		})
+	})
+}
+
+func TestWhereEventsGo(t *testing.T) {
+	inBubble(t, func(b *hookBench) {
+		b.confirm(b.create(""), goodCard)
+		b.pass(time.Hour)
+		b.wantTimes()
+		if d := b.server.Deliveries(); len(d) != 0 {
+			b.Errorf("without an address: %+v", d)
+		}
+		b.set(`{"webhookUrl":"http://club.test/elsewhere"}`)
+		b.pay()
+		b.confirm(b.create(""), goodCard)
+		for _, a := range b.arrivals() {
+			if a.path != "/elsewhere" {
+				b.Errorf("went to %s", a.path)
+			}
+		}
+		if len(b.got) != 2 {
+			b.Errorf("%d deliveries", len(b.got))
+		}
+	})
+}
+
+func TestCloseAndResetStopDeliveries(t *testing.T) {
+	for name, stop := range map[string]func(*hookBench){
+		"close": func(b *hookBench) { b.server.Close() },
+		"reset": func(b *hookBench) { b.act(http.MethodPost, "/reset", "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *hookBench) {
+				b.answer = func(int) int { return 503 }
+				b.pay()
+				b.set(`{"webhooks":"reorder"}`)
+				b.pay()
+				b.set(`{"webhooks":"late"}`)
+				b.pay()
+				b.pass(100 * time.Millisecond)
+				stop(b)
+				b.pass(time.Hour)
+				b.wantTimes(0)
+			})
+		})
+	}
+}
+
+// The journal over the wire: what came of each attempt, newest first.
+func TestDeliveriesOnTheWire(t *testing.T) {
+	inBubble(t, func(b *hookBench) {
+		b.answer = func(n int) int { return []int{500, 200}[n-1] }
+		id := b.pay()
+		b.pass(time.Hour)
+		resp, err := b.http.Get("http://sandbox.test/sandbox/deliveries")
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer resp.Body.Close()
+		var in struct{ Items []sandbox.Delivery }
+		if err := json.NewDecoder(resp.Body).Decode(&in); err != nil {
+			b.Fatal(err)
+		}
+		want := sandbox.Delivery{EventID: b.got[0].event.ID, Type: sandbox.EventAuthorised, PaymentID: id, URL: hooks, Webhooks: sandbox.WebhooksNormal}
+		first, second := want, want
+		first.Attempt, first.Status, first.Outcome, first.At = 1, 500, sandbox.Failed, b.start.UTC()
+		second.Attempt, second.Status, second.Outcome, second.At = 2, 200, sandbox.Delivered, b.start.Add(time.Second).UTC()
+		if got := in.Items; !reflect.DeepEqual(got, []sandbox.Delivery{second, first}) {
+			b.Errorf("journal %+v\nwant %+v", got, []sandbox.Delivery{second, first})
+		}
+	})
+}
