@@ -1,0 +1,205 @@
+package flows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"frontdesk/upstream/club"
+)
+
+// NewItem asks for an offer to be put into the cart.
+type NewItem struct {
+	OfferID   string `json:"offerId"`
+	StartDate string `json:"startDate,omitempty"` // YYYY-MM-DD
+	Debit     *Debit `json:"debit,omitempty"`
+}
+
+// Debit says when the direct debits of an item fall.
+type Debit struct {
+	Day     *int   `json:"day,omitempty"`     // of the month
+	WeekDay *int   `json:"weekDay,omitempty"` // 1 is Monday
+	From    string `json:"from,omitempty"`    // YYYY-MM-DD
+}
+
+// Item is what the visitor asked for, once it is in the cart.
+type Item struct {
+	NewItem
+	Offer   club.IRI `json:"offer"`
+	Mandate bool     `json:"mandate"` // it needs a signed direct debit mandate before it can be paid
+}
+
+// Cart is the sale as the club system held it when it was last read.
+type Cart struct {
+	Lines    []Line        `json:"lines"`
+	Total    int64         `json:"total"` // due now, minor units
+	Currency string        `json:"currency"`
+	Valid    bool          `json:"valid"`
+	Problems []CartProblem `json:"problems,omitempty"`
+}
+
+// Line is an article of the cart.
+type Line struct {
+	Offer     club.IRI `json:"offer,omitempty"`
+	Name      string   `json:"name"`
+	Price     int64    `json:"price"` // minor units
+	StartDate string   `json:"startDate,omitempty"`
+	Added     bool     `json:"added,omitempty"` // the club system put it there on its own
+}
+
+// CartProblem is a reason why the club system does not accept the cart.
+type CartProblem struct {
+	Code    string `json:"code"`
+	Message string `json:"message"` // fit to be shown
+}
+
+// offers finds the offers that items ask for, and tells at once everything
+// that is wrong with the items. pointer says where the items stand in the
+// request: a pattern for the index, or empty for the body itself.
+func (f *Registrations) offers(ctx context.Context, r *Registration, items []NewItem, pointer string) ([]Offer, error) {
+	query := ProductQuery{ClientToken: r.ClientToken, ClubID: r.ClubID, Channel: r.Channel}
+	offers := make([]Offer, len(items))
+	failure := &Error{Code: InvalidRequest}
+	for i, item := range items {
+		at := ""
+		if pointer != "" {
+			at = fmt.Sprintf(pointer, i)
+		}
+		offer, err := f.cfg.Catalogue.Offer(ctx, query, item.OfferID)
+		switch {
+		case CodeOf(err) == OfferNotAvailable:
+			failure.Code = OfferNotAvailable
+			failure.Fields = append(failure.Fields, FieldProblem{at + "/offerId", "The club does not offer this."})
+		case err != nil:
+			return nil, err
+		case offer.NeedsOne(NeedsStartDate) && item.StartDate == "":
+			failure.Fields = append(failure.Fields, FieldProblem{at + "/startDate", "This offer needs a start date."})
+		}
+		offers[i] = offer
+	}
+	if len(failure.Fields) > 0 {
+		return nil, failure
+	}
+	return offers, nil
+}
+
+// createSale makes the sale that the cart stands for.
+func (f *Registrations) createSale(ctx context.Context, r *Registration, at Club, contact club.Contact) error {
+	sale, err := f.cfg.Club.CreateSale(ctx, at.Scope, club.NewSale{
+		Contact: contact.IRI, Club: at.IRI, ClubCode: at.Code,
+		FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number, Address: contact.Address,
+	})
+	if err != nil {
+		return clubFailed(err, "The cart could not be made.")
+	}
+	r.Sale = sale.IRI
+	// A new sale has its own span in which the processor remembers its payment's key.
+	r.ExpiresAt = f.cfg.Now().Add(payable)
+	return nil
+}
+
+// addArticle adds an item to the sale. When the answer got lost, the cart that
+// is read next tells whether the article is there.
+func (f *Registrations) addArticle(ctx context.Context, r *Registration, at Club, item NewItem, offer Offer) error {
+	article := club.NewArticle{Offer: offer.IRI, StartDate: item.StartDate}
+	if item.Debit != nil {
+		article.RepaymentSchedule = &club.RepaymentScheduleRequest{
+			SpecificDay: item.Debit.Day != nil || item.Debit.WeekDay != nil,
+			DebitDay:    item.Debit.Day, DebitWeekDay: item.Debit.WeekDay, StartDate: item.Debit.From,
+		}
+	}
+	err := f.cfg.Club.AddArticle(ctx, at.Scope, r.Sale, article)
+	if club.OutcomeOf(err) == club.Unknown && f.articleArrived(ctx, r, at, offer.IRI) {
+		err = nil
+	}
+	var upstream *club.Error
+	if errors.As(err, &upstream) && upstream.Outcome == club.Rejected {
+		return &Error{Code: OfferNotAvailable, Detail: "The club does not offer this to you.", Err: err}
+	}
+	if err != nil {
+		return clubFailed(err, "An item could not be added to the cart.")
+	}
+	r.Items = append(r.Items, Item{NewItem: item, Offer: offer.IRI, Mandate: offer.NeedsOne(NeedsMandate)})
+	return nil
+}
+
+// articleArrived tells whether the sale holds one article more of the offer than was asked for so far.
+func (f *Registrations) articleArrived(ctx context.Context, r *Registration, at Club, offer club.IRI) bool {
+	sale, err := f.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
+	if err != nil {
+		return false
+	}
+	held := 0
+	for _, article := range sale.Articles {
+		if article.Offer == offer && article.Parent == "" {
+			held++
+		}
+	}
+	asked := 0
+	for _, item := range r.Items {
+		if item.Offer == offer {
+			asked++
+		}
+	}
+	return held > asked
+}
+
+// readCart reads the sale and its check side by side: the club system adds
+// lines on its own, so what was asked for says little about what is there.
+func (f *Registrations) readCart(ctx context.Context, r *Registration, at Club) error {
+	var sale club.Sale
+	var check club.SaleCheck
+	both, bothCtx := errgroup.WithContext(ctx)
+	both.Go(func() (err error) { sale, err = f.cfg.Club.GetSale(bothCtx, at.Scope, r.Sale); return err })
+	both.Go(func() (err error) { check, err = f.cfg.Club.CheckSale(bothCtx, at.Scope, r.Sale); return err })
+	if err := both.Wait(); err != nil {
+		return clubFailed(err, "The cart could not be read.")
+	}
+	r.Cart = cartOf(sale, check, r.Items)
+	if r.Cart.Currency == "" {
+		r.Cart.Currency = at.Currency
+	}
+	return nil
+}
+
+func cartOf(sale club.Sale, check club.SaleCheck, items []Item) Cart {
+	cart := Cart{Total: sale.TotalTI, Currency: sale.Currency, Valid: check.Valid}
+	asked := slices.Clone(items)
+	for _, article := range sale.Articles {
+		line := Line{Offer: article.Offer, Name: article.Name, Price: article.PriceTI, Added: true}
+		i := slices.IndexFunc(asked, func(item Item) bool { return item.Offer == article.Offer })
+		if i >= 0 && article.Parent == "" {
+			line.Added, line.StartDate = false, asked[i].StartDate
+			asked = slices.Delete(asked, i, i+1)
+		}
+		cart.Lines = append(cart.Lines, line)
+	}
+	for _, violation := range check.Violations {
+		cart.Problems = append(cart.Problems, problemOf(violation))
+	}
+	return cart
+}
+
+// problemOf puts a violation into words for a visitor. The club system's own
+// words are not passed on: they are not written for visitors, and may name others.
+func problemOf(v club.Violation) CartProblem {
+	switch v.Code {
+	case "api.error.sale.empty":
+		return CartProblem{"cart_empty", "There is nothing in the cart."}
+	case "api.error.sale.article.age-restricted":
+		return CartProblem{"age_restricted", "One of the offers is not open to people of your age."}
+	case "api.error.sale.article.start-date-required":
+		return CartProblem{"start_date_required", "One of the offers needs a start date."}
+	case "api.error.sale.mandate-required":
+		return CartProblem{"mandate_required", "A direct debit mandate has to be signed first."}
+	case "api.error.sale.contact-incomplete":
+		return CartProblem{"person_incomplete", "The club needs more of your details."}
+	case "api.error.sale.debt":
+		return CartProblem{"debt", "The club asks you to settle what is open first."}
+	default:
+		return CartProblem{"not_accepted", "The club does not accept this cart. Please choose another offer, or ask the club."}
+	}
+}

@@ -1,0 +1,120 @@
+package flows
+
+import (
+	"errors"
+	"time"
+
+	"frontdesk/upstream/club"
+)
+
+// Code names what went wrong. The list is closed: it is the list of the public
+// API, and handlers holds one table from code to HTTP status.
+type Code string
+
+// The codes. What each means to a caller stands in openapi.yaml, ProblemCode.
+const (
+	MalformedRequest      Code = "malformed_request"
+	InvalidRequest        Code = "invalid_request"
+	NotFound              Code = "not_found"
+	MethodNotAllowed      Code = "method_not_allowed"
+	TooLarge              Code = "too_large"
+	ForbiddenOrigin       Code = "forbidden_origin"
+	KeyReused             Code = "key_reused"
+	KeyInUse              Code = "key_in_use"
+	Conflict              Code = "conflict"
+	CartFrozen            Code = "cart_frozen"
+	CartEmpty             Code = "cart_empty"
+	CartInvalid           Code = "cart_invalid"
+	MandateRequired       Code = "mandate_required"
+	NothingDue            Code = "nothing_due"
+	PersonRequired        Code = "person_required"
+	RegistrationClosed    Code = "registration_closed"
+	PaymentUnderWay       Code = "payment_under_way"
+	OfferNotAvailable     Code = "offer_not_available"
+	WebhookUntrusted      Code = "webhook_untrusted"
+	ClubSystemFailed      Code = "club_system_failed"
+	ClubSystemUnavailable Code = "club_system_unavailable"
+	ProcessorUnavailable  Code = "processor_unavailable"
+	StorageUnavailable    Code = "storage_unavailable"
+	Internal              Code = "internal"
+)
+
+// Error is the one error type of the journeys.
+type Error struct {
+	Code       Code
+	Detail     string         // fit for a person to read; says which part failed, never what another system said
+	Fields     []FieldProblem // for InvalidRequest: every field that is wrong
+	RetryAfter time.Duration  // when trying again makes sense; zero when not known
+	Err        error          // the cause, for the log alone
+}
+
+// FieldProblem is one wrong field of a request.
+type FieldProblem struct {
+	Pointer string // RFC 6901, into the body
+	Message string // fit for a person to read
+}
+
+// Error gives the code, the detail and the cause, for the log.
+func (e *Error) Error() string {
+	text := string(e.Code)
+	if e.Detail != "" {
+		text += ": " + e.Detail
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Sentinels of the store.
+var (
+	// ErrNotFound: the store has no such record.
+	ErrNotFound = errors.New("flows: no such record")
+	// ErrConflict: the record is no longer what the caller read.
+	ErrConflict = errors.New("flows: the record was changed by somebody else")
+)
+
+// CodeOf tells an error's code; what carries none is Internal.
+func CodeOf(err error) Code {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return Internal
+}
+
+// storageFailed translates an error of the store. A lost race and a missing
+// record mean something to the caller; all else is Redis in trouble.
+func storageFailed(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrNotFound):
+		return &Error{Code: NotFound, Err: err}
+	case errors.Is(err, ErrConflict):
+		return &Error{Code: Conflict, Detail: "The registration was changed at the same moment.", Err: err}
+	default:
+		return &Error{Code: StorageUnavailable, Err: err}
+	}
+}
+
+// clubFailed translates an error of the club system; part says in plain words
+// what could not be done, so that the caller knows where the journey stopped.
+func clubFailed(err error, part string) error {
+	if err == nil {
+		return nil
+	}
+	failure := &Error{Code: ClubSystemFailed, Detail: part, Err: err}
+	var upstream *club.Error
+	if !errors.As(err, &upstream) {
+		return failure
+	}
+	failure.RetryAfter = upstream.RetryAfter
+	if upstream.Outcome == club.NotSent || upstream.Status == 429 || upstream.Status == 503 {
+		failure.Code = ClubSystemUnavailable
+	}
+	return failure
+}

@@ -1,0 +1,46 @@
+// Package flows holds the journeys: how a visitor's wish becomes calls to the
+// club system and to the card processor, and what is remembered in between.
+//
+// It knows nothing of HTTP requests (that is handlers) and nothing of Redis
+// commands (that is the child package store, which implements Store). The club
+// system's client is used as it is, without an interface: its double speaks
+// HTTP as well. Store is an interface although one implementation ships, for a
+// child may import its parent and never the reverse.
+//
+// Start reading at Registrations for the journey, and at Payments.Advance for
+// the money: a payment moves by that one function, whoever calls it.
+package flows
+
+import (
+	"context"
+	"time"
+)
+
+// Store is what the journeys need of Redis. Every write is one atomic script;
+// a write that lost a race answers ErrConflict and changed nothing.
+type Store interface {
+	// CreateRegistration stores a new registration, version 1.
+	CreateRegistration(ctx context.Context, r *Registration) error
+	// Registration reads a registration and its latest payment (nil when there is none). ErrNotFound.
+	Registration(ctx context.Context, id string) (*Registration, *Payment, error)
+	// SaveRegistration replaces the registration if its version is still r.Version, and counts the version up.
+	SaveRegistration(ctx context.Context, r *Registration) error
+
+	// StartPayment saves the registration as SaveRegistration does and creates
+	// its next payment, both or neither.
+	StartPayment(ctx context.Context, r *Registration, p *Payment) error
+	// Payment reads a payment. ErrNotFound.
+	Payment(ctx context.Context, id PaymentID) (*Payment, error)
+	// Commit moves a payment by compare-and-set; see Move.
+	Commit(ctx context.Context, move Move) error
+	// DuePayments returns payments that want a look, at most limit, and puts each
+	// of them off by pause, so that several gateways share the work.
+	DuePayments(ctx context.Context, now time.Time, pause time.Duration, limit int) ([]PaymentID, error)
+	// LookAt puts the payment's next look at an instant; the zero instant means never again.
+	LookAt(ctx context.Context, id PaymentID, at time.Time) error
+
+	// Once tells whether this is the first call with this name within the period.
+	Once(ctx context.Context, name string, period time.Duration) (bool, error)
+	// Seen tells whether Once was called with this name within its period.
+	Seen(ctx context.Context, name string) (bool, error)
+}

@@ -1,0 +1,161 @@
+package flows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+)
+
+// StartPayment asks for the payment of a registration.
+type StartPayment struct {
+	Method    string // card
+	ReturnURL string // empty: the signup site, with the registration's id
+}
+
+// Pay starts the registration's payment, or goes on with the one that lives:
+// a sale has one payment, however often and from wherever it is asked for. An
+// error leaves the payment where it stands; asking again goes on from there.
+func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayment) (*Payment, error) {
+	r, p, err := f.load(ctx, id, token)
+	if err != nil {
+		return nil, err
+	}
+	if !p.Live() {
+		if p, err = f.begin(ctx, r, p, in); err != nil {
+			return nil, err
+		}
+	}
+	p, err = f.cfg.Payments.Advance(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	if p.State == Intent {
+		// Who asks after a decline wants to try again: the answer sends the buyer
+		// to the processor once more, with the payment that is still the same one.
+		p.DeclineCode = ""
+	}
+	return p, nil
+}
+
+// begin prices the cart anew and stores the payment that freezes it.
+func (f *Registrations) begin(ctx context.Context, r *Registration, last *Payment, in StartPayment) (*Payment, error) {
+	if phase := f.phase(r, last); phase != Open {
+		return nil, closed(phase)
+	}
+	if r.Sale == "" {
+		return nil, r.payableByCard()
+	}
+	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.readCart(ctx, r, at); err != nil {
+		return nil, err
+	}
+	if err := r.payableByCard(); err != nil {
+		return nil, err
+	}
+	r.Generation++
+	now := f.cfg.Now()
+	p := &Payment{
+		ID: NewPaymentID(r.ID, r.Generation), Schema: PaymentSchema, State: Priced, Reason: "asked for by the buyer", Method: in.Method,
+		Registration: r.ID, Generation: r.Generation, ClientToken: r.ClientToken, Sale: r.Sale, Club: at.IRI, Node: at.Scope.Node,
+		Amount: r.Cart.Total, Currency: r.Cart.Currency, Cart: r.Cart.payable(), ReturnURL: f.returnURL(r, in.ReturnURL),
+		Processor: f.cfg.Payments.cfg.Cards.Name(), CreatedAt: now, UpdatedAt: now,
+	}
+	err = f.cfg.Store.StartPayment(ctx, r, p)
+	if errors.Is(err, ErrConflict) {
+		// Somebody else pressed "pay" in the same moment: theirs is the payment.
+		if _, theirs, loadErr := f.cfg.Store.Registration(ctx, r.ID); loadErr == nil && theirs.Live() {
+			return theirs, nil
+		}
+	}
+	return p, storageFailed(err)
+}
+
+// payableByCard says why the cart cannot be paid by card; nil when it can.
+func (r *Registration) payableByCard() error {
+	switch {
+	case r.Contact == nil:
+		return &Error{Code: PersonRequired, Detail: "The buyer's details are missing."}
+	case len(r.Items) == 0:
+		return &Error{Code: CartEmpty, Detail: "There is nothing in the cart."}
+	case r.needsMandate():
+		return &Error{Code: MandateRequired, Detail: "An offer in the cart needs a signed direct debit mandate before it can be paid."}
+	case !r.Cart.Valid:
+		return &Error{Code: CartInvalid, Detail: "The club does not accept the cart; its problems say why."}
+	case r.Cart.Total <= 0:
+		return &Error{Code: NothingDue, Detail: "There is nothing to pay by card."}
+	}
+	return nil
+}
+
+func (r *Registration) needsMandate() bool {
+	for _, item := range r.Items {
+		if item.Mandate {
+			return true
+		}
+	}
+	return false
+}
+
+// payable lists what the amount is for, to be compared before the capture.
+func (c Cart) payable() []CartLine {
+	lines := make([]CartLine, len(c.Lines))
+	for i, line := range c.Lines {
+		lines[i] = CartLine{Offer: line.Offer, Price: line.Price}
+	}
+	return lines
+}
+
+func (f *Registrations) returnURL(r *Registration, asked string) string {
+	if asked != "" {
+		return asked
+	}
+	return f.cfg.PublicURL + "/?registration=" + url.QueryEscape(r.ID)
+}
+
+// Payment answers with the registration's latest payment.
+func (f *Registrations) Payment(ctx context.Context, id, token string) (*Payment, error) {
+	view, err := f.Get(ctx, id, token)
+	if err != nil {
+		return nil, err
+	}
+	if view.Payment == nil {
+		return nil, &Error{Code: NotFound, Detail: "No payment was asked for yet."}
+	}
+	return view.Payment, nil
+}
+
+// PaymentByID answers with one of the registration's payments, also one that
+// was cancelled before the latest was begun.
+func (f *Registrations) PaymentByID(ctx context.Context, id, token string, payment PaymentID) (*Payment, error) {
+	if _, _, err := f.load(ctx, id, token); err != nil {
+		return nil, err
+	}
+	if registration, _ := payment.Split(); registration != id {
+		return nil, &Error{Code: NotFound}
+	}
+	p, err := f.cfg.Store.Payment(ctx, payment)
+	return p, storageFailed(err)
+}
+
+// Cancel gives up a payment of which nothing was captured. PaymentUnderWay once money may have moved.
+func (m *Payments) Cancel(ctx context.Context, id PaymentID) (*Payment, error) {
+	for range maxSteps {
+		p, err := m.Advance(ctx, id)
+		switch {
+		case err != nil:
+			return nil, err
+		case p.State == Cancelled:
+			return p, nil
+		case p.State != Intent:
+			return nil, &Error{Code: PaymentUnderWay, Detail: "The payment can no longer be cancelled."}
+		}
+		if _, err := m.commit(ctx, p, step{to: Cancelling, reason: "the buyer gave up"}); err != nil && !errors.Is(err, ErrConflict) {
+			return nil, storageFailed(err)
+		}
+	}
+	return nil, &Error{Code: Internal, Err: fmt.Errorf("payment %s could neither be cancelled nor moved", id)}
+}

@@ -1,0 +1,136 @@
+package flows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+)
+
+// The figures of the background work.
+const (
+	// pollQueue: how long a job may lie before an idle worker sees it; a buyer waits for it.
+	pollQueue = 100 * time.Millisecond
+	// workers: jobs wait for other systems, not for the processor of this machine.
+	workers = 20
+	// jobTimeout: a whole payment from authorised to recorded, with every call at its limit.
+	jobTimeout = 2 * time.Minute
+	// finishWork: a POST that was begun when the gateway was told to stop takes 30 s at most.
+	finishWork = 35 * time.Second
+	// sweepEvery, within a fifth either way: how often payments are looked for that nobody told of.
+	sweepEvery = 15 * time.Second
+	// sweepLimit: how many payments one sweep enqueues at most.
+	sweepLimit = 500
+)
+
+// advanceJob says "look at this payment", never "record it": running it twice,
+// late or on several gateways at once is harmless.
+const advanceJob = "payment:advance"
+
+// Queue hands background work to the gateways that share a Redis, at least
+// once. Its names are those of the library: asynq keeps them under asynq:*.
+type Queue struct {
+	client *asynq.Client
+	redis  redis.UniversalClient
+}
+
+// NewQueue makes a queue.
+func NewQueue(redis redis.UniversalClient) *Queue {
+	return &Queue{client: asynq.NewClientFromRedisClient(redis), redis: redis}
+}
+
+// EnqueueAdvance asks for one Advance of a payment, on any gateway, soon.
+func (q *Queue) EnqueueAdvance(ctx context.Context, id PaymentID) error {
+	// No retry by the queue: a payment that could not be moved is found again by the sweeper.
+	_, err := q.client.EnqueueContext(ctx, asynq.NewTask(advanceJob, []byte(id)), asynq.MaxRetry(0), asynq.Timeout(jobTimeout))
+	if err != nil {
+		return &Error{Code: StorageUnavailable, Err: err}
+	}
+	return nil
+}
+
+// Worker runs the background work of one gateway.
+type Worker struct {
+	cfg    WorkerConfig
+	server *asynq.Server
+}
+
+// WorkerConfig is what a worker needs; every field is required.
+type WorkerConfig struct {
+	Store    Store
+	Queue    *Queue
+	Payments *Payments
+	Now      func() time.Time
+	After    func(time.Duration) <-chan time.Time
+	Log      *slog.Logger
+}
+
+// NewWorker makes a worker that does not run yet.
+func NewWorker(cfg WorkerConfig) *Worker {
+	return &Worker{cfg: cfg, server: asynq.NewServerFromRedisClient(cfg.Queue.redis, asynq.Config{
+		Concurrency: workers, TaskCheckInterval: pollQueue, ShutdownTimeout: finishWork,
+		Logger: quiet{cfg.Log}, LogLevel: asynq.WarnLevel,
+	})}
+}
+
+// Run works until the context ends, and then finishes what was begun.
+func (w *Worker) Run(ctx context.Context) error {
+	mux := asynq.NewServeMux()
+	mux.HandleFunc(advanceJob, func(ctx context.Context, job *asynq.Task) error {
+		w.advance(ctx, PaymentID(job.Payload()))
+		return nil
+	})
+	if err := w.server.Start(mux); err != nil {
+		return fmt.Errorf("background work cannot start: %w", err)
+	}
+	for {
+		w.sweep(ctx)
+		select {
+		case <-ctx.Done():
+			w.server.Shutdown()
+			return nil
+		case <-w.cfg.After(jitter(sweepEvery)):
+		}
+	}
+}
+
+// advance never fails the job: the sweeper repeats what has to be repeated.
+func (w *Worker) advance(ctx context.Context, id PaymentID) {
+	_, err := w.cfg.Payments.Advance(ctx, id)
+	switch {
+	case CodeOf(err) == NotFound && err != nil:
+		err = w.cfg.Store.LookAt(ctx, id, time.Time{}) // a start that was not completed
+	case err != nil:
+		w.cfg.Log.Warn("payment not advanced", "payment", id, "error", err)
+		return
+	}
+	if err != nil {
+		w.cfg.Log.Warn("payment not dropped from the open ones", "payment", id, "error", err)
+	}
+}
+
+// sweep enqueues the payments whose look is due.
+func (w *Worker) sweep(ctx context.Context) {
+	due, err := w.cfg.Store.DuePayments(ctx, w.cfg.Now(), 2*sweepEvery, sweepLimit)
+	for _, id := range due {
+		if err = w.cfg.Queue.EnqueueAdvance(ctx, id); err != nil {
+			break
+		}
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		w.cfg.Log.Warn("open payments not swept", "error", err)
+	}
+}
+
+// quiet passes the queue library's warnings on, marked as such.
+type quiet struct{ log *slog.Logger }
+
+func (q quiet) Debug(args ...any) { q.log.Debug("queue: " + fmt.Sprint(args...)) }
+func (q quiet) Info(args ...any)  { q.log.Debug("queue: " + fmt.Sprint(args...)) }
+func (q quiet) Warn(args ...any)  { q.log.Warn("queue: " + fmt.Sprint(args...)) }
+func (q quiet) Error(args ...any) { q.log.Error("queue: " + fmt.Sprint(args...)) }
+func (q quiet) Fatal(args ...any) { q.log.Error("queue: " + fmt.Sprint(args...)) }

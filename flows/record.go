@@ -1,0 +1,256 @@
+package flows
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
+)
+
+// The figures of the one POST that tells the club system that money came in.
+const (
+	// claimLife: a process that slept longer than this after it asked for its
+	// claim may find that others have drawn conclusions, so it must not send.
+	claimLife = 10 * time.Second
+	// triesPerClaim: a request of which no byte left may be sent again at once, a few times.
+	triesPerClaim = 3
+	// maxClaims: with the pauses of claimPause about 25 minutes of a club system
+	// that cannot be reached; then the buyer gets the money back. Two metadata
+	// entries a claim stay well inside the processors' 50.
+	maxClaims = 10
+)
+
+// claimPause is how long to wait before the next claim after n were released.
+func claimPause(n int) time.Duration {
+	return min(15*time.Second<<(n-1), 5*time.Minute)
+}
+
+// prepareRecord moves a captured payment to sending, owned by this process.
+// From here on only record, called right after the move, may send the POST.
+func (m *Payments) prepareRecord(ctx context.Context, p *Payment) (step, error) {
+	if early := p.NotBefore.Sub(m.cfg.Now()); early > 0 {
+		return wait(early), nil
+	}
+	if p.Unrelease {
+		if err := m.annotate(ctx, p, "release", p.PostID); err != nil {
+			return step{}, processorFailed(err)
+		}
+		return step{to: Captured, reason: p.Reason, edit: func(next *Payment) { next.Unrelease = false }}, nil
+	}
+	payer := p.Payer
+	if payer == nil || m.cfg.Now().Sub(payer.ReadAt) > freshSale {
+		sale, err := m.cfg.Club.GetSale(ctx, p.Scope(), p.Sale)
+		if err != nil {
+			return step{}, clubFailed(err, "The sale could not be read.")
+		}
+		payer = m.payer(sale)
+	}
+	return step{to: Sending, reason: "about to be recorded", lease: lease, edit: func(next *Payment) {
+		next.Payer, next.Claim, next.PostID = payer, p.Claim+1, uuid.NewString()
+	}}, nil
+}
+
+// outcome is how one attempt to record ended.
+type outcome struct {
+	step
+	mark string // what to append to the processor's journal first: "done", "release" or nothing
+}
+
+// record sends the POST under a one-shot claim and commits what came of it.
+// It must run in the call that moved the payment to sending, and it runs to
+// its end whatever happens to the caller: a POST that was begun is finished.
+func (m *Payments) record(ctx context.Context, p *Payment) error {
+	ctx = context.WithoutCancel(ctx)
+	asked := m.cfg.Now()
+	gate := func() error {
+		now := m.cfg.Now()
+		// The wall clock sees a machine that was suspended, the monotonic one a clock that was set.
+		if now.Sub(asked) > claimLife || now.Round(0).Sub(asked.Round(0)) > claimLife {
+			return fmt.Errorf("claim %d is older than %s", p.Claim, claimLife)
+		}
+		return nil
+	}
+	result := m.claimAndSend(ctx, p, gate)
+	if result.mark == "release" {
+		// The release is written before anybody may claim again; if it cannot be
+		// written now, the record says that it is owed.
+		if err := m.annotate(ctx, p, "release", p.PostID); err != nil {
+			edit := result.edit
+			result.edit = func(next *Payment) {
+				if edit != nil {
+					edit(next)
+				}
+				next.Unrelease = true
+			}
+		}
+	}
+	_, err := m.commit(ctx, p, result.step)
+	if result.mark == "done" {
+		// Written after the commit, so that the buyer does not wait for it; written
+		// even if the commit failed, since it resolves the doubt that then follows.
+		if journalErr := m.annotate(ctx, p, "done", p.PostID); journalErr != nil {
+			m.cfg.Log.Warn("acceptance not journalled at the processor", "payment", p.ID, "error", journalErr)
+		}
+	}
+	return storageFailed(err)
+}
+
+// claimAndSend wins the claim, or finds it lost, and sends.
+func (m *Payments) claimAndSend(ctx context.Context, p *Payment, gate club.Gate) outcome {
+	held, err := m.claim(ctx, p, gate)
+	switch {
+	case errors.Is(err, cards.ErrKeyReused):
+		return outcome{step: step{to: InDoubt, reason: "claim " + strconv.Itoa(p.Claim) + " is held by another process"}}
+	case err != nil:
+		return m.notSent(p, "the claim was not confirmed by the processor")
+	case held.Metadata[claimKey("post", p.Claim)] != p.PostID || !onlyReleased(held, p.Claim) || journalled(held):
+		return outcome{step: step{to: InDoubt, reason: "the processor's journal tells of another attempt"}}
+	}
+	return m.send(ctx, p, gate)
+}
+
+// claim writes our post id under the claim's number. The key makes one winner:
+// a repetition of our own request replays its success, another process's is refused.
+func (m *Payments) claim(ctx context.Context, p *Payment, gate club.Gate) (held cards.Payment, err error) {
+	key := fmt.Sprintf("claim:%s:%d", p.ID, p.Claim)
+	entry := map[string]string{claimKey("post", p.Claim): p.PostID}
+	for range triesPerClaim {
+		held, err = m.cfg.Cards.Annotate(ctx, key, p.ProcessorID, entry)
+		if err == nil || errors.Is(err, cards.ErrKeyReused) || gate() != nil {
+			break
+		}
+	}
+	return held, err
+}
+
+// send posts the payment and sorts the outcome: certain ones lead on, all else is doubt.
+func (m *Payments) send(ctx context.Context, p *Payment, gate club.Gate) outcome {
+	payment := club.NewPayment{
+		Contact: p.Payer.Contact, FamilyName: p.Payer.FamilyName, GivenName: p.Payer.GivenName, Number: p.Payer.Number,
+		Amount: p.Amount, Mean: "CBWeb", Club: p.Club, ClubCode: p.Payer.ClubCode, Checkout: p.Payer.Checkout,
+	}
+	corrected := false
+	for try := 1; ; try++ {
+		_, err := m.cfg.Club.CreatePayment(ctx, p.Scope(), p.Sale, payment, gate)
+		if err != nil {
+			m.cfg.Log.Warn("payment not recorded", "payment", p.ID, "outcome", club.OutcomeOf(err), "error", err)
+		}
+		switch club.OutcomeOf(err) {
+		case club.Accepted:
+			return outcome{step: step{to: Recorded, reason: "the club system accepted it"}, mark: "done"}
+		case club.NotSent:
+			if try < triesPerClaim && gate() == nil {
+				continue
+			}
+			return m.notSent(p, "the club system could not be reached")
+		case club.Refused:
+			if !corrected && gate() == nil && m.cfg.Club.RefreshToken(ctx) == nil {
+				corrected = true
+				continue
+			}
+			return m.notSent(p, "the club system refused our credentials")
+		case club.Rejected:
+			return m.rejected(ctx, p)
+		default:
+			return outcome{step: step{to: InDoubt, reason: "the answer of the club system is not known"}}
+		}
+	}
+}
+
+// notSent is for an attempt of which it is certain that nothing happened.
+func (m *Payments) notSent(p *Payment, reason string) outcome {
+	if p.Claim >= maxClaims {
+		return outcome{step: step{to: RefundDue, reason: reason + ", for the last time"}, mark: "release"}
+	}
+	return outcome{mark: "release", step: step{to: Captured, reason: reason, edit: func(next *Payment) {
+		next.NotBefore = m.cfg.Now().Add(claimPause(p.Claim))
+	}}}
+}
+
+// rejected is for an answer in which the club system's application says no. It
+// is believed only if the sale looks as it did before.
+func (m *Payments) rejected(ctx context.Context, p *Payment) outcome {
+	sale, check, err := m.readSale(ctx, p)
+	if err == nil && check.Valid && sale.State == saleBuilding && sale.TotalTI == p.Amount && sameCart(p.Cart, cartLines(sale)) {
+		return outcome{step: step{to: RefundDue, reason: "the club system rejected it, and the sale is untouched"}, mark: "release"}
+	}
+	return outcome{step: step{to: InDoubt, reason: "the club system rejected it, but the sale does not look untouched"}}
+}
+
+// saleBuilding is the state of a sale that nothing has settled.
+const saleBuilding = "building"
+
+// annotate appends an entry about the current claim to the processor's
+// journal. Entries are never overwritten: their keys carry the claim's number.
+func (m *Payments) annotate(ctx context.Context, p *Payment, what, value string) error {
+	_, err := m.cfg.Cards.Annotate(ctx, fmt.Sprintf("%s:%s:%d", what, p.ID, p.Claim), p.ProcessorID,
+		map[string]string{claimKey(what, p.Claim): value})
+	return err
+}
+
+// claimKey names a journal entry: fd_post_1, fd_release_1, fd_done_1.
+func claimKey(what string, n int) string { return "fd_" + what + "_" + strconv.Itoa(n) }
+
+// onlyReleased tells whether every claim before the n-th was released.
+func onlyReleased(held cards.Payment, n int) bool {
+	for i := 1; i < n; i++ {
+		if held.Metadata[claimKey("release", i)] == "" {
+			return false
+		}
+	}
+	return held.Metadata[claimKey("release", n)] == ""
+}
+
+// journalled tells whether an accepted answer was journalled under any claim.
+func journalled(held cards.Payment) bool {
+	for i := 1; i <= maxClaims; i++ {
+		if held.Metadata[claimKey("done", i)] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// metadata is what the processor keeps for us: enough to find and to rebuild
+// the payment without Redis, signed, and without personal data.
+func (m *Payments) metadata(p *Payment) map[string]string {
+	entries := map[string]string{
+		"fd_version":      "1",
+		"fd_environment":  m.cfg.Environment,
+		"fd_registration": p.Registration,
+		"fd_sale":         string(p.Sale),
+		"fd_amount":       strconv.FormatInt(p.Amount, 10),
+		"fd_currency":     p.Currency,
+		"fd_club":         string(p.Club),
+		"fd_generation":   strconv.Itoa(p.Generation),
+	}
+	entries["fd_mac"] = hex.EncodeToString(m.cfg.Keys.Sign(signedText(entries)))
+	return entries
+}
+
+// ours tells whether metadata says what the record says, and we signed it.
+func (m *Payments) ours(p *Payment, held map[string]string) bool {
+	for key, want := range m.metadata(p) {
+		if key != "fd_mac" && held[key] != want {
+			return false
+		}
+	}
+	signature, err := hex.DecodeString(held["fd_mac"])
+	return err == nil && m.cfg.Keys.Verify(signedText(held), signature)
+}
+
+// signedText joins the signed entries, each on a line of its own.
+func signedText(entries map[string]string) []byte {
+	var text []byte
+	for _, key := range []string{"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency", "fd_club", "fd_generation"} {
+		text = fmt.Appendf(text, "%s=%s\n", key, entries[key])
+	}
+	return text
+}

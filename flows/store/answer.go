@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/flows"
+)
+
+// Answer is what a request got, to be given again to its repetition.
+type Answer struct {
+	Status int               `json:"status"`
+	Header map[string]string `json:"header"`
+	Body   []byte            `json:"body"`
+}
+
+// Begun says how a request with an idempotency key stands.
+type Begun string
+
+// The ways a request with an idempotency key can stand.
+const (
+	First   Begun = "first"   // nobody sent it before: carry it out, then KeepAnswer or DropAnswer
+	Running Begun = "running" // the first one has not been answered yet
+	Reused  Begun = "reused"  // the key came with another request before
+	Done    Begun = "done"    // the first one was answered; here is its answer
+)
+
+// The figures of idempotent requests.
+const (
+	// runningFor: longer than any request takes; after it a request whose gateway died can be sent again.
+	runningFor = 90 * time.Second
+	// keepAnswer: as long as a caller may repeat a request and get the first answer.
+	keepAnswer = 24 * time.Hour
+)
+
+// beginAnswer reserves an idempotency key for its first request.
+//
+// KEYS  1 answer
+// ARGV  1 fingerprint of the request  2 owner  3 time to live of the reservation, ms
+// Returns {"first"}, {"running"}, {"reused"} or {"done", answer}.
+var beginAnswer = redis.NewScript(`
+local held = redis.call('HMGET', KEYS[1], 'fingerprint', 'owner', 'answer')
+if not held[1] then
+  redis.call('HSET', KEYS[1], 'fingerprint', ARGV[1], 'owner', ARGV[2])
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+  return {'first'}
+end
+if held[1] ~= ARGV[1] then return {'reused'} end
+if held[3] then return {'done', held[3]} end
+if held[2] == ARGV[2] then return {'first'} end
+return {'running'}
+`)
+
+// keepAnswerScript stores the answer, if the reservation is still the caller's.
+//
+// KEYS  1 answer
+// ARGV  1 owner  2 answer  3 time to live, ms
+// Returns 1 when it is stored, else 0.
+var keepAnswerScript = redis.NewScript(`
+if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'answer', ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1
+`)
+
+// dropAnswer frees the key, if the reservation is still the caller's.
+//
+// KEYS  1 answer
+// ARGV  1 owner
+// Returns 1 when it is freed, else 0.
+var dropAnswer = redis.NewScript(`
+if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])
+`)
+
+// BeginAnswer reserves an idempotency key within a scope (a holder and a
+// route) for the request with this fingerprint. owner names the attempt.
+func (s *Store) BeginAnswer(ctx context.Context, scope, key, fingerprint, owner string) (Begun, Answer, error) {
+	at := answerKey(scope, key)
+	reply, err := s.run(ctx, beginAnswer, []string{at}, fingerprint, owner, runningFor.Milliseconds())
+	if err != nil {
+		return "", Answer{}, unavailable(err)
+	}
+	fields, ok := reply.([]any)
+	if !ok || len(fields) == 0 {
+		return "", Answer{}, unavailable(errReply)
+	}
+	begun, _ := fields[0].(string)
+	if Begun(begun) != Done {
+		return Begun(begun), Answer{}, nil
+	}
+	sealed, _ := fields[1].(string)
+	var answer Answer
+	if err := s.open(at, sealed, &answer); err != nil {
+		return "", Answer{}, unavailable(err)
+	}
+	return Done, answer, nil
+}
+
+// KeepAnswer stores the definitive answer to the first request. It is sealed:
+// the answer that starts a registration holds its token.
+func (s *Store) KeepAnswer(ctx context.Context, scope, key, owner string, answer Answer) error {
+	at := answerKey(scope, key)
+	sealed, err := s.seal(at, answer)
+	if err != nil {
+		return err
+	}
+	_, err = s.run(ctx, keepAnswerScript, []string{at}, owner, sealed, keepAnswer.Milliseconds())
+	return unavailable(err)
+}
+
+// DropAnswer frees the key after an answer that is not definitive.
+func (s *Store) DropAnswer(ctx context.Context, scope, key, owner string) error {
+	_, err := s.run(ctx, dropAnswer, []string{answerKey(scope, key)}, owner)
+	return unavailable(err)
+}
+
+func unavailable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &flows.Error{Code: flows.StorageUnavailable, Err: err}
+}

@@ -1,0 +1,39 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+
+	"frontdesk/flows"
+)
+
+// openPayments is a sorted set of the payments that are not final, scored by
+// the millisecond of their next look.
+const openPayments = "fd:payments:open"
+
+func registrationKey(id string) string { return "fd:{" + id + "}:registration" }
+
+// paymentPrefix is completed by the generation; scripts do that themselves.
+func paymentPrefix(registration string) string { return "fd:{" + registration + "}:payment:" }
+
+func paymentKey(id flows.PaymentID) string {
+	registration, generation := id.Split()
+	return paymentPrefix(registration) + strconv.Itoa(generation)
+}
+
+// onceKey remembers that something happened.
+func onceKey(name string) string { return "fd:once:" + digest(name) }
+
+// answerKey holds the answer to an idempotent request. The scope and the key
+// are the caller's, so they appear hashed alone.
+func answerKey(scope, key string) string { return "fd:answer:" + digest(scope, key) }
+
+// digest hashes parts so that no two lists of parts look alike.
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		h.Write([]byte(strconv.Itoa(len(part)) + ":" + part))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,162 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/flows"
+)
+
+// startPayment saves a registration and creates its next payment, both or
+// neither. Neither expires while the payment is not final.
+//
+// KEYS  1 registration  2 payment
+// ARGV  1 expected version of the registration  2 operation  3 body of the registration  4 generation
+//
+//	5 state of the payment  6 body of the payment
+//
+// Returns 1 when it is done (also when this very operation did it before), 0 when the registration was changed.
+var startPayment = redis.NewScript(`
+local held = redis.call('HMGET', KEYS[1], 'version', 'operation')
+if held[2] == ARGV[2] then return 1 end
+if held[1] ~= ARGV[1] or redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
+redis.call('HSET', KEYS[1], 'version', ARGV[1] + 1, 'operation', ARGV[2], 'body', ARGV[3], 'generation', ARGV[4])
+redis.call('PERSIST', KEYS[1])
+redis.call('HSET', KEYS[2], 'version', 1, 'state', ARGV[5], 'body', ARGV[6])
+return 1
+`)
+
+// commit moves a payment by compare-and-set. A repeated operation returns its
+// first result, since the caller may not have had the answer.
+//
+// KEYS  1 payment  2 registration
+// ARGV  1 expected state  2 expected version  3 operation  4 new state  5 new body
+//
+//	6 lease, ms, 0 for none  7 how long the lease must be over, ms, 0 for no condition
+//	8 time to live of a final payment, ms, 0 while it is not final  9 time to live of its registration then, ms
+//
+// Returns 1 when it moved, 0 when it is not what the caller read, -1 when it is leased to another process.
+var commit = redis.NewScript(`
+if redis.call('HEXISTS', KEYS[1], 'operation:' .. ARGV[3]) == 1 then return 1 end
+local held = redis.call('HMGET', KEYS[1], 'state', 'version', 'lease')
+if held[1] ~= ARGV[1] or held[2] ~= ARGV[2] then return 0 end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+if ARGV[7] ~= '0' and now < tonumber(held[3] or '0') + ARGV[7] then return -1 end
+local lease = 0
+if ARGV[6] ~= '0' then lease = now + ARGV[6] end
+redis.call('HSET', KEYS[1], 'state', ARGV[4], 'version', ARGV[2] + 1, 'body', ARGV[5],
+  'lease', string.format('%.0f', lease), 'operation:' .. ARGV[3], ARGV[2] + 1)
+if ARGV[8] ~= '0' then
+  redis.call('PEXPIRE', KEYS[1], ARGV[8])
+  redis.call('PEXPIRE', KEYS[2], ARGV[9])
+end
+return 1
+`)
+
+// duePayments takes payments whose look is due, and puts each of them off, so
+// that gateways that ask at the same time get different ones.
+//
+// KEYS  1 open payments
+// ARGV  1 now, ms  2 the next look, ms  3 limit
+// Returns their ids.
+var duePayments = redis.NewScript(`
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
+for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', ARGV[2], id) end
+return due
+`)
+
+// StartPayment implements flows.Store. The payment enters the list of open
+// ones first: an entry without a payment is dropped later, a payment without
+// an entry would never be looked at.
+func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flows.Payment) error {
+	if err := s.LookAt(ctx, p.ID, p.CreatedAt); err != nil {
+		return err
+	}
+	rKey, pKey := registrationKey(r.ID), paymentKey(p.ID)
+	rBody, err := s.seal(rKey, r)
+	if err != nil {
+		return err
+	}
+	pBody, err := s.seal(pKey, p)
+	if err != nil {
+		return err
+	}
+	started, err := s.run(ctx, startPayment, []string{rKey, pKey}, r.Version, uuid.NewString(), rBody, r.Generation, string(p.State), pBody)
+	if err != nil {
+		return err
+	}
+	if started != int64(1) {
+		return flows.ErrConflict
+	}
+	r.Version++
+	p.Version = 1
+	return nil
+}
+
+// Payment implements flows.Store.
+func (s *Store) Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
+	key := paymentKey(id)
+	fields, err := s.redis.HMGet(ctx, key, "version", "body").Result()
+	switch {
+	case err != nil:
+		return nil, err
+	case fields[0] == nil:
+		return nil, flows.ErrNotFound
+	}
+	p := &flows.Payment{}
+	p.Version, err = s.record(key, fields[0], fields[1], p)
+	return p, err
+}
+
+// Commit implements flows.Store.
+func (s *Store) Commit(ctx context.Context, move flows.Move) error {
+	key := paymentKey(move.Next.ID)
+	body, err := s.seal(key, move.Next)
+	if err != nil {
+		return err
+	}
+	moved, err := s.run(ctx, commit, []string{key, registrationKey(move.Next.Registration)},
+		string(move.From), move.Version, move.Operation, string(move.Next.State), body,
+		move.Lease.Milliseconds(), move.OwnerGone.Milliseconds(), move.Keep.Milliseconds(), keepAfterPayment.Milliseconds())
+	if err != nil {
+		return err
+	}
+	switch moved {
+	case int64(1):
+		move.Next.Version = move.Version + 1
+		return nil
+	case int64(-1):
+		return flows.ErrOwned
+	default:
+		return flows.ErrConflict
+	}
+}
+
+// keepAfterPayment: how long a registration outlives the end of its payment;
+// a payment that was cancelled leaves it open for another try.
+const keepAfterPayment = 2 * flows.KeepRegistration
+
+// DuePayments implements flows.Store.
+func (s *Store) DuePayments(ctx context.Context, now time.Time, pause time.Duration, limit int) ([]flows.PaymentID, error) {
+	due, err := duePayments.Run(ctx, s.redis, []string{openPayments}, now.UnixMilli(), now.Add(pause).UnixMilli(), limit).StringSlice()
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]flows.PaymentID, len(due))
+	for i, id := range due {
+		ids[i] = flows.PaymentID(id)
+	}
+	return ids, nil
+}
+
+// LookAt implements flows.Store.
+func (s *Store) LookAt(ctx context.Context, id flows.PaymentID, at time.Time) error {
+	if at.IsZero() {
+		return s.redis.ZRem(ctx, openPayments, string(id)).Err()
+	}
+	return s.redis.ZAdd(ctx, openPayments, redis.Z{Score: float64(at.UnixMilli()), Member: string(id)}).Err()
+}

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/flows"
+)
+
+// saveRegistration replaces a registration if it is still at the version that
+// the caller read.
+//
+// KEYS  1 registration
+// ARGV  1 expected version (0: it must not exist)  2 operation  3 body  4 payment generation  5 time to live, ms
+// Returns 1 when it is saved (also when this very operation saved it before), 0 when it was changed.
+var saveRegistration = redis.NewScript(`
+local held = redis.call('HMGET', KEYS[1], 'version', 'operation')
+if held[2] == ARGV[2] then return 1 end
+if (held[1] or '0') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'version', ARGV[1] + 1, 'operation', ARGV[2], 'body', ARGV[3], 'generation', ARGV[4])
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
+return 1
+`)
+
+// loadRegistration reads a registration with its latest payment.
+//
+// KEYS  1 registration
+// ARGV  1 prefix of its payments' keys
+// Returns {version, body, generation, payment version, payment body}, without the last two when there is no payment.
+var loadRegistration = redis.NewScript(`
+local r = redis.call('HMGET', KEYS[1], 'version', 'body', 'generation')
+if not r[1] then return {} end
+if r[3] ~= '0' then
+  local p = redis.call('HMGET', ARGV[1] .. r[3], 'version', 'body')
+  if p[1] then r[4] = p[1]; r[5] = p[2] end
+end
+return r
+`)
+
+// CreateRegistration implements flows.Store.
+func (s *Store) CreateRegistration(ctx context.Context, r *flows.Registration) error {
+	return s.SaveRegistration(ctx, r)
+}
+
+// SaveRegistration implements flows.Store.
+func (s *Store) SaveRegistration(ctx context.Context, r *flows.Registration) error {
+	key := registrationKey(r.ID)
+	body, err := s.seal(key, r)
+	if err != nil {
+		return err
+	}
+	saved, err := s.run(ctx, saveRegistration, []string{key}, r.Version, uuid.NewString(), body, r.Generation, registrationTTL(r).Milliseconds())
+	if err != nil {
+		return err
+	}
+	if saved != int64(1) {
+		return flows.ErrConflict
+	}
+	r.Version++
+	return nil
+}
+
+// registrationTTL keeps a registration for a day beyond its end. It is counted
+// from the registration's own instants, so that no clock is read here.
+func registrationTTL(r *flows.Registration) time.Duration {
+	return r.ExpiresAt.Sub(r.CreatedAt) + flows.KeepRegistration
+}
+
+// Registration implements flows.Store.
+func (s *Store) Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error) {
+	key := registrationKey(id)
+	reply, err := s.run(ctx, loadRegistration, []string{key}, paymentPrefix(id))
+	if err != nil {
+		return nil, nil, err
+	}
+	fields, ok := reply.([]any)
+	switch {
+	case !ok:
+		return nil, nil, errReply
+	case len(fields) == 0:
+		return nil, nil, flows.ErrNotFound
+	}
+	r := &flows.Registration{}
+	if r.Version, err = s.record(key, fields[0], fields[1], r); err != nil {
+		return nil, nil, err
+	}
+	if len(fields) < 5 {
+		return r, nil, nil
+	}
+	p := &flows.Payment{}
+	p.Version, err = s.record(paymentKey(flows.NewPaymentID(id, r.Generation)), fields[3], fields[4], p)
+	return r, p, err
+}
+
+// record opens a body and reads the version beside it.
+func (s *Store) record(key string, version, body, record any) (int64, error) {
+	digits, okVersion := version.(string)
+	sealed, okBody := body.(string)
+	if !okVersion || !okBody {
+		return 0, errReply
+	}
+	if err := s.open(key, sealed, record); err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(digits, 10, 64)
+}
+
+// Once implements flows.Store.
+func (s *Store) Once(ctx context.Context, name string, period time.Duration) (bool, error) {
+	return s.redis.SetNX(ctx, onceKey(name), 1, period).Result()
+}
+
+// Seen implements flows.Store.
+func (s *Store) Seen(ctx context.Context, name string) (bool, error) {
+	n, err := s.redis.Exists(ctx, onceKey(name)).Result()
+	return n > 0, err
+}
