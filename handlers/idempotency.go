@@ -1,0 +1,157 @@
+package handlers
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+
+	"frontdesk/api"
+	"frontdesk/flows"
+	"frontdesk/flows/store"
+)
+
+// requestLife bounds a request that goes on after its client has left.
+const requestLife = 60 * time.Second
+
+// keptHeaders are the headers of an answer that a replay repeats.
+var keptHeaders = []string{"Content-Type", "Location", "Set-Cookie"}
+
+// idempotent carries a request with an Idempotency-Key out once, and gives its
+// definitive answer to every repetition (IETF draft: The Idempotency-Key HTTP
+// Header Field). The request goes on when its client leaves: the client will
+// come back for the answer.
+func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		op, ok := s.operationOf(c)
+		if !ok || !op.needsKey {
+			return next(c)
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), requestLife)
+		defer cancel()
+		c.SetRequest(c.Request().WithContext(ctx))
+
+		body, err := io.ReadAll(c.Request().Body)
+		if err != nil {
+			return err
+		}
+		c.Request().Body = keptBody{c.Request().Body, bytes.NewReader(body)}
+		who := callerOf(ctx)
+		key := c.Request().Header.Get("Idempotency-Key")
+		scope := who.clientToken + "\n" + who.token + "\n" + c.Request().Method + " " + c.Request().URL.Path
+		owner := uuid.NewString()
+		begun, answer, err := s.cfg.Store.BeginAnswer(ctx, scope, key, fingerprint(c.Request(), body), owner)
+		switch {
+		case err != nil:
+			return err
+		case begun == store.Running:
+			return &flows.Error{Code: flows.KeyInUse}
+		case begun == store.Reused:
+			return &flows.Error{Code: flows.KeyReused}
+		case begun == store.Done:
+			return s.replay(c, op, answer)
+		}
+		answer, definitive := s.carryOut(c, next)
+		if definitive {
+			err = s.cfg.Store.KeepAnswer(ctx, scope, key, owner, answer)
+		} else {
+			err = s.cfg.Store.DropAnswer(ctx, scope, key, owner)
+		}
+		if err != nil {
+			s.cfg.Log.Warn("answer not kept for a repetition", "trace", traceOf(c), "error", err)
+		}
+		return s.write(c, answer)
+	}
+}
+
+// keptBody lets a body be read again without hiding what validation left on it.
+type keptBody struct {
+	io.ReadCloser
+	again io.Reader
+}
+
+func (b keptBody) Read(p []byte) (int, error) { return b.again.Read(p) }
+
+// ValidatedValue passes on the value that was validated; see openapi3filter.
+func (b keptBody) ValidatedValue() any {
+	if validated, ok := b.ReadCloser.(interface{ ValidatedValue() any }); ok {
+		return validated.ValidatedValue()
+	}
+	return nil
+}
+
+// fingerprint tells a repetition from another request. How the session is asked for is part of it.
+func fingerprint(r *http.Request, body []byte) string {
+	h := sha256.New()
+	h.Write([]byte(r.Header.Get("X-Frontdesk-Session") + "\n"))
+	h.Write(body)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// carryOut lets the request be answered into memory. The answer is definitive
+// unless its problem document invites the caller to send the same again.
+func (s *Server) carryOut(c echo.Context, next echo.HandlerFunc) (answer store.Answer, definitive bool) {
+	real := c.Response()
+	kept := &capture{header: real.Header()}
+	c.SetResponse(echo.NewResponse(kept, s.echo))
+	definitive = true
+	if err := next(c); err != nil {
+		problem, _ := problemOf(err, "")
+		definitive = problem.Retry == api.ProblemRetryNever
+		s.writeProblem(err, c)
+	}
+	c.SetResponse(real)
+	answer = store.Answer{Status: kept.status, Header: map[string]string{}, Body: kept.body.Bytes()}
+	for _, name := range keptHeaders {
+		if value := real.Header().Get(name); value != "" {
+			answer.Header[name] = value
+		}
+	}
+	return answer, definitive
+}
+
+// capture takes an answer down instead of sending it.
+type capture struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (w *capture) Header() http.Header         { return w.header }
+func (w *capture) Write(p []byte) (int, error) { return w.body.Write(p) }
+func (w *capture) WriteHeader(status int)      { w.status = status }
+
+// replay answers a repetition. A payment is shown as it stands now: an old
+// answer that sends the buyer to pay must not outlive the payment.
+func (s *Server) replay(c echo.Context, op operation, answer store.Answer) error {
+	c.Response().Header().Set("Idempotent-Replayed", "true")
+	if op.Operation.OperationID != "startPayment" || answer.Status >= http.StatusBadRequest {
+		return s.write(c, answer)
+	}
+	var first api.Payment
+	if err := json.Unmarshal(answer.Body, &first); err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	payment, err := s.cfg.Registrations.PaymentByID(ctx, c.Param("id"), callerOf(ctx).token, flows.PaymentID(first.Id))
+	if err != nil {
+		return err
+	}
+	return s.paymentStarted(payment).VisitStartPaymentResponse(c.Response())
+}
+
+func (s *Server) write(c echo.Context, answer store.Answer) error {
+	for name, value := range answer.Header {
+		c.Response().Header().Set(name, value)
+	}
+	c.Response().WriteHeader(answer.Status)
+	_, err := c.Response().Write(answer.Body)
+	return err
+}

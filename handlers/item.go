@@ -1,0 +1,60 @@
+package handlers
+
+import (
+	"context"
+
+	"frontdesk/api"
+	"frontdesk/flows"
+)
+
+// AddItem serves POST /v1/registrations/{id}/items.
+func (s *Server) AddItem(ctx context.Context, request api.AddItemRequestObject) (api.AddItemResponseObject, error) {
+	view, err := s.cfg.Registrations.AddItem(ctx, request.Id, callerOf(ctx).token, itemOf(*request.Body))
+	if err != nil {
+		return nil, err
+	}
+	return api.AddItem201JSONResponse(s.registrationOf(view)), nil
+}
+
+// ClearItems serves DELETE /v1/registrations/{id}/items.
+func (s *Server) ClearItems(ctx context.Context, request api.ClearItemsRequestObject) (api.ClearItemsResponseObject, error) {
+	view, err := s.cfg.Registrations.ClearItems(ctx, request.Id, callerOf(ctx).token)
+	if err != nil {
+		return nil, err
+	}
+	return api.ClearItems200JSONResponse(s.registrationOf(view)), nil
+}
+
+func itemOf(item api.NewItem) flows.NewItem {
+	out := flows.NewItem{OfferID: item.OfferId, StartDate: value(item.StartDate)}
+	if item.Debit != nil {
+		out.Debit = &flows.Debit{Day: item.Debit.Day, WeekDay: item.Debit.WeekDay, From: value(item.Debit.From)}
+	}
+	return out
+}
+
+// cartOf puts a cart into the words of the contract; what the club system
+// added on its own is told apart as a change.
+func cartOf(r *flows.Registration) api.Cart {
+	cart := r.Cart
+	out := api.Cart{
+		Items: make([]api.CartItem, len(cart.Lines)), DueNow: money(cart.Total, cart.Currency), Valid: cart.Valid,
+		Problems: problemsOf(cart), Changes: []api.CartChange{},
+	}
+	for i, line := range cart.Lines {
+		price := money(line.Price, cart.Currency)
+		out.Items[i] = api.CartItem{OfferId: optional(line.Offer.ID()), Name: line.Name, Price: price, StartDate: optional(line.StartDate)}
+		if line.Added {
+			out.Changes = append(out.Changes, api.CartChange{Kind: api.Added, Name: line.Name, Price: price})
+		}
+	}
+	return out
+}
+
+func problemsOf(cart flows.Cart) []api.CartProblem {
+	problems := make([]api.CartProblem, len(cart.Problems))
+	for i, problem := range cart.Problems {
+		problems[i] = api.CartProblem{Code: problem.Code, Message: problem.Message}
+	}
+	return problems
+}

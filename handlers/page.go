@@ -1,0 +1,60 @@
+package handlers
+
+import (
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+	"github.com/swaggest/swgui/v5emb"
+)
+
+// The pages' own content security policies: each allows what the page needs, and nothing from elsewhere.
+const (
+	sitePolicy = "default-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	// The documentation's page configures itself in an inline script and styles inline.
+	docsPolicy = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
+)
+
+// getContract serves GET /openapi.yaml.
+func (s *Server) getContract(c echo.Context) error {
+	return c.Blob(http.StatusOK, "application/yaml", s.cfg.Contract)
+}
+
+// docs serves /docs: the contract as pages that are part of the binary.
+func (s *Server) docs() echo.HandlerFunc {
+	pages := http.Handler(v5emb.New("Frontdesk", "/openapi.yaml", "/docs/"))
+	return withPolicy(docsPolicy, func(c echo.Context) error {
+		r := c.Request()
+		if r.URL.Path == "/docs" {
+			r.URL.Path = "/docs/" // the pages' own routes begin with the slash
+		}
+		pages.ServeHTTP(c.Response(), r)
+		return nil
+	})
+}
+
+// mountSite serves the signup site, a route for every file: whatever has no
+// file is answered as every unknown path of the API is.
+func (s *Server) mountSite() error {
+	files := http.FileServerFS(s.cfg.Site)
+	serve := withPolicy(sitePolicy, func(c echo.Context) error {
+		c.Response().Header().Set("Cache-Control", "no-cache")
+		files.ServeHTTP(c.Response(), c.Request())
+		return nil
+	})
+	s.echo.GET("/", serve)
+	return fs.WalkDir(s.cfg.Site, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && !strings.HasSuffix(path, ".md") {
+			s.echo.GET("/"+path, serve)
+		}
+		return err
+	})
+}
+
+func withPolicy(policy string, next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		c.Response().Header().Set("Content-Security-Policy", policy)
+		return next(c)
+	}
+}

@@ -1,0 +1,127 @@
+package handlers
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"frontdesk/api"
+	"frontdesk/flows"
+)
+
+// meaning is what a code means to a caller.
+type meaning struct {
+	status int
+	retry  api.ProblemRetry
+	title  string
+}
+
+// meanings is the one table from code to HTTP status and to what the caller can do next.
+var meanings = map[flows.Code]meaning{
+	flows.MalformedRequest:      {http.StatusBadRequest, api.ProblemRetryNever, "The request cannot be read"},
+	flows.InvalidRequest:        {http.StatusUnprocessableEntity, api.ProblemRetryNever, "Some fields are wrong"},
+	flows.NotFound:              {http.StatusNotFound, api.ProblemRetryNever, "Not found"},
+	flows.MethodNotAllowed:      {http.StatusMethodNotAllowed, api.ProblemRetryNever, "Method not allowed"},
+	flows.TooLarge:              {http.StatusRequestEntityTooLarge, api.ProblemRetryNever, "The body is too large"},
+	flows.ForbiddenOrigin:       {http.StatusForbidden, api.ProblemRetryNever, "Not from this site"},
+	flows.KeyReused:             {http.StatusUnprocessableEntity, api.ProblemRetryNever, "The Idempotency-Key was used with another request"},
+	flows.KeyInUse:              {http.StatusConflict, api.ProblemRetryAfter, "The first request with this Idempotency-Key is still running"},
+	flows.Conflict:              {http.StatusConflict, api.ProblemRetrySameKey, "Changed at the same moment"},
+	flows.CartFrozen:            {http.StatusConflict, api.ProblemRetryNever, "The cart is frozen"},
+	flows.CartEmpty:             {http.StatusConflict, api.ProblemRetryNever, "The cart is empty"},
+	flows.CartInvalid:           {http.StatusConflict, api.ProblemRetryNever, "The cart is not valid"},
+	flows.MandateRequired:       {http.StatusConflict, api.ProblemRetryNever, "A mandate is needed"},
+	flows.NothingDue:            {http.StatusConflict, api.ProblemRetryNever, "Nothing is due"},
+	flows.PersonRequired:        {http.StatusConflict, api.ProblemRetryNever, "The buyer's details are missing"},
+	flows.RegistrationClosed:    {http.StatusConflict, api.ProblemRetryNever, "The registration is closed"},
+	flows.PaymentUnderWay:       {http.StatusConflict, api.ProblemRetryNever, "A payment is under way"},
+	flows.OfferNotAvailable:     {http.StatusUnprocessableEntity, api.ProblemRetryNever, "The offer is not available"},
+	flows.WebhookUntrusted:      {http.StatusBadRequest, api.ProblemRetryNever, "The webhook is not trusted"},
+	flows.ClubSystemFailed:      {http.StatusBadGateway, api.ProblemRetrySameKey, "The club system failed"},
+	flows.ClubSystemUnavailable: {http.StatusServiceUnavailable, api.ProblemRetryAfter, "The club system is not available"},
+	flows.ProcessorUnavailable:  {http.StatusServiceUnavailable, api.ProblemRetryAfter, "The card processor is not available"},
+	flows.StorageUnavailable:    {http.StatusServiceUnavailable, api.ProblemRetryAfter, "Temporarily not available"},
+	flows.Internal:              {http.StatusInternalServerError, api.ProblemRetrySameKey, "Something went wrong"},
+}
+
+// defaultRetryAfter is told where the retry is "after" and nobody knows better.
+const defaultRetryAfter = 2 // seconds
+
+// problemOf turns any error into a problem document. Only what a flows.Error
+// says for people passes through; the text of anything else stays in the log.
+func problemOf(err error, traceID string) (api.Problem, int) {
+	failure := asFailure(err)
+	m, ok := meanings[failure.Code]
+	if !ok {
+		failure, m = &flows.Error{Code: flows.Internal}, meanings[flows.Internal]
+	}
+	problem := api.Problem{
+		Type: "/docs#problem-" + string(failure.Code), Title: m.title, Status: m.status,
+		Code: api.ProblemCode(failure.Code), Retry: m.retry, TraceId: &traceID,
+	}
+	if failure.Detail != "" {
+		problem.Detail = &failure.Detail
+	}
+	if len(failure.Fields) > 0 {
+		fields := make([]api.FieldProblem, len(failure.Fields))
+		for i, field := range failure.Fields {
+			fields[i] = api.FieldProblem{Pointer: field.Pointer, Message: field.Message}
+		}
+		problem.Errors = &fields
+	}
+	retryAfter := 0
+	if m.retry == api.ProblemRetryAfter {
+		retryAfter = max(defaultRetryAfter, int(math.Ceil(failure.RetryAfter.Seconds())))
+	}
+	return problem, retryAfter
+}
+
+// asFailure finds the journey's error, or reads the router's own.
+func asFailure(err error) *flows.Error {
+	var failure *flows.Error
+	if errors.As(err, &failure) {
+		return failure
+	}
+	var routed *echo.HTTPError
+	if !errors.As(err, &routed) {
+		return &flows.Error{Code: flows.Internal, Err: err}
+	}
+	switch routed.Code {
+	case http.StatusNotFound:
+		return &flows.Error{Code: flows.NotFound, Err: err}
+	case http.StatusMethodNotAllowed:
+		return &flows.Error{Code: flows.MethodNotAllowed, Err: err}
+	case http.StatusRequestEntityTooLarge:
+		return &flows.Error{Code: flows.TooLarge, Detail: "At most 64 KiB are taken.", Err: err}
+	case http.StatusBadRequest, http.StatusUnsupportedMediaType:
+		return &flows.Error{Code: flows.MalformedRequest, Err: err}
+	default:
+		return &flows.Error{Code: flows.Internal, Err: err}
+	}
+}
+
+// writeProblem is the one place that writes a problem document.
+func (s *Server) writeProblem(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	problem, retryAfter := problemOf(err, traceOf(c))
+	if problem.Status >= http.StatusInternalServerError {
+		s.cfg.Log.Error("request failed", "trace", traceOf(c), "route", c.Path(), "code", problem.Code, "error", err)
+	}
+	body, err := json.Marshal(problem)
+	if err != nil {
+		body = []byte(`{"title":"Something went wrong","status":500,"code":"internal","retry":"same_key"}`)
+	}
+	if retryAfter > 0 {
+		c.Response().Header().Set("Retry-After", strconv.Itoa(retryAfter))
+	}
+	c.Response().Header().Set("Cache-Control", "no-store")
+	if err := c.Blob(problem.Status, "application/problem+json", body); err != nil {
+		s.cfg.Log.Debug("problem not delivered", "trace", traceOf(c), "error", err)
+	}
+}

@@ -1,0 +1,81 @@
+package handlers
+
+import (
+	"context"
+	"strconv"
+
+	"frontdesk/api"
+	"frontdesk/flows"
+)
+
+// productsPerPage is the club system's own page, so that a visitor's page is not slower than one of its.
+const productsPerPage = 30
+
+// webChannel is the catalogue of people who are not at the club.
+const webChannel = "web"
+
+// ListProducts serves GET /v1/clubs/{clubId}/products.
+func (s *Server) ListProducts(ctx context.Context, request api.ListProductsRequestObject) (api.ListProductsResponseObject, error) {
+	products, err := s.cfg.Catalogue.Products(ctx, flows.ProductQuery{
+		ClientToken: callerOf(ctx).clientToken, ClubID: request.ClubId, Channel: webChannel,
+		Type: string(value(request.Params.Type)), Date: value(request.Params.Date),
+	})
+	if err != nil {
+		return nil, err
+	}
+	from := 0
+	if cursor := value(request.Params.Cursor); cursor != "" {
+		if from, err = strconv.Atoi(cursor); err != nil || from < 1 || from >= len(products) {
+			return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "query/cursor", Message: "is not the next of a page"}}}
+		}
+	}
+	to := min(from+productsPerPage, len(products))
+	page := api.ListProducts200JSONResponse{Items: make([]api.Product, 0, to-from)}
+	for _, product := range products[from:to] {
+		page.Items = append(page.Items, productOf(product))
+	}
+	if to < len(products) {
+		page.Next = optional(strconv.Itoa(to))
+	}
+	return page, nil
+}
+
+func productOf(product flows.Product) api.Product {
+	out := api.Product{
+		Id: product.IRI.ID(), Name: product.Name, Description: optional(product.Description),
+		Type: api.ProductType(product.Type), Offers: make([]api.Offer, len(product.Offers)),
+	}
+	for i, offer := range product.Offers {
+		out.Offers[i] = offerOf(offer)
+	}
+	return out
+}
+
+func offerOf(offer flows.Offer) api.Offer {
+	out := api.Offer{
+		Id: offer.IRI.ID(), Name: offer.Name, DueNow: money(offer.DueNow, offer.Currency), Prorated: offer.Prorated,
+		Commitment: optional(offer.Commitment), Needs: make([]api.OfferNeeds, len(offer.Needs)),
+	}
+	for i, need := range offer.Needs {
+		out.Needs[i] = api.OfferNeeds(need)
+	}
+	if offer.RegistrationFee != 0 {
+		out.RegistrationFee = &api.RegistrationFee{Name: optional(offer.FeeName), Amount: offer.RegistrationFee, Currency: offer.Currency}
+	}
+	if offer.Billing != nil {
+		out.Billing = billingOf(*offer.Billing, offer.Currency)
+	}
+	return out
+}
+
+func billingOf(billing flows.Billing, currency string) *api.Billing {
+	out := &api.Billing{Rhythm: billing.Rhythm, Endless: billing.Endless, Entries: make([]api.BillingEntry, len(billing.Entries))}
+	for i, entry := range billing.Entries {
+		out.Entries[i] = api.BillingEntry{Every: entry.Every, Price: money(entry.Price, currency), Times: optional(entry.Times)}
+	}
+	return out
+}
+
+func money(amount int64, currency string) api.Money {
+	return api.Money{Amount: amount, Currency: currency}
+}

@@ -1,0 +1,111 @@
+package handlers
+
+import (
+	"context"
+
+	"frontdesk/api"
+	"frontdesk/flows"
+)
+
+// StartRegistration serves POST /v1/registrations.
+func (s *Server) StartRegistration(ctx context.Context, request api.StartRegistrationRequestObject) (api.StartRegistrationResponseObject, error) {
+	start := flows.NewRegistration{ClientToken: callerOf(ctx).clientToken, ClubID: request.Body.ClubId, Channel: webChannel}
+	if request.Body.Channel != nil {
+		start.Channel = string(*request.Body.Channel)
+	}
+	if request.Body.Person != nil {
+		person := personOf(*request.Body.Person)
+		start.Person = &person
+	}
+	for _, item := range value(request.Body.Items) {
+		start.Items = append(start.Items, itemOf(item))
+	}
+	view, token, err := s.cfg.Registrations.Start(ctx, start)
+	if err != nil {
+		return nil, err
+	}
+	answer := api.StartRegistration201JSONResponse{Body: s.registrationOf(view)}
+	answer.Headers.Location = optional(pathOf(view.ID))
+	if request.Params.XFrontdeskSession != nil {
+		answer.Headers.SetCookie = optional(s.sessionCookie(token))
+	} else {
+		answer.Body.Token = &token
+	}
+	return answer, nil
+}
+
+// GetRegistration serves GET /v1/registrations/{id}.
+func (s *Server) GetRegistration(ctx context.Context, request api.GetRegistrationRequestObject) (api.GetRegistrationResponseObject, error) {
+	view, err := s.cfg.Registrations.Get(ctx, request.Id, callerOf(ctx).token)
+	if err != nil {
+		return nil, err
+	}
+	return api.GetRegistration200JSONResponse(s.registrationOf(view)), nil
+}
+
+// AbandonRegistration serves DELETE /v1/registrations/{id}.
+func (s *Server) AbandonRegistration(ctx context.Context, request api.AbandonRegistrationRequestObject) (api.AbandonRegistrationResponseObject, error) {
+	view, err := s.cfg.Registrations.Abandon(ctx, request.Id, callerOf(ctx).token)
+	if err != nil {
+		return nil, err
+	}
+	return api.AbandonRegistration200JSONResponse(s.registrationOf(view)), nil
+}
+
+// PutPerson serves PUT /v1/registrations/{id}/person.
+func (s *Server) PutPerson(ctx context.Context, request api.PutPersonRequestObject) (api.PutPersonResponseObject, error) {
+	view, err := s.cfg.Registrations.PutPerson(ctx, request.Id, callerOf(ctx).token, personOf(*request.Body))
+	if err != nil {
+		return nil, err
+	}
+	return api.PutPerson200JSONResponse(s.registrationOf(view)), nil
+}
+
+// CheckCart serves POST /v1/registrations/{id}/check.
+func (s *Server) CheckCart(ctx context.Context, request api.CheckCartRequestObject) (api.CheckCartResponseObject, error) {
+	cart, err := s.cfg.Registrations.Check(ctx, request.Id, callerOf(ctx).token)
+	if err != nil {
+		return nil, err
+	}
+	return api.CheckCart200JSONResponse{Valid: cart.Valid, Problems: problemsOf(cart)}, nil
+}
+
+func personOf(p api.Person) flows.Person {
+	return flows.Person{
+		GivenName: p.GivenName, FamilyName: p.FamilyName, BirthDate: p.BirthDate, Email: p.Email, Mobile: p.Mobile,
+		Gender: string(value(p.Gender)), Street: p.Address.Street, PostalCode: p.Address.PostalCode, City: p.Address.City, Country: p.Address.Country,
+	}
+}
+
+func pathOf(id string) string { return "/v1/registrations/" + id }
+
+// actionLinks says how each action is asked for.
+var actionLinks = map[string]api.Action{
+	"person":         {Method: api.PUT, Href: "/person"},
+	"add_item":       {Method: api.POST, Href: "/items"},
+	"clear_items":    {Method: api.DELETE, Href: "/items"},
+	"check":          {Method: api.POST, Href: "/check"},
+	"pay":            {Method: api.POST, Href: "/payment"},
+	"follow_payment": {Method: api.GET, Href: "/payment"},
+	"abandon":        {Method: api.DELETE, Href: ""},
+}
+
+// registrationOf puts a registration into the words of the contract.
+func (s *Server) registrationOf(view flows.View) api.Registration {
+	out := api.Registration{
+		Id: view.ID, ClubId: view.ClubID, State: api.RegistrationState(view.Phase), Message: optional(view.Message),
+		Cart: cartOf(view.Registration), Next: make([]api.Action, len(view.Actions)), ExpiresAt: view.ExpiresAt.UTC(),
+	}
+	if view.Contact != nil {
+		out.Contact = &api.Contact{Number: view.Contact.Number, Status: view.Contact.Status}
+	}
+	if view.Payment != nil {
+		payment := s.paymentOf(view.Payment)
+		out.Payment = &payment
+	}
+	for i, action := range view.Actions {
+		link := actionLinks[action]
+		out.Next[i] = api.Action{Action: api.ActionAction(action), Method: link.Method, Href: pathOf(view.ID) + link.Href}
+	}
+	return out
+}

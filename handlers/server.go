@@ -1,0 +1,121 @@
+// Package handlers is the HTTP edge: it binds and validates what comes in,
+// makes one call of a journey, and puts the result into the words of the
+// public contract. It holds no rule of the business, and speaks to no other
+// system.
+//
+// Start reading at New, which puts the edge together in the order in which a
+// request passes through it, and at the file of a noun for its routes:
+// registration.go, item.go, payment.go.
+package handlers
+
+import (
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/go-playground/validator/v10"
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+
+	"frontdesk/api"
+	"frontdesk/flows"
+	"frontdesk/flows/store"
+	"frontdesk/upstream/cards"
+)
+
+// Config is what the edge needs. Every field is required unless said.
+type Config struct {
+	Registrations *flows.Registrations
+	Payments      *flows.Payments
+	Catalogue     *flows.Catalogue
+	Store         *store.Store
+	Cards         cards.Processor
+
+	Contract []byte // openapi.yaml
+	Site     fs.FS  // the signup site
+
+	ClientToken    string   // the organisation at the club system
+	Worlds         bool     // X-Frontdesk-World may name another demo world (mock mode)
+	PublicURL      string   // where browsers reach Frontdesk; https means secure cookies
+	AllowedOrigins []string // other origins of front ends; "*" stands for any (not in live mode). May be empty.
+	PublishableKey string   // the card processor's key for browsers; empty when it has none
+
+	Now func() time.Time
+	Log *slog.Logger
+}
+
+// maxBody is ample for every request of the contract.
+const maxBody = "64K"
+
+// Server is the edge as an http.Handler.
+type Server struct {
+	cfg        Config
+	echo       *echo.Echo
+	operations map[string]operation // by method and route of the router
+	tags       *validator.Validate
+}
+
+var _ http.Handler = (*Server)(nil)
+var _ api.StrictServerInterface = (*Server)(nil)
+
+// New puts the edge together. It fails when the contract cannot be read, or
+// when routes and contract are not the same.
+func New(cfg Config) (*Server, error) {
+	document, err := openapi3.NewLoader().LoadFromData(cfg.Contract)
+	if err != nil {
+		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	e := echo.New()
+	s := &Server{cfg: cfg, echo: e, operations: operationsOf(document), tags: newValidator(cfg.Now)}
+	e.HTTPErrorHandler = s.writeProblem
+	e.IPExtractor = echo.ExtractIPDirect() // the default believes whatever X-Forwarded-For says
+	e.Use(s.observe, middleware.Recover(), securityHeaders, s.cors(), middleware.BodyLimit(maxBody),
+		s.identify, s.validate, s.idempotent)
+
+	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))
+	e.POST("/v1/webhooks/card", s.receiveCardWebhook)
+	e.GET("/openapi.yaml", s.getContract)
+	docs := s.docs()
+	e.GET("/docs", docs)
+	if err := s.compareRoutes(); err != nil {
+		return nil, err
+	}
+	e.GET("/docs/*", docs)
+	return s, s.mountSite()
+}
+
+// ServeHTTP serves one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+
+// compareRoutes holds the router and the contract equal, either way.
+func (s *Server) compareRoutes() error {
+	routed := map[string]bool{}
+	for _, route := range s.echo.Routes() {
+		routed[route.Method+" "+route.Path] = true
+		if _, ok := s.operations[route.Method+" "+route.Path]; !ok {
+			return fmt.Errorf("%s %s is routed, but not in openapi.yaml", route.Method, route.Path)
+		}
+	}
+	for name := range s.operations {
+		if !routed[name] {
+			return fmt.Errorf("%s is in openapi.yaml, but not routed", name)
+		}
+	}
+	return nil
+}
+
+// securityHeaders go with every answer. Pages that need more say so themselves.
+func securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		h := c.Response().Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("Cache-Control", "no-store")
+		return next(c)
+	}
+}

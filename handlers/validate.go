@@ -1,0 +1,304 @@
+package handlers
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/go-playground/validator/v10"
+	"github.com/labstack/echo/v4"
+
+	"frontdesk/api"
+	"frontdesk/flows"
+)
+
+// operation is a route of the contract.
+type operation struct {
+	routers.Route
+	needsKey bool // an Idempotency-Key is required
+}
+
+// bodies makes the typed body of an operation, for the checks that the contract
+// puts into tags: what a schema cannot say, such as a birth date.
+var bodies = map[string]func() any{
+	"startRegistration": func() any { return new(api.StartRegistration) },
+	"putPerson":         func() any { return new(api.Person) },
+	"addItem":           func() any { return new(api.NewItem) },
+	"startPayment":      func() any { return new(api.StartPayment) },
+}
+
+// operationsOf lists the contract's operations by method and route of the router.
+func operationsOf(document *openapi3.T) map[string]operation {
+	operations := map[string]operation{}
+	for path, item := range document.Paths.Map() {
+		for method, op := range item.Operations() {
+			route := strings.NewReplacer("{", ":", "}", "").Replace(path)
+			operations[method+" "+route] = operation{
+				Route:    routers.Route{Spec: document, Path: path, PathItem: item, Method: method, Operation: op},
+				needsKey: op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil,
+			}
+		}
+	}
+	return operations
+}
+
+func (s *Server) operationOf(c echo.Context) (operation, bool) {
+	op, ok := s.operations[c.Request().Method+" "+c.Path()]
+	return op, ok
+}
+
+// validate holds a request against the document and against the tags of its
+// typed body, and tells everything that is wrong with it at once.
+func (s *Server) validate(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		op, ok := s.operationOf(c)
+		if !ok || strings.HasPrefix(c.Path(), "/v1/webhooks/") {
+			return next(c) // a webhook is held against its signature first
+		}
+		body, err := readBody(c, op)
+		if err != nil {
+			return err
+		}
+		problems, err := againstDocument(c, op)
+		if err != nil {
+			return err
+		}
+		problems = append(problems, s.againstTags(op, body)...)
+		if len(problems) > 0 {
+			return invalid(problems)
+		}
+		return next(c)
+	}
+}
+
+// invalid is the error for wrong fields, each pointer told once. A header
+// cannot be mended in a form, so it makes the request malformed.
+func invalid(problems []flows.FieldProblem) error {
+	slices.SortStableFunc(problems, func(a, b flows.FieldProblem) int { return strings.Compare(a.Pointer, b.Pointer) })
+	problems = slices.CompactFunc(problems, func(a, b flows.FieldProblem) bool { return a.Pointer == b.Pointer })
+	failure := &flows.Error{Code: flows.InvalidRequest, Fields: problems}
+	for _, problem := range problems {
+		if strings.HasPrefix(problem.Pointer, "header/") {
+			failure.Code, failure.Detail = flows.MalformedRequest, strings.TrimPrefix(problem.Pointer, "header/")+": "+problem.Message
+		}
+	}
+	return failure
+}
+
+// readBody reads a body that has to be JSON, and leaves it to be read again.
+func readBody(c echo.Context, op operation) ([]byte, error) {
+	r := c.Request()
+	if op.Operation.RequestBody == nil {
+		return nil, nil
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body has to be JSON, with Content-Type: application/json."}
+	}
+	if !json.Valid(body) {
+		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON."}
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	return body, nil
+}
+
+// againstDocument holds a request against its operation in the contract.
+func againstDocument(c echo.Context, op operation) ([]flows.FieldProblem, error) {
+	path := map[string]string{}
+	for i, name := range c.ParamNames() {
+		path[name] = c.ParamValues()[i]
+	}
+	err := openapi3filter.ValidateRequest(c.Request().Context(), &openapi3filter.RequestValidationInput{
+		Request: c.Request(), PathParams: path, Route: &op.Route, QueryParams: c.QueryParams(),
+		Options: &openapi3filter.Options{
+			MultiError: true, KeepValidatedValue: true,
+			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, // whose a thing is, its journey decides
+		},
+	})
+	var problems []flows.FieldProblem
+	if !collect(err, "", &problems) {
+		return nil, fmt.Errorf("validation of %s %s: %w", op.Method, op.Path, err)
+	}
+	if slices.ContainsFunc(problems, func(p flows.FieldProblem) bool { return strings.HasPrefix(p.Pointer, "path/") }) {
+		return nil, &flows.Error{Code: flows.NotFound} // an id that cannot be one names nothing
+	}
+	return problems, nil
+}
+
+// collect flattens the errors of the validation. It is false for an error that is not about the request.
+func collect(err error, base string, problems *[]flows.FieldProblem) bool {
+	switch e := err.(type) {
+	case nil:
+		return true
+	case openapi3.MultiError:
+		for _, each := range e {
+			if !collect(each, base, problems) {
+				return false
+			}
+		}
+		return true
+	case *openapi3filter.RequestError:
+		return collectRequest(e, problems)
+	case *openapi3.SchemaError:
+		*problems = append(*problems, schemaProblems(e, base)...)
+		return true
+	}
+	return false
+}
+
+func collectRequest(e *openapi3filter.RequestError, problems *[]flows.FieldProblem) bool {
+	base := ""
+	if e.Parameter != nil {
+		base = e.Parameter.In + "/" + e.Parameter.Name
+		if e.Err == nil || errors.Is(e.Err, openapi3filter.ErrInvalidRequired) {
+			*problems = append(*problems, flows.FieldProblem{Pointer: base, Message: "is required"})
+			return true
+		}
+	}
+	if e.Err != nil && collect(e.Err, base, problems) {
+		return true
+	}
+	if e.Parameter != nil || e.RequestBody != nil {
+		*problems = append(*problems, flows.FieldProblem{Pointer: base, Message: "cannot be read"})
+		return true
+	}
+	return false
+}
+
+// quoted finds the member that a message of the validator names.
+var quoted = regexp.MustCompile(`"([^"]+)"`)
+
+// schemaProblems puts one violation of a schema into words. A message about a
+// member is moved to that member, so that a form finds its field.
+func schemaProblems(e *openapi3.SchemaError, base string) []flows.FieldProblem {
+	if e.Origin != nil {
+		var problems []flows.FieldProblem
+		if collect(e.Origin, base, &problems) && len(problems) > 0 {
+			return problems
+		}
+	}
+	pointer := base
+	for _, part := range e.JSONPointer() {
+		pointer += "/" + pointerEscaper.Replace(part)
+	}
+	member := quoted.FindStringSubmatch(e.Reason)
+	switch {
+	case e.SchemaField == "required" && member != nil:
+		// The pointer of a missing member names it already.
+		if !strings.HasSuffix(pointer, "/"+member[1]) {
+			pointer += "/" + member[1]
+		}
+		return []flows.FieldProblem{{Pointer: pointer, Message: "is required"}}
+	case strings.Contains(e.Reason, "is unsupported") && member != nil:
+		return []flows.FieldProblem{{Pointer: pointer + "/" + pointerEscaper.Replace(member[1]), Message: "is not a known field"}}
+	}
+	return []flows.FieldProblem{{Pointer: pointer, Message: schemaMessage(e)}}
+}
+
+// pointerEscaper escapes a segment of a JSON pointer (RFC 6901).
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
+
+// schemaMessage says in a few words what a schema asks for.
+func schemaMessage(e *openapi3.SchemaError) string {
+	switch e.SchemaField {
+	case "type":
+		return "has to be of type " + strings.Join(e.Schema.Type.Slice(), " or ")
+	case "enum":
+		return fmt.Sprintf("has to be one of %v", e.Schema.Enum)
+	case "minLength":
+		return fmt.Sprintf("needs at least %d characters", e.Schema.MinLength)
+	case "maxLength":
+		return fmt.Sprintf("takes at most %d characters", *e.Schema.MaxLength)
+	case "minItems":
+		return fmt.Sprintf("needs at least %d entries", e.Schema.MinItems)
+	case "maxItems":
+		return fmt.Sprintf("takes at most %d entries", *e.Schema.MaxItems)
+	case "minimum", "maximum":
+		return "is out of range"
+	case "format":
+		return "has to be a " + e.Schema.Format
+	default:
+		return "is not valid"
+	}
+}
+
+// newValidator knows the tags that the contract uses.
+func newValidator(now func() time.Time) *validator.Validate {
+	v := validator.New(validator.WithRequiredStructEnabled())
+	v.RegisterTagNameFunc(func(field reflect.StructField) string {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		return name
+	})
+	register := func(tag string, check validator.Func) {
+		if err := v.RegisterValidation(tag, check); err != nil {
+			panic(err) // a tag's name is wrong, which shows at the first start
+		}
+	}
+	register("notblank", func(f validator.FieldLevel) bool { return strings.TrimSpace(f.Field().String()) != "" })
+	register("birthdate", func(f validator.FieldLevel) bool {
+		born, err := time.Parse(time.DateOnly, f.Field().String())
+		return err == nil && born.Before(now()) && born.After(now().AddDate(-oldestAge, 0, 0))
+	})
+	return v
+}
+
+// oldestAge in years; a birth date before that is a slip of the keyboard.
+const oldestAge = 120
+
+// againstTags checks what a schema cannot say.
+func (s *Server) againstTags(op operation, body []byte) []flows.FieldProblem {
+	make, ok := bodies[op.Operation.OperationID]
+	if !ok {
+		return nil
+	}
+	typed := make()
+	if json.Unmarshal(body, typed) != nil {
+		return nil // the document says what is wrong with it
+	}
+	var failures validator.ValidationErrors
+	if !errors.As(s.tags.Struct(typed), &failures) {
+		return nil
+	}
+	var problems []flows.FieldProblem
+	for _, failure := range failures {
+		_, path, _ := strings.Cut(failure.Namespace(), ".")
+		pointer := "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(path)
+		problems = append(problems, flows.FieldProblem{Pointer: pointer, Message: tagMessage(failure.Tag())})
+	}
+	return problems
+}
+
+func tagMessage(tag string) string {
+	switch tag {
+	case "notblank":
+		return "must not be blank"
+	case "email":
+		return "has to be an e-mail address"
+	case "e164":
+		return "has to be an international number such as +33612345678"
+	case "birthdate", "datetime":
+		return "has to be a date of the form 1990-05-17 that is possible"
+	case "iso3166_1_alpha2":
+		return "has to be a two-letter country code such as FR"
+	case "http_url":
+		return "has to be an http or https address"
+	default:
+		return "is not valid"
+	}
+}
+

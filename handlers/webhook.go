@@ -1,0 +1,33 @@
+package handlers
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+)
+
+// receiveCardWebhook serves POST /v1/webhooks/card. The answer is given once the
+// look at the payment is queued; an event of a payment that is not ours is
+// taken and forgotten, so that the processor does not send it again.
+func (s *Server) receiveCardWebhook(c echo.Context) error {
+	body, err := io.ReadAll(c.Request().Body)
+	if err != nil {
+		return err
+	}
+	event, err := s.cfg.Cards.Webhook(c.Request().Header, body)
+	if errors.Is(err, cards.ErrSignature) {
+		return &flows.Error{Code: flows.WebhookUntrusted, Err: err}
+	}
+	if err != nil {
+		return &flows.Error{Code: flows.MalformedRequest, Err: err}
+	}
+	if err := s.cfg.Payments.Told(c.Request().Context(), event); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
