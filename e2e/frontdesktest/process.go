@@ -1,0 +1,195 @@
+// Package frontdesktest is the test kit: it runs the real binary, the outside
+// world that it stands in front of, and a real Redis, and speaks HTTP to them
+// as a front end would. Its Client holds every answer against openapi.yaml.
+//
+// Start reading at NewGateway for several gateways on one Redis, and at NewMock
+// for the one process that front-end developers run.
+package frontdesktest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long a condition may take before a test gives up: far more
+// than anything takes on an idle machine, since the machines are shared.
+const patience = 60 * time.Second
+
+// binary builds Frontdesk once for all tests of a package, with the race
+// detector where the tests have it.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "frontdesk")
+	if err != nil {
+		return "", err
+	}
+	args := []string{"build", "-o", dir + "/frontdesk"}
+	if raceEnabled {
+		args = append(args, "-race")
+	}
+	build := exec.Command("go", append(args, "frontdesk")...)
+	build.Dir = Root()
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return dir + "/frontdesk", nil
+})
+
+// Root is the folder of the project.
+func Root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+}
+
+// Process is a running binary.
+type Process struct {
+	URL string // where it listens, as it said itself
+	t   testing.TB
+	cmd *exec.Cmd
+	log *syncBuffer
+	end chan error
+}
+
+// place is the address in what the binary says when it starts.
+var place = regexp.MustCompile(`http://localhost:\d+`)
+
+// Start runs the binary with an environment of its own until the test ends.
+func Start(t testing.TB, environment ...string) *Process {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Process{t: t, cmd: exec.Command(path), log: &syncBuffer{}, end: make(chan error, 1)}
+	p.cmd.Env = append([]string{"FRONTDESK_ADDR=127.0.0.1:0", "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, environment...)
+	p.cmd.Stderr = p.log
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Kill()
+		if t.Failed() {
+			t.Logf("log of %s:\n%s", p.URL, p.log)
+		}
+	})
+	lines := bufio.NewScanner(stdout)
+	for p.URL == "" && lines.Scan() {
+		p.URL = strings.Replace(place.FindString(lines.Text()), "localhost", "127.0.0.1", 1)
+	}
+	go func() {
+		io.Copy(io.Discard, stdout) //nolint:errcheck // only keeps the pipe from filling up
+		p.end <- p.cmd.Wait()
+		close(p.end)
+	}()
+	if p.URL == "" {
+		<-p.end
+		t.Fatalf("frontdesk did not start:\n%s", p.log)
+	}
+	return p
+}
+
+// NewMock runs mock mode: everything in one process.
+func NewMock(t testing.TB) *Process { return Start(t) }
+
+// NewGateway runs a gateway in test mode, in front of an outside world and on a Redis.
+func NewGateway(t testing.TB, outside *Outside, redisURL string) *Process {
+	t.Helper()
+	return Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim",
+		"FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox", "FRONTDESK_REDIS_URL="+redisURL)
+}
+
+// Kill ends the process as a power cut would.
+func (p *Process) Kill() {
+	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		p.t.Errorf("kill: %v", err)
+	}
+	<-p.end
+}
+
+// Stop asks the process to end, and gives its verdict once it did.
+func (p *Process) Stop() error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	return <-p.end
+}
+
+// Log is what the process has logged so far.
+func (p *Process) Log() string { return p.log.String() }
+
+// NewRedis runs a real Redis until the test ends, and gives its address.
+func NewRedis(t testing.TB) string {
+	t.Helper()
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Fatal("these tests need redis-server: apt-get install redis-server, or the like")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	listener.Close() //nolint:errcheck // only its number was wanted
+	log := &syncBuffer{}
+	cmd := exec.Command(path, "--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", t.TempDir())
+	cmd.Stdout = log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill() //nolint:errcheck // it is gone either way
+		cmd.Wait()         //nolint:errcheck // killed is what it was
+	})
+	Eventually(t, "Redis is ready", func() bool { return strings.Contains(log.String(), "Ready to accept connections") })
+	return fmt.Sprintf("redis://127.0.0.1:%d", port)
+}
+
+// Eventually waits for a condition, and fails the test when it does not come.
+func Eventually(t testing.TB, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.After(patience)
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for !condition() {
+		select {
+		case <-deadline:
+			t.Fatalf("did not happen within %s: %s", patience, what)
+		case <-ticker.C:
+		}
+	}
+}
+
+// syncBuffer collects what a process says while a test reads it.
+type syncBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package frontdesktest
+
+const raceEnabled = true

@@ -1,0 +1,202 @@
+// @ts-check
+/**
+ * The only file that makes requests. One function per operation of /openapi.yaml, in its order. Start reading at
+ * `request`.
+ *
+ * @typedef {import("./contract").Registration} Registration
+ * @typedef {import("./contract").Payment} Payment
+ * @typedef {import("./contract").ProblemDocument} ProblemDocument
+ */
+
+/** Longer than the gateway takes at worst for one request, so that giving up here really means that the answer is lost. */
+const TIMEOUT = 40_000;
+
+/** Pauses before a request is sent again, in ms: three more tries within seven seconds, then the visitor is asked. */
+const PAUSES = [1_000, 2_000, 4_000];
+
+/** The longest Retry-After, in s, that is waited for without asking the visitor. */
+const PATIENCE = 15;
+
+/** Statuses of proxies in between, which come without a problem document and say nothing of the request's effect. */
+const GATEWAY_TROUBLE = [408, 429, 500, 502, 503, 504];
+
+/** A request that did not succeed. `code` is the gateway's, or `offline` when no answer came. */
+export class Problem extends Error {
+  /**
+   * @param {Partial<ProblemDocument> & { code: string, retry: ProblemDocument["retry"] }} document
+   * @param {number} [retryAfter] seconds
+   */
+  constructor(document, retryAfter) {
+    super(document.code);
+    this.code = document.code;
+    this.retry = document.retry;
+    this.status = document.status ?? 0;
+    this.errors = document.errors ?? [];
+    this.traceId = document.traceId;
+    this.retryAfter = retryAfter;
+  }
+
+  /** Whether sending the same request with the same key can still succeed; otherwise the answer is definitive. */
+  get passing() {
+    return this.retry !== "never";
+  }
+}
+
+/** @type {(problem: Problem | null) => void} */
+let report = () => {};
+
+/**
+ * Who is told when a request has to be sent again, and (with null) when one has succeeded.
+ * @param {(problem: Problem | null) => void} listener
+ */
+export function onTrouble(listener) {
+  report = listener;
+}
+
+/** @returns {Promise<{ items: import("./contract").Club[] }>} */
+export const listClubs = () => request("GET", "/v1/clubs");
+
+/**
+ * @param {string} clubId
+ * @param {string} [cursor]
+ * @returns {Promise<{ items: import("./contract").Product[], next?: string }>}
+ */
+export const listProducts = (clubId, cursor) =>
+  request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/products${cursor ? `?cursor=${encodeURIComponent(cursor)}` : ""}`);
+
+/**
+ * @param {import("./intentions.js").Intention<import("./contract").StartRegistration>} intention
+ * @returns {Promise<Registration>}
+ */
+export const startRegistration = ({ key, body }) =>
+  request("POST", "/v1/registrations", { key, body, headers: { "X-Frontdesk-Session": "cookie" } });
+
+/**
+ * @param {string} id
+ * @param {{ once?: boolean }} [options] `once`: do not try again, for a caller that asks regularly anyway
+ * @returns {Promise<Registration>}
+ */
+export const getRegistration = (id, options) => request("GET", registration(id), options);
+
+/**
+ * @param {string} id
+ * @returns {Promise<Registration>}
+ */
+export const abandonRegistration = (id) => request("DELETE", registration(id));
+
+/**
+ * @param {string} id
+ * @param {import("./contract").Person} body
+ * @returns {Promise<Registration>}
+ */
+export const putPerson = (id, body) => request("PUT", `${registration(id)}/person`, { body });
+
+/**
+ * @param {string} id
+ * @param {import("./intentions.js").Intention<import("./contract").NewItem>} intention
+ * @returns {Promise<Registration>}
+ */
+export const addItem = (id, { key, body }) => request("POST", `${registration(id)}/items`, { key, body });
+
+/**
+ * @param {string} id
+ * @returns {Promise<Registration>}
+ */
+export const clearItems = (id) => request("DELETE", `${registration(id)}/items`);
+
+/**
+ * @param {string} id
+ * @returns {Promise<import("./contract").Check>}
+ */
+export const checkCart = (id) => request("POST", `${registration(id)}/check`);
+
+/**
+ * @param {string} id
+ * @param {import("./intentions.js").Intention<import("./contract").StartPayment>} intention
+ * @returns {Promise<Payment>}
+ */
+export const startPayment = (id, { key, body }) => request("POST", `${registration(id)}/payment`, { key, body });
+
+/** @param {string} id */
+const registration = (id) => `/v1/registrations/${encodeURIComponent(id)}`;
+
+/**
+ * Sends a request, again while that is safe and may help: the methods are idempotent, and a POST has its key.
+ * @param {string} method
+ * @param {string} path
+ * @param {{ key?: string, body?: unknown, headers?: Record<string, string>, once?: boolean }} [options]
+ * @returns {Promise<any>}
+ */
+async function request(method, path, options = {}) {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const answer = await send(method, path, options);
+      report(null);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      const patient = (error.retryAfter ?? 0) <= PATIENCE;
+      if (!error.passing || !patient || options.once || attempt === PAUSES.length) throw error;
+      report(error);
+      await pause(Math.max(PAUSES[attempt], 1_000 * (error.retryAfter ?? 0)));
+    }
+  }
+}
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {{ key?: string, body?: unknown, headers?: Record<string, string> }} options
+ */
+async function send(method, path, { key, body, headers = {} }) {
+  headers = { Accept: "application/json", ...headers };
+  if (key) headers["Idempotency-Key"] = key;
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  let response, text;
+  try {
+    response = await fetch(path, {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      cache: "no-store",
+      signal: AbortSignal.timeout(TIMEOUT),
+    });
+    text = await response.text();
+  } catch {
+    throw new Problem({ code: "offline", retry: "same_key" });
+  }
+  const document = parse(text);
+  if (response.ok && document) return document;
+  throw problemOf(response, document);
+}
+
+/**
+ * @param {Response} response
+ * @param {any} document the body, if it was JSON
+ */
+function problemOf(response, document) {
+  const retryAfter = Number(response.headers.get("Retry-After")) || undefined;
+  if (document?.code && document?.retry) return new Problem(document, retryAfter);
+  const passing = response.ok || GATEWAY_TROUBLE.includes(response.status);
+  return new Problem({ code: "internal", status: response.status, retry: passing ? "same_key" : "never" }, retryAfter);
+}
+
+/** @param {string} text */
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Waits, but not longer than the connection is away.
+ * @param {number} ms
+ */
+function pause(ms) {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    addEventListener("online", () => (clearTimeout(timer), resolve(undefined)), { once: true });
+  });
+}

@@ -1,0 +1,132 @@
+/**
+ * What the gateway sends and takes, as far as this site uses it. The whole contract is /openapi.yaml; the names are
+ * the same. Amounts are integers in minor units (cents).
+ */
+
+export interface Money {
+  amount: number;
+  currency: string;
+}
+
+export interface Club {
+  id: string;
+  name: string;
+  alias?: string;
+  /** Names of the parents, outermost first. */
+  path: string[];
+}
+
+export type ProductType =
+  | "subscription" | "subscription_option" | "badge" | "counter" | "package" | "countermark" | "test_session" | "regular";
+
+export interface Product {
+  id: string;
+  name: string;
+  description?: string;
+  type: ProductType;
+  offers: Offer[];
+}
+
+export interface Offer {
+  id: string;
+  name: string;
+  dueNow: Money;
+  registrationFee?: Money & { name?: string };
+  billing?: Billing;
+  /** ISO 8601 duration. */
+  commitment?: string;
+  prorated: boolean;
+  needs: ("startDate" | "debit" | "mandate")[];
+}
+
+export interface Billing {
+  /** Time between two debits, ISO 8601 duration. */
+  rhythm: string;
+  endless: boolean;
+  entries: { every: string; price: Money; times?: number }[];
+}
+
+export interface Person {
+  givenName: string;
+  familyName: string;
+  birthDate: string;
+  email: string;
+  mobile: string;
+  gender?: "female" | "male" | "other";
+  address: { street: string; postalCode: string; city: string; country: string };
+}
+
+export interface NewItem {
+  offerId: string;
+  startDate?: string;
+}
+
+export interface StartRegistration {
+  clubId: string;
+  person?: Person;
+  items?: NewItem[];
+}
+
+export interface Registration {
+  id: string;
+  clubId: string;
+  state: "open" | "paying" | "completed" | "abandoned" | "expired" | "attention";
+  message?: string;
+  contact?: { number: string; status: string };
+  cart: Cart;
+  payment?: Payment;
+  next: { action: ActionName; method: string; href: string }[];
+  expiresAt: string;
+}
+
+export type ActionName = "person" | "add_item" | "clear_items" | "check" | "pay" | "follow_payment" | "abandon";
+
+export interface Cart {
+  items: { offerId?: string; name: string; price: Money; startDate?: string }[];
+  dueNow: Money;
+  valid: boolean;
+  problems: CartProblem[];
+  changes: { kind: "added"; name: string; price: Money }[];
+}
+
+export interface CartProblem {
+  code: string;
+  message: string;
+}
+
+export interface Check {
+  valid: boolean;
+  problems: CartProblem[];
+}
+
+export interface StartPayment {
+  method: "card";
+  returnUrl?: string;
+}
+
+export interface Payment {
+  id: string;
+  method: "card";
+  state: "requires_action" | "processing" | "recorded" | "declined" | "cancelled" | "in_doubt" | "refunded";
+  retry: "never" | "same_key" | "new";
+  message?: string;
+  amount: Money;
+  card?: {
+    processor: string;
+    redirectUrl?: string;
+    clientSecret?: string;
+    publishableKey?: string;
+    declineCode?: string;
+  };
+}
+
+/** An RFC 9457 problem document. */
+export interface ProblemDocument {
+  title: string;
+  status: number;
+  detail?: string;
+  code: string;
+  retry: "never" | "same_key" | "after";
+  errors?: { pointer: string; message: string }[];
+  traceId?: string;
+}

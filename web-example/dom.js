@@ -1,0 +1,79 @@
+// @ts-check
+/** Making elements. Text only ever enters as text, never as markup. */
+
+/**
+ * @typedef {Node | string | number | false | null | undefined} Child
+ * @typedef {Record<string, string | number | boolean | undefined | ((event: any) => void)>} Attributes
+ */
+
+/**
+ * An element: `h("a", { href, "data-club": id, onclick }, name)`.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} [attributes] a function is a listener; false and undefined leave the attribute out
+ * @param {...(Child | Child[])} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function h(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name.slice(2), value);
+    else if (value !== false && value !== undefined) element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...children.flat().flatMap((child) => (isNothing(child) ? [] : [/** @type {Node | string} */ (child)])));
+  return element;
+}
+
+/** @param {Child} child */
+const isNothing = (child) => child === false || child === null || child === undefined;
+
+/**
+ * A picture from the sprite icons.svg, for the eye only.
+ * @param {string} name the symbol's id
+ */
+export function icon(name) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("class", `icon icon-${name}`);
+  svg.setAttribute("aria-hidden", "true");
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+  use.setAttribute("href", `icons.svg#${name}`);
+  svg.append(use);
+  return svg;
+}
+
+/**
+ * The heading that gets the focus when its step appears.
+ * @param {...Child} children
+ */
+export const heading = (...children) => h("h1", { tabindex: -1, "data-heading": true }, ...children);
+
+/**
+ * A list of short sentences with an icon each.
+ * @param {(string | { words: string, picture: string })[]} lines a bare sentence gets a tick
+ */
+export const ticks = (lines) =>
+  h("ul", { class: "ticks" }, lines.map((line) => {
+    const { words, picture } = typeof line === "string" ? { words: line, picture: "tick" } : line;
+    return h("li", {}, icon(picture), h("span", {}, words));
+  }));
+
+/**
+ * A button. While something is under way for the visitor, main.js disables every button of the step.
+ * @param {Attributes} attributes
+ * @param {...Child} children
+ */
+export const button = (attributes, ...children) => h("button", { type: "button", ...attributes }, ...children);
+
+/**
+ * A question that has to be answered before anything else. It closes by itself when one of its forms is submitted.
+ * @param {string} title
+ * @param {...Child} children
+ */
+export function ask(title, ...children) {
+  const dialog = h("dialog", { class: "dialog", "data-dialog": true, "aria-labelledby": "dialog-title" },
+    h("h2", { id: "dialog-title" }, title), ...children);
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}

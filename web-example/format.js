@@ -1,0 +1,57 @@
+// @ts-check
+/**
+ * Amounts, dates and durations as people read them: amounts and dates in the visitor's locale, durations in the words of
+ * the text catalogue.
+ */
+import { text } from "./text.js";
+
+const locale = navigator.language;
+
+/**
+ * @param {import("./contract").Money} money
+ * @param {{ short?: boolean }} [options] `short`: without cents when there are none
+ */
+export function money({ amount, currency }, { short = false } = {}) {
+  const format = new Intl.NumberFormat(locale, { style: "currency", currency });
+  const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
+  const whole = amount % 10 ** digits === 0;
+  if (!short || !whole) return format.format(amount / 10 ** digits);
+  return new Intl.NumberFormat(locale, { style: "currency", currency, maximumFractionDigits: 0 }).format(amount / 10 ** digits);
+}
+
+/** @param {string} day YYYY-MM-DD: a day of the calendar, the same in every time zone */
+export function date(day) {
+  return new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" }).format(new Date(`${day}T00:00:00Z`));
+}
+
+/** @param {string} instant RFC 3339 */
+export function moment(instant) {
+  const format = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+  return format.format(new Date(instant));
+}
+
+/** Today in the visitor's time zone, as YYYY-MM-DD. */
+export function today() {
+  const now = new Date();
+  const two = (/** @type {number} */ part) => String(part).padStart(2, "0");
+  return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
+}
+
+/** @param {string} duration such as P52W: "52 weeks" */
+export const span = (duration) => inWords(duration, text.units.span);
+
+/** @param {string} duration such as P4W: "every 4 weeks" */
+export const every = (duration) => inWords(duration, text.units.every);
+
+/** @param {string} duration such as P1W: "per week" */
+export const per = (duration) => inWords(duration, text.units.per);
+
+/**
+ * A duration of one unit, which is all that an offer has; anything else stays as it came.
+ * @param {string} duration
+ * @param {(count: number, unit: string) => string} words
+ */
+function inWords(duration, words) {
+  const parts = /^P(\d+)([DWMY])$/.exec(duration);
+  return parts ? words(Number(parts[1]), parts[2]) : duration;
+}

@@ -1,0 +1,290 @@
+// @ts-check
+/**
+ * What the visitor does, and what the page reads for it: each function makes requests and puts the outcome into the
+ * store. Start reading at `attempt`, through which everything that changes something goes.
+ */
+import * as api from "./api.js";
+import { intend, pending, settle } from "./intentions.js";
+import { canPay, go, returnUrl } from "./route.js";
+import { get, set } from "./store.js";
+
+/**
+ * @typedef {import("./contract").Registration} Registration
+ * @typedef {import("./contract").Person} Person
+ * @typedef {"start" | "person" | "item" | "clear" | "check" | "pay" | "abandon"} Doing what `busy` and `data-busy` name
+ */
+
+/** Problems which say that the page is behind: the registration is read again. */
+const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "mandate_required", "nothing_due",
+  "person_required", "registration_closed", "payment_under_way", "not_found"];
+
+/** Where this browser remembers the registration that it is in the middle of; the id is no secret, the cookie is. */
+const UNDER_WAY = "frontdesk.registration";
+
+/**
+ * Does one thing at a time for the visitor: while it is under way nothing else can be asked for. The problem that ended
+ * it is shown above the step, and is the result.
+ * @param {Doing} doing
+ * @param {() => Promise<boolean | void>} action true: the browser is leaving the page, so stay busy
+ * @returns {Promise<api.Problem | undefined>}
+ */
+async function attempt(doing, action) {
+  if (get().busy) return undefined;
+  set({ busy: doing, problem: undefined, again: undefined });
+  let leaving = false;
+  try {
+    leaving = (await action()) === true;
+    return undefined;
+  } catch (error) {
+    return await failed(error);
+  } finally {
+    if (!leaving) set({ busy: undefined, waiting: false });
+  }
+}
+
+/** @param {unknown} error */
+async function failed(error) {
+  if (!(error instanceof api.Problem)) throw error;
+  const id = get().registration?.id;
+  if (id && BEHIND.includes(error.code)) await refresh(id);
+  set({ problem: error });
+  return error;
+}
+
+/**
+ * Sends what carries an Idempotency-Key. The key is forgotten once the answer is definitive, and kept otherwise, so that
+ * the next attempt is the same request.
+ * @template Body, Answer
+ * @param {import("./intentions.js").Intention<Body>} intention
+ * @param {(intention: import("./intentions.js").Intention<Body>) => Promise<Answer>} send
+ * @param {{ keep?: boolean }} [options] `keep`: a success is not the end of it
+ */
+async function carryOut(intention, send, { keep = false } = {}) {
+  try {
+    const answer = await send(intention);
+    if (!keep) settle(intention.name);
+    return answer;
+  } catch (error) {
+    if (error instanceof api.Problem && !error.passing) settle(intention.name);
+    throw error;
+  }
+}
+
+/**
+ * Reads for the page; when that fails, the problem comes with a way to try again.
+ * @param {() => Promise<void>} read
+ */
+async function load(read) {
+  try {
+    await read();
+    if (get().again) set({ problem: undefined, again: undefined });
+  } catch (error) {
+    if (!(error instanceof api.Problem)) throw error;
+    set({ problem: error, again: () => load(read), waiting: false });
+  }
+}
+
+/** Reads the clubs, once. */
+export async function loadClubs() {
+  if (get().clubs) return;
+  await load(async () => set({ clubs: (await api.listClubs()).items }));
+}
+
+/**
+ * Reads a club's catalogue, page by page, once.
+ * @param {string} clubId
+ */
+export async function loadCatalogue(clubId) {
+  if (get().catalogue?.clubId === clubId) return;
+  set({ catalogue: { clubId, products: [], complete: false }, category: undefined });
+  await load(async () => {
+    /** @type {import("./contract").Product[]} */
+    let products = [];
+    let cursor;
+    do {
+      const page = await api.listProducts(clubId, cursor);
+      if (get().catalogue?.clubId !== clubId) return;
+      products = [...products, ...page.items];
+      cursor = page.next;
+      set({ catalogue: { clubId, products, complete: !cursor } });
+    } while (cursor);
+  });
+}
+
+/** Looks whether this browser is in the middle of a registration that the address does not name. */
+export async function findUnderWay() {
+  const id = remembered();
+  if (!id || get().underWay) return;
+  try {
+    const registration = await api.getRegistration(id, { once: true });
+    if (isFinal(registration)) forget(id);
+    else set({ underWay: registration });
+  } catch (error) {
+    if (error instanceof api.Problem && error.code === "not_found") forget(id);
+  }
+}
+
+/**
+ * Reads the registration that the address names.
+ * @param {string} id
+ */
+export const open = (id) => load(() => read(id));
+
+/**
+ * Reads a registration again, quietly: the page goes on showing what it knows when that fails.
+ * @param {string} id
+ */
+export async function refresh(id) {
+  try {
+    await read(id, { once: true });
+    set({ waiting: false });
+  } catch (error) {
+    if (!(error instanceof api.Problem)) throw error;
+    set({ waiting: true });
+  }
+}
+
+/**
+ * @param {string} id
+ * @param {{ once?: boolean }} [options]
+ */
+async function read(id, options) {
+  try {
+    show(await api.getRegistration(id, options));
+  } catch (error) {
+    if (!(error instanceof api.Problem) || error.code !== "not_found") throw error;
+    forget(id);
+    set({ missing: true });
+  }
+}
+
+/**
+ * Puts a registration as it was just read into the store, unless it is the same as before or the page has moved on.
+ * @param {Registration} registration
+ */
+function show(registration) {
+  const known = get().registration;
+  if (isFinal(registration)) {
+    forget(registration.id);
+    settle(`pay.${registration.id}`);
+    set({ person: {} });
+  }
+  const named = get().place.registration;
+  if (named && named !== registration.id) return;
+  if (JSON.stringify(known) !== JSON.stringify(registration)) set({ registration });
+}
+
+/** @param {Registration} registration */
+const isFinal = ({ state }) => state !== "open" && state !== "paying";
+
+/**
+ * Starts a registration with all that is known: the club, the person, the offer.
+ * @param {Person} person
+ */
+export const start = (person) =>
+  attempt("start", async () => {
+    const { club = "", offer = "", startDate } = get().place;
+    const item = startDate ? { offerId: offer, startDate } : { offerId: offer };
+    const intention = intend("start", { clubId: club, person, items: [item] });
+    const registration = await carryOut(intention, api.startRegistration);
+    remember(registration.id);
+    set({ registration, underWay: undefined, missing: false });
+    go({ registration: registration.id }, { replace: true });
+  });
+
+/**
+ * The person of a registration whose start had no answer so far: after a reload it can be sent again as it was.
+ * @returns {Person | undefined}
+ */
+export const unconfirmedPerson = () => pending("start")?.body.person;
+
+/**
+ * @param {Person} person
+ */
+export const correct = (person) =>
+  attempt("person", async () => {
+    const id = get().place.registration ?? "";
+    show(await api.putPerson(id, person));
+    go({ registration: id });
+  });
+
+/** @param {import("./contract").NewItem} item */
+export const add = (item) =>
+  attempt("item", async () => {
+    const id = get().place.registration ?? "";
+    show(await carryOut(intend(`item.${id}`, item), (intention) => api.addItem(id, intention)));
+    go({ registration: id });
+  });
+
+/** Empties the cart, to choose something else. */
+export const clear = () =>
+  attempt("clear", async () => {
+    const id = get().place.registration ?? "";
+    show(await api.clearItems(id));
+    go({ registration: id, step: "offer" });
+  });
+
+/** Has the club system check the cart once more. */
+export const checkAgain = () =>
+  attempt("check", async () => {
+    const id = get().place.registration ?? "";
+    const { valid, problems } = await api.checkCart(id);
+    const { registration } = get();
+    if (registration) show({ ...registration, cart: { ...registration.cart, valid, problems } });
+    await refresh(id);
+  });
+
+/**
+ * Asks for the payment and leaves for the processor's page. The key outlives the answer: until the gateway says that a
+ * new payment is wanted, asking again asks for this one.
+ */
+export const pay = () =>
+  attempt("pay", async () => {
+    const { registration } = get();
+    if (!registration || !canPay(registration)) return false;
+    const { id, payment } = registration;
+    const after = payment?.retry === "new" ? payment.id : undefined;
+    const intention = intend(`pay.${id}`, { method: /** @type {const} */ ("card"), returnUrl: returnUrl(id) }, after);
+    const { card } = await carryOut(intention, (one) => api.startPayment(id, one), { keep: true });
+    if (leaveFor(card?.redirectUrl)) return true;
+    await refresh(id);
+    return false;
+  });
+
+/** Gives the registration up. */
+export const abandon = () =>
+  attempt("abandon", async () => {
+    const id = get().place.registration ?? "";
+    show(await api.abandonRegistration(id));
+  });
+
+/** @param {string | undefined} url the processor's page */
+function leaveFor(url) {
+  if (!url || !/^https?:/.test(new URL(url, location.href).protocol)) return false;
+  location.assign(url);
+  return true;
+}
+
+function remembered() {
+  try {
+    return localStorage.getItem(UNDER_WAY);
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} id */
+function remember(id) {
+  try {
+    localStorage.setItem(UNDER_WAY, id);
+  } catch {
+    // Storage is forbidden: then only the address knows the registration.
+  }
+}
+
+/** @param {string} id */
+function forget(id) {
+  if (remembered() !== id) return;
+  localStorage.removeItem(UNDER_WAY);
+  set({ underWay: undefined });
+}

@@ -1,0 +1,176 @@
+// @ts-check
+/**
+ * The site's entry: shows the step that the address and the registration mean, and reads what the step needs. Start
+ * reading at `update`; what the visitor can do is in journey.js, how a step looks in views/.
+ */
+import { onTrouble } from "./api.js";
+import { follow } from "./follow.js";
+import * as journey from "./journey.js";
+import { go, here, stepOf } from "./route.js";
+import { get, onChange, set } from "./store.js";
+import { language, text } from "./text.js";
+import * as cart from "./views/cart.js";
+import * as club from "./views/club.js";
+import * as done from "./views/done.js";
+import * as offer from "./views/offer.js";
+import * as payment from "./views/payment.js";
+import * as person from "./views/person.js";
+import { problemContent } from "./views/problem.js";
+import { progress } from "./views/progress.js";
+import * as summary from "./views/summary.js";
+
+/**
+ * @typedef {object} View a step, or another part of the page
+ * @property {() => HTMLElement | null} show makes the elements, from the store
+ * @property {(state: import("./store.js").State) => unknown[]} reads what of the store it shows: it is shown again when
+ *   one of these changes
+ */
+
+/** @type {Record<import("./route.js").Step, View>} */
+const VIEWS = { club, offer, person, cart, payment, done };
+
+/** @param {string} hook */
+const find = (hook) => /** @type {HTMLElement} */ (document.querySelector(hook));
+const main = find("main");
+const side = find("[data-side]");
+
+/** What is on the page: which screen, and what it was made from. */
+let screen = "";
+let shown = /** @type {unknown[]} */ ([]);
+let shownBeside = /** @type {unknown[]} */ ([]);
+
+/** Brings the page up to date with the store. */
+function update() {
+  const state = get();
+  const step = stepOf(state.place, state);
+  main.dataset.step = step;
+  main.dataset.state = state.missing ? "missing" : state.registration?.state ?? "";
+  showStep(step, state);
+  showSide(step, state);
+  showProblem(state);
+  showBusy(state);
+  find("[data-status]").textContent = state.waiting ? text.waiting : "";
+  follow(state.registration, journey.refresh);
+}
+
+/**
+ * @param {import("./route.js").Step} step
+ * @param {import("./store.js").State} state
+ */
+function showStep(step, state) {
+  const { registration } = state;
+  const next = [step, state.missing, registration?.state, registration?.payment?.state].join();
+  const reads = VIEWS[step].reads(state);
+  if (next === screen && same(reads, shown)) return;
+  const isNew = next !== screen;
+  const first = screen === "";
+  const focused = main.contains(document.activeElement) ? document.activeElement?.id : undefined;
+  screen = next;
+  shown = reads;
+  find("[data-view]").replaceChildren(VIEWS[step].show() ?? "");
+  find("[data-progress]").replaceChildren(progress(step, state));
+  const heading = find("[data-heading]");
+  document.title = text.title(heading.textContent ?? "");
+  if (isNew && !first) heading.focus({ preventScroll: true });
+  else if (focused !== undefined) (document.getElementById(focused) ?? heading).focus({ preventScroll: true });
+}
+
+/**
+ * @param {import("./route.js").Step} step
+ * @param {import("./store.js").State} state
+ */
+function showSide(step, state) {
+  const reads = [step, ...summary.reads(state)];
+  if (same(reads, shownBeside)) return;
+  shownBeside = reads;
+  const content = summary.show();
+  side.hidden = !content;
+  side.replaceChildren(content ?? "");
+}
+
+/** @type {import("./api.js").Problem | undefined} */
+let shownProblem;
+
+/** @param {import("./store.js").State} state */
+function showProblem({ problem, again }) {
+  if (problem === shownProblem) return;
+  shownProblem = problem;
+  const place = find("[data-error]");
+  place.dataset.error = problem?.code ?? "";
+  place.hidden = !problem;
+  place.replaceChildren(problem ? problemContent(problem, again) : "");
+  if (problem) place.scrollIntoView({ block: "nearest" });
+}
+
+/** @param {import("./store.js").State} state */
+function showBusy({ busy }) {
+  main.dataset.busy = busy ?? "";
+  main.setAttribute("aria-busy", String(!!busy));
+  for (const element of main.querySelectorAll("button, fieldset")) element.toggleAttribute("disabled", !!busy);
+}
+
+/**
+ * @param {unknown[]} one
+ * @param {unknown[]} other
+ */
+const same = (one, other) => one.length === other.length && one.every((value, at) => value === other[at]);
+
+/** Reads what the place that the address names needs. */
+async function arrive() {
+  const { place, registration } = get();
+  if (place.registration) {
+    if (registration?.id !== place.registration) await journey.open(place.registration);
+    const clubId = get().registration?.clubId;
+    await Promise.all([journey.loadClubs(), clubId && journey.loadCatalogue(clubId)]);
+    return;
+  }
+  await Promise.all([journey.loadClubs(), place.club && journey.loadCatalogue(place.club), journey.findUnderWay()]);
+  const { clubs } = get();
+  if (clubs?.length === 1 && !get().place.club) go({ club: clubs[0].id }, { replace: true });
+}
+
+/** @type {import("./route.js").Place | undefined} */
+let arrived;
+
+onChange(() => {
+  const { place, registration } = get();
+  if (place === arrived) return update();
+  arrived = place;
+  const left = place.registration !== registration?.id;
+  set({ problem: undefined, again: undefined, missing: false, ...(left && { registration: undefined }) });
+  arrive();
+});
+
+onTrouble((problem) => {
+  if (get().waiting !== !!problem) set({ waiting: !!problem });
+});
+
+addEventListener("popstate", () => set({ place: here() }));
+
+/** Links to a place are followed without loading the page again. */
+document.addEventListener("click", (event) => {
+  const link = /** @type {Element} */ (event.target).closest("a");
+  const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+  if (!link || !plain || link.hash || link.origin + link.pathname !== location.origin + location.pathname) return;
+  event.preventDefault();
+  history.pushState(null, "", link.href);
+  set({ place: here() });
+  scrollTo(0, 0);
+});
+
+/** The back button can bring the page back as it was left, buttons disabled: it starts from what is true now. */
+addEventListener("pageshow", (event) => {
+  if (!event.persisted) return;
+  const { registration } = get();
+  set({ busy: undefined });
+  if (registration) journey.refresh(registration.id);
+});
+
+/** @type {Record<string, any>} */
+const texts = text;
+for (const element of document.querySelectorAll("[data-text]")) {
+  element.textContent = texts[/** @type {HTMLElement} */ (element).dataset.text ?? ""];
+}
+find("[data-progress]").ariaLabel = text.progress.label;
+document.documentElement.lang = language;
+set({ place: here() });

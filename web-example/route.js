@@ -1,0 +1,96 @@
+// @ts-check
+/**
+ * Which step the address and the registration mean. The address is all that a reload, a second tab or the way back from
+ * the card processor need:
+ *
+ *     /                                          choose a club
+ *     /?club=11                                  choose an offer
+ *     /?club=11&offer=2&startDate=2026-12-01     give one's details
+ *     /?registration=…                           wherever that registration stands
+ *     /?registration=…&step=offer                add an offer to its cart
+ *     /?registration=…&step=person               correct one's details
+ *
+ * @typedef {"club" | "offer" | "person" | "cart" | "payment" | "done"} Step
+ *
+ * @typedef {object} Place
+ * @property {string} [club]
+ * @property {string} [offer]
+ * @property {string} [startDate]
+ * @property {string} [registration]
+ * @property {string} [step]
+ */
+
+import { set } from "./store.js";
+
+/** The steps that the progress bar counts. */
+export const STEPS = /** @type {const} */ (["club", "offer", "person", "cart", "payment"]);
+
+/** How the address calls what a place names. */
+const NAMES = /** @type {const} */ (["club", "offer", "startDate", "registration", "step"]);
+
+/** @returns {Place} what the address names */
+export function here() {
+  const query = new URLSearchParams(location.search);
+  return Object.fromEntries(NAMES.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));
+}
+
+/** @param {Place} place */
+export function linkTo(place) {
+  const query = new URLSearchParams(NAMES.flatMap((name) => (place[name] ? [[name, place[name] ?? ""]] : [])));
+  return query.size ? `?${query}` : location.pathname;
+}
+
+/**
+ * Goes to a place.
+ * @param {Place} place
+ * @param {{ replace?: boolean }} [options] `replace`: the back button shall not lead to where we are now
+ */
+export function go(place, { replace = false } = {}) {
+  if (replace) history.replaceState(null, "", linkTo(place));
+  else history.pushState(null, "", linkTo(place));
+  set({ place: here() });
+}
+
+/** @param {string} id where the card processor sends the browser back to */
+export const returnUrl = (id) => new URL(linkTo({ registration: id }), location.origin + location.pathname).href;
+
+/**
+ * @param {Place} place
+ * @param {import("./store.js").State} state
+ * @returns {Step}
+ */
+export function stepOf(place, state) {
+  if (place.registration) return state.missing ? "done" : stepOfRegistration(place, state.registration);
+  if (place.club && place.offer) return "person";
+  return place.club ? "offer" : "club";
+}
+
+/**
+ * @param {Place} place
+ * @param {import("./contract").Registration} [registration]
+ * @returns {Step}
+ */
+function stepOfRegistration(place, registration) {
+  if (!registration) return "cart";
+  if (registration.state === "paying") return "payment";
+  if (registration.state !== "open") return "done";
+  if (place.step === "offer" && can(registration, "add_item")) return "offer";
+  if (place.step === "person" && can(registration, "person")) return "person";
+  if (!registration.cart.items.length && can(registration, "add_item")) return "offer";
+  if (!registration.contact && can(registration, "person")) return "person";
+  return "cart";
+}
+
+/**
+ * Whether the gateway lets the visitor do that now.
+ * @param {import("./contract").Registration | undefined} registration
+ * @param {import("./contract").ActionName} action
+ */
+export const can = (registration, action) => !!registration?.next.some((one) => one.action === action);
+
+/**
+ * Whether the visitor may ask for a card payment: the gateway offers it, and the payment before, if there was one, does
+ * not forbid it. Every pay button asks here, so that there is none while money may have moved.
+ * @param {import("./contract").Registration} registration
+ */
+export const canPay = (registration) => can(registration, "pay") && registration.payment?.retry !== "never";

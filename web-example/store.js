@@ -1,0 +1,44 @@
+// @ts-check
+/**
+ * Everything that the page knows, in one place. Views read it, main.js shows them again when what they read changes.
+ * What must survive a reload is not here but in the address (see route.js) and in intentions.js.
+ *
+ * @typedef {object} State
+ * @property {import("./route.js").Place} place what the address names
+ * @property {import("./contract").Club[]} [clubs] absent until they have been read
+ * @property {Catalogue} [catalogue] of the club at hand
+ * @property {import("./contract").ProductType} [category] which part of the catalogue is shown; the first when absent
+ * @property {import("./contract").Registration} [registration] as it was last read
+ * @property {import("./contract").Registration} [underWay] a registration of this browser that the address does not name
+ * @property {Partial<import("./contract").Person>} person what was typed so far; never leaves the memory of this page
+ * @property {boolean} missing the address names a registration that is not there, or not this browser's
+ * @property {import("./api.js").Problem} [problem] what is shown above the step
+ * @property {() => void} [again] what a button beside the problem does
+ * @property {boolean} waiting a request is being sent again because the connection or the service is away
+ * @property {import("./journey.js").Doing} [busy] what is under way for the visitor; nothing else can be asked for
+ *
+ * @typedef {object} Catalogue
+ * @property {string} clubId
+ * @property {import("./contract").Product[]} products
+ * @property {boolean} complete all pages have been read
+ */
+
+/** @type {State} */
+let state = { place: {}, person: {}, missing: false, waiting: false };
+
+/** @type {() => void} */
+let changed = () => {};
+
+/** @returns {Readonly<State>} */
+export const get = () => state;
+
+/** @param {Partial<State>} patch */
+export function set(patch) {
+  state = { ...state, ...patch };
+  changed();
+}
+
+/** @param {() => void} listener told after each change */
+export function onChange(listener) {
+  changed = listener;
+}

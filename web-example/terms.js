@@ -1,0 +1,71 @@
+// @ts-check
+/** What an offer costs and for how long, in plain words. */
+import { every, money, per, span } from "./format.js";
+import { text } from "./text.js";
+
+/** @typedef {import("./contract").Offer} Offer */
+
+/**
+ * Whether this site can sell the offer: something is due now, and the buyer has to give no more than a start date. The
+ * others are shown with what they cost, and sold at the club.
+ * @param {Offer} offer
+ */
+export const soldHere = (offer) => offer.dueNow.amount > 0 && offer.needs.every((need) => need === "startDate");
+
+/**
+ * A sentence, and the icon that it stands beside.
+ * @typedef {{ words: string, picture: string }} Term
+ */
+
+/**
+ * What follows after today, for how long, and what is in the amount due now.
+ * @param {Offer} offer
+ * @returns {Term[]}
+ */
+export function terms(offer) {
+  const lines = follows(offer);
+  if (offer.commitment) {
+    const words = offer.billing?.endless ? text.terms.runsOn : text.terms.runs;
+    lines.push({ words: words(span(offer.commitment)), picture: "calendar" });
+  }
+  const fee = offer.registrationFee;
+  if (fee?.amount) lines.push({ words: text.terms.fee(money(fee), fee.name), picture: "receipt" });
+  if (offer.prorated) lines.push({ words: text.terms.prorated, picture: "info" });
+  return lines;
+}
+
+/**
+ * What is to be paid after today.
+ * @param {Offer} offer
+ * @returns {Term[]}
+ */
+function follows({ billing }) {
+  if (!billing?.entries.length) return [{ words: text.terms.nothingFollows, picture: "tick" }];
+  return billing.entries.map(({ every: period, price, times }) => {
+    let words = text.terms.then(money(price), period === billing.rhythm ? every(period) : per(period));
+    if (times) words = text.terms.forTimes(words, times);
+    else if (billing.endless) words = text.terms.untilCancelled(words);
+    if (period !== billing.rhythm) words = text.terms.debited(words, every(billing.rhythm));
+    return { words, picture: "repeat" };
+  });
+}
+
+/**
+ * @param {import("./store.js").Catalogue | undefined} catalogue
+ * @param {string | undefined} offerId
+ * @returns {{ product: import("./contract").Product, offer: Offer } | undefined}
+ */
+export function findOffer(catalogue, offerId) {
+  for (const product of catalogue?.products ?? []) {
+    const offer = product.offers.find((one) => one.id === offerId);
+    if (offer) return { product, offer };
+  }
+  return undefined;
+}
+
+/**
+ * What to call an offer: the product's name, and the offer's where it says more.
+ * @param {import("./contract").Product} product
+ * @param {Offer} offer
+ */
+export const nameOf = (product, offer) => (offer.name === product.name ? product.name : `${product.name} · ${offer.name}`);

@@ -1,0 +1,298 @@
+// @ts-check
+/**
+ * Every text of the site, in English. Amounts and dates come in already formatted. The order is that of the journey.
+ */
+
+/** @type {Record<string, [one: string, many: string]>} */
+const UNITS = { D: ["day", "days"], W: ["week", "weeks"], M: ["month", "months"], Y: ["year", "years"] };
+
+/**
+ * @param {number} count
+ * @param {string} unit D, W, M or Y
+ */
+const span = (count, unit) => `${count} ${UNITS[unit][count === 1 ? 0 : 1]}`;
+
+export default {
+  brand: "Frontdesk Fitness",
+  title: (/** @type {string} */ heading) => `${heading} – Frontdesk Fitness`,
+  secure: "Secure sign-up",
+  footer: "You only pay on the payment provider’s own secure page. This site never sees your card.",
+  skip: "Skip to the content",
+
+  progress: {
+    label: "Progress",
+    position: (/** @type {number} */ at, /** @type {number} */ of) => `Step ${at} of ${of}`,
+    club: "Club",
+    offer: "Offer",
+    person: "Your details",
+    cart: "Review",
+    payment: "Payment",
+    finished: "done",
+  },
+
+  loading: "Loading…",
+  waiting: "The connection is slow or lost. We keep trying – nothing will be done twice.",
+  back: "Back",
+  retry: "Try again",
+  cancel: "Cancel",
+
+  units: {
+    span,
+    every: (/** @type {number} */ count, /** @type {string} */ unit) =>
+      count === 1 ? `every ${UNITS[unit][0]}` : `every ${span(count, unit)}`,
+    per: (/** @type {number} */ count, /** @type {string} */ unit) =>
+      count === 1 ? `per ${UNITS[unit][0]}` : `per ${span(count, unit)}`,
+  },
+
+  club: {
+    heading: "Find your club. Start today.",
+    lead: "Join online in a few minutes: choose a club and an offer, pay by card, and you are in.",
+    points: ["What you pay, in plain words", "No paperwork", "Pay once, safely"],
+    list: "Choose your club",
+    search: "Search by name or place",
+    none: "No club has that name. Try fewer letters.",
+    count: (/** @type {number} */ count) => (count === 1 ? "1 club" : `${count} clubs`),
+    choose: (/** @type {string} */ name) => `See what ${name} offers`,
+  },
+
+  resume: {
+    open: "You have already started signing up. Your cart is kept.",
+    paying: "A payment of yours is under way. Do not start again – see where it stands.",
+    go: "Continue there",
+  },
+
+  offer: {
+    heading: "Choose what suits you",
+    lead: (/** @type {string} */ club) => `Everything that ${club} offers. Prices include all taxes.`,
+    adding: "Add to your cart",
+    another: "Another club",
+    categories: "Kind of offer",
+    category: {
+      subscription: "Memberships",
+      test_session: "Trial sessions",
+      counter: "Session packs",
+      package: "Packages",
+      subscription_option: "Extras",
+      badge: "Badges",
+      countermark: "Vouchers",
+      regular: "Shop",
+    },
+    none: "There is nothing to buy here at the moment.",
+    choose: "Choose",
+    chooseNamed: (/** @type {string} */ name) => `Choose ${name}`,
+    free: "Free",
+    dueNow: "due today",
+    once: "paid once",
+    atClub: "Sign up at the club",
+    atClubWhy: {
+      mandate: "It is paid by direct debit, which the team sets up with you.",
+      nothingDue: "There is nothing to pay today; the team signs you up.",
+    },
+    start: {
+      heading: "When would you like to start?",
+      label: "Start date",
+      hint: "Today or any later day.",
+      continue: "Continue",
+    },
+  },
+
+  terms: {
+    then: (/** @type {string} */ price, /** @type {string} */ every) => `Then ${price} ${every}`,
+    forTimes: (/** @type {string} */ sentence, /** @type {number} */ times) =>
+      `${sentence}, ${times === 1 ? "once" : `${times} times`}`,
+    untilCancelled: (/** @type {string} */ sentence) => `${sentence}, until you cancel`,
+    debited: (/** @type {string} */ sentence, /** @type {string} */ every) => `${sentence}, debited ${every}`,
+    nothingFollows: "Nothing more to pay later",
+    runs: (/** @type {string} */ duration) => `Runs for ${duration}`,
+    runsOn: (/** @type {string} */ duration) => `Runs for ${duration}, then renews itself`,
+    fee: (/** @type {string} */ price, /** @type {string | undefined} */ name) =>
+      `Includes ${price} for: ${name ?? "registration"}`,
+    prorated: "The first instalment depends on your start date; you see the exact amount before you pay",
+    starts: (/** @type {string} */ date) => `Starts on ${date}`,
+  },
+
+  person: {
+    heading: "Tell us who you are",
+    correcting: "Correct your details",
+    lead: "The club needs this for your membership. All fields are required unless they say otherwise.",
+    retype: "For your privacy nothing that you typed is kept on this device, so please enter everything once more.",
+    unconfirmed: "We do not know whether your details arrived. Press Continue to send them again; nothing is done twice.",
+    about: "About you",
+    reach: "How we reach you",
+    live: "Where you live",
+    continue: "Continue",
+    save: "Save and continue",
+    privacy: "Your details go to the club only.",
+    gone: "This offer is not available any more. Please choose another one.",
+    fields: {
+      givenName: { label: "First name", error: "Enter your first name." },
+      familyName: { label: "Last name", error: "Enter your last name." },
+      birthDate: { label: "Date of birth", error: "Enter your date of birth." },
+      gender: { label: "Gender (optional)", error: "Choose one of the list, or leave it open." },
+      email: { label: "Email", error: "Enter an email address, like name@example.com." },
+      mobile: {
+        label: "Mobile number",
+        hint: "Your country’s usual way of writing it is fine.",
+        error: "Enter a mobile number, like +33 6 12 34 56 78.",
+      },
+      street: { label: "Street and number", error: "Enter your street and number." },
+      postalCode: { label: "Postal code", error: "Enter your postal code." },
+      city: { label: "City", error: "Enter your city." },
+      country: { label: "Country", error: "Choose your country." },
+      startDate: { label: "Start date", error: "Choose today or a later day." },
+    },
+    gender: { "": "I prefer not to say", female: "Female", male: "Male", other: "Other" },
+  },
+
+  summary: {
+    heading: "Your choice",
+    dueNow: "Due today",
+    change: "Change",
+  },
+
+  cart: {
+    heading: "Check, then pay",
+    lead: "Nothing has been paid yet. This is what you are about to buy.",
+    items: "Your cart",
+    added: "Added by the club",
+    changesHeading: "What the club added, and why",
+    change: (/** @type {string} */ name, /** @type {string} */ price) =>
+      `“${name}” (${price}) was not your choice: it belongs to an offer that you chose, so the club’s system added it. It is part of the amount due today.`,
+    follows: "After today",
+    followsFor: (/** @type {string} */ name) => `${name}:`,
+    correct: "Correct your details",
+    more: "Add another offer",
+    clear: "Choose something else instead",
+    dueNow: "Due today",
+    tax: "All taxes included",
+    kept: (/** @type {string} */ moment) => `We keep this cart until ${moment}.`,
+    pay: (/** @type {string} */ price) => `Pay ${price} by card`,
+    payNote: "You continue on the payment provider’s secure page and come back here.",
+    paying: "Taking you to the payment page…",
+    invalid: "This cart cannot be paid as it is",
+    invalidHelp: "Correct your details, or choose something else instead.",
+    checkAgain: "Check again",
+    problems: {
+      age_restricted: "One of these offers is not for your age. Check your date of birth, or choose another offer.",
+    },
+    notHere: "This cart cannot be paid by card online. Please finish your sign-up at the club: they see your cart.",
+  },
+
+  abandon: {
+    open: "Give up this sign-up",
+    ask: "Give up this sign-up?",
+    why: "Your cart is emptied and nothing is charged. You can start again at any time.",
+    yes: "Yes, give up",
+    no: "No, keep it",
+  },
+
+  payment: {
+    amount: (/** @type {string} */ price) => `Amount: ${price}`,
+    requires_action: {
+      heading: "Finish your payment",
+      lead: "Your payment is waiting for you on the payment provider’s page. Nothing has been charged so far.",
+      go: "Go to the payment page",
+      embedded: "This payment cannot be finished on this page. Please ask the team at the club.",
+    },
+    processing: {
+      heading: "Confirming your payment…",
+      lead: "This usually takes a few seconds. You can leave this page open, reload it or close it: nothing is lost and nothing is charged twice.",
+    },
+    recorded: {
+      heading: "Paid. Finishing your sign-up…",
+      lead: "Your payment has arrived. Only the last formalities are left, and we do them.",
+    },
+    declined: {
+      heading: "Your card was declined",
+      lead: "Nothing was charged. You can try again with the same card or another one.",
+      closed: "Nothing was charged.",
+      reasons: {
+        insufficient_funds: "The bank says that there are not enough funds on this card.",
+        expired_card: "The bank says that this card has expired.",
+        incorrect_cvc: "The security code was not right.",
+        authentication_required: "The bank wanted you to confirm the payment, and that did not happen.",
+      },
+    },
+    cancelled: {
+      heading: "The payment was cancelled",
+      lead: "Nothing was charged. Your cart is still here, and you can pay whenever you are ready.",
+      closed: "Nothing was charged.",
+    },
+    in_doubt: {
+      heading: "Paid – being recorded. Do not pay again.",
+      lead: "Your payment has gone through. The club’s system has not confirmed yet that it wrote it down, so we are making sure. There is nothing for you to do.",
+      points: [
+        "You will not be charged again.",
+        "You can close this page; come back to it at any time.",
+        "If it takes long, the club’s staff sort it out for you.",
+      ],
+    },
+    refunded: {
+      heading: "Your money was given back",
+      lead: "The sign-up could not be completed, so the whole amount goes back to your card. Banks take a few days to show it.",
+    },
+    again: (/** @type {string} */ price) => `Try again – ${price}`,
+  },
+
+  done: {
+    completed: {
+      heading: "Welcome. You are a member.",
+      lead: "Your payment is recorded and everything is active. We look forward to seeing you.",
+      member: "Member",
+      number: "Member number",
+      paid: "Paid",
+      next: "What now",
+      points: [
+        "Keep your member number; the club finds you by it.",
+        "Bring an identity document on your first visit.",
+      ],
+      print: "Print this page",
+      another: "Sign up someone else",
+    },
+    attention: {
+      heading: "We are looking into it",
+      lead: "The club’s staff are completing your sign-up by hand. Nothing more is asked of you: please do not pay again and do not start over. They will contact you.",
+    },
+    expired: {
+      heading: "This sign-up has expired",
+      lead: "It was left open for too long, so it was closed.",
+    },
+    abandoned: {
+      heading: "You gave up this sign-up",
+      lead: "It is closed, and its cart is empty.",
+    },
+    missing: {
+      heading: "We cannot show this sign-up here",
+      lead: "It belongs to the browser in which it was started, or it was removed after some time. If you have already paid, do not pay again: your membership is safe with the club.",
+    },
+    uncharged: "Nothing was charged.",
+    refunded: "The whole amount goes back to your card.",
+    restart: "Start a new sign-up",
+    reference: "Reference",
+  },
+
+  /** By the code of the problem; what is not named here gets `other`. */
+  problems: {
+    other: "Something went wrong on our side. Please try again in a moment.",
+    offline: "We cannot reach the service. Check your connection and try again – nothing will be done twice.",
+    invalid_request: "Some of your entries need another look.",
+    not_found: "This is not there any more.",
+    forbidden_origin: "Your browser’s settings keep this page from working. Please open it in a normal window.",
+    key_in_use: "Your last attempt is still being worked on. Wait a moment, then try again.",
+    conflict: "Something changed at the same moment. This is how it stands now.",
+    cart_frozen: "A payment is under way, so the cart cannot change any more.",
+    cart_empty: "Your cart is empty.",
+    cart_invalid: "The club does not accept this cart as it is.",
+    mandate_required: "One of these offers needs a direct debit mandate, which the club sets up with you.",
+    nothing_due: "There is nothing to pay by card. Please finish your sign-up at the club.",
+    person_required: "Please enter your details first.",
+    registration_closed: "This sign-up is already closed. This is how it stands.",
+    payment_under_way: "A payment is under way, so this can no longer be undone here.",
+    offer_not_available: "This offer is not available to you at the moment. Please choose another one.",
+    club_system_failed: "The club’s system did not accept that. Please try again in a moment.",
+    club_system_unavailable: "The club’s system is not reachable at the moment. Please try again soon.",
+    processor_unavailable: "The payment provider is not reachable at the moment. Nothing was charged; please try again soon.",
+    storage_unavailable: "Our service is taking a short break. Please try again in a moment.",
+  },
+  reference: (/** @type {string} */ traceId) => `If you call the club about it, mention: ${traceId}`,
+};

@@ -1,0 +1,121 @@
+// @ts-check
+/** The fourth step: see the cart as the club system holds it, with what is due now and what follows, then pay. */
+import { button, h, heading, icon, ticks } from "../dom.js";
+import { date, moment, money } from "../format.js";
+import { checkAgain, clear } from "../journey.js";
+import { can, canPay, linkTo } from "../route.js";
+import { get } from "../store.js";
+import { findOffer, terms } from "../terms.js";
+import { text } from "../text.js";
+import { abandonButton } from "./abandon.js";
+import { outcome, payButton } from "./payment.js";
+
+/**
+ * @typedef {import("../contract").Registration} Registration
+ * @typedef {import("../contract").Cart} Cart
+ */
+
+/** @param {import("../store.js").State} state */
+export const reads = ({ registration, catalogue }) => [registration, catalogue?.complete];
+
+export function show() {
+  const { registration } = get();
+  if (!registration) return skeleton();
+  const { cart, payment } = registration;
+  return h("div", { class: "review" },
+    h("div", { class: "step-head" }, heading(text.cart.heading), h("p", { class: "lead" }, text.cart.lead)),
+    payment && outcome(payment),
+    h("div", { class: "review-columns" },
+      h("div", { class: "review-main" }, items(cart), changes(cart), afterToday(cart), edits(registration)),
+      due(registration)));
+}
+
+/** @param {Cart} cart */
+function items(cart) {
+  const added = [...cart.changes];
+  return h("section", { class: "panel", "aria-labelledby": "items-heading" },
+    h("h2", { id: "items-heading" }, text.cart.items),
+    h("ul", { class: "lines" }, cart.items.map((item) => {
+      const at = added.findIndex((change) => change.name === item.name && change.price.amount === item.price.amount);
+      if (at >= 0) added.splice(at, 1);
+      return line(item, at >= 0);
+    })));
+}
+
+/**
+ * @param {Cart["items"][number]} item
+ * @param {boolean} added
+ */
+const line = (item, added) =>
+  h("li", { "data-item": item.offerId ?? "" },
+    h("div", {},
+      h("strong", {}, item.name),
+      item.startDate && h("small", {}, text.terms.starts(date(item.startDate))),
+      added && h("small", { class: "tag" }, text.cart.added)),
+    h("span", { class: "amount" }, money(item.price)));
+
+/** @param {Cart} cart */
+const changes = ({ changes: all }) =>
+  all.length > 0 &&
+  h("section", { class: "notice notice-block", "data-changes": true },
+    icon("info"),
+    h("div", {}, h("h2", {}, text.cart.changesHeading),
+      all.map((change) => h("p", { "data-change": change.kind }, text.cart.change(change.name, money(change.price))))));
+
+/** @param {Cart} cart */
+function afterToday(cart) {
+  const bought = cart.items.flatMap((item) => findOffer(get().catalogue, item.offerId) ?? []);
+  return bought.length > 0 &&
+    h("section", { class: "panel", "aria-labelledby": "follows-heading" },
+      h("h2", { id: "follows-heading" }, text.cart.follows),
+      bought.map(({ product, offer }) =>
+        h("div", { class: "follows" }, bought.length > 1 && h("h3", {}, text.cart.followsFor(product.name)), ticks(terms(offer)))));
+}
+
+/** @param {Registration} registration */
+function edits(registration) {
+  const place = { registration: registration.id };
+  return h("ul", { class: "edits" },
+    can(registration, "person") && h("li", {}, h("a", { href: linkTo({ ...place, step: "person" }), "data-correct": true }, text.cart.correct)),
+    can(registration, "add_item") && h("li", {}, h("a", { href: linkTo({ ...place, step: "offer" }), "data-add": true }, text.cart.more)),
+    can(registration, "clear_items") && h("li", {}, button({ class: "link", "data-clear": true, onclick: clear }, text.cart.clear)),
+    can(registration, "abandon") && h("li", {}, abandonButton()));
+}
+
+/** @param {Registration} registration */
+const due = (registration) =>
+  h("section", { class: "due", "aria-labelledby": "due-heading" },
+    h("div", { class: "due-total" },
+      h("h2", { id: "due-heading" }, text.cart.dueNow),
+      h("strong", { "data-due": registration.cart.dueNow.amount }, money(registration.cart.dueNow))),
+    h("p", { class: "fine" }, text.cart.tax),
+    toPay(registration),
+    h("p", { class: "fine" }, text.cart.kept(moment(registration.expiresAt))));
+
+/** @param {Registration} registration */
+function toPay(registration) {
+  if (canPay(registration)) {
+    return h("div", {},
+      payButton(text.cart.pay(money(registration.cart.dueNow))),
+      h("p", { class: "fine pay-note" }, text.cart.payNote));
+  }
+  if (!registration.cart.valid) return problems(registration);
+  return h("p", { class: "notice", "data-at-club": true }, icon("info"), text.cart.notHere);
+}
+
+/** @param {Registration} registration */
+function problems({ cart }) {
+  const words = /** @type {Record<string, string>} */ (text.cart.problems);
+  return h("div", { class: "cart-problems", "data-cart-problems": true },
+    h("h3", {}, text.cart.invalid),
+    h("ul", {}, cart.problems.map(({ code, message }) => h("li", { "data-problem": code }, words[code] ?? message))),
+    h("p", {}, text.cart.invalidHelp),
+    button({ class: "button button-quiet", id: "check", "data-check": true, onclick: checkAgain }, text.cart.checkAgain));
+}
+
+const skeleton = () =>
+  h("div", { class: "review" },
+    h("div", { class: "step-head" }, heading(h("span", { class: "sr-only" }, text.loading), h("i", { class: "bone bone-title" }))),
+    h("div", { class: "review-columns", "aria-hidden": true },
+      h("div", { class: "review-main" }, h("i", { class: "bone bone-box" })),
+      h("i", { class: "bone bone-box" })));

@@ -1,0 +1,77 @@
+// @ts-check
+/** Where a registration ends: one is a member, or the staff look into it, or it was closed, or it is not to be found. */
+import { button, h, heading, icon, ticks } from "../dom.js";
+import { date, money } from "../format.js";
+import { linkTo } from "../route.js";
+import { get } from "../store.js";
+import { text } from "../text.js";
+
+/** @typedef {import("../contract").Registration} Registration */
+
+/** @param {import("../store.js").State} state */
+export const reads = ({ registration, clubs, missing }) => [registration, clubs, missing];
+
+export function show() {
+  const { registration, missing } = get();
+  if (missing || !registration) return ending("missing", "search");
+  if (registration.state === "completed") return welcome(registration);
+  if (registration.state === "attention") return ending("attention", "shield");
+  return ending(registration.state === "expired" ? "expired" : "abandoned", "clock");
+}
+
+/** @param {Registration} registration */
+function welcome(registration) {
+  const { payment } = registration;
+  return h("section", { class: "welcome" },
+    h("div", { class: "welcome-words" },
+      h("span", { class: "seal is-good" }, icon("tick")),
+      heading(text.done.completed.heading),
+      h("p", { class: "lead" }, text.done.completed.lead)),
+    memberCard(registration),
+    h("div", { class: "panel" },
+      payment && h("p", { class: "receipt", "data-paid": payment.amount.amount },
+        h("span", {}, text.done.completed.paid), h("strong", {}, money(payment.amount))),
+      h("h2", {}, text.done.completed.next),
+      ticks(text.done.completed.points)),
+    h("div", { class: "actions actions-row" },
+      button({ class: "button button-quiet", "data-print": true, onclick: () => print() }, text.done.completed.print),
+      h("a", { class: "button button-quiet", href: linkTo({}), "data-restart": true }, text.done.completed.another)));
+}
+
+/** @param {Registration} registration */
+function memberCard({ contact, cart, clubId }) {
+  const club = get().clubs?.find((one) => one.id === clubId);
+  const [first] = cart.items;
+  return h("div", { class: "member-card", "data-member": contact?.number },
+    h("p", { class: "member-club" }, h("span", { class: "logo", "aria-hidden": true }), club?.name ?? text.brand),
+    h("p", { class: "member-offer" }, h("small", {}, text.done.completed.member), first?.name,
+      first?.startDate && h("small", {}, text.terms.starts(date(first.startDate)))),
+    contact && h("p", { class: "member-number" }, h("small", {}, text.done.completed.number), contact.number));
+}
+
+/**
+ * @param {"attention" | "expired" | "abandoned" | "missing"} how
+ * @param {string} picture
+ */
+function ending(how, picture) {
+  const { registration } = get();
+  const isClosed = how === "expired" || how === "abandoned";
+  return h("section", { class: `outcome is-${how}` },
+    h("span", { class: "seal" }, icon(picture)),
+    heading(text.done[how].heading),
+    h("p", { class: "lead" }, text.done[how].lead),
+    isClosed && registration && h("p", { "data-charged": true }, charged(registration)),
+    registration?.message && h("p", { class: "notice", "data-message": true }, icon("info"), registration.message),
+    how === "attention" && registration?.contact && h("p", { class: "fine" }, `${text.done.completed.number}: ${registration.contact.number}`),
+    how !== "attention" && h("div", { class: "actions" }, h("a", { class: "button", href: linkTo({}), "data-restart": true }, text.done.restart)));
+}
+
+/**
+ * What became of the money; nothing is claimed of a payment whose state does not say it.
+ * @param {Registration} registration
+ */
+function charged({ payment }) {
+  if (payment?.state === "refunded") return text.done.refunded;
+  const isUncharged = !payment || ["declined", "cancelled", "requires_action"].includes(payment.state);
+  return isUncharged && text.done.uncharged;
+}

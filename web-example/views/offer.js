@@ -1,0 +1,174 @@
+// @ts-check
+/** The second step: choose an offer. With a registration in the address, the offer is added to its cart. */
+import { ask, button, h, heading, icon, ticks } from "../dom.js";
+import { money, today } from "../format.js";
+import { add } from "../journey.js";
+import { go, linkTo } from "../route.js";
+import { get, set } from "../store.js";
+import { nameOf, soldHere, terms } from "../terms.js";
+import { text } from "../text.js";
+import { resume } from "./resume.js";
+
+/**
+ * @typedef {import("../contract").Product} Product
+ * @typedef {import("../contract").Offer} Offer
+ */
+
+/** @param {import("../store.js").State} state */
+export const reads = ({ clubs, catalogue, category, underWay, place }) => [clubs, catalogue, category, underWay, place];
+
+export function show() {
+  const { place, catalogue } = get();
+  const products = catalogue?.products ?? [];
+  return h("div", { class: "offers" },
+    h("div", { class: "step-head" }, back(), heading(place.registration ? text.offer.adding : text.offer.heading), lead()),
+    resume(),
+    products.length > 0 && categories(products),
+    products.length || catalogue?.complete ? cards(products, !!catalogue?.complete) : skeleton());
+}
+
+function back() {
+  const { place } = get();
+  if (place.registration) {
+    return h("a", { class: "back", href: linkTo({ registration: place.registration }) }, icon("back"), text.back);
+  }
+  return h("a", { class: "back", href: linkTo({}) }, icon("back"), text.offer.another);
+}
+
+function lead() {
+  const { place, clubs, registration } = get();
+  const club = clubs?.find((one) => one.id === (registration?.clubId ?? place.club));
+  return h("p", { class: "lead" }, club ? text.offer.lead(club.name) : " ");
+}
+
+/** @param {Product[]} products */
+const present = (products) =>
+  /** @type {import("../contract").ProductType[]} */ (Object.keys(text.offer.category))
+    .filter((type) => products.some((product) => product.type === type && product.offers.length));
+
+/** @param {Product[]} products */
+const chosen = (products) => get().category ?? present(products)[0];
+
+/** @param {Product[]} products */
+function categories(products) {
+  const types = present(products);
+  if (types.length < 2) return null;
+  return h("fieldset", { class: "chips" },
+    h("legend", { class: "sr-only" }, text.offer.categories),
+    types.map((type) =>
+      h("label", { class: "chip" },
+        h("input", {
+          type: "radio",
+          name: "category",
+          id: `category-${type}`,
+          "data-category": type,
+          checked: type === chosen(products),
+          onchange: () => set({ category: type }),
+        }),
+        h("span", {}, text.offer.category[type]))));
+}
+
+/**
+ * @param {Product[]} products
+ * @param {boolean} complete
+ */
+function cards(products, complete) {
+  const all = products
+    .filter((product) => product.type === chosen(products))
+    .flatMap((product) => product.offers.map((offer) => ({ product, offer })))
+    .sort((one, other) => Number(soldHere(other.offer)) - Number(soldHere(one.offer)));
+  if (!all.length) return h("p", { class: "empty" }, complete ? text.offer.none : text.loading);
+  return h("ul", { class: "offer-list" }, all.map(({ product, offer }) => h("li", {}, card(product, offer))));
+}
+
+/**
+ * @param {Product} product
+ * @param {Offer} offer
+ */
+function card(product, offer) {
+  const here = soldHere(offer);
+  const name = nameOf(product, offer);
+  return h("article", { class: here ? "offer" : "offer is-at-club", "data-offer": offer.id },
+    h("header", {},
+      h("h2", {}, product.name),
+      offer.name !== product.name && h("p", { class: "offer-name" }, offer.name)),
+    price(offer),
+    product.description && h("p", { class: "offer-about" }, product.description),
+    ticks(terms(offer)),
+    here
+      ? button({
+          class: "button",
+          id: `choose-${offer.id}`,
+          "data-choose": true,
+          "aria-label": text.offer.chooseNamed(name),
+          onclick: () => choose(product, offer),
+        }, text.offer.choose)
+      : h("div", { class: "at-club", "data-at-club": true },
+          h("strong", {}, text.offer.atClub), h("p", {}, offer.dueNow.amount ? text.offer.atClubWhy.mandate : text.offer.atClubWhy.nothingDue)));
+}
+
+/** @param {Offer} offer */
+export function price({ dueNow, billing }) {
+  const free = dueNow.amount === 0 && !billing?.entries.length;
+  return h("p", { class: "price" },
+    h("strong", {}, free ? text.offer.free : money(dueNow, { short: true })),
+    h("span", {}, billing?.entries.length ? text.offer.dueNow : !free && text.offer.once));
+}
+
+/**
+ * @param {Product} product
+ * @param {Offer} offer
+ */
+function choose(product, offer) {
+  if (offer.needs.includes("startDate")) askStart(product, offer);
+  else take({ offerId: offer.id });
+}
+
+/** @param {import("../contract").NewItem} item */
+function take({ offerId, startDate }) {
+  const { place } = get();
+  if (place.registration) {
+    add(startDate ? { offerId, startDate } : { offerId });
+    return;
+  }
+  go({ club: place.club, offer: offerId, startDate });
+  scrollTo(0, 0);
+}
+
+/**
+ * @param {Product} product
+ * @param {Offer} offer
+ */
+function askStart(product, offer) {
+  const input = h("input", {
+    type: "date", id: "start-date", name: "startDate", "data-field": "startDate",
+    required: true, min: today(), value: today(), "aria-describedby": "start-hint start-error",
+  });
+  const error = h("p", { class: "field-error", id: "start-error", role: "alert" });
+  const dialog = ask(text.offer.start.heading,
+    h("p", { class: "dialog-about" }, nameOf(product, offer)),
+    h("form", { method: "dialog", novalidate: true, onsubmit },
+      h("label", { for: "start-date" }, text.offer.start.label),
+      h("p", { class: "hint", id: "start-hint" }, text.offer.start.hint),
+      input,
+      error,
+      h("div", { class: "dialog-actions" },
+        button({ class: "button-quiet", onclick: () => dialog.close() }, text.cancel),
+        h("button", { class: "button", "data-continue": true }, text.offer.start.continue))));
+  input.focus();
+
+  /** @param {SubmitEvent} event */
+  function onsubmit(event) {
+    const wrong = !input.checkValidity();
+    input.setAttribute("aria-invalid", String(wrong));
+    error.textContent = wrong ? text.person.fields.startDate.error : "";
+    if (!wrong) return take({ offerId: offer.id, startDate: input.value });
+    event.preventDefault();
+    input.focus();
+  }
+}
+
+const skeleton = () =>
+  h("div", { "aria-hidden": true },
+    h("div", { class: "bone bone-chips" }),
+    h("ul", { class: "offer-list" }, Array.from({ length: 3 }, () => h("li", { class: "bone bone-offer" }))));

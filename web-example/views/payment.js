@@ -1,0 +1,104 @@
+// @ts-check
+/**
+ * The fifth step: a payment under way. What is said and what can be done follows from the payment's state and `retry`
+ * alone; in doubt there is no button at all.
+ */
+import { button, h, heading, icon, ticks } from "../dom.js";
+import { money } from "../format.js";
+import { pay } from "../journey.js";
+import { can, canPay } from "../route.js";
+import { get } from "../store.js";
+import { text } from "../text.js";
+import { abandonButton } from "./abandon.js";
+
+/**
+ * @typedef {import("../contract").Payment} Payment
+ * @typedef {import("../contract").Registration} Registration
+ */
+
+/** States in which the page waits for others. */
+const WAITING = ["processing", "recorded", "in_doubt"];
+
+/** @type {Record<Payment["state"], string>} */
+const PICTURES = {
+  requires_action: "card", processing: "clock", recorded: "tick", declined: "alert", cancelled: "info", in_doubt: "shield", refunded: "back",
+};
+
+/** @param {import("../store.js").State} state */
+export const reads = ({ registration }) => [registration];
+
+export function show() {
+  const { registration } = get();
+  if (!registration) return h("div");
+  const { payment } = registration;
+  const state = payment?.state ?? "processing";
+  const waits = WAITING.includes(state);
+  return h("section", { class: `outcome is-${state}`, "data-payment": state, "data-payment-retry": payment?.retry },
+    h("span", { class: waits ? "seal is-waiting" : "seal" }, icon(PICTURES[state])),
+    heading(text.payment[state].heading),
+    payment && h("p", { class: "outcome-amount" }, text.payment.amount(money(payment.amount))),
+    h("p", { class: "lead" }, lead(state, registration)),
+    payment && reason(payment),
+    registration.message && h("p", { class: "notice", "data-message": true }, icon("info"), registration.message),
+    state === "in_doubt" && ticks(text.payment.in_doubt.points),
+    actions(registration, state));
+}
+
+/**
+ * The button that pays. It exists only where `canPay` allows it, and is disabled as soon as it is pressed.
+ * @param {string} label
+ */
+export const payButton = (label) =>
+  button({ class: "button button-wide", id: "pay", "data-pay": true, onclick: pay }, icon("lock"),
+    h("span", { class: "when-idle" }, label), h("span", { class: "when-busy" }, text.cart.paying));
+
+/**
+ * How a payment ended, for the cart to which the visitor has come back.
+ * @param {Payment} payment
+ */
+export function outcome(payment) {
+  if (payment.state !== "declined" && payment.state !== "cancelled" && payment.state !== "refunded") return null;
+  const words = text.payment[payment.state];
+  return h("section", { class: `notice notice-block is-${payment.state}`, "data-payment": payment.state },
+    icon(PICTURES[payment.state]),
+    h("div", {}, h("h2", {}, words.heading), h("p", {}, words.lead), reason(payment)));
+}
+
+/**
+ * @param {Payment["state"]} state
+ * @param {Registration} registration
+ */
+function lead(state, registration) {
+  if (state === "declined" || state === "cancelled") return text.payment[state][canPay(registration) ? "lead" : "closed"];
+  return text.payment[state].lead;
+}
+
+/** @param {Payment} payment why the bank said no, if it said */
+function reason({ state, card }) {
+  const reasons = /** @type {Record<string, string>} */ (text.payment.declined.reasons);
+  const words = state === "declined" && reasons[card?.declineCode ?? ""];
+  return words && h("p", { "data-decline": card?.declineCode }, words);
+}
+
+/**
+ * @param {Registration} registration
+ * @param {Payment["state"]} state
+ */
+function actions(registration, state) {
+  const { payment } = registration;
+  if (WAITING.includes(state) || !payment) return null;
+  return h("div", { class: "actions" },
+    canPay(registration) ? payButton(text.payment.again(money(payment.amount))) : processorLink(payment),
+    can(registration, "abandon") && abandonButton());
+}
+
+/**
+ * The way back to a payment that waits at the processor: the same payment, so it is no second one.
+ * @param {Payment} payment
+ */
+function processorLink({ state, card }) {
+  if (card?.redirectUrl) {
+    return h("a", { class: "button button-wide", href: card.redirectUrl, "data-continue": true }, icon("lock"), text.payment.requires_action.go);
+  }
+  return state === "requires_action" && h("p", { class: "notice" }, icon("info"), text.payment.requires_action.embedded);
+}

@@ -1,0 +1,194 @@
+// @ts-check
+/** The third step: give one's details, or correct them. */
+import { countries, homeCountry, internationalNumber, isInternational } from "../countries.js";
+import { h, heading, icon } from "../dom.js";
+import { today } from "../format.js";
+import { correct, start, unconfirmedPerson } from "../journey.js";
+import { linkTo } from "../route.js";
+import { get, set } from "../store.js";
+import { findOffer, soldHere } from "../terms.js";
+import { text } from "../text.js";
+import { fieldOf, fieldText } from "./problem.js";
+import { resume } from "./resume.js";
+
+/** @typedef {import("../contract").Person} Person */
+
+const FIELDS = text.person.fields;
+
+/** Nobody who signs up was born before. */
+const EARLIEST_BIRTH = "1900-01-01";
+
+/** @param {import("../store.js").State} state */
+export const reads = (state) => [state.place, isGone(state), state.underWay];
+
+export function show() {
+  const { place } = get();
+  if (isGone(get())) return gone();
+  const form = h("form", { class: "person", novalidate: true, "data-form": "person", onsubmit: submit, oninput: keep },
+    group(text.person.about,
+      row(field("givenName", { autocomplete: "given-name", maxlength: 100 }), field("familyName", { autocomplete: "family-name", maxlength: 100 })),
+      row(field("birthDate", { type: "date", autocomplete: "bday", min: EARLIEST_BIRTH, max: today() }), choice("gender", Object.entries(text.person.gender), "sex"))),
+    group(text.person.reach,
+      field("email", { type: "email", autocomplete: "email", maxlength: 254 }),
+      field("mobile", { type: "tel", autocomplete: "tel", maxlength: 30, onchange: readNumber })),
+    group(text.person.live,
+      field("street", { autocomplete: "street-address", maxlength: 200 }),
+      row(field("postalCode", { autocomplete: "postal-code", maxlength: 20 }), field("city", { autocomplete: "address-level2", maxlength: 100 })),
+      choice("country", countries(), "country")),
+    h("div", { class: "actions" },
+      h("button", { class: "button button-wide", id: "continue", "data-continue": true }, place.registration ? text.person.save : text.person.continue),
+      h("p", { class: "fine" }, icon("lock"), text.person.privacy)));
+  fill(form);
+  return h("div", {}, head(), resume(), form);
+}
+
+/** @param {import("../store.js").State} state whether the offer that the address names cannot be bought */
+function isGone({ place, catalogue }) {
+  if (place.registration || !catalogue?.complete) return false;
+  const found = findOffer(catalogue, place.offer);
+  return !found || !soldHere(found.offer);
+}
+
+const gone = () =>
+  h("div", { class: "step-head" },
+    heading(text.person.gone),
+    h("a", { class: "button", href: linkTo({ club: get().place.club }) }, text.offer.heading));
+
+function head() {
+  const { place, person } = get();
+  const isKnown = Object.keys(person).length > 0;
+  const notice = place.registration ? !isKnown && text.person.retype : unconfirmedPerson() && text.person.unconfirmed;
+  return h("div", { class: "step-head" },
+    h("a", { class: "back", href: linkTo(place.registration ? { registration: place.registration } : { club: place.club }) }, icon("back"), text.back),
+    heading(place.registration ? text.person.correcting : text.person.heading),
+    h("p", { class: "lead" }, text.person.lead),
+    notice && h("p", { class: "notice", "data-notice": true }, icon("info"), notice));
+}
+
+/**
+ * @param {string} title
+ * @param {...HTMLElement} fields
+ */
+const group = (title, ...fields) => h("fieldset", { class: "group" }, h("legend", {}, title), ...fields);
+
+/** @param {...HTMLElement} fields */
+const row = (...fields) => h("div", { class: "row" }, ...fields);
+
+/**
+ * @param {keyof typeof FIELDS} name
+ * @param {import("../dom.js").Attributes} attributes
+ */
+function field(name, attributes) {
+  return wrap(name, h("input", { type: "text", required: true, ...common(name), ...attributes }));
+}
+
+/**
+ * @param {keyof typeof FIELDS} name
+ * @param {[value: string, label: string][]} options
+ * @param {string} autocomplete
+ */
+function choice(name, options, autocomplete) {
+  return wrap(name, h("select", { ...common(name), autocomplete }, options.map(([value, label]) => h("option", { value }, label))));
+}
+
+/** @param {keyof typeof FIELDS} name */
+const common = (name) => ({
+  id: name, name, "data-field": name,
+  "aria-describedby": "hint" in FIELDS[name] ? `${name}-hint ${name}-error` : `${name}-error`,
+});
+
+/**
+ * @param {keyof typeof FIELDS} name
+ * @param {HTMLElement} control
+ */
+function wrap(name, control) {
+  const words = /** @type {{ label: string, hint?: string }} */ (FIELDS[name]);
+  return h("div", { class: "field" },
+    h("label", { for: name }, words.label),
+    control,
+    words.hint && h("p", { class: "hint", id: `${name}-hint` }, words.hint),
+    h("p", { class: "field-error", id: `${name}-error`, "data-field-error": name }));
+}
+
+/**
+ * Fills the form with what was typed before: in this page, or in the attempt that had no answer.
+ * @param {HTMLFormElement} form
+ */
+function fill(form) {
+  const { address, ...known } = { ...unconfirmedPerson(), ...get().person };
+  const values = Object.entries({ country: homeCountry, ...known, ...address });
+  for (const [name, value] of values) {
+    const control = form.elements.namedItem(name);
+    if (control instanceof HTMLInputElement || control instanceof HTMLSelectElement) control.value = value ?? "";
+  }
+}
+
+/** @param {HTMLFormElement} form */
+function personOf(form) {
+  const value = (/** @type {string} */ name) => String(new FormData(form).get(name) ?? "").trim();
+  const gender = /** @type {Person["gender"]} */ (value("gender") || undefined);
+  return /** @type {Person} */ ({
+    givenName: value("givenName"), familyName: value("familyName"), birthDate: value("birthDate"),
+    email: value("email"), mobile: internationalNumber(value("mobile"), value("country")), ...(gender && { gender }),
+    address: { street: value("street"), postalCode: value("postalCode"), city: value("city"), country: value("country") },
+  });
+}
+
+/** @param {Event & { currentTarget: HTMLFormElement, target: HTMLElement }} event */
+function keep({ currentTarget, target }) {
+  set({ person: personOf(currentTarget) });
+  if (target.getAttribute("aria-invalid") === "true") mark(/** @type {HTMLInputElement} */ (target), "");
+}
+
+/**
+ * Shows a number the way it will be sent, so that one sees whether it was understood.
+ * @param {Event & { currentTarget: HTMLInputElement }} event
+ */
+function readNumber({ currentTarget: input }) {
+  const country = /** @type {HTMLSelectElement} */ (input.form?.elements.namedItem("country")).value;
+  const number = internationalNumber(input.value, country);
+  if (isInternational(number)) input.value = number;
+}
+
+/** @param {SubmitEvent & { currentTarget: HTMLFormElement }} event */
+async function submit(event) {
+  event.preventDefault();
+  const form = event.currentTarget;
+  const controls = [...form.querySelectorAll(/** @type {"input"} */ ("[data-field]"))];
+  for (const control of controls) mark(control, isRight(control, form) ? "" : fieldText({ pointer: control.name, message: "" }));
+  if (focusFirstWrong(form)) return;
+  const person = personOf(form);
+  set({ person });
+  const problem = await (get().place.registration ? correct(person) : start(person));
+  for (const error of problem?.errors ?? []) {
+    const control = controls.find((one) => one.name === fieldOf(error.pointer));
+    if (control) mark(control, fieldText(error));
+  }
+  focusFirstWrong(form);
+}
+
+/**
+ * @param {HTMLInputElement} control
+ * @param {HTMLFormElement} form
+ */
+function isRight(control, form) {
+  if (control.name === "mobile") return isInternational(personOf(form).mobile);
+  return control.checkValidity() && (!control.required || control.value.trim() !== "");
+}
+
+/**
+ * @param {HTMLInputElement} control
+ * @param {string} error empty when it is right
+ */
+function mark(control, error) {
+  control.setAttribute("aria-invalid", String(!!error));
+  const place = document.getElementById(`${control.name}-error`);
+  if (place) place.replaceChildren(...(error ? [icon("alert"), error] : []));
+}
+
+/** @param {HTMLFormElement} form */
+function focusFirstWrong(form) {
+  const wrong = form.querySelector(/** @type {"input"} */ ("[aria-invalid='true']"));
+  wrong?.focus();
+  return !!wrong;
+}

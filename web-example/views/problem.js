@@ -1,0 +1,41 @@
+// @ts-check
+/** What went wrong, in the visitor's words, and what can be done: shown above the step. */
+import { button, h, icon } from "../dom.js";
+import { text } from "../text.js";
+
+/** @type {Record<string, string>} */
+const BY_CODE = text.problems;
+
+/** @type {Record<string, { error: string }>} */
+const FIELDS = text.person.fields;
+
+/** Problems that are nobody's fault but ours: here a reference helps the club's staff. */
+const OURS = ["internal", "club_system_failed", "malformed_request"];
+
+/**
+ * @param {import("../api.js").Problem} problem
+ * @param {() => void} [again] what "try again" does, if there is such a thing
+ */
+export function problemContent(problem, again) {
+  return h("div", { class: "problem-content" }, icon("alert"),
+    h("div", {},
+      h("p", {}, BY_CODE[problem.code] ?? text.problems.other),
+      h("ul", {}, problem.errors.filter((error) => !onPage(error.pointer)).map((error) => h("li", {}, fieldText(error)))),
+      OURS.includes(problem.code) && problem.traceId && h("p", { class: "fine" }, text.reference(problem.traceId)),
+      again && button({ class: "button-quiet", "data-retry": true, onclick: again }, text.retry)));
+}
+
+/**
+ * The field that a JSON pointer means: its last part, such as email in /person/email.
+ * @param {string} pointer
+ */
+export const fieldOf = (pointer) => pointer.split("/").at(-1) ?? "";
+
+/**
+ * What is wrong with a field: our words where we have some, else the gateway's.
+ * @param {{ pointer: string, message: string }} error
+ */
+export const fieldText = ({ pointer, message }) => FIELDS[fieldOf(pointer)]?.error ?? message;
+
+/** @param {string} pointer */
+const onPage = (pointer) => !!document.querySelector(`main [data-field="${CSS.escape(fieldOf(pointer))}"]`);

@@ -1,0 +1,46 @@
+// @ts-check
+/** The progress bar of steps; the ones behind are links where one can go back to them. */
+import { h, icon } from "../dom.js";
+import { can, linkTo, STEPS } from "../route.js";
+import { text } from "../text.js";
+
+/**
+ * @param {import("../route.js").Step} step
+ * @param {import("../store.js").State} state
+ */
+export function progress(step, state) {
+  const finished = state.registration?.state === "completed";
+  const at = finished ? STEPS.length : STEPS.findIndex((one) => one === step);
+  if (at < 0) return h("div");
+  const nav = h("div", { class: "progress-content" });
+  const position = finished ? "" : `${text.progress.position(at + 1, STEPS.length)}: ${text.progress[STEPS[at]]}`;
+  nav.append(h("p", { class: "progress-position", "aria-hidden": true }, position));
+  nav.append(h("ol", {}, STEPS.map((one, index) => entry(one, index, at, state))));
+  return nav;
+}
+
+/**
+ * @param {typeof STEPS[number]} step
+ * @param {number} index
+ * @param {number} at
+ * @param {import("../store.js").State} state
+ */
+function entry(step, index, at, state) {
+  const isDone = index < at;
+  const link = isDone && linkBack(step, state);
+  const name = [text.progress[step], isDone && h("span", { class: "sr-only" }, ` (${text.progress.finished})`)];
+  return h("li", { class: isDone ? "is-done" : index === at ? "is-now" : "", "aria-current": index === at && "step" },
+    h("span", { class: "progress-mark" }, isDone && icon("tick")),
+    link ? h("a", { href: link }, ...name) : h("span", {}, ...name));
+}
+
+/**
+ * @param {typeof STEPS[number]} step
+ * @param {import("../store.js").State} state
+ */
+function linkBack(step, { place, registration }) {
+  if (!place.registration) return step === "club" ? linkTo({}) : step === "offer" && linkTo({ club: place.club });
+  if (step === "person" && can(registration, "person")) return linkTo({ registration: place.registration, step: "person" });
+  if (step === "offer" && can(registration, "add_item")) return linkTo({ registration: place.registration, step: "offer" });
+  return false;
+}

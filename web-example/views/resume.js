@@ -1,0 +1,16 @@
+// @ts-check
+/** Shown before a new registration is started, when this browser is in the middle of one already. */
+import { h, icon } from "../dom.js";
+import { linkTo } from "../route.js";
+import { get } from "../store.js";
+import { text } from "../text.js";
+
+export function resume() {
+  const { underWay } = get();
+  if (!underWay) return null;
+  const isPaying = underWay.state === "paying";
+  return h("section", { class: "resume", "data-resume": true },
+    icon("clock"),
+    h("p", {}, isPaying ? text.resume.paying : text.resume.open),
+    h("a", { class: "button", href: linkTo({ registration: underWay.id }) }, text.resume.go));
+}

@@ -1,0 +1,64 @@
+// @ts-check
+/** The choice so far, beside the step: always open on a wide page, folded to one line on a phone. */
+import { h, icon, ticks } from "../dom.js";
+import { date, money } from "../format.js";
+import { linkTo, stepOf } from "../route.js";
+import { get } from "../store.js";
+import { findOffer, nameOf, terms } from "../terms.js";
+import { text } from "../text.js";
+
+/** @param {import("../store.js").State} state */
+export const reads = ({ place, clubs, catalogue, registration }) => [place, clubs, catalogue, registration];
+
+const wide = matchMedia("(min-width: 60rem)");
+
+export function show() {
+  const state = get();
+  const step = stepOf(state.place, state);
+  if (step === "person") return state.place.registration ? ofCart() : ofOffer();
+  return step === "payment" ? ofCart() : null;
+}
+
+/** Before there is a cart: the offer as the catalogue has it. */
+function ofOffer() {
+  const { place, catalogue } = get();
+  const found = findOffer(catalogue, place.offer);
+  if (!found) return catalogue?.complete ? null : h("i", { class: "bone bone-side", "aria-hidden": true });
+  const { product, offer } = found;
+  return fold(offer.dueNow,
+    h("div", { class: "side-lines" },
+      h("p", { class: "side-club" }, icon("pin"), clubName(place.club)),
+      h("p", { class: "side-offer" }, h("strong", {}, nameOf(product, offer)), h("a", { href: linkTo({ club: place.club }) }, text.summary.change)),
+      place.startDate && h("p", { class: "fine" }, text.terms.starts(date(place.startDate)))),
+    ticks(terms(offer)));
+}
+
+/** The cart as the club system holds it. */
+function ofCart() {
+  const { registration } = get();
+  if (!registration) return null;
+  return fold(registration.cart.dueNow,
+    h("p", { class: "side-club" }, icon("pin"), clubName(registration.clubId)),
+    h("ul", { class: "lines" }, registration.cart.items.map((item) =>
+      h("li", {}, h("div", {}, item.name, item.startDate && h("small", {}, text.terms.starts(date(item.startDate)))),
+        h("span", { class: "amount" }, money(item.price))))));
+}
+
+/** @param {string | undefined} id */
+const clubName = (id) => get().clubs?.find((club) => club.id === id)?.name;
+
+/**
+ * @param {import("../contract").Money} dueNow
+ * @param {...import("../dom.js").Child} content
+ */
+function fold(dueNow, ...content) {
+  const total = h("strong", { class: "amount" }, money(dueNow));
+  return h("details", { class: "summary", "data-summary": true, open: wide.matches },
+    h("summary", {}, h("span", { class: "summary-title" }, text.summary.heading), icon("down"), h("span", { class: "summary-due" }, money(dueNow))),
+    h("div", { class: "summary-content" }, ...content,
+      h("p", { class: "summary-total" }, h("span", {}, text.summary.dueNow), total)));
+}
+
+wide.addEventListener("change", () => {
+  document.querySelector("[data-summary]")?.toggleAttribute("open", wide.matches);
+});
