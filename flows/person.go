@@ -22,12 +22,15 @@ type Person struct {
 	Country    string // ISO 3166-1 alpha-2
 }
 
+// statusTemp is the club system's status of somebody who is being registered.
+const statusTemp = "temp"
+
 // createContact makes the buyer known to the club system, with the status of
 // somebody who is being registered.
 func (f *Registrations) createContact(ctx context.Context, at Club, p Person) (club.Contact, error) {
 	contact, err := f.cfg.Club.CreateContact(ctx, at.Scope, club.NewContact{
 		FamilyName: p.FamilyName, GivenName: p.GivenName, Gender: p.Gender, BirthDate: p.BirthDate,
-		Email: p.Email, Mobile: p.Mobile, Club: at.IRI, Status: "temp",
+		Email: p.Email, Mobile: p.Mobile, Club: at.IRI, Status: statusTemp,
 		Address: &club.Address{Street: p.Street, PostalCode: p.PostalCode, Locality: p.City, Country: strings.ToUpper(p.Country)},
 	})
 	var upstream *club.Error

@@ -135,6 +135,7 @@ func (f *Registrations) Start(ctx context.Context, in NewRegistration) (View, st
 	if err != nil {
 		return View{}, "", err
 	}
+	r.Cart.Currency = at.Currency
 	if in.Person != nil {
 		if err := f.fill(ctx, r, at, *in.Person, in.Items, offers); err != nil {
 			return View{}, "", err
@@ -153,7 +154,7 @@ func (f *Registrations) fill(ctx context.Context, r *Registration, at Club, pers
 		return err
 	}
 	r.Contact = &Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}
-	r.Sale, r.Items, r.Cart = "", nil, Cart{}
+	r.Sale, r.Items, r.Cart = "", nil, Cart{Currency: at.Currency}
 	if len(items) == 0 {
 		return nil
 	}
@@ -175,10 +176,30 @@ func (f *Registrations) Get(ctx context.Context, id, token string) (View, error)
 	if err != nil {
 		return View{}, err
 	}
-	if p != nil && p.State == Intent {
+	if p != nil && !p.State.Final() && f.phase(r, p) != Attention {
 		f.nudge(ctx, p.ID)
 	}
+	if p != nil && p.State == Recorded && r.Contact.Status == statusTemp {
+		f.refreshContact(ctx, r)
+	}
 	return f.view(r, p), nil
+}
+
+// refreshContact reads once what the recorded payment made of the contact. The
+// visitor's answer does not depend on it: when it fails, the next one tries again.
+func (f *Registrations) refreshContact(ctx context.Context, r *Registration) {
+	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	if err != nil {
+		return
+	}
+	contact, err := f.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
+	if err != nil || contact.Status == r.Contact.Status {
+		return
+	}
+	r.Contact.Status = contact.Status
+	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil && !errors.Is(err, ErrConflict) {
+		f.cfg.Log.Warn("contact not saved", "error", err)
+	}
 }
 
 func (f *Registrations) nudge(ctx context.Context, id PaymentID) {
@@ -236,8 +257,8 @@ func (f *Registrations) AddItem(ctx context.Context, id, token string, item NewI
 // ClearItems starts the cart again. The old sale is left as it is: the club
 // system cannot delete one, and nothing can pay it any more.
 func (f *Registrations) ClearItems(ctx context.Context, id, token string) (View, error) {
-	return f.change(ctx, id, token, func(r *Registration, _ Club) error {
-		r.Sale, r.Items, r.Cart = "", nil, Cart{}
+	return f.change(ctx, id, token, func(r *Registration, at Club) error {
+		r.Sale, r.Items, r.Cart = "", nil, Cart{Currency: at.Currency}
 		return nil
 	})
 }

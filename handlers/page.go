@@ -43,10 +43,11 @@ func (s *Server) mountSite() error {
 		files.ServeHTTP(c.Response(), c.Request())
 		return nil
 	})
-	s.echo.GET("/", serve)
+	both := []string{http.MethodGet, http.MethodHead}
+	s.echo.Match(both, "/", serve)
 	return fs.WalkDir(s.cfg.Site, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && !strings.HasSuffix(path, ".md") {
-			s.echo.GET("/"+path, serve)
+			s.echo.Match(both, "/"+path, serve)
 		}
 		return err
 	})

@@ -86,7 +86,9 @@ func (s *Server) validate(next echo.HandlerFunc) echo.HandlerFunc {
 // cannot be mended in a form, so it makes the request malformed.
 func invalid(problems []flows.FieldProblem) error {
 	slices.SortStableFunc(problems, func(a, b flows.FieldProblem) int { return strings.Compare(a.Pointer, b.Pointer) })
-	problems = slices.CompactFunc(problems, func(a, b flows.FieldProblem) bool { return a.Pointer == b.Pointer })
+	problems = slices.CompactFunc(problems, func(a, b flows.FieldProblem) bool {
+		return a.Pointer == b.Pointer || strings.HasPrefix(b.Pointer, a.Pointer+"/") // what is missing has no wrong members
+	})
 	failure := &flows.Error{Code: flows.InvalidRequest, Fields: problems}
 	for _, problem := range problems {
 		if strings.HasPrefix(problem.Pointer, "header/") {

@@ -119,9 +119,10 @@ const same = (one, other) => one.length === other.length && one.every((value, at
 async function arrive() {
   const { place, registration } = get();
   if (place.registration) {
+    const clubs = journey.loadClubs();
     if (registration?.id !== place.registration) await journey.open(place.registration);
     const clubId = get().registration?.clubId;
-    await Promise.all([journey.loadClubs(), clubId && journey.loadCatalogue(clubId)]);
+    await Promise.all([clubs, clubId && journey.loadCatalogue(clubId)]);
     return;
   }
   await Promise.all([journey.loadClubs(), place.club && journey.loadCatalogue(place.club), journey.findUnderWay()]);

@@ -35,20 +35,30 @@ export function terms(offer) {
 }
 
 /**
- * What is to be paid after today.
+ * How the offer is paid over time.
  * @param {Offer} offer
  * @returns {Term[]}
  */
 function follows({ billing }) {
   if (!billing?.entries.length) return [{ words: text.terms.nothingFollows, picture: "tick" }];
-  return billing.entries.map(({ every: period, price, times }) => {
-    let words = text.terms.then(money(price), period === billing.rhythm ? every(period) : per(period));
+  return addedUp(billing.entries).map(({ every: period, price, times }) => {
+    let words = text.terms.goesOn(money(price), period === billing.rhythm ? every(period) : per(period));
     if (times) words = text.terms.forTimes(words, times);
     else if (billing.endless) words = text.terms.untilCancelled(words);
     if (period !== billing.rhythm) words = text.terms.debited(words, every(billing.rhythm));
     return { words, picture: "repeat" };
   });
 }
+
+/**
+ * Entries that run side by side, as one.
+ * @param {import("./contract").Billing["entries"]} entries
+ */
+const addedUp = (entries) =>
+  [...Map.groupBy(entries, ({ every: period, times }) => `${period} ${times}`).values()].map((alike) => ({
+    ...alike[0],
+    price: { ...alike[0].price, amount: alike.reduce((sum, { price }) => sum + price.amount, 0) },
+  }));
 
 /**
  * @param {import("./store.js").Catalogue | undefined} catalogue
@@ -64,8 +74,13 @@ export function findOffer(catalogue, offerId) {
 }
 
 /**
- * What to call an offer: the product's name, and the offer's where it says more.
+ * What to call an offer: the product's name, and what tells the offer from the product's others, such as "monthly".
  * @param {import("./contract").Product} product
  * @param {Offer} offer
+ * @returns {{ name: string, variant: string }} `variant` is empty for a product's only offer
  */
-export const nameOf = (product, offer) => (offer.name === product.name ? product.name : `${product.name} · ${offer.name}`);
+export function nameOf(product, offer) {
+  if (product.offers.length === 1) return { name: product.name, variant: "" };
+  const rest = offer.name.startsWith(product.name) ? offer.name.slice(product.name.length) : offer.name;
+  return { name: product.name, variant: rest.replace(/^[\s,:·–-]+/, "") };
+}

@@ -97,9 +97,9 @@ export default {
   },
 
   terms: {
-    then: (/** @type {string} */ price, /** @type {string} */ every) => `Then ${price} ${every}`,
+    goesOn: (/** @type {string} */ price, /** @type {string} */ every) => `${price} ${every}`,
     forTimes: (/** @type {string} */ sentence, /** @type {number} */ times) =>
-      `${sentence}, ${times === 1 ? "once" : `${times} times`}`,
+      `${sentence}, ${times === 1 ? "once" : `${times} times in all`}`,
     untilCancelled: (/** @type {string} */ sentence) => `${sentence}, until you cancel`,
     debited: (/** @type {string} */ sentence, /** @type {string} */ every) => `${sentence}, debited ${every}`,
     nothingFollows: "Nothing more to pay later",
@@ -147,6 +147,7 @@ export default {
   summary: {
     heading: "Your choice",
     dueNow: "Due today",
+    amount: "Amount",
     change: "Change",
   },
 
@@ -187,7 +188,6 @@ export default {
   },
 
   payment: {
-    amount: (/** @type {string} */ price) => `Amount: ${price}`,
     requires_action: {
       heading: "Finish your payment",
       lead: "Your payment is waiting for you on the payment provider’s page. Nothing has been charged so far.",
@@ -237,14 +237,14 @@ export default {
   done: {
     completed: {
       heading: "Welcome. You are a member.",
-      lead: "Your payment is recorded and everything is active. We look forward to seeing you.",
-      member: "Member",
+      lead: "Your payment is recorded, and so is everything that you chose. We look forward to seeing you.",
+      chosen: "Your offer",
       number: "Member number",
       paid: "Paid",
       next: "What now",
       points: [
         "Keep your member number; the club finds you by it.",
-        "Bring an identity document on your first visit.",
+        "Show this page at the front desk on your first visit.",
       ],
       print: "Print this page",
       another: "Sign up someone else",

@@ -16,9 +16,10 @@ import (
 // Outside is the world that gateways in test mode stand in front of: the club
 // system's simulator and the sandbox card processor, on one address.
 type Outside struct {
-	URL  string          // of both; the simulator is below /sim, the processor below /sandbox
-	Club *clubsim.Server // the simulator's other door
-	Sim  *clubsim.World  // its demo world
+	URL   string          // of both; the simulator is below /sim, the processor below /sandbox
+	Club  *clubsim.Server // the simulator's other door
+	Sim   *clubsim.World  // its demo world
+	Cards *sandbox.Server // the processor's other door
 
 	mu   sync.Mutex
 	hold *Hold
@@ -33,14 +34,14 @@ func NewOutside(t testing.TB) *Outside {
 	mux := http.NewServeMux()
 	server := httptest.NewServer(mux)
 	o.URL = server.URL
-	cards := sandbox.NewServer(sandbox.ServerConfig{Now: time.Now, BaseURL: server.URL + "/sandbox"})
+	o.Cards = sandbox.NewServer(sandbox.ServerConfig{Now: time.Now, BaseURL: server.URL + "/sandbox"})
 	mux.Handle("/sim/", http.StripPrefix("/sim", o.holding(o.Club)))
-	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", cards))
+	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", o.Cards))
 	t.Cleanup(func() {
 		o.Release()
 		server.CloseClientConnections()
 		o.Club.Close()
-		cards.Close()
+		o.Cards.Close()
 		server.Close()
 	})
 	return o

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 )
 
 // errEndless: a list has not ended after mostPages.
@@ -15,17 +16,20 @@ var errTooLong = errors.New("club: answer too long")
 // DecodeError is an answer that does not have the expected form. It names the
 // field and never its value, which may be personal.
 type DecodeError struct {
-	// Field is the path of the JSON field, such as "articles.priceTI"; empty when
-	// the answer as a whole is not readable JSON.
+	// Field is the path of the JSON field, such as "articles.priceTI"; in a list
+	// the path within one member. Empty when it is the answer as a whole.
 	Field string
-	// Want is the type that was expected, such as "int64".
+	// Want is what was expected, such as "a whole number"; empty when it is not even JSON.
 	Want string
 }
 
 // Error implements error.
 func (e *DecodeError) Error() string {
-	if e.Field == "" {
-		return "answer unreadable"
+	switch {
+	case e.Want == "":
+		return "answer is not JSON"
+	case e.Field == "":
+		return "answer is not " + e.Want
 	}
 	return fmt.Sprintf("answer unreadable: field %s is not %s", e.Field, e.Want)
 }
@@ -65,7 +69,22 @@ func decodeError(err error) error {
 	}
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {
-		return &DecodeError{Field: wrongType.Field, Want: wrongType.Type.String()}
+		return &DecodeError{Field: wrongType.Field, Want: jsonType(wrongType.Type)}
 	}
 	return &DecodeError{}
+}
+
+// jsonType names what JSON has to hold for a Go type.
+func jsonType(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Slice:
+		return "a list"
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return "a whole number"
 }

@@ -46,12 +46,14 @@ type ScheduleEntry struct {
 // UnmarshalJSON reads an offer, whose proration is nested on the wire.
 func (o *Offer) UnmarshalJSON(data []byte) error {
 	type plain Offer
-	wire := struct {
-		*plain
-		ArticleBehaviors behaviors `json:"articleBehaviors"`
-	}{plain: (*plain)(o)}
-	err := json.Unmarshal(data, &wire)
-	for _, behavior := range wire.ArticleBehaviors {
+	if err := json.Unmarshal(data, (*plain)(o)); err != nil {
+		return err
+	}
+	var nested struct {
+		Behaviors behaviors `json:"articleBehaviors"`
+	}
+	err := json.Unmarshal(data, &nested)
+	for _, behavior := range nested.Behaviors {
 		o.IsProrated = o.IsProrated || behavior.Implementation.IsProrated
 	}
 	return err

@@ -2,6 +2,7 @@ package club
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 )
@@ -48,15 +49,28 @@ func (c *Client) CreateSale(ctx context.Context, s Scope, in NewSale) (Sale, err
 // pricedSale is a sale that was read to learn its price; without the total it
 // says nothing, and above all not that it is free.
 type pricedSale struct {
-	Sale
-	Total *int64 `json:"totalTI"`
+	sale  Sale
+	total *int64
+}
+
+// UnmarshalJSON reads a sale and notes whether the total was there.
+func (p *pricedSale) UnmarshalJSON(data []byte) error {
+	if err := json.Unmarshal(data, &p.sale); err != nil {
+		return err
+	}
+	var body struct {
+		Total *int64 `json:"totalTI"`
+	}
+	err := json.Unmarshal(data, &body)
+	p.total = body.Total
+	return err
 }
 
 func (p pricedSale) missing() string {
-	if p.Total == nil {
+	if p.total == nil {
 		return "totalTI"
 	}
-	return p.Sale.missing()
+	return p.sale.missing()
 }
 
 // GetSale reads a sale with its articles, its register and its total; club
@@ -64,11 +78,7 @@ func (p pricedSale) missing() string {
 // reprices articles on its own. ErrNotFound when there is none.
 func (c *Client) GetSale(ctx context.Context, s Scope, sale IRI) (Sale, error) {
 	got, err := do[pricedSale](ctx, c, get("GetSale", s, "sales/{id}", sale))
-	if err != nil {
-		return Sale{}, err
-	}
-	got.Sale.TotalTI = *got.Total
-	return got.Sale, nil
+	return got.sale, err
 }
 
 // Buyer is what a sale says of its buyer; empty fields stay as they are.

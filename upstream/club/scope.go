@@ -48,7 +48,7 @@ func (i IRI) split() (clientToken, collection, id string) {
 
 // segment reports whether s can be one segment of a path and nothing else.
 func segment(s string) bool {
-	outside := func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(`/?#%\\`, r) }
+	outside := func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("/?#%\\", r) }
 	return s != "" && s != "." && s != ".." && !strings.ContainsFunc(s, outside)
 }
 

@@ -193,7 +193,7 @@ func readToken(a answer, asked time.Time) (token, *Error) {
 	}
 	if body.AccessToken == "" {
 		return token{}, &Error{Operation: "Token", Outcome: Unknown, Status: a.status,
-			Err: &DecodeError{Field: "access_token", Want: "string"}, transient: true}
+			Err: &DecodeError{Field: "access_token", Want: "present"}, transient: true}
 	}
 	seconds, _ := body.ExpiresIn.Float64() // absent, or no number: 0
 	seconds = min(seconds, longestLifetime.Seconds())

@@ -1,7 +1,232 @@
 package clubsim
 
-import "net/http"
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
 
+//go:embed inspector.html
+var inspectorPage string
+
+// inspectorTemplate draws the inspector.
+var inspectorTemplate = template.Must(template.New("inspector").Funcs(template.FuncMap{
+	"euros": euros,
+	"clock": func(t time.Time) string { return t.Format("2006-01-02 15:04:05") },
+	"last":  func(iri string) string { return iri[strings.LastIndex(iri, "/")+1:] },
+}).Parse(inspectorPage))
+
+// euros is an amount in cents as people write it.
+func euros(cents int) string {
+	sign := ""
+	if cents < 0 {
+		sign, cents = "−", -cents
+	}
+	return fmt.Sprintf("%s%d.%02d", sign, cents/100, cents%100)
+}
+
+// inspectorRows is how many lines of a list the page shows, the newest: what a person reads.
+const inspectorRows = 60
+
+// inspection is what the page shows.
+type inspection struct {
+	World       string
+	Now         time.Time
+	Settings    Settings
+	Credentials Credentials
+	Audit       Audit
+	Personas    []Persona
+	Contacts    []contactLine
+	Sales       []saleLine
+	Ledger      []LedgerEntry
+	SMS         []SMS
+	Events      []Event
+	Requests    []Request
+	Faults      []Fault
+	Kinds       []string
+	Presets     []preset
+	Webhooks    []string
+	Problem     string
+}
+
+type contactLine struct {
+	contactRecord
+	ID       int
+	Debt     int
+	Credit   int
+	Benefits []benefit
+	Gone     bool
+}
+
+type saleLine struct {
+	saleRecord
+	ID    int
+	Buyer string
+	Wrong []violation
+}
+
+// preset is a fault that is one click away.
+type preset struct {
+	Label string
+	fault Fault
+}
+
+// presets are the failures that an integration has to survive first.
+func presets() []preset {
+	once := 1
+	payment := FaultMatch{Method: "POST", Path: "/sales/*/payments"}
+	return []preset{
+		{"Next payment: done, then the connection is cut", Fault{Match: payment, Kind: "drop_after", Times: &once}},
+		{"Next payment: done, then 500", Fault{Match: payment, Kind: "error_after", Times: &once}},
+		{"Next payment: 503, nothing done", Fault{Match: payment, Kind: "error_before", Times: &once}},
+		{"Next payment: done, garbage comes back", Fault{Match: payment, Kind: "malformed", Times: &once}},
+		{"Catalogue: 429", Fault{Match: FaultMatch{Method: "GET", Path: "/products"}, Kind: "too_many"}},
+		{"Next call: 401", Fault{Kind: "unauthorized_once"}},
+		{"Everything two seconds slower", Fault{Kind: "delay", DelayMs: 2000}},
+	}
+}
+
+// serveInspector shows the world to a person, and does what its buttons ask for.
 func (w *World) serveInspector(rw http.ResponseWriter, req *request) {
-	write(rw, controlError(http.StatusNotFound, "There is no such control endpoint."))
+	if len(req.path) == 2 { // the page's links are relative to the directory
+		write(rw, answer{status: http.StatusFound, header: http.Header{"Location": {"_control/"}}})
+		return
+	}
+	problem := ""
+	switch req.Method {
+	case http.MethodGet, http.MethodHead:
+	case http.MethodPost:
+		err := w.act(req)
+		if err == nil {
+			write(rw, answer{status: http.StatusSeeOther, header: http.Header{"Location": {"./"}}})
+			return
+		}
+		problem = err.Error()
+	default:
+		write(rw, unknownControl(""))
+		return
+	}
+	var page bytes.Buffer
+	if err := inspectorTemplate.Execute(&page, w.inspect(problem)); err != nil {
+		panic(err)
+	}
+	write(rw, answer{status: http.StatusOK, body: page.Bytes(), header: http.Header{
+		"Content-Type":            {"text/html; charset=utf-8"},
+		"Content-Security-Policy": {"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"},
+	}})
+}
+
+// act does what a button of the page asks for. Pages of other sites cannot press buttons here.
+func (w *World) act(req *request) error {
+	if err := http.NewCrossOriginProtection().Check(req.Request); err != nil {
+		return err
+	}
+	fields, err := url.ParseQuery(string(req.body))
+	if err != nil {
+		return err
+	}
+	switch fields.Get("do") {
+	case "reset":
+		w.Reset()
+		return nil
+	case "clear":
+		return w.SetFaults(nil)
+	case "preset":
+		n, _ := strconv.Atoi(fields.Get("preset"))
+		if list := presets(); n >= 0 && n < len(list) {
+			return w.SetFaults(append(w.Faults(), list[n].fault))
+		}
+		return fmt.Errorf("there is no preset %d", n)
+	case "fault":
+		return w.addFault(fields)
+	case "advance":
+		_, err := putClock(w, encode(Clock{Advance: fields.Get("by")}))
+		return err
+	case "settings":
+		return w.Configure(func(s *Settings) {
+			s.ProductionMode = fields.Get("productionMode") == "on"
+			s.NetworkNodeShape = fields.Get("networkNodeShape")
+			s.Webhooks, s.WebhookURL = fields.Get("webhooks"), fields.Get("webhookUrl")
+		})
+	}
+	return fmt.Errorf("nothing is called %q here", fields.Get("do"))
+}
+
+// addFault adds the fault of the page's form.
+func (w *World) addFault(fields url.Values) error {
+	f := Fault{Match: FaultMatch{Method: fields.Get("method"), Path: fields.Get("path")}, Kind: fields.Get("kind")}
+	for name, to := range map[string]func(int){
+		"status": func(n int) { f.Status = n }, "delayMs": func(n int) { f.DelayMs = n }, "times": func(n int) { f.Times = &n },
+	} {
+		text := fields.Get(name)
+		if text == "" {
+			continue
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return fmt.Errorf("%s: %q is not a number", name, text)
+		}
+		to(n)
+	}
+	return w.SetFaults(append(w.Faults(), f))
+}
+
+// inspect gathers what the page shows, newest first.
+func (w *World) inspect(problem string) inspection {
+	page := inspection{
+		World: w.token, Now: w.Now(), Settings: w.Settings(), Credentials: w.Credentials(), Audit: w.Audit(), Personas: w.Personas(),
+		Ledger: newest(w.Ledger()), SMS: newest(w.SMS()), Events: newest(w.Events()), Requests: newest(w.Requests()),
+		Faults: w.Faults(), Kinds: FaultKinds(), Presets: presets(), Problem: problem,
+		Webhooks: []string{"normal", "drop", "duplicate", "late", "reorder"},
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.now()
+	for _, k := range w.state.Contacts.Rows {
+		page.Contacts = append(page.Contacts, w.contactLine(k, now))
+	}
+	for _, s := range w.state.Sales.Rows {
+		page.Sales = append(page.Sales, w.saleLine(s, now))
+	}
+	page.Contacts, page.Sales = newest(page.Contacts), newest(page.Sales)
+	return page
+}
+
+func (w *World) contactLine(k *contact, now time.Time) contactLine {
+	line := contactLine{contactRecord: w.contactRecord(k), ID: k.ID, Debt: w.debt(k.ID, now), Gone: k.Deleted}
+	for _, p := range w.state.Payments.Rows {
+		if p.ContactID == k.ID {
+			line.Credit += p.Left
+		}
+	}
+	for _, b := range w.state.Benefits.Rows {
+		if b.ContactID == k.ID {
+			line.Benefits = append(line.Benefits, *b)
+		}
+	}
+	return line
+}
+
+func (w *World) saleLine(s *sale, now time.Time) saleLine {
+	k := w.state.Contacts.get(s.ContactID)
+	line := saleLine{saleRecord: w.saleRecord(s), ID: s.ID, Buyer: cmp.Or(k.GivenName+" "+k.FamilyName, k.Number)}
+	if s.State == saleBuilding {
+		line.Wrong = w.check(s, now)
+	}
+	return line
+}
+
+// newest turns a list around and cuts it to what the page shows.
+func newest[T any](list []T) []T {
+	list = slices.Clone(list)
+	slices.Reverse(list)
+	return list[:min(len(list), inspectorRows)]
 }

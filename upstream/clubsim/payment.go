@@ -157,7 +157,7 @@ func (f *form) readCheques(p *payment) []cheque {
 	for _, entry := range f.part("cheques", p.Mean == "cheque") {
 		one := cheque{
 			Amount: entry.integer("amount", true, 1, maxAmount), Bank: entry.text("bank", true), Code: entry.text("code", true),
-			Deposit: entry.date("depositDesiredDate", true), Owner: entry.text("owner", true),
+			Deposit: entry.date("depositDesiredDate", false), Owner: entry.text("owner", true),
 		}
 		cheques, sum = append(cheques, one), sum+one.Amount
 	}

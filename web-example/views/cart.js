@@ -26,8 +26,9 @@ export function show() {
     h("div", { class: "step-head" }, heading(text.cart.heading), h("p", { class: "lead" }, text.cart.lead)),
     payment && outcome(payment),
     h("div", { class: "review-columns" },
-      h("div", { class: "review-main" }, items(cart), changes(cart), afterToday(cart), edits(registration)),
-      due(registration)));
+      h("div", { class: "review-main" }, items(cart), changes(cart), afterToday(cart)),
+      due(registration),
+      edits(registration)));
 }
 
 /** @param {Cart} cart */

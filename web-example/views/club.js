@@ -60,7 +60,7 @@ const card = (club) =>
   h("li", {},
     h("a", { class: "club-card", href: linkTo({ club: club.id }), id: `club-${club.id}`, "data-club": club.id },
       h("span", { class: "club-pin" }, icon("pin")),
-      h("span", {}, h("strong", {}, club.name), club.alias && club.alias !== club.name && h("small", {}, club.alias)),
+      h("strong", {}, club.name),
       icon("arrow")));
 
 /**

@@ -44,7 +44,7 @@ function memberCard({ contact, cart, clubId }) {
   const [first] = cart.items;
   return h("div", { class: "member-card", "data-member": contact?.number },
     h("p", { class: "member-club" }, h("span", { class: "logo", "aria-hidden": true }), club?.name ?? text.brand),
-    h("p", { class: "member-offer" }, h("small", {}, text.done.completed.member), first?.name,
+    h("p", { class: "member-offer" }, h("small", {}, text.done.completed.chosen), first?.name,
       first?.startDate && h("small", {}, text.terms.starts(date(first.startDate)))),
     contact && h("p", { class: "member-number" }, h("small", {}, text.done.completed.number), contact.number));
 }
@@ -62,7 +62,7 @@ function ending(how, picture) {
     h("p", { class: "lead" }, text.done[how].lead),
     isClosed && registration && h("p", { "data-charged": true }, charged(registration)),
     registration?.message && h("p", { class: "notice", "data-message": true }, icon("info"), registration.message),
-    how === "attention" && registration?.contact && h("p", { class: "fine" }, `${text.done.completed.number}: ${registration.contact.number}`),
+    how === "attention" && registration?.contact && h("p", { class: "fine" }, `${text.done.reference}: ${registration.contact.number}`),
     how !== "attention" && h("div", { class: "actions" }, h("a", { class: "button", href: linkTo({}), "data-restart": true }, text.done.restart)));
 }
 

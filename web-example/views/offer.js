@@ -87,11 +87,11 @@ function cards(products, complete) {
  */
 function card(product, offer) {
   const here = soldHere(offer);
-  const name = nameOf(product, offer);
+  const { name, variant } = nameOf(product, offer);
   return h("article", { class: here ? "offer" : "offer is-at-club", "data-offer": offer.id },
     h("header", {},
-      h("h2", {}, product.name),
-      offer.name !== product.name && h("p", { class: "offer-name" }, offer.name)),
+      h("h2", {}, name),
+      variant && h("p", { class: "offer-name" }, variant)),
     price(offer),
     product.description && h("p", { class: "offer-about" }, product.description),
     ticks(terms(offer)),
@@ -100,7 +100,7 @@ function card(product, offer) {
           class: "button",
           id: `choose-${offer.id}`,
           "data-choose": true,
-          "aria-label": text.offer.chooseNamed(name),
+          "aria-label": text.offer.chooseNamed([name, variant].join(" ")),
           onclick: () => choose(product, offer),
         }, text.offer.choose)
       : h("div", { class: "at-club", "data-at-club": true },
@@ -146,7 +146,7 @@ function askStart(product, offer) {
   });
   const error = h("p", { class: "field-error", id: "start-error", role: "alert" });
   const dialog = ask(text.offer.start.heading,
-    h("p", { class: "dialog-about" }, nameOf(product, offer)),
+    h("p", { class: "dialog-about" }, product.name),
     h("form", { method: "dialog", novalidate: true, onsubmit },
       h("label", { for: "start-date" }, text.offer.start.label),
       h("p", { class: "hint", id: "start-hint" }, text.offer.start.hint),

@@ -36,7 +36,6 @@ export function show() {
   return h("section", { class: `outcome is-${state}`, "data-payment": state, "data-payment-retry": payment?.retry },
     h("span", { class: waits ? "seal is-waiting" : "seal" }, icon(PICTURES[state])),
     heading(text.payment[state].heading),
-    payment && h("p", { class: "outcome-amount" }, text.payment.amount(money(payment.amount))),
     h("p", { class: "lead" }, lead(state, registration)),
     payment && reason(payment),
     registration.message && h("p", { class: "notice", "data-message": true }, icon("info"), registration.message),

@@ -25,10 +25,11 @@ function ofOffer() {
   const found = findOffer(catalogue, place.offer);
   if (!found) return catalogue?.complete ? null : h("i", { class: "bone bone-side", "aria-hidden": true });
   const { product, offer } = found;
-  return fold(offer.dueNow,
+  const { name, variant } = nameOf(product, offer);
+  return fold(text.summary.dueNow, offer.dueNow,
     h("div", { class: "side-lines" },
       h("p", { class: "side-club" }, icon("pin"), clubName(place.club)),
-      h("p", { class: "side-offer" }, h("strong", {}, nameOf(product, offer)), h("a", { href: linkTo({ club: place.club }) }, text.summary.change)),
+      h("p", { class: "side-offer" }, h("span", {}, h("strong", {}, name), variant && h("small", {}, variant)), h("a", { href: linkTo({ club: place.club }) }, text.summary.change)),
       place.startDate && h("p", { class: "fine" }, text.terms.starts(date(place.startDate)))),
     ticks(terms(offer)));
 }
@@ -37,9 +38,10 @@ function ofOffer() {
 function ofCart() {
   const { registration } = get();
   if (!registration) return null;
-  return fold(registration.cart.dueNow,
+  const { payment, cart } = registration;
+  return fold(payment ? text.summary.amount : text.summary.dueNow, payment?.amount ?? cart.dueNow,
     h("p", { class: "side-club" }, icon("pin"), clubName(registration.clubId)),
-    h("ul", { class: "lines" }, registration.cart.items.map((item) =>
+    h("ul", { class: "lines" }, cart.items.map((item) =>
       h("li", {}, h("div", {}, item.name, item.startDate && h("small", {}, text.terms.starts(date(item.startDate)))),
         h("span", { class: "amount" }, money(item.price))))));
 }
@@ -48,15 +50,16 @@ function ofCart() {
 const clubName = (id) => get().clubs?.find((club) => club.id === id)?.name;
 
 /**
- * @param {import("../contract").Money} dueNow
+ * @param {string} label
+ * @param {import("../contract").Money} amount
  * @param {...import("../dom.js").Child} content
  */
-function fold(dueNow, ...content) {
-  const total = h("strong", { class: "amount" }, money(dueNow));
+function fold(label, amount, ...content) {
+  const total = h("strong", { class: "amount" }, money(amount));
   return h("details", { class: "summary", "data-summary": true, open: wide.matches },
-    h("summary", {}, h("span", { class: "summary-title" }, text.summary.heading), icon("down"), h("span", { class: "summary-due" }, money(dueNow))),
+    h("summary", {}, h("span", { class: "summary-title" }, text.summary.heading), icon("down"), h("span", { class: "summary-due" }, money(amount))),
     h("div", { class: "summary-content" }, ...content,
-      h("p", { class: "summary-total" }, h("span", {}, text.summary.dueNow), total)));
+      h("p", { class: "summary-total" }, h("span", {}, label), total)));
 }
 
 wide.addEventListener("change", () => {

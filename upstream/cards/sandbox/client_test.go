@@ -59,6 +59,18 @@ func TestWrongSecretKey(t *testing.T) {
 	}
 }
 
+// A wrong address is not a missing payment.
+func TestWrongAddress(t *testing.T) {
+	b := newBench(t)
+	p := b.create()
+	astray := sandbox.New(sandbox.Config{URL: b.url + "/v2", Now: b.clock.Now})
+	_, err := astray.Get(t.Context(), p.ID)
+	wantErr(t, "a path that is not there", err, cards.ErrRefused)
+	if errors.Is(err, cards.ErrNotFound) {
+		t.Errorf("it says that the payment does not exist: %v", err)
+	}
+}
+
 func TestList(t *testing.T) {
 	b := newBench(t)
 	if all, err := b.client.List(t.Context(), time.Time{}); err != nil || len(all) != 0 {

@@ -93,15 +93,15 @@ func (p Payment) allows(v verb) error {
 // the merchant, or none when nothing happened that an event is for.
 type transition func(Payment) (next Payment, event string, err error)
 
-// confirm is the buyer entering a card. The same card again while it is being
-// dealt with changes nothing: a double click on the pay button is harmless.
+// confirm is the buyer entering a card. The same card again on an authorised
+// payment changes nothing: a double click on the pay button is harmless.
 func confirm(number string) transition {
 	return func(p Payment) (Payment, string, error) {
 		card, err := readCard(number)
 		if err != nil {
 			return p, "", err
 		}
-		if card.Number == p.card && (p.Challenge || p.State == cards.Authorised) {
+		if card.Number == p.card && p.State == cards.Authorised {
 			return p, "", nil
 		}
 		if err := p.allows(verbConfirm); err != nil {

@@ -28,12 +28,6 @@ func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, s.world().courier.set(in))
 }
 
-// listDeliveries answers the attempts to deliver events, newest first: where to
-// look for a webhook that did not come.
-func (s *Server) listDeliveries(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]any{"items": s.Deliveries()})
-}
-
 func (s *Server) reset(w http.ResponseWriter, _ *http.Request) {
 	s.Reset()
 	w.WriteHeader(http.StatusNoContent)
@@ -61,12 +55,4 @@ func (c *courier) set(settings Settings) Settings {
 	defer c.mu.Unlock()
 	c.settings = settings
 	return settings
-}
-
-func (c *courier) deliveries() []Delivery {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	items := append([]Delivery{}, c.journal...)
-	slices.Reverse(items)
-	return items
 }

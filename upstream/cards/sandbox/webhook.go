@@ -56,10 +56,6 @@ const (
 	// maxPending bounds memory while a receiver is down. Events beyond it are
 	// dropped and journalled: they are hints, and whoever needs them polls too.
 	maxPending = 10_000
-
-	// maxJournal is how many attempts are remembered for whoever looks for an
-	// event that did not come.
-	maxJournal = 10_000
 )
 
 func retryDelay(attempt int) time.Duration { return time.Second << (2 * (attempt - 1)) }
@@ -70,30 +66,6 @@ type Settings struct {
 	// WebhookURL is where all events go instead of the payments' own addresses;
 	// empty for those.
 	WebhookURL string `json:"webhookUrl"`
-}
-
-// Outcome is how one attempt to deliver an event ended.
-type Outcome string
-
-// The outcomes of an attempt.
-const (
-	Delivered Outcome = "delivered" // answered with 2xx
-	Failed    Outcome = "failed"    // answered with another status, or not at all
-	Dropped   Outcome = "dropped"   // never sent
-)
-
-// Delivery is one attempt to deliver an event.
-type Delivery struct {
-	EventID   string      `json:"eventId"`
-	Type      string      `json:"type"` // such as EventCaptured
-	PaymentID string      `json:"paymentId"`
-	URL       string      `json:"url"`
-	Webhooks  WebhookMode `json:"webhooks"`        // the mode when the event was made
-	Attempt   int         `json:"attempt"`         // from 1; 0 when dropped
-	Status    int         `json:"status"`          // 0 when nothing was answered
-	Error     string      `json:"error,omitempty"` // why nothing was answered or sent
-	Outcome   Outcome     `json:"outcome"`
-	At        time.Time   `json:"at"`
 }
 
 // event is a webhook's body.
@@ -296,24 +268,6 @@ func (c *courier) post(out *sending) (status int, err error) {
 	// not matter.
 	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
 	return resp.StatusCode, nil
-}
-
-// drop journals an event that is never sent; c.mu is held.
-func (c *courier) drop(out *sending, why string) {
-	entry := out.delivery
-	entry.Outcome, entry.Error = Dropped, why
-	c.record(entry)
-}
-
-// record adds to the journal; c.mu is held.
-func (c *courier) record(entry Delivery) {
-	entry.At = c.now().UTC()
-	if len(c.journal) >= maxJournal {
-		c.journal = c.journal[1:]
-	}
-	c.journal = append(c.journal, entry)
-	c.log.Debug("sandbox webhook", "event", entry.EventID, "type", entry.Type, "payment", entry.PaymentID,
-		"attempt", entry.Attempt, "status", entry.Status, "outcome", entry.Outcome)
 }
 
 // pause waits, and tells whether the courier is still open then.

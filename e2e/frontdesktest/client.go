@@ -1,0 +1,277 @@
+package frontdesktest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/legacy"
+	"github.com/google/uuid"
+
+	"frontdesk/api"
+)
+
+// Client is a front end: it speaks HTTP to a gateway, and fails the test when an
+// answer is not what openapi.yaml says.
+type Client struct {
+	URL   string
+	Token string // of a registration; empty for a visitor who holds none
+	World string // of the simulator, in mock mode; empty for demo
+	t     testing.TB
+	http  http.Client
+}
+
+// NewClient makes a front end of a gateway.
+func NewClient(t testing.TB, url string) *Client {
+	return &Client{URL: url, t: t, http: http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// Response is an answer with its whole body.
+type Response struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	t      testing.TB
+}
+
+// Key is the header of an idempotency key. An empty key is a fresh one.
+func Key(key string) [2]string {
+	if key == "" {
+		key = uuid.NewString()
+	}
+	return [2]string{"Idempotency-Key", key}
+}
+
+// Do sends a request. A body that is no string is sent as its JSON.
+func (c *Client) Do(method, path string, body any, headers ...[2]string) *Response {
+	c.t.Helper()
+	response, err := c.Try(method, path, body, headers...)
+	if err != nil {
+		c.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return response
+}
+
+// Try is Do for a gateway that may be gone: it gives the network's error back.
+func (c *Client) Try(method, path string, body any, headers ...[2]string) (*Response, error) {
+	c.t.Helper()
+	request := c.request(method, path, body, headers)
+	answer, err := c.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	response := &Response{Status: answer.StatusCode, Header: answer.Header, Body: text, t: c.t}
+	if strings.HasPrefix(path, "/v1/") {
+		c.holdAgainstContract(request, response)
+	}
+	return response, nil
+}
+
+func (c *Client) request(method, path string, body any, headers [][2]string) *http.Request {
+	c.t.Helper()
+	var reader io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		reader = strings.NewReader(b)
+	default:
+		text, err := json.Marshal(b)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		reader = bytes.NewReader(text)
+	}
+	url := path
+	if strings.HasPrefix(path, "/") {
+		url = c.URL + path
+	}
+	request, err := http.NewRequestWithContext(context.Background(), method, url, reader)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if c.Token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	if c.World != "" {
+		request.Header.Set("X-Frontdesk-World", c.World)
+	}
+	for _, header := range headers {
+		request.Header.Set(header[0], header[1])
+	}
+	return request
+}
+
+// Into decodes the body, after it was found to have the status.
+func (r *Response) Into(status int, into any) {
+	r.t.Helper()
+	if r.Status != status {
+		r.t.Fatalf("status %d instead of %d: %s", r.Status, status, r.Body)
+	}
+	if into == nil {
+		return
+	}
+	if err := json.Unmarshal(r.Body, into); err != nil {
+		r.t.Fatalf("%v in %s", err, r.Body)
+	}
+}
+
+// Problem expects a problem document with a code.
+func (r *Response) Problem(code api.ProblemCode) api.Problem {
+	r.t.Helper()
+	var problem api.Problem
+	if err := json.Unmarshal(r.Body, &problem); err != nil || problem.Code != code || problem.Status != r.Status {
+		r.t.Fatalf("status %d, not problem %s: %s", r.Status, code, r.Body)
+	}
+	return problem
+}
+
+// contract reads openapi.yaml once for all tests of a package.
+var contract = sync.OnceValues(func() (routers.Router, error) {
+	document, err := openapi3.NewLoader().LoadFromFile(filepath.Join(Root(), "openapi.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	document.Servers = nil // any address may be the server's
+	return legacy.NewRouter(document)
+})
+
+// Contract gives openapi.yaml as text.
+func Contract(t testing.TB) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(Root(), "openapi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// holdAgainstContract checks an answer against openapi.yaml. A path or a method
+// that the document does not have is no answer of the contract.
+func (c *Client) holdAgainstContract(request *http.Request, response *Response) {
+	c.t.Helper()
+	router, err := contract()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	route, path, err := router.FindRoute(request)
+	if err != nil {
+		return
+	}
+	err = openapi3filter.ValidateResponse(request.Context(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: request, PathParams: path, Route: route},
+		Status:                 response.Status, Header: response.Header,
+		Body:    io.NopCloser(bytes.NewReader(response.Body)),
+		Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
+	})
+	if err != nil {
+		c.t.Errorf("%s %s: the answer is not what openapi.yaml says: %v", request.Method, request.URL.Path, err)
+	}
+}
+
+// Person is somebody who can register anywhere.
+func Person() *api.Person {
+	return &api.Person{
+		GivenName: "Ada", FamilyName: "Martin", BirthDate: "1990-05-17", Email: "ada@example.com", Mobile: "+33612345678",
+		Address: api.Address{Street: "12 rue des Lilas", PostalCode: "75011", City: "Paris", Country: "FR"},
+	}
+}
+
+// CardOffer finds a club's offer of a subscription that is paid by card at once.
+func (c *Client) CardOffer(club string) api.Offer {
+	c.t.Helper()
+	var list api.ProductList
+	c.Do("GET", "/v1/clubs/"+club+"/products?type=subscription", nil).Into(http.StatusOK, &list)
+	for _, product := range list.Items {
+		for _, offer := range product.Offers {
+			if offer.DueNow.Amount > 0 && len(offer.Needs) == 1 && !offer.Prorated {
+				return offer
+			}
+		}
+	}
+	c.t.Fatal("no offer can be paid by card at once")
+	return api.Offer{}
+}
+
+// Club gives the first club's id.
+func (c *Client) Club() string {
+	c.t.Helper()
+	var clubs api.ClubList
+	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)
+	return clubs.Items[0].Id
+}
+
+// Register starts a registration with a person and an offer that can be paid by card, and takes its token.
+func (c *Client) Register() api.Registration {
+	c.t.Helper()
+	club := c.Club()
+	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+	var registration api.Registration
+	c.Do("POST", "/v1/registrations", api.StartRegistration{
+		ClubId: club, Person: Person(), Items: &[]api.NewItem{{OfferId: c.CardOffer(club).Id, StartDate: &tomorrow}},
+	}, Key("")).Into(http.StatusCreated, &registration)
+	if registration.Token == nil {
+		c.t.Fatal("the registration came without its token")
+	}
+	c.Token = *registration.Token
+	return registration
+}
+
+// Pay asks for the payment of a registration by card.
+func (c *Client) Pay(registration string) api.Payment {
+	c.t.Helper()
+	var payment api.Payment
+	c.Do("POST", "/v1/registrations/"+registration+"/payment", api.StartPayment{Method: "card"}, Key("")).Into(http.StatusCreated, &payment)
+	return payment
+}
+
+// Confirm enters a card on the processor's page, as the buyer does.
+func (c *Client) Confirm(payment api.Payment, card string) {
+	c.t.Helper()
+	c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": card}).Into(http.StatusOK, nil)
+}
+
+// Registration reads a registration.
+func (c *Client) Registration(id string) (registration api.Registration) {
+	c.t.Helper()
+	c.Do("GET", "/v1/registrations/"+id, nil).Into(http.StatusOK, &registration)
+	return registration
+}
+
+// Await reads a registration until it is in a state.
+func (c *Client) Await(id string, state api.RegistrationState) (registration api.Registration) {
+	c.t.Helper()
+	Eventually(c.t, "registration "+string(state), func() bool {
+		registration = c.Registration(id)
+		return registration.State == state
+	})
+	return registration
+}
+
+// AwaitPayment reads a registration until its payment is in a state.
+func (c *Client) AwaitPayment(id string, state api.PaymentState) (registration api.Registration) {
+	c.t.Helper()
+	Eventually(c.t, "payment "+string(state), func() bool {
+		registration = c.Registration(id)
+		return registration.Payment != nil && registration.Payment.State == state
+	})
+	return registration
+}

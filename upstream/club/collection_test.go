@@ -1,0 +1,143 @@
+package club_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"frontdesk/upstream/club"
+)
+
+// pager serves a number of products in pages, told apart by how it says where
+// the list ends.
+type pager struct {
+	total   int
+	size    int
+	render  func(p pager, members string, page int) string
+	ignores bool // the page number, and always sends the first page
+}
+
+func (p pager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+	page = max(1, page)
+	if p.ignores {
+		page = 1
+	}
+	var members []string
+	for i := (page - 1) * p.size; i < min(page*p.size, p.total); i++ {
+		members = append(members, fmt.Sprintf(`{"@id": "/demo/products/%d"}`, i+1))
+	}
+	io.WriteString(w, p.render(p, "["+strings.Join(members, ",")+"]", page))
+}
+
+func (p pager) last() int { return (p.total + p.size - 1) / p.size }
+
+func withView(p pager, members string, page int) string {
+	next := ""
+	if page < p.last() {
+		next = `, "hydra:next": "/demo/products?page=9"`
+	}
+	return `{"hydra:member": ` + members + `, "hydra:view": {"@id": "x"` + next + `}}`
+}
+
+func withPlainView(p pager, members string, page int) string {
+	next := ""
+	if page < p.last() {
+		next = `"next": "/demo/products?page=9"`
+	}
+	return `{"member": ` + members + `, "totalItems": 1, "view": {` + next + `}}`
+}
+
+func withTotal(p pager, members string, _ int) string {
+	return `{"hydra:member": ` + members + `, "hydra:totalItems": ` + strconv.Itoa(p.total) + `}`
+}
+
+func withPlainTotal(p pager, members string, _ int) string {
+	return `{"member": ` + members + `, "totalItems": ` + strconv.Itoa(p.total) + `}`
+}
+
+func withNothing(_ pager, members string, _ int) string { return `{"hydra:member": ` + members + `}` }
+
+func bare(_ pager, members string, _ int) string { return members }
+
+func TestPages(t *testing.T) {
+	tests := map[string]struct {
+		pager
+		requests int
+	}{
+		"view":               {pager{65, 30, withView, false}, 3},
+		"view, full last":    {pager{60, 30, withView, false}, 2},
+		"view, small pages":  {pager{65, 10, withView, false}, 7},
+		"plain view":         {pager{65, 30, withPlainView, false}, 3},
+		"total":              {pager{65, 30, withTotal, false}, 3},
+		"total, small pages": {pager{65, 10, withTotal, false}, 7},
+		"plain total":        {pager{60, 30, withPlainTotal, false}, 2},
+		"nothing":            {pager{65, 30, withNothing, false}, 3},
+		"nothing, full last": {pager{60, 30, withNothing, false}, 3},
+		"bare":               {pager{12, 30, bare, false}, 1},
+		"empty":              {pager{0, 30, withView, false}, 1},
+		"one page":           {pager{30, 30, withTotal, false}, 1},
+		"always the first":   {pager{30, 30, withNothing, true}, 2},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			u := serve(t, tt.pager.ServeHTTP)
+			got := must[[]club.Product](t)(club.New(configured(u.URL)).ListProducts(t.Context(), demo, club.ProductQuery{Channel: club.ChannelWeb}))
+			if len(got) != tt.total || len(u.seen()) != tt.requests {
+				t.Errorf("%d products in %d requests, want %d in %d", len(got), len(u.seen()), tt.total, tt.requests)
+			}
+			for i, product := range got {
+				if want := club.IRI(fmt.Sprintf("/demo/products/%d", i+1)); product.IRI != want {
+					t.Fatalf("product %d is %s, want %s", i, product.IRI, want)
+				}
+			}
+			for i, r := range u.seen() {
+				if q := r.URL.Query(); i > 0 && q.Get("page") != strconv.Itoa(i+1) || q.Get("context[channel]") != "web" {
+					t.Errorf("request %d: %s", i+1, r.URL.RawQuery)
+				}
+			}
+		})
+	}
+}
+
+// TestShiftingList: a record that moves to the next page while the list is read
+// is in the result once.
+func TestShiftingList(t *testing.T) {
+	pages := map[string]string{"": `[{"@id": "/demo/products/1"}, {"@id": "/demo/products/2"}]`, "2": `[{"@id": "/demo/products/2"}, {"@id": "/demo/products/3"}]`}
+	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		next := map[string]string{"": `"hydra:next": "x"`}[r.URL.Query().Get("page")]
+		io.WriteString(w, `{"hydra:member": `+pages[r.URL.Query().Get("page")]+`, "hydra:view": {`+next+`}}`)
+	})
+	got := must[[]club.Product](t)(club.New(configured(u.URL)).ListProducts(t.Context(), demo, club.ProductQuery{}))
+	if len(got) != 3 || got[1].IRI != "/demo/products/2" || got[2].IRI != "/demo/products/3" {
+		t.Errorf("products %v", got)
+	}
+}
+
+// TestEndlessList: a list that never ends is an error, not half an answer.
+func TestEndlessList(t *testing.T) {
+	u := serve(t, pager{1 << 30, 1, withView, false}.ServeHTTP)
+	got, err := club.New(configured(u.URL)).ListProducts(t.Context(), demo, club.ProductQuery{})
+	wantOutcome(t, err, club.Unknown)
+	if len(got) != 0 || len(u.seen()) != 200 {
+		t.Errorf("%d products after %d requests", len(got), len(u.seen()))
+	}
+}
+
+// TestListFailsAsAWhole: a page that cannot be read leaves no half of a list.
+func TestListFailsAsAWhole(t *testing.T) {
+	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("page") == "2" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		pager{65, 30, withView, false}.ServeHTTP(w, r)
+	})
+	got, err := club.New(configured(u.URL)).ListProducts(t.Context(), demo, club.ProductQuery{})
+	if asError(t, err).Operation != "ListProducts" || len(got) != 0 {
+		t.Errorf("%d products, %v", len(got), err)
+	}
+}

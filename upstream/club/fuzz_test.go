@@ -1,0 +1,130 @@
+package club_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/upstream/club"
+)
+
+// canned answers every business request with one body, without a network: a
+// fuzzer's thousands of runs a second leave no time for one.
+type canned struct {
+	status int
+	body   []byte
+}
+
+func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp := &http.Response{StatusCode: c.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(c.body))), Request: r}
+	if strings.HasSuffix(r.URL.Path, "/token") {
+		resp.StatusCode, resp.Body = 200, io.NopCloser(strings.NewReader(tokenJSON))
+	}
+	return resp, nil
+}
+
+// tasting is a client that gets one answer to everything and repeats nothing.
+func tasting(status int, body []byte) *club.Client {
+	cfg := configured("http://club.invalid")
+	cfg.Transport, cfg.Limits.Attempts = canned{status, body}, 1
+	return club.New(cfg)
+}
+
+// seeds are answers of every kind, whole and broken.
+var seeds = []string{
+	``, `null`, `0`, `"x"`, `[]`, `{}`, `[null]`, `[[]]`, `{"hydra:member": null}`, `{"hydra:member": [1, "a", null, {}]}`, `{"member": [{"@id": {"@id": 1}}]}`,
+	everything, saleJSON, `{"@id": "/demo/sales/1", "totalTI": 1, "articles": [null, {"parent": {"@id": "/demo/articles/1"}}]}`,
+	`{"hydra:member": [{"@id": "/demo/products/1", "productBehaviors": [null, {"configuration": null}]}], "hydra:totalItems": 99}`,
+	`{"hydra:member": [{"@id": "/demo/offers/1", "articleBehaviors": [{}, null], "product": "/demo/products/1", "repaymentSchedule": null}], "hydra:view": {}}`,
+	`{"hydra:member": [{"@id": "/demo/network_nodes/1", "children": ["/demo/network_nodes/1", {"@id": "/demo/network_nodes/2", "children": ["/demo/network_nodes/1"]}, null]}]}`,
+	`{"hydra:member": [{"@id": "/demo/network_nodes/1", "clubId": "/demo/clubs/1"}, {"@id": "/demo/network_nodes/1", "children": [[]]}]}`,
+	`{"code": "api.error.sale", "violations": [{"propertyPath": 1}, null], "hydra:description": {}}`,
+	`{"code": 7, "violations": {}, "message": "Resource /demo/contacts/1 does not exist"}`, strings.Repeat(`[`, 10000), strings.Repeat(`{"children":[`, 5000),
+}
+
+// FuzzAnswers feeds any answer to every operation: each ends in a value or in an
+// error that names the operation and quotes nothing.
+func FuzzAnswers(f *testing.F) {
+	for _, seed := range seeds {
+		for _, status := range []int{200, 400, 403, 404, 500} {
+			f.Add(status, []byte(seed))
+		}
+	}
+	f.Fuzz(func(t *testing.T, status int, body []byte) {
+		if status < 200 || status > 599 {
+			return
+		}
+		c := tasting(status, body)
+		for _, op := range operations {
+			if strings.HasPrefix(op.name, "CreatePayment") { // has a transport of its own
+				continue
+			}
+			err := op.call(context.Background(), c)
+			checkAnswer(t, op.name, status, err)
+		}
+	})
+}
+
+func checkAnswer(t *testing.T, op string, status int, err error) {
+	var e *club.Error
+	if err == nil {
+		if status > 299 && !(op == "CheckSale" && status == 400) {
+			t.Errorf("%s: status %d is no error", op, status)
+		}
+		return
+	}
+	name, _, _ := strings.Cut(op, " ")
+	if !errors.As(err, &e) || e.Operation != name || e.Outcome == club.Accepted || e.Status != status && !errors.Is(err, club.ErrUnavailable) {
+		t.Errorf("%s: status %d: %v", op, status, err)
+	}
+	if len(err.Error()) > 300 {
+		t.Errorf("%s: an error of %d characters", op, len(err.Error()))
+	}
+}
+
+// FuzzNetwork builds a network from anything: whatever the nodes say of each
+// other, every path ends, begins with a node that has no parent, and ends with
+// the club's own.
+func FuzzNetwork(f *testing.F) {
+	for _, seed := range seeds {
+		f.Add([]byte(seed))
+	}
+	f.Add([]byte(members(node(1, "group", 2), node(2, "group", 3), node(3, "club", 1))))
+	f.Add([]byte(members(node(1, "group", node(2, "club", 1, 2), 2), node(2, "club", 1), node(4, "club", 4))))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		n, err := tasting(200, body).NetworkNodes(context.Background(), demo)
+		if err != nil {
+			return
+		}
+		for _, own := range n.Clubs() {
+			path := n.Path(own.Club)
+			at, ok := n.NodeOf(own.Club)
+			if len(path) == 0 || !ok || path[len(path)-1].IRI != at.IRI {
+				t.Fatalf("path of %s: %v", own.Club, path)
+			}
+			if common, ok := n.CommonAncestor(own.Club, own.Club); !ok || common != at.IRI {
+				t.Fatalf("common ancestor of %s and itself: %s", own.Club, common)
+			}
+		}
+	})
+}
+
+// FuzzErrorCode: whatever the body of an error, its code is one or empty.
+func FuzzErrorCode(f *testing.F) {
+	for _, seed := range seeds {
+		f.Add([]byte(seed))
+	}
+	f.Add([]byte(`{"code": "api.error.contact.email ada@example.org"}`))
+	f.Add([]byte(`api.error.`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		_, err := tasting(400, body).GetContact(context.Background(), demo, "/demo/contacts/7")
+		code := asError(t, err).Code
+		outside := func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789._-", r) }
+		if code != "" && (!strings.HasPrefix(code, "api.error.") || strings.ContainsFunc(code, outside)) {
+			t.Errorf("code %q", code)
+		}
+	})
+}

@@ -1,0 +1,230 @@
+package clubsim_test
+
+import (
+	"bytes"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/upstream/clubsim"
+)
+
+func TestTokenRequest(t *testing.T) {
+	d := newDesk(t, "demo")
+	ask := func(key, contentType, content string) *result {
+		r, _ := http.NewRequest("POST", d.url+"/oauth/v2/token", strings.NewReader(content))
+		r.Header.Set("Content-Type", contentType)
+		if key != "" {
+			r.Header.Set("x-gateway-api-key", key)
+		}
+		return d.send(r)
+	}
+	form := func(pairs ...string) string {
+		v := url.Values{}
+		for i := 0; i < len(pairs); i += 2 {
+			v.Set(pairs[i], pairs[i+1])
+		}
+		return v.Encode()
+	}
+	const urlencoded = "application/x-www-form-urlencoded"
+	good := form("grant_type", "client_credentials", "client_id", "demo", "client_secret", clubsim.DemoClientSecret)
+
+	answer := ask(d.key, urlencoded, good).want(200)
+	if answer.text("token_type") != "Bearer" || answer.number("expires_in") != 3600 || answer.text("access_token") == "" {
+		t.Errorf("token: %s", answer.raw)
+	}
+	var parts bytes.Buffer
+	w := multipart.NewWriter(&parts)
+	for name, value := range map[string]string{"grant_type": "client_credentials", "client_id": "demo", "client_secret": clubsim.DemoClientSecret} {
+		w.WriteField(name, value)
+	}
+	w.Close()
+	ask(d.key, w.FormDataContentType(), parts.String()).want(200)
+
+	ask("", urlencoded, good).want(401).wantText("Unauthorized")
+	ask("wrong", urlencoded, good).want(401)
+	ask(d.key, "application/json", `{"grant_type":"client_credentials"}`).want(400).wantText("invalid_request")
+	ask(d.key, "multipart/form-data", "nonsense").want(400).wantText("invalid_request")
+	ask(d.key, urlencoded, form("client_id", "demo")).want(400).wantText("grant_type")
+	ask(d.key, urlencoded, form("grant_type", "password")).want(400).wantText("unsupported_grant_type")
+	ask(d.key, urlencoded, form("grant_type", "client_credentials", "client_id", "demo", "client_secret", "guess")).want(401).wantText("invalid_client")
+	ask(d.key, urlencoded, form("grant_type", "client_credentials", "client_id", "another", "client_secret", clubsim.DemoClientSecret)).want(401)
+	d.call("GET", "../oauth/v2/token", nil).want(405)
+}
+
+// Every refusal of the documented header checks, in the documented order.
+func TestHeaderChecks(t *testing.T) {
+	d := newDesk(t, "demo-headers")
+	contact := d.newContact(nil)
+	foreign := d.login("demo-elsewhere")
+	for name, c := range map[string]struct {
+		change func(*desk)
+		status int
+		text   string
+	}{
+		"no gateway key":              {func(d *desk) { d.key = "" }, 401, "Unauthorized"},
+		"no gateway key, no bearer":   {func(d *desk) { d.key, d.bearer = "", "" }, 401, "Unauthorized"},
+		"wrong gateway key":           {func(d *desk) { d.key = "guess" }, 401, "Unauthorized"},
+		"no bearer":                   {func(d *desk) { d.bearer = "" }, 401, "access token"},
+		"garbage as bearer":           {func(d *desk) { d.bearer = "abc.def" }, 401, "access token"},
+		"client of another world":     {func(d *desk) { d.bearer = foreign }, 404, "Item not found"},
+		"unknown organisation":        {func(d *desk) { d.token = "acme" }, 404, "Item not found"},
+		"no client token":             {func(d *desk) { d.token = "" }, 404, "Item not found"},
+		"no club":                     {func(d *desk) { d.club = "" }, 404, "Item not found"},
+		"bare club id":                {func(d *desk) { d.club = "11" }, 404, "Item not found"},
+		"unknown club":                {func(d *desk) { d.club = d.iri("clubs", 99) }, 404, "Item not found"},
+		"club of another world":       {func(d *desk) { d.club = "/demo/clubs/11" }, 404, "Item not found"},
+		"no node in a chain":          {func(d *desk) { d.node = "" }, 404, "Item not found"},
+		"bare node id":                {func(d *desk) { d.node = "1" }, 404, "Item not found"},
+		"node of the other chain":     {func(d *desk) { d.node = d.iri("network_nodes", 6) }, 404, "Item not found"},
+		"node of another club":        {func(d *desk) { d.node = d.iri("network_nodes", 4) }, 404, "Item not found"},
+		"the club's own node":         {func(d *desk) { d.node = d.iri("network_nodes", 3) }, 200, ""},
+		"the franchise above":         {func(d *desk) { d.node = d.iri("network_nodes", 2) }, 200, ""},
+		"the group above":             {func(d *desk) {}, 200, ""},
+		"another club of the chain":   {func(d *desk) { d.club = d.iri("clubs", 13) }, 200, ""},
+		"not seen from another club":  {func(d *desk) { d.club, d.node = d.iri("clubs", 13), d.iri("network_nodes", 5) }, 404, "Item not found"},
+		"not seen from another chain": {func(d *desk) { d.club, d.node = d.iri("clubs", 21), d.iri("network_nodes", 6) }, 404, "Item not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := *d
+			other.t = t
+			c.change(&other)
+			other.get(d.rel(contact)).want(c.status).wantText(c.text)
+		})
+	}
+}
+
+func TestAnyGatewayHeaderAndScheme(t *testing.T) {
+	d := newDesk(t, "demo-installations")
+	r := d.request("GET", "network_nodes", nil)
+	r.Header.Del("x-gateway-api-key")
+	r.Header.Set("X-Somebodys-Api-Key", clubsim.DemoGatewayKey)
+	r.Header.Set("Authorization", "bearer "+d.bearer)
+	d.send(r).want(200)
+}
+
+func TestPathsAndMethods(t *testing.T) {
+	d := newDesk(t, "demo-paths")
+	d.get("contacts/abc").want(404).wantText("Item not found")
+	d.get("contacts/01001").want(404)
+	d.get("contacts/999999").want(404)
+	d.get("nonsense").want(404).wantText("Item not found")
+	d.get("").want(404)
+	if allow := d.call("DELETE", "contacts/1001", nil).want(405).header.Get("Allow"); allow != "GET, PUT" {
+		t.Errorf("Allow: %q", allow)
+	}
+	d.call("DELETE", "optins/12012", nil).want(405)
+	d.post("optins", body{}).want(405)
+	d.call("POST", "sales", "text").want(400)
+	r := d.request("POST", "sales", nil)
+	d.send(r).want(400).wantText("not a JSON object")
+}
+
+// A first caller knows neither a club nor a node.
+func TestNetworkNodesWithoutScope(t *testing.T) {
+	d := newDesk(t, "demo-first")
+	d.club, d.node = "", ""
+	d.get("network_nodes").want(200)
+	d.get("clubs/11").want(404)
+	d.club = "11"
+	d.get("network_nodes").want(404)
+}
+
+func TestProductionMode(t *testing.T) {
+	d := newDesk(t, "demo-production")
+	d.control("PUT", "settings", body{"productionMode": true, "grantedEndpoints": []string{"listNetworkNodes", "GET /contacts/{id}"}}).want(200)
+	d.get("network_nodes").want(200)
+	d.get("contacts/1001").want(200)
+	d.get("products").want(403).wantCode("api.error.scope.unauthorized-endpoint")
+	d.get("nonsense").want(403)
+	d.club = ""
+	d.get("products").want(403)
+	d.control("PUT", "settings", body{"grantedEndpoints": []string{"GET /nonsense"}}).want(400).wantText("GET /nonsense")
+}
+
+func TestTokenLifetime(t *testing.T) {
+	d := newDesk(t, "demo-lifetime")
+	d.control("PUT", "settings", body{"tokenLifetime": "PT5M"}).want(200)
+	d.bearer = d.login(d.token)
+	d.get("contacts/1001").want(200)
+	d.control("PUT", "clock", body{"advance": "PT4M59S"}).want(200)
+	d.get("contacts/1001").want(200)
+	d.control("PUT", "clock", body{"advance": "PT1S"}).want(200)
+	d.get("contacts/1001").want(401)
+	d.bearer = d.login(d.token)
+	d.get("contacts/1001").want(200)
+	d.control("PUT", "settings", body{"tokenExpiresIn": false}).want(200)
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {d.token}, "client_secret": {clubsim.DemoClientSecret}}
+	r, _ := http.NewRequest("POST", d.url+"/oauth/v2/token", strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("x-gateway-api-key", d.key)
+	if _, sent := d.send(r).want(200).json["expires_in"]; sent {
+		t.Error("expires_in is there")
+	}
+}
+
+// The organisation's client enters every demo world, and worlds do not see each other.
+func TestWorldsAreApart(t *testing.T) {
+	d := newDesk(t, "demo")
+	other := *d
+	other.token = "demo-other"
+	other.club, other.node = other.iri("clubs", 11), other.iri("network_nodes", 1)
+	contact := d.newContact(nil)
+	other.get(d.rel(contact)).want(404)
+	other.newContact(body{"familyName": "Elsewhere"})
+	if name := d.get(d.rel(contact)).want(200).text("familyName"); name != "Martin" {
+		t.Errorf("the other world's contact shows: %s", name)
+	}
+	d.control("POST", "reset", nil).want(204)
+	d.get(d.rel(contact)).want(404)
+	other.get(d.rel(contact)).want(200)
+}
+
+// A contact's own token shows that contact and nobody else.
+func TestContactToken(t *testing.T) {
+	d := newDesk(t, "demo-contact")
+	for _, p := range d.world.Personas() {
+		if p.Key == "customer" {
+			d.bearer = p.AccessToken
+		}
+	}
+	d.get("contacts/1001").want(200)
+	d.get("contacts/1002").want(404)
+	d.get("stats/accounts/contacts/1002").want(404)
+	if n := len(d.get("optins").want(200).members()); n != 12 {
+		t.Errorf("%d consents, want one's own 12", n)
+	}
+	other := *d
+	other.token = "demo-contact-2"
+	other.get("network_nodes").want(404)
+}
+
+func TestStartAndResetAreFast(t *testing.T) {
+	began := time.Now()
+	sim := clubsim.New(clubsim.Config{Now: time.Now})
+	defer sim.Close()
+	if took := time.Since(began); took > 100*time.Millisecond {
+		t.Errorf("New took %s", took)
+	}
+	began = time.Now()
+	for i := range 1000 {
+		sim.World(fmt.Sprintf("demo-%d", i))
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("a thousand worlds took %s", took)
+	}
+	w := sim.World("demo-7")
+	fastest := time.Hour
+	for range 5 { // the machine may be busy; what counts is what a reset needs
+		began = time.Now()
+		w.Reset()
+		fastest = min(fastest, time.Since(began))
+	}
+	if fastest > 10*time.Millisecond {
+		t.Errorf("a reset took %s", fastest)
+	}
+}

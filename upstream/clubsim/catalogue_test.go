@@ -1,0 +1,141 @@
+package clubsim_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"testing"
+)
+
+// names lists the products that a query shows, over all pages.
+func (d *desk) names(query string) []string {
+	d.t.Helper()
+	var names []string
+	for _, p := range d.get("products?itemsPerPage=100&" + query).want(200).members() {
+		names = append(names, p["name"].(string))
+	}
+	return names
+}
+
+func TestCatalogueByContext(t *testing.T) {
+	d := newDesk(t, "demo-catalogue")
+	club := func(id int) string { return "context[club]=" + d.iri("clubs", id) }
+	for name, c := range map[string]struct {
+		query, product string
+		shown          bool
+	}{
+		"plain":                    {"", "Year Pass", true},
+		"channel web":              {"context[channel]=web", "Espresso", false},
+		"channel terminal":         {"context[channel]=terminal", "Espresso", true},
+		"acting club":              {"", "Pool", false},
+		"another club":             {club(12), "Pool", true},
+		"no tag":                   {"", "Student Year", false},
+		"tag":                      {"context[contactTag][]=student&context[contactTag][]=other", "Student Year", true},
+		"tag with an index":        {"context[contactTag][0]=student", "Student Year", true},
+		"tag by identifier":        {"context[contactTag][]=" + d.iri("contact_tags", 2), "Corporate Flex", true},
+		"contact's own tag":        {"context[contactId]=" + d.iri("contacts", 1001), "Corporate Flex", true},
+		"low debt":                 {"context[debt]=5000", "Year Pass", true},
+		"high debt":                {"context[debt]=5001", "Year Pass", false},
+		"high debt, booklet":       {"context[debt]=5001", "10-Visit Booklet", true},
+		"high debt, package":       {"context[debt]=5001", "Starter Package", false},
+		"debt elsewhere":           {club(13) + "&context[debt]=5001", "Year Pass", true},
+		"contact's own debt":       {"context[contactId]=" + d.iri("contacts", 1002), "Year Pass", false},
+		"winter":                   {"context[date]=2026-12-24", "Summer Pass", false},
+		"summer":                   {"context[date]=2027-07-14", "Summer Pass", true},
+		"trial for newcomers":      {"", "Free Trial Session", true},
+		"trial for a customer":     {"context[contactId]=" + d.iri("contacts", 1001), "Free Trial Session", false},
+		"banned":                   {"context[contactId]=" + d.iri("contacts", 1005), "Year Pass", false},
+		"type":                     {"type=badge", "Access Badge", true},
+		"another type":             {"type=badge", "Year Pass", false},
+		"age is left to the check": {"context[contactId]=" + d.iri("contacts", 1006), "Night Owl Year", true},
+	} {
+		if shown := slices.Contains(d.names(c.query), c.product); shown != c.shown {
+			t.Errorf("%s: %s shown: %v, want %v", name, c.product, shown, c.shown)
+		}
+	}
+	d.get("products?type=nonsense&context[channel]=phone&context[debt]=much&context[date]=soon").
+		want(400).wantField("type", "context[channel]", "context[debt]", "context[date]")
+	d.get("products?context[club]=11").want(404)
+	d.get("products?context[contactId]=1001").want(404)
+	d.get("products?context[club]=" + d.iri("clubs", 21)).want(404)
+}
+
+// What the demo organisation promises to have on offer, in each of its clubs.
+func TestCatalogueIsComplete(t *testing.T) {
+	for club, node := range map[int]int{11: 1, 12: 1, 13: 1, 21: 6, 22: 6} {
+		d := newDesk(t, fmt.Sprintf("demo-club-%d", club))
+		d.club, d.node = d.iri("clubs", club), d.iri("network_nodes", node)
+		products := d.get("products?itemsPerPage=100").want(200).members()
+		if len(products) <= 30 {
+			t.Errorf("club %d sells %d products", club, len(products))
+		}
+		kinds, rhythms := map[string]int{}, map[string]int{}
+		for _, p := range products {
+			kinds[p["type"].(string)]++
+			if len(p["description"].(string)) < 20 || len(p["productBehaviors"].([]any)) == 0 {
+				t.Errorf("product without flesh: %v", p)
+			}
+			for _, o := range d.get("offers?product=" + p["@id"].(string)).want(200).members() {
+				rhythms[o["rhythmBilling"].(string)]++
+				verifyOffer(t, o)
+			}
+		}
+		for _, kind := range []string{"subscription", "subscription_option", "badge", "counter", "package", "countermark", "test_session", "regular"} {
+			if kinds[kind] == 0 {
+				t.Errorf("club %d sells no %s", club, kind)
+			}
+		}
+		for _, rhythm := range []string{"week1", "P1W", "week4", "P4W", "monthly", "P1M"} {
+			if rhythms[rhythm] == 0 {
+				t.Errorf("club %d bills nothing %s", club, rhythm)
+			}
+		}
+	}
+}
+
+var durationShape = regexp.MustCompile(`^P\d+[WM]$`)
+
+// verifyOffer checks an offer against the description of its fields.
+func verifyOffer(t *testing.T, o body) {
+	t.Helper()
+	schedule := o["repaymentSchedule"].(body)
+	first := 0.0
+	for _, list := range []string{"occurrences", "recurrences"} {
+		for _, e := range bodies(schedule[list].([]any)) {
+			first += e["priceTI"].(float64)
+			if e["priceTE"].(float64)+e["tax"].(float64) != e["priceTI"].(float64) || e["priceCurrency"] != "EUR" || e["taxRate"] != 20.0 {
+				t.Errorf("tax of %v", e)
+			}
+			if !durationShape.MatchString(e["interval"].(string)) || !durationShape.MatchString(e["offset"].(string)) {
+				t.Errorf("periods of %v", e)
+			}
+			_, counted := e["loop"]
+			if counted != (list == "occurrences") || list == "recurrences" && e["offset"] != "P0W" {
+				t.Errorf("%s: %v", list, e)
+			}
+		}
+	}
+	due := o["registrationFeeTI"].(float64)
+	if o["isFirstMonthPayed"] == true {
+		due += first
+	}
+	if (first > 0 || due > 0) && o["totalPriceTI"].(float64) != due {
+		t.Errorf("%v: due now %v, should be %v", o["name"], o["totalPriceTI"], due)
+	}
+}
+
+func TestOffers(t *testing.T) {
+	d := newDesk(t, "demo-offers")
+	flex := d.get("offers?product=" + d.iri("products", 9)).want(200).members()
+	if len(flex) != 2 || flex[0]["registrationFeeTI"] != 2900.0 || flex[0]["registrationFeeName"] != "Registration fee" {
+		t.Errorf("flex: %v", flex)
+	}
+	if len(d.get("offers").want(200).members()) != 30 {
+		t.Error("without a filter every offer of the club is listed")
+	}
+	d.get("offers?product=9").want(404)
+	d.get("offers?product=" + d.iri("products", 999)).want(404)
+	if n := len(d.get("offers?product=" + d.iri("products", 24)).want(200).members()); n != 0 {
+		t.Errorf("the club has no pool and %d offers for it", n)
+	}
+}

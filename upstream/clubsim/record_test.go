@@ -1,0 +1,189 @@
+package clubsim_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestNetworkNodeShapes(t *testing.T) {
+	d := newDesk(t, "demo-nodes")
+	nested := d.get("network_nodes").want(200).members()
+	if len(nested) != 2 {
+		t.Fatalf("%d chains", len(nested))
+	}
+	franchise := nested[0]["children"].([]any)[0].(body)
+	club := franchise["children"].([]any)[0].(body)
+	if franchise["type"] != "franchise" || club["type"] != "club" || club["clubId"] != d.iri("clubs", 11) || club["@type"] != "NetworkNode" {
+		t.Errorf("nested: %v", nested[0])
+	}
+	d.control("PUT", "settings", body{"networkNodeShape": "flat"}).want(200)
+	flat := d.get("network_nodes").want(200).members()
+	if len(flat) != 8 {
+		t.Fatalf("%d nodes", len(flat))
+	}
+	for _, node := range flat {
+		for _, child := range node["children"].([]any) {
+			if iri, is := child.(string); !is || !strings.HasPrefix(iri, "/demo-nodes/network_nodes/") {
+				t.Errorf("a child is %v", child)
+			}
+		}
+		if node["type"] == "club" && len(node["children"].([]any)) != 0 {
+			t.Errorf("a club with children: %v", node)
+		}
+	}
+	d.get("network_nodes/2").want(200)
+	d.get("network_nodes/99").want(404)
+}
+
+func TestClubs(t *testing.T) {
+	d := newDesk(t, "demo-clubs")
+	if n := len(d.get("clubs").want(200).members()); n != 3 {
+		t.Errorf("%d clubs below the group", n)
+	}
+	if code := d.get("clubs/12").want(200).text("code"); code != "PARIS17" {
+		t.Errorf("code %s", code)
+	}
+	d.get("clubs/21").want(404)
+}
+
+func TestContacts(t *testing.T) {
+	d := newDesk(t, "demo-contacts")
+	iri := d.newContact(nil)
+	read := d.get(d.rel(iri)).want(200)
+	if read.text("@id") != iri || read.text("status") != "temp" || read.text("number") == "" || read.text("clubId") != d.club {
+		t.Errorf("contact: %s", read.raw)
+	}
+	if tags, is := read.json["tags"].([]any); !is || len(tags) != 0 {
+		t.Errorf("tags: %v", read.json["tags"])
+	}
+	if status := d.get(d.rel(d.newContact(body{"status": nil}))).text("status"); status != "prospect" {
+		t.Errorf("a contact is made as %s", status)
+	}
+	customer := d.get("contacts/1001").want(200)
+	tag := customer.json["tags"].([]any)[0].(body)
+	for _, name := range []string{"@id", "@type", "name", "validFrom", "validThrough"} {
+		if tag[name] == nil {
+			t.Errorf("a tag without %s: %v", name, tag)
+		}
+	}
+	d.post("contacts", body{}).want(400).wantField("familyName", "givenName", "clubId")
+	d.post("contacts", body{"familyName": " ", "givenName": 7, "clubId": d.club, "email": "nobody", "birthDate": "2999-01-01", "status": "customer"}).
+		want(400).wantField("familyName", "givenName", "email", "birthDate", "status")
+	d.post("contacts", body{"familyName": "A", "givenName": "B", "clubId": d.club, "optins": []any{}}).want(400).wantField("optins")
+	d.post("contacts", body{"familyName": "A", "givenName": "B", "clubId": 11}).want(404)
+	d.post("contacts", body{"familyName": "A", "givenName": "B", "clubId": "11"}).want(404)
+	d.post("contacts", body{"familyName": "A", "givenName": "B", "clubId": d.iri("clubs", 21)}).want(404)
+
+	d.put(d.rel(iri), body{"familyName": "Durand", "address": body{"addressLocality": "Lyon"}}).want(200)
+	if name := d.get(d.rel(iri)).text("familyName"); name != "Durand" {
+		t.Errorf("name %s", name)
+	}
+	d.put(d.rel(iri), body{"familyName": ""}).want(400).wantField("familyName")
+}
+
+func TestOptins(t *testing.T) {
+	d := newDesk(t, "demo-optins")
+	iri := d.newContact(nil)
+	consents := d.get("optins?contactId=" + iri).want(200).members()
+	if len(consents) != 12 {
+		t.Fatalf("%d consents", len(consents))
+	}
+	kinds := map[string]bool{}
+	for _, c := range consents {
+		kinds[c["type"].(string)+"/"+c["channel"].(string)] = true
+		if c["isAuthorized"] != (c["type"] == "legal") || c["contact"] != iri {
+			t.Errorf("default: %v", c)
+		}
+	}
+	if len(kinds) != 12 || !kinds["news/email"] || !kinds["advertising/text_message"] || !kinds["partners/postal_mail"] {
+		t.Errorf("kinds: %v", kinds)
+	}
+	for _, c := range consents {
+		path := d.rel(c["@id"].(string))
+		if c["type"] == "legal" {
+			d.put(path, body{"isAuthorized": false}).want(400).wantCode("api.error.optin.legal-not-editable")
+			continue
+		}
+		if d.put(path, body{"isAuthorized": true}).want(200).json["isAuthorized"] != true {
+			t.Errorf("%s was not enabled", path)
+		}
+	}
+	path := d.rel(consents[0]["@id"].(string))
+	d.put(path, body{}).want(400).wantField("isAuthorized")
+	d.put(path, body{"isAuthorized": "yes"}).want(400).wantField("isAuthorized")
+	d.put(path, body{"isAuthorized": true, "channel": "email"}).want(400).wantField("channel")
+	d.get("optins?contactId=1001").want(404)
+	if n := d.get("optins").want(200).number("hydra:totalItems"); n != 12*5 { // four personas of the club and the new contact
+		t.Errorf("%d consents in the club", n)
+	}
+}
+
+func TestPagination(t *testing.T) {
+	d := newDesk(t, "demo-pages")
+	first := d.get("class_events").want(200)
+	view := first.json["hydra:view"].(body)
+	if len(first.members()) != 30 || first.number("hydra:totalItems") != 36 || first.text("@type") != "hydra:Collection" {
+		t.Errorf("first page: %d of %d", len(first.members()), first.number("hydra:totalItems"))
+	}
+	if view["hydra:next"] != "/demo-pages/class_events?page=2" || view["hydra:last"] != "/demo-pages/class_events?page=2" {
+		t.Errorf("view: %v", view)
+	}
+	second := d.get("class_events?page=2").want(200)
+	if n := len(second.members()); n != 6 {
+		t.Errorf("second page: %d", n)
+	}
+	if n := len(d.get("class_events?page=3").want(200).members()); n != 0 {
+		t.Errorf("a page behind the last has %d", n)
+	}
+	if n := len(d.get("class_events?itemsPerPage=100").want(200).members()); n != 36 {
+		t.Errorf("one big page: %d", n)
+	}
+	if n := len(d.get("class_events?itemsPerPage=5&page=2").want(200).members()); n != 5 {
+		t.Errorf("small page: %d", n)
+	}
+	d.get("class_events?page=0&itemsPerPage=x").want(400).wantField("page", "itemsPerPage")
+	d.control("PUT", "settings", body{"pageSize": 3, "maxPageSize": 4, "hydraPrefix": false}).want(200)
+	plain := d.get("class_events?itemsPerPage=50").want(200)
+	if member := plain.json["member"].([]any); len(member) != 4 || plain.json["hydra:member"] != nil {
+		t.Errorf("plain: %s", plain.raw)
+	}
+	for _, list := range []string{"network_nodes", "clubs", "products", "offers", "optins", "attendees", "class_events"} {
+		if got := d.get(list + "?itemsPerPage=1").want(200); len(got.json["member"].([]any)) != 1 {
+			t.Errorf("%s does not keep to the page size", list)
+		}
+	}
+}
+
+func TestAttendeesAndClassEvents(t *testing.T) {
+	d := newDesk(t, "demo-classes")
+	attendees := d.get("attendees?contactId=" + d.iri("contacts", 1001)).want(200).members()
+	if len(attendees) != 1 || attendees[0]["state"] != "booked" {
+		t.Fatalf("attendees: %v", attendees)
+	}
+	event := attendees[0]["classEventId"].(string)
+	if n := len(d.get("attendees?classEventId=" + event).want(200).members()); n != 1 {
+		t.Errorf("%d attendees of the class", n)
+	}
+	d.get("attendees?contactId=1001").want(404)
+	for _, e := range d.get("class_events").members() {
+		if (e["@id"] == event) != (e["bookedAttendees"] == 1.0) {
+			t.Errorf("places of %v", e)
+		}
+	}
+}
+
+func TestAllowedDebitDays(t *testing.T) {
+	d := newDesk(t, "demo-days")
+	r := d.get("allowed_debit_days?startDate=2026-11-21").want(200)
+	want := `[{"debitDay":5,"date":"2026-12-05"},{"debitDay":10,"date":"2026-12-10"},{"debitDay":20,"date":"2026-12-20"}]`
+	if r.raw != want {
+		t.Errorf("got %s", r.raw)
+	}
+	if r := d.get("allowed_debit_days?startDate=2026-12-10").want(200); !strings.HasPrefix(r.raw, `[{"debitDay":10,"date":"2026-12-10"}`) {
+		t.Errorf("got %s", r.raw)
+	}
+	d.get("allowed_debit_days").want(200)
+	d.get("allowed_debit_days?startDate=soon").want(400).wantField("startDate")
+	d.bearer = ""
+	d.get("allowed_debit_days?startDate=2026-11-21").want(401)
+}
