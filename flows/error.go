@@ -112,6 +112,10 @@ func clubFailed(err error, part string) error {
 	if !errors.As(err, &upstream) {
 		return failure
 	}
+	var cause *club.Error
+	if errors.As(upstream.Err, &cause) {
+		upstream = cause // such as a token that was refused, for which the call was never sent
+	}
 	failure.RetryAfter = upstream.RetryAfter
 	if upstream.Outcome == club.NotSent || upstream.Status == 429 || upstream.Status == 503 {
 		failure.Code = ClubSystemUnavailable

@@ -9,6 +9,7 @@
 package handlers
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -80,7 +81,7 @@ func New(cfg Config) (*Server, error) {
 	e.GET("/openapi.yaml", s.getContract)
 	docs := s.docs()
 	e.GET("/docs", docs)
-	if err := s.compareRoutes(); err != nil {
+	if err := errors.Join(s.compareRoutes(), compareCodes(document)); err != nil {
 		return nil, err
 	}
 	e.GET("/docs/*", docs)
@@ -103,6 +104,20 @@ func (s *Server) compareRoutes() error {
 		if !routed[name] {
 			return fmt.Errorf("%s is in openapi.yaml, but not routed", name)
 		}
+	}
+	return nil
+}
+
+// compareCodes holds the table of problems and the contract's list equal, either way.
+func compareCodes(document *openapi3.T) error {
+	listed := document.Components.Schemas["ProblemCode"].Value.Enum
+	for _, code := range listed {
+		if _, ok := meanings[flows.Code(fmt.Sprint(code))]; !ok {
+			return fmt.Errorf("problem code %v is in openapi.yaml, but has no meaning", code)
+		}
+	}
+	if len(listed) != len(meanings) {
+		return fmt.Errorf("openapi.yaml lists %d problem codes of %d", len(listed), len(meanings))
 	}
 	return nil
 }

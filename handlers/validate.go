@@ -86,11 +86,16 @@ func (s *Server) validate(next echo.HandlerFunc) echo.HandlerFunc {
 // cannot be mended in a form, so it makes the request malformed.
 func invalid(problems []flows.FieldProblem) error {
 	slices.SortStableFunc(problems, func(a, b flows.FieldProblem) int { return strings.Compare(a.Pointer, b.Pointer) })
-	problems = slices.CompactFunc(problems, func(a, b flows.FieldProblem) bool {
-		return a.Pointer == b.Pointer || strings.HasPrefix(b.Pointer, a.Pointer+"/") // what is missing has no wrong members
-	})
-	failure := &flows.Error{Code: flows.InvalidRequest, Fields: problems}
+	told := problems[:0]
 	for _, problem := range problems {
+		last := len(told) - 1
+		if last >= 0 && (told[last].Pointer == problem.Pointer || strings.HasPrefix(problem.Pointer, told[last].Pointer+"/")) {
+			continue // told already, or a member of what is missing as a whole
+		}
+		told = append(told, problem)
+	}
+	failure := &flows.Error{Code: flows.InvalidRequest, Fields: told}
+	for _, problem := range told {
 		if strings.HasPrefix(problem.Pointer, "header/") {
 			failure.Code, failure.Detail = flows.MalformedRequest, strings.TrimPrefix(problem.Pointer, "header/")+": "+problem.Message
 		}
@@ -144,7 +149,7 @@ func againstDocument(c echo.Context, op operation) ([]flows.FieldProblem, error)
 
 // collect flattens the errors of the validation. It is false for an error that is not about the request.
 func collect(err error, base string, problems *[]flows.FieldProblem) bool {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // the tree of errors is walked level by level
 	case nil:
 		return true
 	case openapi3.MultiError:
@@ -303,4 +308,3 @@ func tagMessage(tag string) string {
 		return "is not valid"
 	}
 }
-

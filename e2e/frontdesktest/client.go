@@ -37,6 +37,13 @@ func NewClient(t testing.TB, url string) *Client {
 	return &Client{URL: url, t: t, http: http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
+// For gives the same front end to a subtest.
+func (c *Client) For(t testing.TB) *Client {
+	other := *c
+	other.t = t
+	return &other
+}
+
 // Response is an answer with its whole body.
 type Response struct {
 	Status int

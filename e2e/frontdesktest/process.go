@@ -23,6 +23,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // patience is how long a condition may take before a test gives up: far more
@@ -48,6 +50,16 @@ var binary = sync.OnceValues(func() (string, error) {
 	return dir + "/frontdesk", nil
 })
 
+// Binary gives the path of the binary, for tests that run it in their own way.
+func Binary(t testing.TB) string {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // Root is the folder of the project.
 func Root() string {
 	_, file, _, _ := runtime.Caller(0)
@@ -69,12 +81,8 @@ var place = regexp.MustCompile(`http://localhost:\d+`)
 // Start runs the binary with an environment of its own until the test ends.
 func Start(t testing.TB, environment ...string) *Process {
 	t.Helper()
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &Process{t: t, cmd: exec.Command(path), log: &syncBuffer{}, end: make(chan error, 1)}
-	p.cmd.Env = append([]string{"FRONTDESK_ADDR=127.0.0.1:0", "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, environment...)
+	p := &Process{t: t, cmd: exec.Command(Binary(t)), log: &syncBuffer{}, end: make(chan error, 1)}
+	p.cmd.Env = append([]string{"FRONTDESK_ADDR=127.0.0.1:0"}, environment...)
 	p.cmd.Stderr = p.log
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -94,7 +102,7 @@ func Start(t testing.TB, environment ...string) *Process {
 		p.URL = strings.Replace(place.FindString(lines.Text()), "localhost", "127.0.0.1", 1)
 	}
 	go func() {
-		io.Copy(io.Discard, stdout) //nolint:errcheck // only keeps the pipe from filling up
+		io.Copy(io.Discard, stdout) // keeps the pipe from filling up
 		p.end <- p.cmd.Wait()
 		close(p.end)
 	}()
@@ -141,12 +149,7 @@ func NewRedis(t testing.TB) string {
 	if err != nil {
 		t.Fatal("these tests need redis-server: apt-get install redis-server, or the like")
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	listener.Close() //nolint:errcheck // only its number was wanted
+	port := freePort(t)
 	log := &syncBuffer{}
 	cmd := exec.Command(path, "--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", t.TempDir())
 	cmd.Stdout = log
@@ -154,11 +157,34 @@ func NewRedis(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		cmd.Process.Kill() //nolint:errcheck // it is gone either way
-		cmd.Wait()         //nolint:errcheck // killed is what it was
+		cmd.Process.Kill()
+		cmd.Wait()
 	})
 	Eventually(t, "Redis is ready", func() bool { return strings.Contains(log.String(), "Ready to accept connections") })
 	return fmt.Sprintf("redis://127.0.0.1:%d", port)
+}
+
+// StopRedis ends a Redis without a word to its clients.
+func StopRedis(t testing.TB, url string) {
+	t.Helper()
+	options, err := redis.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	defer client.Close()
+	client.ShutdownNoSave(t.Context()) // answered by closing the connection
+	Eventually(t, "Redis is gone", func() bool { return client.Ping(t.Context()).Err() != nil })
+}
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
 }
 
 // Eventually waits for a condition, and fails the test when it does not come.

@@ -58,7 +58,7 @@ func Connect(url string) (redis.UniversalClient, error) {
 	return redis.NewUniversalClient(&redis.UniversalOptions{
 		Addrs: []string{options.Addr}, DB: options.DB, Username: options.Username, Password: options.Password, TLSConfig: options.TLSConfig,
 		DialTimeout: dialTimeout, ReadTimeout: callTimeout, WriteTimeout: callTimeout,
-		ContextTimeoutEnabled: true, MaxRetries: -1,
+		ContextTimeoutEnabled: true, MaxRetries: -1, DialerRetries: 1,
 	}), nil
 }
 

@@ -1,0 +1,105 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// signUp walks the site from the choice of a club to the cart.
+func signUp(b *frontdesktest.Browser, c *frontdesktest.Client, site string) {
+	club := c.Club()
+	b.Open(site)
+	b.Click(`[data-club="` + club + `"]`)
+	offer := `[data-offer="` + c.CardOffer(club).Id + `"] [data-choose]`
+	b.See(offer)
+	b.Shot("offers")
+	b.Click(offer)
+	b.Click(`dialog [data-continue], [data-continue]`)
+	person := frontdesktest.Person()
+	for field, text := range map[string]string{
+		"givenName": person.GivenName, "familyName": person.FamilyName, "birthDate": person.BirthDate, "email": string(person.Email),
+		"mobile": person.Mobile, "street": person.Address.Street, "postalCode": person.Address.PostalCode, "city": person.Address.City,
+	} {
+		b.Fill(`[data-field="`+field+`"]`, text)
+	}
+	b.Shot("person")
+	b.Click(`form[data-form="person"] [data-continue]`)
+	b.See(`[data-pay]`)
+	b.Shot("cart")
+}
+
+// payAt enters a card on the processor's hosted page.
+func payAt(b *frontdesktest.Browser, card string) {
+	b.See(`#card`)
+	b.Shot("processor")
+	b.Fill(`#card`, card)
+	b.Click(`[data-action="pay"]`)
+}
+
+func TestSignupInBrowser(t *testing.T) {
+	t.Parallel()
+	for name, size := range map[string][2]int{"desktop": {1280, 900}, "phone": {390, 844}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+			site := strings.Replace(c.URL, "127.0.0.1", "localhost", 1)
+			b := frontdesktest.NewBrowser(t, size[0], size[1])
+			signUp(b, c, site)
+			b.DoubleClick(`[data-pay]`)
+			payAt(b, "4242424242424242")
+			b.See(`[data-member]`)
+			b.Shot("member")
+			if number := b.Attribute(`[data-member]`, "data-member"); number == "" || !strings.Contains(b.Text(), number) {
+				t.Errorf("the member's number %q is not shown in:\n%s", number, b.Text())
+			}
+			b.Reload()
+			b.See(`[data-member]`)
+			if b.Count(`[data-pay]`) != 0 {
+				t.Error("a member can still press pay")
+			}
+			r := recordsOf(c)
+			if len(r.Ledger.Items) != 1 {
+				t.Fatalf("the ledger holds %+v", r.Ledger.Items)
+			}
+			expectOnePayment(t, r, int64(r.Ledger.Items[0].Amount))
+		})
+	}
+}
+
+func TestDeclineAndChallengeInBrowser(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	site := strings.Replace(c.URL, "127.0.0.1", "localhost", 1)
+	b := frontdesktest.NewBrowser(t, 1280, 900)
+	signUp(b, c, site)
+	b.Click(`[data-pay]`)
+	payAt(b, "4000000000000002")
+	b.See(`[data-step="declined"], [role="alert"]`)
+	payAt(b, "4000002500003155")
+	b.Click(`[data-action="approve"]`)
+	b.See(`[data-member]`)
+	if r := recordsOf(c); len(r.Ledger.Items) != 1 || !r.Audit.OK {
+		t.Errorf("the records are %+v", r)
+	}
+}
+
+func TestLostAnswerInBrowser(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	site := strings.Replace(c.URL, "127.0.0.1", "localhost", 1)
+	b := frontdesktest.NewBrowser(t, 1280, 900)
+	signUp(b, c, site)
+	c.Do("PUT", "/sim/demo/_control/faults", `[{"match":{"method":"POST","path":"/sales/*/payments"},"kind":"drop_after","times":1}]`)
+	b.Click(`[data-pay]`)
+	payAt(b, "4242424242424242")
+	b.See(`[data-state="attention"]`)
+	b.Shot("attention")
+	if b.Count(`[data-pay]`) != 0 || !strings.Contains(strings.ToLower(b.Text()), "not pay again") {
+		t.Errorf("in doubt the page says:\n%s", b.Text())
+	}
+	if r := recordsOf(c); len(r.Ledger.Items) != 1 {
+		t.Errorf("the ledger holds %+v", r.Ledger.Items)
+	}
+}

@@ -1,0 +1,115 @@
+package e2e_test
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// refuse starts the binary with an environment that it must not accept, and
+// gives what it says.
+func refuse(t *testing.T, arguments []string, environment ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), frontdesktest.Binary(t), arguments...)
+	cmd.Env = append([]string{"FRONTDESK_ADDR=127.0.0.1:0"}, environment...)
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatalf("it ran:\n%s", out)
+	}
+	return string(out)
+}
+
+func expectAll(t *testing.T, said string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(said, part) {
+			t.Errorf("%q is missing in:\n%s", part, said)
+		}
+	}
+}
+
+func TestBadConfiguration(t *testing.T) {
+	t.Parallel()
+	t.Run("test mode lists all that is missing", func(t *testing.T) {
+		expectAll(t, refuse(t, nil, "FRONTDESK_MODE=test"), "FRONTDESK_REDIS_URL", "FRONTDESK_CLUB_URL", "FRONTDESK_SANDBOX_URL")
+	})
+	t.Run("live mode lists all that is missing", func(t *testing.T) {
+		expectAll(t, refuse(t, nil, "FRONTDESK_MODE=live"), "FRONTDESK_REDIS_URL", "FRONTDESK_CLUB_URL", "FRONTDESK_PUBLIC_URL", "FRONTDESK_CLUB_TOKEN",
+			"FRONTDESK_CLUB_CLIENT_ID", "FRONTDESK_CLUB_CLIENT_SECRET", "FRONTDESK_CLUB_GATEWAY_KEY", "FRONTDESK_SEAL_KEYS", "FRONTDESK_CARD_PROCESSOR")
+	})
+	t.Run("unknown mode", func(t *testing.T) {
+		expectAll(t, refuse(t, nil, "FRONTDESK_MODE=prod"), "mock", "test", "live")
+	})
+	t.Run("short key", func(t *testing.T) {
+		expectAll(t, refuse(t, nil, "FRONTDESK_SEAL_KEYS=c2hvcnQ="), "FRONTDESK_SEAL_KEYS", "at least 32")
+	})
+	t.Run("not a Redis", func(t *testing.T) {
+		said := refuse(t, nil, "FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=http://secret@host", "FRONTDESK_CLUB_URL=http://127.0.0.1:1/sim", "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1/sandbox")
+		expectAll(t, said, "FRONTDESK_REDIS_URL", "redis://")
+		if strings.Contains(said, "secret") {
+			t.Errorf("the address is repeated: %s", said)
+		}
+	})
+	t.Run("unknown command", func(t *testing.T) {
+		expectAll(t, refuse(t, []string{"bake"}), "bake")
+	})
+	t.Run("address in use", func(t *testing.T) {
+		taken := frontdesktest.NewMock(t)
+		expectAll(t, refuse(t, nil, "FRONTDESK_ADDR="+strings.TrimPrefix(taken.URL, "http://")), "address already in use")
+	})
+}
+
+func TestSecretsFromFiles(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(path, []byte("demo-secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_CLUB_CLIENT_SECRET_FILE="+path).URL)
+	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
+
+	expectAll(t, refuse(t, nil, "FRONTDESK_CLUB_TOKEN_FILE="+path+".none"), "FRONTDESK_CLUB_TOKEN_FILE", "no such file")
+	expectAll(t, refuse(t, nil, "FRONTDESK_CLUB_TOKEN_FILE="+path, "FRONTDESK_CLUB_TOKEN=demo"), "both set")
+}
+
+func TestWrongCredentialsAreTheGatewaysFault(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_CLUB_CLIENT_SECRET=wrong").URL)
+	problem := c.Do("GET", "/v1/clubs", nil)
+	problem.Problem("club_system_failed")
+	if strings.Contains(string(problem.Body), "wrong") {
+		t.Errorf("the answer shows the secret: %s", problem.Body)
+	}
+}
+
+func TestStopsInPeace(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	frontdesktest.NewClient(t, mock.URL).Register()
+	if err := mock.Stop(); err != nil {
+		t.Errorf("it ended with %v:\n%s", err, mock.Log())
+	}
+}
+
+func TestRedisGone(t *testing.T) {
+	t.Parallel()
+	s := newSetting(t)
+	_, c := s.gateway(t)
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	frontdesktest.StopRedis(t, s.redis)
+	c.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem("storage_unavailable")
+	c.Do("POST", "/v1/registrations/"+registration.Id+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem("storage_unavailable")
+	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil) // the catalogue goes on
+	c.Do("GET", "/readyz", nil).Into(http.StatusServiceUnavailable, nil)
+	c.Do("GET", "/healthz", nil).Into(http.StatusOK, nil)
+	c.Confirm(payment, "4242424242424242")
+	if ledger := s.outside.Sim.Ledger(); len(ledger) != 0 {
+		t.Errorf("the ledger holds %+v", ledger)
+	}
+}

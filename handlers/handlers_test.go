@@ -1,0 +1,312 @@
+package handlers_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// newVisitor gives a front end of a fresh gateway.
+func newVisitor(t *testing.T) *frontdesktest.Client {
+	t.Helper()
+	return frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+}
+
+const person = `{"givenName":"Ada","familyName":"Martin","birthDate":"1990-05-17","email":"ada@example.com","mobile":"+33612345678",
+	"address":{"street":"12 rue des Lilas","postalCode":"75011","city":"Paris","country":"FR"}}`
+
+// pointers gives what a problem points at.
+func pointers(problem api.Problem) string {
+	if problem.Errors == nil {
+		return ""
+	}
+	var all []string
+	for _, e := range *problem.Errors {
+		all = append(all, e.Pointer)
+	}
+	return strings.Join(all, " ")
+}
+
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	club := c.Club()
+	key := [2]string{"Idempotency-Key", "fresh"}
+	nobody := "/v1/registrations/00000000-0000-4000-8000-000000000000"
+	for name, test := range map[string]struct {
+		method, path string
+		body         any
+		header       [2]string
+		code         api.ProblemCode
+		pointers     string
+	}{
+		"no key":                  {"POST", "/v1/registrations", `{"clubId":"` + club + `"}`, [2]string{}, api.MalformedRequest, "header/Idempotency-Key"},
+		"empty key":               {"POST", "/v1/registrations", `{"clubId":"` + club + `"}`, [2]string{"Idempotency-Key", ""}, api.MalformedRequest, "header/Idempotency-Key"},
+		"endless key":             {"POST", "/v1/registrations", `{"clubId":"` + club + `"}`, [2]string{"Idempotency-Key", strings.Repeat("k", 256)}, api.MalformedRequest, "header/Idempotency-Key"},
+		"no body":                 {"POST", "/v1/registrations", "", key, api.MalformedRequest, ""},
+		"broken JSON":             {"POST", "/v1/registrations", `{"clubId":`, key, api.MalformedRequest, ""},
+		"a list":                  {"POST", "/v1/registrations", `[]`, key, api.InvalidRequest, ""},
+		"two documents":           {"POST", "/v1/registrations", `{"clubId":"11"}{}`, key, api.MalformedRequest, ""},
+		"unknown field":           {"POST", "/v1/registrations", `{"clubId":"11","contactId":"/demo/contacts/1"}`, key, api.InvalidRequest, "/contactId"},
+		"wrong type":              {"POST", "/v1/registrations", `{"clubId":11}`, key, api.InvalidRequest, "/clubId"},
+		"id that leaves its path": {"POST", "/v1/registrations", `{"clubId":"../sales"}`, key, api.InvalidRequest, "/clubId"},
+		"everything at once": {"POST", "/v1/registrations",
+			`{"person":{"givenName":" ","email":"nope","mobile":"06","birthDate":"2090-01-01","zip":1,"gender":"x"},"items":[{"startDate":"soon"}]}`, key, api.InvalidRequest,
+			"/clubId /items/0/offerId /items/0/startDate /person/address /person/birthDate /person/email /person/familyName /person/gender /person/givenName /person/mobile /person/zip"},
+		"day that does not exist": {"POST", "/v1/registrations", `{"clubId":"11","items":[{"offerId":"1","startDate":"2030-02-30"}]}`, key, api.InvalidRequest, "/items/0/startDate"},
+		"too many items":          {"POST", "/v1/registrations", `{"clubId":"11","items":[` + strings.Repeat(`{"offerId":"1"},`, 20) + `{"offerId":"1"}]}`, key, api.InvalidRequest, "/items"},
+		"unknown club":            {"POST", "/v1/registrations", `{"clubId":"999"}`, key, api.InvalidRequest, "/clubId"},
+		"unknown offer":           {"POST", "/v1/registrations", `{"clubId":"` + club + `","person":` + person + `,"items":[{"offerId":"999999"}]}`, key, api.OfferNotAvailable, "/items/0/offerId"},
+		"items of nobody":         {"POST", "/v1/registrations", `{"clubId":"` + club + `","items":[{"offerId":"1"}]}`, key, api.InvalidRequest, "/person"},
+		"large body":              {"POST", "/v1/registrations", `"` + strings.Repeat("x", 65<<10) + `"`, key, api.TooLarge, ""},
+		"unknown path":            {"GET", "/v1/nothing", nil, [2]string{}, api.NotFound, ""},
+		"unknown method":          {"PATCH", "/v1/clubs", nil, [2]string{}, api.MethodNotAllowed, ""},
+		"catalogue of no club":    {"GET", "/v1/clubs/999/products", nil, [2]string{}, api.NotFound, ""},
+		"unknown category":        {"GET", "/v1/clubs/11/products?type=yoga&date=tomorrow", nil, [2]string{}, api.InvalidRequest, "query/date query/type"},
+		"made-up cursor":          {"GET", "/v1/clubs/11/products?cursor=-1", nil, [2]string{}, api.InvalidRequest, "query/cursor"},
+		"registration of others":  {"GET", nobody, nil, [2]string{}, api.NotFound, ""},
+		"abandon others'":         {"DELETE", nobody, nil, [2]string{}, api.NotFound, ""},
+		"pay others'":             {"POST", nobody + "/payment", `{"method":"card"}`, key, api.NotFound, ""},
+		"other means":             {"POST", nobody + "/payment", `{"method":"gold","amount":1}`, key, api.InvalidRequest, "/amount /method"},
+		"return to a script":      {"POST", nobody + "/payment", `{"method":"card","returnUrl":"javascript:alert(1)"}`, key, api.InvalidRequest, "/returnUrl"},
+		"id that is none":         {"GET", "/v1/registrations/a%2Fb", nil, [2]string{}, api.NotFound, ""},
+		"foreign world":           {"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-World", "acme"}, api.MalformedRequest, ""},
+		"unsigned webhook":        {"POST", "/v1/webhooks/card", `{"id":"evt_1"}`, [2]string{}, api.WebhookUntrusted, ""},
+		"forged webhook":          {"POST", "/v1/webhooks/card", `{"id":"evt_1"}`, [2]string{"Sandbox-Signature", "t=1,v1=00"}, api.WebhookUntrusted, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var headers [][2]string
+			switch test.header {
+			case [2]string{}:
+			case key:
+				headers = append(headers, frontdesktest.Key(""))
+			default:
+				headers = append(headers, test.header)
+			}
+			problem := c.For(t).Do(test.method, test.path, test.body, headers...).Problem(test.code)
+			if got := pointers(problem); got != test.pointers {
+				t.Errorf("points at %q, want %q", got, test.pointers)
+			}
+			if value(problem.TraceId) == "" {
+				t.Error("the problem has no trace id")
+			}
+		})
+	}
+}
+
+func TestWrongContentType(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	for _, media := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json-seq", ""} {
+		c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), [2]string{"Content-Type", media}).Problem(api.MalformedRequest)
+	}
+	c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""), [2]string{"Content-Type", "application/json; charset=utf-8"}).Into(http.StatusCreated, nil)
+}
+
+func TestRegistrationIsItsHoldersAlone(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	registration := c.Register()
+	path := "/v1/registrations/" + registration.Id
+	for _, token := range []string{"", "wrong", strings.ToUpper(c.Token), c.Token + "x", newOther(c)} {
+		stranger := frontdesktest.NewClient(t, c.URL)
+		stranger.Token = token
+		stranger.Do("GET", path, nil).Problem(api.NotFound)
+		stranger.Do("DELETE", path, nil).Problem(api.NotFound)
+		stranger.Do("PUT", path+"/person", frontdesktest.Person()).Problem(api.NotFound)
+		stranger.Do("POST", path+"/items", `{"offerId":"1"}`, frontdesktest.Key("")).Problem(api.NotFound)
+		stranger.Do("DELETE", path+"/items", nil).Problem(api.NotFound)
+		stranger.Do("POST", path+"/check", nil).Problem(api.NotFound)
+		stranger.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.NotFound)
+		stranger.Do("GET", path+"/payment", nil).Problem(api.NotFound)
+	}
+	if state := c.Registration(registration.Id).State; state != api.Open {
+		t.Errorf("the registration is %s", state)
+	}
+}
+
+// newOther gives the token of another registration.
+func newOther(c *frontdesktest.Client) string {
+	var other api.Registration
+	c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key("")).Into(http.StatusCreated, &other)
+	return *other.Token
+}
+
+func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	body := `{"clubId":"` + c.Club() + `","person":` + person + `}`
+	key := frontdesktest.Key("")
+	first := c.Do("POST", "/v1/registrations", body, key)
+	first.Into(http.StatusCreated, nil)
+	second := c.Do("POST", "/v1/registrations", body, key)
+	if string(second.Body) != string(first.Body) || second.Status != first.Status || second.Header.Get("Location") != first.Header.Get("Location") {
+		t.Errorf("the replay differs: %s", second.Body)
+	}
+	if first.Header.Get("Idempotent-Replayed") != "" || second.Header.Get("Idempotent-Replayed") != "true" {
+		t.Error("the replay is not told from the first answer")
+	}
+	c.Do("POST", "/v1/registrations", `{"clubId":"12"}`, key).Problem(api.KeyReused)
+	c.World = "demo-else"
+	if other := c.Do("POST", "/v1/registrations", body, key); string(other.Body) == string(first.Body) {
+		t.Error("another organisation got the answer")
+	}
+}
+
+func TestIdempotencyKeyUnderConcurrency(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	body := `{"clubId":"` + c.Club() + `","person":` + person + `}`
+	key := frontdesktest.Key("")
+	var mu sync.Mutex
+	ids := map[string]bool{}
+	var group sync.WaitGroup
+	for range 20 {
+		group.Go(func() {
+			response := c.Do("POST", "/v1/registrations", body, key)
+			mu.Lock()
+			defer mu.Unlock()
+			if response.Status == http.StatusConflict {
+				if problem := response.Problem(api.KeyInUse); problem.Retry != api.ProblemRetryAfter || response.Header.Get("Retry-After") == "" {
+					t.Errorf("unexpected: %s", response.Body)
+				}
+				return
+			}
+			var registration api.Registration
+			response.Into(http.StatusCreated, &registration)
+			ids[registration.Id] = true
+		})
+	}
+	group.Wait()
+	if len(ids) != 1 {
+		t.Errorf("one key made %d registrations", len(ids))
+	}
+}
+
+func TestFailureIsNotKept(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	club := c.Club()
+	fault := `[{"match":{"method":"POST","path":"/contacts"},"kind":"error_before","status":503,"times":1}]`
+	c.Do("PUT", "/sim/demo/_control/faults", fault)
+	body := `{"clubId":"` + club + `","person":` + person + `}`
+	key := frontdesktest.Key("")
+	response := c.Do("POST", "/v1/registrations", body, key)
+	problem := response.Problem(api.ClubSystemUnavailable)
+	if problem.Retry != api.ProblemRetryAfter || response.Header.Get("Retry-After") == "" {
+		t.Errorf("unexpected: %s", response.Body)
+	}
+	again := c.Do("POST", "/v1/registrations", body, key)
+	again.Into(http.StatusCreated, nil)
+	if again.Header.Get("Idempotent-Replayed") != "" {
+		t.Error("the failure was replayed")
+	}
+}
+
+func TestPaymentReplayShowsThePresent(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	registration := c.Register()
+	path := "/v1/registrations/" + registration.Id + "/payment"
+	key := frontdesktest.Key("")
+	var payment api.Payment
+	c.Do("POST", path, `{"method":"card"}`, key).Into(http.StatusCreated, &payment)
+	c.Confirm(payment, "4242424242424242")
+	c.Await(registration.Id, api.Completed)
+	replay := c.Do("POST", path, `{"method":"card"}`, key)
+	var now api.Payment
+	replay.Into(http.StatusCreated, &now)
+	if now.Id != payment.Id || now.State != api.Recorded || now.Card.RedirectUrl != nil || replay.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("the replay is %s", replay.Body)
+	}
+}
+
+func TestCookieSession(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	var registration api.Registration
+	started := c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""), [2]string{"X-Frontdesk-Session", "cookie"})
+	started.Into(http.StatusCreated, &registration)
+	cookie := started.Header.Get("Set-Cookie")
+	if registration.Token != nil || !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Lax") {
+		t.Fatalf("cookie %q, body %s", cookie, started.Body)
+	}
+	value, _, _ := strings.Cut(cookie, ";")
+	session := [2]string{"Cookie", value}
+	path := "/v1/registrations/" + registration.Id
+	c.Do("GET", path, nil, session).Into(http.StatusOK, nil)
+	c.Do("PUT", path+"/person", person, session, [2]string{"Origin", "https://evil.example"}).Problem(api.ForbiddenOrigin)
+	c.Do("PUT", path+"/person", person, session, [2]string{"Sec-Fetch-Site", "cross-site"}).Problem(api.ForbiddenOrigin)
+	c.Do("PUT", path+"/person", person, session, [2]string{"Sec-Fetch-Site", "same-origin"}).Into(http.StatusOK, nil)
+	c.Do("PUT", path+"/person", person, session, [2]string{"Origin", strings.Replace(c.URL, "127.0.0.1", "localhost", 1)}).Into(http.StatusOK, nil)
+}
+
+func TestFrontEndOfAnotherPort(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	for origin, want := range map[string]string{"http://localhost:5173": "http://localhost:5173", "https://evil.example": ""} {
+		response := c.Do("OPTIONS", "/v1/registrations", nil, [2]string{"Origin", origin}, [2]string{"Access-Control-Request-Method", "POST"})
+		if got := response.Header.Get("Access-Control-Allow-Origin"); got != want {
+			t.Errorf("%s is answered with %q", origin, got)
+		}
+	}
+}
+
+// TestRoutesAreTheContracts asks for every operation of openapi.yaml, and for
+// every method that a path does not have.
+func TestRoutesAreTheContracts(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := strings.NewReplacer("{clubId}", "11", "{id}", "00000000-0000-4000-8000-000000000000")
+	for path, item := range document.Paths.Map() {
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+			listed := item.GetOperation(method) != nil
+			response := c.Do(method, ids.Replace(path), nil)
+			if routed := response.Status != http.StatusMethodNotAllowed; routed != listed {
+				t.Errorf("%s %s: listed %t, routed %t", method, path, listed, routed)
+			}
+		}
+	}
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	for path, want := range map[string]string{
+		"/": "text/html", "/docs": "text/html", "/openapi.yaml": "application/yaml", "/healthz": "application/json", "/readyz": "application/json",
+	} {
+		response := c.Do("GET", path, nil)
+		if response.Status != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"), want) {
+			t.Errorf("%s: status %d, %s", path, response.Status, response.Header.Get("Content-Type"))
+		}
+		if response.Header.Get("Content-Security-Policy") == "" || response.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s comes without security headers", path)
+		}
+	}
+	served, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "openapi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(c.Do("GET", "/openapi.yaml", nil).Body) != string(served) {
+		t.Error("/openapi.yaml is another document")
+	}
+}
+
+func value[T any](member *T) (v T) {
+	if member != nil {
+		v = *member
+	}
+	return v
+}
