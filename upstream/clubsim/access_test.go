@@ -87,6 +87,7 @@ func TestHeaderChecks(t *testing.T) {
 		"the group above":             {func(d *desk) {}, 200, ""},
 		"another club of the chain":   {func(d *desk) { d.club = d.iri("clubs", 13) }, 200, ""},
 		"not seen from another club":  {func(d *desk) { d.club, d.node = d.iri("clubs", 13), d.iri("network_nodes", 5) }, 404, "Item not found"},
+		"a club without a chain":      {func(d *desk) { d.club, d.node = d.iri("clubs", 31), "" }, 404, "Item not found"},
 		"not seen from another chain": {func(d *desk) { d.club, d.node = d.iri("clubs", 21), d.iri("network_nodes", 6) }, 404, "Item not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -227,4 +228,28 @@ func TestStartAndResetAreFast(t *testing.T) {
 	if fastest > 10*time.Millisecond {
 		t.Errorf("a reset took %s", fastest)
 	}
+}
+
+// A club that belongs to no chain needs no node, and has none.
+func TestClubWithoutChain(t *testing.T) {
+	d := newDesk(t, "demo-alone")
+	d.club, d.node = d.iri("clubs", 31), ""
+	contact := d.newContact(nil)
+	d.get(d.rel(contact)).want(200)
+	if r := d.get("clubs/31").want(200); r.json["networkNode"] != nil {
+		t.Errorf("club: %s", r.raw)
+	}
+	d.get("clubs/11").want(404)
+	d.node = d.iri("network_nodes", 1)
+	d.get(d.rel(contact)).want(404)
+}
+
+func TestClubsOutsideTheClientsScope(t *testing.T) {
+	d := newDesk(t, "demo-scope")
+	d.control("PUT", "settings", body{"clientClubs": []int{11}}).want(200)
+	d.get("contacts/1001").want(200)
+	d.get("contacts/1003").want(404)
+	d.club = d.iri("clubs", 12)
+	d.get("contacts/1001").want(404)
+	d.control("PUT", "settings", body{"clientClubs": []int{99}}).want(400)
 }

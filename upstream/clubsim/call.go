@@ -50,9 +50,9 @@ func (c *call) noOperation() error {
 	return e
 }
 
-// readScope reads the club and the network node that the call acts for. Every
-// demo club belongs to a chain, so that both are required; the network nodes
-// alone can be read without them, since nobody knows a club before.
+// readScope reads the club and the network node that the call acts for. The
+// node may be left out by a club that belongs to no chain. The network nodes
+// alone can be read without either, since nobody knows a club before.
 func (c *call) readScope() error {
 	clubIRI, nodeIRI := c.req.Header.Get(clubHeader), c.req.Header.Get(nodeHeader)
 	if clubIRI == "" && nodeIRI == "" && c.op != nil && c.op.unscoped {
@@ -61,7 +61,8 @@ func (c *call) readScope() error {
 	clubID, _ := c.w.parseIRI("clubs", clubIRI)
 	nodeID, _ := c.w.parseIRI("network_nodes", nodeIRI)
 	c.club, c.node = clubByID(clubID), nodeByID(nodeID)
-	if c.club == nil || c.node == nil || !c.node.covers(c.club) {
+	alone := c.club != nil && c.club.node == 0 && nodeIRI == ""
+	if c.club == nil || c.node == nil && !alone || !c.sees(clubID) {
 		return itemNotFound()
 	}
 	return nil
@@ -70,10 +71,15 @@ func (c *call) readScope() error {
 // path is the call's path as records name it.
 func (c *call) path() string { return "/" + strings.Join(c.req.path, "/") }
 
-// sees reports whether records of a club can be seen from the acting node.
+// sees reports whether records of a club can be seen: it is within the client's
+// scope, and below the acting node (without a node it is the acting club).
 func (c *call) sees(clubID int) bool {
+	scope := c.w.settings.ClientClubs
 	of := clubByID(clubID)
-	return of != nil && c.node != nil && c.node.covers(of)
+	if of == nil || len(scope) > 0 && !slices.Contains(scope, clubID) {
+		return false
+	}
+	return of == c.club && c.node == nil || c.node != nil && c.node.covers(of)
 }
 
 // clubAt returns the club when the call may see it.

@@ -1,6 +1,6 @@
 package clubsim
 
-// sessions and tokens credit a number of visits or of small things.
+// credits gives a number of visits, or of small things.
 func credits(kind string, quantity int, validity string) []behavior {
 	return []behavior{{kind: kind, quantity: quantity, validity: validity}}
 }

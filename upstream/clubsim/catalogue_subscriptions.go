@@ -13,11 +13,12 @@ func lasting(validity string) []behavior {
 	return []behavior{{kind: kindSubscription, validity: validity}}
 }
 
-// monthly and its like are one billing period each.
+// every repeats an interval without end; as a recurrence it has neither loop nor offset.
 func every(interval string, price int) instalment {
 	return instalment{offset: "P0W", interval: interval, price: price}
 }
 
+// times repeats an interval a number of times.
 func times(loop int, interval string, price int) instalment {
 	return instalment{offset: "P0W", interval: interval, loop: loop, price: price}
 }

@@ -5,7 +5,7 @@ type club struct {
 	id      int
 	code    string
 	name    string
-	node    int
+	node    int // zero: the club belongs to no chain
 	address address
 	// debitDays are the days of the month on which the club collects.
 	debitDays []int
@@ -23,7 +23,8 @@ type address struct {
 }
 
 // clubs of the demo organisation. Debit days differ between the chains, and one
-// club per chain does not restrict debtors, as only "some clubs" do.
+// club per chain does not restrict debtors, as only "some clubs" do. The last one
+// stands alone, without a network node.
 var clubs = []club{
 	{id: 11, code: "PARIS11", name: "Lumen Bastille", node: 3, debitDays: []int{5, 10, 20}, debtLimit: 5000,
 		address: address{"FR", "Paris", "75011", "14 rue de la Roquette"}},
@@ -35,6 +36,8 @@ var clubs = []club{
 		address: address{"FR", "Lille", "59000", "27 rue de Béthune"}},
 	{id: 22, code: "NANTES01", name: "Nordlicht Nantes", node: 8, debitDays: []int{3, 28},
 		address: address{"FR", "Nantes", "44000", "3 quai de la Fosse"}},
+	{id: 31, code: "SOLO31", name: "Studio Solo", debitDays: []int{8},
+		address: address{"FR", "Rennes", "35000", "11 rue Saint-Michel"}},
 }
 
 // clubByID returns a club, nil when there is none.
@@ -52,7 +55,7 @@ func (c *club) checkout() int { return c.id*10 + 1 }
 
 // sameChain reports whether two clubs belong to one chain.
 func (c *club) sameChain(other *club) bool {
-	return nodeByID(c.node).top() == nodeByID(other.node).top()
+	return c.node != 0 && other.node != 0 && nodeByID(c.node).top() == nodeByID(other.node).top()
 }
 
 type clubRecord struct {
@@ -64,14 +67,14 @@ type clubRecord struct {
 	Name        string  `json:"name"`
 	Address     address `json:"address"`
 	Currency    string  `json:"currency"`
-	NetworkNode string  `json:"networkNode"`
+	NetworkNode *string `json:"networkNode"`
 	CheckoutID  string  `json:"checkoutId"`
 }
 
 func (w *World) clubRecord(c *club) clubRecord {
 	return clubRecord{
 		IRI: w.iri("clubs", c.id), Type: "Club", ID: c.id, Code: c.code, Name: c.name, Address: c.address,
-		Currency: currency, NetworkNode: w.iri("network_nodes", c.node), CheckoutID: w.iri("checkouts", c.checkout()),
+		Currency: currency, NetworkNode: w.iriOrNil("network_nodes", c.node), CheckoutID: w.iri("checkouts", c.checkout()),
 	}
 }
 

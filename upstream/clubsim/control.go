@@ -144,17 +144,20 @@ func putClock(w *World, body []byte) (any, error) {
 		return nil, err
 	}
 	switch {
-	case to.Now != nil && to.Advance == "":
-		w.SetNow(*to.Now)
-	case to.Now == nil && to.Advance != "":
+	case (to.Now == nil) == (to.Advance == ""):
+		return nil, errors.New(`either "now" or "advance" is needed`)
+	case to.Now == nil:
 		p, err := parsePeriod(to.Advance)
 		if err != nil {
 			return nil, err
 		}
-		w.SetNow(p.after(w.Now()))
-	default:
-		return nil, errors.New(`either "now" or "advance" is needed`)
+		then := p.after(w.Now())
+		to.Now = &then
 	}
+	if offset := to.Now.Sub(w.server.cfg.Now()); offset.Abs() > maxOffset {
+		return nil, errors.New("the clock cannot go further than a hundred years from today")
+	}
+	w.SetNow(*to.Now)
 	return w.clock(), nil
 }
 

@@ -2,7 +2,6 @@ package clubsim
 
 import (
 	"bytes"
-	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -44,8 +43,8 @@ type inspection struct {
 	Credentials Credentials
 	Audit       Audit
 	Personas    []Persona
-	Contacts    []contactLine
-	Sales       []saleLine
+	Contacts    []Contact
+	Sales       []Sale
 	Ledger      []LedgerEntry
 	SMS         []SMS
 	Events      []Event
@@ -55,22 +54,6 @@ type inspection struct {
 	Presets     []preset
 	Webhooks    []string
 	Problem     string
-}
-
-type contactLine struct {
-	contactRecord
-	ID       int
-	Debt     int
-	Credit   int
-	Benefits []benefit
-	Gone     bool
-}
-
-type saleLine struct {
-	saleRecord
-	ID    int
-	Buyer string
-	Wrong []violation
 }
 
 // preset is a fault that is one click away.
@@ -181,47 +164,12 @@ func (w *World) addFault(fields url.Values) error {
 
 // inspect gathers what the page shows, newest first.
 func (w *World) inspect(problem string) inspection {
-	page := inspection{
+	return inspection{
 		World: w.token, Now: w.Now(), Settings: w.Settings(), Credentials: w.Credentials(), Audit: w.Audit(), Personas: w.Personas(),
-		Ledger: newest(w.Ledger()), SMS: newest(w.SMS()), Events: newest(w.Events()), Requests: newest(w.Requests()),
+		Contacts: newest(w.Contacts()), Sales: newest(w.Sales()), Ledger: newest(w.Ledger()), SMS: newest(w.SMS()), Events: newest(w.Events()), Requests: newest(w.Requests()),
 		Faults: w.Faults(), Kinds: FaultKinds(), Presets: presets(), Problem: problem,
 		Webhooks: []string{"normal", "drop", "duplicate", "late", "reorder"},
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	now := w.now()
-	for _, k := range w.state.Contacts.Rows {
-		page.Contacts = append(page.Contacts, w.contactLine(k, now))
-	}
-	for _, s := range w.state.Sales.Rows {
-		page.Sales = append(page.Sales, w.saleLine(s, now))
-	}
-	page.Contacts, page.Sales = newest(page.Contacts), newest(page.Sales)
-	return page
-}
-
-func (w *World) contactLine(k *contact, now time.Time) contactLine {
-	line := contactLine{contactRecord: w.contactRecord(k), ID: k.ID, Debt: w.debt(k.ID, now), Gone: k.Deleted}
-	for _, p := range w.state.Payments.Rows {
-		if p.ContactID == k.ID {
-			line.Credit += p.Left
-		}
-	}
-	for _, b := range w.state.Benefits.Rows {
-		if b.ContactID == k.ID {
-			line.Benefits = append(line.Benefits, *b)
-		}
-	}
-	return line
-}
-
-func (w *World) saleLine(s *sale, now time.Time) saleLine {
-	k := w.state.Contacts.get(s.ContactID)
-	line := saleLine{saleRecord: w.saleRecord(s), ID: s.ID, Buyer: cmp.Or(k.GivenName+" "+k.FamilyName, k.Number)}
-	if s.State == saleBuilding {
-		line.Wrong = w.check(s, now)
-	}
-	return line
 }
 
 // newest turns a list around and cuts it to what the page shows.

@@ -30,7 +30,7 @@ func (w *World) note(r Request, began time.Time, status int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r.At, r.Status = began.Add(w.offset).UTC(), status
-	r.DurationMs = milliseconds(w.server.cfg.Now().Sub(began))
+	r.DurationMs = float64(w.server.cfg.Now().Sub(began).Microseconds()) / 1000
 	if len(w.journal) >= journalSize {
 		w.journal = slices.Delete(w.journal, 0, journalSize/4) // in steps, to stay cheap
 	}

@@ -93,7 +93,7 @@ func (w *World) networkNodeRecord(n *networkNode) networkNodeRecord {
 	return r
 }
 
-// listNetworkNodes: GET network_nodes. Every node that the client's scope holds,
+// listNetworkNodes: GET network_nodes. Every node of the organisation,
 // whatever node the call acts from.
 func listNetworkNodes(c *call) (reply, error) {
 	var records []networkNodeRecord

@@ -40,13 +40,14 @@ func mustPeriod(s string) period {
 	return p
 }
 
-// after is the date that lies a period after another. A month that is too
+// after is the instant that lies a period after another. A month that is too
 // short gives its last day: 31 January and one month is 28 February.
 func (p period) after(t time.Time) time.Time {
-	day := t.Day()
-	first := time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(p.years, p.months, 0)
+	t = t.UTC()
+	midnight := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+	first := midnight.AddDate(0, 0, 1-t.Day()).AddDate(p.years, p.months, 0)
 	last := first.AddDate(0, 1, -1).Day()
-	return first.AddDate(0, 0, min(day, last)-1+7*p.weeks+p.days).Add(p.clock)
+	return first.AddDate(0, 0, min(t.Day(), last)-1+7*p.weeks+p.days).Add(t.Sub(midnight) + p.clock)
 }
 
 // approximate is the period as a length of time, a month taken for 30 days and

@@ -85,8 +85,9 @@ var classNames = []struct {
 	places int
 }{{"Morning Yoga", 7, 18}, {"Lunch HIIT", 12, 20}, {"Reformer Pilates", 17, 6}, {"Boxing", 19, 14}}
 
-// timetableDays makes a timetable of more than one page: four classes on nine days.
-const timetableDays = 9
+// timetableDays is how far ahead members can book: two weeks, which also makes
+// a timetable of more than one page.
+const timetableDays = 14
 
 // seedTimetable fills the next days of every club, and books the customer into the first class of its club.
 func (st *state) seedTimetable(now time.Time) {

@@ -8,13 +8,15 @@ import (
 	"net/url"
 	"runtime/debug"
 	"strings"
-	"time"
 )
 
-// maxBody bounds what is read of a request. The largest documented body, a
-// payment with cheques, stays below 10 KiB; 1 MiB leaves room for a restored
-// snapshot of a world that was used for a day.
-const maxBody = 1 << 20
+// What is read of a request is bounded. The largest documented body, a payment
+// with cheques, stays below 10 KiB, so that 1 MiB is generous; a snapshot grows
+// with its world, and 64 MiB hold one that was used for weeks.
+const (
+	maxBody     = 1 << 20
+	maxSnapshot = 64 << 20
+)
 
 // request is a request with everything read off the network.
 type request struct {
@@ -70,7 +72,12 @@ func read(rw http.ResponseWriter, r *http.Request) (*request, *answer) {
 		a := failure(http.StatusBadRequest, "", "The query string cannot be read.").answer(DefaultSettings())
 		return nil, &a
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxBody))
+	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	limit := int64(maxBody)
+	if len(path) == 3 && path[1] == "_control" && path[2] == "state" {
+		limit = maxSnapshot
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, limit))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		a := failure(http.StatusRequestEntityTooLarge, "", "The request body is too large.").answer(DefaultSettings())
 		return nil, &a
@@ -78,7 +85,6 @@ func read(rw http.ResponseWriter, r *http.Request) (*request, *answer) {
 		a := failure(http.StatusBadRequest, "", "The request body cannot be read.").answer(DefaultSettings())
 		return nil, &a
 	}
-	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	return &request{Request: r, path: path, query: query, body: body}, nil
 }
 
@@ -165,6 +171,3 @@ func write(rw http.ResponseWriter, a answer) {
 	rw.WriteHeader(a.status)
 	rw.Write(a.body) // a client that is gone has no use for the error
 }
-
-// milliseconds is a duration as the journal tells it.
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -19,6 +19,8 @@ type Settings struct {
 	ProductionMode bool `json:"productionMode"`
 	// GrantedEndpoints are operation names ("getContact") or endpoints ("GET /contacts/{id}").
 	GrantedEndpoints []string `json:"grantedEndpoints"`
+	// ClientClubs are the numbers of the clubs within the scope of the OAuth client; empty: all.
+	ClientClubs []int `json:"clientClubs"`
 	// NetworkNodeShape is "nested" (children are objects) or "flat" (children are IRIs).
 	NetworkNodeShape string `json:"networkNodeShape"`
 
@@ -79,7 +81,7 @@ type SMSCode struct {
 // DefaultSettings are the settings of a new or reset world.
 func DefaultSettings() Settings {
 	return Settings{
-		GrantedEndpoints: []string{},
+		GrantedEndpoints: []string{}, ClientClubs: []int{},
 		NetworkNodeShape: "nested",
 		TokenLifetime:    3600, TokenExpiresIn: true,
 		Webhooks: "normal", WebhookDelay: 2,
@@ -114,6 +116,11 @@ func (s Settings) verify() error {
 			return fmt.Errorf("grantedEndpoints: there is no operation %q", name)
 		}
 	}
+	for _, id := range s.ClientClubs {
+		if clubByID(id) == nil {
+			return fmt.Errorf("clientClubs: there is no club %d", id)
+		}
+	}
 	return s.verifyNumbers()
 }
 
@@ -143,6 +150,7 @@ func (w *World) Settings() Settings {
 func (s Settings) clone() Settings {
 	s.GrantedEndpoints = slices.Clone(s.GrantedEndpoints)
 	s.CardNetworks = slices.Clone(s.CardNetworks)
+	s.ClientClubs = slices.Clone(s.ClientClubs)
 	return s
 }
 

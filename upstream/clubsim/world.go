@@ -135,6 +135,10 @@ type snapshot struct {
 	State    *state        `json:"state"`
 }
 
+// maxOffset keeps a world's clock where dates can still be written and durations
+// still be counted in nanoseconds: a hundred years from today.
+const maxOffset = 100 * 365 * 24 * time.Hour
+
 // snapshotVersion changes with the shape of the state, so that an old snapshot
 // is refused and not half understood.
 const snapshotVersion = 1
@@ -154,7 +158,7 @@ func (w *World) Restore(body []byte) error {
 	if err := json.Unmarshal(body, &restored); err != nil {
 		return fmt.Errorf("%w: %w", errSnapshot, err)
 	}
-	if restored.Version != snapshotVersion || restored.State == nil {
+	if restored.Version != snapshotVersion || restored.State == nil || restored.Offset.Abs() > maxOffset {
 		return errSnapshot
 	}
 	if err := restored.State.verify(); err != nil {

@@ -1,0 +1,230 @@
+package clubsim_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"frontdesk/upstream/clubsim"
+)
+
+func TestCredentialsAndPersonas(t *testing.T) {
+	d := newDesk(t, "demo-personas")
+	c := d.control("GET", "credentials", nil).want(200)
+	if c.text("clientId") != "demo-personas" || c.text("clientSecret") != clubsim.DemoClientSecret || c.text("gatewayKey") != clubsim.DemoGatewayKey {
+		t.Errorf("credentials: %s", c.raw)
+	}
+	want := map[string]string{"customer": "customer", "debtor": "customer", "prospect": "prospect", "former": "former_customer", "banned": "banned", "minor": "prospect"}
+	personas := d.control("GET", "personas", nil).want(200).items()
+	if len(personas) != len(want) {
+		t.Errorf("%d personas", len(personas))
+	}
+	for _, p := range personas {
+		key := p["key"].(string)
+		contact := d.get(d.rel(p["contactId"].(string))).want(200)
+		if p["status"] != want[key] || contact.text("status") != want[key] || contact.text("clubId") != p["clubId"] {
+			t.Errorf("%s: %v", key, p)
+		}
+		verifyIdentity(t, p)
+		as := *d
+		as.bearer = p["accessToken"].(string)
+		as.get(d.rel(p["contactId"].(string))).want(200)
+	}
+}
+
+// verifyIdentity reads the identity token as the gateway would.
+func verifyIdentity(t *testing.T, p body) {
+	t.Helper()
+	claims := jwt.MapClaims{}
+	_, err := jwt.ParseWithClaims(p["identityToken"].(string), claims, func(*jwt.Token) (any, error) {
+		return []byte(clubsim.DemoIdentitySecret), nil
+	}, jwt.WithValidMethods([]string{"HS256"}), jwt.WithTimeFunc(func() time.Time { return today }), jwt.WithExpirationRequired())
+	if err != nil {
+		t.Fatal(err)
+	}
+	expires, _ := claims.GetExpirationTime()
+	if expires.Sub(today) > 10*time.Minute || !strings.HasSuffix(p["contactId"].(string), "/"+claims["sub"].(string)) ||
+		!strings.HasSuffix(p["clubId"].(string), "/"+claims["club"].(string)) {
+		t.Errorf("claims: %v", claims)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	d := newDesk(t, "demo-settings")
+	for _, c := range []struct {
+		change any
+		text   string
+	}{
+		{body{"colour": "red"}, "colour"},
+		{body{"smsCode": body{"length": 4}}, "length"},
+		{body{"networkNodeShape": "round"}, "networkNodeShape"},
+		{body{"webhooks": "sometimes"}, "webhooks"},
+		{body{"webhookUrl": "nowhere"}, "webhookUrl"},
+		{body{"tokenLifetime": 0}, "tokenLifetime"},
+		{body{"tokenLifetime": "soon"}, "soon"},
+		{body{"pageSize": 500}, "pageSize"},
+		{body{"createdStatus": 299}, "createdStatus"},
+		{"nonsense", ""},
+	} {
+		d.control("PUT", "settings", c.change).want(400).wantText(c.text)
+	}
+	changed := d.control("PUT", "settings", body{"pageSize": 7, "errorShape": "plain", "formerStatus": "ex"}).want(200)
+	if changed.number("pageSize") != 7 || changed.number("maxPageSize") != 100 || changed.text("webhooks") != "normal" {
+		t.Errorf("settings: %s", changed.raw)
+	}
+	if r := d.get("contacts/1").want(404); r.text("message") != "Item not found" || r.json["hydra:title"] != nil {
+		t.Errorf("error: %s", r.raw)
+	}
+	d.node, d.club = d.iri("network_nodes", 1), d.iri("clubs", 12)
+	if status := d.get("contacts/1004").want(200).text("status"); status != "ex" {
+		t.Errorf("status %s", status)
+	}
+	d.control("POST", "reset", nil).want(204)
+	if d.control("GET", "settings", nil).want(200).number("pageSize") != 30 {
+		t.Error("reset keeps settings")
+	}
+}
+
+func TestClock(t *testing.T) {
+	d := newDesk(t, "demo-clock")
+	at := func() string { return d.control("GET", "clock", nil).want(200).text("now") }
+	if at() != "2026-11-21T09:00:00Z" {
+		t.Errorf("now %s", at())
+	}
+	d.control("PUT", "clock", body{"now": "2027-01-31T12:00:00+01:00"}).want(200)
+	d.control("PUT", "clock", body{"advance": "P1M"}).want(200)
+	if at() != "2027-02-28T11:00:00Z" {
+		t.Errorf("now %s", at())
+	}
+	for _, wrong := range []body{{}, {"now": "soon"}, {"advance": "1h"}, {"now": "2027-01-31T12:00:00Z", "advance": "P1D"}, {"time": 1}, {"advance": "P900Y"}, {"now": "1900-01-01T00:00:00Z"}} {
+		d.control("PUT", "clock", wrong).want(400)
+	}
+}
+
+func TestSnapshotAndRestore(t *testing.T) {
+	d := newDesk(t, "demo-snapshot")
+	contact := d.newContact(nil)
+	sale := d.filledSale(contact, 2801)
+	d.control("PUT", "settings", body{"pageSize": 9}).want(200)
+	snapshot := d.control("GET", "state", nil).want(200)
+	d.pay(sale, contact, 9900).want(201)
+	d.control("POST", "reset", nil).want(204)
+	d.get(sale).want(404)
+	d.control("PUT", "state", snapshot.json).want(204)
+	if state := d.get(sale).want(200).text("state"); state != "building" || len(d.world.Ledger()) != 0 || d.world.Settings().PageSize != 9 {
+		t.Errorf("state %s", state)
+	}
+	if again := d.control("GET", "state", nil); again.raw != snapshot.raw {
+		t.Error("a restored world has another snapshot")
+	}
+	d.pay(sale, contact, 9900).want(201)
+
+	other := *d
+	other.token = "demo-snapshot-copy"
+	other.control("PUT", "state", snapshot.json).want(204)
+	other.club, other.node = other.iri("clubs", 11), other.iri("network_nodes", 1)
+	other.bearer = other.login("demo")
+	if iri := other.get(sale).want(200).text("contactId"); !strings.HasPrefix(iri, "/demo-snapshot-copy/") {
+		t.Errorf("the copy speaks of %s", iri)
+	}
+	for _, wrong := range []string{`{}`, `{"version":1}`, `[]`, strings.Replace(snapshot.raw, `"version":1`, `"version":99`, 1),
+		strings.Replace(snapshot.raw, `"clubId":11`, `"clubId":99`, 1), strings.Replace(snapshot.raw, `"articles":[6003]`, `"articles":[9]`, 1)} {
+		if err := d.world.Restore([]byte(wrong)); err == nil {
+			t.Errorf("restored from %.60s", wrong)
+		}
+	}
+}
+
+func TestControlEndpointsAreNamed(t *testing.T) {
+	d := newDesk(t, "demo-control")
+	d.control("GET", "nonsense", nil).want(404)
+	if allow := d.control("DELETE", "faults", nil).want(405).header.Get("Allow"); allow != "GET, PUT" {
+		t.Errorf("Allow: %s", allow)
+	}
+	for _, list := range []string{"personas", "sms", "ledger", "requests", "faults", "events"} {
+		if r := d.control("GET", list, nil).want(200); r.json["items"] == nil {
+			t.Errorf("%s: %s", list, r.raw)
+		}
+	}
+	d.token = "acme"
+	d.control("GET", "personas", nil).want(404)
+}
+
+func TestJournal(t *testing.T) {
+	d := newDesk(t, "demo-journal")
+	d.get("contacts/1001").want(200)
+	d.bearer = "x"
+	d.get("contacts/1001").want(401)
+	items := d.control("GET", "requests", nil).want(200).items()
+	want := []struct {
+		operation string
+		status    float64
+	}{{"token", 200}, {"getContact", 200}, {"getContact", 401}}
+	if len(items) != len(want) {
+		t.Fatalf("journal: %v", items)
+	}
+	for i, line := range want {
+		if items[i]["operation"] != line.operation || items[i]["status"] != line.status {
+			t.Errorf("line %d: %v", i, items[i])
+		}
+	}
+	if items[1]["path"] != "/contacts/1001" || items[1]["clubId"] != d.club || items[1]["networkNodeId"] != d.node || items[1]["at"] != "2026-11-21T09:00:00Z" {
+		t.Errorf("line: %v", items[1])
+	}
+}
+
+func TestInspector(t *testing.T) {
+	d := newDesk(t, "demo-inspector")
+	contact := d.newContact(body{"familyName": `<script>alert("x")</script>`})
+	sale := d.filledSale(contact, 301)
+	d.pay(sale, contact, 70400).want(201)
+	d.pay(sale, contact, 70400).want(201)
+	d.signing(contact)
+	page := d.control("GET", "", nil).want(200)
+	for _, text := range []string{"demo-inspector", "Premium Year", "Access Badge", "was paid 2 times", d.lastCode(), "identificator.created", "createPayment", "Camille", "&lt;script&gt;"} {
+		page.wantText(text)
+	}
+	if strings.Contains(page.raw, "<script") {
+		t.Error("a name became a script")
+	}
+	press := func(change map[string]string, headers ...string) *result {
+		t.Helper()
+		form := url.Values{}
+		for name, value := range change {
+			form.Set(name, value)
+		}
+		r, _ := http.NewRequest("POST", d.url+"/demo-inspector/_control/", strings.NewReader(form.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		return d.send(r).want(200) // after the redirect
+	}
+	press(map[string]string{"do": "preset", "preset": "0"})
+	press(map[string]string{"do": "fault", "kind": "delay", "method": "GET", "path": "/products", "delayMs": "5", "times": "3"})
+	if faults := d.world.Faults(); len(faults) != 2 || faults[0].Kind != "drop_after" || *faults[1].Times != 3 || faults[1].DelayMs != 5 {
+		t.Errorf("faults: %+v", faults)
+	}
+	press(map[string]string{"do": "fault", "kind": "delay", "times": "x"}).wantText("is not a number")
+	press(map[string]string{"do": "clear"})
+	press(map[string]string{"do": "advance", "by": "P1D"})
+	press(map[string]string{"do": "settings", "productionMode": "on", "networkNodeShape": "flat", "webhooks": "drop", "webhookUrl": ""})
+	if s := d.world.Settings(); !s.ProductionMode || s.NetworkNodeShape != "flat" || s.Webhooks != "drop" || d.world.Now().Day() != 22 || len(d.world.Faults()) != 0 {
+		t.Errorf("settings: %+v", s)
+	}
+	press(map[string]string{"do": "reset"}, "Sec-Fetch-Site", "cross-site").wantText("cross-origin")
+	if len(d.world.Ledger()) != 2 {
+		t.Error("another site reset the world")
+	}
+	press(map[string]string{"do": "dance"}).wantText("dance")
+	press(map[string]string{"do": "reset"})
+	if len(d.world.Ledger()) != 0 {
+		t.Error("the world was not reset")
+	}
+	r, _ := http.NewRequest("GET", d.url+"/demo-inspector/_control", nil)
+	d.send(r).want(200).wantText("demo-inspector")
+}

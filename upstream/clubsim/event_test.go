@@ -1,0 +1,142 @@
+package clubsim_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"frontdesk/upstream/clubsim"
+)
+
+func TestEventsOfOperations(t *testing.T) {
+	receiver := newReceiver(t)
+	d := newDesk(t, "demo-events")
+	d.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
+	contact := d.newContact(nil)
+	d.put(d.rel(contact), body{"email": "new@example.com"}).want(200)
+	d.put(d.rel(contact), body{"email": "new@example.com"}).want(200) // nothing changes, nothing happens
+	consent := d.get("optins?contactId=" + contact).members()[0]["@id"].(string)
+	d.put(d.rel(consent), body{"isAuthorized": true}).want(200)
+	sale := d.filledSale(contact, 2501)
+	d.post(sale+"/postpone_due", body{"date": "2026-12-31"}).want(201)
+	d.pay(sale, contact, 500).want(201)
+	want := []string{"contact.created", "contact.updated", "optin.updated", "identificator.created", "contact.updated",
+		"accounting_contact_tag.created", "accounting_contact_tag.deleted"}
+	if names := receiver.wait(t, len(want)); !slices.Equal(names, want) {
+		t.Fatalf("events %v, want %v", names, want)
+	}
+	badge := receiver.events[3]["data"].(body)["object"].(body)
+	if badge["targetId"] != contact || !strings.HasPrefix(badge["indentificatorId"].(string), "/demo-events/identificators/") || len(badge) != 2 {
+		t.Errorf("badge: %v", badge)
+	}
+	if object := receiver.events[2]["data"].(body)["object"].(body); object["optinId"] != consent || object["contactId"] != contact || object["clubId"] != d.club {
+		t.Errorf("optin: %v", object)
+	}
+}
+
+func TestEventsOfAMigration(t *testing.T) {
+	d := newDesk(t, "demo-migrated")
+	prospect, token := d.persona("prospect")
+	temp := d.newContact(nil)
+	d.bearer = token
+	d.put(d.rel(prospect)+"/migrate", body{"targetContactId": temp, "targetClubId": d.club}).want(204)
+	events := d.world.Events()
+	if n := len(events); n != 3 || events[1].Event != "contact.updated" || events[1].Object["contactId"] != prospect ||
+		events[2].Event != "contact.deleted" || events[2].Object["contactId"] != temp {
+		t.Errorf("events: %+v", events)
+	}
+}
+
+func TestEveryEventByHand(t *testing.T) {
+	receiver := newReceiver(t)
+	d := newDesk(t, "demo-by-hand")
+	d.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
+	names := clubsim.EventNames()
+	if len(names) != 20 {
+		t.Fatalf("%d events", len(names))
+	}
+	for _, name := range names {
+		d.control("POST", "events", body{"event": name}).want(200)
+	}
+	if got := receiver.wait(t, 20); !slices.Equal(got, names) {
+		t.Errorf("got %v", got)
+	}
+	for _, e := range receiver.events {
+		object := e["data"].(body)["object"].(body)
+		if len(e) != 2 || len(object) < 2 {
+			t.Errorf("event: %v", e)
+		}
+		for member, iri := range object {
+			if !strings.HasPrefix(iri.(string), "/demo-by-hand/") {
+				t.Errorf("%s of %v is %v", member, e["event"], iri)
+			}
+		}
+	}
+	contact := d.iri("contacts", 1002)
+	d.control("POST", "events", body{"event": "contact.updated", "data": body{"object": body{"contactId": contact}}}).want(200)
+	receiver.wait(t, 1)
+	if object := receiver.events[20]["data"].(body)["object"].(body); object["contactId"] != contact || object["clubId"] == nil {
+		t.Errorf("object: %v", object)
+	}
+	d.control("POST", "events", body{"event": "contact.exploded"}).want(400).wantText("contact.exploded")
+	d.control("POST", "events", body{"event": "contact.updated", "object": body{"saleId": "x"}}).want(400).wantText("saleId")
+}
+
+func TestEventsAreSentOnce(t *testing.T) {
+	receiver := newReceiver(t)
+	receiver.status = 500
+	d := newDesk(t, "demo-once")
+	d.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
+	d.world.Emit("contact.updated", nil)
+	d.world.Emit("contact.deleted", nil)
+	receiver.wait(t, 2)
+	d.server.Close()
+	events := d.world.Events()
+	if len(receiver.names()) != 2 || len(events[0].Deliveries) != 1 || events[0].Deliveries[0].Status != 500 {
+		t.Errorf("%v, %+v", receiver.names(), events[0])
+	}
+}
+
+func TestWebhooksMisbehave(t *testing.T) {
+	for mode, want := range map[string][]string{
+		"normal":    {"contact.created", "contact.updated", "contact.deleted"},
+		"duplicate": {"contact.created", "contact.created", "contact.updated", "contact.updated", "contact.deleted", "contact.deleted"},
+		"reorder":   {"contact.updated", "contact.created", "contact.deleted"},
+		"late":      {"contact.created", "contact.updated", "contact.deleted"},
+		"drop":      {},
+	} {
+		t.Run(mode, func(t *testing.T) {
+			receiver := newReceiver(t)
+			d := newDesk(t, "demo-mode")
+			d.control("PUT", "settings", body{"webhookUrl": receiver.URL, "webhooks": mode, "webhookDelay": 0}).want(200)
+			for _, name := range []string{"contact.created", "contact.updated", "contact.deleted"} {
+				d.world.Emit(name, nil)
+			}
+			names := receiver.wait(t, len(want))
+			if mode == "late" { // nothing orders what is late
+				slices.Sort(names)
+				want = slices.Sorted(slices.Values(want))
+			}
+			if !slices.Equal(names, want) {
+				t.Errorf("events %v, want %v", names, want)
+			}
+			d.server.Close()
+			if n := len(receiver.names()); n != len(want) {
+				t.Errorf("%d events came in the end", n)
+			}
+		})
+	}
+}
+
+func TestResetForgetsWhatWasNotSent(t *testing.T) {
+	receiver := newReceiver(t)
+	d := newDesk(t, "demo-forget")
+	d.control("PUT", "settings", body{"webhookUrl": receiver.URL, "webhooks": "reorder"}).want(200)
+	d.world.Emit("contact.deleted", nil)
+	d.control("POST", "reset", nil).want(204)
+	d.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
+	d.world.Emit("contact.updated", nil)
+	if names := receiver.wait(t, 1); names[0] != "contact.updated" {
+		t.Errorf("events %v", names)
+	}
+}

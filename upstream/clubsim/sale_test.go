@@ -1,0 +1,219 @@
+package clubsim_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSaleCreation(t *testing.T) {
+	d := newDesk(t, "demo-sales")
+	contact := d.newContact(nil)
+	sale := d.post("sales", body{"contactId": contact, "clubId": d.club, "clubCode": "PARIS11"}).want(201)
+	if sale.text("@type") != "Sale" || sale.text("@context") == "" || sale.number("totalTI") != 0 || sale.json["invoice"] != nil {
+		t.Errorf("sale: %s", sale.raw)
+	}
+	path := d.rel(sale.text("@id"))
+	d.get(path+"/check").want(400).wantCode("api.error.sale.contact-incomplete").
+		wantField("contactFamilyName", "contactGivenName", "contactNumber", "address.streetAddress", "articles")
+	d.put(path, body{"contactFamilyName": "Martin", "contactGivenName": "Alex", "contactNumber": "1", "address": homeAddress}).want(200)
+	d.post(path+"/articles", body{"offerId": d.iri("offers", 2801)}).want(201)
+	d.get(path + "/check").want(204)
+
+	d.post("sales", body{}).want(400).wantField("contactId", "clubId", "clubCode")
+	d.post("sales", body{"contactId": contact, "clubId": d.club, "clubCode": "LYON02"}).want(400).wantField("clubCode")
+	d.post("sales", body{"contactId": "1001", "clubId": d.club, "clubCode": "PARIS11"}).want(404)
+	d.post("sales", body{"contactId": d.iri("contacts", 4242), "clubId": d.club, "clubCode": "PARIS11"}).want(404)
+	d.post("sales", body{"contactId": contact, "clubId": d.iri("contacts", 11), "clubCode": "PARIS11"}).want(404)
+	d.get("sales/1").want(404)
+	d.get("sales/1/check").want(404)
+
+	d.control("PUT", "settings", body{"fillSaleFromContact": true, "createdStatus": 200, "writeBodies": false}).want(200)
+	if r := d.post("sales", body{"contactId": contact, "clubId": d.club, "clubCode": "PARIS11"}).want(200); r.raw != "" {
+		t.Errorf("body: %s", r.raw)
+	}
+}
+
+func TestArticles(t *testing.T) {
+	d := newDesk(t, "demo-articles")
+	sale := d.newSale(d.newContact(nil), "PARIS11")
+	d.post(sale+"/articles", body{}).want(400).wantField("offerId")
+	d.post(sale+"/articles", body{"offerId": 101}).want(404)
+	d.post(sale+"/articles", body{"offerId": d.iri("offers", 99999)}).want(404)
+	d.post(sale+"/articles", body{"offerId": d.iri("offers", 101), "parent": d.iri("articles", 1)}).want(404)
+	d.post(sale+"/articles", body{
+		"offerId": d.iri("offers", 101), "implementation": body{"startDate": "tomorrow"},
+		"repaymentSchedule": body{"debitDay": 32, "specificDay": "yes", "startDate": "x"},
+	}).want(400).wantField("implementation.startDate", "repaymentSchedule.debitDay", "repaymentSchedule.specificDay", "repaymentSchedule.startDate")
+	a := d.post(sale+"/articles", body{"offerId": d.iri("offers", 101), "parent": nil, "implementation": nil, "implementations": nil}).want(201)
+	if a.text("@type") != "Article" || a.number("priceTI") != 45900 || a.text("productId") != d.iri("products", 1) {
+		t.Errorf("article: %s", a.raw)
+	}
+	d.get(sale + "/check").want(400).wantCode("api.error.sale.article.start-date-required")
+	if n := len(d.get(sale + "/articles").want(200).members()); n != 1 {
+		t.Errorf("%d articles", n)
+	}
+}
+
+func TestMandatoryOptionIsAddedOnce(t *testing.T) {
+	d := newDesk(t, "demo-option")
+	sale := d.filledSale(d.newContact(nil), 301)
+	read := d.get(sale).want(200)
+	lines := bodies(read.json["articles"].([]any))
+	if len(lines) != 2 || lines[1]["name"] != "Access Badge" || lines[1]["parent"] != lines[0]["@id"] || read.number("totalTI") != 70400 {
+		t.Fatalf("sale: %s", read.raw)
+	}
+	d.post(sale+"/articles", body{"offerId": d.iri("offers", 301)}).want(201)
+	if n := len(bodies(d.get(sale).json["articles"].([]any))); n != 3 {
+		t.Errorf("%d lines, the badge came twice", n)
+	}
+}
+
+func TestProrata(t *testing.T) {
+	d := newDesk(t, "demo-prorata")
+	for name, c := range map[string]struct {
+		offer int
+		start string
+		lines int
+		total int
+	}{
+		"added for the rest of the month":      {1301, "2026-11-21", 2, 1500 + 1263}, // 3790 × 10/30
+		"half a cent goes up":                  {1301, "2026-11-16", 2, 1500 + 1895},
+		"taken off the first month":            {1401, "2026-11-21", 2, 1097}, // 3290 × 10/30
+		"the last day":                         {1301, "2026-12-31", 2, 1500 + 122},
+		"nothing on the first of the month":    {1301, "2026-12-01", 1, 1500},
+		"nothing without a start date":         {1301, "", 1, 1500},
+		"nothing for an offer without prorata": {901, "2026-11-21", 1, 6890},
+	} {
+		sale := d.newSale(d.newContact(nil), "PARIS11")
+		article := body{"offerId": d.iri("offers", c.offer)}
+		if c.start != "" {
+			article["implementation"] = body{"startDate": c.start}
+		}
+		d.post(sale+"/articles", article).want(201)
+		read := d.get(sale).want(200)
+		if lines := read.json["articles"].([]any); len(lines) != c.lines || read.number("totalTI") != c.total {
+			t.Errorf("%s: %d lines, total %d: %s", name, len(lines), read.number("totalTI"), read.raw)
+		}
+	}
+}
+
+func TestPackageTakesItsStartDateFromImplementations(t *testing.T) {
+	d := newDesk(t, "demo-package")
+	for name, implementations := range map[string]any{
+		"list":      []body{{"type": "subscription", "startDate": "2026-12-01"}, {"type": "counter"}},
+		"by name":   body{"subscription": body{"startDate": "2026-12-01"}, "counter": body{}},
+		"with null": body{"subscription": body{"startDate": "2026-12-01"}, "counter": nil},
+	} {
+		sale := d.newSale(d.newContact(nil), "PARIS11")
+		d.post(sale+"/articles", body{"offerId": d.iri("offers", 3201), "implementations": implementations}).want(201)
+		if r := d.get(sale + "/check"); r.status != 204 {
+			t.Errorf("%s: %s", name, r.raw)
+		}
+	}
+	sale := d.newSale(d.newContact(nil), "PARIS11")
+	d.post(sale+"/articles", body{"offerId": d.iri("offers", 3201), "implementations": []any{7}}).want(400).wantField("implementations")
+	d.post(sale+"/articles", body{"offerId": d.iri("offers", 3201), "implementations": body{"subscription": 7}}).want(400)
+}
+
+// Articles that do not suit are taken, and found by the check.
+func TestCheckFindsWhatIsWrong(t *testing.T) {
+	d := newDesk(t, "demo-check")
+	for name, c := range map[string]struct {
+		contact string
+		article body
+		code    string
+	}{
+		"minor and an adult offer": {d.iri("contacts", 1006), body{"offerId": d.iri("offers", 401)}, "api.error.sale.article.age-restricted"},
+		"adult and a junior offer": {d.iri("contacts", 1001), body{"offerId": d.iri("offers", 601)}, "api.error.sale.article.age-restricted"},
+		"unknown age":              {d.newContact(body{"birthDate": nil}), body{"offerId": d.iri("offers", 401)}, "api.error.sale.article.age-restricted"},
+		"too much debt":            {d.iri("contacts", 1002), body{"offerId": d.iri("offers", 101)}, "api.error.sale.debt"},
+		"banned":                   {d.iri("contacts", 1005), body{"offerId": d.iri("offers", 2801)}, "api.error.sale.contact-banned"},
+		"no mandate":               {d.iri("contacts", 1001), body{"offerId": d.iri("offers", 901)}, "api.error.sale.mandate-required"},
+		"not sold here":            {d.iri("contacts", 1001), body{"offerId": d.iri("offers", 2401)}, "api.error.sale.article.not-available"},
+		"not a debit day": {d.iri("contacts", 1001), body{"offerId": d.iri("offers", 901), "repaymentSchedule": body{"specificDay": true, "debitDay": 17}},
+			"api.error.sale.article.debit-day-not-allowed"},
+	} {
+		sale := d.newSale(c.contact, "PARIS11")
+		c.article["implementation"] = body{"startDate": "2026-12-01"}
+		d.post(sale+"/articles", c.article).want(201)
+		if r := d.get(sale + "/check"); r.status != 400 {
+			t.Errorf("%s: the check answers %d", name, r.status)
+		} else {
+			r.wantCode(c.code)
+		}
+	}
+}
+
+func TestFreeSale(t *testing.T) {
+	d := newDesk(t, "demo-free")
+	contact := d.newContact(nil)
+	sale := d.filledSale(contact, 3801)
+	d.post(sale+"/transitions", body{}).want(400).wantField("transition")
+	d.post(sale+"/transitions", body{"transition": "cancel"}).want(400).wantField("transition")
+	d.post(sale+"/postpone_due", body{"date": "2026-12-31"}).want(400).wantCode("api.error.sale.nothing-due")
+	d.post(sale+"/transitions", body{"transition": "validate"}).want(201)
+	read := d.get(sale)
+	if read.text("state") != "settled" || read.text("invoice") == "" {
+		t.Errorf("sale: %s", read.raw)
+	}
+	d.post(sale+"/transitions", body{"transition": "validate"}).want(400).wantCode("api.error.sale.not-editable")
+	d.post(sale+"/articles", body{"offerId": d.iri("offers", 101)}).want(400).wantCode("api.error.sale.not-editable")
+	if n := len(d.get("attendees?contactId=" + contact).members()); n != 1 {
+		t.Errorf("the trial booked %d classes", n)
+	}
+	d.post(d.newSale(contact, "PARIS11")+"/transitions", body{"transition": "validate"}).want(400).wantCode("api.error.sale.empty")
+	d.post(d.filledSale(contact, 101)+"/transitions", body{"transition": "validate"}).want(400).wantCode("api.error.sale.transition-not-allowed")
+}
+
+// Every category leaves its record and makes a customer of the buyer.
+func TestBehaviors(t *testing.T) {
+	receiver := newReceiver(t)
+	for name, c := range map[string]struct {
+		offer  int
+		left   string // the kinds of records, in order
+		events []string
+	}{
+		"subscription": {101, "subscription", []string{"contact_tag.created", "contact.updated"}},
+		"option":       {1901, "subscription_option", []string{"contact.updated"}},
+		"badge":        {2501, "badge", []string{"identificator.created", "contact.updated"}},
+		"booklet":      {2801, "counter", []string{"contact.updated"}},
+		"package":      {3201, "package subscription badge counter", []string{"contact_tag.created", "identificator.created", "contact.updated"}},
+		"countermark":  {3501, "countermark", []string{"contact.updated"}},
+		"trial":        {3901, "test_session", []string{"attendee.booked", "class_event.updated", "contact.updated"}},
+		"shop":         {4001, "regular", []string{"contact.updated"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, "demo-behavior-"+name)
+			contact := d.newContact(body{"status": "prospect"})
+			sale := d.filledSale(contact, c.offer)
+			d.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
+			d.pay(sale, contact, d.get(sale).number("totalTI")).want(201)
+			if status := d.get(d.rel(contact)).text("status"); status != "customer" {
+				t.Errorf("the buyer is a %s", status)
+			}
+			kept, _ := d.world.Contact(contact)
+			var left []string
+			for _, b := range kept.Benefits {
+				left = append(left, b.Kind)
+			}
+			if strings.Join(left, " ") != c.left || kept.Benefits[0].SaleID != d.iri("sales", 5003) {
+				t.Errorf("the sale left %+v", kept.Benefits)
+			}
+			var names []string
+			for _, e := range d.world.Events() {
+				if e.URL != "" {
+					names = append(names, e.Event)
+				}
+			}
+			if len(names) != len(c.events) {
+				t.Fatalf("events %v, want %v", names, c.events)
+			}
+			for i := range names {
+				if names[i] != c.events[i] {
+					t.Errorf("events %v, want %v", names, c.events)
+				}
+			}
+			receiver.wait(t, len(names))
+		})
+	}
+}

@@ -1,0 +1,128 @@
+package clubsim_test
+
+import (
+	"strings"
+	"testing"
+
+	"frontdesk/upstream/clubsim"
+)
+
+func (d *desk) mandateBody(contact string) body {
+	return body{
+		"clubId": d.club, "contactId": contact, "contactFamilyName": "Martin", "contactGivenName": "Alex", "contactNumber": "1",
+		"contactAddress": homeAddress, "holder": "Alex Martin", "iban": "FR14 2004 1010 0505 0001 3M02 606", "bic": "PSSTFRPPPAR",
+		"bank": "La Banque", "validFrom": "2026-11-21",
+	}
+}
+
+// signing makes a mandate and asks for its signature; it returns the path of the request.
+func (d *desk) signing(contact string) string {
+	d.t.Helper()
+	mandate := d.post("mandates", d.mandateBody(contact)).want(201).text("@id")
+	return d.rel(d.post("signature_requests", body{"contactId": contact, "targetId": mandate}).want(201).text("@id"))
+}
+
+func (d *desk) lastCode() string {
+	messages := d.world.SMS()
+	return messages[len(messages)-1].Code
+}
+
+func TestMandateIsSigned(t *testing.T) {
+	d := newDesk(t, "demo-mandate")
+	contact := d.newContact(nil)
+	sale := d.filledSale(contact, 901)
+	d.get(sale + "/check").want(400).wantCode("api.error.sale.mandate-required")
+	request := d.signing(contact)
+	sms := d.world.SMS()
+	if len(sms) != 1 || len(sms[0].Code) != 6 || sms[0].To != "+33600000000" || sms[0].ContactID != contact || d.rel(sms[0].SignatureRequestID) != request {
+		t.Fatalf("sms: %+v", sms)
+	}
+	d.get(sale + "/check").want(400)
+	d.post(request+"/transitions", body{"transition": "validate", "code": sms[0].Code}).want(201)
+	d.get(sale + "/check").want(204)
+	d.pay(sale, contact, 6890).want(201)
+	if state := d.get(sale).text("state"); state != "settled" {
+		t.Errorf("state %s", state)
+	}
+	d.post(request+"/transitions", body{"transition": "validate", "code": sms[0].Code}).want(400).wantCode("api.error.signature-request.not-pending")
+}
+
+func TestMandateBodies(t *testing.T) {
+	d := newDesk(t, "demo-mandates")
+	contact := d.newContact(nil)
+	d.post("mandates", body{}).want(400).wantField("clubId", "contactId", "contactFamilyName", "contactGivenName", "contactNumber",
+		"contactAddress", "holder", "iban", "bic", "bank", "validFrom")
+	b := d.mandateBody(contact)
+	b["iban"], b["bic"], b["validFrom"], b["contactAddress"] = "FR1420041010050500013M02607", "X", "soon", body{"postalCode": "75011"}
+	d.post("mandates", b).want(400).wantField("iban", "bic", "validFrom", "contactAddress.streetAddress").wantCode("api.error.mandate.iban-not-valid")
+	b = d.mandateBody(contact)
+	b["iban"] = clubsim.RefusedIBAN
+	d.post("mandates", b).want(400).wantCode("api.error.mandate.iban-refused")
+	b["contactId"] = "1001"
+	d.post("mandates", b).want(404)
+	made := d.post("mandates", d.mandateBody(contact)).want(201)
+	if made.text("@type") != "Mandate" || made.text("@context") == "" || strings.Contains(made.raw, "20041010") {
+		t.Errorf("mandate: %s", made.raw)
+	}
+	if strings.Contains(string(d.world.Snapshot()), "20041010") {
+		t.Error("an account number is kept in plain")
+	}
+	d.post("signature_requests", body{}).want(400).wantField("contactId", "targetId")
+	d.post("signature_requests", body{"contactId": contact, "targetId": d.iri("contacts", 1001)}).want(404)
+	d.post("signature_requests", body{"contactId": d.iri("contacts", 1001), "targetId": made.text("@id")}).want(404)
+}
+
+func TestSMSCodes(t *testing.T) {
+	d := newDesk(t, "demo-codes")
+	contact := d.newContact(nil)
+
+	request := d.signing(contact)
+	d.post(request+"/transitions", body{}).want(400).wantField("transition")
+	d.post(request+"/transitions", body{"transition": "approve"}).want(400).wantField("transition")
+	d.post(request+"/transitions", body{"transition": "validate"}).want(400).wantField("code")
+	for range 4 {
+		d.post(request+"/transitions", body{"transition": "validate", "code": "x"}).want(400).wantCode("api.error.signature-request.code-not-valid")
+	}
+	d.post(request+"/transitions", body{"transition": "validate", "code": "x"}).want(400).wantCode("api.error.signature-request.too-many-attempts")
+	d.post(request+"/transitions", body{"transition": "validate", "code": d.lastCode()}).want(400).wantCode("api.error.signature-request.not-pending")
+
+	request = d.signing(contact)
+	d.post(request+"/transitions", body{"transition": "cancel"}).want(201)
+	d.post(request+"/transitions", body{"transition": "validate", "code": d.lastCode()}).want(400)
+
+	request = d.signing(contact)
+	code := d.lastCode()
+	d.control("PUT", "clock", body{"advance": "PT10M1S"}).want(200)
+	d.post(request+"/transitions", body{"transition": "validate", "code": code}).want(400).wantCode("api.error.signature-request.code-expired")
+
+	d.control("PUT", "settings", body{"smsCode": body{"fixed": "123456"}}).want(200)
+	request = d.signing(contact)
+	if settings := d.world.Settings().SMSCode; settings.Attempts != 5 || settings.Validity != 600 {
+		t.Errorf("a merge lost settings: %+v", settings)
+	}
+	d.post(request+"/transitions", body{"transition": "validate", "code": "123456"}).want(201)
+	d.post("signature_requests/1/transitions", body{"transition": "cancel"}).want(404)
+}
+
+func TestSMSToNowhere(t *testing.T) {
+	d := newDesk(t, "demo-nowhere")
+	contact := d.newContact(body{"mobile": "12"})
+	mandate := d.post("mandates", d.mandateBody(contact)).want(201).text("@id")
+	d.post("signature_requests", body{"contactId": contact, "targetId": mandate}).want(400).wantCode("api.error.signature-request.mobile-not-valid")
+	audit := d.world.Audit()
+	if len(audit.UndeliverableSMS) != 1 || audit.UndeliverableSMS[0].To != "12" || audit.OK || len(d.world.SMS()) != 0 {
+		t.Errorf("audit: %+v", audit)
+	}
+}
+
+func TestCodesFollowFromTheSeed(t *testing.T) {
+	codes := map[string]bool{}
+	for range 2 {
+		d := newDesk(t, "demo-seeded")
+		d.signing(d.newContact(nil))
+		codes[d.lastCode()] = true
+	}
+	if len(codes) != 1 {
+		t.Errorf("two worlds of one seed sent %v", codes)
+	}
+}
