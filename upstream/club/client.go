@@ -22,6 +22,7 @@ import (
 	"crypto/tls"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -47,10 +48,10 @@ type Config struct {
 
 	// Now is the clock. It must be set: New panics when it is nil.
 	Now func() time.Time
-	// Transport carries every request except CreatePayment. Nil: a pooled
-	// transport of HTTP/1.1, without a proxy. A transport that has to know whether
-	// a byte was sent must honour net/http/httptrace, as net/http's own does; for
-	// one that does not, each failure counts as possibly sent.
+	// Transport carries every request except CreatePayment. Nil: NewTransport's,
+	// which is also the one to wrap, for tracing for example. Whether a request was
+	// sent is learnt by net/http/httptrace; over a transport that does not report
+	// to it, each failure counts as possibly sent.
 	Transport http.RoundTripper
 	// TLS is used by CreatePayment and by the transport that a nil Transport
 	// stands for. Nil: the system's roots and Go's defaults.
@@ -99,6 +100,7 @@ func (c *Client) Money() *Client {
 }
 
 func (cfg *Config) setDefaults() {
+	cfg.BaseURL, cfg.PathPrefix = strings.TrimRight(cfg.BaseURL, "/"), strings.TrimRight(cfg.PathPrefix, "/")
 	orDefault(&cfg.GatewayKeyHeader, "x-gateway-api-key")
 	orDefault(&cfg.ClubHeader, "x-user-club-id")
 	orDefault(&cfg.NodeHeader, "x-user-network-node-id")
@@ -108,10 +110,11 @@ func (cfg *Config) setDefaults() {
 	}
 	cfg.Limits.setDefaults()
 	if cfg.Transport == nil {
-		cfg.Transport = newTransport(cfg.TLS, cfg.Limits)
+		cfg.Transport = NewTransport(cfg.TLS, cfg.Limits)
 	}
 }
 
+// orDefault gives a field that was left zero its value.
 func orDefault[T comparable](field *T, value T) {
 	var zero T
 	if *field == zero {

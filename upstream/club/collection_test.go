@@ -84,7 +84,7 @@ func TestPages(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			u := serve(t, tt.pager.ServeHTTP)
+			u := serve(t, tt.ServeHTTP)
 			got := must[[]club.Product](t)(club.New(configured(u.URL)).ListProducts(t.Context(), demo, club.ProductQuery{Channel: club.ChannelWeb}))
 			if len(got) != tt.total || len(u.seen()) != tt.requests {
 				t.Errorf("%d products in %d requests, want %d in %d", len(got), len(u.seen()), tt.total, tt.requests)

@@ -7,11 +7,12 @@ import (
 	"reflect"
 )
 
-// errEndless: a list has not ended after mostPages.
-var errEndless = errors.New("club: list without end")
-
-// errTooLong: an answer is longer than Limits.Body.
-var errTooLong = errors.New("club: answer too long")
+const (
+	// errEndless: a list has not ended after mostPages.
+	errEndless = cause("list without end")
+	// errTooLong: an answer is longer than Limits.Body.
+	errTooLong = cause("answer too long")
+)
 
 // DecodeError is an answer that does not have the expected form. It names the
 // field and never its value, which may be personal.

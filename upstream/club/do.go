@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -107,13 +108,13 @@ func (c *Client) bearer(ctx context.Context, r request) (string, error) {
 
 // send sends a request once, in the caller's lane.
 func (c *Client) send(ctx context.Context, r request, token string) (answer, *Error) {
-	leave, err := c.lane(r.scope.ClientToken).enter(ctx)
-	if err != nil {
+	lane := c.lane(r.scope.ClientToken)
+	if err := lane.enter(ctx); err != nil {
 		return answer{}, notSent(r.op, err)
 	}
 	start := c.cfg.Now()
 	a, e := c.exchange(ctx, r, token)
-	leave(e)
+	lane.leave(e)
 	c.logAttempt(ctx, r.op, a.status, e, c.cfg.Now().Sub(start))
 	c.noteToken(token, r.token == nil, a.status)
 	return a, e
@@ -219,11 +220,9 @@ func retryAfter(h http.Header, now func() time.Time) time.Duration {
 
 // notSent is the error of a call that failed on this side of the connection.
 func notSent(op string, err error) *Error {
-	e := &Error{Operation: op, Outcome: NotSent, Err: err}
-	if inner, ok := err.(*Error); ok { // the token could not be had
-		e.transient = inner.transient
-	}
-	return e
+	var token *Error // why the token could not be had
+	transient := errors.As(err, &token) && token.transient
+	return &Error{Operation: op, Outcome: NotSent, Err: err, transient: transient}
 }
 
 // sentTrace watches whether a request may have left. A pooled connection does

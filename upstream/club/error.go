@@ -25,7 +25,7 @@ const (
 )
 
 // The documented meanings of an error, for errors.Is; club system API, section Errors.
-var (
+const (
 	// ErrUnauthorized: 401. The token, or the gateway key, was not accepted.
 	ErrUnauthorized = cause("not authorised")
 	// ErrEndpointNotGranted: 403 with CodeUnauthorizedEndpoint. Somebody has to
@@ -44,7 +44,7 @@ var (
 )
 
 // The reasons for which a call is not even tried. Their outcome is NotSent.
-var (
+const (
 	// ErrBadIRI: an identifier is malformed, or belongs to another organisation
 	// or another kind of record than the call is about.
 	ErrBadIRI = cause("identifier does not fit the call")
@@ -55,6 +55,9 @@ var (
 	ErrUnavailable = cause("held back after repeated failures")
 	// ErrBusy: too many calls are under way at once.
 	ErrBusy = cause("too many calls at once")
+	// ErrGate: a payment's gate did not let it pass; the gate's own error is
+	// beside it in the chain.
+	ErrGate = cause("held back by the gate")
 )
 
 // cause is an error whose text holds nothing that came over the wire, so that
@@ -123,13 +126,13 @@ type Violation struct {
 // errorBody is the body of an error as far as it is understood; its shape is
 // not documented, so every part of it is optional.
 type errorBody struct {
-	Code        any         `json:"code"`
-	Description string      `json:"hydra:description"`
-	Violations  []Violation `json:"violations"`
+	Code       any         `json:"code"`
+	Violations []Violation `json:"violations"`
 }
 
-// documentedCode finds a code wherever in the body it stands.
-var documentedCode = regexp.MustCompile(`api\.error\.[a-z0-9._-]*[a-z0-9]`)
+// documentedCode finds a code wherever in the body it stands. The longest one
+// that is documented has 45 characters.
+var documentedCode = regexp.MustCompile(`api\.error\.[a-z0-9._-]{0,80}[a-z0-9]`)
 
 // newError makes the error of an answer that is not 2xx.
 func newError(op string, sent int64, a answer) *Error {

@@ -290,7 +290,7 @@ func TestTimetable(t *testing.T) {
 	w := newWorld(t, "timetable")
 	c, ctx, s := w.client, t.Context(), w.bastille
 	events := must[[]club.ClassEvent](t)(c.ListClassEvents(ctx, s))
-	if len(events) != 36 || events[0].Name == "" || events[0].StartedAt == "" || events[0].AttendingLimit == 0 {
+	if len(events) <= 30 || events[0].Name == "" || events[0].StartedAt == "" || events[0].AttendingLimit == 0 {
 		t.Errorf("%d classes, the first %+v", len(events), events[0])
 	}
 	customer := club.IRI(w.persona("customer").ContactID)

@@ -3,8 +3,12 @@ package club
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync"
 	"time"
+
+	"github.com/failsafe-go/failsafe-go/bulkhead"
+	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 )
 
 // laneKey tells whose calls share a lane: those of one organisation, payments
@@ -18,11 +22,22 @@ type laneKey struct {
 // lane bounds how much a group of calls asks of the club system: how many at
 // once, how many repetitions, and whether at all.
 type lane struct {
-	places  chan struct{}
+	places  bulkhead.Bulkhead[any]
 	queue   time.Duration
-	breaker breaker
+	breaker circuitbreaker.CircuitBreaker[any]
 	budget  budget
 }
+
+const (
+	// breakerRate and breakerWindow: half of the attempts of ten seconds. Below half
+	// a repetition gets through more often than not, and within ten seconds even a
+	// quiet gateway sees enough calls to judge by.
+	breakerRate   = 0.5
+	breakerWindow = 10 * time.Second
+	// breakerTrials is how many calls are let through after a pause, and have to
+	// succeed: two, since the first may meet the one healthy server.
+	breakerTrials = 2
+)
 
 // lane returns the lane for the calls of an organisation.
 func (c *Client) lane(clientToken string) *lane {
@@ -30,61 +45,55 @@ func (c *Client) lane(clientToken string) *lane {
 	if l, ok := c.lanes.Load(key); ok {
 		return l.(*lane)
 	}
-	limits := c.cfg.Limits
-	l, _ := c.lanes.LoadOrStore(key, &lane{
-		places:  make(chan struct{}, limits.Concurrency),
-		queue:   limits.Queue,
-		breaker: breaker{now: c.cfg.Now, least: limits.BreakerCalls, pause: limits.BreakerPause},
-		budget:  budget{tenths: budgetBurst * 10},
-	})
+	l, _ := c.lanes.LoadOrStore(key, newLane(c.cfg.Limits))
 	return l.(*lane)
 }
 
-// enter takes a place in the lane. What it returns gives the place back and
-// tells the breaker how the call went.
-func (l *lane) enter(ctx context.Context) (leave func(*Error), err error) {
-	if err := l.takePlace(ctx); err != nil {
-		return nil, err
+func newLane(limits Limits) *lane {
+	return &lane{
+		places: bulkhead.New[any](uint(limits.Concurrency)),
+		queue:  limits.Queue,
+		breaker: circuitbreaker.NewBuilder[any]().
+			WithFailureRateThreshold(breakerRate, uint(limits.BreakerCalls), breakerWindow).
+			WithDelay(limits.BreakerPause).WithSuccessThreshold(breakerTrials).Build(),
+		budget: budget{tenths: budgetBurst * 10},
 	}
-	trial, ok := l.breaker.allow()
-	if !ok {
-		<-l.places
-		return nil, ErrUnavailable
-	}
-	return func(e *Error) {
-		<-l.places
-		l.breaker.report(trial, e.blamesUpstream())
-	}, nil
 }
 
-func (l *lane) takePlace(ctx context.Context) error {
-	select {
-	case l.places <- struct{}{}:
-		return nil
-	default:
-	}
-	timer := time.NewTimer(l.queue)
-	defer timer.Stop()
-	select {
-	case l.places <- struct{}{}:
-		return nil
-	case <-timer.C:
+// enter takes a place in the lane; each success is followed by one leave.
+func (l *lane) enter(ctx context.Context) error {
+	err := l.places.AcquirePermitWithMaxWait(ctx, l.queue)
+	if errors.Is(err, bulkhead.ErrFull) {
 		return ErrBusy
-	case <-ctx.Done():
-		return ctx.Err()
 	}
+	if err != nil {
+		return err
+	}
+	if !l.breaker.TryAcquirePermit() {
+		l.places.ReleasePermit()
+		return ErrUnavailable
+	}
+	return nil
 }
 
-// blamesUpstream reports whether a failure shows the club system unwell. A
-// refusal or a rejection is an answer like any other, 429 says that it lives, and
-// a caller who left says nothing about it.
-func (e *Error) blamesUpstream() bool {
-	return e != nil && e.transient && e.Status != 429 && !errors.Is(e, context.Canceled)
+// leave gives the place back and tells the breaker how the call went. A refusal
+// or a rejection is an answer like any other, 429 says that the club system
+// lives, and a caller who left says nothing about it.
+func (l *lane) leave(e *Error) {
+	l.places.ReleasePermit()
+	if e != nil && e.transient && e.Status != http.StatusTooManyRequests && !errors.Is(e, context.Canceled) {
+		l.breaker.RecordFailure()
+	} else {
+		l.breaker.RecordSuccess()
+	}
 }
 
 // budget keeps repetitions to a tenth of the calls, so that a club system in
 // trouble gets a tenth more work from here, and not three times as much. It
 // starts full, since a gateway that was just started has no calls to count.
+//
+// The budget of failsafe-go would not do: it weighs what is in flight, so that a
+// gateway with one call at a time may repeat each of them.
 type budget struct {
 	mu     sync.Mutex
 	tenths int

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"sync"
@@ -45,11 +46,11 @@ func (c *Client) fire(req *http.Request, op string, s *shot) (answer, *Error) {
 	if err != nil {
 		return answer{}, notSent(op, err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // the answer is read, or there is none
 	resp, err := conn.RoundTrip(req)
 	sent, refused := s.seal()
 	if refused != nil {
-		err = refused
+		err = fmt.Errorf("%w: %w", ErrGate, refused)
 	}
 	if err != nil {
 		if resp != nil {
@@ -129,13 +130,12 @@ var errSealed = errors.New("club: the outcome was decided before this write")
 func (s *shot) admit(n int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.refused != nil:
-		return s.refused
-	case s.sealed:
+	if s.sealed {
 		return errSealed
-	case s.sent == 0 && s.gate != nil:
+	}
+	if s.sent == 0 && s.gate != nil {
 		if s.refused = s.gate(); s.refused != nil {
+			s.sealed = true
 			return s.refused
 		}
 	}

@@ -264,8 +264,8 @@ func TestGateRefuses(t *testing.T) {
 				return stale
 			})
 			wantOutcome(t, err, club.NotSent)
-			if !errors.Is(err, stale) {
-				t.Errorf("error %v does not hold the gate's", err)
+			if !errors.Is(err, stale) || !errors.Is(err, club.ErrGate) || err.Error() != "club: CreatePayment: not_sent (held back by the gate)" {
+				t.Errorf("error %q", err)
 			}
 			if got := <-arrived; len(got) != 0 || asked.Load() != 1 {
 				t.Errorf("gate asked %d times, %d bytes arrived", asked.Load(), len(got))
@@ -357,9 +357,14 @@ func TestPaymentSpeaksHTTP1(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if _, err := c.CreateSale(t.Context(), demo, club.NewSale{}); err != nil {
+		t.Fatal(err)
+	}
 	seen := u.seen()
-	if seen[0].Proto != "HTTP/1.1" || seen[1].Proto != "HTTP/1.1" {
-		t.Errorf("spoke %s", seen[0].Proto)
+	for _, r := range seen {
+		if r.Proto != "HTTP/1.1" {
+			t.Errorf("%s %s spoken in %s", r.Method, r.URL.Path, r.Proto)
+		}
 	}
 	if seen[0].RemoteAddr == seen[1].RemoteAddr {
 		t.Error("two payments over one connection")

@@ -223,7 +223,7 @@ func TestDocumentedErrors(t *testing.T) {
 		u := serve(t, answering(tt.status, tt.body))
 		_, err := club.New(configured(u.URL)).CreateContactMigrationRequest(t.Context(), demo, "/demo/contacts/7", "/demo/clubs/12")
 		for _, sentinel := range all {
-			if got := errors.Is(err, sentinel); got != (sentinel == tt.want) {
+			if got := errors.Is(err, sentinel); got != errors.Is(tt.want, sentinel) {
 				t.Errorf("%d %s: is %v: %v", tt.status, tt.body, sentinel, got)
 			}
 		}

@@ -86,6 +86,7 @@ func TestRepetition(t *testing.T) {
 
 // TestLastFailureIsReported: three attempts, and the third one's failure comes back.
 func TestLastFailureIsReported(t *testing.T) {
+	t.Parallel()
 	u := serve(t, failing(2, answering(500, "")))
 	u.Config.Handler = u.with(failing(99, answering(503, `{"code": "api.error.maintenance"}`)))
 	_, err := club.New(configured(u.URL)).GetSale(t.Context(), demo, sale)
@@ -119,6 +120,7 @@ func TestWriteIsRepeatedWhenNotSent(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			u := serve(t, answering(201, saleJSON))
 			cfg := configured(u.URL)
 			cfg.Transport = dialling(tt.fails)
@@ -152,6 +154,7 @@ func (mute) RoundTrip(*http.Request) (*http.Response, error) { return nil, io.Er
 
 // TestMuteTransport: who does not say that nothing was sent may have sent it.
 func TestMuteTransport(t *testing.T) {
+	t.Parallel()
 	cfg := configured("http://club.invalid")
 	cfg.Transport = mute{}
 	_, err := club.New(cfg).GetSale(t.Context(), demo, sale)
@@ -163,6 +166,7 @@ func TestMuteTransport(t *testing.T) {
 // TestTooMany: the pause that the club system asks for is kept, unless it is
 // longer than the caller's patience; then the answer says how long it is.
 func TestTooMany(t *testing.T) {
+	t.Parallel()
 	tooMany := func(after string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", after)
@@ -208,6 +212,7 @@ func TestTooManyUntil(t *testing.T) {
 // TestHang: an attempt that hangs leaves time for another one; one after the
 // other that hang end within the time for a read.
 func TestHang(t *testing.T) {
+	t.Parallel()
 	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	u := serve(t, failing(1, hang))
 	cfg := configured(u.URL)
@@ -249,7 +254,7 @@ func TestBudget(t *testing.T) {
 	cfg := configured(u.URL)
 	cfg.Limits.BreakerCalls = 1 << 20 // out of the way
 	c := club.New(cfg)
-	const calls = 100
+	const calls = 40
 	for range calls {
 		_, err := c.GetSale(t.Context(), demo, sale)
 		wantOutcome(t, err, club.Unknown)

@@ -2,7 +2,6 @@ package club_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -117,14 +116,4 @@ func must[T any](t *testing.T) func(T, error) T {
 		}
 		return v
 	}
-}
-
-// jsonOf reads a JSON object.
-func jsonOf(t *testing.T, body string) map[string]any {
-	t.Helper()
-	var m map[string]any
-	if err := json.Unmarshal([]byte(body), &m); err != nil {
-		t.Fatalf("not a JSON object: %v", err)
-	}
-	return m
 }

@@ -241,6 +241,7 @@ func TestTokenTrouble(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			var tries atomic.Int64
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				tries.Add(1)
@@ -300,5 +301,37 @@ func eventually(t *testing.T, holds func() bool) {
 		case <-deadline:
 			t.Fatal("it never came to hold")
 		}
+	}
+}
+
+// TestLateRejection: a 401 for the old token that comes after the new one was
+// fetched does not throw the new one away.
+func TestLateRejection(t *testing.T) {
+	waiting, late := make(chan struct{}), make(chan struct{})
+	i := newIssuer(t, 3600)
+	i.Config.Handler = func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			old := r.Header.Get("Authorization") == "Bearer tok-1"
+			if old && r.URL.Path == "/demo/sales/1" {
+				close(waiting)
+				<-late
+			}
+			if old {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}(i.Config.Handler)
+	c := club.New(configured(i.URL))
+	var slow error
+	var calls sync.WaitGroup
+	calls.Go(func() { _, slow = c.GetSale(t.Context(), demo, sale) })
+	<-waiting
+	_, quick := c.GetSale(t.Context(), demo, "/demo/sales/2")
+	close(late)
+	calls.Wait()
+	if quick != nil || slow != nil || i.count() != 2 {
+		t.Errorf("%v, %v, %d tokens, want 2", quick, slow, i.count())
 	}
 }

@@ -22,13 +22,15 @@ const (
 	headerLimit = 1 << 20
 )
 
-// newTransport makes the pooled transport of every request but the payment.
+// NewTransport makes the pooled transport of every request but CreatePayment.
+// A nil tlsConfig stands for Go's defaults.
 //
 // It speaks HTTP/1.1 alone. With HTTP/2, Go's transport repeats requests by rules
 // of its own after GOAWAY and refused streams; with HTTP/1.1 it repeats only
 // what is safe to repeat, and a request without GetBody only when nothing was sent.
 // No proxy is looked for in the environment, which is read in main alone.
-func newTransport(tlsConfig *tls.Config, limits Limits) *http.Transport {
+func NewTransport(tlsConfig *tls.Config, limits Limits) *http.Transport {
+	limits.setDefaults()
 	idle := 2 * limits.Concurrency // both lanes
 	return &http.Transport{
 		Protocols:              http11(),

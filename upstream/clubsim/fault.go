@@ -19,7 +19,7 @@ type Fault struct {
 	//	error_before       an error status (503 unless Status says otherwise), nothing done
 	//	error_after        everything done, then an error status (500)
 	//	drop_after         everything done, then the connection is cut without an answer
-	//	delay              DelayMs of waiting, then as usual
+	//	delay              everything done, then DelayMs of waiting before the answer
 	//	hang               no answer and nothing done until the client gives up
 	//	malformed          everything done, then status 200 with a body that is no JSON
 	//	unauthorized_once  401, once
@@ -177,14 +177,16 @@ func (s *Server) respond(rw http.ResponseWriter, req *request, fault *Fault, eff
 	case "hang":
 		s.hang(rw, done, note)
 		return
+	}
+	a := effect()
+	switch fault.kind() {
 	case "delay":
+		// The effect comes first: a caller that dies while it waits leaves behind
+		// what the slow answer would have told it.
 		if !s.wait(time.Duration(fault.DelayMs)*time.Millisecond, done) {
 			note(0)
 			panic(http.ErrAbortHandler)
 		}
-	}
-	a := effect()
-	switch fault.kind() {
 	case "drop_after":
 		note(0)
 		drop(rw)
