@@ -3,6 +3,7 @@
  * Keeps a registration up to date while something can happen to it without the visitor: asks the gateway at a rising
  * interval until its state is final, and at once when the page is looked at again.
  */
+import { isFinal } from "./route.js";
 import { get } from "./store.js";
 
 /** The first question comes soon, because most payments are confirmed within a second or two. */
@@ -12,8 +13,8 @@ const GROWTH = 1.5;
 /** A payment that is not confirmed by then takes its time; nobody notices five seconds. */
 const LONGEST = 5_000;
 
-/** Doubt is settled within minutes or hours, by evidence or by a person. */
-const LONGEST_IN_DOUBT = 30_000;
+/** What the staff look into is settled within minutes or hours. */
+const LONGEST_BY_HAND = 30_000;
 
 /** @typedef {(id: string) => Promise<void>} Ask */
 
@@ -32,7 +33,8 @@ let ask = async () => {};
  */
 export function follow(registration, refresh) {
   ask = refresh;
-  const next = registration?.state === "paying" ? `${registration.id} ${registration.payment?.state}` : "";
+  const isMoving = registration && registration.state !== "open" && !isFinal(registration);
+  const next = isMoving ? [registration.id, registration.state, registration.payment?.state].join() : "";
   if (next === subject) return;
   subject = next;
   wait = FIRST;
@@ -46,10 +48,10 @@ function plan() {
 
 async function question() {
   const { registration } = get();
-  if (!registration || asking) return;
+  if (!registration || isFinal(registration) || asking) return;
   asking = true;
   await ask(registration.id).finally(() => (asking = false));
-  wait = Math.min(wait * GROWTH, subject.endsWith("in_doubt") ? LONGEST_IN_DOUBT : LONGEST);
+  wait = Math.min(wait * GROWTH, registration.state === "attention" ? LONGEST_BY_HAND : LONGEST);
   plan();
 }
 

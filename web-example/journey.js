@@ -5,7 +5,7 @@
  */
 import * as api from "./api.js";
 import { intend, pending, settle } from "./intentions.js";
-import { canPay, go, returnUrl } from "./route.js";
+import { canPay, go, isFinal, returnUrl } from "./route.js";
 import { get, set } from "./store.js";
 
 /**
@@ -30,7 +30,7 @@ const UNDER_WAY = "frontdesk.registration";
  */
 async function attempt(doing, action) {
   if (get().busy) return undefined;
-  set({ busy: doing, problem: undefined, again: undefined });
+  set({ busy: doing, problem: undefined, isStuck: false });
   let leaving = false;
   try {
     leaving = (await action()) === true;
@@ -71,16 +71,17 @@ async function carryOut(intention, send, { keep = false } = {}) {
 }
 
 /**
- * Reads for the page; when that fails, the problem comes with a way to try again.
+ * Reads for the page; when that fails, the page is stuck until the visitor tries again.
  * @param {() => Promise<void>} read
  */
 async function load(read) {
   try {
     await read();
-    if (get().again) set({ problem: undefined, again: undefined });
+    return true;
   } catch (error) {
     if (!(error instanceof api.Problem)) throw error;
-    set({ problem: error, again: () => load(read), waiting: false });
+    set({ problem: error, isStuck: true, waiting: false });
+    return false;
   }
 }
 
@@ -97,7 +98,7 @@ export async function loadClubs() {
 export async function loadCatalogue(clubId) {
   if (get().catalogue?.clubId === clubId) return;
   set({ catalogue: { clubId, products: [], complete: false }, category: undefined });
-  await load(async () => {
+  const isRead = await load(async () => {
     /** @type {import("./contract").Product[]} */
     let products = [];
     let cursor;
@@ -109,6 +110,7 @@ export async function loadCatalogue(clubId) {
       set({ catalogue: { clubId, products, complete: !cursor } });
     } while (cursor);
   });
+  if (!isRead && get().catalogue?.clubId === clubId) set({ catalogue: undefined });
 }
 
 /** Looks whether this browser is in the middle of a registration that the address does not name. */
@@ -128,7 +130,9 @@ export async function findUnderWay() {
  * Reads the registration that the address names.
  * @param {string} id
  */
-export const open = (id) => load(() => read(id));
+export async function open(id) {
+  await load(() => read(id));
+}
 
 /**
  * Reads a registration again, quietly: the page goes on showing what it knows when that fails.
@@ -149,8 +153,13 @@ export async function refresh(id) {
  * @param {{ once?: boolean }} [options]
  */
 async function read(id, options) {
+  const known = get().registration;
   try {
-    show(await api.getRegistration(id, options));
+    const answer = await api.getRegistration(id, options);
+    // An answer to the visitor has overtaken this one: it is newer.
+    if (get().registration !== known) return;
+    set({ readings: get().readings + 1 });
+    show(answer);
   } catch (error) {
     if (!(error instanceof api.Problem) || error.code !== "not_found") throw error;
     forget(id);
@@ -173,9 +182,6 @@ function show(registration) {
   if (named && named !== registration.id) return;
   if (JSON.stringify(known) !== JSON.stringify(registration)) set({ registration });
 }
-
-/** @param {Registration} registration */
-const isFinal = ({ state }) => state !== "open" && state !== "paying";
 
 /**
  * Starts a registration with all that is known: the club, the person, the offer.

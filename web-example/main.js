@@ -92,13 +92,13 @@ function showSide(step, state) {
 let shownProblem;
 
 /** @param {import("./store.js").State} state */
-function showProblem({ problem, again }) {
+function showProblem({ problem, isStuck }) {
   if (problem === shownProblem) return;
   shownProblem = problem;
   const place = find("[data-error]");
   place.dataset.error = problem?.code ?? "";
   place.hidden = !problem;
-  place.replaceChildren(problem ? problemContent(problem, again) : "");
+  place.replaceChildren(problem ? problemContent(problem, isStuck ? arriveAgain : undefined) : "");
   if (problem) place.scrollIntoView({ block: "nearest" });
 }
 
@@ -130,6 +130,11 @@ async function arrive() {
   if (clubs?.length === 1 && !get().place.club) go({ club: clubs[0].id }, { replace: true });
 }
 
+function arriveAgain() {
+  set({ problem: undefined, isStuck: false });
+  arrive();
+}
+
 /** @type {import("./route.js").Place | undefined} */
 let arrived;
 
@@ -138,7 +143,7 @@ onChange(() => {
   if (place === arrived) return update();
   arrived = place;
   const left = place.registration !== registration?.id;
-  set({ problem: undefined, again: undefined, missing: false, ...(left && { registration: undefined }) });
+  set({ problem: undefined, isStuck: false, missing: false, ...(left && { registration: undefined, readings: 0 }) });
   arrive();
 });
 
@@ -163,7 +168,7 @@ document.addEventListener("click", (event) => {
 addEventListener("pageshow", (event) => {
   if (!event.persisted) return;
   const { registration } = get();
-  set({ busy: undefined });
+  set({ busy: undefined, readings: 0 });
   if (registration) journey.refresh(registration.id);
 });
 

@@ -72,7 +72,7 @@ export function stepOf(place, state) {
  */
 function stepOfRegistration(place, registration) {
   if (!registration) return "cart";
-  if (registration.state === "paying") return "payment";
+  if (registration.state === "paying" || registration.payment?.state === "in_doubt") return "payment";
   if (registration.state !== "open") return "done";
   if (place.step === "offer" && can(registration, "add_item")) return "offer";
   if (place.step === "person" && can(registration, "person")) return "person";
@@ -80,6 +80,12 @@ function stepOfRegistration(place, registration) {
   if (!registration.contact && can(registration, "person")) return "person";
   return "cart";
 }
+
+/**
+ * Whether nothing can happen to the registration any more. What the staff look into can still become a membership.
+ * @param {import("./contract").Registration} registration
+ */
+export const isFinal = ({ state }) => state === "completed" || state === "abandoned" || state === "expired";
 
 /**
  * Whether the gateway lets the visitor do that now.

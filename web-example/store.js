@@ -9,11 +9,12 @@
  * @property {Catalogue} [catalogue] of the club at hand
  * @property {import("./contract").ProductType} [category] which part of the catalogue is shown; the first when absent
  * @property {import("./contract").Registration} [registration] as it was last read
+ * @property {number} readings how often it was read since the visitor came to it
  * @property {import("./contract").Registration} [underWay] a registration of this browser that the address does not name
  * @property {Partial<import("./contract").Person>} person what was typed so far; never leaves the memory of this page
  * @property {boolean} missing the address names a registration that is not there, or not this browser's
  * @property {import("./api.js").Problem} [problem] what is shown above the step
- * @property {() => void} [again] what a button beside the problem does
+ * @property {boolean} isStuck the problem is that something could not be read, so one can try that again
  * @property {boolean} waiting a request is being sent again because the connection or the service is away
  * @property {import("./journey.js").Doing} [busy] what is under way for the visitor; nothing else can be asked for
  *
@@ -24,7 +25,7 @@
  */
 
 /** @type {State} */
-let state = { place: {}, person: {}, missing: false, waiting: false };
+let state = { place: {}, person: {}, readings: 0, missing: false, waiting: false, isStuck: false };
 
 /** @type {() => void} */
 let changed = () => {};

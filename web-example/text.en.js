@@ -57,7 +57,7 @@ export default {
 
   resume: {
     open: "You have already started signing up. Your cart is kept.",
-    paying: "A payment of yours is under way. Do not start again – see where it stands.",
+    paying: "You have a payment under way here. Please do not start again before you have seen where it stands.",
     go: "Continue there",
   },
 
@@ -83,6 +83,9 @@ export default {
     free: "Free",
     dueNow: "due today",
     once: "paid once",
+    onlineHeading: "Online, right now",
+    atClubHeading: "At the club",
+    atClubLead: "These need a word with the team. Drop by or call; this is what they cost.",
     atClub: "Sign up at the club",
     atClubWhy: {
       mandate: "It is paid by direct debit, which the team sets up with you.",
@@ -106,7 +109,7 @@ export default {
     runs: (/** @type {string} */ duration) => `Runs for ${duration}`,
     runsOn: (/** @type {string} */ duration) => `Runs for ${duration}, then renews itself`,
     fee: (/** @type {string} */ price, /** @type {string | undefined} */ name) =>
-      `Includes ${price} for: ${name ?? "registration"}`,
+      `Includes ${name ?? "registration"} (${price})`,
     prorated: "The first instalment depends on your start date; you see the exact amount before you pay",
     starts: (/** @type {string} */ date) => `Starts on ${date}`,
   },
@@ -160,7 +163,6 @@ export default {
     change: (/** @type {string} */ name, /** @type {string} */ price) =>
       `“${name}” (${price}) was not your choice: it belongs to an offer that you chose, so the club’s system added it. It is part of the amount due today.`,
     follows: "After today",
-    followsFor: (/** @type {string} */ name) => `${name}:`,
     correct: "Correct your details",
     more: "Add another offer",
     clear: "Choose something else instead",
@@ -190,9 +192,17 @@ export default {
   payment: {
     requires_action: {
       heading: "Finish your payment",
-      lead: "Your payment is waiting for you on the payment provider’s page. Nothing has been charged so far.",
+      lead: "Your payment is waiting for you on the payment provider’s page. Nothing has been charged so far. Your cart stays as it is until you have paid or given up.",
       go: "Go to the payment page",
       embedded: "This payment cannot be finished on this page. Please ask the team at the club.",
+    },
+    preparing: {
+      heading: "Preparing your payment…",
+      lead: "Nothing has been charged so far. If this takes longer than a few seconds, continue yourself.",
+    },
+    checking: {
+      heading: "Checking your payment…",
+      lead: "One moment, please.",
     },
     processing: {
       heading: "Confirming your payment…",
@@ -236,8 +246,8 @@ export default {
 
   done: {
     completed: {
-      heading: "Welcome. You are a member.",
-      lead: "Your payment is recorded, and so is everything that you chose. We look forward to seeing you.",
+      heading: "You are a member.",
+      lead: "Welcome! Your payment is recorded, and so is everything that you chose. We look forward to seeing you.",
       chosen: "Your offer",
       number: "Member number",
       paid: "Paid",

@@ -65,12 +65,15 @@ const changes = ({ changes: all }) =>
 
 /** @param {Cart} cart */
 function afterToday(cart) {
-  const bought = cart.items.flatMap((item) => findOffer(get().catalogue, item.offerId) ?? []);
-  return bought.length > 0 &&
-    h("section", { class: "panel", "aria-labelledby": "follows-heading" },
-      h("h2", { id: "follows-heading" }, text.cart.follows),
-      bought.map(({ product, offer }) =>
-        h("div", { class: "follows" }, bought.length > 1 && h("h3", {}, text.cart.followsFor(product.name)), ticks(terms(offer)))));
+  const { catalogue } = get();
+  if (!catalogue?.complete) return h("i", { class: "bone bone-follows", "aria-hidden": true });
+  const bought = cart.items.flatMap((item) => findOffer(catalogue, item.offerId) ?? []);
+  const lasting = bought.filter(({ offer }) => offer.billing || offer.commitment);
+  return h("section", { class: "panel", "aria-labelledby": "follows-heading" },
+    h("h2", { id: "follows-heading" }, text.cart.follows),
+    !lasting.length && ticks([text.terms.nothingFollows]),
+    lasting.map(({ product, offer }) =>
+      h("div", { class: "follows" }, h("h3", {}, product.name), ticks(terms(offer)))));
 }
 
 /** @param {Registration} registration */

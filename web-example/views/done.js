@@ -61,7 +61,7 @@ function ending(how, picture) {
     heading(text.done[how].heading),
     h("p", { class: "lead" }, text.done[how].lead),
     isClosed && registration && h("p", { "data-charged": true }, charged(registration)),
-    registration?.message && h("p", { class: "notice", "data-message": true }, icon("info"), registration.message),
+    how === "attention" && registration?.message && h("p", { class: "notice", "data-message": true }, icon("info"), registration.message),
     how === "attention" && registration?.contact && h("p", { class: "fine" }, `${text.done.reference}: ${registration.contact.number}`),
     how !== "attention" && h("div", { class: "actions" }, h("a", { class: "button", href: linkTo({}), "data-restart": true }, text.done.restart)));
 }

@@ -15,16 +15,16 @@ import { resume } from "./resume.js";
  */
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ clubs, catalogue, category, underWay, place }) => [clubs, catalogue, category, underWay, place];
+export const reads = ({ clubs, catalogue, category, underWay, place, isStuck }) => [clubs, catalogue, category, underWay, place, isStuck];
 
 export function show() {
-  const { place, catalogue } = get();
+  const { place, catalogue, isStuck } = get();
   const products = catalogue?.products ?? [];
   return h("div", { class: "offers" },
     h("div", { class: "step-head" }, back(), heading(place.registration ? text.offer.adding : text.offer.heading), lead()),
     resume(),
     products.length > 0 && categories(products),
-    products.length || catalogue?.complete ? cards(products, !!catalogue?.complete) : skeleton());
+    products.length || catalogue?.complete ? cards(products, !!catalogue?.complete) : !isStuck && skeleton());
 }
 
 function back() {
@@ -75,11 +75,19 @@ function categories(products) {
 function cards(products, complete) {
   const all = products
     .filter((product) => product.type === chosen(products))
-    .flatMap((product) => product.offers.map((offer) => ({ product, offer })))
-    .sort((one, other) => Number(soldHere(other.offer)) - Number(soldHere(one.offer)));
+    .flatMap((product) => product.offers.map((offer) => ({ product, offer })));
   if (!all.length) return h("p", { class: "empty" }, complete ? text.offer.none : text.loading);
-  return h("ul", { class: "offer-list" }, all.map(({ product, offer }) => h("li", {}, card(product, offer))));
+  const [online, atClub] = [true, false].map((here) => all.filter(({ offer }) => soldHere(offer) === here));
+  return h("div", {},
+    online.length > 0 && h("h2", { class: "sr-only" }, text.offer.onlineHeading),
+    list(online),
+    atClub.length > 0 && h("div", { class: "offers-at-club" }, h("h2", {}, text.offer.atClubHeading), h("p", { class: "lead" }, text.offer.atClubLead), list(atClub)));
 }
+
+/** @param {{ product: Product, offer: Offer }[]} offers */
+const list = (offers) =>
+  offers.length > 0 &&
+  h("ul", { class: "offer-list" }, offers.map(({ product, offer }) => h("li", {}, card(product, offer))));
 
 /**
  * @param {Product} product
@@ -90,7 +98,7 @@ function card(product, offer) {
   const { name, variant } = nameOf(product, offer);
   return h("article", { class: here ? "offer" : "offer is-at-club", "data-offer": offer.id },
     h("header", {},
-      h("h2", {}, name),
+      h("h3", {}, name),
       variant && h("p", { class: "offer-name" }, variant)),
     price(offer),
     product.description && h("p", { class: "offer-about" }, product.description),
@@ -108,7 +116,7 @@ function card(product, offer) {
 }
 
 /** @param {Offer} offer */
-export function price({ dueNow, billing }) {
+function price({ dueNow, billing }) {
   const free = dueNow.amount === 0 && !billing?.entries.length;
   return h("p", { class: "price" },
     h("strong", {}, free ? text.offer.free : money(dueNow, { short: true })),
@@ -162,9 +170,10 @@ function askStart(product, offer) {
     const wrong = !input.checkValidity();
     input.setAttribute("aria-invalid", String(wrong));
     error.textContent = wrong ? text.person.fields.startDate.error : "";
-    if (!wrong) return take({ offerId: offer.id, startDate: input.value });
     event.preventDefault();
-    input.focus();
+    if (wrong) return input.focus();
+    dialog.close();
+    take({ offerId: offer.id, startDate: input.value });
   }
 }
 

@@ -14,33 +14,49 @@ import { abandonButton } from "./abandon.js";
 /**
  * @typedef {import("../contract").Payment} Payment
  * @typedef {import("../contract").Registration} Registration
+ * @typedef {Payment["state"] | "preparing" | "checking"} State a payment's state; `preparing` before the processor knows
+ *   it; `checking` while the gateway may be a moment behind the processor
  */
 
-/** States in which the page waits for others. */
-const WAITING = ["processing", "recorded", "in_doubt"];
+/**
+ * Who comes back from the processor's page has just paid, or has not. The gateway's first answers can still be those from
+ * before; to say "not charged, try again" then would be wrong. The third reading comes 1.25 s after the first.
+ */
+const READINGS_TO_BELIEVE = 3;
 
-/** @type {Record<Payment["state"], string>} */
+/** States in which the page waits for others. */
+const WAITING = ["preparing", "checking", "processing", "recorded", "in_doubt"];
+
+/** @type {Record<State, string>} */
 const PICTURES = {
-  requires_action: "card", processing: "clock", recorded: "tick", declined: "alert", cancelled: "info", in_doubt: "shield", refunded: "back",
+  preparing: "clock", checking: "clock", requires_action: "card", processing: "clock", recorded: "tick", declined: "alert", cancelled: "info",
+  in_doubt: "shield", refunded: "back",
 };
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration }) => [registration];
+export const reads = ({ registration, readings }) => [registration, readings < READINGS_TO_BELIEVE];
 
 export function show() {
   const { registration } = get();
-  if (!registration) return h("div");
-  const { payment } = registration;
-  const state = payment?.state ?? "processing";
-  const waits = WAITING.includes(state);
-  return h("section", { class: `outcome is-${state}`, "data-payment": state, "data-payment-retry": payment?.retry },
-    h("span", { class: waits ? "seal is-waiting" : "seal" }, icon(PICTURES[state])),
+  if (!registration?.payment) return heading(text.loading);
+  const state = stateOf(registration.payment);
+  return h("section", { class: `outcome is-${state}`, "data-payment": state },
+    h("span", { class: WAITING.includes(state) ? "seal is-waiting" : "seal" }, icon(PICTURES[state])),
     heading(text.payment[state].heading),
     h("p", { class: "lead" }, lead(state, registration)),
-    payment && reason(payment),
-    registration.message && h("p", { class: "notice", "data-message": true }, icon("info"), registration.message),
+    state === "declined" && reason(registration.payment),
     state === "in_doubt" && ticks(text.payment.in_doubt.points),
-    actions(registration, state));
+    state !== "checking" && actions(registration, registration.payment));
+}
+
+/**
+ * @param {Payment} payment
+ * @returns {State}
+ */
+function stateOf({ state, retry }) {
+  if (state === "processing" && retry === "same_key") return "preparing";
+  const canBeBehind = state === "requires_action" || state === "declined";
+  return canBeBehind && get().readings < READINGS_TO_BELIEVE ? "checking" : state;
 }
 
 /**
@@ -64,7 +80,7 @@ export function outcome(payment) {
 }
 
 /**
- * @param {Payment["state"]} state
+ * @param {State} state
  * @param {Registration} registration
  */
 function lead(state, registration) {
@@ -81,15 +97,12 @@ function reason({ state, card }) {
 
 /**
  * @param {Registration} registration
- * @param {Payment["state"]} state
+ * @param {Payment} payment
  */
-function actions(registration, state) {
-  const { payment } = registration;
-  if (WAITING.includes(state) || !payment) return null;
-  return h("div", { class: "actions" },
+const actions = (registration, payment) =>
+  h("div", { class: "actions" },
     canPay(registration) ? payButton(text.payment.again(money(payment.amount))) : processorLink(payment),
     can(registration, "abandon") && abandonButton());
-}
 
 /**
  * The way back to a payment that waits at the processor: the same payment, so it is no second one.

@@ -8,9 +8,8 @@ import { text } from "../text.js";
 export function resume() {
   const { underWay } = get();
   if (!underWay) return null;
-  const isPaying = underWay.state === "paying";
   return h("section", { class: "resume", "data-resume": true },
     icon("clock"),
-    h("p", {}, isPaying ? text.resume.paying : text.resume.open),
+    h("p", {}, underWay.state === "open" ? text.resume.open : text.resume.paying),
     h("a", { class: "button", href: linkTo({ registration: underWay.id }) }, text.resume.go));
 }
