@@ -232,7 +232,7 @@ func (cfg Config) build(log *slog.Logger) (http.Handler, *flows.Worker, error) {
 	queue := flows.NewQueue(redis)
 	catalogue := flows.NewCatalogue(clubSystem)
 	payments := flows.NewPayments(flows.PaymentsConfig{
-		Store: records, Queue: queue, Club: clubSystem, Cards: processor, Keys: keys,
+		Store: records, Queue: queue, Club: clubSystem.Money(), Cards: processor, Keys: keys,
 		Environment: cfg.Mode, WebhookURL: cfg.PublicURL + "/v1/webhooks/card", Now: time.Now, Log: log,
 	})
 	registrations := flows.NewRegistrations(flows.RegistrationsConfig{

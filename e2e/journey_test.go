@@ -12,6 +12,8 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
+func TestMain(m *testing.M) { frontdesktest.Main(m) }
+
 // records are what the simulator says of a world over its control endpoints.
 type records struct {
 	Ledger struct{ Items []clubsim.LedgerEntry }

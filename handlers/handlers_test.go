@@ -14,6 +14,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
+func TestMain(m *testing.M) { frontdesktest.Main(m) }
+
 // newVisitor gives a front end of a fresh gateway.
 func newVisitor(t *testing.T) *frontdesktest.Client {
 	t.Helper()

@@ -61,15 +61,6 @@ func (s *Server) PutPerson(ctx context.Context, request api.PutPersonRequestObje
 	return api.PutPerson200JSONResponse(s.registrationOf(view)), nil
 }
 
-// CheckCart serves POST /v1/registrations/{id}/check.
-func (s *Server) CheckCart(ctx context.Context, request api.CheckCartRequestObject) (api.CheckCartResponseObject, error) {
-	cart, err := s.cfg.Registrations.Check(ctx, request.Id, callerOf(ctx).token)
-	if err != nil {
-		return nil, err
-	}
-	return api.CheckCart200JSONResponse{Valid: cart.Valid, Problems: problemsOf(cart)}, nil
-}
-
 func personOf(p api.Person) flows.Person {
 	return flows.Person{
 		GivenName: p.GivenName, FamilyName: p.FamilyName, BirthDate: p.BirthDate, Email: p.Email, Mobile: p.Mobile,

@@ -31,6 +31,9 @@ import (
 // than anything takes on an idle machine, since the machines are shared.
 const patience = 60 * time.Second
 
+// built is the folder of the binary, once there is one.
+var built string
+
 // binary builds Frontdesk once for all tests of a package, with the race
 // detector where the tests have it.
 var binary = sync.OnceValues(func() (string, error) {
@@ -38,6 +41,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	built = dir
 	args := []string{"build", "-o", dir + "/frontdesk"}
 	if raceEnabled {
 		args = append(args, "-race")
@@ -49,6 +53,16 @@ var binary = sync.OnceValues(func() (string, error) {
 	}
 	return dir + "/frontdesk", nil
 })
+
+// Main runs the tests of a package that uses the kit, and removes what the kit
+// has built: func TestMain(m *testing.M) { frontdesktest.Main(m) }
+func Main(m *testing.M) {
+	code := m.Run()
+	if built != "" {
+		os.RemoveAll(built)
+	}
+	os.Exit(code)
+}
 
 // Binary gives the path of the binary, for tests that run it in their own way.
 func Binary(t testing.TB) string {

@@ -112,7 +112,9 @@ func TestForeignAnswersProveNothing(t *testing.T) {
 		"no JSON":             answerWith(200, "<html>Welcome</html>"),
 		"half an answer":      answerWith(200, `{"id":"pay_1","sta`),
 		"an empty answer":     answerWith(204, ""),
-		"a redirect":          func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect) },
+		"a redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		},
 		"a broken connection": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 	}
 	for what, answer := range answers {

@@ -25,6 +25,15 @@ func (s *Server) ClearItems(ctx context.Context, request api.ClearItemsRequestOb
 	return api.ClearItems200JSONResponse(s.registrationOf(view)), nil
 }
 
+// CheckCart serves POST /v1/registrations/{id}/check.
+func (s *Server) CheckCart(ctx context.Context, request api.CheckCartRequestObject) (api.CheckCartResponseObject, error) {
+	cart, err := s.cfg.Registrations.Check(ctx, request.Id, callerOf(ctx).token)
+	if err != nil {
+		return nil, err
+	}
+	return api.CheckCart200JSONResponse{Valid: cart.Valid, Problems: problemsOf(cart)}, nil
+}
+
 func itemOf(item api.NewItem) flows.NewItem {
 	out := flows.NewItem{OfferID: item.OfferId, StartDate: value(item.StartDate)}
 	if item.Debit != nil {
