@@ -23,7 +23,7 @@ export function show() {
   if (!registration) return skeleton();
   const { cart, payment } = registration;
   return h("div", { class: "review" },
-    h("div", { class: "step-head" }, heading(text.cart.heading), h("p", { class: "lead" }, text.cart.lead)),
+    h("div", { class: "step-head" }, heading(text.cart.heading), !payment && h("p", { class: "lead" }, text.cart.lead)),
     payment && outcome(payment),
     h("div", { class: "review-columns" },
       h("div", { class: "review-main" }, items(cart), changes(cart), afterToday(cart)),
