@@ -46,7 +46,7 @@ func (s *Server) identify(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		if bearer, ok := strings.CutPrefix(c.Request().Header.Get("Authorization"), "Bearer "); ok {
 			who.token = bearer
-		} else if cookie, err := c.Cookie(s.cookieName()); err == nil {
+		} else if cookie, err := c.Cookie(s.cookieName(c.Param("id"))); err == nil {
 			if !s.fromFrontEnd(c.Request()) {
 				return &flows.Error{Code: flows.ForbiddenOrigin, Detail: "A session cookie is only taken from the club's own pages."}
 			}
@@ -96,20 +96,26 @@ func (s *Server) cors() echo.MiddlewareFunc {
 	})
 }
 
-// cookieName carries the __Host- prefix wherever the site is served securely:
-// browsers then refuse the cookie from any other host or path.
-func (s *Server) cookieName() string {
+// cookieName is a name for each registration, since a browser may hold several.
+// It carries the __Host- prefix wherever the site is served securely: browsers
+// then refuse the cookie from any other host or path.
+func (s *Server) cookieName(registration string) string {
+	name := "frontdesk-" + registration
 	if s.secure() {
-		return "__Host-frontdesk"
+		name = "__Host-" + name
 	}
-	return "frontdesk"
+	return name
 }
 
 func (s *Server) secure() bool { return strings.HasPrefix(s.cfg.PublicURL, "https://") }
 
-// sessionCookie holds a registration's token where scripts cannot read it.
-func (s *Server) sessionCookie(token string) string {
-	cookie := http.Cookie{Name: s.cookieName(), Value: token, Path: "/", HttpOnly: true, Secure: s.secure(), SameSite: http.SameSiteLaxMode}
+// sessionCookie holds a registration's token where scripts cannot read it, as
+// long as the registration can be looked at.
+func (s *Server) sessionCookie(view flows.View, token string) string {
+	cookie := http.Cookie{
+		Name: s.cookieName(view.ID), Value: token, Path: "/", Expires: view.ExpiresAt.Add(flows.KeepRegistration),
+		HttpOnly: true, Secure: s.secure(), SameSite: http.SameSiteLaxMode,
+	}
 	return cookie.String()
 }
 

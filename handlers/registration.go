@@ -27,7 +27,7 @@ func (s *Server) StartRegistration(ctx context.Context, request api.StartRegistr
 	answer := api.StartRegistration201JSONResponse{Body: s.registrationOf(view)}
 	answer.Headers.Location = optional(pathOf(view.ID))
 	if request.Params.XFrontdeskSession != nil {
-		answer.Headers.SetCookie = optional(s.sessionCookie(token))
+		answer.Headers.SetCookie = optional(s.sessionCookie(view, token))
 	} else {
 		answer.Body.Token = &token
 	}
