@@ -56,6 +56,60 @@ type CartProblem struct {
 	Message string `json:"message"` // fit to be shown
 }
 
+// AddItem adds an offer to the cart.
+func (f *Registrations) AddItem(ctx context.Context, id, token string, item NewItem) (View, error) {
+	return f.change(ctx, id, token, func(r *Registration, at Club) error {
+		if r.Contact == nil {
+			return &Error{Code: PersonRequired, Detail: "The buyer's details come before the items."}
+		}
+		offers, err := f.offers(ctx, r, []NewItem{item}, "")
+		if err != nil {
+			return err
+		}
+		if r.Sale == "" {
+			contact, err := f.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
+			if err != nil {
+				return clubFailed(err, "The contact could not be read.")
+			}
+			if err := f.createSale(ctx, r, at, contact); err != nil {
+				return err
+			}
+		}
+		if err := f.addArticle(ctx, r, at, item, offers[0]); err != nil {
+			return err
+		}
+		return f.readCart(ctx, r, at)
+	})
+}
+
+// ClearItems starts the cart again. The old sale is left as it is: the club
+// system cannot delete one, and nothing can pay it any more.
+func (f *Registrations) ClearItems(ctx context.Context, id, token string) (View, error) {
+	return f.change(ctx, id, token, func(r *Registration, at Club) error {
+		r.Sale, r.Items, r.Cart = "", nil, Cart{Currency: at.Currency}
+		return nil
+	})
+}
+
+// Check asks the club system whether the cart is valid.
+func (f *Registrations) Check(ctx context.Context, id, token string) (Cart, error) {
+	r, p, err := f.load(ctx, id, token)
+	switch {
+	case err != nil:
+		return Cart{}, err
+	case r.Sale == "":
+		return Cart{}, &Error{Code: CartEmpty, Detail: "There is nothing in the cart."}
+	case p.Live():
+		return r.Cart, nil // frozen as it was agreed on
+	}
+	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	if err != nil {
+		return Cart{}, err
+	}
+	err = f.readCart(ctx, r, at)
+	return r.Cart, err
+}
+
 // offers finds the offers that items ask for, and tells at once everything
 // that is wrong with the items. pointer says where the items stand in the
 // request: a pattern for the index, or empty for the body itself.
@@ -197,6 +251,10 @@ func problemOf(v club.Violation) CartProblem {
 		return CartProblem{"mandate_required", "A direct debit mandate has to be signed first."}
 	case "api.error.sale.contact-incomplete":
 		return CartProblem{"person_incomplete", "The club needs more of your details."}
+	case "api.error.sale.article.debit-day-not-allowed":
+		return CartProblem{"debit_day_not_allowed", "The club cannot debit on the day that was chosen."}
+	case "api.error.sale.article.not-available":
+		return CartProblem{"not_available", "One of the offers is not available any more."}
 	case "api.error.sale.debt":
 		return CartProblem{"debt", "The club asks you to settle what is open first."}
 	default:

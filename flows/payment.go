@@ -1,223 +1,161 @@
 package flows
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"strconv"
-	"strings"
-	"time"
-
-	"frontdesk/upstream/club"
+	"net/url"
 )
 
-// PaymentID names a payment: the registration's id, a hyphen, and the
-// generation, so that the payment is found from its id alone.
-type PaymentID string
-
-// NewPaymentID names the n-th payment of a registration.
-func NewPaymentID(registration string, generation int) PaymentID {
-	return PaymentID(registration + "-" + strconv.Itoa(generation))
+// StartPayment asks for the payment of a registration.
+type StartPayment struct {
+	Method    string // card
+	ReturnURL string // empty: the signup site, with the registration's id
 }
 
-// Split takes the id apart. An id that is none yields generation 0.
-func (id PaymentID) Split() (registration string, generation int) {
-	i := strings.LastIndexByte(string(id), '-')
-	if i < 0 {
-		return "", 0
+// Pay starts the registration's payment, or goes on with the one that lives:
+// a sale has one payment, however often and from wherever it is asked for. An
+// error leaves the payment where it stands; asking again goes on from there.
+func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayment) (*Payment, error) {
+	r, p, err := f.load(ctx, id, token)
+	if err != nil {
+		return nil, err
 	}
-	generation, err := strconv.Atoi(string(id[i+1:]))
-	if err != nil || generation < 1 {
-		return "", 0
+	if !p.Live() {
+		if p, err = f.begin(ctx, r, p, in); err != nil {
+			return nil, err
+		}
 	}
-	return string(id[:i]), generation
+	p, err = f.cfg.Payments.Advance(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	if p.State == Intent {
+		// Who asks after a decline wants to try again: the answer sends the buyer
+		// to the processor once more, with the payment that is still the same one.
+		p.DeclineCode = ""
+	}
+	return p, nil
 }
 
-// PaymentState is where a payment stands.
-//
-//	priced ─→ intent ─→ authorised ─→ capturing ─→ captured ←─────────┐
-//	            │            │            │            ↓              │
-//	            └────────────┴─→ cancelling            sending ─ not sent or refused, tries left
-//	                                 ↓                 │
-//	                             cancelled             ├─→ recorded ←──────┐
-//	                                                   ├─→ in_doubt ── journalled answer
-//	                                                   └─→ refund_due ─→ refunding ─→ refunded
-//
-// Every state that is not final may become blocked: something does not match,
-// and no machine touches the payment any more.
-type PaymentState string
-
-// The states of a payment.
-const (
-	Priced     PaymentState = "priced"     // the amount is fixed; the processor may or may not know of it
-	Intent     PaymentState = "intent"     // the processor waits for the buyer
-	Authorised PaymentState = "authorised" // the money is reserved, the sale has to be checked again
-	Capturing  PaymentState = "capturing"  // the sale was as expected; the money is being taken
-	Captured   PaymentState = "captured"   // the money is taken, the club system does not know of it
-	Sending    PaymentState = "sending"    // one process is telling the club system, and nobody else may
-	Recorded   PaymentState = "recorded"   // final: the club system accepted the payment
-	Cancelling PaymentState = "cancelling" // the processor is told to give up
-	Cancelled  PaymentState = "cancelled"  // final: nothing was taken
-	RefundDue  PaymentState = "refund_due" // certainly not recorded; the money has to go back
-	Refunding  PaymentState = "refunding"  // the processor is told to give the money back
-	Refunded   PaymentState = "refunded"   // final: the money went back
-	InDoubt    PaymentState = "in_doubt"   // whether the club system recorded it cannot be known from here
-	Blocked    PaymentState = "blocked"    // amount, currency, metadata or signature does not match
-)
-
-// PaymentStates lists every state, in the order of a good day.
-var PaymentStates = []PaymentState{
-	Priced, Intent, Authorised, Capturing, Captured, Sending, Recorded,
-	Cancelling, Cancelled, RefundDue, Refunding, Refunded, InDoubt, Blocked,
+// begin prices the cart anew and stores the payment that freezes it.
+func (f *Registrations) begin(ctx context.Context, r *Registration, last *Payment, in StartPayment) (*Payment, error) {
+	if phase := f.phase(r, last); phase != Open {
+		return nil, closed(phase)
+	}
+	if r.Sale == "" {
+		return nil, r.payableByCard()
+	}
+	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.readCart(ctx, r, at); err != nil {
+		return nil, err
+	}
+	if err := r.payableByCard(); err != nil {
+		return nil, err
+	}
+	r.Generation++
+	now := f.cfg.Now()
+	p := &Payment{
+		ID: NewPaymentID(r.ID, r.Generation), Schema: PaymentSchema, State: Priced, Reason: "asked for by the buyer", Method: in.Method,
+		Registration: r.ID, Generation: r.Generation, ClientToken: r.ClientToken, Sale: r.Sale, Club: at.IRI, Node: at.Scope.Node,
+		Amount: r.Cart.Total, Currency: r.Cart.Currency, Cart: r.Cart.payable(), ReturnURL: f.returnURL(r, in.ReturnURL),
+		Processor: f.cfg.Payments.cfg.Cards.Name(), CreatedAt: now, UpdatedAt: now,
+	}
+	err = f.cfg.Store.StartPayment(ctx, r, p)
+	if errors.Is(err, ErrConflict) {
+		// Somebody else pressed "pay" in the same moment: theirs is the payment.
+		if _, theirs, loadErr := f.cfg.Store.Registration(ctx, r.ID); loadErr == nil && theirs.Live() {
+			return theirs, nil
+		}
+	}
+	return p, storageFailed(err)
 }
 
-// transitions is the whole table: what is not here cannot happen. Recorded
-// leads nowhere; no refund starts from recorded, in_doubt or sending, except
-// the one out of sending that a clear rejection allows; in_doubt never leads
-// back to sending.
-var transitions = map[PaymentState][]PaymentState{
-	Priced:     {Intent, Blocked},
-	Intent:     {Authorised, Cancelling, Blocked},
-	Authorised: {Capturing, Cancelling, Blocked},
-	Capturing:  {Captured, Cancelling, Blocked},
-	Captured:   {Sending, Blocked},
-	Sending:    {Recorded, Captured, RefundDue, InDoubt, Blocked},
-	Cancelling: {Cancelled, Blocked},
-	RefundDue:  {Refunding, Blocked},
-	Refunding:  {Refunded, Blocked},
-	InDoubt:    {Recorded, Blocked},
+// payableByCard says why the cart cannot be paid by card; nil when it can.
+func (r *Registration) payableByCard() error {
+	switch {
+	case r.Contact == nil:
+		return &Error{Code: PersonRequired, Detail: "The buyer's details are missing."}
+	case len(r.Items) == 0:
+		return &Error{Code: CartEmpty, Detail: "There is nothing in the cart."}
+	case r.needsMandate():
+		return &Error{Code: MandateRequired, Detail: "An offer in the cart needs a signed direct debit mandate before it can be paid."}
+	case !r.Cart.Valid:
+		return &Error{Code: CartInvalid, Detail: "The club does not accept the cart; its problems say why."}
+	case r.Cart.Total <= 0:
+		return &Error{Code: NothingDue, Detail: "There is nothing to pay by card."}
+	}
+	return nil
 }
 
-// CanBecome tells whether the table has the transition.
-func (s PaymentState) CanBecome(to PaymentState) bool {
-	for _, next := range transitions[s] {
-		if next == to {
+func (r *Registration) needsMandate() bool {
+	for _, item := range r.Items {
+		if item.Mandate {
 			return true
 		}
 	}
 	return false
 }
 
-// Final tells whether the state leads nowhere.
-func (s PaymentState) Final() bool { return s == Recorded || s == Cancelled || s == Refunded }
-
-// Payment is the record of one payment: what was agreed on, where it stands,
-// and what has to be known to go on after a crash at any line.
-type Payment struct {
-	ID           PaymentID    `json:"id"`
-	Schema       int          `json:"schema"`
-	Version      int64        `json:"-"` // counted by the store
-	State        PaymentState `json:"state"`
-	Reason       string       `json:"reason"` // of the last transition, for operators
-	Method       string       `json:"method"`
-	Registration string       `json:"registration"`
-	Generation   int          `json:"generation"`
-	ClientToken  string       `json:"clientToken"`
-	Sale         club.IRI     `json:"sale"`
-	Club         club.IRI     `json:"club"`
-	Node         club.IRI     `json:"node"`
-	Amount       int64        `json:"amount"`   // minor units
-	Currency     string       `json:"currency"` // ISO 4217
-	Cart         []CartLine   `json:"cart"`     // what the amount is for
-	ReturnURL    string       `json:"returnUrl"`
-
-	Processor    string `json:"processor"`
-	ProcessorID  string `json:"processorId,omitempty"`
-	RedirectURL  string `json:"redirectUrl,omitempty"`
-	ClientSecret string `json:"clientSecret,omitempty"`
-	DeclineCode  string `json:"declineCode,omitempty"`
-
-	Payer     *Payer    `json:"payer,omitempty"` // read with the sale, for the record
-	Claim     int       `json:"claim"`           // number of the claim being used or used last; 0 before the first
-	PostID    string    `json:"postId,omitempty"`
-	Unrelease bool      `json:"unrelease,omitempty"` // claim Claim was given up unused, and its release is not written yet
-	NotBefore time.Time `json:"notBefore"`           // no claim before this instant
-
-	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"` // of the last transition
-}
-
-// Payer is who pays, as the sale says, and where the club books it.
-type Payer struct {
-	Contact    club.IRI  `json:"contact"`
-	FamilyName string    `json:"familyName"`
-	GivenName  string    `json:"givenName"`
-	Number     string    `json:"number"`
-	ClubCode   string    `json:"clubCode"`
-	Checkout   club.IRI  `json:"checkout"`
-	ReadAt     time.Time `json:"readAt"`
-}
-
-// CartLine is one article of the sale as it was when the payment was priced.
-type CartLine struct {
-	Offer club.IRI `json:"offer"`
-	Price int64    `json:"price"` // minor units
-}
-
-// PaymentSchema is the number of the record's layout. A record with a higher
-// one was written by a newer Frontdesk and is left alone.
-const PaymentSchema = 1
-
-// Scope is where calls to the club system about this payment act from.
-func (p *Payment) Scope() club.Scope {
-	return club.Scope{ClientToken: p.ClientToken, Club: p.Club, Node: p.Node}
-}
-
-// Live tells whether the payment still holds its sale: nothing else may settle it.
-func (p *Payment) Live() bool { return p != nil && p.State != Cancelled && p.State != Refunded }
-
-// Move is one transition, or a change of the record that leaves the state alone.
-type Move struct {
-	From    PaymentState // expected
-	Version int64        // expected
-	Next    *Payment     // with the new state; its version is Version+1 after the commit
-	// Operation makes a repeated call (the network may lose the answer) return
-	// its first result.
-	Operation string
-	// Lease is how long the caller owns the payment after this move; zero: not at all.
-	Lease time.Duration
-	// OwnerGone, when above zero, refuses the move with ErrOwned until the
-	// lease has been over for so long, by the clock of Redis.
-	OwnerGone time.Duration
-	// Keep is how long a final payment is kept; zero for one that is not final.
-	Keep time.Duration
-}
-
-// ErrOwned says that a payment is still leased to the process that sends it.
-var ErrOwned = fmt.Errorf("%w: it is leased to another process", ErrConflict)
-
-// PaymentView is a payment as its buyer may see it.
-type PaymentView struct {
-	State        string // requires_action, processing, recorded, declined, cancelled, in_doubt, refunded
-	Retry        string // never, same_key, new: whether to ask for a payment again
-	Message      string // fit to be shown
-	DeclineCode  string
-	RedirectURL  string // only while the buyer has something to do at the processor
-	ClientSecret string // likewise
-}
-
-// View tells the buyer where the payment stands. Retry is never while money
-// may move or have moved: a front end that obeys it cannot make anybody pay twice.
-func (p *Payment) View() PaymentView {
-	switch p.State {
-	case Priced:
-		return PaymentView{State: "processing", Retry: "same_key", Message: "We are preparing your payment."}
-	case Intent:
-		view := PaymentView{State: "requires_action", Retry: "never", RedirectURL: p.RedirectURL, ClientSecret: p.ClientSecret,
-			Message: "Please complete your payment."}
-		if p.DeclineCode != "" {
-			view.State, view.Retry, view.DeclineCode = "declined", "new", p.DeclineCode
-			view.Message = "Your card was declined and nothing was charged. You can try again, or use another card."
-		}
-		return view
-	case Recorded:
-		return PaymentView{State: "recorded", Retry: "never", Message: "Your payment was received. Welcome!"}
-	case Cancelled:
-		return PaymentView{State: "cancelled", Retry: "new", Message: "The payment was cancelled and nothing was charged."}
-	case Refunded:
-		return PaymentView{State: "refunded", Retry: "new", Message: "The club could not take your payment, so you got your money back."}
-	case InDoubt, Blocked:
-		return PaymentView{State: "in_doubt", Retry: "never",
-			Message: "Your payment was received and is being recorded. Please do not pay again: the club's staff will confirm it to you."}
-	default:
-		return PaymentView{State: "processing", Retry: "never", Message: "Your payment is being processed. Please do not pay again."}
+// payable lists what the amount is for, to be compared before the capture.
+func (c Cart) payable() []CartLine {
+	lines := make([]CartLine, len(c.Lines))
+	for i, line := range c.Lines {
+		lines[i] = CartLine{Offer: line.Offer, Price: line.Price}
 	}
+	return lines
+}
+
+func (f *Registrations) returnURL(r *Registration, asked string) string {
+	if asked != "" {
+		return asked
+	}
+	return f.cfg.PublicURL + "/?registration=" + url.QueryEscape(r.ID)
+}
+
+// Payment answers with the registration's latest payment.
+func (f *Registrations) Payment(ctx context.Context, id, token string) (*Payment, error) {
+	view, err := f.Get(ctx, id, token)
+	if err != nil {
+		return nil, err
+	}
+	if view.Payment == nil {
+		return nil, &Error{Code: NotFound, Detail: "No payment was asked for yet."}
+	}
+	return view.Payment, nil
+}
+
+// PaymentByID answers with one of the registration's payments, also one that
+// was cancelled before the latest was begun.
+func (f *Registrations) PaymentByID(ctx context.Context, id, token string, payment PaymentID) (*Payment, error) {
+	if _, _, err := f.load(ctx, id, token); err != nil {
+		return nil, err
+	}
+	if registration, _ := payment.Split(); registration != id {
+		return nil, &Error{Code: NotFound}
+	}
+	p, err := f.cfg.Store.Payment(ctx, payment)
+	return p, storageFailed(err)
+}
+
+// Cancel gives up a payment of which nothing was captured. PaymentUnderWay once money may have moved.
+func (m *Payments) Cancel(ctx context.Context, id PaymentID) (*Payment, error) {
+	for range maxSteps {
+		p, err := m.Advance(ctx, id)
+		switch {
+		case err != nil:
+			return nil, err
+		case p.State == Cancelled:
+			return p, nil
+		case p.State != Intent:
+			return nil, &Error{Code: PaymentUnderWay, Detail: "The payment can no longer be cancelled."}
+		}
+		if _, err := m.commit(ctx, p, step{to: Cancelling, reason: "the buyer gave up"}); err != nil && !errors.Is(err, ErrConflict) {
+			return nil, storageFailed(err)
+		}
+	}
+	return nil, &Error{Code: Internal, Err: fmt.Errorf("payment %s could neither be cancelled nor moved", id)}
 }

@@ -151,8 +151,8 @@ func (m *Payments) send(ctx context.Context, p *Payment, gate club.Gate) outcome
 			}
 			return m.notSent(p, "the club system could not be reached")
 		case club.Refused:
-			if !corrected && gate() == nil && m.cfg.Club.RefreshToken(ctx) == nil {
-				corrected = true
+			if !corrected && gate() == nil {
+				corrected = true // the client takes a new token after a refusal
 				continue
 			}
 			return m.notSent(p, "the club system refused our credentials")

@@ -2,11 +2,6 @@ package flows
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"log/slog"
 	"time"
@@ -25,62 +20,9 @@ const (
 	KeepRegistration = 24 * time.Hour
 	// nudgeEvery: how often a visitor who waits may cause a look at the payment.
 	nudgeEvery = 2 * time.Second
+	// nudgeTime: how long that look may keep the visitor's answer; the sweeper looks again anyway.
+	nudgeTime = 2 * time.Second
 )
-
-// RegistrationState is where a registration stands, as its visitor sees it.
-//
-//	open ⇄ paying ─→ completed
-//	  │       └────→ attention
-//	  ├─→ abandoned
-//	  └─→ expired
-//
-// Only open and abandoned are stored: the others follow from the payment and
-// the clock, so they can never disagree with them.
-type RegistrationState string
-
-// The states of a registration.
-const (
-	Open      RegistrationState = "open"      // being filled
-	Paying    RegistrationState = "paying"    // the cart is frozen
-	Completed RegistrationState = "completed" // paid and recorded
-	Abandoned RegistrationState = "abandoned" // given up by the visitor
-	Expired   RegistrationState = "expired"   // too old to be paid
-	Attention RegistrationState = "attention" // an operator must look; nothing more is asked of the visitor
-)
-
-// Registration is the record of one person's journey.
-type Registration struct {
-	ID          string            `json:"id"`
-	Version     int64             `json:"-"` // counted by the store
-	State       RegistrationState `json:"state"`
-	ClientToken string            `json:"clientToken"`
-	TokenHash   string            `json:"tokenHash"` // SHA-256 of the holder's token, hex
-	ClubID      string            `json:"clubId"`
-	Channel     string            `json:"channel"`
-	Contact     *Contact          `json:"contact,omitempty"`
-	Sale        club.IRI          `json:"sale,omitempty"`
-	Items       []Item            `json:"items,omitempty"` // what the visitor asked for
-	Cart        Cart              `json:"cart"`            // the sale as it was last read
-	Generation  int               `json:"generation"`      // number of payments begun
-	CreatedAt   time.Time         `json:"createdAt"`
-	ExpiresAt   time.Time         `json:"expiresAt"`
-}
-
-// Contact is the buyer at the club system, as far as the journey needs it.
-type Contact struct {
-	IRI    club.IRI `json:"iri"`
-	Number string   `json:"number"`
-	Status string   `json:"status"`
-}
-
-// View is a registration with all that follows for its visitor.
-type View struct {
-	*Registration
-	Payment *Payment // the latest; nil before the first
-	Phase   RegistrationState
-	Message string   // fit to be shown; empty where the phase says it all
-	Actions []string // what can be done now, most useful first
-}
 
 // Registrations are the journeys of the public API, a method each.
 type Registrations struct {
@@ -177,7 +119,7 @@ func (f *Registrations) Get(ctx context.Context, id, token string) (View, error)
 		return View{}, err
 	}
 	if p != nil && !p.State.Final() && f.phase(r, p) != Attention {
-		f.nudge(ctx, p.ID)
+		p = f.nudge(ctx, p)
 	}
 	if p != nil && p.State == Recorded && r.Contact.Status == statusTemp {
 		f.refreshContact(ctx, r)
@@ -202,14 +144,21 @@ func (f *Registrations) refreshContact(ctx context.Context, r *Registration) {
 	}
 }
 
-func (f *Registrations) nudge(ctx context.Context, id PaymentID) {
-	first, err := f.cfg.Store.Once(ctx, "nudge:"+string(id), nudgeEvery)
-	if err == nil && first {
-		err = f.cfg.Queue.EnqueueAdvance(ctx, id)
+// nudge looks at a payment on behalf of a visitor who waits for it, but not at every poll.
+func (f *Registrations) nudge(ctx context.Context, p *Payment) *Payment {
+	first, err := f.cfg.Store.Once(ctx, "nudge:"+string(p.ID), nudgeEvery)
+	switch {
+	case err == nil && first && p.State == Intent:
+		ctx, cancel := context.WithTimeout(ctx, nudgeTime)
+		defer cancel()
+		return f.cfg.Payments.Look(ctx, p)
+	case err == nil && first:
+		err = f.cfg.Queue.EnqueueAdvance(ctx, p.ID)
 	}
 	if err != nil {
-		f.cfg.Log.Warn("look not enqueued", "payment", id, "error", err)
+		f.cfg.Log.Warn("look not enqueued", "payment", p.ID, "error", err)
 	}
+	return p
 }
 
 // PutPerson fills in the buyer's details, or corrects them: with a new contact
@@ -226,60 +175,6 @@ func (f *Registrations) PutPerson(ctx context.Context, id, token string, person 
 		}
 		return f.fill(ctx, r, at, person, items, offers)
 	})
-}
-
-// AddItem adds an offer to the cart.
-func (f *Registrations) AddItem(ctx context.Context, id, token string, item NewItem) (View, error) {
-	return f.change(ctx, id, token, func(r *Registration, at Club) error {
-		if r.Contact == nil {
-			return &Error{Code: PersonRequired, Detail: "The buyer's details come before the items."}
-		}
-		offers, err := f.offers(ctx, r, []NewItem{item}, "")
-		if err != nil {
-			return err
-		}
-		if r.Sale == "" {
-			contact, err := f.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
-			if err != nil {
-				return clubFailed(err, "The contact could not be read.")
-			}
-			if err := f.createSale(ctx, r, at, contact); err != nil {
-				return err
-			}
-		}
-		if err := f.addArticle(ctx, r, at, item, offers[0]); err != nil {
-			return err
-		}
-		return f.readCart(ctx, r, at)
-	})
-}
-
-// ClearItems starts the cart again. The old sale is left as it is: the club
-// system cannot delete one, and nothing can pay it any more.
-func (f *Registrations) ClearItems(ctx context.Context, id, token string) (View, error) {
-	return f.change(ctx, id, token, func(r *Registration, at Club) error {
-		r.Sale, r.Items, r.Cart = "", nil, Cart{Currency: at.Currency}
-		return nil
-	})
-}
-
-// Check asks the club system whether the cart is valid.
-func (f *Registrations) Check(ctx context.Context, id, token string) (Cart, error) {
-	r, p, err := f.load(ctx, id, token)
-	switch {
-	case err != nil:
-		return Cart{}, err
-	case r.Sale == "":
-		return Cart{}, &Error{Code: CartEmpty, Detail: "There is nothing in the cart."}
-	case p.Live():
-		return r.Cart, nil // frozen as it was agreed on
-	}
-	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
-	if err != nil {
-		return Cart{}, err
-	}
-	err = f.readCart(ctx, r, at)
-	return r.Cart, err
 }
 
 // Abandon gives the registration up, and cancels a payment that has not been captured.
@@ -338,79 +233,8 @@ func (f *Registrations) load(ctx context.Context, id, token string) (*Registrati
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, nil, storageFailed(err)
 	}
-	if err != nil || subtle.ConstantTimeCompare([]byte(hashToken(token)), []byte(r.TokenHash)) != 1 {
+	if err != nil || !holds(token, r.TokenHash) {
 		return nil, nil, &Error{Code: NotFound, Detail: "There is no such registration, or it is not yours."}
 	}
 	return r, p, nil
-}
-
-// phase derives the registration's state; see RegistrationState.
-func (f *Registrations) phase(r *Registration, p *Payment) RegistrationState {
-	switch {
-	case p != nil && p.State == Recorded:
-		return Completed
-	case p != nil && (p.State == InDoubt || p.State == Blocked):
-		return Attention
-	case p.Live():
-		return Paying
-	case r.State == Abandoned:
-		return Abandoned
-	case f.cfg.Now().After(r.ExpiresAt):
-		return Expired
-	default:
-		return Open
-	}
-}
-
-// view adds what follows for the visitor.
-func (f *Registrations) view(r *Registration, p *Payment) View {
-	if r == nil {
-		return View{}
-	}
-	v := View{Registration: r, Payment: p, Phase: f.phase(r, p)}
-	if p != nil {
-		v.Message = p.View().Message
-	}
-	switch v.Phase {
-	case Open:
-		v.Actions = openActions(r)
-	case Paying:
-		v.Actions = []string{"follow_payment"}
-		if p.View().Retry == "new" || p.State == Priced {
-			v.Actions = []string{"pay", "follow_payment"}
-		}
-		if p.State == Intent || p.State == Priced {
-			v.Actions = append(v.Actions, "abandon")
-		}
-	case Expired:
-		v.Message = "This registration has expired. Please start again; nothing was charged."
-	}
-	return v
-}
-
-func openActions(r *Registration) []string {
-	switch {
-	case r.Contact == nil:
-		return []string{"person", "abandon"}
-	case len(r.Items) == 0:
-		return []string{"add_item", "person", "abandon"}
-	}
-	actions := []string{"check", "add_item", "clear_items", "person", "abandon"}
-	if r.payableByCard() == nil {
-		actions = append([]string{"pay"}, actions...)
-	}
-	return actions
-}
-
-// newToken makes 256 random bits for the holder, and what is stored of them.
-func newToken() (token, hash string) {
-	bits := make([]byte, 32)
-	rand.Read(bits)
-	token = base64.RawURLEncoding.EncodeToString(bits)
-	return token, hashToken(token)
-}
-
-func hashToken(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
 }

@@ -1,0 +1,122 @@
+package flows
+
+import (
+	"time"
+
+	"frontdesk/upstream/club"
+)
+
+// RegistrationState is where a registration stands, as its visitor sees it.
+//
+//	open ⇄ paying ─→ completed
+//	  │       └────→ attention
+//	  ├─→ abandoned
+//	  └─→ expired
+//
+// Only open and abandoned are stored: the others follow from the payment and
+// the clock, so they can never disagree with them.
+type RegistrationState string
+
+// The states of a registration.
+const (
+	Open      RegistrationState = "open"      // being filled
+	Paying    RegistrationState = "paying"    // the cart is frozen
+	Completed RegistrationState = "completed" // paid and recorded
+	Abandoned RegistrationState = "abandoned" // given up by the visitor
+	Expired   RegistrationState = "expired"   // too old to be paid
+	Attention RegistrationState = "attention" // an operator must look; nothing more is asked of the visitor
+)
+
+// Registration is the record of one person's journey.
+type Registration struct {
+	ID          string            `json:"id"`
+	Version     int64             `json:"-"` // counted by the store
+	State       RegistrationState `json:"state"`
+	ClientToken string            `json:"clientToken"`
+	TokenHash   string            `json:"tokenHash"` // SHA-256 of the holder's token, hex
+	ClubID      string            `json:"clubId"`
+	Channel     string            `json:"channel"`
+	Contact     *Contact          `json:"contact,omitempty"`
+	Sale        club.IRI          `json:"sale,omitempty"`
+	Items       []Item            `json:"items,omitempty"` // what the visitor asked for
+	Cart        Cart              `json:"cart"`            // the sale as it was last read
+	Generation  int               `json:"generation"`      // number of payments begun
+	CreatedAt   time.Time         `json:"createdAt"`
+	ExpiresAt   time.Time         `json:"expiresAt"`
+}
+
+// Contact is the buyer at the club system, as far as the journey needs it.
+type Contact struct {
+	IRI    club.IRI `json:"iri"`
+	Number string   `json:"number"`
+	Status string   `json:"status"`
+}
+
+// View is a registration with all that follows for its visitor.
+type View struct {
+	*Registration
+	Payment *Payment // the latest; nil before the first
+	Phase   RegistrationState
+	Message string   // fit to be shown; empty where the phase says it all
+	Actions []string // what can be done now, most useful first
+}
+
+// phase derives the registration's state; see RegistrationState.
+func (f *Registrations) phase(r *Registration, p *Payment) RegistrationState {
+	switch {
+	case p != nil && p.State == Recorded:
+		return Completed
+	case p != nil && (p.State == InDoubt || p.State == Blocked):
+		return Attention
+	case p.Live():
+		return Paying
+	case r.State == Abandoned:
+		return Abandoned
+	case f.cfg.Now().After(r.ExpiresAt):
+		return Expired
+	default:
+		return Open
+	}
+}
+
+// view adds what follows for the visitor.
+func (f *Registrations) view(r *Registration, p *Payment) View {
+	if r == nil {
+		return View{}
+	}
+	v := View{Registration: r, Payment: p, Phase: f.phase(r, p)}
+	if p != nil {
+		v.Message = p.View().Message
+	}
+	switch v.Phase {
+	case Open:
+		v.Actions = openActions(r)
+	case Paying:
+		v.Actions = []string{"follow_payment"}
+		if p.View().Retry == "new" || p.State == Priced {
+			v.Actions = []string{"pay", "follow_payment"}
+		}
+		if p.State == Intent || p.State == Priced {
+			v.Actions = append(v.Actions, "abandon")
+		}
+	case Expired:
+		if p == nil {
+			v.Message = "This registration has expired. Please start again; nothing was charged."
+		}
+	}
+	return v
+}
+
+func openActions(r *Registration) []string {
+	switch {
+	case r.Contact == nil:
+		return []string{"person", "abandon"}
+	case len(r.Items) == 0:
+		return []string{"add_item", "person", "abandon"}
+	}
+	actions := []string{"check", "add_item", "clear_items", "person", "abandon"}
+	if r.payableByCard() == nil {
+		actions = append([]string{"pay"}, actions...)
+	}
+	return actions
+}

@@ -1,0 +1,220 @@
+package flows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
+)
+
+// createIntent makes the payment known to the processor. The key derives from
+// the sale and the generation: whoever comes here again gets the same payment.
+func (m *Payments) createIntent(ctx context.Context, p *Payment) (step, error) {
+	created, err := m.cfg.Cards.Create(ctx, fmt.Sprintf("payment:%s:%d", p.Sale, p.Generation), cards.NewPayment{
+		Amount: p.Amount, Currency: p.Currency, Metadata: m.metadata(p), ReturnURL: p.ReturnURL, WebhookURL: m.cfg.WebhookURL,
+	})
+	switch {
+	case errors.Is(err, cards.ErrKeyReused):
+		return step{to: Blocked, reason: "the processor holds another payment for this sale and generation"}, nil
+	case err != nil:
+		return step{}, processorFailed(err)
+	}
+	return step{to: Intent, reason: "the processor waits for the buyer", edit: func(next *Payment) {
+		next.ProcessorID, next.RedirectURL, next.ClientSecret = created.ID, created.RedirectURL, created.ClientSecret
+	}}, nil
+}
+
+// awaitBuyer looks whether the buyer has done something.
+func (m *Payments) awaitBuyer(ctx context.Context, p *Payment) (step, error) {
+	held, mismatch, err := m.read(ctx, p)
+	switch {
+	case err != nil:
+		return step{}, err
+	case mismatch != "":
+		return step{to: Blocked, reason: mismatch}, nil
+	}
+	switch held.State {
+	case cards.Authorised, cards.Captured:
+		return step{to: Authorised, reason: "the buyer authorised it", edit: func(next *Payment) { next.DeclineCode = "" }}, nil
+	case cards.Cancelled:
+		return step{to: Cancelling, reason: "it was cancelled at the processor"}, nil
+	case cards.Refunded:
+		return step{to: Blocked, reason: "it was refunded at the processor"}, nil
+	}
+	if held.State == cards.Declined && held.DeclineCode != p.DeclineCode {
+		return step{to: Intent, reason: "declined: " + held.DeclineCode, edit: func(next *Payment) { next.DeclineCode = held.DeclineCode }}, nil
+	}
+	if m.cfg.Now().Sub(p.UpdatedAt) > idleIntent {
+		return step{to: Cancelling, reason: "the buyer left"}, nil
+	}
+	return wait(lookEvery), nil
+}
+
+// checkSale reads the sale again before any money is taken. Whatever is not as
+// it was when the buyer agreed to the price, the club system's silence
+// included, lets the authorisation go: the buyer was not charged.
+func (m *Payments) checkSale(ctx context.Context, p *Payment) (step, error) {
+	held, mismatch, err := m.read(ctx, p)
+	switch {
+	case err != nil:
+		return step{}, err
+	case mismatch != "":
+		return step{to: Blocked, reason: mismatch}, nil
+	case held.State != cards.Authorised && held.State != cards.Captured:
+		return step{to: Cancelling, reason: "the processor no longer holds the authorisation: " + string(held.State)}, nil
+	case held.State == cards.Authorised && m.cfg.Now().Sub(p.UpdatedAt) > idleAuthorisation:
+		return step{to: Cancelling, reason: "the authorisation is too old"}, nil
+	}
+	sale, check, err := m.readSale(ctx, p)
+	reason := ""
+	switch {
+	case err != nil:
+		m.cfg.Log.Warn("sale not readable before capture", "payment", p.ID, "error", err)
+		reason = "the club system could not be asked before the capture"
+	case !check.Valid:
+		reason = "the sale no longer passes the check"
+	case sale.TotalTI != p.Amount || !sameCart(p.Cart, cartLines(sale)):
+		reason = "the sale changed after the buyer agreed to the price"
+	}
+	if reason != "" {
+		return step{to: Cancelling, reason: reason}, nil
+	}
+	payer := m.payer(sale)
+	return step{to: Capturing, reason: "the sale is as agreed", edit: func(next *Payment) { next.Payer = payer }}, nil
+}
+
+// readSale reads the sale and its check side by side.
+func (m *Payments) readSale(ctx context.Context, p *Payment) (sale club.Sale, check club.SaleCheck, err error) {
+	both, bothCtx := errgroup.WithContext(ctx)
+	both.Go(func() (err error) { sale, err = m.cfg.Club.GetSale(bothCtx, p.Scope(), p.Sale); return err })
+	both.Go(func() (err error) { check, err = m.cfg.Club.CheckSale(bothCtx, p.Scope(), p.Sale); return err })
+	return sale, check, both.Wait()
+}
+
+func (m *Payments) payer(sale club.Sale) *Payer {
+	return &Payer{Contact: sale.Contact, FamilyName: sale.FamilyName, GivenName: sale.GivenName, Number: sale.Number,
+		ClubCode: sale.ClubCode, Checkout: sale.Checkout, ReadAt: m.cfg.Now()}
+}
+
+// capture takes the money. Its key makes it harmless to ask twice.
+func (m *Payments) capture(ctx context.Context, p *Payment) (step, error) {
+	_, err := m.cfg.Cards.Capture(ctx, "capture:"+string(p.ID), p.ProcessorID, p.Amount)
+	if err != nil && !errors.Is(err, cards.ErrState) && !errors.Is(err, cards.ErrRefused) {
+		return step{}, processorFailed(err)
+	}
+	refused := err != nil
+	if !refused {
+		return step{to: Captured, reason: "the money is taken"}, nil
+	}
+	held, mismatch, err := m.read(ctx, p)
+	switch {
+	case err != nil:
+		return step{}, err
+	case mismatch != "":
+		return step{to: Blocked, reason: mismatch}, nil
+	case held.State == cards.Captured:
+		return step{to: Captured, reason: "the money is taken"}, nil
+	case held.State == cards.Refunded:
+		return step{to: Blocked, reason: "it was refunded at the processor"}, nil
+	default:
+		return step{to: Cancelling, reason: "the processor refused the capture"}, nil
+	}
+}
+
+// cancel gives the payment up at the processor, and believes only what it reads back.
+func (m *Payments) cancel(ctx context.Context, p *Payment) (step, error) {
+	held, err := m.cfg.Cards.Cancel(ctx, "cancel:"+string(p.ID), p.ProcessorID)
+	if errors.Is(err, cards.ErrState) {
+		held, err = m.cfg.Cards.Get(ctx, p.ProcessorID)
+	}
+	switch {
+	case err != nil:
+		return step{}, processorFailed(err)
+	case held.State == cards.Cancelled:
+		return step{to: Cancelled, reason: p.Reason}, nil
+	default:
+		return step{to: Blocked, reason: "cannot be cancelled: the processor says " + string(held.State)}, nil
+	}
+}
+
+// refund gives the money back, unless the journal at the processor says that it was recorded after all.
+func (m *Payments) refund(ctx context.Context, p *Payment) (step, error) {
+	held, mismatch, err := m.read(ctx, p)
+	switch {
+	case err != nil:
+		return step{}, err
+	case mismatch != "":
+		return step{to: Blocked, reason: mismatch}, nil
+	case journalled(held):
+		return step{to: Blocked, reason: "a refund is due for a payment that was recorded"}, nil
+	case held.State == cards.Refunded:
+		return step{to: Refunded, reason: p.Reason}, nil
+	}
+	if _, err := m.cfg.Cards.Refund(ctx, "refund:"+string(p.ID), p.ProcessorID, p.Amount); err != nil {
+		return step{}, processorFailed(err)
+	}
+	return step{to: Refunded, reason: p.Reason}, nil
+}
+
+// askJournal resolves a doubt for which an accepted answer was journalled.
+func (m *Payments) askJournal(ctx context.Context, p *Payment) (step, error) {
+	held, mismatch, err := m.read(ctx, p)
+	switch {
+	case err != nil:
+		return step{}, err
+	case mismatch != "":
+		return step{to: Blocked, reason: mismatch}, nil
+	case journalled(held):
+		return step{to: Recorded, reason: "the journal holds the club system's acceptance"}, nil
+	default:
+		return wait(doubtEvery), nil
+	}
+}
+
+// read gets the payment from the processor and compares it with the record. A
+// mismatch is told in words: nothing automatic may follow from it.
+func (m *Payments) read(ctx context.Context, p *Payment) (held cards.Payment, mismatch string, err error) {
+	held, err = m.cfg.Cards.Get(ctx, p.ProcessorID)
+	switch {
+	case errors.Is(err, cards.ErrNotFound):
+		return held, "the processor does not know the payment", nil
+	case err != nil:
+		return held, "", processorFailed(err)
+	case held.Amount != p.Amount || held.Currency != p.Currency:
+		return held, "the processor holds another amount or currency", nil
+	case held.State == cards.Captured && held.Captured != p.Amount:
+		return held, "the processor captured another amount", nil
+	case !m.ours(p, held.Metadata):
+		return held, "the processor's metadata does not match or is not signed by us", nil
+	}
+	return held, "", nil
+}
+
+// processorFailed says that the card processor could not be asked; nothing is known to have changed.
+func processorFailed(err error) error {
+	return &Error{Code: ProcessorUnavailable, Detail: "The card processor did not answer as expected.", Err: err}
+}
+
+func cartLines(sale club.Sale) []CartLine {
+	lines := make([]CartLine, len(sale.Articles))
+	for i, article := range sale.Articles {
+		lines[i] = CartLine{Offer: article.Offer, Price: article.PriceTI}
+	}
+	return lines
+}
+
+func sameCart(a, b []CartLine) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
