@@ -214,7 +214,7 @@ func TestPaymentNotSent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := configured(tt.baseURL)
 			tokens := serve(t, nil)
-			cfg.Transport, cfg.Limits.Payment = elsewhere(tokens.Server), 300*time.Millisecond
+			cfg.Transport, cfg.Limits.Payment = elsewhere(tokens.Server), 3*time.Second
 			_, err := club.New(cfg).CreatePayment(t.Context(), demo, sale, payment, pass)
 			wantOutcome(t, err, club.NotSent)
 			if !strings.Contains(err.Error(), tt.reason) {

@@ -60,10 +60,10 @@ func (t token) due() time.Time { return t.ends().Add(-min(earlyRefresh, t.lives/
 func (t *tokens) get(ctx context.Context) (string, error) {
 	current, now := t.peek(), t.now()
 	if current.value == "" || !now.Before(current.ends()) {
-		return t.renew(ctx)
+		return t.renew(ctx, current.value)
 	}
 	if !now.Before(current.due()) {
-		t.start(ctx)
+		t.start(ctx, current.value)
 	}
 	return current.value, nil
 }
@@ -72,17 +72,17 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 func (t *tokens) proven(ctx context.Context) (string, error) {
 	current, now := t.peek(), t.now()
 	if current.value == "" || now.Sub(current.proved) >= provenFor || !now.Before(current.ends()) {
-		return t.renew(ctx)
+		return t.renew(ctx, current.value)
 	}
 	return current.value, nil
 }
 
-// renew fetches a token, together with everybody else who wants one.
-func (t *tokens) renew(ctx context.Context) (string, error) {
+// renew replaces a token, together with everybody else who wants another one.
+func (t *tokens) renew(ctx context.Context, old string) (string, error) {
 	select {
 	case <-ctx.Done():
 		return "", ctx.Err()
-	case got := <-t.start(ctx):
+	case got := <-t.start(ctx, old):
 		if got.Err != nil {
 			return "", got.Err
 		}
@@ -92,8 +92,13 @@ func (t *tokens) renew(ctx context.Context) (string, error) {
 
 // start begins a fetch, or joins the one under way. It outlives the caller that
 // happened to begin it, since others wait for it as well; fetchToken bounds it.
-func (t *tokens) start(ctx context.Context) <-chan singleflight.Result {
+// A caller who looked at the old token just before it was replaced gets the new
+// one, and no fetch of its own.
+func (t *tokens) start(ctx context.Context, old string) <-chan singleflight.Result {
 	return t.flight.DoChan("", func() (any, error) {
+		if current := t.peek(); current.value != "" && current.value != old {
+			return current.value, nil
+		}
 		fetched, err := t.fetch(context.WithoutCancel(ctx))
 		if err != nil {
 			return nil, err
@@ -134,7 +139,7 @@ func (t *tokens) prove(value string) {
 // It is for the caller of CreatePayment, who alone decides about a second try
 // after a 401.
 func (c *Client) RefreshToken(ctx context.Context) error {
-	_, err := c.tokens.renew(ctx)
+	_, err := c.tokens.renew(ctx, c.tokens.peek().value)
 	return err
 }
 
