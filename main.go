@@ -78,6 +78,7 @@ type versionCommand struct{}
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // the first signal asks, a second one kills
 	command := kong.Parse(&commands{}, kong.Name("frontdesk"),
 		kong.Description("The back end of a fitness club's signup. Started with nothing configured, it is its own mock."),
 		kong.Resolvers(kong.ResolverFunc(secretFile)), kong.BindTo(ctx, (*context.Context)(nil)))
@@ -131,9 +132,10 @@ func run(ctx context.Context, cfg Config) error {
 	cfg.setDefaults(listener)
 	mux := http.NewServeMux()
 	group, ctx := errgroup.WithContext(ctx)
+	stopping := func() {}
 	if cfg.Mode == "mock" {
 		outside := newOutsideWorld(cfg.PublicURL, log)
-		defer outside.close()
+		stopping = outside.close
 		outside.mount(mux)
 		if cfg.RedisURL, err = embedRedis(ctx, group); err != nil {
 			return err
@@ -144,7 +146,7 @@ func run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	mux.Handle("/", gateway)
-	group.Go(func() error { return serve(ctx, listener, mux) })
+	group.Go(func() error { return serve(ctx, listener, mux, stopping) })
 	group.Go(func() error { return worker.Run(ctx) })
 	cfg.greet(os.Stdout)
 	return group.Wait()
@@ -292,12 +294,11 @@ func (c *simCommand) Run(ctx context.Context) error {
 	}
 	base := "http://" + listener.Addr().String()
 	outside := newOutsideWorld(base, slog.New(slog.NewTextHandler(os.Stderr, nil)))
-	defer outside.close()
 	mux := http.NewServeMux()
 	outside.mount(mux)
 	fmt.Printf("The club system's simulator is at %s/sim, the sandbox card processor at %s/sandbox.\n", base, base)
 	greetDemo(os.Stdout)
-	return serve(ctx, listener, mux)
+	return serve(ctx, listener, mux, outside.close)
 }
 
 // embedRedis runs a Redis in this process. Its records expire only as its
@@ -333,11 +334,13 @@ const (
 	drain = 45 * time.Second
 )
 
-// serve serves until the context ends, and then lets the requests under way end.
-func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+// serve serves until the context ends, and then lets the requests under way
+// end; stopping tells what keeps them waiting on purpose.
+func serve(ctx context.Context, listener net.Listener, handler http.Handler, stopping func()) error {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 	}
+	server.RegisterOnShutdown(stopping)
 	stopped := make(chan error, 1)
 	go func() { stopped <- server.Serve(listener) }()
 	select {

@@ -31,7 +31,7 @@ func callerOf(ctx context.Context) caller {
 }
 
 // worldPattern is what the simulator takes as a client token.
-var worldPattern = regexp.MustCompile(`^demo(-[a-z0-9-]{1,59})?$`)
+var worldPattern = regexp.MustCompile(`^demo(-[A-Za-z0-9._-]{1,123})?$`)
 
 // identify finds out who is calling. A session cookie counts only when the
 // browser says that the request comes from a front end of ours.
@@ -40,7 +40,7 @@ func (s *Server) identify(next echo.HandlerFunc) echo.HandlerFunc {
 		who := caller{clientToken: s.cfg.ClientToken}
 		if world := c.Request().Header.Get("X-Frontdesk-World"); world != "" && s.cfg.Worlds {
 			if !worldPattern.MatchString(world) {
-				return &flows.Error{Code: flows.MalformedRequest, Detail: "X-Frontdesk-World is demo, or demo- and lower-case letters, digits and hyphens."}
+				return &flows.Error{Code: flows.MalformedRequest, Detail: "X-Frontdesk-World is demo, or demo- and letters, digits, dots, underscores and hyphens."}
 			}
 			who.clientToken = world
 		}
