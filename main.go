@@ -29,7 +29,9 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/store"
 	"frontdesk/handlers"
+	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/cards/stripe"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -52,8 +54,12 @@ type Config struct {
 	ClubClientID     string   `help:"OAuth client id at the club system." env:"FRONTDESK_CLUB_CLIENT_ID"`
 	ClubClientSecret string   `help:"OAuth client secret." env:"FRONTDESK_CLUB_CLIENT_SECRET"`
 	ClubGatewayKey   string   `help:"Key of the club system's API gateway." env:"FRONTDESK_CLUB_GATEWAY_KEY"`
-	CardProcessor    string   `help:"Card processor." enum:"sandbox" default:"sandbox" env:"FRONTDESK_CARD_PROCESSOR"`
+	CardProcessor    string   `help:"Card processor." enum:"sandbox,stripe" default:"sandbox" env:"FRONTDESK_CARD_PROCESSOR"`
 	SandboxURL       string   `help:"Address of the sandbox processor." env:"FRONTDESK_SANDBOX_URL"`
+	StripeSecretKey  string   `help:"Stripe: secret or restricted key." env:"FRONTDESK_STRIPE_SECRET_KEY"`
+	StripePublicKey  string   `help:"Stripe: publishable key, for the buyer's browser." name:"stripe-publishable-key" env:"FRONTDESK_STRIPE_PUBLISHABLE_KEY"`
+	StripeHookSecret string   `help:"Stripe: signing secret of the webhook endpoint." name:"stripe-webhook-secret" env:"FRONTDESK_STRIPE_WEBHOOK_SECRET"`
+	StripeURL        string   `help:"Stripe: another address of its API, for tests." env:"FRONTDESK_STRIPE_URL"`
 	SealKeys         []string `help:"Keys that seal what Redis keeps: base64 of at least 32 bytes each, the current one first." env:"FRONTDESK_SEAL_KEYS"`
 	AllowedOrigins   []string `help:"Other origins of front ends; * stands for any page on this machine (not in live mode)." env:"FRONTDESK_ALLOWED_ORIGINS"`
 }
@@ -164,7 +170,18 @@ func (cfg Config) check() error {
 		need(cfg.RedisURL, "FRONTDESK_REDIS_URL", "the Redis that the gateways share, such as redis://127.0.0.1:6379")
 		need(cfg.ClubURL, "FRONTDESK_CLUB_URL", "the club system, or the simulator's http://127.0.0.1:8081/sim")
 	}
-	if cfg.Mode == "test" {
+	if cfg.Mode == "mock" && cfg.CardProcessor != "sandbox" {
+		problems = append(problems, errors.New("FRONTDESK_CARD_PROCESSOR: mock mode has the sandbox alone; use FRONTDESK_MODE=test"))
+	}
+	if cfg.CardProcessor == "stripe" {
+		need(cfg.StripeSecretKey, "FRONTDESK_STRIPE_SECRET_KEY", "a secret or restricted key of the account")
+		need(cfg.StripePublicKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY", "the publishable key that goes with it")
+		need(cfg.StripeHookSecret, "FRONTDESK_STRIPE_WEBHOOK_SECRET", "the signing secret of the webhook endpoint /v1/webhooks/card")
+		if cfg.Mode == "test" && !strings.Contains(cfg.StripeSecretKey, "_test_") {
+			problems = append(problems, errors.New("FRONTDESK_STRIPE_SECRET_KEY is a live key: test mode takes no real money"))
+		}
+	}
+	if cfg.Mode == "test" && cfg.CardProcessor == "sandbox" {
 		need(cfg.SandboxURL, "FRONTDESK_SANDBOX_URL", "the sandbox processor, such as http://127.0.0.1:8081/sandbox")
 	}
 	if cfg.Mode == "live" {
@@ -174,7 +191,10 @@ func (cfg Config) check() error {
 		need(cfg.ClubClientSecret, "FRONTDESK_CLUB_CLIENT_SECRET", "the OAuth client's secret")
 		need(cfg.ClubGatewayKey, "FRONTDESK_CLUB_GATEWAY_KEY", "the key of the club system's API gateway")
 		need(strings.Join(cfg.SealKeys, ""), "FRONTDESK_SEAL_KEYS", "keys of your own, such as from: openssl rand -base64 32")
-		problems = append(problems, errors.New("FRONTDESK_CARD_PROCESSOR=sandbox takes no real money, and this version has no other processor: live mode cannot start yet"))
+		if cfg.CardProcessor == "sandbox" {
+			problems = append(problems, errors.New("FRONTDESK_CARD_PROCESSOR=sandbox takes no real money"))
+		}
+		problems = append(problems, errors.New("live mode cannot start yet: this version does not check what a Redis that holds payments must promise"))
 	}
 	if _, err := keyring(cfg.SealKeys); err != nil && len(cfg.SealKeys) > 0 {
 		problems = append(problems, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err))
@@ -229,7 +249,10 @@ func (cfg Config) build(log *slog.Logger) (http.Handler, *flows.Worker, error) {
 		BaseURL: cfg.ClubURL, ClientID: cfg.ClubClientID, ClientSecret: cfg.ClubClientSecret, GatewayKey: cfg.ClubGatewayKey,
 		Now: time.Now, Logger: log,
 	})
-	processor := sandbox.New(sandbox.Config{URL: cfg.SandboxURL, Now: time.Now})
+	processor, err := cfg.processor()
+	if err != nil {
+		return nil, nil, err
+	}
 	records := store.New(store.Config{Redis: redis, Keys: keys})
 	queue := flows.NewQueue(redis)
 	catalogue := flows.NewCatalogue(clubSystem)
@@ -245,9 +268,23 @@ func (cfg Config) build(log *slog.Logger) (http.Handler, *flows.Worker, error) {
 	edge, err := handlers.New(handlers.Config{
 		Registrations: registrations, Payments: payments, Catalogue: catalogue, Store: records, Cards: processor,
 		Contract: contract, Site: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
-		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, Now: time.Now, Log: log,
+		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, PublishableKey: cfg.StripePublicKey, Now: time.Now, Log: log,
 	})
 	return edge, worker, err
+}
+
+// processor makes the adapter of the configured card processor.
+func (cfg Config) processor() (cards.Processor, error) {
+	if cfg.CardProcessor == "sandbox" {
+		return sandbox.New(sandbox.Config{URL: cfg.SandboxURL, Now: time.Now}), nil
+	}
+	processor, err := stripe.New(stripe.Config{
+		SecretKey: cfg.StripeSecretKey, WebhookSecret: cfg.StripeHookSecret, URL: cfg.StripeURL, Now: time.Now,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("FRONTDESK_CARD_PROCESSOR=stripe: %w", err)
+	}
+	return processor, nil
 }
 
 func keyring(encoded []string) (*flows.Keyring, error) {

@@ -1,0 +1,243 @@
+package stripetest
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// WebhookMode is how webhooks behave.
+type WebhookMode string
+
+// The ways in which webhooks behave. All but the first are what the company
+// says that a receiver has to live with.
+const (
+	Normal    WebhookMode = "normal"    // at once, and again when refused
+	Drop      WebhookMode = "drop"      // never sent
+	Duplicate WebhookMode = "duplicate" // sent twice at the same time, with the same id
+	Late      WebhookMode = "late"      // sent after Config.LateBy
+	Reorder   WebhookMode = "reorder"   // every second one overtakes the one before it
+)
+
+const (
+	// deliveryTimeout is what one attempt may take: a receiver that stores the
+	// event and answers needs far less.
+	deliveryTimeout = 5 * time.Second
+
+	// attempts, with pauses of 1, 4 and 16 s, outlast the restart of a receiver.
+	// The company goes on for days.
+	attempts = 4
+
+	// deliveriesAtOnce keeps a crowd of events from being a crowd of connections.
+	deliveriesAtOnce = 16
+)
+
+// Delivery is one attempt to deliver an event, or an event that was dropped.
+type Delivery struct {
+	EventID   string
+	Type      string
+	PaymentID string
+	Attempt   int    // zero: dropped
+	Status    int    // the receiver's answer; zero: none
+	Error     string // why there was no answer
+}
+
+// SetWebhooks sends the events from now on to an address, in a mode. An empty
+// address is an account without a webhook endpoint.
+func (s *Server) SetWebhooks(mode WebhookMode, url string) {
+	s.courier.mu.Lock()
+	defer s.courier.mu.Unlock()
+	s.courier.mode, s.courier.url = mode, url
+}
+
+// Deliveries returns the attempts that are over, in that order.
+func (s *Server) Deliveries() []Delivery {
+	s.courier.mu.Lock()
+	defer s.courier.mu.Unlock()
+	return append([]Delivery(nil), s.courier.journal...)
+}
+
+// emit makes an event of an object as it is now. The lock of the Server is held.
+func (s *Server) emit(rq request, kind string, about object) {
+	id := newID("evt")
+	by := object{"id": nil, "idempotency_key": nil}
+	if rq.requestID != "" {
+		by = object{"id": rq.requestID, "idempotency_key": rq.key}
+	}
+	body := answerOf(0, object{
+		"id": id, "object": "event", "api_version": APIVersion, "created": s.cfg.Now().Unix(), "livemode": s.live(),
+		"pending_webhooks": 1, "request": by, "type": kind, "data": object{"object": about},
+	}).body
+	payment, ok := about["payment_intent"].(string)
+	if !ok {
+		payment = fmt.Sprint(about["id"])
+	}
+	s.courier.send(&sending{about: Delivery{EventID: id, Type: kind, PaymentID: payment}, body: body})
+}
+
+// sending is an event on its way.
+type sending struct {
+	about Delivery
+	url   string
+	body  []byte
+}
+
+// courier delivers events. It owns a goroutine for each that is under way, and
+// waits for all of them when it closes.
+type courier struct {
+	now    func() time.Time
+	secret string
+	lateBy time.Duration
+	client *http.Client
+	ctx    context.Context
+	cancel context.CancelFunc
+	under  sync.WaitGroup
+	slots  chan struct{}
+
+	mu      sync.Mutex
+	mode    WebhookMode
+	url     string
+	held    *sending
+	journal []Delivery
+}
+
+func newCourier(now func() time.Time, secret string, lateBy time.Duration) *courier {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &courier{
+		now: now, secret: secret, lateBy: lateBy, client: &http.Client{Timeout: deliveryTimeout},
+		ctx: ctx, cancel: cancel, slots: make(chan struct{}, deliveriesAtOnce),
+	}
+}
+
+func (c *courier) close() {
+	c.mu.Lock()
+	c.cancel()
+	c.mu.Unlock()
+	c.under.Wait()
+	c.client.CloseIdleConnections()
+}
+
+// send starts what the mode asks for, and does not wait for it.
+func (c *courier) send(out *sending) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.url == "" || c.ctx.Err() != nil {
+		return
+	}
+	out.url = c.url
+	switch c.mode {
+	case Drop:
+		c.journal = append(c.journal, out.about)
+	case Duplicate:
+		c.under.Go(func() { c.deliver(out) })
+		c.under.Go(func() { c.deliver(out) })
+	case Late:
+		c.under.Go(func() {
+			if c.pause(c.lateBy) {
+				c.deliver(out)
+			}
+		})
+	case Reorder:
+		c.reorder(out)
+	default:
+		c.under.Go(func() { c.deliver(out) })
+	}
+}
+
+// reorder holds an event until the next one has overtaken it, or as long as a
+// late one waits. The lock is held.
+func (c *courier) reorder(out *sending) {
+	if first := c.held; first != nil {
+		c.held = nil
+		c.under.Go(func() { c.deliver(out); c.deliver(first) })
+		return
+	}
+	c.held = out
+	c.under.Go(func() {
+		if c.pause(c.lateBy) && c.release(out) {
+			c.deliver(out)
+		}
+	})
+}
+
+// release takes an event back that nothing has overtaken.
+func (c *courier) release(out *sending) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held != out {
+		return false
+	}
+	c.held = nil
+	return true
+}
+
+// deliver sends an event until it is taken or the attempts are used up.
+func (c *courier) deliver(out *sending) {
+	pause := time.Second
+	for attempt := 1; ; attempt++ {
+		entry := out.about
+		entry.Attempt = attempt
+		status, err := c.post(out)
+		if entry.Status = status; err != nil {
+			entry.Error = err.Error()
+		}
+		c.mu.Lock()
+		c.journal = append(c.journal, entry)
+		c.mu.Unlock()
+		if status >= 200 && status <= 299 || attempt == attempts || !c.pause(pause) {
+			return
+		}
+		pause *= 4
+	}
+}
+
+// post makes one attempt, signed now.
+func (c *courier) post(out *sending) (status int, err error) {
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-c.ctx.Done():
+		return 0, c.ctx.Err()
+	}
+	req, err := http.NewRequestWithContext(c.ctx, http.MethodPost, out.url, bytes.NewReader(out.body))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Content-Type", "application/json; charset=utf-8")
+	req.Header.Set("User-Agent", "Stripe/1.0 (+https://stripe.com/docs/webhooks)")
+	req.Header.Set("Stripe-Signature", sign(c.now(), out.body, c.secret))
+	resp, err := c.client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	io.Copy(io.Discard, io.LimitReader(resp.Body, maxBody))
+	return resp.StatusCode, nil
+}
+
+// pause waits, and tells whether the courier is still open then.
+func (c *courier) pause(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-c.ctx.Done():
+		return false
+	}
+}
+
+// sign makes the signature header. It is written out here, and not taken from
+// the company's library, so that the two can disagree.
+func sign(at time.Time, body []byte, secret string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	fmt.Fprintf(mac, "%d.%s", at.Unix(), body)
+	return fmt.Sprintf("t=%d,v1=%s,v0=%s", at.Unix(), hex.EncodeToString(mac.Sum(nil)), "not-checked")
+}

@@ -1,0 +1,309 @@
+// Package stripe is the adapter to the card processor Stripe: PaymentIntents
+// with manual capture, over the company's own Go library. It translates words
+// and outcomes and decides nothing; when money moves is decided in flows. It
+// never sees a card: the buyer's browser gives the card to the processor with
+// the payment's client secret.
+//
+// The claim is an update of the payment's metadata under an idempotency key.
+// The processor documents that a key replays its first answer to the same
+// parameters, refuses other parameters, and is kept for 24 hours. What is sent
+// under a key is therefore part of the key: a release that sends other
+// parameters for the same call has to use other keys, or it will be refused
+// while the release before it still runs.
+//
+// Start reading at Client.
+package stripe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	stripego "github.com/stripe/stripe-go/v85"
+
+	"frontdesk/upstream/cards"
+)
+
+const (
+	// callTimeout is what a processor's call may take while a buyer waits.
+	callTimeout = 10 * time.Second
+
+	// captureTimeout is longer because giving up on a capture leaves a doubt about
+	// money, and because the processor asks the card's bank in it.
+	captureTimeout = 25 * time.Second
+
+	// longestKey is what the processor accepts as an idempotency key.
+	longestKey = 255
+
+	// listPage is the largest page that the processor serves.
+	listPage = 100
+
+	// maxListed bounds memory: six thousand payments on each of the eight days that
+	// a rebuild looks back. A list that is longer is an error, since one that is cut
+	// off would hide payments from whoever rebuilds from it.
+	maxListed = 50_000
+)
+
+// Config is what a Client is made from.
+type Config struct {
+	// SecretKey is required: a secret key (sk_test_…, sk_live_…) or a restricted
+	// one (rk_…) that may write payment intents and refunds. Its prefix tells test
+	// from live.
+	SecretKey string
+	// WebhookSecret is the signing secret of the webhook endpoint (whsec_…); zero:
+	// every delivery is refused.
+	WebhookSecret string
+
+	// URL is another address of the API, for tests, such as http://127.0.0.1:12111:
+	// without a path, since the library finds its way by the first part of it; zero:
+	// the processor's own.
+	URL string
+
+	Now func() time.Time // required: tells how old a webhook is
+	// HTTPClient sends the calls; zero: an own one that follows no redirects. Each
+	// call takes at most 10 s, a capture 25 s, whatever the client allows.
+	HTTPClient *http.Client
+}
+
+// Client implements cards.Processor by speaking to the processor's API. It is
+// safe for concurrent use and holds no state but its configuration.
+type Client struct {
+	api           *stripego.Client
+	live          bool
+	webhookSecret string
+	now           func() time.Time
+}
+
+var _ cards.Processor = (*Client)(nil)
+
+// New makes a client. It makes no call; it fails when the key is none that a
+// server can use or the address is none of an API, and its text never shows the
+// key.
+func New(cfg Config) (*Client, error) {
+	live, ok := mode(cfg.SecretKey)
+	if !ok {
+		return nil, errors.New("stripe: the secret key begins with none of sk_test_, sk_live_, rk_test_, rk_live_")
+	}
+	backend := &stripego.BackendConfig{
+		HTTPClient: cfg.HTTPClient,
+		// The payment machine repeats a call with its key when that is of use, and
+		// knows then that it did.
+		MaxNetworkRetries: stripego.Int64(0),
+		EnableTelemetry:   stripego.Bool(false),
+		// The library would write parts of answers to the standard error.
+		LeveledLogger: &stripego.LeveledLogger{Level: stripego.LevelNull},
+	}
+	if backend.HTTPClient == nil {
+		backend.HTTPClient = ownHTTPClient()
+	}
+	if cfg.URL != "" {
+		if at, err := url.Parse(cfg.URL); err != nil || at.Host == "" || strings.Trim(at.Path, "/") != "" {
+			return nil, errors.New("stripe: the address of the API has no host, or has a path")
+		}
+		backend.URL = stripego.String(cfg.URL)
+	}
+	return &Client{
+		api:  stripego.NewClient(cfg.SecretKey, stripego.WithBackends(stripego.NewBackendsWithConfig(backend))),
+		live: live, webhookSecret: cfg.WebhookSecret, now: cfg.Now,
+	}, nil
+}
+
+// mode tells from a key's prefix whether it moves real money, and whether it is
+// a server's key at all.
+func mode(secretKey string) (live, ok bool) {
+	for _, kind := range []string{"sk_", "rk_"} {
+		if rest, found := strings.CutPrefix(secretKey, kind); found {
+			live = strings.HasPrefix(rest, "live_")
+			return live, live || strings.HasPrefix(rest, "test_")
+		}
+	}
+	return false, false
+}
+
+func ownHTTPClient() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:errcheck // documented to be one
+	// A busy evening's calls go to one host; the default keeps two connections to it.
+	transport.MaxIdleConnsPerHost = 32
+	return &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// Name returns "stripe".
+func (c *Client) Name() string { return "stripe" }
+
+// Live tells whether the key moves real money.
+func (c *Client) Live() bool { return c.live }
+
+// Create makes a payment. It has a ClientSecret for the processor's own element
+// in the browser, and no RedirectURL. ReturnURL and WebhookURL are not sent: the
+// first belongs to the browser's confirmation, the second is configured at the
+// processor once.
+func (c *Client) Create(ctx context.Context, key string, in cards.NewPayment) (cards.Payment, error) {
+	params := &stripego.PaymentIntentCreateParams{
+		Amount:                  stripego.Int64(in.Amount),
+		Currency:                stripego.String(strings.ToLower(in.Currency)),
+		CaptureMethod:           stripego.String(stripego.PaymentIntentCaptureMethodManual),
+		AutomaticPaymentMethods: &stripego.PaymentIntentCreateAutomaticPaymentMethodsParams{Enabled: stripego.Bool(true)},
+		Metadata:                in.Metadata,
+	}
+	return c.write(ctx, "create", key, "", &params.Params, func() (*stripego.PaymentIntent, error) {
+		return c.api.V1PaymentIntents.Create(params.Context, params)
+	})
+}
+
+// Get reads a payment.
+func (c *Client) Get(ctx context.Context, id string) (cards.Payment, error) {
+	if id == "" {
+		return cards.Payment{}, cards.ErrNotFound
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	pi, err := c.api.V1PaymentIntents.Retrieve(ctx, id, &stripego.PaymentIntentRetrieveParams{Expand: expand()})
+	return answer("get", id, pi, err)
+}
+
+// Capture takes the authorised money. The amount is sent along, so that never
+// more is taken than was agreed; it has to be all of it, as the processor lets
+// go of the rest.
+func (c *Client) Capture(ctx context.Context, key, id string, amount int64) (cards.Payment, error) {
+	params := &stripego.PaymentIntentCaptureParams{AmountToCapture: stripego.Int64(amount), Expand: expand()}
+	return c.onPayment(ctx, "capture", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
+		return c.api.V1PaymentIntents.Capture(params.Context, id, params)
+	})
+}
+
+// Cancel gives up a payment that is not captured. One that is cancelled already
+// cannot be cancelled again: cards.ErrState.
+func (c *Client) Cancel(ctx context.Context, key, id string) (cards.Payment, error) {
+	params := &stripego.PaymentIntentCancelParams{
+		CancellationReason: stripego.String(stripego.PaymentIntentCancellationReasonRequestedByCustomer),
+		Expand:             expand(),
+	}
+	return c.onPayment(ctx, "cancel", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
+		return c.api.V1PaymentIntents.Cancel(params.Context, id, params)
+	})
+}
+
+// Annotate merges metadata. An empty value removes its key. This is the call
+// that a claim is made with.
+func (c *Client) Annotate(ctx context.Context, key, id string, metadata map[string]string) (cards.Payment, error) {
+	params := &stripego.PaymentIntentUpdateParams{Metadata: metadata, Expand: expand()}
+	return c.onPayment(ctx, "annotate", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
+		return c.api.V1PaymentIntents.Update(params.Context, id, params)
+	})
+}
+
+// Refund gives captured money back, at once or in parts, and reads the payment
+// afterwards: a refund is an object of its own at the processor. When that
+// reading fails the outcome is unknown to the caller, and asking again with the
+// key is harmless.
+func (c *Client) Refund(ctx context.Context, key, id string, amount int64) (cards.Payment, error) {
+	if id == "" {
+		return cards.Payment{}, cards.ErrNotFound
+	}
+	params := &stripego.RefundCreateParams{PaymentIntent: stripego.String(id), Amount: stripego.Int64(amount)}
+	var refund *stripego.Refund
+	err := call(ctx, "refund", key, &params.Params, func() (err error) {
+		refund, err = c.api.V1Refunds.Create(params.Context, params)
+		return err
+	})
+	if err != nil {
+		return cards.Payment{}, err
+	}
+	if refund.Status == stripego.RefundStatusFailed || refund.Status == stripego.RefundStatusCanceled {
+		return cards.Payment{}, fmt.Errorf("stripe: refund %s is %s: %w", refund.ID, refund.Status, cards.ErrRefused)
+	}
+	return c.Get(ctx, id)
+}
+
+// List returns the payments created since an instant, newest first, of all
+// pages: those of other programs that use the same account too. The processor
+// keeps whole seconds, so payments of the second before may be among them. It
+// is the list and not the search of the processor, since the search lags behind.
+func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, error) {
+	params := &stripego.PaymentIntentListParams{Expand: []*string{stripego.String("data.latest_charge")}}
+	params.Single, params.Limit = true, stripego.Int64(listPage)
+	if second := since.Unix(); second > 0 {
+		params.CreatedRange = &stripego.RangeQueryParams{GreaterThanOrEqual: second}
+	}
+	var all []cards.Payment
+	for len(all) < maxListed {
+		page, more, err := c.listPage(ctx, params)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page...)
+		if !more || len(page) == 0 {
+			return all, nil
+		}
+		params.StartingAfter = stripego.String(page[len(page)-1].ID)
+	}
+	return nil, fmt.Errorf("stripe: list: more than %d payments since %s", maxListed, since.UTC().Format(time.RFC3339))
+}
+
+// listPage reads one page, within the time of one call.
+func (c *Client) listPage(ctx context.Context, params *stripego.PaymentIntentListParams) (page []cards.Payment, more bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	list := c.api.V1PaymentIntents.List(ctx, params)
+	if err := list.Err(); err != nil {
+		return nil, false, failure("list", err)
+	}
+	for _, pi := range list.Data() {
+		p, err := public(pi)
+		if err != nil {
+			return nil, false, fmt.Errorf("stripe: list: %w", err)
+		}
+		page = append(page, p)
+	}
+	return page, list.Meta().HasMore, nil
+}
+
+// onPayment writes to one payment that is there.
+func (c *Client) onPayment(ctx context.Context, verb, key, id string, params *stripego.Params, send func() (*stripego.PaymentIntent, error)) (cards.Payment, error) {
+	if id == "" {
+		return cards.Payment{}, cards.ErrNotFound
+	}
+	return c.write(ctx, verb, key, id, params, send)
+}
+
+// write makes a writing call that answers with a payment; id is the payment's,
+// empty for one that is being made.
+func (c *Client) write(ctx context.Context, verb, key, id string, params *stripego.Params, send func() (*stripego.PaymentIntent, error)) (cards.Payment, error) {
+	var pi *stripego.PaymentIntent
+	err := call(ctx, verb, key, params, func() (err error) { pi, err = send(); return err })
+	if err != nil {
+		return cards.Payment{}, err
+	}
+	return answer(verb, id, pi, nil)
+}
+
+// call sends a write once, with its key and within its time. Without a usable
+// key it is not sent at all: the library would make one up, and repeating the
+// call would then do it twice.
+func call(ctx context.Context, verb, key string, params *stripego.Params, send func() error) error {
+	if key == "" || key != strings.TrimSpace(key) || len(key) > longestKey {
+		return fmt.Errorf("stripe: %s: the idempotency key is empty, too long or has spaces around it: %w", verb, cards.ErrRefused)
+	}
+	timeout := callTimeout
+	if verb == "capture" {
+		timeout = captureTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	params.Context = ctx
+	params.SetIdempotencyKey(key)
+	if err := send(); err != nil {
+		return failure(verb, err)
+	}
+	return nil
+}
+
+// expand asks for the charge in the answer: only it knows of refunds.
+func expand() []*string { return []*string{stripego.String("latest_charge")} }

@@ -1,0 +1,94 @@
+package stripe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	stripego "github.com/stripe/stripe-go/v85"
+
+	"frontdesk/upstream/cards"
+)
+
+// failure is an error of the library in the words of package cards. Its text
+// has status, type, code and request id, by which the processor's dashboard
+// shows the rest. The processor's own message stays out, since it may repeat
+// what was sent, and the library's texts quote whole bodies.
+func failure(verb string, err error) error {
+	var refusal *stripego.Error
+	var transport *url.Error
+	switch {
+	case errors.As(err, &refusal):
+		text := describe(refusal)
+		if outcome := outcomeOf(verb, refusal); outcome != nil {
+			return fmt.Errorf("stripe: %s: %w: %s", verb, outcome, text)
+		}
+		return fmt.Errorf("stripe: %s: %s", verb, text)
+	case errors.As(err, &transport), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return fmt.Errorf("stripe: %s: %w", verb, err)
+	default:
+		return fmt.Errorf("stripe: %s: the answer is not one of the processor's API", verb)
+	}
+}
+
+// describe names an error without a word of what was sent.
+func describe(e *stripego.Error) string {
+	text := fmt.Sprintf("status %d, %s", e.HTTPStatusCode, e.Type)
+	for _, part := range []struct{ name, value string }{
+		{"code", string(e.Code)}, {"decline code", string(e.DeclineCode)}, {"parameter", e.Param}, {"request", e.RequestID},
+	} {
+		if part.value != "" {
+			text += ", " + part.name + " " + part.value
+		}
+	}
+	return text
+}
+
+// outcomeOf is the error of package cards that an error of the processor means;
+// nil when the effect is unknown and the call may be repeated with its key: the
+// key's first request still runs (409), the payment is locked or the account is
+// too busy (429), or the processor failed.
+func outcomeOf(verb string, e *stripego.Error) error {
+	switch e.HTTPStatusCode {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound:
+	default:
+		if verb == "capture" && replayedFailure(e) {
+			return cards.ErrState
+		}
+		return nil
+	}
+	switch {
+	case e.Type == stripego.ErrorTypeIdempotency:
+		return cards.ErrKeyReused
+	case e.Type == stripego.ErrorTypeCard, aboutState(e.Code):
+		return cards.ErrState
+	case e.Code == stripego.ErrorCodeResourceMissing:
+		return cards.ErrNotFound
+	case e.HTTPStatusCode == http.StatusNotFound: // an address that is not the API's
+		return nil
+	}
+	return cards.ErrRefused
+}
+
+// replayedFailure tells whether a server error is the key's kept answer: the
+// processor keeps even those for a day. Most calls may be repeated until the key
+// is forgotten, but a capture that then succeeds would take the money a day too
+// late. So its kept failure is told as cards.ErrState: read the payment instead.
+func replayedFailure(e *stripego.Error) bool {
+	return e.HTTPStatusCode >= http.StatusInternalServerError &&
+		e.LastResponse != nil && e.LastResponse.Header.Get("Idempotent-Replayed") == "true"
+}
+
+// aboutState tells whether a code says that the payment has moved on.
+func aboutState(code stripego.ErrorCode) bool {
+	switch code {
+	case stripego.ErrorCodePaymentIntentUnexpectedState, stripego.ErrorCodeIntentInvalidState,
+		stripego.ErrorCodeChargeAlreadyCaptured, stripego.ErrorCodeChargeAlreadyRefunded, stripego.ErrorCodeChargeDisputed,
+		stripego.ErrorCodeChargeExpiredForCapture, stripego.ErrorCodeCaptureChargeAuthorizationExpired,
+		stripego.ErrorCodeCaptureUnauthorizedPayment, stripego.ErrorCodeChargeNotRefundable:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,84 @@
+package stripe
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	stripego "github.com/stripe/stripe-go/v85"
+
+	"frontdesk/upstream/cards"
+)
+
+// answer is a payment as the processor answered, held to be the one that was
+// asked about; id is empty for one that was just made.
+func answer(verb, id string, pi *stripego.PaymentIntent, err error) (cards.Payment, error) {
+	if err != nil {
+		return cards.Payment{}, failure(verb, err)
+	}
+	p, err := public(pi)
+	switch {
+	case err != nil:
+		return cards.Payment{}, fmt.Errorf("stripe: %s: %w", verb, err)
+	case p.ID == "" || id != "" && p.ID != id:
+		return cards.Payment{}, fmt.Errorf("stripe: %s: answered another payment", verb)
+	}
+	return p, nil
+}
+
+// public is the payment in the words of all processors. Amounts are minor units
+// on both sides, as the currency counts them: cents of a euro, whole yen.
+func public(pi *stripego.PaymentIntent) (cards.Payment, error) {
+	state, err := stateOf(pi)
+	if err != nil {
+		return cards.Payment{}, err
+	}
+	p := cards.Payment{
+		ID: pi.ID, State: state, Amount: pi.Amount, Currency: strings.ToUpper(string(pi.Currency)),
+		Captured: pi.AmountReceived, Metadata: pi.Metadata, ClientSecret: pi.ClientSecret,
+		CreatedAt: time.Unix(pi.Created, 0).UTC(),
+	}
+	// The charge of an authorisation that was let go counts as refunded too, though
+	// nothing was ever taken.
+	if pi.LatestCharge != nil && pi.Status == stripego.PaymentIntentStatusSucceeded {
+		p.Refunded = pi.LatestCharge.AmountRefunded
+	}
+	if state == cards.Declined {
+		p.DeclineCode = declineCode(pi.LastPaymentError)
+	}
+	return p, nil
+}
+
+// stateOf translates the status. Processing is "the buyer has to act" because
+// nothing is reserved yet and it can still end either way; cards do not stay in
+// it. A status of a later API is an error, since nothing may follow from it.
+func stateOf(pi *stripego.PaymentIntent) (cards.State, error) {
+	switch pi.Status {
+	case stripego.PaymentIntentStatusRequiresPaymentMethod:
+		if pi.LastPaymentError != nil {
+			return cards.Declined, nil
+		}
+		return cards.RequiresAction, nil
+	case stripego.PaymentIntentStatusRequiresConfirmation, stripego.PaymentIntentStatusRequiresAction, stripego.PaymentIntentStatusProcessing:
+		return cards.RequiresAction, nil
+	case stripego.PaymentIntentStatusRequiresCapture:
+		return cards.Authorised, nil
+	case stripego.PaymentIntentStatusSucceeded:
+		if pi.LatestCharge != nil && pi.LatestCharge.Refunded {
+			return cards.Refunded, nil
+		}
+		return cards.Captured, nil
+	case stripego.PaymentIntentStatusCanceled:
+		return cards.Cancelled, nil
+	default:
+		return "", fmt.Errorf("payment %q has the unknown status %q", pi.ID, pi.Status)
+	}
+}
+
+// declineCode prefers the bank's reason to the processor's.
+func declineCode(e *stripego.Error) string {
+	if e.DeclineCode != "" {
+		return string(e.DeclineCode)
+	}
+	return string(e.Code)
+}
