@@ -103,8 +103,8 @@ func wait(again time.Duration) step { return step{again: again} }
 // Advance moves a payment as far as it can go now, and answers with it as it
 // then stands. Everybody calls it at any time and as often as they like: the
 // buyer's request, the processor's webhook, the sweeper. An error means that
-// something could not be asked or stored; the payment is safe where it stands
-// and will be looked at again.
+// something could not be asked or stored; the payment is safe where it stands,
+// comes with the error if it could be read, and will be looked at again.
 func (m *Payments) Advance(ctx context.Context, id PaymentID) (*Payment, error) {
 	for range maxSteps {
 		p, err := m.cfg.Store.Payment(ctx, id)
@@ -131,7 +131,7 @@ func (m *Payments) Advance(ctx context.Context, id PaymentID) (*Payment, error) 
 		case errors.Is(err, ErrConflict):
 			continue // somebody else moved it; read it again
 		case err != nil:
-			return nil, storageFailed(err)
+			return p, storageFailed(err)
 		}
 		if moved.State == Sending {
 			if err := m.record(ctx, moved); err != nil {
@@ -146,7 +146,10 @@ func (m *Payments) Advance(ctx context.Context, id PaymentID) (*Payment, error) 
 // who comes back sees what they just did; the rest of the way is queued. Any
 // trouble leaves the payment as it was read.
 func (m *Payments) Look(ctx context.Context, p *Payment) *Payment {
-	s, err := m.next(ctx, p)
+	if p.State != Intent || p.Schema > PaymentSchema {
+		return p
+	}
+	s, err := m.awaitBuyer(ctx, p)
 	if err == nil && s.to != "" {
 		var moved *Payment
 		if moved, err = m.commit(ctx, p, s); err == nil {
@@ -191,6 +194,9 @@ func (m *Payments) next(ctx context.Context, p *Payment) (step, error) {
 
 // commit is the one place that assigns a payment's state.
 func (m *Payments) commit(ctx context.Context, p *Payment, s step) (*Payment, error) {
+	if p.Schema > PaymentSchema {
+		return nil, &Error{Code: Internal, Err: fmt.Errorf("payment %s was written by a newer version", p.ID)}
+	}
 	if s.to != p.State && !p.State.CanBecome(s.to) {
 		return nil, &Error{Code: Internal, Err: fmt.Errorf("payment %s: no transition from %s to %s", p.ID, p.State, s.to)}
 	}
@@ -202,6 +208,7 @@ func (m *Payments) commit(ctx context.Context, p *Payment, s step) (*Payment, er
 	move := Move{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString(), Lease: s.lease, OwnerGone: s.ownerGone}
 	if next.State.Final() {
 		move.Keep = keepFinal
+		next.Payer = nil // that something was paid is kept for longer than by whom
 	}
 	if err := m.cfg.Store.Commit(ctx, move); err != nil {
 		return nil, err

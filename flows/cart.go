@@ -66,20 +66,56 @@ func (f *Registrations) AddItem(ctx context.Context, id, token string, item NewI
 		if err != nil {
 			return err
 		}
-		if r.Sale == "" {
-			contact, err := f.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
-			if err != nil {
-				return clubFailed(err, "The contact could not be read.")
-			}
-			if err := f.createSale(ctx, r, at, contact); err != nil {
-				return err
-			}
+		if r.Sale == "" || f.articleArrived(ctx, r, at, offers[0].IRI) {
+			return f.rebuild(ctx, r, at, append(r.wishes(), item))
 		}
 		if err := f.addArticle(ctx, r, at, item, offers[0]); err != nil {
 			return err
 		}
 		return f.readCart(ctx, r, at)
 	})
+}
+
+// wishes are the items as they were asked for.
+func (r *Registration) wishes() []NewItem {
+	items := make([]NewItem, len(r.Items))
+	for i, item := range r.Items {
+		items[i] = item.NewItem
+	}
+	return items
+}
+
+// rebuild makes a new sale for the contact: the first one, or one in the place
+// of a sale that holds more than the registration knows of. Such is left behind
+// when an item was added and the answer, or the registration, could not be
+// kept; the club system cannot take an article out again.
+func (f *Registrations) rebuild(ctx context.Context, r *Registration, at Club, items []NewItem) error {
+	offers, err := f.offers(ctx, r, items, "")
+	if err != nil {
+		return err
+	}
+	contact, err := f.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
+	if err != nil {
+		return clubFailed(err, "The contact could not be read.")
+	}
+	return f.fillSale(ctx, r, at, contact, items, offers)
+}
+
+// fillSale makes a sale with the items, in the place of the one that there may be.
+func (f *Registrations) fillSale(ctx context.Context, r *Registration, at Club, contact club.Contact, items []NewItem, offers []Offer) error {
+	r.Sale, r.Items, r.Cart = "", nil, Cart{Currency: at.Currency}
+	if len(items) == 0 {
+		return nil
+	}
+	if err := f.createSale(ctx, r, at, contact); err != nil {
+		return err
+	}
+	for i, item := range items {
+		if err := f.addArticle(ctx, r, at, item, offers[i]); err != nil {
+			return err
+		}
+	}
+	return f.readCart(ctx, r, at)
 }
 
 // ClearItems starts the cart again. The old sale is left as it is: the club

@@ -14,8 +14,12 @@ type StartPayment struct {
 }
 
 // Pay starts the registration's payment, or goes on with the one that lives:
-// a sale has one payment, however often and from wherever it is asked for. An
-// error leaves the payment where it stands; asking again goes on from there.
+// a sale has one payment, however often and from wherever it is asked for.
+//
+// An error means that there is nothing yet that the buyer could pay; asking
+// again goes on from there. Later on, whatever fails on the way, the answer is
+// the payment as it stands: nobody reads "failed, try again" whose money may be
+// taken.
 func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayment) (*Payment, error) {
 	r, p, err := f.load(ctx, id, token)
 	if err != nil {
@@ -26,9 +30,15 @@ func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayme
 			return nil, err
 		}
 	}
-	p, err = f.cfg.Payments.Advance(ctx, p.ID)
-	if err != nil {
+	latest, err := f.cfg.Payments.Advance(ctx, p.ID)
+	if latest != nil {
+		p = latest
+	}
+	if err != nil && p.State == Priced {
 		return nil, err
+	}
+	if err != nil {
+		f.cfg.Log.Warn("payment not advanced", "payment", p.ID, "error", err)
 	}
 	if p.State == Intent {
 		// Who asks after a decline wants to try again: the answer sends the buyer
@@ -62,8 +72,9 @@ func (f *Registrations) begin(ctx context.Context, r *Registration, last *Paymen
 		ID: NewPaymentID(r.ID, r.Generation), Schema: PaymentSchema, State: Priced, Reason: "asked for by the buyer", Method: in.Method,
 		Registration: r.ID, Generation: r.Generation, ClientToken: r.ClientToken, Sale: r.Sale, Club: at.IRI, Node: at.Scope.Node,
 		Amount: r.Cart.Total, Currency: r.Cart.Currency, Cart: r.Cart.payable(), ReturnURL: f.returnURL(r, in.ReturnURL),
-		Processor: f.cfg.Payments.cfg.Cards.Name(), CreatedAt: now, UpdatedAt: now,
+		CreatedAt: now, UpdatedAt: now,
 	}
+	f.cfg.Payments.address(p)
 	err = f.cfg.Store.StartPayment(ctx, r, p)
 	if errors.Is(err, ErrConflict) {
 		// Somebody else pressed "pay" in the same moment: theirs is the payment.
@@ -146,7 +157,7 @@ func (m *Payments) Cancel(ctx context.Context, id PaymentID) (*Payment, error) {
 	for range maxSteps {
 		p, err := m.Advance(ctx, id)
 		switch {
-		case err != nil:
+		case err != nil && (p == nil || p.State == Priced || p.State == Intent || p.State == Cancelling):
 			return nil, err
 		case p.State == Cancelled:
 			return p, nil

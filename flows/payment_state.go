@@ -41,8 +41,8 @@ func (id PaymentID) Split() (registration string, generation int) {
 //	                                                   ├─→ in_doubt ── journalled answer
 //	                                                   └─→ refund_due ─→ refunding ─→ refunded
 //
-// Every state that is not final may become blocked: something does not match,
-// and no machine touches the payment any more.
+// Every state in which the processor is asked may become blocked: something
+// does not match, and no machine touches the payment any more.
 type PaymentState string
 
 // The states of a payment.
@@ -78,10 +78,10 @@ var transitions = map[PaymentState][]PaymentState{
 	Intent:     {Authorised, Cancelling, Blocked},
 	Authorised: {Capturing, Cancelling, Blocked},
 	Capturing:  {Captured, Cancelling, Blocked},
-	Captured:   {Sending, Blocked},
+	Captured:   {Sending},
 	Sending:    {Recorded, Captured, RefundDue, InDoubt, Blocked},
 	Cancelling: {Cancelled, Blocked},
-	RefundDue:  {Refunding, Blocked},
+	RefundDue:  {Refunding},
 	Refunding:  {Refunded, Blocked},
 	InDoubt:    {Recorded, Blocked},
 }
@@ -117,7 +117,13 @@ type Payment struct {
 	Amount       int64        `json:"amount"`   // minor units
 	Currency     string       `json:"currency"` // ISO 4217
 	Cart         []CartLine   `json:"cart"`     // what the amount is for
-	ReturnURL    string       `json:"returnUrl"`
+
+	// What the processor is told beside the amount. It is fixed with the price, so
+	// that every gateway asks for the payment in the same words: the processor
+	// refuses other words under the same key.
+	ReturnURL  string `json:"returnUrl"`
+	WebhookURL string `json:"webhookUrl"`
+	Signature  string `json:"signature"` // of the metadata, hex
 
 	Processor    string `json:"processor"`
 	ProcessorID  string `json:"processorId,omitempty"`
@@ -125,7 +131,7 @@ type Payment struct {
 	ClientSecret string `json:"clientSecret,omitempty"`
 	DeclineCode  string `json:"declineCode,omitempty"`
 
-	Payer     *Payer    `json:"payer,omitempty"` // read with the sale, for the record
+	Payer     *Payer    `json:"payer,omitempty"` // read with the sale, for the record; dropped at the end
 	Claim     int       `json:"claim"`           // number of the claim being used or used last; 0 before the first
 	PostID    string    `json:"postId,omitempty"`
 	Unrelease bool      `json:"unrelease,omitempty"` // claim Claim was given up unused, and its release is not written yet

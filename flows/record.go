@@ -16,14 +16,15 @@ import (
 
 // The figures of the one POST that tells the club system that money came in.
 const (
-	// claimLife: a process that slept longer than this after it asked for its
-	// claim may find that others have drawn conclusions, so it must not send.
+	// claimLife: a process that slept longer than this after it took the sending
+	// upon itself may find that others have drawn conclusions, so it must not send.
 	claimLife = 10 * time.Second
 	// triesPerClaim: a request of which no byte left may be sent again at once, a few times.
 	triesPerClaim = 3
 	// maxClaims: with the pauses of claimPause about 25 minutes of a club system
-	// that cannot be reached; then the buyer gets the money back. Two metadata
-	// entries a claim stay well inside the processors' 50.
+	// that can be read and takes no payment; then the buyer gets the money back.
+	// While it cannot be read either, nothing is claimed. Three metadata entries a
+	// claim stay well inside the processors' 50.
 	maxClaims = 10
 )
 
@@ -39,10 +40,7 @@ func (m *Payments) prepareRecord(ctx context.Context, p *Payment) (step, error) 
 		return wait(early), nil
 	}
 	if p.Unrelease {
-		if err := m.annotate(ctx, p, "release", p.PostID); err != nil {
-			return step{}, processorFailed(err)
-		}
-		return step{to: Captured, reason: p.Reason, edit: func(next *Payment) { next.Unrelease = false }}, nil
+		return m.releaseLate(ctx, p)
 	}
 	payer := p.Payer
 	if payer == nil || m.cfg.Now().Sub(payer.ReadAt) > freshSale {
@@ -68,7 +66,7 @@ type outcome struct {
 // its end whatever happens to the caller: a POST that was begun is finished.
 func (m *Payments) record(ctx context.Context, p *Payment) error {
 	ctx = context.WithoutCancel(ctx)
-	asked := m.cfg.Now()
+	asked := p.UpdatedAt // when the sending was asked for; a process may sleep at any line since
 	gate := func() error {
 		now := m.cfg.Now()
 		// The wall clock sees a machine that was suspended, the monotonic one a clock that was set.
@@ -81,7 +79,7 @@ func (m *Payments) record(ctx context.Context, p *Payment) error {
 	if result.mark == "release" {
 		// The release is written before anybody may claim again; if it cannot be
 		// written now, the record says that it is owed.
-		if err := m.annotate(ctx, p, "release", p.PostID); err != nil {
+		if err := m.release(ctx, p); err != nil {
 			edit := result.edit
 			result.edit = func(next *Payment) {
 				if edit != nil {
@@ -102,28 +100,47 @@ func (m *Payments) record(ctx context.Context, p *Payment) error {
 	return storageFailed(err)
 }
 
-// claimAndSend wins the claim, or finds it lost, and sends.
+// claimAndSend wins the claim, or finds it lost, and sends. It reads before it
+// claims: the key of an attempt that Redis has forgotten may be forgotten by the
+// processor too, its entry in the journal is not.
 func (m *Payments) claimAndSend(ctx context.Context, p *Payment, gate club.Gate) outcome {
-	held, err := m.claim(ctx, p, gate)
+	held, mismatch, err := m.read(ctx, p)
+	switch {
+	case err != nil:
+		return m.notSent(p, "the processor could not be asked before the claim")
+	case mismatch != "":
+		return outcome{step: step{to: Blocked, reason: mismatch}}
+	case !free(held, p.Claim, ""):
+		return outcome{step: step{to: InDoubt, reason: "the processor's journal tells of another attempt"}}
+	case !whole(held):
+		return outcome{step: step{to: Blocked, reason: "to be recorded, and the processor says " + string(held.State)}}
+	}
+	held, err = m.claim(ctx, p, gate)
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):
 		return outcome{step: step{to: InDoubt, reason: "claim " + strconv.Itoa(p.Claim) + " is held by another process"}}
 	case err != nil:
 		return m.notSent(p, "the claim was not confirmed by the processor")
-	case held.Metadata[claimKey("post", p.Claim)] != p.PostID || !onlyReleased(held, p.Claim) || journalled(held):
+	case !free(held, p.Claim, p.PostID):
 		return outcome{step: step{to: InDoubt, reason: "the processor's journal tells of another attempt"}}
+	case !whole(held):
+		return outcome{mark: "release", step: step{to: Blocked, reason: "claimed, and the processor says " + string(held.State)}}
 	}
 	return m.send(ctx, p, gate)
 }
 
-// claim writes our post id under the claim's number. The key makes one winner:
-// a repetition of our own request replays its success, another process's is refused.
+// claim writes our post id under the claim's number, as long as the gate is
+// open. The key makes one winner: a repetition of our own request replays its
+// success, another process's is refused.
 func (m *Payments) claim(ctx context.Context, p *Payment, gate club.Gate) (held cards.Payment, err error) {
 	key := fmt.Sprintf("claim:%s:%d", p.ID, p.Claim)
 	entry := map[string]string{claimKey("post", p.Claim): p.PostID}
 	for range triesPerClaim {
+		if closed := gate(); closed != nil {
+			return held, errors.Join(err, closed)
+		}
 		held, err = m.cfg.Cards.Annotate(ctx, key, p.ProcessorID, entry)
-		if err == nil || errors.Is(err, cards.ErrKeyReused) || gate() != nil {
+		if err == nil || errors.Is(err, cards.ErrKeyReused) {
 			break
 		}
 	}
@@ -195,17 +212,56 @@ func (m *Payments) annotate(ctx context.Context, p *Payment, what, value string)
 	return err
 }
 
+// release gives the current claim up. Where somebody else's release stands
+// already, it stays: it names another post, so that no later claim and no refund
+// will take this one for given up.
+func (m *Payments) release(ctx context.Context, p *Payment) error {
+	err := m.annotate(ctx, p, "release", p.PostID)
+	if errors.Is(err, cards.ErrKeyReused) {
+		return nil
+	}
+	return err
+}
+
+// releaseLate writes the release that could not be written with its outcome.
+func (m *Payments) releaseLate(ctx context.Context, p *Payment) (step, error) {
+	if err := m.release(ctx, p); err != nil {
+		return step{}, processorFailed(err)
+	}
+	return step{to: p.State, reason: p.Reason, edit: func(next *Payment) { next.Unrelease = false }}, nil
+}
+
 // claimKey names a journal entry: fd_post_1, fd_release_1, fd_done_1.
 func claimKey(what string, n int) string { return "fd_" + what + "_" + strconv.Itoa(n) }
 
-// onlyReleased tells whether every claim before the n-th was released.
-func onlyReleased(held cards.Payment, n int) bool {
+// free tells whether the n-th claim is there for a post (empty: for whoever
+// comes first): no acceptance is journalled, every earlier claim was given up,
+// and nobody else has written anything under this one.
+func free(held cards.Payment, n int, post string) bool {
 	for i := 1; i < n; i++ {
-		if held.Metadata[claimKey("release", i)] == "" {
+		if !released(held, i) {
 			return false
 		}
 	}
-	return held.Metadata[claimKey("release", n)] == ""
+	return held.Metadata[claimKey("post", n)] == post && held.Metadata[claimKey("release", n)] == "" && !journalled(held)
+}
+
+// released tells whether a claim was given up by its holder, whose post the
+// release names; or before anybody won it, after which nobody can use it.
+func released(held cards.Payment, n int) bool {
+	post, release := held.Metadata[claimKey("post", n)], held.Metadata[claimKey("release", n)]
+	return release != "" && (post == "" || post == release)
+}
+
+// givenUp tells whether nobody can have sent anything under any claim, and
+// nobody ever will: the last one is closed, and each that was won was released.
+func givenUp(held cards.Payment, last int) bool {
+	for n := 1; n <= maxClaims; n++ {
+		if held.Metadata[claimKey("post", n)] != "" && !released(held, n) {
+			return false
+		}
+	}
+	return released(held, last)
 }
 
 // journalled tells whether an accepted answer was journalled under any claim.
@@ -218,10 +274,16 @@ func journalled(held cards.Payment) bool {
 	return false
 }
 
+// address fixes what the processor will be told of a new payment.
+func (m *Payments) address(p *Payment) {
+	p.Processor, p.WebhookURL = m.cfg.Cards.Name(), m.cfg.WebhookURL
+	p.Signature = hex.EncodeToString(m.cfg.Keys.Sign(signedText(m.metadata(p))))
+}
+
 // metadata is what the processor keeps for us: enough to find and to rebuild
 // the payment without Redis, signed, and without personal data.
 func (m *Payments) metadata(p *Payment) map[string]string {
-	entries := map[string]string{
+	return map[string]string{
 		"fd_version":      "1",
 		"fd_environment":  m.cfg.Environment,
 		"fd_registration": p.Registration,
@@ -230,9 +292,8 @@ func (m *Payments) metadata(p *Payment) map[string]string {
 		"fd_currency":     p.Currency,
 		"fd_club":         string(p.Club),
 		"fd_generation":   strconv.Itoa(p.Generation),
+		"fd_mac":          p.Signature,
 	}
-	entries["fd_mac"] = hex.EncodeToString(m.cfg.Keys.Sign(signedText(entries)))
-	return entries
 }
 
 // ours tells whether metadata says what the record says, and we signed it.

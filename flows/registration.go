@@ -96,19 +96,7 @@ func (f *Registrations) fill(ctx context.Context, r *Registration, at Club, pers
 		return err
 	}
 	r.Contact = &Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}
-	r.Sale, r.Items, r.Cart = "", nil, Cart{Currency: at.Currency}
-	if len(items) == 0 {
-		return nil
-	}
-	if err := f.createSale(ctx, r, at, contact); err != nil {
-		return err
-	}
-	for i, item := range items {
-		if err := f.addArticle(ctx, r, at, item, offers[i]); err != nil {
-			return err
-		}
-	}
-	return f.readCart(ctx, r, at)
+	return f.fillSale(ctx, r, at, contact, items, offers)
 }
 
 // Get answers with the whole state. A visitor who comes back from the
@@ -165,10 +153,7 @@ func (f *Registrations) nudge(ctx context.Context, p *Payment) *Payment {
 // and a new sale with the same items, since the club system changes neither.
 func (f *Registrations) PutPerson(ctx context.Context, id, token string, person Person) (View, error) {
 	return f.change(ctx, id, token, func(r *Registration, at Club) error {
-		items := make([]NewItem, len(r.Items))
-		for i, item := range r.Items {
-			items[i] = item.NewItem
-		}
+		items := r.wishes()
 		offers, err := f.offers(ctx, r, items, "/items/%d")
 		if err != nil {
 			return err

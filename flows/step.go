@@ -12,10 +12,14 @@ import (
 )
 
 // createIntent makes the payment known to the processor. The key derives from
-// the sale and the generation: whoever comes here again gets the same payment.
+// the sale and the generation: whoever comes here again gets the same payment,
+// unless they come so late that the processor may have forgotten the key.
 func (m *Payments) createIntent(ctx context.Context, p *Payment) (step, error) {
+	if m.cfg.Now().Sub(p.CreatedAt) > payable {
+		return step{to: Blocked, reason: "too old to be made at the processor"}, nil
+	}
 	created, err := m.cfg.Cards.Create(ctx, fmt.Sprintf("payment:%s:%d", p.Sale, p.Generation), cards.NewPayment{
-		Amount: p.Amount, Currency: p.Currency, Metadata: m.metadata(p), ReturnURL: p.ReturnURL, WebhookURL: m.cfg.WebhookURL,
+		Amount: p.Amount, Currency: p.Currency, Metadata: m.metadata(p), ReturnURL: p.ReturnURL, WebhookURL: p.WebhookURL,
 	})
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):
@@ -45,8 +49,12 @@ func (m *Payments) awaitBuyer(ctx context.Context, p *Payment) (step, error) {
 	case cards.Refunded:
 		return step{to: Blocked, reason: "it was refunded at the processor"}, nil
 	}
-	if held.State == cards.Declined && held.DeclineCode != p.DeclineCode {
-		return step{to: Intent, reason: "declined: " + held.DeclineCode, edit: func(next *Payment) { next.DeclineCode = held.DeclineCode }}, nil
+	if held.DeclineCode != p.DeclineCode {
+		reason := "declined: " + held.DeclineCode
+		if held.DeclineCode == "" {
+			reason = "the buyer tries again"
+		}
+		return step{to: Intent, reason: reason, edit: func(next *Payment) { next.DeclineCode = held.DeclineCode }}, nil
 	}
 	if m.cfg.Now().Sub(p.UpdatedAt) > idleIntent {
 		return step{to: Cancelling, reason: "the buyer left"}, nil
@@ -64,9 +72,13 @@ func (m *Payments) checkSale(ctx context.Context, p *Payment) (step, error) {
 		return step{}, err
 	case mismatch != "":
 		return step{to: Blocked, reason: mismatch}, nil
-	case held.State != cards.Authorised && held.State != cards.Captured:
+	case held.State == cards.Captured:
+		// Redis has forgotten the capture. The sale was checked before it, and a
+		// check that fails now could not undo it.
+		return step{to: Capturing, reason: "the money was taken before"}, nil
+	case held.State != cards.Authorised:
 		return step{to: Cancelling, reason: "the processor no longer holds the authorisation: " + string(held.State)}, nil
-	case held.State == cards.Authorised && m.cfg.Now().Sub(p.UpdatedAt) > idleAuthorisation:
+	case m.cfg.Now().Sub(p.UpdatedAt) > idleAuthorisation:
 		return step{to: Cancelling, reason: "the authorisation is too old"}, nil
 	}
 	sale, check, err := m.readSale(ctx, p)
@@ -77,6 +89,8 @@ func (m *Payments) checkSale(ctx context.Context, p *Payment) (step, error) {
 		reason = "the club system could not be asked before the capture"
 	case !check.Valid:
 		reason = "the sale no longer passes the check"
+	case sale.State != "" && sale.State != saleBuilding: // the check has nothing against such a sale
+		reason = "the sale was settled in another way"
 	case sale.TotalTI != p.Amount || !sameCart(p.Cart, cartLines(sale)):
 		reason = "the sale changed after the buyer agreed to the price"
 	}
@@ -103,12 +117,11 @@ func (m *Payments) payer(sale club.Sale) *Payer {
 // capture takes the money. Its key makes it harmless to ask twice.
 func (m *Payments) capture(ctx context.Context, p *Payment) (step, error) {
 	_, err := m.cfg.Cards.Capture(ctx, "capture:"+string(p.ID), p.ProcessorID, p.Amount)
-	if err != nil && !errors.Is(err, cards.ErrState) && !errors.Is(err, cards.ErrRefused) {
-		return step{}, processorFailed(err)
-	}
-	refused := err != nil
-	if !refused {
+	switch {
+	case err == nil:
 		return step{to: Captured, reason: "the money is taken"}, nil
+	case !lastWord(err):
+		return step{}, processorFailed(err)
 	}
 	held, mismatch, err := m.read(ctx, p)
 	switch {
@@ -125,15 +138,24 @@ func (m *Payments) capture(ctx context.Context, p *Payment) (step, error) {
 	}
 }
 
+// lastWord tells whether the processor has refused a call for good: where the
+// payment stands has to be read then.
+func lastWord(err error) bool {
+	return errors.Is(err, cards.ErrState) || errors.Is(err, cards.ErrRefused) || errors.Is(err, cards.ErrNotFound)
+}
+
 // cancel gives the payment up at the processor, and believes only what it reads back.
 func (m *Payments) cancel(ctx context.Context, p *Payment) (step, error) {
-	held, err := m.cfg.Cards.Cancel(ctx, "cancel:"+string(p.ID), p.ProcessorID)
-	if errors.Is(err, cards.ErrState) {
-		held, err = m.cfg.Cards.Get(ctx, p.ProcessorID)
+	_, err := m.cfg.Cards.Cancel(ctx, "cancel:"+string(p.ID), p.ProcessorID)
+	if err != nil && !lastWord(err) {
+		return step{}, processorFailed(err)
 	}
+	held, mismatch, err := m.read(ctx, p)
 	switch {
 	case err != nil:
-		return step{}, processorFailed(err)
+		return step{}, err
+	case mismatch != "":
+		return step{to: Blocked, reason: mismatch}, nil
 	case held.State == cards.Cancelled:
 		return step{to: Cancelled, reason: p.Reason}, nil
 	default:
@@ -141,7 +163,8 @@ func (m *Payments) cancel(ctx context.Context, p *Payment) (step, error) {
 	}
 }
 
-// refund gives the money back, unless the journal at the processor says that it was recorded after all.
+// refund gives the money back, unless the journal at the processor knows better:
+// Redis may have forgotten that it was recorded, or who is about to.
 func (m *Payments) refund(ctx context.Context, p *Payment) (step, error) {
 	held, mismatch, err := m.read(ctx, p)
 	switch {
@@ -153,11 +176,22 @@ func (m *Payments) refund(ctx context.Context, p *Payment) (step, error) {
 		return step{to: Blocked, reason: "a refund is due for a payment that was recorded"}, nil
 	case held.State == cards.Refunded:
 		return step{to: Refunded, reason: p.Reason}, nil
+	case p.Unrelease:
+		return m.releaseLate(ctx, p)
+	case !givenUp(held, p.Claim):
+		return step{to: Blocked, reason: "a refund is due while a claim to record it is open"}, nil
+	case !whole(held):
+		return step{to: Blocked, reason: "a refund is due, and the processor says " + string(held.State)}, nil
 	}
-	if _, err := m.cfg.Cards.Refund(ctx, "refund:"+string(p.ID), p.ProcessorID, p.Amount); err != nil {
+	_, err = m.cfg.Cards.Refund(ctx, "refund:"+string(p.ID), p.ProcessorID, p.Amount)
+	switch {
+	case err == nil:
+		return step{to: Refunded, reason: p.Reason}, nil
+	case lastWord(err):
+		return step{to: Blocked, reason: "the processor refused the refund"}, nil
+	default:
 		return step{}, processorFailed(err)
 	}
-	return step{to: Refunded, reason: p.Reason}, nil
 }
 
 // askJournal resolves a doubt for which an accepted answer was journalled.
@@ -184,15 +218,26 @@ func (m *Payments) read(ctx context.Context, p *Payment) (held cards.Payment, mi
 		return held, "the processor does not know the payment", nil
 	case err != nil:
 		return held, "", processorFailed(err)
-	case held.Amount != p.Amount || held.Currency != p.Currency:
-		return held, "the processor holds another amount or currency", nil
-	case held.State == cards.Captured && held.Captured != p.Amount:
-		return held, "the processor captured another amount", nil
-	case !m.ours(p, held.Metadata):
-		return held, "the processor's metadata does not match or is not signed by us", nil
+	default:
+		return held, m.compare(p, held), nil
 	}
-	return held, "", nil
 }
+
+// compare says where the processor's payment differs from the record; empty when nowhere.
+func (m *Payments) compare(p *Payment, held cards.Payment) string {
+	switch {
+	case held.Amount != p.Amount || held.Currency != p.Currency:
+		return "the processor holds another amount or currency"
+	case held.State == cards.Captured && held.Captured != p.Amount:
+		return "the processor captured another amount"
+	case !m.ours(p, held.Metadata):
+		return "the processor's metadata does not match or is not signed by us"
+	}
+	return ""
+}
+
+// whole tells whether the money was taken and none of it went back.
+func whole(held cards.Payment) bool { return held.State == cards.Captured && held.Refunded == 0 }
 
 // processorFailed says that the card processor could not be asked; nothing is known to have changed.
 func processorFailed(err error) error {

@@ -69,11 +69,16 @@ for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', ARGV[2], id) end
 return due
 `)
 
+// firstLook is when a sweeper looks at a payment that nobody has looked at: after
+// more time than the start takes with all its repetitions, since an entry whose
+// payment is not there yet would be dropped.
+const firstLook = 15 * time.Second
+
 // StartPayment implements flows.Store. The payment enters the list of open
 // ones first: an entry without a payment is dropped later, a payment without
 // an entry would never be looked at.
 func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flows.Payment) error {
-	if err := s.LookAt(ctx, p.ID, p.CreatedAt); err != nil {
+	if err := s.LookAt(ctx, p.ID, p.CreatedAt.Add(firstLook)); err != nil {
 		return err
 	}
 	rKey, pKey := registrationKey(r.ID), paymentKey(p.ID)

@@ -1,0 +1,169 @@
+package flows_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
+)
+
+// badge is an offer that goes with any other, without a date.
+var badge = flows.NewItem{OfferID: "2501"}
+
+func (w *world) addItem(g *gateway, r *flows.Registration, item flows.NewItem) (flows.View, error) {
+	return g.registrations.AddItem(w.Context(), r.ID, holderToken, item)
+}
+
+// expectCart holds the cart to names of articles, both as the visitor and as the club system sees it.
+func (w *world) expectCart(view flows.View, names ...string) {
+	w.Helper()
+	var seen []string
+	for _, line := range view.Cart.Lines {
+		seen = append(seen, line.Name)
+	}
+	sale := must(w, func() (club.Sale, error) { return w.club.GetSale(w.Context(), bastille, view.Sale) })
+	if got, want := strings.Join(seen, ", "), strings.Join(names, ", "); got != want || len(sale.Articles) != len(names) {
+		w.Errorf("the cart holds %s, want %s; the sale has %d articles", got, want, len(sale.Articles))
+	}
+	if view.Cart.Total != sale.TotalTI || !view.Cart.Valid {
+		w.Errorf("the cart is %+v, the sale costs %d", view.Cart, sale.TotalTI)
+	}
+}
+
+// TestAddItemAgain asks for the same item twice because the first answer was
+// lost, here or there: it is in the cart once.
+func TestAddItemAgain(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(*world, *frontdesktest.Wire){
+		"the club system's answer, and the sale cannot be read": func(w *world, _ *frontdesktest.Wire) {
+			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "drop_after", Times: times(1)},
+				clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before"})
+		},
+		"the registration cannot be saved": func(w *world, wire *frontdesktest.Wire) {
+			w.meddle("POST", "/sim/demo/sales/*/articles", nil, wire.Cut)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			wire := frontdesktest.NewWire(t, frontdesktest.Breakage{})
+			first := w.gateway(wiring{redisURL: "redis://" + wire.To(strings.TrimPrefix(w.redisURL, "redis://"))})
+			r := w.registered(w.gateway())
+			lose(w, wire)
+			if _, err := w.addItem(first, r, badge); err == nil {
+				t.Fatal("nothing was lost")
+			}
+			w.fault()
+			view, err := w.addItem(w.gateway(), r, badge)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.expectCart(view, "Quarter Pass, paid once", "Access Badge")
+		})
+	}
+}
+
+// TestAddItemTwice asks for two of the same on purpose.
+func TestAddItemTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	r := w.registered(g)
+	for range 2 {
+		if _, err := w.addItem(g, r, badge); err != nil {
+			t.Fatal(err)
+		}
+	}
+	view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) })
+	w.expectCart(view, "Quarter Pass, paid once", "Access Badge", "Access Badge")
+	if len(view.Items) != 3 {
+		t.Errorf("the visitor asked for %+v", view.Items)
+	}
+}
+
+// TestAnswerOfTheClubSystemIsLost: when only the answer is lost, the cart tells at once.
+func TestAnswerOfTheClubSystemIsLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	r := w.registered(g)
+	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "drop_after", Times: times(1)})
+	view, err := w.addItem(g, r, badge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.expectCart(view, "Quarter Pass, paid once", "Access Badge")
+}
+
+// TestCartWhilePaying changes a cart that is being paid, and one whose payment began at the same moment.
+func TestCartWhilePaying(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.started(g)
+	r := &flows.Registration{ID: p.Registration}
+	if _, err := w.addItem(g, r, badge); flows.CodeOf(err) != flows.CartFrozen {
+		t.Errorf("a frozen cart answers %v", err)
+	}
+
+	other := w.registered(g)
+	w.meddle("POST", "/sim/demo/sales/*/articles", func() {
+		if _, err := w.gateway().pay(t.Context(), other.ID); err != nil {
+			t.Error(err)
+		}
+	}, nil)
+	if _, err := w.addItem(g, other, badge); flows.CodeOf(err) != flows.Conflict {
+		t.Errorf("a change that lost the race is answered by %v", err)
+	}
+	// The article is in the sale, and the buyer agreed to a price without it.
+	q := w.stored(g, flows.NewPaymentID(other.ID, 1))
+	w.confirm(q, goodCard)
+	if q = w.advance(g, q); q.State != flows.Cancelled {
+		t.Errorf("%s (%s)", q.State, q.Reason)
+	}
+	w.expectSound(q)
+}
+
+// TestLateVisitor cannot pay a sale that is too old for the processor's memory.
+func TestLateVisitor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	r := w.registered(g)
+	w.clock.Advance(20*time.Hour + time.Second)
+	if _, err := g.pay(t.Context(), r.ID); flows.CodeOf(err) != flows.RegistrationClosed {
+		t.Errorf("the visitor is told %v", err)
+	}
+	view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) })
+	if view.Phase != flows.Expired || len(view.Actions) != 0 || len(w.sandbox.Payments()) != 0 {
+		t.Errorf("the visitor sees %s and may %v", view.Phase, view.Actions)
+	}
+}
+
+// TestNotYours: whoever does not hold the registration learns nothing of it.
+func TestNotYours(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.started(g)
+	ctx, id := t.Context(), p.Registration
+	for _, token := range []string{"", "guessed", holderToken + " "} {
+		_, getErr := g.registrations.Get(ctx, id, token)
+		_, payErr := g.registrations.Pay(ctx, id, token, flows.StartPayment{Method: "card"})
+		_, abandonErr := g.registrations.Abandon(ctx, id, token)
+		_, byIDErr := g.registrations.PaymentByID(ctx, id, token, p.ID)
+		for _, err := range []error{getErr, payErr, abandonErr, byIDErr} {
+			if flows.CodeOf(err) != flows.NotFound {
+				t.Errorf("with token %q: %v", token, err)
+			}
+		}
+	}
+	other := w.started(g)
+	if _, err := g.registrations.PaymentByID(ctx, id, holderToken, other.ID); flows.CodeOf(err) != flows.NotFound {
+		t.Errorf("another registration's payment: %v", err)
+	}
+}

@@ -1,0 +1,128 @@
+package flows_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+)
+
+// TestEveryMessageBreaks breaks each message of a whole payment, to Redis, to
+// the processor and to the club system alike: lost on the way or with its
+// answer, alone or with the gateway that sent it. Another gateway then goes on.
+func TestEveryMessageBreaks(t *testing.T) {
+	t.Parallel()
+	redisURL := frontdesktest.NewRedis(t)
+	for name, plan := range map[string]frontdesktest.Breakage{
+		"the message is lost":                 {},
+		"the answer is lost":                  {AnswerLost: true},
+		"the gateway dies before the message": {ForGood: true},
+		"the gateway dies before the answer":  {AnswerLost: true, ForGood: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ends := map[flows.PaymentState]int{}
+			for plan.Message = 1; ; plan.Message++ {
+				broke := false
+				t.Run(fmt.Sprint(plan.Message), func(t *testing.T) {
+					w := newWorldOn(t, redisURL)
+					end, wire := w.breakAt(plan)
+					broke = wire.Broke()
+					ends[end]++
+				})
+				if !broke {
+					break // the payment has no more messages
+				}
+			}
+			t.Logf("the payments ended %v", ends)
+			if ends[flows.Recorded] == 0 || ends[flows.InDoubt] == 0 {
+				t.Error("the breakages did not reach both sides of the recording")
+			}
+		})
+	}
+}
+
+// breakAt lives a payment with a gateway whose wire breaks, and ends it with one whose wire is whole.
+func (w *world) breakAt(plan frontdesktest.Breakage) (flows.PaymentState, *frontdesktest.Wire) {
+	wire := frontdesktest.NewWire(w, plan)
+	redisAddress := strings.TrimPrefix(w.redisURL, "redis://")
+	doomed := w.gateway(wiring{outside: wire.To(w.address), redisURL: "redis://" + wire.To(redisAddress)})
+	survivor := w.gateway()
+	versions := w.watchVersions(survivor)
+	r := w.registered(survivor)
+
+	w.ask(doomed, r.ID)
+	p := w.ask(survivor, r.ID) // the visitor presses the button again
+	if p.State == flows.Intent {
+		w.confirm(p, goodCard)
+	}
+	w.ask(doomed, r.ID)
+	end := w.settle(survivor, p)
+	if end.State == flows.Cancelled {
+		// Nothing was charged, so the visitor tries again.
+		p = w.ask(survivor, r.ID)
+		w.confirm(p, goodCard)
+		end = w.settle(survivor, p)
+	}
+	w.expectSound(end)
+	versions.expectGrowth(w)
+	return end.State, wire
+}
+
+// ask asks for the payment, as the visitor's browser does, and holds what it is
+// told: nobody is sent to pay while their money is taken.
+func (w *world) ask(g *gateway, registration string) *flows.Payment {
+	w.Helper()
+	p, err := g.pay(w.Context(), registration)
+	taken := false
+	for _, held := range w.sandbox.Payments() {
+		taken = taken || held.State == cards.Captured
+	}
+	switch {
+	case err != nil && taken && flows.CodeOf(err) != flows.StorageUnavailable:
+		w.Errorf("the money is taken and the visitor is told: %v", err)
+	case err == nil && taken && p.View().Retry != "never":
+		w.Errorf("the money is taken and the visitor is told %+v", p.View())
+	}
+	return p
+}
+
+// versions are the versions that a payment had, in order.
+type versions struct {
+	mu   sync.Mutex
+	seen map[flows.PaymentID][]int64
+}
+
+func (w *world) watchVersions(g *gateway) *versions {
+	v := &versions{seen: map[flows.PaymentID][]int64{}}
+	w.log.listen(func(id flows.PaymentID, _ move) {
+		stored, err := g.store.Payment(w.Context(), id)
+		if err != nil {
+			return
+		}
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.seen[id] = append(v.seen[id], stored.Version)
+	})
+	return v
+}
+
+func (v *versions) expectGrowth(w *world) {
+	w.Helper()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.seen) == 0 {
+		w.Error("no payment moved")
+	}
+	for id, seen := range v.seen {
+		for i := 1; i < len(seen); i++ {
+			if seen[i] <= seen[i-1] {
+				w.Errorf("payment %s had the versions %v", id, seen)
+			}
+		}
+	}
+}

@@ -1,0 +1,494 @@
+package flows_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/flows/store"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
+)
+
+const (
+	goodCard     = "4242424242424242"
+	declinedCard = "4000000000000002"
+	bankAsks     = "4000002500003155"
+	holderToken  = "the-holder's-token"
+)
+
+// bastille is where the tests' visitors register.
+var bastille = club.Scope{ClientToken: "demo", Club: "/demo/clubs/11", Node: "/demo/network_nodes/3"}
+
+// quarterPass is an offer that is paid by card at once.
+const (
+	quarterPass      = club.IRI("/demo/offers/201")
+	quarterPassPrice = 14900
+)
+
+// world is what the gateways of a test share: the club system, the card
+// processor, a Redis and the time.
+type world struct {
+	*testing.T
+	clock     *frontdesktest.Clock
+	sim       *clubsim.World
+	sandbox   *sandbox.Server
+	processor *sandbox.Client // the test's own hand at the processor
+	club      *club.Client    // the test's own hand at the club system
+	address   string          // of both, as the gateways reach them
+	redisURL  string
+	redis     *redis.Client // the test's own hand in Redis
+	log       *journal
+
+	mu      sync.Mutex
+	meddler *meddler
+}
+
+// newWorld makes a world on a Redis of its own.
+func newWorld(t *testing.T) *world { return newWorldOn(t, frontdesktest.NewRedis(t)) }
+
+// newWorldOn makes a world on a Redis that it shares with others: every
+// registration has an id of its own.
+func newWorldOn(t *testing.T, redisURL string) *world {
+	t.Helper()
+	w := &world{T: t, clock: frontdesktest.NewClock(), redisURL: redisURL, log: &journal{}}
+	simulator := clubsim.New(clubsim.Config{Now: w.clock.Now})
+	w.sim = simulator.World(clubsim.DemoClientToken)
+	mux := http.NewServeMux()
+	server, own := httptest.NewServer(w.meddled(mux)), httptest.NewServer(mux)
+	w.address = server.Listener.Addr().String()
+	w.sandbox = sandbox.NewServer(sandbox.ServerConfig{Now: w.clock.Now, BaseURL: server.URL + "/sandbox"})
+	mux.Handle("/sim/", http.StripPrefix("/sim", simulator))
+	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", w.sandbox))
+	w.processor = sandbox.New(sandbox.Config{URL: own.URL + "/sandbox", Now: w.clock.Now})
+	w.club = w.clubClient(own.Listener.Addr().String())
+	options, err := redis.ParseURL(redisURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.redis = redis.NewClient(options)
+	t.Cleanup(func() {
+		for _, s := range []*httptest.Server{server, own} {
+			s.CloseClientConnections()
+			defer s.Close()
+		}
+		simulator.Close()
+		w.sandbox.Close()
+		w.redis.Close()
+		if t.Failed() {
+			t.Logf("log of the gateways:\n%s", w.log)
+		}
+	})
+	return w
+}
+
+func (w *world) clubClient(address string) *club.Client {
+	return club.New(club.Config{
+		BaseURL: "http://" + address + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
+		GatewayKey: clubsim.DemoGatewayKey, Now: w.clock.Now, Limits: club.Limits{Attempts: 1}, // faults are to be seen, not mended
+	})
+}
+
+// gateway is one gateway's journeys, run in the process of the test.
+type gateway struct {
+	*flows.Payments
+	registrations *flows.Registrations
+	catalogue     *flows.Catalogue
+	store         *store.Store
+	queue         *flows.Queue
+	log           *slog.Logger
+}
+
+// wiring says how a gateway reaches the world; zero values mean directly, and as everybody else.
+type wiring struct {
+	outside    string // address of club system and processor
+	redisURL   string
+	webhookURL string
+	keys       *flows.Keyring
+}
+
+// gateway starts a gateway; with a wiring, one that is different from the others.
+func (w *world) gateway(how ...wiring) *gateway {
+	w.Helper()
+	in := wiring{}
+	if len(how) > 0 {
+		in = how[0]
+	}
+	orDefault(&in.outside, w.address)
+	orDefault(&in.redisURL, w.redisURL)
+	orDefault(&in.webhookURL, "http://127.0.0.1:1/v1/webhooks/card") // nobody is there: the tests do without webhooks
+	if in.keys == nil {
+		in.keys = keyring(w, "one")
+	}
+	connection, err := store.Connect(in.redisURL)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { connection.Close() })
+	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), queue: flows.NewQueue(connection), log: slog.New(w.log)}
+	client := w.clubClient(in.outside)
+	processor := sandbox.New(sandbox.Config{URL: "http://" + in.outside + "/sandbox", Now: w.clock.Now})
+	g.catalogue = flows.NewCatalogue(client)
+	g.Payments = flows.NewPayments(flows.PaymentsConfig{
+		Store: g.store, Queue: g.queue, Club: client.Money(), Cards: processor, Keys: in.keys, Environment: "test",
+		WebhookURL: in.webhookURL, Now: w.clock.Now, Log: g.log,
+	})
+	g.registrations = flows.NewRegistrations(flows.RegistrationsConfig{
+		Store: g.store, Queue: g.queue, Club: client, Catalogue: g.catalogue, Payments: g.Payments,
+		PublicURL: "https://club.example", Now: w.clock.Now, Log: g.log,
+	})
+	return g
+}
+
+func orDefault(field *string, value string) {
+	if *field == "" {
+		*field = value
+	}
+}
+
+// keyring makes a ring of keys that their names stand for, the current one first.
+func keyring(t testing.TB, names ...string) *flows.Keyring {
+	t.Helper()
+	secrets := make([][]byte, len(names))
+	for i, name := range names {
+		secret := sha256.Sum256([]byte(name))
+		secrets[i] = secret[:]
+	}
+	ring, err := flows.NewKeyring(secrets...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ring
+}
+
+// registered makes a registration whose cart can be paid by card.
+func (w *world) registered(g *gateway) *flows.Registration {
+	w.Helper()
+	ctx := w.Context()
+	home := &club.Address{Country: "FR", Locality: "Paris", PostalCode: "75011", Street: "12 rue des Lilas"}
+	contact := must(w, func() (club.Contact, error) {
+		return w.club.CreateContact(ctx, bastille, club.NewContact{FamilyName: "Martin", GivenName: "Ada", BirthDate: "1990-05-17",
+			Email: "ada@example.com", Mobile: "+33612345678", Club: bastille.Club, Status: club.StatusTemp, Address: home})
+	})
+	sale := must(w, func() (club.Sale, error) {
+		return w.club.CreateSale(ctx, bastille, club.NewSale{Contact: contact.IRI, Club: bastille.Club, ClubCode: "PARIS11",
+			FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number, Address: home})
+	})
+	start := w.clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+	if err := w.club.AddArticle(ctx, bastille, sale.IRI, club.NewArticle{Offer: quarterPass, StartDate: start}); err != nil {
+		w.Fatal(err)
+	}
+	hash := sha256.Sum256([]byte(holderToken))
+	now := w.clock.Now()
+	r := &flows.Registration{
+		ID: uuid.NewString(), State: flows.Open, ClientToken: "demo", TokenHash: hex.EncodeToString(hash[:]), ClubID: "11", Channel: "web",
+		Contact: &flows.Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}, Sale: sale.IRI,
+		Items: []flows.Item{{NewItem: flows.NewItem{OfferID: "201", StartDate: start}, Offer: quarterPass}},
+		Cart:  flows.Cart{Currency: "EUR"}, CreatedAt: now, ExpiresAt: now.Add(20 * time.Hour),
+	}
+	if err := g.store.CreateRegistration(ctx, r); err != nil {
+		w.Fatal(err)
+	}
+	return r
+}
+
+// must gives what a call of the test's own hands returned, which has to work.
+func must[T any](t testing.TB, call func() (T, error)) T {
+	t.Helper()
+	got, err := call()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// started makes a registration and asks for its payment, which then waits for the buyer.
+func (w *world) started(g *gateway) *flows.Payment {
+	w.Helper()
+	r := w.registered(g)
+	p := must(w, func() (*flows.Payment, error) { return g.pay(w.Context(), r.ID) })
+	if p.State != flows.Intent {
+		w.Fatalf("the payment is %s", p.State)
+	}
+	return p
+}
+
+// authorised is started, and the buyer has entered a good card.
+func (w *world) authorised(g *gateway) *flows.Payment {
+	w.Helper()
+	p := w.started(g)
+	w.confirm(p, goodCard)
+	return p
+}
+
+func (g *gateway) pay(ctx context.Context, registration string) (*flows.Payment, error) {
+	return g.registrations.Pay(ctx, registration, holderToken, flows.StartPayment{Method: "card"})
+}
+
+// confirm enters a card at the processor, as the buyer does.
+func (w *world) confirm(p *flows.Payment, card string) {
+	w.Helper()
+	w.act(p, "confirm", fmt.Sprintf(`{"card":%q}`, card))
+}
+
+// act does something at the processor that only the buyer can do.
+func (w *world) act(p *flows.Payment, what, body string) {
+	w.Helper()
+	answer, err := http.Post("http://"+w.address+"/sandbox/payments/"+p.ProcessorID+"/"+what, "application/json", strings.NewReader(body))
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(answer.Body)
+		w.Fatalf("%s: status %d: %s", what, answer.StatusCode, text)
+	}
+}
+
+// advance lets a gateway look at a payment, and gives the payment as it is stored then.
+func (w *world) advance(g *gateway, p *flows.Payment) *flows.Payment {
+	w.Helper()
+	if _, err := g.Advance(w.Context(), p.ID); err != nil {
+		w.Logf("advance: %v", err)
+	}
+	return w.stored(g, p.ID)
+}
+
+func (w *world) stored(g *gateway, id flows.PaymentID) *flows.Payment {
+	w.Helper()
+	return must(w, func() (*flows.Payment, error) { return g.store.Payment(w.Context(), id) })
+}
+
+// held is the payment as the processor has it.
+func (w *world) held(p *flows.Payment) cards.Payment {
+	w.Helper()
+	return must(w, func() (cards.Payment, error) { return w.processor.Get(w.Context(), p.ProcessorID) })
+}
+
+// put stores a payment in a state, as another history would have left it there.
+func (w *world) put(g *gateway, id flows.PaymentID, state flows.PaymentState, edits ...func(*flows.Payment)) *flows.Payment {
+	w.Helper()
+	p := w.stored(g, id)
+	next := *p
+	next.State, next.Reason, next.UpdatedAt = state, "put there by the test", w.clock.Now()
+	for _, edit := range edits {
+		edit(&next)
+	}
+	move := flows.Move{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString()}
+	if err := g.store.Commit(w.Context(), move); err != nil {
+		w.Fatal(err)
+	}
+	return &next
+}
+
+// ownerGone lets the time pass after which the silent owner of a payment counts as gone.
+func (w *world) ownerGone(p *flows.Payment) {
+	w.Helper()
+	if err := w.redis.HSet(w.Context(), redisKey(p), "lease", 0).Err(); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func redisKey(p *flows.Payment) string {
+	return fmt.Sprintf("fd:{%s}:payment:%d", p.Registration, p.Generation)
+}
+
+// fault makes calls to the club system go wrong.
+func (w *world) fault(faults ...clubsim.Fault) {
+	w.Helper()
+	if err := w.sim.SetFaults(faults); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// recording is the call that tells the club system of a payment.
+var recording = clubsim.FaultMatch{Method: "POST", Path: "/sales/*/payments"}
+
+func times(n int) *int { return &n }
+
+// posted counts the calls that tried to record something.
+func (w *world) posted() (n int) {
+	for _, request := range w.sim.Requests() {
+		if match, _ := path.Match("/sales/*/payments", request.Path); match && request.Method == http.MethodPost {
+			n++
+		}
+	}
+	return n
+}
+
+// lines are the ledger's entries for a payment's sale.
+func (w *world) lines(p *flows.Payment) (lines []clubsim.LedgerEntry) {
+	for _, entry := range w.sim.Ledger() {
+		if entry.SaleID == string(p.Sale) {
+			lines = append(lines, entry)
+		}
+	}
+	return lines
+}
+
+// meddler does something at one moment of the machine's dealings with the world.
+type meddler struct {
+	method, pattern string
+	before, after   func() // each may be nil
+	fail            int    // answer so many requests with 503, with nothing done but before
+}
+
+// meddle does something around the next request that matches, such as POST
+// /sandbox/payments/*/capture.
+func (w *world) meddle(method, pattern string, before, after func()) {
+	w.setMeddler(&meddler{method: method, pattern: pattern, before: before, after: after})
+}
+
+// fail answers the next requests that match with 503 and does nothing.
+func (w *world) fail(method, pattern string, times int) {
+	w.setMeddler(&meddler{method: method, pattern: pattern, fail: times})
+}
+
+func (w *world) setMeddler(m *meddler) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.meddler = m
+}
+
+// take gives what is to be done around a request.
+func (w *world) take(r *http.Request) meddler {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	m := w.meddler
+	if m == nil || m.method != r.Method {
+		return meddler{}
+	}
+	if match, _ := path.Match(m.pattern, r.URL.Path); !match {
+		return meddler{}
+	}
+	taken := *m
+	if m.fail--; m.fail <= 0 {
+		w.meddler = nil
+	}
+	return taken
+}
+
+func (w *world) meddled(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		m := w.take(r)
+		if m.before != nil {
+			m.before()
+		}
+		if m.fail > 0 {
+			rw.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(rw, r)
+		if m.after != nil {
+			m.after() // small answers leave only when the handler returns
+		}
+	})
+}
+
+// move is a transition as the machine reported it.
+type move struct{ from, to flows.PaymentState }
+
+// journal is the log of a world's gateways. It keeps the transitions apart.
+type journal struct {
+	mu     sync.Mutex
+	text   bytes.Buffer
+	moves  map[flows.PaymentID][]move
+	onMove func(flows.PaymentID, move)
+}
+
+// listen has f called at every transition, by the gateway that made it, before
+// it goes on.
+func (j *journal) listen(f func(flows.PaymentID, move)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.onMove = f
+}
+
+// Enabled takes every line.
+func (j *journal) Enabled(context.Context, slog.Level) bool { return true }
+
+// WithAttrs is not used by the gateways.
+func (j *journal) WithAttrs([]slog.Attr) slog.Handler { return j }
+
+// WithGroup is not used by the gateways.
+func (j *journal) WithGroup(string) slog.Handler { return j }
+
+// Handle keeps a line.
+func (j *journal) Handle(ctx context.Context, line slog.Record) error {
+	if line.Message == "payment moved" {
+		j.note(line)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slog.NewTextHandler(&j.text, &slog.HandlerOptions{Level: slog.LevelDebug}).Handle(ctx, line)
+}
+
+func (j *journal) note(line slog.Record) {
+	attrs := map[string]string{}
+	line.Attrs(func(a slog.Attr) bool { attrs[a.Key] = a.Value.String(); return true })
+	id, m := flows.PaymentID(attrs["payment"]), move{flows.PaymentState(attrs["from"]), flows.PaymentState(attrs["to"])}
+	j.mu.Lock()
+	if j.moves == nil {
+		j.moves = map[flows.PaymentID][]move{}
+	}
+	j.moves[id] = append(j.moves[id], m)
+	listener := j.onMove
+	j.mu.Unlock()
+	if listener != nil {
+		listener(id, m)
+	}
+}
+
+// String is the log as text.
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+// movesOf are the transitions of a payment, or of all payments for the empty id.
+func (j *journal) movesOf(id flows.PaymentID) (moves []move) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for each, its := range j.moves {
+		if id == "" || id == each {
+			moves = append(moves, its...)
+		}
+	}
+	return moves
+}
+
+// counts tells how often a transition happened.
+func (j *journal) counts(m move) (n int) {
+	for _, each := range j.movesOf("") {
+		if each == m {
+			n++
+		}
+	}
+	return n
+}
+
+// forget drops the transitions so far.
+func (j *journal) forget() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.moves = nil
+}

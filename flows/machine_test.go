@@ -1,0 +1,329 @@
+package flows_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
+)
+
+// scenario is a history of one payment that ends in a known way.
+type scenario struct {
+	live   func(*world, *gateway) *flows.Payment
+	end    flows.PaymentState
+	ledger int         // payments that the club system has booked on the sale
+	money  cards.State // what the processor says in the end
+}
+
+// scenarios walk, together, every transition of the state table.
+var scenarios = map[string]scenario{
+	"a good day": {func(w *world, g *gateway) *flows.Payment {
+		return w.advance(g, w.authorised(g))
+	}, flows.Recorded, 1, cards.Captured},
+
+	"declined, then the bank asks": {func(w *world, g *gateway) *flows.Payment {
+		p := w.started(g)
+		w.confirm(p, declinedCard)
+		w.expectView(w.advance(g, p), "declined", "new")
+		w.confirm(p, bankAsks)
+		w.expectView(w.advance(g, p), "requires_action", "never")
+		w.act(p, "challenge", `{"approve":true}`)
+		return w.advance(g, p)
+	}, flows.Recorded, 1, cards.Captured},
+
+	"the buyer leaves": {func(w *world, g *gateway) *flows.Payment {
+		p := w.started(g)
+		w.clock.Advance(31 * time.Minute)
+		return w.advance(g, p)
+	}, flows.Cancelled, 0, cards.Cancelled},
+
+	"the buyer leaves at the last moment, and pays": {func(w *world, g *gateway) *flows.Payment {
+		p := w.started(g)
+		w.clock.Advance(31 * time.Minute)
+		w.meddle("POST", "/sandbox/payments/*/cancel", func() { w.confirm(p, goodCard) }, nil)
+		return w.advance(g, p)
+	}, flows.Cancelled, 0, cards.Cancelled},
+
+	"the club system is down before the capture": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before"})
+		return w.advance(g, p)
+	}, flows.Cancelled, 0, cards.Cancelled},
+
+	"the sale grew before the capture": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		if err := w.club.AddArticle(w.Context(), bastille, p.Sale, club.NewArticle{Offer: "/demo/offers/2501"}); err != nil {
+			w.Fatal(err)
+		}
+		return w.advance(g, p)
+	}, flows.Cancelled, 0, cards.Cancelled},
+
+	"the sale was paid at the desk before the capture": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.payAtDesk(p)
+		return w.advance(g, p)
+	}, flows.Cancelled, 1, cards.Cancelled},
+
+	"the authorisation waited too long": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.put(g, p.ID, flows.Authorised)
+		w.clock.Advance(61 * time.Minute)
+		return w.advance(g, p)
+	}, flows.Cancelled, 0, cards.Cancelled},
+
+	"the authorisation lapses before the capture": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.meddle("POST", "/sandbox/payments/*/capture", func() { w.cancelAtProcessor(p) }, nil)
+		return w.advance(g, p)
+	}, flows.Cancelled, 0, cards.Cancelled},
+
+	"our credentials are refused for a while": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401, Times: times(2)})
+		if p = w.advance(g, p); p.State != flows.Captured {
+			w.Errorf("after the refusal the payment is %s", p.State)
+		}
+		w.clock.Advance(time.Minute)
+		return w.advance(g, p)
+	}, flows.Recorded, 1, cards.Captured},
+
+	"our credentials are refused for good": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401})
+		for range 12 {
+			p = w.advance(g, p)
+			w.clock.Advance(5 * time.Minute)
+		}
+		return p
+	}, flows.Refunded, 0, cards.Refunded},
+
+	"rejected": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: times(1)})
+		return w.advance(g, p)
+	}, flows.Refunded, 0, cards.Refunded},
+
+	"the answer is lost": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.fault(clubsim.Fault{Match: recording, Kind: "drop_after", Times: times(1)})
+		return w.advance(g, p)
+	}, flows.InDoubt, 1, cards.Captured},
+
+	"the acceptance was journalled and not stored": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		// While the POST is under way, somebody concludes that its sender is gone.
+		w.meddle("POST", "/sim/demo/sales/*/payments", func() {
+			w.ownerGone(p)
+			if got := w.advance(w.gateway(), p); got.State != flows.InDoubt {
+				w.Errorf("without its owner the payment is %s", got.State)
+			}
+		}, nil)
+		w.advance(g, p)
+		return w.advance(g, p)
+	}, flows.Recorded, 1, cards.Captured},
+
+	"another payment stands under the key": {func(w *world, g *gateway) *flows.Payment {
+		r := w.registered(g)
+		key := "payment:" + string(r.Sale) + ":1"
+		other := must(w, func() (cards.Payment, error) {
+			return w.processor.Create(w.Context(), key, cards.NewPayment{Amount: 1, Currency: "EUR"})
+		})
+		p := must(w, func() (*flows.Payment, error) { return g.pay(w.Context(), r.ID) })
+		p.ProcessorID = other.ID
+		return p
+	}, flows.Blocked, 0, cards.RequiresAction},
+
+	"the metadata is tampered with before the buyer pays": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.tamper(p)
+		return w.advance(g, p)
+	}, flows.Blocked, 0, cards.Authorised},
+
+	"the metadata is tampered with before the check": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.put(g, p.ID, flows.Authorised)
+		w.tamper(p)
+		return w.advance(g, p)
+	}, flows.Blocked, 0, cards.Authorised},
+
+	"refunded by hand while it was being captured": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.captureAtProcessor(p)
+		w.refundAtProcessor(p, p.Amount)
+		w.put(g, p.ID, flows.Capturing)
+		return w.advance(g, p)
+	}, flows.Blocked, 0, cards.Refunded},
+
+	"refunded by hand before it was recorded": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.meddle("POST", "/sandbox/payments/*/capture", nil, func() { w.refundAtProcessor(p, p.Amount) })
+		return w.advance(g, p)
+	}, flows.Blocked, 0, cards.Refunded},
+
+	"refunded by hand at the moment of the claim": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.meddle("POST", "/sandbox/payments/*/metadata", func() { w.refundAtProcessor(p, p.Amount) }, nil)
+		return w.advance(g, p)
+	}, flows.Blocked, 0, cards.Refunded},
+
+	"captured by hand while it was being cancelled": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.put(g, p.ID, flows.Cancelling)
+		w.captureAtProcessor(p)
+		return w.advance(g, p)
+	}, flows.Blocked, 0, cards.Captured},
+
+	"tampered with when a refund was due": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.captureAtProcessor(p)
+		w.put(g, p.ID, flows.RefundDue)
+		w.tamper(p)
+		return w.advance(g, p)
+	}, flows.Blocked, 0, cards.Captured},
+
+	"partly refunded by hand while it was being refunded": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.captureAtProcessor(p)
+		w.put(g, p.ID, flows.Refunding)
+		w.meddle("POST", "/sandbox/payments/*/refund", func() { w.refundAtProcessor(p, 1) }, nil)
+		return w.advance(g, p)
+	}, flows.Blocked, 0, cards.Captured},
+
+	"tampered with while it was in doubt": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.captureAtProcessor(p)
+		w.put(g, p.ID, flows.InDoubt)
+		w.tamper(p)
+		return w.advance(g, p)
+	}, flows.Blocked, 0, cards.Captured},
+}
+
+// TestEveryTransition lives all scenarios, and fails when a transition of the
+// state table was never seen, or one outside of it was.
+func TestEveryTransition(t *testing.T) {
+	t.Parallel()
+	redisURL := frontdesktest.NewRedis(t)
+	seen := make(chan move, 1000)
+	t.Run("scenarios", func(t *testing.T) {
+		for name, s := range scenarios {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorldOn(t, redisURL)
+				s.run(w)
+				for _, m := range w.log.movesOf("") {
+					seen <- m
+				}
+			})
+		}
+	})
+	close(seen)
+	walked := map[move]bool{}
+	for m := range seen {
+		if m.from != m.to { // a change of the record alone
+			walked[m] = true
+		}
+	}
+	for _, from := range flows.PaymentStates {
+		for _, to := range flows.PaymentStates {
+			if m := (move{from, to}); from.CanBecome(to) != walked[m] {
+				t.Errorf("%s → %s: in the table %t, seen %t", from, to, from.CanBecome(to), walked[m])
+			}
+		}
+	}
+}
+
+func (s scenario) run(w *world) {
+	g := w.gateway()
+	p := s.live(w, g)
+	if p.State != s.end {
+		w.Errorf("the payment ended %s (%s), not %s", p.State, p.Reason, s.end)
+	}
+	if lines := w.lines(p); len(lines) != s.ledger {
+		w.Errorf("the ledger holds %+v, want %d payments", lines, s.ledger)
+	}
+	if got := w.held(p).State; got != s.money {
+		w.Errorf("the processor says %s, want %s", got, s.money)
+	}
+	if audit := w.sim.Audit(); !audit.OK {
+		w.Errorf("the audit finds %+v", audit)
+	}
+	again := w.advance(w.gateway(), p)
+	if again.State != p.State || again.Version != p.Version {
+		w.Errorf("another look made %s of %s", again.State, p.State)
+	}
+}
+
+// expectView holds what the buyer is told.
+func (w *world) expectView(p *flows.Payment, state, retry string) {
+	w.Helper()
+	if view := p.View(); view.State != state || view.Retry != retry {
+		w.Errorf("the buyer is told %+v, want %s and retry %s", view, state, retry)
+	}
+}
+
+// tamper changes what the processor keeps of a payment, as nobody but we should.
+func (w *world) tamper(p *flows.Payment) {
+	w.Helper()
+	must(w, func() (cards.Payment, error) {
+		return w.processor.Annotate(w.Context(), uuid.NewString(), p.ProcessorID, map[string]string{"fd_amount": "1"})
+	})
+}
+
+func (w *world) captureAtProcessor(p *flows.Payment) {
+	w.Helper()
+	must(w, func() (cards.Payment, error) {
+		return w.processor.Capture(w.Context(), uuid.NewString(), p.ProcessorID, p.Amount)
+	})
+}
+
+func (w *world) cancelAtProcessor(p *flows.Payment) {
+	w.Helper()
+	must(w, func() (cards.Payment, error) {
+		return w.processor.Cancel(w.Context(), uuid.NewString(), p.ProcessorID)
+	})
+}
+
+func (w *world) refundAtProcessor(p *flows.Payment, amount int64) {
+	w.Helper()
+	must(w, func() (cards.Payment, error) {
+		return w.processor.Refund(w.Context(), uuid.NewString(), p.ProcessorID, amount)
+	})
+}
+
+// payAtDesk settles the payment's sale with cash, as the club's staff could.
+func (w *world) payAtDesk(p *flows.Payment) {
+	w.Helper()
+	sale := must(w, func() (club.Sale, error) { return w.club.GetSale(w.Context(), bastille, p.Sale) })
+	must(w, func() (club.Receipt, error) {
+		return w.club.CreatePayment(w.Context(), bastille, p.Sale, club.NewPayment{
+			Contact: sale.Contact, FamilyName: sale.FamilyName, GivenName: sale.GivenName, Number: sale.Number,
+			Amount: sale.TotalTI, Mean: club.MeanCash, Club: sale.Club, ClubCode: sale.ClubCode, Checkout: sale.Checkout,
+		}, nil)
+	})
+}
+
+// TestStateTable holds the table to what it must never allow.
+func TestStateTable(t *testing.T) {
+	t.Parallel()
+	for _, from := range flows.PaymentStates {
+		leads := slices.ContainsFunc(flows.PaymentStates, from.CanBecome)
+		if ends := from.Final() || from == flows.Blocked; leads == ends {
+			t.Errorf("%s leads somewhere: %t", from, leads)
+		}
+	}
+	for _, never := range []move{
+		{flows.InDoubt, flows.Sending}, {flows.InDoubt, flows.Captured}, {flows.InDoubt, flows.RefundDue},
+		{flows.Recorded, flows.RefundDue}, {flows.Sending, flows.Refunding}, {flows.Sending, flows.Cancelling}, {flows.Captured, flows.Cancelling},
+	} {
+		if never.from.CanBecome(never.to) {
+			t.Errorf("%s → %s is in the table", never.from, never.to)
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package flows_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/clubsim"
+)
+
+func ExamplePaymentID_Split() {
+	id := flows.NewPaymentID("0b54d7e2-3a9c", 2)
+	registration, generation := id.Split()
+	fmt.Println(id, registration, generation)
+	// Output: 0b54d7e2-3a9c-2 0b54d7e2-3a9c 2
+}
+
+func TestPaymentID(t *testing.T) {
+	t.Parallel()
+	for _, id := range []flows.PaymentID{"", "-", "a", "a-", "a-0", "a--1", "a-b", "a-1b", "-1x", "a-99999999999999999999"} {
+		if registration, generation := id.Split(); generation > 0 && flows.NewPaymentID(registration, generation) != id {
+			t.Errorf("%q is split into %q and %d", id, registration, generation)
+		} else if generation < 0 || generation == 0 && registration != "" {
+			t.Errorf("%q names generation %d of %q", id, generation, registration)
+		}
+	}
+}
+
+// TestView holds what the buyer is told in each state: the one who obeys retry
+// never pays twice.
+func TestView(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[flows.PaymentState]struct{ state, retry string }{
+		flows.Priced:     {"processing", "same_key"},
+		flows.Intent:     {"requires_action", "never"},
+		flows.Authorised: {"processing", "never"},
+		flows.Capturing:  {"processing", "never"},
+		flows.Captured:   {"processing", "never"},
+		flows.Sending:    {"processing", "never"},
+		flows.Recorded:   {"recorded", "never"},
+		flows.Cancelling: {"processing", "never"},
+		flows.Cancelled:  {"cancelled", "new"},
+		flows.RefundDue:  {"processing", "never"},
+		flows.Refunding:  {"processing", "never"},
+		flows.Refunded:   {"refunded", "new"},
+		flows.InDoubt:    {"in_doubt", "never"},
+		flows.Blocked:    {"in_doubt", "never"},
+	} {
+		p := flows.Payment{State: state, DeclineCode: "", RedirectURL: "https://processor.example/pay", ClientSecret: "secret"}
+		view := p.View()
+		if view.State != want.state || view.Retry != want.retry || view.Message == "" {
+			t.Errorf("%s: %+v", state, view)
+		}
+		if leads := view.RedirectURL != "" || view.ClientSecret != ""; leads != (state == flows.Intent) {
+			t.Errorf("%s leads to the processor: %+v", state, view)
+		}
+	}
+	declined := flows.Payment{State: flows.Intent, DeclineCode: "card_declined", RedirectURL: "https://processor.example/pay"}
+	if view := declined.View(); view.State != "declined" || view.Retry != "new" || view.DeclineCode != "card_declined" || view.RedirectURL == "" {
+		t.Errorf("declined: %+v", view)
+	}
+	if len(flows.PaymentStates) != 14 {
+		t.Error("a state was added that this test does not know")
+	}
+}
+
+// TestPayWhileCharged asks for a payment again while its money is taken and the
+// systems around are down: the answer never says that it failed.
+func TestPayWhileCharged(t *testing.T) {
+	t.Parallel()
+	for name, down := range map[string]func(*world){
+		"the club system is down": func(w *world) {
+			w.clock.Advance(2 * time.Minute) // what was read of the sale is no longer fresh
+			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{}, Kind: "error_before"})
+		},
+		"the processor is down": func(w *world) { w.fail("POST", "/sandbox/payments/*/metadata", 100) },
+		"the processor cannot be read": func(w *world) {
+			w.fail("GET", "/sandbox/payments/*", 100)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.authorised(g)
+			w.captureAtProcessor(p)
+			w.put(g, p.ID, flows.Capturing)
+			w.put(g, p.ID, flows.Captured)
+			down(w)
+			again, err := g.pay(t.Context(), p.Registration)
+			if err != nil {
+				t.Fatalf("the visitor is told: %v", err)
+			}
+			w.expectView(again, "processing", "never")
+			if _, err := g.registrations.Abandon(t.Context(), p.Registration, holderToken); flows.CodeOf(err) != flows.PaymentUnderWay {
+				t.Errorf("giving it up is answered by %v", err)
+			}
+		})
+	}
+}
+
+// TestPayBeforeThereIsAnything asks for a payment that the processor does not
+// make: asking again makes one, and one only.
+func TestPayBeforeThereIsAnything(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	r := w.registered(g)
+	w.fail("POST", "/sandbox/payments", 1)
+	if _, err := g.pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
+		t.Errorf("the visitor is told: %v", err)
+	}
+	p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
+	w.expectView(p, "requires_action", "never")
+	if held := w.sandbox.Payments(); len(held) != 1 || held[0].Amount != quarterPassPrice {
+		t.Errorf("the processor holds %+v", held)
+	}
+}
+
+// TestAbandon gives a registration up in every state of its payment.
+func TestAbandon(t *testing.T) {
+	t.Parallel()
+	redisURL := frontdesktest.NewRedis(t)
+	for name, test := range map[string]struct {
+		bring func(*world, *gateway, *flows.Payment)
+		want  flows.Code // empty: it works
+		money cards.State
+	}{
+		"waiting for the buyer": {func(*world, *gateway, *flows.Payment) {}, "", cards.Cancelled},
+		"declined":              {func(w *world, _ *gateway, p *flows.Payment) { w.confirm(p, declinedCard) }, "", cards.Cancelled},
+		"in doubt": {func(w *world, g *gateway, p *flows.Payment) {
+			w.confirm(p, goodCard)
+			w.captureAtProcessor(p)
+			w.put(g, p.ID, flows.InDoubt)
+		}, flows.PaymentUnderWay, cards.Captured},
+		"paid meanwhile": {func(w *world, _ *gateway, p *flows.Payment) { w.confirm(p, goodCard) }, flows.PaymentUnderWay, cards.Captured},
+		"paid at the last moment": {func(w *world, _ *gateway, p *flows.Payment) {
+			w.meddle("POST", "/sandbox/payments/*/cancel", func() { w.confirm(p, goodCard) }, nil)
+		}, "", cards.Cancelled},
+		"the processor is down": {func(w *world, _ *gateway, p *flows.Payment) {
+			w.fail("POST", "/sandbox/payments/*/cancel", 1)
+		}, flows.ProcessorUnavailable, cards.RequiresAction},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorldOn(t, redisURL)
+			g := w.gateway()
+			p := w.started(g)
+			test.bring(w, g, p)
+			view, err := g.registrations.Abandon(t.Context(), p.Registration, holderToken)
+			if test.want == "" && (err != nil || view.Phase != flows.Abandoned) {
+				t.Errorf("%+v, %v", view, err)
+			}
+			if test.want != "" && flows.CodeOf(err) != test.want {
+				t.Errorf("answered by %v, want %s", err, test.want)
+			}
+			if held := w.held(p); held.State != test.money {
+				t.Errorf("the processor says %s", held.State)
+			}
+			if again, err := g.registrations.Abandon(t.Context(), p.Registration, holderToken); test.want == "" && (err != nil || again.Phase != flows.Abandoned) {
+				t.Errorf("the second time: %+v, %v", again, err)
+			}
+		})
+	}
+}
+
+// TestRecordOfANewerVersion: what a newer Frontdesk wrote is read and never written.
+func TestRecordOfANewerVersion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.started(g)
+	newer := w.put(g, p.ID, flows.Intent, func(next *flows.Payment) { next.Schema = flows.PaymentSchema + 1 })
+	w.confirm(p, goodCard)
+	w.advance(g, p)
+	if _, err := g.registrations.Get(t.Context(), p.Registration, holderToken); err != nil {
+		t.Error(err)
+	}
+	if _, err := g.registrations.Abandon(t.Context(), p.Registration, holderToken); err == nil {
+		t.Error("it was given up")
+	}
+	if got := w.stored(g, p.ID); got.Version != newer.Version || got.State != flows.Intent {
+		t.Errorf("version %d in %s became version %d in %s", newer.Version, newer.State, got.Version, got.State)
+	}
+}
+
+// TestPayerIsForgotten: a payment is kept for longer than who paid.
+func TestPayerIsForgotten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.advance(g, w.authorised(g))
+	if p.State != flows.Recorded || p.Payer != nil {
+		t.Errorf("%s, paid by %+v", p.State, p.Payer)
+	}
+}
+
+// TestLook takes one step for a visitor who comes back, and leaves the rest to the queue.
+func TestLook(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.started(g)
+	if same := g.Look(t.Context(), p); same.Version != p.Version {
+		t.Errorf("nothing happened, and it became %+v", same)
+	}
+	w.confirm(p, goodCard)
+	if moved := g.Look(t.Context(), p); moved.State != flows.Authorised {
+		t.Errorf("after the buyer paid it is %s", moved.State)
+	}
+	if stale := g.Look(t.Context(), p); stale.State != flows.Intent {
+		t.Errorf("what somebody else moved became %s", stale.State)
+	}
+	captured := w.put(g, p.ID, flows.Captured)
+	if same := g.Look(t.Context(), captured); same.State != flows.Captured || w.stored(g, p.ID).Version != captured.Version {
+		t.Errorf("a look moved a captured payment to %s", same.State)
+	}
+}
+
+// TestAgreedAmount: the amount, the payer and the register are the club system's, not anybody else's.
+func TestAgreedAmount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.advance(g, w.authorised(g))
+	line := w.lines(p)[0]
+	if line.Amount != quarterPassPrice || line.Mean != "CBWeb" || line.Checkout != "/demo/checkouts/111" || line.ClubID != string(bastille.Club) || line.OnAccount != 0 {
+		t.Errorf("the ledger holds %+v", line)
+	}
+	metadata := w.held(p).Metadata
+	for _, value := range metadata {
+		for _, personal := range []string{"Ada", "Martin", "ada@example.com", "33612345678"} {
+			if strings.Contains(value, personal) {
+				t.Errorf("the processor is told %s", value)
+			}
+		}
+	}
+	if metadata["fd_done_1"] != p.PostID || metadata["fd_post_1"] != p.PostID || uuid.Validate(p.PostID) != nil {
+		t.Errorf("the journal is %v", metadata)
+	}
+}

@@ -1,0 +1,147 @@
+package flows_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+)
+
+// worker runs the background work of a gateway until the test ends. Each value
+// sent to the channel that it gives lets the next sweep happen.
+func (w *world) worker(g *gateway) chan<- time.Time {
+	sweeps := make(chan time.Time)
+	worker := flows.NewWorker(flows.WorkerConfig{
+		Store: g.store, Queue: g.queue, Payments: g.Payments, Now: w.clock.Now, Log: g.log,
+		After: func(time.Duration) <-chan time.Time { return sweeps },
+	})
+	ctx, stop := context.WithCancel(w.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- worker.Run(ctx) }()
+	w.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			w.Errorf("the worker ended with %v", err)
+		}
+	})
+	return sweeps
+}
+
+func (w *world) awaitState(g *gateway, id flows.PaymentID, state flows.PaymentState) {
+	w.Helper()
+	frontdesktest.Eventually(w, string(state), func() bool { return w.stored(g, id).State == state })
+}
+
+// event is what the processor says of a payment.
+func event(p *flows.Payment) cards.Event {
+	generation := map[string]string{"fd_registration": p.Registration, "fd_generation": "1", "fd_environment": "test"}
+	return cards.Event{ID: uuid.NewString(), Type: "payment.authorised", PaymentID: p.ProcessorID, Metadata: generation}
+}
+
+func TestEventFinishesPayment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	w.worker(g)
+	p := w.authorised(g)
+	told := event(p)
+	for range 3 { // deliveries are repeated
+		if err := g.Told(t.Context(), told); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.awaitState(g, p.ID, flows.Recorded)
+	w.expectSound(w.stored(g, p.ID))
+}
+
+// TestEventsThatAreNotOurs are taken and lead to nothing.
+func TestEventsThatAreNotOurs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	for name, change := range map[string]func(map[string]string){
+		"no metadata":         func(m map[string]string) { clear(m) },
+		"another environment": func(m map[string]string) { m["fd_environment"] = "live" },
+		"no generation":       func(m map[string]string) { m["fd_generation"] = "first" },
+	} {
+		foreign := event(p)
+		change(foreign.Metadata)
+		if err := g.Told(t.Context(), foreign); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if keys := w.redis.Keys(t.Context(), "asynq:*").Val(); len(keys) != 0 {
+		t.Errorf("something was queued: %v", keys)
+	}
+}
+
+// TestSweep finds what nobody told of: a payment whose webhook got lost, and a
+// start that was never completed.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	never := flows.NewPaymentID(uuid.NewString(), 1)
+	if err := g.store.LookAt(t.Context(), never, w.clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	w.clock.Advance(time.Minute)
+	sweeps := w.worker(g) // sweeps when it starts
+	w.awaitState(g, p.ID, flows.Recorded)
+	open := func() []string { return w.redis.ZRange(t.Context(), "fd:payments:open", 0, -1).Val() }
+	frontdesktest.Eventually(t, "nothing is open", func() bool { return len(open()) == 0 })
+
+	second := w.authorised(g)
+	w.clock.Advance(time.Minute)
+	sweeps <- w.clock.Now()
+	w.awaitState(g, second.ID, flows.Recorded)
+	w.expectSound(w.stored(g, second.ID))
+}
+
+// TestVisitorComesBack: reading the registration is enough to finish a payment
+// whose webhook got lost.
+func TestVisitorComesBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	w.worker(g)
+	p := w.authorised(g)
+	get := func() flows.View {
+		return must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), p.Registration, holderToken) })
+	}
+	if view := get(); view.Payment.State != flows.Authorised || view.Phase != flows.Paying {
+		t.Errorf("the visitor sees %s of a payment that is %s", view.Phase, view.Payment.State)
+	}
+	w.awaitState(g, p.ID, flows.Recorded)
+	if view := get(); view.Phase != flows.Completed || view.Contact.Status != "customer" || len(view.Actions) != 0 {
+		t.Errorf("the visitor sees %+v of %+v", view, view.Contact)
+	}
+}
+
+// TestQueueIsGone: an event is not lost when it cannot be queued; the processor
+// is told to send it again.
+func TestQueueIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	wire := frontdesktest.NewWire(t, frontdesktest.Breakage{})
+	cut := w.gateway(wiring{redisURL: "redis://" + wire.To(w.redisURL[len("redis://"):])})
+	wire.Cut()
+	told := event(p)
+	if err := cut.Told(t.Context(), told); flows.CodeOf(err) != flows.StorageUnavailable {
+		t.Errorf("the processor is told %v", err)
+	}
+	w.worker(g)
+	if err := g.Told(t.Context(), told); err != nil {
+		t.Fatal(err)
+	}
+	w.awaitState(g, p.ID, flows.Recorded)
+}

@@ -1,0 +1,124 @@
+package flows_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+)
+
+// TestPhases holds what a visitor sees of the registration, and may do, in each
+// state of its payment.
+func TestPhases(t *testing.T) {
+	t.Parallel()
+	redisURL := frontdesktest.NewRedis(t)
+	waiting := []string{"follow_payment"}
+	again := []string{"pay", "check", "add_item", "clear_items", "person", "abandon"}
+	for state, want := range map[flows.PaymentState]struct {
+		phase   flows.RegistrationState
+		actions []string
+	}{
+		flows.Priced:     {flows.Paying, []string{"pay", "follow_payment", "abandon"}},
+		flows.Intent:     {flows.Paying, []string{"follow_payment", "abandon"}},
+		flows.Authorised: {flows.Paying, waiting},
+		flows.Capturing:  {flows.Paying, waiting},
+		flows.Captured:   {flows.Paying, waiting},
+		flows.Sending:    {flows.Paying, waiting},
+		flows.Recorded:   {flows.Completed, nil},
+		flows.Cancelling: {flows.Paying, waiting},
+		flows.Cancelled:  {flows.Open, again},
+		flows.RefundDue:  {flows.Paying, waiting},
+		flows.Refunding:  {flows.Paying, waiting},
+		flows.Refunded:   {flows.Open, again},
+		flows.InDoubt:    {flows.Attention, nil},
+		flows.Blocked:    {flows.Attention, nil},
+	} {
+		t.Run(string(state), func(t *testing.T) {
+			t.Parallel()
+			w := newWorldOn(t, redisURL)
+			g := w.gateway()
+			p := w.started(g)
+			w.put(g, p.ID, state)
+			view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), p.Registration, holderToken) })
+			if view.Phase != want.phase || !slices.Equal(view.Actions, want.actions) || view.Message == "" {
+				t.Errorf("the visitor sees %s (%s) and may %v; want %s and %v", view.Phase, view.Message, view.Actions, want.phase, want.actions)
+			}
+			if frozen := view.Phase != flows.Open; frozen {
+				_, err := g.registrations.ClearItems(t.Context(), p.Registration, holderToken)
+				if code := flows.CodeOf(err); code != flows.CartFrozen && code != flows.RegistrationClosed {
+					t.Errorf("the cart could be changed: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// TestStart makes nothing that it cannot finish, and says what is wrong with the request.
+func TestStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	start := func(in flows.NewRegistration) error {
+		in.ClientToken, in.Channel = "demo", "web"
+		_, _, err := g.registrations.Start(t.Context(), in)
+		return err
+	}
+	for name, test := range map[string]struct {
+		in       flows.NewRegistration
+		code     flows.Code
+		pointers string
+	}{
+		"no such club":          {flows.NewRegistration{ClubID: "99"}, flows.InvalidRequest, "/clubId"},
+		"items without a buyer": {flows.NewRegistration{ClubID: "11", Items: []flows.NewItem{badge}}, flows.InvalidRequest, "/person"},
+		"no such offer, and no date": {flows.NewRegistration{ClubID: "11", Person: &visitor,
+			Items: []flows.NewItem{badge, {OfferID: "99999"}, {OfferID: "201"}}}, flows.OfferNotAvailable, "/items/1/offerId /items/2/startDate"},
+	} {
+		err := start(test.in)
+		var failure *flows.Error
+		if !errors.As(err, &failure) || failure.Code != test.code {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var pointers []string
+		for _, field := range failure.Fields {
+			pointers = append(pointers, field.Pointer)
+		}
+		if got := strings.Join(pointers, " "); got != test.pointers {
+			t.Errorf("%s: the fields are %s", name, got)
+		}
+	}
+	for _, request := range w.sim.Requests() {
+		if request.Method == "POST" && !strings.Contains(request.Path, "token") {
+			t.Errorf("a request that was refused made %s", request.Path)
+		}
+	}
+	if keys := w.redis.Keys(t.Context(), "fd:*").Val(); len(keys) != 0 {
+		t.Errorf("Redis holds %v", keys)
+	}
+	if err := start(flows.NewRegistration{ClubID: "11"}); err != nil {
+		t.Errorf("a visitor who gives nothing yet: %v", err)
+	}
+}
+
+func TestCodeOf(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("the cause")
+	coded := &flows.Error{Code: flows.CartFrozen, Detail: "A payment is under way.", Err: cause}
+	for _, test := range []struct {
+		err  error
+		want flows.Code
+	}{{coded, flows.CartFrozen}, {errors.Join(cause, coded), flows.CartFrozen}, {cause, flows.Internal}, {nil, flows.Internal}} {
+		if got := flows.CodeOf(test.err); got != test.want {
+			t.Errorf("%v: %s", test.err, got)
+		}
+	}
+	if text := coded.Error(); text != "cart_frozen: A payment is under way.: the cause" || !errors.Is(coded, cause) {
+		t.Errorf("the error reads %q", text)
+	}
+	if !errors.Is(flows.ErrOwned, flows.ErrConflict) {
+		t.Error("a payment that is owned is no conflict")
+	}
+}

@@ -1,0 +1,113 @@
+package flows_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"frontdesk/flows"
+	"frontdesk/flows/store"
+)
+
+// visitor is a person none of whose particulars looks like anything else.
+var visitor = flows.Person{
+	GivenName: "Wilhelmine", FamilyName: "Featherstonehaugh", BirthDate: "1987-02-03", Email: "w.featherstonehaugh@example.com",
+	Mobile: "+33698765432", Street: "7 passage du Grand-Cerf", PostalCode: "75002", City: "Paris", Country: "FR",
+}
+
+// TestNothingIsReadableInRedis lives a whole journey, each step of it, and looks
+// through everything that Redis holds on the way.
+func TestNothingIsReadableInRedis(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	ctx := t.Context()
+	token := ""
+	search := func(when string) {
+		t.Helper()
+		secrets := []string{
+			visitor.GivenName, visitor.FamilyName, visitor.BirthDate, visitor.Email, visitor.Mobile, visitor.Street, "98765432",
+			"/demo/", "clubs/11", "sales/5", "Quarter Pass", "PARIS11", goodCard,
+		}
+		if token != "" {
+			secrets = append(secrets, token)
+		}
+		all := w.everything()
+		if len(all) == 0 {
+			t.Fatalf("%s Redis is empty", when)
+		}
+		for key, value := range all {
+			for _, secret := range secrets {
+				if strings.Contains(key+"\n"+value, secret) {
+					t.Errorf("%s %q stands in %s: %q", when, secret, key, value)
+				}
+			}
+		}
+	}
+	w.log.listen(func(_ flows.PaymentID, m move) { search("at " + string(m.to)) })
+
+	view, token, err := g.registrations.Start(ctx, flows.NewRegistration{
+		ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor,
+		Items: []flows.NewItem{{OfferID: "201", StartDate: w.clock.Now().Format("2006-01-02")}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := store.Answer{Status: 201, Header: map[string]string{"Location": "/v1/registrations/" + view.ID}, Body: []byte(`{"token":"` + token + `"}`)}
+	if _, _, err := g.store.BeginAnswer(ctx, token, "key", "print", "owner"); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.store.KeepAnswer(ctx, token, "key", "owner", answer); err != nil {
+		t.Fatal(err)
+	}
+	search("after the start")
+	p, err := g.registrations.Pay(ctx, view.ID, token, flows.StartPayment{Method: "card"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.confirm(p, goodCard)
+	if err := g.Told(ctx, event(p)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.registrations.Get(ctx, view.ID, token); err != nil {
+		t.Fatal(err)
+	}
+	search("with the queue full")
+	if p = w.advance(g, p); p.State != flows.Recorded {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	if _, err := g.registrations.Get(ctx, view.ID, token); err != nil {
+		t.Fatal(err)
+	}
+	search("in the end")
+	text := w.log.String()
+	for _, secret := range []string{visitor.FamilyName, visitor.Email, token, "/demo/"} {
+		if strings.Contains(text, secret) {
+			t.Errorf("%q stands in the log", secret)
+		}
+	}
+}
+
+// everything is the whole of Redis as text.
+func (w *world) everything() map[string]string {
+	ctx := context.Background()
+	all := map[string]string{}
+	for _, key := range w.redis.Keys(ctx, "*").Val() {
+		switch kind := w.redis.Type(ctx, key).Val(); kind {
+		case "hash":
+			all[key] = fmt.Sprint(w.redis.HGetAll(ctx, key).Val())
+		case "zset":
+			all[key] = fmt.Sprint(w.redis.ZRangeWithScores(ctx, key, 0, -1).Val())
+		case "set":
+			all[key] = fmt.Sprint(w.redis.SMembers(ctx, key).Val())
+		case "list":
+			all[key] = fmt.Sprint(w.redis.LRange(ctx, key, 0, -1).Val())
+		case "string":
+			all[key] = w.redis.Get(ctx, key).Val()
+		default:
+			w.Errorf("%s is a %s, which is not looked into", key, kind)
+		}
+	}
+	return all
+}

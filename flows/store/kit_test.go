@@ -1,0 +1,183 @@
+package store_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/flows/store"
+)
+
+// bench is a store on a Redis, and the test's own hand in it.
+type bench struct {
+	*testing.T
+	*store.Store
+	url    string
+	redis  *redis.Client
+	expire func(key string) // lets a key's time run out
+}
+
+// onEach runs a test on a real Redis and on the one that mock mode embeds.
+func onEach(t *testing.T, test func(b *bench)) {
+	t.Parallel()
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, frontdesktest.NewRedis(t))
+		b.expire = func(key string) {
+			b.redis.PExpire(t.Context(), key, time.Millisecond)
+			frontdesktest.Eventually(t, key+" is gone", func() bool { return b.redis.Exists(t.Context(), key).Val() == 0 })
+		}
+		test(b)
+	})
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		embedded := miniredis.RunT(t)
+		b := newBench(t, "redis://"+embedded.Addr())
+		b.expire = func(key string) { embedded.FastForward(b.redis.PTTL(t.Context(), key).Val()) }
+		test(b)
+	})
+}
+
+func newBench(t *testing.T, url string) *bench {
+	t.Helper()
+	b := &bench{T: t, url: url}
+	b.Store = b.open(url, "one")
+	options, err := redis.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.redis = redis.NewClient(options)
+	t.Cleanup(func() { b.redis.Close() })
+	return b
+}
+
+// open makes another store on a Redis, with the keys of these names.
+func (b *bench) open(url string, names ...string) *store.Store {
+	b.Helper()
+	connection, err := store.Connect(url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { connection.Close() })
+	secrets := make([][]byte, len(names))
+	for i, name := range names {
+		secret := sha256.Sum256([]byte(name))
+		secrets[i] = secret[:]
+	}
+	keys, err := flows.NewKeyring(secrets...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return store.New(store.Config{Redis: connection, Keys: keys})
+}
+
+// behind makes a store whose wire to Redis loses the answer to a message.
+func (b *bench) behind(message int) (*store.Store, *frontdesktest.Wire) {
+	b.Helper()
+	wire := frontdesktest.NewWire(b, frontdesktest.Breakage{Message: message, AnswerLost: true})
+	return b.open("redis://"+wire.To(strings.TrimPrefix(b.url, "redis://")), "one"), wire
+}
+
+// everything is the whole of Redis, to be compared.
+func (b *bench) everything() map[string]string {
+	b.Helper()
+	all := map[string]string{}
+	for _, key := range b.redis.Keys(context.Background(), "*").Val() {
+		switch b.redis.Type(context.Background(), key).Val() {
+		case "hash":
+			all[key] = fmt.Sprint(b.redis.HGetAll(context.Background(), key).Val())
+		case "zset":
+			all[key] = fmt.Sprint(b.redis.ZRangeWithScores(context.Background(), key, 0, -1).Val())
+		default:
+			all[key] = b.redis.Get(context.Background(), key).Val()
+		}
+	}
+	return all
+}
+
+// unchanged runs something that must not change anything in Redis.
+func (b *bench) unchanged(what string, do func()) {
+	b.Helper()
+	before := b.everything()
+	do()
+	if after := b.everything(); !maps.Equal(before, after) {
+		b.Errorf("%s changed %v into %v", what, before, after)
+	}
+}
+
+// registered stores a new registration.
+func (b *bench) registered() *flows.Registration {
+	b.Helper()
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	r := &flows.Registration{
+		ID: uuid.NewString(), State: flows.Open, ClientToken: "demo", TokenHash: "the-hash-of-a-token", ClubID: "11", Channel: "web",
+		Contact: &flows.Contact{IRI: "/demo/contacts/7", Number: "C-0007", Status: "temp"}, Sale: "/demo/sales/5",
+		CreatedAt: now, ExpiresAt: now.Add(20 * time.Hour),
+	}
+	if err := b.CreateRegistration(b.Context(), r); err != nil {
+		b.Fatal(err)
+	}
+	return r
+}
+
+// started stores a registration with a payment.
+func (b *bench) started() (*flows.Registration, *flows.Payment) {
+	b.Helper()
+	r := b.registered()
+	p := b.next(r)
+	if err := b.StartPayment(b.Context(), r, p); err != nil {
+		b.Fatal(err)
+	}
+	return r, p
+}
+
+// next makes the next payment of a registration, which is not stored yet.
+func (b *bench) next(r *flows.Registration) *flows.Payment {
+	r.Generation++
+	return &flows.Payment{
+		ID: flows.NewPaymentID(r.ID, r.Generation), Schema: flows.PaymentSchema, State: flows.Priced, Registration: r.ID,
+		Generation: r.Generation, Sale: "/demo/sales/5", Amount: 4990, Currency: "EUR", CreatedAt: r.CreatedAt, UpdatedAt: r.CreatedAt,
+		Payer: &flows.Payer{FamilyName: "Martin", GivenName: "Ada"},
+	}
+}
+
+// to is the move of a payment to a state.
+func to(p *flows.Payment, state flows.PaymentState) flows.Move {
+	next := *p
+	next.State = state
+	return flows.Move{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString()}
+}
+
+// commit makes a move that has to work, and gives the payment as it is then.
+func (b *bench) commit(move flows.Move) *flows.Payment {
+	b.Helper()
+	if err := b.Commit(b.Context(), move); err != nil {
+		b.Fatal(err)
+	}
+	return move.Next
+}
+
+func registrationKey(r *flows.Registration) string { return "fd:{" + r.ID + "}:registration" }
+
+func paymentKey(p *flows.Payment) string {
+	return fmt.Sprintf("fd:{%s}:payment:%d", p.Registration, p.Generation)
+}
+
+// lives holds how long a key still lives, within ten seconds; 0: for ever.
+func (b *bench) lives(key string, want time.Duration) {
+	b.Helper()
+	left := b.redis.PTTL(b.Context(), key).Val()
+	if want == 0 && left != -1 || want > 0 && (left > want || left < want-10*time.Second) {
+		b.Errorf("%s lives %s, want %s", key, left, want)
+	}
+}

@@ -1,0 +1,267 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+)
+
+func TestStartPayment(t *testing.T) {
+	onEach(t, func(b *bench) {
+		r, p := b.started()
+		if r.Version != 2 || p.Version != 1 {
+			b.Errorf("registration version %d, payment version %d", r.Version, p.Version)
+		}
+		gotR, gotP, err := b.Registration(b.Context(), r.ID)
+		if err != nil || !reflect.DeepEqual(gotR, r) || !reflect.DeepEqual(gotP, p) {
+			b.Errorf("read %+v and %+v (%v)", gotR, gotP, err)
+		}
+		b.lives(registrationKey(r), 0)
+		b.lives(paymentKey(p), 0)
+		if _, err := b.Payment(b.Context(), "nobody-1"); !errors.Is(err, flows.ErrNotFound) {
+			b.Errorf("what is not there: %v", err)
+		}
+	})
+}
+
+// TestStartPaymentIsBothOrNeither starts a payment of a registration that was
+// changed, and one that exists already.
+func TestStartPaymentIsBothOrNeither(t *testing.T) {
+	onEach(t, func(b *bench) {
+		r, p := b.started()
+		stale := *r
+		stale.Version--
+		for what, start := range map[string]struct {
+			r *flows.Registration
+			p *flows.Payment
+		}{"registration changed": {&stale, b.next(&stale)}, "payment exists": {r, p}} {
+			before := b.everything()
+			delete(before, "fd:payments:open") // a start that was not completed is dropped by the sweeper
+			if err := b.StartPayment(b.Context(), start.r, start.p); !errors.Is(err, flows.ErrConflict) {
+				b.Errorf("%s: %v", what, err)
+			}
+			after := b.everything()
+			delete(after, "fd:payments:open")
+			if !reflect.DeepEqual(before, after) {
+				b.Errorf("%s: %v became %v", what, before, after)
+			}
+		}
+	})
+}
+
+func TestCommit(t *testing.T) {
+	onEach(t, func(b *bench) {
+		_, p := b.started()
+		for what, move := range map[string]flows.Move{
+			"another state":   {From: flows.Captured, Version: p.Version, Next: p, Operation: "a"},
+			"an old version":  {From: p.State, Version: p.Version - 1, Next: p, Operation: "b"},
+			"a later version": {From: p.State, Version: p.Version + 1, Next: p, Operation: "c"},
+		} {
+			b.unchanged(what, func() {
+				if err := b.Commit(b.Context(), move); !errors.Is(err, flows.ErrConflict) || errors.Is(err, flows.ErrOwned) {
+					b.Errorf("%s: %v", what, err)
+				}
+			})
+		}
+		moved := b.commit(to(p, flows.Intent))
+		got, err := b.Payment(b.Context(), p.ID)
+		if err != nil || moved.Version != 2 || !reflect.DeepEqual(got, moved) {
+			b.Errorf("committed %+v, read %+v (%v)", moved, got, err)
+		}
+		b.lives(paymentKey(p), 0)
+		missing := to(p, flows.Intent)
+		missing.Next.ID = flows.NewPaymentID(p.Registration, 9)
+		b.unchanged("a payment that is not there", func() {
+			if err := b.Commit(b.Context(), missing); !errors.Is(err, flows.ErrConflict) {
+				b.Errorf("a payment that is not there: %v", err)
+			}
+		})
+	})
+}
+
+// TestRepeatedOperation: a move that is asked for again gets its first answer,
+// whatever has happened since, and does nothing more.
+func TestRepeatedOperation(t *testing.T) {
+	onEach(t, func(b *bench) {
+		_, p := b.started()
+		first := to(p, flows.Intent)
+		intent := b.commit(first)
+		repeat := func() {
+			first.Next.Version = 0
+			if err := b.Commit(b.Context(), first); err != nil || first.Next.Version != 2 {
+				b.Errorf("the repetition got version %d: %v", first.Next.Version, err)
+			}
+		}
+		b.unchanged("a repetition", repeat)
+		intent.Version = 2
+		second := to(intent, flows.Authorised)
+		b.commit(second)
+		b.unchanged("a late repetition", repeat)
+		other := to(intent, flows.Cancelling)
+		b.unchanged("another operation", func() {
+			if err := b.Commit(b.Context(), other); !errors.Is(err, flows.ErrConflict) {
+				b.Errorf("another operation: %v", err)
+			}
+		})
+	})
+}
+
+// TestLease: while a payment is leased, and for a grace after that, nobody may
+// take it over; its owner may go on.
+func TestLease(t *testing.T) {
+	onEach(t, func(b *bench) {
+		_, p := b.started()
+		claim := to(p, flows.Sending)
+		claim.Lease = time.Minute
+		sending := b.commit(claim)
+		takeOver := to(sending, flows.InDoubt)
+		takeOver.OwnerGone = time.Millisecond
+		owned := func(what string) {
+			b.unchanged(what, func() {
+				if err := b.Commit(b.Context(), takeOver); !errors.Is(err, flows.ErrOwned) || !errors.Is(err, flows.ErrConflict) {
+					b.Errorf("%s: %v", what, err)
+				}
+			})
+		}
+		owned("under the lease")
+		// The lease is over by the clock of Redis, but not for as long as the grace.
+		b.redis.HSet(b.Context(), paymentKey(p), "lease", time.Now().UnixMilli())
+		takeOver.OwnerGone = time.Minute
+		owned("within the grace")
+		takeOver.OwnerGone = time.Millisecond
+		frontdesktest.Eventually(b, "taken over", func() bool { return b.Commit(b.Context(), takeOver) == nil })
+
+		_, p = b.started()
+		claim = to(p, flows.Sending)
+		claim.Lease = time.Minute
+		sending = b.commit(claim)
+		b.commit(to(sending, flows.Recorded))
+		if lease := b.redis.HGet(b.Context(), paymentKey(p), "lease").Val(); lease != "0" {
+			b.Errorf("the lease is %s after its owner went on", lease)
+		}
+	})
+}
+
+// TestEnd: a payment that is final is kept for a while, and so is its
+// registration; the next payment keeps the registration again.
+func TestEnd(t *testing.T) {
+	onEach(t, func(b *bench) {
+		r, p := b.started()
+		end := to(p, flows.Cancelled)
+		end.Keep = 30 * 24 * time.Hour
+		b.commit(end)
+		b.lives(paymentKey(p), 30*24*time.Hour)
+		b.lives(registrationKey(r), 48*time.Hour)
+		second := b.next(r)
+		if err := b.StartPayment(b.Context(), r, second); err != nil {
+			b.Fatal(err)
+		}
+		b.lives(registrationKey(r), 0)
+		b.lives(paymentKey(second), 0)
+		b.lives(paymentKey(p), 30*24*time.Hour)
+		_, latest, err := b.Registration(b.Context(), r.ID)
+		if err != nil || latest.ID != second.ID {
+			b.Errorf("the latest payment is %+v (%v)", latest, err)
+		}
+	})
+}
+
+// TestDuePayments shares a list of payments between callers that ask at once.
+func TestDuePayments(t *testing.T) {
+	onEach(t, func(b *bench) {
+		now := time.Now()
+		const payments, limit = 200, 7
+		for i := range payments {
+			if err := b.LookAt(b.Context(), flows.PaymentID(fmt.Sprintf("r-%d", i+1)), now.Add(-time.Duration(i)*time.Millisecond)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := b.LookAt(b.Context(), "later-1", now.Add(time.Second)); err != nil {
+			b.Fatal(err)
+		}
+		var mu sync.Mutex
+		taken := map[flows.PaymentID]int{}
+		var group sync.WaitGroup
+		for range 4 {
+			group.Go(func() {
+				for {
+					due, err := b.DuePayments(b.Context(), now, 30*time.Second, limit)
+					if err != nil || len(due) == 0 {
+						if err != nil {
+							b.Errorf("due payments: %v", err)
+						}
+						return
+					}
+					mu.Lock()
+					for _, id := range due {
+						taken[id]++
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		group.Wait()
+		for id, n := range taken {
+			if n != 1 {
+				b.Errorf("%s was given to %d callers", id, n)
+			}
+		}
+		if len(taken) != payments || taken["later-1"] != 0 {
+			b.Errorf("%d of %d payments were given out", len(taken), payments)
+		}
+		if again, _ := b.DuePayments(b.Context(), now.Add(30*time.Second), time.Second, 1000); len(again) != payments+1 {
+			b.Errorf("after the pause %d payments are due", len(again))
+		}
+		if err := b.LookAt(b.Context(), "later-1", time.Time{}); err != nil {
+			b.Fatal(err)
+		}
+		if last, _ := b.DuePayments(b.Context(), now.Add(time.Hour), time.Second, 1000); len(last) != payments {
+			b.Errorf("after one was dropped %d payments are due", len(last))
+		}
+	})
+}
+
+// TestStartIsNotSweptAtOnce: between the entry in the list and the payment
+// itself a sweeper finds nothing, and would drop the entry for good.
+func TestStartIsNotSweptAtOnce(t *testing.T) {
+	onEach(t, func(b *bench) {
+		_, p := b.started()
+		if due, err := b.DuePayments(b.Context(), p.CreatedAt.Add(5*time.Second), time.Second, 10); err != nil || len(due) != 0 {
+			b.Errorf("while it may be under way: %v (%v)", due, err)
+		}
+		if due, err := b.DuePayments(b.Context(), p.CreatedAt.Add(time.Minute), time.Second, 10); err != nil || len(due) != 1 {
+			b.Errorf("a minute later: %v (%v)", due, err)
+		}
+	})
+}
+
+func TestOnce(t *testing.T) {
+	onEach(t, func(b *bench) {
+		name := "event:" + uuid.NewString()
+		expect := func(what string, wantSeen, wantFirst bool) {
+			b.Helper()
+			seen, err := b.Seen(b.Context(), name)
+			if err != nil || seen != wantSeen {
+				b.Errorf("%s: seen %t (%v)", what, seen, err)
+			}
+			first, err := b.Once(b.Context(), name, time.Hour)
+			if err != nil || first != wantFirst {
+				b.Errorf("%s: first %t (%v)", what, first, err)
+			}
+		}
+		expect("before", false, true)
+		expect("after", true, false)
+		for _, key := range b.redis.Keys(b.Context(), "fd:once:*").Val() {
+			b.expire(key)
+		}
+		expect("when the period is over", false, true)
+	})
+}
