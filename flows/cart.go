@@ -185,7 +185,7 @@ func (f *Registrations) createSale(ctx context.Context, r *Registration, at Club
 	if err != nil {
 		return clubFailed(err, "The cart could not be made.")
 	}
-	r.Sale = sale.IRI
+	r.Sale, r.SaleState = sale.IRI, sale.State
 	// A new sale has its own span in which the processor remembers its payment's key.
 	r.ExpiresAt = f.cfg.Now().Add(payable)
 	return nil
@@ -247,6 +247,9 @@ func (f *Registrations) readCart(ctx context.Context, r *Registration, at Club) 
 	both.Go(func() (err error) { check, err = f.cfg.Club.CheckSale(bothCtx, at.Scope, r.Sale); return err })
 	if err := both.Wait(); err != nil {
 		return clubFailed(err, "The cart could not be read.")
+	}
+	if r.SaleState == "" {
+		r.SaleState = sale.State
 	}
 	r.Cart = cartOf(sale, check, r.Items)
 	if r.Cart.Currency == "" {

@@ -71,7 +71,7 @@ func (f *Registrations) begin(ctx context.Context, r *Registration, last *Paymen
 	p := &Payment{
 		ID: NewPaymentID(r.ID, r.Generation), Schema: PaymentSchema, State: Priced, Reason: "asked for by the buyer", Method: in.Method,
 		Registration: r.ID, Generation: r.Generation, ClientToken: r.ClientToken, Sale: r.Sale, Club: at.IRI, Node: at.Scope.Node,
-		Amount: r.Cart.Total, Currency: r.Cart.Currency, Cart: r.Cart.payable(), ReturnURL: f.returnURL(r, in.ReturnURL),
+		Amount: r.Cart.Total, Currency: r.Cart.Currency, Cart: r.Cart.payable(), ReturnURL: f.returnURL(r, in.ReturnURL), SaleState: r.SaleState,
 		CreatedAt: now, UpdatedAt: now,
 	}
 	f.cfg.Payments.address(p)

@@ -112,6 +112,7 @@ type Payment struct {
 	Generation   int          `json:"generation"`
 	ClientToken  string       `json:"clientToken"`
 	Sale         club.IRI     `json:"sale"`
+	SaleState    string       `json:"saleState"` // see Registration
 	Club         club.IRI     `json:"club"`
 	Node         club.IRI     `json:"node"`
 	Amount       int64        `json:"amount"`   // minor units

@@ -195,14 +195,11 @@ func (m *Payments) notSent(p *Payment, reason string) outcome {
 // is believed only if the sale looks as it did before.
 func (m *Payments) rejected(ctx context.Context, p *Payment) outcome {
 	sale, check, err := m.readSale(ctx, p)
-	if err == nil && check.Valid && sale.State == saleBuilding && sale.TotalTI == p.Amount && sameCart(p.Cart, cartLines(sale)) {
+	if err == nil && check.Valid && sale.State == p.SaleState && sale.TotalTI == p.Amount && sameCart(p.Cart, cartLines(sale)) {
 		return outcome{step: step{to: RefundDue, reason: "the club system rejected it, and the sale is untouched"}, mark: "release"}
 	}
 	return outcome{step: step{to: InDoubt, reason: "the club system rejected it, but the sale does not look untouched"}}
 }
-
-// saleBuilding is the state of a sale that nothing has settled.
-const saleBuilding = "building"
 
 // annotate appends an entry about the current claim to the processor's
 // journal. Entries are never overwritten: their keys carry the claim's number.

@@ -38,9 +38,10 @@ type Registration struct {
 	Channel     string            `json:"channel"`
 	Contact     *Contact          `json:"contact,omitempty"`
 	Sale        club.IRI          `json:"sale,omitempty"`
-	Items       []Item            `json:"items,omitempty"` // what the visitor asked for
-	Cart        Cart              `json:"cart"`            // the sale as it was last read
-	Generation  int               `json:"generation"`      // number of payments begun
+	SaleState   string            `json:"saleState,omitempty"` // what the club system calls a sale that nothing has settled: that of a new one
+	Items       []Item            `json:"items,omitempty"`     // what the visitor asked for
+	Cart        Cart              `json:"cart"`                // the sale as it was last read
+	Generation  int               `json:"generation"`          // number of payments begun
 	CreatedAt   time.Time         `json:"createdAt"`
 	ExpiresAt   time.Time         `json:"expiresAt"`
 }

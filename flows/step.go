@@ -89,7 +89,7 @@ func (m *Payments) checkSale(ctx context.Context, p *Payment) (step, error) {
 		reason = "the club system could not be asked before the capture"
 	case !check.Valid:
 		reason = "the sale no longer passes the check"
-	case sale.State != "" && sale.State != saleBuilding: // the check has nothing against such a sale
+	case sale.State != p.SaleState: // the check has nothing against such a sale
 		reason = "the sale was settled in another way"
 	case sale.TotalTI != p.Amount || !sameCart(p.Cart, cartLines(sale)):
 		reason = "the sale changed after the buyer agreed to the price"
