@@ -8,11 +8,11 @@ import (
 // Attendee is a contact's place in a class. Its fields are an assumption: the
 // API's description shows none.
 type Attendee struct {
-	IRI        IRI    `json:"@id"`
-	State      string `json:"state"` // such as "booked"
-	Contact    IRI    `json:"contactId"`
-	ClassEvent IRI    `json:"classEventId"`
-	Club       IRI    `json:"clubId"`
+	IRI        IRI        `json:"@id"`
+	State      string     `json:"state"` // "booked", "canceled"
+	Contact    IRI        `json:"contactId"`
+	Club       IRI        `json:"contactClubId"` // the contact's
+	ClassEvent ClassEvent `json:"classEvent"`    // without its attendees
 }
 
 // AttendeeQuery narrows a list of attendees. Zero fields are not sent.

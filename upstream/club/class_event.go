@@ -5,14 +5,18 @@ import "context"
 // ClassEvent is a class on a club's timetable. Its fields are an assumption: the
 // API's description shows none.
 type ClassEvent struct {
-	IRI            IRI    `json:"@id"`
-	Name           string `json:"name"`
-	Club           IRI    `json:"clubId"`
-	StartedAt      string `json:"startedAt"`       // RFC 3339
-	EndedAt        string `json:"endedAt"`         // RFC 3339
-	AttendingLimit int    `json:"attendingLimit"`  // places
-	Booked         int    `json:"bookedAttendees"` // places taken
-	CanceledAt     string `json:"canceledAt"`      // RFC 3339; empty: it takes place
+	IRI            IRI        `json:"@id"`
+	Name           string     `json:"summary"`
+	Club           IRI        `json:"club"`
+	Studio         IRI        `json:"studio"`
+	Activity       IRI        `json:"activity"`
+	Coach          IRI        `json:"coach"`
+	StartedAt      string     `json:"startedAt"`         // date-time, such as 2026-12-01T18:30:00, with or without a zone
+	EndedAt        string     `json:"endedAt"`           // date-time
+	AttendingLimit int        `json:"attendingLimit"`    // places
+	Remaining      int        `json:"attendeeRemaining"` // places that are left
+	Booked         []Attendee `json:"bookedAttendees"`   // without their ClassEvent
+	DeletedAt      string     `json:"deletedAt"`         // date-time; empty: it takes place
 }
 
 // ListClassEvents reads the timetable of the scope's club, all pages; club

@@ -4,12 +4,12 @@ import "context"
 
 // Club is one club of an organisation.
 type Club struct {
-	IRI      IRI      `json:"@id"`
-	Code     string   `json:"code"` // goes into sales and payments as their club code
-	Name     string   `json:"name"`
-	Currency string   `json:"currency"` // ISO 4217
-	Address  *Address `json:"address"`
-	Node     IRI      `json:"networkNode"` // the club's own network node; empty without a chain
+	IRI      IRI    `json:"@id"`
+	Code     string `json:"code"` // goes into sales and payments as their club code
+	Name     string `json:"name"`
+	Currency string `json:"currency"`    // ISO 4217
+	Node     IRI    `json:"networkNode"` // the club's own network node; empty without a chain
+	Address         // its members stand among the club's own
 }
 
 func (c Club) missing() string { return missingIRI(c.IRI) }

@@ -76,6 +76,7 @@ func TestHeaderChecks(t *testing.T) {
 		"no client token":             {func(d *desk) { d.token = "" }, 404, "Item not found"},
 		"no club":                     {func(d *desk) { d.club = "" }, 404, "Item not found"},
 		"bare club id":                {func(d *desk) { d.club = "11" }, 404, "Item not found"},
+		"club id with a zero":         {func(d *desk) { d.club = "/demo-headers/clubs/011" }, 404, "Item not found"},
 		"unknown club":                {func(d *desk) { d.club = d.iri("clubs", 99) }, 404, "Item not found"},
 		"club of another world":       {func(d *desk) { d.club = "/demo/clubs/11" }, 404, "Item not found"},
 		"no node in a chain":          {func(d *desk) { d.node = "" }, 404, "Item not found"},
@@ -125,14 +126,36 @@ func TestPathsAndMethods(t *testing.T) {
 	d.send(r).want(400).wantText("not a JSON object")
 }
 
-// A first caller knows neither a club nor a node.
-func TestNetworkNodesWithoutScope(t *testing.T) {
+// A first caller knows neither a club nor a node, or only one of them. What it
+// does send has to be right.
+func TestNetworkNodesNeedNoScope(t *testing.T) {
 	d := newDesk(t, "demo-first")
+	club, node := d.iri("clubs", 11), d.iri("network_nodes", 1)
+	for _, c := range []struct {
+		club, node string
+		status     int
+	}{
+		{"", "", 200}, {club, "", 200}, {"", node, 200}, {club, node, 200},
+		{"11", "", 404}, {"", "1", 404}, {"11", node, 404}, {club, "1", 404},
+		{d.iri("clubs", 99), "", 404}, {"", d.iri("network_nodes", 99), 404},
+		{"/demo/clubs/11", "", 404}, {club, d.iri("network_nodes", 6), 404},
+	} {
+		d.club, d.node = c.club, c.node
+		for _, path := range []string{"network_nodes", "network_nodes/3"} {
+			if got := d.get(path).status; got != c.status {
+				t.Errorf("%s with club %q and node %q: %d, want %d", path, c.club, c.node, got, c.status)
+			}
+		}
+	}
 	d.club, d.node = "", ""
-	d.get("network_nodes").want(200)
 	d.get("clubs/11").want(404)
-	d.club = "11"
+	d.control("PUT", "settings", body{"clientClubs": []int{11}}).want(200)
+	d.club, d.node = d.iri("clubs", 12), ""
 	d.get("network_nodes").want(404)
+	d.club, d.node = "", d.iri("network_nodes", 6)
+	d.get("network_nodes").want(404)
+	d.node = d.iri("network_nodes", 2)
+	d.get("network_nodes").want(200)
 }
 
 func TestProductionMode(t *testing.T) {
@@ -144,7 +167,42 @@ func TestProductionMode(t *testing.T) {
 	d.get("nonsense").want(403)
 	d.club = ""
 	d.get("products").want(403)
-	d.control("PUT", "settings", body{"grantedEndpoints": []string{"GET /nonsense"}}).want(400).wantText("GET /nonsense")
+	d.control("PUT", "settings", body{"grantedEndpoints": []string{"GET /nonsense"}}).want(400).
+		wantText("GET /nonsense").wantText("getContact (GET /contacts/{id})")
+}
+
+// Endpoints are granted in whatever way people write them.
+func TestGrantedEndpointsInAnyForm(t *testing.T) {
+	d := newDesk(t, "demo-granted")
+	d.control("PUT", "settings", body{"productionMode": true}).want(200)
+	for _, name := range []string{
+		"getContact", "GET /contacts/{id}", "GET /contacts/{contactId}", "GET /contacts/*", "GET contacts/{id}",
+		"get /{client_token}/contacts/{contactId}", "GET /{clientToken}/contacts/*",
+	} {
+		d.control("PUT", "settings", body{"grantedEndpoints": []string{name}}).want(200)
+		if status := d.get("contacts/1001").status; status != 200 {
+			t.Errorf("%s grants nothing: %d", name, status)
+		}
+		d.get("optins").want(403)
+	}
+	for _, name := range []string{"contacts", "GET", "", "GET /contacts/{id}/", "DELETE /contacts/{id}", "GET /{x}/{y}"} {
+		d.control("PUT", "settings", body{"grantedEndpoints": []string{name, "GET /" + name}}).want(400)
+	}
+}
+
+// The names that a world can have.
+func TestWorldNames(t *testing.T) {
+	sim := clubsim.New(clubsim.Config{Now: time.Now})
+	defer sim.Close()
+	for name, exists := range map[string]bool{
+		"demo": true, "demo-a": true, "demo-Test1": true, "demo-a_b.c-d": true, "demo-" + strings.Repeat("x", 123): true,
+		"demo-" + strings.Repeat("x", 124): false, "demo-": false, "demos": false, "Demo": false, "demo-a b": false, "demo-a/b": false, "acme": false, "": false,
+	} {
+		if (sim.World(name) != nil) != exists {
+			t.Errorf("%q exists: %v, want %v", name, !exists, exists)
+		}
+	}
+	newDesk(t, "demo-Mixed_Case.9").get("contacts/1001").want(200)
 }
 
 func TestTokenLifetime(t *testing.T) {
@@ -183,6 +241,29 @@ func TestWorldsAreApart(t *testing.T) {
 	d.control("POST", "reset", nil).want(204)
 	d.get(d.rel(contact)).want(404)
 	other.get(d.rel(contact)).want(200)
+}
+
+// Who calls as a contact need not know clubs and nodes: the contact's own club
+// is meant, seen from the top of its chain.
+func TestContactTokenNeedsNoScope(t *testing.T) {
+	d := newDesk(t, "demo-own-scope")
+	temp := d.newContact(nil)
+	for _, p := range d.world.Personas() {
+		if p.Key == "prospect" {
+			d.bearer = p.AccessToken
+		}
+	}
+	d.club, d.node = "", ""
+	d.get("contacts/1003").want(200)
+	d.get("contacts/1001").want(404)
+	d.club = d.iri("clubs", 13)
+	d.get("contacts/1003").want(200)
+	d.club = d.iri("clubs", 99)
+	d.get("contacts/1003").want(404)
+	d.club, d.node = "", d.iri("network_nodes", 6)
+	d.get("contacts/1003").want(404)
+	d.node = ""
+	d.put("contacts/1003/migrate", body{"targetContactId": temp, "targetClubId": d.iri("clubs", 11)}).want(204)
 }
 
 // A contact's own token shows that contact and nobody else.
@@ -251,5 +332,14 @@ func TestClubsOutsideTheClientsScope(t *testing.T) {
 	d.get("contacts/1003").want(404)
 	d.club = d.iri("clubs", 12)
 	d.get("contacts/1001").want(404)
-	d.control("PUT", "settings", body{"clientClubs": []int{99}}).want(400)
+	d.club, d.node = d.iri("clubs", 11), ""
+	d.get("contacts/1001").want(200) // a single club needs no node
+	d.control("PUT", "settings", body{"clientClubs": []any{11, "/demo-scope/clubs/12"}}).want(200)
+	d.get("contacts/1001").want(404)
+	d.club, d.node = d.iri("clubs", 12), d.iri("network_nodes", 1)
+	d.get("contacts/1001").want(200)
+	for _, wrong := range []any{99, "12", "/demo-scope/clubs/012", "/demo-scope/contacts/11", 1.5, nil, body{}} {
+		d.control("PUT", "settings", body{"clientClubs": []any{wrong}}).want(400)
+	}
+	d.control("PUT", "settings", body{"clientClubs": 11}).want(400).wantText("clientClubs")
 }

@@ -26,8 +26,19 @@ type repayment struct {
 	Sent        bool   `json:"sent"`
 	SpecificDay bool   `json:"specificDay"`
 	DebitDay    int    `json:"debitDay"`
-	WeekDay     int    `json:"debitWeekDay"`
+	WeekDay     *int   `json:"debitWeekDay"` // nil: none asked for, as zero is Sunday
 	StartDate   string `json:"startDate"`
+}
+
+func (r repayment) record() *repaymentWish {
+	if !r.Sent {
+		return nil
+	}
+	wish := &repaymentWish{SpecificDay: r.SpecificDay, StartDate: r.StartDate, WeekDay: r.WeekDay}
+	if r.DebitDay != 0 {
+		wish.DebitDay = &r.DebitDay
+	}
+	return wish
 }
 
 type articleRecord struct {
@@ -36,17 +47,35 @@ type articleRecord struct {
 	Type      string  `json:"@type"`
 	OfferID   *string `json:"offerId"`
 	ProductID *string `json:"productId"`
+	SaleID    string  `json:"sale"`
 	Name      string  `json:"name"`
 	PriceTI   int     `json:"priceTI"`
 	Currency  string  `json:"priceCurrency"`
 	Parent    *string `json:"parent"`
-	StartDate *string `json:"startDate"`
+	// What the buyer asked for, as it was understood; null: nothing.
+	Implementation    *implementationRecord `json:"implementation"`
+	RepaymentSchedule *repaymentWish        `json:"repaymentSchedule"`
+}
+
+type implementationRecord struct {
+	StartDate string `json:"startDate"`
+}
+
+// repaymentWish is the repaymentSchedule of an article (section RepaymentSchedule).
+type repaymentWish struct {
+	SpecificDay bool   `json:"specificDay"`
+	DebitDay    *int   `json:"debitDay"`
+	StartDate   string `json:"startDate,omitempty"`
+	WeekDay     *int   `json:"debitWeekDay"`
 }
 
 func (w *World) articleRecord(a *article) articleRecord {
 	r := articleRecord{
-		IRI: w.iri("articles", a.ID), Type: "Article", Name: a.Name, PriceTI: a.Price, Currency: currency,
-		OfferID: w.iriOrNil("offers", a.OfferID), Parent: w.iriOrNil("articles", a.Parent), StartDate: textOrNil(a.StartDate),
+		IRI: w.iri("articles", a.ID), Type: "Article", SaleID: w.iri("sales", a.SaleID), Name: a.Name, PriceTI: a.Price, Currency: currency,
+		OfferID: w.iriOrNil("offers", a.OfferID), Parent: w.iriOrNil("articles", a.Parent), RepaymentSchedule: a.Repayment.record(),
+	}
+	if a.StartDate != "" {
+		r.Implementation = &implementationRecord{a.StartDate}
 	}
 	if o := w.catalogue.offers[a.OfferID]; o != nil {
 		r.ProductID = w.iriOrNil("products", o.product.id)
@@ -69,6 +98,20 @@ func listArticles(c *call) (reply, error) {
 		return reply{}, err
 	}
 	return paginate(c, "Article", c.w.articleRecords(s))
+}
+
+// getArticle: GET articles/{id}.
+func getArticle(c *call) (reply, error) {
+	a := c.w.state.Articles.get(c.ids[0])
+	if a == nil {
+		return reply{}, itemNotFound()
+	}
+	if _, err := c.saleAt(a.SaleID); err != nil {
+		return reply{}, err
+	}
+	r := c.w.articleRecord(a)
+	r.Context = "/contexts/Article"
+	return ok(r)
 }
 
 // addArticle: POST sales/{saleId}/articles. An article that does not suit the
@@ -191,11 +234,14 @@ func (f *form) repayment() repayment {
 	if s == nil {
 		return repayment{}
 	}
-	return repayment{
+	r := repayment{
 		Sent:        true,
 		SpecificDay: s.boolean("specificDay", false),
 		DebitDay:    s.integer("debitDay", false, 1, 31),
-		WeekDay:     s.integer("debitWeekDay", false, 0, 7), // 6 is Saturday; Sunday may be 0 or 7
 		StartDate:   s.date("startDate", false),
 	}
+	if weekDay := s.integer("debitWeekDay", false, 0, 7); s.has("debitWeekDay") { // 6 is Saturday; Sunday may be 0 or 7
+		r.WeekDay = &weekDay
+	}
+	return r
 }

@@ -4,25 +4,60 @@ import "time"
 
 // attendee is a contact who booked a class.
 type attendee struct {
-	ID        int       `json:"id"`
-	ContactID int       `json:"contactId"`
-	EventID   int       `json:"classEventId"`
-	ClubID    int       `json:"clubId"`
-	CreatedAt time.Time `json:"createdAt"`
+	ID         int       `json:"id"`
+	ContactID  int       `json:"contactId"`
+	EventID    int       `json:"classEventId"`
+	ClubID     int       `json:"clubId"`
+	CreatedAt  time.Time `json:"createdAt"`
+	CanceledAt time.Time `json:"canceledAt"` // zero: the place is taken
 }
 
+// bookingRecord is who has a place in a class, as the class shows it.
+type bookingRecord struct {
+	Context    string  `json:"@context,omitempty"`
+	IRI        string  `json:"@id"`
+	Type       string  `json:"@type"`
+	State      string  `json:"state"` // booked or canceled
+	ContactID  string  `json:"contactId"`
+	GivenName  string  `json:"contactGivenName"`
+	FamilyName string  `json:"contactFamilyName"`
+	Number     string  `json:"contactNumber"`
+	ClubID     string  `json:"contactClubId"`
+	CreatedAt  string  `json:"createdAt"`
+	CanceledAt *string `json:"canceledAt"`
+}
+
+// attendeeRecord is the same with the class, as the list of attendees shows it.
 type attendeeRecord struct {
-	IRI        string    `json:"@id"`
-	Type       string    `json:"@type"`
-	State      string    `json:"state"`
-	ContactID  string    `json:"contactId"`
-	ClassEvent string    `json:"classEventId"`
-	ClubID     string    `json:"clubId"`
-	CreatedAt  time.Time `json:"createdAt"`
+	bookingRecord
+	ClassEvent *classRecord `json:"classEvent"`
+}
+
+func (w *World) bookingRecord(a *attendee) bookingRecord {
+	k := w.state.Contacts.get(a.ContactID)
+	r := bookingRecord{
+		IRI: w.iri("attendees", a.ID), Type: "Attendee", State: "booked", ContactID: w.iri("contacts", k.ID),
+		GivenName: k.GivenName, FamilyName: k.FamilyName, Number: k.Number, ClubID: w.iri("clubs", k.ClubID),
+		CreatedAt: w.moment(a.CreatedAt), CanceledAt: w.momentOrNil(a.CanceledAt),
+	}
+	if !a.CanceledAt.IsZero() {
+		r.State = "canceled"
+	}
+	return r
+}
+
+func (w *World) attendeeRecord(a *attendee) attendeeRecord {
+	r := attendeeRecord{bookingRecord: w.bookingRecord(a)}
+	if e := w.state.ClassEvents.get(a.EventID); e != nil {
+		class := w.classRecord(e)
+		r.ClassEvent = &class
+	}
+	return r
 }
 
 // listAttendees: GET attendees of the acting club, which can be polled to
-// reconcile events; optional filters contactId and classEventId.
+// reconcile events; optional filters contactId and classEventId, the latter also
+// as class_id with the bare number, as existing clients send it.
 func listAttendees(c *call) (reply, error) {
 	contactID, err := c.filterIRI("contactId", "contacts")
 	if err != nil {
@@ -32,26 +67,48 @@ func listAttendees(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if bare := c.req.query.Get("class_id"); bare != "" {
+		var valid bool
+		if eventID, valid = parseID(bare); !valid {
+			return reply{}, itemNotFound()
+		}
+	}
 	var records []attendeeRecord
 	for _, a := range c.w.state.Attendees.Rows {
 		if a.ClubID == c.club.id && c.caller.maySee(a.ContactID) &&
 			(contactID == 0 || a.ContactID == contactID) && (eventID == 0 || a.EventID == eventID) {
-			records = append(records, attendeeRecord{
-				IRI: c.w.iri("attendees", a.ID), Type: "Attendee", State: "booked", ContactID: c.w.iri("contacts", a.ContactID),
-				ClassEvent: c.w.iri("class_events", a.EventID), ClubID: c.w.iri("clubs", a.ClubID), CreatedAt: a.CreatedAt,
-			})
+			records = append(records, c.w.attendeeRecord(a))
 		}
 	}
 	return paginate(c, "Attendee", records)
 }
 
+// getAttendee: GET attendees/{id}.
+func getAttendee(c *call) (reply, error) {
+	a := c.w.state.Attendees.get(c.ids[0])
+	if a == nil || !c.sees(a.ClubID) || !c.caller.maySee(a.ContactID) {
+		return reply{}, itemNotFound()
+	}
+	r := c.w.attendeeRecord(a)
+	r.Context = "/contexts/Attendee"
+	return ok(r)
+}
+
+// booked counts the places that are taken in each class.
+func (st *state) booked() map[int]int {
+	places := map[int]int{}
+	for _, a := range st.Attendees.Rows {
+		if a.CanceledAt.IsZero() {
+			places[a.EventID]++
+		}
+	}
+	return places
+}
+
 // bookTrial books the first class with a free place from the day on which a
 // trial was bought for; without one the trial is had on the gym floor.
 func (c *call) bookTrial(s *sale, from time.Time) {
-	booked := map[int]int{}
-	for _, a := range c.w.state.Attendees.Rows {
-		booked[a.EventID]++
-	}
+	booked := c.w.state.booked()
 	for _, e := range c.w.state.ClassEvents.Rows {
 		if e.ClubID != s.ClubID || e.Canceled != nil || e.StartsAt.Before(from) || e.StartsAt.Before(c.now) || booked[e.ID] >= e.Places {
 			continue

@@ -14,6 +14,7 @@ type benefit struct {
 	ValidFrom    string `json:"validFrom"`
 	ValidThrough string `json:"validThrough"` // empty: without end
 	Quantity     int    `json:"quantity"`     // sessions or tokens credited
+	State        string `json:"state"`        // empty: in force; else "disabled" or "deleted"
 }
 
 // benefitCollections names the collection in which each behaviour leaves its record.

@@ -50,22 +50,58 @@ func (c *call) noOperation() error {
 	return e
 }
 
-// readScope reads the club and the network node that the call acts for. The
-// node may be left out by a club that belongs to no chain. The network nodes
-// alone can be read without either, since nobody knows a club before.
+// readScope reads the club and the network node that the call acts for. A
+// header that is there has to be right. One that is missing is made up for
+// where a contact calls with its own token; the network nodes can be read
+// without, since nobody knows a club before.
 func (c *call) readScope() error {
 	clubIRI, nodeIRI := c.req.Header.Get(clubHeader), c.req.Header.Get(nodeHeader)
-	if clubIRI == "" && nodeIRI == "" && c.op != nil && c.op.unscoped {
-		return nil
-	}
 	clubID, _ := c.w.parseIRI("clubs", clubIRI)
 	nodeID, _ := c.w.parseIRI("network_nodes", nodeIRI)
 	c.club, c.node = clubByID(clubID), nodeByID(nodeID)
-	alone := c.club != nil && c.club.node == 0 && nodeIRI == ""
-	if c.club == nil || c.node == nil && !alone || !c.sees(clubID) {
+	switch {
+	case clubIRI != "" && !c.w.inScope(c.club), nodeIRI != "" && !c.w.nodeInScope(c.node),
+		c.club != nil && c.node != nil && !c.node.covers(c.club):
+		return itemNotFound()
+	case c.op != nil && c.op.unscoped:
+		return nil
+	}
+	c.defaultScope()
+	if c.club == nil || c.node == nil && c.nodeRequired() || !c.sees(c.club.id) {
 		return itemNotFound()
 	}
 	return nil
+}
+
+// defaultScope fills in what a contact that calls with its own token left out:
+// its own club, and the highest node above that, which is where a migration
+// from one club of the chain to another can be seen whole.
+func (c *call) defaultScope() {
+	k := c.w.state.Contacts.get(c.caller.Contact)
+	if k == nil {
+		return
+	}
+	if c.club == nil {
+		c.club = clubByID(k.ClubID)
+	}
+	if c.node == nil && c.club.node != 0 {
+		c.node = nodeByID(c.club.node).top()
+	}
+}
+
+// nodeRequired: a node says which clubs of a chain are meant; a club that
+// belongs to none, or a client with a single club, needs no such word.
+func (c *call) nodeRequired() bool { return c.club.node != 0 && len(c.w.settings.ClientClubs) != 1 }
+
+// inScope reports whether a club exists and belongs to the scope of the client.
+func (w *World) inScope(of *club) bool {
+	scope := w.settings.ClientClubs
+	return of != nil && (len(scope) == 0 || slices.Contains(scope, of.id))
+}
+
+// nodeInScope reports whether a node exists and has a club of the client's scope below it.
+func (w *World) nodeInScope(n *networkNode) bool {
+	return n != nil && slices.ContainsFunc(clubs, func(of club) bool { return n.covers(&of) && w.inScope(&of) })
 }
 
 // path is the call's path as records name it.
@@ -74,9 +110,8 @@ func (c *call) path() string { return "/" + strings.Join(c.req.path, "/") }
 // sees reports whether records of a club can be seen: it is within the client's
 // scope, and below the acting node (without a node it is the acting club).
 func (c *call) sees(clubID int) bool {
-	scope := c.w.settings.ClientClubs
 	of := clubByID(clubID)
-	if of == nil || len(scope) > 0 && !slices.Contains(scope, clubID) {
+	if !c.w.inScope(of) {
 		return false
 	}
 	return of == c.club && c.node == nil || c.node != nil && c.node.covers(of)
@@ -129,6 +164,5 @@ func (w *World) granted(op *operation) bool {
 	if !w.settings.ProductionMode {
 		return true
 	}
-	return op != nil && (slices.Contains(w.settings.GrantedEndpoints, op.name) ||
-		slices.Contains(w.settings.GrantedEndpoints, op.endpoint()))
+	return op != nil && slices.ContainsFunc(w.settings.GrantedEndpoints, op.isNamed)
 }

@@ -87,11 +87,15 @@ type instalment struct {
 // debited reports whether the offer goes on after the first payment, by direct debit.
 func (o *offer) debited() bool { return len(o.occurrences)+len(o.recurrences) > 0 }
 
-// first is the price of the first instalment, in cents: that of one billing
-// interval of every entry. Prorating works on it.
+// first is the price of the first instalment, in cents: that of the first
+// occurrence, as one follows the other, or of all recurrences, which run side by
+// side. Prorating works on it.
 func (o *offer) first() int {
+	if len(o.occurrences) > 0 {
+		return o.occurrences[0].price
+	}
 	sum := 0
-	for _, i := range slices.Concat(o.occurrences, o.recurrences) {
+	for _, i := range o.recurrences {
 		sum += i.price
 	}
 	return sum

@@ -60,6 +60,9 @@ func subscriptionProducts() []*product {
 			description: "June to September without a contract: gym floor, terrace workouts and open-air classes.",
 			rule:        rule{fromMonth: time.June, throughMonth: time.August},
 			offers:      []offer{paidOnce("Summer Pass, paid once", 11900)}},
+		{id: 49, kind: kindSubscription, name: "Wellness Year", behaviors: lasting("P12M"),
+			description: "Train, then sweat: a year on the gym floor, sold together with a year of sauna and steam.",
+			offers:      []offer{{name: "Wellness Year, paid once", total: 42900, options: []int{1901}}}},
 	}
 }
 
@@ -111,5 +114,9 @@ func debitProducts() []*product {
 			description: "Weekdays from nine to five, when the club is yours. Priced by the week, collected by the month.",
 			offers: []offer{{name: "Off-Peak, monthly debit", fee: 900, feeName: feeName, total: 900, rhythm: "monthly",
 				recurrences: []instalment{every("P1W", 590)}}}},
+		{id: 50, kind: kindSubscription, name: "Easy Start 12", behaviors: lasting("P12M"),
+			description: "Twelve months that begin gently: three at a lower price, nine at the usual one. The first month is paid today.",
+			offers: []offer{{name: "Easy Start 12, monthly", fee: 1900, feeName: feeName, total: 3890, upfront: true, rhythm: "monthly",
+				occurrences: []instalment{times(3, "P1M", 1990), times(9, "P1M", 2990)}}}},
 	}
 }

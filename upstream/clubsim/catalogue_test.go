@@ -101,8 +101,10 @@ func verifyOffer(t *testing.T, o body) {
 	schedule := o["repaymentSchedule"].(body)
 	first := 0.0
 	for _, list := range []string{"occurrences", "recurrences"} {
-		for _, e := range bodies(schedule[list].([]any)) {
-			first += e["priceTI"].(float64)
+		for i, e := range bodies(schedule[list].([]any)) {
+			if i == 0 || list == "recurrences" { // occurrences follow each other, recurrences run side by side
+				first += e["priceTI"].(float64)
+			}
 			if e["priceTE"].(float64)+e["tax"].(float64) != e["priceTI"].(float64) || e["priceCurrency"] != "EUR" || e["taxRate"] != 20.0 {
 				t.Errorf("tax of %v", e)
 			}
@@ -133,9 +135,28 @@ func TestOffers(t *testing.T) {
 	if len(d.get("offers").want(200).members()) != 30 {
 		t.Error("without a filter every offer of the club is listed")
 	}
+	steps := d.get("offers/5001").want(200).json["repaymentSchedule"].(body)["occurrences"].([]any)
+	if len(steps) != 2 || steps[0].(body)["loop"] != 3.0 || steps[0].(body)["priceTI"] != 1990.0 || steps[1].(body)["loop"] != 9.0 || steps[1].(body)["priceTI"] != 2990.0 {
+		t.Errorf("easy start: %v", steps)
+	}
 	d.get("offers?product=9").want(404)
 	d.get("offers?product=" + d.iri("products", 999)).want(404)
 	if n := len(d.get("offers?product=" + d.iri("products", 24)).want(200).members()); n != 0 {
 		t.Errorf("the club has no pool and %d offers for it", n)
+	}
+}
+
+// A mandatory option comes along, whether it is a badge or an option of the subscription.
+func TestMandatoryOptions(t *testing.T) {
+	d := newDesk(t, "demo-mandatory")
+	for offer, c := range map[int]struct{ option, total int }{301: {2501, 69900 + 500}, 1501: {2501, 8890 + 500}, 4901: {1901, 42900 + 9900}} {
+		sale := d.newSale(d.newContact(nil), "PARIS11")
+		d.post(sale+"/articles", body{"offerId": d.iri("offers", offer), "implementation": body{"startDate": "2026-12-01"}}).want(201)
+		read := d.get(sale).want(200)
+		lines := read.json["articles"].([]any)
+		if len(lines) != 2 || lines[1].(body)["offerId"] != d.iri("offers", c.option) || lines[1].(body)["parent"] != lines[0].(body)["@id"] || read.number("totalTI") != c.total {
+			t.Errorf("%d: %s", offer, read.raw)
+		}
+		d.get(sale + "/check").want(204)
 	}
 }

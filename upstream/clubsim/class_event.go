@@ -6,6 +6,7 @@ import "time"
 type classEvent struct {
 	ID       int        `json:"id"`
 	ClubID   int        `json:"clubId"`
+	Activity int        `json:"activity"` // what is trained; the same person coaches it everywhere
 	Name     string     `json:"name"`
 	StartsAt time.Time  `json:"startedAt"`
 	EndsAt   time.Time  `json:"endedAt"`
@@ -13,32 +14,74 @@ type classEvent struct {
 	Canceled *time.Time `json:"canceledAt"`
 }
 
+// classRecord is a class without its attendees, as an attendee shows it.
+type classRecord struct {
+	Context  string  `json:"@context,omitempty"`
+	IRI      string  `json:"@id"`
+	Type     string  `json:"@type"`
+	Club     string  `json:"club"`
+	Studio   string  `json:"studio"`
+	Activity *string `json:"activity"`
+	Coach    *string `json:"coach"`
+	Summary  string  `json:"summary"`
+	StartsAt string  `json:"startedAt"`
+	EndsAt   string  `json:"endedAt"`
+	Places   int     `json:"attendingLimit"`
+	Queue    int     `json:"queueLimit"` // nobody can wait for a place here
+	Deleted  *string `json:"deletedAt"`  // null: the class takes place
+}
+
+// classEventRecord is the same with its attendees, as the timetable shows it.
 type classEventRecord struct {
-	IRI      string     `json:"@id"`
-	Type     string     `json:"@type"`
-	Name     string     `json:"name"`
-	ClubID   string     `json:"clubId"`
-	StartsAt time.Time  `json:"startedAt"`
-	EndsAt   time.Time  `json:"endedAt"`
-	Places   int        `json:"attendingLimit"`
-	Booked   int        `json:"bookedAttendees"`
-	Canceled *time.Time `json:"canceledAt"`
+	classRecord
+	Booked         []bookingRecord `json:"bookedAttendees"`
+	Queued         []bookingRecord `json:"queuedAttendees"`
+	Remaining      int             `json:"attendeeRemaining"`
+	QueueRemaining int             `json:"queueRemaining"`
+}
+
+func (w *World) classRecord(e *classEvent) classRecord {
+	r := classRecord{
+		IRI: w.iri("class_events", e.ID), Type: "ClassEvent", Club: w.iri("clubs", e.ClubID), Studio: w.iri("studios", clubByID(e.ClubID).studio()),
+		Activity: w.iriOrNil("activities", e.Activity), Coach: w.iriOrNil("coaches", e.Activity), Summary: e.Name,
+		StartsAt: w.moment(e.StartsAt), EndsAt: w.moment(e.EndsAt), Places: e.Places,
+	}
+	if e.Canceled != nil {
+		r.Deleted = w.momentOrNil(*e.Canceled)
+	}
+	return r
+}
+
+// classEventRecord shows the attendees that the caller may see; the places that are left count all.
+func (c *call) classEventRecord(e *classEvent) classEventRecord {
+	r := classEventRecord{classRecord: c.w.classRecord(e), Booked: []bookingRecord{}, Queued: []bookingRecord{}}
+	for _, a := range c.w.state.Attendees.Rows {
+		if a.EventID == e.ID && a.CanceledAt.IsZero() && c.caller.maySee(a.ContactID) {
+			r.Booked = append(r.Booked, c.w.bookingRecord(a))
+		}
+	}
+	r.Remaining = max(0, e.Places-c.w.state.booked()[e.ID])
+	return r
 }
 
 // listClassEvents: GET class_events, the timetable of the acting club.
 func listClassEvents(c *call) (reply, error) {
-	booked := map[int]int{}
-	for _, a := range c.w.state.Attendees.Rows {
-		booked[a.EventID]++
-	}
 	var records []classEventRecord
 	for _, e := range c.w.state.ClassEvents.Rows {
 		if e.ClubID == c.club.id {
-			records = append(records, classEventRecord{
-				IRI: c.w.iri("class_events", e.ID), Type: "ClassEvent", Name: e.Name, ClubID: c.w.iri("clubs", e.ClubID),
-				StartsAt: e.StartsAt, EndsAt: e.EndsAt, Places: e.Places, Booked: booked[e.ID], Canceled: e.Canceled,
-			})
+			records = append(records, c.classEventRecord(e))
 		}
 	}
 	return paginate(c, "ClassEvent", records)
+}
+
+// getClassEvent: GET class_events/{id}.
+func getClassEvent(c *call) (reply, error) {
+	e := c.w.state.ClassEvents.get(c.ids[0])
+	if e == nil || !c.sees(e.ClubID) {
+		return reply{}, itemNotFound()
+	}
+	r := c.classEventRecord(e)
+	r.Context = "/contexts/ClassEvent"
+	return ok(r)
 }

@@ -53,6 +53,9 @@ func clubByID(id int) *club {
 // checkout is the number of the club's register for sales on the web.
 func (c *club) checkout() int { return c.id*10 + 1 }
 
+// studio is the number of the room in which the club's classes take place.
+func (c *club) studio() int { return c.id*10 + 1 }
+
 // sameChain reports whether two clubs belong to one chain.
 func (c *club) sameChain(other *club) bool {
 	return c.node != 0 && other.node != 0 && nodeByID(c.node).top() == nodeByID(other.node).top()
@@ -65,7 +68,7 @@ type clubRecord struct {
 	ID          int     `json:"id"`
 	Code        string  `json:"code"`
 	Name        string  `json:"name"`
-	Address     address `json:"address"`
+	address             // its members stand among the club's own
 	Currency    string  `json:"currency"`
 	NetworkNode *string `json:"networkNode"`
 	CheckoutID  string  `json:"checkoutId"`
@@ -73,7 +76,7 @@ type clubRecord struct {
 
 func (w *World) clubRecord(c *club) clubRecord {
 	return clubRecord{
-		IRI: w.iri("clubs", c.id), Type: "Club", ID: c.id, Code: c.code, Name: c.name, Address: c.address,
+		IRI: w.iri("clubs", c.id), Type: "Club", ID: c.id, Code: c.code, Name: c.name, address: c.address,
 		Currency: currency, NetworkNode: w.iriOrNil("network_nodes", c.node), CheckoutID: w.iri("checkouts", c.checkout()),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -63,7 +64,7 @@ func (k *contact) age(on time.Time) (years int, known bool) {
 func contactNumber(clubID, id int) string { return fmt.Sprintf("%d-%06d", clubID, id) }
 
 type contactRecord struct {
-	Context    string      `json:"@context"`
+	Context    string      `json:"@context,omitempty"`
 	IRI        string      `json:"@id"`
 	Type       string      `json:"@type"`
 	Number     string      `json:"number"`
@@ -71,13 +72,13 @@ type contactRecord struct {
 	FamilyName string      `json:"familyName"`
 	GivenName  string      `json:"givenName"`
 	Gender     *string     `json:"gender"`
-	BirthDate  *string     `json:"birthDate"`
+	BirthDate  *string     `json:"birthDate,omitempty"` // a date or nothing
 	Email      *string     `json:"email"`
 	Mobile     *string     `json:"mobile"`
 	Address    *address    `json:"address"`
 	ClubID     string      `json:"clubId"`
 	Tags       []tagRecord `json:"tags"`
-	CreatedAt  time.Time   `json:"createdAt"`
+	CreatedAt  string      `json:"createdAt"`
 }
 
 func (w *World) contactRecord(k *contact) contactRecord {
@@ -86,10 +87,10 @@ func (w *World) contactRecord(k *contact) contactRecord {
 		status = w.settings.FormerStatus
 	}
 	r := contactRecord{
-		Context: "/contexts/Contact", IRI: w.iri("contacts", k.ID), Type: "Person", Number: k.Number, Status: status,
+		IRI: w.iri("contacts", k.ID), Type: "Person", Number: k.Number, Status: status,
 		FamilyName: k.FamilyName, GivenName: k.GivenName,
 		Gender: textOrNil(k.Gender), BirthDate: textOrNil(k.BirthDate), Email: textOrNil(k.Email), Mobile: textOrNil(k.Mobile),
-		ClubID: w.iri("clubs", k.ClubID), Tags: w.tagRecords(k.ID), CreatedAt: k.CreatedAt,
+		ClubID: w.iri("clubs", k.ClubID), Tags: w.tagRecords(k.ID), CreatedAt: w.moment(k.CreatedAt),
 	}
 	if k.Address != (address{}) {
 		home := k.Address
@@ -111,7 +112,29 @@ func getContact(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(c.w.contactRecord(k))
+	return ok(c.w.oneContact(k))
+}
+
+// oneContact is a contact as an answer of its own.
+func (w *World) oneContact(k *contact) contactRecord {
+	r := w.contactRecord(k)
+	r.Context = "/contexts/Contact"
+	return r
+}
+
+// listContacts: GET contacts of the acting club, with the filters email and
+// number, to find out whether somebody is known already. An assumption, as
+// createContact is.
+func listContacts(c *call) (reply, error) {
+	email, number := c.req.query.Get("email"), c.req.query.Get("number")
+	var records []contactRecord
+	for _, k := range c.w.state.Contacts.Rows {
+		if k.ClubID == c.club.id && !k.Deleted && c.caller.maySee(k.ID) &&
+			(email == "" || strings.EqualFold(email, k.Email)) && (number == "" || number == k.Number) {
+			records = append(records, c.w.contactRecord(k))
+		}
+	}
+	return paginate(c, "Contact", records)
 }
 
 // createContact: POST contacts. The description needs contacts to exist and does not say how they are made.
@@ -138,7 +161,7 @@ func createContact(c *call) (reply, error) {
 		return k
 	})
 	c.emit("contact.created", c.w.contactObject(made))
-	return reply{201, c.w.contactRecord(made)}, nil
+	return reply{201, c.w.oneContact(made)}, nil
 }
 
 // updateContact: PUT contacts/{id} changes the fields that are sent. An assumption, as createContact is.
@@ -160,7 +183,7 @@ func updateContact(c *call) (reply, error) {
 		*k = next
 		c.emit("contact.updated", c.w.contactObject(k))
 	}
-	return ok(c.w.contactRecord(k))
+	return ok(c.w.oneContact(k))
 }
 
 // readFrom takes over the personal data that a form holds.

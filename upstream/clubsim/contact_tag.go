@@ -24,8 +24,10 @@ const (
 const endless = "2099-12-31"
 
 type tagRecord struct {
+	Context      string `json:"@context,omitempty"`
 	IRI          string `json:"@id"`
 	Type         string `json:"@type"`
+	Contact      string `json:"contact"`
 	Name         string `json:"name"`
 	ValidFrom    string `json:"validFrom"`
 	ValidThrough string `json:"validThrough"`
@@ -36,10 +38,31 @@ func (w *World) tagRecords(contactID int) []tagRecord {
 	records := []tagRecord{}
 	for _, t := range w.state.Tags.Rows {
 		if t.ContactID == contactID && !t.Accounting && !t.Deleted {
-			records = append(records, tagRecord{w.iri("contact_tags", t.ID), "ContactTag", t.Name, t.ValidFrom, t.ValidThrough})
+			records = append(records, w.tagRecord(t))
 		}
 	}
 	return records
+}
+
+func (w *World) tagRecord(t *contactTag) tagRecord {
+	return tagRecord{
+		IRI: w.iri("contact_tags", t.ID), Type: "ContactTag", Contact: w.iri("contacts", t.ContactID),
+		Name: t.Name, ValidFrom: t.ValidFrom, ValidThrough: t.ValidThrough,
+	}
+}
+
+// getContactTag: GET contact_tags/{id}. Accounting tags are known by their events alone.
+func getContactTag(c *call) (reply, error) {
+	t := c.w.state.Tags.get(c.ids[0])
+	if t == nil || t.Accounting || t.Deleted {
+		return reply{}, itemNotFound()
+	}
+	if _, err := c.contactAt(t.ContactID); err != nil {
+		return reply{}, err
+	}
+	r := c.w.tagRecord(t)
+	r.Context = "/contexts/ContactTag"
+	return ok(r)
 }
 
 // tagNames are the names of the contact's tags that are valid on a day.

@@ -66,6 +66,12 @@ func (s *Server) serveControl(rw http.ResponseWriter, req *request) {
 		write(rw, controlError(http.StatusNotFound, "There is no such world."))
 		return
 	}
+	// Tools send neither Origin nor Sec-Fetch-Site and pass; a page of another
+	// site that a developer happens to have open does not.
+	if err := http.NewCrossOriginProtection().Check(req.Request); err != nil {
+		write(rw, controlError(http.StatusForbidden, err.Error()))
+		return
+	}
 	name := strings.Join(req.path[2:], "/")
 	if name == "" {
 		w.serveInspector(rw, req)

@@ -131,7 +131,7 @@ func TestSnapshotAndRestore(t *testing.T) {
 	if iri := other.get(sale).want(200).text("contactId"); !strings.HasPrefix(iri, "/demo-snapshot-copy/") {
 		t.Errorf("the copy speaks of %s", iri)
 	}
-	for _, wrong := range []string{`{}`, `{"version":1}`, `[]`, strings.Replace(snapshot.raw, `"version":1`, `"version":99`, 1),
+	for _, wrong := range []string{`{}`, `{"version":1}`, `[]`, strings.Replace(snapshot.raw, `"version":2`, `"version":99`, 1),
 		strings.Replace(snapshot.raw, `"clubId":11`, `"clubId":99`, 1), strings.Replace(snapshot.raw, `"articles":[6003]`, `"articles":[9]`, 1)} {
 		if err := d.world.Restore([]byte(wrong)); err == nil {
 			t.Errorf("restored from %.60s", wrong)
@@ -185,7 +185,8 @@ func TestInspector(t *testing.T) {
 	d.pay(sale, contact, 70400).want(201)
 	d.signing(contact)
 	page := d.control("GET", "", nil).want(200)
-	for _, text := range []string{"demo-inspector", "Premium Year", "Access Badge", "was paid 2 times", d.lastCode(), "identificator.created", "createPayment", "Camille", "&lt;script&gt;"} {
+	for _, text := range []string{"demo-inspector", "Premium Year", "Access Badge", "was paid 2 times", d.lastCode(), "identificator.created", "createPayment", "Camille", "&lt;script&gt;",
+		"704.00\u00a0€", "<details><summary>Reset the world</summary>", "Yes, reset demo-inspector", "offers from 18 such as 401"} {
 		page.wantText(text)
 	}
 	if strings.Contains(page.raw, "<script") {
@@ -202,7 +203,7 @@ func TestInspector(t *testing.T) {
 		for i := 0; i < len(headers); i += 2 {
 			r.Header.Set(headers[i], headers[i+1])
 		}
-		return d.send(r).want(200) // after the redirect
+		return d.send(r)
 	}
 	press(map[string]string{"do": "preset", "preset": "0"})
 	press(map[string]string{"do": "fault", "kind": "delay", "method": "GET", "path": "/products", "delayMs": "5", "times": "3"})
@@ -216,15 +217,45 @@ func TestInspector(t *testing.T) {
 	if s := d.world.Settings(); !s.ProductionMode || s.NetworkNodeShape != "flat" || s.Webhooks != "drop" || d.world.Now().Day() != 22 || len(d.world.Faults()) != 0 {
 		t.Errorf("settings: %+v", s)
 	}
-	press(map[string]string{"do": "reset"}, "Sec-Fetch-Site", "cross-site").wantText("cross-origin")
+	press(map[string]string{"do": "reset"}, "Sec-Fetch-Site", "cross-site").want(403).wantText("cross-origin")
+	press(map[string]string{"do": "reset"}, "Origin", "https://elsewhere.example").want(403)
 	if len(d.world.Ledger()) != 2 {
 		t.Error("another site reset the world")
 	}
+	for _, preset := range []string{"", "x", "-1", "99"} {
+		press(map[string]string{"do": "preset", "preset": preset}).want(200).wantText("there is no preset")
+	}
 	press(map[string]string{"do": "dance"}).wantText("dance")
-	press(map[string]string{"do": "reset"})
+	press(map[string]string{"do": "reset"}, "Sec-Fetch-Site", "same-origin", "Origin", strings.TrimSuffix(d.url, "/sim")).want(200)
 	if len(d.world.Ledger()) != 0 {
 		t.Error("the world was not reset")
 	}
 	r, _ := http.NewRequest("GET", d.url+"/demo-inspector/_control", nil)
 	d.send(r).want(200).wantText("demo-inspector")
+}
+
+// A page of another site cannot use the control endpoints; tools can, and so can reading.
+func TestControlRefusesOtherSites(t *testing.T) {
+	d := newDesk(t, "demo-sites")
+	for _, endpoint := range []string{"POST reset", "PUT faults", "PUT settings", "PUT clock", "POST events", "PUT state"} {
+		method, name, _ := strings.Cut(endpoint, " ")
+		for header, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://elsewhere.example"} {
+			r := d.request(method, "_control/"+name, body{})
+			r.Header.Set(header, value)
+			d.send(r).want(403).wantText("cross-origin")
+		}
+	}
+	r := d.request("GET", "_control/ledger", nil)
+	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	d.send(r).want(200)
+	d.control("POST", "reset", nil).want(204)
+}
+
+func TestFixedCodeHasSixDigits(t *testing.T) {
+	d := newDesk(t, "demo-fixed")
+	for _, code := range []string{"1234", "1234567", "abcdef", "12 456"} {
+		d.control("PUT", "settings", body{"smsCode": body{"fixed": code}}).want(400).wantText("smsCode.fixed")
+	}
+	d.control("PUT", "settings", body{"smsCode": body{"fixed": "000000"}}).want(200)
+	d.control("PUT", "settings", body{"smsCode": body{"fixed": ""}}).want(200)
 }

@@ -28,6 +28,7 @@ type Benefit struct {
 	ValidFrom    string
 	ValidThrough string // empty: without end
 	Quantity     int    // sessions or tokens credited
+	State        string // empty: in force; else "disabled" or "deleted"
 }
 
 // Sale is a sale with its lines.
@@ -101,7 +102,7 @@ func (w *World) contactSeen(k *contact) Contact {
 func (w *World) benefitSeen(b *benefit) Benefit {
 	seen := Benefit{
 		ID: w.iri(benefitCollections[b.Kind], b.ID), Kind: b.Kind, Name: b.Name,
-		ValidFrom: b.ValidFrom, ValidThrough: b.ValidThrough, Quantity: b.Quantity,
+		ValidFrom: b.ValidFrom, ValidThrough: b.ValidThrough, Quantity: b.Quantity, State: b.State,
 	}
 	if b.SaleID != 0 {
 		seen.SaleID = w.iri("sales", b.SaleID)

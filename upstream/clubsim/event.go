@@ -41,8 +41,8 @@ var exampleIDs = map[string]struct {
 }{
 	"contactId": {"contacts", 1001}, "targetId": {"contacts", 1001}, "clubId": {"clubs", 11}, "optinId": {"optins", 1001 * optinCount},
 	"attendeeId": {"attendees", 1}, "classEventId": {"class_events", 1}, "subscriptionId": {"subscriptions", 1},
-	"subscriptionOptionId": {"subscription_options", 1}, "accountingContactTagId": {"accounting_contact_tags", 1},
-	"contactTagId": {"contact_tags", 1}, "indentificatorId": {"identificators", 1},
+	"subscriptionOptionId": {"subscription_options", 1}, "accountingContactTagId": {"accounting_contact_tags", 3},
+	"contactTagId": {"contact_tags", 1}, "indentificatorId": {"identificators", 2},
 }
 
 // EventNames lists the events in alphabetical order.
@@ -127,8 +127,10 @@ func (w *World) emit(name string, object eventObject, now time.Time) *eventRecor
 	return e
 }
 
-// Emit makes an event happen by hand. Members that the object does not give
-// are filled with identifiers of the seed; unknown ones are refused.
+// Emit makes an event happen by hand, and the world follows: the record that
+// the event tells of, where there is one, is canceled, deleted, disabled or back
+// in force. Members that the object does not give are filled in; unknown ones,
+// and values that are no identifiers, are refused.
 func (w *World) Emit(name string, object map[string]string) (Event, error) {
 	members, known := eventMembers[name]
 	if !known {
@@ -141,15 +143,12 @@ func (w *World) Emit(name string, object map[string]string) (Event, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	whole := eventObject{}
-	for _, member := range members {
-		example := exampleIDs[member]
-		whole[member] = w.iri(example.collection, example.id)
-		if given := object[member]; given != "" {
-			whole[member] = given
-		}
+	now := w.now()
+	whole, err := w.byHand(name, object, now)
+	if err != nil {
+		return Event{}, err
 	}
-	return w.emit(name, whole, w.now()).event(), nil
+	return w.emit(name, whole, now).event(), nil
 }
 
 // Events returns the events that happened, oldest first.

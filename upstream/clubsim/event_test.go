@@ -82,6 +82,86 @@ func TestEveryEventByHand(t *testing.T) {
 	d.control("POST", "events", body{"event": "contact.updated", "object": body{"saleId": "x"}}).want(400).wantText("saleId")
 }
 
+// The world becomes what an event by hand says.
+func TestEventsByHandAreTrue(t *testing.T) {
+	d := newDesk(t, "demo-true")
+	d.pay(d.filledSale(d.iri("contacts", 1001), 1901), d.iri("contacts", 1001), 9900).want(201) // an option
+	emit := func(name, member, path string) body {
+		t.Helper()
+		return d.control("POST", "events", body{"event": name, "object": body{member: "/demo-true/" + path}}).want(200).json["object"].(body)
+	}
+	benefit := func(n int) string {
+		k, _ := d.world.Contact(d.iri("contacts", 1001))
+		return k.Benefits[n].State
+	}
+	tags := func(id string) int { return len(d.get("contacts/" + id).json["tags"].([]any)) }
+
+	emit("attendee.canceled", "attendeeId", "attendees/1")
+	if a := d.get("attendees/1"); a.text("state") != "canceled" || a.text("canceledAt") == "" || d.get("class_events/1").number("attendeeRemaining") != 18 {
+		t.Errorf("attendee: %s", a.raw)
+	}
+	emit("attendee.booked", "attendeeId", "attendees/1")
+	if a := d.get("attendees/1"); a.text("state") != "booked" || d.get("class_events/1").number("attendeeRemaining") != 17 {
+		t.Errorf("attendee: %s", a.raw)
+	}
+	emit("class_event.canceled", "classEventId", "class_events/2")
+	if e := d.get("class_events/2"); e.text("deletedAt") == "" {
+		t.Errorf("class: %s", e.raw)
+	}
+	emit("class_event.updated", "classEventId", "class_events/2")
+	if e := d.get("class_events/2"); e.json["deletedAt"] != nil {
+		t.Errorf("class: %s", e.raw)
+	}
+	if object := emit("subscription.deleted", "subscriptionId", "subscriptions/1"); benefit(0) != "deleted" || object["clubId"] != d.club {
+		t.Errorf("subscription: %q, %v", benefit(0), object)
+	}
+	emit("subscription_option.deleted", "subscriptionOptionId", "subscription_options/3")
+	if benefit(2) != "deleted" {
+		t.Errorf("option: %q", benefit(2))
+	}
+	for name, state := range map[string]string{"disabled": "disabled", "deleted": "deleted"} {
+		emit("identificator."+name, "indentificatorId", "identificators/2")
+		if benefit(1) != state {
+			t.Errorf("badge %s: %q", name, benefit(1))
+		}
+		emit("identificator.updated", "indentificatorId", "identificators/2")
+		if benefit(1) != "" {
+			t.Errorf("badge updated: %q", benefit(1))
+		}
+	}
+	if object := emit("contact_tag.deleted", "contactTagId", "contact_tags/1"); tags("1001") != 1 || object["contactId"] != d.iri("contacts", 1001) {
+		t.Errorf("%d tags, %v", tags("1001"), object)
+	}
+	d.get("contact_tags/1").want(404)
+	emit("contact_tag.updated", "contactTagId", "contact_tags/1")
+	if tags("1001") != 2 {
+		t.Errorf("%d tags", tags("1001"))
+	}
+	debtor := func() []string { k, _ := d.world.Contact(d.iri("contacts", 1002)); return k.Tags }
+	if object := emit("accounting_contact_tag.deleted", "accountingContactTagId", "accounting_contact_tags/3"); len(debtor()) != 0 || object["contactId"] != d.iri("contacts", 1002) {
+		t.Errorf("debtor: %v, %v", debtor(), object)
+	}
+	emit("accounting_contact_tag.created", "accountingContactTagId", "accounting_contact_tags/3")
+	if len(debtor()) != 1 {
+		t.Errorf("debtor: %v", debtor())
+	}
+	emit("contact.deleted", "contactId", "contacts/1004")
+	d.get("contacts/1004").want(404)
+
+	emit("subscription.deleted", "subscriptionId", "subscriptions/2") // a badge: no such subscription
+	emit("contact_tag.deleted", "contactTagId", "contact_tags/3")     // an accounting tag
+	emit("attendee.canceled", "attendeeId", "attendees/99999")        // nobody
+	if benefit(1) != "" || len(debtor()) != 1 {
+		t.Error("an event changed a record of another kind")
+	}
+	for _, wrong := range []string{"1001", "", "/demo/contacts/1001", d.iri("clubs", 11), d.iri("contacts", 0)} {
+		d.control("POST", "events", body{"event": "contact.updated", "object": body{"contactId": wrong}}).want(400).wantText("contactId")
+	}
+	if audit := d.world.Audit(); !audit.OK {
+		t.Errorf("audit: %+v", audit)
+	}
+}
+
 func TestEventsAreSentOnce(t *testing.T) {
 	receiver := newReceiver(t)
 	receiver.status = 500

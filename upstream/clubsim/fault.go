@@ -90,6 +90,8 @@ func (f Fault) verify() error {
 		return fmt.Errorf("kind: %q is not one of %s", f.Kind, strings.Join(FaultKinds(), ", "))
 	case err != nil:
 		return fmt.Errorf("match.path: %w", err)
+	case beginsWithToken(f.Match.Path):
+		return errors.New("match.path: leave out the client token, as in /sales/*/payments")
 	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
 		return errors.New("status: 200 to 599")
 	case f.DelayMs < 0 || f.Times != nil && *f.Times < 0:
@@ -98,6 +100,12 @@ func (f Fault) verify() error {
 		return errors.New("probability: 0 to 1")
 	}
 	return nil
+}
+
+// beginsWithToken reports whether a path names the world that it stands in anyway.
+func beginsWithToken(matchPath string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(matchPath, "/"), "/")
+	return worldName.MatchString(first) || first == "{client_token}"
 }
 
 // FaultKinds lists the kinds of faults in alphabetical order.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -155,8 +156,34 @@ func TestFaultsAreChecked(t *testing.T) {
 		{[]body{{"kind": "error_before", "status": 99}}, "status"},
 		{[]body{{"kind": "error_before", "probability": 2}}, "probability"},
 		{[]body{{"kind": "error_before", "match": body{"path": "/[", "method": "GET"}}}, "match.path"},
+		{[]body{{"kind": "error_before", "match": body{"path": "/demo-faults/sales/*/payments"}}}, "leave out the client token"},
+		{[]body{{"kind": "error_before", "match": body{"path": "{client_token}/sales"}}}, "leave out the client token"},
 		{"nonsense", ""},
 	} {
 		d.control("PUT", "faults", c.fault).want(400).wantText(c.text)
 	}
+}
+
+// Close ends hangs too, and does not mind being called by several, or during requests.
+func TestCloseTwiceDuringRequests(t *testing.T) {
+	receiver := newReceiver(t)
+	d := newDesk(t, "demo-close-twice")
+	d.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
+	d.control("PUT", "faults", []body{{"match": body{"path": "/contacts/1001"}, "kind": "hang"}}).want(200)
+	hung := make(chan *result)
+	go func() { hung <- d.get("contacts/1001") }()
+	for d.world.Faults()[0].Hits == 0 {
+		d.get("clubs/11").want(200)
+	}
+	var work sync.WaitGroup
+	for range 4 {
+		work.Go(func() { d.server.Close() })
+		work.Go(func() { d.world.Emit("contact.updated", nil); d.get("clubs/11") })
+	}
+	if r := <-hung; r.err == nil {
+		t.Errorf("an answer came: %d", r.status)
+	}
+	work.Wait()
+	d.server.Close()
+	d.get("clubs/11").want(200) // what needs no background work goes on
 }

@@ -29,8 +29,12 @@ func (w *World) parseIRI(collection, s string) (int, bool) {
 	return parseID(rest)
 }
 
-// parseID reads a record's number as it is written in an identifier: digits, no sign, no leading zero.
+// parseID reads a record's number as it is written in an identifier: digits, no
+// sign, no leading zero; anything else is number zero, which no record has.
 func parseID(s string) (int, bool) {
 	n, err := strconv.Atoi(s)
-	return n, err == nil && n > 0 && strconv.Itoa(n) == s
+	if err != nil || n < 1 || strconv.Itoa(n) != s {
+		return 0, false
+	}
+	return n, true
 }

@@ -34,19 +34,19 @@ type mandate struct {
 }
 
 type mandateRecord struct {
-	Context   string     `json:"@context"`
-	IRI       string     `json:"@id"`
-	Type      string     `json:"@type"`
-	State     string     `json:"state"` // created or signed
-	Reference string     `json:"reference"`
-	ContactID string     `json:"contactId"`
-	ClubID    string     `json:"clubId"`
-	Holder    string     `json:"holder"`
-	IBAN      string     `json:"iban"`
-	BIC       string     `json:"bic"`
-	Bank      string     `json:"bank"`
-	ValidFrom string     `json:"validFrom"`
-	SignedAt  *time.Time `json:"signedAt"`
+	Context   string  `json:"@context"`
+	IRI       string  `json:"@id"`
+	Type      string  `json:"@type"`
+	State     string  `json:"state"` // created or signed
+	Reference string  `json:"reference"`
+	ContactID string  `json:"contactId"`
+	ClubID    string  `json:"clubId"`
+	Holder    string  `json:"holder"`
+	IBAN      string  `json:"iban"`
+	BIC       string  `json:"bic"`
+	Bank      string  `json:"bank"`
+	ValidFrom string  `json:"validFrom"`
+	SignedAt  *string `json:"signedAt"`
 }
 
 func (w *World) mandateRecord(m *mandate) mandateRecord {
@@ -54,10 +54,10 @@ func (w *World) mandateRecord(m *mandate) mandateRecord {
 		Context: "/contexts/Mandate", IRI: w.iri("mandates", m.ID), Type: "Mandate", State: "created",
 		Reference: "FD-" + itoa(m.ClubID) + "-" + itoa(m.ID), ContactID: w.iri("contacts", m.ContactID),
 		ClubID: w.iri("clubs", m.ClubID), Holder: m.Holder, IBAN: m.IBAN, BIC: m.BIC, Bank: m.Bank, ValidFrom: m.ValidFrom,
+		SignedAt: w.momentOrNil(m.SignedAt),
 	}
-	if !m.SignedAt.IsZero() {
-		at := m.SignedAt
-		r.State, r.SignedAt = "signed", &at
+	if r.SignedAt != nil {
+		r.State = "signed"
 	}
 	return r
 }
@@ -88,6 +88,15 @@ func createMandate(c *call) (reply, error) {
 	}
 	made := c.w.state.Mandates.add(func(id int) mandate { m.ID = id; return m })
 	return reply{201, c.w.mandateRecord(made)}, nil
+}
+
+// getMandate: GET mandates/{id}, which tells whether it is signed.
+func getMandate(c *call) (reply, error) {
+	m := c.w.state.Mandates.get(c.ids[0])
+	if m == nil || !c.sees(m.ClubID) || !c.caller.maySee(m.ContactID) {
+		return reply{}, itemNotFound()
+	}
+	return ok(c.w.mandateRecord(m))
 }
 
 // iban reads a bank account number, complains about a wrong or refused one and

@@ -94,10 +94,21 @@ func (w *World) networkNodeRecord(n *networkNode) networkNodeRecord {
 }
 
 // listNetworkNodes: GET network_nodes. Every node of the organisation,
-// whatever node the call acts from.
+// whatever node the call acts from; the optional filter clubId finds the node
+// of a club.
 func listNetworkNodes(c *call) (reply, error) {
+	clubID, err := c.filterIRI("clubId", "clubs")
+	if err != nil {
+		return reply{}, err
+	}
 	var records []networkNodeRecord
 	for i := range networkNodes {
+		if clubID != 0 {
+			if networkNodes[i].club == clubID {
+				records = append(records, c.w.networkNodeRecord(&networkNodes[i]))
+			}
+			continue
+		}
 		if c.w.settings.NetworkNodeShape == "flat" || networkNodes[i].parent == 0 {
 			records = append(records, c.w.networkNodeRecord(&networkNodes[i]))
 		}

@@ -1,6 +1,7 @@
 package clubsim
 
 type offerRecord struct {
+	Context             string           `json:"@context,omitempty"`
 	IRI                 string           `json:"@id"`
 	Type                string           `json:"@type"`
 	ID                  int              `json:"id"`
@@ -88,4 +89,15 @@ func listOffers(c *call) (reply, error) {
 		}
 	}
 	return paginate(c, "Offer", records)
+}
+
+// getOffer: GET offers/{id}, when the acting club sells it at all.
+func getOffer(c *call) (reply, error) {
+	o := c.w.catalogue.offers[c.ids[0]]
+	if o == nil || !o.product.soldAt(c.club) {
+		return reply{}, itemNotFound()
+	}
+	r := c.w.offerRecord(o)
+	r.Context = "/contexts/Offer"
+	return ok(r)
 }

@@ -1,5 +1,7 @@
 package clubsim
 
+import "encoding/json"
+
 // optinTypes and optinChannels make the consents of every contact: each type on each channel. The
 // order gives them their numbers.
 var optinTypes = [...]string{"news", "legal", "advertising", "partners"}
@@ -66,23 +68,36 @@ func listOptins(c *call) (reply, error) {
 	return paginate(c, "Optin", records)
 }
 
-// updateOptin: PUT optins/{id}. isAuthorized is the only thing that can change, and not on legal ones.
-func updateOptin(c *call) (reply, error) {
-	k, err := c.contactAt(c.ids[0] / optinCount)
+// optinAt returns a consent when the call may see its contact.
+func (c *call) optinAt(id int) (optin, error) {
+	k, err := c.contactAt(id / optinCount)
+	return optin{k, id % optinCount}, err
+}
+
+// getOptin: GET optins/{id}.
+func getOptin(c *call) (reply, error) {
+	o, err := c.optinAt(c.ids[0])
 	if err != nil {
 		return reply{}, err
 	}
-	o := optin{k, c.ids[0] % optinCount}
+	return ok(c.w.oneOptin(o))
+}
+
+// updateOptin: PUT optins/{id}. isAuthorized is the only thing that can change, and not on legal ones.
+func updateOptin(c *call) (reply, error) {
+	o, err := c.optinAt(c.ids[0])
+	if err != nil {
+		return reply{}, err
+	}
+	k := o.contact
 	f, err := c.form()
 	if err != nil {
 		return reply{}, err
 	}
 	authorized := f.boolean("isAuthorized", true)
-	for _, name := range []string{"channel", "type", "contact"} {
-		if f.has(name) {
-			f.complainCode(name, "This property cannot be changed.", "api.error.optin.property-not-editable")
-		}
-	}
+	f.unchanged("channel", o.channel())
+	f.unchanged("type", o.kind())
+	f.unchanged("contact", c.w.iri("contacts", k.ID))
 	if err := f.err(); err != nil {
 		return reply{}, err
 	}
@@ -93,7 +108,21 @@ func updateOptin(c *call) (reply, error) {
 		k.Optins[o.index] = authorized
 		c.emit("optin.updated", c.w.optinObject(o))
 	}
-	r := c.w.optinRecord(o)
+	return ok(c.w.oneOptin(o))
+}
+
+// unchanged refuses a property that cannot be changed, unless it is sent as it
+// is, as by a client that sends back what it read.
+func (f *form) unchanged(name, is string) {
+	var sent string
+	if f.has(name) && (json.Unmarshal(f.values[name], &sent) != nil || sent != is) {
+		f.complainCode(name, "This property cannot be changed.", "api.error.optin.property-not-editable")
+	}
+}
+
+// oneOptin is a consent as an answer of its own.
+func (w *World) oneOptin(o optin) optinRecord {
+	r := w.optinRecord(o)
 	r.Context = "/contexts/Optin"
-	return ok(r)
+	return r
 }

@@ -59,24 +59,24 @@ type cheque struct {
 }
 
 type paymentRecord struct {
-	Context    string    `json:"@context"`
-	IRI        string    `json:"@id"`
-	Type       string    `json:"@type"`
-	Amount     int       `json:"amount"`
-	Currency   string    `json:"priceCurrency"`
-	Mean       string    `json:"mean"`
-	SaleID     string    `json:"saleId"`
-	ContactID  string    `json:"contactId"`
-	ClubID     string    `json:"clubId"`
-	CheckoutID string    `json:"checkout"`
-	CreatedAt  time.Time `json:"createdAt"`
+	Context    string `json:"@context"`
+	IRI        string `json:"@id"`
+	Type       string `json:"@type"`
+	Amount     int    `json:"amount"`
+	Currency   string `json:"priceCurrency"`
+	Mean       string `json:"mean"`
+	SaleID     string `json:"saleId"`
+	ContactID  string `json:"contactId"`
+	ClubID     string `json:"clubId"`
+	CheckoutID string `json:"checkout"`
+	CreatedAt  string `json:"createdAt"`
 }
 
 func (w *World) paymentRecord(p *payment) paymentRecord {
 	return paymentRecord{
 		Context: "/contexts/Payment", IRI: w.iri("payments", p.ID), Type: "Payment", Amount: p.Amount, Currency: currency,
 		Mean: p.Mean, SaleID: w.iri("sales", p.SaleID), ContactID: w.iri("contacts", p.ContactID),
-		ClubID: w.iri("clubs", p.ClubID), CheckoutID: w.iri("checkouts", p.CheckoutID), CreatedAt: p.At,
+		ClubID: w.iri("clubs", p.ClubID), CheckoutID: w.iri("checkouts", p.CheckoutID), CreatedAt: w.moment(p.At),
 	}
 }
 

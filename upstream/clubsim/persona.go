@@ -32,7 +32,7 @@ var personas = []persona{
 	{key: "banned", givenName: "Bruno", familyName: "Keller", gender: "male", birthDate: "1990-07-19", club: 11, status: statusBanned,
 		mobile: "+33601020305", description: "banned: sales fail their check"},
 	{key: "minor", givenName: "Mia", familyName: "Dubois", gender: "female", club: 11, status: statusProspect,
-		mobile: "+33601020306", description: "sixteen: adult offers fail the check, the Junior Term suits"},
+		mobile: "+33601020306", description: "sixteen: the check refuses offers from 18 such as 401 and from 60 such as 501; the Junior Term, 601, suits"},
 }
 
 // personaID is the contact number of a persona, zero for an unknown key.

@@ -60,6 +60,17 @@ func listProducts(c *call) (reply, error) {
 	return paginate(c, "Product", records)
 }
 
+// getProduct: GET products/{id}, when the acting club sells it at all.
+func getProduct(c *call) (reply, error) {
+	p := c.w.catalogue.byID[c.ids[0]]
+	if p == nil || !p.soldAt(c.club) {
+		return reply{}, itemNotFound()
+	}
+	r := c.w.productRecord(p)
+	r.Context = "/contexts/Product"
+	return ok(r)
+}
+
 // shopper reads the context parameters. Without context[club] it is the acting
 // club; a contact that is named brings its tags and its debt along.
 func (c *call) shopper() (shopper, error) {

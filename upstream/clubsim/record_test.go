@@ -33,6 +33,10 @@ func TestNetworkNodeShapes(t *testing.T) {
 	}
 	d.get("network_nodes/2").want(200)
 	d.get("network_nodes/99").want(404)
+	if found := d.get("network_nodes?clubId=" + d.iri("clubs", 11)).want(200).members(); len(found) != 1 || found[0]["@id"] != d.iri("network_nodes", 3) {
+		t.Errorf("the club's node: %v", found)
+	}
+	d.get("network_nodes?clubId=11").want(404)
 }
 
 func TestClubs(t *testing.T) {
@@ -111,7 +115,13 @@ func TestOptins(t *testing.T) {
 	path := d.rel(consents[0]["@id"].(string))
 	d.put(path, body{}).want(400).wantField("isAuthorized")
 	d.put(path, body{"isAuthorized": "yes"}).want(400).wantField("isAuthorized")
-	d.put(path, body{"isAuthorized": true, "channel": "email"}).want(400).wantField("channel")
+	d.put(path, body{"isAuthorized": true, "channel": "postal_mail"}).want(400).wantField("channel")
+	d.put(path, body{"isAuthorized": true, "channel": 1, "type": "legal", "contact": "1001"}).want(400).wantField("channel", "type", "contact")
+	read := d.get(path).want(200)
+	read.json["isAuthorized"] = false
+	if back := d.put(path, read.json).want(200); back.json["isAuthorized"] != false {
+		t.Errorf("what was read and sent back: %s", back.raw)
+	}
 	d.get("optins?contactId=1001").want(404)
 	if n := d.get("optins").want(200).number("hydra:totalItems"); n != 12*5 { // four personas of the club and the new contact
 		t.Errorf("%d consents in the club", n)
@@ -160,15 +170,121 @@ func TestAttendeesAndClassEvents(t *testing.T) {
 	if len(attendees) != 1 || attendees[0]["state"] != "booked" {
 		t.Fatalf("attendees: %v", attendees)
 	}
-	event := attendees[0]["classEventId"].(string)
-	if n := len(d.get("attendees?classEventId=" + event).want(200).members()); n != 1 {
-		t.Errorf("%d attendees of the class", n)
+	event := attendees[0]["classEvent"].(body)["@id"].(string)
+	for filter, n := range map[string]int{"classEventId=" + event: 1, "class_id=" + d.rel(event)[len("class_events/"):]: 1, "class_id=2": 0} {
+		if got := len(d.get("attendees?" + filter).want(200).members()); got != n {
+			t.Errorf("%s: %d attendees of the class", filter, got)
+		}
 	}
 	d.get("attendees?contactId=1001").want(404)
+	d.get("attendees?class_id=x").want(404)
 	for _, e := range d.get("class_events").members() {
-		if (e["@id"] == event) != (e["bookedAttendees"] == 1.0) {
+		booked, remaining := len(e["bookedAttendees"].([]any)), int(e["attendeeRemaining"].(float64))
+		if (e["@id"] == event) != (booked == 1) || booked+remaining != int(e["attendingLimit"].(float64)) {
 			t.Errorf("places of %v", e)
 		}
+		for _, name := range []string{"club", "studio", "activity", "coach", "startedAt", "endedAt", "summary"} {
+			if text, _ := e[name].(string); text == "" {
+				t.Errorf("a class without %s: %v", name, e)
+			}
+		}
+	}
+}
+
+// A moment is in whole seconds and carries a zone when the settings say so.
+func TestDateTimes(t *testing.T) {
+	d := newDesk(t, "demo-moments")
+	if at := d.get("contacts/1001").text("createdAt"); at != "2026-11-21T09:00:00" {
+		t.Errorf("createdAt %q", at)
+	}
+	d.control("PUT", "settings", body{"dateTimeZone": true}).want(200)
+	if at := d.get("contacts/1001").text("createdAt"); at != "2026-11-21T09:00:00+00:00" {
+		t.Errorf("createdAt %q", at)
+	}
+	if at := d.get("class_events/1").text("startedAt"); at != "2026-11-22T07:00:00+00:00" {
+		t.Errorf("startedAt %q", at)
+	}
+}
+
+// Whoever is known already is found by email, within the acting club.
+func TestContactsAreFound(t *testing.T) {
+	d := newDesk(t, "demo-found")
+	find := func(query string) []body { return d.get("contacts" + query).want(200).members() }
+	if found := find("?email=CUSTOMER@example.com"); len(found) != 1 || found[0]["@id"] != d.iri("contacts", 1001) {
+		t.Errorf("by email: %v", found)
+	}
+	if found := find("?number=11-001002"); len(found) != 1 || found[0]["@id"] != d.iri("contacts", 1002) {
+		t.Errorf("by number: %v", found)
+	}
+	if n := len(find("")); n != 4 {
+		t.Errorf("%d contacts of the club", n)
+	}
+	if n := len(find("?email=prospect@example.com")); n != 0 {
+		t.Error("a contact of another club was found")
+	}
+	for _, p := range d.world.Personas() {
+		if p.Key == "customer" {
+			d.bearer = p.AccessToken
+		}
+	}
+	if n := len(find("")); n != 1 {
+		t.Errorf("a contact sees %d contacts", n)
+	}
+}
+
+// Whatever has an @id and is not secret can be read by it.
+func TestRecordsAreReadByTheirIdentifier(t *testing.T) {
+	d := newDesk(t, "demo-by-id")
+	contact := d.iri("contacts", 1001)
+	sale := d.filledSale(contact, 901)
+	mandate := d.post("mandates", d.mandateBody(contact)).want(201).text("@id")
+	request := d.post("signature_requests", body{"contactId": contact, "targetId": mandate}).want(201).text("@id")
+	article := d.get(sale).json["articles"].([]any)[0].(body)["@id"].(string)
+	tag := d.get("contacts/1001").json["tags"].([]any)[0].(body)["@id"].(string)
+	records := map[string]string{
+		mandate: "Mandate", request: "SignatureRequest", article: "Article", tag: "ContactTag", d.iri("products", 9): "Product", d.iri("offers", 901): "Offer",
+		d.iri("optins", 1001*12): "Optin", d.iri("attendees", 1): "Attendee", d.iri("class_events", 1): "ClassEvent",
+	}
+	for iri, kind := range records {
+		if r := d.get(d.rel(iri)).want(200); r.text("@id") != iri || r.text("@type") != kind || r.text("@context") != "/contexts/"+kind {
+			t.Errorf("%s: %s", iri, r.raw)
+		}
+		d.get(d.rel(iri[:strings.LastIndex(iri, "/")+1] + "99999999")).want(404)
+	}
+	if state := d.get(d.rel(mandate)).text("state"); state != "created" {
+		t.Errorf("the mandate is %s", state)
+	}
+	d.post(d.rel(request)+"/transitions", body{"transition": "validate", "code": d.lastCode()}).want(201)
+	if state := d.get(d.rel(mandate)).text("state"); state != "signed" {
+		t.Errorf("the mandate is %s", state)
+	}
+	if state := d.get(d.rel(request)).text("state"); state != "validated" {
+		t.Errorf("the request is %s", state)
+	}
+	payment := d.pay(sale, contact, 6890).want(201).text("@id")
+	d.get(d.rel(payment)).want(404)   // what was paid is not read back
+	d.get("contact_tags/3").want(404) // an accounting tag
+	d.get("products/24").want(404)    // not sold in this club
+	d.get("offers/2401").want(404)
+	other := *d
+	other.club, other.node = d.iri("clubs", 21), d.iri("network_nodes", 6)
+	for iri, kind := range records {
+		if kind != "Product" && kind != "Offer" {
+			other.get(d.rel(iri)).want(404)
+		}
+	}
+	for _, p := range d.world.Personas() {
+		if p.Key == "former" {
+			d.bearer = p.AccessToken
+		}
+	}
+	for iri, kind := range records {
+		if kind == "Mandate" || kind == "SignatureRequest" || kind == "Optin" || kind == "Attendee" || kind == "ContactTag" {
+			d.get(d.rel(iri)).want(404)
+		}
+	}
+	if booked := d.get("class_events/1").want(200).json["bookedAttendees"].([]any); len(booked) != 0 {
+		t.Errorf("a contact sees who else comes: %v", booked)
 	}
 }
 

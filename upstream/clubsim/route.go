@@ -33,15 +33,19 @@ var operations = []*operation{
 	{name: "listClubs", method: "GET", pattern: "clubs", handle: listClubs},
 	{name: "getClub", method: "GET", pattern: "clubs/{id}", handle: getClub},
 
+	{name: "listContacts", method: "GET", pattern: "contacts", handle: listContacts},
 	{name: "createContact", method: "POST", pattern: "contacts", handle: createContact},
 	{name: "getContact", method: "GET", pattern: "contacts/{id}", handle: getContact},
 	{name: "updateContact", method: "PUT", pattern: "contacts/{id}", handle: updateContact},
 	{name: "getAccountStatistics", method: "GET", pattern: "stats/accounts/contacts/{id}", handle: getAccountStatistics},
 	{name: "migrateContact", method: "PUT", pattern: "contacts/{id}/migrate", handle: migrateContact},
+	{name: "getContactTag", method: "GET", pattern: "contact_tags/{id}", handle: getContactTag},
 	{name: "createContactMigrationRequest", method: "POST", pattern: "contact_migration_requests", handle: createContactMigrationRequest},
 
 	{name: "listProducts", method: "GET", pattern: "products", handle: listProducts},
+	{name: "getProduct", method: "GET", pattern: "products/{id}", handle: getProduct},
 	{name: "listOffers", method: "GET", pattern: "offers", handle: listOffers},
+	{name: "getOffer", method: "GET", pattern: "offers/{id}", handle: getOffer},
 	{name: "listAllowedDebitDays", method: "GET", pattern: "allowed_debit_days", handle: listAllowedDebitDays},
 
 	{name: "createSale", method: "POST", pattern: "sales", handle: createSale},
@@ -50,19 +54,25 @@ var operations = []*operation{
 	{name: "updateSaleContact", method: "PUT", pattern: "sale/{id}/update_contact", handle: updateSaleContact},
 	{name: "addArticle", method: "POST", pattern: "sales/{id}/articles", handle: addArticle},
 	{name: "listArticles", method: "GET", pattern: "sales/{id}/articles", handle: listArticles},
+	{name: "getArticle", method: "GET", pattern: "articles/{id}", handle: getArticle},
 	{name: "checkSale", method: "GET", pattern: "sales/{id}/check", handle: checkSale},
 	{name: "createPayment", method: "POST", pattern: "sales/{id}/payments", handle: createPayment},
 	{name: "postponeDue", method: "POST", pattern: "sales/{id}/postpone_due", handle: postponeDue},
 	{name: "transitionSale", method: "POST", pattern: "sales/{id}/transitions", handle: transitionSale},
 
 	{name: "createMandate", method: "POST", pattern: "mandates", handle: createMandate},
+	{name: "getMandate", method: "GET", pattern: "mandates/{id}", handle: getMandate},
 	{name: "createSignatureRequest", method: "POST", pattern: "signature_requests", handle: createSignatureRequest},
+	{name: "getSignatureRequest", method: "GET", pattern: "signature_requests/{id}", handle: getSignatureRequest},
 	{name: "transitionSignatureRequest", method: "POST", pattern: "signature_requests/{id}/transitions", handle: transitionSignatureRequest},
 
 	{name: "listOptins", method: "GET", pattern: "optins", handle: listOptins},
+	{name: "getOptin", method: "GET", pattern: "optins/{id}", handle: getOptin},
 	{name: "updateOptin", method: "PUT", pattern: "optins/{id}", handle: updateOptin},
 	{name: "listAttendees", method: "GET", pattern: "attendees", handle: listAttendees},
+	{name: "getAttendee", method: "GET", pattern: "attendees/{id}", handle: getAttendee},
 	{name: "listClassEvents", method: "GET", pattern: "class_events", handle: listClassEvents},
+	{name: "getClassEvent", method: "GET", pattern: "class_events/{id}", handle: getClassEvent},
 }
 
 // match finds the operation of a path below the client token, and the numbers
@@ -106,12 +116,36 @@ func (o *operation) fits(path []string) (ids []int, fits bool) {
 	return ids, true
 }
 
-// operationNamed finds an operation by its name or its endpoint; nil when there is none.
-func operationNamed(name string) *operation {
-	for _, o := range operations {
-		if o.name == name || o.endpoint() == name {
-			return o
+// isNamed reports whether a name is the operation's, or its method and path as
+// people write them: with any parameter name in braces, or * for a segment, and
+// with or without the client token in front.
+func (o *operation) isNamed(name string) bool {
+	method, path, _ := strings.Cut(name, " ")
+	if o.name == name || o.method != strings.ToUpper(method) {
+		return o.name == name
+	}
+	segments := strings.Split(strings.Trim(path, "/"), "/")
+	if first := segments[0]; first == "{client_token}" || first == "{clientToken}" {
+		segments = segments[1:]
+	}
+	for i, segment := range segments {
+		if segment == "*" || strings.HasPrefix(segment, "{") && strings.HasSuffix(segment, "}") {
+			segments[i] = "{id}"
 		}
 	}
-	return nil
+	return strings.Join(segments, "/") == o.pattern
+}
+
+// operationNamed reports whether there is an operation of that name, in any way of writing it.
+func operationNamed(name string) bool {
+	return slices.ContainsFunc(operations, func(o *operation) bool { return o.isNamed(name) })
+}
+
+// operationNames lists what can be granted, for people who mistyped it.
+func operationNames() string {
+	names := make([]string, len(operations))
+	for i, o := range operations {
+		names[i] = o.name + " (" + o.endpoint() + ")"
+	}
+	return strings.Join(names, ", ")
 }

@@ -55,7 +55,7 @@ type saleRecord struct {
 	Invoice           *string         `json:"invoice"`
 	PostponedTo       *string         `json:"postponedTo"`
 	Articles          []articleRecord `json:"articles"`
-	CreatedAt         time.Time       `json:"createdAt"`
+	CreatedAt         string          `json:"createdAt"`
 }
 
 func (w *World) saleRecord(s *sale) saleRecord {
@@ -65,7 +65,7 @@ func (w *World) saleRecord(s *sale) saleRecord {
 		ContactFamilyName: textOrNil(s.FamilyName), ContactGivenName: textOrNil(s.GivenName), ContactNumber: textOrNil(s.Number),
 		CheckoutID: w.iri("checkouts", clubByID(s.ClubID).checkout()), TotalTI: w.state.total(s), Currency: currency,
 		Invoice: w.iriOrNil("invoices", s.Invoice), PostponedTo: textOrNil(s.OverdueAt),
-		Articles: w.articleRecords(s), CreatedAt: s.CreatedAt,
+		Articles: w.articleRecords(s), CreatedAt: w.moment(s.CreatedAt),
 	}
 	if s.Address != (address{}) {
 		home := s.Address

@@ -1,6 +1,7 @@
 package clubsim_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -118,6 +119,7 @@ func TestPackageTakesItsStartDateFromImplementations(t *testing.T) {
 // Articles that do not suit are taken, and found by the check.
 func TestCheckFindsWhatIsWrong(t *testing.T) {
 	d := newDesk(t, "demo-check")
+	d.control("PUT", "settings", body{"mandateRequired": true}).want(200)
 	for name, c := range map[string]struct {
 		contact string
 		article body
@@ -215,5 +217,22 @@ func TestBehaviors(t *testing.T) {
 			}
 			receiver.wait(t, len(names))
 		})
+	}
+}
+
+// An article says what it was told about its start and its debits.
+func TestArticlesTellWhatWasAskedFor(t *testing.T) {
+	d := newDesk(t, "demo-wish")
+	sale := d.newSale(d.newContact(nil), "PARIS11")
+	d.post(sale+"/articles", body{"offerId": d.iri("offers", 901), "implementation": body{"startDate": "2026-12-01"},
+		"repaymentSchedule": body{"specificDay": true, "debitDay": 10, "startDate": "2026-12-10", "debitWeekDay": 0}}).want(201)
+	d.post(sale+"/articles", body{"offerId": d.iri("offers", 4001)}).want(201)
+	articles := d.get(sale + "/articles").want(200).members()
+	if articles[0]["sale"] != d.iri("sales", 5003) || fmt.Sprint(articles[0]["implementation"]) != "map[startDate:2026-12-01]" ||
+		fmt.Sprint(articles[0]["repaymentSchedule"]) != "map[debitDay:10 debitWeekDay:0 specificDay:true startDate:2026-12-10]" {
+		t.Errorf("subscription: %v", articles[0])
+	}
+	if articles[1]["implementation"] != nil || articles[1]["repaymentSchedule"] != nil {
+		t.Errorf("bottle: %v", articles[1])
 	}
 }

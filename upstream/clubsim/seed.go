@@ -94,10 +94,10 @@ func (st *state) seedTimetable(now time.Time) {
 	tomorrow := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, time.UTC)
 	for _, at := range clubs {
 		for day := range timetableDays {
-			for _, class := range classNames {
+			for i, class := range classNames {
 				start := tomorrow.AddDate(0, 0, day).Add(time.Duration(class.hour) * time.Hour)
 				st.ClassEvents.add(func(id int) classEvent {
-					return classEvent{ID: id, ClubID: at.id, Name: class.name, StartsAt: start, EndsAt: start.Add(time.Hour), Places: class.places}
+					return classEvent{ID: id, ClubID: at.id, Activity: i + 1, Name: class.name, StartsAt: start, EndsAt: start.Add(time.Hour), Places: class.places}
 				})
 			}
 		}

@@ -34,9 +34,9 @@ const (
 // figure; five seconds is long enough for a receiver that stores before it answers.
 const eventTimeout = 5 * time.Second
 
-// worldName is the shape of the client tokens that are demo worlds. 64
-// characters hold a test's name and a random suffix.
-var worldName = regexp.MustCompile(`^demo(-[a-z0-9-]{1,59})?$`)
+// worldName is the shape of the client tokens that are demo worlds. 128
+// characters hold the whole name of a test and a random suffix.
+var worldName = regexp.MustCompile(`^demo(-[A-Za-z0-9._-]{1,123})?$`)
 
 // Config is what a simulator needs.
 type Config struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,10 +18,10 @@ import (
 type Settings struct {
 	// ProductionMode refuses what GrantedEndpoints does not list.
 	ProductionMode bool `json:"productionMode"`
-	// GrantedEndpoints are operation names ("getContact") or endpoints ("GET /contacts/{id}").
+	// GrantedEndpoints are operation names ("getContact") or endpoints ("GET /contacts/{contactId}").
 	GrantedEndpoints []string `json:"grantedEndpoints"`
-	// ClientClubs are the numbers of the clubs within the scope of the OAuth client; empty: all.
-	ClientClubs []int `json:"clientClubs"`
+	// ClientClubs are the clubs within the scope of the OAuth client; empty: all.
+	ClientClubs ClubNumbers `json:"clientClubs"`
 	// NetworkNodeShape is "nested" (children are objects) or "flat" (children are IRIs).
 	NetworkNodeShape string `json:"networkNodeShape"`
 
@@ -48,6 +49,8 @@ type Settings struct {
 	HydraPrefix bool `json:"hydraPrefix"`
 	// ErrorShape is "hydra" or "plain" ({"status", "message", "code"}).
 	ErrorShape string `json:"errorShape"`
+	// DateTimeZone true writes date-times with their zone, "+00:00".
+	DateTimeZone bool `json:"dateTimeZone"`
 	// CreatedStatus answers the writes whose status is not documented: 200 or 201.
 	CreatedStatus int `json:"createdStatus"`
 	// WriteBodies false answers the writes whose body is not documented without one.
@@ -57,7 +60,8 @@ type Settings struct {
 	DebtCounts string `json:"debtCounts"`
 	// MigrationKeeps is which of the two contacts lives on after a migration: "source" or "target".
 	MigrationKeeps string `json:"migrationKeeps"`
-	// MandateRequired makes the check of a sale with debits ask for a signed mandate.
+	// MandateRequired makes the check of a sale with debits ask for a signed
+	// mandate; the description of the check knows no such rule.
 	MandateRequired bool `json:"mandateRequired"`
 	// FillSaleFromContact copies missing names, number and address from the contact into a new sale.
 	FillSaleFromContact bool `json:"fillSaleFromContact"`
@@ -81,14 +85,14 @@ type SMSCode struct {
 // DefaultSettings are the settings of a new or reset world.
 func DefaultSettings() Settings {
 	return Settings{
-		GrantedEndpoints: []string{}, ClientClubs: []int{},
+		GrantedEndpoints: []string{}, ClientClubs: ClubNumbers{},
 		NetworkNodeShape: "nested",
 		TokenLifetime:    3600, TokenExpiresIn: true,
 		Webhooks: "normal", WebhookDelay: 2,
 		SMSCode:  SMSCode{Validity: 600, Attempts: 5},
 		PageSize: 30, MaxPageSize: 100,
 		HydraPrefix: true, ErrorShape: "hydra", CreatedStatus: 201, WriteBodies: true,
-		DebtCounts: "owed", MigrationKeeps: "source", MandateRequired: true,
+		DebtCounts: "owed", MigrationKeeps: "source",
 		FormerStatus: "former_customer",
 		CardNetworks: []string{},
 	}
@@ -112,8 +116,8 @@ func (s Settings) verify() error {
 		}
 	}
 	for _, name := range s.GrantedEndpoints {
-		if operationNamed(name) == nil {
-			return fmt.Errorf("grantedEndpoints: there is no operation %q", name)
+		if !operationNamed(name) {
+			return fmt.Errorf("grantedEndpoints: there is no operation %q; there are %s", name, operationNames())
 		}
 	}
 	for _, id := range s.ClientClubs {
@@ -133,6 +137,8 @@ func (s Settings) verifyNumbers() error {
 		return errors.New("tokenLifetime, webhookDelay, smsCode.validity and smsCode.attempts cannot be that small")
 	case s.PageSize < 1 || s.MaxPageSize < s.PageSize:
 		return errors.New("pageSize and maxPageSize: 1 ≤ pageSize ≤ maxPageSize")
+	case s.SMSCode.Fixed != "" && !codeShape.MatchString(s.SMSCode.Fixed):
+		return errors.New("smsCode.fixed: six digits, or empty")
 	case s.CreatedStatus != 200 && s.CreatedStatus != 201:
 		return errors.New("createdStatus: 200 or 201")
 	}
@@ -188,6 +194,48 @@ func strict(body []byte, v any) error {
 		return errors.New("more than one JSON value")
 	}
 	return nil
+}
+
+// codeShape is what an SMS code looks like.
+var codeShape = regexp.MustCompile(`^[0-9]{6}$`)
+
+// ClubNumbers are numbers of clubs; JSON may also give their identifiers.
+type ClubNumbers []int
+
+// UnmarshalJSON reads [11, "/demo/clubs/12"].
+func (n *ClubNumbers) UnmarshalJSON(raw []byte) error {
+	var entries []json.RawMessage
+	if err := json.Unmarshal(raw, &entries); err != nil {
+		return errors.New("clientClubs: a list of clubs expected")
+	}
+	numbers := ClubNumbers{}
+	for _, entry := range entries {
+		number, err := clubNumber(entry)
+		if err != nil {
+			return err
+		}
+		numbers = append(numbers, number)
+	}
+	*n = numbers
+	return nil
+}
+
+func clubNumber(raw json.RawMessage) (int, error) {
+	var iri string
+	if json.Unmarshal(raw, &iri) == nil {
+		segments := strings.Split(iri, "/")
+		if len(segments) == 4 && segments[0] == "" && worldName.MatchString(segments[1]) && segments[2] == "clubs" {
+			if number, valid := parseID(segments[3]); valid {
+				return number, nil
+			}
+		}
+		return 0, fmt.Errorf("clientClubs: %q is not the identifier of a club", iri)
+	}
+	var number int
+	if err := json.Unmarshal(raw, &number); err != nil {
+		return 0, fmt.Errorf("clientClubs: %s is not a club", raw)
+	}
+	return number, nil
 }
 
 // Seconds is a duration in whole seconds; JSON may also give it as an ISO 8601 duration.

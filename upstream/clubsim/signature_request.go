@@ -29,13 +29,13 @@ type signatureRequest struct {
 }
 
 type signatureRecord struct {
-	Context   string    `json:"@context"`
-	IRI       string    `json:"@id"`
-	Type      string    `json:"@type"`
-	State     string    `json:"state"`
-	ContactID string    `json:"contactId"`
-	TargetID  string    `json:"targetId"`
-	CreatedAt time.Time `json:"createdAt"`
+	Context   string `json:"@context"`
+	IRI       string `json:"@id"`
+	Type      string `json:"@type"`
+	State     string `json:"state"`
+	ContactID string `json:"contactId"`
+	TargetID  string `json:"targetId"`
+	CreatedAt string `json:"createdAt"`
 }
 
 func (w *World) signatureRecord(q *signatureRequest) signatureRecord {
@@ -45,7 +45,7 @@ func (w *World) signatureRecord(q *signatureRequest) signatureRecord {
 	}
 	return signatureRecord{
 		Context: "/contexts/SignatureRequest", IRI: w.iri("signature_requests", q.ID), Type: "SignatureRequest",
-		State: q.State, ContactID: w.iri("contacts", q.ContactID), TargetID: target, CreatedAt: q.CreatedAt,
+		State: q.State, ContactID: w.iri("contacts", q.ContactID), TargetID: target, CreatedAt: w.moment(q.CreatedAt),
 	}
 }
 
@@ -71,6 +71,15 @@ func createSignatureRequest(c *call) (reply, error) {
 		return reply{}, badRequest("api.error.mandate.already-signed", "The mandate is signed already.")
 	}
 	return c.requestSignature(k, signatureRequest{MandateID: m.ID})
+}
+
+// getSignatureRequest: GET signature_requests/{id}.
+func getSignatureRequest(c *call) (reply, error) {
+	q := c.w.state.Signatures.get(c.ids[0])
+	if q == nil || !c.seesSignature(q) {
+		return reply{}, itemNotFound()
+	}
+	return ok(c.w.signatureRecord(q))
 }
 
 // requestSignature sends the code and answers with the new request.

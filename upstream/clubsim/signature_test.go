@@ -31,6 +31,8 @@ func TestMandateIsSigned(t *testing.T) {
 	d := newDesk(t, "demo-mandate")
 	contact := d.newContact(nil)
 	sale := d.filledSale(contact, 901)
+	d.get(sale + "/check").want(204)
+	d.control("PUT", "settings", body{"mandateRequired": true}).want(200)
 	d.get(sale + "/check").want(400).wantCode("api.error.sale.mandate-required")
 	request := d.signing(contact)
 	sms := d.world.SMS()

@@ -141,7 +141,7 @@ const maxOffset = 100 * 365 * 24 * time.Hour
 
 // snapshotVersion changes with the shape of the state, so that an old snapshot
 // is refused and not half understood.
-const snapshotVersion = 1
+const snapshotVersion = 2
 
 var errSnapshot = errors.New("clubsim: not a snapshot of this version")
 
