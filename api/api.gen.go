@@ -239,6 +239,7 @@ func (e ProblemRetry) Valid() bool {
 
 // Defines values for ProblemCode.
 const (
+	CartChanged           ProblemCode = "cart_changed"
 	CartEmpty             ProblemCode = "cart_empty"
 	CartFrozen            ProblemCode = "cart_frozen"
 	CartInvalid           ProblemCode = "cart_invalid"
@@ -268,6 +269,8 @@ const (
 // Valid indicates whether the value is a known member of the ProblemCode enum.
 func (e ProblemCode) Valid() bool {
 	switch e {
+	case CartChanged:
+		return true
 	case CartEmpty:
 		return true
 	case CartFrozen:
@@ -506,7 +509,7 @@ type Cart struct {
 	Items    []CartItem    `json:"items"`
 	Problems []CartProblem `json:"problems"`
 
-	// Valid The club system's check passes; only a valid cart can be paid.
+	// Valid The club system's check passes, and no mandate is missing; only a valid cart can be paid.
 	Valid bool `json:"valid"`
 }
 
@@ -710,6 +713,7 @@ type Problem struct {
 	// | `cart_frozen` | 409 | a payment is under way, so the cart cannot change |
 	// | `cart_empty` | 409 | there is nothing to pay for |
 	// | `cart_invalid` | 409 | the club system does not accept the cart; its `problems` say why |
+	// | `cart_changed` | 409 | the club system changed the cart since it was shown; read it, and ask again with a new key |
 	// | `mandate_required` | 409 | an offer in the cart needs a signed direct debit mandate first |
 	// | `nothing_due` | 409 | the amount is zero, so there is nothing to pay by card |
 	// | `person_required` | 409 | the buyer's details come first |
@@ -753,6 +757,7 @@ type ProblemRetry string
 // | `cart_frozen` | 409 | a payment is under way, so the cart cannot change |
 // | `cart_empty` | 409 | there is nothing to pay for |
 // | `cart_invalid` | 409 | the club system does not accept the cart; its `problems` say why |
+// | `cart_changed` | 409 | the club system changed the cart since it was shown; read it, and ask again with a new key |
 // | `mandate_required` | 409 | an offer in the cart needs a signed direct debit mandate first |
 // | `nothing_due` | 409 | the amount is zero, so there is nothing to pay by card |
 // | `person_required` | 409 | the buyer's details come first |

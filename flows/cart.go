@@ -134,7 +134,7 @@ func (f *Registrations) Check(ctx context.Context, id, token string) (Cart, erro
 	case err != nil:
 		return Cart{}, err
 	case r.Sale == "":
-		return Cart{}, &Error{Code: CartEmpty, Detail: "There is nothing in the cart."}
+		return Cart{Problems: []CartProblem{problemOf(club.Violation{Code: "api.error.sale.empty"})}}, nil
 	case p.Live():
 		return r.Cart, nil // frozen as it was agreed on
 	}
@@ -206,7 +206,7 @@ func (f *Registrations) addArticle(ctx context.Context, r *Registration, at Club
 		err = nil
 	}
 	var upstream *club.Error
-	if errors.As(err, &upstream) && upstream.Outcome == club.Rejected {
+	if errors.As(err, &upstream) && (upstream.Status == 400 || upstream.Status == 422) {
 		return &Error{Code: OfferNotAvailable, Detail: "The club does not offer this to you.", Err: err}
 	}
 	if err != nil {
@@ -272,6 +272,15 @@ func cartOf(sale club.Sale, check club.SaleCheck, items []Item) Cart {
 	}
 	for _, violation := range check.Violations {
 		cart.Problems = append(cart.Problems, problemOf(violation))
+	}
+	if !check.Valid && len(cart.Problems) == 0 {
+		cart.Problems = append(cart.Problems, problemOf(club.Violation{}))
+	}
+	const mandate = "api.error.sale.mandate-required"
+	wanted := slices.ContainsFunc(items, func(item Item) bool { return item.Mandate })
+	told := slices.ContainsFunc(check.Violations, func(v club.Violation) bool { return v.Code == mandate })
+	if wanted && !told { // our own rule, whether the club system has it or not
+		cart.Valid, cart.Problems = false, append(cart.Problems, problemOf(club.Violation{Code: mandate}))
 	}
 	return cart
 }

@@ -25,6 +25,7 @@ const (
 	CartFrozen            Code = "cart_frozen"
 	CartEmpty             Code = "cart_empty"
 	CartInvalid           Code = "cart_invalid"
+	CartChanged           Code = "cart_changed"
 	MandateRequired       Code = "mandate_required"
 	NothingDue            Code = "nothing_due"
 	PersonRequired        Code = "person_required"

@@ -80,6 +80,79 @@ func (w *world) shortTokens() {
 	w.clock.Advance(2 * time.Hour) // the token in hand is of the other kind
 }
 
+// TestClaimThatSomethingIsWrongWith lets the processor's journal change between
+// the look at it and the claim: nothing is sent then.
+func TestClaimThatSomethingIsWrongWith(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*world, *flows.Payment){
+		"another attempt wins the claim": func(w *world, p *flows.Payment) {
+			other := *p
+			other.PostID = "another"
+			w.claim(&other)
+		},
+		"another attempt gave it up":   func(w *world, p *flows.Payment) { w.note(p, "fd_release_1", "another") },
+		"an acceptance was journalled": func(w *world, p *flows.Payment) { w.note(p, "fd_done_2", "another") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.authorised(g)
+			w.meddle("POST", "/sandbox/payments/*/metadata", func() { change(w, w.stored(g, p.ID)) }, nil)
+			w.advance(g, p)
+			if w.log.counts(move{flows.Sending, flows.InDoubt}) != 1 || w.posted() != 0 {
+				t.Errorf("%v after %d calls", w.log.movesOf(p.ID), w.posted())
+			}
+			if release := w.held(p).Metadata["fd_release_1"]; release != "" && release != "another" {
+				t.Errorf("a claim that was not won is given up as %s", release)
+			}
+		})
+	}
+}
+
+// TestReleaseIsOwed: when the release of a claim cannot be written with its
+// outcome, it is written before the next claim, and before a refund.
+func TestReleaseIsOwed(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		status, times int
+		end           flows.PaymentState
+	}{"then recorded": {401, 2, flows.Recorded}, "then refunded": {422, 1, flows.Refunded}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.authorised(g)
+			w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: test.status, Times: times(test.times)})
+			w.meddle("POST", "/sim/demo/sales/*/payments", nil, func() { w.fail("POST", "/sandbox/payments/*/metadata", 1) })
+			p = w.advance(g, p)
+			if test.end == flows.Recorded && !p.Unrelease {
+				t.Errorf("no release is owed in %s (%s)", p.State, p.Reason)
+			}
+			end := w.settle(g, p)
+			w.expectSound(end)
+			if journal := w.held(p).Metadata; end.State != test.end || journal["fd_release_1"] != journal["fd_post_1"] {
+				t.Errorf("%s (%s) with the journal %v", end.State, end.Reason, journal)
+			}
+		})
+	}
+}
+
+// TestRejectionOfAMuteClubSystem: where the sale does not tell whether it was
+// settled, a rejection is no proof that nothing was booked.
+func TestRejectionOfAMuteClubSystem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.mute = true
+	g := w.gateway()
+	p := w.authorised(g)
+	w.fault(clubsim.Fault{Match: recording, Kind: "error_after", Status: 400, Times: times(1)})
+	if p = w.advance(g, p); p.State != flows.InDoubt {
+		t.Errorf("%s (%s)", p.State, p.Reason)
+	}
+	w.expectSound(p)
+}
+
 // TestEverybodyLooks has the visitor, the webhooks and the sweepers of two
 // gateways look at a payment at once.
 func TestEverybodyLooks(t *testing.T) {

@@ -291,11 +291,15 @@ func TestCapturedInAnotherHistory(t *testing.T) {
 func TestGatewaysThatDiffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	old := w.gateway()
+	const oldWebhooks = "http://127.0.0.1:3/v1/webhooks/card"
+	old := w.gateway(wiring{webhookURL: oldWebhooks})
 	p := w.started(old)
 	w.put(old, p.ID, flows.Priced, func(next *flows.Payment) { next.ProcessorID = "" })
 	released := w.gateway(wiring{webhookURL: "http://127.0.0.1:2/v1/webhooks/card", keys: keyring(t, "two", "one")})
 	again := w.advance(released, p)
+	if url := w.sandbox.Payments()[0].WebhookURL; url != oldWebhooks {
+		t.Errorf("the processor reports to %s", url)
+	}
 	if again.State != flows.Intent || again.ProcessorID != p.ProcessorID {
 		t.Fatalf("%s (%s) with payment %s beside %s", again.State, again.Reason, again.ProcessorID, p.ProcessorID)
 	}

@@ -131,7 +131,7 @@ var scenarios = map[string]scenario{
 
 	"another payment stands under the key": {func(w *world, g *gateway) *flows.Payment {
 		r := w.registered(g)
-		key := "payment:" + string(r.Sale) + ":1"
+		key := "payment:" + r.ID + ":" + string(r.Sale) + ":1"
 		other := must(w, func() (cards.Payment, error) {
 			return w.processor.Create(w.Context(), key, cards.NewPayment{Amount: 1, Currency: "EUR"})
 		})

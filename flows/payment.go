@@ -60,7 +60,7 @@ func (f *Registrations) begin(ctx context.Context, r *Registration, last *Paymen
 	if err != nil {
 		return nil, err
 	}
-	if err := f.readCart(ctx, r, at); err != nil {
+	if err := f.readAgain(ctx, r, at); err != nil {
 		return nil, err
 	}
 	if err := r.payableByCard(); err != nil {
@@ -83,6 +83,26 @@ func (f *Registrations) begin(ctx context.Context, r *Registration, last *Paymen
 		}
 	}
 	return p, storageFailed(err)
+}
+
+// readAgain reads the cart before it is paid. Nobody is asked for another amount
+// than the one that they were shown: a cart that changed meanwhile is stored, to
+// be looked at first.
+func (f *Registrations) readAgain(ctx context.Context, r *Registration, at Club) error {
+	seen := r.Cart
+	if err := f.readCart(ctx, r, at); err != nil {
+		return err
+	}
+	if seen.Total == r.Cart.Total && seen.Valid == r.Cart.Valid && sameCart(seen.payable(), r.Cart.payable()) {
+		return nil
+	}
+	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
+		return storageFailed(err)
+	}
+	if err := r.payableByCard(); err != nil {
+		return err
+	}
+	return &Error{Code: CartChanged, Detail: "The club system has changed the cart since you saw it. Please look at it again before you pay."}
 }
 
 // payableByCard says why the cart cannot be paid by card; nil when it can.

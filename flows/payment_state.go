@@ -221,9 +221,12 @@ func (p *Payment) View() PaymentView {
 		return PaymentView{State: "cancelled", Retry: "new", Message: "The payment was cancelled and nothing was charged."}
 	case Refunded:
 		return PaymentView{State: "refunded", Retry: "new", Message: "The club could not take your payment, so you got your money back."}
-	case InDoubt, Blocked:
+	case InDoubt:
 		return PaymentView{State: "in_doubt", Retry: "never",
 			Message: "Your payment was received and is being recorded. Please do not pay again: the club's staff will confirm it to you."}
+	case Blocked:
+		return PaymentView{State: "in_doubt", Retry: "never",
+			Message: "The club's staff have to look at your payment. Please do not pay again: they will tell you how it stands."}
 	default:
 		return PaymentView{State: "processing", Retry: "never", Message: "Your payment is being processed. Please do not pay again."}
 	}

@@ -105,6 +105,22 @@ func TestPayWhileCharged(t *testing.T) {
 	}
 }
 
+// TestRedisDiesDuringThePayment: what is answered is what was known last.
+func TestRedisDiesDuringThePayment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	wire := frontdesktest.NewWire(t, frontdesktest.Breakage{})
+	g := w.gateway(wiring{redisURL: "redis://" + wire.To(strings.TrimPrefix(w.redisURL, "redis://"))})
+	p := w.authorised(w.gateway())
+	w.meddle("POST", "/sandbox/payments/*/capture", nil, wire.Cut)
+	answer, err := g.pay(t.Context(), p.Registration)
+	if err != nil {
+		t.Fatalf("the money is taken and the visitor is told: %v", err)
+	}
+	w.expectView(answer, "processing", "never")
+	w.expectSound(w.settle(w.gateway(), p))
+}
+
 // TestPayBeforeThereIsAnything asks for a payment that the processor does not
 // make: asking again makes one, and one only.
 func TestPayBeforeThereIsAnything(t *testing.T) {

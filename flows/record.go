@@ -112,8 +112,6 @@ func (m *Payments) claimAndSend(ctx context.Context, p *Payment, gate club.Gate)
 		return outcome{step: step{to: Blocked, reason: mismatch}}
 	case !free(held, p.Claim, ""):
 		return outcome{step: step{to: InDoubt, reason: "the processor's journal tells of another attempt"}}
-	case !whole(held):
-		return outcome{step: step{to: Blocked, reason: "to be recorded, and the processor says " + string(held.State)}}
 	}
 	held, err = m.claim(ctx, p, gate)
 	switch {
@@ -124,7 +122,7 @@ func (m *Payments) claimAndSend(ctx context.Context, p *Payment, gate club.Gate)
 	case !free(held, p.Claim, p.PostID):
 		return outcome{step: step{to: InDoubt, reason: "the processor's journal tells of another attempt"}}
 	case !whole(held):
-		return outcome{mark: "release", step: step{to: Blocked, reason: "claimed, and the processor says " + string(held.State)}}
+		return outcome{mark: "release", step: step{to: Blocked, reason: "to be recorded, and the processor says " + string(held.State)}}
 	}
 	return m.send(ctx, p, gate)
 }
@@ -195,7 +193,8 @@ func (m *Payments) notSent(p *Payment, reason string) outcome {
 // is believed only if the sale looks as it did before.
 func (m *Payments) rejected(ctx context.Context, p *Payment) outcome {
 	sale, check, err := m.readSale(ctx, p)
-	if err == nil && check.Valid && sale.State == p.SaleState && sale.TotalTI == p.Amount && sameCart(p.Cart, cartLines(sale)) {
+	telling := p.SaleState != "" // else a sale that was settled looks no different
+	if err == nil && telling && check.Valid && sale.State == p.SaleState && sale.TotalTI == p.Amount && sameCart(p.Cart, cartLines(sale)) {
 		return outcome{step: step{to: RefundDue, reason: "the club system rejected it, and the sale is untouched"}, mark: "release"}
 	}
 	return outcome{step: step{to: InDoubt, reason: "the club system rejected it, but the sale does not look untouched"}}

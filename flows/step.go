@@ -12,13 +12,14 @@ import (
 )
 
 // createIntent makes the payment known to the processor. The key derives from
-// the sale and the generation: whoever comes here again gets the same payment,
+// the sale, its registration (a club system that was restored from a backup
+// gives the numbers of sales again) and the generation: whoever comes here again gets the same payment,
 // unless they come so late that the processor may have forgotten the key.
 func (m *Payments) createIntent(ctx context.Context, p *Payment) (step, error) {
 	if m.cfg.Now().Sub(p.CreatedAt) > payable {
 		return step{to: Blocked, reason: "too old to be made at the processor"}, nil
 	}
-	created, err := m.cfg.Cards.Create(ctx, fmt.Sprintf("payment:%s:%d", p.Sale, p.Generation), cards.NewPayment{
+	created, err := m.cfg.Cards.Create(ctx, fmt.Sprintf("payment:%s:%s:%d", p.Registration, p.Sale, p.Generation), cards.NewPayment{
 		Amount: p.Amount, Currency: p.Currency, Metadata: m.metadata(p), ReturnURL: p.ReturnURL, WebhookURL: p.WebhookURL,
 	})
 	switch {
@@ -180,8 +181,6 @@ func (m *Payments) refund(ctx context.Context, p *Payment) (step, error) {
 		return m.releaseLate(ctx, p)
 	case !givenUp(held, p.Claim):
 		return step{to: Blocked, reason: "a refund is due while a claim to record it is open"}, nil
-	case !whole(held):
-		return step{to: Blocked, reason: "a refund is due, and the processor says " + string(held.State)}, nil
 	}
 	_, err = m.cfg.Cards.Refund(ctx, "refund:"+string(p.ID), p.ProcessorID, p.Amount)
 	switch {

@@ -44,8 +44,8 @@ func (s *Server) identify(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 			who.clientToken = world
 		}
-		if bearer, ok := strings.CutPrefix(c.Request().Header.Get("Authorization"), "Bearer "); ok {
-			who.token = bearer
+		if scheme, credentials, _ := strings.Cut(c.Request().Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+			who.token = credentials
 		} else if cookie, err := c.Cookie(s.cookieName(c.Param("id"))); err == nil {
 			if !s.fromFrontEnd(c.Request()) {
 				return &flows.Error{Code: flows.ForbiddenOrigin, Detail: "A session cookie is only taken from the club's own pages."}

@@ -34,6 +34,7 @@ var meanings = map[flows.Code]meaning{
 	flows.CartFrozen:            {http.StatusConflict, api.ProblemRetryNever, "The cart is frozen"},
 	flows.CartEmpty:             {http.StatusConflict, api.ProblemRetryNever, "The cart is empty"},
 	flows.CartInvalid:           {http.StatusConflict, api.ProblemRetryNever, "The cart is not valid"},
+	flows.CartChanged:           {http.StatusConflict, api.ProblemRetryNever, "The cart has changed"},
 	flows.MandateRequired:       {http.StatusConflict, api.ProblemRetryNever, "A mandate is needed"},
 	flows.NothingDue:            {http.StatusConflict, api.ProblemRetryNever, "Nothing is due"},
 	flows.PersonRequired:        {http.StatusConflict, api.ProblemRetryNever, "The buyer's details are missing"},

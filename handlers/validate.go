@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net/url"
 	"reflect"
 	"regexp"
 	"slices"
@@ -256,13 +257,22 @@ func newValidator(now func() time.Time) *validator.Validate {
 			panic(err) // a tag's name is wrong, which shows at the first start
 		}
 	}
+	register("e164", func(f validator.FieldLevel) bool { return e164.MatchString(f.Field().String()) })
 	register("notblank", func(f validator.FieldLevel) bool { return strings.TrimSpace(f.Field().String()) != "" })
+	register("http_url", func(f validator.FieldLevel) bool {
+		u, err := url.Parse(f.Field().String())
+		return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
+	})
 	register("birthdate", func(f validator.FieldLevel) bool {
 		born, err := time.Parse(time.DateOnly, f.Field().String())
 		return err == nil && born.Before(now()) && born.After(now().AddDate(-oldestAge, 0, 0))
 	})
 	return v
 }
+
+// e164 is an international number (ITU-T E.164), with the plus sign that tells it
+// from a national one; the library's own tag does without.
+var e164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
 
 // oldestAge in years; a birth date before that is a slip of the keyboard.
 const oldestAge = 120
@@ -274,9 +284,11 @@ func (s *Server) againstTags(op operation, body []byte) []flows.FieldProblem {
 		return nil
 	}
 	typed := make()
-	if json.Unmarshal(body, typed) != nil {
-		return nil // the document says what is wrong with it
+	var mistyped *json.UnmarshalTypeError
+	if err := json.Unmarshal(body, typed); err != nil && !errors.As(err, &mistyped) {
+		return nil
 	}
+	// A member of the wrong type is left out, and the document tells of it; the others are checked.
 	var failures validator.ValidationErrors
 	if !errors.As(s.tags.Struct(typed), &failures) {
 		return nil
@@ -303,7 +315,7 @@ func tagMessage(tag string) string {
 	case "iso3166_1_alpha2":
 		return "has to be a two-letter country code such as FR"
 	case "http_url":
-		return "has to be an http or https address"
+		return "has to be an http or https address without a user name"
 	default:
 		return "is not valid"
 	}
