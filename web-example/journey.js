@@ -15,7 +15,7 @@ import { get, set } from "./store.js";
  */
 
 /** Problems which say that the page is behind: the registration is read again. */
-const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "mandate_required", "nothing_due",
+const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "cart_changed", "mandate_required", "nothing_due",
   "person_required", "registration_closed", "payment_under_way", "not_found"];
 
 /** Where this browser remembers the registration that it is in the middle of; the id is no secret, the cookie is. */

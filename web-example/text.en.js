@@ -293,6 +293,7 @@ export default {
     cart_frozen: "A payment is under way, so the cart cannot change any more.",
     cart_empty: "Your cart is empty.",
     cart_invalid: "The club does not accept this cart as it is.",
+    cart_changed: "The club has changed your cart since you saw it. Please look at it again before you pay.",
     mandate_required: "One of these offers needs a direct debit mandate, which the club sets up with you.",
     nothing_due: "There is nothing to pay by card. Please finish your sign-up at the club.",
     person_required: "Please enter your details first.",
