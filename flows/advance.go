@@ -182,7 +182,7 @@ func (m *Payments) next(ctx context.Context, p *Payment) (step, error) {
 	case Cancelling:
 		return m.cancel(ctx, p)
 	case RefundDue:
-		return step{to: Refunding, reason: p.Reason}, nil
+		return m.prepareRefund(ctx, p)
 	case Refunding:
 		return m.refund(ctx, p)
 	case InDoubt:

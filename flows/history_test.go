@@ -3,6 +3,7 @@ package flows_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -306,5 +307,32 @@ func TestGatewaysThatDiffer(t *testing.T) {
 	w.confirm(p, goodCard)
 	if end := w.advance(released, p); end.State != flows.Recorded {
 		t.Errorf("%s (%s)", end.State, end.Reason)
+	}
+}
+
+// TestRefundUnderWay: a refund is on its way when Redis falls back to before the
+// recording. Whoever goes on from there finds the refund's claim, and records nothing.
+func TestRefundUnderWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g, other := w.gateway(), w.gateway()
+	p := w.authorised(g)
+	var before dump
+	w.log.listen(func(_ flows.PaymentID, m move) {
+		if m.to == flows.Captured && before == nil {
+			before = w.dump(p.Registration)
+		}
+	})
+	w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: times(1)})
+	w.meddle(http.MethodPost, "/sandbox/payments/*/refund", func() {
+		w.restore(p.Registration, before)
+		w.fail(http.MethodGet, "/sandbox/payments/*", 1)
+		w.advance(other, p)
+		w.clock.Advance(time.Minute)
+		w.advance(other, p)
+	}, nil)
+	w.advance(g, p)
+	if held := w.held(p); held.Refunded != quarterPassPrice || len(w.lines(p)) != 0 {
+		t.Errorf("refunded %d, and the ledger holds %+v", held.Refunded, w.lines(p))
 	}
 }

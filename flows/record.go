@@ -249,20 +249,9 @@ func released(held cards.Payment, n int) bool {
 	return release != "" && (post == "" || post == release)
 }
 
-// givenUp tells whether nobody can have sent anything under any claim, and
-// nobody ever will: the last one is closed, and each that was won was released.
-func givenUp(held cards.Payment, last int) bool {
-	for n := 1; n <= maxClaims; n++ {
-		if held.Metadata[claimKey("post", n)] != "" && !released(held, n) {
-			return false
-		}
-	}
-	return released(held, last)
-}
-
 // journalled tells whether an accepted answer was journalled under any claim.
 func journalled(held cards.Payment) bool {
-	for i := 1; i <= maxClaims; i++ {
+	for i := 1; i <= maxClaims+1; i++ {
 		if held.Metadata[claimKey("done", i)] != "" {
 			return true
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"frontdesk/upstream/cards"
@@ -164,6 +165,17 @@ func (m *Payments) cancel(ctx context.Context, p *Payment) (step, error) {
 	}
 }
 
+// prepareRefund moves on to refunding, under a claim of its own: the next number,
+// which is never released, so that nobody can record the payment any more.
+func (m *Payments) prepareRefund(ctx context.Context, p *Payment) (step, error) {
+	if p.Unrelease {
+		return m.releaseLate(ctx, p)
+	}
+	return step{to: Refunding, reason: p.Reason, edit: func(next *Payment) {
+		next.Claim, next.PostID = p.Claim+1, "refund-"+uuid.NewString()
+	}}, nil
+}
+
 // refund gives the money back, unless the journal at the processor knows better:
 // Redis may have forgotten that it was recorded, or who is about to.
 func (m *Payments) refund(ctx context.Context, p *Payment) (step, error) {
@@ -177,10 +189,17 @@ func (m *Payments) refund(ctx context.Context, p *Payment) (step, error) {
 		return step{to: Blocked, reason: "a refund is due for a payment that was recorded"}, nil
 	case held.State == cards.Refunded:
 		return step{to: Refunded, reason: p.Reason}, nil
-	case p.Unrelease:
-		return m.releaseLate(ctx, p)
-	case !givenUp(held, p.Claim):
-		return step{to: Blocked, reason: "a refund is due while a claim to record it is open"}, nil
+	case held.Metadata[claimKey("post", p.Claim)] != p.PostID && !free(held, p.Claim, ""):
+		return step{to: Blocked, reason: "a refund is due, and the journal tells of another attempt"}, nil
+	}
+	held, err = m.claim(ctx, p, func() error { return nil }) // a refund has no moment after which it must not leave
+	switch {
+	case errors.Is(err, cards.ErrKeyReused):
+		return step{to: Blocked, reason: "a refund is due, and another attempt holds the claim"}, nil
+	case err != nil:
+		return step{}, processorFailed(err)
+	case !free(held, p.Claim, p.PostID):
+		return step{to: Blocked, reason: "a refund is due, and the journal tells of another attempt"}, nil
 	}
 	_, err = m.cfg.Cards.Refund(ctx, "refund:"+string(p.ID), p.ProcessorID, p.Amount)
 	switch {

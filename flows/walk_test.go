@@ -87,6 +87,9 @@ func (w *world) walk(state flows.PaymentState, there string, bring func(*world, 
 		if slices.Contains(claimed, state) || state == flows.Captured && there == "captured, released" {
 			next.Claim, next.PostID = 1, postOfTheTest
 		}
+		if state == flows.Refunding {
+			next.Claim, next.PostID = 2, "the refund of the test" // a refund has a claim of its own
+		}
 	})
 	before := w.books(p)
 	w.log.forget() // how it came there is no concern of the walk
