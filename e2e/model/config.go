@@ -1,0 +1,86 @@
+package model
+
+import "slices"
+
+// Config says what is explored.
+type Config struct {
+	Replicas int // gateways that work at the same time; zero: 2, at most 3
+	Claims   int // flows' maxClaims; zero: 2, at most 2
+	Payments int // payments of the sale, one after the other; zero: 1, at most 2
+
+	// The budgets: how often each fault may happen. Zero: never. Any: any number of
+	// times. Messages and answers get lost, late or refused without a budget.
+	Crashes   int // a replica dies inside record, in a rebuild or in a command, and forgets everything; at most 6, or Any
+	Sleeps    int // a process becomes a zombie: it sleeps inside record for longer than its deadlines, and goes on; at most 6, or Any
+	Rollbacks int // Redis falls back to an earlier content; at most 3
+	Wipes     int // Redis loses everything; at most 6, or Any
+	Days      int // 24 h pass, and the processor forgets its idempotency keys; at most 6
+	Operator  int // commands of an operator on a payment in doubt; at most 6, or Any
+
+	Declines bool  // the first card that a buyer tries may be declined
+	Ways     []Way // what can be chosen each time a payment is started; empty: ByCard
+
+	Weakness Weakness // what is left out of the protocol; zero: nothing
+	Except   []string // invariants that are not looked at; empty: all are
+	Limit    int      // worlds after which the search gives up; zero: 20 million, which take about 1.5 GB
+}
+
+// Any is a budget without an end.
+const Any = 7
+
+// Way is a way to settle a sale.
+type Way uint8
+
+// The ways. A deferral (postpone_due) and a free sale (transitions) are one to
+// the model: the club system itself refuses both on a sale that is recorded.
+const (
+	ByCard    Way = iota // a card processor that keeps claims in its metadata
+	ByCapture            // a card processor that cannot: its capture is the claim
+	Later                // without a processor: later, and free
+	AtDesk               // without a processor: cash, cheque or a card at the desk, which the club system books every time
+)
+
+// String names the way in words.
+func (w Way) String() string {
+	return [...]string{"card", "card, capture as claim", "later", "desk"}[w]
+}
+
+// witnessed tells whether a processor holds a payment for it.
+func (w Way) witnessed() bool { return w == ByCard || w == ByCapture }
+
+func (c Config) withDefaults() Config {
+	c.Replicas = orDefault(c.Replicas, 2)
+	c.Claims = orDefault(c.Claims, 2)
+	c.Payments = orDefault(c.Payments, 1)
+	c.Limit = orDefault(c.Limit, 20_000_000)
+	if len(c.Ways) == 0 {
+		c.Ways = []Way{ByCard}
+	}
+	endless := slices.Max([]int{c.Crashes, c.Sleeps, c.Wipes, c.Operator})
+	if c.Replicas > maxReplicas || c.Claims >= maxClaims || c.Payments > slots || c.Rollbacks > maxBackups || c.Days >= Any || endless > Any {
+		panic("model: the configuration is larger than a world has room for")
+	}
+	return c
+}
+
+func orDefault(v, otherwise int) int {
+	if v == 0 {
+		return otherwise
+	}
+	return v
+}
+
+// start is the world before anything happened: a registration without a payment.
+func (c Config) start() world {
+	return world{redis: record{exists: true}, left: budget{
+		crashes: uint8(c.Crashes), rollbacks: uint8(c.Rollbacks), wipes: uint8(c.Wipes),
+		sleeps: uint8(c.Sleeps), days: uint8(c.Days), operator: uint8(c.Operator),
+	}}
+}
+
+// spend takes one from a budget.
+func spend(left *uint8) {
+	if *left != Any {
+		*left--
+	}
+}

@@ -1,0 +1,78 @@
+package model
+
+import "slices"
+
+// The invariants, as a Violation names them.
+const (
+	PostedTwice         = "the club system booked the sale twice"
+	RecordedNotBooked   = "recorded, but the club system did not book it exactly once"
+	RecordedNotCharged  = "recorded, but the money is not captured"
+	RefundedBooked      = "refunded, but the club system booked it"
+	RefundUnbidden      = "a machine refunds what may have been recorded"
+	RetryWhileCharged   = "the buyer is told to try again while money is captured"
+	FailedWhileCharged  = "the buyer is told that it failed while money is captured"
+	ChargedAndForgotten = "captured and not refunded, and at rest without being recorded or in doubt"
+	NeverSettles        = "captured and not refunded, and never at rest"
+	VersionShrank       = "a version did not grow"
+)
+
+// violated names the invariant that a world breaks; empty for none. The two that
+// are about the end of a good day are looked at by the search.
+func (m *machine) violated(w *world) string {
+	r, s := w.redis, w.of(w.redis)
+	switch {
+	case w.applied() > 1:
+		return PostedTwice
+	case w.refundedBooked():
+		return RefundedBooked
+	case r.state == recorded && w.booked(r).applied != 1:
+		return RecordedNotBooked
+	case s == nil:
+		return ""
+	case r.state == recorded && s.held != capturedThere:
+		return RecordedNotCharged
+	case (r.state == cancelled || r.state == refunded) && s.held == capturedThere: // flows.Payment.View says "retry: new"
+		return RetryWhileCharged
+	case r.state == intent && r.declined && s.held == capturedThere && m.weak(StaleDecline): // as it does for a decline
+		return RetryWhileCharged
+	}
+	return ""
+}
+
+func (w *world) refundedBooked() bool {
+	for i := range w.slot {
+		if w.slot[i].held == refundedThere && w.slot[i].club.applied > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// forgotten tells whether a world at rest holds money that nobody will look at
+// again: captured, not refunded, and not what Redis tells of as recorded, in
+// doubt or blocked (which the buyer is shown as in doubt).
+func (w *world) forgotten() bool {
+	for i := range w.slot {
+		if s := &w.slot[i]; s.held == capturedThere && !w.redis.tellsOf(uint8(i+1), s.generation) {
+			return true
+		}
+	}
+	return false
+}
+
+// tellsOf tells whether the record stands for a payment at the processor. One
+// that was blocked before it had the processor's id stands for its generation.
+func (r record) tellsOf(slot, generation uint8) bool {
+	switch r.state {
+	case recorded, inDoubt:
+		return r.slot == slot
+	case blocked:
+		return r.slot == slot || r.slot == 0 && r.generation == generation
+	default:
+		return false
+	}
+}
+
+func (w *world) charged() bool {
+	return slices.ContainsFunc(w.slot[:], func(s slot) bool { return s.held == capturedThere })
+}

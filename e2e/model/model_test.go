@@ -1,0 +1,196 @@
+package model_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/model"
+	"frontdesk/flows"
+)
+
+// whatever is a budget without an end.
+const whatever = model.Any
+
+var (
+	byCapture = []model.Way{model.ByCapture}
+	later     = []model.Way{model.Later}
+	atDesk    = []model.Way{model.AtDesk}
+	everyWay  = []model.Way{model.ByCard, model.Later, model.AtDesk}
+)
+
+// The budgets here are what a crowded machine does within a minute with the race
+// detector, which makes a search several times as long. Where all at once would
+// be too much for one search, there are several, with one claim instead of two.
+func TestProtocolHolds(t *testing.T) {
+	t.Parallel()
+	for name, config := range map[string]model.Config{
+		"lost messages, crashes, sleepers, an operator": {Crashes: whatever, Sleeps: whatever, Operator: whatever, Declines: true},
+		"two payments of a sale":                        {Crashes: whatever, Sleeps: whatever, Rollbacks: 1, Claims: 1, Payments: 2},
+		"Redis falls back":                              {Crashes: whatever, Sleeps: whatever, Rollbacks: 1},
+		"Redis falls back, and an operator":             {Crashes: whatever, Sleeps: 1, Rollbacks: 1, Operator: 2, Claims: 1, Declines: true},
+		"Redis falls back twice":                        {Crashes: whatever, Sleeps: whatever, Rollbacks: 2, Claims: 1},
+		"Redis is wiped":                                {Crashes: whatever, Sleeps: whatever, Wipes: 1, Operator: whatever},
+		"Redis is wiped again and again":                {Crashes: whatever, Sleeps: whatever, Wipes: whatever, Operator: whatever, Claims: 1},
+		"Redis falls back and is wiped":                 {Crashes: whatever, Sleeps: whatever, Rollbacks: 1, Wipes: 1, Claims: 1},
+		"a day passes":                                  {Crashes: whatever, Sleeps: whatever, Rollbacks: 1, Days: 1},
+		"three replicas":                                {Crashes: whatever, Sleeps: whatever, Rollbacks: 1, Operator: whatever, Claims: 1, Replicas: 3},
+		"the capture is the claim":                      {Crashes: whatever, Sleeps: whatever, Rollbacks: 1, Wipes: 1, Operator: whatever, Ways: byCapture},
+		"later and free":                                {Crashes: whatever, Sleeps: whatever, Rollbacks: 2, Wipes: whatever, Operator: whatever, Claims: 1, Ways: later},
+		"at the desk":                                   {Crashes: whatever, Sleeps: whatever, Wipes: whatever, Operator: whatever, Ways: atDesk},
+		"one way after another":                         {Crashes: whatever, Sleeps: whatever, Wipes: 1, Operator: whatever, Claims: 1, Payments: 2, Ways: everyWay},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := model.Check(config)
+			t.Logf("%d states, up to %d steps away", r.States, r.Depth)
+			if r.Violation != nil || !r.Complete {
+				t.Fatalf("complete: %t; violation: %v", r.Complete, r.Violation)
+			}
+		})
+	}
+}
+
+// finding is what has to be found, and in how many steps: a shortest trace that
+// gets longer or shorter says that the model changed.
+type finding struct {
+	config model.Config
+	breaks string
+	steps  int
+}
+
+func (f finding) expect(t *testing.T) {
+	t.Helper()
+	r := model.Check(f.config)
+	if r.Violation == nil {
+		t.Fatalf("nothing is found in %d states", r.States)
+	}
+	t.Logf("found after %d states: %s", r.States, r.Violation)
+	if r.Violation.Invariant != f.breaks || len(r.Violation.Steps) != f.steps {
+		t.Errorf("found %q in %d steps, want %q in %d", r.Violation.Invariant, len(r.Violation.Steps), f.breaks, f.steps)
+	}
+}
+
+func TestWeaknessesAreFound(t *testing.T) {
+	t.Parallel()
+	forgetful := []string{model.ChargedAndForgotten}
+	for name, f := range map[string]finding{
+		"compare-and-set in Redis alone":             {model.Config{Weakness: model.RedisAlone, Rollbacks: 1}, model.PostedTwice, 11},
+		"resume after an expired lease":              {model.Config{Weakness: model.ResumeExpired, Sleeps: 1}, model.PostedTwice, 15},
+		"retry of an ambiguous answer":               {model.Config{Weakness: model.RetryAmbiguous}, model.PostedTwice, 11},
+		"one overwritable witness":                   {model.Config{Weakness: model.OverwritableWitness, Rollbacks: 1}, model.PostedTwice, 15},
+		"no write gate":                              {model.Config{Weakness: model.NoGate, Sleeps: 1, Operator: 1}, model.RefundedBooked, 18},
+		"next claim without a release":               {model.Config{Weakness: model.ClaimWithoutRelease, Rollbacks: 1}, model.PostedTwice, 19},
+		"release although bytes may have left":       {model.Config{Weakness: model.ReleaseAlthoughSent}, model.PostedTwice, 16},
+		"second intent, first not read as cancelled": {model.Config{Weakness: model.BlindCancel, Payments: 2}, model.RetryWhileCharged, 9},
+		"refund out of doubt":                        {model.Config{Weakness: model.RefundInDoubt}, model.RefundUnbidden, 9},
+		"key of the attempt, not of the sale":        {model.Config{Weakness: model.KeyPerAttempt, Rollbacks: 1, Except: forgetful}, model.PostedTwice, 20},
+		"anybody's release counts":                   {model.Config{Weakness: model.TrustAnyRelease, Rollbacks: 1}, model.PostedTwice, 19},
+		"refund without reading the claims":          {model.Config{Weakness: model.RefundUnread, Rollbacks: 1}, model.RefundedBooked, 21},
+		"refund without a claim":                     {model.Config{Weakness: model.RefundUnclaimed, Rollbacks: 1}, model.RefundedBooked, 23},
+		"refund without a claim, and a rebuild":      {model.Config{Weakness: model.RefundUnclaimed, Wipes: 1}, model.RefundedBooked, 23},
+		"refund without a claim, and no rebuild":     {model.Config{Weakness: model.RefundUnclaimed | model.NoRebuild, Rollbacks: 1, Except: forgetful}, model.RefundedBooked, 25},
+		"owed release written for ever":              {model.Config{Weakness: model.OwedReleaseInsists, Rollbacks: 1}, model.NeverSettles, 15},
+		"claim without reading the journal":          {model.Config{Weakness: model.ClaimUnread, Rollbacks: 1, Days: 1}, model.PostedTwice, 15},
+		"claim by a sleeper":                         {model.Config{Weakness: model.ClaimAtAnyAge, Rollbacks: 1, Days: 1, Sleeps: 1}, model.PostedTwice, 23},
+		"created under a forgotten key":              {model.Config{Weakness: model.CreateAtAnyAge, Rollbacks: 1, Days: 1, Except: forgetful}, model.PostedTwice, 21},
+		"no rebuild":                                 {model.Config{Weakness: model.NoRebuild, Wipes: 1}, model.ChargedAndForgotten, 7},
+		"failure told while charged":                 {model.Config{Weakness: model.ErrorWhileCharged}, model.FailedWhileCharged, 7},
+		"decline told from Redis":                    {model.Config{Weakness: model.StaleDecline, Rollbacks: 1, Declines: true}, model.RetryWhileCharged, 9},
+		"operator in haste":                          {model.Config{Weakness: model.OperatorInHaste, Operator: 1}, model.RefundedBooked, 18},
+		"operator who trusts Redis":                  {model.Config{Weakness: model.OperatorTrustsRedis, Operator: 1, Rollbacks: 1}, model.RefundedBooked, 19},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f.expect(t)
+		})
+	}
+}
+
+// TestWhatRestsOnRedisAlone shows the limit of the ways that have no witness. They
+// are right for as long as Redis keeps what it acknowledged, and no longer.
+func TestWhatRestsOnRedisAlone(t *testing.T) {
+	t.Parallel()
+	for name, f := range map[string]finding{
+		"two payments at the desk":  {model.Config{Rollbacks: 1, Ways: atDesk}, model.PostedTwice, 6},
+		"a card, and then deferred": {model.Config{Rollbacks: 1, Ways: []model.Way{model.ByCard, model.Later}}, model.ChargedAndForgotten, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f.expect(t)
+		})
+	}
+}
+
+// TestTransitionsAreThoseOfTheCode holds the table in flows and the model equal,
+// but for what an operator's commands and the ways without a claim will add there.
+func TestTransitionsAreThoseOfTheCode(t *testing.T) {
+	t.Parallel()
+	moves := model.Check(model.Config{Crashes: whatever, Sleeps: whatever, Declines: true}).Moves
+	moves = append(moves, model.Check(model.Config{Rollbacks: 1, Claims: 1}).Moves...)
+	for _, move := range moves {
+		from, to := flows.PaymentState(move.From), flows.PaymentState(move.To)
+		if from != to && !from.CanBecome(to) {
+			t.Errorf("the model goes from %s to %s, and the code does not", from, to)
+		}
+	}
+	moves = append(moves, model.Check(model.Config{Crashes: whatever, Operator: whatever}).Moves...)
+	moves = append(moves, model.Check(model.Config{Claims: 1, Payments: 2, Ways: everyWay}).Moves...)
+	moves = append(moves, model.Check(model.Config{Ways: byCapture}).Moves...)
+	for _, from := range flows.PaymentStates {
+		for _, to := range flows.PaymentStates {
+			// The code blocks a payment where something does not match, and in the model everything does.
+			if from.CanBecome(to) && to != flows.Blocked && !slices.Contains(moves, model.Move{From: string(from), To: string(to)}) {
+				t.Errorf("the code goes from %s to %s, and the model does not", from, to)
+			}
+		}
+	}
+}
+
+func TestSameResultEveryTime(t *testing.T) {
+	t.Parallel()
+	for _, config := range []model.Config{
+		{Crashes: whatever, Sleeps: whatever, Operator: whatever},
+		{Crashes: whatever, Rollbacks: 1, Weakness: model.TrustAnyRelease},
+	} {
+		first, second := model.Check(config), model.Check(config)
+		if !reflect.DeepEqual(first, second) {
+			t.Errorf("%+v and then %+v", first, second)
+		}
+	}
+}
+
+// TestBudgetsBound shows that each budget is used, and that the search gives up where it is told to.
+func TestBudgetsBound(t *testing.T) {
+	t.Parallel()
+	none := model.Check(model.Config{}).States
+	for name, config := range map[string]model.Config{
+		"crashes": {Crashes: 1}, "sleeps": {Sleeps: 1}, "rollbacks": {Rollbacks: 1}, "wipes": {Wipes: 1}, "days": {Days: 1}, "operator": {Operator: 1},
+		"declines": {Declines: true}, "payments": {Payments: 2}, "replicas": {Replicas: 3, Sleeps: 2},
+	} {
+		if with := model.Check(config).States; with <= none {
+			t.Errorf("%s add nothing to %d states: %d", name, none, with)
+		}
+	}
+	if r := model.Check(model.Config{Rollbacks: 3, Wipes: whatever, Limit: 1000}); r.Complete || r.Violation != nil {
+		t.Errorf("a search that was cut short says: complete %t, violation %v", r.Complete, r.Violation)
+	}
+}
+
+func TestTraceIsReadable(t *testing.T) {
+	t.Parallel()
+	text := model.Check(model.Config{Weakness: model.RetryAmbiguous}).Violation.String()
+	for _, line := range []string{
+		"the club system booked the sale twice, after 11 steps:\n  1. The buyer starts a payment.  [Redis: payment 1 priced v1; club system: 0 booked]\n",
+		" posts; the club system books it, the answer is lost.  [Redis: payment 1 sending v6 claim 1 by a; processor's payment 1: captured post_1=a; club system: 1 booked]\n",
+		" 11. ",
+	} {
+		if !strings.Contains(text, line) {
+			t.Errorf("the trace lacks %q:\n%s", line, text)
+		}
+	}
+	if name := (model.NoGate | model.StaleDecline).String(); name != "NoGate+StaleDecline" {
+		t.Errorf("the weaknesses are called %s", name)
+	}
+}

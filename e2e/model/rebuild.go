@@ -1,0 +1,67 @@
+package model
+
+// This file is the rebuild of what Redis lost, hourly and at start.
+
+// rebuild lists the processor's payments and describes the latest one that Redis
+// does not know anew, from its metadata.
+func (m *machine) rebuild(w *world, i int) {
+	if m.weak(NoRebuild) {
+		return
+	}
+	latest := 0
+	for n := range w.slot {
+		s := &w.slot[n]
+		unheard := s.held != unknownThere && (!w.redis.exists || s.generation > w.redis.generation)
+		if unheard && (latest == 0 || s.generation > w.slot[latest-1].generation || s.held == capturedThere) {
+			latest = n + 1
+		}
+	}
+	if latest > 0 {
+		m.good(w.then(i, toRebuild, m.rebuilt(w, latest)), "finds a payment at the processor that Redis does not know")
+	}
+}
+
+// rebuilt is the record that the processor's own account of a payment allows. What
+// was not captured is looked at again; what was captured is as far as the journal says.
+func (m *machine) rebuilt(w *world, n int) record {
+	s := &w.slot[n-1]
+	r := record{exists: true, generation: s.generation, way: m.cardWay(), slot: uint8(n), version: 1, state: intent, rebuilt: true}
+	if s.held != capturedThere {
+		return r
+	}
+	r.claim, r.post = s.last()
+	switch {
+	case s.journalled():
+		r.state = recorded
+	case r.post.refund():
+		r.state = refunding
+	case r.way == ByCapture || r.claim > 0 && !m.released(s.journal[r.claim-1]):
+		r.state = inDoubt
+	case int(r.claim) == m.cfg.Claims:
+		r.state = refundDue
+	default:
+		r.state = captured
+	}
+	return r
+}
+
+// cardWay is the way of every payment that the processor holds.
+func (m *machine) cardWay() Way {
+	for _, way := range m.cfg.Ways {
+		if way.witnessed() {
+			return way
+		}
+	}
+	return ByCard
+}
+
+// storeRebuilt stores the record if it is still missing.
+func (m *machine) storeRebuilt(w *world, i int) {
+	r, done := w.process[i].rec, w.idle(i)
+	if w.redis.exists && w.redis.generation >= r.generation {
+		m.good(done, "finds the payment in Redis again")
+		return
+	}
+	m.store(done, r, good, "stores what it rebuilt")
+	m.may(done, "cannot reach Redis: nothing is rebuilt")
+}

@@ -1,0 +1,264 @@
+package model
+
+// This file is flows/record.go: from the captured money to the one POST, and to
+// what came of it. Inside record, each remote effect is a step of its own.
+
+// prepareRecord moves a captured payment on to its next claim. The pause before
+// it (Payment.NotBefore) may be over at any time.
+func (m *machine) prepareRecord(w *world) {
+	if m.weak(ErrorWhileCharged) && w.of(w.redis).held == capturedThere {
+		m.wrong(*w, "cannot read the sale, and answers the buyer that it failed", FailedWhileCharged)
+	}
+	if w.redis.owed {
+		m.releaseLate(w)
+		return
+	}
+	m.nextClaim(w, "will record")
+}
+
+// openSale is prepareRecord for a way without a processor: the sale is read just
+// before, and one that is settled already is nobody's to settle again.
+func (m *machine) openSale(w *world) {
+	if w.applied() > 0 {
+		m.move(w, blocked, good, "finds the sale settled already")
+		return
+	}
+	m.nextClaim(w, "finds the sale open, and will record")
+}
+
+func (m *machine) nextClaim(w *world, what string) {
+	r := w.redis
+	r.state, r.claim, r.post = sending, r.claim+1, w.fresh(forPost)
+	if int(r.claim) > m.cfg.Claims {
+		panic("model: a claim beyond the last one")
+	}
+	m.commit(*w, r, good, what)
+}
+
+// releaseLate writes the release that could not be written with its outcome.
+// Where another one stands, the next claim or the refund finds out what that means.
+func (m *machine) releaseLate(w *world) {
+	there, r := *w, w.redis
+	e := &there.of(r).journal[r.claim-1]
+	if e.release != 0 && e.release != r.post && m.weak(OwedReleaseInsists) {
+		m.good(*w, "is refused the release that is owed, since another one stands there, and will try again")
+		return
+	}
+	wrote := e.release == 0
+	if wrote {
+		e.release = r.post
+	}
+	r.owed = false
+	m.commit(there, r, good, "writes the release that is owed, or finds that one stands there")
+	if wrote {
+		m.may(there, "writes the release that is owed, and does not commit it")
+	}
+}
+
+// record is what follows the move to sending, in the same call.
+func (m *machine) record(r record) process {
+	p := process{at: toLook, rec: r}
+	switch {
+	case !r.way.witnessed() || m.weak(RedisAlone):
+		p.at = toSend
+	case m.weak(ClaimUnread) || r.way == ByCapture:
+		p.at = toClaim
+	}
+	return p
+}
+
+// look is the first half of claimAndSend: what another attempt holds, or what
+// must not be had yet, is not asked for. The processor's key has to make one
+// winner only among those who look at about the same time.
+func (m *machine) look(w *world, i int) {
+	r := w.process[i].rec
+	s := w.of(r)
+	if m.free(s, r.claim, 0) || m.weak(ResumeExpired) && m.free(s, r.claim, r.post) {
+		m.good(w.then(i, toClaim, r), "reads that the claim is free")
+	} else {
+		m.good(w.outcome(i, inDoubt), "reads that another attempt was made")
+	}
+	m.may(m.notSent(w, i), "cannot reach the processor before the claim")
+}
+
+// claim is the second half: Cards.Annotate under the claim's key, again while
+// the answer is lost and the gate is open.
+func (m *machine) claim(w *world, i int) {
+	p := &w.process[i]
+	there, r := *w, p.rec
+	s := there.of(r)
+	e := &s.journal[r.claim-1]
+	switch {
+	case r.way == ByCapture:
+		m.claimByCapture(w, i)
+		return
+	case p.stale && !m.weak(ClaimAtAnyAge):
+		m.good(m.notSent(w, i), "finds the gate closed before the claim")
+		return
+	case e.keyed && e.post != r.post && !m.weak(OverwritableWitness):
+		m.good(w.outcome(i, inDoubt), "is refused the claim: another attempt holds it")
+		return
+	}
+	before := *e
+	e.post, e.keyed = r.post, true
+	switch {
+	case !m.free(s, r.claim, r.post):
+		m.good(there.outcome(i, inDoubt), "writes the claim, and reads that another attempt was made")
+	case s.held != capturedThere:
+		m.good(there.end(i, r, blocked, toRelease), "writes the claim, and reads that the money went back")
+	default:
+		m.good(there.then(i, toSend, r), "wins the claim")
+	}
+	m.may(m.notSent(&there, i), "writes the claim, and never learns of it")
+	m.may(m.notSent(w, i), "cannot reach the processor: no claim is written")
+	*e = before
+	e.late = r.post
+	m.may(m.notSent(&there, i), "asks for the claim, which stays on its way")
+}
+
+// claimByCapture takes the money under a key of this attempt alone. Its success
+// is the claim; no other answer tells who won.
+func (m *machine) claimByCapture(w *world, i int) {
+	there, p := *w, &w.process[i]
+	s := there.of(p.rec)
+	switch {
+	case p.stale:
+		m.good(w.outcome(i, inDoubt), "finds the gate closed before the capture")
+		return
+	case s.held != authorisedThere:
+		m.good(w.outcome(i, inDoubt), "is refused the capture: the payment is "+heldNames[s.held])
+		return
+	}
+	before := *s
+	s.held, s.journal[0].post, s.journal[0].keyed = capturedThere, p.rec.post, true
+	m.good(there.then(i, toSend, p.rec), "captures, and has the claim by that")
+	m.may(there.outcome(i, inDoubt), "captures, and never learns of it")
+	m.may(w.outcome(i, inDoubt), "cannot reach the processor: whether it captured is not known")
+	*s = before
+	s.lateCapture, s.journal[0].late = true, p.rec.post
+	m.may(there.outcome(i, inDoubt), "asks for the capture, which stays on its way")
+}
+
+// send is the POST, with every outcome that the club system's client tells apart.
+func (m *machine) send(w *world, i int) {
+	p := &w.process[i]
+	if p.stale && !m.weak(NoGate) {
+		m.good(m.notSent(w, i), "finds the gate closed: nothing is sent")
+		return
+	}
+	there, rejection := *w, good
+	if m.post(&there, p.rec) {
+		rejection = may
+		m.good(there.end(i, p.rec, recorded, toAccept), "posts; the club system accepts it")
+		m.may(there.then(i, toInquire, p.rec), "posts; the club system books it, and answers with a rejection")
+		m.may(m.unknown(&there, i), "posts; the club system books it, the answer is lost")
+		m.sendLate(w, i)
+	}
+	m.emit(w.then(i, toInquire, p.rec), "posts; the club system rejects it", rejection)
+	m.may(m.notSent(w, i), "is not let through, or sends nothing: refused, or not sent")
+	m.may(m.unknown(w, i), "posts; the request is lost, and there is no answer")
+}
+
+// maxLate is how many POSTs of a kind may be under way unanswered: one more than
+// the protocol ever has.
+const maxLate = 2
+
+func (m *machine) sendLate(w *world, i int) {
+	there := *w
+	if b := there.booked(w.process[i].rec); b.late < maxLate {
+		b.late++
+		m.may(m.unknown(&there, i), "posts; the request stays on its way, and there is no answer")
+	}
+}
+
+// post carries a POST out at the club system, which refuses to defer or to
+// validate a sale that is recorded, and never refuses a payment.
+func (m *machine) post(w *world, r record) (taken bool) {
+	if r.way == Later && w.applied() > 0 {
+		return false
+	}
+	w.booked(r).add()
+	return true
+}
+
+// add counts one more POST; two is one too many, and more are not told apart.
+func (b *booked) add() { b.applied = min(b.applied+1, 2) }
+
+// unknown is the outcome of a POST of which a byte left and no answer came.
+func (m *machine) unknown(w *world, i int) world {
+	switch {
+	case m.weak(RetryAmbiguous):
+		return *w
+	case m.weak(ReleaseAlthoughSent):
+		return m.notSent(w, i)
+	default:
+		return w.outcome(i, inDoubt)
+	}
+}
+
+// notSent is for an attempt of which it is certain that nothing happened: the
+// claim is given up.
+func (m *machine) notSent(w *world, i int) world {
+	r := w.process[i].rec
+	last := int(r.claim) == m.cfg.Claims
+	switch {
+	case r.way == ByCapture, r.way == ByCard && last:
+		return m.giveUp(w, i, refundDue)
+	case r.way == ByCard:
+		return m.giveUp(w, i, captured)
+	case last:
+		return m.giveUp(w, i, cancelled)
+	default:
+		return m.giveUp(w, i, priced)
+	}
+}
+
+// giveUp is an outcome with the mark "release", where there is a journal for it.
+func (m *machine) giveUp(w *world, i int, to state) world {
+	if !w.process[i].rec.way.witnessed() || m.weak(RedisAlone) {
+		return w.outcome(i, to)
+	}
+	return w.end(i, w.process[i].rec, to, toRelease)
+}
+
+// inquire is rejected: the rejection is believed if the sale looks untouched.
+func (m *machine) inquire(w *world, i int) {
+	to := refundDue
+	if !w.process[i].rec.way.witnessed() {
+		to = cancelled
+	}
+	if w.applied() > 0 {
+		m.good(w.outcome(i, inDoubt), "reads that the sale does not look untouched")
+		return
+	}
+	m.good(m.giveUp(w, i, to), "reads that the sale is untouched")
+	m.may(w.outcome(i, inDoubt), "cannot read the sale")
+}
+
+// release writes fd_release_n before the outcome is committed. When that fails,
+// the record says that it is owed; where another release stands, it stays.
+func (m *machine) release(w *world, i int) {
+	there, r := *w, w.process[i].rec
+	owed := r
+	owed.owed = r.state != blocked
+	switch e := &there.of(r).journal[r.claim-1]; {
+	case e.release == 0:
+		e.release = r.post
+		m.good(there.then(i, toEnd, r), "releases the claim")
+		m.may(there.then(i, toEnd, owed), "releases the claim, the answer is lost")
+	case e.release != r.post && m.weak(OwedReleaseInsists):
+		m.good(w.then(i, toEnd, owed), "is refused the release: another one stands there")
+		return
+	default:
+		m.good(w.then(i, toEnd, r), "finds the claim released")
+	}
+	m.may(w.then(i, toEnd, owed), "cannot reach the processor: the release is owed")
+}
+
+// journal writes fd_done_n, after the commit and whether that worked or not.
+func (m *machine) journal(w *world, i int) {
+	there, r := *w, w.process[i].rec
+	there.of(r).journal[r.claim-1].done = true
+	m.good(there.idle(i), "journals the acceptance")
+	m.may(w.idle(i), "does not get the acceptance journalled")
+}

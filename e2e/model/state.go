@@ -1,0 +1,272 @@
+package model
+
+// state is where a payment stands in Redis. The names are those of
+// flows.PaymentState; the zero value means that there is no payment.
+type state uint8
+
+const (
+	noPayment state = iota
+	priced
+	intent
+	authorised
+	capturing
+	captured
+	sending
+	recorded
+	cancelling
+	cancelled
+	refundDue
+	refunding
+	refunded
+	inDoubt
+	blocked
+	states
+)
+
+var stateNames = [states]string{"no payment", "priced", "intent", "authorised", "capturing", "captured", "sending", "recorded",
+	"cancelling", "cancelled", "refund_due", "refunding", "refunded", "in_doubt", "blocked"}
+
+func (s state) String() string { return stateNames[s] }
+
+// over tells whether no machine touches the payment any more.
+func (s state) over() bool { return s == recorded || s == cancelled || s == refunded || s == blocked }
+
+// post names the random id under which a claim is asked for (flows.Payment.PostID).
+// Only whether two are equal means anything, so few are needed: one that nothing
+// refers to any more is given out again. The id of a refund's claim says that it
+// is one: it has the highest bit. 0 is none.
+type post uint8
+
+// What a claim is asked for.
+const (
+	forPost   post = 0
+	forRefund post = 8
+	maxPosts  post = 7 // of either kind
+)
+
+func (p post) refund() bool { return p > forRefund }
+
+// record is what Redis holds of the registration: flows.Registration and its
+// latest flows.Payment, as far as they decide anything. The earlier payments of
+// a registration are over before the next one begins (Registrations.begin).
+type record struct {
+	exists     bool // the registration is there; false after Redis was wiped
+	generation uint8
+	way        Way
+	state      state
+	version    uint8
+	slot       uint8 // Payment.ProcessorID: 1 or 2, 0 for none
+	claim      uint8 // Payment.Claim
+	post       post  // Payment.PostID
+	owed       bool  // Payment.Unrelease
+	declined   bool  // Payment.DeclineCode is set
+	rebuilt    bool  // from the processor, which knows neither buyer nor cart, so that no further payment can be started
+}
+
+// maxVersion is what five bits can hold, and twice what is ever reached.
+const maxVersion = 31
+
+// live mirrors flows.Payment.Live.
+func (r record) live() bool {
+	return r.state != noPayment && r.state != cancelled && r.state != refunded
+}
+
+// at is the remote effect that a replica is about to cause. A turn of the loop in
+// Advance is one step, so that only what takes several is here.
+type at uint8
+
+const (
+	idle      at = iota // nothing under way
+	toRebuild           // the rebuilt record is about to be stored
+	toSettle            // an operator's decision: the release is about to be written
+	toDecide            // an operator's decision: the commit
+	// From here on it is inside record, and owns the payment.
+	toLook    // claimAndSend: the journal is about to be read
+	toClaim   // claim: Cards.Annotate with fd_post_n
+	toSend    // send: Club.CreatePayment
+	toInquire // rejected: readSale
+	toRelease // record: the release
+	toEnd     // record: the commit of the outcome
+	toAccept  // record: the commit of an acceptance, to be journalled afterwards
+	toJournal // record: annotate "done"; the lease does not matter any more
+)
+
+// process is what a replica is doing, and what it remembers of its own. Whoever
+// dies or is idle remembers nothing.
+type process struct {
+	at at
+	// stale says that much time went by since it entered record: more than
+	// claimLife, than the lease with its grace, and than an operator has to wait.
+	stale bool
+	rec   record // what it will commit; the version is still the one that it expects to find
+}
+
+// recording tells whether the process is inside record and its lease is not over.
+func (p *process) recording() bool { return p.at >= toLook && p.at <= toAccept && !p.stale }
+
+// entry is what the processor's journal holds under one claim's number.
+type entry struct {
+	post    post // fd_post_n
+	release post // fd_release_n
+	late    post // a claim that was sent and may still be applied
+	done    bool // fd_done_n
+	keyed   bool // the processor still knows the idempotency key of the claim that it applied
+}
+
+// held is where a payment stands at the processor, cards.State.
+type held uint8
+
+const (
+	unknownThere held = iota // not created
+	requiresAction
+	declinedThere
+	authorisedThere
+	capturedThere
+	cancelledThere
+	refundedThere
+)
+
+var heldNames = [...]string{"nothing", "requires_action", "declined", "authorised", "captured", "cancelled", "refunded"}
+
+// open tells whether the payment can still be cancelled there.
+func (h held) open() bool { return h == requiresAction || h == declinedThere || h == authorisedThere }
+
+// maxClaims is the most claims that a state has room for, that of a refund included.
+const maxClaims = 3
+
+// slot is one payment at the card processor, and what the club system made of
+// the POSTs that were sent for it.
+type slot struct {
+	generation  uint8 // metadata fd_generation
+	held        held
+	lateCapture bool // sent, and may still be applied
+	lateCancel  bool
+	lateRefund  bool
+	journal     [maxClaims]entry
+	club        booked
+}
+
+// booked counts POSTs at the club system.
+type booked struct {
+	applied uint8
+	late    uint8 // sent, and may still be applied
+}
+
+// The bounds of a world's layout.
+const (
+	maxReplicas = 3
+	maxBackups  = 3
+	slots       = 2
+)
+
+// budget is what may still go wrong, and how often an operator may still act.
+type budget struct {
+	crashes, rollbacks, wipes, sleeps, days, operator uint8
+}
+
+// world is one state of everything: Redis, the replicas, the processor, the
+// club system.
+type world struct {
+	redis   record
+	backups [maxBackups]record // earlier contents that Redis will fall back to
+	process [maxReplicas]process
+	slot    [slots]slot
+	key     [slots]uint8 // by generation: the slot that the key of Cards.Create leads to, 0 when the processor knows no such key
+	desk    booked       // POSTs for payments at the desk
+	later   booked       // deferrals, and validations of free sales
+	left    budget
+}
+
+// of returns the processor's payment of a record, nil when it has none.
+func (w *world) of(r record) *slot {
+	if r.slot == 0 {
+		return nil
+	}
+	return &w.slot[r.slot-1]
+}
+
+// booked returns where the POSTs for a record are counted.
+func (w *world) booked(r record) *booked {
+	switch r.way {
+	case Later:
+		return &w.later
+	case AtDesk:
+		return &w.desk
+	default:
+		return &w.of(r).club
+	}
+}
+
+// applied is how many POSTs the club system carried out for the sale.
+func (w *world) applied() uint8 {
+	n := w.desk.applied + w.later.applied
+	for i := range w.slot {
+		n += w.slot[i].club.applied
+	}
+	return n
+}
+
+// owned tells whether the lease of a payment in sending still runs.
+func (w *world) owned(p post) bool {
+	for i := range w.process {
+		if w.process[i].recording() && w.process[i].rec.post == p {
+			return true
+		}
+	}
+	return false
+}
+
+// posts calls visit with every post id that the world refers to, in an order
+// that depends on the world alone.
+func (w *world) posts(visit func(*post)) {
+	visit(&w.redis.post)
+	for i := range w.slot {
+		for n := range w.slot[i].journal {
+			e := &w.slot[i].journal[n]
+			visit(&e.post)
+			visit(&e.release)
+			visit(&e.late)
+		}
+	}
+	for i := range w.process {
+		visit(&w.process[i].rec.post)
+	}
+	for i := range w.backups {
+		visit(&w.backups[i].post)
+	}
+}
+
+// fresh returns a post id that nothing refers to, as uuid.NewString does.
+func (w *world) fresh(purpose post) post {
+	used := uint32(0)
+	w.posts(func(p *post) { used |= 1 << *p })
+	for p := purpose + 1; p <= purpose+maxPosts; p++ {
+		if used&(1<<p) == 0 {
+			return p
+		}
+	}
+	panic("model: too many post ids are in use")
+}
+
+// then is the world with a process about to cause its next effect.
+func (w *world) then(i int, at at, r record) world {
+	next := *w
+	next.process[i].at, next.process[i].rec = at, r
+	return next
+}
+
+// end is the world with a process about to commit a state, or to do what comes before that.
+func (w *world) end(i int, r record, to state, at at) world {
+	r.state = to
+	return w.then(i, at, r)
+}
+
+// outcome is the world with a process in record about to commit how its attempt ended.
+func (w *world) outcome(i int, to state) world { return w.end(i, w.process[i].rec, to, toEnd) }
+
+// idle is the world in which a process has ended.
+func (w *world) idle(i int) world {
+	next := *w
+	next.process[i] = process{}
+	return next
+}

@@ -1,0 +1,245 @@
+package model
+
+// This file is flows/step.go, and next of flows/advance.go: one function here for
+// each one there, under the same name. A turn of the loop in Payments.Advance is
+// one step: the payment is read in Redis, the processor or the club system is
+// asked, and the result is committed. A gateway that dies in between is the step
+// that has the effect without the commit; one that is slow in between is the step
+// whose request stays on its way.
+
+// next is what a replica does that has nothing else to do.
+func (m *machine) next(w *world) {
+	switch w.redis.state {
+	case priced:
+		m.createIntent(w)
+	case intent:
+		m.awaitBuyer(w)
+	case authorised:
+		m.checkSale(w)
+	case capturing:
+		m.capture(w)
+	case captured:
+		m.prepareRecord(w)
+	case sending:
+		m.takeOver(w)
+	case cancelling:
+		m.cancel(w)
+	case refundDue:
+		m.prepareRefund(w)
+	case refunding:
+		m.refund(w)
+	case inDoubt:
+		m.askJournal(w)
+	}
+}
+
+// createIntent makes the payment known to the processor. Its key leads whoever
+// asks again to the same payment, for as long as the processor knows the key.
+func (m *machine) createIntent(w *world) {
+	switch {
+	case !w.redis.way.witnessed():
+		m.openSale(w)
+		return
+	case m.dayPassed(w) && !m.weak(CreateAtAnyAge):
+		m.move(w, blocked, good, "finds the payment too old to be created at the processor")
+		return
+	}
+	there, r := *w, w.redis
+	known := &there.key[r.generation-1]
+	if *known == 0 || m.weak(KeyPerAttempt) {
+		if *known = there.freeSlot(); *known == 0 {
+			return // one more payment at the processor than a world has room for
+		}
+		there.slot[*known-1] = slot{generation: r.generation, held: requiresAction}
+	}
+	r.slot, r.state = *known, intent
+	m.commit(there, r, good, "creates the payment at the processor, or gets the one that is there")
+	m.may(there, "creates the payment at the processor, and does not commit it")
+}
+
+func (w *world) freeSlot() uint8 {
+	for i := range w.slot {
+		if w.slot[i].held == unknownThere {
+			return uint8(i + 1)
+		}
+	}
+	return 0
+}
+
+func (m *machine) awaitBuyer(w *world) {
+	r := w.redis
+	switch w.of(r).held {
+	case authorisedThere, capturedThere:
+		r.state, r.declined = authorised, false
+		m.commit(*w, r, good, "reads that the buyer authorised")
+	case cancelledThere:
+		m.move(w, cancelling, good, "reads that it was cancelled at the processor")
+	case refundedThere:
+		m.move(w, blocked, good, "reads that it was refunded at the processor")
+	case declinedThere:
+		if !r.declined {
+			r.declined = true
+			m.commit(*w, r, good, "reads that the card was declined")
+			return
+		}
+		fallthrough
+	default:
+		m.move(w, cancelling, may, "finds that the buyer left, or gives up for the buyer")
+	}
+}
+
+// checkSale reads the sale again, unless the money was taken before: no check could undo that.
+func (m *machine) checkSale(w *world) {
+	switch s := w.of(w.redis); {
+	case s.held != authorisedThere && s.held != capturedThere:
+		m.move(w, cancelling, good, "reads that the authorisation is gone")
+		return
+	case w.redis.way == ByCapture:
+		m.nextClaim(w, "finds the sale as agreed, and will record")
+	default:
+		m.move(w, capturing, good, "finds the sale as agreed, or the money taken before")
+	}
+	if w.of(w.redis).held == authorisedThere {
+		m.move(w, cancelling, may, "finds the sale changed, settled or unreadable")
+	}
+}
+
+// capture takes the money. Its key makes it harmless to ask twice; on a payment
+// that was refunded since, it replays the success that it once had.
+func (m *machine) capture(w *world) {
+	there := *w
+	s := there.of(w.redis)
+	switch s.held {
+	case authorisedThere:
+		s.held = capturedThere
+		m.move(&there, captured, good, "captures")
+		m.may(there, "captures, and does not commit it")
+		s.held, s.lateCapture = authorisedThere, true
+		m.may(there, "asks for the capture, which stays on its way")
+		m.move(w, cancelling, may, "is refused the capture")
+	case capturedThere, refundedThere:
+		m.move(w, captured, good, "captures, which was done before")
+	default:
+		m.move(w, cancelling, good, "is refused the capture, as there is no authorisation")
+	}
+}
+
+// cancel gives the payment up at the processor, and believes only what it reads back.
+func (m *machine) cancel(w *world) {
+	there := *w
+	s := there.of(w.redis)
+	before := s.held
+	if before.open() {
+		s.held = cancelledThere
+	}
+	if s.held != cancelledThere {
+		m.move(w, blocked, good, "cannot cancel what is captured or refunded")
+		return
+	}
+	m.move(&there, cancelled, good, "cancels, and reads back that it is cancelled")
+	if !before.open() {
+		return
+	}
+	m.may(there, "cancels, and does not commit it")
+	s.held, s.lateCancel = before, true
+	m.may(there, "asks for the cancellation, which stays on its way")
+	if m.weak(BlindCancel) {
+		m.move(&there, cancelled, may, "asks for the cancellation, which stays on its way, and believes in it")
+	}
+}
+
+// prepareRefund moves on to refunding. A refund takes a claim of its own, the one
+// after the last, and never releases it: nobody can post after it, and whoever
+// might still post has not released theirs.
+func (m *machine) prepareRefund(w *world) {
+	r := w.redis
+	r.state = refunding
+	switch {
+	case m.weak(RefundUnclaimed | RefundUnread):
+	case r.way == ByCapture: // whoever captured has the only claim
+	case r.owed:
+		m.releaseLate(w)
+		return
+	default:
+		r.claim, r.post = r.claim+1, w.fresh(forRefund)
+	}
+	m.commit(*w, r, good, "will refund")
+}
+
+// refund gives the money back, once the claim for that is won. Everybody who
+// finds the payment in refunding may do so: the post id in it is the refund's.
+func (m *machine) refund(w *world) {
+	r, s := w.redis, w.of(w.redis)
+	switch {
+	case s.journalled():
+		m.move(w, blocked, good, "reads that it was recorded: no refund is due")
+	case s.held == refundedThere:
+		m.move(w, refunded, good, "reads that it is refunded")
+	case m.weak(RefundUnclaimed):
+		m.refundUnclaimed(w)
+	case m.weak(RefundUnread) || s.journal[r.claim-1].post == r.post:
+		m.giveBack(w)
+	case r.way == ByCard && m.free(s, r.claim, 0):
+		m.secure(w)
+	default:
+		m.move(w, blocked, good, "reads of another attempt: no refund is safe")
+	}
+}
+
+// refundUnclaimed trusts that nobody will claim after everybody gave up.
+func (m *machine) refundUnclaimed(w *world) {
+	switch {
+	case w.redis.owed:
+		m.releaseLate(w)
+	case w.of(w.redis).givenUp(w.redis.claim):
+		m.giveBack(w)
+	default:
+		m.move(w, blocked, good, "reads of a claim that was not given up: no refund is safe")
+	}
+}
+
+// secure is the claim of a refund, made like that of a POST.
+func (m *machine) secure(w *world) {
+	there := *w
+	e := &there.of(w.redis).journal[w.redis.claim-1]
+	before := *e
+	e.post, e.keyed = w.redis.post, true
+	m.good(there, "wins the claim for the refund")
+	*e = before
+	e.late = w.redis.post
+	m.may(there, "asks for the claim of the refund, which stays on its way")
+}
+
+// giveBack is the call that refunds.
+func (m *machine) giveBack(w *world) {
+	there := *w
+	s := there.of(w.redis)
+	s.held = refundedThere
+	m.move(&there, refunded, good, "refunds")
+	m.may(there, "refunds, and does not commit it")
+	s.held, s.lateRefund = capturedThere, true
+	m.may(there, "asks for the refund, which stays on its way")
+}
+
+// askJournal resolves a doubt for which an acceptance was journalled.
+func (m *machine) askJournal(w *world) {
+	switch s := w.of(w.redis); {
+	case s == nil:
+	case s.journalled():
+		m.move(w, recorded, good, "reads in the journal that it was accepted")
+	case s.held == capturedThere && m.weak(RefundInDoubt):
+		m.move(w, refundDue, good, "gives up on the doubt")
+	}
+}
+
+// takeOver is what next decides for a payment in sending: nothing while its
+// owner is at work, else that the owner took the outcome along.
+func (m *machine) takeOver(w *world) {
+	switch {
+	case w.owned(w.redis.post):
+	case m.weak(ResumeExpired):
+		m.move(w, sending, good, "finds the lease over, and goes on sending")
+	default:
+		m.move(w, inDoubt, good, "finds the lease over")
+	}
+}

@@ -1,0 +1,114 @@
+package model
+
+// This file is flows/store, with commit of flows/advance.go: the compare-and-set,
+// and what Redis may do on its own.
+
+// commit puts a payment into Redis that is what the caller read. Whoever moves it
+// to sending goes on to record, unless the answer is lost.
+func (m *machine) commit(w world, r record, how kind, what string) {
+	m.moves[w.redis.state][r.state] = true
+	if r.version = w.redis.version + 1; r.version > maxVersion {
+		panic("model: a version is higher than a record has room for")
+	}
+	if r.state == sending {
+		m.store(w, r, may, what+", and dies")
+		w.process[m.who] = m.record(r)
+	}
+	m.store(w, r, how, what)
+}
+
+// move is a commit that changes nothing but the state.
+func (m *machine) move(w *world, to state, how kind, what string) {
+	if to == refundDue {
+		m.wrong(*w, what, RefundUnbidden) // only record, which knows the outcome, and an operator say so
+	}
+	r := w.redis
+	r.state = to
+	m.commit(*w, r, how, what)
+}
+
+// finish is the commit of a process that read the payment a while ago. The
+// compare-and-set cannot tell the content that it read from one that came to the
+// same state and version in another way, after Redis fell back.
+func (m *machine) finish(w *world, i int, from state) {
+	p := w.process[i]
+	done := w.idle(i)
+	if p.at == toAccept && p.rec.slot > 0 {
+		done.process[i] = process{at: toJournal, rec: record{slot: p.rec.slot, claim: p.rec.claim}}
+	}
+	if !w.redis.exists || w.redis.generation != p.rec.generation || w.redis.state != from || w.redis.version != p.rec.version {
+		m.good(done, "commits nothing, as somebody else moved the payment")
+		return
+	}
+	m.commit(done, p.rec, good, "commits")
+	m.may(done, "cannot reach Redis, so that nothing is committed")
+}
+
+// store puts a content into Redis. The one before may be found again in a backup,
+// or on a replica of Redis that is promoted; whether it will be is guessed now.
+func (m *machine) store(w world, r record, how kind, what string) {
+	before := w.redis
+	if r.exists && before.exists && r.generation == before.generation && r.version <= before.version {
+		m.wrong(w, what, VersionShrank)
+	}
+	if r.state.over() { // nobody reads the rest any more
+		r = record{exists: true, generation: r.generation, way: r.way, state: r.state, slot: r.slot, rebuilt: r.rebuilt}
+	}
+	w.redis = r
+	m.emit(w, what, how)
+	if w.keep(before) {
+		m.emit(w, what+" (a backup of Redis keeps what was before)", may)
+	}
+}
+
+// keep puts a content where a rollback will find it, if one is left that has none yet.
+func (w *world) keep(r record) bool {
+	free, used := -1, uint8(0)
+	for i := range w.backups {
+		if w.backups[i].exists {
+			used++
+		} else {
+			free = i
+		}
+	}
+	if !r.exists || used >= w.left.rollbacks {
+		return false
+	}
+	w.backups[free] = r
+	return true
+}
+
+// rollback lets Redis fall back to an earlier content. That one, and the one that
+// is given up, may be found once more: Redis can fail over there and back again.
+func (m *machine) rollback(w *world) {
+	const what = "Redis falls back to an earlier content"
+	for i, b := range w.backups {
+		if w.left.rollbacks == 0 || !b.exists || b == w.redis {
+			continue
+		}
+		next := *w
+		next.redis, next.backups[i] = b, record{}
+		spend(&next.left.rollbacks)
+		m.may(next, what)
+		again := next
+		if again.keep(b) {
+			m.may(again, what+" (and a backup keeps it)")
+		}
+		if again.keep(w.redis) {
+			m.may(again, what+" (and backups keep both)")
+		}
+		if next.keep(w.redis) {
+			m.may(next, what+" (and a backup keeps what was before)")
+		}
+	}
+}
+
+// wipe empties Redis.
+func (m *machine) wipe(w *world) {
+	if w.left.wipes == 0 || !w.redis.exists {
+		return
+	}
+	next := *w
+	spend(&next.left.wipes)
+	m.store(next, record{}, may, "Redis loses everything")
+}
