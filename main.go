@@ -54,6 +54,9 @@ type Config struct {
 	ClubClientID     string   `help:"OAuth client id at the club system." env:"FRONTDESK_CLUB_CLIENT_ID"`
 	ClubClientSecret string   `help:"OAuth client secret." env:"FRONTDESK_CLUB_CLIENT_SECRET"`
 	ClubGatewayKey   string   `help:"Key of the club system's API gateway." env:"FRONTDESK_CLUB_GATEWAY_KEY"`
+	ClubKeyHeader    string   `help:"Header that carries the gateway key." default:"x-gateway-api-key" env:"FRONTDESK_CLUB_KEY_HEADER"`
+	ClubTokenPath    string   `help:"Where tokens are fetched, below the base address." default:"/oauth/v2/token" env:"FRONTDESK_CLUB_TOKEN_PATH"`
+	ClubPathPrefix   string   `help:"What stands between the base address and the client token, such as /api." env:"FRONTDESK_CLUB_PATH_PREFIX"`
 	CardProcessor    string   `help:"Card processor." enum:"sandbox,stripe" default:"sandbox" env:"FRONTDESK_CARD_PROCESSOR"`
 	SandboxURL       string   `help:"Address of the sandbox processor." env:"FRONTDESK_SANDBOX_URL"`
 	StripeSecretKey  string   `help:"Stripe: secret or restricted key." env:"FRONTDESK_STRIPE_SECRET_KEY"`
@@ -247,6 +250,7 @@ func (cfg Config) build(log *slog.Logger) (http.Handler, *flows.Worker, error) {
 	}
 	clubSystem := club.New(club.Config{
 		BaseURL: cfg.ClubURL, ClientID: cfg.ClubClientID, ClientSecret: cfg.ClubClientSecret, GatewayKey: cfg.ClubGatewayKey,
+		GatewayKeyHeader: cfg.ClubKeyHeader, TokenPath: cfg.ClubTokenPath, PathPrefix: cfg.ClubPathPrefix,
 		Now: time.Now, Logger: log,
 	})
 	processor, err := cfg.processor()
