@@ -17,6 +17,9 @@ import (
 
 // The figures of the machine.
 const (
+	// createWithin: a payment that was priced at the end of its sale's 20 h is still
+	// created within the 24 h for which the processor remembers its key.
+	createWithin = 3 * time.Hour
 	// idleIntent: a buyer who has not paid after half an hour has left; the cart thaws.
 	idleIntent = 30 * time.Minute
 	// idleAuthorisation: reserved money that could not be checked for an hour is let go.

@@ -17,7 +17,7 @@ import (
 // gives the numbers of sales again) and the generation: whoever comes here again gets the same payment,
 // unless they come so late that the processor may have forgotten the key.
 func (m *Payments) createIntent(ctx context.Context, p *Payment) (step, error) {
-	if m.cfg.Now().Sub(p.CreatedAt) > payable {
+	if m.cfg.Now().Sub(p.CreatedAt) > createWithin {
 		return step{to: Blocked, reason: "too old to be made at the processor"}, nil
 	}
 	created, err := m.cfg.Cards.Create(ctx, fmt.Sprintf("payment:%s:%s:%d", p.Registration, p.Sale, p.Generation), cards.NewPayment{

@@ -111,7 +111,7 @@ func (b *bench) unchanged(what string, do func()) {
 	before := b.everything()
 	do()
 	if after := b.everything(); !maps.Equal(before, after) {
-		b.Errorf("%s changed %v into %v", what, before, after)
+		b.Errorf("%s changed %q into %q", what, before, after)
 	}
 }
 

@@ -51,7 +51,7 @@ func TestStartPaymentIsBothOrNeither(t *testing.T) {
 			after := b.everything()
 			delete(after, "fd:payments:open")
 			if !reflect.DeepEqual(before, after) {
-				b.Errorf("%s: %v became %v", what, before, after)
+				b.Errorf("%s: %q became %q", what, before, after)
 			}
 		}
 	})
@@ -192,7 +192,7 @@ func TestDuePayments(t *testing.T) {
 		var group sync.WaitGroup
 		for range 4 {
 			group.Go(func() {
-				for {
+				for range payments { // at least one each time, or there are none left
 					due, err := b.DuePayments(b.Context(), now, 30*time.Second, limit)
 					if err != nil || len(due) == 0 {
 						if err != nil {

@@ -43,11 +43,11 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, method, path, content, contentType string, asContact bool) {
 		if strings.Contains(path, "_control") && strings.Contains(content, "fault") || strings.Contains(path, "faults") || strings.Contains(path, "settings") {
-			t.Skip("faults and settings are there to break things")
+			return // faults and settings are there to break things
 		}
 		r, err := http.NewRequest(method, "http://sim"+path, strings.NewReader(content))
 		if err != nil || !strings.HasPrefix(path, "/") {
-			t.Skip("not a request")
+			return // not a request
 		}
 		r.Header.Set("Content-Type", contentType)
 		r.Header.Set("x-gateway-api-key", clubsim.DemoGatewayKey)
