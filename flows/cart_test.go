@@ -51,7 +51,7 @@ func TestAddItemAgain(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			wire := frontdesktest.NewWire(t, frontdesktest.Breakage{})
-			first := w.gateway(wiring{redisURL: "redis://" + wire.To(strings.TrimPrefix(w.redisURL, "redis://"))})
+			first := w.gateway(wiring{redisURL: w.redisOver(wire)})
 			r := w.registered(w.gateway())
 			lose(w, wire)
 			if _, err := w.addItem(first, r, badge); err == nil {

@@ -2,7 +2,6 @@ package flows_test
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 
@@ -16,7 +15,6 @@ import (
 // answer, alone or with the gateway that sent it. Another gateway then goes on.
 func TestEveryMessageBreaks(t *testing.T) {
 	t.Parallel()
-	redisURL := frontdesktest.NewRedis(t)
 	for name, plan := range map[string]frontdesktest.Breakage{
 		"the message is lost":                 {},
 		"the answer is lost":                  {AnswerLost: true},
@@ -29,7 +27,7 @@ func TestEveryMessageBreaks(t *testing.T) {
 			for plan.Message = 1; ; plan.Message++ {
 				broke := false
 				t.Run(fmt.Sprint(plan.Message), func(t *testing.T) {
-					w := newWorldOn(t, redisURL)
+					w := newWorld(t)
 					end, wire := w.breakAt(plan)
 					broke = wire.Broke()
 					ends[end]++
@@ -49,8 +47,7 @@ func TestEveryMessageBreaks(t *testing.T) {
 // breakAt lives a payment with a gateway whose wire breaks, and ends it with one whose wire is whole.
 func (w *world) breakAt(plan frontdesktest.Breakage) (flows.PaymentState, *frontdesktest.Wire) {
 	wire := frontdesktest.NewWire(w, plan)
-	redisAddress := strings.TrimPrefix(w.redisURL, "redis://")
-	doomed := w.gateway(wiring{outside: wire.To(w.address), redisURL: "redis://" + wire.To(redisAddress)})
+	doomed := w.gateway(wiring{outside: wire.To(w.address), redisURL: w.redisOver(wire)})
 	survivor := w.gateway()
 	versions := w.watchVersions(survivor)
 	r := w.registered(survivor)

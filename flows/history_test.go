@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/clubsim"
@@ -106,14 +105,13 @@ var outcomes = map[string][]clubsim.Fault{
 // processor has forgotten its idempotency keys as well.
 func TestRedisForgets(t *testing.T) {
 	t.Parallel()
-	redisURL := frontdesktest.NewRedis(t)
 	for name, faults := range outcomes {
 		for _, later := range []time.Duration{0, 25 * time.Hour} {
 			t.Run(fmt.Sprintf("%s, %s later", name, later), func(t *testing.T) {
 				t.Parallel()
-				states := newWorldOn(t, redisURL).statesOf(faults)
+				states := newWorld(t).statesOf(faults)
 				for i, state := range states {
-					t.Run(fmt.Sprintf("%d %s", i, state), func(t *testing.T) { newWorldOn(t, redisURL).forget(faults, i, later) })
+					t.Run(fmt.Sprintf("%d %s", i, state), func(t *testing.T) { newWorld(t).forget(faults, i, later) })
 				}
 			})
 		}

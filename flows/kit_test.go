@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"os"
 	"path"
 	"regexp"
 	"strings"
@@ -64,14 +66,24 @@ type world struct {
 	mute    bool // the club system does not tell the state of a sale
 }
 
-// newWorld makes a world on a Redis of its own.
-func newWorld(t *testing.T) *world { return newWorldOn(t, frontdesktest.NewRedis(t)) }
+// realRedis is the Redis of all tests; each world has a database of its own in it.
+var realRedis *frontdesktest.Redis
 
-// newWorldOn makes a world on a Redis that it shares with others: every
-// registration has an id of its own.
-func newWorldOn(t *testing.T, redisURL string) *world {
+func TestMain(m *testing.M) {
+	var err error
+	if realRedis, err = frontdesktest.StartRedis(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	realRedis.Stop()
+	os.Exit(code)
+}
+
+// newWorld makes a world for one test.
+func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, clock: frontdesktest.NewClock(), redisURL: redisURL, log: &journal{}}
+	w := &world{T: t, clock: frontdesktest.NewClock(), redisURL: realRedis.Database(), log: &journal{}}
 	simulator := clubsim.New(clubsim.Config{Now: w.clock.Now})
 	w.sim = simulator.World(clubsim.DemoClientToken)
 	mux := http.NewServeMux()
@@ -82,7 +94,7 @@ func newWorldOn(t *testing.T, redisURL string) *world {
 	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", w.sandbox))
 	w.processor = sandbox.New(sandbox.Config{URL: own.URL + "/sandbox", Now: w.clock.Now})
 	w.club = w.clubClient(own.Listener.Addr().String())
-	options, err := redis.ParseURL(redisURL)
+	options, err := redis.ParseURL(w.redisURL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,6 +170,16 @@ func (w *world) gateway(how ...wiring) *gateway {
 		PublicURL: "https://club.example", Now: w.clock.Now, Log: g.log,
 	})
 	return g
+}
+
+// redisOver gives the world's Redis at the far end of a wire.
+func (w *world) redisOver(wire *frontdesktest.Wire) string {
+	w.Helper()
+	far, err := url.Parse(w.redisURL)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return "redis://" + wire.To(far.Host) + far.Path
 }
 
 func orDefault(field *string, value string) {

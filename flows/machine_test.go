@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
@@ -209,13 +208,12 @@ var scenarios = map[string]scenario{
 // state table was never seen, or one outside of it was.
 func TestEveryTransition(t *testing.T) {
 	t.Parallel()
-	redisURL := frontdesktest.NewRedis(t)
 	seen := make(chan move, 1000)
 	t.Run("scenarios", func(t *testing.T) {
 		for name, s := range scenarios {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				w := newWorldOn(t, redisURL)
+				w := newWorld(t)
 				s.run(w)
 				for _, m := range w.log.movesOf("") {
 					seen <- m

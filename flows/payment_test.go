@@ -110,7 +110,7 @@ func TestRedisDiesDuringThePayment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	wire := frontdesktest.NewWire(t, frontdesktest.Breakage{})
-	g := w.gateway(wiring{redisURL: "redis://" + wire.To(strings.TrimPrefix(w.redisURL, "redis://"))})
+	g := w.gateway(wiring{redisURL: w.redisOver(wire)})
 	p := w.authorised(w.gateway())
 	w.meddle("POST", "/sandbox/payments/*/capture", nil, wire.Cut)
 	answer, err := g.pay(t.Context(), p.Registration)
@@ -142,7 +142,6 @@ func TestPayBeforeThereIsAnything(t *testing.T) {
 // TestAbandon gives a registration up in every state of its payment.
 func TestAbandon(t *testing.T) {
 	t.Parallel()
-	redisURL := frontdesktest.NewRedis(t)
 	for name, test := range map[string]struct {
 		bring func(*world, *gateway, *flows.Payment)
 		want  flows.Code // empty: it works
@@ -165,7 +164,7 @@ func TestAbandon(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorldOn(t, redisURL)
+			w := newWorld(t)
 			g := w.gateway()
 			p := w.started(g)
 			test.bring(w, g, p)

@@ -133,7 +133,7 @@ func TestQueueIsGone(t *testing.T) {
 	g := w.gateway()
 	p := w.authorised(g)
 	wire := frontdesktest.NewWire(t, frontdesktest.Breakage{})
-	cut := w.gateway(wiring{redisURL: "redis://" + wire.To(w.redisURL[len("redis://"):])})
+	cut := w.gateway(wiring{redisURL: w.redisOver(wire)})
 	wire.Cut()
 	told := event(p)
 	if err := cut.Told(t.Context(), told); flows.CodeOf(err) != flows.StorageUnavailable {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 )
 
@@ -14,7 +13,6 @@ import (
 // state of its payment.
 func TestPhases(t *testing.T) {
 	t.Parallel()
-	redisURL := frontdesktest.NewRedis(t)
 	waiting := []string{"follow_payment"}
 	again := []string{"pay", "check", "add_item", "clear_items", "person", "abandon"}
 	for state, want := range map[flows.PaymentState]struct {
@@ -38,7 +36,7 @@ func TestPhases(t *testing.T) {
 	} {
 		t.Run(string(state), func(t *testing.T) {
 			t.Parallel()
-			w := newWorldOn(t, redisURL)
+			w := newWorld(t)
 			g := w.gateway()
 			p := w.started(g)
 			w.put(g, p.ID, state)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/upstream/cards"
 )
@@ -67,12 +66,11 @@ func (w *world) note(p *flows.Payment, entries ...string) {
 // can stand at the processor, and lets time go by.
 func TestStateByEvent(t *testing.T) {
 	t.Parallel()
-	redisURL := frontdesktest.NewRedis(t)
 	for _, state := range flows.PaymentStates {
 		t.Run(string(state), func(t *testing.T) {
 			t.Parallel()
 			for there, bring := range atProcessor {
-				t.Run(there, func(t *testing.T) { newWorldOn(t, redisURL).walk(state, there, bring) })
+				t.Run(there, func(t *testing.T) { newWorld(t).walk(state, there, bring) })
 			}
 		})
 	}

@@ -5,7 +5,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
-	"strings"
+	"net/url"
+	"os"
 	"testing"
 	"time"
 
@@ -27,12 +28,26 @@ type bench struct {
 	expire func(key string) // lets a key's time run out
 }
 
+// realRedis is the Redis of all tests; each bench has a database of its own in it.
+var realRedis *frontdesktest.Redis
+
+func TestMain(m *testing.M) {
+	var err error
+	if realRedis, err = frontdesktest.StartRedis(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	realRedis.Stop()
+	os.Exit(code)
+}
+
 // onEach runs a test on a real Redis and on the one that mock mode embeds.
 func onEach(t *testing.T, test func(b *bench)) {
 	t.Parallel()
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
-		b := newBench(t, frontdesktest.NewRedis(t))
+		b := newBench(t, realRedis.Database())
 		b.expire = func(key string) {
 			b.redis.PExpire(t.Context(), key, time.Millisecond)
 			frontdesktest.Eventually(t, key+" is gone", func() bool { return b.redis.Exists(t.Context(), key).Val() == 0 })
@@ -48,11 +63,11 @@ func onEach(t *testing.T, test func(b *bench)) {
 	})
 }
 
-func newBench(t *testing.T, url string) *bench {
+func newBench(t *testing.T, address string) *bench {
 	t.Helper()
-	b := &bench{T: t, url: url}
-	b.Store = b.open(url, "one")
-	options, err := redis.ParseURL(url)
+	b := &bench{T: t, url: address}
+	b.Store = b.open(address, "one")
+	options, err := redis.ParseURL(address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,9 +77,9 @@ func newBench(t *testing.T, url string) *bench {
 }
 
 // open makes another store on a Redis, with the keys of these names.
-func (b *bench) open(url string, names ...string) *store.Store {
+func (b *bench) open(address string, names ...string) *store.Store {
 	b.Helper()
-	connection, err := store.Connect(url)
+	connection, err := store.Connect(address)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -85,7 +100,11 @@ func (b *bench) open(url string, names ...string) *store.Store {
 func (b *bench) behind(message int) (*store.Store, *frontdesktest.Wire) {
 	b.Helper()
 	wire := frontdesktest.NewWire(b, frontdesktest.Breakage{Message: message, AnswerLost: true})
-	return b.open("redis://"+wire.To(strings.TrimPrefix(b.url, "redis://")), "one"), wire
+	far, err := url.Parse(b.url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return b.open("redis://"+wire.To(far.Host)+far.Path, "one"), wire
 }
 
 // everything is the whole of Redis, to be compared.
