@@ -24,6 +24,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
 	"frontdesk/flows"
@@ -73,6 +74,7 @@ const demoSealKey = "ZnJvbnRkZXNrLWRlbW8tc2VhbC1rZXktMDEyMzQ1Njc="
 type commands struct {
 	Serve   serveCommand   `cmd:"" default:"withargs" help:"Run the gateway (the default)."`
 	Sim     simCommand     `cmd:"" help:"Run the simulator of the club system and the sandbox card processor alone."`
+	Doctor  doctorCommand  `cmd:"" help:"Check the configuration, Redis, the club system and the card processor: a line each; exit 1 when one fails."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
@@ -131,6 +133,7 @@ func (c *serveCommand) Run(ctx context.Context) error { return run(ctx, c.Config
 // run runs the gateway until the context ends.
 func run(ctx context.Context, cfg Config) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	redis.SetLogger(redisLog{log})
 	if err := cfg.check(); err != nil {
 		return err
 	}
@@ -159,6 +162,13 @@ func run(ctx context.Context, cfg Config) error {
 	group.Go(func() error { return worker.Run(ctx) })
 	cfg.greet(os.Stdout)
 	return group.Wait()
+}
+
+// redisLog takes what the Redis client has to say into the one log.
+type redisLog struct{ *slog.Logger }
+
+func (l redisLog) Printf(_ context.Context, format string, args ...any) {
+	l.Warn("redis client", "says", fmt.Sprintf(format, args...))
 }
 
 // check lists everything that is missing or unsafe for the mode, at once.
@@ -240,7 +250,7 @@ func (cfg Config) build(log *slog.Logger) (http.Handler, *flows.Worker, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err)
 	}
-	redis, err := store.Connect(cfg.RedisURL)
+	connection, err := store.Connect(cfg.RedisURL)
 	if err != nil {
 		return nil, nil, fmt.Errorf("FRONTDESK_REDIS_URL: %w", err)
 	}
@@ -248,17 +258,13 @@ func (cfg Config) build(log *slog.Logger) (http.Handler, *flows.Worker, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	clubSystem := club.New(club.Config{
-		BaseURL: cfg.ClubURL, ClientID: cfg.ClubClientID, ClientSecret: cfg.ClubClientSecret, GatewayKey: cfg.ClubGatewayKey,
-		GatewayKeyHeader: cfg.ClubKeyHeader, TokenPath: cfg.ClubTokenPath, PathPrefix: cfg.ClubPathPrefix,
-		Now: time.Now, Logger: log,
-	})
+	clubSystem := cfg.clubSystem(log)
 	processor, err := cfg.processor()
 	if err != nil {
 		return nil, nil, err
 	}
-	records := store.New(store.Config{Redis: redis, Keys: keys})
-	queue := flows.NewQueue(redis)
+	records := store.New(store.Config{Redis: connection, Keys: keys})
+	queue := flows.NewQueue(connection)
 	catalogue := flows.NewCatalogue(clubSystem)
 	payments := flows.NewPayments(flows.PaymentsConfig{
 		Store: records, Queue: queue, Club: clubSystem.Money(), Cards: processor, Keys: keys,
@@ -275,6 +281,15 @@ func (cfg Config) build(log *slog.Logger) (http.Handler, *flows.Worker, error) {
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, PublishableKey: cfg.StripePublicKey, Now: time.Now, Log: log,
 	})
 	return edge, worker, err
+}
+
+// clubSystem makes the client of the club system.
+func (cfg Config) clubSystem(log *slog.Logger) *club.Client {
+	return club.New(club.Config{
+		BaseURL: cfg.ClubURL, ClientID: cfg.ClubClientID, ClientSecret: cfg.ClubClientSecret, GatewayKey: cfg.ClubGatewayKey,
+		GatewayKeyHeader: cfg.ClubKeyHeader, TokenPath: cfg.ClubTokenPath, PathPrefix: cfg.ClubPathPrefix,
+		Now: time.Now, Logger: log,
+	})
 }
 
 // processor makes the adapter of the configured card processor.

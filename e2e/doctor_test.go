@@ -1,0 +1,103 @@
+package e2e_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/e2e/stripetest"
+)
+
+// doctor runs the check with an environment, and gives what it printed and whether it was content.
+func doctor(t *testing.T, environment []string, args ...string) (printed string, content bool) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), frontdesktest.Binary(t), append([]string{"doctor"}, args...)...)
+	cmd.Env = append([]string{"FRONTDESK_ADDR=127.0.0.1:0"}, environment...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err == nil
+}
+
+// verdicts lists the word in front of each check.
+func verdicts(printed string) map[string]string {
+	said := map[string]string{}
+	for _, check := range []string{"configuration", "redis", "club system", "card processor", "claim"} {
+		for line := range strings.Lines(printed) {
+			if verdict, rest, _ := strings.Cut(line, " "); strings.HasPrefix(strings.TrimSpace(rest), check) {
+				said[check] = verdict
+			}
+		}
+	}
+	return said
+}
+
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	s := newSetting(t)
+	processor := stripetest.New(stripetest.Config{})
+	t.Cleanup(processor.Close)
+	test := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.redis, "FRONTDESK_CLUB_URL=" + s.outside.URL + "/sim"}
+	nobody := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=redis://127.0.0.1:1", "FRONTDESK_CLUB_URL=http://127.0.0.1:1", "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1"}
+	withStripe := func(key string) []string {
+		return append([]string{"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=" + key,
+			"FRONTDESK_STRIPE_PUBLISHABLE_KEY=" + processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET=" + processor.WebhookSecret}, test...)
+	}
+	all := map[string]string{"configuration": "ok", "redis": "ok", "club system": "ok", "card processor": "ok"}
+	and := func(check, verdict string) map[string]string {
+		said := map[string]string{check: verdict}
+		for other, v := range all {
+			if other != check {
+				said[other] = v
+			}
+		}
+		return said
+	}
+	for name, c := range map[string]struct {
+		environment []string
+		args        []string
+		verdicts    map[string]string
+		says        string
+	}{
+		"nothing configured":        {nil, nil, all, "mock mode"},
+		"nothing configured, claim": {nil, []string{"--claim", "--rounds=2", "--racers=4"}, and("claim", "ok"), "2 rounds of 4 callers, 2 winners; 6 calls lost"},
+		"everything answers":        {append([]string{"FRONTDESK_SANDBOX_URL=" + s.outside.URL + "/sandbox"}, test...), nil, all, "5 clubs"},
+		"nobody answers":            {nobody, []string{"--claim"}, map[string]string{"configuration": "ok", "redis": "FAIL", "club system": "FAIL", "card processor": "FAIL"}, "3 of the checks failed"},
+		"wrong client secret":       {append([]string{"FRONTDESK_CLUB_CLIENT_SECRET=wrong", "FRONTDESK_SANDBOX_URL=" + s.outside.URL + "/sandbox"}, test...), nil, and("club system", "FAIL"), "1 of the checks failed"},
+		"a foreign organisation":    {append([]string{"FRONTDESK_CLUB_TOKEN=foreign", "FRONTDESK_SANDBOX_URL=" + s.outside.URL + "/sandbox"}, test...), nil, and("club system", "FAIL"), "1 of the checks failed"},
+		"stripe":                    {withStripe(processor.SecretKey), []string{"--claim", "--rounds=2", "--racers=4"}, and("claim", "ok"), "test keys"},
+		"stripe, wrong key":         {withStripe("sk_test_wrong"), []string{"--claim"}, and("card processor", "FAIL"), "1 of the checks failed"},
+		"half a configuration":      {[]string{"FRONTDESK_MODE=test"}, nil, map[string]string{"configuration": "FAIL"}, "FRONTDESK_REDIS_URL is missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			printed, content := doctor(t, c.environment, c.args...)
+			said, failed := verdicts(printed), false
+			for check, want := range c.verdicts {
+				failed = failed || want == "FAIL"
+				if said[check] != want {
+					t.Errorf("%s: %q instead of %q", check, said[check], want)
+				}
+			}
+			if len(said) != len(c.verdicts) || content == failed || !strings.Contains(printed, c.says) {
+				t.Errorf("content %v, and printed, without or beside %q:\n%s", content, c.says, printed)
+			}
+			if strings.Contains(printed, processor.SecretKey) {
+				t.Error("it prints a secret key")
+			}
+		})
+	}
+}
+
+// TestDoctorRefusesToRaceForRealMoney with live keys.
+func TestDoctorRefusesToRaceForRealMoney(t *testing.T) {
+	t.Parallel()
+	s := newSetting(t)
+	processor := stripetest.New(stripetest.Config{SecretKey: "sk_live_double"})
+	t.Cleanup(processor.Close)
+	printed, content := doctor(t, []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.redis, "FRONTDESK_CLUB_URL=" + s.outside.URL + "/sim",
+		"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=sk_live_double",
+		"FRONTDESK_STRIPE_PUBLISHABLE_KEY=pk", "FRONTDESK_STRIPE_WEBHOOK_SECRET=whsec"}, "--claim")
+	if content || !strings.Contains(printed, "live") || len(processor.Payments()) != 0 {
+		t.Errorf("content %v with %d payments, and printed:\n%s", content, len(processor.Payments()), printed)
+	}
+}
