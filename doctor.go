@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -181,16 +182,8 @@ func (c *doctorCommand) findClaim(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", err
 	case !seen.Holds():
-		return "", fmt.Errorf("no claim can rest on this processor: %s", errors.Join(broken(seen)...))
+		return "", fmt.Errorf("no claim can rest on this processor: %s", strings.Join(seen.Broken, "; "))
 	}
 	return fmt.Sprintf("%d rounds of %d callers, %d winners; %d calls lost, %d had to ask again",
 		seen.Rounds, seen.Racers, seen.Won, seen.Lost, seen.Asked), nil
-}
-
-func broken(seen cards.ClaimReport) []error {
-	sentences := make([]error, len(seen.Broken))
-	for i, sentence := range seen.Broken {
-		sentences[i] = errors.New(sentence)
-	}
-	return sentences
 }
