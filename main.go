@@ -274,11 +274,13 @@ func (cfg Config) build(log *slog.Logger) (http.Handler, *flows.Worker, error) {
 		Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments,
 		PublicURL: cfg.PublicURL, Now: time.Now, Log: log,
 	})
-	worker := flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Now: time.Now, After: time.After, Log: log})
+	changes := flows.NewChanges(records)
+	worker := flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: changes, Now: time.Now, After: time.After, Log: log})
 	edge, err := handlers.New(handlers.Config{
-		Registrations: registrations, Payments: payments, Catalogue: catalogue, Store: records, Cards: processor,
+		Registrations: registrations, Payments: payments, Catalogue: catalogue, Changes: changes, Store: records, Cards: processor,
 		Contract: contract, Site: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
-		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, PublishableKey: cfg.StripePublicKey, Now: time.Now, Log: log,
+		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, PublishableKey: cfg.StripePublicKey,
+		Now: time.Now, After: time.After, Log: log,
 	})
 	return edge, worker, err
 }

@@ -13,6 +13,7 @@ package flows
 
 import (
 	"context"
+	"iter"
 	"time"
 )
 
@@ -38,6 +39,10 @@ type Store interface {
 	DuePayments(ctx context.Context, now time.Time, pause time.Duration, limit int) ([]PaymentID, error)
 	// LookAt puts the payment's next look at an instant; the zero instant means never again.
 	LookAt(ctx context.Context, id PaymentID, at time.Time) error
+
+	// Changes gives the ids of registrations that were written, payments included, by
+	// whichever gateway, until the context ends. Some may get lost.
+	Changes(ctx context.Context) iter.Seq[string]
 
 	// Once tells whether this is the first call with this name within the period.
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -64,6 +65,7 @@ type WorkerConfig struct {
 	Store    Store
 	Queue    *Queue
 	Payments *Payments
+	Changes  *Changes
 	Now      func() time.Time
 	After    func(time.Duration) <-chan time.Time
 	Log      *slog.Logger
@@ -87,10 +89,13 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := w.server.Start(mux); err != nil {
 		return fmt.Errorf("background work cannot start: %w", err)
 	}
+	var changes sync.WaitGroup
+	changes.Go(func() { w.cfg.Changes.Run(ctx) })
 	for {
 		w.sweep(ctx)
 		select {
 		case <-ctx.Done():
+			changes.Wait() // first: whoever follows a registration keeps the gateway's server from stopping
 			w.server.Shutdown()
 			return nil
 		case <-w.cfg.After(jitter(sweepEvery)):

@@ -17,7 +17,7 @@ import (
 func (w *world) worker(g *gateway) chan<- time.Time {
 	sweeps := make(chan time.Time)
 	worker := flows.NewWorker(flows.WorkerConfig{
-		Store: g.store, Queue: g.queue, Payments: g.Payments, Now: w.clock.Now, Log: g.log,
+		Store: g.store, Queue: g.queue, Payments: g.Payments, Changes: flows.NewChanges(g.store), Now: w.clock.Now, Log: g.log,
 		After: func(time.Duration) <-chan time.Time { return sweeps },
 	})
 	ctx, stop := context.WithCancel(w.Context())

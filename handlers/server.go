@@ -32,6 +32,7 @@ type Config struct {
 	Registrations *flows.Registrations
 	Payments      *flows.Payments
 	Catalogue     *flows.Catalogue
+	Changes       *flows.Changes
 	Store         *store.Store
 	Cards         cards.Processor
 
@@ -44,8 +45,9 @@ type Config struct {
 	AllowedOrigins []string // other origins of front ends; "*" stands for any (not in live mode). May be empty.
 	PublishableKey string   // the card processor's key for browsers; empty when it has none
 
-	Now func() time.Time
-	Log *slog.Logger
+	Now   func() time.Time
+	After func(time.Duration) <-chan time.Time
+	Log   *slog.Logger
 }
 
 // maxBody is ample for every request of the contract.
@@ -78,6 +80,7 @@ func New(cfg Config) (*Server, error) {
 
 	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))
 	e.POST("/v1/webhooks/card", s.receiveCardWebhook)
+	e.GET("/v1/registrations/:id/events", s.followRegistration)
 	e.GET("/openapi.yaml", s.getContract)
 	docs := s.docs()
 	e.GET("/docs", docs)

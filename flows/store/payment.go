@@ -26,6 +26,7 @@ if held[1] ~= ARGV[1] or redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
 redis.call('HSET', KEYS[1], 'version', ARGV[1] + 1, 'operation', ARGV[2], 'body', ARGV[3], 'generation', ARGV[4])
 redis.call('PERSIST', KEYS[1])
 redis.call('HSET', KEYS[2], 'version', 1, 'state', ARGV[5], 'body', ARGV[6])
+redis.call('PUBLISH', '` + changes + `', KEYS[1])
 return 1
 `)
 
@@ -54,6 +55,7 @@ if ARGV[8] ~= '0' then
   redis.call('PEXPIRE', KEYS[1], ARGV[8])
   redis.call('PEXPIRE', KEYS[2], ARGV[9])
 end
+redis.call('PUBLISH', '` + changes + `', KEYS[2])
 return 1
 `)
 

@@ -23,6 +23,7 @@ if held[2] == ARGV[2] then return 1 end
 if (held[1] or '0') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'version', ARGV[1] + 1, 'operation', ARGV[2], 'body', ARGV[3], 'generation', ARGV[4])
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
+redis.call('PUBLISH', '` + changes + `', KEYS[1])
 return 1
 `)
 

@@ -1,0 +1,72 @@
+package flows
+
+import (
+	"context"
+	"sync"
+)
+
+// Changes tells whoever follows a registration that it may have changed, on
+// whichever gateway. It is a hint and may get lost: a follower reads the
+// registration again, and now and then does so without a hint.
+type Changes struct {
+	store Store
+
+	mu        sync.Mutex
+	ended     bool
+	followers map[string]map[chan struct{}]struct{} // by registration
+}
+
+// NewChanges makes changes that nobody is told of before Run.
+func NewChanges(store Store) *Changes {
+	return &Changes{store: store, followers: map[string]map[chan struct{}]struct{}{}}
+}
+
+// Follow gives a channel that holds one hint at most, however many changes there
+// were, and is closed when the gateway stops; stop ends it.
+func (c *Changes) Follow(registration string) (hints <-chan struct{}, stop func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hint := make(chan struct{}, 1)
+	if c.ended {
+		close(hint)
+		return hint, func() {}
+	}
+	if c.followers[registration] == nil {
+		c.followers[registration] = map[chan struct{}]struct{}{}
+	}
+	c.followers[registration][hint] = struct{}{}
+	return hint, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.followers[registration], hint)
+		if len(c.followers[registration]) == 0 {
+			delete(c.followers, registration)
+		}
+	}
+}
+
+// Run tells the followers until the context ends; then their channels are closed.
+func (c *Changes) Run(ctx context.Context) {
+	for registration := range c.store.Changes(ctx) {
+		c.tell(registration)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	for _, hints := range c.followers {
+		for hint := range hints {
+			close(hint)
+		}
+	}
+}
+
+func (c *Changes) tell(registration string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for hint := range c.followers[registration] {
+		select {
+		case hint <- struct{}{}:
+		default: // it has not read since the last one
+		}
+	}
+}
