@@ -1,0 +1,137 @@
+package schedule
+
+import "math/big"
+
+// lastYear is the last one that a date of four digits can name.
+const lastYear = 9999
+
+// calendar dates the debits that are still to come, counted from 0.
+type calendar struct {
+	rhythm period
+	first  Date
+	day    int // of the month, which monthly debits keep
+	Verdict
+}
+
+// calendarOf finds the first debit: no debit comes before the time that it pays
+// for begins, so it falls on the first debit day from the start on, or from the
+// end of what is paid today. One debit follows the other by the rhythm.
+func calendarOf(t Terms, p plan) calendar {
+	c := calendar{rhythm: p.rhythm, day: t.DebitDay, Verdict: verdict()}
+	if t.DebitDay == 0 || t.DebitDayOpen {
+		c.Verdict = verdict(DebitDayOpen)
+	}
+	from := p.rhythm.after(t.Start, p.paid)
+	if t.prorates() { // what is paid today lasts until the end of the month, whichever way it is prorated
+		from = Date{t.Start.Year, t.Start.Month, 1}.plusMonths(1)
+		c.Verdict = c.Verdict.and(verdict(CalendarMonths))
+	}
+	if c.day > 0 {
+		c.first = from.nextOn(c.day)
+		return c
+	}
+	c.first, c.day = from, t.Start.Day
+	if t.prorates() {
+		c.day = from.Day
+	}
+	return c
+}
+
+// prorates tells whether the first month is shortened: a start on the first needs nothing.
+func (t Terms) prorates() bool { return t.Prorated && t.Start.Day != 1 }
+
+func (c calendar) date(n int) Date {
+	date := c.rhythm.after(c.first, n)
+	if c.rhythm.months > 0 {
+		return date.onDay(c.day) // a short month before must not shorten this one
+	}
+	return date
+}
+
+// collect dates the plan's debits.
+func (s *Schedule) collect(t Terms, p plan) {
+	if len(p.limited) == 0 && p.endless == nil {
+		return
+	}
+	c := calendarOf(t, p)
+	common := p.Verdict.and(c.Verdict)
+	next := max(p.paid, len(p.limited))
+	if c.date(next-p.paid+statementDebits).Year > lastYear {
+		s.Verdict = verdict(OutOfRange)
+		return
+	}
+	for n := p.paid; n < len(p.limited); n++ {
+		if one := p.limited[n]; one.amount != 0 { // a period that is free is not debited
+			s.Debits = append(s.Debits, Debit{c.date(n - p.paid), one.amount, common.and(one.Verdict)})
+			s.Verdict = s.Verdict.and(common).and(one.Verdict)
+		}
+	}
+	if p.endless != nil && p.endless.amount != 0 {
+		s.Recurrence = &Recurrence{From: c.date(next - p.paid), Every: p.rhythm.String(), Amount: p.endless.amount, Verdict: common.and(p.endless.Verdict)}
+		if p.rhythm.months > 0 {
+			s.Recurrence.Day = c.day
+		}
+		s.Verdict = s.Verdict.and(s.Recurrence.Verdict)
+	}
+}
+
+// At is the date of the n-th debit of the recurrence, 0 being From.
+func (r Recurrence) At(n int) Date {
+	rhythm, _ := parsePeriod(r.Every)
+	return calendar{rhythm: rhythm, first: r.From, day: r.Day}.date(n)
+}
+
+// dueNow is what is paid today, the prorata of the first month included.
+func dueNow(t Terms, p plan) DueNow {
+	due := DueNow{Date: t.Today, Amount: t.DueNow, Verdict: verdict()}
+	if max(t.DueNow, t.RegistrationFee, -t.DueNow, -t.RegistrationFee) > maxAmount {
+		due.Verdict = verdict(OutOfRange)
+	}
+	rest := Part{Price, t.DueNow - t.RegistrationFee}
+	if p.paid > 0 {
+		rest.Kind = FirstInstalment
+	}
+	due.add(Part{Fee, t.RegistrationFee}, rest)
+	if !t.prorates() {
+		return due
+	}
+	first, ok := p.first()
+	if !ok || p.rhythm != (period{months: 1}) {
+		due.Verdict = due.Verdict.and(verdict(ProrataUnknown))
+		return due
+	}
+	share := prorata(first, t.Start)
+	if p.paid > 0 {
+		share -= first
+	}
+	due.Amount += share
+	due.add(Part{Prorata, share})
+	due.Verdict = due.Verdict.and(verdict(ProrataByDays))
+	return due
+}
+
+func (d *DueNow) add(parts ...Part) {
+	for _, part := range parts {
+		if part.Amount != 0 {
+			d.Parts = append(d.Parts, part)
+		}
+	}
+}
+
+// first is the first instalment, whether it is debited or paid at once.
+func (p plan) first() (amount int64, ok bool) {
+	switch {
+	case len(p.limited) > 0:
+		return p.limited[0].amount, true
+	case p.endless != nil:
+		return p.endless.amount, true
+	default:
+		return 0, false
+	}
+}
+
+// prorata is the price of a month's days from a day on, that day included.
+func prorata(month int64, from Date) int64 {
+	days := from.daysOfMonth()
+	return roundedPrice(month, big.NewRat(int64(days-from.Day+1), int64(days)))
+}

@@ -1,0 +1,25 @@
+package schedule
+
+import "frontdesk/upstream/club"
+
+// OfferOf takes from an offer of the club system what a schedule is computed
+// from. The commitment is told by its product: the ValidityPeriod of the
+// behavior that is a subscription, empty for none.
+func OfferOf(o club.Offer, commitment string) Offer {
+	return Offer{
+		DueNow: o.TotalPriceTI, RegistrationFee: o.RegistrationFeeTI, FirstInstalmentPaid: o.IsFirstMonthPayed,
+		Prorated: o.IsProrated, Rhythm: o.RhythmBilling, Commitment: commitment,
+		Occurrences: entriesOf(o.RepaymentSchedule.Occurrences), Recurrences: entriesOf(o.RepaymentSchedule.Recurrences),
+	}
+}
+
+func entriesOf(listed []club.ScheduleEntry) []Entry {
+	entries := make([]Entry, len(listed))
+	for i, e := range listed {
+		entries[i] = Entry{Offset: e.Offset, Interval: e.Interval, Price: e.PriceTI}
+		if e.Loop != nil {
+			entries[i].Loop = *e.Loop
+		}
+	}
+	return entries
+}

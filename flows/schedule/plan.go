@@ -1,0 +1,277 @@
+package schedule
+
+import (
+	"math/big"
+	"slices"
+)
+
+// The bounds beyond which numbers are a mistake and no offer.
+const (
+	// maxDebits is weekly for more than ten years.
+	maxDebits = 600
+	// maxAmount is ten million in minor units of a hundred; sums of so many stay far from overflow.
+	maxAmount = 1_000_000_000
+)
+
+// plan is what is debited, by the number of the debit, without dates.
+type plan struct {
+	rhythm  period
+	limited []instalment // debits 0, 1, …
+	endless *instalment  // every debit after those
+	paid    int          // how many of the first debits are paid at once instead: 0 or 1
+	Verdict
+}
+
+// instalment is what one debit takes.
+type instalment struct {
+	amount int64
+	Verdict
+}
+
+// series is one entry, debited.
+type series struct {
+	interval period
+	loops    *big.Rat
+	debits   []instalment
+}
+
+func unknown(why Rule) plan { return plan{Verdict: verdict(why)} }
+
+// planOf adds up all entries of an offer; without entries nothing is debited.
+func planOf(o Offer) plan {
+	if len(o.Occurrences)+len(o.Recurrences) == 0 {
+		return plan{Verdict: verdict()}
+	}
+	rhythm, ok := parsePeriod(o.Rhythm)
+	if !ok || rhythm.isZero() {
+		return unknown(PeriodUnreadable)
+	}
+	var limited []series
+	for _, entry := range o.Occurrences {
+		one, why := seriesOf(entry, rhythm)
+		if why != "" {
+			return unknown(why)
+		}
+		limited = append(limited, one)
+	}
+	endless, why := endlessOf(o.Recurrences, rhythm)
+	if why != "" {
+		return unknown(why)
+	}
+	inTurn, known := o.inTurn(limited, endless)
+	p := plan{rhythm: rhythm, limited: addedUp(limited, inTurn), endless: endless, Verdict: verdict()}
+	if !known {
+		p.Verdict = verdict(EntriesInTurn)
+	}
+	if !inTurn && endless != nil {
+		for i := range p.limited {
+			p.limited[i] = p.limited[i].with(*endless)
+		}
+	}
+	return p.firstPaid(o)
+}
+
+// firstPaid leaves out the first debit where it is paid at once.
+func (p plan) firstPaid(o Offer) plan {
+	all := slices.Clone(p.limited)
+	if p.endless != nil {
+		all = append(all, *p.endless)
+	}
+	if slices.ContainsFunc(all, func(i instalment) bool { return i.amount < 0 || i.amount > maxAmount }) || len(p.limited) > maxDebits {
+		return unknown(OutOfRange)
+	}
+	if o.FirstInstalmentPaid {
+		p.paid = 1
+		if o.DueNow-o.RegistrationFee != all[0].amount {
+			p.Verdict = p.Verdict.and(verdict(FirstInstalmentAssumed))
+		}
+	}
+	return p
+}
+
+// seriesOf debits an entry that ends. The price of one debit is that of the
+// intervals that it takes; what all of them take is exact, however it is divided.
+func seriesOf(e Entry, rhythm period) (series, Rule) {
+	interval, ok := parsePeriod(e.Interval)
+	if !ok || interval.isZero() {
+		return series{}, PeriodUnreadable
+	}
+	loops, rules, why := e.loops(interval)
+	if why != "" {
+		return series{}, why
+	}
+	count := rhythm.in(interval)
+	number := new(big.Rat).Quo(loops, count)
+	whole := ceil(number)
+	if whole.Cmp(big.NewInt(maxDebits)) > 0 || e.Price < -maxAmount || e.Price > maxAmount {
+		return series{}, OutOfRange
+	}
+	rules = append(rules, pricing(e.Price, interval, rhythm)...)
+	s := series{interval: interval, loops: loops}
+	taken, before := new(big.Rat), int64(0)
+	for range whole.Int64() {
+		if taken.Add(taken, count); taken.Cmp(loops) > 0 {
+			taken = loops
+			rules = append(rules, Remainder)
+		}
+		until := roundedPrice(e.Price, taken)
+		s.debits = append(s.debits, instalment{until - before, verdict(rules...)})
+		before = until
+	}
+	return s, ""
+}
+
+// loops counts how often an entry is repeated.
+func (e Entry) loops(interval period) (n *big.Rat, rules []Rule, why Rule) {
+	offset, ok := parsePeriod(e.Offset)
+	switch {
+	case !ok && e.Offset != "":
+		return nil, nil, PeriodUnreadable
+	case offset.isZero() && e.Loop > 0:
+		return big.NewRat(int64(e.Loop), 1), nil, ""
+	case offset.isZero():
+		return nil, nil, CountUnknown
+	}
+	if n = offset.in(interval); !offset.sameUnit(interval) {
+		rules = []Rule{MonthsAsWeeks}
+	}
+	if loop := big.NewRat(int64(e.Loop), 1); e.Loop > 0 {
+		if n.Cmp(loop) != 0 {
+			return loop, []Rule{LoopOverOffset}, ""
+		}
+		return loop, nil, ""
+	}
+	if !n.IsInt() {
+		return nil, nil, CountUnknown
+	}
+	return n, rules, ""
+}
+
+// endlessOf adds up the entries that never end; they run side by side.
+func endlessOf(entries []Entry, rhythm period) (*instalment, Rule) {
+	if len(entries) == 0 {
+		return nil, ""
+	}
+	var rules []Rule
+	sum := new(big.Rat)
+	for _, e := range entries {
+		interval, ok := parsePeriod(e.Interval)
+		if !ok || interval.isZero() {
+			return nil, PeriodUnreadable
+		}
+		if e.Price < -maxAmount || e.Price > maxAmount {
+			return nil, OutOfRange
+		}
+		if !interval.sameUnit(rhythm) {
+			rules = append(rules, MonthsAsWeeks)
+		}
+		sum.Add(sum, new(big.Rat).Mul(big.NewRat(e.Price, 1), rhythm.in(interval)))
+	}
+	if !sum.IsInt() {
+		rules = append(rules, Rounded)
+	}
+	amount := halfUp(sum)
+	if !amount.IsInt64() {
+		return nil, OutOfRange
+	}
+	return &instalment{amount.Int64(), verdict(rules...)}, ""
+}
+
+// pricing names what keeps the price of a debit from being exact.
+func pricing(price int64, interval, rhythm period) (rules []Rule) {
+	count := rhythm.in(interval)
+	if !interval.sameUnit(rhythm) {
+		rules = append(rules, MonthsAsWeeks)
+	}
+	if !new(big.Rat).Mul(big.NewRat(price, 1), count).IsInt() {
+		rules = append(rules, Rounded)
+	}
+	return rules
+}
+
+// inTurn tells whether several entries follow each other, or run side by side
+// from the start, and whether that is known. Rule 3 of the API's section
+// Schedule entry only says that they add up; what is paid at once shows the
+// first debit, and the commitment how long all of them last.
+func (o Offer) inTurn(limited []series, endless *instalment) (inTurn, known bool) {
+	if len(limited) == 0 || len(limited) == 1 && endless == nil {
+		return true, true
+	}
+	alone, together := limited[0].debits[0].amount, int64(0)
+	for _, one := range limited {
+		together += one.debits[0].amount
+	}
+	if endless != nil {
+		together += endless.amount
+	}
+	switch paid := o.DueNow - o.RegistrationFee; {
+	case o.FirstInstalmentPaid && paid == alone:
+		return true, true
+	case o.FirstInstalmentPaid && paid == together:
+		return false, true
+	case endless != nil:
+		return true, false
+	}
+	return inTurnBy(o.Commitment, limited)
+}
+
+// inTurnBy compares a commitment with the time that entries last one after the
+// other, and side by side.
+func inTurnBy(commitment string, limited []series) (inTurn, known bool) {
+	length, ok := parsePeriod(commitment)
+	if !ok || length.isZero() {
+		return true, false
+	}
+	sum, longest := new(big.Rat), new(big.Rat)
+	for _, one := range limited {
+		if !length.sameUnit(one.interval) {
+			return true, false
+		}
+		lasts := new(big.Rat).Mul(one.loops, one.interval.in(length))
+		sum.Add(sum, lasts)
+		if lasts.Cmp(longest) > 0 {
+			longest = lasts
+		}
+	}
+	whole := big.NewRat(1, 1)
+	return longest.Cmp(whole) != 0, sum.Cmp(whole) == 0 || longest.Cmp(whole) == 0
+}
+
+// addedUp puts series one after the other, or on top of each other.
+func addedUp(all []series, inTurn bool) (debits []instalment) {
+	for _, one := range all {
+		if inTurn {
+			debits = append(debits, one.debits...)
+			continue
+		}
+		for i, debit := range one.debits {
+			if i == len(debits) {
+				debits = append(debits, debit)
+			} else {
+				debits[i] = debits[i].with(debit)
+			}
+		}
+	}
+	return debits
+}
+
+// with is what two instalments take in one debit.
+func (i instalment) with(other instalment) instalment {
+	return instalment{i.amount + other.amount, i.Verdict.and(other.Verdict)}
+}
+
+func roundedPrice(price int64, times *big.Rat) int64 {
+	return halfUp(new(big.Rat).Mul(big.NewRat(price, 1), times)).Int64()
+}
+
+// halfUp rounds to the nearest whole number, half upwards.
+func halfUp(x *big.Rat) *big.Int {
+	doubled := new(big.Int).Lsh(x.Num(), 1)
+	doubled.Add(doubled, x.Denom())
+	return doubled.Div(doubled, new(big.Int).Lsh(x.Denom(), 1)) // Div rounds down, below zero as well
+}
+
+func ceil(x *big.Rat) *big.Int {
+	up := new(big.Int).Add(x.Num(), x.Denom())
+	return up.Div(up.Sub(up, big.NewInt(1)), x.Denom())
+}

@@ -1,0 +1,200 @@
+package schedule_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"frontdesk/flows/schedule"
+)
+
+func day(t testing.TB, text string) schedule.Date {
+	t.Helper()
+	d, err := schedule.ParseDate(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// lines writes a schedule as a line per debit, for comparison.
+func lines(s schedule.Schedule) string {
+	var all []string
+	for _, d := range s.Debits {
+		all = append(all, line(d.Date.String(), d.Amount, d.Verdict))
+	}
+	if r := s.Recurrence; r != nil {
+		all = append(all, line(r.From.String()+"/"+r.Every, r.Amount, r.Verdict))
+	}
+	return strings.Join(all, "\n")
+}
+
+func line(date string, amount int64, v schedule.Verdict) string {
+	text := fmt.Sprint(date, " ", amount)
+	for _, rule := range v.Rules {
+		text += " " + string(rule)
+	}
+	return text
+}
+
+// months and weeks are entries that are repeated a number of times, or without end for 0.
+func months(loop int, price int64) schedule.Entry {
+	return schedule.Entry{Offset: "P0W", Interval: "P1M", Loop: loop, Price: price}
+}
+
+func weeks(loop int, price int64) schedule.Entry {
+	return schedule.Entry{Offset: "P0W", Interval: "P1W", Loop: loop, Price: price}
+}
+
+type entries = []schedule.Entry
+
+// TestRules walks the rules that the simulator's catalogue has no case for.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		offer schedule.Offer
+		start string
+		day   int
+		want  string
+	}{
+		"loop 0 is offset by interval": {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{{Offset: "P1Y", Interval: "P6M", Price: 600}}},
+			want: "2026-12-05 100\n2027-01-05 100\n2027-02-05 100\n2027-03-05 100\n2027-04-05 100\n2027-05-05 100\n2027-06-05 100\n2027-07-05 100\n2027-08-05 100\n2027-09-05 100\n2027-10-05 100\n2027-11-05 100"},
+		"a rhythm of a quarter": {offer: schedule.Offer{Rhythm: "P3M", Occurrences: entries{months(6, 1000)}},
+			want: "2026-12-05 3000\n2027-03-05 3000"},
+		"a quarter of four weeks": {offer: schedule.Offer{Rhythm: "week1", Occurrences: entries{{Offset: "P4W", Interval: "P4W", Price: 1003}}},
+			want: "2026-12-05 251 rounded\n2026-12-12 251 rounded\n2026-12-19 250 rounded\n2026-12-26 251 rounded"},
+		"what is left over": {offer: schedule.Offer{Rhythm: "week4", Occurrences: entries{weeks(10, 500)}},
+			want: "2026-12-05 2000\n2027-01-02 2000\n2027-01-30 1000 remainder"},
+		"weeks by the month, limited": {offer: schedule.Offer{Rhythm: "monthly", Occurrences: entries{weeks(13, 590)}},
+			want: "2026-12-05 2557 months_as_weeks rounded\n2027-01-05 2556 months_as_weeks rounded\n2027-02-05 2557 months_as_weeks rounded"},
+		"a year of weeks": {offer: schedule.Offer{Rhythm: "P26W", Occurrences: entries{{Offset: "P1Y", Interval: "P1W", Price: 100}}},
+			want: "2026-12-05 2600 months_as_weeks\n2027-06-05 2600 months_as_weeks"},
+		"recurrences are added up": {offer: schedule.Offer{Rhythm: "monthly", Recurrences: entries{months(0, 4990), months(0, 1000)}},
+			want: "2026-12-05/P1M 5990"},
+		"weekly recurrences add up to whole cents": {offer: schedule.Offer{Rhythm: "monthly", Recurrences: entries{weeks(0, 590), weeks(0, 310)}},
+			want: "2026-12-05/P1M 3900 months_as_weeks"},
+		"the first debit shows entries in turn": {offer: schedule.Offer{DueNow: 300, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(2, 300), months(1, 500)}},
+			want: "2027-01-05 300\n2027-02-05 500"},
+		"the first debit shows entries side by side": {offer: schedule.Offer{DueNow: 800, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(3, 300), months(2, 500)}},
+			want: "2027-01-05 800\n2027-02-05 300"},
+		"the commitment shows entries in turn": {offer: schedule.Offer{Rhythm: "monthly", Commitment: "P3M", Occurrences: entries{months(2, 300), months(1, 500)}},
+			want: "2026-12-05 300\n2027-01-05 300\n2027-02-05 500"},
+		"the commitment shows entries side by side": {offer: schedule.Offer{Rhythm: "monthly", Commitment: "P2M", Occurrences: entries{months(2, 300), months(1, 500)}},
+			want: "2026-12-05 800\n2027-01-05 300"},
+		"nothing shows how entries stand": {offer: schedule.Offer{Rhythm: "monthly", Occurrences: entries{months(2, 300), months(1, 500)}},
+			want: "2026-12-05 300 entries_in_turn\n2027-01-05 300 entries_in_turn\n2027-02-05 500 entries_in_turn"},
+		"limited, then endless": {offer: schedule.Offer{DueNow: 100, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(2, 100)}, Recurrences: entries{months(0, 400)}},
+			want: "2027-01-05 100\n2027-02-05/P1M 400"},
+		"limited beside endless": {offer: schedule.Offer{DueNow: 500, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(2, 100)}, Recurrences: entries{months(0, 400)}},
+			want: "2027-01-05 500\n2027-02-05/P1M 400"},
+		"only the first instalment is limited": {offer: schedule.Offer{DueNow: 100, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(1, 100)}, Recurrences: entries{months(0, 400)}},
+			want: "2027-01-05/P1M 400"},
+		"paid at once is something else": {offer: schedule.Offer{DueNow: 999, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(2, 100)}},
+			want: "2027-01-05 100 first_instalment_assumed"},
+		"loop and offset differ": {offer: schedule.Offer{Rhythm: "monthly", Occurrences: entries{{Offset: "P6M", Interval: "P1M", Loop: 1, Price: 100}}},
+			want: "2026-12-05 100 loop_over_offset"},
+		"loop and offset agree": {offer: schedule.Offer{Rhythm: "monthly", Occurrences: entries{{Offset: "P1M", Interval: "P1M", Loop: 1, Price: 100}}},
+			want: "2026-12-05 100"},
+		"a free month is no debit": {offer: schedule.Offer{Rhythm: "monthly", Commitment: "P2M", Occurrences: entries{months(1, 0), months(1, 500)}},
+			want: "2027-01-05 500"},
+		"the last day of short months": {offer: schedule.Offer{Rhythm: "monthly", Recurrences: entries{months(0, 100)}}, start: "2027-02-15", day: 31,
+			want: "2027-02-28/P1M 100"},
+		"nobody chose a day": {offer: schedule.Offer{Rhythm: "monthly", Occurrences: entries{months(2, 100)}}, start: "2026-12-31", day: -1,
+			want: "2026-12-31 100 debit_day_open\n2027-01-31 100 debit_day_open"},
+		"a start in the past is today":              {offer: schedule.Offer{Rhythm: "week1", Occurrences: entries{weeks(1, 100)}}, start: "2020-01-01", day: 21, want: "2026-11-21 100"},
+		"prorated, the month itself is paid today":  {offer: schedule.Offer{DueNow: 3000, FirstInstalmentPaid: true, Prorated: true, Rhythm: "monthly", Occurrences: entries{months(2, 3000)}}, start: "2026-12-16", want: "2027-01-05 3000 calendar_months"},
+		"prorated, the month after is the first":    {offer: schedule.Offer{Prorated: true, Rhythm: "monthly", Occurrences: entries{months(1, 3000)}}, start: "2026-12-16", want: "2027-01-05 3000 calendar_months"},
+		"prorated from the first needs no prorata":  {offer: schedule.Offer{Prorated: true, Rhythm: "monthly", Occurrences: entries{months(1, 3000)}}, want: "2026-12-05 3000"},
+		"prorated in weeks":                         {offer: schedule.Offer{Prorated: true, Rhythm: "week4", Occurrences: entries{weeks(4, 3000)}}, start: "2026-12-16"},
+		"nothing follows":                           {offer: schedule.Offer{DueNow: 45900}},
+		"no rhythm":                                 {offer: schedule.Offer{Recurrences: entries{months(0, 100)}}},
+		"a rhythm of hours":                         {offer: schedule.Offer{Rhythm: "PT1H", Recurrences: entries{months(0, 100)}}},
+		"a rhythm of nothing":                       {offer: schedule.Offer{Rhythm: "P0M", Recurrences: entries{months(0, 100)}}},
+		"a rhythm of months and days":               {offer: schedule.Offer{Rhythm: "P1M1D", Recurrences: entries{months(0, 100)}}},
+		"an interval of nothing":                    {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{{Offset: "P1Y", Interval: "P0M", Price: 1}}}},
+		"an interval that is none":                  {offer: schedule.Offer{Rhythm: "P1M", Recurrences: entries{{Interval: "soon", Price: 1}}}},
+		"an offset that is none":                    {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{{Offset: "long", Interval: "P1M", Price: 1}}}},
+		"neither loop nor offset":                   {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{months(0, 100)}}},
+		"an offset that does not divide":            {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{{Offset: "P5M", Interval: "P2M", Price: 1}}}},
+		"a month of weeks":                          {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{{Offset: "P1M", Interval: "P1W", Price: 1}}}},
+		"no end in sight":                           {offer: schedule.Offer{Rhythm: "P1W", Occurrences: entries{weeks(1<<40, 1)}}},
+		"beyond the calendar":                       {offer: schedule.Offer{Rhythm: "P999Y", Occurrences: entries{{Interval: "P999Y", Loop: 9, Price: 1}}}},
+		"a price beyond all":                        {offer: schedule.Offer{Rhythm: "P1M", Recurrences: entries{months(0, 1<<62)}}},
+		"money back":                                {offer: schedule.Offer{Rhythm: "P1M", Recurrences: entries{months(0, -100)}}},
+		"a discount beside a price adds up to less": {offer: schedule.Offer{Rhythm: "P1M", Recurrences: entries{months(0, 500), months(0, -100)}}, want: "2026-12-05/P1M 400"},
+	} {
+		terms := schedule.Terms{Offer: test.offer, Today: day(t, "2026-11-21"), Start: day(t, "2026-12-01"), DebitDay: 5}
+		if test.start != "" {
+			terms.Start = day(t, test.start)
+		}
+		if test.day != 0 {
+			terms.DebitDay = max(0, test.day)
+		}
+		s := schedule.Of(terms)
+		if got := lines(s); got != test.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, test.want)
+		}
+		if billed := len(test.offer.Occurrences)+len(test.offer.Recurrences) > 0; (s.Basis == schedule.Unknown) != (billed && test.want == "") {
+			t.Errorf("%s: the whole is %s %v", name, s.Basis, s.Rules)
+		}
+	}
+}
+
+// TestProrata: the first month costs its days, and no instalment is asked for twice.
+func TestProrata(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		offer schedule.Offer
+		start string
+		want  string
+	}{
+		"added":     {schedule.Offer{DueNow: 1500, RegistrationFee: 1500, Prorated: true, Rhythm: "monthly", Recurrences: entries{months(0, 3790)}}, "2026-12-10", "4190 [{registration_fee 1500} {prorata 2690}]"},
+		"taken off": {schedule.Offer{DueNow: 3290, FirstInstalmentPaid: true, Prorated: true, Rhythm: "monthly", Occurrences: entries{months(12, 3290)}}, "2027-02-28", "118 [{first_instalment 3290} {prorata -3172}]"},
+		"none":      {schedule.Offer{DueNow: 1500, RegistrationFee: 1500, Prorated: true, Rhythm: "monthly", Recurrences: entries{months(0, 3790)}}, "2026-12-01", "1500 [{registration_fee 1500}]"},
+	} {
+		due := schedule.Of(schedule.Terms{Offer: test.offer, Today: day(t, "2026-11-21"), Start: day(t, test.start), DebitDay: 5}).DueNow
+		if got := fmt.Sprint(due.Amount, " ", due.Parts); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+		if prorated := due.Basis == schedule.Estimated && slices.Contains(due.Rules, schedule.ProrataByDays); prorated != (test.start != "2026-12-01") {
+			t.Errorf("%s: the verdict is %+v", name, due.Verdict)
+		}
+	}
+}
+
+// TestPure holds the package to what it says of itself: money without floating
+// point, no clock, no input or output.
+func TestPure(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("the package is %v (%v)", files, err)
+	}
+	impure := regexp.MustCompile(`(?i)float|\b\d+\.\d+\b|\d[eE][+-]?\d|math"|time\.(Now|Since|Local)|"(os|io|net|fmt\.Print)[/"]|context`)
+	imported := regexp.MustCompile(`(?m)^\s+"([a-z]+[./][^"]*)"$`)
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		code, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := regexp.MustCompile(`(?m)//.*$`).ReplaceAllString(string(code), "")
+		if found := impure.FindString(text); found != "" {
+			t.Errorf("%s has %q", file, found)
+		}
+		for _, path := range imported.FindAllStringSubmatch(text, -1) {
+			if path[1] != "math/big" {
+				t.Errorf("%s imports %s", file, path[1])
+			}
+		}
+		if strings.Contains(text, `"frontdesk/`) && file != "offer.go" {
+			t.Errorf("%s knows more of the project than offer.go", file)
+		}
+	}
+}
