@@ -390,6 +390,69 @@ func (e RegistrationState) Valid() bool {
 	}
 }
 
+// Defines values for ScheduleBasis.
+const (
+	Estimated ScheduleBasis = "estimated"
+	Exact     ScheduleBasis = "exact"
+	Unknown   ScheduleBasis = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the ScheduleBasis enum.
+func (e ScheduleBasis) Valid() bool {
+	switch e {
+	case Estimated:
+		return true
+	case Exact:
+		return true
+	case Unknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ScheduleMovementKind.
+const (
+	ScheduleMovementKindDebit  ScheduleMovementKind = "debit"
+	ScheduleMovementKindDueNow ScheduleMovementKind = "due_now"
+)
+
+// Valid indicates whether the value is a known member of the ScheduleMovementKind enum.
+func (e ScheduleMovementKind) Valid() bool {
+	switch e {
+	case ScheduleMovementKindDebit:
+		return true
+	case ScheduleMovementKindDueNow:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SchedulePartKind.
+const (
+	SchedulePartKindFirstInstalment SchedulePartKind = "first_instalment"
+	SchedulePartKindPrice           SchedulePartKind = "price"
+	SchedulePartKindProrata         SchedulePartKind = "prorata"
+	SchedulePartKindRegistrationFee SchedulePartKind = "registration_fee"
+)
+
+// Valid indicates whether the value is a known member of the SchedulePartKind enum.
+func (e SchedulePartKind) Valid() bool {
+	switch e {
+	case SchedulePartKindFirstInstalment:
+		return true
+	case SchedulePartKindPrice:
+		return true
+	case SchedulePartKindProrata:
+		return true
+	case SchedulePartKindRegistrationFee:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for StartPaymentMethod.
 const (
 	StartPaymentMethodCard StartPaymentMethod = "card"
@@ -580,6 +643,20 @@ type Debit struct {
 
 	// WeekDay Day of the week, 1 is Monday.
 	WeekDay *int `json:"weekDay,omitempty"`
+}
+
+// DebitDay defines model for DebitDay.
+type DebitDay struct {
+	// Date The next such day.
+	Date string `json:"date"`
+
+	// Day Day of the month.
+	Day int `json:"day"`
+}
+
+// DebitDayList defines model for DebitDayList.
+type DebitDayList struct {
+	Items []DebitDay `json:"items"`
 }
 
 // FieldProblem defines model for FieldProblem.
@@ -826,6 +903,225 @@ type RegistrationFee struct {
 	Name     *string `json:"name,omitempty"`
 }
 
+// Schedule `total` is everything from `dueNow` to the last debit; absent where it never ends or cannot be told.
+type Schedule struct {
+	// Basis How far an amount and its date can be trusted. `exact`: it follows from what the club system says, to the cent.
+	// `estimated`: a rule filled a gap. `unknown`: nothing honest can be said, so nothing is shown. `rules` names the
+	// rules. The basis of a whole is the worst of its parts.
+	Basis ScheduleBasis `json:"basis"`
+
+	// DebitDay The day of the month that was counted with; absent where nothing is debited.
+	DebitDay *int `json:"debitDay,omitempty"`
+
+	// Debits Every debit up to the last, or up to the `recurrence`, in the order of their dates.
+	Debits []ScheduleDebit `json:"debits"`
+	DueNow ScheduleDueNow  `json:"dueNow"`
+
+	// FirstStatement The first bank statement: what leaves the account, and when, from today to the second debit. New members
+	// take the first debit for a second charge when nobody has told them.
+	FirstStatement []ScheduleMovement `json:"firstStatement"`
+	OfferId        Id                 `json:"offerId"`
+
+	// Recurrence What goes on after `debits` until the subscription is cancelled; absent when nothing does.
+	Recurrence *ScheduleRecurrence `json:"recurrence,omitempty"`
+
+	// Rules Why something is not exact; absent when it is.
+	//
+	// | rule | basis | meaning |
+	// |---|---|---|
+	// | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
+	// | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
+	// | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
+	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing tells whether they run side by side |
+	// | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
+	// | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
+	// | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
+	// | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
+	// | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
+	// | `period_unreadable` | unknown | a rhythm or a period is no length of time |
+	// | `count_unknown` | unknown | how often a period is repeated cannot be told |
+	// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
+	// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
+	Rules     *ScheduleRules `json:"rules,omitempty"`
+	StartDate string         `json:"startDate"`
+	Total     *Money         `json:"total,omitempty"`
+}
+
+// ScheduleBasis How far an amount and its date can be trusted. `exact`: it follows from what the club system says, to the cent.
+// `estimated`: a rule filled a gap. `unknown`: nothing honest can be said, so nothing is shown. `rules` names the
+// rules. The basis of a whole is the worst of its parts.
+type ScheduleBasis string
+
+// ScheduleDebit defines model for ScheduleDebit.
+type ScheduleDebit struct {
+	Amount Money `json:"amount"`
+
+	// Basis How far an amount and its date can be trusted. `exact`: it follows from what the club system says, to the cent.
+	// `estimated`: a rule filled a gap. `unknown`: nothing honest can be said, so nothing is shown. `rules` names the
+	// rules. The basis of a whole is the worst of its parts.
+	Basis ScheduleBasis `json:"basis"`
+	Date  string        `json:"date"`
+
+	// Rules Why something is not exact; absent when it is.
+	//
+	// | rule | basis | meaning |
+	// |---|---|---|
+	// | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
+	// | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
+	// | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
+	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing tells whether they run side by side |
+	// | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
+	// | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
+	// | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
+	// | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
+	// | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
+	// | `period_unreadable` | unknown | a rhythm or a period is no length of time |
+	// | `count_unknown` | unknown | how often a period is repeated cannot be told |
+	// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
+	// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
+	Rules *ScheduleRules `json:"rules,omitempty"`
+}
+
+// ScheduleDueNow defines model for ScheduleDueNow.
+type ScheduleDueNow struct {
+	Amount Money `json:"amount"`
+
+	// Basis How far an amount and its date can be trusted. `exact`: it follows from what the club system says, to the cent.
+	// `estimated`: a rule filled a gap. `unknown`: nothing honest can be said, so nothing is shown. `rules` names the
+	// rules. The basis of a whole is the worst of its parts.
+	Basis ScheduleBasis `json:"basis"`
+
+	// Date Today.
+	Date string `json:"date"`
+
+	// Parts Add up to the amount.
+	Parts []SchedulePart `json:"parts"`
+
+	// Rules Why something is not exact; absent when it is.
+	//
+	// | rule | basis | meaning |
+	// |---|---|---|
+	// | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
+	// | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
+	// | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
+	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing tells whether they run side by side |
+	// | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
+	// | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
+	// | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
+	// | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
+	// | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
+	// | `period_unreadable` | unknown | a rhythm or a period is no length of time |
+	// | `count_unknown` | unknown | how often a period is repeated cannot be told |
+	// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
+	// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
+	Rules *ScheduleRules `json:"rules,omitempty"`
+}
+
+// ScheduleMovement defines model for ScheduleMovement.
+type ScheduleMovement struct {
+	Amount Money `json:"amount"`
+
+	// Basis How far an amount and its date can be trusted. `exact`: it follows from what the club system says, to the cent.
+	// `estimated`: a rule filled a gap. `unknown`: nothing honest can be said, so nothing is shown. `rules` names the
+	// rules. The basis of a whole is the worst of its parts.
+	Basis ScheduleBasis        `json:"basis"`
+	Date  string               `json:"date"`
+	Kind  ScheduleMovementKind `json:"kind"`
+
+	// Rules Why something is not exact; absent when it is.
+	//
+	// | rule | basis | meaning |
+	// |---|---|---|
+	// | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
+	// | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
+	// | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
+	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing tells whether they run side by side |
+	// | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
+	// | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
+	// | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
+	// | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
+	// | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
+	// | `period_unreadable` | unknown | a rhythm or a period is no length of time |
+	// | `count_unknown` | unknown | how often a period is repeated cannot be told |
+	// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
+	// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
+	Rules *ScheduleRules `json:"rules,omitempty"`
+}
+
+// ScheduleMovementKind defines model for ScheduleMovement.Kind.
+type ScheduleMovementKind string
+
+// SchedulePart defines model for SchedulePart.
+type SchedulePart struct {
+	Amount Money `json:"amount"`
+
+	// Kind `first_instalment` is not debited again. A `prorata` makes the first month fit its days, and can be below zero.
+	Kind SchedulePartKind `json:"kind"`
+
+	// Name What the club calls it.
+	Name *string `json:"name,omitempty"`
+}
+
+// SchedulePartKind `first_instalment` is not debited again. A `prorata` makes the first month fit its days, and can be below zero.
+type SchedulePartKind string
+
+// ScheduleRecurrence What goes on after `debits` until the subscription is cancelled; absent when nothing does.
+type ScheduleRecurrence struct {
+	Amount Money `json:"amount"`
+
+	// Basis How far an amount and its date can be trusted. `exact`: it follows from what the club system says, to the cent.
+	// `estimated`: a rule filled a gap. `unknown`: nothing honest can be said, so nothing is shown. `rules` names the
+	// rules. The basis of a whole is the worst of its parts.
+	Basis ScheduleBasis `json:"basis"`
+
+	// Day Day of the month, or the last day of a shorter month; absent where weeks are counted.
+	Day *int `json:"day,omitempty"`
+
+	// Every ISO 8601 duration.
+	//
+	// Example: P1M
+	Every string `json:"every"`
+	From  string `json:"from"`
+
+	// Rules Why something is not exact; absent when it is.
+	//
+	// | rule | basis | meaning |
+	// |---|---|---|
+	// | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
+	// | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
+	// | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
+	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing tells whether they run side by side |
+	// | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
+	// | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
+	// | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
+	// | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
+	// | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
+	// | `period_unreadable` | unknown | a rhythm or a period is no length of time |
+	// | `count_unknown` | unknown | how often a period is repeated cannot be told |
+	// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
+	// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
+	Rules *ScheduleRules `json:"rules,omitempty"`
+}
+
+// ScheduleRules Why something is not exact; absent when it is.
+//
+// | rule | basis | meaning |
+// |---|---|---|
+// | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
+// | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
+// | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
+// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing tells whether they run side by side |
+// | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
+// | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
+// | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
+// | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
+// | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
+// | `period_unreadable` | unknown | a rhythm or a period is no length of time |
+// | `count_unknown` | unknown | how often a period is repeated cannot be told |
+// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
+// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
+type ScheduleRules = []string
+
 // StartPayment defines model for StartPayment.
 type StartPayment struct {
 	Method StartPaymentMethod `json:"method"`
@@ -856,6 +1152,25 @@ type IdempotencyKey = string
 
 // RegistrationId defines model for RegistrationId.
 type RegistrationId = Id
+
+// StartDate defines model for StartDate.
+type StartDate = string
+
+// ListDebitDaysParams defines parameters for ListDebitDays.
+type ListDebitDaysParams struct {
+	// StartDate The day on which the subscription starts, from today on and at most five years ahead; today when left out.
+	StartDate *StartDate `form:"startDate,omitempty" json:"startDate,omitempty"`
+}
+
+// GetScheduleParams defines parameters for GetSchedule.
+type GetScheduleParams struct {
+	// StartDate The day on which the subscription starts, from today on and at most five years ahead; today when left out.
+	StartDate *StartDate `form:"startDate,omitempty" json:"startDate,omitempty"`
+
+	// DebitDay The day of the month on which debits shall fall, one of the club's debit days. When left out, the club's
+	// next one is shown, and every debit is marked `debit_day_open`.
+	DebitDay *int `form:"debitDay,omitempty" json:"debitDay,omitempty"`
+}
 
 // ListProductsParams defines parameters for ListProducts.
 type ListProductsParams struct {
@@ -916,6 +1231,12 @@ type ServerInterface interface {
 	// ListClubs The clubs of the chain
 	// (GET /v1/clubs)
 	ListClubs(ctx echo.Context) error
+	// ListDebitDays The next days on which a debit can fall
+	// (GET /v1/clubs/{clubId}/debit-days)
+	ListDebitDays(ctx echo.Context, clubId ClubId, params ListDebitDaysParams) error
+	// GetSchedule What an offer costs, and when
+	// (GET /v1/clubs/{clubId}/offers/{offerId}/schedule)
+	GetSchedule(ctx echo.Context, clubId ClubId, offerId Id, params GetScheduleParams) error
 	// ListProducts What a club offers
 	// (GET /v1/clubs/{clubId}/products)
 	ListProducts(ctx echo.Context, clubId ClubId, params ListProductsParams) error
@@ -977,6 +1298,71 @@ func (w *ServerInterfaceWrapper) ListClubs(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListClubs(ctx)
+	return err
+}
+
+// ListDebitDays converts echo context to params.
+func (w *ServerInterfaceWrapper) ListDebitDays(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "clubId" -------------
+	var clubId ClubId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "clubId", ctx.Param("clubId"), &clubId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter clubId: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDebitDaysParams
+	// ------------- Optional query parameter "startDate" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "startDate", ctx.QueryParams(), &params.StartDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter startDate: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListDebitDays(ctx, clubId, params)
+	return err
+}
+
+// GetSchedule converts echo context to params.
+func (w *ServerInterfaceWrapper) GetSchedule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "clubId" -------------
+	var clubId ClubId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "clubId", ctx.Param("clubId"), &clubId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter clubId: %s", err))
+	}
+
+	// ------------- Path parameter "offerId" -------------
+	var offerId Id
+
+	err = runtime.BindStyledParameterWithOptions("simple", "offerId", ctx.Param("offerId"), &offerId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter offerId: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetScheduleParams
+	// ------------- Optional query parameter "startDate" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "startDate", ctx.QueryParams(), &params.StartDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter startDate: %s", err))
+	}
+
+	// ------------- Optional query parameter "debitDay" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "debitDay", ctx.QueryParams(), &params.DebitDay, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter debitDay: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetSchedule(ctx, clubId, offerId, params)
 	return err
 }
 
@@ -1286,6 +1672,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 
 	router.GET(options.BaseURL+"/v1/clubs", wrapper.ListClubs, options.OperationMiddlewares["listClubs"]...)
 	router.GET(options.BaseURL+"/v1/clubs/:clubId/products", wrapper.ListProducts, options.OperationMiddlewares["listProducts"]...)
+	router.GET(options.BaseURL+"/v1/clubs/:clubId/offers/:offerId/schedule", wrapper.GetSchedule, options.OperationMiddlewares["getSchedule"]...)
+	router.GET(options.BaseURL+"/v1/clubs/:clubId/debit-days", wrapper.ListDebitDays, options.OperationMiddlewares["listDebitDays"]...)
 	router.POST(options.BaseURL+"/v1/registrations", wrapper.StartRegistration, options.OperationMiddlewares["startRegistration"]...)
 	router.DELETE(options.BaseURL+"/v1/registrations/:id", wrapper.AbandonRegistration, options.OperationMiddlewares["abandonRegistration"]...)
 	router.GET(options.BaseURL+"/v1/registrations/:id", wrapper.GetRegistration, options.OperationMiddlewares["getRegistration"]...)
@@ -1385,6 +1773,87 @@ type ListClubsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListClubsdefaultApplicationProblemPlusJSONResponse) VisitListClubsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDebitDaysRequestObject struct {
+	ClubId ClubId `json:"clubId"`
+	Params ListDebitDaysParams
+}
+
+type ListDebitDaysResponseObject interface {
+	VisitListDebitDaysResponse(w http.ResponseWriter) error
+}
+
+type ListDebitDays200JSONResponse DebitDayList
+
+func (response ListDebitDays200JSONResponse) VisitListDebitDaysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDebitDaysdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDebitDaysdefaultApplicationProblemPlusJSONResponse) VisitListDebitDaysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetScheduleRequestObject struct {
+	ClubId  ClubId `json:"clubId"`
+	OfferId Id     `json:"offerId"`
+	Params  GetScheduleParams
+}
+
+type GetScheduleResponseObject interface {
+	VisitGetScheduleResponse(w http.ResponseWriter) error
+}
+
+type GetSchedule200JSONResponse Schedule
+
+func (response GetSchedule200JSONResponse) VisitGetScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetScheduledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetScheduledefaultApplicationProblemPlusJSONResponse) VisitGetScheduleResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -1846,6 +2315,12 @@ type StrictServerInterface interface {
 	// ListClubs The clubs of the chain
 	// (GET /v1/clubs)
 	ListClubs(ctx context.Context, request ListClubsRequestObject) (ListClubsResponseObject, error)
+	// ListDebitDays The next days on which a debit can fall
+	// (GET /v1/clubs/{clubId}/debit-days)
+	ListDebitDays(ctx context.Context, request ListDebitDaysRequestObject) (ListDebitDaysResponseObject, error)
+	// GetSchedule What an offer costs, and when
+	// (GET /v1/clubs/{clubId}/offers/{offerId}/schedule)
+	GetSchedule(ctx context.Context, request GetScheduleRequestObject) (GetScheduleResponseObject, error)
 	// ListProducts What a club offers
 	// (GET /v1/clubs/{clubId}/products)
 	ListProducts(ctx context.Context, request ListProductsRequestObject) (ListProductsResponseObject, error)
@@ -1953,6 +2428,59 @@ func (sh *strictHandler) ListClubs(ctx echo.Context) error {
 		return err
 	} else if validResponse, ok := response.(ListClubsResponseObject); ok {
 		return validResponse.VisitListClubsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListDebitDays operation middleware
+func (sh *strictHandler) ListDebitDays(ctx echo.Context, clubId ClubId, params ListDebitDaysParams) error {
+	var request ListDebitDaysRequestObject
+
+	request.ClubId = clubId
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDebitDays(ctx.Request().Context(), request.(ListDebitDaysRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDebitDays")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListDebitDaysResponseObject); ok {
+		return validResponse.VisitListDebitDaysResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetSchedule operation middleware
+func (sh *strictHandler) GetSchedule(ctx echo.Context, clubId ClubId, offerId Id, params GetScheduleParams) error {
+	var request GetScheduleRequestObject
+
+	request.ClubId = clubId
+	request.OfferId = offerId
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSchedule(ctx.Request().Context(), request.(GetScheduleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSchedule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetScheduleResponseObject); ok {
+		return validResponse.VisitGetScheduleResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -32,6 +32,7 @@ type Catalogue struct {
 	networks *otter.Cache[string, *club.Network]
 	clubs    *otter.Cache[clubKey, Club]
 	products *otter.Cache[ProductQuery, []Product]
+	days     *otter.Cache[daysKey, []DebitDay]
 }
 
 type clubKey struct{ clientToken, id string }
@@ -61,6 +62,7 @@ type ProductQuery struct {
 type Product struct {
 	club.Product
 	Offers []Offer
+	listed []club.Offer // the same offers, as the club system has them
 }
 
 // NewCatalogue makes a catalogue over a client.
@@ -70,6 +72,7 @@ func NewCatalogue(client *club.Client) *Catalogue {
 		networks: otter.Must(cacheOptions[string, *club.Network]()),
 		clubs:    otter.Must(cacheOptions[clubKey, Club]()),
 		products: otter.Must(cacheOptions[ProductQuery, []Product]()),
+		days:     otter.Must(cacheOptions[daysKey, []DebitDay]()),
 	}
 }
 
@@ -157,7 +160,7 @@ func (c *Catalogue) Products(ctx context.Context, query ProductQuery) ([]Product
 		for i, product := range listed {
 			reads.Go(func() error {
 				offers, err := c.club.ListOffers(ctx, at.Scope, product.IRI)
-				products[i] = Product{Product: product, Offers: offersOf(product, offers)}
+				products[i] = Product{Product: product, Offers: offersOf(product, offers), listed: offers}
 				return clubFailed(err, "The offers of the catalogue could not be read.")
 			})
 		}

@@ -77,7 +77,7 @@ func (s *Server) validate(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		problems = append(problems, s.againstTags(op, body)...)
 		if len(problems) > 0 {
-			return invalid(problems)
+			return invalid(append(problems, s.againstStart(c, op)...))
 		}
 		return next(c)
 	}
@@ -300,6 +300,19 @@ func (s *Server) againstTags(op operation, body []byte) []flows.FieldProblem {
 		problems = append(problems, flows.FieldProblem{Pointer: pointer, Message: tagMessage(failure.Tag())})
 	}
 	return problems
+}
+
+// againstStart tells what is wrong with a start date among other problems, which
+// keep the request from the journey that would tell it.
+func (s *Server) againstStart(c echo.Context, op operation) []flows.FieldProblem {
+	start := c.QueryParam("startDate")
+	if start == "" || op.Operation.Parameters.GetByInAndName("query", "startDate") == nil {
+		return nil
+	}
+	if problem := flows.StartDateProblem(start, s.cfg.Now()); problem != "" {
+		return []flows.FieldProblem{{Pointer: "query/startDate", Message: problem}}
+	}
+	return nil
 }
 
 func tagMessage(tag string) string {
