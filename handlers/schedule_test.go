@@ -1,0 +1,75 @@
+package handlers_test
+
+import (
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+func TestBadScheduleQueries(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	at := "/v1/clubs/" + c.Club()
+	schedule := at + "/offers/901/schedule"
+	for name, test := range map[string]struct {
+		path     string
+		code     api.ProblemCode
+		pointers string
+	}{
+		"unknown club":                {"/v1/clubs/999/offers/901/schedule", api.NotFound, ""},
+		"unknown offer":               {at + "/offers/999/schedule?startDate=2020-01-01", api.NotFound, ""},
+		"offer of another channel":    {at + "/offers/2701/schedule", api.NotFound, ""},
+		"offer that is no id":         {at + "/offers/a%2Fb/schedule", api.NotFound, ""},
+		"a day that does not exist":   {schedule + "?startDate=2030-02-30", api.InvalidRequest, "query/startDate"},
+		"no leap year":                {schedule + "?startDate=2027-02-29", api.InvalidRequest, "query/startDate"},
+		"a day in the past":           {schedule + "?startDate=2020-01-01", api.InvalidRequest, "query/startDate"},
+		"too far":                     {schedule + "?startDate=2099-01-01", api.InvalidRequest, "query/startDate"},
+		"no date at all":              {schedule + "?startDate=soon", api.InvalidRequest, "query/startDate"},
+		"the club debits on others":   {schedule + "?startDate=2030-01-15&debitDay=7", api.InvalidRequest, "query/debitDay"},
+		"no day of any month":         {schedule + "?debitDay=32", api.InvalidRequest, "query/debitDay"},
+		"day zero":                    {schedule + "?debitDay=0", api.InvalidRequest, "query/debitDay"},
+		"even where nothing is":       {at + "/offers/101/schedule?debitDay=7", api.InvalidRequest, "query/debitDay"},
+		"everything at once":          {schedule + "?startDate=2027-02-29&debitDay=7", api.InvalidRequest, "query/startDate query/debitDay"},
+		"everything, one unreadable":  {schedule + "?startDate=2020-01-01&debitDay=five", api.InvalidRequest, "query/debitDay query/startDate"},
+		"days of no club":             {"/v1/clubs/999/debit-days", api.NotFound, ""},
+		"days from one that is none":  {at + "/debit-days?startDate=2030-02-30", api.InvalidRequest, "query/startDate"},
+		"days from one in the past":   {at + "/debit-days?startDate=1999-12-31", api.InvalidRequest, "query/startDate"},
+		"days from one far from now":  {at + "/debit-days?startDate=2199-12-31", api.InvalidRequest, "query/startDate"},
+		"days from what is no date":   {at + "/debit-days?startDate=2030-1-1", api.InvalidRequest, "query/startDate"},
+		"a schedule cannot be posted": {schedule, api.MethodNotAllowed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			method := "GET"
+			if test.code == api.MethodNotAllowed {
+				method = "POST"
+			}
+			if got := pointers(c.For(t).Do(method, test.path, nil).Problem(test.code)); got != test.pointers {
+				t.Errorf("points at %q, want %q", got, test.pointers)
+			}
+		})
+	}
+}
+
+// TestScheduleWhileTheClubSystemFails: what it is needed for is told, and forgotten once it is back.
+func TestScheduleWhileTheClubSystemFails(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	club := c.Club()
+	fail := func(path, kind string, status string) {
+		fault := `{"match":{"method":"GET","path":"` + path + `"},"kind":"` + kind + `"` + status + `}`
+		c.Do("PUT", "/sim/demo/_control/faults", "["+fault+"]")
+	}
+	for _, path := range []string{"/v1/clubs/" + club + "/offers/901/schedule", "/v1/clubs/" + club + "/debit-days"} {
+		fail("/allowed_debit_days", "error_before", `,"status":500`)
+		c.Do("GET", path, nil).Problem(api.ClubSystemFailed)
+		fail("/allowed_debit_days", "error_before", `,"status":503`)
+		c.Do("GET", path, nil).Problem(api.ClubSystemUnavailable)
+		fail("/allowed_debit_days", "malformed", ``)
+		c.Do("GET", path, nil).Problem(api.ClubSystemFailed)
+	}
+	c.Do("PUT", "/sim/demo/_control/faults", "[]")
+	frontdesktest.Eventually(t, "the schedule is there again", func() bool {
+		return c.Do("GET", "/v1/clubs/"+club+"/offers/901/schedule", nil).Status == 200
+	})
+}
