@@ -65,6 +65,23 @@ export const listProducts = (clubId, cursor) =>
   request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/products${cursor ? `?cursor=${encodeURIComponent(cursor)}` : ""}`);
 
 /**
+ * @param {string} clubId
+ * @param {string} offerId
+ * @param {{ startDate?: string, debitDay?: number }} wishes
+ * @returns {Promise<import("./contract").Schedule>}
+ */
+export const getSchedule = (clubId, offerId, wishes) =>
+  request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/offers/${encodeURIComponent(offerId)}/schedule${query({ startDate: wishes.startDate, debitDay: wishes.debitDay })}`);
+
+/**
+ * @param {string} clubId
+ * @param {string} startDate
+ * @returns {Promise<{ items: import("./contract").DebitDay[] }>}
+ */
+export const listDebitDays = (clubId, startDate) =>
+  request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/debit-days${query({ startDate })}`);
+
+/**
  * @param {import("./intentions.js").Intention<import("./contract").StartRegistration>} intention
  * @returns {Promise<Registration>}
  */
@@ -116,6 +133,12 @@ export const checkCart = (id) => request("POST", `${registration(id)}/check`);
  * @returns {Promise<Payment>}
  */
 export const startPayment = (id, { key, body }) => request("POST", `${registration(id)}/payment`, { key, body });
+
+/** @param {Record<string, string | number | undefined>} parameters those without a value are left out */
+function query(parameters) {
+  const given = Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+  return given.length ? `?${new URLSearchParams(given)}` : "";
+}
 
 /** @param {string} id */
 const registration = (id) => `/v1/registrations/${encodeURIComponent(id)}`;

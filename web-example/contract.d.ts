@@ -46,6 +46,39 @@ export interface Billing {
   entries: { every: string; price: Money; times?: number }[];
 }
 
+export interface DebitDay {
+  /** Of the month. */
+  day: number;
+  /** The next such day. */
+  date: string;
+}
+
+/** `rules` names why something is not exact; the list is in /openapi.yaml, ScheduleRules. */
+export interface Verdict {
+  basis: "exact" | "estimated" | "unknown";
+  rules?: string[];
+}
+
+export interface Debit extends Verdict {
+  date: string;
+  amount: Money;
+}
+
+export interface Schedule extends Verdict {
+  offerId: string;
+  startDate: string;
+  debitDay?: number;
+  dueNow: Debit & { parts: { kind: "price" | "registration_fee" | "first_instalment" | "prorata"; name?: string; amount: Money }[] };
+  /** Every debit up to the last, or up to the recurrence. */
+  debits: Debit[];
+  /** Goes on until it is cancelled. */
+  recurrence?: Verdict & { from: string; every: string; day?: number; amount: Money };
+  /** Absent where it never ends or cannot be told. */
+  total?: Money;
+  /** From today to the second debit. */
+  firstStatement: (Debit & { kind: "due_now" | "debit" })[];
+}
+
 export interface Person {
   givenName: string;
   familyName: string;

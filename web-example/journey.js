@@ -113,6 +113,50 @@ export async function loadCatalogue(clubId) {
   if (!isRead && get().catalogue?.clubId === clubId) set({ catalogue: undefined });
 }
 
+/**
+ * What a schedule is asked for.
+ * @typedef {{ club: string, offer: string, startDate?: string, debitDay?: number }} Wish
+ */
+
+/** @param {Wish} wish what a schedule is known by in the store */
+export const scheduleKey = ({ club, offer, startDate, debitDay }) => [club, offer, startDate ?? "", debitDay ?? ""].join("/");
+
+/**
+ * Reads what an offer costs and when, once. It is an addition: when it cannot be read, the step goes on without it.
+ * @param {Wish} wish
+ * @returns {Promise<import("./contract").Schedule | null>}
+ */
+export async function loadSchedule(wish) {
+  const key = scheduleKey(wish);
+  const known = get().schedules[key];
+  if (known) return known;
+  const schedule = await quietly(() => api.getSchedule(wish.club, wish.offer, wish));
+  set({ schedules: { ...get().schedules, [key]: schedule } });
+  return schedule;
+}
+
+/**
+ * Reads the days on which a club debits.
+ * @param {string} clubId
+ * @param {string} startDate
+ * @returns {Promise<import("./contract").DebitDay[] | null>}
+ */
+export const readDebitDays = (clubId, startDate) => quietly(async () => (await api.listDebitDays(clubId, startDate)).items);
+
+/**
+ * @template Answer
+ * @param {() => Promise<Answer>} read
+ */
+async function quietly(read) {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof api.Problem)) throw error;
+    set({ waiting: false });
+    return null;
+  }
+}
+
 /** Looks whether this browser is in the middle of a registration that the address does not name. */
 export async function findUnderWay() {
   const id = remembered();

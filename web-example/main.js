@@ -123,9 +123,11 @@ async function arrive() {
     if (registration?.id !== place.registration) await journey.open(place.registration);
     const clubId = get().registration?.clubId;
     await Promise.all([clubs, clubId && journey.loadCatalogue(clubId)]);
+    await Promise.all(cart.wishes(get()).map(journey.loadSchedule));
     return;
   }
   await Promise.all([journey.loadClubs(), place.club && journey.loadCatalogue(place.club), journey.findUnderWay()]);
+  await Promise.all(summary.wishes(get()).map(journey.loadSchedule));
   const { clubs } = get();
   if (clubs?.length === 1 && !get().place.club) go({ club: clubs[0].id }, { replace: true });
 }

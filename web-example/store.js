@@ -7,6 +7,7 @@
  * @property {import("./route.js").Place} place what the address names
  * @property {import("./contract").Club[]} [clubs] absent until they have been read
  * @property {Catalogue} [catalogue] of the club at hand
+ * @property {Record<string, import("./contract").Schedule | null>} schedules by what was asked, see journey.js; null when it could not be read
  * @property {import("./contract").ProductType} [category] which part of the catalogue is shown; the first when absent
  * @property {import("./contract").Registration} [registration] as it was last read
  * @property {number} readings how often it was read since the visitor came to it
@@ -25,7 +26,7 @@
  */
 
 /** @type {State} */
-let state = { place: {}, person: {}, readings: 0, missing: false, waiting: false, isStuck: false };
+let state = { place: {}, person: {}, schedules: {}, readings: 0, missing: false, waiting: false, isStuck: false };
 
 /** @type {() => void} */
 let changed = () => {};

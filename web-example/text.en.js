@@ -114,6 +114,47 @@ export default {
     starts: (/** @type {string} */ date) => `Starts on ${date}`,
   },
 
+  plan: {
+    show: "See what you pay, and when",
+    showNamed: (/** @type {string} */ name) => `See what you pay for ${name}, and when`,
+    heading: "What you pay, and when",
+    list: "What leaves your account first",
+    today: "Today",
+    parts: {
+      price: (/** @type {string} */ price) => `${price} for the offer`,
+      registration_fee: (/** @type {string} */ price, /** @type {string | undefined} */ name) => `${name ?? "Registration"} ${price}`,
+      first_instalment: (/** @type {string} */ price) => `first instalment ${price}`,
+      prorata: (/** @type {string} */ price) => `for the days of the first month ${price}`,
+    },
+    debit: "Direct debit",
+    separate: "These are separate payments, not a double charge: what you pay today is not collected again.",
+    forever: (/** @type {string} */ price, /** @type {string} */ every, /** @type {string} */ on) => `Then ${price} ${every}${on}, until you cancel.`,
+    onDay: (/** @type {number} */ day) => {
+      const ending = day > 3 && day < 21 ? "th" : { 1: "st", 2: "nd", 3: "rd" }[day % 10] ?? "th";
+      return day > 28 ? ` on the ${day}${ending} (or the month’s last day)` : ` on the ${day}${ending}`;
+    },
+    last: (/** @type {number} */ count, /** @type {string} */ day) =>
+      count === 1 ? `Then one last debit on ${day}.` : `Then ${count} more debits, the last on ${day}.`,
+    end: "That is all; nothing follows.",
+    total: (/** @type {string} */ price) => `${price} in all.`,
+    all: (/** @type {number} */ count) => `All ${count} debits`,
+    estimated: "estimated",
+    unknown: "The dates and amounts of the debits cannot be told here. Please ask the team at the club.",
+    failed: "What you pay later cannot be shown right now.",
+    day: "Debit day",
+    dayOf: (/** @type {number} */ day) => `Day ${day}`,
+    close: "Close",
+    rules: {
+      months_as_weeks: "Priced by the week and collected by the month: twelve months are counted as 52 weeks.",
+      rounded: "Amounts are rounded to the cent.",
+      remainder: "The last debit takes what is left of the term.",
+      debit_day_open: "No debit day has been chosen; the club may choose another one.",
+      calendar_months: "After the first month it is collected by calendar months.",
+      prorata_by_days: "The first month is charged for the days that are left of it.",
+    },
+    otherRule: "The club’s system leaves something open here, so ask the team if you want to be sure.",
+  },
+
   person: {
     heading: "Tell us who you are",
     correcting: "Correct your details",

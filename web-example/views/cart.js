@@ -9,6 +9,7 @@ import { findOffer, terms } from "../terms.js";
 import { text } from "../text.js";
 import { abandonButton } from "./abandon.js";
 import { outcome, payButton } from "./payment.js";
+import { planFor } from "./plan.js";
 
 /**
  * @typedef {import("../contract").Registration} Registration
@@ -16,7 +17,15 @@ import { outcome, payButton } from "./payment.js";
  */
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration, catalogue }) => [registration, catalogue?.complete];
+export const reads = ({ registration, catalogue, schedules }) => [registration, catalogue?.complete, schedules];
+
+/**
+ * The schedules that the cart shows: of the offers that go on after today.
+ * @param {import("../store.js").State} state
+ */
+export const wishes = ({ registration, catalogue }) =>
+  registration?.cart.items.flatMap(({ offerId, startDate }) =>
+    offerId && findOffer(catalogue, offerId)?.offer.billing ? [{ club: registration.clubId, offer: offerId, startDate }] : []) ?? [];
 
 export function show() {
   const { registration } = get();
@@ -73,7 +82,8 @@ function afterToday(cart) {
     h("h2", { id: "follows-heading" }, text.cart.follows),
     !lasting.length && ticks([text.terms.nothingFollows]),
     lasting.map(({ product, offer }) =>
-      h("div", { class: "follows" }, h("h3", {}, product.name), ticks(terms(offer)))));
+      h("div", { class: "follows" }, h("h3", {}, product.name), ticks(terms(offer)),
+        wishes(get()).filter((wish) => wish.offer === offer.id).slice(0, 1).map(planFor))));
 }
 
 /** @param {Registration} registration */

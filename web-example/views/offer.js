@@ -7,6 +7,7 @@ import { go, linkTo } from "../route.js";
 import { get, set } from "../store.js";
 import { nameOf, soldHere, terms } from "../terms.js";
 import { text } from "../text.js";
+import { askPlan } from "./plan.js";
 import { resume } from "./resume.js";
 
 /**
@@ -112,7 +113,8 @@ function card(product, offer) {
           onclick: () => choose(product, offer),
         }, text.offer.choose)
       : h("div", { class: "at-club", "data-at-club": true },
-          h("strong", {}, text.offer.atClub), h("p", {}, offer.dueNow.amount ? text.offer.atClubWhy.mandate : text.offer.atClubWhy.nothingDue)));
+          h("strong", {}, text.offer.atClub), h("p", {}, offer.dueNow.amount ? text.offer.atClubWhy.mandate : text.offer.atClubWhy.nothingDue),
+          offer.billing && button({ class: "link", "data-show-plan": true, "aria-label": text.plan.showNamed([name, variant].join(" ")), onclick: () => askPlan(product, offer) }, text.plan.show)));
 }
 
 /** @param {Offer} offer */

@@ -6,9 +6,17 @@ import { linkTo, stepOf } from "../route.js";
 import { get } from "../store.js";
 import { findOffer, nameOf, terms } from "../terms.js";
 import { text } from "../text.js";
+import { planFor } from "./plan.js";
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ place, clubs, catalogue, registration }) => [place, clubs, catalogue, registration];
+export const reads = ({ place, clubs, catalogue, registration, schedules }) => [place, clubs, catalogue, registration, schedules];
+
+/**
+ * The schedules that the summary shows: the chosen offer's, if it goes on after today.
+ * @param {import("../store.js").State} state
+ */
+export const wishes = ({ place: { registration, club, offer, startDate }, catalogue }) =>
+  !registration && club && offer && findOffer(catalogue, offer)?.offer.billing ? [{ club, offer, startDate }] : [];
 
 const wide = matchMedia("(min-width: 60rem)");
 
@@ -31,7 +39,8 @@ function ofOffer() {
       h("p", { class: "side-club" }, icon("pin"), clubName(place.club)),
       h("p", { class: "side-offer" }, h("span", {}, h("strong", {}, name), variant && h("small", {}, variant)), h("a", { href: linkTo({ club: place.club }) }, text.summary.change)),
       place.startDate && h("p", { class: "fine" }, text.terms.starts(date(place.startDate)))),
-    ticks(terms(offer)));
+    ticks(terms(offer)),
+    ...wishes(get()).map(planFor));
 }
 
 /** The cart as the club system holds it. */

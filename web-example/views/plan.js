@@ -1,0 +1,138 @@
+// @ts-check
+/** What an offer costs, and when: the first lines of the bank statement, then how it goes on. Start reading at `plan`. */
+import { ask, button, h, icon, ticks } from "../dom.js";
+import { date, every, money, today } from "../format.js";
+import { loadSchedule, readDebitDays, scheduleKey } from "../journey.js";
+import { get } from "../store.js";
+import { text } from "../text.js";
+
+/**
+ * @typedef {import("../contract").Schedule} Schedule
+ * @typedef {import("../contract").Debit} Debit
+ */
+
+/**
+ * A schedule from the store, or its shape while it is read.
+ * @param {import("../journey.js").Wish} wish
+ */
+export function planFor(wish) {
+  const schedule = get().schedules[scheduleKey(wish)];
+  if (schedule === undefined) return h("i", { class: "bone bone-plan", "aria-hidden": true });
+  return schedule ? plan(schedule) : failed();
+}
+
+const failed = () => h("p", { class: "fine", "data-plan-failed": true }, icon("info"), text.plan.failed);
+
+/** @param {Schedule} schedule */
+export function plan(schedule) {
+  const { firstStatement, debits, basis, offerId } = schedule;
+  const debited = firstStatement.filter(({ kind }) => kind === "debit").length;
+  return h("section", { class: "plan", "data-plan": offerId, "data-basis": basis, "aria-label": text.plan.heading },
+    firstStatement.length > 0 && h("ol", { class: "lines", "aria-label": text.plan.list }, firstStatement.map((one) => line(schedule, one))),
+    h("p", { class: "plan-then", "data-plan-then": true }, then(schedule, debited)),
+    debited < debits.length && all(debits),
+    debited > 0 && debited < firstStatement.length && h("p", { class: "fine" }, icon("info"), h("span", {}, text.plan.separate)),
+    rules(schedule));
+}
+
+/**
+ * @param {Schedule} schedule
+ * @param {Schedule["firstStatement"][number]} movement
+ */
+const line = ({ dueNow }, movement) =>
+  h("li", { "data-movement": movement.date, "data-kind": movement.kind },
+    h("div", {},
+      h("strong", {}, movement.kind === "due_now" ? text.plan.today : date(movement.date)),
+      h("small", {}, movement.kind === "due_now" ? parts(dueNow.parts) : text.plan.debit),
+      estimated(movement)),
+    h("span", { class: "amount" }, money(movement.amount)));
+
+/** @param {Debit} debit */
+const estimated = ({ basis }) => basis === "estimated" && h("small", { class: "tag tag-estimated", "data-estimated": true }, text.plan.estimated);
+
+/** @param {Schedule["dueNow"]["parts"]} all */
+function parts(all) {
+  if (all.length < 2 && all[0]?.kind === "price") return "";
+  const words = all.map(({ kind, amount, name }) => text.plan.parts[kind](money(amount), name)).join(", ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/**
+ * How it goes on after the lines that are shown.
+ * @param {Schedule} schedule
+ * @param {number} shown how many debits these are
+ */
+function then({ basis, recurrence, debits, total, firstStatement }, shown) {
+  if (basis === "unknown") return text.plan.unknown;
+  if (recurrence) return text.plan.forever(money(recurrence.amount), every(recurrence.every), recurrence.day ? text.plan.onDay(recurrence.day) : "");
+  const last = debits.at(-1);
+  if (!last) return text.terms.nothingFollows;
+  const left = debits.length - shown;
+  const end = left > 0 ? text.plan.last(left, date(last.date)) : text.plan.end;
+  return total && firstStatement.length > 1 ? `${end} ${text.plan.total(money(total))}` : end;
+}
+
+/** @param {Debit[]} debits */
+const all = (debits) =>
+  h("details", { class: "plan-all", "data-plan-all": debits.length },
+    h("summary", {}, text.plan.all(debits.length), icon("down")),
+    h("ol", { class: "lines" }, debits.map((debit) =>
+      h("li", { "data-debit": debit.date }, h("span", {}, date(debit.date), " ", estimated(debit)), h("span", { class: "amount" }, money(debit.amount))))));
+
+/** @param {Schedule} schedule why lines are estimated, each reason once */
+function rules({ rules: names, basis }) {
+  if (basis !== "estimated" || !names) return null;
+  const words = /** @type {Record<string, string>} */ (text.plan.rules);
+  const reasons = [...new Set(names.map((name) => words[name] ?? text.plan.otherRule))];
+  return h("div", { class: "plan-rules", "data-plan-rules": names.join(" ") }, ticks(reasons.map((reason) => ({ words: reason, picture: "info" }))));
+}
+
+/**
+ * Shows an offer's schedule before it is chosen, for a start and a debit day that the visitor tries out.
+ * @param {import("../contract").Product} product
+ * @param {import("../contract").Offer} offer
+ */
+export function askPlan(product, offer) {
+  const club = get().registration?.clubId ?? get().place.club ?? "";
+  const start = h("input", { type: "date", id: "plan-start", "data-field": "startDate", required: true, min: today(), value: today(), "aria-describedby": "plan-error", onchange: update });
+  const error = h("p", { class: "field-error", id: "plan-error", role: "alert" });
+  const days = h("fieldset", { class: "plan-days", onchange: update });
+  const place = h("div", { class: "plan-place", "aria-live": "polite" });
+  const dialog = ask(text.plan.heading,
+    h("p", { class: "dialog-about" }, offer.name),
+    h("form", { method: "dialog", novalidate: true, onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
+      h("label", { for: "plan-start" }, text.offer.start.label), start, error, days),
+    place,
+    h("div", { class: "dialog-actions" }, button({ class: "button-quiet", "data-close": true, onclick: () => dialog.close() }, text.plan.close)));
+  dialog.classList.add("dialog-plan");
+  let asked = 0;
+  update();
+
+  async function update() {
+    const wrong = !start.checkValidity();
+    start.setAttribute("aria-invalid", String(wrong));
+    error.textContent = wrong ? text.person.fields.startDate.error : "";
+    if (wrong) return;
+    const mine = ++asked;
+    const picked = Number(/** @type {HTMLInputElement | null} */ (days.querySelector("input:checked"))?.value) || undefined;
+    const startDate = start.value;
+    const listed = (await readDebitDays(club, startDate)) ?? [];
+    const debitDay = listed.some(({ day }) => day === picked) ? picked : listed[0]?.day;
+    const schedule = await loadSchedule({ club, offer: offer.id, startDate, debitDay });
+    if (mine !== asked) return; // the visitor has asked for something else meanwhile
+    if (!days.childElementCount) days.replaceChildren(...choices(listed, debitDay));
+    place.replaceChildren(schedule ? plan(schedule) : failed());
+  }
+}
+
+/**
+ * @param {import("../contract").DebitDay[]} listed
+ * @param {number | undefined} chosen
+ */
+const choices = (listed, chosen) => [
+  h("legend", {}, text.plan.day),
+  h("div", { class: "plan-choices" }, [...listed].sort((one, other) => one.day - other.day).map(({ day }) =>
+    h("label", { class: "chip" },
+      h("input", { type: "radio", name: "debitDay", value: day, checked: day === chosen, "data-debit-day": day }),
+      h("span", {}, text.plan.dayOf(day))))),
+];
