@@ -12,6 +12,9 @@ const UNITS = { D: ["day", "days"], W: ["week", "weeks"], M: ["month", "months"]
  */
 const span = (count, unit) => `${count} ${UNITS[unit][count === 1 ? 0 : 1]}`;
 
+/** @param {number} day of the month: 1st, 2nd, 3rd, 4th */
+const ordinal = (day) => `${day}${(day > 3 && day < 21 ? undefined : ["th", "st", "nd", "rd"][day % 10]) ?? "th"}`;
+
 export default {
   brand: "Frontdesk Fitness",
   title: (/** @type {string} */ heading) => `${heading} – Frontdesk Fitness`,
@@ -118,7 +121,7 @@ export default {
     show: "See what you pay, and when",
     showNamed: (/** @type {string} */ name) => `See what you pay for ${name}, and when`,
     heading: "What you pay, and when",
-    list: "What leaves your account first",
+    list: "Your first bank statement",
     today: "Today",
     parts: {
       price: (/** @type {string} */ price) => `${price} for the offer`,
@@ -129,10 +132,7 @@ export default {
     debit: "Direct debit",
     separate: "These are separate payments, not a double charge: what you pay today is not collected again.",
     forever: (/** @type {string} */ price, /** @type {string} */ every, /** @type {string} */ on) => `Then ${price} ${every}${on}, until you cancel.`,
-    onDay: (/** @type {number} */ day) => {
-      const ending = day > 3 && day < 21 ? "th" : { 1: "st", 2: "nd", 3: "rd" }[day % 10] ?? "th";
-      return day > 28 ? ` on the ${day}${ending} (or the month’s last day)` : ` on the ${day}${ending}`;
-    },
+    onDay: (/** @type {number} */ day) => (day > 28 ? ` on the ${ordinal(day)} (or the month’s last day)` : ` on the ${ordinal(day)}`),
     last: (/** @type {number} */ count, /** @type {string} */ day) =>
       count === 1 ? `Then one last debit on ${day}.` : `Then ${count} more debits, the last on ${day}.`,
     end: "That is all; nothing follows.",
@@ -141,8 +141,8 @@ export default {
     estimated: "estimated",
     unknown: "The dates and amounts of the debits cannot be told here. Please ask the team at the club.",
     failed: "What you pay later cannot be shown right now.",
-    day: "Debit day",
-    dayOf: (/** @type {number} */ day) => `Day ${day}`,
+    day: "Debits on the",
+    dayOf: ordinal,
     close: "Close",
     rules: {
       months_as_weeks: "Priced by the week and collected by the month: twelve months are counted as 52 weeks.",
