@@ -139,6 +139,7 @@ export default {
     total: (/** @type {string} */ price) => `${price} in all.`,
     all: (/** @type {number} */ count) => `All ${count} debits`,
     estimated: "estimated",
+    about: (/** @type {string} */ price) => `about ${price}`,
     unknown: "The dates and amounts of the debits cannot be told here. Please ask the team at the club.",
     failed: "What you pay later cannot be shown right now.",
     day: "Debits on the",

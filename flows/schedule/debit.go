@@ -24,7 +24,7 @@ func calendarOf(t Terms, p plan) calendar {
 	from := p.rhythm.after(t.Start, p.paid)
 	if t.prorates() { // what is paid today lasts until the end of the month, whichever way it is prorated
 		from = Date{t.Start.Year, t.Start.Month, 1}.plusMonths(1)
-		c.Verdict = c.Verdict.and(verdict(CalendarMonths))
+		c.Verdict = c.and(verdict(CalendarMonths))
 	}
 	if c.day > 0 {
 		c.first = from.nextOn(c.day)
@@ -54,7 +54,7 @@ func (s *Schedule) collect(t Terms, p plan) {
 		return
 	}
 	c := calendarOf(t, p)
-	common := p.Verdict.and(c.Verdict)
+	common := p.and(c.Verdict)
 	next := max(p.paid, len(p.limited))
 	if c.date(next-p.paid+statementDebits).Year > lastYear {
 		s.Verdict = verdict(OutOfRange)
@@ -63,7 +63,7 @@ func (s *Schedule) collect(t Terms, p plan) {
 	for n := p.paid; n < len(p.limited); n++ {
 		if one := p.limited[n]; one.amount != 0 { // a period that is free is not debited
 			s.Debits = append(s.Debits, Debit{c.date(n - p.paid), one.amount, common.and(one.Verdict)})
-			s.Verdict = s.Verdict.and(common).and(one.Verdict)
+			s.Verdict = s.and(common).and(one.Verdict)
 		}
 	}
 	if p.endless != nil && p.endless.amount != 0 {
@@ -71,7 +71,7 @@ func (s *Schedule) collect(t Terms, p plan) {
 		if p.rhythm.months > 0 {
 			s.Recurrence.Day = c.day
 		}
-		s.Verdict = s.Verdict.and(s.Recurrence.Verdict)
+		s.Verdict = s.and(s.Recurrence.Verdict)
 	}
 }
 
@@ -97,7 +97,7 @@ func dueNow(t Terms, p plan) DueNow {
 	}
 	first, ok := p.first()
 	if !ok || p.rhythm != (period{months: 1}) {
-		due.Verdict = due.Verdict.and(verdict(ProrataUnknown))
+		due.Verdict = due.and(verdict(ProrataUnknown))
 		return due
 	}
 	share := prorata(first, t.Start)
@@ -106,7 +106,7 @@ func dueNow(t Terms, p plan) DueNow {
 	}
 	due.Amount += share
 	due.add(Part{Prorata, share})
-	due.Verdict = due.Verdict.and(verdict(ProrataByDays))
+	due.Verdict = due.and(verdict(ProrataByDays))
 	return due
 }
 

@@ -83,7 +83,7 @@ func (p plan) firstPaid(o Offer) plan {
 	if o.FirstInstalmentPaid {
 		p.paid = 1
 		if o.DueNow-o.RegistrationFee != all[0].amount {
-			p.Verdict = p.Verdict.and(verdict(FirstInstalmentAssumed))
+			p.Verdict = p.and(verdict(FirstInstalmentAssumed))
 		}
 	}
 	return p
@@ -257,7 +257,7 @@ func addedUp(all []series, inTurn bool) (debits []instalment) {
 
 // with is what two instalments take in one debit.
 func (i instalment) with(other instalment) instalment {
-	return instalment{i.amount + other.amount, i.Verdict.and(other.Verdict)}
+	return instalment{i.amount + other.amount, i.and(other.Verdict)}
 }
 
 func roundedPrice(price int64, times *big.Rat) int64 {

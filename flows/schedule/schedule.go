@@ -117,7 +117,7 @@ func Of(t Terms) Schedule {
 	}
 	plan := planOf(t.Offer)
 	s := Schedule{DueNow: dueNow(t, plan)}
-	s.Verdict = s.DueNow.Verdict.and(plan.Verdict)
+	s.Verdict = s.DueNow.and(plan.Verdict)
 	if s.Basis != Unknown {
 		s.collect(t, plan)
 	}

@@ -65,13 +65,19 @@ function parts(all) {
  */
 function then({ basis, recurrence, debits, total, firstStatement }, shown) {
   if (basis === "unknown") return text.plan.unknown;
-  if (recurrence) return text.plan.forever(money(recurrence.amount), every(recurrence.every), recurrence.day ? text.plan.onDay(recurrence.day) : "");
+  if (recurrence) return text.plan.forever(roughly(recurrence), every(recurrence.every), recurrence.day ? text.plan.onDay(recurrence.day) : "");
   const last = debits.at(-1);
   if (!last) return text.terms.nothingFollows;
   const left = debits.length - shown;
   const end = left > 0 ? text.plan.last(left, date(last.date)) : text.plan.end;
   return total && firstStatement.length > 1 ? `${end} ${text.plan.total(money(total))}` : end;
 }
+
+/** Rules by which an amount is estimated, and not only its date. */
+const ROUGH = ["months_as_weeks", "rounded"];
+
+/** @param {{ amount: import("../contract").Money, rules?: string[] }} debit */
+const roughly = ({ amount, rules: names = [] }) => (names.some((name) => ROUGH.includes(name)) ? text.plan.about(money(amount)) : money(amount));
 
 /** @param {Debit[]} debits */
 const all = (debits) =>
