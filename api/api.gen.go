@@ -545,7 +545,7 @@ type BillingEntry struct {
 	Every string `json:"every"`
 	Price Money  `json:"price"`
 
-	// Times How many periods; absent when it never ends.
+	// Times How many periods; absent when it never ends or cannot be counted.
 	Times *int `json:"times,omitempty"`
 }
 
