@@ -45,7 +45,8 @@ const (
 // Payments is the payment machine: it moves every payment from its price to
 // its end, and it is the only code that does.
 type Payments struct {
-	cfg PaymentsConfig
+	cfg    PaymentsConfig
+	recall recall
 }
 
 // PaymentsConfig is what the machine needs; every field is required.
@@ -69,8 +70,9 @@ const keepEvents = 7 * 24 * time.Hour
 
 // Told takes an event of the processor as the hint that it is: the payment
 // will be looked at soon. An event of a payment of somebody else, or of another
-// environment, is no concern of ours. The event is remembered only after the
-// look is queued: rather two looks than none.
+// environment, is no concern of ours. One of ours that Redis does not know is
+// looked for at the processor by whoever takes the look. The event is remembered
+// only after the look is queued: rather two looks than none.
 func (m *Payments) Told(ctx context.Context, event cards.Event) error {
 	generation, err := strconv.Atoi(event.Metadata["fd_generation"])
 	registration := event.Metadata["fd_registration"]
@@ -82,7 +84,15 @@ func (m *Payments) Told(ctx context.Context, event cards.Event) error {
 	if seen, err := m.cfg.Store.Seen(ctx, name); seen || err != nil {
 		return storageFailed(err)
 	}
-	if err := m.cfg.Queue.EnqueueAdvance(ctx, NewPaymentID(registration, generation)); err != nil {
+	id := NewPaymentID(registration, generation)
+	switch _, err := m.cfg.Store.Payment(ctx, id); {
+	case errors.Is(err, ErrNotFound) && !m.signed(event.Metadata):
+		m.cfg.Log.Warn("event of an unknown payment ignored: we did not sign it", "event", event.ID, "type", event.Type)
+		return nil
+	case err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrDamaged):
+		return storageFailed(err)
+	}
+	if err := m.cfg.Queue.EnqueueAdvance(ctx, id); err != nil {
 		return err
 	}
 	_, err = m.cfg.Store.Once(ctx, name, keepEvents)

@@ -76,6 +76,8 @@ var (
 	ErrNotFound = errors.New("flows: no such record")
 	// ErrConflict: the record is no longer what the caller read.
 	ErrConflict = errors.New("flows: the record was changed by somebody else")
+	// ErrDamaged: what is stored beside a sealed record contradicts it.
+	ErrDamaged = errors.New("flows: the record is damaged")
 )
 
 // CodeOf tells an error's code; what carries none is Internal.
@@ -97,6 +99,8 @@ func storageFailed(err error) error {
 		return &Error{Code: NotFound, Err: err}
 	case errors.Is(err, ErrConflict):
 		return &Error{Code: Conflict, Detail: "The registration was changed at the same moment.", Err: err}
+	case errors.Is(err, ErrDamaged):
+		return &Error{Code: Internal, Err: err}
 	default:
 		return &Error{Code: StorageUnavailable, Err: err}
 	}

@@ -34,11 +34,17 @@ type Store interface {
 	Payment(ctx context.Context, id PaymentID) (*Payment, error)
 	// Commit moves a payment by compare-and-set; see Move.
 	Commit(ctx context.Context, move Move) error
+	// Rebuild stores a payment that is missing, and its registration as
+	// SaveRegistration does (nil: the registration stays as it is), both or neither.
+	// keep is how long a final payment is kept. ErrConflict when the payment is there.
+	Rebuild(ctx context.Context, r *Registration, p *Payment, keep time.Duration) error
 	// DuePayments returns payments that want a look, at most limit, and puts each
 	// of them off by pause, so that several gateways share the work.
 	DuePayments(ctx context.Context, now time.Time, pause time.Duration, limit int) ([]PaymentID, error)
 	// LookAt puts the payment's next look at an instant; the zero instant means never again.
 	LookAt(ctx context.Context, id PaymentID, at time.Time) error
+	// KeepOpen is LookAt for a payment that has no next look; one that has keeps it.
+	KeepOpen(ctx context.Context, id PaymentID, at time.Time) error
 
 	// Changes gives the ids of registrations that were written, payments included, by
 	// whichever gateway, until the context ends. Some may get lost.
@@ -46,6 +52,9 @@ type Store interface {
 
 	// Once tells whether this is the first call with this name within the period.
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)
+	// Beat leaves a gateway's n-th sign of life and returns the one before it, 0 for
+	// none: another than the gateway left itself says that Redis forgot something.
+	Beat(ctx context.Context, gateway string, n int64) (int64, error)
 	// Seen tells whether Once was called with this name within its period.
 	Seen(ctx context.Context, name string) (bool, error)
 }

@@ -258,7 +258,7 @@ func TestTwoHistoriesClaim(t *testing.T) {
 // claim lets a gateway's claim arrive at the processor.
 func (w *world) claim(p *flows.Payment) {
 	w.Helper()
-	key, entry := fmt.Sprintf("claim:%s:%d", p.ID, p.Claim), map[string]string{fmt.Sprintf("fd_post_%d", p.Claim): p.PostID}
+	key, entry := fmt.Sprintf("claim:%s:%d", p.ProcessorID, p.Claim), map[string]string{fmt.Sprintf("fd_post_%d", p.Claim): p.PostID}
 	must(w, func() (cards.Payment, error) { return w.processor.Annotate(w.Context(), key, p.ProcessorID, entry) })
 }
 

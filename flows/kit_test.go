@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -63,7 +64,8 @@ type world struct {
 
 	mu      sync.Mutex
 	meddler *meddler
-	mute    bool // the club system does not tell the state of a sale
+	mute    bool         // the club system does not tell the state of a sale
+	lists   atomic.Int32 // how often the processor was asked for all payments
 }
 
 // realRedis is the Redis of all tests; each world has a database of its own in it.
@@ -220,11 +222,14 @@ func (w *world) registered(g *gateway) *flows.Registration {
 	if err := w.club.AddArticle(ctx, bastille, sale.IRI, club.NewArticle{Offer: quarterPass, StartDate: start}); err != nil {
 		w.Fatal(err)
 	}
+	if w.mute {
+		sale.State = ""
+	}
 	hash := sha256.Sum256([]byte(holderToken))
 	now := w.clock.Now()
 	r := &flows.Registration{
 		ID: uuid.NewString(), State: flows.Open, ClientToken: "demo", TokenHash: hex.EncodeToString(hash[:]), ClubID: "11", Channel: "web",
-		Contact: &flows.Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}, Sale: sale.IRI,
+		Contact: &flows.Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}, Sale: sale.IRI, SaleState: sale.State,
 		Items:     []flows.Item{{NewItem: flows.NewItem{OfferID: "201", StartDate: start}, Offer: quarterPass}},
 		Cart:      flows.Cart{Currency: "EUR", Total: quarterPassPrice, Valid: true, Lines: []flows.Line{{Offer: quarterPass, Price: quarterPassPrice}}},
 		CreatedAt: now, ExpiresAt: now.Add(20 * time.Hour),
@@ -413,6 +418,9 @@ func (w *world) take(r *http.Request) meddler {
 
 func (w *world) meddled(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && r.URL.Path == "/sandbox/payments" {
+			w.lists.Add(1)
+		}
 		m := w.take(r)
 		if m.before != nil {
 			m.before()

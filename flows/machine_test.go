@@ -103,6 +103,18 @@ var scenarios = map[string]scenario{
 		return p
 	}, flows.Refunded, 0, cards.Refunded},
 
+	"another payment of the sale was recorded": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.captureAtProcessor(p)
+		twin := w.twin(p)
+		w.confirm(twin, goodCard)
+		w.captureAtProcessor(twin)
+		w.note(twin, "fd_post_1", postOfTheTest, "fd_done_1", postOfTheTest)
+		w.put(g, p.ID, flows.Captured)
+		w.rebuild(g)
+		return w.advance(g, p)
+	}, flows.Refunded, 0, cards.Refunded},
+
 	"rejected": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
 		w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: times(1)})

@@ -162,13 +162,22 @@ func (f *Registrations) Payment(ctx context.Context, id, token string) (*Payment
 // PaymentByID answers with one of the registration's payments, also one that
 // was cancelled before the latest was begun.
 func (f *Registrations) PaymentByID(ctx context.Context, id, token string, payment PaymentID) (*Payment, error) {
-	if _, _, err := f.load(ctx, id, token); err != nil {
+	r, _, err := f.load(ctx, id, token)
+	if err != nil {
 		return nil, err
 	}
-	if registration, _ := payment.Split(); registration != id {
+	registration, generation := payment.Split()
+	if registration != id {
 		return nil, &Error{Code: NotFound}
 	}
 	p, err := f.cfg.Store.Payment(ctx, payment)
+	if errors.Is(err, ErrNotFound) && generation > r.Generation {
+		// We told them of a payment that is newer than what Redis remembers.
+		if err := f.cfg.Payments.Recall(ctx); err != nil {
+			return nil, err
+		}
+		p, err = f.cfg.Store.Payment(ctx, payment)
+	}
 	return p, storageFailed(err)
 }
 

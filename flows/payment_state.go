@@ -71,14 +71,14 @@ var PaymentStates = []PaymentState{
 
 // transitions is the whole table: what is not here cannot happen. Recorded
 // leads nowhere; no refund starts from recorded, in_doubt or sending, except
-// the one out of sending that a clear rejection allows; in_doubt never leads
-// back to sending.
+// the one out of sending that a clear rejection allows; one starts from captured
+// when another payment of the sale counts; in_doubt never leads back to sending.
 var transitions = map[PaymentState][]PaymentState{
 	Priced:     {Intent, Blocked},
 	Intent:     {Authorised, Cancelling, Blocked},
 	Authorised: {Capturing, Cancelling, Blocked},
 	Capturing:  {Captured, Cancelling, Blocked},
-	Captured:   {Sending},
+	Captured:   {Sending, RefundDue},
 	Sending:    {Recorded, Captured, RefundDue, InDoubt, Blocked},
 	Cancelling: {Cancelled, Blocked},
 	RefundDue:  {Refunding},
@@ -115,9 +115,11 @@ type Payment struct {
 	SaleState    string       `json:"saleState"` // see Registration
 	Club         club.IRI     `json:"club"`
 	Node         club.IRI     `json:"node"`
-	Amount       int64        `json:"amount"`   // minor units
-	Currency     string       `json:"currency"` // ISO 4217
-	Cart         []CartLine   `json:"cart"`     // what the amount is for
+	Amount       int64        `json:"amount"`               // minor units
+	Currency     string       `json:"currency"`             // ISO 4217
+	Cart         []CartLine   `json:"cart"`                 // what the amount is for; empty in one that was rebuilt
+	CartDigest   string       `json:"cartDigest,omitempty"` // of the cart, in one that was rebuilt
+	Rebuilt      bool         `json:"rebuilt,omitempty"`    // brought back from the processor after Redis lost it
 
 	// What the processor is told beside the amount. It is fixed with the price, so
 	// that every gateway asks for the payment in the same words: the processor
@@ -161,7 +163,11 @@ type CartLine struct {
 
 // PaymentSchema is the number of the record's layout. A record with a higher
 // one was written by a newer Frontdesk and is left alone.
-const PaymentSchema = 1
+const PaymentSchema = signedCart
+
+// signedCart is the first layout whose payments tell the processor the digest of
+// their cart, the untouched state of their sale, and the club's node.
+const signedCart = 2
 
 // Scope is where calls to the club system about this payment act from.
 func (p *Payment) Scope() club.Scope {
@@ -218,9 +224,9 @@ func (p *Payment) View() PaymentView {
 	case Recorded:
 		return PaymentView{State: "recorded", Retry: "never", Message: "Your payment was received. Welcome!"}
 	case Cancelled:
-		return PaymentView{State: "cancelled", Retry: "new", Message: "The payment was cancelled and nothing was charged."}
+		return p.ended(PaymentView{State: "cancelled", Retry: "new", Message: "The payment was cancelled and nothing was charged."})
 	case Refunded:
-		return PaymentView{State: "refunded", Retry: "new", Message: "The club could not take your payment, so you got your money back."}
+		return p.ended(PaymentView{State: "refunded", Retry: "new", Message: "The club could not take your payment, so you got your money back."})
 	case InDoubt:
 		return PaymentView{State: "in_doubt", Retry: "never",
 			Message: "Your payment was received and is being recorded. Please do not pay again: the club's staff will confirm it to you."}
@@ -230,4 +236,14 @@ func (p *Payment) View() PaymentView {
 	default:
 		return PaymentView{State: "processing", Retry: "never", Message: "Your payment is being processed. Please do not pay again."}
 	}
+}
+
+// ended is what the buyer sees of a payment that leaves the registration unpaid: it
+// can be paid anew, unless all that is known of it came from the processor.
+func (p *Payment) ended(view PaymentView) PaymentView {
+	if p.Rebuilt {
+		view.Retry = "never"
+		view.Message += " Please start again from the beginning."
+	}
+	return view
 }

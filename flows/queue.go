@@ -58,6 +58,7 @@ func (q *Queue) EnqueueAdvance(ctx context.Context, id PaymentID) error {
 type Worker struct {
 	cfg    WorkerConfig
 	server *asynq.Server
+	watch  watch
 }
 
 // WorkerConfig is what a worker needs; every field is required.
@@ -73,7 +74,7 @@ type WorkerConfig struct {
 
 // NewWorker makes a worker that does not run yet.
 func NewWorker(cfg WorkerConfig) *Worker {
-	return &Worker{cfg: cfg, server: asynq.NewServerFromRedisClient(cfg.Queue.redis, asynq.Config{
+	return &Worker{cfg: cfg, watch: newWatch(), server: asynq.NewServerFromRedisClient(cfg.Queue.redis, asynq.Config{
 		Concurrency: workers, TaskCheckInterval: pollQueue, ShutdownTimeout: finishWork,
 		Logger: quiet{cfg.Log}, LogLevel: asynq.WarnLevel,
 	})}
@@ -91,11 +92,13 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	var changes sync.WaitGroup
 	changes.Go(func() { w.cfg.Changes.Run(ctx) })
+	rebuilds := w.startRebuilds(ctx)
 	for {
-		w.sweep(ctx)
+		w.tick(ctx)
 		select {
 		case <-ctx.Done():
 			changes.Wait() // first: whoever follows a registration keeps the gateway's server from stopping
+			rebuilds.Wait()
 			w.server.Shutdown()
 			return nil
 		case <-w.cfg.After(jitter(sweepEvery)):
@@ -106,9 +109,15 @@ func (w *Worker) Run(ctx context.Context) error {
 // advance never fails the job: the sweeper repeats what has to be repeated.
 func (w *Worker) advance(ctx context.Context, id PaymentID) {
 	_, err := w.cfg.Payments.Advance(ctx, id)
+	if err != nil && CodeOf(err) == NotFound {
+		// A start that was not completed, or a payment that Redis lost.
+		if err = w.cfg.Payments.Recall(ctx); err == nil {
+			_, err = w.cfg.Payments.Advance(ctx, id)
+		}
+	}
 	switch {
 	case CodeOf(err) == NotFound && err != nil:
-		err = w.cfg.Store.LookAt(ctx, id, time.Time{}) // a start that was not completed
+		err = w.cfg.Store.LookAt(ctx, id, time.Time{}) // the processor knows nothing of it either
 	case err != nil:
 		w.cfg.Log.Warn("payment not advanced", "payment", id, "error", err)
 		return
@@ -119,7 +128,7 @@ func (w *Worker) advance(ctx context.Context, id PaymentID) {
 }
 
 // sweep enqueues the payments whose look is due.
-func (w *Worker) sweep(ctx context.Context) {
+func (w *Worker) sweep(ctx context.Context) error {
 	due, err := w.cfg.Store.DuePayments(ctx, w.cfg.Now(), 2*sweepEvery, sweepLimit)
 	for _, id := range due {
 		if err = w.cfg.Queue.EnqueueAdvance(ctx, id); err != nil {
@@ -129,6 +138,7 @@ func (w *Worker) sweep(ctx context.Context) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		w.cfg.Log.Warn("open payments not swept", "error", err)
 	}
+	return err
 }
 
 // quiet passes the queue library's warnings on, marked as such.

@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -131,7 +132,7 @@ func (m *Payments) claimAndSend(ctx context.Context, p *Payment, gate club.Gate)
 // open. The key makes one winner: a repetition of our own request replays its
 // success, another process's is refused.
 func (m *Payments) claim(ctx context.Context, p *Payment, gate club.Gate) (held cards.Payment, err error) {
-	key := fmt.Sprintf("claim:%s:%d", p.ID, p.Claim)
+	key := fmt.Sprintf("claim:%s:%d", p.ProcessorID, p.Claim) // whatever name Redis has for the payment, now or before
 	entry := map[string]string{claimKey("post", p.Claim): p.PostID}
 	for range triesPerClaim {
 		if closed := gate(); closed != nil {
@@ -194,7 +195,7 @@ func (m *Payments) notSent(p *Payment, reason string) outcome {
 func (m *Payments) rejected(ctx context.Context, p *Payment) outcome {
 	sale, check, err := m.readSale(ctx, p)
 	telling := p.SaleState != "" // else a sale that was settled looks no different
-	if err == nil && telling && check.Valid && sale.State == p.SaleState && sale.TotalTI == p.Amount && sameCart(p.Cart, cartLines(sale)) {
+	if err == nil && telling && check.Valid && sale.State == p.SaleState && p.agrees(sale) {
 		return outcome{step: step{to: RefundDue, reason: "the club system rejected it, and the sale is untouched"}, mark: "release"}
 	}
 	return outcome{step: step{to: InDoubt, reason: "the club system rejected it, but the sale does not look untouched"}}
@@ -203,7 +204,7 @@ func (m *Payments) rejected(ctx context.Context, p *Payment) outcome {
 // annotate appends an entry about the current claim to the processor's
 // journal. Entries are never overwritten: their keys carry the claim's number.
 func (m *Payments) annotate(ctx context.Context, p *Payment, what, value string) error {
-	_, err := m.cfg.Cards.Annotate(ctx, fmt.Sprintf("%s:%s:%d", what, p.ID, p.Claim), p.ProcessorID,
+	_, err := m.cfg.Cards.Annotate(ctx, fmt.Sprintf("%s:%s:%d", what, p.ProcessorID, p.Claim), p.ProcessorID,
 		map[string]string{claimKey(what, p.Claim): value})
 	return err
 }
@@ -249,6 +250,16 @@ func released(held cards.Payment, n int) bool {
 	return release != "" && (post == "" || post == release)
 }
 
+// lastClaim is the highest claim that the journal speaks of, 0 for none, and whose it is.
+func lastClaim(held cards.Payment) (n int, post string) {
+	for n := maxClaims + 1; n > 0; n-- {
+		if post := cmp.Or(held.Metadata[claimKey("post", n)], held.Metadata[claimKey("release", n)]); post != "" {
+			return n, post
+		}
+	}
+	return 0, ""
+}
+
 // journalled tells whether an accepted answer was journalled under any claim.
 func journalled(held cards.Payment) bool {
 	for i := 1; i <= maxClaims+1; i++ {
@@ -268,7 +279,7 @@ func (m *Payments) address(p *Payment) {
 // metadata is what the processor keeps for us: enough to find and to rebuild
 // the payment without Redis, signed, and without personal data.
 func (m *Payments) metadata(p *Payment) map[string]string {
-	return map[string]string{
+	entries := map[string]string{
 		"fd_version":      "1",
 		"fd_environment":  m.cfg.Environment,
 		"fd_registration": p.Registration,
@@ -279,6 +290,22 @@ func (m *Payments) metadata(p *Payment) map[string]string {
 		"fd_generation":   strconv.Itoa(p.Generation),
 		"fd_mac":          p.Signature,
 	}
+	if p.Schema >= signedCart {
+		entries["fd_version"] = "2"
+		entries["fd_node"], entries["fd_sale_state"], entries["fd_cart"] = string(p.Node), p.SaleState, p.cartDigest()
+	}
+	return entries
+}
+
+// schemaOf tells which layout of records wrote some metadata.
+func schemaOf(metadata map[string]string) (schema int, known bool) {
+	switch metadata["fd_version"] {
+	case "1":
+		return signedCart - 1, true
+	case "2":
+		return signedCart, true
+	}
+	return 0, false
 }
 
 // ours tells whether metadata says what the record says, and we signed it.
@@ -288,6 +315,11 @@ func (m *Payments) ours(p *Payment, held map[string]string) bool {
 			return false
 		}
 	}
+	return m.signed(held)
+}
+
+// signed tells whether we signed what metadata says.
+func (m *Payments) signed(held map[string]string) bool {
 	signature, err := hex.DecodeString(held["fd_mac"])
 	return err == nil && m.cfg.Keys.Verify(signedText(held), signature)
 }
@@ -295,7 +327,11 @@ func (m *Payments) ours(p *Payment, held map[string]string) bool {
 // signedText joins the signed entries, each on a line of its own.
 func signedText(entries map[string]string) []byte {
 	var text []byte
-	for _, key := range []string{"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency", "fd_club", "fd_generation"} {
+	keys := []string{"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency", "fd_club", "fd_generation"}
+	if schema, _ := schemaOf(entries); schema >= signedCart {
+		keys = append(keys, "fd_node", "fd_sale_state", "fd_cart")
+	}
+	for _, key := range keys {
 		text = fmt.Appendf(text, "%s=%s\n", key, entries[key])
 	}
 	return text

@@ -60,10 +60,11 @@ func (f *Registrations) Start(ctx context.Context, in NewRegistration) (View, st
 	if in.Person == nil && len(in.Items) > 0 {
 		return View{}, "", &Error{Code: InvalidRequest, Fields: []FieldProblem{{"/person", "Items need the person who buys them."}}}
 	}
-	token, hash := newToken()
+	id := uuid.NewString()
+	token, hash := newToken(f.cfg.Payments.cfg.Keys, id)
 	now := f.cfg.Now()
 	r := &Registration{
-		ID: uuid.NewString(), State: Open, ClientToken: in.ClientToken, TokenHash: hash, ClubID: in.ClubID,
+		ID: id, State: Open, ClientToken: in.ClientToken, TokenHash: hash, ClubID: in.ClubID,
 		Channel: in.Channel, CreatedAt: now, ExpiresAt: now.Add(payable),
 	}
 	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
@@ -109,7 +110,7 @@ func (f *Registrations) Get(ctx context.Context, id, token string) (View, error)
 	if p != nil && !p.State.Final() && f.phase(r, p) != Attention {
 		p = f.nudge(ctx, p)
 	}
-	if p != nil && p.State == Recorded && r.Contact.Status == statusTemp {
+	if p != nil && p.State == Recorded && r.Contact != nil && r.Contact.Status == statusTemp {
 		f.refreshContact(ctx, r)
 	}
 	return f.view(r, p), nil
@@ -212,14 +213,31 @@ func closed(phase RegistrationState) error {
 }
 
 // load reads a registration for its holder. Whoever does not hold it learns
-// nothing, not even that it exists.
+// nothing, not even that it exists. A registration that Redis does not have, and
+// that we gave this token for, is looked for at the processor.
 func (f *Registrations) load(ctx context.Context, id, token string) (*Registration, *Payment, error) {
+	signed := signedFor(f.cfg.Payments.cfg.Keys, id, token)
 	r, p, err := f.cfg.Store.Registration(ctx, id)
+	if errors.Is(err, ErrNotFound) && signed {
+		if err := f.cfg.Payments.Recall(ctx); err != nil {
+			return nil, nil, err
+		}
+		r, p, err = f.cfg.Store.Registration(ctx, id)
+	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, nil, storageFailed(err)
 	}
-	if err != nil || !holds(token, r.TokenHash) {
+	if err != nil || !r.heldBy(token, signed) {
 		return nil, nil, &Error{Code: NotFound, Detail: "There is no such registration, or it is not yours."}
 	}
 	return r, p, nil
+}
+
+// heldBy tells whether a token is the holder's. What is stored of it decides; a
+// registration that came back from the processor has nothing but the signature.
+func (r *Registration) heldBy(token string, signed bool) bool {
+	if r.Rebuilt && r.TokenHash == "" {
+		return signed
+	}
+	return holds(token, r.TokenHash)
 }

@@ -33,7 +33,7 @@ type Registration struct {
 	Version     int64             `json:"-"` // counted by the store
 	State       RegistrationState `json:"state"`
 	ClientToken string            `json:"clientToken"`
-	TokenHash   string            `json:"tokenHash"` // SHA-256 of the holder's token, hex
+	TokenHash   string            `json:"tokenHash"` // SHA-256 of the holder's token, hex; empty where Redis lost it, then the token's signature counts
 	ClubID      string            `json:"clubId"`
 	Channel     string            `json:"channel"`
 	Contact     *Contact          `json:"contact,omitempty"`
@@ -44,6 +44,9 @@ type Registration struct {
 	Generation  int               `json:"generation"`          // number of payments begun
 	CreatedAt   time.Time         `json:"createdAt"`
 	ExpiresAt   time.Time         `json:"expiresAt"`
+	// Rebuilt: its payment was brought back from the processor. Redis no longer
+	// knows for certain what the journey was, so that it is never paid anew.
+	Rebuilt bool `json:"rebuilt,omitempty"`
 }
 
 // Contact is the buyer at the club system, as far as the journey needs it.
@@ -73,7 +76,7 @@ func (f *Registrations) phase(r *Registration, p *Payment) RegistrationState {
 		return Paying
 	case r.State == Abandoned:
 		return Abandoned
-	case f.cfg.Now().After(r.ExpiresAt):
+	case r.Rebuilt || f.cfg.Now().After(r.ExpiresAt):
 		return Expired
 	default:
 		return Open

@@ -1,7 +1,10 @@
 package flows
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -93,7 +96,7 @@ func (m *Payments) checkSale(ctx context.Context, p *Payment) (step, error) {
 		reason = "the sale no longer passes the check"
 	case sale.State != p.SaleState: // the check has nothing against such a sale
 		reason = "the sale was settled in another way"
-	case sale.TotalTI != p.Amount || !sameCart(p.Cart, cartLines(sale)):
+	case !p.agrees(sale):
 		reason = "the sale changed after the buyer agreed to the price"
 	}
 	if reason != "" {
@@ -172,7 +175,7 @@ func (m *Payments) prepareRefund(ctx context.Context, p *Payment) (step, error) 
 		return m.releaseLate(ctx, p)
 	}
 	return step{to: Refunding, reason: p.Reason, edit: func(next *Payment) {
-		next.Claim, next.PostID = p.Claim+1, "refund-"+uuid.NewString()
+		next.Claim, next.PostID = p.Claim+1, refundPost+uuid.NewString()
 	}}, nil
 }
 
@@ -260,6 +263,26 @@ func whole(held cards.Payment) bool { return held.State == cards.Captured && hel
 // processorFailed says that the card processor could not be asked; nothing is known to have changed.
 func processorFailed(err error) error {
 	return &Error{Code: ProcessorUnavailable, Detail: "The card processor did not answer as expected.", Err: err}
+}
+
+// refundPost begins the id under which a refund claims, so that the journal alone
+// tells what a claim was made for.
+const refundPost = "refund-"
+
+// agrees tells whether a sale is what the buyer agreed to pay.
+func (p *Payment) agrees(sale club.Sale) bool {
+	return sale.TotalTI == p.Amount && cartDigest(cartLines(sale)) == p.cartDigest()
+}
+
+// cartDigest stands for what the amount is for, in the processor's metadata.
+func (p *Payment) cartDigest() string { return cmp.Or(p.CartDigest, cartDigest(p.Cart)) }
+
+func cartDigest(lines []CartLine) string {
+	h := sha256.New()
+	for _, line := range lines {
+		fmt.Fprintf(h, "%s %d\n", line.Offer, line.Price)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 func cartLines(sale club.Sale) []CartLine {

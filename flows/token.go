@@ -8,12 +8,29 @@ import (
 	"encoding/hex"
 )
 
-// newToken makes 256 random bits for the holder, and what is stored of them.
-func newToken() (token, hash string) {
-	bits := make([]byte, 32)
+// tokenBits is how many bytes of a token are random; its signature follows them.
+const tokenBits = 32
+
+// newToken makes 256 random bits for a registration's holder, signed, and what is
+// stored of them.
+func newToken(keys *Keyring, registration string) (token, hash string) {
+	bits := make([]byte, tokenBits)
 	rand.Read(bits)
-	token = base64.RawURLEncoding.EncodeToString(bits)
+	token = base64.RawURLEncoding.EncodeToString(append(bits, keys.Sign(tokenText(registration, bits))...))
 	return token, hashToken(token)
+}
+
+// tokenText is what a token's signature is over. Its first line keeps it apart
+// from everything else that is signed with the same key.
+func tokenText(registration string, bits []byte) []byte {
+	return append([]byte("registration token\n"+registration+"\n"), bits...)
+}
+
+// signedFor tells whether we made a token for a registration, which needs no
+// memory of either.
+func signedFor(keys *Keyring, registration, token string) bool {
+	all, err := base64.RawURLEncoding.DecodeString(token)
+	return err == nil && len(all) > tokenBits && keys.Verify(tokenText(registration, all[:tokenBits]), all[tokenBits:])
 }
 
 func hashToken(token string) string {

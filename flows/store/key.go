@@ -18,9 +18,18 @@ func registrationKey(id string) string { return "fd:{" + id + "}:registration" }
 func paymentPrefix(registration string) string { return "fd:{" + registration + "}:payment:" }
 
 func paymentKey(id flows.PaymentID) string {
-	registration, generation := id.Split()
-	return paymentPrefix(registration) + strconv.Itoa(generation)
+	registration, _ := id.Split()
+	return paymentPrefix(registration) + number(id)
 }
+
+// number is a payment's place among those of its registration.
+func number(id flows.PaymentID) string {
+	_, generation := id.Split()
+	return strconv.Itoa(generation)
+}
+
+// beatKey holds the last sign of life of a gateway.
+func beatKey(gateway string) string { return "fd:beat:" + gateway }
 
 // onceKey remembers that something happened.
 func onceKey(name string) string { return "fd:once:" + digest(name) }

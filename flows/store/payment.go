@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,7 +38,8 @@ return 1
 // ARGV  1 expected state  2 expected version  3 operation  4 new state  5 new body
 //
 //	6 lease, ms, 0 for none  7 how long the lease must be over, ms, 0 for no condition
-//	8 time to live of a final payment, ms, 0 while it is not final  9 time to live of its registration then, ms
+//	8 time to live of a final payment, ms, 0 while it is not final
+//	9 time to live of its registration then, ms, if it is the latest payment  10 its number
 //
 // Returns 1 when it moved, 0 when it is not what the caller read, -1 when it is leased to another process.
 var commit = redis.NewScript(`
@@ -53,7 +55,7 @@ redis.call('HSET', KEYS[1], 'state', ARGV[4], 'version', ARGV[2] + 1, 'body', AR
   'lease', string.format('%.0f', lease), 'operation:' .. ARGV[3], ARGV[2] + 1)
 if ARGV[8] ~= '0' then
   redis.call('PEXPIRE', KEYS[1], ARGV[8])
-  redis.call('PEXPIRE', KEYS[2], ARGV[9])
+  if redis.call('HGET', KEYS[2], 'generation') == ARGV[10] then redis.call('PEXPIRE', KEYS[2], ARGV[9]) end
 end
 redis.call('PUBLISH', '` + changes + `', KEYS[2])
 return 1
@@ -107,16 +109,26 @@ func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flow
 // Payment implements flows.Store.
 func (s *Store) Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
 	key := paymentKey(id)
-	fields, err := s.redis.HMGet(ctx, key, "version", "body").Result()
+	fields, err := s.redis.HMGet(ctx, key, "version", "body", "state").Result()
 	switch {
 	case err != nil:
 		return nil, err
 	case fields[0] == nil:
 		return nil, flows.ErrNotFound
 	}
-	p := &flows.Payment{}
-	p.Version, err = s.record(key, fields[0], fields[1], p)
-	return p, err
+	return s.payment(key, fields)
+}
+
+// payment opens a payment from its fields version, body and state.
+func (s *Store) payment(key string, fields []any) (p *flows.Payment, err error) {
+	p = &flows.Payment{}
+	if p.Version, err = s.record(key, fields[0], fields[1], p); err != nil {
+		return nil, err
+	}
+	if fields[2] != string(p.State) {
+		return nil, fmt.Errorf("%w: %s: the state beside it is another", flows.ErrDamaged, key)
+	}
+	return p, nil
 }
 
 // Commit implements flows.Store.
@@ -128,7 +140,7 @@ func (s *Store) Commit(ctx context.Context, move flows.Move) error {
 	}
 	moved, err := s.run(ctx, commit, []string{key, registrationKey(move.Next.Registration)},
 		string(move.From), move.Version, move.Operation, string(move.Next.State), body,
-		move.Lease.Milliseconds(), move.OwnerGone.Milliseconds(), move.Keep.Milliseconds(), keepAfterPayment.Milliseconds())
+		move.Lease.Milliseconds(), move.OwnerGone.Milliseconds(), move.Keep.Milliseconds(), keepAfterPayment.Milliseconds(), number(move.Next.ID))
 	if err != nil {
 		return err
 	}

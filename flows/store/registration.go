@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -31,13 +32,14 @@ return 1
 //
 // KEYS  1 registration
 // ARGV  1 prefix of its payments' keys
-// Returns {version, body, generation, payment version, payment body}, without the last two when there is no payment.
+// Returns {version, body, generation, payment version, payment body, payment state}, without the last three when
+// there is no payment.
 var loadRegistration = redis.NewScript(`
 local r = redis.call('HMGET', KEYS[1], 'version', 'body', 'generation')
 if not r[1] then return {} end
 if r[3] ~= '0' then
-  local p = redis.call('HMGET', ARGV[1] .. r[3], 'version', 'body')
-  if p[1] then r[4] = p[1]; r[5] = p[2] end
+  local p = redis.call('HMGET', ARGV[1] .. (r[3] or ''), 'version', 'body', 'state')
+  if p[1] then r[4] = p[1]; r[5] = p[2]; r[6] = p[3] end
 end
 return r
 `)
@@ -89,11 +91,13 @@ func (s *Store) Registration(ctx context.Context, id string) (*flows.Registratio
 	if r.Version, err = s.record(key, fields[0], fields[1], r); err != nil {
 		return nil, nil, err
 	}
-	if len(fields) < 5 {
+	if fields[2] != strconv.Itoa(r.Generation) {
+		return nil, nil, fmt.Errorf("%w: %s: the generation beside it is another", flows.ErrDamaged, key)
+	}
+	if len(fields) < 6 {
 		return r, nil, nil
 	}
-	p := &flows.Payment{}
-	p.Version, err = s.record(paymentKey(flows.NewPaymentID(id, r.Generation)), fields[3], fields[4], p)
+	p, err := s.payment(paymentKey(flows.NewPaymentID(id, r.Generation)), fields[3:])
 	return r, p, err
 }
 
@@ -107,7 +111,11 @@ func (s *Store) record(key string, version, body, record any) (int64, error) {
 	if err := s.open(key, sealed, record); err != nil {
 		return 0, err
 	}
-	return strconv.ParseInt(digits, 10, 64)
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %s: the version beside it is no number", flows.ErrDamaged, key)
+	}
+	return n, nil
 }
 
 // Once implements flows.Store.

@@ -1,0 +1,397 @@
+package flows
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
+)
+
+// The figures of the rebuild.
+const (
+	// wholeWindow is how far a rebuild looks back. A card's authorisation lives for
+	// seven days; what is older is captured or let go, and was told to somebody.
+	wholeWindow = 8 * 24 * time.Hour
+	// recentWindow: what is created within it is looked for every few minutes. Between
+	// creation and capture lie the half hour of an idle intent and the hour of an
+	// idle authorisation.
+	recentWindow = 3 * time.Hour
+	// keepRebuilt: a payment that had ended this long after its creation is no longer
+	// shown to anybody, so that its registration need not come back: the sale's 20 h,
+	// the two days for which a registration outlives its payment, and some more.
+	keepRebuilt = 3 * 24 * time.Hour
+	// waitedFor: a buyer who was lost sight of for longer than an idle intent and an
+	// idle authorisation may take is not charged any more.
+	waitedFor = idleIntent + idleAuthorisation
+	// surplusFrom is the first number of payments that are told of under a generation
+	// which another payment holds; no registration begins so many.
+	surplusFrom = 1 << 20
+)
+
+// Rebuild compares the payments that the processor created within the window with
+// those in Redis, and stores what Redis does not know, as far as the processor's
+// own account of it goes: its state and the journal of claims. Redis may lose
+// anything, and a rebuild loses nothing by being late: what it stores is looked at
+// like any other payment, and no step rests on Redis alone.
+//
+// A payment is taken for ours if its metadata carries our signature and
+// environment; all others are left alone. What Redis knows is never overwritten.
+func (m *Payments) Rebuild(ctx context.Context, window time.Duration) error {
+	groups, err := m.listOurs(ctx, window)
+	if err != nil {
+		return err
+	}
+	if window < wholeWindow {
+		// A part of the list cannot tell which of a registration's payments counts. It
+		// only finds out whether anything is missing.
+		if lost, err := m.anyLost(ctx, groups); !lost || err != nil {
+			return err
+		}
+		if groups, err = m.listOurs(ctx, wholeWindow); err != nil {
+			return err
+		}
+	}
+	for _, group := range groups {
+		switch err := m.restore(ctx, group); {
+		case errors.Is(err, ErrDamaged):
+			m.cfg.Log.Error("payment not rebuilt", "registration", group[0].Registration, "error", err)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// listOurs gives our payments at the processor, those of a registration together,
+// each as a record of what the processor's account of it proves.
+func (m *Payments) listOurs(ctx context.Context, window time.Duration) ([][]*Payment, error) {
+	held, err := m.cfg.Cards.List(ctx, m.cfg.Now().Add(-window))
+	if err != nil {
+		return nil, processorFailed(err)
+	}
+	var groups [][]*Payment
+	index := map[string]int{}
+	for _, each := range held {
+		p := m.rebuilt(each)
+		if p == nil {
+			continue
+		}
+		at, ok := index[p.Registration]
+		if !ok {
+			at = len(groups)
+			index[p.Registration] = at
+			groups = append(groups, nil)
+		}
+		groups[at] = append(groups[at], p)
+	}
+	return groups, nil
+}
+
+// rebuilt is the record that the processor's own account of a payment allows; nil
+// for a payment that is not ours, or that nobody is interested in any more.
+func (m *Payments) rebuilt(held cards.Payment) *Payment {
+	said := held.Metadata
+	generation, _ := strconv.Atoi(said["fd_generation"])
+	amount, err := strconv.ParseInt(said["fd_amount"], 10, 64)
+	sale := club.IRI(said["fd_sale"])
+	schema, known := schemaOf(said)
+	if !known || err != nil || generation < 1 || said["fd_environment"] != m.cfg.Environment || !m.signed(said) {
+		return nil
+	}
+	now := m.cfg.Now()
+	p := &Payment{
+		ID: NewPaymentID(said["fd_registration"], generation), Schema: schema, Method: "card", Rebuilt: true,
+		Registration: said["fd_registration"], Generation: generation, ClientToken: sale.ClientToken(), Sale: sale,
+		SaleState: said["fd_sale_state"], Club: club.IRI(said["fd_club"]), Node: club.IRI(said["fd_node"]), CartDigest: said["fd_cart"],
+		Amount: amount, Currency: said["fd_currency"], Signature: said["fd_mac"],
+		Processor: m.cfg.Cards.Name(), ProcessorID: held.ID, RedirectURL: held.RedirectURL, ClientSecret: held.ClientSecret,
+		DeclineCode: held.DeclineCode, CreatedAt: held.CreatedAt, UpdatedAt: now,
+	}
+	p.State, p.Reason = m.proven(p, held)
+	if p.State.Final() && now.Sub(held.CreatedAt) > keepRebuilt {
+		return nil
+	}
+	return p
+}
+
+// proven is the state that the processor's account proves, with the claim that the
+// journal ends with. What was not captured is looked at again.
+func (m *Payments) proven(p *Payment, held cards.Payment) (PaymentState, string) {
+	switch held.State {
+	case cards.Cancelled:
+		return Cancelled, "rebuilt: nothing was taken"
+	case cards.Captured, cards.Refunded:
+	default:
+		if m.cfg.Now().Sub(held.CreatedAt) > waitedFor {
+			return Cancelling, "rebuilt: nobody waits for it any more"
+		}
+		return Intent, "rebuilt: nothing is taken yet"
+	}
+	if mismatch := m.compare(p, held); mismatch != "" {
+		return Blocked, "rebuilt: " + mismatch
+	}
+	p.Claim, p.PostID = lastClaim(held)
+	open := p.Claim > 0 && !released(held, p.Claim)
+	switch {
+	case journalled(held):
+		return Recorded, "rebuilt: the journal holds the club system's acceptance"
+	case held.State == cards.Refunded && open && !isRefund(p.PostID):
+		return Blocked, "rebuilt: it was refunded while it was being recorded"
+	case held.State == cards.Refunded:
+		return Refunded, "rebuilt: the money went back"
+	case isRefund(p.PostID):
+		return Refunding, "rebuilt: the last claim is that of a refund"
+	case open:
+		return InDoubt, "rebuilt: somebody was recording it"
+	case p.Claim >= maxClaims:
+		return RefundDue, "rebuilt: all claims are given up"
+	default:
+		return Captured, "rebuilt: the money is taken"
+	}
+}
+
+// isRefund tells from its id whether a claim was made for a refund.
+func isRefund(post string) bool { return strings.HasPrefix(post, refundPost) }
+
+// account is a payment as the processor proves it, beside what Redis knows of it.
+type account struct {
+	proven *Payment
+	known  *Payment // nil: Redis lacks it
+}
+
+// anyLost tells whether Redis lacks any of the payments.
+func (m *Payments) anyLost(ctx context.Context, groups [][]*Payment) (bool, error) {
+	for _, group := range groups {
+		accounts, err := m.findKnown(ctx, group)
+		switch {
+		case errors.Is(err, ErrDamaged):
+			continue // told of by whoever looks at the payment
+		case err != nil:
+			return false, err
+		case slices.ContainsFunc(accounts, account.lost):
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (a account) lost() bool { return a.known == nil }
+
+// agrees tells whether Redis and the processor say the same, so that what follows
+// from the one may be done to the other.
+func (a account) agrees() bool {
+	return a.known.State == a.proven.State || a.known.State == Authorised && a.proven.State == Intent
+}
+
+// findKnown looks each payment up in Redis. What lives is put back into the list
+// of open payments if it is not there.
+func (m *Payments) findKnown(ctx context.Context, group []*Payment) ([]account, error) {
+	accounts := make([]account, len(group))
+	for i, p := range group {
+		known, err := m.lookUp(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		accounts[i] = account{p, known}
+		if known == nil || known.State.Final() {
+			continue
+		}
+		if err := m.cfg.Store.KeepOpen(ctx, known.ID, m.cfg.Now()); err != nil {
+			return nil, storageFailed(err)
+		}
+	}
+	return accounts, nil
+}
+
+// lookUp gives Redis' record of a payment; nil when there is none. One that Redis
+// knows to be under way to the processor counts as whatever is found there.
+func (m *Payments) lookUp(ctx context.Context, p *Payment) (*Payment, error) {
+	for _, id := range []PaymentID{p.ID, surplusID(p)} {
+		known, err := m.cfg.Store.Payment(ctx, id)
+		switch {
+		case errors.Is(err, ErrNotFound):
+		case err != nil:
+			return nil, storageFailed(err)
+		case known.ProcessorID == p.ProcessorID || known.ProcessorID == "":
+			return known, nil
+		}
+	}
+	return nil, nil
+}
+
+// surplusID names a payment whose generation is held by another one. It derives
+// from the processor's id, so that every gateway gives it the same name.
+func surplusID(p *Payment) PaymentID {
+	sum := fnv.New32a()
+	sum.Write([]byte(p.ProcessorID))
+	return NewPaymentID(p.Registration, surplusFrom+int(sum.Sum32()>>1))
+}
+
+// restore brings back what Redis lacks of one registration: its latest payment,
+// with the registration itself, and whatever else the processor holds for it.
+func (m *Payments) restore(ctx context.Context, group []*Payment) error {
+	accounts, err := m.findKnown(ctx, group)
+	if err != nil || len(accounts) == 1 && !accounts[0].lost() {
+		return err
+	}
+	slices.SortFunc(accounts, byWeight)
+	r, latest, err := m.cfg.Store.Registration(ctx, group[0].Registration)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return storageFailed(err)
+	}
+	for i, a := range accounts {
+		newest := r == nil || a.proven.Generation > r.Generation || a.proven.Generation == r.Generation && latest == nil
+		if !a.lost() || !newest {
+			continue
+		}
+		stored, err := m.storeLatest(ctx, r, a.proven)
+		if !stored || err != nil {
+			return err // somebody else was faster, and sees to the rest
+		}
+		accounts[i].known = a.proven
+		break
+	}
+	return m.settleSurplus(ctx, accounts)
+}
+
+// byWeight puts the payment first that counts for its registration: the one that
+// was recorded or may have been, then one whose money is taken; of equals the one
+// that Redis knows, then the latest.
+func byWeight(a, b account) int {
+	p, q := a.proven, b.proven
+	return cmp.Or(cmp.Compare(weight(q), weight(p)), cmp.Compare(standing(b), standing(a)), cmp.Compare(q.Generation, p.Generation),
+		p.CreatedAt.Compare(q.CreatedAt), cmp.Compare(p.ProcessorID, q.ProcessorID))
+}
+
+// The weights of a payment among those of its registration.
+const (
+	settled = 3 // recorded, or perhaps recorded
+	taken   = 2 // the money is taken
+	waiting = 1
+)
+
+func weight(p *Payment) int {
+	switch p.State {
+	case Recorded, InDoubt, Blocked:
+		return settled
+	case Captured, RefundDue, Refunding:
+		return taken
+	case Intent, Cancelling:
+		return waiting
+	default:
+		return 0
+	}
+}
+
+func standing(a account) int {
+	if a.lost() {
+		return 0
+	}
+	return 1
+}
+
+// storeLatest stores the payment that counts, with a registration that can be
+// looked at and is never opened for another payment: the processor knows neither
+// buyer nor cart, and what Redis knew last may be older than the payment.
+func (m *Payments) storeLatest(ctx context.Context, known *Registration, p *Payment) (bool, error) {
+	r := &Registration{
+		ID: p.Registration, State: Open, ClientToken: p.ClientToken, ClubID: p.Club.ID(), Channel: "web", Sale: p.Sale, SaleState: p.SaleState,
+		Cart: Cart{Total: p.Amount, Currency: p.Currency, Valid: true}, CreatedAt: p.CreatedAt, ExpiresAt: p.CreatedAt.Add(payable),
+	}
+	if known != nil {
+		*r = *known
+	}
+	r.Generation, r.Rebuilt = p.Generation, true
+	return m.storeRebuilt(ctx, r, p)
+}
+
+// storeRebuilt stores a payment that Redis lacks, and its registration unless that
+// is nil. It is false when somebody else was faster.
+func (m *Payments) storeRebuilt(ctx context.Context, r *Registration, p *Payment) (bool, error) {
+	if err := m.findNode(ctx, p); err != nil {
+		return false, err
+	}
+	keep := time.Duration(0)
+	if p.State.Final() {
+		keep = keepFinal
+	}
+	switch err := m.cfg.Store.Rebuild(ctx, r, p, keep); {
+	case errors.Is(err, ErrConflict):
+		return false, nil
+	case err != nil:
+		return false, storageFailed(err)
+	}
+	m.cfg.Log.Warn("payment rebuilt", "payment", p.ID, "state", p.State, "reason", p.Reason)
+	return true, nil
+}
+
+// findNode completes a payment that was made before its metadata had all that a
+// call to the club system needs.
+func (m *Payments) findNode(ctx context.Context, p *Payment) error {
+	if p.Schema >= signedCart || p.State.Final() {
+		return nil
+	}
+	at, err := m.cfg.Club.GetClub(ctx, p.Scope(), p.Club)
+	p.Node = at.Node
+	return clubFailed(err, "The club could not be read.")
+}
+
+// settleSurplus deals with what the processor holds beside the payment that
+// counts. The processor forgets its keys after a day, so that a request which was
+// on its way for so long can make a payment a second time. Such a one is given up
+// or given back, unless it may have been recorded.
+func (m *Payments) settleSurplus(ctx context.Context, accounts []account) error {
+	for i, a := range accounts {
+		s := surplus(accounts[:i], a)
+		switch {
+		case a.lost():
+			if err := m.storeSurplus(ctx, a.proven, s); err != nil {
+				return err
+			}
+		case s.to != "" && a.agrees():
+			if _, err := m.commit(ctx, a.known, s); err != nil && !errors.Is(err, ErrConflict) {
+				return storageFailed(err)
+			}
+		}
+	}
+	return nil
+}
+
+// surplus is the step of a payment whose money must not be taken, or not be kept,
+// since one before it counts. Nothing for one that may have been recorded.
+func surplus(before []account, a account) step {
+	to := map[PaymentState]PaymentState{Intent: Cancelling, Captured: RefundDue}[a.proven.State]
+	for _, other := range before {
+		if to != "" && other.proven.Sale == a.proven.Sale && weight(other.proven) >= taken {
+			return step{to: to, reason: "another payment of the sale counts: " + other.proven.ProcessorID}
+		}
+	}
+	return step{}
+}
+
+// storeSurplus stores a payment beside the one that counts, under its own id if
+// that is still to be had. It never leads to another recording.
+func (m *Payments) storeSurplus(ctx context.Context, p *Payment, s step) error {
+	switch {
+	case s.to != "":
+		p.State, p.Reason = s.to, s.reason
+	case p.State == Intent:
+		p.State, p.Reason = Cancelling, "rebuilt: a later payment of the registration is known"
+	case p.State == Captured:
+		p.State, p.Reason = RefundDue, "rebuilt: a later payment of the registration is known"
+	}
+	stored, err := m.storeRebuilt(ctx, nil, p)
+	if stored || err != nil {
+		return err
+	}
+	p.ID = surplusID(p)
+	_, err = m.storeRebuilt(ctx, nil, p)
+	return err
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/flows"
+)
+
+// rebuild creates a payment that is missing, with its registration as it has to
+// be then, both or neither.
+//
+// KEYS  1 registration  2 payment
+// ARGV  1 operation  2 state of the payment  3 body of the payment  4 time to live of a final payment, ms, 0 while it is not final
+//
+//	5 body of the registration, empty to leave it alone  6 expected version of the registration (0: it must not exist)
+//	7 generation  8 time to live of the registration if the payment is final, ms
+//
+// Returns 1 when it is done (also when this very operation did it before), 0 when the payment is there or the
+// registration was changed.
+var rebuild = redis.NewScript(`
+if redis.call('HEXISTS', KEYS[2], 'operation:' .. ARGV[1]) == 1 then return 1 end
+if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
+if ARGV[5] ~= '' then
+  if (redis.call('HGET', KEYS[1], 'version') or '0') ~= ARGV[6] then return 0 end
+  redis.call('HSET', KEYS[1], 'version', ARGV[6] + 1, 'operation', ARGV[1], 'body', ARGV[5], 'generation', ARGV[7])
+  if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[8]) else redis.call('PERSIST', KEYS[1]) end
+end
+redis.call('HSET', KEYS[2], 'version', 1, 'state', ARGV[2], 'body', ARGV[3], 'operation:' .. ARGV[1], 1)
+if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[2], ARGV[4]) end
+return 1
+`)
+
+// Rebuild implements flows.Store. As with StartPayment the payment enters the list
+// of open ones first.
+func (s *Store) Rebuild(ctx context.Context, r *flows.Registration, p *flows.Payment, keep time.Duration) error {
+	if !p.State.Final() {
+		if err := s.KeepOpen(ctx, p.ID, p.UpdatedAt); err != nil {
+			return err
+		}
+	}
+	rKey, pKey := registrationKey(p.Registration), paymentKey(p.ID)
+	var rBody []byte
+	var expected int64
+	if r != nil {
+		var err error
+		if rBody, err = s.seal(rKey, r); err != nil {
+			return err
+		}
+		expected = r.Version
+	}
+	pBody, err := s.seal(pKey, p)
+	if err != nil {
+		return err
+	}
+	done, err := s.run(ctx, rebuild, []string{rKey, pKey}, uuid.NewString(), string(p.State), pBody, keep.Milliseconds(),
+		rBody, expected, p.Generation, keepAfterPayment.Milliseconds())
+	switch {
+	case err != nil:
+		return err
+	case done != int64(1):
+		return flows.ErrConflict
+	}
+	p.Version = 1
+	return nil
+}
+
+// KeepOpen implements flows.Store.
+func (s *Store) KeepOpen(ctx context.Context, id flows.PaymentID, at time.Time) error {
+	return s.redis.ZAddNX(ctx, openPayments, redis.Z{Score: float64(at.UnixMilli()), Member: string(id)}).Err()
+}
+
+// keepBeat: a gateway that is silent for so long has ended, or has cause to look at everything again.
+const keepBeat = time.Hour
+
+// Beat implements flows.Store.
+func (s *Store) Beat(ctx context.Context, gateway string, n int64) (int64, error) {
+	before, err := s.redis.SetArgs(ctx, beatKey(gateway), n, redis.SetArgs{Get: true, TTL: keepBeat}).Result()
+	switch {
+	case errors.Is(err, redis.Nil):
+		return 0, nil
+	case err != nil:
+		return 0, err
+	}
+	return strconv.ParseInt(before, 10, 64)
+}

@@ -1,0 +1,164 @@
+package flows
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/singleflight"
+)
+
+// The figures of the watch over Redis.
+const (
+	// wholeEvery: everything that the processor holds of us is compared once an hour.
+	wholeEvery = time.Hour
+	// recentEvery: money that was just taken is visible within ten minutes, even if
+	// the gateway whose turn it is dies over it.
+	recentEvery = 4 * time.Minute
+	// rebuildTime bounds one comparison: at the processor's page sizes the list of
+	// fifty thousand payments takes about half of it.
+	rebuildTime = 5 * time.Minute
+	// rebuildPause: after a comparison that failed, until the next one.
+	rebuildPause = time.Minute
+	// recallEvery: those who ask for what Redis does not know cause one comparison of
+	// a gateway a minute, however many they are.
+	recallEvery = time.Minute
+	// recallTime: how long they may wait for it; the worker goes on with more time.
+	recallTime = 10 * time.Second
+)
+
+// recall is the state of the comparisons that somebody waits for.
+type recall struct {
+	one  singleflight.Group
+	last time.Time   // of the latest; only touched inside one
+	owed atomic.Bool // one was not finished, so that the worker has to do it
+}
+
+// Recall has everything rebuilt that Redis lost, for somebody who asks for what
+// Redis does not know and who has our signature for it. After nil, whatever Redis
+// still does not know is not known to the processor either. It does not ask Redis
+// whose turn it is, since Redis is what it does not believe.
+func (m *Payments) Recall(ctx context.Context) error {
+	_, err, _ := m.recall.one.Do("", func() (any, error) {
+		now := m.cfg.Now()
+		if wait := m.recall.last.Add(recallEvery).Sub(now); wait > 0 {
+			return nil, &Error{Code: StorageUnavailable, Detail: "This is being looked for; please ask again in a moment.", RetryAfter: wait}
+		}
+		m.recall.last = now
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recallTime)
+		defer cancel()
+		err := m.Rebuild(ctx, wholeWindow)
+		if err != nil {
+			m.recall.owed.Store(true)
+			m.cfg.Log.Warn("lost payments not recalled", "error", err)
+		}
+		return nil, err
+	})
+	return err
+}
+
+// watch notices that Redis lost something.
+type watch struct {
+	gateway string        // names this run of the gateway in Redis
+	beats   int64         // signs of life so far
+	owed    *atomic.Bool  // everything has to be compared, whoever's turn it is
+	wake    chan struct{} // tells the rebuilds that Redis is there
+}
+
+// newWatch begins with a comparison: nobody knows what happened before the start.
+func newWatch() watch {
+	owed := &atomic.Bool{}
+	owed.Store(true)
+	return watch{gateway: uuid.NewString(), owed: owed, wake: make(chan struct{}, 1)}
+}
+
+// tick sweeps, and finds out whether Redis is what it was at the tick before.
+func (w *Worker) tick(ctx context.Context) {
+	if err := errors.Join(w.sweep(ctx), w.beat(ctx)); err != nil {
+		w.watch.owed.Store(true) // Redis was away: it may come back with less
+		return
+	}
+	select {
+	case w.watch.wake <- struct{}{}:
+	default: // a comparison is under way
+	}
+}
+
+// beat leaves a sign of life and looks for the one before it.
+func (w *Worker) beat(ctx context.Context) error {
+	before, err := w.cfg.Store.Beat(ctx, w.watch.gateway, w.watch.beats+1)
+	if err != nil {
+		return err
+	}
+	if before != w.watch.beats {
+		w.cfg.Log.Error("Redis has forgotten something; rebuilding from the card processor", "left", w.watch.beats, "found", before)
+		w.watch.owed.Store(true)
+	}
+	w.watch.beats++
+	return nil
+}
+
+// startRebuilds compares Redis with the processor whenever that is due, beside the
+// sweeps, since the processor may be slow.
+func (w *Worker) startRebuilds(ctx context.Context) *sync.WaitGroup {
+	var running sync.WaitGroup
+	running.Go(func() {
+		var notBefore time.Time
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-w.watch.wake:
+			}
+			if now := w.cfg.Now(); !now.Before(notBefore) && !w.rebuild(ctx) {
+				notBefore = now.Add(rebuildPause)
+			}
+		}
+	})
+	return &running
+}
+
+// rebuild carries out the comparison that is due, if any; false when it has to be repeated.
+func (w *Worker) rebuild(ctx context.Context) bool {
+	window := w.dueWindow(ctx)
+	if window == 0 {
+		return true
+	}
+	within, cancel := context.WithTimeout(ctx, rebuildTime)
+	defer cancel()
+	err := w.cfg.Payments.Rebuild(within, window)
+	if err != nil {
+		w.watch.owed.Store(true)
+		if ctx.Err() == nil {
+			w.cfg.Log.Error("Redis not compared with the card processor", "error", err)
+		}
+	}
+	return err == nil
+}
+
+// dueWindow is how far back to compare now; zero for not at all. What a loss or a
+// failure calls for does not depend on what Redis remembers of other comparisons.
+func (w *Worker) dueWindow(ctx context.Context) time.Duration {
+	owed, recallOwed := w.watch.owed.Swap(false), w.cfg.Payments.recall.owed.Swap(false)
+	if owed || recallOwed {
+		return wholeWindow
+	}
+	for _, turn := range []struct {
+		name   string
+		every  time.Duration
+		window time.Duration
+	}{{"rebuild:whole", wholeEvery, wholeWindow}, {"rebuild:recent", recentEvery, recentWindow}} {
+		ours, err := w.cfg.Store.Once(ctx, turn.name, turn.every)
+		if err != nil {
+			w.watch.owed.Store(true)
+			return 0
+		}
+		if ours {
+			return turn.window
+		}
+	}
+	return 0
+}
