@@ -61,7 +61,7 @@ func (m *Payments) Rebuild(ctx context.Context, window time.Duration) error {
 	for _, group := range groups {
 		switch err := m.restore(ctx, group); {
 		case errors.Is(err, ErrDamaged):
-			m.cfg.Log.Error("payment not rebuilt", "registration", group[0].Registration, "error", err)
+			m.cfg.Log.Error("payment not rebuilt", "registration", group[0].proven.Registration, "error", err)
 		case err != nil:
 			return err
 		}
@@ -69,14 +69,28 @@ func (m *Payments) Rebuild(ctx context.Context, window time.Duration) error {
 	return nil
 }
 
-// listOurs gives our payments at the processor, those of a registration together,
-// each as a record of what the processor's account of it proves.
-func (m *Payments) listOurs(ctx context.Context, window time.Duration) ([][]*Payment, error) {
+// account is a payment as the processor proves it, beside what Redis knows of it.
+type account struct {
+	proven *Payment
+	held   cards.State
+	known  *Payment // nil: Redis lacks it
+}
+
+func (a account) lost() bool { return a.known == nil }
+
+// agrees tells whether Redis and the processor say the same, so that what follows
+// from the one may be done to the other.
+func (a account) agrees() bool {
+	return a.known.State == a.proven.State || a.known.State == Authorised && a.proven.State == Intent
+}
+
+// listOurs gives our payments at the processor, those of a registration together.
+func (m *Payments) listOurs(ctx context.Context, window time.Duration) ([][]account, error) {
 	held, err := m.cfg.Cards.List(ctx, m.cfg.Now().Add(-window))
 	if err != nil {
 		return nil, processorFailed(err)
 	}
-	var groups [][]*Payment
+	var groups [][]account
 	index := map[string]int{}
 	for _, each := range held {
 		p := m.rebuilt(each)
@@ -89,7 +103,7 @@ func (m *Payments) listOurs(ctx context.Context, window time.Duration) ([][]*Pay
 			index[p.Registration] = at
 			groups = append(groups, nil)
 		}
-		groups[at] = append(groups[at], p)
+		groups[at] = append(groups[at], account{proven: p, held: each.State})
 	}
 	return groups, nil
 }
@@ -160,54 +174,38 @@ func (m *Payments) proven(p *Payment, held cards.Payment) (PaymentState, string)
 // isRefund tells from its id whether a claim was made for a refund.
 func isRefund(post string) bool { return strings.HasPrefix(post, refundPost) }
 
-// account is a payment as the processor proves it, beside what Redis knows of it.
-type account struct {
-	proven *Payment
-	known  *Payment // nil: Redis lacks it
-}
-
 // anyLost tells whether Redis lacks any of the payments.
-func (m *Payments) anyLost(ctx context.Context, groups [][]*Payment) (bool, error) {
+func (m *Payments) anyLost(ctx context.Context, groups [][]account) (bool, error) {
 	for _, group := range groups {
-		accounts, err := m.findKnown(ctx, group)
-		switch {
+		switch err := m.findKnown(ctx, group); {
 		case errors.Is(err, ErrDamaged):
 			continue // told of by whoever looks at the payment
 		case err != nil:
 			return false, err
-		case slices.ContainsFunc(accounts, account.lost):
+		case slices.ContainsFunc(group, account.lost):
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-func (a account) lost() bool { return a.known == nil }
-
-// agrees tells whether Redis and the processor say the same, so that what follows
-// from the one may be done to the other.
-func (a account) agrees() bool {
-	return a.known.State == a.proven.State || a.known.State == Authorised && a.proven.State == Intent
-}
-
 // findKnown looks each payment up in Redis. What lives is put back into the list
 // of open payments if it is not there.
-func (m *Payments) findKnown(ctx context.Context, group []*Payment) ([]account, error) {
-	accounts := make([]account, len(group))
-	for i, p := range group {
-		known, err := m.lookUp(ctx, p)
+func (m *Payments) findKnown(ctx context.Context, group []account) error {
+	for i, a := range group {
+		known, err := m.lookUp(ctx, a.proven)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		accounts[i] = account{p, known}
+		group[i].known = known
 		if known == nil || known.State.Final() {
 			continue
 		}
 		if err := m.cfg.Store.KeepOpen(ctx, known.ID, m.cfg.Now()); err != nil {
-			return nil, storageFailed(err)
+			return storageFailed(err)
 		}
 	}
-	return accounts, nil
+	return nil
 }
 
 // lookUp gives Redis' record of a payment; nil when there is none. One that Redis
@@ -236,17 +234,16 @@ func surplusID(p *Payment) PaymentID {
 
 // restore brings back what Redis lacks of one registration: its latest payment,
 // with the registration itself, and whatever else the processor holds for it.
-func (m *Payments) restore(ctx context.Context, group []*Payment) error {
-	accounts, err := m.findKnown(ctx, group)
-	if err != nil || len(accounts) == 1 && !accounts[0].lost() {
+func (m *Payments) restore(ctx context.Context, group []account) error {
+	if err := m.findKnown(ctx, group); err != nil || len(group) == 1 && !group[0].lost() {
 		return err
 	}
-	slices.SortFunc(accounts, byWeight)
-	r, latest, err := m.cfg.Store.Registration(ctx, group[0].Registration)
+	slices.SortFunc(group, byWeight)
+	r, latest, err := m.cfg.Store.Registration(ctx, group[0].proven.Registration)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return storageFailed(err)
 	}
-	for i, a := range accounts {
+	for i, a := range group {
 		newest := r == nil || a.proven.Generation > r.Generation || a.proven.Generation == r.Generation && latest == nil
 		if !a.lost() || !newest {
 			continue
@@ -255,10 +252,10 @@ func (m *Payments) restore(ctx context.Context, group []*Payment) error {
 		if !stored || err != nil {
 			return err // somebody else was faster, and sees to the rest
 		}
-		accounts[i].known = a.proven
+		group[i].known = a.proven
 		break
 	}
-	return m.settleSurplus(ctx, accounts)
+	return m.settleSurplus(ctx, group)
 }
 
 // byWeight puts the payment first that counts for its registration: the one that
@@ -266,24 +263,28 @@ func (m *Payments) restore(ctx context.Context, group []*Payment) error {
 // that Redis knows, then the latest.
 func byWeight(a, b account) int {
 	p, q := a.proven, b.proven
-	return cmp.Or(cmp.Compare(weight(q), weight(p)), cmp.Compare(standing(b), standing(a)), cmp.Compare(q.Generation, p.Generation),
+	return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(standing(b), standing(a)), cmp.Compare(q.Generation, p.Generation),
 		p.CreatedAt.Compare(q.CreatedAt), cmp.Compare(p.ProcessorID, q.ProcessorID))
 }
 
 // The weights of a payment among those of its registration.
 const (
-	settled = 3 // recorded, or perhaps recorded
-	taken   = 2 // the money is taken
-	waiting = 1
+	settled  = 4 // recorded, or perhaps recorded
+	taken    = 3 // the money is taken
+	reserved = 2
+	waiting  = 1
 )
 
-func weight(p *Payment) int {
-	switch p.State {
+func (a account) weight() int {
+	switch a.proven.State {
 	case Recorded, InDoubt, Blocked:
 		return settled
 	case Captured, RefundDue, Refunding:
 		return taken
 	case Intent, Cancelling:
+		if a.held == cards.Authorised {
+			return reserved
+		}
 		return waiting
 	default:
 		return 0
@@ -338,9 +339,14 @@ func (m *Payments) findNode(ctx context.Context, p *Payment) error {
 	if p.Schema >= signedCart || p.State.Final() {
 		return nil
 	}
-	at, err := m.cfg.Club.GetClub(ctx, p.Scope(), p.Club)
-	p.Node = at.Node
-	return clubFailed(err, "The club could not be read.")
+	network, err := m.cfg.Club.NetworkNodes(ctx, p.Scope())
+	if err != nil {
+		return clubFailed(err, "The club could not be found.")
+	}
+	if at, ok := network.NodeOf(p.Club); ok {
+		p.Node = at.IRI
+	}
+	return nil
 }
 
 // settleSurplus deals with what the processor holds beside the payment that
@@ -369,7 +375,7 @@ func (m *Payments) settleSurplus(ctx context.Context, accounts []account) error 
 func surplus(before []account, a account) step {
 	to := map[PaymentState]PaymentState{Intent: Cancelling, Captured: RefundDue}[a.proven.State]
 	for _, other := range before {
-		if to != "" && other.proven.Sale == a.proven.Sale && weight(other.proven) >= taken {
+		if to != "" && other.proven.Sale == a.proven.Sale && other.weight() >= taken {
 			return step{to: to, reason: "another payment of the sale counts: " + other.proven.ProcessorID}
 		}
 	}

@@ -1,6 +1,7 @@
 package flows_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"strings"
@@ -228,3 +229,210 @@ func TestRebuiltRegistration(t *testing.T) {
 
 // listed counts the lists that the processor was asked for.
 func (w *world) listed() int { return int(w.lists.Load()) }
+
+// TestRollback brings Redis back to each step of a payment's past, the moments
+// before it included, and rebuilds. The pay button is pressed once more.
+func TestRollback(t *testing.T) {
+	t.Parallel()
+	for name, faults := range outcomes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for i, state := range newWorld(t).statesOf(faults) {
+				t.Run(fmt.Sprintf("%d %s", i, state), func(t *testing.T) {
+					w := newWorld(t)
+					p, dumps, _ := w.live(faults)
+					w.restore(p.Registration, dumps[i])
+					w.redis.Del(t.Context(), "fd:payments:open") // as it was before the payment
+					g := w.gateway()
+					w.rebuild(g)
+					end := w.settle(g, p)
+					if open := w.open(); !end.State.Final() && len(open) != 1 {
+						t.Errorf("%s, and the open payments are %v", end.State, open)
+					}
+					end.ProcessorID = p.ProcessorID
+					w.expectSound(end)
+				})
+			}
+			t.Run("before the payment", func(t *testing.T) {
+				w := newWorld(t)
+				g := w.gateway()
+				r := w.registered(g)
+				old := w.dump(r.ID)
+				p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
+				w.confirm(p, goodCard)
+				w.fault(faults...)
+				w.settle(g, p)
+				w.fault()
+				w.restore(r.ID, old)
+				w.rebuild(g)
+				view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) })
+				if view.Payment == nil || view.Payment.ID != p.ID || view.Contact == nil || view.Phase == flows.Open {
+					t.Errorf("the holder sees %s, %+v", view.Phase, view.Registration)
+				}
+				w.expectSound(w.settle(g, p))
+				g.pay(t.Context(), r.ID)
+				if n := len(w.sandbox.Payments()); n != 1 {
+					t.Errorf("the processor holds %d payments of one sale", n)
+				}
+			})
+		})
+	}
+}
+
+// open is the list of payments that are looked at.
+func (w *world) open() []string {
+	return w.redis.ZRange(context.Background(), "fd:payments:open", 0, -1).Val()
+}
+
+// TestRollbackToAnEarlierPayment: Redis shows the payment that was cancelled, and
+// the processor has the next one.
+func TestRollbackToAnEarlierPayment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	first := w.started(g)
+	w.clock.Advance(31 * time.Minute)
+	if p := w.advance(g, first); p.State != flows.Cancelled {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	old := w.dump(first.Registration)
+	second := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), first.Registration) })
+	w.confirm(second, goodCard)
+	w.restore(first.Registration, old)
+	if p, err := g.registrations.PaymentByID(t.Context(), first.Registration, holderToken, second.ID); err != nil || p.ProcessorID != second.ProcessorID {
+		t.Errorf("a payment that is newer than Redis: %+v, %v", p, err)
+	}
+	end := w.settle(g, second)
+	if end.State != flows.Recorded || w.stored(g, first.ID).State != flows.Cancelled {
+		t.Errorf("%s (%s)", end.State, end.Reason)
+	}
+	w.expectSound(end)
+}
+
+// TestTwins: the processor holds two payments of one sale, as it may after it has
+// forgotten a key. One of them counts, the money of the other goes back, and
+// nothing goes back that may have been recorded.
+func TestTwins(t *testing.T) {
+	t.Parallel()
+	claimed, accepted := []string{"fd_post_1", "one"}, []string{"fd_post_1", "one", "fd_done_1", "one"}
+	released := []string{"fd_post_1", "one", "fd_release_1", "one"}
+	for name, test := range map[string]struct {
+		first, second []string // the journals
+		wipe          bool     // Redis knows of none, else of the first
+		refunded      [2]bool
+	}{
+		"neither was claimed":                      {nil, nil, true, [2]bool{false, true}},
+		"neither was claimed, and Redis knows one": {nil, nil, false, [2]bool{false, true}},
+		"the first was recorded":                   {accepted, nil, true, [2]bool{false, true}},
+		"the second was recorded":                  {nil, accepted, true, [2]bool{true, false}},
+		"the one that Redis does not know was":     {nil, accepted, false, [2]bool{true, false}},
+		"the first is in doubt":                    {claimed, released, true, [2]bool{false, true}},
+		"the second is in doubt":                   {released, claimed, false, [2]bool{true, false}},
+		"both are in doubt":                        {claimed, claimed, true, [2]bool{false, false}},
+		"both were recorded":                       {accepted, accepted, false, [2]bool{false, false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.authorised(g)
+			w.clock.Advance(time.Second)
+			twin := w.twin(p)
+			w.confirm(twin, goodCard)
+			both := []*flows.Payment{p, twin}
+			for i, journal := range [][]string{test.first, test.second} {
+				w.captureAtProcessor(both[i])
+				if journal != nil {
+					w.note(both[i], journal...)
+				}
+			}
+			w.put(g, p.ID, flows.Captured, func(next *flows.Payment) {
+				if test.first != nil {
+					next.Claim, next.PostID = 1, "one"
+				}
+			})
+			if test.wipe {
+				w.wipe()
+			}
+			for range 3 { // everything settles, and another rebuild changes nothing
+				w.rebuild(g)
+				w.settleAll(g)
+			}
+			for i, want := range test.refunded {
+				if held := w.held(both[i]); held.Refunded > 0 != want {
+					t.Errorf("payment %d is %s, its journal %v", i+1, held.State, held.Metadata)
+				}
+			}
+			if posted := w.posted(); posted > 1 || posted == 1 && (test.first != nil || test.second != nil) {
+				t.Errorf("%d calls to record it", posted)
+			}
+			if audit := w.sim.Audit(); !audit.OK {
+				t.Errorf("the audit finds %+v", audit)
+			}
+		})
+	}
+}
+
+// settleAll lets every open payment go as far as it can.
+func (w *world) settleAll(g *gateway) {
+	w.Helper()
+	for range 8 {
+		for _, id := range w.open() {
+			w.advance(g, &flows.Payment{ID: flows.PaymentID(id)})
+		}
+		w.clock.Advance(90 * time.Second)
+	}
+}
+
+// TestTwinOfALivingPayment: what waits for a buyer beside a payment that was taken
+// is given up, so that nobody can pay there.
+func TestTwinOfALivingPayment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	twin := w.twin(p)
+	w.advance(g, p)
+	w.rebuild(g)
+	w.settleAll(g)
+	if held := w.held(twin); held.State != cards.Cancelled {
+		t.Errorf("the second payment is %s", held.State)
+	}
+	w.expectSound(w.stored(g, p.ID))
+}
+
+// TestForeignPayments are left alone: Redis has nothing of them afterwards.
+func TestForeignPayments(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	signed := w.held(p).Metadata
+	w.cancelAtProcessor(p)
+	w.sandbox.Reset()
+	w.wipe()
+	for name, change := range map[string]func(map[string]string){
+		"no metadata":             func(m map[string]string) { clear(m) },
+		"no signature":            func(m map[string]string) { delete(m, "fd_mac") },
+		"another signature":       func(m map[string]string) { m["fd_mac"] = strings.Repeat("0", 64) },
+		"another registration":    func(m map[string]string) { m["fd_registration"] = uuid.NewString() },
+		"another generation":      func(m map[string]string) { m["fd_generation"] = "2" },
+		"another amount":          func(m map[string]string) { m["fd_amount"] = "1" },
+		"another cart":            func(m map[string]string) { m["fd_cart"] = strings.Repeat("0", 64) },
+		"another state of a sale": func(m map[string]string) { m["fd_sale_state"] = "settled" },
+		"another environment":     func(m map[string]string) { m["fd_environment"] = "live" },
+		"an older version":        func(m map[string]string) { m["fd_version"] = "1" },
+		"a newer version":         func(m map[string]string) { m["fd_version"] = "3" },
+	} {
+		metadata := maps.Clone(signed)
+		change(metadata)
+		must(t, func() (cards.Payment, error) {
+			return w.processor.Create(t.Context(), name, cards.NewPayment{Amount: p.Amount, Currency: p.Currency, Metadata: metadata})
+		})
+	}
+	w.rebuild(g)
+	w.rebuild(w.gateway(wiring{keys: keyring(t, "two")}))
+	if keys := w.redis.Keys(t.Context(), "fd:*").Val(); len(keys) != 0 {
+		t.Errorf("Redis holds %v", keys)
+	}
+}

@@ -28,7 +28,8 @@
 //	commit, move, finish              Payments.commit and Store.Commit
 //	buyer                             Registrations.Pay with begin, and the processor's page
 //	violated, for the answers         Payment.View
-//	claimByCapture, openSale, rebuild, operator, settle: nothing there yet
+//	rebuild, rebuilt, storeRebuilt    Payments.Rebuild with restore, rebuilt with proven, and Store.Rebuild
+//	claimByCapture, openSale, operator, settle: nothing there yet
 //
 // # What is abstracted, and why that is sound
 //
@@ -71,7 +72,8 @@
 // is right, and nothing that was sent arrives after the time that the operator
 // waits. The processor is linearizable, keeps its keys for a day, and forgets no
 // metadata. The list of open payments, by which the sweeper finds them, is taken
-// to be complete. Carts, prices and everything before the payment are left out;
+// to be complete. A second payment of one generation cannot come about here, so
+// that giving it back (captured → refund_due, settleSurplus) is not modelled. Carts, prices and everything before the payment are left out;
 // that the sale is as agreed is the club system's answer, either way. After a
 // rollback the answer to a plain read can be as old as Redis, see StaleDecline.
 // The ways without a processor have no witness: TestWhatRestsOnRedisAlone shows
@@ -79,8 +81,7 @@
 //
 // # Where the model is ahead of the code
 //
-// The rebuild, the operator's commands and the ways without a claim are modelled as
-// they have to be built: the rebuild reopens no registration, and an operator's
-// "not recorded" releases the claim, takes its age from the journal, and never
-// touches the claim of a refund.
+// The operator's commands and the ways without a claim are modelled as they have to
+// be built: an operator's "not recorded" releases the claim, takes its age from the
+// journal, and never touches the claim of a refund.
 package model

@@ -138,6 +138,8 @@ func TestTransitionsAreThoseOfTheCode(t *testing.T) {
 	moves = append(moves, model.Check(model.Config{Crashes: whatever, Operator: whatever}).Moves...)
 	moves = append(moves, model.Check(model.Config{Claims: 1, Payments: 2, Ways: everyWay}).Moves...)
 	moves = append(moves, model.Check(model.Config{Ways: byCapture}).Moves...)
+	// A second payment of a sale is left out of the model, and with it what becomes of its money.
+	moves = append(moves, model.Move{From: string(flows.Captured), To: string(flows.RefundDue)})
 	for _, from := range flows.PaymentStates {
 		for _, to := range flows.PaymentStates {
 			// The code blocks a payment where something does not match, and in the model everything does.

@@ -1,6 +1,6 @@
 package model
 
-// This file is the rebuild of what Redis lost, hourly and at start.
+// This file is flows/rebuild.go: what Redis lost is brought back from the processor.
 
 // rebuild lists the processor's payments and describes the latest one that Redis
 // does not know anew, from its metadata.
@@ -22,17 +22,25 @@ func (m *machine) rebuild(w *world, i int) {
 }
 
 // rebuilt is the record that the processor's own account of a payment allows. What
-// was not captured is looked at again; what was captured is as far as the journal says.
+// was not captured is looked at again, or given up; what was captured is as far as
+// the journal says.
 func (m *machine) rebuilt(w *world, n int) record {
 	s := &w.slot[n-1]
 	r := record{exists: true, generation: s.generation, way: m.cardWay(), slot: uint8(n), version: 1, state: intent, rebuilt: true}
-	if s.held != capturedThere {
+	switch s.held {
+	case cancelledThere:
+		r.state = cancelled
+		return r
+	case capturedThere, refundedThere:
+	default:
 		return r
 	}
 	r.claim, r.post = s.last()
 	switch {
 	case s.journalled():
 		r.state = recorded
+	case s.held == refundedThere:
+		r.state = m.rebuiltRefunded(s, r)
 	case r.post.refund():
 		r.state = refunding
 	case r.way == ByCapture || r.claim > 0 && !m.released(s.journal[r.claim-1]):
@@ -43,6 +51,15 @@ func (m *machine) rebuilt(w *world, n int) record {
 		r.state = captured
 	}
 	return r
+}
+
+// rebuiltRefunded is the state of a payment whose money went back: by a refund of
+// ours, or by a hand that came between.
+func (m *machine) rebuiltRefunded(s *slot, r record) state {
+	if r.claim > 0 && !r.post.refund() && !m.released(s.journal[r.claim-1]) {
+		return blocked
+	}
+	return refunded
 }
 
 // cardWay is the way of every payment that the processor holds.

@@ -38,7 +38,8 @@ type Processor interface {
 	// Annotate merges metadata into the payment. With a claim's key there is one
 	// winner: everybody else gets ErrKeyReused.
 	Annotate(ctx context.Context, key, id string, metadata map[string]string) (Payment, error)
-	// List returns the payments created since an instant, newest first.
+	// List returns the payments created since an instant, newest first: all of them,
+	// or an error. The list is read from the payments themselves and lags behind nothing.
 	List(ctx context.Context, since time.Time) ([]Payment, error)
 	// Webhook verifies the signature of a delivery and tells which payment it is
 	// about. ErrSignature when the delivery cannot be trusted. An event is a hint:

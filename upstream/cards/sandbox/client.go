@@ -27,6 +27,10 @@ const (
 	// stays well under maxAnswer.
 	listPage = 500
 
+	// maxListed bounds memory. A list that is longer is an error, since one that is
+	// cut off would hide payments from whoever rebuilds from it.
+	maxListed = 50_000
+
 	// maxAnswer bounds what is read of an answer.
 	maxAnswer = 32 << 20
 )
@@ -100,11 +104,11 @@ func (c *Client) Annotate(ctx context.Context, key, id string, metadata map[stri
 }
 
 // List returns the payments created since an instant, newest first, of all
-// pages.
+// pages; more than fifty thousand are an error.
 func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, error) {
 	query := url.Values{"limit": {strconv.Itoa(listPage)}, "since": {since.UTC().Format(time.RFC3339Nano)}}
 	var all []cards.Payment
-	for {
+	for len(all) < maxListed {
 		var page paymentList
 		if err := c.do(ctx, call{method: http.MethodGet, path: "/payments?" + query.Encode()}, &page); err != nil {
 			return nil, err
@@ -117,6 +121,7 @@ func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, er
 		}
 		query.Set("before", page.Next)
 	}
+	return nil, fmt.Errorf("sandbox: list: more than %d payments since %s", maxListed, since.UTC().Format(time.RFC3339))
 }
 
 // onPayment makes a call below one payment's path, and holds the answer to be
