@@ -113,7 +113,7 @@ func (s *Store) Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment
 	switch {
 	case err != nil:
 		return nil, err
-	case fields[0] == nil:
+	case fields[0] == nil && fields[1] == nil:
 		return nil, flows.ErrNotFound
 	}
 	return s.payment(key, fields)

@@ -36,10 +36,10 @@ return 1
 // there is no payment.
 var loadRegistration = redis.NewScript(`
 local r = redis.call('HMGET', KEYS[1], 'version', 'body', 'generation')
-if not r[1] then return {} end
+if not (r[1] or r[2]) then return {} end
 if r[3] ~= '0' then
   local p = redis.call('HMGET', ARGV[1] .. (r[3] or ''), 'version', 'body', 'state')
-  if p[1] then r[4] = p[1]; r[5] = p[2]; r[6] = p[3] end
+  if p[1] or p[2] then r[4] = p[1]; r[5] = p[2]; r[6] = p[3] end
 end
 return r
 `)
@@ -106,7 +106,7 @@ func (s *Store) record(key string, version, body, record any) (int64, error) {
 	digits, okVersion := version.(string)
 	sealed, okBody := body.(string)
 	if !okVersion || !okBody {
-		return 0, errReply
+		return 0, fmt.Errorf("%w: %s: a field is missing", flows.ErrDamaged, key)
 	}
 	if err := s.open(key, sealed, record); err != nil {
 		return 0, err
