@@ -330,6 +330,11 @@ func (m *Payments) storeRebuilt(ctx context.Context, r *Registration, p *Payment
 		return false, storageFailed(err)
 	}
 	m.cfg.Log.Warn("payment rebuilt", "payment", p.ID, "state", p.State, "reason", p.Reason)
+	if !p.State.Final() {
+		if err := m.cfg.Queue.EnqueueAdvance(ctx, p.ID); err != nil {
+			m.cfg.Log.Warn("look not enqueued", "payment", p.ID, "error", err) // the next sweep finds it
+		}
+	}
 	return true, nil
 }
 

@@ -1,0 +1,152 @@
+package e2e_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/e2e/stripetest"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/clubsim"
+)
+
+// TestEverythingRestartsEmpty: the gateway is killed with the money taken, and
+// comes back before a Redis that never heard of it. Whether the club system booked
+// the payment decides what becomes of it.
+func TestEverythingRestartsEmpty(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		until func(*testing.T, setting, *frontdesktest.Client, api.Payment) // the moment of the power cut
+		end   api.PaymentState
+	}{
+		"the answer was under way": {func(t *testing.T, s setting, c *frontdesktest.Client, payment api.Payment) {
+			hold := s.outside.HoldAnswers(http.MethodPost, "/sales/*/payments")
+			c.Confirm(payment, "4242424242424242")
+			<-hold.Reached
+		}, api.InDoubt},
+		"the club system let nobody in": {func(t *testing.T, s setting, c *frontdesktest.Client, payment api.Payment) {
+			s.fault(t, clubsim.Fault{Match: recording, Kind: "error_before", Status: 401})
+			c.Confirm(payment, "4242424242424242")
+			frontdesktest.Eventually(t, "a claim is given up", func() bool {
+				return s.outside.Cards.Payments()[0].Metadata["fd_release_1"] != ""
+			})
+		}, api.Recorded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSetting(t)
+			doomed, c := s.gateway(t)
+			registration := c.Register()
+			payment := c.Pay(registration.Id)
+			test.until(t, s, c, payment)
+			doomed.Kill()
+			s.outside.Release()
+			if err := s.outside.Sim.SetFaults(nil); err != nil {
+				t.Fatal(err)
+			}
+			if held := s.outside.Cards.Payments()[0]; held.State != cards.Captured {
+				t.Fatalf("the processor says %s", held.State)
+			}
+			s.redis = frontdesktest.NewRedis(t)
+			_, again := s.gateway(t)
+			again.Token = c.Token
+			end := again.AwaitPayment(registration.Id, test.end)
+			if end.Payment.Id != payment.Id || end.Payment.Retry != api.PaymentRetryNever || len(end.Next) != 0 {
+				t.Errorf("the holder sees %+v", end)
+			}
+			stranger := frontdesktest.NewClient(t, again.URL)
+			other := stranger.Register()
+			stranger.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem(api.NotFound)
+			stranger.Registration(other.Id)
+			s.expectOnePayment(t, payment.Amount.Amount)
+			if held := s.outside.Cards.Payments(); len(held) != 1 || held[0].Refunded != 0 {
+				t.Errorf("the processor holds %+v", held)
+			}
+		})
+	}
+}
+
+// TestRedisIsEmptied under a gateway that runs, and the buyer just looks again.
+func TestRedisIsEmptied(t *testing.T) {
+	t.Parallel()
+	s := newSetting(t)
+	_, c := s.gateway(t)
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	empty(t, s.redis)
+	if seen := c.Registration(registration.Id); seen.Payment == nil || seen.Payment.Id != payment.Id || seen.State != api.Paying {
+		t.Errorf("the holder sees %+v", seen)
+	}
+	again := c.Pay(registration.Id)
+	if again.Id != payment.Id {
+		t.Errorf("payment %s beside %s", again.Id, payment.Id)
+	}
+	c.Confirm(again, "4242424242424242")
+	c.Await(registration.Id, api.Completed)
+	s.expectOnePayment(t, payment.Amount.Amount)
+}
+
+func empty(t *testing.T, redisURL string) {
+	t.Helper()
+	options, err := redis.ParseURL(redisURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	defer client.Close()
+	if err := client.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStripeAfterRedisIsLost rebuilds from that processor's list.
+func TestStripeAfterRedisIsLost(t *testing.T) {
+	t.Parallel()
+	s := newSetting(t)
+	processor := stripetest.New(stripetest.Config{})
+	t.Cleanup(processor.Close)
+	start := func(redisURL string) *frontdesktest.Process {
+		return frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.outside.URL+"/sim", "FRONTDESK_REDIS_URL="+redisURL,
+			"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
+			"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)
+	}
+	doomed := start(s.redis)
+	processor.SetWebhooks(stripetest.Normal, doomed.URL+"/v1/webhooks/card")
+	c := frontdesktest.NewClient(t, doomed.URL)
+	doubtful, waiting := c.Register(), frontdesktest.NewClient(t, doomed.URL)
+	other := waiting.Register()
+	first, second := c.Pay(doubtful.Id), waiting.Pay(other.Id)
+	ids := map[string]string{}
+	for _, held := range processor.Payments() {
+		ids[held.Metadata["fd_registration"]] = held.ID
+	}
+	hold := s.outside.HoldAnswers(http.MethodPost, "/sales/*/payments")
+	if _, err := processor.Confirm(ids[doubtful.Id], "4242424242424242"); err != nil {
+		t.Fatal(err)
+	}
+	<-hold.Reached
+	doomed.Kill()
+	s.outside.Release()
+
+	gateway := start(frontdesktest.NewRedis(t))
+	processor.SetWebhooks(stripetest.Normal, gateway.URL+"/v1/webhooks/card")
+	again, waitingAgain := frontdesktest.NewClient(t, gateway.URL), frontdesktest.NewClient(t, gateway.URL)
+	again.Token, waitingAgain.Token = c.Token, waiting.Token
+	if end := again.AwaitPayment(doubtful.Id, api.InDoubt); end.Payment.Id != first.Id {
+		t.Errorf("the holder sees %+v", end)
+	}
+	seen := waitingAgain.Registration(other.Id)
+	if seen.Payment == nil || seen.Payment.Id != second.Id || value(seen.Payment.Card.ClientSecret) != value(second.Card.ClientSecret) {
+		t.Fatalf("the holder sees %+v", seen)
+	}
+	if _, err := processor.Confirm(ids[other.Id], "4242424242424242"); err != nil {
+		t.Fatal(err)
+	}
+	waitingAgain.Await(other.Id, api.Completed)
+	if audit := s.outside.Sim.Audit(); !audit.OK || len(s.outside.Sim.Ledger()) != 2 {
+		t.Errorf("the audit finds %+v, the ledger %+v", audit, s.outside.Sim.Ledger())
+	}
+}
