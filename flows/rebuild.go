@@ -238,11 +238,16 @@ func (m *Payments) restore(ctx context.Context, group []account) error {
 	if err := m.findKnown(ctx, group); err != nil || len(group) == 1 && !group[0].lost() {
 		return err
 	}
-	slices.SortFunc(group, byWeight)
 	r, latest, err := m.cfg.Store.Registration(ctx, group[0].proven.Registration)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return storageFailed(err)
 	}
+	// Others rebuild at the same time: what is missing now is not what the
+	// registration was read with.
+	if err := m.findKnown(ctx, group); err != nil {
+		return err
+	}
+	slices.SortFunc(group, byWeight)
 	for i, a := range group {
 		newest := r == nil || a.proven.Generation > r.Generation || a.proven.Generation == r.Generation && latest == nil
 		if !a.lost() || !newest {
@@ -401,6 +406,9 @@ func (m *Payments) storeSurplus(ctx context.Context, p *Payment, s step) error {
 	stored, err := m.storeRebuilt(ctx, nil, p)
 	if stored || err != nil {
 		return err
+	}
+	if known, err := m.lookUp(ctx, p); known != nil || err != nil {
+		return err // somebody else was faster
 	}
 	p.ID = surplusID(p)
 	_, err = m.storeRebuilt(ctx, nil, p)

@@ -226,8 +226,21 @@ func TestTwoRebuildsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	gateways := []*gateway{w.gateway(), w.gateway(), w.gateway()}
+	for range 20 {
+		w.rebuildAtOnce(gateways, false)
+	}
+	w.rebuildAtOnce(gateways, true)
+}
+
+func (w *world) rebuildAtOnce(gateways []*gateway, twins bool) {
+	t := w.T
+	t.Helper()
+	posted := w.posted()
 	p := w.authorised(gateways[0])
-	twin := w.twin(p)
+	all := []*flows.Payment{p}
+	if twins {
+		all = append(all, w.twin(p))
+	}
 	w.wipe()
 	var group sync.WaitGroup
 	for range 4 {
@@ -243,14 +256,17 @@ func TestTwoRebuildsAtOnce(t *testing.T) {
 	group.Wait()
 	w.rebuild(gateways[0])
 	w.settleAll(gateways[0])
-	for _, each := range []*flows.Payment{p, twin} {
+	if keys := w.redis.Keys(t.Context(), "fd:{"+p.Registration+"}:payment:*").Val(); len(keys) != len(all) {
+		t.Errorf("Redis holds %v for %d payments", keys, len(all))
+	}
+	for _, each := range all {
 		if held := w.held(each); held.State != cards.Captured && held.State != cards.Cancelled {
 			t.Errorf("a payment is %s", held.State)
 		}
 	}
 	end := w.stored(gateways[0], p.ID)
-	if n := strings.Count(w.log.String(), `msg="payment rebuilt" payment=`+string(p.ID)+" "); n != 1 || w.posted() != 1 {
-		t.Errorf("rebuilt %d times, and %s after %d calls", n, end.State, w.posted())
+	if n := strings.Count(w.log.String(), `msg="payment rebuilt" payment=`+string(p.ID)+" "); n != 1 || w.posted() != posted+1 {
+		t.Errorf("rebuilt %d times, and %s after %d calls", n, end.State, w.posted()-posted)
 	}
 	w.expectSound(end)
 }
