@@ -65,11 +65,18 @@ type Config struct {
 	StripeHookSecret string   `help:"Stripe: signing secret of the webhook endpoint." name:"stripe-webhook-secret" env:"FRONTDESK_STRIPE_WEBHOOK_SECRET"`
 	StripeURL        string   `help:"Stripe: another address of its API, for tests." env:"FRONTDESK_STRIPE_URL"`
 	SealKeys         []string `help:"Keys that seal what Redis keeps: base64 of at least 32 bytes each, the current one first." env:"FRONTDESK_SEAL_KEYS"`
+	StaffKeys        []string `help:"Keys by which a kiosk or the desk proves to be staff, at least 16 characters each." env:"FRONTDESK_STAFF_KEYS"`
 	AllowedOrigins   []string `help:"Other origins of front ends; * stands for any page on this machine (not in live mode)." env:"FRONTDESK_ALLOWED_ORIGINS"`
 }
 
 // demoSealKey seals nothing of value; live mode refuses it.
 const demoSealKey = "ZnJvbnRkZXNrLWRlbW8tc2VhbC1rZXktMDEyMzQ1Njc="
+
+// demoStaffKey lets front-end developers be staff; live mode refuses it.
+const demoStaffKey = "demo-staff-key-1"
+
+// leastStaffKey is what nobody can try out, in characters.
+const leastStaffKey = 16
 
 type commands struct {
 	Serve   serveCommand   `cmd:"" default:"withargs" help:"Run the gateway (the default)."`
@@ -209,6 +216,7 @@ func (cfg Config) check() error {
 		}
 		problems = append(problems, errors.New("live mode cannot start yet: this version does not check what a Redis that holds payments must promise"))
 	}
+	problems = append(problems, cfg.checkStaffKeys()...)
 	if _, err := keyring(cfg.SealKeys); err != nil && len(cfg.SealKeys) > 0 {
 		problems = append(problems, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err))
 	}
@@ -216,6 +224,18 @@ func (cfg Config) check() error {
 		return fmt.Errorf("cannot start in %s mode:\n%w", cfg.Mode, errors.Join(problems...))
 	}
 	return nil
+}
+
+func (cfg Config) checkStaffKeys() (problems []error) {
+	for i, key := range cfg.StaffKeys {
+		if len(strings.TrimSpace(key)) < leastStaffKey {
+			problems = append(problems, fmt.Errorf("FRONTDESK_STAFF_KEYS: key %d has fewer than %d characters", i+1, leastStaffKey))
+		}
+		if strings.TrimSpace(key) == demoStaffKey && cfg.Mode == "live" {
+			problems = append(problems, fmt.Errorf("FRONTDESK_STAFF_KEYS: key %d is the demo key, which everybody knows", i+1))
+		}
+	}
+	return problems
 }
 
 // setDefaults fills in what mock and test mode need not be told.
@@ -238,6 +258,12 @@ func (cfg *Config) setDefaults(listener net.Listener) {
 	set(&cfg.ClubGatewayKey, clubsim.DemoGatewayKey)
 	if len(cfg.SealKeys) == 0 {
 		cfg.SealKeys = []string{demoSealKey}
+	}
+	if len(cfg.StaffKeys) == 0 && cfg.Mode != "live" {
+		cfg.StaffKeys = []string{demoStaffKey}
+	}
+	for i, key := range cfg.StaffKeys {
+		cfg.StaffKeys[i] = strings.TrimSpace(key)
 	}
 	if len(cfg.AllowedOrigins) == 0 {
 		cfg.AllowedOrigins = []string{"*"}
@@ -279,7 +305,7 @@ func (cfg Config) build(log *slog.Logger) (http.Handler, *flows.Worker, error) {
 	edge, err := handlers.New(handlers.Config{
 		Registrations: registrations, Payments: payments, Catalogue: catalogue, Changes: changes, Store: records, Cards: processor,
 		Contract: contract, Site: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
-		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, PublishableKey: cfg.StripePublicKey,
+		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
 		Now: time.Now, After: time.After, Log: log,
 	})
 	return edge, worker, err
@@ -426,6 +452,11 @@ func (cfg Config) greet(w io.Writer) {
 
 `, cfg.PublicURL)
 	greetDemo(w)
+	for _, key := range cfg.StaffKeys {
+		if key == demoStaffKey {
+			fmt.Fprintf(w, "  Staff key           %s, in the header X-Frontdesk-Staff-Key\n", key)
+		}
+	}
 }
 
 // greetDemo says what to type into the doubles.

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -126,21 +127,6 @@ func (e OfferNeeds) Valid() bool {
 	}
 }
 
-// Defines values for PaymentMethod.
-const (
-	PaymentMethodCard PaymentMethod = "card"
-)
-
-// Valid indicates whether the value is a known member of the PaymentMethod enum.
-func (e PaymentMethod) Valid() bool {
-	switch e {
-	case PaymentMethodCard:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for PaymentRetry.
 const (
 	PaymentRetryNever   PaymentRetry = "never"
@@ -195,6 +181,30 @@ func (e PaymentState) Valid() bool {
 	}
 }
 
+// Defines values for PaymentMethod.
+const (
+	PaymentMethodCard  PaymentMethod = "card"
+	PaymentMethodDesk  PaymentMethod = "desk"
+	PaymentMethodFree  PaymentMethod = "free"
+	PaymentMethodLater PaymentMethod = "later"
+)
+
+// Valid indicates whether the value is a known member of the PaymentMethod enum.
+func (e PaymentMethod) Valid() bool {
+	switch e {
+	case PaymentMethodCard:
+		return true
+	case PaymentMethodDesk:
+		return true
+	case PaymentMethodFree:
+		return true
+	case PaymentMethodLater:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PersonGender.
 const (
 	Female PersonGender = "female"
@@ -239,6 +249,7 @@ func (e ProblemRetry) Valid() bool {
 
 // Defines values for ProblemCode.
 const (
+	AmountDue             ProblemCode = "amount_due"
 	CartChanged           ProblemCode = "cart_changed"
 	CartEmpty             ProblemCode = "cart_empty"
 	CartFrozen            ProblemCode = "cart_frozen"
@@ -257,10 +268,13 @@ const (
 	NotFound              ProblemCode = "not_found"
 	NothingDue            ProblemCode = "nothing_due"
 	OfferNotAvailable     ProblemCode = "offer_not_available"
+	PaymentExists         ProblemCode = "payment_exists"
 	PaymentUnderWay       ProblemCode = "payment_under_way"
 	PersonRequired        ProblemCode = "person_required"
 	ProcessorUnavailable  ProblemCode = "processor_unavailable"
 	RegistrationClosed    ProblemCode = "registration_closed"
+	StaffKeyUnknown       ProblemCode = "staff_key_unknown"
+	StaffOnly             ProblemCode = "staff_only"
 	StorageUnavailable    ProblemCode = "storage_unavailable"
 	TooLarge              ProblemCode = "too_large"
 	WebhookUntrusted      ProblemCode = "webhook_untrusted"
@@ -269,6 +283,8 @@ const (
 // Valid indicates whether the value is a known member of the ProblemCode enum.
 func (e ProblemCode) Valid() bool {
 	switch e {
+	case AmountDue:
+		return true
 	case CartChanged:
 		return true
 	case CartEmpty:
@@ -305,6 +321,8 @@ func (e ProblemCode) Valid() bool {
 		return true
 	case OfferNotAvailable:
 		return true
+	case PaymentExists:
+		return true
 	case PaymentUnderWay:
 		return true
 	case PersonRequired:
@@ -312,6 +330,10 @@ func (e ProblemCode) Valid() bool {
 	case ProcessorUnavailable:
 		return true
 	case RegistrationClosed:
+		return true
+	case StaffKeyUnknown:
+		return true
+	case StaffOnly:
 		return true
 	case StorageUnavailable:
 		return true
@@ -453,15 +475,21 @@ func (e SchedulePartKind) Valid() bool {
 	}
 }
 
-// Defines values for StartPaymentMethod.
+// Defines values for StartDeskPaymentMean.
 const (
-	StartPaymentMethodCard StartPaymentMethod = "card"
+	StartDeskPaymentMeanCard   StartDeskPaymentMean = "card"
+	StartDeskPaymentMeanCash   StartDeskPaymentMean = "cash"
+	StartDeskPaymentMeanCheque StartDeskPaymentMean = "cheque"
 )
 
-// Valid indicates whether the value is a known member of the StartPaymentMethod enum.
-func (e StartPaymentMethod) Valid() bool {
+// Valid indicates whether the value is a known member of the StartDeskPaymentMean enum.
+func (e StartDeskPaymentMean) Valid() bool {
 	switch e {
-	case StartPaymentMethodCard:
+	case StartDeskPaymentMeanCard:
+		return true
+	case StartDeskPaymentMeanCash:
+		return true
+	case StartDeskPaymentMeanCheque:
 		return true
 	default:
 		return false
@@ -509,6 +537,9 @@ type Action struct {
 	Action ActionAction `json:"action"`
 	Href   string       `json:"href"`
 	Method ActionMethod `json:"method"`
+
+	// Methods Only with `pay`, the ways to settle that can be asked for now. `desk` is shown to staff alone.
+	Methods *[]PaymentMethod `json:"methods,omitempty"`
 }
 
 // ActionAction defines model for Action.Action.
@@ -549,7 +580,7 @@ type BillingEntry struct {
 	Times *int `json:"times,omitempty"`
 }
 
-// CardPayment defines model for CardPayment.
+// CardPayment Present with the method `card` alone.
 type CardPayment struct {
 	ClientSecret *string `json:"clientSecret,omitempty"`
 
@@ -659,6 +690,31 @@ type DebitDayList struct {
 	Items []DebitDay `json:"items"`
 }
 
+// DeskCard defines model for DeskCard.
+type DeskCard struct {
+	// Amount Minor units (cents).
+	Amount int64 `json:"amount"`
+
+	// Network The network of the card as the club system names it, such as `CBGroup` or `External`.
+	Network string `json:"network"`
+}
+
+// DeskCheque defines model for DeskCheque.
+type DeskCheque struct {
+	// Amount Minor units (cents).
+	Amount int64 `json:"amount"`
+
+	// Bank Its name.
+	Bank string `json:"bank" validate:"notblank"`
+
+	// Code The cheque's number.
+	Code               string `json:"code" validate:"notblank"`
+	DepositDesiredDate string `json:"depositDesiredDate" validate:"datetime=2006-01-02"`
+
+	// Owner Who signed it.
+	Owner string `json:"owner" validate:"notblank"`
+}
+
 // FieldProblem defines model for FieldProblem.
 type FieldProblem struct {
 	Message string `json:"message"`
@@ -728,9 +784,11 @@ type OfferNeeds string
 
 // Payment defines model for Payment.
 type Payment struct {
-	Amount Money        `json:"amount"`
-	Card   *CardPayment `json:"card,omitempty"`
-	Id     Id           `json:"id"`
+	Amount Money `json:"amount"`
+
+	// Card Present with the method `card` alone.
+	Card *CardPayment `json:"card,omitempty"`
+	Id   Id           `json:"id"`
 
 	// Message Fit to be shown to the visitor.
 	Message *string       `json:"message,omitempty"`
@@ -739,22 +797,24 @@ type Payment struct {
 	// Retry Whether to ask for a payment again: `new` with a new key. A front end that obeys it cannot make anybody pay twice.
 	Retry PaymentRetry `json:"retry"`
 
-	// State `requires_action`: send the buyer to the processor. `processing`: wait. `recorded`: paid and recorded.
-	// `declined`: the card was refused, nothing was charged. `cancelled`: nothing was charged. `in_doubt`: paid,
-	// being recorded, do not pay again. `refunded`: the money was given back.
+	// State `requires_action`: send the buyer to the processor. `processing`: wait. `recorded`: settled, and recorded by the
+	// club system. `declined`: the card was refused, nothing was charged. `cancelled`: nothing was charged or
+	// settled. `in_doubt`: paid, deferred or confirmed, being recorded, do not pay again. `refunded`: the money was
+	// given back.
 	State PaymentState `json:"state"`
 }
-
-// PaymentMethod defines model for Payment.Method.
-type PaymentMethod string
 
 // PaymentRetry Whether to ask for a payment again: `new` with a new key. A front end that obeys it cannot make anybody pay twice.
 type PaymentRetry string
 
-// PaymentState `requires_action`: send the buyer to the processor. `processing`: wait. `recorded`: paid and recorded.
-// `declined`: the card was refused, nothing was charged. `cancelled`: nothing was charged. `in_doubt`: paid,
-// being recorded, do not pay again. `refunded`: the money was given back.
+// PaymentState `requires_action`: send the buyer to the processor. `processing`: wait. `recorded`: settled, and recorded by the
+// club system. `declined`: the card was refused, nothing was charged. `cancelled`: nothing was charged or
+// settled. `in_doubt`: paid, deferred or confirmed, being recorded, do not pay again. `refunded`: the money was
+// given back.
 type PaymentState string
+
+// PaymentMethod defines model for PaymentMethod.
+type PaymentMethod string
 
 // Person defines model for Person.
 type Person struct {
@@ -784,6 +844,8 @@ type Problem struct {
 	// | `method_not_allowed` | 405 | the path exists, the method does not |
 	// | `too_large` | 413 | the body is larger than 64 KiB |
 	// | `forbidden_origin` | 403 | a cookie session was used from another site |
+	// | `staff_key_unknown` | 401 | the `X-Frontdesk-Staff-Key` is none of the club's |
+	// | `staff_only` | 403 | only staff may do this: it needs an `X-Frontdesk-Staff-Key` |
 	// | `key_reused` | 422 | the `Idempotency-Key` was used with another request |
 	// | `key_in_use` | 409 | the first request with this `Idempotency-Key` is still running |
 	// | `conflict` | 409 | somebody changed the registration at the same moment; read it again |
@@ -792,7 +854,9 @@ type Problem struct {
 	// | `cart_invalid` | 409 | the club system does not accept the cart; its `problems` say why |
 	// | `cart_changed` | 409 | the club system changed the cart since it was shown; read it, and ask again with a new key |
 	// | `mandate_required` | 409 | an offer in the cart needs a signed direct debit mandate first |
-	// | `nothing_due` | 409 | the amount is zero, so there is nothing to pay by card |
+	// | `nothing_due` | 409 | the amount is zero, so it can only be settled as `free` |
+	// | `amount_due` | 409 | an amount is due, so it cannot be settled as `free` |
+	// | `payment_exists` | 409 | another payment lives, by another method or in other words; follow it, or abandon the registration |
 	// | `person_required` | 409 | the buyer's details come first |
 	// | `registration_closed` | 409 | it is completed, abandoned, expired, or with the club's staff |
 	// | `payment_under_way` | 409 | money may have moved, so this can no longer be undone here |
@@ -828,6 +892,8 @@ type ProblemRetry string
 // | `method_not_allowed` | 405 | the path exists, the method does not |
 // | `too_large` | 413 | the body is larger than 64 KiB |
 // | `forbidden_origin` | 403 | a cookie session was used from another site |
+// | `staff_key_unknown` | 401 | the `X-Frontdesk-Staff-Key` is none of the club's |
+// | `staff_only` | 403 | only staff may do this: it needs an `X-Frontdesk-Staff-Key` |
 // | `key_reused` | 422 | the `Idempotency-Key` was used with another request |
 // | `key_in_use` | 409 | the first request with this `Idempotency-Key` is still running |
 // | `conflict` | 409 | somebody changed the registration at the same moment; read it again |
@@ -836,7 +902,9 @@ type ProblemRetry string
 // | `cart_invalid` | 409 | the club system does not accept the cart; its `problems` say why |
 // | `cart_changed` | 409 | the club system changed the cart since it was shown; read it, and ask again with a new key |
 // | `mandate_required` | 409 | an offer in the cart needs a signed direct debit mandate first |
-// | `nothing_due` | 409 | the amount is zero, so there is nothing to pay by card |
+// | `nothing_due` | 409 | the amount is zero, so it can only be settled as `free` |
+// | `amount_due` | 409 | an amount is due, so it cannot be settled as `free` |
+// | `payment_exists` | 409 | another payment lives, by another method or in other words; follow it, or abandon the registration |
 // | `person_required` | 409 | the buyer's details come first |
 // | `registration_closed` | 409 | it is completed, abandoned, expired, or with the club's staff |
 // | `payment_under_way` | 409 | money may have moved, so this can no longer be undone here |
@@ -886,7 +954,7 @@ type Registration struct {
 	// State `attention`: the club's staff look into it; nothing more is asked of the visitor.
 	State RegistrationState `json:"state"`
 
-	// Token Only in the answer that started the registration: 256 random bits that prove whose it is.
+	// Token Only in the answer that started the registration: 256 random bits, signed, that prove whose it is.
 	Token *string `json:"token,omitempty"`
 }
 
@@ -1122,26 +1190,55 @@ type ScheduleRecurrence struct {
 // | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
 type ScheduleRules = []string
 
-// StartPayment defines model for StartPayment.
-type StartPayment struct {
-	Method StartPaymentMethod `json:"method"`
+// StartCardPayment defines model for StartCardPayment.
+type StartCardPayment struct {
+	Method PaymentMethod `json:"method"`
 
 	// ReturnUrl Where the processor sends the buyer's browser back to; the signup site when left out.
 	ReturnUrl *string `json:"returnUrl,omitempty" validate:"omitempty,http_url"`
 }
 
-// StartPaymentMethod defines model for StartPayment.Method.
-type StartPaymentMethod string
+// StartDeskPayment defines model for StartDeskPayment.
+type StartDeskPayment struct {
+	// Cards With the mean `card`, and with no other. The amounts add up to the amount due.
+	Cards *[]DeskCard `json:"cards,omitempty" validate:"required_if=Mean card,excluded_unless=Mean card"`
+
+	// Cheques With the mean `cheque`, and with no other. The amounts add up to the amount due.
+	Cheques *[]DeskCheque        `json:"cheques,omitempty" validate:"required_if=Mean cheque,excluded_unless=Mean cheque,omitempty,dive"`
+	Mean    StartDeskPaymentMean `json:"mean"`
+	Method  PaymentMethod        `json:"method"`
+}
+
+// StartDeskPaymentMean defines model for StartDeskPayment.Mean.
+type StartDeskPaymentMean string
+
+// StartFreePayment defines model for StartFreePayment.
+type StartFreePayment struct {
+	Method PaymentMethod `json:"method"`
+}
+
+// StartLaterPayment defines model for StartLaterPayment.
+type StartLaterPayment struct {
+	// DueDate Today or later, within a year: the amount is overdue after it.
+	DueDate string        `json:"dueDate" validate:"duedate"`
+	Method  PaymentMethod `json:"method"`
+}
+
+// StartPayment defines model for StartPayment.
+type StartPayment struct {
+	union json.RawMessage
+}
 
 // StartRegistration defines model for StartRegistration.
 type StartRegistration struct {
+	// Channel Where the visitor is: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are meant for staff.
 	Channel *StartRegistrationChannel `json:"channel,omitempty"`
 	ClubId  Id                        `json:"clubId"`
 	Items   *[]NewItem                `json:"items,omitempty" validate:"omitempty,dive"`
 	Person  *Person                   `json:"person,omitempty"`
 }
 
-// StartRegistrationChannel defines model for StartRegistration.Channel.
+// StartRegistrationChannel Where the visitor is: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are meant for staff.
 type StartRegistrationChannel string
 
 // ClubId defines model for ClubId.
@@ -1220,6 +1317,179 @@ type StartPaymentJSONRequestBody = StartPayment
 // PutPersonJSONRequestBody defines body for PutPerson for application/json ContentType.
 type PutPersonJSONRequestBody = Person
 
+// AsStartCardPayment returns the union data inside the StartPayment as a StartCardPayment
+func (t StartPayment) AsStartCardPayment() (StartCardPayment, error) {
+	var body StartCardPayment
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromStartCardPayment overwrites any union data inside the StartPayment as the provided StartCardPayment
+func (t *StartPayment) FromStartCardPayment(v StartCardPayment) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"method":"card"}`))
+	t.union = b
+	return err
+}
+
+// MergeStartCardPayment performs a merge with any union data inside the StartPayment, using the provided StartCardPayment
+func (t *StartPayment) MergeStartCardPayment(v StartCardPayment) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"method":"card"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsStartLaterPayment returns the union data inside the StartPayment as a StartLaterPayment
+func (t StartPayment) AsStartLaterPayment() (StartLaterPayment, error) {
+	var body StartLaterPayment
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromStartLaterPayment overwrites any union data inside the StartPayment as the provided StartLaterPayment
+func (t *StartPayment) FromStartLaterPayment(v StartLaterPayment) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"method":"later"}`))
+	t.union = b
+	return err
+}
+
+// MergeStartLaterPayment performs a merge with any union data inside the StartPayment, using the provided StartLaterPayment
+func (t *StartPayment) MergeStartLaterPayment(v StartLaterPayment) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"method":"later"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsStartFreePayment returns the union data inside the StartPayment as a StartFreePayment
+func (t StartPayment) AsStartFreePayment() (StartFreePayment, error) {
+	var body StartFreePayment
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromStartFreePayment overwrites any union data inside the StartPayment as the provided StartFreePayment
+func (t *StartPayment) FromStartFreePayment(v StartFreePayment) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"method":"free"}`))
+	t.union = b
+	return err
+}
+
+// MergeStartFreePayment performs a merge with any union data inside the StartPayment, using the provided StartFreePayment
+func (t *StartPayment) MergeStartFreePayment(v StartFreePayment) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"method":"free"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsStartDeskPayment returns the union data inside the StartPayment as a StartDeskPayment
+func (t StartPayment) AsStartDeskPayment() (StartDeskPayment, error) {
+	var body StartDeskPayment
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromStartDeskPayment overwrites any union data inside the StartPayment as the provided StartDeskPayment
+func (t *StartPayment) FromStartDeskPayment(v StartDeskPayment) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"method":"desk"}`))
+	t.union = b
+	return err
+}
+
+// MergeStartDeskPayment performs a merge with any union data inside the StartPayment, using the provided StartDeskPayment
+func (t *StartPayment) MergeStartDeskPayment(v StartDeskPayment) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"method":"desk"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t StartPayment) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"method"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t StartPayment) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "card":
+		return t.AsStartCardPayment()
+	case "desk":
+		return t.AsStartDeskPayment()
+	case "free":
+		return t.AsStartFreePayment()
+	case "later":
+		return t.AsStartLaterPayment()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t StartPayment) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *StartPayment) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// GetHealth The process is alive
@@ -1261,7 +1531,7 @@ type ServerInterface interface {
 	// GetPayment The registration's latest payment
 	// (GET /v1/registrations/{id}/payment)
 	GetPayment(ctx echo.Context, id RegistrationId) error
-	// StartPayment Pay by card
+	// StartPayment Settle the cart
 	// (POST /v1/registrations/{id}/payment)
 	StartPayment(ctx echo.Context, id RegistrationId, params StartPaymentParams) error
 	// PutPerson Fill in or correct the buyer's details
@@ -2345,7 +2615,7 @@ type StrictServerInterface interface {
 	// GetPayment The registration's latest payment
 	// (GET /v1/registrations/{id}/payment)
 	GetPayment(ctx context.Context, request GetPaymentRequestObject) (GetPaymentResponseObject, error)
-	// StartPayment Pay by card
+	// StartPayment Settle the cart
 	// (POST /v1/registrations/{id}/payment)
 	StartPayment(ctx context.Context, request StartPaymentRequestObject) (StartPaymentResponseObject, error)
 	// PutPerson Fill in or correct the buyer's details

@@ -180,6 +180,9 @@ func (m *Payments) Look(ctx context.Context, p *Payment) *Payment {
 func (m *Payments) next(ctx context.Context, p *Payment) (step, error) {
 	switch p.State {
 	case Priced:
+		if !p.Method.witnessed() {
+			return m.prepareSettlement(ctx, p)
+		}
 		return m.createIntent(ctx, p)
 	case Intent:
 		return m.awaitBuyer(ctx, p)
@@ -199,6 +202,9 @@ func (m *Payments) next(ctx context.Context, p *Payment) (step, error) {
 	case Refunding:
 		return m.refund(ctx, p)
 	case InDoubt:
+		if !p.Method.witnessed() {
+			return wait(doubtEvery), nil // there is no journal to ask
+		}
 		return m.askJournal(ctx, p)
 	default:
 		return wait(0), nil
@@ -221,7 +227,7 @@ func (m *Payments) commit(ctx context.Context, p *Payment, s step) (*Payment, er
 	move := Move{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString(), Lease: s.lease, OwnerGone: s.ownerGone}
 	if next.State.Final() {
 		move.Keep = keepFinal
-		next.Payer = nil // that something was paid is kept for longer than by whom
+		next.Payer, next.Desk = nil, nil // that something was paid is kept for longer than by whom
 	}
 	if err := m.cfg.Store.Commit(ctx, move); err != nil {
 		return nil, err

@@ -9,15 +9,20 @@ import (
 
 // StartPayment asks for the payment of a registration.
 type StartPayment struct {
-	Method    string // card
-	ReturnURL string // empty: the signup site, with the registration's id
+	Method    Method
+	ReturnURL string // of ByCard; empty: the signup site, with the registration's id
+	DueDate   string // of Later, YYYY-MM-DD: the amount is overdue after it
+	Desk      *Desk  // of AtDesk
+	Staff     bool   // staff asks: nobody else may say AtDesk
 }
 
 // Pay starts the registration's payment, or goes on with the one that lives:
 // a sale has one payment, however often and from wherever it is asked for.
 //
-// An error means that there is nothing yet that the buyer could pay; asking
-// again goes on from there. Later on, whatever fails on the way, the answer is
+// PaymentExists when one lives that was asked for in other words.
+//
+// Any other error means that there is nothing yet that the buyer could pay;
+// asking again goes on from there. Later on, whatever fails on the way, the answer is
 // the payment as it stands: nobody reads "failed, try again" whose money may be
 // taken.
 func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayment) (*Payment, error) {
@@ -25,16 +30,22 @@ func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayme
 	if err != nil {
 		return nil, err
 	}
+	if in.Method == AtDesk && !in.Staff {
+		return nil, &Error{Code: StaffOnly, Detail: "Only the club's staff can say that money was taken at the desk."}
+	}
 	if !p.Live() {
 		if p, err = f.begin(ctx, r, p, in); err != nil {
 			return nil, err
 		}
 	}
+	if err := p.answers(in); err != nil {
+		return nil, err
+	}
 	latest, err := f.cfg.Payments.Advance(ctx, p.ID)
 	if latest != nil {
 		p = latest
 	}
-	if err != nil && p.State == Priced {
+	if err != nil && p.State == Priced && p.Method.witnessed() {
 		return nil, err
 	}
 	if err != nil {
@@ -54,27 +65,35 @@ func (f *Registrations) begin(ctx context.Context, r *Registration, last *Paymen
 		return nil, closed(phase)
 	}
 	if r.Sale == "" {
-		return nil, r.payableByCard()
+		return nil, r.payable(in.Method)
 	}
 	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.readAgain(ctx, r, at); err != nil {
+	if err := f.readAgain(ctx, r, at, in.Method); err != nil {
 		return nil, err
 	}
-	if err := r.payableByCard(); err != nil {
+	if err := r.payable(in.Method); err != nil {
 		return nil, err
+	}
+	if in.Desk != nil {
+		if err := in.Desk.check(r.Cart.Total); err != nil {
+			return nil, err
+		}
 	}
 	r.Generation++
 	now := f.cfg.Now()
 	p := &Payment{
 		ID: NewPaymentID(r.ID, r.Generation), Schema: PaymentSchema, State: Priced, Reason: "asked for by the buyer", Method: in.Method,
 		Registration: r.ID, Generation: r.Generation, ClientToken: r.ClientToken, Sale: r.Sale, Club: at.IRI, Node: at.Scope.Node,
-		Amount: r.Cart.Total, Currency: r.Cart.Currency, Cart: r.Cart.payable(), ReturnURL: f.returnURL(r, in.ReturnURL), SaleState: r.SaleState,
-		CreatedAt: now, UpdatedAt: now,
+		Amount: r.Cart.Total, Currency: r.Cart.Currency, Cart: r.Cart.agreed(), SaleState: r.SaleState,
+		DueDate: in.DueDate, Desk: in.Desk, Asked: in.asked(), CreatedAt: now, UpdatedAt: now,
 	}
-	f.cfg.Payments.address(p)
+	if p.Method.witnessed() {
+		p.ReturnURL = f.returnURL(r, in.ReturnURL)
+		f.cfg.Payments.address(p)
+	}
 	err = f.cfg.Store.StartPayment(ctx, r, p)
 	if errors.Is(err, ErrConflict) {
 		// Somebody else pressed "pay" in the same moment: theirs is the payment.
@@ -88,25 +107,25 @@ func (f *Registrations) begin(ctx context.Context, r *Registration, last *Paymen
 // readAgain reads the cart before it is paid. Nobody is asked for another amount
 // than the one that they were shown: a cart that changed meanwhile is stored, to
 // be looked at first.
-func (f *Registrations) readAgain(ctx context.Context, r *Registration, at Club) error {
+func (f *Registrations) readAgain(ctx context.Context, r *Registration, at Club, method Method) error {
 	seen := r.Cart
 	if err := f.readCart(ctx, r, at); err != nil {
 		return err
 	}
-	if seen.Total == r.Cart.Total && seen.Valid == r.Cart.Valid && sameCart(seen.payable(), r.Cart.payable()) {
+	if seen.Total == r.Cart.Total && seen.Valid == r.Cart.Valid && sameCart(seen.agreed(), r.Cart.agreed()) {
 		return nil
 	}
 	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
 		return storageFailed(err)
 	}
-	if err := r.payableByCard(); err != nil {
+	if err := r.payable(method); err != nil {
 		return err
 	}
 	return &Error{Code: CartChanged, Detail: "The club system has changed the cart since you saw it. Please look at it again before you pay."}
 }
 
-// payableByCard says why the cart cannot be paid by card; nil when it can.
-func (r *Registration) payableByCard() error {
+// payable says why the cart cannot be settled by a method; nil when it can.
+func (r *Registration) payable(method Method) error {
 	switch {
 	case r.Contact == nil:
 		return &Error{Code: PersonRequired, Detail: "The buyer's details are missing."}
@@ -116,8 +135,10 @@ func (r *Registration) payableByCard() error {
 		return &Error{Code: MandateRequired, Detail: "An offer in the cart needs a signed direct debit mandate before it can be paid."}
 	case !r.Cart.Valid:
 		return &Error{Code: CartInvalid, Detail: "The club does not accept the cart; its problems say why."}
-	case r.Cart.Total <= 0:
-		return &Error{Code: NothingDue, Detail: "There is nothing to pay by card."}
+	case r.Cart.Total <= 0 && method != Free:
+		return &Error{Code: NothingDue, Detail: "There is nothing to pay: the cart can only be settled as free."}
+	case r.Cart.Total > 0 && method == Free:
+		return &Error{Code: AmountDue, Detail: "There is an amount to pay, so the cart cannot be settled as free."}
 	}
 	return nil
 }
@@ -131,8 +152,8 @@ func (r *Registration) needsMandate() bool {
 	return false
 }
 
-// payable lists what the amount is for, to be compared before the capture.
-func (c Cart) payable() []CartLine {
+// agreed lists what the amount is for, to be compared before it is settled.
+func (c Cart) agreed() []CartLine {
 	lines := make([]CartLine, len(c.Lines))
 	for i, line := range c.Lines {
 		lines[i] = CartLine{Offer: line.Offer, Price: line.Price}
@@ -184,6 +205,15 @@ func (f *Registrations) PaymentByID(ctx context.Context, id, token string, payme
 // Cancel gives up a payment of which nothing was captured. PaymentUnderWay once money may have moved.
 func (m *Payments) Cancel(ctx context.Context, id PaymentID) (*Payment, error) {
 	for range maxSteps {
+		// A payment that is not known anywhere is given up before it is looked at: a look could send it.
+		waiting, err := m.cfg.Store.Payment(ctx, id)
+		if err == nil && waiting.State == Priced && !waiting.Method.witnessed() {
+			p, err := m.withdraw(ctx, waiting)
+			if errors.Is(err, ErrConflict) {
+				continue
+			}
+			return p, storageFailed(err)
+		}
 		p, err := m.Advance(ctx, id)
 		switch {
 		case err != nil && (p == nil || p.State == Priced || p.State == Intent || p.State == Cancelling):

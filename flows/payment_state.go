@@ -41,6 +41,10 @@ func (id PaymentID) Split() (registration string, generation int) {
 //	                                                   ├─→ in_doubt ── journalled answer
 //	                                                   └─→ refund_due ─→ refunding ─→ refunded
 //
+// A payment without a processor (see Method) has no way but priced ─→ sending ─→
+// recorded. From sending it falls back to priced where a card payment falls back
+// to captured, and to cancelled where a card payment becomes refund_due.
+//
 // Every state in which the processor is asked may become blocked: something
 // does not match, and no machine touches the payment any more.
 type PaymentState string
@@ -74,12 +78,12 @@ var PaymentStates = []PaymentState{
 // the one out of sending that a clear rejection allows; one starts from captured
 // when another payment of the sale counts; in_doubt never leads back to sending.
 var transitions = map[PaymentState][]PaymentState{
-	Priced:     {Intent, Blocked},
+	Priced:     {Intent, Sending, Cancelled, Blocked},
 	Intent:     {Authorised, Cancelling, Blocked},
 	Authorised: {Capturing, Cancelling, Blocked},
 	Capturing:  {Captured, Cancelling, Blocked},
 	Captured:   {Sending, RefundDue},
-	Sending:    {Recorded, Captured, RefundDue, InDoubt, Blocked},
+	Sending:    {Recorded, Captured, Priced, Cancelled, RefundDue, InDoubt, Blocked},
 	Cancelling: {Cancelled, Blocked},
 	RefundDue:  {Refunding},
 	Refunding:  {Refunded, Blocked},
@@ -107,7 +111,10 @@ type Payment struct {
 	Version      int64        `json:"-"` // counted by the store
 	State        PaymentState `json:"state"`
 	Reason       string       `json:"reason"` // of the last transition, for operators
-	Method       string       `json:"method"`
+	Method       Method       `json:"method"`
+	DueDate      string       `json:"dueDate,omitempty"` // of Later, YYYY-MM-DD
+	Desk         *Desk        `json:"desk,omitempty"`    // of AtDesk; dropped at the end
+	Asked        string       `json:"asked,omitempty"`   // digest of what was asked for beside the method
 	Registration string       `json:"registration"`
 	Generation   int          `json:"generation"`
 	ClientToken  string       `json:"clientToken"`
@@ -128,7 +135,7 @@ type Payment struct {
 	WebhookURL string `json:"webhookUrl"`
 	Signature  string `json:"signature"` // of the metadata, hex
 
-	Processor    string `json:"processor"`
+	Processor    string `json:"processor"` // empty for a payment without one, as all that the processor says
 	ProcessorID  string `json:"processorId,omitempty"`
 	RedirectURL  string `json:"redirectUrl,omitempty"`
 	ClientSecret string `json:"clientSecret,omitempty"`
@@ -210,6 +217,9 @@ type PaymentView struct {
 // View tells the buyer where the payment stands. Retry is never while money
 // may move or have moved: a front end that obeys it cannot make anybody pay twice.
 func (p *Payment) View() PaymentView {
+	if !p.Method.witnessed() {
+		return p.settlementView()
+	}
 	switch p.State {
 	case Priced:
 		return PaymentView{State: "processing", Retry: "same_key", Message: "We are preparing your payment."}

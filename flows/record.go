@@ -76,7 +76,13 @@ func (m *Payments) record(ctx context.Context, p *Payment) error {
 		}
 		return nil
 	}
-	result := m.claimAndSend(ctx, p, gate)
+	result := outcome{}
+	if p.Method.witnessed() {
+		result = m.claimAndSend(ctx, p, gate)
+	} else {
+		result = m.send(ctx, p, gate)
+		result.mark = "" // there is no journal
+	}
 	if result.mark == "release" {
 		// The release is written before anybody may claim again; if it cannot be
 		// written now, the record says that it is owed.
@@ -148,13 +154,9 @@ func (m *Payments) claim(ctx context.Context, p *Payment, gate club.Gate) (held 
 
 // send posts the payment and sorts the outcome: certain ones lead on, all else is doubt.
 func (m *Payments) send(ctx context.Context, p *Payment, gate club.Gate) outcome {
-	payment := club.NewPayment{
-		Contact: p.Payer.Contact, FamilyName: p.Payer.FamilyName, GivenName: p.Payer.GivenName, Number: p.Payer.Number,
-		Amount: p.Amount, Mean: "CBWeb", Club: p.Club, ClubCode: p.Payer.ClubCode, Checkout: p.Payer.Checkout,
-	}
 	corrected := false
 	for try := 1; ; try++ {
-		_, err := m.cfg.Club.CreatePayment(ctx, p.Scope(), p.Sale, payment, gate)
+		err := m.post(ctx, p, gate)
 		if err != nil {
 			m.cfg.Log.Warn("payment not recorded", "payment", p.ID, "outcome", club.OutcomeOf(err), "error", err)
 		}
@@ -182,10 +184,14 @@ func (m *Payments) send(ctx context.Context, p *Payment, gate club.Gate) outcome
 
 // notSent is for an attempt of which it is certain that nothing happened.
 func (m *Payments) notSent(p *Payment, reason string) outcome {
-	if p.Claim >= maxClaims {
-		return outcome{step: step{to: RefundDue, reason: reason + ", for the last time"}, mark: "release"}
+	before, giveUp, tries := Captured, RefundDue, maxClaims
+	if !p.Method.witnessed() {
+		before, giveUp, tries = Priced, Cancelled, maxSettlements
 	}
-	return outcome{mark: "release", step: step{to: Captured, reason: reason, edit: func(next *Payment) {
+	if p.Claim >= tries {
+		return outcome{step: step{to: giveUp, reason: reason + ", for the last time"}, mark: "release"}
+	}
+	return outcome{mark: "release", step: step{to: before, reason: reason, edit: func(next *Payment) {
 		next.NotBefore = m.cfg.Now().Add(claimPause(p.Claim))
 	}}}
 }
@@ -193,10 +199,16 @@ func (m *Payments) notSent(p *Payment, reason string) outcome {
 // rejected is for an answer in which the club system's application says no. It
 // is believed only if the sale looks as it did before.
 func (m *Payments) rejected(ctx context.Context, p *Payment) outcome {
+	giveUp := RefundDue
+	if !p.Method.witnessed() {
+		giveUp = Cancelled
+	}
 	sale, check, err := m.readSale(ctx, p)
 	telling := p.SaleState != "" // else a sale that was settled looks no different
-	if err == nil && telling && check.Valid && sale.State == p.SaleState && p.agrees(sale) {
-		return outcome{step: step{to: RefundDue, reason: "the club system rejected it, and the sale is untouched"}, mark: "release"}
+	// Money can be booked beside a sale that fails its check; a deferral or a validation cannot.
+	telling = telling && (check.Valid || !p.Method.booksMoney())
+	if err == nil && telling && sale.State == p.SaleState && p.agrees(sale) {
+		return outcome{step: step{to: giveUp, reason: "the club system rejected it, and the sale is untouched"}, mark: "release"}
 	}
 	return outcome{step: step{to: InDoubt, reason: "the club system rejected it, but the sale does not look untouched"}}
 }

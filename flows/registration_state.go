@@ -63,6 +63,7 @@ type View struct {
 	Phase   RegistrationState
 	Message string   // fit to be shown; empty where the phase says it all
 	Actions []string // what can be done now, most useful first
+	Methods []Method // with the action pay: how the cart can be settled now
 }
 
 // phase derives the registration's state; see RegistrationState.
@@ -94,11 +95,12 @@ func (f *Registrations) view(r *Registration, p *Payment) View {
 	}
 	switch v.Phase {
 	case Open:
-		v.Actions = openActions(r)
+		v.Methods = r.methods()
+		v.Actions = openActions(r, len(v.Methods) > 0)
 	case Paying:
 		v.Actions = []string{"follow_payment"}
 		if p.View().Retry == "new" || p.State == Priced {
-			v.Actions = []string{"pay", "follow_payment"}
+			v.Actions, v.Methods = []string{"pay", "follow_payment"}, []Method{p.Method}
 		}
 		if p.State == Intent || p.State == Priced {
 			v.Actions = append(v.Actions, "abandon")
@@ -111,7 +113,7 @@ func (f *Registrations) view(r *Registration, p *Payment) View {
 	return v
 }
 
-func openActions(r *Registration) []string {
+func openActions(r *Registration, payable bool) []string {
 	switch {
 	case r.Contact == nil:
 		return []string{"person", "abandon"}
@@ -119,7 +121,7 @@ func openActions(r *Registration) []string {
 		return []string{"add_item", "person", "abandon"}
 	}
 	actions := []string{"check", "add_item", "clear_items", "person", "abandon"}
-	if r.payableByCard() == nil {
+	if payable {
 		actions = append([]string{"pay"}, actions...)
 	}
 	return actions

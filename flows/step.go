@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -29,12 +31,32 @@ func (m *Payments) createIntent(ctx context.Context, p *Payment) (step, error) {
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):
 		return step{to: Blocked, reason: "the processor holds another payment for this sale and generation"}, nil
+	case errors.Is(err, cards.ErrRefused):
+		return m.notCreated(ctx, p)
 	case err != nil:
 		return step{}, processorFailed(err)
 	}
 	return step{to: Intent, reason: "the processor waits for the buyer", edit: func(next *Payment) {
 		next.ProcessorID, next.RedirectURL, next.ClientSecret = created.ID, created.RedirectURL, created.ClientSecret
 	}}, nil
+}
+
+// notCreated is for a payment that the processor will never make. That it has
+// made none either, before Redis fell back, is believed only after a look: what
+// stood there would be forgotten.
+func (m *Payments) notCreated(ctx context.Context, p *Payment) (step, error) {
+	const clocksDiffer = 5 * time.Minute // ours and the processor's, at most
+	held, err := m.cfg.Cards.List(ctx, p.CreatedAt.Add(-clocksDiffer))
+	if err != nil {
+		return step{}, processorFailed(err)
+	}
+	generation := strconv.Itoa(p.Generation)
+	for _, each := range held {
+		if each.Metadata["fd_registration"] == p.Registration && each.Metadata["fd_generation"] == generation {
+			return step{to: Blocked, reason: "the processor refuses to make it, and holds it already"}, nil
+		}
+	}
+	return step{to: Cancelled, reason: "the processor refused to make it"}, nil
 }
 
 // awaitBuyer looks whether the buyer has done something.
@@ -92,18 +114,27 @@ func (m *Payments) checkSale(ctx context.Context, p *Payment) (step, error) {
 	case err != nil:
 		m.cfg.Log.Warn("sale not readable before capture", "payment", p.ID, "error", err)
 		reason = "the club system could not be asked before the capture"
-	case !check.Valid:
-		reason = "the sale no longer passes the check"
 	case sale.State != p.SaleState: // the check has nothing against such a sale
 		reason = "the sale was settled in another way"
-	case !p.agrees(sale):
-		reason = "the sale changed after the buyer agreed to the price"
+	default:
+		reason = p.differs(sale, check)
 	}
 	if reason != "" {
 		return step{to: Cancelling, reason: reason}, nil
 	}
 	payer := m.payer(sale)
 	return step{to: Capturing, reason: "the sale is as agreed", edit: func(next *Payment) { next.Payer = payer }}, nil
+}
+
+// differs says why the sale is not what the buyer agreed to; empty when it is.
+func (p *Payment) differs(sale club.Sale, check club.SaleCheck) string {
+	switch {
+	case !check.Valid:
+		return "the sale no longer passes the check"
+	case !p.agrees(sale):
+		return "the sale changed after the buyer agreed to the price"
+	}
+	return ""
 }
 
 // readSale reads the sale and its check side by side.

@@ -20,6 +20,7 @@ import (
 type caller struct {
 	token       string // of a registration; empty for a visitor who holds none
 	clientToken string // the organisation at the club system
+	staff       bool   // with a staff key
 }
 
 type callerKey struct{}
@@ -51,6 +52,10 @@ func (s *Server) identify(next echo.HandlerFunc) echo.HandlerFunc {
 				return &flows.Error{Code: flows.ForbiddenOrigin, Detail: "A session cookie is only taken from the club's own pages."}
 			}
 			who.token = cookie.Value
+		}
+		var err error
+		if who.staff, err = s.isStaff(c.Request()); err != nil {
+			return err
 		}
 		c.SetRequest(c.Request().WithContext(context.WithValue(c.Request().Context(), callerKey{}, who)))
 		return next(c)
@@ -89,7 +94,7 @@ func (s *Server) cors() echo.MiddlewareFunc {
 	return middleware.CORSWithConfig(middleware.CORSConfig{
 		AllowOriginFunc:  func(origin string) (bool, error) { return s.allowedOrigin(origin), nil },
 		AllowMethods:     []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
-		AllowHeaders:     []string{"Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-Frontdesk-Session", "X-Frontdesk-World", "traceparent"},
+		AllowHeaders:     []string{"Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-Frontdesk-Session", staffHeader, "X-Frontdesk-World", "traceparent"},
 		ExposeHeaders:    []string{"Location", "Retry-After", "Idempotent-Replayed"},
 		AllowCredentials: true,
 		MaxAge:           600,

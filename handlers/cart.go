@@ -13,7 +13,7 @@ func (s *Server) AddItem(ctx context.Context, request api.AddItemRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	return api.AddItem201JSONResponse(s.registrationOf(view)), nil
+	return api.AddItem201JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 // ClearItems serves DELETE /v1/registrations/{id}/items.
@@ -22,7 +22,7 @@ func (s *Server) ClearItems(ctx context.Context, request api.ClearItemsRequestOb
 	if err != nil {
 		return nil, err
 	}
-	return api.ClearItems200JSONResponse(s.registrationOf(view)), nil
+	return api.ClearItems200JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 // CheckCart serves POST /v1/registrations/{id}/check.

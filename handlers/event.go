@@ -34,7 +34,7 @@ func (s *Server) followRegistration(c echo.Context) error {
 	for seen := c.Request().Header.Get("Last-Event-ID"); ; {
 		if now := stateOf(view); now != seen {
 			seen = now
-			err = stream.send(now, s.registrationOf(view))
+			err = stream.send(now, s.registrationOf(ctx, view))
 		} else {
 			err = stream.beat()
 		}

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"frontdesk/api"
@@ -10,17 +11,64 @@ import (
 
 // StartPayment serves POST /v1/registrations/{id}/payment.
 func (s *Server) StartPayment(ctx context.Context, request api.StartPaymentRequestObject) (api.StartPaymentResponseObject, error) {
-	returnURL := value(request.Body.ReturnUrl)
-	if returnURL != "" && !s.returnsToFrontEnd(returnURL) {
-		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/returnUrl", Message: "is not a page of an allowed origin"}}}
+	start, err := s.startOf(*request.Body)
+	if err != nil {
+		return nil, err
 	}
-	payment, err := s.cfg.Registrations.Pay(ctx, request.Id, callerOf(ctx).token, flows.StartPayment{
-		Method: string(request.Body.Method), ReturnURL: returnURL,
-	})
+	start.Staff = callerOf(ctx).staff
+	payment, err := s.cfg.Registrations.Pay(ctx, request.Id, callerOf(ctx).token, start)
 	if err != nil {
 		return nil, err
 	}
 	return s.paymentStarted(payment), nil
+}
+
+// startOf reads what is asked for, each method's body its own.
+func (s *Server) startOf(body api.StartPayment) (flows.StartPayment, error) {
+	asked, err := body.ValueByDiscriminator()
+	if err != nil {
+		return flows.StartPayment{}, &flows.Error{Code: flows.MalformedRequest, Err: err} // the document has held it already
+	}
+	switch in := asked.(type) {
+	case api.StartLaterPayment:
+		return flows.StartPayment{Method: flows.Later, DueDate: in.DueDate}, nil
+	case api.StartFreePayment:
+		return flows.StartPayment{Method: flows.Free}, nil
+	case api.StartDeskPayment:
+		return flows.StartPayment{Method: flows.AtDesk, Desk: deskOf(in)}, nil
+	case api.StartCardPayment:
+		returnURL := value(in.ReturnUrl)
+		if returnURL != "" && !s.returnsToFrontEnd(returnURL) {
+			return flows.StartPayment{}, &flows.Error{Code: flows.InvalidRequest,
+				Fields: []flows.FieldProblem{{Pointer: "/returnUrl", Message: "is not a page of an allowed origin"}}}
+		}
+		return flows.StartPayment{Method: flows.ByCard, ReturnURL: returnURL}, nil
+	default:
+		return flows.StartPayment{}, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("no start for a %T", asked)}
+	}
+}
+
+func deskOf(in api.StartDeskPayment) *flows.Desk {
+	desk := &flows.Desk{Mean: string(in.Mean)}
+	for _, card := range value(in.Cards) {
+		desk.Cards = append(desk.Cards, flows.DeskCard{Amount: card.Amount, Network: card.Network})
+	}
+	for _, cheque := range value(in.Cheques) {
+		desk.Cheques = append(desk.Cheques, flows.DeskCheque{Amount: cheque.Amount, Bank: cheque.Bank, Code: cheque.Code,
+			DepositDesiredDate: cheque.DepositDesiredDate, Owner: cheque.Owner})
+	}
+	return desk
+}
+
+// methodsOf tells which ways to settle the caller can ask for.
+func methodsOf(ctx context.Context, view flows.View) *[]api.PaymentMethod {
+	methods := []api.PaymentMethod{}
+	for _, method := range view.Methods {
+		if method != flows.AtDesk || callerOf(ctx).staff {
+			methods = append(methods, api.PaymentMethod(method))
+		}
+	}
+	return &methods
 }
 
 // GetPayment serves GET /v1/registrations/{id}/payment.
@@ -54,12 +102,15 @@ func (s *Server) returnsToFrontEnd(address string) bool {
 // paymentOf puts a payment into the words of the contract.
 func (s *Server) paymentOf(payment *flows.Payment) api.Payment {
 	view := payment.View()
-	return api.Payment{
+	out := api.Payment{
 		Id: string(payment.ID), Method: api.PaymentMethod(payment.Method), State: api.PaymentState(view.State), Retry: api.PaymentRetry(view.Retry),
 		Message: optional(view.Message), Amount: money(payment.Amount, payment.Currency),
-		Card: &api.CardPayment{
+	}
+	if payment.Method == flows.ByCard {
+		out.Card = &api.CardPayment{
 			Processor: payment.Processor, RedirectUrl: optional(view.RedirectURL), ClientSecret: optional(view.ClientSecret),
 			PublishableKey: optional(s.cfg.PublishableKey), DeclineCode: optional(view.DeclineCode),
-		},
+		}
 	}
+	return out
 }

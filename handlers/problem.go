@@ -28,6 +28,8 @@ var meanings = map[flows.Code]meaning{
 	flows.MethodNotAllowed:      {http.StatusMethodNotAllowed, api.ProblemRetryNever, "Method not allowed"},
 	flows.TooLarge:              {http.StatusRequestEntityTooLarge, api.ProblemRetryNever, "The body is too large"},
 	flows.ForbiddenOrigin:       {http.StatusForbidden, api.ProblemRetryNever, "Not from this site"},
+	flows.StaffKeyUnknown:       {http.StatusUnauthorized, api.ProblemRetryNever, "The staff key is not known"},
+	flows.StaffOnly:             {http.StatusForbidden, api.ProblemRetryNever, "For staff only"},
 	flows.KeyReused:             {http.StatusUnprocessableEntity, api.ProblemRetryNever, "The Idempotency-Key was used with another request"},
 	flows.KeyInUse:              {http.StatusConflict, api.ProblemRetryAfter, "The first request with this Idempotency-Key is still running"},
 	flows.Conflict:              {http.StatusConflict, api.ProblemRetrySameKey, "Changed at the same moment"},
@@ -37,6 +39,8 @@ var meanings = map[flows.Code]meaning{
 	flows.CartChanged:           {http.StatusConflict, api.ProblemRetryNever, "The cart has changed"},
 	flows.MandateRequired:       {http.StatusConflict, api.ProblemRetryNever, "A mandate is needed"},
 	flows.NothingDue:            {http.StatusConflict, api.ProblemRetryNever, "Nothing is due"},
+	flows.AmountDue:             {http.StatusConflict, api.ProblemRetryNever, "An amount is due"},
+	flows.PaymentExists:         {http.StatusConflict, api.ProblemRetryNever, "Another payment exists"},
 	flows.PersonRequired:        {http.StatusConflict, api.ProblemRetryNever, "The buyer's details are missing"},
 	flows.RegistrationClosed:    {http.StatusConflict, api.ProblemRetryNever, "The registration is closed"},
 	flows.PaymentUnderWay:       {http.StatusConflict, api.ProblemRetryNever, "A payment is under way"},
@@ -120,6 +124,9 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	}
 	if retryAfter > 0 {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(retryAfter))
+	}
+	if problem.Status == http.StatusUnauthorized {
+		c.Response().Header().Set("WWW-Authenticate", staffScheme) // RFC 9110 wants one with every 401
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
 	if err := c.Blob(problem.Status, "application/problem+json", body); err != nil {

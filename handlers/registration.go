@@ -24,7 +24,7 @@ func (s *Server) StartRegistration(ctx context.Context, request api.StartRegistr
 	if err != nil {
 		return nil, err
 	}
-	answer := api.StartRegistration201JSONResponse{Body: s.registrationOf(view)}
+	answer := api.StartRegistration201JSONResponse{Body: s.registrationOf(ctx, view)}
 	answer.Headers.Location = optional(pathOf(view.ID))
 	if request.Params.XFrontdeskSession != nil {
 		answer.Headers.SetCookie = optional(s.sessionCookie(view, token))
@@ -40,7 +40,7 @@ func (s *Server) GetRegistration(ctx context.Context, request api.GetRegistratio
 	if err != nil {
 		return nil, err
 	}
-	return api.GetRegistration200JSONResponse(s.registrationOf(view)), nil
+	return api.GetRegistration200JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 // AbandonRegistration serves DELETE /v1/registrations/{id}.
@@ -49,7 +49,7 @@ func (s *Server) AbandonRegistration(ctx context.Context, request api.AbandonReg
 	if err != nil {
 		return nil, err
 	}
-	return api.AbandonRegistration200JSONResponse(s.registrationOf(view)), nil
+	return api.AbandonRegistration200JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 // PutPerson serves PUT /v1/registrations/{id}/person.
@@ -58,7 +58,7 @@ func (s *Server) PutPerson(ctx context.Context, request api.PutPersonRequestObje
 	if err != nil {
 		return nil, err
 	}
-	return api.PutPerson200JSONResponse(s.registrationOf(view)), nil
+	return api.PutPerson200JSONResponse(s.registrationOf(ctx, view)), nil
 }
 
 func personOf(p api.Person) flows.Person {
@@ -82,7 +82,7 @@ var actionLinks = map[string]api.Action{
 }
 
 // registrationOf puts a registration into the words of the contract.
-func (s *Server) registrationOf(view flows.View) api.Registration {
+func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Registration {
 	out := api.Registration{
 		Id: view.ID, ClubId: view.ClubID, State: api.RegistrationState(view.Phase), Message: optional(view.Message),
 		Cart: cartOf(view.Registration), Next: make([]api.Action, len(view.Actions)), ExpiresAt: view.ExpiresAt.UTC(),
@@ -97,6 +97,9 @@ func (s *Server) registrationOf(view flows.View) api.Registration {
 	for i, action := range view.Actions {
 		link := actionLinks[action]
 		out.Next[i] = api.Action{Action: api.ActionAction(action), Method: link.Method, Href: pathOf(view.ID) + link.Href}
+		if action == "pay" {
+			out.Next[i].Methods = methodsOf(ctx, view)
+		}
 	}
 	return out
 }

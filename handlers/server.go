@@ -43,6 +43,7 @@ type Config struct {
 	Worlds         bool     // X-Frontdesk-World may name another demo world (mock mode)
 	PublicURL      string   // where browsers reach Frontdesk; https means secure cookies
 	AllowedOrigins []string // other origins of front ends; "*" stands for any (not in live mode). May be empty.
+	StaffKeys      []string // each proves that a caller is staff; empty: nobody is
 	PublishableKey string   // the card processor's key for browsers; empty when it has none
 
 	Now   func() time.Time

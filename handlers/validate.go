@@ -32,11 +32,27 @@ type operation struct {
 
 // bodies makes the typed body of an operation, for the checks that the contract
 // puts into tags: what a schema cannot say, such as a birth date.
-var bodies = map[string]func() any{
-	"startRegistration": func() any { return new(api.StartRegistration) },
-	"putPerson":         func() any { return new(api.Person) },
-	"addItem":           func() any { return new(api.NewItem) },
-	"startPayment":      func() any { return new(api.StartPayment) },
+var bodies = map[string]func(body []byte) any{
+	"startRegistration": func([]byte) any { return new(api.StartRegistration) },
+	"putPerson":         func([]byte) any { return new(api.Person) },
+	"addItem":           func([]byte) any { return new(api.NewItem) },
+	"startPayment":      paymentBody,
+}
+
+// paymentBody makes the body that goes with the method that is asked for.
+func paymentBody(body []byte) any {
+	var asked struct{ Method api.PaymentMethod }
+	_ = json.Unmarshal(body, &asked) // the document tells of a method that is none
+	switch asked.Method {
+	case api.PaymentMethodLater:
+		return new(api.StartLaterPayment)
+	case api.PaymentMethodDesk:
+		return new(api.StartDeskPayment)
+	case api.PaymentMethodFree:
+		return new(api.StartFreePayment)
+	default:
+		return new(api.StartCardPayment)
+	}
 }
 
 // operationsOf lists the contract's operations by method and route of the router.
@@ -194,6 +210,9 @@ var quoted = regexp.MustCompile(`"([^"]+)"`)
 // schemaProblems puts one violation of a schema into words. A message about a
 // member is moved to that member, so that a form finds its field.
 func schemaProblems(e *openapi3.SchemaError, base string) []flows.FieldProblem {
+	if e.Schema != nil && e.Schema.Discriminator != nil {
+		return variantProblems(e, base)
+	}
 	if e.Origin != nil {
 		var problems []flows.FieldProblem
 		if collect(e.Origin, base, &problems) && len(problems) > 0 {
@@ -267,8 +286,20 @@ func newValidator(now func() time.Time) *validator.Validate {
 		born, err := time.Parse(time.DateOnly, f.Field().String())
 		return err == nil && born.Before(now()) && born.After(now().AddDate(-oldestAge, 0, 0))
 	})
+	register("duedate", func(f validator.FieldLevel) bool {
+		day, err := time.Parse(time.DateOnly, f.Field().String())
+		today := now().UTC().Add(-lastToday).Truncate(24 * time.Hour)
+		return err == nil && !day.Before(today) && !day.After(now().AddDate(latestDue, 0, 0))
+	})
 	return v
 }
+
+const (
+	// lastToday: it is today until then, at the last place on Earth. The club's own clock is not known here.
+	lastToday = 12 * time.Hour
+	// latestDue in years; the club system takes any date, and a later one is a slip of the keyboard.
+	latestDue = 1
+)
 
 // e164 is an international number (ITU-T E.164), with the plus sign that tells it
 // from a national one; the library's own tag does without.
@@ -283,7 +314,7 @@ func (s *Server) againstTags(op operation, body []byte) []flows.FieldProblem {
 	if !ok {
 		return nil
 	}
-	typed := make()
+	typed := make(body)
 	var mistyped *json.UnmarshalTypeError
 	if err := json.Unmarshal(body, typed); err != nil && !errors.As(err, &mistyped) {
 		return nil
@@ -323,6 +354,12 @@ func tagMessage(tag string) string {
 		return "has to be an e-mail address"
 	case "e164":
 		return "has to be an international number such as +33612345678"
+	case "duedate":
+		return "has to be a date of the form 2030-01-31, today or within a year"
+	case "required_if":
+		return "is required with this mean"
+	case "excluded_unless":
+		return "does not go with this mean"
 	case "birthdate", "datetime":
 		return "has to be a date of the form 1990-05-17 that is possible"
 	case "iso3166_1_alpha2":

@@ -246,8 +246,27 @@ func (c *Client) Register() api.Registration {
 func (c *Client) Pay(registration string) api.Payment {
 	c.t.Helper()
 	var payment api.Payment
-	c.Do("POST", "/v1/registrations/"+registration+"/payment", api.StartPayment{Method: "card"}, Key("")).Into(http.StatusCreated, &payment)
+	c.Do("POST", "/v1/registrations/"+registration+"/payment", map[string]string{"method": "card"}, Key("")).Into(http.StatusCreated, &payment)
 	return payment
+}
+
+// Settle asks for the payment of a registration in any way, with any headers.
+func (c *Client) Settle(registration string, body any, headers ...[2]string) *Response {
+	c.t.Helper()
+	return c.Do("POST", "/v1/registrations/"+registration+"/payment", body, append(headers, Key(""))...)
+}
+
+// StaffKey is the header of the demo organisation's staff.
+func StaffKey() [2]string { return [2]string{"X-Frontdesk-Staff-Key", "demo-staff-key-1"} }
+
+// RegisterFor starts a registration with a person and an offer, and takes its token.
+func (c *Client) RegisterFor(offer string) (registration api.Registration) {
+	c.t.Helper()
+	c.Do("POST", "/v1/registrations", api.StartRegistration{
+		ClubId: c.Club(), Person: Person(), Items: &[]api.NewItem{{OfferId: offer}},
+	}, Key("")).Into(http.StatusCreated, &registration)
+	c.Token = *registration.Token
+	return registration
 }
 
 // Confirm enters a card on the processor's page, as the buyer does.

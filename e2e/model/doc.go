@@ -18,6 +18,7 @@
 //
 //	here                              there
 //	next, createIntent … askJournal   Payments.next and the functions of that name
+//	prepareSettlement, created        the function of that name, notCreated
 //	takeOver, prepareRefund           the cases Sending (with Move.OwnerGone) and RefundDue of next
 //	prepareRecord, releaseLate        the functions of that name
 //	record, look, claim               record, claimAndSend, claim
@@ -29,7 +30,7 @@
 //	buyer                             Registrations.Pay with begin, and the processor's page
 //	violated, for the answers         Payment.View
 //	rebuild, rebuilt, storeRebuilt    Payments.Rebuild with restore, rebuilt with proven, and Store.Rebuild
-//	claimByCapture, openSale, operator, settle: nothing there yet
+//	claimByCapture, operator, settle: nothing there yet
 //
 // # What is abstracted, and why that is sound
 //
@@ -81,7 +82,7 @@
 //
 // # Where the model is ahead of the code
 //
-// The operator's commands and the ways without a claim are modelled as they have to
-// be built: an operator's "not recorded" releases the claim, takes its age from the
-// journal, and never touches the claim of a refund.
+// The operator's commands are modelled as they have to be built: an operator's "not
+// recorded" releases the claim, takes its age from the journal, and never touches
+// the claim of a refund.
 package model

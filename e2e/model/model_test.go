@@ -124,11 +124,12 @@ func TestWhatRestsOnRedisAlone(t *testing.T) {
 }
 
 // TestTransitionsAreThoseOfTheCode holds the table in flows and the model equal,
-// but for what an operator's commands and the ways without a claim will add there.
+// but for what an operator's commands will add there.
 func TestTransitionsAreThoseOfTheCode(t *testing.T) {
 	t.Parallel()
 	moves := model.Check(model.Config{Crashes: whatever, Sleeps: whatever, Declines: true}).Moves
 	moves = append(moves, model.Check(model.Config{Rollbacks: 1, Claims: 1}).Moves...)
+	moves = append(moves, model.Check(model.Config{Crashes: whatever, Payments: 2, Ways: []model.Way{model.Later, model.AtDesk}}).Moves...)
 	for _, move := range moves {
 		from, to := flows.PaymentState(move.From), flows.PaymentState(move.To)
 		if from != to && !from.CanBecome(to) {

@@ -16,13 +16,14 @@ func (m *machine) prepareRecord(w *world) {
 	m.nextClaim(w, "will record")
 }
 
-// openSale is prepareRecord for a way without a processor: the sale is read just
-// before, and one that is settled already is nobody's to settle again.
-func (m *machine) openSale(w *world) {
+// prepareSettlement is prepareRecord for a way without a processor: the sale is
+// read just before, and one that is settled already is nobody's to settle again.
+func (m *machine) prepareSettlement(w *world) {
 	if w.applied() > 0 {
 		m.move(w, blocked, good, "finds the sale settled already")
 		return
 	}
+	m.move(w, cancelled, may, "finds the sale changed, or is told to give up")
 	m.nextClaim(w, "finds the sale open, and will record")
 }
 

@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // This file is flows/step.go, and next of flows/advance.go: one function here for
 // each one there, under the same name. A turn of the loop in Payments.Advance is
 // one step: the payment is read in Redis, the processor or the club system is
@@ -38,7 +40,7 @@ func (m *machine) next(w *world) {
 func (m *machine) createIntent(w *world) {
 	switch {
 	case !w.redis.way.witnessed():
-		m.openSale(w)
+		m.prepareSettlement(w)
 		return
 	case m.dayPassed(w) && !m.weak(CreateAtAnyAge):
 		m.move(w, blocked, good, "finds the payment too old to be created at the processor")
@@ -46,6 +48,9 @@ func (m *machine) createIntent(w *world) {
 	}
 	there, r := *w, w.redis
 	known := &there.key[r.generation-1]
+	if !w.created(r.generation) {
+		m.move(w, cancelled, may, "is refused the creation for good, and reads that there is no payment")
+	}
 	if *known == 0 || m.weak(KeyPerAttempt) {
 		if *known = there.freeSlot(); *known == 0 {
 			return // one more payment at the processor than a world has room for
@@ -55,6 +60,11 @@ func (m *machine) createIntent(w *world) {
 	r.slot, r.state = *known, intent
 	m.commit(there, r, good, "creates the payment at the processor, or gets the one that is there")
 	m.may(there, "creates the payment at the processor, and does not commit it")
+}
+
+// created tells whether the processor holds a payment of a generation.
+func (w *world) created(generation uint8) bool {
+	return slices.ContainsFunc(w.slot[:], func(s slot) bool { return s.held != unknownThere && s.generation == generation })
 }
 
 func (w *world) freeSlot() uint8 {

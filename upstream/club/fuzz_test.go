@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func FuzzAnswers(f *testing.F) {
 		}
 		c := tasting(status, body)
 		for _, op := range operations {
-			if strings.HasPrefix(op.name, "CreatePayment") { // has a transport of its own
+			if name, _, _ := strings.Cut(op.name, " "); slices.Contains(sentOnce, name) {
 				continue
 			}
 			err := op.call(context.Background(), c)
@@ -67,6 +68,9 @@ func FuzzAnswers(f *testing.F) {
 		}
 	})
 }
+
+// sentOnce are the operations that settle a sale; they have a transport of their own.
+var sentOnce = []string{"CreatePayment", "PostponeDue", "ValidateSale"}
 
 func checkAnswer(t *testing.T, op string, status int, err error) {
 	var e *club.Error

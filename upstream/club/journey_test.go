@@ -142,12 +142,12 @@ func TestOtherWaysToSettle(t *testing.T) {
 	who := w.visitor()
 
 	free := w.cart(who.IRI, "3801")
-	if err := c.ValidateSale(ctx, s, free.IRI); err != nil || free.TotalTI != 0 {
+	if err := c.ValidateSale(ctx, s, free.IRI, nil); err != nil || free.TotalTI != 0 {
 		t.Errorf("free sale of %d: %v", free.TotalTI, err)
 	}
 	later := w.cart(who.IRI, "101")
-	wantCode(t, c.ValidateSale(ctx, s, later.IRI), "api.error.sale.transition-not-allowed")
-	if err := c.PostponeDue(ctx, s, later.IRI, w.day(30)); err != nil {
+	wantCode(t, c.ValidateSale(ctx, s, later.IRI, nil), "api.error.sale.transition-not-allowed")
+	if err := c.PostponeDue(ctx, s, later.IRI, w.day(30), nil); err != nil {
 		t.Error(err)
 	}
 	if got := must[club.Sale](t)(c.GetSale(ctx, s, later.IRI)); got.State != "deferred" {
@@ -156,7 +156,7 @@ func TestOtherWaysToSettle(t *testing.T) {
 	if debt := must[club.AccountStatistics](t)(c.GetAccountStatistics(ctx, s, who.IRI)); debt.TotalRealDebt != 45900 {
 		t.Errorf("debt %+v", debt)
 	}
-	wantCode(t, c.PostponeDue(ctx, s, later.IRI, w.day(30)), "api.error.sale.not-editable")
+	wantCode(t, c.PostponeDue(ctx, s, later.IRI, w.day(30), nil), "api.error.sale.not-editable")
 
 	for mean, details := range map[string]club.NewPayment{
 		club.MeanCash:   {},

@@ -105,10 +105,10 @@ var operations = []operation{
 		`"amount":300,"mean":"cheque","clubId":"/demo/clubs/11","clubCode":"PARIS11","checkout":"/demo/checkouts/1",` +
 		`"paymentCards":[{"amount":100,"network":"External"}],"cheques":[{"amount":200,"bank":"B","code":"1","depositDesiredDate":"2026-03-05","owner":"O"}]}`},
 	{"PostponeDue", func(ctx context.Context, c *club.Client) error {
-		return c.PostponeDue(ctx, demo, sale, "2026-04-01")
+		return c.PostponeDue(ctx, demo, sale, "2026-04-01", nil)
 	}, `POST /demo/sales/1/postpone_due {"date":"2026-04-01"}`},
 	{"ValidateSale", func(ctx context.Context, c *club.Client) error {
-		return c.ValidateSale(ctx, demo, sale)
+		return c.ValidateSale(ctx, demo, sale, nil)
 	}, `POST /demo/sales/1/transitions {"transition":"validate"}`},
 	{"CreateMandate", func(ctx context.Context, c *club.Client) error {
 		return result(c.CreateMandate(ctx, demo, club.NewMandate{Club: "/demo/clubs/11", Contact: "/demo/contacts/7", FamilyName: "Testeur", GivenName: "Ada", Number: "C7",
@@ -312,7 +312,7 @@ func TestLongAnswers(t *testing.T) {
 	c := club.New(cfg)
 	_, err := c.GetSale(t.Context(), demo, sale)
 	wantOutcome(t, err, club.Unknown)
-	if err := c.PostponeDue(t.Context(), demo, sale, "2026-04-01"); err != nil {
+	if err := c.PostponeDue(t.Context(), demo, sale, "2026-04-01", nil); err != nil {
 		t.Errorf("an answer that nobody needs: %v", err)
 	}
 	receipt := must[club.Receipt](t)(c.CreatePayment(t.Context(), demo, sale, payment, nil))

@@ -56,7 +56,7 @@ func TestOtherForms(t *testing.T) {
 				t.Errorf("check %+v", check)
 			}
 			must[club.Receipt](t)(c.CreatePayment(ctx, s, cart.IRI, w.paying(cart), nil))
-			wantCode(t, c.PostponeDue(ctx, s, cart.IRI, w.day(1)), "api.error.sale.not-editable")
+			wantCode(t, c.PostponeDue(ctx, s, cart.IRI, w.day(1), nil), "api.error.sale.not-editable")
 			_, err := c.CreateMandate(ctx, s, club.NewMandate{Club: s.Club, Contact: cart.Contact})
 			wantViolation(t, err, "iban")
 			_, err = c.GetContact(ctx, s, w.iri("contacts", "999999"))
@@ -102,7 +102,7 @@ func TestProductionMode(t *testing.T) {
 		"GetContact":    result(c.GetContact(ctx, w.bastille, cart.Contact)),
 		"CheckSale":     result(c.CheckSale(ctx, w.bastille, cart.IRI)),
 		"CreatePayment": result(c.CreatePayment(ctx, w.bastille, cart.IRI, w.paying(cart), nil)),
-		"PostponeDue":   c.PostponeDue(ctx, w.bastille, cart.IRI, w.day(1)),
+		"PostponeDue":   c.PostponeDue(ctx, w.bastille, cart.IRI, w.day(1), nil),
 		"ListOptins":    result(c.ListOptins(ctx, w.bastille, "")),
 	} {
 		e := asError(t, err)
@@ -213,8 +213,8 @@ func TestRejections(t *testing.T) {
 		}, "implementation.startDate"},
 		"payment of nothing":       {func(ctx context.Context) error { return result(c.CreatePayment(ctx, s, cart.IRI, bad, nil)) }, "amount"},
 		"payment by shells":        {func(ctx context.Context) error { return result(c.CreatePayment(ctx, s, cart.IRI, bad, nil)) }, "mean"},
-		"deferral without date":    {func(ctx context.Context) error { return c.PostponeDue(ctx, s, cart.IRI, "") }, "date"},
-		"deferral of invalid sale": {func(ctx context.Context) error { return c.PostponeDue(ctx, s, minor.IRI, w.day(1)) }, "articles[0]"},
+		"deferral without date":    {func(ctx context.Context) error { return c.PostponeDue(ctx, s, cart.IRI, "", nil) }, "date"},
+		"deferral of invalid sale": {func(ctx context.Context) error { return c.PostponeDue(ctx, s, minor.IRI, w.day(1), nil) }, "articles[0]"},
 		"signature without a phone": {func(ctx context.Context) error {
 			return result(c.CreateSignatureRequest(ctx, s, unreachable.IRI, mandate.IRI))
 		}, "contactId"},
@@ -261,8 +261,8 @@ func TestNotFound(t *testing.T) {
 		"CreatePayment": func(ctx context.Context) error {
 			return result(c.CreatePayment(ctx, s, missing("sales"), w.paying(cart), nil))
 		},
-		"PostponeDue":  func(ctx context.Context) error { return c.PostponeDue(ctx, s, missing("sales"), w.day(1)) },
-		"ValidateSale": func(ctx context.Context) error { return c.ValidateSale(ctx, s, missing("sales")) },
+		"PostponeDue":  func(ctx context.Context) error { return c.PostponeDue(ctx, s, missing("sales"), w.day(1), nil) },
+		"ValidateSale": func(ctx context.Context) error { return c.ValidateSale(ctx, s, missing("sales"), nil) },
 		"CreateSignatureRequest": func(ctx context.Context) error {
 			return result(c.CreateSignatureRequest(ctx, s, cart.Contact, missing("mandates")))
 		},

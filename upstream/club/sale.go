@@ -124,19 +124,23 @@ func (c *Client) UpdateSaleContact(ctx context.Context, s Scope, sale IRI) error
 
 // PostponeDue settles a sale without money: the contact owes the amount, which
 // counts as overdue from date (YYYY-MM-DD); club system API, section Sales. Like
-// a payment it must happen once: an Unknown outcome is not to be repeated.
-func (c *Client) PostponeDue(ctx context.Context, s Scope, sale IRI, date string) error {
+// a payment it must happen once, and it is sent like one: see CreatePayment for
+// the gate and the outcomes. Rejected for a sale of zero amount, and for one that
+// is settled or whose check fails.
+func (c *Client) PostponeDue(ctx context.Context, s Scope, sale IRI, date string, gate Gate) error {
 	body := struct {
 		Date string `json:"date"`
 	}{date}
-	_, err := do[none](ctx, c, post("PostponeDue", s, "sales/{id}/postpone_due", sale, body))
+	_, err := c.sendOnce(ctx, post("PostponeDue", s, "sales/{id}/postpone_due", sale, body), gate)
 	return err
 }
 
 // ValidateSale settles a sale whose amount is zero; club system API, section
-// Sales. Rejected for any other amount.
-func (c *Client) ValidateSale(ctx context.Context, s Scope, sale IRI) error {
-	_, err := do[none](ctx, c, post("ValidateSale", s, "sales/{id}/transitions", sale, transition{Transition: "validate"}))
+// Sales. It is sent at most once, like a payment: see CreatePayment for the gate
+// and the outcomes. Rejected for any other amount, and for a sale that is settled
+// or whose check fails.
+func (c *Client) ValidateSale(ctx context.Context, s Scope, sale IRI, gate Gate) error {
+	_, err := c.sendOnce(ctx, post("ValidateSale", s, "sales/{id}/transitions", sale, transition{Transition: "validate"}), gate)
 	return err
 }
 
