@@ -74,8 +74,10 @@
 // waits. The processor is linearizable, keeps its keys for a day, and forgets no
 // metadata. The list of open payments, by which the sweeper finds them, is taken
 // to be complete. A second payment of one generation cannot come about here, so
-// that giving it back (captured → refund_due, settleSurplus) is not modelled. Carts, prices and everything before the payment are left out;
-// that the sale is as agreed is the club system's answer, either way. After a
+// that giving it back (captured → refund_due, settleSurplus) is not modelled. Carts,
+// prices and everything before the payment are left out; that the sale is as agreed
+// is the club system's answer, either way; that the processor will never create a
+// payment (cards.ErrRefused) is true for good. After a
 // rollback the answer to a plain read can be as old as Redis, see StaleDecline.
 // The ways without a processor have no witness: TestWhatRestsOnRedisAlone shows
 // what a single rollback does to them.

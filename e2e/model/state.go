@@ -159,6 +159,9 @@ const (
 	slots       = 2
 )
 
+// refusedKey says that the processor will never create the payment of a generation.
+const refusedKey = slots + 1
+
 // budget is what may still go wrong, and how often an operator may still act.
 type budget struct {
 	crashes, rollbacks, wipes, sleeps, days, operator uint8
@@ -171,7 +174,7 @@ type world struct {
 	backups [maxBackups]record // earlier contents that Redis will fall back to
 	process [maxReplicas]process
 	slot    [slots]slot
-	key     [slots]uint8 // by generation: the slot that the key of Cards.Create leads to, 0 when the processor knows no such key
+	key     [slots]uint8 // by generation: the slot that the key of Cards.Create leads to, or refusedKey; 0 when the processor knows no such key
 	desk    booked       // POSTs for payments at the desk
 	later   booked       // deferrals, and validations of free sales
 	left    budget

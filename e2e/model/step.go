@@ -46,10 +46,17 @@ func (m *machine) createIntent(w *world) {
 		m.move(w, blocked, good, "finds the payment too old to be created at the processor")
 		return
 	}
+	if w.key[w.redis.generation-1] == refusedKey {
+		m.move(w, cancelled, good, "is refused the creation again, and reads that there is no payment")
+		return
+	}
 	there, r := *w, w.redis
 	known := &there.key[r.generation-1]
-	if !w.created(r.generation) {
-		m.move(w, cancelled, may, "is refused the creation for good, and reads that there is no payment")
+	if *known == 0 && !w.created(r.generation) {
+		*known = refusedKey
+		m.move(&there, cancelled, may, "is refused the creation for good, and reads that there is no payment")
+		m.may(there, "is refused the creation for good, and does not commit it")
+		*known = 0
 	}
 	if *known == 0 || m.weak(KeyPerAttempt) {
 		if *known = there.freeSlot(); *known == 0 {
