@@ -2,6 +2,7 @@ package flows_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -208,6 +209,12 @@ func keyring(t testing.TB, names ...string) *flows.Keyring {
 // registered makes a registration whose cart can be paid by card.
 func (w *world) registered(g *gateway) *flows.Registration {
 	w.Helper()
+	return w.registeredFor(g, quarterPass, quarterPassPrice)
+}
+
+// registeredFor makes a registration with an offer in its cart.
+func (w *world) registeredFor(g *gateway, offer club.IRI, price int64) *flows.Registration {
+	w.Helper()
 	ctx := w.Context()
 	home := &club.Address{Country: "FR", Locality: "Paris", PostalCode: "75011", Street: "12 rue des Lilas"}
 	contact := must(w, func() (club.Contact, error) {
@@ -219,7 +226,7 @@ func (w *world) registered(g *gateway) *flows.Registration {
 			FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number, Address: home})
 	})
 	start := w.clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
-	if err := w.club.AddArticle(ctx, bastille, sale.IRI, club.NewArticle{Offer: quarterPass, StartDate: start}); err != nil {
+	if err := w.club.AddArticle(ctx, bastille, sale.IRI, club.NewArticle{Offer: offer, StartDate: start}); err != nil {
 		w.Fatal(err)
 	}
 	if w.mute {
@@ -230,8 +237,8 @@ func (w *world) registered(g *gateway) *flows.Registration {
 	r := &flows.Registration{
 		ID: uuid.NewString(), State: flows.Open, ClientToken: "demo", TokenHash: hex.EncodeToString(hash[:]), ClubID: "11", Channel: "web",
 		Contact: &flows.Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}, Sale: sale.IRI, SaleState: sale.State,
-		Items:     []flows.Item{{NewItem: flows.NewItem{OfferID: "201", StartDate: start}, Offer: quarterPass}},
-		Cart:      flows.Cart{Currency: "EUR", Total: quarterPassPrice, Valid: true, Lines: []flows.Line{{Offer: quarterPass, Price: quarterPassPrice}}},
+		Items:     []flows.Item{{NewItem: flows.NewItem{OfferID: offer.ID(), StartDate: start}, Offer: offer}},
+		Cart:      flows.Cart{Currency: "EUR", Total: price, Valid: true, Lines: []flows.Line{{Offer: offer, Price: price}}},
 		CreatedAt: now, ExpiresAt: now.Add(20 * time.Hour),
 	}
 	if err := g.store.CreateRegistration(ctx, r); err != nil {
@@ -378,7 +385,8 @@ func (w *world) lines(p *flows.Payment) (lines []clubsim.LedgerEntry) {
 type meddler struct {
 	method, pattern string
 	before, after   func() // each may be nil
-	fail            int    // answer so many requests with 503, with nothing done but before
+	fail            int    // answer so many requests with an error, with nothing done but before
+	status          int    // of that error; 0: 503
 }
 
 // meddle does something around the next request that matches, such as POST
@@ -426,7 +434,8 @@ func (w *world) meddled(next http.Handler) http.Handler {
 			m.before()
 		}
 		if m.fail > 0 {
-			rw.WriteHeader(http.StatusServiceUnavailable)
+			rw.WriteHeader(cmp.Or(m.status, http.StatusServiceUnavailable))
+			fmt.Fprint(rw, `{"error":{"type":"invalid_request"}}`) // as the processor says it
 			return
 		}
 		w.serve(next, rw, r)

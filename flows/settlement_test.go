@@ -1,0 +1,445 @@
+package flows_test
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
+)
+
+// trial is an offer that costs nothing.
+const trial = club.IRI("/demo/offers/3801")
+
+// wish is a way to settle without a processor, and what it comes to at the club system.
+type wish struct {
+	start  flows.StartPayment
+	offer  club.IRI
+	price  int64
+	path   string // of the one request, below the client token
+	state  string // of the sale then
+	ledger int    // payments that the club system has booked then
+}
+
+func (w *world) wishes() map[flows.Method]wish {
+	due := w.clock.Now().AddDate(0, 1, 0).Format(time.DateOnly)
+	return map[flows.Method]wish{
+		flows.Later:  {flows.StartPayment{Method: flows.Later, DueDate: due}, quarterPass, quarterPassPrice, "/sales/*/postpone_due", "deferred", 0},
+		flows.Free:   {flows.StartPayment{Method: flows.Free}, trial, 0, "/sales/*/transitions", "settled", 0},
+		flows.AtDesk: {flows.StartPayment{Method: flows.AtDesk, Staff: true, Desk: &flows.Desk{Mean: "cash"}}, quarterPass, quarterPassPrice, "/sales/*/payments", "settled", 1},
+	}
+}
+
+// withoutProcessor are the methods that the tests here go through.
+var withoutProcessor = []flows.Method{flows.Later, flows.Free, flows.AtDesk}
+
+// settles asks for a payment in a way, in a registration made for it.
+func (w *world) settles(g *gateway, method flows.Method) (*flows.Payment, error) {
+	w.Helper()
+	how := w.wishes()[method]
+	r := w.registeredFor(g, how.offer, how.price)
+	return g.registrations.Pay(w.Context(), r.ID, holderToken, how.start)
+}
+
+// sent counts the requests of a way that reached the club system.
+func (w *world) sent(how wish) (n int) {
+	for _, request := range w.sim.Requests() {
+		if match, _ := path.Match(how.path, request.Path); match && request.Method == "POST" {
+			n++
+		}
+	}
+	return n
+}
+
+// request is what makes a way fail.
+func (how wish) request() clubsim.FaultMatch {
+	return clubsim.FaultMatch{Method: "POST", Path: how.path}
+}
+
+// expectSettled holds the club system's own account of the sale against the payment.
+func (w *world) expectSettled(p *flows.Payment) {
+	w.Helper()
+	how := w.wishes()[p.Method]
+	sale := must(w, func() (club.Sale, error) { return w.club.GetSale(w.Context(), bastille, p.Sale) })
+	lines := w.lines(p)
+	switch p.State {
+	case flows.Recorded:
+		if sale.State != how.state || len(lines) != how.ledger || p.Desk != nil || p.Payer != nil {
+			w.Errorf("recorded, and the sale is %s with the ledger %+v", sale.State, lines)
+		}
+	case flows.Cancelled:
+		if sale.State != "building" || len(lines) != 0 {
+			w.Errorf("cancelled, and the sale is %s with the ledger %+v", sale.State, lines)
+		}
+	case flows.InDoubt, flows.Blocked:
+		if view := p.View(); view.Retry != "never" {
+			w.Errorf("%s, and the buyer is told %+v", p.State, view)
+		}
+	default:
+		w.Errorf("it did not come to rest: %s (%s)", p.State, p.Reason)
+	}
+	if audit := w.sim.Audit(); !audit.OK {
+		w.Errorf("the audit finds %+v", audit)
+	}
+}
+
+// settlement is a scenario of each way.
+type settlement struct {
+	live    func(*world, *gateway, flows.Method) *flows.Payment
+	end     flows.PaymentState
+	applied bool
+}
+
+// settlements are the scenarios without a processor, by name and way.
+var settlements = func() map[string]scenario {
+	all := map[string]scenario{}
+	for name, s := range map[string]settlement{
+		"at once": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+			return must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
+		}, flows.Recorded, true},
+		"refused at first": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+			w.fault(clubsim.Fault{Match: w.wishes()[method].request(), Kind: "error_before", Status: 401, Times: times(2)})
+			p := must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
+			w.expectView(p, "processing", "same_key")
+			w.clock.Advance(time.Minute)
+			return w.advance(g, p)
+		}, flows.Recorded, true},
+		"refused for good": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+			w.fault(clubsim.Fault{Match: w.wishes()[method].request(), Kind: "error_before", Status: 401})
+			p := must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
+			for range 6 {
+				w.clock.Advance(5 * time.Minute)
+				p = w.advance(g, p)
+			}
+			return p
+		}, flows.Cancelled, false},
+		"rejected": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+			w.fault(clubsim.Fault{Match: w.wishes()[method].request(), Kind: "error_before", Status: 422, Times: times(1)})
+			return must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
+		}, flows.Cancelled, false},
+		"rejected, applied": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+			w.fault(clubsim.Fault{Match: w.wishes()[method].request(), Kind: "error_after", Status: 400, Times: times(1)})
+			return must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
+		}, flows.InDoubt, true},
+		"the answer is lost": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+			w.fault(clubsim.Fault{Match: w.wishes()[method].request(), Kind: "drop_after", Times: times(1)})
+			return must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
+		}, flows.InDoubt, true},
+		"the sender dies": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+			p := w.priced(g, method)
+			w.put(g, p.ID, flows.Sending)
+			w.ownerGone(p)
+			return w.advance(g, p)
+		}, flows.InDoubt, false},
+		"the sale grew": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+			p := w.priced(g, method)
+			if err := w.club.AddArticle(w.Context(), bastille, p.Sale, club.NewArticle{Offer: "/demo/offers/2501"}); err != nil {
+				w.Fatal(err)
+			}
+			return w.advance(g, p)
+		}, flows.Cancelled, false},
+		"the club system cannot be read for long": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+			p := w.priced(g, method)
+			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before"})
+			p = w.advance(g, p)
+			w.expectView(p, "processing", "same_key")
+			w.clock.Advance(31 * time.Minute)
+			p = w.advance(g, p)
+			w.fault()
+			return p
+		}, flows.Cancelled, false},
+		"settled by somebody else": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+			p := w.priced(g, method)
+			var err error
+			if method == flows.Free {
+				err = w.club.ValidateSale(w.Context(), bastille, p.Sale, nil)
+			} else {
+				err = w.club.PostponeDue(w.Context(), bastille, p.Sale, "2031-01-31", nil)
+			}
+			if err != nil {
+				w.Fatal(err)
+			}
+			return w.advance(g, p)
+		}, flows.Blocked, false},
+	} {
+		for _, method := range withoutProcessor {
+			ledger := 0
+			if s.applied && method == flows.AtDesk {
+				ledger = 1
+			}
+			all[string(method)+": "+name] = scenario{live: func(w *world, g *gateway) *flows.Payment { return s.live(w, g, method) }, end: s.end, ledger: ledger}
+		}
+	}
+	return all
+}()
+
+// priced gives a payment that was refused at first, and may be sent again.
+func (w *world) priced(g *gateway, method flows.Method) *flows.Payment {
+	w.Helper()
+	w.fault(clubsim.Fault{Match: w.wishes()[method].request(), Kind: "error_before", Status: 401, Times: times(2)})
+	p := must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
+	if p.State != flows.Priced {
+		w.Fatalf("the payment is %s", p.State)
+	}
+	w.fault()
+	w.clock.Advance(time.Minute)
+	return p
+}
+
+// TestSettlementBreaks breaks each message of a payment without a processor, as
+// TestEveryMessageBreaks does for a card.
+func TestSettlementBreaks(t *testing.T) {
+	t.Parallel()
+	for _, method := range withoutProcessor {
+		for name, plan := range map[string]frontdesktest.Breakage{
+			"the message is lost":                 {},
+			"the answer is lost":                  {AnswerLost: true},
+			"the gateway dies before the message": {ForGood: true},
+			"the gateway dies before the answer":  {AnswerLost: true, ForGood: true},
+		} {
+			t.Run(string(method)+": "+name, func(t *testing.T) {
+				t.Parallel()
+				ends := map[flows.PaymentState]int{}
+				for plan.Message = 1; ; plan.Message++ {
+					broke := false
+					t.Run(fmt.Sprint(plan.Message), func(t *testing.T) {
+						w := newWorld(t)
+						end, wire := w.settleAt(method, plan)
+						broke = wire.Broke()
+						ends[end]++
+					})
+					if !broke {
+						break
+					}
+				}
+				t.Logf("the payments ended %v", ends)
+				if ends[flows.Recorded] == 0 || ends[flows.InDoubt] == 0 {
+					t.Error("the breakages did not reach both sides of the sending")
+				}
+			})
+		}
+	}
+}
+
+// settleAt lives a payment with a gateway whose wire breaks, and ends it with one whose wire is whole.
+func (w *world) settleAt(method flows.Method, plan frontdesktest.Breakage) (flows.PaymentState, *frontdesktest.Wire) {
+	wire := frontdesktest.NewWire(w, plan)
+	doomed := w.gateway(wiring{outside: wire.To(w.address), redisURL: w.redisOver(wire)})
+	survivor := w.gateway()
+	versions := w.watchVersions(survivor)
+	how := w.wishes()[method]
+	r := w.registeredFor(survivor, how.offer, how.price)
+	_, _ = doomed.registrations.Pay(w.Context(), r.ID, holderToken, how.start)
+	p := must(w, func() (*flows.Payment, error) {
+		return survivor.registrations.Pay(w.Context(), r.ID, holderToken, how.start)
+	})
+	end := w.settle(survivor, p)
+	w.expectSettled(end)
+	if n := w.sent(how); n > 1 {
+		w.Errorf("it was sent %d times", n)
+	}
+	versions.expectGrowth(w)
+	return end.State, wire
+}
+
+// TestEverybodySettles: whoever asks and looks at once, by whatever method, one settles.
+func TestEverybodySettles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	gateways := []*gateway{w.gateway(), w.gateway()}
+	r := w.registered(gateways[0])
+	ways := []flows.StartPayment{w.wishes()[flows.Later].start, w.wishes()[flows.AtDesk].start}
+	var group sync.WaitGroup
+	for range 8 {
+		for i, g := range gateways {
+			group.Go(func() {
+				_, err := g.registrations.Pay(w.Context(), r.ID, holderToken, ways[i])
+				if code := flows.CodeOf(err); err != nil && code != flows.PaymentExists && code != flows.Conflict && code != flows.RegistrationClosed {
+					t.Errorf("asking for the payment: %v", err)
+				}
+			})
+		}
+	}
+	group.Wait()
+	p := w.stored(gateways[0], flows.NewPaymentID(r.ID, 1))
+	if n := w.sent(w.wishes()[flows.Later]) + w.posted(); n != 1 || p.State != flows.Recorded {
+		t.Errorf("%s (%s) after %d calls", p.State, p.Reason, n)
+	}
+	w.expectSettled(p)
+}
+
+// TestPayable: an amount of zero settles for free and in no other way.
+func TestPayable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	due, nothing := w.registered(g), w.registeredFor(g, trial, 0)
+	sum := flows.StartPayment{Method: flows.AtDesk, Staff: true, Desk: &flows.Desk{Mean: "card", Cards: []flows.DeskCard{{Amount: quarterPassPrice - 1, Network: "CBGroup"}}}}
+	stranger := w.wishes()[flows.AtDesk].start
+	stranger.Staff = false
+	for name, test := range map[string]struct {
+		r    *flows.Registration
+		in   flows.StartPayment
+		want flows.Code
+	}{
+		"card, nothing due":      {nothing, flows.StartPayment{Method: flows.ByCard}, flows.NothingDue},
+		"later, nothing due":     {nothing, w.wishes()[flows.Later].start, flows.NothingDue},
+		"desk, nothing due":      {nothing, w.wishes()[flows.AtDesk].start, flows.NothingDue},
+		"free, an amount due":    {due, flows.StartPayment{Method: flows.Free}, flows.AmountDue},
+		"desk, another sum":      {due, sum, flows.InvalidRequest},
+		"desk, by the buyer":     {due, stranger, flows.StaffOnly},
+		"desk, nothing, a buyer": {nothing, stranger, flows.StaffOnly},
+	} {
+		if _, err := g.registrations.Pay(t.Context(), test.r.ID, holderToken, test.in); flows.CodeOf(err) != test.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for r, want := range map[*flows.Registration][]flows.Method{due: {flows.ByCard, flows.Later, flows.AtDesk}, nothing: {flows.Free}} {
+		view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) })
+		if view.Phase != flows.Open || !slices.Equal(view.Methods, want) || view.Actions[0] != "pay" {
+			t.Errorf("%s, to be settled by %v, with %v", view.Phase, view.Methods, view.Actions)
+		}
+	}
+}
+
+// TestOneWayAtATime: while a payment lives only the same wish is answered with it.
+func TestOneWayAtATime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.started(g) // by card
+	later := w.wishes()[flows.Later].start
+	ask := func(in flows.StartPayment) error {
+		_, err := g.registrations.Pay(t.Context(), p.Registration, holderToken, in)
+		return err
+	}
+	if err := ask(later); flows.CodeOf(err) != flows.PaymentExists {
+		t.Errorf("beside a card: %v", err)
+	}
+	if err := ask(flows.StartPayment{Method: flows.ByCard, ReturnURL: "https://club.example/else"}); err != nil {
+		t.Errorf("the card again, to return elsewhere: %v", err)
+	}
+	if _, err := g.Cancel(t.Context(), p.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := ask(later); err != nil {
+		t.Errorf("after the card was cancelled: %v", err)
+	}
+	if err := ask(later); err != nil {
+		t.Errorf("the same again: %v", err)
+	}
+	other := later
+	other.DueDate = w.clock.Now().AddDate(0, 2, 0).Format(time.DateOnly)
+	for name, in := range map[string]flows.StartPayment{"another day": other, "a card": {Method: flows.ByCard}, "the desk": w.wishes()[flows.AtDesk].start} {
+		if err := ask(in); flows.CodeOf(err) != flows.PaymentExists {
+			t.Errorf("%s beside a deferral: %v", name, err)
+		}
+	}
+	w.expectSettled(w.stored(g, flows.NewPaymentID(p.Registration, 2)))
+}
+
+// TestWithdraw gives up what was asked for and not sent; nothing is sent by that.
+func TestWithdraw(t *testing.T) {
+	t.Parallel()
+	for _, method := range withoutProcessor {
+		t.Run(string(method), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.priced(g, method)
+			view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), p.Registration, holderToken) })
+			if view.Phase != flows.Paying || !slices.Equal(view.Methods, []flows.Method{method}) {
+				t.Errorf("%s, to be settled by %v", view.Phase, view.Methods)
+			}
+			before := w.sent(w.wishes()[method])
+			view, err := g.registrations.Abandon(t.Context(), p.Registration, holderToken)
+			if err != nil || view.Phase != flows.Abandoned || view.Payment.State != flows.Cancelled {
+				t.Errorf("%+v, %v", view, err)
+			}
+			w.expectSettled(w.stored(g, p.ID))
+			if n := w.sent(w.wishes()[method]); n != before {
+				t.Errorf("%d requests were sent after %d", n, before)
+			}
+
+			sending := w.priced(g, method)
+			w.put(g, sending.ID, flows.Sending)
+			must(t, func() (int64, error) {
+				return w.redis.HSet(t.Context(), redisKey(sending), "lease", w.clock.Now().Add(time.Hour).UnixMilli()).Result()
+			})
+			if _, err := g.registrations.Abandon(t.Context(), sending.Registration, holderToken); flows.CodeOf(err) != flows.PaymentUnderWay {
+				t.Errorf("while it is being sent: %v", err)
+			}
+		})
+	}
+}
+
+// TestAsleepBeforeSettling: after more than ten seconds nothing may be sent.
+func TestAsleepBeforeSettling(t *testing.T) {
+	t.Parallel()
+	for _, method := range withoutProcessor {
+		t.Run(string(method), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			w.log.listen(func(_ flows.PaymentID, m move) {
+				if m.to == flows.Sending && w.log.counts(m) == 1 {
+					w.clock.Advance(11 * time.Second)
+				}
+			})
+			p := must(t, func() (*flows.Payment, error) { return w.settles(g, method) })
+			if p.State != flows.Priced || w.sent(w.wishes()[method]) != 0 {
+				t.Errorf("%s (%s) after a sleep", p.State, p.Reason)
+			}
+			end := w.settle(g, p)
+			if end.State != flows.Recorded {
+				t.Errorf("%s (%s)", end.State, end.Reason)
+			}
+			w.expectSettled(end)
+		})
+	}
+}
+
+// TestSettlementView holds what the buyer is told of a payment without a processor.
+func TestSettlementView(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[flows.PaymentState]struct{ state, retry string }{
+		flows.Priced: {"processing", "same_key"}, flows.Sending: {"processing", "never"}, flows.Recorded: {"recorded", "never"},
+		flows.Cancelled: {"cancelled", "new"}, flows.InDoubt: {"in_doubt", "never"}, flows.Blocked: {"in_doubt", "never"},
+	} {
+		for _, method := range withoutProcessor {
+			view := (&flows.Payment{State: state, Method: method}).View()
+			if view.State != want.state || view.Retry != want.retry || view.Message == "" {
+				t.Errorf("%s, %s: %+v", method, state, view)
+			}
+		}
+	}
+	owed := flows.Payment{State: flows.Recorded, Method: flows.Later, DueDate: "2030-01-31"}
+	if message := owed.View().Message; !strings.HasSuffix(message, "by 31 January 2030.") {
+		t.Errorf("the buyer is told %q", message)
+	}
+}
+
+// TestRefusedByTheProcessor: what the processor will never make ends at once, and the cart thaws.
+func TestRefusedByTheProcessor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	r := w.registered(g)
+	w.setMeddler(&meddler{method: "POST", pattern: "/sandbox/payments", fail: 1, status: 422})
+	p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
+	w.expectView(p, "cancelled", "new")
+	view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) })
+	if view.Phase != flows.Open || len(w.sandbox.Payments()) != 0 {
+		t.Errorf("%s with %d payments at the processor", view.Phase, len(w.sandbox.Payments()))
+	}
+	if again := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) }); again.State != flows.Intent {
+		t.Errorf("asked again it is %s", again.State)
+	}
+}
