@@ -17,6 +17,22 @@ func signUp(b *frontdesktest.Browser, c *frontdesktest.Client, site string) {
 	b.Shot("offers")
 	b.Click(offer)
 	b.Click(`dialog [data-continue], [data-continue]`)
+	enter(b)
+	b.See(`[data-pay]`)
+	b.Shot("cart")
+}
+
+// freeTrial is the simulator's offer of a trial session.
+const freeTrial = "3801"
+
+// fillIn opens the step that asks who registers, and answers.
+func fillIn(b *frontdesktest.Browser, address string) {
+	b.Open(address)
+	enter(b)
+}
+
+// enter gives one's details.
+func enter(b *frontdesktest.Browser) {
 	person := frontdesktest.Person()
 	for field, text := range map[string]string{
 		"givenName": person.GivenName, "familyName": person.FamilyName, "birthDate": person.BirthDate, "email": string(person.Email),
@@ -26,8 +42,6 @@ func signUp(b *frontdesktest.Browser, c *frontdesktest.Client, site string) {
 	}
 	b.Shot("person")
 	b.Click(`form[data-form="person"] [data-continue]`)
-	b.See(`[data-pay]`)
-	b.Shot("cart")
 }
 
 // payAt enters a card on the processor's hosted page.
@@ -101,5 +115,45 @@ func TestLostAnswerInBrowser(t *testing.T) {
 	}
 	if r := recordsOf(c); len(r.Ledger.Items) != 1 {
 		t.Errorf("the ledger holds %+v", r.Ledger.Items)
+	}
+}
+
+// TestFreeTrialInBrowser: what costs nothing is confirmed by one button, and nobody is sent to pay.
+func TestFreeTrialInBrowser(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	b := frontdesktest.NewBrowser(t, 1280, 900)
+	fillIn(b, strings.Replace(c.URL, "127.0.0.1", "localhost", 1)+"/?club="+c.Club()+"&offer="+freeTrial)
+	b.See(`[data-pay]`)
+	b.Shot("free")
+	if due := b.Attribute(`[data-due]`, "data-due"); due != "0" || b.Count(`[data-later]`) != 0 {
+		t.Errorf("due is %s, in:\n%s", due, b.Text())
+	}
+	b.Click(`[data-pay]`)
+	b.See(`[data-member]`)
+	b.Shot("booked")
+	if how := b.Attribute(`[data-settled]`, "data-settled"); how != "free" {
+		t.Errorf("settled as %q, in:\n%s", how, b.Text())
+	}
+	if r := recordsOf(c); len(r.Ledger.Items) != 0 || !r.Audit.OK {
+		t.Errorf("the records are %+v", r)
+	}
+}
+
+// TestPayLaterInBrowser: the visitor chooses to pay at the club.
+func TestPayLaterInBrowser(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	b := frontdesktest.NewBrowser(t, 1280, 900)
+	signUp(b, c, strings.Replace(c.URL, "127.0.0.1", "localhost", 1))
+	b.Click(`[data-later] summary`)
+	b.Shot("later")
+	b.Click(`[data-pay-later]`)
+	b.See(`[data-member]`)
+	if how := b.Attribute(`[data-settled]`, "data-settled"); how != "later" || !strings.Contains(b.Text(), "You pay at the club by") {
+		t.Errorf("settled as %q, in:\n%s", how, b.Text())
+	}
+	if r := recordsOf(c); len(r.Ledger.Items) != 0 || !r.Audit.OK {
+		t.Errorf("the records are %+v", r)
 	}
 }

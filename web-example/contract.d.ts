@@ -108,7 +108,7 @@ export interface Registration {
   contact?: { number: string; status: string };
   cart: Cart;
   payment?: Payment;
-  next: { action: ActionName; method: string; href: string }[];
+  next: { action: ActionName; method: string; href: string; methods?: PaymentMethod[] }[];
   expiresAt: string;
 }
 
@@ -132,14 +132,13 @@ export interface Check {
   problems: CartProblem[];
 }
 
-export interface StartPayment {
-  method: "card";
-  returnUrl?: string;
-}
+export type PaymentMethod = "card" | "later" | "free" | "desk";
+
+export type StartPayment = { method: "card"; returnUrl?: string } | { method: "later"; dueDate: string } | { method: "free" };
 
 export interface Payment {
   id: string;
-  method: "card";
+  method: PaymentMethod;
   state: "requires_action" | "processing" | "recorded" | "declined" | "cancelled" | "in_doubt" | "refunded";
   retry: "never" | "same_key" | "new";
   message?: string;

@@ -31,8 +31,12 @@ export function moment(instant) {
 }
 
 /** Today in the visitor's time zone, as YYYY-MM-DD. */
-export function today() {
+export const today = () => inDays(0);
+
+/** @param {number} days from today in the visitor's time zone, as YYYY-MM-DD */
+export function inDays(days) {
   const now = new Date();
+  now.setDate(now.getDate() + days);
   const two = (/** @type {number} */ part) => String(part).padStart(2, "0");
   return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
 }

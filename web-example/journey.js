@@ -5,7 +5,7 @@
  */
 import * as api from "./api.js";
 import { intend, pending, settle } from "./intentions.js";
-import { canPay, go, isFinal, returnUrl } from "./route.js";
+import { canPay, go, isFinal, returnUrl, ways } from "./route.js";
 import { get, set } from "./store.js";
 
 /**
@@ -15,7 +15,7 @@ import { get, set } from "./store.js";
  */
 
 /** Problems which say that the page is behind: the registration is read again. */
-const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "cart_changed", "mandate_required", "nothing_due",
+const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "cart_changed", "mandate_required", "nothing_due", "amount_due", "payment_exists",
   "person_required", "registration_closed", "payment_under_way", "not_found"];
 
 /** Where this browser remembers the registration that it is in the middle of; the id is no secret, the cookie is. */
@@ -284,17 +284,40 @@ export const checkAgain = () =>
     await refresh(id);
   });
 
+/** Asks for what the cart's one button says: to pay by card, or to confirm what costs nothing. */
+export const pay = () => settleCart();
+
 /**
- * Asks for the payment and leaves for the processor's page. The key outlives the answer: until the gateway says that a
- * new payment is wanted, asking again asks for this one.
+ * Asks to pay at the club.
+ * @param {string} dueDate until when, YYYY-MM-DD
  */
-export const pay = () =>
+export const payLater = (dueDate) => settleCart({ method: "later", dueDate });
+
+/**
+ * What the visitor has asked for already, or what the gateway offers first.
+ * @param {Registration} registration
+ * @returns {import("./contract").StartPayment}
+ */
+function usualWay(registration) {
+  const { id, payment } = registration;
+  const offered = ways(registration);
+  if (offered.includes("card")) return { method: "card", returnUrl: returnUrl(id) };
+  const asked = pending(`pay.${id}`)?.body;
+  return asked && asked.method === payment?.method ? asked : { method: "free" };
+}
+
+/**
+ * Asks for the payment and, for a card, leaves for the processor's page. The key outlives the answer: until the gateway
+ * says that a new payment is wanted, asking again asks for this one.
+ * @param {import("./contract").StartPayment} [way]
+ */
+const settleCart = (way) =>
   attempt("pay", async () => {
     const { registration } = get();
     if (!registration || !canPay(registration)) return false;
     const { id, payment } = registration;
     const after = payment?.retry === "new" ? payment.id : undefined;
-    const intention = intend(`pay.${id}`, { method: /** @type {const} */ ("card"), returnUrl: returnUrl(id) }, after);
+    const intention = intend(`pay.${id}`, way ?? usualWay(registration), after);
     const { card } = await carryOut(intention, (one) => api.startPayment(id, one), { keep: true });
     if (leaveFor(card?.redirectUrl)) return true;
     await refresh(id);

@@ -95,7 +95,14 @@ export const isFinal = ({ state }) => state === "completed" || state === "abando
 export const can = (registration, action) => !!registration?.next.some((one) => one.action === action);
 
 /**
- * Whether the visitor may ask for a card payment: the gateway offers it, and the payment before, if there was one, does
+ * The ways in which the gateway lets the visitor settle the cart now; none while money may have moved.
+ * @param {import("./contract").Registration} registration
+ */
+export const ways = (registration) =>
+  (canPay(registration) && registration.next.find((one) => one.action === "pay")?.methods) || [];
+
+/**
+ * Whether the visitor may ask for a payment: the gateway offers it, and the payment before, if there was one, does
  * not forbid it. Every pay button asks here, so that there is none while money may have moved.
  * @param {import("./contract").Registration} registration
  */

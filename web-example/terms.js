@@ -6,11 +6,11 @@ import { text } from "./text.js";
 /** @typedef {import("./contract").Offer} Offer */
 
 /**
- * Whether this site can sell the offer: something is due now, and the buyer has to give no more than a start date. The
+ * Whether this site can sell the offer: the buyer has to give no more than a start date. The
  * others are shown with what they cost, and sold at the club.
  * @param {Offer} offer
  */
-export const soldHere = (offer) => offer.dueNow.amount > 0 && offer.needs.every((need) => need === "startDate");
+export const soldHere = (offer) => offer.needs.every((need) => need === "startDate");
 
 /**
  * A sentence, and the icon that it stands beside.

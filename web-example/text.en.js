@@ -92,7 +92,6 @@ export default {
     atClub: "Sign up at the club",
     atClubWhy: {
       mandate: "It is paid by direct debit, which the team sets up with you.",
-      nothingDue: "There is nothing to pay today; the team signs you up.",
     },
     start: {
       heading: "When would you like to start?",
@@ -213,7 +212,15 @@ export default {
     kept: (/** @type {string} */ moment) => `We keep this cart until ${moment}.`,
     pay: (/** @type {string} */ price) => `Pay ${price} by card`,
     payNote: "You continue on the payment provider’s secure page and come back here.",
-    paying: "Taking you to the payment page…",
+    confirm: "Confirm",
+    confirmNote: "There is nothing to pay.",
+    later: {
+      summary: "Pay at the club instead",
+      lead: "Your sign-up is complete right away, and you owe the club the amount.",
+      dueDate: "I pay by",
+      go: "Sign up and pay later",
+    },
+    paying: "One moment…",
     invalid: "This cart cannot be paid as it is",
     invalidHelp: "Correct your details, or choose something else instead.",
     checkAgain: "Check again",
@@ -286,6 +293,24 @@ export default {
     again: (/** @type {string} */ price) => `Try again – ${price}`,
   },
 
+  /** What is said of a payment without a card; what is not named here is said as of a card. */
+  settlement: {
+    preparing: { heading: "Telling the club…", lead: "Nothing is settled yet. If this takes longer than a few seconds, continue yourself." },
+    processing: { heading: "Telling the club…", lead: "This usually takes a few seconds. You can leave this page open, reload it or close it." },
+    recorded: { heading: "Done. Finishing your sign-up…", lead: "Only the last formalities are left, and we do them." },
+    cancelled: {
+      heading: "That did not work",
+      lead: "Nothing was settled. Your cart is still here: try again, or choose another way.",
+      closed: "Nothing was settled.",
+    },
+    in_doubt: {
+      heading: "Being recorded. Please do nothing more.",
+      lead: "The club’s system has not confirmed yet that it wrote your sign-up down, so we are making sure. Please do not pay or sign up again.",
+      points: ["You can close this page; come back to it at any time.", "If it takes long, the club’s staff sort it out for you."],
+    },
+    again: "Try again",
+  },
+
   done: {
     completed: {
       heading: "You are a member.",
@@ -337,7 +362,9 @@ export default {
     cart_invalid: "The club does not accept this cart as it is.",
     cart_changed: "The club has changed your cart since you saw it. Please look at it again before you pay.",
     mandate_required: "One of these offers needs a direct debit mandate, which the club sets up with you.",
-    nothing_due: "There is nothing to pay by card. Please finish your sign-up at the club.",
+    nothing_due: "There is nothing to pay. This is how your cart stands.",
+    amount_due: "There is an amount to pay now. This is how your cart stands.",
+    payment_exists: "Another payment is under way. This is how it stands.",
     person_required: "Please enter your details first.",
     registration_closed: "This sign-up is already closed. This is how it stands.",
     payment_under_way: "A payment is under way, so this can no longer be undone here.",

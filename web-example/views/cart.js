@@ -3,11 +3,12 @@
 import { button, h, heading, icon, ticks } from "../dom.js";
 import { date, moment, money } from "../format.js";
 import { checkAgain, clear } from "../journey.js";
-import { can, canPay, linkTo } from "../route.js";
+import { can, linkTo, ways } from "../route.js";
 import { get } from "../store.js";
 import { findOffer, terms } from "../terms.js";
 import { text } from "../text.js";
 import { abandonButton } from "./abandon.js";
+import { laterForm } from "./later.js";
 import { outcome, payButton } from "./payment.js";
 import { planFor } from "./plan.js";
 
@@ -108,10 +109,15 @@ const due = (registration) =>
 
 /** @param {Registration} registration */
 function toPay(registration) {
-  if (canPay(registration)) {
+  const offered = ways(registration);
+  if (offered.includes("free")) {
+    return h("div", {}, payButton(text.cart.confirm, "tick"), h("p", { class: "fine pay-note" }, text.cart.confirmNote));
+  }
+  if (offered.length) {
     return h("div", {},
-      payButton(text.cart.pay(money(registration.cart.dueNow))),
-      h("p", { class: "fine pay-note" }, text.cart.payNote));
+      offered.includes("card") && payButton(text.cart.pay(money(registration.cart.dueNow))),
+      offered.includes("card") && h("p", { class: "fine pay-note" }, text.cart.payNote),
+      offered.includes("later") && laterForm());
   }
   if (!registration.cart.valid) return problems(registration);
   return h("p", { class: "notice", "data-at-club": true }, icon("info"), text.cart.notHere);

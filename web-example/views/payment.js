@@ -42,11 +42,22 @@ export function show() {
   const state = stateOf(registration.payment);
   return h("section", { class: `outcome is-${state}`, "data-payment": state },
     h("span", { class: WAITING.includes(state) ? "seal is-waiting" : "seal" }, icon(PICTURES[state])),
-    heading(text.payment[state].heading),
+    heading(words(registration.payment, state).heading),
     h("p", { class: "lead" }, lead(state, registration)),
     state === "declined" && reason(registration.payment),
-    state === "in_doubt" && ticks(text.payment.in_doubt.points),
+    state === "in_doubt" && ticks(words(registration.payment, state).points ?? []),
     state !== "checking" && actions(registration, registration.payment));
+}
+
+/**
+ * What is said of a state: not the same where no card was charged.
+ * @param {Payment} payment
+ * @param {State} state
+ * @returns {{ heading: string, lead: string, closed?: string, points?: string[] }}
+ */
+function words({ method }, state) {
+  const others = /** @type {Record<string, any>} */ (text.settlement);
+  return (method !== "card" && others[state]) || text.payment[state];
 }
 
 /**
@@ -63,8 +74,8 @@ function stateOf({ state, retry }) {
  * The button that pays. It exists only where `canPay` allows it, and is disabled as soon as it is pressed.
  * @param {string} label
  */
-export const payButton = (label) =>
-  button({ class: "button button-wide", id: "pay", "data-pay": true, onclick: pay }, icon("lock"),
+export const payButton = (label, picture = "lock") =>
+  button({ class: "button button-wide", id: "pay", "data-pay": true, onclick: pay }, icon(picture),
     h("span", { class: "when-idle" }, label), h("span", { class: "when-busy" }, text.cart.paying));
 
 /**
@@ -73,10 +84,10 @@ export const payButton = (label) =>
  */
 export function outcome(payment) {
   if (payment.state !== "declined" && payment.state !== "cancelled" && payment.state !== "refunded") return null;
-  const words = text.payment[payment.state];
+  const said = words(payment, payment.state);
   return h("section", { class: `notice notice-block is-${payment.state}`, "data-payment": payment.state },
     icon(PICTURES[payment.state]),
-    h("div", {}, h("h2", {}, words.heading), h("p", {}, words.lead), reason(payment)));
+    h("div", {}, h("h2", {}, said.heading), h("p", {}, said.lead), reason(payment)));
 }
 
 /**
@@ -84,15 +95,15 @@ export function outcome(payment) {
  * @param {Registration} registration
  */
 function lead(state, registration) {
-  if (state === "declined" || state === "cancelled") return text.payment[state][canPay(registration) ? "lead" : "closed"];
-  return text.payment[state].lead;
+  const said = words(/** @type {Payment} */ (registration.payment), state);
+  return (!canPay(registration) && said.closed) || said.lead;
 }
 
 /** @param {Payment} payment why the bank said no, if it said */
 function reason({ state, card }) {
   const reasons = /** @type {Record<string, string>} */ (text.payment.declined.reasons);
-  const words = state === "declined" && reasons[card?.declineCode ?? ""];
-  return words && h("p", { "data-decline": card?.declineCode }, words);
+  const why = state === "declined" && reasons[card?.declineCode ?? ""];
+  return why && h("p", { "data-decline": card?.declineCode }, why);
 }
 
 /**
@@ -101,7 +112,7 @@ function reason({ state, card }) {
  */
 const actions = (registration, payment) =>
   h("div", { class: "actions" },
-    canPay(registration) ? payButton(text.payment.again(money(payment.amount))) : processorLink(payment),
+    canPay(registration) ? payButton(payment.method === "card" ? text.payment.again(money(payment.amount)) : text.settlement.again) : processorLink(payment),
     can(registration, "abandon") && abandonButton());
 
 /**

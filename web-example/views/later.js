@@ -1,0 +1,28 @@
+// @ts-check
+/** The offer to pay at the club instead, until a day that the visitor chooses. */
+import { h, icon } from "../dom.js";
+import { inDays, today } from "../format.js";
+import { payLater } from "../journey.js";
+import { text } from "../text.js";
+
+/** What clubs usually grant, in days. */
+const USUAL = 14;
+
+/** The longest that the gateway takes, in days. */
+const LONGEST = 365;
+
+export const laterForm = () =>
+  h("details", { class: "later", "data-later": true },
+    h("summary", {}, text.cart.later.summary),
+    h("form", { "data-form": "later", onsubmit: submit },
+      h("p", { class: "fine" }, text.cart.later.lead),
+      h("label", { class: "field" }, h("span", { class: "label" }, text.cart.later.dueDate),
+        h("input", { type: "date", name: "dueDate", "data-field": "dueDate", required: true, min: today(), max: inDays(LONGEST), value: inDays(USUAL) })),
+      h("button", { class: "button button-quiet button-wide", "data-pay-later": true }, icon("calendar"), text.cart.later.go)));
+
+/** @param {SubmitEvent} event */
+function submit(event) {
+  event.preventDefault();
+  const form = /** @type {HTMLFormElement} */ (event.currentTarget);
+  payLater(String(new FormData(form).get("dueDate")));
+}
