@@ -1,0 +1,144 @@
+package e2e_test
+
+import (
+	"net/http"
+	"path"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// TestWaysToSettle walks each way, well and with each failure of the club system.
+func TestWaysToSettle(t *testing.T) {
+	t.Parallel()
+	s := newSetting(t)
+	_, c := s.gateway(t)
+	later := map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 1, 0).Format(time.DateOnly)}
+	for name, way := range map[string]struct {
+		body   any
+		path   string
+		ledger int
+	}{
+		"later": {later, "/sales/*/postpone_due", 0},
+		"free":  {map[string]string{"method": "free"}, "/sales/*/transitions", 0},
+		"desk":  {map[string]string{"method": "desk", "mean": "cash"}, "/sales/*/payments", 1},
+	} {
+		for failure, test := range map[string]struct {
+			fault   *clubsim.Fault
+			status  int
+			state   api.PaymentState
+			applied bool
+		}{
+			"well":                {nil, http.StatusCreated, api.Recorded, true},
+			"token refused once":  {&clubsim.Fault{Kind: "unauthorized_once"}, http.StatusCreated, api.Recorded, true},
+			"rejected":            {&clubsim.Fault{Kind: "error_before", Status: 422}, http.StatusCreated, api.Cancelled, false},
+			"error before effect": {&clubsim.Fault{Kind: "error_before", Status: 503}, http.StatusAccepted, api.InDoubt, false},
+			"answer lost":         {&clubsim.Fault{Kind: "drop_after"}, http.StatusAccepted, api.InDoubt, true},
+			"error after effect":  {&clubsim.Fault{Kind: "error_after", Status: 500}, http.StatusAccepted, api.InDoubt, true},
+		} {
+			t.Run(name+": "+failure, func(t *testing.T) {
+				before := len(s.outside.Sim.Ledger())
+				c := c.For(t)
+				var registration api.Registration
+				if name == "free" {
+					registration = c.RegisterFor(freeTrial)
+				} else {
+					registration = c.Register()
+				}
+				if test.fault != nil {
+					test.fault.Match, test.fault.Times = clubsim.FaultMatch{Method: "POST", Path: way.path}, times(1)
+					s.fault(t, *test.fault)
+				}
+				var payment api.Payment
+				c.Settle(registration.Id, way.body, frontdesktest.StaffKey()).Into(test.status, &payment)
+				if payment.State != test.state || payment.Card != nil || string(payment.Method) != name {
+					t.Errorf("the payment is %+v", payment)
+				}
+				if got := len(s.outside.Sim.Ledger()) - before; test.applied && got != way.ledger || !test.applied && got != 0 {
+					t.Errorf("the ledger has %d lines more", got)
+				}
+				end := c.Registration(registration.Id)
+				want := map[api.PaymentState]api.RegistrationState{api.Recorded: api.Completed, api.Cancelled: api.Open, api.InDoubt: api.Attention}[test.state]
+				if end.State != want {
+					t.Errorf("the registration is %s", end.State)
+				}
+				if !s.outside.Sim.Audit().OK {
+					t.Errorf("the audit finds %+v", s.outside.Sim.Audit())
+				}
+			})
+		}
+	}
+}
+
+// TestWaysThatAreRefused: what does not fit the amount, and what is staff's alone.
+func TestWaysThatAreRefused(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	cash := map[string]string{"method": "desk", "mean": "cash"}
+	wrong := [2]string{"X-Frontdesk-Staff-Key", "not-a-staff-key-1"}
+	registration := c.Register()
+	c.Settle(registration.Id, cash).Problem(api.StaffOnly)
+	refused := c.Settle(registration.Id, cash, wrong)
+	refused.Problem(api.StaffKeyUnknown)
+	if refused.Status != http.StatusUnauthorized || refused.Header.Get("WWW-Authenticate") == "" {
+		t.Errorf("a wrong key is answered by %d", refused.Status)
+	}
+	c.Settle(registration.Id, map[string]string{"method": "free"}).Problem(api.AmountDue)
+	sum := c.Settle(registration.Id, `{"method":"desk","mean":"card","cards":[{"amount":1,"network":"CBGroup"}]}`, frontdesktest.StaffKey()).Problem(api.InvalidRequest)
+	if (*sum.Errors)[0].Pointer != "/cards" {
+		t.Errorf("points at %+v", sum.Errors)
+	}
+	for name, headers := range map[string][][2]string{"the buyer": nil, "staff": {frontdesktest.StaffKey()}} {
+		var seen api.Registration
+		c.Do("GET", "/v1/registrations/"+registration.Id, nil, headers...).Into(http.StatusOK, &seen)
+		want := []api.PaymentMethod{api.PaymentMethodCard, api.PaymentMethodLater}
+		if headers != nil {
+			want = append(want, api.PaymentMethodDesk)
+		}
+		if got := value(seen.Next[0].Methods); !slices.Equal(got, want) {
+			t.Errorf("%s can settle by %v", name, got)
+		}
+	}
+	free := c.RegisterFor(freeTrial)
+	c.Settle(free.Id, map[string]string{"method": "card"}).Problem(api.NothingDue)
+	if r := recordsOf(c); len(r.Ledger.Items) != 0 {
+		t.Errorf("the ledger holds %+v", r.Ledger.Items)
+	}
+}
+
+// TestTwoWaysAtOnce: many ask at once, to pay later and at the desk; one settles.
+func TestTwoWaysAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newSetting(t)
+	_, one := s.gateway(t)
+	_, other := s.gateway(t)
+	registration := one.Register()
+	other.Token = one.Token
+	later := map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 1, 0).Format(time.DateOnly)}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() { one.Settle(registration.Id, later) })
+		group.Go(func() {
+			other.Settle(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey())
+		})
+	}
+	group.Wait()
+	end := one.Await(registration.Id, api.Completed)
+	want := map[api.PaymentMethod]int{api.PaymentMethodLater: 0, api.PaymentMethodDesk: 1}[end.Payment.Method]
+	settled := 0
+	for _, request := range s.outside.Sim.Requests() {
+		postponed, _ := path.Match("/sales/*/postpone_due", request.Path)
+		paid, _ := path.Match("/sales/*/payments", request.Path)
+		if request.Method == http.MethodPost && (postponed || paid) {
+			settled++
+		}
+	}
+	if got := len(s.outside.Sim.Ledger()); got != want || settled != 1 {
+		t.Errorf("settled by %s: %d lines in the ledger after %d requests", end.Payment.Method, got, settled)
+	}
+}
