@@ -49,15 +49,17 @@ type Payments struct {
 	recall recall
 }
 
-// PaymentsConfig is what the machine needs; every field is required.
+// PaymentsConfig is what the machine needs; every field is required unless said.
 type PaymentsConfig struct {
 	Store       Store
 	Queue       *Queue
 	Club        *club.Client
+	Aside       *club.Client // for what no money waits for: in a lane of its own, so that its trouble is never a sale's
 	Cards       cards.Processor
 	Keys        *Keyring
 	Environment string // kept in the processor's metadata, so that test and live payments are never mixed up
 	WebhookURL  string // where the processor reports, for processors that take it per payment
+	Rule        *Rule  // by which evidence tells that a payment was recorded, until one is calibrated; nil: there is none
 	Now         func() time.Time
 	Log         *slog.Logger
 }
@@ -104,6 +106,7 @@ func (m *Payments) Told(ctx context.Context, event cards.Event) error {
 type step struct {
 	to        PaymentState   // the state to move to; empty: no change at all; the present one: only the record changes
 	reason    string         // why, for operators and the log
+	word      Word           // of the operator who decided; empty for the machine
 	edit      func(*Payment) // changes to the record
 	lease     time.Duration  // see Move
 	ownerGone time.Duration  // see Move
@@ -146,10 +149,13 @@ func (m *Payments) Advance(ctx context.Context, id PaymentID) (*Payment, error) 
 		case err != nil:
 			return p, storageFailed(err)
 		}
-		if moved.State == Sending {
+		switch {
+		case moved.State == Sending:
 			if err := m.record(ctx, moved); err != nil {
 				return moved, err
 			}
+		case s.word.By == byRule && moved.Witnessed():
+			m.journalRecorded(ctx, moved)
 		}
 	}
 	return nil, &Error{Code: Internal, Err: fmt.Errorf("payment %s did not settle within %d steps", id, maxSteps)}
@@ -180,7 +186,7 @@ func (m *Payments) Look(ctx context.Context, p *Payment) *Payment {
 func (m *Payments) next(ctx context.Context, p *Payment) (step, error) {
 	switch p.State {
 	case Priced:
-		if !p.Method.witnessed() {
+		if !p.Witnessed() {
 			return m.prepareSettlement(ctx, p)
 		}
 		return m.createIntent(ctx, p)
@@ -202,9 +208,6 @@ func (m *Payments) next(ctx context.Context, p *Payment) (step, error) {
 	case Refunding:
 		return m.refund(ctx, p)
 	case InDoubt:
-		if !p.Method.witnessed() {
-			return wait(doubtEvery), nil // there is no journal to ask
-		}
 		return m.askJournal(ctx, p)
 	default:
 		return wait(0), nil
@@ -220,14 +223,14 @@ func (m *Payments) commit(ctx context.Context, p *Payment, s step) (*Payment, er
 		return nil, &Error{Code: Internal, Err: fmt.Errorf("payment %s: no transition from %s to %s", p.ID, p.State, s.to)}
 	}
 	next := *p
-	next.State, next.Reason, next.UpdatedAt = s.to, s.reason, m.cfg.Now()
+	m.remember(&next, s)
 	if s.edit != nil {
 		s.edit(&next)
 	}
 	move := Move{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString(), Lease: s.lease, OwnerGone: s.ownerGone}
 	if next.State.Final() {
 		move.Keep = keepFinal
-		next.Payer, next.Desk = nil, nil // that something was paid is kept for longer than by whom
+		next.Payer, next.Desk, next.Contact = nil, nil, "" // that something was paid is kept for longer than by whom
 	}
 	if err := m.cfg.Store.Commit(ctx, move); err != nil {
 		return nil, err
@@ -242,14 +245,16 @@ func (m *Payments) commit(ctx context.Context, p *Payment, s step) (*Payment, er
 // lookAgain schedules the next look; never, for a payment that is final. A
 // failure is only logged: the entry in the list of open payments stays.
 func (m *Payments) lookAgain(ctx context.Context, p *Payment, after time.Duration) {
-	at := time.Time{}
-	if !p.State.Final() {
+	var err error
+	if p.State.Final() {
+		err = m.cfg.Store.Finished(ctx, p)
+	} else {
 		if after == 0 {
 			after = doubtEvery
 		}
-		at = m.cfg.Now().Add(jitter(after))
+		err = m.cfg.Store.LookAt(ctx, p.ID, m.cfg.Now().Add(jitter(after)))
 	}
-	if err := m.cfg.Store.LookAt(ctx, p.ID, at); err != nil {
+	if err != nil {
 		m.cfg.Log.Warn("next look not scheduled", "payment", p.ID, "error", err)
 	}
 }

@@ -44,6 +44,12 @@ const (
 	Internal              Code = "internal"
 )
 
+// The codes that operators alone meet: they are no part of the public API.
+const (
+	NotDecidable Code = "not_decidable" // the decision is not possible, and the detail says why
+	TooEarly     Code = "too_early"     // the decision is not possible yet
+)
+
 // Error is the one error type of the journeys.
 type Error struct {
 	Code       Code

@@ -49,6 +49,24 @@ type Store interface {
 	// Changes gives the ids of registrations that were written, payments included, by
 	// whichever gateway, until the context ends. Some may get lost.
 	Changes(ctx context.Context) iter.Seq[string]
+	// Finished takes a final payment from the list of open ones and puts it into
+	// the bounded list of those that ended in the same state.
+	Finished(ctx context.Context, p *Payment) error
+	// OpenPayments lists payments that are not final, the one to be looked at next first.
+	OpenPayments(ctx context.Context, limit int) ([]PaymentID, error)
+	// FinishedPayments lists payments that ended in a state, the latest first.
+	FinishedPayments(ctx context.Context, state PaymentState, limit int) ([]PaymentID, error)
+
+	// Rule reads the calibrated rule of an environment. ErrNotFound.
+	Rule(ctx context.Context, environment string) (*Rule, error)
+	// SaveRule replaces the rule of an environment.
+	SaveRule(ctx context.Context, environment string, rule *Rule) error
+	// AddNote keeps an operator's note about a payment; the oldest of very many go.
+	AddNote(ctx context.Context, id PaymentID, note Note) error
+	// Notes reads a payment's notes, oldest first.
+	Notes(ctx context.Context, id PaymentID) ([]Note, error)
+	// Audit appends to the audit stream, which is bounded and in plain.
+	Audit(ctx context.Context, entry AuditEntry) error
 
 	// Once tells whether this is the first call with this name within the period.
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)

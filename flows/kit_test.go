@@ -140,6 +140,7 @@ type wiring struct {
 	redisURL   string
 	webhookURL string
 	keys       *flows.Keyring
+	rule       *flows.Rule
 }
 
 // gateway starts a gateway; with a wiring, one that is different from the others.
@@ -165,8 +166,8 @@ func (w *world) gateway(how ...wiring) *gateway {
 	processor := sandbox.New(sandbox.Config{URL: "http://" + in.outside + "/sandbox", Now: w.clock.Now})
 	g.catalogue = flows.NewCatalogue(client)
 	g.Payments = flows.NewPayments(flows.PaymentsConfig{
-		Store: g.store, Queue: g.queue, Club: client.Money(), Cards: processor, Keys: in.keys, Environment: "test",
-		WebhookURL: in.webhookURL, Now: w.clock.Now, Log: g.log,
+		Store: g.store, Queue: g.queue, Club: client.Money(), Aside: client, Cards: processor, Keys: in.keys, Environment: "test",
+		Rule: in.rule, WebhookURL: in.webhookURL, Now: w.clock.Now, Log: g.log,
 	})
 	g.registrations = flows.NewRegistrations(flows.RegistrationsConfig{
 		Store: g.store, Queue: g.queue, Club: client, Catalogue: g.catalogue, Payments: g.Payments,

@@ -208,6 +208,34 @@ var scenarios = map[string]scenario{
 		return w.advance(g, p)
 	}, flows.Blocked, 0, cards.Captured},
 
+	"in doubt, and an operator has it sent again": {func(w *world, g *gateway) *flows.Payment {
+		p := w.doubtful(g, "error_before")
+		w.clock.Advance(16 * time.Minute)
+		w.mustDecide(g, p, flows.SendAgain)
+		return w.advance(g, p)
+	}, flows.Recorded, 1, cards.Captured},
+
+	"in doubt, and an operator has it refunded": {func(w *world, g *gateway) *flows.Payment {
+		p := w.doubtful(g, "error_before")
+		w.clock.Advance(16 * time.Minute)
+		w.mustDecide(g, p, flows.Refund)
+		return w.advance(g, p)
+	}, flows.Refunded, 0, cards.Refunded},
+
+	"in doubt without a processor, and an operator has it sent again": {func(w *world, g *gateway) *flows.Payment {
+		p := w.unwitnessed(g)
+		w.clock.Advance(16 * time.Minute)
+		w.mustDecide(g, p, flows.SendAgain)
+		return w.advance(g, p)
+	}, flows.Recorded, 0, cards.RequiresAction}, // a deferral is no payment in the ledger
+
+	"in doubt without a processor, and an operator gives it up": {func(w *world, g *gateway) *flows.Payment {
+		p := w.unwitnessed(g)
+		w.clock.Advance(16 * time.Minute)
+		w.mustDecide(g, p, flows.GiveUp)
+		return w.advance(g, p)
+	}, flows.Cancelled, 0, cards.RequiresAction},
+
 	"tampered with while it was in doubt": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
 		w.captureAtProcessor(p)
@@ -337,7 +365,7 @@ func TestStateTable(t *testing.T) {
 		}
 	}
 	for _, never := range []move{
-		{flows.InDoubt, flows.Sending}, {flows.InDoubt, flows.Captured}, {flows.InDoubt, flows.RefundDue},
+		{flows.InDoubt, flows.Sending}, {flows.InDoubt, flows.Refunding}, {flows.Blocked, flows.Captured},
 		{flows.Recorded, flows.RefundDue}, {flows.Sending, flows.Refunding}, {flows.Sending, flows.Cancelling}, {flows.Captured, flows.Cancelling},
 	} {
 		if never.from.CanBecome(never.to) {

@@ -45,7 +45,7 @@ func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayme
 	if latest != nil {
 		p = latest
 	}
-	if err != nil && p.State == Priced && p.Method.witnessed() {
+	if err != nil && p.State == Priced && p.Witnessed() {
 		return nil, err
 	}
 	if err != nil {
@@ -87,10 +87,10 @@ func (f *Registrations) begin(ctx context.Context, r *Registration, last *Paymen
 	p := &Payment{
 		ID: NewPaymentID(r.ID, r.Generation), Schema: PaymentSchema, State: Priced, Reason: "asked for by the buyer", Method: in.Method,
 		Registration: r.ID, Generation: r.Generation, ClientToken: r.ClientToken, Sale: r.Sale, Club: at.IRI, Node: at.Scope.Node,
-		Amount: r.Cart.Total, Currency: r.Cart.Currency, Cart: r.Cart.agreed(), SaleState: r.SaleState,
+		Amount: r.Cart.Total, Currency: r.Cart.Currency, Cart: r.Cart.agreed(), SaleState: r.SaleState, Contact: r.Contact.IRI,
 		DueDate: in.DueDate, Desk: in.Desk, Asked: in.asked(), CreatedAt: now, UpdatedAt: now,
 	}
-	if p.Method.witnessed() {
+	if p.Witnessed() {
 		p.ReturnURL = f.returnURL(r, in.ReturnURL)
 		f.cfg.Payments.address(p)
 	}
@@ -207,7 +207,7 @@ func (m *Payments) Cancel(ctx context.Context, id PaymentID) (*Payment, error) {
 	for range maxSteps {
 		// A payment that is not known anywhere is given up before it is looked at: a look could send it.
 		waiting, err := m.cfg.Store.Payment(ctx, id)
-		if err == nil && waiting.State == Priced && !waiting.Method.witnessed() {
+		if err == nil && waiting.State == Priced && !waiting.Witnessed() {
 			p, err := m.withdraw(ctx, waiting)
 			if errors.Is(err, ErrConflict) {
 				continue

@@ -38,12 +38,16 @@ func (id PaymentID) Split() (registration string, generation int) {
 //	            └────────────┴─→ cancelling            sending ─ not sent or refused, tries left
 //	                                 ↓                 │
 //	                             cancelled             ├─→ recorded ←──────┐
-//	                                                   ├─→ in_doubt ── journalled answer
+//	                                                   ├─→ in_doubt ── journalled answer, rule, or operator
 //	                                                   └─→ refund_due ─→ refunding ─→ refunded
 //
 // A payment without a processor (see Method) has no way but priced ─→ sending ─→
 // recorded. From sending it falls back to priced where a card payment falls back
 // to captured, and to cancelled where a card payment becomes refund_due.
+//
+// An operator who knows that a payment in doubt was not recorded sends it back:
+// to captured, to be sent again, or to refund_due; a payment without a processor
+// to priced, or to cancelled.
 //
 // Every state in which the processor is asked may become blocked: something
 // does not match, and no machine touches the payment any more.
@@ -75,8 +79,10 @@ var PaymentStates = []PaymentState{
 
 // transitions is the whole table: what is not here cannot happen. Recorded
 // leads nowhere; no refund starts from recorded, in_doubt or sending, except
-// the one out of sending that a clear rejection allows; one starts from captured
-// when another payment of the sale counts; in_doubt never leads back to sending.
+// the one out of sending that a clear rejection allows, and the one out of doubt
+// that an operator decides on; one starts from captured when another payment of
+// the sale counts; in_doubt never leads back to sending, and only an operator
+// leads it anywhere but to recorded and blocked.
 var transitions = map[PaymentState][]PaymentState{
 	Priced:     {Intent, Sending, Cancelled, Blocked},
 	Intent:     {Authorised, Cancelling, Blocked},
@@ -87,7 +93,7 @@ var transitions = map[PaymentState][]PaymentState{
 	Cancelling: {Cancelled, Blocked},
 	RefundDue:  {Refunding},
 	Refunding:  {Refunded, Blocked},
-	InDoubt:    {Recorded, Blocked},
+	InDoubt:    {Recorded, Captured, Priced, RefundDue, Cancelled, Blocked},
 }
 
 // CanBecome tells whether the table has the transition.
@@ -147,6 +153,13 @@ type Payment struct {
 	Unrelease bool      `json:"unrelease,omitempty"` // claim Claim was given up unused, and its release is not written yet
 	NotBefore time.Time `json:"notBefore"`           // no claim before this instant
 
+	// What people need who look into a doubt; see evidence.go and history.go.
+	Contact    club.IRI  `json:"contact,omitempty"`  // whose sale it is; dropped at the end
+	Snapshot   *Evidence `json:"snapshot,omitempty"` // before the capture
+	DoubtSince time.Time `json:"doubtSince,omitzero"`
+	Readings   []Reading `json:"readings,omitempty"` // while in doubt, oldest first
+	History    []Passage `json:"history,omitempty"`  // oldest first
+
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"` // of the last transition
 }
@@ -180,6 +193,10 @@ const signedCart = 2
 func (p *Payment) Scope() club.Scope {
 	return club.Scope{ClientToken: p.ClientToken, Club: p.Club, Node: p.Node}
 }
+
+// Witnessed tells whether a processor holds the payment and keeps its journal of
+// claims. The other ways to pay rest on the record alone.
+func (p *Payment) Witnessed() bool { return p.Method.witnessed() }
 
 // Live tells whether the payment still holds its sale: nothing else may settle it.
 func (p *Payment) Live() bool { return p != nil && p.State != Cancelled && p.State != Refunded }
@@ -217,7 +234,7 @@ type PaymentView struct {
 // View tells the buyer where the payment stands. Retry is never while money
 // may move or have moved: a front end that obeys it cannot make anybody pay twice.
 func (p *Payment) View() PaymentView {
-	if !p.Method.witnessed() {
+	if !p.Witnessed() {
 		return p.settlementView()
 	}
 	switch p.State {

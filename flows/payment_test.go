@@ -2,6 +2,7 @@ package flows_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -239,6 +240,13 @@ func TestLook(t *testing.T) {
 }
 
 // TestAgreedAmount: the amount, the payer and the register are the club system's, not anybody else's.
+// instantAndUUID tells whether a post id carries its instant.
+func instantAndUUID(post string) bool {
+	instant, id, _ := strings.Cut(post, "-")
+	_, err := strconv.ParseInt(instant, 10, 64)
+	return err == nil && uuid.Validate(id) == nil
+}
+
 func TestAgreedAmount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -256,7 +264,7 @@ func TestAgreedAmount(t *testing.T) {
 			}
 		}
 	}
-	if metadata["fd_done_1"] != p.PostID || metadata["fd_post_1"] != p.PostID || uuid.Validate(p.PostID) != nil {
+	if metadata["fd_done_1"] != p.PostID || metadata["fd_post_1"] != p.PostID || !instantAndUUID(p.PostID) {
 		t.Errorf("the journal is %v", metadata)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"frontdesk/upstream/cards"
@@ -166,9 +165,6 @@ func (m *Payments) proven(p *Payment, held cards.Payment) (PaymentState, string)
 		return Captured, "rebuilt: the money is taken"
 	}
 }
-
-// isRefund tells from its id whether a claim was made for a refund.
-func isRefund(post string) bool { return strings.HasPrefix(post, refundPost) }
 
 // anyLost tells whether Redis lacks any of the payments.
 func (m *Payments) anyLost(ctx context.Context, groups [][]account) (bool, error) {

@@ -1,15 +1,12 @@
 package flows
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
 	"time"
-
-	"github.com/google/uuid"
 
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
@@ -52,7 +49,7 @@ func (m *Payments) prepareRecord(ctx context.Context, p *Payment) (step, error) 
 		payer = m.payer(sale)
 	}
 	return step{to: Sending, reason: "about to be recorded", lease: lease, edit: func(next *Payment) {
-		next.Payer, next.Claim, next.PostID = payer, p.Claim+1, uuid.NewString()
+		next.Payer, next.Claim, next.PostID = payer, p.Claim+1, newPost(m.cfg.Now())
 	}}, nil
 }
 
@@ -77,7 +74,7 @@ func (m *Payments) record(ctx context.Context, p *Payment) error {
 		return nil
 	}
 	result := outcome{}
-	if p.Method.witnessed() {
+	if p.Witnessed() {
 		result = m.claimAndSend(ctx, p, gate)
 	} else {
 		result = m.send(ctx, p, gate)
@@ -100,7 +97,7 @@ func (m *Payments) record(ctx context.Context, p *Payment) error {
 	if result.mark == "done" {
 		// Written after the commit, so that the buyer does not wait for it; written
 		// even if the commit failed, since it resolves the doubt that then follows.
-		if journalErr := m.annotate(ctx, p, "done", p.PostID); journalErr != nil {
+		if _, journalErr := m.annotate(ctx, p, "done", p.PostID); journalErr != nil {
 			m.cfg.Log.Warn("acceptance not journalled at the processor", "payment", p.ID, "error", journalErr)
 		}
 	}
@@ -185,7 +182,7 @@ func (m *Payments) send(ctx context.Context, p *Payment, gate club.Gate) outcome
 // notSent is for an attempt of which it is certain that nothing happened.
 func (m *Payments) notSent(p *Payment, reason string) outcome {
 	before, giveUp, tries := Captured, RefundDue, maxClaims
-	if !p.Method.witnessed() {
+	if !p.Witnessed() {
 		before, giveUp, tries = Priced, Cancelled, maxSettlements
 	}
 	if p.Claim >= tries {
@@ -200,10 +197,10 @@ func (m *Payments) notSent(p *Payment, reason string) outcome {
 // is believed only if the sale looks as it did before.
 func (m *Payments) rejected(ctx context.Context, p *Payment) outcome {
 	giveUp := RefundDue
-	if !p.Method.witnessed() {
+	if !p.Witnessed() {
 		giveUp = Cancelled
 	}
-	sale, check, err := m.readSale(ctx, p)
+	sale, check, err := m.readSale(ctx, m.cfg.Club, p)
 	telling := p.SaleState != "" // else a sale that was settled looks no different
 	// Money can be booked beside a sale that fails its check; a deferral or a validation cannot.
 	telling = telling && (check.Valid || !p.Method.booksMoney())
@@ -215,17 +212,16 @@ func (m *Payments) rejected(ctx context.Context, p *Payment) outcome {
 
 // annotate appends an entry about the current claim to the processor's
 // journal. Entries are never overwritten: their keys carry the claim's number.
-func (m *Payments) annotate(ctx context.Context, p *Payment, what, value string) error {
-	_, err := m.cfg.Cards.Annotate(ctx, fmt.Sprintf("%s:%s:%d", what, p.ProcessorID, p.Claim), p.ProcessorID,
+func (m *Payments) annotate(ctx context.Context, p *Payment, what, value string) (cards.Payment, error) {
+	return m.cfg.Cards.Annotate(ctx, fmt.Sprintf("%s:%s:%d", what, p.ProcessorID, p.Claim), p.ProcessorID,
 		map[string]string{claimKey(what, p.Claim): value})
-	return err
 }
 
 // release gives the current claim up. Where somebody else's release stands
 // already, it stays: it names another post, so that no later claim and no refund
 // will take this one for given up.
 func (m *Payments) release(ctx context.Context, p *Payment) error {
-	err := m.annotate(ctx, p, "release", p.PostID)
+	_, err := m.annotate(ctx, p, "release", p.PostID)
 	if errors.Is(err, cards.ErrKeyReused) {
 		return nil
 	}
@@ -260,16 +256,6 @@ func free(held cards.Payment, n int, post string) bool {
 func released(held cards.Payment, n int) bool {
 	post, release := held.Metadata[claimKey("post", n)], held.Metadata[claimKey("release", n)]
 	return release != "" && (post == "" || post == release)
-}
-
-// lastClaim is the highest claim that the journal speaks of, 0 for none, and whose it is.
-func lastClaim(held cards.Payment) (n int, post string) {
-	for n := maxClaims + 1; n > 0; n-- {
-		if post := cmp.Or(held.Metadata[claimKey("post", n)], held.Metadata[claimKey("release", n)]); post != "" {
-			return n, post
-		}
-	}
-	return 0, ""
 }
 
 // journalled tells whether an accepted answer was journalled under any claim.

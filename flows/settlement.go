@@ -72,8 +72,8 @@ const (
 	// maxSettlements: with the pauses of claimPause about four minutes. Nothing is
 	// lost by giving up, and somebody waits before the page, or at the desk.
 	maxSettlements = 5
-	// settleWithin: what was asked for is not carried out behind the back of
-	// somebody who has left, or has found another way, meanwhile.
+	// settleWithin: what was asked for, or decided by an operator, is not carried out
+	// behind the back of somebody who has left, or has found another way, meanwhile.
 	settleWithin = 30 * time.Minute
 )
 
@@ -109,13 +109,13 @@ func (r *Registration) methods() []Method {
 // owned by this process, if the sale is still as agreed. Nothing has happened
 // anywhere before that, so that whatever is not so ends it without harm.
 func (m *Payments) prepareSettlement(ctx context.Context, p *Payment) (step, error) {
-	if m.cfg.Now().Sub(p.CreatedAt) > settleWithin {
+	if m.cfg.Now().Sub(p.UpdatedAt) > settleWithin {
 		return step{to: Cancelled, reason: "it could not be sent in time"}, nil
 	}
 	if early := p.NotBefore.Sub(m.cfg.Now()); early > 0 {
 		return wait(early), nil
 	}
-	sale, check, err := m.readSale(ctx, p)
+	sale, check, seen, err := m.observe(ctx, m.cfg.Club, p)
 	if err != nil {
 		return step{}, clubFailed(err, "The sale could not be read.")
 	}
@@ -123,12 +123,12 @@ func (m *Payments) prepareSettlement(ctx context.Context, p *Payment) (step, err
 		// By somebody else, or by this very payment before Redis fell back: a person has to find out.
 		return step{to: Blocked, reason: "the sale is settled already"}, nil
 	}
-	if reason := p.differs(sale, check); reason != "" {
-		return step{to: Cancelled, reason: reason}, nil
+	if reason := p.otherThanAgreed(sale, check); reason != "" {
+		return step{to: Cancelled, reason: reason, edit: func(next *Payment) { next.Snapshot = seen }}, nil
 	}
 	payer := m.payer(sale)
 	return step{to: Sending, reason: "the sale is as agreed, and about to be settled", lease: lease, edit: func(next *Payment) {
-		next.Payer, next.Claim = payer, p.Claim+1
+		next.Payer, next.Snapshot, next.Claim = payer, seen, p.Claim+1
 	}}, nil
 }
 

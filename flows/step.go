@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"frontdesk/upstream/cards"
@@ -108,29 +107,27 @@ func (m *Payments) checkSale(ctx context.Context, p *Payment) (step, error) {
 	case m.cfg.Now().Sub(p.UpdatedAt) > idleAuthorisation:
 		return step{to: Cancelling, reason: "the authorisation is too old"}, nil
 	}
-	sale, check, err := m.readSale(ctx, p)
-	reason := ""
-	switch {
-	case err != nil:
+	sale, check, seen, err := m.observe(ctx, m.cfg.Club, p)
+	reason := p.otherThanAgreed(sale, check)
+	if err != nil {
 		m.cfg.Log.Warn("sale not readable before capture", "payment", p.ID, "error", err)
 		reason = "the club system could not be asked before the capture"
-	case sale.State != p.SaleState: // the check has nothing against such a sale
-		reason = "the sale was settled in another way"
-	default:
-		reason = p.differs(sale, check)
 	}
 	if reason != "" {
-		return step{to: Cancelling, reason: reason}, nil
+		return step{to: Cancelling, reason: reason, edit: func(next *Payment) { next.Snapshot = seen }}, nil
 	}
 	payer := m.payer(sale)
-	return step{to: Capturing, reason: "the sale is as agreed", edit: func(next *Payment) { next.Payer = payer }}, nil
+	return step{to: Capturing, reason: "the sale is as agreed", edit: func(next *Payment) { next.Payer, next.Snapshot = payer, seen }}, nil
 }
 
-// differs says why the sale is not what the buyer agreed to; empty when it is.
-func (p *Payment) differs(sale club.Sale, check club.SaleCheck) string {
+// otherThanAgreed says why a sale must not be paid as the buyer agreed to pay it;
+// empty when it may.
+func (p *Payment) otherThanAgreed(sale club.Sale, check club.SaleCheck) string {
 	switch {
 	case !check.Valid:
 		return "the sale no longer passes the check"
+	case sale.State != p.SaleState: // the check has nothing against such a sale
+		return "the sale was settled in another way"
 	case !p.agrees(sale):
 		return "the sale changed after the buyer agreed to the price"
 	}
@@ -138,10 +135,10 @@ func (p *Payment) differs(sale club.Sale, check club.SaleCheck) string {
 }
 
 // readSale reads the sale and its check side by side.
-func (m *Payments) readSale(ctx context.Context, p *Payment) (sale club.Sale, check club.SaleCheck, err error) {
+func (m *Payments) readSale(ctx context.Context, from *club.Client, p *Payment) (sale club.Sale, check club.SaleCheck, err error) {
 	both, bothCtx := errgroup.WithContext(ctx)
-	both.Go(func() (err error) { sale, err = m.cfg.Club.GetSale(bothCtx, p.Scope(), p.Sale); return err })
-	both.Go(func() (err error) { check, err = m.cfg.Club.CheckSale(bothCtx, p.Scope(), p.Sale); return err })
+	both.Go(func() (err error) { sale, err = from.GetSale(bothCtx, p.Scope(), p.Sale); return err })
+	both.Go(func() (err error) { check, err = from.CheckSale(bothCtx, p.Scope(), p.Sale); return err })
 	return sale, check, both.Wait()
 }
 
@@ -206,7 +203,7 @@ func (m *Payments) prepareRefund(ctx context.Context, p *Payment) (step, error) 
 		return m.releaseLate(ctx, p)
 	}
 	return step{to: Refunding, reason: p.Reason, edit: func(next *Payment) {
-		next.Claim, next.PostID = p.Claim+1, refundPost+uuid.NewString()
+		next.Claim, next.PostID = p.Claim+1, refundPost+newPost(m.cfg.Now())
 	}}, nil
 }
 
@@ -246,21 +243,6 @@ func (m *Payments) refund(ctx context.Context, p *Payment) (step, error) {
 	}
 }
 
-// askJournal resolves a doubt for which an accepted answer was journalled.
-func (m *Payments) askJournal(ctx context.Context, p *Payment) (step, error) {
-	held, mismatch, err := m.read(ctx, p)
-	switch {
-	case err != nil:
-		return step{}, err
-	case mismatch != "":
-		return step{to: Blocked, reason: mismatch}, nil
-	case journalled(held):
-		return step{to: Recorded, reason: "the journal holds the club system's acceptance"}, nil
-	default:
-		return wait(doubtEvery), nil
-	}
-}
-
 // read gets the payment from the processor and compares it with the record. A
 // mismatch is told in words: nothing automatic may follow from it.
 func (m *Payments) read(ctx context.Context, p *Payment) (held cards.Payment, mismatch string, err error) {
@@ -295,10 +277,6 @@ func whole(held cards.Payment) bool { return held.State == cards.Captured && hel
 func processorFailed(err error) error {
 	return &Error{Code: ProcessorUnavailable, Detail: "The card processor did not answer as expected.", Err: err}
 }
-
-// refundPost begins the id under which a refund claims, so that the journal alone
-// tells what a claim was made for.
-const refundPost = "refund-"
 
 // agrees tells whether a sale is what the buyer agreed to pay.
 func (p *Payment) agrees(sale club.Sale) bool {

@@ -30,7 +30,9 @@
 //	buyer                             Registrations.Pay with begin, and the processor's page
 //	violated, for the answers         Payment.View
 //	rebuild, rebuilt, storeRebuilt    Payments.Rebuild with restore, rebuilt with proven, and Store.Rebuild
-//	claimByCapture, operator, settle: nothing there yet
+//	operator, notRecorded, settled    Payments.ConfirmRecorded, ConfirmNotRecorded, oldEnough
+//	settle                            settleClaim
+//	claimByCapture: nothing there yet
 //
 // # What is abstracted, and why that is sound
 //
@@ -71,8 +73,9 @@
 // The gate and the first byte are one step; a process that sleeps between the two
 // machine instructions posts late all the same. An operator who says "not recorded"
 // is right, and nothing that was sent arrives after the time that the operator
-// waits. The processor is linearizable, keeps its keys for a day, and forgets no
-// metadata. The list of open payments, by which the sweeper finds them, is taken
+// waits; so is a rule by which evidence tells that a payment was recorded, which
+// counts as such an operator. The processor is linearizable, keeps its keys for a
+// day, and forgets no metadata. The list of open payments, by which the sweeper finds them, is taken
 // to be complete. A second payment of one generation cannot come about here, so
 // that giving it back (captured → refund_due, settleSurplus) is not modelled. Carts,
 // prices and everything before the payment are left out; that the sale is as agreed
@@ -81,10 +84,4 @@
 // rollback the answer to a plain read can be as old as Redis, see StaleDecline.
 // The ways without a processor have no witness: TestWhatRestsOnRedisAlone shows
 // what a single rollback does to them.
-//
-// # Where the model is ahead of the code
-//
-// The operator's commands are modelled as they have to be built: an operator's "not
-// recorded" releases the claim, takes its age from the journal, and never touches
-// the claim of a refund.
 package model

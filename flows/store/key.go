@@ -12,6 +12,22 @@ import (
 // the millisecond of their next look.
 const openPayments = "fd:payments:open"
 
+// auditStream is a stream of what operators did: at, by, what, payment, from, to.
+const auditStream = "fd:audit"
+
+// finishedPayments is a sorted set of payments that ended in a state, scored by
+// the millisecond of their end.
+func finishedPayments(state flows.PaymentState) string { return "fd:payments:" + string(state) }
+
+// ruleKey holds the calibrated rule of an environment.
+func ruleKey(environment string) string { return "fd:rule:" + environment }
+
+// notesKey is the list of operators' notes about a payment.
+func notesKey(id flows.PaymentID) string {
+	registration, generation := id.Split()
+	return "fd:{" + registration + "}:notes:" + strconv.Itoa(generation)
+}
+
 func registrationKey(id string) string { return "fd:{" + id + "}:registration" }
 
 // paymentPrefix is completed by the generation; scripts do that themselves.

@@ -1,0 +1,201 @@
+package flows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// The figures of the calibration.
+const (
+	// leastRecorded and leastUnpaid: below this a coincidence could pass for a rule.
+	leastRecorded, leastUnpaid = 20, 5
+	// mostRead of either kind are read again: what holds for so many holds.
+	mostRead = 60
+	// mostAsked bounds the search for payments of which it is known how they ended.
+	mostAsked = 500
+	// readAtOnce keeps the calibration from crowding out visitors.
+	readAtOnce = 4
+	// calibrateTime: the answer is awaited by a person at a terminal.
+	calibrateTime = 75 * time.Second
+)
+
+// Finding is what one observable says about the known payments.
+type Finding struct {
+	What      Observable `json:"what"`
+	Separates bool       `json:"separates"`
+	Text      string     `json:"text"`
+}
+
+// Calibration is what was found.
+type Calibration struct {
+	Recorded int       `json:"recorded"` // known payments that could be read again
+	Unpaid   int       `json:"unpaid"`
+	Failed   int       `json:"failed"` // that could not
+	Findings []Finding `json:"findings,omitempty"`
+	Rule     *Rule     `json:"rule,omitempty"` // the one that holds from now on; nil when nothing was changed, or nothing separates
+	Verdict  string    `json:"verdict"`
+}
+
+// sample is a known payment, and what its sale looks like now.
+type sample struct {
+	p   *Payment
+	now *Evidence
+}
+
+// Calibrate reads the sales of known payments again, and looks for what separates
+// those that were recorded from those that were never paid. What it finds is the
+// rule of this environment from then on. Too few known payments change nothing;
+// where nothing separates them, no rule is left.
+func (m *Payments) Calibrate(ctx context.Context, by string) (Calibration, error) {
+	if err := (Word{By: by}).check(); err != nil {
+		return Calibration{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, calibrateTime)
+	defer cancel()
+	recorded, unreadable, err := m.samples(ctx, Recorded, m.surelyRecorded)
+	if err != nil {
+		return Calibration{}, err
+	}
+	unpaid, alsoUnreadable, err := m.samples(ctx, Cancelled, m.surelyUnpaid)
+	if err != nil {
+		return Calibration{}, err
+	}
+	c := Calibration{Recorded: len(recorded), Unpaid: len(unpaid), Failed: unreadable + alsoUnreadable}
+	if c.Recorded < leastRecorded || c.Unpaid < leastUnpaid {
+		c.Verdict = fmt.Sprintf("Too few known payments: %d recorded of at least %d, and %d never paid of at least %d; %d could not be read. Nothing was changed.",
+			c.Recorded, leastRecorded, c.Unpaid, leastUnpaid, c.Failed)
+		return c, nil
+	}
+	rule := &Rule{CalibratedAt: m.cfg.Now(), Recorded: c.Recorded, Unpaid: c.Unpaid}
+	for _, group := range [][]Observable{ofSale, ofContact} {
+		separating := []Condition{}
+		for _, what := range group {
+			condition, finding := compareSamples(what, recorded, unpaid)
+			c.Findings = append(c.Findings, finding)
+			if finding.Separates {
+				separating = append(separating, condition)
+			}
+		}
+		if len(rule.Conditions) == 0 { // what is of the sale itself is better than what is of its buyer
+			rule.Conditions = separating
+		}
+	}
+	c.Verdict = "Nothing separates them: no payment in doubt resolves by itself, and a rule that there was is dropped."
+	if len(rule.Conditions) > 0 {
+		c.Rule = rule
+		c.Verdict = "From now on a payment in doubt counts as recorded when " + rule.String() + "."
+	}
+	if err := m.cfg.Store.SaveRule(ctx, m.cfg.Environment, rule); err != nil {
+		return Calibration{}, storageFailed(err)
+	}
+	return c, storageFailed(m.cfg.Store.Audit(ctx, AuditEntry{At: rule.CalibratedAt, By: by, What: "calibrate"}))
+}
+
+// samples reads the sales of the latest payments that ended in a state, as far as
+// it is known how they ended.
+func (m *Payments) samples(ctx context.Context, state PaymentState, known func(context.Context, *Payment) (bool, error)) (read []sample, failed int, err error) {
+	ids, err := m.cfg.Store.FinishedPayments(ctx, state, mostAsked)
+	if err != nil {
+		return nil, 0, storageFailed(err)
+	}
+	var chosen []*Payment
+	for _, id := range ids {
+		p, err := m.cfg.Store.Payment(ctx, id)
+		if errors.Is(err, ErrNotFound) {
+			continue // it was kept for its time
+		}
+		if err != nil {
+			return nil, 0, storageFailed(err)
+		}
+		ok, err := known(ctx, p)
+		if err != nil {
+			return nil, 0, storageFailed(err)
+		}
+		if ok {
+			chosen = append(chosen, p)
+		}
+		if len(chosen) == mostRead {
+			break
+		}
+	}
+	var mu sync.Mutex
+	var group errgroup.Group
+	group.SetLimit(readAtOnce)
+	for _, p := range chosen {
+		group.Go(func() error {
+			_, _, seen, err := m.observe(ctx, m.cfg.Aside, p)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				failed++
+			} else {
+				read = append(read, sample{p, seen})
+			}
+			return nil
+		})
+	}
+	return read, failed, group.Wait()
+}
+
+// surelyRecorded is a payment that the club system accepted itself; what a person
+// or a rule concluded is nothing to learn from.
+func (m *Payments) surelyRecorded(_ context.Context, p *Payment) (bool, error) {
+	return p.Witnessed() && p.State == Recorded && p.decidedBy() == "" && p.Snapshot != nil, nil
+}
+
+// surelyUnpaid is a payment of which nothing was ever sent, and after which its
+// sale was not paid in another way, as far as Frontdesk knows.
+func (m *Payments) surelyUnpaid(ctx context.Context, p *Payment) (bool, error) {
+	if !p.Witnessed() || p.State != Cancelled || p.decidedBy() != "" || p.Claim > 0 || p.passed(Sending) {
+		return false, nil
+	}
+	if p.Snapshot != nil && p.Snapshot.SaleState != nil && *p.Snapshot.SaleState != p.SaleState {
+		return false, nil // that is why it was cancelled
+	}
+	_, err := m.cfg.Store.Payment(ctx, NewPaymentID(p.Registration, p.Generation+1))
+	if errors.Is(err, ErrNotFound) {
+		return true, nil
+	}
+	return false, err
+}
+
+// compareSamples tells whether an observable changed in the same way with all
+// recorded payments, and is like that with none that was never paid.
+func compareSamples(what Observable, recorded, unpaid []sample) (Condition, Finding) {
+	found := func(separates bool, text string, of ...any) Finding {
+		return Finding{What: what, Separates: separates, Text: fmt.Sprintf(text, of...)}
+	}
+	first := recorded[0]
+	c := Condition{What: what, Before: valueOf(what, first.p, first.p.Snapshot), After: valueOf(what, first.p, first.now)}
+	for _, s := range recorded {
+		before, after := valueOf(what, s.p, s.p.Snapshot), valueOf(what, s.p, s.now)
+		switch {
+		case before == "" || after == "":
+			return c, found(false, "not known for all recorded payments, such as %s", s.p.ID)
+		case before != c.Before || after != c.After:
+			return c, found(false, "not the same for all recorded payments: %s → %s, and for %s %s → %s", c.Before, c.After, s.p.ID, before, after)
+		}
+	}
+	if c.Before == c.After {
+		return c, found(false, "does not change when a payment is recorded: %s", c.After)
+	}
+	var alike []string
+	for _, s := range unpaid {
+		switch now := valueOf(what, s.p, s.now); now {
+		case "":
+			return c, found(false, "not known for all payments that were never paid, such as %s", s.p.ID)
+		case c.After:
+			alike = append(alike, string(s.p.ID))
+		}
+	}
+	if len(alike) > 0 {
+		return c, found(false, "%d that were never paid look recorded, with %s: %s", len(alike), c.After, strings.Join(alike[:min(3, len(alike))], ", "))
+	}
+	return c, found(true, "goes from %s to %s for all recorded payments, and for none that was never paid", c.Before, c.After)
+}

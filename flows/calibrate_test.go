@@ -1,0 +1,173 @@
+package flows_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/clubsim"
+)
+
+// lived are payments that ended: recorded ones, and ones that the buyer left.
+func (w *world) lived(g *gateway, recorded, left int) (unpaid []*flows.Payment) {
+	w.Helper()
+	for range recorded {
+		if p := w.advance(g, w.authorised(g)); p.State != flows.Recorded {
+			w.Fatalf("%s (%s)", p.State, p.Reason)
+		}
+	}
+	for range left {
+		p := w.authorised(g)
+		w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*/check"}, Kind: "error_before", Status: 400, Times: times(1)})
+		if p = w.advance(g, p); p.State != flows.Cancelled {
+			w.Fatalf("%s (%s)", p.State, p.Reason)
+		}
+		w.fault()
+		unpaid = append(unpaid, p)
+	}
+	return unpaid
+}
+
+func (w *world) calibrated(g *gateway) flows.Calibration {
+	w.Helper()
+	return must(w, func() (flows.Calibration, error) { return g.Calibrate(w.Context(), "ada") })
+}
+
+func TestCalibrate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	w.lived(g, 20, 5)
+	c := w.calibrated(g)
+	if c.Rule == nil || c.Recorded != 20 || c.Unpaid != 5 || len(c.Findings) != 5 || !strings.Contains(c.Verdict, "sale_state went from building to settled") {
+		t.Fatalf("calibrated: %+v", c)
+	}
+	for _, finding := range c.Findings {
+		if tells := finding.What == flows.OfSaleState || finding.What == flows.OfContactStatus; finding.Separates != tells {
+			t.Errorf("%+v", finding)
+		}
+	}
+	for _, condition := range c.Rule.Conditions {
+		if condition.What == flows.OfContactStatus {
+			t.Error("the rule asks for the contact although the sale tells")
+		}
+	}
+	// Another gateway, which came with no rule, has it from now on.
+	other := w.gateway()
+	p := w.doubtful(other, "drop_after")
+	w.clock.Advance(31 * time.Second)
+	if p = w.advance(other, p); p.State != flows.Recorded {
+		t.Errorf("%s (%s)", p.State, p.Reason)
+	}
+	// What a rule decided is nothing to learn from.
+	if again := w.calibrated(g); again.Recorded != 20 {
+		t.Errorf("%d recorded payments", again.Recorded)
+	}
+	if entries := w.redis.XLen(t.Context(), "fd:audit").Val(); entries != 2 {
+		t.Errorf("%d entries in the audit stream", entries)
+	}
+	if value := w.redis.Get(t.Context(), "fd:rule:test").Val(); value == "" || strings.Contains(value, "sale_state") {
+		t.Errorf("the rule is kept as %q", value)
+	}
+}
+
+func TestCalibrateWithoutStates(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.mute = true
+	g := w.gateway()
+	w.lived(g, 20, 5)
+	c := w.calibrated(g)
+	if c.Rule == nil {
+		t.Fatalf("calibrated: %+v", c)
+	}
+	for _, condition := range c.Rule.Conditions {
+		if condition.What == flows.OfSaleState {
+			t.Errorf("the rule asks for what is not told: %+v", c.Rule)
+		}
+	}
+	for _, finding := range c.Findings {
+		if finding.What == flows.OfSaleState && !strings.Contains(finding.Text, "not known") {
+			t.Errorf("%+v", finding)
+		}
+	}
+}
+
+func TestCalibrateOnTooFew(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ recorded, left int }{"nothing": {0, 0}, "few recorded": {19, 5}, "few unpaid": {20, 4}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway(wiring{rule: simulatorsRule()})
+			w.lived(g, test.recorded, test.left)
+			c := w.calibrated(g)
+			if c.Rule != nil || c.Recorded != test.recorded || c.Unpaid != test.left || !strings.Contains(c.Verdict, "Too few") {
+				t.Errorf("calibrated: %+v", c)
+			}
+			if _, err := g.store.Rule(t.Context(), "test"); !errors.Is(err, flows.ErrNotFound) {
+				t.Errorf("a rule was stored: %v", err)
+			}
+			p := w.doubtful(g, "drop_after")
+			w.clock.Advance(31 * time.Second)
+			if p = w.advance(g, p); p.State != flows.Recorded {
+				t.Errorf("with the rule that was there: %s (%s)", p.State, p.Reason)
+			}
+		})
+	}
+}
+
+// TestCalibrateInseparable: one payment that was never paid looks recorded, since its
+// sale was paid at the desk later on. No rule is left, not even the built-in one.
+func TestCalibrateInseparable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway(wiring{rule: simulatorsRule()})
+	unpaid := w.lived(g, 20, 5)
+	w.payAtDesk(unpaid[2])
+	c := w.calibrated(g)
+	if c.Rule != nil || !strings.Contains(c.Verdict, "Nothing separates") {
+		t.Fatalf("calibrated: %+v", c)
+	}
+	named := false
+	for _, finding := range c.Findings {
+		named = named || strings.Contains(finding.Text, string(unpaid[2].ID))
+	}
+	if !named {
+		t.Errorf("the payment that speaks against a rule is not named: %+v", c.Findings)
+	}
+	p := w.doubtful(g, "drop_after")
+	w.clock.Advance(31 * time.Second)
+	if p = w.advance(g, p); p.State != flows.InDoubt {
+		t.Errorf("%s (%s)", p.State, p.Reason)
+	}
+}
+
+// TestCalibrateKnowsWhatItKnows: payments whose end is not sure are no samples.
+func TestCalibrateKnowsWhatItKnows(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	again := w.lived(g, 0, 1)[0] // the buyer then pays after all
+	paid := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), again.Registration) })
+	w.confirm(paid, goodCard)
+	w.advance(g, paid)
+	atDesk := w.authorised(g)
+	w.payAtDesk(atDesk)
+	w.advance(g, atDesk)
+	byPerson := w.doubtful(g, "drop_after")
+	must(t, func() (flows.Decided, error) { return g.ConfirmRecorded(t.Context(), byPerson.ID, ada) })
+	w.advance(g, byPerson)
+	if c := w.calibrated(g); c.Recorded != 1 || c.Unpaid != 0 || c.Failed != 0 {
+		t.Errorf("calibrated: %+v", c)
+	}
+	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503})
+	if c := w.calibrated(g); c.Recorded != 0 || c.Failed != 1 {
+		t.Errorf("calibrated while the club system is down: %+v", c)
+	}
+	if _, err := g.Calibrate(t.Context(), ""); flows.CodeOf(err) != flows.InvalidRequest {
+		t.Errorf("nobody calibrated: %v", err)
+	}
+}

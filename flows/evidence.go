@@ -1,0 +1,181 @@
+package flows
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
+)
+
+// Evidence is what the club system shows around a payment at one moment: enough
+// to see a difference, and nothing about a person. A nil field is not known.
+type Evidence struct {
+	At            time.Time `json:"at"`
+	SaleState     *string   `json:"saleState,omitempty"`
+	Total         *int64    `json:"total,omitempty"` // minor units
+	Valid         *bool     `json:"valid,omitempty"` // the sale's check
+	ContactStatus *string   `json:"contactStatus,omitempty"`
+	Debt          *int64    `json:"debt,omitempty"` // of the contact, minor units
+}
+
+// Reading is evidence that was read while a payment was in doubt.
+type Reading struct {
+	Evidence
+	Failures int `json:"failures,omitempty"` // above zero: nothing was read, so often in a row, the last time at At
+}
+
+// The figures of the evidence.
+const (
+	// asideTime: the capture waits no longer than this for what it can do without.
+	asideTime = 2 * time.Second
+	// maxReadings: two whole doubts with a failure before each reading, should an
+	// operator send a payment again.
+	maxReadings = 2 * 2 * 6
+)
+
+// readingAt tells when evidence is read, counted from the beginning of the doubt:
+// close together while the club system may still be busy with the payment, then
+// once for each time of day at which its staff may have changed something.
+func readingAt(i int) (after time.Duration, ok bool) {
+	due := [...]time.Duration{30 * time.Second, 2 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
+	if i >= len(due) {
+		return 0, false
+	}
+	return due[i], true
+}
+
+// observe reads the sale and its check, and beside them the contact's status and
+// debt, which nothing depends on: what cannot be read of them is not known.
+func (m *Payments) observe(ctx context.Context, from *club.Client, p *Payment) (sale club.Sale, check club.SaleCheck, seen *Evidence, err error) {
+	seen = &Evidence{At: m.cfg.Now()}
+	aside, enough := context.WithTimeout(ctx, asideTime)
+	defer enough()
+	var beside sync.WaitGroup
+	contact := p.Contact
+	if contact != "" {
+		m.observeContact(aside, &beside, p.Scope(), contact, seen)
+	}
+	sale, check, err = m.readSale(ctx, from, p)
+	if err != nil {
+		enough()
+		beside.Wait()
+		return sale, check, nil, err
+	}
+	if contact == "" && sale.Contact != "" { // of a payment that ended nothing is kept that leads to a person
+		contact = sale.Contact
+		m.observeContact(aside, &beside, p.Scope(), contact, seen)
+	}
+	beside.Wait()
+	if contact != sale.Contact {
+		seen.ContactStatus, seen.Debt = nil, nil // the sale was moved to somebody else
+	}
+	seen.Total, seen.Valid = &sale.TotalTI, &check.Valid
+	if sale.State != "" {
+		seen.SaleState = &sale.State
+	}
+	return sale, check, seen, nil
+}
+
+func (m *Payments) observeContact(ctx context.Context, beside *sync.WaitGroup, scope club.Scope, contact club.IRI, seen *Evidence) {
+	beside.Go(func() {
+		if got, err := m.cfg.Aside.GetContact(ctx, scope, contact); err == nil && got.Status != "" {
+			seen.ContactStatus = &got.Status
+		}
+	})
+	beside.Go(func() {
+		if got, err := m.cfg.Aside.GetAccountStatistics(ctx, scope, contact); err == nil {
+			seen.Debt = &got.TotalRealDebt
+		}
+	})
+}
+
+// askJournal resolves a doubt for which an accepted answer was journalled, and
+// reads evidence when it is time to.
+func (m *Payments) askJournal(ctx context.Context, p *Payment) (step, error) {
+	var held cards.Payment
+	if p.Witnessed() {
+		var mismatch string
+		var err error
+		held, mismatch, err = m.read(ctx, p)
+		switch {
+		case err != nil:
+			return step{}, err
+		case mismatch != "":
+			return step{to: Blocked, reason: mismatch}, nil
+		case journalled(held):
+			return step{to: Recorded, reason: "the journal holds the club system's acceptance"}, nil
+		}
+	}
+	due, more := p.nextReading()
+	switch early := due.Sub(m.cfg.Now()); {
+	case more && early <= 0:
+		return m.readEvidence(ctx, p, held)
+	case more:
+		return wait(min(early, doubtEvery)), nil
+	default:
+		return wait(doubtEvery), nil
+	}
+}
+
+// nextReading tells when evidence is due: at the first time of the schedule since
+// which nothing was read, and after a failure not at once again.
+func (p *Payment) nextReading() (due time.Time, more bool) {
+	since, last := p.DoubtSince, time.Time{}
+	if since.IsZero() {
+		since = p.UpdatedAt
+	}
+	var failed time.Time
+	for _, reading := range p.Readings {
+		if reading.Failures > 0 {
+			failed = reading.At
+		} else {
+			last, failed = reading.At, time.Time{}
+		}
+	}
+	for i := 0; ; i++ {
+		after, ok := readingAt(i)
+		if !ok {
+			return time.Time{}, false
+		}
+		if due = since.Add(after); due.After(last) {
+			break
+		}
+	}
+	if again := failed.Add(doubtEvery); !failed.IsZero() && again.After(due) {
+		due = again
+	}
+	return due, true
+}
+
+// readEvidence takes one reading, and believes it where a rule says "recorded".
+func (m *Payments) readEvidence(ctx context.Context, p *Payment, held cards.Payment) (step, error) {
+	_, _, seen, err := m.observe(ctx, m.cfg.Club, p)
+	if ctx.Err() != nil {
+		return step{}, clubFailed(err, "The evidence could not be read.")
+	}
+	reading := Reading{Evidence: Evidence{At: m.cfg.Now()}, Failures: 1}
+	if err == nil {
+		reading = Reading{Evidence: *seen}
+	} else {
+		m.cfg.Log.Warn("evidence not readable", "payment", p.ID, "error", err)
+	}
+	edit := func(next *Payment) { next.Readings = withReading(p.Readings, reading) }
+	moneyIsThere := !p.Witnessed() || whole(held) && !refundClaimed(held)
+	if rule := m.rule(ctx); err == nil && moneyIsThere && rule.Tells(p, reading.Evidence) {
+		return step{to: Recorded, reason: "the evidence is that of recorded payments: " + rule.String(), word: Word{By: byRule}, edit: edit}, nil
+	}
+	return step{to: InDoubt, reason: p.Reason, edit: edit}, nil
+}
+
+// withReading appends a reading. Failures in a row are one entry.
+func withReading(readings []Reading, reading Reading) []Reading {
+	kept := append([]Reading{}, readings...)
+	if n := len(kept); n > 0 && kept[n-1].Failures > 0 && reading.Failures > 0 {
+		reading.Failures += kept[n-1].Failures
+		kept = kept[:n-1]
+	}
+	kept = append(kept, reading)
+	return kept[max(0, len(kept)-maxReadings):]
+}

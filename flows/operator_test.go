@@ -1,0 +1,452 @@
+package flows_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/clubsim"
+)
+
+var ada = flows.Word{By: "ada", Why: "looked at the sale"}
+
+// doubtful lives a payment whose recording went wrong once: with error_before the
+// club system did nothing, with drop_after it booked the payment.
+func (w *world) doubtful(g *gateway, kind string) *flows.Payment {
+	w.Helper()
+	p := w.authorised(g)
+	return w.doubtAgain(g, p, kind)
+}
+
+func (w *world) doubtAgain(g *gateway, p *flows.Payment, kind string) *flows.Payment {
+	w.Helper()
+	w.fault(clubsim.Fault{Match: recording, Kind: kind, Status: 503, Times: times(1)})
+	p = w.advance(g, p)
+	w.fault()
+	if p.State != flows.InDoubt {
+		w.Fatalf("the payment is %s (%s)", p.State, p.Reason)
+	}
+	return p
+}
+
+// unwitnessed is a payment in doubt of which no processor knows.
+func (w *world) unwitnessed(g *gateway) *flows.Payment {
+	w.Helper()
+	p := w.started(g)
+	return w.put(g, p.ID, flows.InDoubt, func(next *flows.Payment) {
+		next.Method, next.DueDate = flows.Later, w.clock.Now().AddDate(0, 0, 14).Format(time.DateOnly)
+		next.Claim, next.DoubtSince = 1, w.clock.Now()
+	})
+}
+
+func (w *world) mustDecide(g *gateway, p *flows.Payment, then flows.Then) flows.Decided {
+	w.Helper()
+	return must(w, func() (flows.Decided, error) { return g.ConfirmNotRecorded(w.Context(), p.ID, then, ada) })
+}
+
+// expectRefusal holds a decision that must not have happened.
+func (w *world) expectRefusal(g *gateway, p *flows.Payment, err error, code flows.Code, detail string) {
+	w.Helper()
+	var failure *flows.Error
+	if !errors.As(err, &failure) || failure.Code != code || !strings.Contains(failure.Detail, detail) {
+		w.Errorf("refused with %v, want %s: %s", err, code, detail)
+	}
+	if now := w.stored(g, p.ID); now.Version != p.Version {
+		w.Errorf("%s (%s) after a decision that was refused", now.State, now.Reason)
+	}
+}
+
+func TestConfirmRecorded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.doubtful(g, "drop_after")
+	decided := must(t, func() (flows.Decided, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 0 {
+		t.Errorf("decided: %+v", decided)
+	}
+	end := w.stored(g, p.ID)
+	w.expectSound(end)
+	last := end.History[len(end.History)-1]
+	if last.By != "ada" || last.Why != ada.Why || last.State != flows.Recorded {
+		t.Errorf("the history ends with %+v", last)
+	}
+	metadata := w.held(p).Metadata
+	if metadata["fd_done_1"] != p.PostID || !strings.HasSuffix(metadata["fd_op_1"], "confirm-recorded by ada") {
+		t.Errorf("the journal is %v", metadata)
+	}
+	entries := w.redis.XRange(t.Context(), "fd:audit", "-", "+").Val()
+	if len(entries) != 1 || entries[0].Values["what"] != "confirm-recorded" || entries[0].Values["payment"] != string(p.ID) ||
+		entries[0].Values["from"] != "in_doubt" || entries[0].Values["to"] != "recorded" || strings.Contains(fmt.Sprint(entries), ada.Why) {
+		t.Errorf("the audit stream holds %v", entries)
+	}
+}
+
+// TestDecisionsRefused takes a doubt, brings it into a situation, and has an
+// operator decide what must not be decided there.
+func TestDecisionsRefused(t *testing.T) {
+	t.Parallel()
+	type decide func(*world, *gateway, *flows.Payment) error
+	recorded := func(w *world, g *gateway, p *flows.Payment) error {
+		_, err := g.ConfirmRecorded(w.Context(), p.ID, ada)
+		return err
+	}
+	not := func(then flows.Then, word flows.Word) decide {
+		return func(w *world, g *gateway, p *flows.Payment) error {
+			_, err := g.ConfirmNotRecorded(w.Context(), p.ID, then, word)
+			return err
+		}
+	}
+	const old = 16 * time.Minute
+	for name, test := range map[string]struct {
+		wait      time.Duration
+		situation func(*world, *gateway, *flows.Payment)
+		decide    decide
+		code      flows.Code
+		detail    string
+	}{
+		"too early":               {14 * time.Minute, nil, not(flows.Refund, ada), flows.TooEarly, "Possible from"},
+		"nobody":                  {old, nil, not(flows.Refund, flows.Word{}), flows.InvalidRequest, ""},
+		"an address for a name":   {old, nil, not(flows.Refund, flows.Word{By: "ada@example.com"}), flows.InvalidRequest, ""},
+		"a novel":                 {old, nil, not(flows.Refund, flows.Word{By: "ada", Why: strings.Repeat("x", 501)}), flows.InvalidRequest, ""},
+		"more than a line":        {old, nil, not(flows.Refund, flows.Word{By: "ada", Why: "a\x1b[2Jb"}), flows.InvalidRequest, ""},
+		"what then":               {old, nil, not("keep", ada), flows.InvalidRequest, ""},
+		"give up taken money":     {old, nil, not(flows.GiveUp, ada), flows.NotDecidable, "money is taken"},
+		"accepted after all":      {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.PostID) }, not(flows.Refund, ada), flows.NotDecidable, "acceptance"},
+		"accepted, and sent anew": {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.PostID) }, not(flows.SendAgain, ada), flows.NotDecidable, "acceptance"},
+		"accepted in the very moment": {old, func(w *world, _ *gateway, p *flows.Payment) {
+			w.meddle(http.MethodPost, "/sandbox/payments/*/metadata", func() { w.note(p, "fd_done_1", p.PostID) }, nil)
+		}, not(flows.Refund, ada), flows.NotDecidable, "acceptance"},
+		"another's release":                    {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_release_1", "another") }, not(flows.Refund, ada), flows.NotDecidable, "names another attempt"},
+		"another's release in the very moment": {old, anotherReleases, not(flows.SendAgain, ada), flows.NotDecidable, "names another attempt"},
+		"a refund's claim":                     {old, refundBegan, not(flows.SendAgain, ada), flows.NotDecidable, "refund of this payment was begun"},
+		"a refund's claim, recorded":           {old, refundBegan, recorded, flows.NotDecidable, "refund of this payment was begun"},
+		"the money went back": {old, func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, 1) },
+			not(flows.SendAgain, ada), flows.NotDecidable, "given back"},
+		"the money went back, recorded": {old, func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, p.Amount) }, recorded, flows.NotDecidable, "given back"},
+		"tampered with":                 {old, func(w *world, _ *gateway, p *flows.Payment) { w.tamper(p) }, recorded, flows.NotDecidable, "does not match"},
+		"processor down": {old, func(w *world, _ *gateway, _ *flows.Payment) { w.fail(http.MethodGet, "/sandbox/payments/*", 1) },
+			not(flows.Refund, ada), flows.ProcessorUnavailable, ""},
+		"processor down for the release": {old, func(w *world, _ *gateway, _ *flows.Payment) {
+			w.fail(http.MethodPost, "/sandbox/payments/*/metadata", 1)
+		},
+			not(flows.Refund, ada), flows.ProcessorUnavailable, ""},
+		"a younger claim that Redis forgot": {old, func(w *world, _ *gateway, p *flows.Payment) {
+			w.note(p, "fd_release_1", p.PostID, "fd_post_2", fmt.Sprintf("%d-0d1c5d43-7e6a-4bd7-9a2f-6d7f0ab0a001", w.clock.Now().Add(-time.Minute).UnixMilli()))
+		}, not(flows.SendAgain, ada), flows.TooEarly, "Possible from"},
+		"the sale was settled meanwhile": {old, func(w *world, _ *gateway, p *flows.Payment) { w.payAtDesk(p) }, not(flows.SendAgain, ada), flows.NotDecidable, "settled in another way"},
+		"club system down": {old, func(w *world, _ *gateway, _ *flows.Payment) {
+			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503})
+		}, not(flows.SendAgain, ada), flows.ClubSystemUnavailable, "could not be read"},
+		"all claims used": {old, func(w *world, _ *gateway, p *flows.Payment) {
+			for n := range 9 {
+				post := fmt.Sprintf("post %d", n)
+				w.note(p, fmt.Sprintf("fd_post_%d", n+2), post, fmt.Sprintf("fd_release_%d", n+2), post)
+			}
+		}, not(flows.SendAgain, ada), flows.NotDecidable, "used up"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.doubtful(g, "error_before")
+			w.clock.Advance(test.wait)
+			if test.situation != nil {
+				test.situation(w, g, p)
+			}
+			w.expectRefusal(g, p, test.decide(w, g, p), test.code, test.detail)
+		})
+	}
+}
+
+func anotherReleases(w *world, _ *gateway, p *flows.Payment) {
+	w.meddle(http.MethodPost, "/sandbox/payments/*/metadata", func() {
+		key := fmt.Sprintf("release:%s:1", p.ProcessorID)
+		must(w, func() (cards.Payment, error) {
+			return w.processor.Annotate(w.Context(), key, p.ProcessorID, map[string]string{"fd_release_1": "another"})
+		})
+	}, nil)
+}
+
+func refundBegan(w *world, _ *gateway, p *flows.Payment) {
+	w.note(p, "fd_release_1", p.PostID, "fd_post_2", fmt.Sprintf("refund-%d-0d1c5d43-7e6a-4bd7-9a2f-6d7f0ab0a001", w.clock.Now().UnixMilli()))
+}
+
+func TestDecisionsOnlyInDoubt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.started(g)
+	for _, state := range flows.PaymentStates {
+		if state == flows.InDoubt {
+			continue
+		}
+		now := w.put(g, p.ID, state, func(next *flows.Payment) { next.Claim = 1 })
+		_, err := g.ConfirmRecorded(t.Context(), p.ID, ada)
+		w.expectRefusal(g, now, err, flows.NotDecidable, "it is "+string(state))
+		_, err = g.ConfirmNotRecorded(t.Context(), p.ID, flows.Refund, ada)
+		w.expectRefusal(g, now, err, flows.NotDecidable, "it is "+string(state))
+		if _, err := g.AddNote(t.Context(), p.ID, "ada", "seen in "+string(state)); err != nil {
+			t.Errorf("a note on a payment that is %s: %v", state, err)
+		}
+		if after := w.stored(g, p.ID); after.Version != now.Version {
+			t.Errorf("the note changed the record of a payment that is %s", state)
+		}
+	}
+	newer := w.put(g, p.ID, flows.InDoubt, func(next *flows.Payment) { next.Schema = flows.PaymentSchema + 1 })
+	_, err := g.ConfirmRecorded(t.Context(), p.ID, ada)
+	w.expectRefusal(g, newer, err, flows.NotDecidable, "newer Frontdesk")
+	d := must(t, func() (flows.Dossier, error) { return g.Show(t.Context(), p.ID) })
+	if len(d.Notes) != len(flows.PaymentStates)-1 || d.Notes[0].By != "ada" || d.Notes[0].Text != "seen in priced" {
+		t.Errorf("the notes are %+v", d.Notes)
+	}
+	for _, id := range []flows.PaymentID{"", "x", "none-1", "x-0"} {
+		if _, err := g.Show(t.Context(), id); flows.CodeOf(err) != flows.NotFound {
+			t.Errorf("%q: %v", id, err)
+		}
+		if _, err := g.ConfirmRecorded(t.Context(), id, ada); flows.CodeOf(err) != flows.NotFound {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
+
+// TestNoteWhileSending: a note gets in nobody's way, least of all in that of the
+// process that is recording the payment.
+func TestNoteWhileSending(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.authorised(g)
+	w.meddle(http.MethodPost, "/sim/demo/sales/*/payments", func() {
+		if _, err := w.gateway().AddNote(t.Context(), p.ID, "ada", "what is taking so long?"); err != nil {
+			t.Error(err)
+		}
+	}, nil)
+	if end := w.advance(g, p); end.State != flows.Recorded {
+		t.Errorf("%s (%s)", end.State, end.Reason)
+	}
+}
+
+// TestTwoOperators decide at the same moment, in all combinations: one wins, and
+// the other one is told.
+func TestTwoOperators(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	other := w.gateway()
+	for name, test := range map[string]struct {
+		first, second flows.Then // empty: recorded
+		end           flows.PaymentState
+		told          flows.Code
+	}{
+		"refund, and recorded meanwhile":   {flows.Refund, "", flows.Recorded, flows.NotDecidable}, // it stands in the journal
+		"recorded, and refund meanwhile":   {"", flows.Refund, flows.Refunded, flows.Conflict},
+		"refund, and sent again meanwhile": {flows.Refund, flows.SendAgain, flows.Recorded, flows.Conflict},
+	} {
+		kind := "error_before"
+		if test.end == flows.Recorded && test.second == "" {
+			kind = "drop_after"
+		}
+		p := w.doubtful(g, kind)
+		w.clock.Advance(16 * time.Minute)
+		decide := func(g *gateway, then flows.Then) (err error) {
+			if then == "" {
+				_, err = g.ConfirmRecorded(t.Context(), p.ID, ada)
+			} else {
+				_, err = g.ConfirmNotRecorded(t.Context(), p.ID, then, ada)
+			}
+			return err
+		}
+		w.meddle(http.MethodGet, "/sandbox/payments/*", func() {
+			if err := decide(other, test.second); err != nil {
+				t.Errorf("%s: the first to decide is told %v", name, err)
+			}
+		}, nil)
+		if err := decide(g, test.first); flows.CodeOf(err) != test.told {
+			t.Errorf("%s: the second one is told %v", name, err)
+		}
+		end := w.settle(g, p)
+		w.expectSound(end)
+		if end.State != test.end {
+			t.Errorf("%s: %s (%s)", name, end.State, end.Reason)
+		}
+	}
+}
+
+func TestManyOperators(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	gateways := []*gateway{w.gateway(), w.gateway()}
+	p := w.doubtful(gateways[0], "error_before")
+	w.clock.Advance(16 * time.Minute)
+	errs := make(chan error, 16)
+	var group sync.WaitGroup
+	for i := range cap(errs) {
+		group.Go(func() {
+			_, err := gateways[i%2].ConfirmNotRecorded(t.Context(), p.ID, []flows.Then{flows.Refund, flows.SendAgain}[i/2%2], flows.Word{By: fmt.Sprint("op", i)})
+			errs <- err
+		})
+	}
+	group.Wait()
+	close(errs)
+	won := 0
+	for err := range errs {
+		switch code := flows.CodeOf(err); {
+		case err == nil:
+			won++
+		case code != flows.Conflict && code != flows.NotDecidable:
+			t.Errorf("an operator is told %v", err)
+		}
+	}
+	end := w.settle(gateways[1], p)
+	w.expectSound(end)
+	if entries := w.redis.XLen(t.Context(), "fd:audit").Val(); won != 1 || entries != 1 || w.held(p).Metadata["fd_op_2"] != "" {
+		t.Errorf("%d have decided, and the audit stream holds %d entries", won, entries)
+	}
+}
+
+// TestRedisForgetsDecision brings Redis back to the doubt after a decision was
+// carried out.
+func TestRedisForgetsDecision(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		kind  string
+		then  flows.Then
+		end   flows.PaymentState // after Redis fell back, with nobody deciding again
+		again flows.Code         // what an operator is told who wants the money to go back then
+	}{
+		"recorded":   {"drop_after", "", flows.Recorded, flows.NotDecidable},
+		"sent again": {"error_before", flows.SendAgain, flows.Recorded, flows.NotDecidable},
+		"refunded":   {"error_before", flows.Refund, flows.InDoubt, flows.NotDecidable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.doubtful(g, test.kind)
+			doubt := w.dump(p.Registration)
+			w.clock.Advance(16 * time.Minute)
+			if test.then == "" {
+				must(t, func() (flows.Decided, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+			} else {
+				w.mustDecide(g, p, test.then)
+			}
+			w.expectSound(w.settle(g, p))
+			before := w.held(p)
+			w.restore(p.Registration, doubt)
+			w.clock.Advance(time.Hour)
+			if before.Metadata["fd_op_1"] == "" {
+				t.Error("the decision is not mirrored")
+			}
+			_, err := w.gateway().ConfirmNotRecorded(t.Context(), p.ID, flows.Refund, ada)
+			if flows.CodeOf(err) != test.again {
+				t.Errorf("an operator is told %v", err)
+			}
+			end := w.settle(w.gateway(), p)
+			w.expectSound(end)
+			if after := w.held(p); end.State != test.end || after.Refunded != before.Refunded {
+				t.Errorf("%s (%s), refunded %d and then %d", end.State, end.Reason, before.Refunded, after.Refunded)
+			}
+		})
+	}
+}
+
+// TestDecisionAboutLatestClaim: Redis falls back to the first doubt while the second
+// claim is in doubt. The decision counts for the second claim.
+func TestDecisionAboutLatestClaim(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.doubtful(g, "error_before")
+	first := w.dump(p.Registration)
+	w.clock.Advance(16 * time.Minute)
+	w.mustDecide(g, p, flows.SendAgain)
+	second := w.doubtAgain(g, p, "error_before")
+	if second.Claim != 2 {
+		t.Fatalf("claim %d is in doubt", second.Claim)
+	}
+	w.restore(p.Registration, first)
+	p = w.stored(g, p.ID)
+	w.clock.Advance(14 * time.Minute)
+	_, err := g.ConfirmNotRecorded(t.Context(), p.ID, flows.Refund, ada)
+	w.expectRefusal(g, p, err, flows.TooEarly, "")
+	w.clock.Advance(2 * time.Minute)
+	w.mustDecide(g, p, flows.SendAgain)
+	if got := w.held(p).Metadata["fd_release_2"]; got != second.PostID {
+		t.Errorf("the release of the second claim names %q", got)
+	}
+	end := w.settle(g, p)
+	w.expectSound(end)
+	if end.State != flows.Recorded || end.Claim != 3 {
+		t.Errorf("%s (%s) under claim %d", end.State, end.Reason, end.Claim)
+	}
+}
+
+// TestDecisionWithoutCommit: the claim is released, and Redis does not take the
+// decision. It can be taken again.
+func TestDecisionWithoutCommit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.doubtful(g, "error_before")
+	w.clock.Advance(16 * time.Minute)
+	w.meddle(http.MethodPost, "/sandbox/payments/*/metadata", nil, func() {
+		w.put(g, p.ID, flows.InDoubt) // such as one more reading
+	})
+	if _, err := g.ConfirmNotRecorded(t.Context(), p.ID, flows.Refund, ada); flows.CodeOf(err) != flows.Conflict {
+		t.Fatalf("the operator is told %v", err)
+	}
+	if held := w.held(p); held.Metadata["fd_release_1"] != p.PostID || held.Metadata["fd_op_1"] != "" {
+		t.Errorf("the journal is %v", held.Metadata)
+	}
+	w.mustDecide(g, p, flows.Refund)
+	end := w.settle(g, p)
+	w.expectSound(end)
+	if end.State != flows.Refunded {
+		t.Errorf("%s (%s)", end.State, end.Reason)
+	}
+}
+
+// TestTracesFail: a decision stands although it could not be mirrored, and says so.
+func TestTracesFail(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.doubtful(g, "drop_after")
+	w.fail(http.MethodPost, "/sandbox/payments/*/metadata", 6) // the acceptance and the mirror, three times each
+	decided := must(t, func() (flows.Decided, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 2 {
+		t.Errorf("decided: %+v", decided)
+	}
+}
+
+func TestUnwitnessedDecisions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.unwitnessed(g)
+	_, err := g.ConfirmNotRecorded(t.Context(), p.ID, flows.Refund, ada)
+	w.expectRefusal(g, p, err, flows.NotDecidable, "cancel it")
+	for _, then := range []flows.Then{flows.SendAgain, flows.GiveUp} {
+		_, err = g.ConfirmNotRecorded(t.Context(), p.ID, then, ada)
+		w.expectRefusal(g, p, err, flows.TooEarly, "")
+	}
+	w.clock.Advance(15 * time.Minute)
+	if decided := w.mustDecide(g, p, flows.GiveUp); decided.Payment.State != flows.Cancelled || len(decided.Warnings) != 0 {
+		t.Errorf("decided: %+v", decided)
+	}
+	if metadata := w.held(p).Metadata; metadata["fd_op_1"] != "" || metadata["fd_release_1"] != "" {
+		t.Errorf("the processor is told %v", metadata)
+	}
+	seen := w.unwitnessed(g)
+	must(t, func() (flows.Decided, error) { return g.ConfirmRecorded(t.Context(), seen.ID, ada) })
+	if end := w.stored(g, seen.ID); end.State != flows.Recorded {
+		t.Errorf("%s (%s)", end.State, end.Reason)
+	}
+}

@@ -1,0 +1,119 @@
+package flows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Observable is something of the evidence by which a recorded payment can be told
+// from one that is not.
+type Observable string
+
+// The observables.
+const (
+	OfSaleState     Observable = "sale_state"
+	OfCheck         Observable = "check"          // valid, invalid
+	OfTotal         Observable = "total"          // see amountText
+	OfContactStatus Observable = "contact_status" // as the club system calls it
+	OfDebt          Observable = "debt"           // its difference to the snapshot; see amountText
+)
+
+// ofSale are the observables that no other purchase of the same person changes.
+var ofSale = []Observable{OfSaleState, OfCheck, OfTotal}
+
+// ofContact are those that another purchase may change as well.
+var ofContact = []Observable{OfContactStatus, OfDebt}
+
+// Condition is one thing that changes when a payment is recorded.
+type Condition struct {
+	What   Observable `json:"what"`
+	Before string     `json:"before"`
+	After  string     `json:"after"`
+}
+
+// Rule tells from evidence that a payment was recorded. It never tells that one
+// was not: that is a person's decision.
+type Rule struct {
+	Conditions   []Condition `json:"conditions"` // all of them have to hold; none: the rule tells nothing
+	CalibratedAt time.Time   `json:"calibratedAt,omitzero"`
+	Recorded     int         `json:"recorded"` // how many known payments it was found on
+	Unpaid       int         `json:"unpaid"`
+}
+
+// Tells tells whether the payment was as the rule's "before" when its snapshot was
+// taken, and is now as only recorded ones are.
+func (r *Rule) Tells(p *Payment, now Evidence) bool {
+	if r == nil || len(r.Conditions) == 0 || p.Snapshot == nil {
+		return false
+	}
+	for _, c := range r.Conditions {
+		before, after := valueOf(c.What, p, p.Snapshot), valueOf(c.What, p, &now)
+		if before == "" || before != c.Before || after != c.After {
+			return false
+		}
+	}
+	return true
+}
+
+// String puts the rule into words.
+func (r *Rule) String() string {
+	parts := make([]string, len(r.Conditions))
+	for i, c := range r.Conditions {
+		parts[i] = fmt.Sprintf("%s went from %s to %s", c.What, c.Before, c.After)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// valueOf is an observable as text; empty when it is not known.
+func valueOf(what Observable, p *Payment, seen *Evidence) string {
+	switch {
+	case seen == nil:
+	case what == OfSaleState && seen.SaleState != nil:
+		return *seen.SaleState
+	case what == OfContactStatus && seen.ContactStatus != nil:
+		return *seen.ContactStatus
+	case what == OfCheck && seen.Valid != nil:
+		if *seen.Valid {
+			return "valid"
+		}
+		return "invalid"
+	case what == OfTotal && seen.Total != nil:
+		return amountText(*seen.Total, p.Amount)
+	case what == OfDebt && seen.Debt != nil && p.Snapshot != nil && p.Snapshot.Debt != nil:
+		return amountText(*seen.Debt-*p.Snapshot.Debt, p.Amount)
+	}
+	return ""
+}
+
+// amountText tells an amount relative to that of the payment, so that payments of
+// different amounts look alike.
+func amountText(amount, of int64) string {
+	switch amount {
+	case 0:
+		return "nothing"
+	case of:
+		return "the amount"
+	case -of:
+		return "minus the amount"
+	default:
+		return strconv.FormatInt(amount, 10)
+	}
+}
+
+// rule is the rule of this environment; nil when there is none or it cannot be read.
+func (m *Payments) rule(ctx context.Context) *Rule {
+	rule, err := m.cfg.Store.Rule(ctx, m.cfg.Environment)
+	switch {
+	case err == nil:
+		return rule
+	case !errors.Is(err, ErrNotFound):
+		m.cfg.Log.Warn("calibrated rule not readable", "error", err)
+		return nil
+	default:
+		return m.cfg.Rule
+	}
+}
