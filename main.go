@@ -48,6 +48,7 @@ var site embed.FS
 type Config struct {
 	Mode             string   `help:"mock: everything in this process, nothing real. test: the outside world in another process (frontdesk sim). live: the real club system, processor and Redis." enum:"mock,test,live" default:"mock" env:"FRONTDESK_MODE"`
 	Addr             string   `help:"Where the gateway listens." default:":8080" env:"FRONTDESK_ADDR"`
+	OpsAddr          string   `help:"Where operators reach the gateway: a loopback address and port; off for none." default:"127.0.0.1:9090" env:"FRONTDESK_OPS_ADDR"`
 	PublicURL        string   `help:"Where browsers reach the gateway. Default: http://localhost and the port." env:"FRONTDESK_PUBLIC_URL"`
 	RedisURL         string   `help:"redis:// or rediss:// address. Mock mode embeds its own." env:"FRONTDESK_REDIS_URL"`
 	ClubURL          string   `help:"Base address of the club system." env:"FRONTDESK_CLUB_URL"`
@@ -79,10 +80,11 @@ const demoStaffKey = "demo-staff-key-1"
 const leastStaffKey = 16
 
 type commands struct {
-	Serve   serveCommand   `cmd:"" default:"withargs" help:"Run the gateway (the default)."`
-	Sim     simCommand     `cmd:"" help:"Run the simulator of the club system and the sandbox card processor alone."`
-	Doctor  doctorCommand  `cmd:"" help:"Check the configuration, Redis, the club system and the card processor: a line each; exit 1 when one fails."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Serve    serveCommand    `cmd:"" default:"withargs" help:"Run the gateway (the default)."`
+	Sim      simCommand      `cmd:"" help:"Run the simulator of the club system and the sandbox card processor alone."`
+	Doctor   doctorCommand   `cmd:"" help:"Check the configuration, Redis, the club system and the card processor: a line each; exit 1 when one fails."`
+	Payments paymentsCommand `cmd:"" help:"Look at payments that are in doubt, and decide on them, through a running gateway."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 
 type serveCommand struct{ Config }
@@ -149,6 +151,10 @@ func run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	cfg.setDefaults(listener)
+	operators, err := cfg.listenForOperators(log)
+	if err != nil {
+		return err
+	}
 	mux := http.NewServeMux()
 	group, ctx := errgroup.WithContext(ctx)
 	stopping := func() {}
@@ -160,12 +166,17 @@ func run(ctx context.Context, cfg Config) error {
 			return err
 		}
 	}
-	gateway, worker, err := cfg.build(log)
+	gateway, ops, worker, err := cfg.build(log)
 	if err != nil {
 		return err
 	}
 	mux.Handle("/", gateway)
 	group.Go(func() error { return serve(ctx, listener, mux, stopping) })
+	if operators != nil {
+		opsMux := http.NewServeMux()
+		opsMux.Handle("/ops/", ops)
+		group.Go(func() error { return serve(ctx, operators, opsMux, func() {}) })
+	}
 	group.Go(func() error { return worker.Run(ctx) })
 	cfg.greet(os.Stdout)
 	return group.Wait()
@@ -271,23 +282,23 @@ func (cfg *Config) setDefaults(listener net.Listener) {
 }
 
 // build puts the gateway together, from the outside in.
-func (cfg Config) build(log *slog.Logger) (http.Handler, *flows.Worker, error) {
+func (cfg Config) build(log *slog.Logger) (gateway, ops http.Handler, worker *flows.Worker, err error) {
 	keys, err := keyring(cfg.SealKeys)
 	if err != nil {
-		return nil, nil, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err)
+		return nil, nil, nil, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err)
 	}
 	connection, err := store.Connect(cfg.RedisURL)
 	if err != nil {
-		return nil, nil, fmt.Errorf("FRONTDESK_REDIS_URL: %w", err)
+		return nil, nil, nil, fmt.Errorf("FRONTDESK_REDIS_URL: %w", err)
 	}
 	pages, err := fs.Sub(site, "web-example")
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	clubSystem := cfg.clubSystem(log)
 	processor, err := cfg.processor()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	records := store.New(store.Config{Redis: connection, Keys: keys})
 	queue := flows.NewQueue(connection)
@@ -301,14 +312,14 @@ func (cfg Config) build(log *slog.Logger) (http.Handler, *flows.Worker, error) {
 		PublicURL: cfg.PublicURL, Now: time.Now, Log: log,
 	})
 	changes := flows.NewChanges(records)
-	worker := flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: changes, Now: time.Now, After: time.After, Log: log})
-	edge, err := handlers.New(handlers.Config{
+	worker = flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: changes, Now: time.Now, After: time.After, Log: log})
+	gateway, err = handlers.New(handlers.Config{
 		Registrations: registrations, Payments: payments, Catalogue: catalogue, Changes: changes, Store: records, Cards: processor,
 		Contract: contract, Site: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
 		Now: time.Now, After: time.After, Log: log,
 	})
-	return edge, worker, err
+	return gateway, handlers.NewOps(handlers.OpsConfig{Payments: payments, Log: log}), worker, err
 }
 
 // clubSystem makes the client of the club system.
@@ -465,6 +476,9 @@ func (cfg Config) greet(w io.Writer) {
 		if key == demoStaffKey {
 			fmt.Fprintf(w, "  Staff key           %s, in the header X-Frontdesk-Staff-Key\n", key)
 		}
+	}
+	if cfg.OpsAddr != "" {
+		fmt.Fprintf(w, "  Operators           http://%s/ops/payments    or: frontdesk payments list\n", cfg.OpsAddr)
 	}
 }
 

@@ -122,8 +122,8 @@ func TestEveryVariableIsInTheReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := 0
-	for _, command := range []string{"serve", "sim"} {
-		help, err := exec.CommandContext(t.Context(), frontdesktest.Binary(t), command, "--help").CombinedOutput()
+	for _, command := range []string{"serve", "sim", "payments list"} {
+		help, err := exec.CommandContext(t.Context(), frontdesktest.Binary(t), append(strings.Fields(command), "--help")...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, help)
 		}

@@ -62,6 +62,9 @@ func problemOf(err error, traceID string) (api.Problem, int) {
 	failure := asFailure(err)
 	m, ok := meanings[failure.Code]
 	if !ok {
+		m, ok = operatorMeanings[failure.Code]
+	}
+	if !ok {
 		failure, m = &flows.Error{Code: flows.Internal}, meanings[flows.Internal]
 	}
 	problem := api.Problem{

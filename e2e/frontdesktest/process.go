@@ -96,7 +96,7 @@ var place = regexp.MustCompile(`http://localhost:\d+`)
 func Start(t testing.TB, environment ...string) *Process {
 	t.Helper()
 	p := &Process{t: t, cmd: exec.Command(Binary(t)), log: &syncBuffer{}, end: make(chan error, 1)}
-	p.cmd.Env = append([]string{"FRONTDESK_ADDR=127.0.0.1:0"}, environment...)
+	p.cmd.Env = append([]string{"FRONTDESK_ADDR=127.0.0.1:0", "FRONTDESK_OPS_ADDR=127.0.0.1:0"}, environment...)
 	p.cmd.Stderr = p.log
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -125,6 +125,19 @@ func Start(t testing.TB, environment ...string) *Process {
 		t.Fatalf("frontdesk did not start:\n%s", p.log)
 	}
 	return p
+}
+
+// opsPlace is where operators are served, in the log.
+var opsPlace = regexp.MustCompile(`operators are served" address=(\S+)`)
+
+// Ops gives the address at which the process serves operators.
+func (p *Process) Ops() string {
+	p.t.Helper()
+	found := opsPlace.FindStringSubmatch(p.Log())
+	if found == nil {
+		p.t.Fatalf("%s serves no operators:\n%s", p.URL, p.Log())
+	}
+	return found[1]
 }
 
 // NewMock runs mock mode: everything in one process.

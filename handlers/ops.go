@@ -1,0 +1,225 @@
+package handlers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"frontdesk/api"
+	"frontdesk/flows"
+)
+
+// OpsConfig is what the operators' edge needs; every field is required.
+type OpsConfig struct {
+	Payments *flows.Payments
+	Log      *slog.Logger
+}
+
+// Ops is the operators' edge: /ops/payments, to be served on a listener that only
+// operators reach. It asks nobody who they are, so it defends itself against the
+// one stranger on a trusted machine, a web page in a browser.
+type Ops struct {
+	cfg OpsConfig
+	mux *http.ServeMux
+}
+
+// maxOpsBody is ample for a decision and its reason.
+const maxOpsBody = 4 << 10
+
+// operatorMeanings are the meanings of the codes that operators alone meet.
+var operatorMeanings = map[flows.Code]meaning{
+	flows.NotDecidable: {http.StatusConflict, api.ProblemRetryNever, "The decision is not possible"},
+	flows.TooEarly:     {http.StatusConflict, api.ProblemRetryAfter, "The decision is not possible yet"},
+}
+
+// NewOps puts the operators' edge together.
+func NewOps(cfg OpsConfig) *Ops {
+	o := &Ops{cfg: cfg, mux: http.NewServeMux()}
+	for pattern, answer := range map[string]func(*http.Request) (any, error){
+		"GET /ops/payments":                            o.list,
+		"GET /ops/payments/{id}":                       o.show,
+		"POST /ops/payments/{id}/confirm-recorded":     o.confirmRecorded,
+		"POST /ops/payments/{id}/confirm-not-recorded": o.confirmNotRecorded,
+		"POST /ops/payments/{id}/notes":                o.note,
+		"POST /ops/payments/calibrate":                 o.calibrate,
+	} {
+		o.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			result, err := answer(r)
+			if err != nil {
+				o.problem(w, r, err)
+				return
+			}
+			o.write(w, http.StatusOK, "application/json", result)
+		})
+	}
+	return o
+}
+
+// ServeHTTP serves one request.
+func (o *Ops) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// A page can send a POST without being asked first, but not one of JSON.
+	if !addressed(r.Host) || r.Header.Get("Origin") != "" || r.Method == http.MethodPost && !ofJSON(r) {
+		o.problem(w, r, &flows.Error{Code: flows.ForbiddenOrigin, Detail: "This is for operators' tools, which call it by address or localhost and send application/json; a page in a browser does not."})
+		return
+	}
+	handler, pattern := o.mux.Handler(r)
+	if pattern != "" {
+		o.mux.ServeHTTP(w, r)
+		return
+	}
+	refused := &refusal{header: http.Header{}}
+	handler.ServeHTTP(refused, r)
+	if refused.status == http.StatusMethodNotAllowed {
+		w.Header().Set("Allow", refused.header.Get("Allow"))
+		o.problem(w, r, &flows.Error{Code: flows.MethodNotAllowed})
+		return
+	}
+	o.problem(w, r, &flows.Error{Code: flows.NotFound})
+}
+
+// refusal takes the mux's own answer, which is not a problem document.
+type refusal struct {
+	header http.Header
+	status int
+}
+
+func (f *refusal) Header() http.Header         { return f.header }
+func (f *refusal) WriteHeader(status int)      { f.status = status }
+func (f *refusal) Write(b []byte) (int, error) { return len(b), nil }
+
+// addressed tells whether a host is an address or localhost: a name could be one
+// that a web page has made to lead here.
+func addressed(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = hostport
+	}
+	return host == "localhost" || net.ParseIP(strings.Trim(host, "[]")) != nil
+}
+
+func ofJSON(r *http.Request) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && kind == "application/json"
+}
+
+// decision is what every POST says; each has members of its own beside it.
+type decision struct {
+	By string `json:"by"`
+}
+
+func (o *Ops) list(r *http.Request) (any, error) {
+	query := r.URL.Query()
+	in := flows.Listing{State: flows.PaymentState(query.Get("state"))}
+	if all := query.Get("all"); all != "" {
+		var err error
+		if in.All, err = strconv.ParseBool(all); err != nil {
+			return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/all", Message: "true or false."}}}
+		}
+	}
+	return o.cfg.Payments.List(r.Context(), in)
+}
+
+func (o *Ops) show(r *http.Request) (any, error) {
+	return o.cfg.Payments.Show(r.Context(), flows.PaymentID(r.PathValue("id")))
+}
+
+func (o *Ops) confirmRecorded(r *http.Request) (any, error) {
+	var in struct {
+		decision
+		Why string `json:"why"`
+	}
+	if err := bind(r, &in); err != nil {
+		return nil, err
+	}
+	return o.cfg.Payments.ConfirmRecorded(r.Context(), flows.PaymentID(r.PathValue("id")), flows.Word{By: in.By, Why: in.Why})
+}
+
+func (o *Ops) confirmNotRecorded(r *http.Request) (any, error) {
+	var in struct {
+		decision
+		Then flows.Then `json:"then"`
+		Why  string     `json:"why"`
+	}
+	if err := bind(r, &in); err != nil {
+		return nil, err
+	}
+	return o.cfg.Payments.ConfirmNotRecorded(r.Context(), flows.PaymentID(r.PathValue("id")), in.Then, flows.Word{By: in.By, Why: in.Why})
+}
+
+func (o *Ops) note(r *http.Request) (any, error) {
+	var in struct {
+		decision
+		Text string `json:"text"`
+	}
+	if err := bind(r, &in); err != nil {
+		return nil, err
+	}
+	return o.cfg.Payments.AddNote(r.Context(), flows.PaymentID(r.PathValue("id")), in.By, in.Text)
+}
+
+func (o *Ops) calibrate(r *http.Request) (any, error) {
+	var in decision
+	if err := bind(r, &in); err != nil {
+		return nil, err
+	}
+	return o.cfg.Payments.Calibrate(r.Context(), in.By)
+}
+
+// bind reads a body, the whole of it and nothing unknown.
+func bind(r *http.Request, into any) error {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxOpsBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return &flows.Error{Code: flows.TooLarge, Detail: "At most 4 KiB are taken.", Err: err}
+	case err != nil:
+		return &flows.Error{Code: flows.MalformedRequest, Err: err}
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not a JSON object with the members that are known here.", Err: err}
+	}
+	if decoder.More() {
+		return &flows.Error{Code: flows.MalformedRequest, Detail: "The body goes on behind its object."}
+	}
+	return nil
+}
+
+func (o *Ops) problem(w http.ResponseWriter, r *http.Request, err error) {
+	trace := uuid.NewString()
+	problem, retryAfter := problemOf(err, trace)
+	if problem.Status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
+		o.cfg.Log.Error("operator's request failed", "trace", trace, "path", r.Pattern, "code", problem.Code, "error", err)
+	}
+	if retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
+	}
+	o.write(w, problem.Status, "application/problem+json", problem)
+}
+
+// write encodes before it says how it went.
+func (o *Ops) write(w http.ResponseWriter, status int, kind string, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		o.cfg.Log.Error("answer not encoded", "error", err)
+		status, kind, text = http.StatusInternalServerError, "application/problem+json", []byte(`{"title":"Something went wrong","status":500,"code":"internal"}`)
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	if _, err := w.Write(text); err != nil {
+		o.cfg.Log.Debug("answer not delivered", "error", err)
+	}
+}
