@@ -1,0 +1,218 @@
+package campaign
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The invariants, as a Violation names them.
+const (
+	AppliedTwice        = "the club system booked the sale more than once"
+	RecordedNotApplied  = "recorded, but the club system did not book it exactly once"
+	RecordedOtherAmount = "recorded, but what was booked, taken and due is not the same amount"
+	ChargedAndForgotten = "money is taken and not given back, and the payment is neither recorded nor in doubt"
+	RefundedButApplied  = "the money went back for a sale that the club system booked"
+	ChargedTwice        = "money was taken more than once for a sale and kept"
+	RetryWhileCharged   = "the buyer was told to try again while money was taken"
+	VersionShrank       = "a version did not grow"
+	PersonalDataInPlain = "personal data stands somewhere in plain"
+)
+
+// CalmTime is how long after the last fault money that is taken must have become
+// recorded or in doubt: the alert that tells an operator of it fires after five
+// minutes, and whoever was told has to have had a chance.
+const CalmTime = 10 * time.Minute
+
+// Evidence is what is known of one sale when its journey has come to an end: the
+// club system's ledger, the processor's list, and what the gateway told.
+type Evidence struct {
+	Registration string
+	Sale         string // IRI
+	Due          int64  // the sale's total at the club system, minor units
+
+	Booked []int64 // what the club system booked for the sale, a payment each, minor units
+	Held   []Held  // the processor's payments of the sale, any order
+
+	// State is the gateway's last word on the latest payment, in the words of the
+	// public API; empty: there is no payment, or the gateway knows of none.
+	State string
+	// ProcessorID of the payment that State is about; empty when the gateway does
+	// not tell. It makes "recorded" refer to one payment among several.
+	ProcessorID string
+	// Earlier are the gateway's last words on earlier payments of the sale by the
+	// processor's id; may be nil.
+	Earlier map[string]string
+	// Settled says that the sale is settled in a way that is no payment: deferred,
+	// or validated for nothing.
+	Settled bool
+	// Calm is how long the journey has been looked after since the last fault.
+	Calm time.Duration
+
+	Answers []Answer
+	// Versions of each record in the order in which they were committed, by its id. A Redis
+	// that forgot begins a new list.
+	Versions map[string][]int64
+}
+
+// Held is a payment at the processor.
+type Held struct {
+	ID       string
+	Captured int64 // minor units
+	Refunded int64 // minor units
+}
+
+// Kept is what the processor took and did not give back.
+func (h Held) Kept() int64 { return h.Captured - h.Refunded }
+
+// Answer is what the buyer was told about the payment.
+type Answer struct {
+	State string // of the payment; for a failed request, the problem's code
+	Retry string // never, same_key, new, after
+	// Charged says that money was taken and not given back, from before the request until after the answer.
+	Charged bool
+}
+
+// Violated judges one journey: every invariant that it breaks, with the details.
+func (e Evidence) Violated() (found []Violation) {
+	broken := func(invariant, format string, args ...any) {
+		found = append(found, Violation{Invariant: invariant, Detail: fmt.Sprintf(format, args...), Flow: e.Registration})
+	}
+	e.judgeLedger(broken)
+	e.judgeWord(broken)
+	e.judgeAnswers(broken)
+	return found
+}
+
+// judgeLedger holds the club system against the processor; the gateway is not asked.
+func (e Evidence) judgeLedger(broken func(string, string, ...any)) {
+	if len(e.Booked) > 1 {
+		broken(AppliedTwice, "booked %v for %s", e.Booked, e.Sale)
+	}
+	keeping := 0
+	for _, held := range e.Held {
+		if held.Kept() > 0 {
+			keeping++
+		}
+	}
+	if keeping > 1 && e.Calm >= CalmTime && !e.doubtful() {
+		broken(ChargedTwice, "%+v", e.Held)
+	}
+	refunded := slices.ContainsFunc(e.Held, func(h Held) bool { return h.Refunded > 0 })
+	if len(e.Booked) > 0 && refunded && keeping == 0 {
+		broken(RefundedButApplied, "booked %v, the processor holds %+v", e.Booked, e.Held)
+	}
+}
+
+// judgeWord holds the gateway's last word against both.
+func (e Evidence) judgeWord(broken func(string, string, ...any)) {
+	switch e.State {
+	case "recorded":
+		e.judgeRecorded(broken)
+	case "refunded":
+		if len(e.Booked) > 0 {
+			broken(RefundedButApplied, "told so by the gateway, booked %v", e.Booked)
+		}
+	}
+	for _, held := range e.Held {
+		if held.Kept() > 0 && e.Calm >= CalmTime && !e.accountsFor(held) {
+			broken(ChargedAndForgotten, "the processor keeps %d of %s, the gateway says %q about %q", held.Kept(), held.ID, e.State, e.ProcessorID)
+		}
+	}
+}
+
+func (e Evidence) judgeRecorded(broken func(string, string, ...any)) {
+	if e.Settled {
+		return // not by a payment
+	}
+	if len(e.Booked) != 1 {
+		broken(RecordedNotApplied, "booked %v for %s", e.Booked, e.Sale)
+		return
+	}
+	for _, held := range e.Held {
+		if (e.ProcessorID == "" || held.ID == e.ProcessorID) && held.Kept() > 0 && (held.Kept() != e.Booked[0] || e.Booked[0] != e.Due) {
+			broken(RecordedOtherAmount, "due %d, booked %d, kept %d", e.Due, e.Booked[0], held.Kept())
+		}
+	}
+	if e.kept() == 0 && len(e.Held) > 0 {
+		broken(RecordedOtherAmount, "due %d, booked %d, and the processor keeps nothing: %+v", e.Due, e.Booked[0], e.Held)
+	}
+}
+
+// accountsFor tells whether the gateway's words cover money that the processor keeps.
+func (e Evidence) accountsFor(held Held) bool {
+	covers := func(state string) bool { return state == "recorded" || state == "in_doubt" }
+	if e.ProcessorID == "" || e.ProcessorID == held.ID {
+		return covers(e.State)
+	}
+	return covers(e.Earlier[held.ID])
+}
+
+// doubtful tells whether an operator has been called.
+func (e Evidence) doubtful() bool {
+	if e.State == "in_doubt" {
+		return true
+	}
+	for _, state := range e.Earlier {
+		if state == "in_doubt" {
+			return true
+		}
+	}
+	return false
+}
+
+func (e Evidence) kept() (kept int64) {
+	for _, held := range e.Held {
+		kept += held.Kept()
+	}
+	return kept
+}
+
+// judgeAnswers looks at everything that was told on the way.
+func (e Evidence) judgeAnswers(broken func(string, string, ...any)) {
+	for i, answer := range e.Answers {
+		if answer.Charged && answer.Retry != "never" {
+			broken(RetryWhileCharged, "answer %d: %s, retry %s", i+1, answer.State, answer.Retry)
+			break
+		}
+	}
+	for id, versions := range e.Versions {
+		for i := 1; i < len(versions); i++ {
+			if versions[i] <= versions[i-1] {
+				broken(VersionShrank, "%s went through %v", id, versions)
+				break
+			}
+		}
+	}
+}
+
+// Canary makes values of personal data that can be recognised wherever they turn
+// up, different for each tag.
+type Canary struct{ GivenName, FamilyName, Email, Mobile, Street string }
+
+// NewCanary makes a person whose every detail carries the tag, at least six
+// digits long; digits only, as a mobile number is made of it.
+func NewCanary(tag uint64) Canary {
+	digits := fmt.Sprintf("%08d", tag%100_000_000)
+	letters := strings.Map(func(r rune) rune { return 'a' + (r - '0') }, digits)
+	return Canary{
+		GivenName: "Zyx" + letters, FamilyName: "Qvw" + letters, Email: "zq" + letters + "@canary.example",
+		Mobile: "+336" + digits, Street: digits + " rue Zq" + letters,
+	}
+}
+
+// In finds the details that stand in a text, whatever wrote it.
+func (c Canary) In(text string) (found []string) {
+	for _, detail := range []string{c.GivenName, c.FamilyName, c.Email, c.Mobile, c.Street} {
+		if strings.Contains(text, detail) {
+			found = append(found, detail)
+		}
+	}
+	return found
+}
+
+// LeakedTo is the violation that personal data was found in a place.
+func LeakedTo(place, registration string, found []string) Violation {
+	return Violation{Invariant: PersonalDataInPlain, Detail: fmt.Sprintf("%v in %s", found, place), Flow: registration}
+}

@@ -1,0 +1,211 @@
+// Command run starts the campaigns of e2e/campaign:
+//
+//	go run ./e2e/campaign/run simulation --seed 7 --for 1m
+//	go run ./e2e/campaign/run simulation --weak retry-unknown
+//	go run ./e2e/campaign/run all --out results.json
+//	go run ./e2e/campaign/run document results.json > docs/reliability.md
+//
+// It exits with 1 when a campaign found a violation, when its faults did not
+// happen, or when a weakness was not found. The list of campaigns is campaigns,
+// below; what each of them does stands in its own package.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"frontdesk/e2e/campaign"
+	"frontdesk/e2e/campaign/simulation"
+)
+
+// campaigns are all there are, in the order of `all`.
+func campaigns() []campaign.Campaign {
+	return []campaign.Campaign{
+		simulation.Campaign(),
+	}
+}
+
+// commands is the command line.
+type commands struct {
+	One      one      `cmd:"" default:"withargs" help:"run one campaign"`
+	All      all      `cmd:"" help:"run every campaign in its long form, and try it on its weaknesses"`
+	List     list     `cmd:"" help:"list the campaigns and the weaknesses"`
+	Document document `cmd:"" help:"write the page of a record"`
+}
+
+func main() {
+	var line commands
+	parsed := kong.Parse(&line, kong.Name("run"), kong.Description("Campaigns of faults against Frontdesk."))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	parsed.FatalIfErrorf(parsed.Run())
+}
+
+type one struct {
+	Name           string        `arg:"" help:"the campaign, see list"`
+	Seed           uint64        `default:"1" help:"decides everything that the campaign decides"`
+	Count          int           `help:"journeys to drive"`
+	For            time.Duration `help:"begin no journey after so long"`
+	Only           uint64        `help:"drive the one journey of this seed, and print its trace"`
+	Long           bool          `help:"the form for the record"`
+	Weak           string        `help:"build this weakness in, and expect a violation"`
+	UntilViolation bool          `help:"stop at the first violation"`
+	JSON           bool          `name:"json" help:"print the report as JSON"`
+}
+
+// Run runs it.
+func (c *one) Run(ctx context.Context) error {
+	found, err := named(c.Name)
+	if err != nil {
+		return err
+	}
+	o := campaign.Options{Seed: c.Seed, Count: c.Count, For: c.For, Only: c.Only, UntilViolation: c.UntilViolation, Log: progress}
+	if c.Long {
+		o = found.Long
+		o.Seed, o.Log = c.Seed, progress
+	}
+	if o.Count == 0 && o.For == 0 {
+		o.For = 30 * time.Second // long enough to see something, short enough to wait for
+	}
+	var report *campaign.Report
+	if c.Weak != "" {
+		report, err = weak(ctx, found, c.Weak, o)
+	} else if report, err = found.Run(ctx, o); err == nil {
+		err = report.Err(found, o)
+	}
+	if report == nil {
+		return err
+	}
+	if c.JSON {
+		return errors.Join(json.NewEncoder(os.Stdout).Encode(report), err)
+	}
+	report.Print(os.Stdout)
+	return err
+}
+
+func weak(ctx context.Context, c campaign.Campaign, weakness string, o campaign.Options) (*campaign.Report, error) {
+	builds, err := campaign.NewBuilds()
+	if err != nil {
+		return nil, err
+	}
+	defer builds.Close()
+	return campaign.Catch(ctx, builds, c, weakness, o)
+}
+
+type all struct {
+	Out  string `default:"results.json" help:"where the record goes"`
+	Seed uint64 `default:"1" help:"decides everything that the campaigns decide"`
+}
+
+// Run runs every campaign, and then each against its weaknesses. A campaign that
+// fails does not keep the others from running.
+func (a *all) Run(ctx context.Context) error {
+	builds, err := campaign.NewBuilds()
+	if err != nil {
+		return err
+	}
+	defer builds.Close()
+	results := campaign.Results{At: time.Now(), Version: version(), Machine: fmt.Sprintf("%d cores, %s", runtime.NumCPU(), runtime.Version())}
+	var failures []error
+	for _, c := range campaigns() {
+		result, err := a.run(ctx, builds, c)
+		failures = append(failures, err)
+		results.Reports = append(results.Reports, result)
+	}
+	file, err := os.Create(a.Out)
+	if err != nil {
+		return err
+	}
+	return errors.Join(append(failures, results.Write(file), file.Close())...)
+}
+
+func (a *all) run(ctx context.Context, builds *campaign.Builds, c campaign.Campaign) (campaign.Result, error) {
+	o := c.Long
+	o.Seed, o.Log = a.Seed, progress
+	report, err := c.Run(ctx, o)
+	if report == nil {
+		report = &campaign.Report{Campaign: c.Name, Seed: a.Seed}
+	}
+	report.Print(os.Stdout)
+	failures := []error{err, report.Err(c, o)}
+	result := campaign.Result{Report: report, About: c.About}
+	for _, weakness := range c.Weaknesses {
+		caught, err := campaign.Catch(ctx, builds, c, weakness, campaign.Options{Seed: a.Seed, Log: progress})
+		failures = append(failures, err)
+		if caught != nil {
+			fmt.Printf("%s: %s found after %d journeys, %s\n", c.Name, weakness, caught.Flows, caught.Took.Round(time.Millisecond))
+			result.Caught = append(result.Caught, caught)
+		}
+	}
+	if err = errors.Join(failures...); err != nil {
+		result.Failed = err.Error()
+		err = fmt.Errorf("campaign %s: %w", c.Name, err)
+	}
+	return result, err
+}
+
+type list struct{}
+
+// Run lists.
+func (list) Run() error {
+	for _, c := range campaigns() {
+		fmt.Printf("%s: %s\n  has to find: %s\n", c.Name, c.About, strings.Join(c.Weaknesses, ", "))
+	}
+	fmt.Println()
+	for _, w := range campaign.Weaknesses() {
+		fmt.Printf("%s: %s\n", w.Name, w.About)
+	}
+	return nil
+}
+
+type document struct {
+	Results string `arg:"" type:"existingfile" help:"the record that all wrote"`
+}
+
+// Run writes the page.
+func (d *document) Run() error {
+	file, err := os.Open(d.Results)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	results, err := campaign.ReadResults(file)
+	if err != nil {
+		return err
+	}
+	results.Document(os.Stdout)
+	return nil
+}
+
+func named(name string) (campaign.Campaign, error) {
+	for _, c := range campaigns() {
+		if c.Name == name {
+			return c, nil
+		}
+	}
+	return campaign.Campaign{}, fmt.Errorf("there is no campaign %q; see list", name)
+}
+
+// version is what git calls the tree; the record of a tree without git says so.
+func version() string {
+	cmd := exec.Command("git", "describe", "--always", "--dirty")
+	cmd.Dir = campaign.Root()
+	out, err := cmd.Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
