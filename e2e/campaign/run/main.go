@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -44,6 +45,7 @@ type commands struct {
 }
 
 func main() {
+	debug.SetGCPercent(400) // journeys leave much behind and keep little: memory for time
 	var line commands
 	parsed := kong.Parse(&line, kong.Name("run"), kong.Description("Campaigns of faults against Frontdesk."))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -1,16 +1,101 @@
-// Package simulation drives journeys in virtual time, thousands a minute.
+// Package simulation plays journeys of buyers in virtual time, hundreds a second:
+// the state code, the store with its scripts, the club client against the club
+// system's simulator, the processor's client against the sandbox, in one process.
+// Every call can fail in every way, gateways die, sleep and quarrel, and Redis
+// forgets.
+//
+// A journey's seed decides everything in it. Exactly one task runs at a time
+// (schedule.go), so that a seed that was reported repeats:
+//
+//	go run ./e2e/campaign/run simulation --only SEED
+//
+// It is not the model of e2e/model, which explores every order of an abstraction;
+// this is the code itself on random ways. What it does not play is the HTTP edge
+// and real processes and networks: other campaigns do.
+//
+// Start reading at flow.run, then task, then fault.go.
 package simulation
 
 import (
 	"context"
-	"errors"
+	"math/rand/v2"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"frontdesk/e2e/campaign"
 )
 
 // Campaign is the simulation.
 func Campaign() campaign.Campaign {
-	return campaign.Campaign{Name: "simulation", InProcess: true, Run: func(context.Context, campaign.Options) (*campaign.Report, error) {
-		return nil, errors.New("not built yet")
-	}}
+	return campaign.Campaign{
+		Name: "simulation",
+		About: "The gateway's own code plays single journeys in virtual time, three replicas on each, while every call to the club system, " +
+			"the card processor and Redis fails in every way, processes die and sleep, Redis forgets, webhooks and buyers do as they please.",
+		Faults: faultKinds(), InProcess: true, Run: run,
+		Weaknesses: []string{"retry-unknown", "take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt", "refund-in-doubt", "trusted-webhook"},
+		Long:       campaign.Options{Count: 200_000, For: 20 * time.Minute},
+	}
+}
+
+// progressEvery: often enough to see that it lives.
+const progressEvery = 5000
+
+// run plays journeys on as many stages as there are cores.
+func run(ctx context.Context, o campaign.Options) (*campaign.Report, error) {
+	recorder := campaign.NewRecorder("simulation", o)
+	ctx, cancel := o.Context(ctx)
+	defer cancel()
+	var next atomic.Int64
+	workers, ctx := errgroup.WithContext(ctx)
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() error { return work(ctx, o, recorder, &next) })
+	}
+	if err := workers.Wait(); err != nil {
+		return nil, err
+	}
+	return recorder.Report(), nil
+}
+
+// work plays journeys on one stage until there are enough.
+func work(ctx context.Context, o campaign.Options, recorder *campaign.Recorder, next *atomic.Int64) error {
+	s, err := newStage()
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	for ctx.Err() == nil {
+		n := int(next.Add(1))
+		if o.Count > 0 && n > o.Count && recorder.Enough(o) || o.Only != 0 && n > 1 || o.UntilViolation && recorder.Broken() > 0 {
+			return nil
+		}
+		seed := seedOf(o, n)
+		f := newFlow(s, seed)
+		result, err := f.run()
+		if err != nil {
+			return err
+		}
+		recorder.Faults(result.faults)
+		recorder.Violated(result.violations...)
+		recorder.Flow(result.state)
+		if o.Only != 0 {
+			for _, line := range result.trace {
+				o.Logf("%s", line)
+			}
+		}
+		if n%progressEvery == 0 {
+			o.Logf("simulation: %d journeys, %d violations", n, recorder.Broken())
+		}
+	}
+	return nil
+}
+
+// seedOf is the seed of the n-th journey of a run, never zero.
+func seedOf(o campaign.Options, n int) uint64 {
+	if o.Only != 0 {
+		return o.Only
+	}
+	return rand.New(rand.NewPCG(o.Seed, uint64(n))).Uint64()>>1 | 1
 }

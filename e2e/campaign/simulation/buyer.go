@@ -1,0 +1,170 @@
+package simulation
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"frontdesk/e2e/campaign"
+	"frontdesk/flows"
+)
+
+// The test cards.
+const (
+	goodCard     = "4242424242424242"
+	declinedCard = "4000000000000002"
+	poorCard     = "4000000000009995"
+	bankAsks     = "4000002500003155"
+)
+
+// buy begins what the buyer does.
+func (f *flow) buy() {
+	f.press(0)
+	if f.chance(0.3) {
+		f.fault(buyerPressed)
+		f.press(f.between(0, 600*time.Millisecond))
+	}
+	if f.chance(0.04) {
+		f.after(f.between(0, 20*time.Second), f.changeCart)
+	}
+	if f.chance(0.08) {
+		f.abandon(f.between(0, f.plan.trouble))
+	}
+	for range f.rng.IntN(5) {
+		f.look(f.between(0, f.plan.trouble))
+	}
+	for range f.rng.IntN(3) {
+		f.press(f.between(time.Second, f.plan.trouble))
+	}
+}
+
+// mostPresses: nobody presses a button that does nothing for ever.
+const mostPresses = 4
+
+// press asks for the payment.
+func (f *flow) press(d time.Duration) {
+	f.spawn(d, f.anyGateway(), "pay", func(ctx context.Context, t *task) {
+		charged := f.charged()
+		p, err := t.gateway.registrations.Pay(ctx, f.registration, f.token, flows.StartPayment{Method: "card"})
+		if t.dead.Load() {
+			return // no answer arrives
+		}
+		f.told(t, "pay", p, err, charged)
+		if err != nil && f.pressed < mostPresses {
+			f.pressed++
+			f.press(f.between(time.Second, 30*time.Second))
+		}
+		if err == nil && p.State == flows.Intent && !f.acted[p.ProcessorID] {
+			f.acted[p.ProcessorID] = true
+			f.payOnPage(p.ProcessorID)
+		}
+	})
+}
+
+// look reads the registration, as the page does that waits.
+func (f *flow) look(d time.Duration) {
+	f.spawn(d, f.anyGateway(), "look", func(ctx context.Context, t *task) {
+		charged := f.charged()
+		view, err := t.gateway.registrations.Get(ctx, f.registration, f.token)
+		if t.dead.Load() || err == nil && view.Payment == nil {
+			return
+		}
+		f.told(t, "look", view.Payment, err, charged)
+	})
+}
+
+// abandon gives the registration up.
+func (f *flow) abandon(d time.Duration) {
+	f.spawn(d, f.anyGateway(), "abandon", func(ctx context.Context, t *task) {
+		f.fault(buyerAbandoned)
+		_, err := t.gateway.registrations.Abandon(ctx, f.registration, f.token)
+		f.tracef("%s: abandon: %v", t.gateway.name, err)
+	})
+}
+
+// told notes an answer.
+func (f *flow) told(t *task, what string, p *flows.Payment, err error, charged bool) {
+	answer := campaign.Answer{Charged: charged && f.charged()}
+	if err != nil {
+		// Which errors come with which advice is decided at the edge; the only one
+		// that speaks of the payment itself says "again" with the same key.
+		f.tracef("%s: %s: error %s", t.gateway.name, what, flows.CodeOf(err))
+		if f.epochs > 0 || flows.CodeOf(err) != flows.ProcessorUnavailable && flows.CodeOf(err) != flows.ClubSystemFailed {
+			return
+		}
+		answer.State, answer.Retry = string(flows.CodeOf(err)), "same_key"
+	} else {
+		view := p.View()
+		if what == "look" && f.epochs > 0 {
+			answer.Charged = false // what is only read is as old as what Redis remembers; asking to pay asks the processor
+		}
+		answer.State, answer.Retry = view.State, view.Retry
+		f.tracef("%s: %s: the buyer is told %s, retry %s (%s)", t.gateway.name, what, view.State, view.Retry, p.State)
+	}
+	f.answers = append(f.answers, answer)
+}
+
+// payOnPage is what the buyer does on the processor's page.
+func (f *flow) payOnPage(payment string) {
+	d := f.between(500*time.Millisecond, 10*time.Second)
+	confirm := func(card string) {
+		f.after(d, func() { f.act(payment, "confirm", fmt.Sprintf(`{"card":%q}`, card)) })
+		d += f.between(time.Second, 20*time.Second)
+	}
+	challenge := func(approve bool) {
+		f.after(d, func() { f.act(payment, "challenge", fmt.Sprintf(`{"approve":%t}`, approve)) })
+		d += f.between(time.Second, 20*time.Second)
+	}
+	switch n := f.rng.IntN(20); {
+	case n < 11:
+		confirm(goodCard)
+	case n < 13:
+		f.fault(buyerDeclined)
+		confirm(declinedCard)
+		if f.chance(0.5) {
+			f.press(d)
+			d += time.Second
+		}
+		confirm(goodCard)
+	case n < 14:
+		f.fault(buyerDeclined)
+		confirm(declinedCard)
+		confirm(poorCard)
+	case n < 15:
+		confirm(bankAsks)
+		challenge(true)
+	case n < 16:
+		f.fault(buyerDeclined)
+		confirm(bankAsks)
+		challenge(false)
+		confirm(goodCard)
+	case n < 17:
+		f.fault(buyerLeft)
+	case n < 18:
+		f.fault(buyerLate)
+		d += f.between(20*time.Minute, 70*time.Minute)
+		confirm(goodCard)
+		f.press(d)
+	default:
+		f.fault(buyerTwice)
+		confirm(goodCard)
+		confirm(goodCard)
+		confirm(bankAsks)
+	}
+	f.look(d)
+	f.look(d + f.between(0, 10*time.Second))
+}
+
+// act does something at the processor that only the buyer can do. What is not
+// possible any more is refused there, and no concern of ours.
+func (f *flow) act(payment, what, body string) {
+	r, err := http.NewRequest(http.MethodPost, processorURL+"/payments/"+payment+"/"+what, bytes.NewReader([]byte(body)))
+	if err != nil {
+		panic(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer := f.process(r)
+	f.tracef("the buyer: %s %s: %d", what, body, answer.StatusCode)
+}

@@ -1,0 +1,164 @@
+package simulation
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"frontdesk/upstream/clubsim"
+)
+
+// gone is the context of a caller who has given up: what hangs ends at once, and
+// the time that it would have taken is added to the clock.
+var gone = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+// clubTransport carries everything to the club system but payments.
+type clubTransport struct{ *stage }
+
+// RoundTrip implements http.RoundTripper.
+func (c clubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	t := taskOf(r.Context())
+	switch {
+	case t != nil && t.dead.Load():
+		return nil, errDead
+	case t == nil || strings.HasSuffix(r.URL.Path, "/oauth/v2/token") || r.Method != http.MethodGet:
+		return c.simulate(r, nil)
+	}
+	f := t.flow
+	what := "reading"
+	if strings.HasSuffix(r.URL.Path, "/check") {
+		what = "checking"
+	}
+	rng := f.drawRead(what)
+	if f.plan.crashes > 0 && rng.Float64() < f.plan.crashes/2 {
+		f.fault(crashed)
+		f.crash(t.gateway)
+		return nil, errDead
+	}
+	if f.plan.reads == 0 || rng.Float64() >= f.plan.reads {
+		return c.simulate(r, nil)
+	}
+	fault := clubFault(rng)
+	f.fault(reading + fault.Kind)
+	return c.simulate(r, &fault)
+}
+
+// simulate has the simulator answer, bent by a fault.
+func (c clubTransport) simulate(r *http.Request, fault *clubsim.Fault) (*http.Response, error) {
+	recorder := httptest.NewRecorder()
+	if !c.answer(recorder, r, fault) {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return recorder.Result(), nil
+}
+
+// answer has the simulator answer, and tells whether it did. Calls side by side
+// wait for each other, so that a fault meets the call that it is for.
+func (s *stage) answer(w http.ResponseWriter, r *http.Request, fault *clubsim.Fault) (answered bool) {
+	inner := r.Clone(r.Context())
+	inner.URL.Path = strings.TrimPrefix(r.URL.Path, "/sim")
+	if inner.Body == nil {
+		inner.Body = http.NoBody
+	}
+	if fault == nil {
+		return s.deliver(w, inner)
+	}
+	s.oneFault.Lock()
+	defer s.oneFault.Unlock()
+	if err := s.sim.SetFaults([]clubsim.Fault{*fault}); err != nil {
+		panic(err) // the simulation's own mistake
+	}
+	defer s.sim.SetFaults(nil)
+	switch fault.Kind {
+	case "delay":
+		s.setNow(s.Now().Add(4 * time.Second))
+	case "hang":
+		s.setNow(s.Now().Add(8 * time.Second))
+		inner = inner.WithContext(gone)
+	}
+	return s.deliver(w, inner)
+}
+
+// deliver hands a request to the simulator; one that cuts the connection has not answered.
+func (s *stage) deliver(w http.ResponseWriter, r *http.Request) (answered bool) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			if cause != http.ErrAbortHandler { //nolint:errorlint // a panic's value, not an error that was wrapped
+				panic(cause)
+			}
+			answered = false
+		}
+	}()
+	s.simulator.ServeHTTP(w, r)
+	return true
+}
+
+// serveConnection answers what comes by a connection of its own: the payments.
+// The task that sends one is blocked in it, so the handler acts on its behalf.
+func (s *stage) serveConnection(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	f := s.flow
+	s.mu.Unlock()
+	body, err := io.ReadAll(r.Body)
+	if err != nil || f == nil || f.running.Load() == nil || f.running.Load().dead.Load() {
+		panic(http.ErrAbortHandler)
+	}
+	t := f.running.Load()
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	f.posts++
+	f.tracef("%s: POST %s", t.gateway.name, r.URL.Path)
+	if !s.post(w, r, body, t) {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// post plays one payment's way to the club system, and tells whether an answer came back.
+func (s *stage) post(w http.ResponseWriter, r *http.Request, body []byte, t *task) bool {
+	f := t.flow
+	if f.chance(f.plan.crashes) {
+		f.fault(crashed)
+		if f.chance(0.5) {
+			s.answer(httptest.NewRecorder(), r, nil)
+		}
+		f.crash(t.gateway)
+		return false
+	}
+	if !f.chance(f.plan.posts) {
+		return s.answer(w, r, nil)
+	}
+	switch which := f.rng.IntN(len(clubKinds) + 3); which {
+	case len(clubKinds), len(clubKinds) + 1:
+		f.fault(postLate)
+		later := r.Clone(context.Background())
+		// Nothing arrives after an operator may say that it never will.
+		f.after(f.between(time.Second, 10*time.Minute), func() {
+			later.Body = io.NopCloser(bytes.NewReader(body))
+			f.tracef("a late POST arrives")
+			s.answer(httptest.NewRecorder(), later, nil)
+		})
+		s.setNow(s.Now().Add(f.between(time.Second, 30*time.Second)))
+		return false
+	case len(clubKinds) + 2:
+		f.fault(postSlow)
+		t.giveWay(f.between(time.Second, 29*time.Second))
+		return s.answer(w, r, nil) && !t.dead.Load()
+	default:
+		fault := clubFault(f.rng)
+		fault.Kind = clubKinds[which]
+		if fault.Kind != "error_before" && fault.Kind != "error_after" {
+			fault.Status = 0
+		} else if fault.Status == 0 {
+			fault.Status = 503
+		}
+		f.fault(posting + fault.Kind)
+		return s.answer(w, r, &fault)
+	}
+}

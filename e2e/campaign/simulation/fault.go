@@ -1,0 +1,133 @@
+package simulation
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+	"time"
+
+	"frontdesk/upstream/clubsim"
+)
+
+// The kinds of faults, as the report counts them. Those of the club system's
+// calls are the simulator's own, with "reading" or "posting" in front.
+const (
+	redisRefused   = "redis: command refused"
+	redisLost      = "redis: answer lost"
+	redisRollback  = "redis: rolled back"
+	cardsError     = "processor: error"
+	cardsLost      = "processor: answer lost"
+	cardsSlow      = "processor: slow"
+	cardsLate      = "processor: request arrives late"
+	cardsForgot    = "processor: keys forgotten"
+	postLate       = "posting: arrives late"
+	postSlow       = "posting: slow"
+	crashed        = "gateway: killed"
+	slept          = "gateway: suspended"
+	hookLost       = "webhook: lost"
+	hookTwice      = "webhook: doubled"
+	hookLate       = "webhook: late"
+	jobLost        = "job: lost"
+	buyerDeclined  = "buyer: declined"
+	buyerLeft      = "buyer: left"
+	buyerLate      = "buyer: came back late"
+	buyerTwice     = "buyer: paid twice"
+	buyerPressed   = "buyer: pressed twice"
+	buyerAbandoned = "buyer: gave up"
+	clubChanged    = "club: the cart changed"
+	reading        = "reading: "
+	posting        = "posting: "
+)
+
+// clubKinds are what the simulator can do to a call.
+var clubKinds = []string{"error_before", "error_after", "drop_after", "delay", "hang", "malformed", "unauthorized_once", "too_many"}
+
+// faultKinds are all that have to happen in a run that counts.
+func faultKinds() []string {
+	kinds := []string{
+		redisRefused, redisLost, redisRollback, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, postLate, postSlow, crashed, slept,
+		hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, clubChanged,
+	}
+	for _, kind := range clubKinds {
+		kinds = append(kinds, reading+kind, posting+kind)
+	}
+	return kinds
+}
+
+// plan says how much goes wrong in one journey: a probability for each call.
+type plan struct {
+	reads, posts, cards, redis, webhooks float64
+	crashes, sleeps                      float64 // at each call to Redis or to the processor
+	rollbacks                            float64 // at each call to Redis
+	forgets                              bool    // a day passes in between
+	trouble                              time.Duration
+}
+
+// newPlan draws a journey's plan. Most journeys meet few kinds of faults, since
+// many at once mostly end in the same early way.
+func newPlan(rng *rand.Rand) plan {
+	some := func(often, least, most float64) float64 {
+		if rng.Float64() >= often {
+			return 0
+		}
+		return least + rng.Float64()*(most-least)
+	}
+	return plan{
+		reads: some(0.25, 0.02, 0.4), posts: some(0.5, 0.2, 1), cards: some(0.35, 0.02, 0.3), redis: some(0.3, 0.01, 0.2),
+		webhooks: some(0.6, 0.1, 1), crashes: some(0.3, 0.01, 0.1), sleeps: some(0.3, 0.02, 0.15), rollbacks: some(0.25, 0.02, 0.12),
+		forgets: rng.Float64() < 0.06,
+		trouble: time.Minute + time.Duration(rng.Int64N(int64(14*time.Minute))),
+	}
+}
+
+// calm is the plan of a journey in which nothing goes wrong any more.
+func (p plan) calm() plan { return plan{trouble: p.trouble} }
+
+// chance draws whether something of a probability happens. What has none draws nothing.
+func (f *flow) chance(p float64) bool { return p > 0 && f.rng.Float64() < p }
+
+// oneOf draws one of several.
+func oneOf[T any](f *flow, all ...T) T { return all[f.rng.IntN(len(all))] }
+
+// between draws a duration.
+func (f *flow) between(least, most time.Duration) time.Duration {
+	return least + time.Duration(f.rng.Int64N(int64(most-least)))
+}
+
+// drawRead draws for the n-th call of a kind, from nothing but these: two calls
+// side by side draw the same in either order.
+func (f *flow) drawRead(what string) *rand.Rand {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reads[what]++
+	h := fnv.New64a()
+	h.Write([]byte(what))
+	return rand.New(rand.NewPCG(f.seed^h.Sum64(), uint64(f.reads[what])))
+}
+
+// fault counts one that happens.
+func (f *flow) fault(kind string) {
+	f.mu.Lock()
+	f.faults[kind]++
+	f.mu.Unlock()
+	f.tracef("fault: %s", kind)
+}
+
+// The statuses with which the simulator refuses. After an effect none is sent that
+// stands for "certainly not done": no honest server does that, and nobody could cope.
+var (
+	statusesBefore = []int{400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 423, 425, 428, 429, 431, 500, 502, 503, 504, 307}
+	statusesAfter  = []int{400, 404, 408, 409, 422, 429, 500, 502, 503, 504, 307}
+)
+
+// clubFault draws what happens to one call to the club system.
+func clubFault(rng *rand.Rand) clubsim.Fault {
+	once := 1
+	fault := clubsim.Fault{Kind: clubKinds[rng.IntN(len(clubKinds))], Times: &once}
+	switch fault.Kind {
+	case "error_before":
+		fault.Status = statusesBefore[rng.IntN(len(statusesBefore))]
+	case "error_after":
+		fault.Status = statusesAfter[rng.IntN(len(statusesAfter))]
+	}
+	return fault
+}

@@ -1,0 +1,175 @@
+package simulation
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"frontdesk/upstream/cards/sandbox"
+)
+
+// processorURL is where nobody listens: requests are handed over without a network.
+const processorURL = "http://processor.example/sandbox"
+
+// errNoAnswer is a request whose answer does not come.
+var errNoAnswer = errors.New("simulation: no answer")
+
+// processorTransport carries the gateways' requests to the processor.
+type processorTransport struct{ *stage }
+
+// RoundTrip implements http.RoundTripper.
+func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	t := taskOf(r.Context())
+	if t == nil {
+		return p.process(r), nil
+	}
+	f := t.flow
+	if !t.pause() {
+		return nil, errDead
+	}
+	if f.chance(f.plan.crashes) {
+		f.fault(crashed)
+		if f.chance(0.5) {
+			p.process(r)
+		}
+		f.crash(t.gateway)
+		return nil, errDead
+	}
+	answer, err := p.fate(r, t)
+	if !t.pause() { // between the answer and what follows from it anything may happen as well
+		return nil, errDead
+	}
+	return answer, err
+}
+
+// fate plays one request's way.
+func (p processorTransport) fate(r *http.Request, t *task) (*http.Response, error) {
+	f := t.flow
+	if !f.chance(f.plan.cards) {
+		return p.process(r), nil
+	}
+	switch kind := oneOf(f, cardsError, cardsLost, cardsSlow, cardsLate); kind {
+	case cardsError:
+		f.fault(kind)
+		recorder := httptest.NewRecorder()
+		recorder.WriteHeader(oneOf(f, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable))
+		return recorder.Result(), nil
+	case cardsLost:
+		f.fault(kind)
+		p.process(r)
+		return nil, errNoAnswer
+	case cardsSlow:
+		f.fault(kind)
+		t.giveWay(f.between(time.Second, 10*time.Second))
+		return p.process(r), nil
+	default:
+		f.fault(kind)
+		body, _ := io.ReadAll(r.Body)
+		later := r.Clone(context.Background())
+		f.after(f.between(time.Second, 5*time.Minute), func() {
+			later.Body = io.NopCloser(bytes.NewReader(body))
+			f.tracef("a late request to the processor arrives: %s %s", later.Method, later.URL.Path)
+			p.process(later)
+		})
+		return nil, errNoAnswer
+	}
+}
+
+// process has the processor answer, and waits until it has posted what it has to tell about it.
+func (s *stage) process(r *http.Request) *http.Response {
+	inner := r.Clone(r.Context())
+	inner.URL.Path = strings.TrimPrefix(r.URL.Path, "/sandbox")
+	if inner.Body == nil {
+		inner.Body = http.NoBody
+	}
+	before := s.standing()
+	recorder := httptest.NewRecorder()
+	s.sandbox.ServeHTTP(recorder, inner)
+	if r.Method != http.MethodGet && s.standing() != before {
+		s.mu.Lock()
+		f := s.flow
+		s.mu.Unlock()
+		letter := <-s.mail // each change of a payment is told once
+		f.letters = append(f.letters, letter)
+	}
+	return recorder.Result()
+}
+
+// standing says in one value how all payments stand, as far as events tell of it.
+func (s *stage) standing() (all string) {
+	for _, p := range s.sandbox.Payments() {
+		if p.State == "requires_action" {
+			continue // nothing is told of a payment before its buyer has done something
+		}
+		all += p.ID + string(p.State) + p.DeclineCode + ";"
+	}
+	return all
+}
+
+// letter is a webhook on its way.
+type letter struct {
+	header http.Header
+	body   []byte
+}
+
+// postbox takes the processor's webhooks.
+type postbox chan letter
+
+// RoundTrip implements http.RoundTripper.
+func (b postbox) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	b <- letter{r.Header.Clone(), body}
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
+}
+
+// readMail sends the webhooks of what has just happened on their way.
+func (f *flow) readMail() {
+	for _, letter := range f.letters {
+		send := func(d time.Duration) {
+			f.spawn(d, f.anyGateway(), "webhook", func(ctx context.Context, t *task) {
+				event, err := t.gateway.processor.Webhook(letter.header, letter.body)
+				if err == nil {
+					err = t.gateway.payments.Told(ctx, event)
+				}
+				f.tracef("%s: webhook %s: %v", t.gateway.name, event.Type, err)
+			})
+		}
+		if !f.chance(f.plan.webhooks) {
+			send(f.between(50*time.Millisecond, time.Second))
+			continue
+		}
+		switch kind := oneOf(f, hookLost, hookTwice, hookLate); kind {
+		case hookLost:
+			f.fault(kind)
+		case hookTwice:
+			f.fault(kind)
+			send(f.between(50*time.Millisecond, time.Second))
+			send(f.between(50*time.Millisecond, time.Minute))
+		default:
+			f.fault(kind) // and thereby out of order
+			send(f.between(5*time.Second, 4*time.Minute))
+		}
+	}
+	f.letters = nil
+}
+
+// held are the processor's payments.
+func (s *stage) held() []sandbox.Payment { return s.sandbox.Payments() }
+
+// charged tells whether the processor keeps money.
+func (s *stage) charged() bool {
+	for _, p := range s.held() {
+		if p.Captured > p.Refunded {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,258 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/flows"
+)
+
+// errRefused and errLost are what a caller sees of a Redis that is gone, before and after it did what was asked.
+var (
+	errRefused = &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+	errLost    = &net.OpError{Op: "read", Net: "tcp", Err: errors.New("connection reset by peer")}
+)
+
+// redisHook stands between the gateways and Redis.
+type redisHook struct{ *stage }
+
+// DialHook implements redis.Hook.
+func (h redisHook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessPipelineHook implements redis.Hook.
+func (h redisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// ProcessHook implements redis.Hook.
+func (h redisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		t := taskOf(ctx)
+		h.redis.SetTime(h.Now())
+		if unknown := h.unknownScript(cmd); unknown || t == nil {
+			return h.scripts.process(ctx, cmd, next)
+		}
+		f := t.flow
+		if !t.pause() {
+			return errDead
+		}
+		h.redis.SetTime(h.Now())
+		if f.chance(f.plan.crashes) {
+			f.fault(crashed)
+			if f.chance(0.5) {
+				_ = h.scripts.process(ctx, cmd, next)
+				f.watchVersions(cmd)
+			}
+			f.crash(t.gateway)
+			return errDead
+		}
+		if f.chance(f.plan.rollbacks) {
+			f.rollBack()
+		}
+		if f.chance(f.plan.redis) {
+			if f.chance(0.5) {
+				f.fault(redisRefused)
+				return errRefused
+			}
+			f.fault(redisLost)
+			_ = h.scripts.process(ctx, cmd, next)
+			f.watchVersions(cmd)
+			return errLost
+		}
+		soonest(cmd, h.Now())
+		err := h.scripts.process(ctx, cmd, next)
+		f.watchVersions(cmd)
+		f.completeList()
+		f.keepSnapshot()
+		return err
+	}
+}
+
+// unknownScript tells whether a script is called by a hash that Redis does not know
+// yet, and learns those that come as a whole: only the first journey on a stage
+// would have to send a script twice, and seeds have to repeat on any.
+func (h redisHook) unknownScript(cmd redis.Cmder) bool {
+	switch args := cmd.Args(); cmd.Name() {
+	case "evalsha":
+		return !h.scripts.knows(fmt.Sprint(args[1]))
+	case "eval":
+		h.scripts.learn(fmt.Sprint(args[1]))
+	}
+	return false
+}
+
+// soonest takes the gateways' own dice out of the list of open payments, so that a
+// seed repeats: a look that is planned for any later time is planned for the first
+// sweep that could come.
+func soonest(cmd redis.Cmder, now time.Time) {
+	args := cmd.Args()
+	if len(args) < 4 || args[0] != "zadd" || args[1] != openPayments {
+		return
+	}
+	if score, ok := args[2].(float64); ok && score > float64(now.UnixMilli()) {
+		args[2] = float64(now.Add(10 * time.Second).UnixMilli())
+	}
+}
+
+// openPayments is the list that the sweeper works off.
+const openPayments = "fd:payments:open"
+
+// watchVersions notes the versions of the records that a script has changed.
+func (f *flow) watchVersions(cmd redis.Cmder) {
+	if !strings.HasPrefix(cmd.Name(), "eval") {
+		return
+	}
+	for _, arg := range cmd.Args() {
+		key, ok := arg.(string)
+		if !ok || !strings.HasPrefix(key, "fd:{") {
+			continue
+		}
+		body := f.redis.HGet(key, "body")
+		if body == "" || body == f.bodies[key] {
+			continue
+		}
+		f.bodies[key] = body
+		f.versions[f.epoch(key)] = append(f.versions[f.epoch(key)], number(f.redis.HGet(key, "version")))
+	}
+}
+
+// snapshot is what Redis held at some time.
+type snapshot struct {
+	hashes  map[string]map[string]string
+	scores  map[string]float64
+	strings map[string]kept
+}
+
+// kept is a value with the rest of its time.
+type kept struct {
+	value string
+	left  time.Duration
+}
+
+// keptSnapshots: a rollback can go back some way, not to every moment.
+const keptSnapshots = 12
+
+// keepSnapshot remembers what Redis holds now, in journeys where it will forget.
+func (f *flow) keepSnapshot() {
+	if f.plan.rollbacks == 0 || !f.chance(0.4) {
+		return
+	}
+	s := snapshot{hashes: map[string]map[string]string{}, strings: map[string]kept{}}
+	for _, key := range f.redis.Keys() {
+		switch {
+		case strings.HasPrefix(key, "fd:{"):
+			fields, _ := f.redis.HKeys(key)
+			s.hashes[key] = map[string]string{}
+			for _, field := range fields {
+				s.hashes[key][field] = f.redis.HGet(key, field)
+			}
+		case strings.HasPrefix(key, "fd:once:"):
+			value, _ := f.redis.Get(key)
+			s.strings[key] = kept{value, f.redis.TTL(key)}
+		}
+	}
+	s.scores, _ = f.redis.SortedSet(openPayments)
+	if f.snapshots = append(f.snapshots, s); len(f.snapshots) > keptSnapshots {
+		f.snapshots = f.snapshots[1:]
+	}
+}
+
+// rollBack makes Redis forget, as a failover or an old backup would.
+func (f *flow) rollBack() {
+	for len(f.snapshots) > 0 && !f.recalls(f.snapshots[0]) {
+		f.snapshots = f.snapshots[1:]
+	}
+	if len(f.snapshots) == 0 {
+		return
+	}
+	n := f.rng.IntN(len(f.snapshots))
+	s := f.snapshots[n]
+	f.snapshots = f.snapshots[:n+1]
+	f.fault(redisRollback)
+	f.epochs++
+	f.bodies = map[string]string{}
+	f.redis.FlushAll()
+	for key, fields := range s.hashes {
+		for field, value := range fields {
+			f.redis.HSet(key, field, value)
+		}
+		f.bodies[key] = fields["body"]
+		f.versions[f.epoch(key)] = []int64{number(fields["version"])}
+	}
+	for key, once := range s.strings {
+		_ = f.redis.Set(key, once.value)
+		f.redis.SetTTL(key, once.left)
+	}
+	for member, score := range s.scores {
+		_, _ = f.redis.ZAdd(openPayments, score, member)
+	}
+	f.completeList()
+}
+
+// recalls tells whether a snapshot knows of every payment that there is.
+func (f *flow) recalls(s snapshot) bool {
+	for _, key := range f.redis.Keys() {
+		if _, known := s.hashes[key]; !known && strings.HasPrefix(key, "fd:{") {
+			return false
+		}
+	}
+	return true
+}
+
+// completeList puts payments back into the list of open ones that a Redis which
+// forgot let go: an entry that is removed when the payment has come to its end is
+// removed all the same when Redis has just forgotten that it did. To notice that is
+// the work of a rebuild; until there is one, the simulation does it.
+func (f *flow) completeList() {
+	if f.epochs == 0 {
+		return
+	}
+	for _, key := range f.redis.Keys() {
+		state := flows.PaymentState(f.redis.HGet(key, "state"))
+		if state == "" || state.Final() {
+			continue
+		}
+		id := flows.NewPaymentID(f.registration, int(number(key[strings.LastIndexByte(key, ':')+1:])))
+		if _, err := f.redis.ZScore(openPayments, string(id)); err != nil {
+			_, _ = f.redis.ZAdd(openPayments, float64(f.Now().UnixMilli()), string(id))
+			f.mended++
+		}
+	}
+}
+
+// pendingJobs is the queue library's list of jobs to be run.
+const pendingJobs = "asynq:{default}:pending"
+
+// paymentName finds the payment in a job.
+var paymentName = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}-[0-9]+`)
+
+// takeJobs has the gateways run what was queued: at least once, at any time, anywhere.
+func (f *flow) takeJobs() {
+	jobs, err := f.redis.List(pendingJobs)
+	if err != nil {
+		return // there is no list while there are no jobs
+	}
+	for _, job := range jobs {
+		id := paymentName.FindString(f.redis.HGet("asynq:{default}:t:"+job, "msg"))
+		if id == "" {
+			continue
+		}
+		if f.plan.webhooks > 0 && f.chance(f.plan.webhooks/4) {
+			f.fault(jobLost)
+			continue
+		}
+		f.advance(f.between(20*time.Millisecond, 2*time.Second), flows.PaymentID(id))
+	}
+	for _, key := range f.redis.Keys() {
+		if strings.HasPrefix(key, "asynq:") {
+			f.redis.Del(key)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package simulation
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+)
+
+// event is something that happens at an instant.
+type event struct {
+	at    time.Time
+	order int // among those of one instant
+	do    func()
+}
+
+// agenda is what is still to happen.
+type agenda []event
+
+// Len implements heap.Interface.
+func (a agenda) Len() int { return len(a) }
+
+// Less implements heap.Interface.
+func (a agenda) Less(i, j int) bool {
+	if a[i].at.Equal(a[j].at) {
+		return a[i].order < a[j].order
+	}
+	return a[i].at.Before(a[j].at)
+}
+
+// Swap implements heap.Interface.
+func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+
+// Push implements heap.Interface.
+func (a *agenda) Push(x any) { *a = append(*a, x.(event)) }
+
+// Pop implements heap.Interface.
+func (a *agenda) Pop() any {
+	last := len(*a) - 1
+	e := (*a)[last]
+	*a = (*a)[:last]
+	return e
+}
+
+// after has something happen after a time.
+func (f *flow) after(d time.Duration, do func()) {
+	f.orders++
+	heap.Push(&f.agenda, event{f.Now().Add(d), f.orders, do})
+}
+
+// play lets everything happen that is still to happen until an instant, the zero one for all.
+func (f *flow) play(until time.Time) {
+	for len(f.agenda) > 0 && (until.IsZero() || !f.agenda[0].at.After(until)) {
+		e := heap.Pop(&f.agenda).(event)
+		f.setNow(e.at)
+		e.do()
+		f.readMail()
+		f.takeJobs()
+	}
+	if !until.IsZero() {
+		f.setNow(until)
+	}
+}
+
+// task is one thing that one gateway does: a request, a webhook, a job. Exactly
+// one task runs at a time. It gives way at its calls to Redis and to the
+// processor and in its POST, so that the seed decides the order of everything
+// that two gateways could quarrel about. Reading from the club system is no such
+// thing, and goes on side by side as it does in the code.
+type task struct {
+	flow    *flow
+	gateway *gateway
+	name    string
+	resume  chan struct{}
+	dead    atomic.Bool // its process is gone: nothing that it still does reaches anybody
+}
+
+// errDead is what the remains of a dead process see of the world.
+var errDead = errors.New("simulation: the process is gone")
+
+type taskKey struct{}
+
+// taskOf finds whose call it is; nil for the simulation's own.
+func taskOf(ctx context.Context) *task {
+	t, _ := ctx.Value(taskKey{}).(*task)
+	return t
+}
+
+// spawn starts a task after a time.
+func (f *flow) spawn(d time.Duration, g *gateway, name string, body func(context.Context, *task)) {
+	t := &task{flow: f, gateway: g, name: name, resume: make(chan struct{})}
+	f.after(d, func() {
+		f.tasks[t] = true
+		f.handTo(t, func() {
+			go func() {
+				body(context.WithValue(context.Background(), taskKey{}, t), t)
+				delete(f.tasks, t)
+				f.handoff <- struct{}{}
+			}()
+		})
+	})
+}
+
+// handTo lets a task run until it gives way or ends.
+func (f *flow) handTo(t *task, start func()) {
+	f.running.Store(t)
+	start()
+	<-f.handoff
+	f.running.Store(nil)
+}
+
+// giveWay lets others go on, and the task itself after a time.
+func (t *task) giveWay(d time.Duration) {
+	if t.dead.Load() {
+		return
+	}
+	f := t.flow
+	f.after(d, func() { f.handTo(t, func() { t.resume <- struct{}{} }) })
+	f.handoff <- struct{}{}
+	<-t.resume
+}
+
+// crash ends a gateway's process: none of its tasks reaches anybody any more.
+func (f *flow) crash(g *gateway) {
+	f.tracef("%s: the process is killed", g.name)
+	for t := range f.tasks {
+		if t.gateway == g {
+			t.dead.Store(true)
+		}
+	}
+}

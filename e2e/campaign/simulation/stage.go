@@ -1,0 +1,151 @@
+package simulation
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/flows"
+	"frontdesk/flows/store"
+	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
+)
+
+// stage is where journeys are played, one after the other: a club system, a card
+// processor and a Redis, all real, all in this process, and all on the stage's clock.
+type stage struct {
+	simulator *clubsim.Server
+	sim       *clubsim.World
+	sandbox   *sandbox.Server
+	redis     *miniredis.Miniredis
+	client    redis.UniversalClient // of all gateways; what goes wrong depends on the task that calls
+	keys      *flows.Keyring
+	scripts   *scripts
+	store     *store.Store
+	queue     *flows.Queue
+	catalogue *flows.Catalogue
+	server    *httptest.Server // the club system's address: payments leave by a connection of their own
+	mail      chan letter      // webhooks, as the processor sent them
+
+	oneFault sync.Mutex // held while the club system's simulator is set up to fail at one call
+
+	mu   sync.Mutex
+	now  time.Time
+	flow *flow // being played
+}
+
+// begins is when every journey begins: seeds repeat, so the time does.
+var begins = time.Date(2027, time.March, 1, 10, 0, 0, 0, time.UTC)
+
+// newStage makes a stage.
+func newStage() (*stage, error) {
+	s := &stage{now: begins, mail: make(chan letter, 1000)}
+	secret := sha256.Sum256([]byte("simulation"))
+	keys, err := flows.NewKeyring(secret[:])
+	if err != nil {
+		return nil, err
+	}
+	s.keys = keys
+	s.simulator = clubsim.New(clubsim.Config{Now: s.Now})
+	s.sim = s.simulator.World(clubsim.DemoClientToken)
+	s.sandbox = sandbox.NewServer(sandbox.ServerConfig{Now: s.Now, BaseURL: processorURL, HTTPClient: &http.Client{Transport: postbox(s.mail)}})
+	s.redis = miniredis.NewMiniRedis()
+	s.redis.SetTime(begins)
+	s.redis.ClockTTL(true)
+	if err := s.redis.Start(); err != nil {
+		return nil, err
+	}
+	s.scripts = newScripts(s.redis.Server())
+	// No deadlines: nothing here is slow but the machine.
+	s.client = redis.NewClient(&redis.Options{MaxRetries: -1, ReadTimeout: -1, WriteTimeout: -1,
+		Dialer: func(context.Context, string, string) (net.Conn, error) { return s.redis.Dial() }})
+	s.client.AddHook(redisHook{s})
+	s.store = store.New(store.Config{Redis: s.client, Keys: s.keys})
+	s.queue = flows.NewQueue(s.client)
+	s.server = httptest.NewServer(http.HandlerFunc(s.serveConnection))
+	s.catalogue = flows.NewCatalogue(s.clubClient())
+	return s, nil
+}
+
+// close takes the stage down.
+func (s *stage) close() {
+	s.client.Close()
+	s.redis.Close()
+	s.scripts.close()
+	s.server.CloseClientConnections()
+	s.server.Close()
+	s.simulator.Close()
+	s.sandbox.Close()
+}
+
+// Now is the stage's time.
+func (s *stage) Now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
+// setNow moves the clock forward.
+func (s *stage) setNow(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.After(s.now) {
+		s.now = now
+	}
+}
+
+// clear makes the stage as new.
+func (s *stage) clear() {
+	s.mu.Lock()
+	s.now, s.flow = begins, nil
+	s.mu.Unlock()
+	s.redis.SetTime(begins)
+	s.redis.FlushAll()
+	s.sim.Reset()
+	s.sandbox.Reset()
+	for len(s.mail) > 0 {
+		<-s.mail
+	}
+}
+
+// clubClient makes a client of the club system. Repetitions and the breaker run on
+// real time and are tested elsewhere; here a call fails or it does not.
+func (s *stage) clubClient() *club.Client {
+	return club.New(club.Config{
+		BaseURL: s.server.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey,
+		Now: s.Now, Transport: clubTransport{s}, Limits: club.Limits{Attempts: 1, BreakerCalls: 1 << 20},
+	})
+}
+
+// gateway is one replica. It dies and comes back under the same name: what it remembers is not worth more than that.
+type gateway struct {
+	name          string
+	payments      *flows.Payments
+	registrations *flows.Registrations
+	processor     *sandbox.Client
+}
+
+func (s *stage) gateway(n int, log *journal) *gateway {
+	g := &gateway{name: fmt.Sprintf("gateway %d", n)}
+	client := s.clubClient()
+	logger := log.logger(g.name)
+	g.processor = sandbox.New(sandbox.Config{URL: processorURL, Now: s.Now, HTTPClient: &http.Client{Transport: processorTransport{s}}})
+	g.payments = flows.NewPayments(flows.PaymentsConfig{
+		Store: s.store, Queue: s.queue, Club: client.Money(), Cards: g.processor, Keys: s.keys, Environment: "test",
+		WebhookURL: "http://gateway.example/v1/webhooks/card", Now: s.Now, Log: logger,
+	})
+	g.registrations = flows.NewRegistrations(flows.RegistrationsConfig{
+		Store: s.store, Queue: s.queue, Club: client, Catalogue: s.catalogue, Payments: g.payments,
+		PublicURL: "https://club.example", Now: s.Now, Log: logger,
+	})
+	return g
+}
