@@ -1,6 +1,7 @@
 # make run: the mock back end on http://localhost:8080.  make test: everything that must hold.
+# make campaign: the long form of the campaigns of faults, about half an hour, for docs/reliability.md.
 LINT = go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
-.PHONY: run test tools generate
+.PHONY: run test tools generate campaign
 
 run:
 	go run .
@@ -15,3 +16,8 @@ tools: # what the tests need and the machine may lack
 
 generate: # api/ from openapi.yaml
 	go generate ./api
+
+campaign: tools
+	mkdir -p artefacts docs
+	go run ./e2e/campaign/run all --out artefacts/campaigns.json
+	go run ./e2e/campaign/run document artefacts/campaigns.json > docs/reliability.md

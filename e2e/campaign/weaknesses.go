@@ -42,6 +42,52 @@ func Weaknesses() []Weakness {
 			Old:  `return outcome{step: step{to: InDoubt, reason: "the answer of the club system is not known"}}`,
 			New:  `return outcome{step: step{to: RefundDue, reason: "the answer of the club system is not known"}, mark: "release"}`,
 		}}},
+		{Name: "release-although-sent", About: "an unknown outcome is taken for not sent, and the claim is released", Edits: []Edit{{
+			File: "flows/record.go",
+			Old:  `			return outcome{step: step{to: InDoubt, reason: "the answer of the club system is not known"}}`,
+			New:  `			return m.notSent(p, "the answer of the club system is not known")`,
+		}}},
+		{Name: "blind-cancel", About: "a payment counts as cancelled once that was asked for, not once it was read back", Edits: []Edit{{
+			File: "flows/step.go",
+			Old:  "	case held.State == cards.Cancelled:\n		return step{to: Cancelled, reason: p.Reason}, nil",
+			New:  "	case held.State != cards.Refunded:\n		return step{to: Cancelled, reason: p.Reason}, nil",
+		}}},
+		{Name: "cart-unchecked", About: "the cart is not compared again before the money is taken", Edits: []Edit{{
+			File: "flows/step.go",
+			Old:  "	case sale.TotalTI != p.Amount || !sameCart(p.Cart, cartLines(sale)):\n		reason =",
+			New:  "	case sale.TotalTI < 0:\n		reason =",
+		}}},
+		{Name: "trust-any-release", About: "a release of a claim counts, whoever wrote it and whoever holds the claim", Edits: []Edit{{
+			File: "flows/record.go",
+			Old:  `	return release != "" && (post == "" || post == release)`,
+			New:  `	return release != "" || post == "never"`,
+		}}},
+		{Name: "claim-unread", About: "the journal is not read before a claim, which leaves the one winner to the memory of the processor's keys", Edits: []Edit{{
+			File: "flows/record.go",
+			Old:  `	case !free(held, p.Claim, ""):`,
+			New:  `	case held.ID == "":`,
+		}, {
+			File: "flows/record.go",
+			Old:  `	case !free(held, p.Claim, p.PostID):`,
+			New:  `	case held.Metadata[claimKey("post", p.Claim)] != p.PostID:`,
+		}}},
+		{Name: "refund-unread", About: "a refund asks nobody whether the payment was recorded meanwhile", Edits: []Edit{{
+			File: "flows/step.go",
+			Old:  "	case journalled(held):\n		return step{to: Blocked, reason: \"a refund is due for a payment that was recorded\"}, nil\n	case held.State == cards.Refunded:",
+			New:  "	case held.State == cards.Refunded:",
+		}, {
+			File: "flows/step.go",
+			Old:  `	case held.Metadata[claimKey("post", p.Claim)] != p.PostID && !free(held, p.Claim, ""):`,
+			New:  `	case held.ID == "":`,
+		}, {
+			File: "flows/step.go",
+			Old:  `	held, err = m.claim(ctx, p, func() error { return nil }) // a refund has no moment after which it must not leave`,
+			New:  `	held.Metadata = map[string]string{claimKey("post", p.Claim): p.PostID}`,
+		}, {
+			File: "flows/step.go",
+			Old:  `	case !free(held, p.Claim, p.PostID):`,
+			New:  `	case held.ID == "":`,
+		}}},
 		{Name: "trusted-webhook", About: "an event is believed without reading the payment", Edits: []Edit{{
 			File: "flows/advance.go",
 			Old:  `	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID`,

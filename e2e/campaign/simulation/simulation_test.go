@@ -1,0 +1,59 @@
+package simulation_test
+
+import (
+	"maps"
+	"testing"
+
+	"frontdesk/e2e/campaign"
+	"frontdesk/e2e/campaign/simulation"
+)
+
+// TestJourneys plays enough journeys for every kind of fault to happen.
+func TestJourneys(t *testing.T) {
+	t.Parallel()
+	c, o := simulation.Campaign(), campaign.Options{Seed: 1, Count: 150}
+	report, err := c.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report.Print(t.Output())
+	if err := report.Err(c, o); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSeedsRepeat: a violation that cannot be seen again is a rumour.
+func TestSeedsRepeat(t *testing.T) {
+	t.Parallel()
+	var first *campaign.Report
+	for range 2 {
+		report, err := simulation.Campaign().Run(t.Context(), campaign.Options{Seed: 5, Count: 30})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = report
+		}
+		if !maps.Equal(report.Faults, first.Faults) || !maps.Equal(report.States, first.States) {
+			t.Errorf("the same seed went two ways:\n%v %v\n%v %v", first.Faults, first.States, report.Faults, report.States)
+		}
+	}
+}
+
+// TestFindsAWeakness: a simulation that finds nothing in a gateway that sends
+// twice would find nothing in any.
+func TestFindsAWeakness(t *testing.T) {
+	t.Parallel()
+	builds, err := campaign.NewBuilds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { builds.Close() })
+	report, err := campaign.Catch(t.Context(), builds, simulation.Campaign(), "retry-unknown", campaign.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := report.Violations[0].Invariant; found != campaign.AppliedTwice {
+		t.Errorf("found as %q", found)
+	}
+}
