@@ -14,6 +14,7 @@ const (
 	redisRefused   = "redis: command refused"
 	redisLost      = "redis: answer lost"
 	redisRollback  = "redis: rolled back"
+	redisWiped     = "redis: wiped"
 	cardsError     = "processor: error"
 	cardsLost      = "processor: answer lost"
 	cardsSlow      = "processor: slow"

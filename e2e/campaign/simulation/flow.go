@@ -46,7 +46,6 @@ type flow struct {
 
 	snapshots []snapshot
 	epochs    int               // how often Redis forgot
-	mended    int               // see completeList
 	bodies    map[string]string // what each record last read, sealed
 	versions  map[string][]int64
 

@@ -54,7 +54,11 @@ func (h redisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			return errDead
 		}
 		if f.chance(f.plan.rollbacks) {
-			f.rollBack()
+			if f.rebuilds() && f.chance(0.2) {
+				f.wipe()
+			} else {
+				f.rollBack()
+			}
 		}
 		if f.chance(f.plan.redis) {
 			if f.chance(0.5) {
@@ -166,7 +170,7 @@ func (f *flow) keepSnapshot() {
 
 // rollBack makes Redis forget, as a failover or an old backup would.
 func (f *flow) rollBack() {
-	for len(f.snapshots) > 0 && !f.recalls(f.snapshots[0]) {
+	for len(f.snapshots) > 0 && !f.rebuilds() && !f.recalls(f.snapshots[0]) {
 		f.snapshots = f.snapshots[1:]
 	}
 	if len(f.snapshots) == 0 {
@@ -176,8 +180,7 @@ func (f *flow) rollBack() {
 	s := f.snapshots[n]
 	f.snapshots = f.snapshots[:n+1]
 	f.fault(redisRollback)
-	f.epochs++
-	f.bodies = map[string]string{}
+	f.forgot()
 	f.redis.FlushAll()
 	for key, fields := range s.hashes {
 		for field, value := range fields {
@@ -211,7 +214,7 @@ func (f *flow) recalls(s snapshot) bool {
 // removed all the same when Redis has just forgotten that it did. To notice that is
 // the work of a rebuild; until there is one, the simulation does it.
 func (f *flow) completeList() {
-	if f.epochs == 0 {
+	if f.epochs == 0 || f.rebuilds() {
 		return
 	}
 	for _, key := range f.redis.Keys() {
@@ -222,7 +225,6 @@ func (f *flow) completeList() {
 		id := flows.NewPaymentID(f.registration, int(number(key[strings.LastIndexByte(key, ':')+1:])))
 		if _, err := f.redis.ZScore(openPayments, string(id)); err != nil {
 			_, _ = f.redis.ZAdd(openPayments, float64(f.Now().UnixMilli()), string(id))
-			f.mended++
 		}
 	}
 }

@@ -89,7 +89,7 @@ func taskOf(ctx context.Context) *task {
 
 // spawn starts a task after a time.
 func (f *flow) spawn(d time.Duration, g *gateway, name string, body func(context.Context, *task)) {
-	t := &task{flow: f, gateway: g, name: name, resume: make(chan struct{})}
+	t := &task{flow: f, gateway: g.again(), name: name, resume: make(chan struct{})}
 	f.after(d, func() {
 		f.tasks[t] = true
 		f.handTo(t, func() {
@@ -125,7 +125,7 @@ func (t *task) giveWay(d time.Duration) {
 func (f *flow) crash(g *gateway) {
 	f.tracef("%s: the process is killed", g.name)
 	for t := range f.tasks {
-		if t.gateway == g {
+		if t.gateway.name == g.name {
 			t.dead.Store(true)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -126,26 +127,35 @@ func (s *stage) clubClient() *club.Client {
 	})
 }
 
-// gateway is one replica. It dies and comes back under the same name: what it remembers is not worth more than that.
+// gateway is one replica. Every task has the code of its own, since tasks of one
+// process that wait for each other could not give way to each other; what a process
+// remembers in between is not worth more than that.
 type gateway struct {
 	name          string
+	stage         *stage
+	client        *club.Client
+	log           *slog.Logger
 	payments      *flows.Payments
 	registrations *flows.Registrations
 	processor     *sandbox.Client
 }
 
 func (s *stage) gateway(n int, log *journal) *gateway {
-	g := &gateway{name: fmt.Sprintf("gateway %d", n)}
-	client := s.clubClient()
-	logger := log.logger(g.name)
-	g.processor = sandbox.New(sandbox.Config{URL: processorURL, Now: s.Now, HTTPClient: &http.Client{Transport: processorTransport{s}}})
-	g.payments = flows.NewPayments(flows.PaymentsConfig{
-		Store: s.store, Queue: s.queue, Club: client.Money(), Cards: g.processor, Keys: s.keys, Environment: "test",
-		WebhookURL: "http://gateway.example/v1/webhooks/card", Now: s.Now, Log: logger,
+	name := fmt.Sprintf("gateway %d", n)
+	return (&gateway{name: name, stage: s, client: s.clubClient(), log: log.logger(name)}).again()
+}
+
+// again is the same replica with its code as new.
+func (g *gateway) again() *gateway {
+	s, other := g.stage, *g
+	other.processor = sandbox.New(sandbox.Config{URL: processorURL, Now: s.Now, HTTPClient: &http.Client{Transport: processorTransport{s}}})
+	other.payments = flows.NewPayments(flows.PaymentsConfig{
+		Store: s.store, Queue: s.queue, Club: g.client.Money(), Cards: other.processor, Keys: s.keys, Environment: "test",
+		WebhookURL: "http://gateway.example/v1/webhooks/card", Now: s.Now, Log: g.log,
 	})
-	g.registrations = flows.NewRegistrations(flows.RegistrationsConfig{
-		Store: s.store, Queue: s.queue, Club: client, Catalogue: s.catalogue, Payments: g.payments,
-		PublicURL: "https://club.example", Now: s.Now, Log: logger,
+	other.registrations = flows.NewRegistrations(flows.RegistrationsConfig{
+		Store: s.store, Queue: s.queue, Club: g.client, Catalogue: s.catalogue, Payments: other.payments,
+		PublicURL: "https://club.example", Now: s.Now, Log: g.log,
 	})
-	return g
+	return &other
 }
