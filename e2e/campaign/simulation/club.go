@@ -151,13 +151,7 @@ func (s *stage) post(w http.ResponseWriter, r *http.Request, body []byte, t *tas
 		t.giveWay(f.between(time.Second, 29*time.Second))
 		return s.answer(w, r, nil) && !t.dead.Load()
 	default:
-		fault := clubFault(f.rng)
-		fault.Kind = clubKinds[which]
-		if fault.Kind != "error_before" && fault.Kind != "error_after" {
-			fault.Status = 0
-		} else if fault.Status == 0 {
-			fault.Status = 503
-		}
+		fault := clubFaultOf(f.rng, clubKinds[which])
 		f.fault(posting + fault.Kind)
 		return s.answer(w, r, &fault)
 	}

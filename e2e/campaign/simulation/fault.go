@@ -122,9 +122,14 @@ var (
 
 // clubFault draws what happens to one call to the club system.
 func clubFault(rng *rand.Rand) clubsim.Fault {
+	return clubFaultOf(rng, clubKinds[rng.IntN(len(clubKinds))])
+}
+
+// clubFaultOf draws the rest of a fault of a kind.
+func clubFaultOf(rng *rand.Rand, kind string) clubsim.Fault {
 	once := 1
-	fault := clubsim.Fault{Kind: clubKinds[rng.IntN(len(clubKinds))], Times: &once}
-	switch fault.Kind {
+	fault := clubsim.Fault{Kind: kind, Times: &once}
+	switch kind {
 	case "error_before":
 		fault.Status = statusesBefore[rng.IntN(len(statusesBefore))]
 	case "error_after":

@@ -35,7 +35,8 @@ func Campaign() campaign.Campaign {
 		About: "The gateway's own code plays single journeys in virtual time, three replicas on each, while every call to the club system, " +
 			"the card processor and Redis fails in every way, processes die and sleep, Redis forgets, webhooks and buyers do as they please.",
 		Faults: faultKinds(), InProcess: true, Run: run,
-		Weaknesses: []string{"retry-unknown", "take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt", "refund-in-doubt", "trusted-webhook"},
+		Weaknesses: []string{"retry-unknown", "release-although-sent", "take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt",
+			"refund-in-doubt", "refund-unread", "cart-unchecked", "trust-any-release", "claim-unread"},
 		Long:       campaign.Options{Count: 200_000, For: 20 * time.Minute},
 	}
 }
