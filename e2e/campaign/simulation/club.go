@@ -113,7 +113,6 @@ func (s *stage) serveConnection(w http.ResponseWriter, r *http.Request) {
 	}
 	t := f.running.Load()
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	f.posts++
 	f.tracef("%s: POST %s", t.gateway.name, r.URL.Path)
 	if !s.post(w, r, body, t) {
 		panic(http.ErrAbortHandler)

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -42,7 +40,6 @@ type flow struct {
 	answers      []campaign.Answer
 	acted        map[string]bool // payments for which the buyer has plans
 	pressed      int             // how often the buyer pressed again after an error
-	posts        int             // payments that were sent to the club system
 
 	snapshots []snapshot
 	epochs    int               // how often Redis forgot
@@ -283,15 +280,6 @@ func (j journalOf) Handle(ctx context.Context, line slog.Record) error {
 	line.Attrs(func(a slog.Attr) bool { text += " " + a.Key + "=" + a.Value.String(); return true })
 	j.flow.tracef("%s: %s", j.gateway, text)
 	return nil
-}
-
-// faultsOf lists what happened, for the trace's head.
-func (f *flow) faultsOf() string {
-	var all []string
-	for _, kind := range slices.Sorted(maps.Keys(f.faults)) {
-		all = append(all, fmt.Sprintf("%s ×%d", kind, f.faults[kind]))
-	}
-	return strings.Join(all, ", ")
 }
 
 // pause is what may happen to a task before it goes on: others go on, or its
