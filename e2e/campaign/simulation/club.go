@@ -33,11 +33,10 @@ func (c clubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return c.simulate(r, nil)
 	}
 	f := t.flow
-	what := "reading"
-	if strings.HasSuffix(r.URL.Path, "/check") {
-		what = "checking"
+	rng, hit := f.drawRead(strings.HasSuffix(r.URL.Path, "/check"))
+	if !hit {
+		return c.simulate(r, nil)
 	}
-	rng := f.drawRead(what)
 	if f.plan.crashes > 0 && rng.Float64() < f.plan.crashes/2 {
 		f.fault(crashed)
 		f.crash(t.gateway)
@@ -112,6 +111,8 @@ func (s *stage) serveConnection(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	t := f.running.Load()
+	f.fence.Add(1)
+	defer f.fence.Add(1)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	f.tracef("%s: POST %s", t.gateway.name, r.URL.Path)
 	if !s.post(w, r, body, t) {

@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"hash/fnv"
 	"math/rand/v2"
 	"time"
 
@@ -94,15 +93,12 @@ func (f *flow) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(f.rng.Int64N(int64(most-least)))
 }
 
-// drawRead draws for the n-th call of a kind, from nothing but these: two calls
-// side by side draw the same in either order.
-func (f *flow) drawRead(what string) *rand.Rand {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.reads[what]++
-	h := fnv.New64a()
-	h.Write([]byte(what))
-	return rand.New(rand.NewPCG(f.seed^h.Sum64(), uint64(f.reads[what])))
+// drawRead draws for what is read side by side. When one of two fails, the code
+// may or may not get to the other, so that only one of them can be hit, and nothing
+// of the other leaves a trace: then the seed repeats whichever comes first.
+func (f *flow) drawRead(check bool) (rng *rand.Rand, hit bool) {
+	rng = rand.New(rand.NewPCG(f.seed, uint64(f.orders))) // the order changes with each step that the task takes
+	return rng, (rng.IntN(2) == 0) == check
 }
 
 // fault counts one that happens.

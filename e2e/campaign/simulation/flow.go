@@ -32,6 +32,7 @@ type flow struct {
 	tasks   map[*task]bool
 	running atomic.Pointer[task]
 	handoff chan struct{}
+	fence   atomic.Int64 // the network orders a task and the handler that acts for it, which the race detector cannot see
 	letters []letter
 
 	registration string
@@ -47,7 +48,6 @@ type flow struct {
 	versions  map[string][]int64
 
 	mu     sync.Mutex
-	reads  map[string]int
 	faults map[string]int
 	trace  []string
 }
@@ -61,7 +61,7 @@ func newFlow(s *stage, seed uint64) *flow {
 	f := &flow{
 		stage: s, seed: seed, rng: rand.New(rand.NewPCG(seed, 1)), person: campaign.NewCanary(seed), tasks: map[*task]bool{},
 		handoff: make(chan struct{}), acted: map[string]bool{}, bodies: map[string]string{}, versions: map[string][]int64{},
-		reads: map[string]int{}, faults: map[string]int{},
+		faults: map[string]int{},
 	}
 	f.plan = newPlan(f.rng)
 	log := &journal{f}

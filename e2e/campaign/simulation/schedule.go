@@ -94,7 +94,9 @@ func (f *flow) spawn(d time.Duration, g *gateway, name string, body func(context
 		f.tasks[t] = true
 		f.handTo(t, func() {
 			go func() {
+				f.fence.Add(1)
 				body(context.WithValue(context.Background(), taskKey{}, t), t)
+				f.fence.Add(1)
 				delete(f.tasks, t)
 				f.handoff <- struct{}{}
 			}()
@@ -116,9 +118,11 @@ func (t *task) giveWay(d time.Duration) {
 		return
 	}
 	f := t.flow
+	f.fence.Add(1)
 	f.after(d, func() { f.handTo(t, func() { t.resume <- struct{}{} }) })
 	f.handoff <- struct{}{}
 	<-t.resume
+	f.fence.Add(1)
 }
 
 // crash ends a gateway's process: none of its tasks reaches anybody any more.

@@ -11,7 +11,10 @@ import (
 // TestJourneys plays enough journeys for every kind of fault to happen.
 func TestJourneys(t *testing.T) {
 	t.Parallel()
-	c, o := simulation.Campaign(), campaign.Options{Seed: 1, Count: 150}
+	c, o := simulation.Campaign(), campaign.Options{Seed: 1, Count: 100, Least: map[string]int{}}
+	for _, kind := range c.Faults {
+		o.Least[kind] = 1
+	}
 	report, err := c.Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +30,7 @@ func TestSeedsRepeat(t *testing.T) {
 	t.Parallel()
 	var first *campaign.Report
 	for range 2 {
-		report, err := simulation.Campaign().Run(t.Context(), campaign.Options{Seed: 5, Count: 30})
+		report, err := simulation.Campaign().Run(t.Context(), campaign.Options{Seed: 5, Count: 20})
 		if err != nil {
 			t.Fatal(err)
 		}
