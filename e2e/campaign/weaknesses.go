@@ -100,5 +100,13 @@ func Weaknesses() []Weakness {
 	}
 	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID`,
 		}}},
+		{Name: "redis-alone", About: "the compare-and-set in Redis is the right to send; no claim is asked for", Edits: []Edit{{
+			File: "flows/record.go",
+			Old:  `func (m *Payments) claimAndSend(ctx context.Context, p *Payment, gate club.Gate) outcome {`,
+			New: `func (m *Payments) claimAndSend(ctx context.Context, p *Payment, gate club.Gate) outcome {
+	if p.PostID != "" {
+		return m.send(ctx, p, gate)
+	}`,
+		}}},
 	}
 }

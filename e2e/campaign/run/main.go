@@ -26,14 +26,15 @@ import (
 	"github.com/alecthomas/kong"
 
 	"frontdesk/e2e/campaign"
+	"frontdesk/e2e/campaign/chaos"
 	"frontdesk/e2e/campaign/simulation"
 )
 
 // campaigns are all there are, in the order of `all`.
 func campaigns() []campaign.Campaign {
-	return []campaign.Campaign{
+	return append([]campaign.Campaign{
 		simulation.Campaign(),
-	}
+	}, chaos.All()...)
 }
 
 // commands is the command line.
@@ -77,7 +78,7 @@ func (c *one) Run(ctx context.Context) error {
 		o = found.Long
 		o.Seed, o.Log = c.Seed, progress
 	}
-	if o.Count == 0 && o.For == 0 {
+	if o.Count == 0 && o.For == 0 && !c.Long {
 		o.For = 30 * time.Second // long enough to see something, short enough to wait for
 	}
 	var report *campaign.Report

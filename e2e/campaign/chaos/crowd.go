@@ -1,0 +1,170 @@
+// Package chaos holds the campaigns with real processes: each runs a rig (e2e/campaign/rig),
+// lets a crowd of buyers loose on it, breaks one thing on purpose all the while, and then
+// holds the accounts against each other. One file is one campaign, with what it breaks
+// in its first comment: kill.go, redis.go, wire.go, webhook.go, race.go, key.go.
+//
+// How a build with a mistake is tried, what must be true of every journey, and how a
+// report is made stands in e2e/campaign. Start reading at All, then at kill.go.
+package chaos
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"frontdesk/e2e/campaign"
+	"frontdesk/e2e/campaign/rig"
+)
+
+// All are the campaigns of this package.
+func All() []campaign.Campaign {
+	return []campaign.Campaign{Kill(), Redis()}
+}
+
+// binary gives the path of the gateway that the options ask for, and what removes it.
+func binary(ctx context.Context, o campaign.Options) (path string, remove func(), err error) {
+	if o.Gateway != "" {
+		return o.Gateway, func() {}, nil
+	}
+	builds, err := campaign.NewBuilds()
+	if err != nil {
+		return "", nil, err
+	}
+	path, err = builds.Gateway(ctx, "")
+	return path, func() { builds.Close() }, err
+}
+
+// crowd is buyers who come one after the other, several at a time.
+type crowd struct {
+	rig  *rig.Rig
+	seed uint64
+
+	mu       sync.Mutex
+	journeys []*rig.Journey
+	stop     context.CancelFunc
+	group    sync.WaitGroup
+}
+
+const (
+	// patience is how long a buyer stays after they have paid; who was not told by then
+	// comes back when the trouble is over.
+	patience = 3 * time.Second
+	// breath keeps a buyer who gets nowhere from asking without end.
+	breath = 20 * time.Millisecond
+)
+
+// newCrowd lets buyers in until they are told to leave, or so many have come (0: any number).
+func newCrowd(ctx context.Context, r *rig.Rig, o campaign.Options, atOnce int) *crowd {
+	c := &crowd{rig: r, seed: o.Seed}
+	ctx, c.stop = context.WithCancel(ctx)
+	for range atOnce {
+		c.group.Go(func() {
+			for ctx.Err() == nil {
+				j := c.next(o.Count)
+				if j == nil {
+					return
+				}
+				j.Shop(ctx, patience)
+				wait(ctx, breath)
+			}
+		})
+	}
+	return c
+}
+
+// next is the next buyer; nil when enough have come.
+func (c *crowd) next(most int) *rig.Journey {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if most > 0 && len(c.journeys) >= most {
+		return nil
+	}
+	j := c.rig.NewJourney(c.seed + uint64(len(c.journeys)))
+	c.journeys = append(c.journeys, j)
+	return j
+}
+
+// leave ends the crowd, and gives everybody's journey.
+func (c *crowd) leave() []*rig.Journey {
+	c.stop()
+	c.group.Wait()
+	return c.journeys
+}
+
+// finish settles a rig, judges all journeys, and reports them. Where Redis may lose what
+// it acknowledged, a payment may be lost with it for as long as nothing rebuilds it.
+func finish(ctx context.Context, r *rig.Rig, journeys []*rig.Journey, to *campaign.Recorder, seed uint64, mayLose bool) error {
+	if err := r.Settle(ctx, journeys); err != nil {
+		return err
+	}
+	found, err := r.Judge(ctx, journeys)
+	if err != nil {
+		return err
+	}
+	unfinished, lost := 0, 0
+	for _, v := range found {
+		v.Seed = seed
+		if mayLose && !rebuilds && v.Invariant == campaign.ChargedAndForgotten && r.Lost(v.Flow) {
+			lost++
+			continue
+		}
+		to.Violated(v)
+	}
+	for _, j := range journeys {
+		switch {
+		case j.Registration == "":
+			unfinished++
+		case j.Gone:
+			to.Flow("forgotten by the gateway")
+		case j.State == "":
+			to.Flow("never paid")
+		default:
+			to.Flow(j.State)
+		}
+	}
+	if lost > 0 {
+		to.Note("Redis lost %d payments whose money was taken; nothing rebuilds them yet.", lost)
+	}
+	if unfinished > 0 {
+		to.Note("%d buyers never got as far as a registration.", unfinished)
+	}
+	return nil
+}
+
+// wait waits, or less when the context ends.
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// stage is what a campaign with a rig needs, and takes down in the end.
+type stage struct {
+	gateway string // path of the binary
+	dir     string // for files
+	remove  func()
+}
+
+func newStage(ctx context.Context, o campaign.Options) (*stage, error) {
+	gateway, remove, err := binary(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "frontdesk-rig")
+	return &stage{gateway, dir, remove}, err
+}
+
+func (s *stage) close() error {
+	s.remove()
+	return os.RemoveAll(s.dir)
+}
+
+// ended tells a context that is over from a failure.
+func ended(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,190 @@
+package chaos
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"frontdesk/e2e/campaign"
+	"frontdesk/e2e/campaign/rig"
+)
+
+// What is done to Redis.
+const (
+	redisKilledAlways   = "Redis killed, appendfsync always"
+	redisKilledEverySec = "Redis killed, appendfsync everysec"
+	redisFailedOver     = "primary killed, replica promoted by a Sentinel"
+	redisFlushed        = "Redis wiped by FLUSHALL"
+	redisEmptied        = "Redis restarted empty"
+	redisRolledBack     = "Redis restarted from an older copy of its files"
+)
+
+const (
+	// redisCrowd is how many buyers each of the three Redis has at once; the three
+	// share the machine.
+	redisCrowd = 10
+	// redisReplicas: two gateways are enough to disagree.
+	redisReplicas = 2
+	// redisLull is the longest time between two blows: the buyers get about one journey done.
+	redisLull = 400 * time.Millisecond
+	// copyAge is the longest age of the copy that is rolled back to.
+	copyAge = 800 * time.Millisecond
+)
+
+// rebuilds says whether the gateways rebuild from the processor what Redis has lost.
+// Until they do, money that was taken for a payment of which Redis no longer
+// knows anything is a loss that is counted and not held against them.
+const rebuilds = false
+
+// Redis takes from the gateways what they share: it is killed, failed over, wiped, and
+// rolled back to an older state, while buyers go on.
+func Redis() campaign.Campaign {
+	return campaign.Campaign{
+		Name:  "redis",
+		About: "Redis is killed and restarted, failed over by a Sentinel, wiped, and restarted from older files, while buyers go on.",
+		Faults: []string{redisKilledAlways, redisKilledEverySec, redisFailedOver, redisFlushed,
+			redisEmptied, redisRolledBack},
+		Weaknesses: []string{"redis-alone"},
+		Long: campaign.Options{Least: map[string]int{redisKilledAlways: 150, redisKilledEverySec: 150, redisFailedOver: 100,
+			redisFlushed: 30, redisEmptied: 30, redisRolledBack: 40}},
+		Run: runRedis,
+	}
+}
+
+// blow is one fault of a Redis.
+type blow struct {
+	kind string
+	do   func(context.Context) error
+}
+
+func runRedis(ctx context.Context, o campaign.Options) (*campaign.Report, error) {
+	s, err := newStage(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	record := campaign.NewRecorder("redis", o)
+	// The three live side by side: most of a failover is waiting.
+	group, ctx := errgroup.WithContext(ctx)
+	for i, set := range []func(context.Context, *stage, *rand.Rand) (rig.Storage, []blow, error){careful, forgetful, watched} {
+		o := o
+		o.Seed += uint64(i) << 32
+		group.Go(func() error {
+			random := rand.New(rand.NewPCG(o.Seed, 3))
+			storage, blows, err := set(ctx, s, random)
+			if err != nil {
+				return err
+			}
+			b := &breaker{o: o, record: record, random: random, blows: blows, mayLose: i > 0}
+			return b.run(ctx, s.gateway, storage)
+		})
+	}
+	err = group.Wait()
+	return record.Report(), err
+}
+
+// careful is a Redis that loses nothing that it acknowledged.
+func careful(ctx context.Context, s *stage, random *rand.Rand) (rig.Storage, []blow, error) {
+	r, err := rig.NewRedis(ctx, s.dir, rig.FsyncAlways)
+	return r, []blow{{redisKilledAlways, func(ctx context.Context) error { return restart(ctx, r, random, nil) }}}, err
+}
+
+// forgetful is a Redis that loses the last second, everything, or what came after a copy.
+func forgetful(ctx context.Context, s *stage, random *rand.Rand) (rig.Storage, []blow, error) {
+	r, err := rig.NewRedis(ctx, s.dir, rig.FsyncEverySec)
+	return r, []blow{
+		{redisKilledEverySec, func(ctx context.Context) error { return restart(ctx, r, random, nil) }},
+		{redisFlushed, func(ctx context.Context) error {
+			client := r.Client()
+			defer client.Close()
+			return client.FlushAll(ctx).Err()
+		}},
+		{redisKilledEverySec, func(ctx context.Context) error { return restart(ctx, r, random, nil) }},
+		{redisEmptied, func(ctx context.Context) error { return restart(ctx, r, random, r.Empty) }},
+		{redisKilledEverySec, func(ctx context.Context) error { return restart(ctx, r, random, nil) }},
+		{redisRolledBack, func(ctx context.Context) error {
+			if err := r.Copy(); err != nil {
+				return err
+			}
+			wait(ctx, time.Duration(random.Int64N(int64(copyAge))))
+			return restart(ctx, r, random, r.Restore)
+		}},
+	}, err
+}
+
+// watched is a primary that loses, with its process, what the replica has not got yet.
+func watched(ctx context.Context, s *stage, _ *rand.Rand) (rig.Storage, []blow, error) {
+	w, err := rig.NewWatched(ctx, s.dir)
+	return w, []blow{{redisFailedOver, w.FailOver}}, err
+}
+
+// restart kills a Redis, does something to its files, and starts it a moment later.
+func restart(ctx context.Context, r *rig.Redis, random *rand.Rand, files func() error) error {
+	r.Kill()
+	if files != nil {
+		if err := files(); err != nil {
+			return err
+		}
+	}
+	const down = 100 * time.Millisecond // long enough for calls to meet nobody
+	wait(ctx, time.Duration(random.Int64N(int64(down))))
+	return r.Start(context.WithoutCancel(ctx))
+}
+
+// breaker deals blows to one Redis.
+type breaker struct {
+	o       campaign.Options
+	record  *campaign.Recorder
+	random  *rand.Rand
+	blows   []blow
+	mayLose bool
+}
+
+// run deals blows until each has happened often enough, and then judges.
+func (b *breaker) run(ctx context.Context, gateway string, storage rig.Storage) error {
+	r, err := rig.New(ctx, rig.Config{Gateway: gateway, Replicas: redisReplicas, Storage: storage})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	buyers := newCrowd(ctx, r, b.o, redisCrowd)
+	err = b.strike(ctx)
+	journeys := buyers.leave()
+	if err != nil && !ended(err) {
+		return err
+	}
+	return finish(ctx, r, journeys, b.record, b.o.Seed, b.mayLose)
+}
+
+func (b *breaker) strike(ctx context.Context) error {
+	ctx, cancel := b.o.Context(ctx)
+	defer cancel()
+	for round := 0; ctx.Err() == nil && (round < 2 || !b.o.UntilViolation && (b.o.For > 0 || !b.enough(round))); round++ {
+		for _, one := range b.blows {
+			wait(ctx, time.Duration(b.random.Int64N(int64(redisLull))))
+			if err := one.do(ctx); err != nil {
+				return err
+			}
+			b.record.Fault(one.kind)
+		}
+		b.o.Logf("redis: round %d of %s is over", round+1, b.blows[0].kind)
+	}
+	return ctx.Err()
+}
+
+// enough tells whether this Redis has had as many blows of each kind as it has to. It
+// counts rounds, as the recorder is shared.
+func (b *breaker) enough(rounds int) bool {
+	times := map[string]int{}
+	for _, one := range b.blows {
+		times[one.kind]++
+	}
+	for kind, n := range times {
+		if rounds*n < b.o.Least[kind] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,113 @@
+package rig
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/clubsim"
+)
+
+// Outside is the process that the gateways stand in front of: the club system's
+// simulator and the sandbox processor. It is never killed; its books are the truth.
+type Outside struct {
+	URL  string
+	now  *process
+	http http.Client
+}
+
+// controlTime bounds a look into the books, which are long in the end.
+const controlTime = 30 * time.Second
+
+func newOutside(ctx context.Context, path string) (*Outside, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	address := fmt.Sprintf("127.0.0.1:%d", port)
+	o := &Outside{URL: "http://" + address, http: http.Client{Timeout: controlTime}}
+	o.now, err = start(ctx, "sandbox card processor at", nil, path, "sim", "--addr", address)
+	return o, err
+}
+
+// Ledger is every payment that the club system has booked.
+func (o *Outside) Ledger(ctx context.Context) ([]clubsim.LedgerEntry, error) {
+	var list clubsim.Items[clubsim.LedgerEntry]
+	return list.Items, o.do(ctx, http.MethodGet, "/sim/demo/_control/ledger", nil, &list)
+}
+
+// Audit is what the club system's books have to reproach us with.
+func (o *Outside) Audit(ctx context.Context) (audit clubsim.Audit, err error) {
+	return audit, o.do(ctx, http.MethodGet, "/sim/demo/_control/audit", nil, &audit)
+}
+
+// Payments is what the processor holds.
+func (o *Outside) Payments(ctx context.Context) ([]sandbox.Payment, error) {
+	var list struct{ Items []sandbox.Payment }
+	err := o.do(ctx, http.MethodGet, "/sandbox/payments", nil, &list)
+	return list.Items, err
+}
+
+// Payment is one of them.
+func (o *Outside) Payment(ctx context.Context, id string) (p sandbox.Payment, err error) {
+	return p, o.do(ctx, http.MethodGet, "/sandbox/payments/"+id, nil, &p)
+}
+
+// SetFaults makes calls to the club system go wrong; none ends that.
+func (o *Outside) SetFaults(ctx context.Context, faults ...clubsim.Fault) error {
+	return o.do(ctx, http.MethodPut, "/sim/demo/_control/faults", append([]clubsim.Fault{}, faults...), nil)
+}
+
+// Set makes the processor's webhooks behave in a way.
+func (o *Outside) Set(ctx context.Context, settings sandbox.Settings) error {
+	return o.do(ctx, http.MethodPut, "/sandbox/settings", settings, nil)
+}
+
+// Confirm enters a card on the processor's page. A payment that cannot be confirmed
+// any more is no error: the page says so to the buyer, who goes back.
+func (o *Outside) Confirm(ctx context.Context, id, card string) error {
+	err := o.do(ctx, http.MethodPost, "/sandbox/payments/"+id+"/confirm", map[string]string{"card": card}, nil)
+	if refused, ok := err.(statusError); ok && refused < 500 { //nolint:errorlint // do returns it as it is
+		return nil
+	}
+	return err
+}
+
+// statusError is an answer that is no success.
+type statusError int
+
+// Error says it.
+func (e statusError) Error() string { return fmt.Sprintf("status %d", int(e)) }
+
+func (o *Outside) do(ctx context.Context, method, path string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, o.URL+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json")
+	answer, err := o.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	switch {
+	case err != nil:
+		return err
+	case answer.StatusCode > 299:
+		return statusError(answer.StatusCode)
+	case out == nil:
+		return nil
+	}
+	return json.Unmarshal(text, out)
+}

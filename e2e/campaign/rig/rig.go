@@ -1,0 +1,179 @@
+package rig
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"frontdesk/e2e/campaign"
+)
+
+// Rig is a running Frontdesk with everything around it.
+type Rig struct {
+	Gateways []*Gateway
+	Outside  *Outside
+	Storage  Storage
+
+	money   *money
+	http    http.Client
+	club    string // where everybody registers
+	offer   string // what everybody buys
+	persons atomic.Uint64
+
+	last books // as they were judged
+}
+
+// Config is what a rig needs.
+type Config struct {
+	Gateway  string  // path of the binary
+	Replicas int     // zero: 3
+	Storage  Storage // running; the rig's Close ends it
+}
+
+// callTime is how long a buyer waits for an answer before they press again: longer than a
+// gateway's longest call to the outside world.
+const callTime = 40 * time.Second
+
+// New starts the outside world and the gateways.
+func New(ctx context.Context, cfg Config) (r *Rig, err error) {
+	r = &Rig{Storage: cfg.Storage, money: newMoney()}
+	r.http = http.Client{Timeout: callTime, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+	defer func() {
+		if err != nil {
+			r.Close()
+		}
+	}()
+	if cfg.Storage == nil {
+		return r, errNoStorage
+	}
+	if r.Outside, err = newOutside(ctx, cfg.Gateway); err != nil {
+		return r, err
+	}
+	for range max(cfg.Replicas, 3*btoi(cfg.Replicas == 0)) {
+		door, err := newDoor(r.Outside.URL, r.money)
+		if err != nil {
+			return r, err
+		}
+		g, err := newGateway(cfg.Gateway, door, cfg.Storage.URL())
+		if err != nil {
+			door.close()
+			return r, err
+		}
+		r.Gateways = append(r.Gateways, g)
+		if err := g.Start(ctx); err != nil {
+			return r, err
+		}
+	}
+	return r, r.choose(ctx)
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Close kills everything that was started.
+func (r *Rig) Close() {
+	for _, g := range r.Gateways {
+		g.Kill()
+		g.door.close()
+	}
+	if r.Outside != nil {
+		r.Outside.now.kill()
+	}
+	if r.Storage != nil {
+		r.Storage.Kill()
+	}
+	r.http.CloseIdleConnections()
+}
+
+// Trap lays a trap behind the doors of all gateways and waits until one went off. It
+// tells which gateway it was, or nil when none did within the time; act is called in
+// the moment itself, while the request waits.
+func (r *Rig) Trap(ctx context.Context, deed Deed, phase Phase, within time.Duration, act func(*Gateway)) *Gateway {
+	sprung := make(chan *Gateway, 1)
+	var first sync.Once
+	traps := make([]*Trap, len(r.Gateways))
+	for i, g := range r.Gateways {
+		traps[i] = &Trap{Deed: deed, Phase: phase, Sprung: func() {
+			first.Do(func() {
+				act(g)
+				sprung <- g
+			})
+		}}
+		g.door.set(traps[i])
+	}
+	late := time.NewTimer(within)
+	defer late.Stop()
+	defer func() {
+		for i, g := range r.Gateways {
+			g.door.take(traps[i])
+		}
+	}()
+	select {
+	case g := <-sprung:
+		return g
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	first.Do(func() { sprung <- nil }) // from here on nothing goes off
+	return <-sprung
+}
+
+// choose finds a club and an offer that can be paid by card at once.
+func (r *Rig) choose(ctx context.Context) error {
+	var clubs struct{ Items []struct{ ID string } }
+	if err := r.read(ctx, "/v1/clubs", &clubs); err != nil {
+		return err
+	}
+	if len(clubs.Items) == 0 {
+		return fmt.Errorf("the outside world has no club")
+	}
+	r.club = clubs.Items[0].ID
+	var products struct {
+		Items []struct {
+			Offers []struct {
+				ID       string
+				DueNow   struct{ Amount int64 }
+				Needs    []string
+				Prorated bool
+			}
+		}
+	}
+	if err := r.read(ctx, "/v1/clubs/"+r.club+"/products?type=subscription", &products); err != nil {
+		return err
+	}
+	for _, product := range products.Items {
+		for _, offer := range product.Offers {
+			if offer.DueNow.Amount > 0 && len(offer.Needs) == 1 && !offer.Prorated {
+				r.offer = offer.ID
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("no offer can be paid by card at once")
+}
+
+func (r *Rig) read(ctx context.Context, path string, into any) error {
+	answer, err := r.call(ctx, r.Gateways[0], http.MethodGet, path, "", "", nil)
+	if err != nil {
+		return err
+	}
+	return answer.into(into)
+}
+
+// any picks a gateway.
+func (r *Rig) any(random *rand.Rand) *Gateway { return r.Gateways[random.IntN(len(r.Gateways))] }
+
+// person is somebody whose details can be recognised wherever they turn up.
+func (r *Rig) person() map[string]any {
+	c := campaign.NewCanary(r.persons.Add(1))
+	return map[string]any{"givenName": c.GivenName, "familyName": c.FamilyName, "email": c.Email, "mobile": c.Mobile, "birthDate": "1990-05-17",
+		"address": map[string]string{"street": c.Street, "postalCode": "75011", "city": "Paris", "country": "FR"}}
+}

@@ -1,0 +1,130 @@
+package rig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Watched is a primary and a replica that a Sentinel watches: when the primary is
+// silent, the replica takes its place.
+type Watched struct {
+	primary, replica *Redis
+	port             int
+	sentinel         *process
+}
+
+const (
+	// primaryName is what the Sentinel calls the primary.
+	primaryName = "frontdesk"
+	// silence after which a primary is down: far less than in earnest, since a campaign
+	// waits for each.
+	silence = 400 * time.Millisecond
+	// failoverTime: a Sentinel begins the next failover after twice as long at the earliest.
+	failoverTime = 500 * time.Millisecond
+	// promotion is how long a failover may take.
+	promotion = 30 * time.Second
+)
+
+// NewWatched starts all three, below dir.
+func NewWatched(ctx context.Context, dir string) (*Watched, error) {
+	w := &Watched{}
+	var err error
+	if w.primary, err = NewRedis(ctx, dir, FsyncAlways); err != nil {
+		return w, err
+	}
+	if w.replica, err = NewRedis(ctx, dir, FsyncAlways); err != nil {
+		return w, err
+	}
+	if w.port, err = freePort(); err != nil {
+		return w, err
+	}
+	file := filepath.Join(dir, "sentinel.conf")
+	text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\nsentinel monitor %s 127.0.0.1 %d 1\nsentinel down-after-milliseconds %s %d\nsentinel failover-timeout %s %d\n",
+		w.port, dir, primaryName, w.primary.Port, primaryName, silence.Milliseconds(), primaryName, failoverTime.Milliseconds())
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return w, err
+	}
+	if w.sentinel, err = start(ctx, "+monitor", nil, "redis-server", file, "--sentinel"); err != nil {
+		return w, err
+	}
+	return w, w.follow(ctx)
+}
+
+// follow makes the replica follow the primary, and waits until it does and the
+// Sentinel knows of it.
+func (w *Watched) follow(ctx context.Context) error {
+	replica, primary, sentinel := w.replica.Client(), w.primary.Client(), w.client()
+	defer replica.Close()
+	defer primary.Close()
+	defer sentinel.Close()
+	if err := replica.SlaveOf(ctx, "127.0.0.1", fmt.Sprint(w.primary.Port)).Err(); err != nil {
+		return err
+	}
+	return Until(ctx, "the replica follows the primary and the Sentinel sees it", promotion, func() bool {
+		known, err := sentinel.Replicas(ctx, primaryName).Result()
+		usable := false
+		for _, one := range known {
+			usable = usable || one["port"] == fmt.Sprint(w.replica.Port) && one["flags"] == "slave" && one["master-link-status"] == "ok" &&
+				one["master-port"] == fmt.Sprint(w.primary.Port)
+		}
+		return err == nil && usable && strings.Contains(primary.Info(ctx, "replication").Val(), "state=online")
+	})
+}
+
+// FailOver kills the primary, waits until the replica was promoted, and starts the
+// old primary again as its replica.
+func (w *Watched) FailOver(ctx context.Context) error {
+	w.primary.Kill()
+	sentinel := w.client()
+	defer sentinel.Close()
+	err := Until(ctx, "the replica is promoted", promotion, func() bool {
+		now, err := sentinel.GetMasterAddrByName(ctx, primaryName).Result()
+		return err == nil && len(now) == 2 && now[1] == fmt.Sprint(w.replica.Port)
+	})
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, w.sentinel.log)
+	}
+	w.primary, w.replica = w.replica, w.primary
+	if err := w.replica.Start(ctx, "--replicaof", "127.0.0.1", fmt.Sprint(w.primary.Port)); err != nil {
+		return err
+	}
+	return w.follow(ctx)
+}
+
+func (w *Watched) client() *redis.SentinelClient {
+	return redis.NewSentinelClient(&redis.Options{Addr: fmt.Sprintf("127.0.0.1:%d", w.port), DialTimeout: time.Second, ReadTimeout: time.Second})
+}
+
+// Client makes a hand in the present primary.
+func (w *Watched) Client() *redis.Client { return w.primary.Client() }
+
+// URL is its address for gateways.
+func (w *Watched) URL() string {
+	return fmt.Sprintf("redis+sentinel://127.0.0.1:%d/%s", w.port, primaryName)
+}
+
+// Kill ends all three.
+func (w *Watched) Kill() {
+	w.sentinel.kill()
+	for _, r := range []*Redis{w.primary, w.replica} {
+		if r != nil {
+			r.Kill()
+		}
+	}
+}
+
+var errNoStorage = errors.New("a rig needs a Storage")
+
+// Storage is a Redis of either kind.
+type Storage interface {
+	URL() string
+	Client() *redis.Client // of whoever is primary now
+	Kill()
+}

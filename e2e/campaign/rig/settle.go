@@ -1,0 +1,150 @@
+package rig
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
+)
+
+// What stands in Redis in plain, see the package flows/store.
+const (
+	openPayments   = "fd:payments:open"
+	paymentPattern = "fd:{*}:payment:*"
+)
+
+// settleTime is how long everything may take to come to its end once nothing goes wrong any
+// more, far below the ten minutes that are granted: no lease has to be waited for.
+const settleTime = 3 * time.Minute
+
+// comeBack is how many buyers come back at the same time.
+const comeBack = 32
+
+// Settle ends the trouble: every gateway is killed a last time and started, the leases
+// that dead processes left behind run out, and all buyers come back until they were
+// told an end. What is not at its end after settleTime stays as it is, to be judged.
+//
+// That a lease has its time, with its grace, is not looked at here: a campaign would
+// wait for a minute and a half at each of its ends, and the tests of the payment machine
+// look at it with a clock that they move.
+func (r *Rig) Settle(ctx context.Context, journeys []*Journey) error {
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	if err := r.Outside.SetFaults(ctx); err != nil {
+		return err
+	}
+	for _, g := range r.Gateways {
+		g.Kill()
+	}
+	if err := r.expire(ctx); err != nil {
+		return err
+	}
+	for _, g := range r.Gateways {
+		if err := g.Start(ctx); err != nil {
+			return err
+		}
+	}
+	var back errgroup.Group
+	back.SetLimit(comeBack)
+	for _, j := range journeys {
+		if j.Over || j.Registration == "" {
+			continue
+		}
+		back.Go(func() error { j.Watch(ctx, settleTime); return nil })
+	}
+	if err := back.Wait(); err != nil {
+		return err
+	}
+	return r.unseen(ctx, journeys)
+}
+
+// expire lets the time pass that owners of payments are granted, and the time until a
+// sweeper looks again. Every owner has to be dead.
+func (r *Rig) expire(ctx context.Context) error {
+	client := r.Storage.Client()
+	defer client.Close()
+	keys, err := paymentKeys(ctx, client)
+	if err != nil {
+		return err
+	}
+	pipe := client.Pipeline()
+	for _, key := range keys {
+		pipe.HSet(ctx, key, "lease", 0)
+	}
+	for _, id := range client.ZRange(ctx, openPayments, 0, -1).Val() {
+		pipe.ZAddXX(ctx, openPayments, redis.Z{Score: 0, Member: id})
+	}
+	_, err = pipe.Exec(ctx)
+	if len(keys) == 0 {
+		return nil
+	}
+	return err
+}
+
+// unseen waits for the payments whose buyers cannot look any more.
+func (r *Rig) unseen(ctx context.Context, journeys []*Journey) error {
+	gone := map[string]bool{}
+	for _, j := range journeys {
+		gone[j.Registration] = gone[j.Registration] || j.Gone
+	}
+	ends := []string{"recorded", "in_doubt", "refunded", "cancelled", "blocked", "intent", "priced"}
+	for {
+		states, err := r.states(ctx)
+		if err != nil {
+			return err
+		}
+		waiting := 0
+		for key, state := range states {
+			if registration, _, _ := strings.Cut(key, "-g"); gone[registration] && !slices.Contains(ends, state) {
+				waiting++
+			}
+		}
+		if waiting == 0 || !pause(ctx, time.Second) {
+			return nil // what still waits is judged as it is
+		}
+	}
+}
+
+// states reads where each payment stands from Redis, by "registration-g generation".
+func (r *Rig) states(ctx context.Context) (map[string]string, error) {
+	ctx = context.WithoutCancel(ctx)
+	client := r.Storage.Client()
+	defer client.Close()
+	keys, err := paymentKeys(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	pipe := client.Pipeline()
+	replies := map[string]*redis.StringCmd{}
+	for _, key := range keys {
+		registration, generation, _ := strings.Cut(strings.TrimPrefix(key, "fd:{"), "}:payment:")
+		replies[named(registration, generation)] = pipe.HGet(ctx, key, "state")
+	}
+	if _, err := pipe.Exec(ctx); err != nil && len(keys) > 0 {
+		return nil, err
+	}
+	states := map[string]string{}
+	for key, reply := range replies {
+		states[key] = reply.Val()
+	}
+	return states, nil
+}
+
+// named names a payment.
+func named(registration, generation string) string { return registration + "-g" + generation }
+
+func paymentKeys(ctx context.Context, client *redis.Client) (keys []string, err error) {
+	const batch = 1000 // keeps Redis from being silent to the others
+	all := client.Scan(ctx, 0, paymentPattern, batch).Iterator()
+	for all.Next(ctx) {
+		keys = append(keys, all.Val())
+	}
+	if err := all.Err(); err != nil {
+		return nil, fmt.Errorf("the payments in Redis: %w", err)
+	}
+	return keys, nil
+}

@@ -1,0 +1,151 @@
+package rig
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"frontdesk/e2e/campaign"
+	"frontdesk/upstream/cards/sandbox"
+)
+
+// The invariants that only a look at all journeys together can hold.
+const (
+	// SecondPayment: pressing again, at whichever gateway, finds the payment that there is.
+	SecondPayment = "the processor holds several payments of one sale and generation"
+	// Unclaimed: what the club system booked belongs to a payment of the processor.
+	Unclaimed = "the club system booked a sale for which the processor holds no payment"
+	// AuditFailed: the club system's own audit has something to say.
+	AuditFailed = "the club system's audit finds fault"
+)
+
+// books are the accounts of everybody, by registration or by sale.
+type books struct {
+	booked map[string][]int64           // minor units, by sale
+	held   map[string][]sandbox.Payment // by registration, the latest generation last
+	states map[string]string            // in Redis, see Rig.states
+}
+
+// Judge holds the club system's ledger, the processor's list, the gateways' words and
+// what the buyers were told against each other. Journeys has to hold all there were.
+func (r *Rig) Judge(ctx context.Context, journeys []*Journey) ([]campaign.Violation, error) {
+	b, err := r.books(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.last = b
+	found, err := r.judgeAll(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range journeys {
+		if j.Registration == "" {
+			continue
+		}
+		for _, v := range j.evidence(b).Violated() {
+			v.Trace = j.traced(b)
+			found = append(found, v)
+		}
+	}
+	return found, nil
+}
+
+func (r *Rig) books(ctx context.Context) (books, error) {
+	b := books{booked: map[string][]int64{}, held: map[string][]sandbox.Payment{}}
+	ledger, err := r.Outside.Ledger(ctx)
+	if err != nil {
+		return b, err
+	}
+	for _, entry := range ledger {
+		b.booked[entry.SaleID] = append(b.booked[entry.SaleID], int64(entry.Amount))
+	}
+	held, err := r.Outside.Payments(ctx)
+	if err != nil {
+		return b, err
+	}
+	for _, p := range slices.Backward(held) {
+		of := p.Metadata["fd_registration"]
+		b.held[of] = append(b.held[of], p)
+	}
+	b.states, err = r.states(ctx)
+	return b, err
+}
+
+// judgeAll finds what belongs to no single journey.
+func (r *Rig) judgeAll(ctx context.Context, b books) (found []campaign.Violation, err error) {
+	paid := map[string]bool{}
+	for registration, held := range b.held {
+		generations := map[string]string{}
+		for _, p := range held {
+			paid[p.Metadata["fd_sale"]] = true
+			generation := p.Metadata["fd_generation"]
+			if other, double := generations[generation]; double {
+				found = append(found, campaign.Violation{Invariant: SecondPayment, Flow: registration,
+					Detail: fmt.Sprintf("%s and %s of generation %s", other, p.ID, generation)})
+			}
+			generations[generation] = p.ID
+		}
+	}
+	for sale, amounts := range b.booked {
+		if !paid[sale] {
+			found = append(found, campaign.Violation{Invariant: Unclaimed, Detail: fmt.Sprintf("%s with %v", sale, amounts)})
+		}
+	}
+	audit, err := r.Outside.Audit(ctx)
+	if err == nil && !audit.OK {
+		found = append(found, campaign.Violation{Invariant: AuditFailed, Detail: fmt.Sprintf("%+v", audit)})
+	}
+	return found, err
+}
+
+// evidence is all that is known of one journey.
+func (j *Journey) evidence(b books) campaign.Evidence {
+	e := campaign.Evidence{Registration: j.Registration, Due: j.Due, State: j.State, Answers: j.answers, Calm: campaign.CalmTime, Earlier: map[string]string{}}
+	for _, p := range b.held[j.Registration] {
+		e.Sale = p.Metadata["fd_sale"]
+		e.Held = append(e.Held, campaign.Held{ID: p.ID, Captured: p.Captured, Refunded: p.Refunded})
+		e.Earlier[p.ID] = told(b.states[named(j.Registration, p.Metadata["fd_generation"])])
+		e.ProcessorID = p.ID
+	}
+	e.Booked = b.booked[e.Sale]
+	if j.Gone || e.State == "" {
+		e.State = e.Earlier[e.ProcessorID]
+	}
+	return e
+}
+
+// told puts a state that Redis holds into the words of the public API, as far as an
+// end is concerned.
+func told(state string) string {
+	if state == "blocked" {
+		return "in_doubt"
+	}
+	return state
+}
+
+// traced is what there is to tell about a journey.
+func (j *Journey) traced(b books) []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	lines := slices.Clone(j.trace)
+	for _, p := range b.held[j.Registration] {
+		generation := p.Metadata["fd_generation"]
+		lines = append(lines, fmt.Sprintf("the processor holds %s: %s, captured %d, refunded %d; Redis says %q", p.ID, p.State, p.Captured, p.Refunded,
+			b.states[named(j.Registration, generation)]))
+		for _, key := range slices.Sorted(maps.Keys(p.Metadata)) {
+			lines = append(lines, "  "+key+" "+p.Metadata[key])
+		}
+	}
+	return lines
+}
+
+// Lost tells whether Redis, when it was judged, knew nothing of the latest payment that the
+// processor holds of a registration.
+func (r *Rig) Lost(registration string) bool {
+	held := r.last.held[registration]
+	if len(held) == 0 {
+		return false
+	}
+	return r.last.states[named(registration, held[len(held)-1].Metadata["fd_generation"])] == ""
+}
