@@ -56,7 +56,7 @@ func Redis() campaign.Campaign {
 // blow is one fault of a Redis.
 type blow struct {
 	kind string
-	do   func(context.Context) error
+	do   func(context.Context, *rig.Rig) error
 }
 
 func runRedis(ctx context.Context, o campaign.Options) (*campaign.Report, error) {
@@ -88,36 +88,45 @@ func runRedis(ctx context.Context, o campaign.Options) (*campaign.Report, error)
 // careful is a Redis that loses nothing that it acknowledged.
 func careful(ctx context.Context, s *stage, random *rand.Rand) (rig.Storage, []blow, error) {
 	r, err := rig.NewRedis(ctx, s.dir, rig.FsyncAlways)
-	return r, []blow{{redisKilledAlways, func(ctx context.Context) error { return restart(ctx, r, random, nil) }}}, err
+	return r, []blow{{redisKilledAlways, func(ctx context.Context, _ *rig.Rig) error { return restart(ctx, r, random, nil) }}}, err
 }
 
 // forgetful is a Redis that loses the last second, everything, or what came after a copy.
 func forgetful(ctx context.Context, s *stage, random *rand.Rand) (rig.Storage, []blow, error) {
 	r, err := rig.NewRedis(ctx, s.dir, rig.FsyncEverySec)
 	return r, []blow{
-		{redisKilledEverySec, func(ctx context.Context) error { return restart(ctx, r, random, nil) }},
-		{redisFlushed, func(ctx context.Context) error {
+		{redisKilledEverySec, func(ctx context.Context, _ *rig.Rig) error { return restart(ctx, r, random, nil) }},
+		{redisFlushed, func(ctx context.Context, _ *rig.Rig) error {
 			client := r.Client()
 			defer client.Close()
 			return client.FlushAll(ctx).Err()
 		}},
-		{redisKilledEverySec, func(ctx context.Context) error { return restart(ctx, r, random, nil) }},
-		{redisEmptied, func(ctx context.Context) error { return restart(ctx, r, random, r.Empty) }},
-		{redisKilledEverySec, func(ctx context.Context) error { return restart(ctx, r, random, nil) }},
-		{redisRolledBack, func(ctx context.Context) error {
-			if err := r.Copy(); err != nil {
-				return err
-			}
-			wait(ctx, time.Duration(random.Int64N(int64(copyAge))))
-			return restart(ctx, r, random, r.Restore)
-		}},
+		{redisKilledEverySec, func(ctx context.Context, _ *rig.Rig) error { return restart(ctx, r, random, nil) }},
+		{redisEmptied, func(ctx context.Context, _ *rig.Rig) error { return restart(ctx, r, random, r.Empty) }},
+		{redisKilledEverySec, func(ctx context.Context, _ *rig.Rig) error { return restart(ctx, r, random, nil) }},
+		{redisRolledBack, func(ctx context.Context, town *rig.Rig) error { return rollBack(ctx, town, r, random) }},
 	}, err
 }
 
 // watched is a primary that loses, with its process, what the replica has not got yet.
 func watched(ctx context.Context, s *stage, _ *rand.Rand) (rig.Storage, []blow, error) {
 	w, err := rig.NewWatched(ctx, s.dir)
-	return w, []blow{{redisFailedOver, w.FailOver}}, err
+	return w, []blow{{redisFailedOver, func(ctx context.Context, _ *rig.Rig) error { return w.FailOver(ctx) }}}, err
+}
+
+// rollBack copies the files while somebody's money is about to be taken, and a moment
+// later, when that payment is most likely recorded, goes back to them.
+func rollBack(ctx context.Context, town *rig.Rig, r *rig.Redis, random *rand.Rand) error {
+	var err error
+	copied := town.Trap(ctx, rig.Capturing, rig.While, momentTime, func(*rig.Gateway) { err = r.Copy() })
+	if copied == nil {
+		err = r.Copy()
+	}
+	if err != nil {
+		return err
+	}
+	wait(ctx, time.Duration(random.Int64N(int64(copyAge))))
+	return restart(ctx, r, random, r.Restore)
 }
 
 // restart kills a Redis, does something to its files, and starts it a moment later.
@@ -150,7 +159,7 @@ func (b *breaker) run(ctx context.Context, gateway string, storage rig.Storage) 
 	}
 	defer r.Close()
 	buyers := newCrowd(ctx, r, b.o, redisCrowd)
-	err = b.strike(ctx)
+	err = b.strike(ctx, r)
 	journeys := buyers.leave()
 	if err != nil && !ended(err) {
 		return err
@@ -158,13 +167,13 @@ func (b *breaker) run(ctx context.Context, gateway string, storage rig.Storage) 
 	return finish(ctx, r, journeys, b.record, b.o.Seed, b.mayLose)
 }
 
-func (b *breaker) strike(ctx context.Context) error {
+func (b *breaker) strike(ctx context.Context, r *rig.Rig) error {
 	ctx, cancel := b.o.Context(ctx)
 	defer cancel()
 	for round := 0; ctx.Err() == nil && (round < 2 || !b.o.UntilViolation && (b.o.For > 0 || !b.enough(round))); round++ {
 		for _, one := range b.blows {
 			wait(ctx, time.Duration(b.random.Int64N(int64(redisLull))))
-			if err := one.do(ctx); err != nil {
+			if err := one.do(ctx, r); err != nil {
 				return err
 			}
 			b.record.Fault(one.kind)

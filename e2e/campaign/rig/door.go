@@ -48,6 +48,8 @@ const (
 	Lost     Phase = "before" // the request does not arrive
 	Done     Phase = "after"  // it has had its effect, and the answer does not arrive
 	Answered Phase = "at the answer to"
+	// While is none of them: the request waits for the trap, and then goes its way.
+	While Phase = "during"
 )
 
 // Phases are all of them.
@@ -134,6 +136,7 @@ func (d *Door) pass(w http.ResponseWriter, r *http.Request) {
 	if trap.spring(Lost) {
 		panic(http.ErrAbortHandler)
 	}
+	trap.spring(While)
 	d.money.asked(r)
 	answer, text, err := d.forward(r, body)
 	if err != nil {

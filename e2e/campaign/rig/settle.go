@@ -3,12 +3,13 @@ package rig
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
+
+	"frontdesk/upstream/cards"
 )
 
 // What stands in Redis in plain, see the package flows/store.
@@ -59,7 +60,7 @@ func (r *Rig) Settle(ctx context.Context, journeys []*Journey) error {
 	if err := back.Wait(); err != nil {
 		return err
 	}
-	return r.unseen(ctx, journeys)
+	return r.unseen(ctx)
 }
 
 // expire lets the time pass that owners of payments are granted, and the time until a
@@ -85,28 +86,40 @@ func (r *Rig) expire(ctx context.Context) error {
 	return err
 }
 
-// unseen waits for the payments whose buyers cannot look any more.
-func (r *Rig) unseen(ctx context.Context, journeys []*Journey) error {
-	gone := map[string]bool{}
-	for _, j := range journeys {
-		gone[j.Registration] = gone[j.Registration] || j.Gone
-	}
-	ends := []string{"recorded", "in_doubt", "refunded", "cancelled", "blocked", "intent", "priced"}
+// unseen waits for the payments that only a sweeper looks at: their buyers were told an end
+// before Redis forgot it, or hold a registration that is gone.
+func (r *Rig) unseen(ctx context.Context) error {
 	for {
-		states, err := r.states(ctx)
-		if err != nil {
-			return err
-		}
-		waiting := 0
-		for key, state := range states {
-			if registration, _, _ := strings.Cut(key, "-g"); gone[registration] && !slices.Contains(ends, state) {
-				waiting++
-			}
-		}
-		if waiting == 0 || !pause(ctx, time.Second) {
-			return nil // what still waits is judged as it is
+		waiting, err := r.waiting(ctx)
+		if err != nil || waiting == 0 || !pause(ctx, 500*time.Millisecond) {
+			return err // what still waits when the time is over is judged as it is
 		}
 	}
+}
+
+// waiting counts the payments on which a machine has to go on: those that wait for a
+// buyer who has done what there was to do are among them.
+func (r *Rig) waiting(ctx context.Context) (n int, err error) {
+	states, err := r.states(ctx)
+	if err != nil {
+		return 0, err
+	}
+	held, err := r.Outside.Payments(context.WithoutCancel(ctx))
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range held {
+		switch states[named(p.Metadata["fd_registration"], p.Metadata["fd_generation"])] {
+		case "recorded", "in_doubt", "refunded", "cancelled", "blocked", "":
+		case "intent", "priced":
+			if p.State == cards.Authorised || p.State == cards.Captured {
+				n++
+			}
+		default:
+			n++
+		}
+	}
+	return n, nil
 }
 
 // states reads where each payment stands from Redis, by "registration-g generation".
