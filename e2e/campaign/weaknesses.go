@@ -108,5 +108,10 @@ func Weaknesses() []Weakness {
 		return m.send(ctx, p, gate)
 	}`,
 		}}},
+		{Name: "no-answer-no-effect", About: "a POST that got no answer is taken for one that was not sent", Edits: []Edit{{
+			File: "upstream/club/outcome.go",
+			Old:  `	case sent == 0:`,
+			New:  `	case sent == 0 || status == 0:`,
+		}}},
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 // All are the campaigns of this package.
 func All() []campaign.Campaign {
-	return []campaign.Campaign{Kill(), Redis()}
+	return []campaign.Campaign{Kill(), Redis(), Wire()}
 }
 
 // binary gives the path of the gateway that the options ask for, and what removes it.
