@@ -113,5 +113,20 @@ func Weaknesses() []Weakness {
 			Old:  `	case sent == 0:`,
 			New:  `	case sent == 0 || status == 0:`,
 		}}},
+		{Name: "no-sweep", About: "nobody looks at a payment whose webhook got lost", Edits: []Edit{{
+			File: "flows/queue.go",
+			Old:  `	for _, id := range due {`,
+			New:  `	for _, id := range due[:0] {`,
+		}}},
+		{Name: "unsigned-webhook", About: "the signature of an event is not looked at", Edits: []Edit{{
+			File: "upstream/cards/sandbox/intake.go",
+			Old:  `	if err := c.verify(header, body); err != nil {`,
+			New:  `	if err := c.verify(header, body); err != nil && len(body) == 0 {`,
+		}}},
+		{Name: "key-any-body", About: "an idempotency key is taken for the same request whatever comes with it", Edits: []Edit{{
+			File: "flows/store/answer.go",
+			Old:  `if held[1] ~= ARGV[1] then return {'reused'} end`,
+			New:  ``,
+		}}},
 	}
 }

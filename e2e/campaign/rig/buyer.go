@@ -107,6 +107,10 @@ var card = map[string]string{"method": "card"}
 
 func (j *Journey) path() string { return "/v1/registrations/" + j.Registration }
 
+// ProcessorID is the processor's id of the payment that the buyer was sent to; empty
+// before there is one.
+func (j *Journey) ProcessorID() string { return j.seen() }
+
 // seen is the processor's id of the payment that the buyer was sent to.
 func (j *Journey) seen() string {
 	j.mu.Lock()
@@ -135,6 +139,12 @@ func (j *Journey) press(ctx context.Context, path string, body any) (reply Reply
 		}
 	}
 	return reply, false
+}
+
+// Ask sends one request about the registration, to the path below it, and remembers
+// what the buyer was told.
+func (j *Journey) Ask(ctx context.Context, g *Gateway, method, below, key string, body any) (Reply, error) {
+	return j.ask(ctx, g, method, j.path()+below, key, body)
 }
 
 // ask sends one request, and remembers what it was answered about the payment.
@@ -220,11 +230,12 @@ func (j *Journey) Watch(ctx context.Context, wait time.Duration) {
 		case slices.Contains(ends, j.State) || j.State == "cancelled" && j.generations >= payments:
 			j.Over = true
 			return
-		case j.State == "cancelled":
+		case j.State == "cancelled" || j.State == "":
 			j.generations++
 			if j.Pay(ctx) {
 				j.Confirm(ctx)
 			}
+			j.Over = j.State == "" && j.generations >= payments // a registration that was given up
 		case j.State == "requires_action" || j.State == "declined":
 			j.Confirm(ctx)
 		}

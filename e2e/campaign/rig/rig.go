@@ -168,6 +168,9 @@ func (r *Rig) read(ctx context.Context, path string, into any) error {
 	return answer.into(into)
 }
 
+// Club is where everybody registers.
+func (r *Rig) Club() string { return r.club }
+
 // any picks a gateway.
 func (r *Rig) any(random *rand.Rand) *Gateway { return r.Gateways[random.IntN(len(r.Gateways))] }
 

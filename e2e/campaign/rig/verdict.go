@@ -66,10 +66,31 @@ func (r *Rig) books(ctx context.Context) (books, error) {
 	}
 	for _, p := range slices.Backward(held) {
 		of := p.Metadata["fd_registration"]
+		if p.Metadata["fd_environment"] != "test" {
+			continue // somebody else's
+		}
 		b.held[of] = append(b.held[of], p)
 	}
 	b.states, err = r.states(ctx)
 	return b, err
+}
+
+// Booked tells of which registrations the club system has booked the sale.
+func (r *Rig) Booked(ctx context.Context) (map[string]bool, error) {
+	ledger, err := r.Outside.Ledger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sales := map[string]bool{}
+	for _, entry := range ledger {
+		sales[entry.SaleID] = true
+	}
+	held, err := r.Outside.Payments(ctx)
+	booked := map[string]bool{}
+	for _, p := range held {
+		booked[p.Metadata["fd_registration"]] = sales[p.Metadata["fd_sale"]]
+	}
+	return booked, err
 }
 
 // judgeAll finds what belongs to no single journey.

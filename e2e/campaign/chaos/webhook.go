@@ -1,0 +1,186 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/e2e/campaign"
+	"frontdesk/e2e/campaign/rig"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
+)
+
+// completedLate: a webhook only makes things faster.
+const completedLate = "a paid registration was not completed within a minute, although nobody failed but the post"
+
+// forgeryTaken: what is not signed by the processor, just now, is not taken.
+const forgeryTaken = "a forged or stale delivery was taken"
+
+const (
+	// webhookCrowd is how many buyers are there at once.
+	webhookCrowd = 8
+	// webhookShort and webhookLong are how many buyers come.
+	webhookShort, webhookLong = 60, 1500
+	// within is how long a paid registration may take when its webhook got lost.
+	within = time.Minute
+	// lookEvery is how often the books are looked at, which is added to what is allowed.
+	lookEvery = time.Second
+	// foreign is how many payments of somebody else are at the same processor.
+	foreign = 10
+)
+
+// Webhook lets the processor's webhooks be dropped, doubled, late and overtaken, and
+// sends the gateways false ones, while buyers pay and leave without looking back: what
+// is paid has to be completed all the same.
+func Webhook() campaign.Campaign {
+	return campaign.Campaign{
+		Name:       "webhook",
+		About:      "The processor's webhooks are dropped, doubled, late, overtaken, replayed, forged, lying, of foreign payments and far too long, and buyers leave once they have paid.",
+		Faults:     append(append([]string{}, postal...), attacks...),
+		Weaknesses: []string{"no-sweep", "trusted-webhook", "unsigned-webhook"},
+		Long:       campaign.Options{Count: webhookLong}, Run: runWebhook,
+	}
+}
+
+func runWebhook(ctx context.Context, o campaign.Options) (*campaign.Report, error) {
+	if o.Count == 0 {
+		o.Count = webhookShort
+	}
+	s, err := newStage(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	storage, err := rig.NewRedis(ctx, s.dir, rig.FsyncAlways)
+	if err != nil {
+		return nil, err
+	}
+	r, err := rig.New(ctx, rig.Config{Gateway: s.gateway, Replicas: 2, Storage: storage})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	record := campaign.NewRecorder("webhook", o)
+	office, err := openOffice(r, record, o.Seed)
+	if err != nil {
+		return nil, err
+	}
+	defer office.close()
+	if err := r.Outside.Set(ctx, sandbox.Settings{WebhookURL: office.url()}); err != nil {
+		return nil, err
+	}
+	w := &leavers{rig: r, record: record, office: office, o: o, paid: map[string]time.Time{}}
+	if err := w.run(ctx); err != nil {
+		return nil, err
+	}
+	err = finish(ctx, r, w.journeys, record, o.Seed, false)
+	return record.Report(), err
+}
+
+// leavers are buyers who pay and never look back.
+type leavers struct {
+	rig    *rig.Rig
+	record *campaign.Recorder
+	office *office
+	o      campaign.Options
+
+	mu       sync.Mutex
+	journeys []*rig.Journey
+	paid     map[string]time.Time // by registration
+}
+
+func (w *leavers) run(ctx context.Context) error {
+	if err := w.strangers(ctx); err != nil {
+		return err
+	}
+	limited, cancel := w.o.Context(ctx)
+	defer cancel()
+	var all sync.WaitGroup
+	for range webhookCrowd {
+		all.Go(func() {
+			for j := w.next(); j != nil && limited.Err() == nil; j = w.next() {
+				if !j.Register(ctx) || !j.Pay(ctx) {
+					continue
+				}
+				w.office.lie(ctx, j)
+				j.Confirm(ctx)
+				w.mu.Lock()
+				w.paid[j.Registration] = time.Now()
+				w.mu.Unlock()
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { all.Wait(); close(done) }()
+	return w.watch(ctx, done)
+}
+
+// next is the next buyer; nil when enough have come.
+func (w *leavers) next() *rig.Journey {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.journeys) >= w.o.Count {
+		return nil
+	}
+	j := w.rig.NewJourney(w.o.Seed + uint64(len(w.journeys)))
+	w.journeys = append(w.journeys, j)
+	return j
+}
+
+// watch looks into the books until everything that was paid is there, or has been missing
+// for too long.
+func (w *leavers) watch(ctx context.Context, came <-chan struct{}) error {
+	late := map[string]bool{}
+	for {
+		wait(ctx, lookEvery)
+		booked, err := w.rig.Booked(ctx)
+		if err != nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		w.mu.Lock()
+		open := 0
+		for registration, at := range w.paid {
+			switch waited := time.Since(at); {
+			case booked[registration] || late[registration]:
+			case waited > within+lookEvery:
+				late[registration] = true
+				w.record.Violated(campaign.Violation{Invariant: completedLate, Seed: w.o.Seed, Flow: registration,
+					Detail: fmt.Sprintf("paid %s ago", waited.Round(time.Second))})
+			default:
+				open++
+			}
+		}
+		w.mu.Unlock()
+		select {
+		case <-came:
+			if open == 0 {
+				return nil
+			}
+		default:
+		}
+	}
+}
+
+// strangers pay somebody else at the same processor, whose events come here as well.
+func (w *leavers) strangers(ctx context.Context) error {
+	processor := sandbox.New(sandbox.Config{URL: w.rig.Outside.URL + "/sandbox", Now: time.Now})
+	for i := range foreign {
+		metadata := map[string]string{"shop": "another"}
+		if i%2 == 0 { // the same account, another environment
+			metadata = map[string]string{"fd_registration": uuid.NewString(), "fd_generation": "1", "fd_environment": "live"}
+		}
+		p, err := processor.Create(ctx, uuid.NewString(), cards.NewPayment{Amount: 100, Currency: "EUR", Metadata: metadata})
+		if err != nil {
+			return err
+		}
+		if err := w.rig.Outside.Confirm(ctx, p.ID, "4242424242424242"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
