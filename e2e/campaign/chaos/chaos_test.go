@@ -31,6 +31,8 @@ func hold(t *testing.T, c campaign.Campaign, o campaign.Options) *campaign.Repor
 	return report
 }
 
+// The short forms: each fault a few times.
+
 func TestKill(t *testing.T) {
 	t.Parallel()
 	hold(t, chaos.Kill(), campaign.Options{})
@@ -39,4 +41,40 @@ func TestKill(t *testing.T) {
 func TestRedis(t *testing.T) {
 	t.Parallel()
 	hold(t, chaos.Redis(), campaign.Options{})
+}
+
+func TestWire(t *testing.T) {
+	t.Parallel()
+	hold(t, chaos.Wire(), campaign.Options{})
+}
+
+func TestWebhook(t *testing.T) {
+	t.Parallel()
+	hold(t, chaos.Webhook(), campaign.Options{})
+}
+
+func TestRace(t *testing.T) {
+	t.Parallel()
+	hold(t, chaos.Race(), campaign.Options{})
+}
+
+func TestKey(t *testing.T) {
+	t.Parallel()
+	hold(t, chaos.Key(), campaign.Options{})
+}
+
+// TestCampaignsAreWhole: a campaign without faults, without a weakness or without an end
+// for the record would prove nothing.
+func TestCampaignsAreWhole(t *testing.T) {
+	t.Parallel()
+	for _, c := range chaos.All() {
+		if c.About == "" || len(c.Faults) == 0 || len(c.Weaknesses) == 0 || c.Long.Count == 0 && len(c.Long.Least) == 0 {
+			t.Errorf("%s is not whole: %+v", c.Name, c)
+		}
+		for _, name := range c.Weaknesses {
+			if _, err := campaign.WeaknessNamed(name); err != nil {
+				t.Errorf("%s: %v", c.Name, err)
+			}
+		}
+	}
 }

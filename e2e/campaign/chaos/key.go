@@ -23,7 +23,7 @@ const notLinearizable = "no order of the calls explains the answers"
 
 const (
 	// keysShort and keysLong are the histories of the short form and of the run for the record.
-	keysShort, keysLong = 24, 1000
+	keysShort, keysLong = 24, 400
 	// keyLanes is how many histories are made side by side.
 	keyLanes = 4
 	// keyCallers and keyCalls are those of a history: few enough to be ordered by search.
@@ -77,7 +77,7 @@ func runKey(ctx context.Context, o campaign.Options) (*campaign.Report, error) {
 	var lanes sync.WaitGroup
 	for range keyLanes {
 		lanes.Go(func() {
-			for limited.Err() == nil && !(o.UntilViolation && record.Broken() > 0) {
+			for limited.Err() == nil && (!o.UntilViolation || record.Broken() == 0) {
 				n := rounds.Add(1)
 				if n > int64(o.Count) {
 					return

@@ -61,7 +61,6 @@ type Trap struct {
 	Phase  Phase
 	Sprung func() // called in the moment; the request waits for it
 	once   sync.Once
-	gone   bool
 }
 
 // newDoor opens a door to the outside world.

@@ -53,7 +53,10 @@ func New(ctx context.Context, cfg Config) (r *Rig, err error) {
 	if r.Outside, err = newOutside(ctx, cfg.Gateway); err != nil {
 		return r, err
 	}
-	for range max(cfg.Replicas, 3*btoi(cfg.Replicas == 0)) {
+	if cfg.Replicas == 0 {
+		cfg.Replicas = 3
+	}
+	for range cfg.Replicas {
 		door, err := newDoor(r.Outside.URL, r.money)
 		if err != nil {
 			return r, err
@@ -69,13 +72,6 @@ func New(ctx context.Context, cfg Config) (r *Rig, err error) {
 		}
 	}
 	return r, r.choose(ctx)
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // Close kills everything that was started.

@@ -79,7 +79,7 @@ func (w *Watched) follow(ctx context.Context) error {
 	defer replica.Close()
 	defer primary.Close()
 	defer sentinel.Close()
-	if err := replica.SlaveOf(ctx, "127.0.0.1", fmt.Sprint(w.primary.Port)).Err(); err != nil {
+	if err := replica.ReplicaOf(ctx, "127.0.0.1", fmt.Sprint(w.primary.Port)).Err(); err != nil {
 		return err
 	}
 	return Until(ctx, "the replica follows the primary and the Sentinel sees it", promotion, func() bool {
