@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"frontdesk/e2e/campaign"
 	"frontdesk/upstream/cards/sandbox"
@@ -19,6 +20,9 @@ const (
 	// AuditFailed: the club system's own audit has something to say.
 	AuditFailed = "the club system's audit finds fault"
 )
+
+// canaryDomain is in the address of every buyer, see campaign.NewCanary.
+const canaryDomain = "@canary.example"
 
 // books are the accounts of everybody, by registration or by sale.
 type books struct {
@@ -111,6 +115,11 @@ func (r *Rig) judgeAll(ctx context.Context, b books) (found []campaign.Violation
 	for sale, amounts := range b.booked {
 		if !paid[sale] {
 			found = append(found, campaign.Violation{Invariant: Unclaimed, Detail: fmt.Sprintf("%s with %v", sale, amounts)})
+		}
+	}
+	for _, g := range r.Gateways {
+		if strings.Contains(g.Log(), canaryDomain) {
+			found = append(found, campaign.LeakedTo("a gateway's log", "", []string{"an address " + canaryDomain}))
 		}
 	}
 	audit, err := r.Outside.Audit(ctx)
