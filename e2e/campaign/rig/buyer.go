@@ -169,6 +169,7 @@ func (j *Journey) remember(began time.Time, g *Gateway, method, where string, re
 		return
 	}
 	j.note(fmt.Sprintf("%s%d payment %s, retry %s", line, reply.Status, payment.State, payment.Retry))
+	j.State = payment.State
 	if payment.Card.RedirectURL != "" {
 		j.processorID = path.Base(payment.Card.RedirectURL)
 	}
@@ -256,8 +257,5 @@ func (j *Journey) reload(ctx context.Context) {
 	}
 	if reply.Status == http.StatusNotFound {
 		j.Gone = true
-	}
-	if payment := paymentIn(j.path(), reply); payment != nil {
-		j.State = payment.State
 	}
 }
