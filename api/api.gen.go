@@ -18,13 +18,18 @@ import (
 
 // Defines values for ActionAction.
 const (
-	ActionActionAbandon       ActionAction = "abandon"
-	ActionActionAddItem       ActionAction = "add_item"
-	ActionActionCheck         ActionAction = "check"
-	ActionActionClearItems    ActionAction = "clear_items"
-	ActionActionFollowPayment ActionAction = "follow_payment"
-	ActionActionPay           ActionAction = "pay"
-	ActionActionPerson        ActionAction = "person"
+	ActionActionAbandon         ActionAction = "abandon"
+	ActionActionAddItem         ActionAction = "add_item"
+	ActionActionCancelSignature ActionAction = "cancel_signature"
+	ActionActionCheck           ActionAction = "check"
+	ActionActionClearItems      ActionAction = "clear_items"
+	ActionActionFollowPayment   ActionAction = "follow_payment"
+	ActionActionMandate         ActionAction = "mandate"
+	ActionActionPay             ActionAction = "pay"
+	ActionActionPerson          ActionAction = "person"
+	ActionActionProspect        ActionAction = "prospect"
+	ActionActionResend          ActionAction = "resend"
+	ActionActionSign            ActionAction = "sign"
 )
 
 // Valid indicates whether the value is a known member of the ActionAction enum.
@@ -34,15 +39,25 @@ func (e ActionAction) Valid() bool {
 		return true
 	case ActionActionAddItem:
 		return true
+	case ActionActionCancelSignature:
+		return true
 	case ActionActionCheck:
 		return true
 	case ActionActionClearItems:
 		return true
 	case ActionActionFollowPayment:
 		return true
+	case ActionActionMandate:
+		return true
 	case ActionActionPay:
 		return true
 	case ActionActionPerson:
+		return true
+	case ActionActionProspect:
+		return true
+	case ActionActionResend:
+		return true
+	case ActionActionSign:
 		return true
 	default:
 		return false
@@ -249,6 +264,7 @@ func (e ProblemRetry) Valid() bool {
 
 // Defines values for ProblemCode.
 const (
+	AccessTokenRefused    ProblemCode = "access_token_refused"
 	AmountDue             ProblemCode = "amount_due"
 	CartChanged           ProblemCode = "cart_changed"
 	CartEmpty             ProblemCode = "cart_empty"
@@ -256,6 +272,9 @@ const (
 	CartInvalid           ProblemCode = "cart_invalid"
 	ClubSystemFailed      ProblemCode = "club_system_failed"
 	ClubSystemUnavailable ProblemCode = "club_system_unavailable"
+	CodeBlocked           ProblemCode = "code_blocked"
+	CodeExpired           ProblemCode = "code_expired"
+	CodeWrong             ProblemCode = "code_wrong"
 	Conflict              ProblemCode = "conflict"
 	ForbiddenOrigin       ProblemCode = "forbidden_origin"
 	Internal              ProblemCode = "internal"
@@ -263,16 +282,25 @@ const (
 	KeyInUse              ProblemCode = "key_in_use"
 	KeyReused             ProblemCode = "key_reused"
 	MalformedRequest      ProblemCode = "malformed_request"
+	MandateNotNeeded      ProblemCode = "mandate_not_needed"
 	MandateRequired       ProblemCode = "mandate_required"
+	MandateSigned         ProblemCode = "mandate_signed"
 	MethodNotAllowed      ProblemCode = "method_not_allowed"
+	MigrationClub         ProblemCode = "migration_club"
+	MigrationContact      ProblemCode = "migration_contact"
+	MigrationNotShared    ProblemCode = "migration_not_shared"
+	MobileUnreachable     ProblemCode = "mobile_unreachable"
+	NoCode                ProblemCode = "no_code"
 	NotFound              ProblemCode = "not_found"
 	NothingDue            ProblemCode = "nothing_due"
 	OfferNotAvailable     ProblemCode = "offer_not_available"
 	PaymentExists         ProblemCode = "payment_exists"
 	PaymentUnderWay       ProblemCode = "payment_under_way"
+	PersonKnown           ProblemCode = "person_known"
 	PersonRequired        ProblemCode = "person_required"
 	ProcessorUnavailable  ProblemCode = "processor_unavailable"
 	RegistrationClosed    ProblemCode = "registration_closed"
+	SmsLimited            ProblemCode = "sms_limited"
 	StaffKeyUnknown       ProblemCode = "staff_key_unknown"
 	StaffOnly             ProblemCode = "staff_only"
 	StorageUnavailable    ProblemCode = "storage_unavailable"
@@ -283,6 +311,8 @@ const (
 // Valid indicates whether the value is a known member of the ProblemCode enum.
 func (e ProblemCode) Valid() bool {
 	switch e {
+	case AccessTokenRefused:
+		return true
 	case AmountDue:
 		return true
 	case CartChanged:
@@ -296,6 +326,12 @@ func (e ProblemCode) Valid() bool {
 	case ClubSystemFailed:
 		return true
 	case ClubSystemUnavailable:
+		return true
+	case CodeBlocked:
+		return true
+	case CodeExpired:
+		return true
+	case CodeWrong:
 		return true
 	case Conflict:
 		return true
@@ -311,9 +347,23 @@ func (e ProblemCode) Valid() bool {
 		return true
 	case MalformedRequest:
 		return true
+	case MandateNotNeeded:
+		return true
 	case MandateRequired:
 		return true
+	case MandateSigned:
+		return true
 	case MethodNotAllowed:
+		return true
+	case MigrationClub:
+		return true
+	case MigrationContact:
+		return true
+	case MigrationNotShared:
+		return true
+	case MobileUnreachable:
+		return true
+	case NoCode:
 		return true
 	case NotFound:
 		return true
@@ -325,11 +375,15 @@ func (e ProblemCode) Valid() bool {
 		return true
 	case PaymentUnderWay:
 		return true
+	case PersonKnown:
+		return true
 	case PersonRequired:
 		return true
 	case ProcessorUnavailable:
 		return true
 	case RegistrationClosed:
+		return true
+	case SmsLimited:
 		return true
 	case StaffKeyUnknown:
 		return true
@@ -469,6 +523,39 @@ func (e SchedulePartKind) Valid() bool {
 	case SchedulePartKindProrata:
 		return true
 	case SchedulePartKindRegistrationFee:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SignatureState.
+const (
+	SignatureAwaitingCode SignatureState = "awaiting_code"
+	SignatureBlocked      SignatureState = "blocked"
+	SignatureCancelled    SignatureState = "cancelled"
+	SignatureExpired      SignatureState = "expired"
+	SignatureNoCode       SignatureState = "no_code"
+	SignatureSigned       SignatureState = "signed"
+	SignatureUnconfirmed  SignatureState = "unconfirmed"
+)
+
+// Valid indicates whether the value is a known member of the SignatureState enum.
+func (e SignatureState) Valid() bool {
+	switch e {
+	case SignatureAwaitingCode:
+		return true
+	case SignatureBlocked:
+		return true
+	case SignatureCancelled:
+		return true
+	case SignatureExpired:
+		return true
+	case SignatureNoCode:
+		return true
+	case SignatureSigned:
+		return true
+	case SignatureUnconfirmed:
 		return true
 	default:
 		return false
@@ -664,12 +751,12 @@ type Contact struct {
 	Status string `json:"status"`
 }
 
-// Debit When the direct debits fall.
+// Debit When the direct debits fall: on a day of the month or of the week, not both. Left out, the club chooses.
 type Debit struct {
 	// Day Day of the month.
 	Day *int `json:"day,omitempty"`
 
-	// From Date of the first debit.
+	// From No debit before this date; the first one is the first such day from here, and from the start date, on.
 	From *string `json:"from,omitempty" validate:"omitempty,datetime=2006-01-02"`
 
 	// WeekDay Day of the week, 1 is Monday.
@@ -737,6 +824,29 @@ type HealthStatus string
 // Id defines model for Id.
 type Id = string
 
+// Mandate defines model for Mandate.
+type Mandate struct {
+	// AttemptsLeft How many codes can still be entered; present while one can.
+	AttemptsLeft *int `json:"attemptsLeft,omitempty"`
+
+	// Iban Masked.
+	//
+	// Example: FR** **** 0189
+	Iban string `json:"iban"`
+
+	// Message What to tell the visitor; present where the state alone does not say it.
+	Message *string `json:"message,omitempty"`
+
+	// ResendAfter When a new code can be asked for; present while one can be.
+	ResendAfter *time.Time `json:"resendAfter,omitempty"`
+
+	// State `no_code`: no code can be entered, because none was sent or whether one was sent is not known; ask for a new one.
+	// `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered, and whether it signed is being
+	// looked up; the same code can be entered again. `signed`: done. `cancelled`: given up. `expired`: the code is too
+	// old. `blocked`: wrong codes too often. After the last two, ask for a new code.
+	State SignatureState `json:"state"`
+}
+
 // Money defines model for Money.
 type Money struct {
 	// Amount Minor units (cents).
@@ -750,10 +860,28 @@ type Money struct {
 
 // NewItem defines model for NewItem.
 type NewItem struct {
-	// Debit When the direct debits fall.
+	// Debit When the direct debits fall: on a day of the month or of the week, not both. Left out, the club chooses.
 	Debit     *Debit  `json:"debit,omitempty"`
 	OfferId   Id      `json:"offerId"`
 	StartDate *string `json:"startDate,omitempty" validate:"omitempty,datetime=2006-01-02"`
+}
+
+// NewMandate defines model for NewMandate.
+type NewMandate struct {
+	Address *Address `json:"address,omitempty"`
+
+	// Bank Its name.
+	Bank *string `json:"bank,omitempty"`
+	Bic  *string `json:"bic,omitempty"`
+
+	// Holder Whose account it is; need not be the buyer.
+	Holder string `json:"holder" validate:"notblank"`
+
+	// Iban Spaces and small letters are taken. Length, form and check digits are checked.
+	Iban string `json:"iban"`
+
+	// ValidFrom Today when left out; not after the first debit.
+	ValidFrom *string `json:"validFrom,omitempty" validate:"omitempty,datetime=2006-01-02"`
 }
 
 // Offer defines model for Offer.
@@ -861,6 +989,19 @@ type Problem struct {
 	// | `registration_closed` | 409 | it is completed, abandoned, expired, or with the club's staff |
 	// | `payment_under_way` | 409 | money may have moved, so this can no longer be undone here |
 	// | `offer_not_available` | 422 | the club does not offer it, now or to this person |
+	// | `mandate_not_needed` | 409 | nothing in the cart is paid by direct debit |
+	// | `mandate_signed` | 409 | the mandate is signed already |
+	// | `no_code` | 409 | there is no code that could be entered or cancelled |
+	// | `code_wrong` | 422 | not the code that was sent; the mandate's `attemptsLeft` counts |
+	// | `code_expired` | 409 | the code is too old, or was ended; ask for a new one |
+	// | `code_blocked` | 409 | too many wrong codes; ask for a new one |
+	// | `sms_limited` | 429 | the person was sent enough codes for now |
+	// | `mobile_unreachable` | 409 | the club system sends no code to this mobile number; correct the person |
+	// | `access_token_refused` | 422 | not, or no longer, the access token of an account |
+	// | `migration_club` | 409 | the person is at this club already, or at one of another chain |
+	// | `migration_contact` | 409 | only prospects, and for a move former members too, can be taken over |
+	// | `migration_not_shared` | 409 | the clubs do not share the person's details |
+	// | `person_known` | 409 | the details are those of the person's account; the club changes them |
 	// | `webhook_untrusted` | 400 | the signature of a webhook does not verify |
 	// | `club_system_failed` | 502 | the club system answered with an error |
 	// | `club_system_unavailable` | 503 | the club system cannot be reached |
@@ -909,6 +1050,19 @@ type ProblemRetry string
 // | `registration_closed` | 409 | it is completed, abandoned, expired, or with the club's staff |
 // | `payment_under_way` | 409 | money may have moved, so this can no longer be undone here |
 // | `offer_not_available` | 422 | the club does not offer it, now or to this person |
+// | `mandate_not_needed` | 409 | nothing in the cart is paid by direct debit |
+// | `mandate_signed` | 409 | the mandate is signed already |
+// | `no_code` | 409 | there is no code that could be entered or cancelled |
+// | `code_wrong` | 422 | not the code that was sent; the mandate's `attemptsLeft` counts |
+// | `code_expired` | 409 | the code is too old, or was ended; ask for a new one |
+// | `code_blocked` | 409 | too many wrong codes; ask for a new one |
+// | `sms_limited` | 429 | the person was sent enough codes for now |
+// | `mobile_unreachable` | 409 | the club system sends no code to this mobile number; correct the person |
+// | `access_token_refused` | 422 | not, or no longer, the access token of an account |
+// | `migration_club` | 409 | the person is at this club already, or at one of another chain |
+// | `migration_contact` | 409 | only prospects, and for a move former members too, can be taken over |
+// | `migration_not_shared` | 409 | the clubs do not share the person's details |
+// | `person_known` | 409 | the details are those of the person's account; the club changes them |
 // | `webhook_untrusted` | 400 | the signature of a webhook does not verify |
 // | `club_system_failed` | 502 | the club system answered with an error |
 // | `club_system_unavailable` | 503 | the club system cannot be reached |
@@ -937,6 +1091,11 @@ type ProductList struct {
 // ProductType defines model for ProductType.
 type ProductType string
 
+// Prospect defines model for Prospect.
+type Prospect struct {
+	AccessToken string `json:"accessToken"`
+}
+
 // Registration defines model for Registration.
 type Registration struct {
 	// Cart As the club system held it when it was last read.
@@ -945,6 +1104,7 @@ type Registration struct {
 	Contact   *Contact  `json:"contact,omitempty"`
 	ExpiresAt time.Time `json:"expiresAt"`
 	Id        Id        `json:"id"`
+	Mandate   *Mandate  `json:"mandate,omitempty"`
 
 	// Message What to tell the visitor; present where the state alone does not say it.
 	Message *string  `json:"message,omitempty"`
@@ -1190,6 +1350,17 @@ type ScheduleRecurrence struct {
 // | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
 type ScheduleRules = []string
 
+// Signature defines model for Signature.
+type Signature struct {
+	Code string `json:"code"`
+}
+
+// SignatureState `no_code`: no code can be entered, because none was sent or whether one was sent is not known; ask for a new one.
+// `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered, and whether it signed is being
+// looked up; the same code can be entered again. `signed`: done. `cancelled`: given up. `expired`: the code is too
+// old. `blocked`: wrong codes too often. After the last two, ask for a new code.
+type SignatureState string
+
 // StartCardPayment defines model for StartCardPayment.
 type StartCardPayment struct {
 	Method PaymentMethod `json:"method"`
@@ -1299,8 +1470,32 @@ type AddItemParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
+// CreateMandateParams defines parameters for CreateMandate.
+type CreateMandateParams struct {
+	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+}
+
+// SignMandateParams defines parameters for SignMandate.
+type SignMandateParams struct {
+	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+}
+
+// ResendCodeParams defines parameters for ResendCode.
+type ResendCodeParams struct {
+	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+}
+
 // StartPaymentParams defines parameters for StartPayment.
 type StartPaymentParams struct {
+	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+}
+
+// MigrateProspectParams defines parameters for MigrateProspect.
+type MigrateProspectParams struct {
 	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
@@ -1311,11 +1506,20 @@ type StartRegistrationJSONRequestBody = StartRegistration
 // AddItemJSONRequestBody defines body for AddItem for application/json ContentType.
 type AddItemJSONRequestBody = NewItem
 
+// CreateMandateJSONRequestBody defines body for CreateMandate for application/json ContentType.
+type CreateMandateJSONRequestBody = NewMandate
+
+// SignMandateJSONRequestBody defines body for SignMandate for application/json ContentType.
+type SignMandateJSONRequestBody = Signature
+
 // StartPaymentJSONRequestBody defines body for StartPayment for application/json ContentType.
 type StartPaymentJSONRequestBody = StartPayment
 
 // PutPersonJSONRequestBody defines body for PutPerson for application/json ContentType.
 type PutPersonJSONRequestBody = Person
+
+// MigrateProspectJSONRequestBody defines body for MigrateProspect for application/json ContentType.
+type MigrateProspectJSONRequestBody = Prospect
 
 // AsStartCardPayment returns the union data inside the StartPayment as a StartCardPayment
 func (t StartPayment) AsStartCardPayment() (StartCardPayment, error) {
@@ -1528,6 +1732,18 @@ type ServerInterface interface {
 	// AddItem Add an offer to the cart
 	// (POST /v1/registrations/{id}/items)
 	AddItem(ctx echo.Context, id RegistrationId, params AddItemParams) error
+	// CreateMandate Create the direct debit mandate and send the SMS code
+	// (POST /v1/registrations/{id}/mandate)
+	CreateMandate(ctx echo.Context, id RegistrationId, params CreateMandateParams) error
+	// CancelSignature Give the signature up
+	// (DELETE /v1/registrations/{id}/mandate/signature)
+	CancelSignature(ctx echo.Context, id RegistrationId) error
+	// SignMandate Sign the mandate with the code from the SMS
+	// (POST /v1/registrations/{id}/mandate/signature)
+	SignMandate(ctx echo.Context, id RegistrationId, params SignMandateParams) error
+	// ResendCode Send a new code
+	// (POST /v1/registrations/{id}/mandate/signature/resend)
+	ResendCode(ctx echo.Context, id RegistrationId, params ResendCodeParams) error
 	// GetPayment The registration's latest payment
 	// (GET /v1/registrations/{id}/payment)
 	GetPayment(ctx echo.Context, id RegistrationId) error
@@ -1537,6 +1753,9 @@ type ServerInterface interface {
 	// PutPerson Fill in or correct the buyer's details
 	// (PUT /v1/registrations/{id}/person)
 	PutPerson(ctx echo.Context, id RegistrationId) error
+	// MigrateProspect You know me already
+	// (POST /v1/registrations/{id}/prospect)
+	MigrateProspect(ctx echo.Context, id RegistrationId, params MigrateProspectParams) error
 }
 
 // ServerInterfaceWrapper converts echo contexts to parameters.
@@ -1823,6 +2042,136 @@ func (w *ServerInterfaceWrapper) AddItem(ctx echo.Context) error {
 	return err
 }
 
+// CreateMandate converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateMandate(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id RegistrationId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateMandateParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateMandate(ctx, id, params)
+	return err
+}
+
+// CancelSignature converts echo context to params.
+func (w *ServerInterfaceWrapper) CancelSignature(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id RegistrationId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CancelSignature(ctx, id)
+	return err
+}
+
+// SignMandate converts echo context to params.
+func (w *ServerInterfaceWrapper) SignMandate(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id RegistrationId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SignMandateParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SignMandate(ctx, id, params)
+	return err
+}
+
+// ResendCode converts echo context to params.
+func (w *ServerInterfaceWrapper) ResendCode(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id RegistrationId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ResendCodeParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ResendCode(ctx, id, params)
+	return err
+}
+
 // GetPayment converts echo context to params.
 func (w *ServerInterfaceWrapper) GetPayment(ctx echo.Context) error {
 	var err error
@@ -1893,6 +2242,44 @@ func (w *ServerInterfaceWrapper) PutPerson(ctx echo.Context) error {
 	return err
 }
 
+// MigrateProspect converts echo context to params.
+func (w *ServerInterfaceWrapper) MigrateProspect(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id RegistrationId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params MigrateProspectParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.MigrateProspect(ctx, id, params)
+	return err
+}
+
 // This is a simple interface which specifies echo.Route addition functions which
 // are present on both echo.Echo and echo.Group, since we want to allow using
 // either of them for path registration
@@ -1951,6 +2338,11 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/registrations/:id/items", wrapper.ClearItems, options.OperationMiddlewares["clearItems"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/items", wrapper.AddItem, options.OperationMiddlewares["addItem"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/check", wrapper.CheckCart, options.OperationMiddlewares["checkCart"]...)
+	router.POST(options.BaseURL+"/v1/registrations/:id/mandate", wrapper.CreateMandate, options.OperationMiddlewares["createMandate"]...)
+	router.DELETE(options.BaseURL+"/v1/registrations/:id/mandate/signature", wrapper.CancelSignature, options.OperationMiddlewares["cancelSignature"]...)
+	router.POST(options.BaseURL+"/v1/registrations/:id/mandate/signature", wrapper.SignMandate, options.OperationMiddlewares["signMandate"]...)
+	router.POST(options.BaseURL+"/v1/registrations/:id/mandate/signature/resend", wrapper.ResendCode, options.OperationMiddlewares["resendCode"]...)
+	router.POST(options.BaseURL+"/v1/registrations/:id/prospect", wrapper.MigrateProspect, options.OperationMiddlewares["migrateProspect"]...)
 	router.GET(options.BaseURL+"/v1/registrations/:id/payment", wrapper.GetPayment, options.OperationMiddlewares["getPayment"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/payment", wrapper.StartPayment, options.OperationMiddlewares["startPayment"]...)
 	router.GET(options.BaseURL+"/healthz", wrapper.GetHealth, options.OperationMiddlewares["getHealth"]...)
@@ -2426,6 +2818,167 @@ func (response AddItemdefaultApplicationProblemPlusJSONResponse) VisitAddItemRes
 	return err
 }
 
+type CreateMandateRequestObject struct {
+	Id     RegistrationId `json:"id"`
+	Params CreateMandateParams
+	Body   *CreateMandateJSONRequestBody
+}
+
+type CreateMandateResponseObject interface {
+	VisitCreateMandateResponse(w http.ResponseWriter) error
+}
+
+type CreateMandate201JSONResponse Registration
+
+func (response CreateMandate201JSONResponse) VisitCreateMandateResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateMandatedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateMandatedefaultApplicationProblemPlusJSONResponse) VisitCreateMandateResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CancelSignatureRequestObject struct {
+	Id RegistrationId `json:"id"`
+}
+
+type CancelSignatureResponseObject interface {
+	VisitCancelSignatureResponse(w http.ResponseWriter) error
+}
+
+type CancelSignature200JSONResponse Registration
+
+func (response CancelSignature200JSONResponse) VisitCancelSignatureResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CancelSignaturedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CancelSignaturedefaultApplicationProblemPlusJSONResponse) VisitCancelSignatureResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignMandateRequestObject struct {
+	Id     RegistrationId `json:"id"`
+	Params SignMandateParams
+	Body   *SignMandateJSONRequestBody
+}
+
+type SignMandateResponseObject interface {
+	VisitSignMandateResponse(w http.ResponseWriter) error
+}
+
+type SignMandate201JSONResponse Registration
+
+func (response SignMandate201JSONResponse) VisitSignMandateResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignMandatedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SignMandatedefaultApplicationProblemPlusJSONResponse) VisitSignMandateResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResendCodeRequestObject struct {
+	Id     RegistrationId `json:"id"`
+	Params ResendCodeParams
+}
+
+type ResendCodeResponseObject interface {
+	VisitResendCodeResponse(w http.ResponseWriter) error
+}
+
+type ResendCode201JSONResponse Registration
+
+func (response ResendCode201JSONResponse) VisitResendCodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResendCodedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ResendCodedefaultApplicationProblemPlusJSONResponse) VisitResendCodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetPaymentRequestObject struct {
 	Id RegistrationId `json:"id"`
 }
@@ -2574,6 +3127,47 @@ func (response PutPersondefaultApplicationProblemPlusJSONResponse) VisitPutPerso
 	return err
 }
 
+type MigrateProspectRequestObject struct {
+	Id     RegistrationId `json:"id"`
+	Params MigrateProspectParams
+	Body   *MigrateProspectJSONRequestBody
+}
+
+type MigrateProspectResponseObject interface {
+	VisitMigrateProspectResponse(w http.ResponseWriter) error
+}
+
+type MigrateProspect201JSONResponse Registration
+
+func (response MigrateProspect201JSONResponse) VisitMigrateProspectResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type MigrateProspectdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response MigrateProspectdefaultApplicationProblemPlusJSONResponse) VisitMigrateProspectResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
 	// GetHealth The process is alive
@@ -2612,6 +3206,18 @@ type StrictServerInterface interface {
 	// AddItem Add an offer to the cart
 	// (POST /v1/registrations/{id}/items)
 	AddItem(ctx context.Context, request AddItemRequestObject) (AddItemResponseObject, error)
+	// CreateMandate Create the direct debit mandate and send the SMS code
+	// (POST /v1/registrations/{id}/mandate)
+	CreateMandate(ctx context.Context, request CreateMandateRequestObject) (CreateMandateResponseObject, error)
+	// CancelSignature Give the signature up
+	// (DELETE /v1/registrations/{id}/mandate/signature)
+	CancelSignature(ctx context.Context, request CancelSignatureRequestObject) (CancelSignatureResponseObject, error)
+	// SignMandate Sign the mandate with the code from the SMS
+	// (POST /v1/registrations/{id}/mandate/signature)
+	SignMandate(ctx context.Context, request SignMandateRequestObject) (SignMandateResponseObject, error)
+	// ResendCode Send a new code
+	// (POST /v1/registrations/{id}/mandate/signature/resend)
+	ResendCode(ctx context.Context, request ResendCodeRequestObject) (ResendCodeResponseObject, error)
 	// GetPayment The registration's latest payment
 	// (GET /v1/registrations/{id}/payment)
 	GetPayment(ctx context.Context, request GetPaymentRequestObject) (GetPaymentResponseObject, error)
@@ -2621,6 +3227,9 @@ type StrictServerInterface interface {
 	// PutPerson Fill in or correct the buyer's details
 	// (PUT /v1/registrations/{id}/person)
 	PutPerson(ctx context.Context, request PutPersonRequestObject) (PutPersonResponseObject, error)
+	// MigrateProspect You know me already
+	// (POST /v1/registrations/{id}/prospect)
+	MigrateProspect(ctx context.Context, request MigrateProspectRequestObject) (MigrateProspectResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx echo.Context, request any) (any, error)
@@ -2980,6 +3589,155 @@ func (sh *strictHandler) AddItem(ctx echo.Context, id RegistrationId, params Add
 	return nil
 }
 
+// CreateMandate operation middleware
+func (sh *strictHandler) CreateMandate(ctx echo.Context, id RegistrationId, params CreateMandateParams) error {
+	var request CreateMandateRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body CreateMandateJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateMandate(ctx.Request().Context(), request.(CreateMandateRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateMandate")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateMandateResponseObject); ok {
+		return validResponse.VisitCreateMandateResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CancelSignature operation middleware
+func (sh *strictHandler) CancelSignature(ctx echo.Context, id RegistrationId) error {
+	var request CancelSignatureRequestObject
+
+	request.Id = id
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CancelSignature(ctx.Request().Context(), request.(CancelSignatureRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CancelSignature")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CancelSignatureResponseObject); ok {
+		return validResponse.VisitCancelSignatureResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SignMandate operation middleware
+func (sh *strictHandler) SignMandate(ctx echo.Context, id RegistrationId, params SignMandateParams) error {
+	var request SignMandateRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body SignMandateJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SignMandate(ctx.Request().Context(), request.(SignMandateRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SignMandate")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SignMandateResponseObject); ok {
+		return validResponse.VisitSignMandateResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResendCode operation middleware
+func (sh *strictHandler) ResendCode(ctx echo.Context, id RegistrationId, params ResendCodeParams) error {
+	var request ResendCodeRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResendCode(ctx.Request().Context(), request.(ResendCodeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResendCode")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResendCodeResponseObject); ok {
+		return validResponse.VisitResendCodeResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetPayment operation middleware
 func (sh *strictHandler) GetPayment(ctx echo.Context, id RegistrationId) error {
 	var request GetPaymentRequestObject
@@ -3096,6 +3854,55 @@ func (sh *strictHandler) PutPerson(ctx echo.Context, id RegistrationId) error {
 		return err
 	} else if validResponse, ok := response.(PutPersonResponseObject); ok {
 		return validResponse.VisitPutPersonResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// MigrateProspect operation middleware
+func (sh *strictHandler) MigrateProspect(ctx echo.Context, id RegistrationId, params MigrateProspectParams) error {
+	var request MigrateProspectRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body MigrateProspectJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.MigrateProspect(ctx.Request().Context(), request.(MigrateProspectRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "MigrateProspect")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(MigrateProspectResponseObject); ok {
+		return validResponse.VisitMigrateProspectResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -15,14 +15,14 @@ import (
 type NewItem struct {
 	OfferID   string `json:"offerId"`
 	StartDate string `json:"startDate,omitempty"` // YYYY-MM-DD
-	Debit     *Debit `json:"debit,omitempty"`
+	Debit     *Debit `json:"debit,omitempty"`     // in the cart, with the day of the first debit
 }
 
 // Debit says when the direct debits of an item fall.
 type Debit struct {
 	Day     *int   `json:"day,omitempty"`     // of the month
 	WeekDay *int   `json:"weekDay,omitempty"` // 1 is Monday
-	From    string `json:"from,omitempty"`    // YYYY-MM-DD
+	From    string `json:"from,omitempty"`    // YYYY-MM-DD: not before; in the cart, the day of the first debit
 }
 
 // Item is what the visitor asked for, once it is in the cart.
@@ -62,10 +62,12 @@ func (f *Registrations) AddItem(ctx context.Context, id, token string, item NewI
 		if r.Contact == nil {
 			return &Error{Code: PersonRequired, Detail: "The buyer's details come before the items."}
 		}
-		offers, err := f.offers(ctx, r, []NewItem{item}, "")
+		items := []NewItem{item}
+		offers, err := f.offers(ctx, r, at, items, "")
 		if err != nil {
 			return err
 		}
+		item := items[0]
 		if r.Sale == "" || f.articleArrived(ctx, r, at, offers[0].IRI) {
 			return f.rebuild(ctx, r, at, append(r.wishes(), item))
 		}
@@ -90,7 +92,7 @@ func (r *Registration) wishes() []NewItem {
 // when an item was added and the answer, or the registration, could not be
 // kept; the club system cannot take an article out again.
 func (f *Registrations) rebuild(ctx context.Context, r *Registration, at Club, items []NewItem) error {
-	offers, err := f.offers(ctx, r, items, "")
+	offers, err := f.offers(ctx, r, at, items, "")
 	if err != nil {
 		return err
 	}
@@ -147,9 +149,9 @@ func (f *Registrations) Check(ctx context.Context, id, token string) (Cart, erro
 }
 
 // offers finds the offers that items ask for, and tells at once everything
-// that is wrong with the items. pointer says where the items stand in the
-// request: a pattern for the index, or empty for the body itself.
-func (f *Registrations) offers(ctx context.Context, r *Registration, items []NewItem, pointer string) ([]Offer, error) {
+// that is wrong with the items, whose debits it completes. pointer says where the
+// items stand in the request: a pattern for the index, or empty for the body itself.
+func (f *Registrations) offers(ctx context.Context, r *Registration, seller Club, items []NewItem, pointer string) ([]Offer, error) {
 	query := ProductQuery{ClientToken: r.ClientToken, ClubID: r.ClubID, Channel: r.Channel}
 	offers := make([]Offer, len(items))
 	failure := &Error{Code: InvalidRequest}
@@ -167,6 +169,12 @@ func (f *Registrations) offers(ctx context.Context, r *Registration, items []New
 			return nil, err
 		case offer.NeedsOne(NeedsStartDate) && item.StartDate == "":
 			failure.Fields = append(failure.Fields, FieldProblem{at + "/startDate", "This offer needs a start date."})
+		case item.Debit != nil:
+			debit, wrong, err := f.completeDebit(ctx, seller, item, offer, at+"/debit")
+			if err != nil {
+				return nil, err
+			}
+			items[i].Debit, failure.Fields = debit, append(failure.Fields, wrong...)
 		}
 		offers[i] = offer
 	}
@@ -194,13 +202,7 @@ func (f *Registrations) createSale(ctx context.Context, r *Registration, at Club
 // addArticle adds an item to the sale. When the answer got lost, the cart that
 // is read next tells whether the article is there.
 func (f *Registrations) addArticle(ctx context.Context, r *Registration, at Club, item NewItem, offer Offer) error {
-	article := club.NewArticle{Offer: offer.IRI, StartDate: item.StartDate}
-	if item.Debit != nil {
-		article.RepaymentSchedule = &club.RepaymentScheduleRequest{
-			SpecificDay: item.Debit.Day != nil || item.Debit.WeekDay != nil,
-			DebitDay:    item.Debit.Day, DebitWeekDay: item.Debit.WeekDay, StartDate: item.Debit.From,
-		}
-	}
+	article := club.NewArticle{Offer: offer.IRI, StartDate: item.StartDate, RepaymentSchedule: item.Debit.wire()}
 	err := f.cfg.Club.AddArticle(ctx, at.Scope, r.Sale, article)
 	if club.OutcomeOf(err) == club.Unknown && f.articleArrived(ctx, r, at, offer.IRI) {
 		err = nil
@@ -251,14 +253,14 @@ func (f *Registrations) readCart(ctx context.Context, r *Registration, at Club) 
 	if r.SaleState == "" {
 		r.SaleState = sale.State
 	}
-	r.Cart = cartOf(sale, check, r.Items)
+	r.Cart = cartOf(sale, check, r.Items, r.needsMandate())
 	if r.Cart.Currency == "" {
 		r.Cart.Currency = at.Currency
 	}
 	return nil
 }
 
-func cartOf(sale club.Sale, check club.SaleCheck, items []Item) Cart {
+func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing bool) Cart {
 	cart := Cart{Total: sale.TotalTI, Currency: sale.Currency, Valid: check.Valid}
 	asked := slices.Clone(items)
 	for _, article := range sale.Articles {
@@ -277,9 +279,8 @@ func cartOf(sale club.Sale, check club.SaleCheck, items []Item) Cart {
 		cart.Problems = append(cart.Problems, problemOf(club.Violation{}))
 	}
 	const mandate = "api.error.sale.mandate-required"
-	wanted := slices.ContainsFunc(items, func(item Item) bool { return item.Mandate })
 	told := slices.ContainsFunc(check.Violations, func(v club.Violation) bool { return v.Code == mandate })
-	if wanted && !told { // our own rule, whether the club system has it or not
+	if mandateMissing && !told { // our own rule, whether the club system has it or not
 		cart.Valid, cart.Problems = false, append(cart.Problems, problemOf(club.Violation{Code: mandate}))
 	}
 	return cart
@@ -296,7 +297,7 @@ func problemOf(v club.Violation) CartProblem {
 	case "api.error.sale.article.start-date-required":
 		return CartProblem{"start_date_required", "One of the offers needs a start date."}
 	case "api.error.sale.mandate-required":
-		return CartProblem{"mandate_required", "A direct debit mandate has to be signed first."}
+		return CartProblem{string(MandateRequired), "A direct debit mandate has to be signed first."}
 	case "api.error.sale.contact-incomplete":
 		return CartProblem{"person_incomplete", "The club needs more of your details."}
 	case "api.error.sale.article.debit-day-not-allowed":

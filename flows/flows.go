@@ -15,6 +15,8 @@ import (
 	"context"
 	"iter"
 	"time"
+
+	"frontdesk/upstream/club"
 )
 
 // Store is what the journeys need of Redis. Every write is one atomic script;
@@ -67,6 +69,16 @@ type Store interface {
 	Notes(ctx context.Context, id PaymentID) ([]Note, error)
 	// Audit appends to the audit stream, which is bounded and in plain.
 	Audit(ctx context.Context, entry AuditEntry) error
+
+	// TakeSMS counts an SMS code for a subject, unless a limit is used up. It answers
+	// with the instant from which the next one is allowed. A repeated id counts once.
+	TakeSMS(ctx context.Context, subject, id string, now time.Time, limits []SMSLimit) (allowed bool, next time.Time, err error)
+	// GiveBackSMS takes a counted code back.
+	GiveBackSMS(ctx context.Context, subject, id string) error
+	// Transfer reads the move to another club that a contact has begun. ErrNotFound.
+	Transfer(ctx context.Context, contact club.IRI) (*Transfer, error)
+	// SaveTransfer stores a contact's move if its version is still t.Version, and counts the version up.
+	SaveTransfer(ctx context.Context, contact club.IRI, t *Transfer, keep time.Duration) error
 
 	// Once tells whether this is the first call with this name within the period.
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)

@@ -7,6 +7,7 @@ import (
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 )
@@ -24,6 +25,7 @@ type derived struct {
 	id   []byte // names the key in front of what it sealed
 	aead cipher.AEAD
 	mac  []byte
+	hide []byte
 }
 
 // keyIDLength is enough to tell a handful of keys apart.
@@ -65,7 +67,7 @@ func derive(secret []byte) (derived, error) {
 	if err != nil {
 		return derived{}, err
 	}
-	return derived{id: expand("id", keyIDLength), aead: aead, mac: expand("mac", 32)}, nil
+	return derived{id: expand("id", keyIDLength), aead: aead, mac: expand("mac", 32), hide: expand("hide", 32)}, nil
 }
 
 // Seal encrypts and authenticates; name is what the text belongs to, and the
@@ -102,6 +104,23 @@ func (k *Keyring) Verify(text, signature []byte) bool {
 		}
 	}
 	return false
+}
+
+// Hide makes a name, in hex, out of a text that could be guessed from a plain
+// hash, such as a contact's identifier. The purpose keeps names for one thing
+// apart from those for another.
+func (k *Keyring) Hide(purpose, text string) string { return k.HideWithEach(purpose, text)[0] }
+
+// HideWithEach is Hide with every key of the ring, the current one first, for
+// names that were made before a rotation. The first eight characters tell the key.
+func (k *Keyring) HideWithEach(purpose, text string) []string {
+	names := make([]string, len(k.keys))
+	for i, key := range k.keys {
+		h := hmac.New(sha256.New, key.hide)
+		fmt.Fprintf(h, "%d:%s%s", len(purpose), purpose, text)
+		names[i] = hex.EncodeToString(h.Sum(bytes.Clone(key.id)))
+	}
+	return names
 }
 
 func (d derived) sign(text []byte) []byte {

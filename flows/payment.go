@@ -131,6 +131,8 @@ func (r *Registration) payable(method Method) error {
 		return &Error{Code: PersonRequired, Detail: "The buyer's details are missing."}
 	case len(r.Items) == 0:
 		return &Error{Code: CartEmpty, Detail: "There is nothing in the cart."}
+	case r.Prospect != nil && !r.Prospect.Done:
+		return &Error{Code: CartInvalid, Detail: "Your account is not in this registration yet. Please bring it in again, or give your details."}
 	case r.needsMandate():
 		return &Error{Code: MandateRequired, Detail: "An offer in the cart needs a signed direct debit mandate before it can be paid."}
 	case !r.Cart.Valid:
@@ -141,15 +143,6 @@ func (r *Registration) payable(method Method) error {
 		return &Error{Code: AmountDue, Detail: "There is an amount to pay, so the cart cannot be settled as free."}
 	}
 	return nil
-}
-
-func (r *Registration) needsMandate() bool {
-	for _, item := range r.Items {
-		if item.Mandate {
-			return true
-		}
-	}
-	return false
 }
 
 // agreed lists what the amount is for, to be compared before it is settled.

@@ -74,7 +74,7 @@ func (f *Registrations) Start(ctx context.Context, in NewRegistration) (View, st
 		}
 		return View{}, "", err
 	}
-	offers, err := f.offers(ctx, r, in.Items, "/items/%d")
+	offers, err := f.offers(ctx, r, at, in.Items, "/items/%d")
 	if err != nil {
 		return View{}, "", err
 	}
@@ -110,8 +110,11 @@ func (f *Registrations) Get(ctx context.Context, id, token string) (View, error)
 	if p != nil && !p.State.Final() && f.phase(r, p) != Attention {
 		p = f.nudge(ctx, p)
 	}
-	if p != nil && p.State == Recorded && r.Contact != nil && r.Contact.Status == statusTemp {
+	if p != nil && p.State == Recorded && r.Contact != nil && (r.Contact.Status == statusTemp || r.Contact.Status == club.StatusProspect) {
 		f.refreshContact(ctx, r)
+	}
+	if r.Mandate != nil && r.Mandate.State == SignatureUnconfirmed {
+		r = f.confirmMandate(ctx, r)
 	}
 	return f.view(r, p), nil
 }
@@ -154,12 +157,20 @@ func (f *Registrations) nudge(ctx context.Context, p *Payment) *Payment {
 // and a new sale with the same items, since the club system changes neither.
 func (f *Registrations) PutPerson(ctx context.Context, id, token string, person Person) (View, error) {
 	return f.change(ctx, id, token, func(r *Registration, at Club) error {
+		if r.Prospect != nil && r.Prospect.Migrated {
+			return &Error{Code: PersonKnown, Detail: "The club knows you already, and has your details. Please have it change them."}
+		}
 		items := r.wishes()
-		offers, err := f.offers(ctx, r, items, "/items/%d")
+		offers, err := f.offers(ctx, r, at, items, "/items/%d")
 		if err != nil {
 			return err
 		}
-		return f.fill(ctx, r, at, person, items, offers)
+		if err := f.fill(ctx, r, at, person, items, offers); err != nil {
+			return err
+		}
+		r.Prospect = nil
+		f.dropMandate(ctx, r, at)
+		return nil
 	})
 }
 
@@ -174,6 +185,11 @@ func (f *Registrations) Abandon(ctx context.Context, id, token string) (View, er
 			return View{}, err
 		}
 	}
+	if r.Mandate != nil && r.Mandate.takesCode() {
+		if at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID); err == nil {
+			f.codes().drop(ctx, at.Scope, r.Mandate.Signature)
+		}
+	}
 	r.State = Abandoned
 	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
 		return View{}, storageFailed(err)
@@ -184,18 +200,7 @@ func (f *Registrations) Abandon(ctx context.Context, id, token string) (View, er
 // change runs one change of a registration that is open, and saves it unless
 // somebody else changed it meanwhile.
 func (f *Registrations) change(ctx context.Context, id, token string, edit func(*Registration, Club) error) (View, error) {
-	r, p, err := f.load(ctx, id, token)
-	if err != nil {
-		return View{}, err
-	}
-	switch f.phase(r, p) {
-	case Open:
-	case Paying:
-		return View{}, &Error{Code: CartFrozen, Detail: "A payment is under way, so the cart cannot change."}
-	default:
-		return View{}, closed(f.phase(r, p))
-	}
-	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	r, p, at, err := f.editable(ctx, id, token)
 	if err != nil {
 		return View{}, err
 	}
@@ -206,6 +211,23 @@ func (f *Registrations) change(ctx context.Context, id, token string, edit func(
 		return View{}, storageFailed(err)
 	}
 	return f.view(r, p), nil
+}
+
+// editable reads a registration that is open, with its club.
+func (f *Registrations) editable(ctx context.Context, id, token string) (*Registration, *Payment, Club, error) {
+	r, p, err := f.load(ctx, id, token)
+	if err != nil {
+		return nil, nil, Club{}, err
+	}
+	switch f.phase(r, p) {
+	case Open:
+	case Paying:
+		return nil, nil, Club{}, &Error{Code: CartFrozen, Detail: "A payment is under way, so the cart cannot change."}
+	default:
+		return nil, nil, Club{}, closed(f.phase(r, p))
+	}
+	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	return r, p, at, err
 }
 
 func closed(phase RegistrationState) error {

@@ -41,7 +41,9 @@ type Registration struct {
 	SaleState   string            `json:"saleState,omitempty"` // what the club system calls a sale that nothing has settled: that of a new one
 	Items       []Item            `json:"items,omitempty"`     // what the visitor asked for
 	Cart        Cart              `json:"cart"`                // the sale as it was last read
-	Generation  int               `json:"generation"`          // number of payments begun
+	Mandate     *Mandate          `json:"mandate,omitempty"`
+	Prospect    *Prospect         `json:"prospect,omitempty"`
+	Generation  int               `json:"generation"` // number of payments begun
 	CreatedAt   time.Time         `json:"createdAt"`
 	ExpiresAt   time.Time         `json:"expiresAt"`
 	// Rebuilt: its payment was brought back from the processor. Redis no longer
@@ -96,7 +98,7 @@ func (f *Registrations) view(r *Registration, p *Payment) View {
 	switch v.Phase {
 	case Open:
 		v.Methods = r.methods()
-		v.Actions = openActions(r, len(v.Methods) > 0)
+		v.Actions = openActions(r, len(v.Methods) > 0, f.cfg.Now())
 	case Paying:
 		v.Actions = []string{"follow_payment"}
 		if p.View().Retry == "new" || p.State == Priced {
@@ -113,16 +115,24 @@ func (f *Registrations) view(r *Registration, p *Payment) View {
 	return v
 }
 
-func openActions(r *Registration, payable bool) []string {
+func openActions(r *Registration, payable bool, now time.Time) []string {
+	actions := []string{"person", "abandon"}
 	switch {
 	case r.Contact == nil:
-		return []string{"person", "abandon"}
-	case len(r.Items) == 0:
-		return []string{"add_item", "person", "abandon"}
+		return actions
+	case r.Prospect != nil && r.Prospect.Done:
+		actions = []string{"abandon"} // the details are the club's
+	case r.Prospect != nil && r.Prospect.Migrated:
+		actions = []string{"prospect", "abandon"}
+	case r.Sale != "":
+		actions = []string{"person", "prospect", "abandon"}
 	}
-	actions := []string{"check", "add_item", "clear_items", "person", "abandon"}
+	if len(r.Items) == 0 {
+		return append([]string{"add_item"}, actions...)
+	}
+	actions = append([]string{"check", "add_item", "clear_items"}, actions...)
 	if payable {
 		actions = append([]string{"pay"}, actions...)
 	}
-	return actions
+	return append(r.mandateActions(now), actions...)
 }

@@ -14,7 +14,7 @@ import (
 func TestPhases(t *testing.T) {
 	t.Parallel()
 	waiting := []string{"follow_payment"}
-	again := []string{"pay", "check", "add_item", "clear_items", "person", "abandon"}
+	again := []string{"pay", "check", "add_item", "clear_items", "person", "prospect", "abandon"}
 	for state, want := range map[flows.PaymentState]struct {
 		phase   flows.RegistrationState
 		actions []string

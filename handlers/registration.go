@@ -72,13 +72,18 @@ func pathOf(id string) string { return "/v1/registrations/" + id }
 
 // actionLinks says how each action is asked for.
 var actionLinks = map[string]api.Action{
-	"person":         {Method: api.PUT, Href: "/person"},
-	"add_item":       {Method: api.POST, Href: "/items"},
-	"clear_items":    {Method: api.DELETE, Href: "/items"},
-	"check":          {Method: api.POST, Href: "/check"},
-	"pay":            {Method: api.POST, Href: "/payment"},
-	"follow_payment": {Method: api.GET, Href: "/payment"},
-	"abandon":        {Method: api.DELETE, Href: ""},
+	"person":           {Method: api.PUT, Href: "/person"},
+	"add_item":         {Method: api.POST, Href: "/items"},
+	"clear_items":      {Method: api.DELETE, Href: "/items"},
+	"check":            {Method: api.POST, Href: "/check"},
+	"prospect":         {Method: api.POST, Href: "/prospect"},
+	"mandate":          {Method: api.POST, Href: "/mandate"},
+	"sign":             {Method: api.POST, Href: "/mandate/signature"},
+	"resend":           {Method: api.POST, Href: "/mandate/signature/resend"},
+	"cancel_signature": {Method: api.DELETE, Href: "/mandate/signature"},
+	"pay":              {Method: api.POST, Href: "/payment"},
+	"follow_payment":   {Method: api.GET, Href: "/payment"},
+	"abandon":          {Method: api.DELETE, Href: ""},
 }
 
 // registrationOf puts a registration into the words of the contract.
@@ -89,6 +94,9 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 	}
 	if view.Contact != nil {
 		out.Contact = &api.Contact{Number: view.Contact.Number, Status: view.Contact.Status}
+	}
+	if view.Mandate != nil {
+		out.Mandate = mandateOf(view.Mandate)
 	}
 	if view.Payment != nil {
 		payment := s.paymentOf(view.Payment)

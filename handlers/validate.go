@@ -36,6 +36,7 @@ var bodies = map[string]func(body []byte) any{
 	"startRegistration": func([]byte) any { return new(api.StartRegistration) },
 	"putPerson":         func([]byte) any { return new(api.Person) },
 	"addItem":           func([]byte) any { return new(api.NewItem) },
+	"createMandate":     func([]byte) any { return new(api.NewMandate) },
 	"startPayment":      paymentBody,
 }
 

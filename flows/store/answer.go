@@ -39,7 +39,10 @@ const (
 //
 // KEYS  1 answer
 // ARGV  1 fingerprint of the request  2 owner  3 time to live of the reservation, ms
-// Returns {"first"}, {"running"}, {"reused"} or {"done", answer}.
+//
+//	4… fingerprints of the same request by older keys
+//
+// Returns {"first"}, {"running"}, {"reused"}, {"done", answer}, or {"unreadable"} when the key of its fingerprint is not known.
 var beginAnswer = redis.NewScript(`
 local held = redis.call('HMGET', KEYS[1], 'fingerprint', 'owner', 'answer')
 if not held[1] then
@@ -47,7 +50,15 @@ if not held[1] then
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
   return {'first'}
 end
-if held[1] ~= ARGV[1] then return {'reused'} end
+local same, known = false, false
+for i, mine in ipairs(ARGV) do
+  if i == 1 or i > 3 then
+    same = same or held[1] == mine
+    known = known or string.sub(held[1], 1, 8) == string.sub(mine, 1, 8)
+  end
+end
+if not known then return {'unreadable'} end
+if not same then return {'reused'} end
 if held[3] then return {'done', held[3]} end
 if held[2] == ARGV[2] then return {'first'} end
 return {'running'}
@@ -75,11 +86,18 @@ if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])
 `)
 
-// BeginAnswer reserves an idempotency key within a scope (a holder and a
-// route) for the request with this fingerprint. owner names the attempt.
-func (s *Store) BeginAnswer(ctx context.Context, scope, key, fingerprint, owner string) (Begun, Answer, error) {
+// BeginAnswer reserves an idempotency key within a scope (a holder and a route)
+// for a request, of which a fingerprint is kept. It is made with a key: a body
+// may hold little that is not known, such as a bank account, and a plain hash
+// of it could be found by trying. owner names the attempt.
+func (s *Store) BeginAnswer(ctx context.Context, scope, key, request, owner string) (Begun, Answer, error) {
 	at := answerKey(scope, key)
-	reply, err := s.run(ctx, beginAnswer, []string{at}, fingerprint, owner, runningFor.Milliseconds())
+	prints := s.keys.HideWithEach("request", request)
+	args := []any{prints[0], owner, runningFor.Milliseconds()}
+	for _, print := range prints[1:] {
+		args = append(args, print)
+	}
+	reply, err := s.run(ctx, beginAnswer, []string{at}, args...)
 	if err != nil {
 		return "", Answer{}, unavailable(err)
 	}
@@ -88,6 +106,9 @@ func (s *Store) BeginAnswer(ctx context.Context, scope, key, fingerprint, owner 
 		return "", Answer{}, unavailable(errReply)
 	}
 	begun, _ := fields[0].(string)
+	if begun == "unreadable" {
+		return "", Answer{}, unavailable(flows.ErrSealed)
+	}
 	if Begun(begun) != Done {
 		return Begun(begun), Answer{}, nil
 	}

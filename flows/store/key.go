@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"frontdesk/flows"
+	"frontdesk/upstream/club"
 )
 
 // openPayments is a sorted set of the payments that are not final, scored by
@@ -53,6 +54,16 @@ func onceKey(name string) string { return "fd:once:" + digest(name) }
 // answerKey holds the answer to an idempotent request. The scope and the key
 // are the caller's, so they appear hashed alone.
 func answerKey(scope, key string) string { return "fd:answer:" + digest(scope, key) }
+
+// smsKey holds the codes that were sent to a subject. Who that is can be
+// guessed by trying all contacts, so it is hashed with a key. When the key is
+// rotated the count begins anew.
+func (s *Store) smsKey(subject string) string { return "fd:sms:" + s.keys.Hide("sms", subject) }
+
+// transferKey holds a contact's move to another club; hashed as in smsKey.
+func (s *Store) transferKey(contact club.IRI) string {
+	return "fd:transfer:" + s.keys.Hide("transfer", string(contact))
+}
 
 // digest hashes parts so that no two lists of parts look alike.
 func digest(parts ...string) string {

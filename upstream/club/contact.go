@@ -81,6 +81,30 @@ func (c *Client) GetContact(ctx context.Context, s Scope, contact IRI) (Contact,
 	return do[Contact](ctx, c, get("GetContact", s, "contacts/{id}", contact))
 }
 
+// OwnContact reads the contact whose own access token this is. A contact's token
+// shows nobody else, so that the opt-ins that it lists are all of one contact,
+// whose they are; club system API, sections Optin and Authentication. The token
+// is used for this call and kept nowhere. ErrUnauthorized or ErrBadToken when it
+// is not accepted, ErrNoContactToken when it shows more than one contact, or none.
+func (c *Client) OwnContact(ctx context.Context, clientToken, accessToken string) (Contact, error) {
+	s := Scope{ClientToken: clientToken} // whose club it is is not known yet
+	optins, err := do[collection[Optin]](ctx, c, get("ListOptins", s, "optins", "").as(accessToken))
+	if err != nil {
+		return Contact{}, err
+	}
+	var own IRI
+	for _, optin := range optins.members {
+		if own != "" && optin.Contact != own {
+			return Contact{}, ErrNoContactToken
+		}
+		own = optin.Contact
+	}
+	if own == "" {
+		return Contact{}, ErrNoContactToken
+	}
+	return do[Contact](ctx, c, get("GetContact", s, "contacts/{id}", own).as(accessToken))
+}
+
 // ContactChanges are corrections to a contact; empty fields stay as they are.
 type ContactChanges struct {
 	FamilyName string   `json:"familyName,omitempty"`

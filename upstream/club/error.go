@@ -50,6 +50,8 @@ const (
 	ErrBadIRI = cause("identifier does not fit the call")
 	// ErrBadToken: what was given as a contact's access token cannot be one.
 	ErrBadToken = cause("not an access token")
+	// ErrNoContactToken: the access token is accepted, and not that of one contact.
+	ErrNoContactToken = cause("not the access token of a contact")
 	// ErrUnavailable: the club system failed so often of late that calls are held
 	// back for a moment.
 	ErrUnavailable = cause("held back after repeated failures")

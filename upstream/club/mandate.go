@@ -4,8 +4,14 @@ import "context"
 
 // Mandate lets a club collect money from a bank account, once it is signed.
 type Mandate struct {
-	IRI IRI `json:"@id"`
+	IRI     IRI    `json:"@id"`
+	State   string `json:"state"` // created, signed
+	Contact IRI    `json:"contactId"`
+	Club    IRI    `json:"clubId"`
 }
+
+// Signed tells whether the contact has signed it.
+func (m Mandate) Signed() bool { return m.State == "signed" }
 
 func (m Mandate) missing() string { return missingIRI(m.IRI) }
 
@@ -30,4 +36,23 @@ type NewMandate struct {
 // follows. Rejected with Violations when a field is missing or the IBAN is wrong.
 func (c *Client) CreateMandate(ctx context.Context, s Scope, in NewMandate) (Mandate, error) {
 	return do[Mandate](ctx, c, post("CreateMandate", s, "mandates", "", in))
+}
+
+// GetMandate reads a mandate, above all whether it is signed. That it can be
+// read, and that it has a state, is an assumption: the API's description shows
+// its identifier alone. ErrNotFound when there is none.
+func (c *Client) GetMandate(ctx context.Context, s Scope, mandate IRI) (Mandate, error) {
+	got, err := do[knownMandate](ctx, c, get("GetMandate", s, "mandates/{id}", mandate))
+	return got.Mandate, err
+}
+
+// knownMandate is a mandate that was read to learn its state; without one it
+// says nothing, and above all not that it is unsigned.
+type knownMandate struct{ Mandate }
+
+func (m knownMandate) missing() string {
+	if m.State == "" {
+		return "state"
+	}
+	return m.Mandate.missing()
 }

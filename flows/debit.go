@@ -1,0 +1,69 @@
+package flows
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"frontdesk/upstream/club"
+)
+
+// completeDebit says when the first debit of an item falls (club system API,
+// section RepaymentSchedule), or what is wrong with the wish. The first debit is
+// the first day of the wanted kind, not before the wanted date and not before
+// the subscription starts; it is asked for by its date, so that what the buyer
+// was told and what the club does cannot differ.
+func (f *Registrations) completeDebit(ctx context.Context, at Club, item NewItem, offer Offer, pointer string) (*Debit, []FieldProblem, error) {
+	wish := *item.Debit
+	switch {
+	case !offer.NeedsOne(NeedsDebit):
+		return nil, []FieldProblem{{pointer, "This offer is not paid by direct debit."}}, nil
+	case wish.Day != nil && wish.WeekDay != nil:
+		return nil, []FieldProblem{{pointer, "Choose a day of the month or a day of the week, not both."}}, nil
+	case wish == Debit{}:
+		return nil, nil, nil // the club chooses
+	}
+	from := max(wish.From, item.StartDate, f.cfg.Now().UTC().Format(time.DateOnly))
+	switch {
+	case wish.WeekDay != nil:
+		wish.From = nextWeekDay(from, *wish.WeekDay)
+		return &wish, nil, nil
+	case wish.Day == nil:
+		wish.From = from
+		return &wish, nil, nil
+	}
+	days, err := f.cfg.Club.ListAllowedDebitDays(ctx, at.Scope, from)
+	if err != nil {
+		return nil, nil, clubFailed(err, "The days on which the club debits could not be read.")
+	}
+	allowed := make([]string, len(days))
+	for i, day := range days {
+		if day.Day == *wish.Day {
+			wish.From = day.Date
+			return &wish, nil, nil
+		}
+		allowed[i] = fmt.Sprint(day.Day)
+	}
+	return nil, []FieldProblem{{pointer + "/day", "The club debits on these days of the month: " + strings.Join(allowed, ", ") + "."}}, nil
+}
+
+// nextWeekDay is the first date from a date on that falls on a day of the week, 1 for Monday.
+func nextWeekDay(from string, weekDay int) string {
+	date, err := time.Parse(time.DateOnly, from)
+	if err != nil {
+		return from
+	}
+	ahead := (weekDay - int(date.Weekday()) + 7) % 7 // time counts Sunday as 0, which is 7 here
+	return date.AddDate(0, 0, ahead).Format(time.DateOnly)
+}
+
+// wire is what an article is told of the debits; nil when the club chooses.
+func (d *Debit) wire() *club.RepaymentScheduleRequest {
+	if d == nil {
+		return nil
+	}
+	return &club.RepaymentScheduleRequest{
+		SpecificDay: d.Day != nil || d.WeekDay != nil, DebitDay: d.Day, DebitWeekDay: d.WeekDay, StartDate: d.From,
+	}
+}

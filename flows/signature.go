@@ -1,0 +1,295 @@
+package flows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/upstream/club"
+)
+
+// SignatureState is where a signature by SMS code stands.
+//
+//	no_code ←─────────────────────────────────────┐ a new code was asked for, and none can be entered
+//	   └─→ awaiting_code ─→ signed                │
+//	          │   └─→ unconfirmed ─→ signed, awaiting_code
+//	          ├─→ expired, blocked ───────────────┤
+//	          └─→ cancelled                  new code
+//
+// The club system can neither be asked to send a code once only, nor for the
+// request of a code whose answer was lost. So what is asked for is stored
+// before each call, and a lost answer leads to no_code or unconfirmed, never to
+// another SMS that nobody asked for.
+type SignatureState string
+
+// The states of a signature.
+const (
+	SignatureNoCode      SignatureState = "no_code"       // no code can be entered: none was sent, or whether one was sent is not known; a new one can be asked for
+	SignatureAwaiting    SignatureState = "awaiting_code" // a code was sent
+	SignatureUnconfirmed SignatureState = "unconfirmed"   // a code was entered, and whether it signed is not known; it is looked up
+	SignatureSigned      SignatureState = "signed"        // final
+	SignatureCancelled   SignatureState = "cancelled"     // given up; the code signs nothing
+	SignatureExpired     SignatureState = "expired"       // the code came too late
+	SignatureBlocked     SignatureState = "blocked"       // too many wrong codes
+)
+
+// SignatureStates lists every state.
+var SignatureStates = []SignatureState{SignatureNoCode, SignatureAwaiting, SignatureUnconfirmed, SignatureSigned,
+	SignatureCancelled, SignatureExpired, SignatureBlocked}
+
+// maxChecks is how many wrong codes end a signature request: enough for typing
+// errors, and one in 200,000 for guessing six digits.
+const maxChecks = 5
+
+// Signature is what a contact signs with an SMS code: a mandate, or a move to
+// another club.
+type Signature struct {
+	State       SignatureState `json:"state"`
+	Round       int            `json:"round"`             // counts the codes that were asked for, so that a late answer is known as such
+	Request     club.IRI       `json:"request,omitempty"` // the club system's signature request; empty while none is known
+	Checks      int            `json:"checks"`            // codes that were entered for this request
+	ResendAfter time.Time      `json:"resendAfter"`       // when a new code can be asked for
+}
+
+// AttemptsLeft is how many codes can still be entered.
+func (s Signature) AttemptsLeft() int {
+	if !s.takesCode() {
+		return 0
+	}
+	return max(0, maxChecks-s.Checks)
+}
+
+// takesCode tells whether a code can be entered.
+func (s Signature) takesCode() bool {
+	return s.Request != "" && (s.State == SignatureAwaiting || s.State == SignatureUnconfirmed)
+}
+
+// SMSLimit allows so many codes within a time.
+type SMSLimit struct {
+	Codes  int
+	Within time.Duration
+}
+
+// smsLimits are what one person gets at most: a code a minute, since the SMS
+// before may be under way; few in ten minutes and an hour, since who needs more
+// has another problem; eight a day, which is what a stranger's number can be
+// bothered with.
+var smsLimits = []SMSLimit{{1, time.Minute}, {3, 10 * time.Minute}, {5, time.Hour}, {8, 24 * time.Hour}}
+
+// codes has SMS codes sent and checked.
+type codes struct {
+	store Store
+	club  *club.Client
+	now   func() time.Time
+	log   *slog.Logger
+}
+
+// allowance is one code that may be sent.
+type allowance struct {
+	id       string
+	subjects []string
+	next     time.Time // when the one after it may be sent
+}
+
+// allow takes a code out of what each subject may get: a contact, and what
+// stays the same when a visitor makes one contact after the other. SMSLimited
+// with the time to wait when one of them had enough.
+func (c codes) allow(ctx context.Context, subjects ...string) (allowance, error) {
+	now := c.now()
+	a := allowance{id: uuid.NewString(), next: now}
+	for _, subject := range subjects {
+		allowed, next, err := c.store.TakeSMS(ctx, subject, a.id, now, smsLimits)
+		if err != nil {
+			c.giveBack(ctx, a)
+			return allowance{}, storageFailed(err)
+		}
+		if !allowed {
+			c.giveBack(ctx, a)
+			return allowance{}, &Error{Code: SMSLimited, RetryAfter: next.Sub(now), Detail: "Codes are sent at most once a minute, and a few times a day."}
+		}
+		a.subjects = append(a.subjects, subject)
+		if next.After(a.next) {
+			a.next = next
+		}
+	}
+	return a, nil
+}
+
+// giveBack returns an allowance for which certainly no SMS was sent.
+func (c codes) giveBack(ctx context.Context, a allowance) {
+	for _, subject := range a.subjects {
+		if err := c.store.GiveBackSMS(context.WithoutCancel(ctx), subject, a.id); err != nil {
+			c.log.Warn("allowance for a code not given back", "error", err)
+		}
+	}
+}
+
+// begin notes that a code is about to be asked for.
+func (s *Signature) begin(a allowance) {
+	*s = Signature{State: SignatureNoCode, Round: s.Round + 1, ResendAfter: a.next}
+}
+
+// send has the code sent that was begun. The error is about the request itself,
+// which no repetition mends; any other failure is in the signature's state.
+func (c codes) send(ctx context.Context, s *Signature, a allowance, request func(context.Context) (club.SignatureRequest, error)) error {
+	made, err := request(ctx)
+	switch club.OutcomeOf(err) {
+	case club.Accepted:
+		s.State, s.Request = SignatureAwaiting, made.IRI
+		return nil
+	case club.Unknown:
+		// An SMS may be on its way, with a code that nothing here can use.
+		c.log.Warn("whether a code was sent is not known", "error", err)
+		return nil
+	}
+	c.giveBack(ctx, a)
+	s.ResendAfter = c.now()
+	c.log.Warn("no code was sent", "error", err)
+	if club.OutcomeOf(err) == club.Rejected {
+		return notSendable(err)
+	}
+	return nil
+}
+
+// notSendable says why the club system refuses to send a code.
+func notSendable(err error) error {
+	if failure := migrationFailed(err); failure != nil {
+		return failure
+	}
+	var upstream *club.Error
+	if errors.As(err, &upstream) && (upstream.Status == 400 || upstream.Status == 422) {
+		return &Error{Code: MobileUnreachable, Detail: "The club system sends no code to this mobile number. Please correct it.", Err: err}
+	}
+	return clubFailed(err, "The code could not be sent.")
+}
+
+// drop has the club system forget a code. It may fail: nobody but Frontdesk can
+// use the code, and Frontdesk does not once it has left the state behind.
+func (c codes) drop(ctx context.Context, scope club.Scope, s Signature) {
+	if !s.takesCode() {
+		return
+	}
+	if err := c.club.CancelSignatureRequest(ctx, scope, s.Request); err != nil {
+		c.log.Warn("signature request not cancelled", "error", err)
+	}
+}
+
+// The club system's answers to a code; they follow the pattern of its documented codes.
+const (
+	codeTooMany    = "api.error.signature-request.too-many-attempts"
+	codeTooLate    = "api.error.signature-request.code-expired"
+	codeNotPending = "api.error.signature-request.not-pending"
+)
+
+// check enters a code that was counted and stored before. It moves the
+// signature on, and its error is what the person is told. signed looks at the
+// club system whether what was to be signed is signed.
+func (c codes) check(ctx context.Context, scope club.Scope, s *Signature, code string, signed func(context.Context) (bool, error)) error {
+	err := c.club.ValidateSignatureRequest(ctx, scope, s.Request, code)
+	switch club.OutcomeOf(err) {
+	case club.Accepted:
+		s.State = SignatureSigned
+		return nil
+	case club.Unknown:
+		return c.settle(ctx, s, err, signed)
+	case club.NotSent, club.Refused:
+		s.Checks--
+		return clubFailed(err, "The code could not be checked.")
+	}
+	return c.rejected(ctx, scope, s, err, signed)
+}
+
+// rejected reads the answer to a code that did not sign.
+func (c codes) rejected(ctx context.Context, scope club.Scope, s *Signature, err error, signed func(context.Context) (bool, error)) error {
+	var upstream *club.Error
+	errors.As(err, &upstream)
+	if failure := migrationFailed(err); failure != nil {
+		return failure
+	}
+	switch {
+	case upstream.Code == codeTooLate:
+		s.State = SignatureExpired
+		return &Error{Code: CodeExpired, Detail: "The code is too old. Please ask for a new one.", Err: err}
+	case upstream.Code == codeNotPending, errors.Is(err, club.ErrNotFound):
+		// Not ended by us: an answer was lost that said "signed", or somebody else ended it.
+		if done, lookErr := signed(ctx); lookErr == nil && done {
+			s.State = SignatureSigned
+			return nil
+		}
+		s.State = SignatureExpired
+		return &Error{Code: CodeExpired, Detail: "The code cannot be used any more. Please ask for a new one.", Err: err}
+	case upstream.Status != 400 && upstream.Status != 422:
+		s.Checks--
+		return clubFailed(err, "The code could not be checked.")
+	case upstream.Code == codeTooMany, s.Checks >= maxChecks:
+		if upstream.Code != codeTooMany {
+			c.drop(ctx, scope, *s)
+		}
+		s.State = SignatureBlocked
+		return &Error{Code: CodeBlocked, Detail: "The code was wrong too often, so it signs nothing any more. Please ask for a new one.", Err: err}
+	}
+	return &Error{Code: CodeWrong, Detail: fmt.Sprintf("The code is wrong. Attempts left: %d.", s.AttemptsLeft()),
+		Fields: []FieldProblem{{"/code", "is not the code that was sent"}}, Err: err}
+}
+
+// settle finds out what became of a code whose answer was lost.
+func (c codes) settle(ctx context.Context, s *Signature, err error, signed func(context.Context) (bool, error)) error {
+	done, lookErr := signed(ctx)
+	switch {
+	case lookErr != nil:
+		s.State = SignatureUnconfirmed
+		c.log.Warn("whether a code signed is not known", "error", err, "look", lookErr)
+		return nil
+	case done:
+		s.State = SignatureSigned
+		return nil
+	}
+	s.State = SignatureAwaiting
+	if s.Checks >= maxChecks {
+		s.State = SignatureBlocked
+	}
+	return clubFailed(err, "The code could not be checked.")
+}
+
+// noCode is the error for a code, or its end, where there is none.
+func (s Signature) noCode() error {
+	return &Error{Code: NoCode, Detail: "There is no code that could be used. Please ask for a new one."}
+}
+
+// ended tells whether nothing can be signed with this code any more.
+func (s Signature) ended() bool {
+	switch s.State {
+	case SignatureSigned, SignatureCancelled, SignatureExpired, SignatureBlocked:
+		return true
+	}
+	return false
+}
+
+// Resendable tells whether a new code can be asked for in this state.
+func (s Signature) Resendable() bool {
+	return s.State != SignatureSigned && s.State != SignatureCancelled
+}
+
+// Message tells the person how it stands, where the state alone does not say it.
+func (s Signature) Message() string {
+	switch s.State {
+	case SignatureNoCode:
+		return "There is no code that could be entered. If an SMS arrives all the same, its code cannot be used: please ask for a new one."
+	case SignatureAwaiting:
+		return "Please enter the code from the SMS."
+	case SignatureUnconfirmed:
+		return "Your code was sent on, and the club system has not confirmed it yet. If this takes long, enter the same code again."
+	case SignatureExpired:
+		return "The code cannot be used any more. Please ask for a new one."
+	case SignatureBlocked:
+		return "The code was wrong too often. Please ask for a new one."
+	case SignatureCancelled:
+		return "The signature was cancelled, and the code signs nothing any more."
+	default:
+		return ""
+	}
+}

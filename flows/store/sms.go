@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/flows"
+)
+
+// takeSMS counts an SMS code, unless one of the limits is used up.
+//
+// KEYS  1 codes of a subject: their ids, scored by the millisecond at which they were counted
+// ARGV  1 now, ms  2 id  3 number of limits, then for each: how many codes, within how many ms; the longest last
+// Returns {1 when counted (also when this id was counted before), ms from which the next one is allowed}.
+var takeSMS = redis.NewScript(`
+local now = tonumber(ARGV[1])
+local longest = ARGV[#ARGV]
+local function allowed()
+  local at = 0
+  for i = 0, ARGV[3] - 1 do
+    local nth = tonumber(ARGV[4 + 2 * i]) - 1
+    local code = redis.call('ZREVRANGE', KEYS[1], nth, nth, 'WITHSCORES')
+    if code[2] then at = math.max(at, code[2] + ARGV[5 + 2 * i]) end
+  end
+  return string.format('%.0f', at)
+end
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - longest)
+if redis.call('ZSCORE', KEYS[1], ARGV[2]) then return {1, allowed()} end
+local at = allowed()
+if tonumber(at) > now then return {0, at} end
+redis.call('ZADD', KEYS[1], now, ARGV[2])
+redis.call('PEXPIRE', KEYS[1], longest)
+return {1, allowed()}
+`)
+
+// TakeSMS implements flows.Store.
+func (s *Store) TakeSMS(ctx context.Context, subject, id string, now time.Time, limits []flows.SMSLimit) (bool, time.Time, error) {
+	args := []any{now.UnixMilli(), id, len(limits)}
+	for _, limit := range limits {
+		args = append(args, limit.Codes, limit.Within.Milliseconds())
+	}
+	reply, err := s.run(ctx, takeSMS, []string{s.smsKey(subject)}, args...)
+	if err != nil {
+		return false, time.Time{}, err
+	}
+	fields, ok := reply.([]any)
+	if !ok || len(fields) != 2 {
+		return false, time.Time{}, errReply
+	}
+	text, _ := fields[1].(string)
+	next, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return false, time.Time{}, errReply
+	}
+	return fields[0] == int64(1), time.UnixMilli(next), nil
+}
+
+// GiveBackSMS implements flows.Store.
+func (s *Store) GiveBackSMS(ctx context.Context, subject, id string) error {
+	return s.redis.ZRem(ctx, s.smsKey(subject), id).Err()
+}

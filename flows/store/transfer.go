@@ -1,0 +1,60 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/club"
+)
+
+// saveTransfer replaces a transfer if it is still at the version that the
+// caller read.
+//
+// KEYS  1 transfer
+// ARGV  1 expected version (0: it must not exist)  2 operation  3 body  4 time to live, ms
+// Returns 1 when it is saved (also when this very operation saved it before), 0 when it was changed.
+var saveTransfer = redis.NewScript(`
+local held = redis.call('HMGET', KEYS[1], 'version', 'operation')
+if held[2] == ARGV[2] then return 1 end
+if (held[1] or '0') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'version', ARGV[1] + 1, 'operation', ARGV[2], 'body', ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return 1
+`)
+
+// Transfer implements flows.Store.
+func (s *Store) Transfer(ctx context.Context, contact club.IRI) (*flows.Transfer, error) {
+	key := s.transferKey(contact)
+	fields, err := s.redis.HMGet(ctx, key, "version", "body").Result()
+	if err != nil {
+		return nil, err
+	}
+	if fields[0] == nil {
+		return nil, flows.ErrNotFound
+	}
+	t := &flows.Transfer{}
+	t.Version, err = s.record(key, fields[0], fields[1], t)
+	return t, err
+}
+
+// SaveTransfer implements flows.Store.
+func (s *Store) SaveTransfer(ctx context.Context, contact club.IRI, t *flows.Transfer, keep time.Duration) error {
+	key := s.transferKey(contact)
+	body, err := s.seal(key, t)
+	if err != nil {
+		return err
+	}
+	saved, err := s.run(ctx, saveTransfer, []string{key}, t.Version, uuid.NewString(), body, keep.Milliseconds())
+	if err != nil {
+		return err
+	}
+	if saved != int64(1) {
+		return flows.ErrConflict
+	}
+	t.Version++
+	return nil
+}

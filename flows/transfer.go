@@ -1,0 +1,166 @@
+package flows
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"frontdesk/upstream/club"
+)
+
+// keepTransfer: a move that was begun is forgotten after a day; its code lives for minutes.
+const keepTransfer = 24 * time.Hour
+
+// Transfer is the move of an identified contact to another club of the chain.
+type Transfer struct {
+	Signature
+	Version int64  `json:"-"` // counted by the store
+	ClubID  string `json:"clubId"`
+}
+
+// Transfers move identified contacts to other clubs; club system API, section
+// Contact migration between clubs.
+type Transfers struct {
+	cfg TransfersConfig
+}
+
+// TransfersConfig is what moves need; every field is required.
+type TransfersConfig struct {
+	Store     Store
+	Club      *club.Client
+	Catalogue *Catalogue
+	Now       func() time.Time
+	Log       *slog.Logger
+}
+
+// NewTransfers makes the moves.
+func NewTransfers(cfg TransfersConfig) *Transfers { return &Transfers{cfg: cfg} }
+
+// Mover is the contact who moves, as the club's own login vouches for them.
+type Mover struct {
+	ClientToken string
+	ContactID   string
+	ClubID      string // the contact's club when they logged in
+}
+
+func (m Mover) contact() club.IRI { return club.NewIRI(m.ClientToken, "contacts", m.ContactID) }
+
+// Start asks for the move, and has a code sent to the contact. Asked for again,
+// it has another code sent, and the one before is cancelled.
+func (f *Transfers) Start(ctx context.Context, who Mover, clubID string) (*Transfer, error) {
+	to, err := f.cfg.Catalogue.Club(ctx, who.ClientToken, clubID)
+	if CodeOf(err) == NotFound {
+		return nil, &Error{Code: InvalidRequest, Fields: []FieldProblem{{"/clubId", "There is no such club."}}, Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	scope, err := f.scope(ctx, who, to)
+	if err != nil {
+		return nil, err
+	}
+	contact, err := f.cfg.Club.GetContact(ctx, scope, who.contact())
+	if err != nil {
+		return nil, clubFailed(err, "The contact could not be read.")
+	}
+	if contact.Club == to.IRI {
+		return nil, migrationFailed(club.ErrMigrationClub)
+	}
+	t, err := f.load(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	allowed, err := f.codes().allow(ctx, string(contact.IRI))
+	if err != nil {
+		return nil, err
+	}
+	f.codes().drop(ctx, scope, t.Signature)
+	t.begin(allowed)
+	t.ClubID = clubID
+	if err := f.save(ctx, who, t); err != nil {
+		f.codes().giveBack(ctx, allowed)
+		return nil, err
+	}
+	told := f.codes().send(ctx, &t.Signature, allowed, func(ctx context.Context) (club.SignatureRequest, error) {
+		return f.cfg.Club.CreateContactMigrationRequest(ctx, scope, contact.IRI, to.IRI)
+	})
+	if err := f.save(ctx, who, t); err != nil {
+		return nil, err
+	}
+	return t, told
+}
+
+// Sign enters the code from the SMS; the contact then belongs to the new club.
+func (f *Transfers) Sign(ctx context.Context, who Mover, code string) (*Transfer, error) {
+	t, err := f.load(ctx, who)
+	switch {
+	case err != nil:
+		return nil, err
+	case t.State == SignatureSigned:
+		return t, nil
+	case !t.takesCode() || t.AttemptsLeft() == 0:
+		return nil, t.noCode()
+	}
+	to, err := f.cfg.Catalogue.Club(ctx, who.ClientToken, t.ClubID)
+	if err != nil {
+		return nil, err
+	}
+	scope, err := f.scope(ctx, who, to)
+	if err != nil {
+		return nil, err
+	}
+	t.Checks++
+	if err := f.save(ctx, who, t); err != nil {
+		return nil, err
+	}
+	told := f.codes().check(ctx, scope, &t.Signature, code, func(ctx context.Context) (bool, error) {
+		contact, err := f.cfg.Club.GetContact(ctx, scope, who.contact())
+		return err == nil && contact.Club == to.IRI, err
+	})
+	if err := f.save(ctx, who, t); err != nil {
+		return nil, err
+	}
+	return t, told
+}
+
+// scope acts from the nearest node above both clubs: from the contact's own
+// node the new club is out of reach, and from above more would be seen than
+// the move needs.
+func (f *Transfers) scope(ctx context.Context, who Mover, to Club) (club.Scope, error) {
+	return f.cfg.Catalogue.scopeAbove(ctx, to, club.NewIRI(who.ClientToken, "clubs", who.ClubID))
+}
+
+func (f *Transfers) load(ctx context.Context, who Mover) (*Transfer, error) {
+	t, err := f.cfg.Store.Transfer(ctx, who.contact())
+	if errors.Is(err, ErrNotFound) {
+		return &Transfer{}, nil
+	}
+	return t, storageFailed(err)
+}
+
+func (f *Transfers) save(ctx context.Context, who Mover, t *Transfer) error {
+	err := f.cfg.Store.SaveTransfer(ctx, who.contact(), t, keepTransfer)
+	if errors.Is(err, ErrConflict) {
+		return &Error{Code: Conflict, Detail: "The move was asked for twice at the same moment.", Err: err}
+	}
+	return storageFailed(err)
+}
+
+func (f *Transfers) codes() codes {
+	return codes{store: f.cfg.Store, club: f.cfg.Club, now: f.cfg.Now, log: f.cfg.Log}
+}
+
+// scopeAbove is the scope of a call that touches a club and another one: the
+// club's own, from the nearest node above both. MigrationClub when there is none.
+func (c *Catalogue) scopeAbove(ctx context.Context, at Club, other club.IRI) (club.Scope, error) {
+	network, err := c.network(ctx, at.Scope.ClientToken)
+	if err != nil {
+		return club.Scope{}, err
+	}
+	scope, found := at.Scope, false
+	if scope.Node, found = network.CommonAncestor(at.IRI, other); !found {
+		return club.Scope{}, migrationFailed(club.ErrMigrationClub)
+	}
+	return scope, nil
+}

@@ -1,0 +1,63 @@
+package handlers
+
+import (
+	"context"
+
+	"frontdesk/api"
+	"frontdesk/flows"
+)
+
+// CreateMandate serves POST /v1/registrations/{id}/mandate.
+func (s *Server) CreateMandate(ctx context.Context, request api.CreateMandateRequestObject) (api.CreateMandateResponseObject, error) {
+	wish := flows.NewMandate{
+		Holder: request.Body.Holder, IBAN: request.Body.Iban, BIC: value(request.Body.Bic), Bank: value(request.Body.Bank), ValidFrom: value(request.Body.ValidFrom),
+	}
+	if a := request.Body.Address; a != nil {
+		wish.Address = &flows.Address{Street: a.Street, PostalCode: a.PostalCode, City: a.City, Country: a.Country}
+	}
+	view, err := s.cfg.Registrations.CreateMandate(ctx, request.Id, callerOf(ctx).token, wish)
+	if err != nil {
+		return nil, err
+	}
+	return api.CreateMandate201JSONResponse(s.registrationOf(ctx, view)), nil
+}
+
+// SignMandate serves POST /v1/registrations/{id}/mandate/signature.
+func (s *Server) SignMandate(ctx context.Context, request api.SignMandateRequestObject) (api.SignMandateResponseObject, error) {
+	view, err := s.cfg.Registrations.SignMandate(ctx, request.Id, callerOf(ctx).token, request.Body.Code)
+	if err != nil {
+		return nil, err
+	}
+	return api.SignMandate201JSONResponse(s.registrationOf(ctx, view)), nil
+}
+
+// CancelSignature serves DELETE /v1/registrations/{id}/mandate/signature.
+func (s *Server) CancelSignature(ctx context.Context, request api.CancelSignatureRequestObject) (api.CancelSignatureResponseObject, error) {
+	view, err := s.cfg.Registrations.CancelSignature(ctx, request.Id, callerOf(ctx).token)
+	if err != nil {
+		return nil, err
+	}
+	return api.CancelSignature200JSONResponse(s.registrationOf(ctx, view)), nil
+}
+
+// ResendCode serves POST /v1/registrations/{id}/mandate/signature/resend.
+func (s *Server) ResendCode(ctx context.Context, request api.ResendCodeRequestObject) (api.ResendCodeResponseObject, error) {
+	view, err := s.cfg.Registrations.ResendCode(ctx, request.Id, callerOf(ctx).token)
+	if err != nil {
+		return nil, err
+	}
+	return api.ResendCode201JSONResponse(s.registrationOf(ctx, view)), nil
+}
+
+// mandateOf puts a mandate into the words of the contract.
+func mandateOf(m *flows.Mandate) *api.Mandate {
+	out := &api.Mandate{State: api.SignatureState(m.State), Iban: m.Masked, Message: optional(m.Message())}
+	if left := m.AttemptsLeft(); left > 0 {
+		out.AttemptsLeft = &left
+	}
+	if m.Resendable() {
+		at := m.ResendAfter.UTC()
+		out.ResendAfter = &at
+	}
+	return out
+}
