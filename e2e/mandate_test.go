@@ -1,0 +1,378 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+const (
+	goodIBAN    = "fr14 2004 1010 0505 0001 3M02 606"
+	refusedIBAN = "FR40 9999 9000 0000 0000 0000 099"
+	directDebit = "901" // endless, with a registration fee due now
+)
+
+// debtor is a visitor whose cart needs a mandate, before a gateway in test mode.
+type debtor struct {
+	*frontdesktest.Client
+	t       *testing.T
+	outside *frontdesktest.Outside
+	gateway *frontdesktest.Process
+	redis   string
+	id      string
+	path    string
+}
+
+func newDebtor(t *testing.T) *debtor {
+	t.Helper()
+	d := &debtor{t: t, outside: frontdesktest.NewOutside(t), redis: frontdesktest.NewRedis(t)}
+	d.gateway = frontdesktest.NewGateway(t, d.outside, d.redis)
+	d.Client = frontdesktest.NewClient(t, d.gateway.URL)
+	d.register()
+	return d
+}
+
+// register starts a registration with an offer that is paid by direct debit.
+func (d *debtor) register() api.Registration {
+	d.t.Helper()
+	d.Token = ""
+	var registration api.Registration
+	d.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{debitItem("2031-03-01")}},
+		frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	d.Token, d.id, d.path = *registration.Token, registration.Id, "/v1/registrations/"+registration.Id
+	return registration
+}
+
+func debitItem(start string) api.NewItem {
+	day := 10
+	return api.NewItem{OfferId: directDebit, StartDate: &start, Debit: &api.Debit{Day: &day}}
+}
+
+func (d *debtor) post(path string, body any, key ...string) *frontdesktest.Response {
+	d.t.Helper()
+	return d.Do("POST", d.path+path, body, frontdesktest.Key(strings.Join(key, "")))
+}
+
+func (d *debtor) read() api.Registration { return d.Registration(d.id) }
+
+// mandate asks for the mandate, which has to have a state then.
+func (d *debtor) mandate(state api.SignatureState) api.Registration {
+	d.t.Helper()
+	return d.answered(d.post("/mandate", api.NewMandate{Holder: "Ada Martin", Iban: goodIBAN}), state)
+}
+
+func (d *debtor) answered(response *frontdesktest.Response, state api.SignatureState) (registration api.Registration) {
+	d.t.Helper()
+	response.Into(http.StatusCreated, &registration)
+	if registration.Mandate == nil || registration.Mandate.State != state || registration.Mandate.Iban != "FR** **** 2606" {
+		d.t.Fatalf("the mandate is %+v, want %s", registration.Mandate, state)
+	}
+	return registration
+}
+
+// code is the latest that the club system sent.
+func (d *debtor) code() string {
+	d.t.Helper()
+	messages := d.outside.Sim.SMS()
+	if len(messages) == 0 {
+		d.t.Fatal("no SMS was sent")
+	}
+	return messages[len(messages)-1].Code
+}
+
+func wrong(code string) string { return fmt.Sprintf("%06d", (atoi(code)+1)%1_000_000) }
+
+func atoi(text string) (n int) {
+	fmt.Sscan(text, &n)
+	return n
+}
+
+func (d *debtor) sent(want int) {
+	d.t.Helper()
+	if got := len(d.outside.Sim.SMS()); got != want {
+		d.t.Errorf("%d codes were sent, want %d", got, want)
+	}
+}
+
+// later lets the caps on codes be forgotten: their clock is the gateway's, which is real.
+func (d *debtor) later() {
+	d.t.Helper()
+	client := d.redisClient()
+	defer client.Close()
+	for _, key := range client.Keys(context.Background(), "fd:sms:*").Val() {
+		client.Del(context.Background(), key)
+	}
+}
+
+func (d *debtor) redisClient() *redis.Client {
+	d.t.Helper()
+	options, err := redis.ParseURL(d.redis)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return redis.NewClient(options)
+}
+
+func (d *debtor) fault(kind, method, path string) {
+	d.t.Helper()
+	once := 1
+	if err := d.outside.Sim.SetFaults([]clubsim.Fault{{Match: clubsim.FaultMatch{Method: method, Path: path}, Kind: kind, Times: &once}}); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func actions(r api.Registration) string {
+	var names []string
+	for _, next := range r.Next {
+		names = append(names, string(next.Action))
+	}
+	return strings.Join(names, " ")
+}
+
+// TestDirectDebit walks from the cart over the signature to the first payment.
+// Nothing that is secret stands in Redis, in the log or in an answer.
+func TestDirectDebit(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	secrets := []string{"20041010050500013M02606", "2004 1010 0505", "20041010", "3M02"}
+	before := d.read()
+	if got := actions(before); !strings.HasPrefix(got, "mandate ") || strings.Contains(got, "pay") || before.Cart.Valid {
+		t.Errorf("before the mandate one can %s with cart %+v", got, before.Cart)
+	}
+	d.post("/payment", `{"method":"card"}`).Problem(api.MandateRequired)
+	first := d.post("/mandate", api.NewMandate{Holder: "Grace Hopper", Iban: goodIBAN}, "one")
+	d.answered(first, api.SignatureAwaitingCode)
+	again := d.post("/mandate", api.NewMandate{Holder: "Grace Hopper", Iban: goodIBAN}, "one")
+	if again.Header.Get("Idempotent-Replayed") != "true" || string(again.Body) != string(first.Body) {
+		t.Errorf("the repetition is answered by %s", again.Body)
+	}
+	d.post("/mandate", api.NewMandate{Holder: "Grace Hopper", Iban: "DE89370400440532013000"}, "one").Problem(api.KeyReused)
+	d.sent(1)
+	code := d.code()
+	secrets = append(secrets, code)
+	d.post("/payment", `{"method":"card"}`).Problem(api.MandateRequired)
+
+	wrongAnswer := d.post("/mandate/signature", api.Signature{Code: wrong(code)}, "wrong")
+	wrongAnswer.Problem(api.CodeWrong)
+	d.post("/mandate/signature", api.Signature{Code: wrong(code)}, "wrong").Problem(api.CodeWrong) // a repetition is no attempt
+	if m := d.read().Mandate; value(m.AttemptsLeft) != 4 {
+		t.Errorf("after a wrong code: %+v", m)
+	}
+	signed := d.answered(d.post("/mandate/signature", api.Signature{Code: code}), api.SignatureSigned)
+	if !strings.HasPrefix(actions(signed), "pay ") || !signed.Cart.Valid {
+		t.Errorf("after the signature one can %s with cart %+v", actions(signed), signed.Cart)
+	}
+	d.expectNowhere(secrets, first.Body, wrongAnswer.Body)
+	payment := d.Pay(d.id)
+	d.Confirm(payment, "4242424242424242")
+	d.Await(d.id, api.Completed)
+	audit := d.outside.Sim.Audit()
+	if ledger := d.outside.Sim.Ledger(); len(ledger) != 1 || !audit.OK {
+		t.Errorf("the ledger holds %+v, the audit %+v", ledger, audit)
+	}
+	d.expectNowhere(secrets)
+}
+
+// expectNowhere looks for secrets in everything that Redis holds, in the log, and in answers.
+func (d *debtor) expectNowhere(secrets []string, answers ...[]byte) {
+	d.t.Helper()
+	client := d.redisClient()
+	defer client.Close()
+	text := d.gateway.Log()
+	for _, answer := range answers {
+		text += string(answer)
+	}
+	keys := client.Keys(context.Background(), "*").Val()
+	if len(keys) < 3 {
+		d.t.Fatalf("Redis holds %v", keys)
+	}
+	for _, key := range keys {
+		dump := client.Dump(context.Background(), key).Val()
+		text += key + dump
+		switch client.Type(context.Background(), key).Val() { // a dump may be compressed
+		case "hash":
+			text += fmt.Sprint(client.HGetAll(context.Background(), key).Val())
+		case "zset":
+			text += fmt.Sprint(client.ZRange(context.Background(), key, 0, -1).Val())
+		case "string":
+			text += client.Get(context.Background(), key).Val()
+		}
+	}
+	for _, secret := range secrets {
+		if strings.Contains(text, secret) {
+			d.t.Errorf("%q is to be read in Redis, the log or an answer", secret)
+		}
+	}
+}
+
+// TestMandateRefused tells everything that is wrong at once, and what cannot be.
+func TestMandateRefused(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	for name, test := range map[string]struct {
+		body, pointers string
+	}{
+		"nothing":             {`{}`, "/holder /iban"},
+		"everything":          {`{"holder":" ","iban":"FR14","bic":"x","validFrom":"soon","address":{},"swift":1}`, "/address/city /address/country /address/postalCode /address/street /holder /swift /validFrom"},
+		"all that we compute": {`{"holder":"Ada","iban":"FR15 2004 1010 0505 0001 3M02 606","bic":"NOPE","validFrom":"2001-01-01"}`, "/iban /bic /validFrom"},
+		"after the debit":     {`{"holder":"Ada","iban":"` + goodIBAN + `","validFrom":"2032-01-01"}`, "/validFrom"},
+		"no IBAN there":       {`{"holder":"Ada","iban":"US14 2004 1010 0505 0001"}`, "/iban"},
+		"the bank says no":    {`{"holder":"Ada","iban":"` + refusedIBAN + `"}`, "/iban"},
+	} {
+		problem := d.For(t).Do("POST", d.path+"/mandate", test.body, frontdesktest.Key("")).Problem(api.InvalidRequest)
+		var all []string
+		for _, field := range value(problem.Errors) {
+			all = append(all, field.Pointer)
+		}
+		if got := strings.Join(all, " "); got != test.pointers {
+			t.Errorf("%s: points at %s, want %s", name, got, test.pointers)
+		}
+	}
+	d.sent(0)
+	d.post("/mandate/signature", api.Signature{Code: "123456"}).Problem(api.NoCode)
+	d.post("/mandate/signature/resend", nil).Problem(api.NoCode)
+	d.Do("DELETE", d.path+"/mandate/signature", nil).Problem(api.NoCode)
+	d.mandate(api.SignatureAwaitingCode) // what was refused was not counted
+	d.sent(1)
+
+	var plain api.Registration
+	d.Do("DELETE", d.path+"/items", nil).Into(http.StatusOK, &plain)
+	d.later()
+	d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: goodIBAN}).Problem(api.MandateNotNeeded)
+	other := frontdesktest.NewClient(t, d.URL)
+	other.Do("POST", d.path+"/mandate", api.NewMandate{Holder: "Ada", Iban: goodIBAN}, frontdesktest.Key("")).Problem(api.NotFound)
+}
+
+// TestCodes: five wrong ones, one that is too old, one that was given up, and how often one is sent.
+func TestCodes(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	d.mandate(api.SignatureAwaitingCode)
+	d.post("/mandate/signature", `{"code":"12"}`).Problem(api.InvalidRequest)
+	for range 4 {
+		d.post("/mandate/signature", api.Signature{Code: wrong(d.code())}).Problem(api.CodeWrong)
+	}
+	d.post("/mandate/signature", api.Signature{Code: wrong(d.code())}).Problem(api.CodeBlocked)
+	if r := d.read(); r.Mandate.State != api.SignatureBlocked || strings.Contains(actions(r), "sign ") {
+		t.Errorf("after five wrong codes: %+v, %s", r.Mandate, actions(r))
+	}
+	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode)
+
+	limited := d.post("/mandate/signature/resend", nil)
+	limited.Problem(api.SmsLimited)
+	if after := atoi(limited.Header.Get("Retry-After")); after < 1 || after > 60 {
+		t.Errorf("Retry-After is %d", after)
+	}
+	d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: goodIBAN}).Problem(api.SmsLimited) // nor by another mandate
+	d.Do("PUT", d.path+"/person", frontdesktest.Person()).Into(http.StatusOK, nil)
+	d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: goodIBAN}).Problem(api.SmsLimited) // nor by another contact
+	d.sent(1)
+
+	d.later()
+	d.mandate(api.SignatureAwaitingCode)
+	d.outside.Sim.Configure(func(s *clubsim.Settings) { s.SMSCode.Validity = 1 })
+	frontdesktest.Eventually(t, "the code is too old", func() bool {
+		response := d.post("/mandate/signature", api.Signature{Code: wrong(d.code())})
+		return strings.Contains(string(response.Body), "code_expired") || response.Status == http.StatusConflict
+	})
+	if m := d.read().Mandate; m.State != api.SignatureExpired && m.State != api.SignatureBlocked {
+		t.Errorf("the mandate is %+v", m)
+	}
+	d.sent(2)
+	var cancelled api.Registration
+	d.Do("DELETE", d.path+"/mandate/signature", nil).Into(http.StatusOK, &cancelled)
+	if cancelled.Mandate.State != api.SignatureCancelled || !strings.HasPrefix(actions(cancelled), "mandate ") {
+		t.Errorf("cancelled: %+v, %s", cancelled.Mandate, actions(cancelled))
+	}
+	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode)
+	d.post("/mandate/signature/resend", nil).Problem(api.NoCode)
+}
+
+// TestSignatureCalls loses each call of the signature in each way, and goes on from where it stands.
+func TestSignatureCalls(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	for _, kind := range []string{"error_before", "error_after", "drop_after", "hang", "malformed", "too_many", "unauthorized_once"} {
+		t.Run("mandate "+kind, func(t *testing.T) {
+			d := d.again(t)
+			codes := len(d.outside.Sim.SMS())
+			d.fault(kind, "POST", "/mandates")
+			response := d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: goodIBAN}, "lost "+d.id)
+			if kind == "unauthorized_once" { // a 401 is asked again
+				d.answered(response, api.SignatureAwaitingCode)
+			} else {
+				response.Problem(api.ClubSystemFailed)
+				d.sent(codes)
+				d.answered(d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: goodIBAN}, "lost "+d.id), api.SignatureAwaitingCode)
+			}
+			d.sent(codes + 1)
+			d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureSigned)
+		})
+		t.Run("code "+kind, func(t *testing.T) {
+			d := d.again(t)
+			codes := len(d.outside.Sim.SMS())
+			d.fault(kind, "POST", "/signature_requests")
+			if kind == "unauthorized_once" {
+				d.mandate(api.SignatureAwaitingCode)
+				return
+			}
+			d.mandate(api.SignatureNoCode)
+			d.post("/mandate/signature", api.Signature{Code: "123456"}).Problem(api.NoCode)
+			d.post("/mandate/signature/resend", nil).Problem(api.SmsLimited)
+			if sent := len(d.outside.Sim.SMS()) - codes; sent > 1 {
+				t.Errorf("%d codes were sent", sent)
+			}
+			d.expectWayOn()
+		})
+		t.Run("signature "+kind, func(t *testing.T) {
+			d := d.again(t)
+			d.mandate(api.SignatureAwaitingCode)
+			d.fault(kind, "POST", "/signature_requests/*/transitions")
+			response := d.post("/mandate/signature", api.Signature{Code: d.code()}, "lost "+d.id)
+			if response.Status == http.StatusCreated { // done, and the mandate says so
+				d.answered(response, api.SignatureSigned)
+				return
+			}
+			response.Problem(api.ClubSystemFailed)
+			if m := d.read().Mandate; m.State != api.SignatureAwaitingCode || value(m.AttemptsLeft) != 4 {
+				t.Errorf("not signed: %+v", m)
+			}
+			d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}, "lost "+d.id), api.SignatureSigned)
+		})
+		t.Run("cancel "+kind, func(t *testing.T) {
+			d := d.again(t)
+			d.mandate(api.SignatureAwaitingCode)
+			d.fault(kind, "POST", "/signature_requests/*/transitions")
+			var registration api.Registration
+			d.Do("DELETE", d.path+"/mandate/signature", nil).Into(http.StatusOK, &registration)
+			d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode)
+		})
+	}
+}
+
+// expectWayOn holds the mandate to saying what can be done.
+func (d *debtor) expectWayOn() {
+	d.t.Helper()
+	if m := d.read().Mandate; m.ResendAfter == nil || value(m.Message) == "" {
+		d.t.Errorf("nothing says what can be done: %+v", m)
+	}
+}
+
+// again is another visitor of the same gateway, with the caps forgotten.
+func (d *debtor) again(t *testing.T) *debtor {
+	t.Helper()
+	other := *d
+	other.t, other.Client = t, d.For(t)
+	d.outside.Sim.SetFaults(nil)
+	other.later()
+	other.register()
+	return &other
+}
