@@ -313,8 +313,9 @@ func (cfg Config) build(log *slog.Logger) (gateway, ops http.Handler, worker *fl
 	})
 	changes := flows.NewChanges(records)
 	worker = flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: changes, Now: time.Now, After: time.After, Log: log})
+	transfers := flows.NewTransfers(flows.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Now: time.Now, Log: log})
 	gateway, err = handlers.New(handlers.Config{
-		Registrations: registrations, Payments: payments, Catalogue: catalogue, Changes: changes, Store: records, Cards: processor,
+		Registrations: registrations, Payments: payments, Catalogue: catalogue, Transfers: transfers, Changes: changes, Store: records, Cards: processor,
 		Contract: contract, Site: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
 		Now: time.Now, After: time.After, Log: log,

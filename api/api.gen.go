@@ -884,6 +884,11 @@ type NewMandate struct {
 	ValidFrom *string `json:"validFrom,omitempty" validate:"omitempty,datetime=2006-01-02"`
 }
 
+// NewTransfer defines model for NewTransfer.
+type NewTransfer struct {
+	ClubId Id `json:"clubId"`
+}
+
 // Offer defines model for Offer.
 type Offer struct {
 	// Billing How the offer goes on after today.
@@ -1412,6 +1417,25 @@ type StartRegistration struct {
 // StartRegistrationChannel Where the visitor is: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are meant for staff.
 type StartRegistrationChannel string
 
+// Transfer defines model for Transfer.
+type Transfer struct {
+	// AttemptsLeft How many codes can still be entered; present while one can.
+	AttemptsLeft *int `json:"attemptsLeft,omitempty"`
+	ClubId       Id   `json:"clubId"`
+
+	// Message What to tell the contact; present where the state alone does not say it.
+	Message *string `json:"message,omitempty"`
+
+	// ResendAfter When a new code can be asked for; present while one can be.
+	ResendAfter *time.Time `json:"resendAfter,omitempty"`
+
+	// State `no_code`: no code can be entered, because none was sent or whether one was sent is not known; ask for a new one.
+	// `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered, and whether it signed is being
+	// looked up; the same code can be entered again. `signed`: done. `cancelled`: given up. `expired`: the code is too
+	// old. `blocked`: wrong codes too often. After the last two, ask for a new code.
+	State SignatureState `json:"state"`
+}
+
 // ClubId defines model for ClubId.
 type ClubId = Id
 
@@ -1450,6 +1474,18 @@ type ListProductsParams struct {
 
 	// Cursor The `next` of the page before.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// StartTransferParams defines parameters for StartTransfer.
+type StartTransferParams struct {
+	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+}
+
+// SignTransferParams defines parameters for SignTransfer.
+type SignTransferParams struct {
+	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
 // StartRegistrationParams defines parameters for StartRegistration.
@@ -1499,6 +1535,12 @@ type MigrateProspectParams struct {
 	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
+
+// StartTransferJSONRequestBody defines body for StartTransfer for application/json ContentType.
+type StartTransferJSONRequestBody = NewTransfer
+
+// SignTransferJSONRequestBody defines body for SignTransfer for application/json ContentType.
+type SignTransferJSONRequestBody = Signature
 
 // StartRegistrationJSONRequestBody defines body for StartRegistration for application/json ContentType.
 type StartRegistrationJSONRequestBody = StartRegistration
@@ -1714,6 +1756,12 @@ type ServerInterface interface {
 	// ListProducts What a club offers
 	// (GET /v1/clubs/{clubId}/products)
 	ListProducts(ctx echo.Context, clubId ClubId, params ListProductsParams) error
+	// StartTransfer Move to another club of the chain
+	// (POST /v1/me/transfer)
+	StartTransfer(ctx echo.Context, params StartTransferParams) error
+	// SignTransfer Confirm the move with the code from the SMS
+	// (POST /v1/me/transfer/signature)
+	SignTransfer(ctx echo.Context, params SignTransferParams) error
 	// StartRegistration Start a registration
 	// (POST /v1/registrations)
 	StartRegistration(ctx echo.Context, params StartRegistrationParams) error
@@ -1891,6 +1939,68 @@ func (w *ServerInterfaceWrapper) ListProducts(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListProducts(ctx, clubId, params)
+	return err
+}
+
+// StartTransfer converts echo context to params.
+func (w *ServerInterfaceWrapper) StartTransfer(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params StartTransferParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.StartTransfer(ctx, params)
+	return err
+}
+
+// SignTransfer converts echo context to params.
+func (w *ServerInterfaceWrapper) SignTransfer(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SignTransferParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SignTransfer(ctx, params)
 	return err
 }
 
@@ -2345,6 +2455,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/registrations/:id/prospect", wrapper.MigrateProspect, options.OperationMiddlewares["migrateProspect"]...)
 	router.GET(options.BaseURL+"/v1/registrations/:id/payment", wrapper.GetPayment, options.OperationMiddlewares["getPayment"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/payment", wrapper.StartPayment, options.OperationMiddlewares["startPayment"]...)
+	router.POST(options.BaseURL+"/v1/me/transfer", wrapper.StartTransfer, options.OperationMiddlewares["startTransfer"]...)
+	router.POST(options.BaseURL+"/v1/me/transfer/signature", wrapper.SignTransfer, options.OperationMiddlewares["signTransfer"]...)
 	router.GET(options.BaseURL+"/healthz", wrapper.GetHealth, options.OperationMiddlewares["getHealth"]...)
 	router.GET(options.BaseURL+"/readyz", wrapper.GetReadiness, options.OperationMiddlewares["getReadiness"]...)
 
@@ -2556,6 +2668,86 @@ type ListProductsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListProductsdefaultApplicationProblemPlusJSONResponse) VisitListProductsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StartTransferRequestObject struct {
+	Params StartTransferParams
+	Body   *StartTransferJSONRequestBody
+}
+
+type StartTransferResponseObject interface {
+	VisitStartTransferResponse(w http.ResponseWriter) error
+}
+
+type StartTransfer201JSONResponse Transfer
+
+func (response StartTransfer201JSONResponse) VisitStartTransferResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StartTransferdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response StartTransferdefaultApplicationProblemPlusJSONResponse) VisitStartTransferResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignTransferRequestObject struct {
+	Params SignTransferParams
+	Body   *SignTransferJSONRequestBody
+}
+
+type SignTransferResponseObject interface {
+	VisitSignTransferResponse(w http.ResponseWriter) error
+}
+
+type SignTransfer201JSONResponse Transfer
+
+func (response SignTransfer201JSONResponse) VisitSignTransferResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignTransferdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SignTransferdefaultApplicationProblemPlusJSONResponse) VisitSignTransferResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -3188,6 +3380,12 @@ type StrictServerInterface interface {
 	// ListProducts What a club offers
 	// (GET /v1/clubs/{clubId}/products)
 	ListProducts(ctx context.Context, request ListProductsRequestObject) (ListProductsResponseObject, error)
+	// StartTransfer Move to another club of the chain
+	// (POST /v1/me/transfer)
+	StartTransfer(ctx context.Context, request StartTransferRequestObject) (StartTransferResponseObject, error)
+	// SignTransfer Confirm the move with the code from the SMS
+	// (POST /v1/me/transfer/signature)
+	SignTransfer(ctx context.Context, request SignTransferRequestObject) (SignTransferResponseObject, error)
 	// StartRegistration Start a registration
 	// (POST /v1/registrations)
 	StartRegistration(ctx context.Context, request StartRegistrationRequestObject) (StartRegistrationResponseObject, error)
@@ -3386,6 +3584,102 @@ func (sh *strictHandler) ListProducts(ctx echo.Context, clubId ClubId, params Li
 		return err
 	} else if validResponse, ok := response.(ListProductsResponseObject); ok {
 		return validResponse.VisitListProductsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// StartTransfer operation middleware
+func (sh *strictHandler) StartTransfer(ctx echo.Context, params StartTransferParams) error {
+	var request StartTransferRequestObject
+
+	request.Params = params
+
+	var body StartTransferJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.StartTransfer(ctx.Request().Context(), request.(StartTransferRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StartTransfer")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(StartTransferResponseObject); ok {
+		return validResponse.VisitStartTransferResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SignTransfer operation middleware
+func (sh *strictHandler) SignTransfer(ctx echo.Context, params SignTransferParams) error {
+	var request SignTransferRequestObject
+
+	request.Params = params
+
+	var body SignTransferJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SignTransfer(ctx.Request().Context(), request.(SignTransferRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SignTransfer")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SignTransferResponseObject); ok {
+		return validResponse.VisitSignTransferResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -299,62 +299,182 @@ func TestCodes(t *testing.T) {
 // TestSignatureCalls loses each call of the signature in each way, and goes on from where it stands.
 func TestSignatureCalls(t *testing.T) {
 	t.Parallel()
+	for name, lose := range map[string]func(d *debtor, kind string){
+		"mandate": loseMandate, "code": loseCode, "signature": loseSignature, "cancel": loseCancel,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDebtor(t)
+			for _, kind := range []string{"error_before", "error_after", "drop_after", "hang", "malformed", "too_many", "unauthorized_once"} {
+				t.Run(kind, func(t *testing.T) { lose(d.again(t), kind) })
+			}
+		})
+	}
+}
+
+// failed expects that the club system is said to have failed.
+func (d *debtor) failed(response *frontdesktest.Response) {
+	d.t.Helper()
+	if !strings.Contains(string(response.Body), `"club_system_`) || response.Status < http.StatusInternalServerError {
+		d.t.Errorf("status %d: %s", response.Status, response.Body)
+	}
+}
+
+// loseMandate: no code was sent for a mandate of which nothing is known, and the same request goes on.
+func loseMandate(d *debtor, kind string) {
+	wish, codes := api.NewMandate{Holder: "Ada", Iban: goodIBAN}, len(d.outside.Sim.SMS())
+	d.fault(kind, "POST", "/mandates")
+	if response := d.post("/mandate", wish, "lost "+d.id); kind != "unauthorized_once" { // which is asked again
+		d.failed(response)
+		d.sent(codes)
+		d.answered(d.post("/mandate", wish, "lost "+d.id), api.SignatureAwaitingCode)
+	}
+	d.sent(codes + 1)
+	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureSigned)
+}
+
+// loseCode: whoever may have got an SMS is sent no second one before its time.
+func loseCode(d *debtor, kind string) {
+	codes := len(d.outside.Sim.SMS())
+	d.fault(kind, "POST", "/signature_requests")
+	if kind == "unauthorized_once" {
+		d.mandate(api.SignatureAwaitingCode)
+		return
+	}
+	d.mandate(api.SignatureNoCode)
+	d.post("/mandate/signature", api.Signature{Code: "123456"}).Problem(api.NoCode)
+	d.post("/mandate/signature/resend", nil).Problem(api.SmsLimited)
+	if sent := len(d.outside.Sim.SMS()) - codes; sent > 1 {
+		d.t.Errorf("%d codes were sent", sent)
+	}
+	d.expectWayOn()
+}
+
+// loseSignature: the mandate itself tells whether it was signed.
+func loseSignature(d *debtor, kind string) {
+	d.mandate(api.SignatureAwaitingCode)
+	d.fault(kind, "POST", "/signature_requests/*/transitions")
+	response := d.post("/mandate/signature", api.Signature{Code: d.code()}, "lost "+d.id)
+	done := kind == "error_after" || kind == "drop_after" || kind == "malformed" || kind == "unauthorized_once"
+	if !done {
+		d.failed(response)
+		if m := d.read().Mandate; m.State != api.SignatureAwaitingCode || value(m.AttemptsLeft) != 4 {
+			d.t.Errorf("not signed: %+v", m)
+		}
+		response = d.post("/mandate/signature", api.Signature{Code: d.code()}, "lost "+d.id)
+	}
+	d.answered(response, api.SignatureSigned)
+}
+
+// loseCancel: the code signs nothing any more, whatever the club system knows of it.
+func loseCancel(d *debtor, kind string) {
+	d.mandate(api.SignatureAwaitingCode)
+	d.fault(kind, "POST", "/signature_requests/*/transitions")
+	d.Do("DELETE", d.path+"/mandate/signature", nil).Into(http.StatusOK, nil)
+	if m := d.read().Mandate; m.State != api.SignatureCancelled {
+		d.t.Errorf("cancelled: %+v", m)
+	}
+	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode)
+}
+
+// TestUnconfirmedSignature: while nobody can say whether a code signed, the
+// cart cannot be paid; once it can be looked up, reading the registration does.
+func TestUnconfirmedSignature(t *testing.T) {
+	t.Parallel()
 	d := newDebtor(t)
-	for _, kind := range []string{"error_before", "error_after", "drop_after", "hang", "malformed", "too_many", "unauthorized_once"} {
-		t.Run("mandate "+kind, func(t *testing.T) {
-			d := d.again(t)
-			codes := len(d.outside.Sim.SMS())
-			d.fault(kind, "POST", "/mandates")
-			response := d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: goodIBAN}, "lost "+d.id)
-			if kind == "unauthorized_once" { // a 401 is asked again
-				d.answered(response, api.SignatureAwaitingCode)
-			} else {
-				response.Problem(api.ClubSystemFailed)
-				d.sent(codes)
-				d.answered(d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: goodIBAN}, "lost "+d.id), api.SignatureAwaitingCode)
+	d.mandate(api.SignatureAwaitingCode)
+	if err := d.outside.Sim.SetFaults([]clubsim.Fault{
+		{Match: clubsim.FaultMatch{Method: "POST", Path: "/signature_requests/*/transitions"}, Kind: "drop_after"},
+		{Match: clubsim.FaultMatch{Method: "GET", Path: "/mandates/*"}, Kind: "error_before"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureUnconfirmed)
+	d.post("/payment", `{"method":"card"}`).Problem(api.MandateRequired)
+	d.outside.Sim.SetFaults(nil)
+	frontdesktest.Eventually(t, "the signature is known", func() bool { return d.read().Mandate.State == api.SignatureSigned })
+	d.sent(1)
+	if got := actions(d.read()); !strings.HasPrefix(got, "pay ") {
+		t.Errorf("one can %s", got)
+	}
+}
+
+// TestMandateStays: other items, the same mandate; another buyer, another one.
+func TestMandateStays(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	first := api.NewMandate{Holder: "Ada", Iban: goodIBAN}
+	valid := "2031-02-01"
+	first.ValidFrom = &valid
+	d.answered(d.post("/mandate", first), api.SignatureAwaitingCode)
+	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureSigned)
+	var r api.Registration
+	d.Do("DELETE", d.path+"/items", nil).Into(http.StatusOK, &r)
+	d.post("/items", debitItem("2031-05-01")).Into(http.StatusCreated, &r)
+	if !strings.HasPrefix(actions(r), "pay ") || r.Mandate.State != api.SignatureSigned {
+		t.Errorf("another item of the kind: %s with %+v", actions(r), r.Mandate)
+	}
+	d.post("/items", debitItem("2031-01-01")).Into(http.StatusCreated, &r) // debited before the mandate is valid
+	if !strings.HasPrefix(actions(r), "mandate ") || r.Cart.Valid {
+		t.Errorf("an item that is debited before the mandate is valid: %s", actions(r))
+	}
+	d.Do("DELETE", d.path+"/items", nil).Into(http.StatusOK, &r)
+	d.post("/items", debitItem("2031-05-01")).Into(http.StatusCreated, &r)
+	d.Do("PUT", d.path+"/person", frontdesktest.Person()).Into(http.StatusOK, &r)
+	if !strings.HasPrefix(actions(r), "mandate ") || r.Mandate != nil {
+		t.Errorf("another contact: %s with %+v", actions(r), r.Mandate)
+	}
+}
+
+// TestMandateWhereTheClubAsksForIt: the club system's own check knows of the
+// mandate, and a contact who cannot be reached is told so.
+func TestMandateWhereTheClubAsksForIt(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	d.outside.Sim.Configure(func(s *clubsim.Settings) { s.MandateRequired = true })
+	var check api.Check
+	d.Do("POST", d.path+"/check", nil).Into(http.StatusOK, &check)
+	if len(check.Problems) != 1 || check.Problems[0].Code != "mandate_required" {
+		t.Errorf("checked: %+v", check)
+	}
+	d.mandate(api.SignatureAwaitingCode)
+	if r := d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureSigned); !r.Cart.Valid {
+		t.Errorf("signed, and the cart is %+v", r.Cart)
+	}
+	landline := frontdesktest.Person()
+	landline.Mobile = "+33112345678"
+	d.Do("PUT", d.path+"/person", landline).Into(http.StatusOK, nil)
+	d.later()
+	if response := d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: goodIBAN}); response.Status == http.StatusConflict {
+		response.Problem(api.MobileUnreachable)
+	}
+}
+
+// TestDebitDays: a wish for a day becomes the date of the first debit, or is refused with the days that there are.
+func TestDebitDays(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	for debit, want := range map[string]string{
+		`{"day":10}`: `"specificDay":true,"debitDay":10,"startDate":"2031-03-10"`, `{"day":5,"from":"2031-04-06"}`: `"debitDay":5,"startDate":"2031-05-05"`,
+		`{"weekDay":6}`: `"startDate":"2031-03-01","debitWeekDay":6`, `{"from":"2031-03-20"}`: `"specificDay":false,"debitDay":null,"startDate":"2031-03-20"`,
+	} {
+		d.post("/items", `{"offerId":"901","startDate":"2031-03-01","debit":`+debit+`}`).Into(http.StatusCreated, nil)
+		state := fmt.Sprintf("%s", d.Do("GET", d.outside.URL+"/sim/demo/_control/state", nil).Body)
+		for _, part := range strings.Split(want, ",") {
+			if !strings.Contains(state, part) {
+				t.Errorf("%s: the club system was not told %s", debit, part)
 			}
-			d.sent(codes + 1)
-			d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureSigned)
-		})
-		t.Run("code "+kind, func(t *testing.T) {
-			d := d.again(t)
-			codes := len(d.outside.Sim.SMS())
-			d.fault(kind, "POST", "/signature_requests")
-			if kind == "unauthorized_once" {
-				d.mandate(api.SignatureAwaitingCode)
-				return
-			}
-			d.mandate(api.SignatureNoCode)
-			d.post("/mandate/signature", api.Signature{Code: "123456"}).Problem(api.NoCode)
-			d.post("/mandate/signature/resend", nil).Problem(api.SmsLimited)
-			if sent := len(d.outside.Sim.SMS()) - codes; sent > 1 {
-				t.Errorf("%d codes were sent", sent)
-			}
-			d.expectWayOn()
-		})
-		t.Run("signature "+kind, func(t *testing.T) {
-			d := d.again(t)
-			d.mandate(api.SignatureAwaitingCode)
-			d.fault(kind, "POST", "/signature_requests/*/transitions")
-			response := d.post("/mandate/signature", api.Signature{Code: d.code()}, "lost "+d.id)
-			if response.Status == http.StatusCreated { // done, and the mandate says so
-				d.answered(response, api.SignatureSigned)
-				return
-			}
-			response.Problem(api.ClubSystemFailed)
-			if m := d.read().Mandate; m.State != api.SignatureAwaitingCode || value(m.AttemptsLeft) != 4 {
-				t.Errorf("not signed: %+v", m)
-			}
-			d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}, "lost "+d.id), api.SignatureSigned)
-		})
-		t.Run("cancel "+kind, func(t *testing.T) {
-			d := d.again(t)
-			d.mandate(api.SignatureAwaitingCode)
-			d.fault(kind, "POST", "/signature_requests/*/transitions")
-			var registration api.Registration
-			d.Do("DELETE", d.path+"/mandate/signature", nil).Into(http.StatusOK, &registration)
-			d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode)
-		})
+		}
+	}
+	for body, pointer := range map[string]string{
+		`{"offerId":"901","startDate":"2031-03-01","debit":{"day":6}}`:              "/debit/day",
+		`{"offerId":"901","startDate":"2031-03-01","debit":{"day":5,"weekDay":1}}`:  "/debit",
+		`{"offerId":"101","startDate":"2031-03-01","debit":{"day":5}}`:              "/debit",
+		`{"offerId":"901","startDate":"2031-03-01","debit":{"day":5,"from":"now"}}`: "/debit/from",
+	} {
+		if problem := d.post("/items", body).Problem(api.InvalidRequest); value(problem.Errors)[0].Pointer != pointer {
+			t.Errorf("%s: %+v", body, problem.Errors)
+		}
 	}
 }
 

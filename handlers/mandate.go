@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"time"
 
 	"frontdesk/api"
 	"frontdesk/flows"
@@ -52,12 +53,19 @@ func (s *Server) ResendCode(ctx context.Context, request api.ResendCodeRequestOb
 // mandateOf puts a mandate into the words of the contract.
 func mandateOf(m *flows.Mandate) *api.Mandate {
 	out := &api.Mandate{State: api.SignatureState(m.State), Iban: m.Masked, Message: optional(m.Message())}
-	if left := m.AttemptsLeft(); left > 0 {
-		out.AttemptsLeft = &left
-	}
-	if m.Resendable() {
-		at := m.ResendAfter.UTC()
-		out.ResendAfter = &at
-	}
+	out.AttemptsLeft, out.ResendAfter = signatureOf(m.Signature)
 	return out
+}
+
+// signatureOf says how many codes can be entered and when a new one can be
+// asked for; nil where that is over.
+func signatureOf(s flows.Signature) (attemptsLeft *int, resendAfter *time.Time) {
+	if left := s.AttemptsLeft(); left > 0 {
+		attemptsLeft = &left
+	}
+	if s.Resendable() {
+		at := s.ResendAfter.UTC()
+		resendAfter = &at
+	}
+	return attemptsLeft, resendAfter
 }

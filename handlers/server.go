@@ -33,6 +33,7 @@ type Config struct {
 	Payments      *flows.Payments
 	Catalogue     *flows.Catalogue
 	Changes       *flows.Changes
+	Transfers     *flows.Transfers
 	Store         *store.Store
 	Cards         cards.Processor
 

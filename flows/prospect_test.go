@@ -1,0 +1,165 @@
+package flows_test
+
+import (
+	"strings"
+	"testing"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
+)
+
+// persona is somebody whom the club system knows, with fresh tokens.
+func (w *world) persona(key string) clubsim.Persona {
+	w.Helper()
+	for _, p := range w.sim.Personas() {
+		if p.Key == key {
+			return p
+		}
+	}
+	w.Fatalf("there is no %s", key)
+	return clubsim.Persona{}
+}
+
+func (w *world) migrate(g *gateway, r *flows.Registration, accessToken string) (flows.View, error) {
+	return g.registrations.Migrate(w.Context(), r.ID, holderToken, accessToken)
+}
+
+// expectProspect holds registration and sale to the contact that was known before.
+func (w *world) expectProspect(view flows.View) {
+	w.Helper()
+	known := w.persona("prospect")
+	sale := must(w, func() (club.Sale, error) { return w.club.GetSale(w.Context(), bastille, view.Sale) })
+	if string(view.Contact.IRI) != known.ContactID || view.Contact.Status != "prospect" || string(sale.Contact) != known.ContactID || sale.FamilyName != known.FamilyName {
+		w.Errorf("the registration is %+v's, the sale %s's; want %s", view.Contact, sale.Contact, known.ContactID)
+	}
+	if known.ClubID != "/demo/clubs/11" || !view.Cart.Valid {
+		w.Errorf("the prospect is of %s, the cart %+v", known.ClubID, view.Cart)
+	}
+}
+
+// TestProspect brings somebody in who is known already, whichever of the two
+// contacts the club system keeps, and they pay.
+func TestProspect(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	r := w.registered(g)
+	view, err := w.migrate(g, r, w.persona("prospect").AccessToken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.expectProspect(view)
+	if got := strings.Join(view.Actions, " "); got != "pay check add_item clear_items abandon" {
+		t.Errorf("they can %s", got)
+	}
+	if again, err := w.migrate(g, r, "another"); err != nil || again.Contact.IRI != view.Contact.IRI {
+		t.Errorf("once more: %v", err)
+	}
+	if _, err := g.registrations.PutPerson(t.Context(), r.ID, holderToken, visitor); flows.CodeOf(err) != flows.PersonKnown {
+		t.Errorf("their details are changed: %v", err)
+	}
+	p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
+	w.confirm(p, goodCard)
+	if p = w.advance(g, p); p.State != flows.Recorded {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	done := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) })
+	if done.Contact.Status != "customer" {
+		t.Errorf("in the end they are a %s", done.Contact.Status)
+	}
+	if strings.Contains(w.log.String(), "eyJ") {
+		t.Error("a token stands in the log")
+	}
+}
+
+func TestProspectKeptAsTarget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	if err := w.sim.Configure(func(s *clubsim.Settings) { s.MigrationKeeps = "target" }); err != nil {
+		t.Fatal(err)
+	}
+	r := w.registered(g)
+	view, err := w.migrate(g, r, w.persona("prospect").AccessToken)
+	if err != nil || view.Contact.IRI != r.Contact.IRI || view.Contact.Status != "prospect" || !view.Prospect.Done {
+		t.Errorf("the registration is %+v's (%v)", view.Contact, err)
+	}
+}
+
+// TestProspectRefused says in words why somebody cannot be brought in; the
+// registration is as it was then.
+func TestProspectRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	own := must(t, func() (string, error) { return w.persona("minor").AccessToken, nil })
+	for name, test := range map[string]struct {
+		token string
+		code  flows.Code
+	}{
+		"no token at all":       {"what is this", flows.AccessTokenRefused},
+		"a token of nobody":     {"bm9ib2R5.x", flows.AccessTokenRefused},
+		"a header in it":        {"x\r\nX-User-Club-Id: /demo/clubs/11", flows.AccessTokenRefused},
+		"known at this club":    {own, flows.MigrationClub},
+		"a former member":       {w.persona("former").AccessToken, flows.MigrationContact},
+		"a member of this club": {w.persona("customer").AccessToken, flows.MigrationClub},
+	} {
+		r := w.registered(g)
+		_, err := w.migrate(g, r, test.token)
+		if flows.CodeOf(err) != test.code || strings.Contains(err.Error(), test.token) {
+			t.Errorf("%s: %v", name, err)
+		}
+		view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) })
+		if view.Prospect != nil || view.Contact.IRI != r.Contact.IRI || !strings.Contains(strings.Join(view.Actions, " "), "person prospect") {
+			t.Errorf("%s: left behind %+v, %v", name, view.Prospect, view.Actions)
+		}
+	}
+	bare := w.registered(g)
+	if _, err := g.registrations.ClearItems(t.Context(), bare.ID, holderToken); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.migrate(g, bare, own); flows.CodeOf(err) != flows.CartEmpty {
+		t.Errorf("without a cart: %v", err)
+	}
+}
+
+// TestProspectHalfDone loses each call in each way: the same call again
+// finishes it, and never twice.
+func TestProspectHalfDone(t *testing.T) {
+	t.Parallel()
+	for _, at := range []clubsim.FaultMatch{
+		{Method: "GET", Path: "/optins"}, {Method: "PUT", Path: "/contacts/*/migrate"}, {Method: "PUT", Path: "/sale/*/update_contact"},
+		{Method: "GET", Path: "/sales/*"}, {Method: "GET", Path: "/contacts/*"},
+	} {
+		for _, kind := range []string{"error_before", "error_after", "drop_after", "malformed"} {
+			t.Run(at.Path[1:]+" "+kind, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				g := w.gateway()
+				r := w.registered(g)
+				token := w.persona("prospect").AccessToken
+				w.fault(clubsim.Fault{Match: at, Kind: kind, Times: times(1)})
+				view, err := w.migrate(g, r, token)
+				if err != nil {
+					if code := flows.CodeOf(err); code != flows.ClubSystemFailed && code != flows.ClubSystemUnavailable {
+						t.Errorf("the visitor is told %v", err)
+					}
+					if view, err = w.migrate(g, r, token); err != nil {
+						t.Fatal(err)
+					}
+				}
+				w.expectProspect(view)
+				migrated := 0
+				for _, request := range w.sim.Requests() {
+					if strings.HasSuffix(request.Path, "/migrate") && request.Status == 204 {
+						migrated++
+					}
+				}
+				if migrated > 1 {
+					t.Errorf("%d migrations", migrated)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package flows_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/clubsim"
+)
+
+// former left club 12 two years ago.
+var former = flows.Mover{ClientToken: "demo", ContactID: "1004", ClubID: "12"}
+
+func (w *world) transfers(g *gateway) *flows.Transfers {
+	return flows.NewTransfers(flows.TransfersConfig{Store: g.store, Club: w.clubClient(w.address), Catalogue: g.catalogue, Now: w.clock.Now, Log: g.log})
+}
+
+func (w *world) lastCode() string {
+	w.Helper()
+	messages := w.sim.SMS()
+	if len(messages) == 0 {
+		w.Fatal("no SMS was sent")
+	}
+	return messages[len(messages)-1].Code
+}
+
+// TestTransfer moves a former member to another club, after a wrong code.
+func TestTransfer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f := w.transfers(w.gateway())
+	started := must(t, func() (*flows.Transfer, error) { return f.Start(t.Context(), former, "13") })
+	if started.State != flows.SignatureAwaiting || started.AttemptsLeft() != 5 || started.ResendAfter.Sub(w.clock.Now()).Round(time.Second) != time.Minute {
+		t.Errorf("started: %+v", started)
+	}
+	if _, err := f.Sign(t.Context(), former, "not it"); flows.CodeOf(err) != flows.CodeWrong {
+		t.Errorf("a wrong code: %v", err)
+	}
+	done := must(t, func() (*flows.Transfer, error) { return f.Sign(t.Context(), former, w.lastCode()) })
+	if done.State != flows.SignatureSigned || w.persona("former").ClubID != "/demo/clubs/13" {
+		t.Errorf("%+v, and they are of club %s", done, w.persona("former").ClubID)
+	}
+	for _, request := range w.sim.Requests() {
+		if strings.HasSuffix(request.Path, "contact_migration_requests") && request.NetworkNodeID != "/demo/network_nodes/1" {
+			t.Errorf("acted from another node than the nearest above both clubs: %+v", request)
+		}
+	}
+	for key, value := range w.everything() {
+		if strings.Contains(key+value, "contacts/1004") || strings.Contains(value, w.lastCode()) {
+			t.Errorf("%s can be read: %q", key, value)
+		}
+	}
+}
+
+// TestTransferRefused puts each documented refusal into words, and sends no code for one that it can foresee.
+func TestTransferRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f := w.transfers(w.gateway())
+	customer := flows.Mover{ClientToken: "demo", ContactID: "1001", ClubID: "11"}
+	for name, test := range map[string]struct {
+		who  flows.Mover
+		club string
+		code flows.Code
+	}{
+		"no such club":  {former, "99", flows.InvalidRequest},
+		"their own":     {former, "12", flows.MigrationClub},
+		"another chain": {former, "21", flows.MigrationClub},
+		"a member":      {customer, "12", flows.MigrationContact},
+	} {
+		if _, err := f.Start(t.Context(), test.who, test.club); flows.CodeOf(err) != test.code {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := f.Sign(t.Context(), former, "123456"); flows.CodeOf(err) != flows.NoCode {
+		t.Errorf("a code before there is one: %v", err)
+	}
+	if sent := len(w.sim.SMS()); sent != 0 {
+		t.Errorf("%d codes were sent", sent)
+	}
+}
+
+// TestCodesPerPerson: one a minute, three in ten minutes, five an hour, eight a day.
+func TestCodesPerPerson(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f := w.transfers(w.gateway())
+	begin := w.clock.Now()
+	var at []time.Duration
+	for w.clock.Now().Sub(begin) < 25*time.Hour {
+		if _, err := f.Start(t.Context(), former, "13"); err == nil {
+			at = append(at, w.clock.Now().Sub(begin))
+		} else if flows.CodeOf(err) != flows.SMSLimited {
+			t.Fatal(err)
+		}
+		w.clock.Advance(time.Minute)
+		if len(at) >= 5 {
+			w.clock.Advance(14 * time.Minute)
+		}
+	}
+	for _, limit := range []struct {
+		codes  int
+		within time.Duration
+	}{{1, time.Minute}, {3, 10 * time.Minute}, {5, time.Hour}, {8, 24 * time.Hour}} {
+		for i := range at {
+			if next := i + limit.codes; next < len(at) && at[next]-at[i] < limit.within {
+				t.Errorf("%d codes within %s: %v", limit.codes+1, limit.within, at)
+			}
+		}
+	}
+	if len(at) < 8 || len(w.sim.SMS()) != len(at) {
+		t.Errorf("codes were allowed at %v, %d were sent", at, len(w.sim.SMS()))
+	}
+}
+
+// TestTransferCallsGetLost: what is not known is told as such, and no second code is sent for it.
+func TestTransferCallsGetLost(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"error_before", "error_after", "drop_after", "malformed"} {
+		w := newWorld(t)
+		f := w.transfers(w.gateway())
+		w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/contact_migration_requests"}, Kind: kind, Times: times(1)})
+		lost := must(t, func() (*flows.Transfer, error) { return f.Start(t.Context(), former, "13") })
+		if lost.State != flows.SignatureNoCode {
+			t.Errorf("%s: %+v", kind, lost)
+		}
+		if _, err := f.Start(t.Context(), former, "13"); flows.CodeOf(err) != flows.SMSLimited || len(w.sim.SMS()) > 1 {
+			t.Errorf("%s: at once again: %v, %d codes", kind, err, len(w.sim.SMS()))
+		}
+		w.clock.Advance(time.Minute)
+		if _, err := f.Start(t.Context(), former, "13"); err != nil {
+			t.Fatal(err)
+		}
+		w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/signature_requests/*/transitions"}, Kind: kind, Times: times(1)},
+			clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/contacts/*"}, Kind: "error_before", Times: times(1)})
+		unknown := must(t, func() (*flows.Transfer, error) { return f.Sign(t.Context(), former, w.lastCode()) })
+		if unknown.State != flows.SignatureUnconfirmed && kind != "malformed" { // any 2xx has signed
+			t.Errorf("%s: %+v", kind, unknown)
+		}
+		w.fault()
+		done := must(t, func() (*flows.Transfer, error) { return f.Sign(t.Context(), former, w.lastCode()) })
+		if done.State != flows.SignatureSigned || w.persona("former").ClubID != "/demo/clubs/13" {
+			t.Errorf("%s: %+v, of club %s", kind, done, w.persona("former").ClubID)
+		}
+	}
+}
