@@ -1,8 +1,8 @@
 package flows
 
 import (
+	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -17,21 +17,21 @@ type IBAN struct{ number string }
 func ParseIBAN(text string) (iban IBAN, problem string) {
 	number := strings.ToUpper(strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "\t", "").Replace(text))
 	if len(number) < 4 || !isLetters(number[:2]) || !isDigits(number[2:4]) {
-		return IBAN{}, "has to be an IBAN: two letters for the country, two check digits and the account"
+		return IBAN{}, "An IBAN begins with two letters for the country and two digits, such as FR76."
 	}
 	form, known := accountForms[number[:2]]
 	if !known {
-		return IBAN{}, "begins with a country that has no IBANs"
+		return IBAN{}, "The first two letters are no country that has IBANs."
 	}
 	account := number[4:]
 	if want := form.length(); len(account) != want {
-		return IBAN{}, "has to be " + strconv.Itoa(4+want) + " characters long for its country"
+		return IBAN{}, fmt.Sprintf("An IBAN of this country has %d characters; this one has %d.", 4+want, len(number))
 	}
 	if !form.matches(account) {
-		return IBAN{}, "does not have the form of an account number of its country"
+		return IBAN{}, "This is not what account numbers of this country look like."
 	}
 	if !checkDigitsFit(number) {
-		return IBAN{}, "has a typing error: its check digits do not fit"
+		return IBAN{}, "There is a typing error in it: the check digits do not fit."
 	}
 	return IBAN{number}, ""
 }

@@ -303,16 +303,16 @@ func (f *Registrations) acceptMandate(r *Registration, in *NewMandate) (IBAN, er
 	}
 	in.BIC = strings.ToUpper(strings.ReplaceAll(in.BIC, " ", ""))
 	if in.BIC != "" && !bicForm.MatchString(in.BIC) {
-		wrong("/bic", "has to be a BIC of 8 or 11 characters, such as BNPAFRPP")
+		wrong("/bic", "A BIC has 8 or 11 characters, such as BNPAFRPP.")
 	}
 	now := f.cfg.Now().UTC()
 	switch {
 	case in.ValidFrom == "":
 		in.ValidFrom = now.Format(time.DateOnly)
 	case in.ValidFrom < now.AddDate(0, 0, -1).Format(time.DateOnly): // it may still be yesterday where the visitor is
-		wrong("/validFrom", "must not be in the past")
+		wrong("/validFrom", "The mandate cannot begin in the past.")
 	case r.firstDebit() != "" && in.ValidFrom > r.firstDebit():
-		wrong("/validFrom", "must not be later than the first debit, "+r.firstDebit())
+		wrong("/validFrom", "The mandate has to be valid on the day of the first debit, "+r.firstDebit()+".")
 	}
 	switch {
 	case len(failure.Fields) > 0:

@@ -144,7 +144,7 @@ func accessTokenFailed(err error) error {
 	refused := errors.As(err, &upstream) && upstream.Status == 403 && upstream.Outcome == club.Rejected // not the source contact's
 	if refused || errors.Is(err, club.ErrUnauthorized) || errors.Is(err, club.ErrBadToken) || errors.Is(err, club.ErrNoContactToken) {
 		return &Error{Code: AccessTokenRefused, Err: err, Detail: "The club system does not accept this access. Please sign in to your account again.",
-			Fields: []FieldProblem{{"/accessToken", "is not, or no longer, the access token of an account"}}}
+			Fields: []FieldProblem{{"/accessToken", "This is not, or no longer, the access token of an account."}}}
 	}
 	return clubFailed(err, "Your account could not be brought into this registration.")
 }

@@ -233,7 +233,7 @@ func (c codes) rejected(ctx context.Context, scope club.Scope, s *Signature, err
 		return &Error{Code: CodeBlocked, Detail: "The code was wrong too often, so it signs nothing any more. Please ask for a new one.", Err: err}
 	}
 	return &Error{Code: CodeWrong, Detail: fmt.Sprintf("The code is wrong. Attempts left: %d.", s.AttemptsLeft()),
-		Fields: []FieldProblem{{"/code", "is not the code that was sent"}}, Err: err}
+		Fields: []FieldProblem{{"/code", "This is not the code that was sent."}}, Err: err}
 }
 
 // settle finds out what became of a code whose answer was lost.

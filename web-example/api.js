@@ -129,6 +129,40 @@ export const checkCart = (id) => request("POST", `${registration(id)}/check`);
 
 /**
  * @param {string} id
+ * @param {import("./intentions.js").Intention<import("./contract").NewMandate>} intention
+ * @returns {Promise<Registration>}
+ */
+export const createMandate = (id, { key, body }) => request("POST", `${registration(id)}/mandate`, { key, body });
+
+/**
+ * @param {string} id
+ * @param {import("./intentions.js").Intention<{ code: string }>} intention
+ * @returns {Promise<Registration>}
+ */
+export const signMandate = (id, { key, body }) => request("POST", `${registration(id)}/mandate/signature`, { key, body });
+
+/**
+ * @param {string} id
+ * @returns {Promise<Registration>}
+ */
+export const cancelSignature = (id) => request("DELETE", `${registration(id)}/mandate/signature`);
+
+/**
+ * @param {string} id
+ * @param {import("./intentions.js").Intention<undefined>} intention
+ * @returns {Promise<Registration>}
+ */
+export const resendCode = (id, { key }) => request("POST", `${registration(id)}/mandate/signature/resend`, { key });
+
+/**
+ * @param {string} id
+ * @param {import("./intentions.js").Intention<{ accessToken: string }>} intention
+ * @returns {Promise<Registration>}
+ */
+export const migrateProspect = (id, { key, body }) => request("POST", `${registration(id)}/prospect`, { key, body });
+
+/**
+ * @param {string} id
  * @param {import("./intentions.js").Intention<import("./contract").StartPayment>} intention
  * @returns {Promise<Payment>}
  */

@@ -94,6 +94,23 @@ export interface NewItem {
   startDate?: string;
 }
 
+export interface NewMandate {
+  holder: string;
+  iban: string;
+  bic?: string;
+}
+
+export interface Mandate {
+  state: "no_code" | "awaiting_code" | "unconfirmed" | "signed" | "cancelled" | "expired" | "blocked";
+  /** Masked. */
+  iban: string;
+  message?: string;
+  /** Present while a code can be entered. */
+  attemptsLeft?: number;
+  /** RFC 3339; present while a new code can be asked for, from then on. */
+  resendAfter?: string;
+}
+
 export interface StartRegistration {
   clubId: string;
   person?: Person;
@@ -107,12 +124,13 @@ export interface Registration {
   message?: string;
   contact?: { number: string; status: string };
   cart: Cart;
+  mandate?: Mandate;
   payment?: Payment;
   next: { action: ActionName; method: string; href: string; methods?: PaymentMethod[] }[];
   expiresAt: string;
 }
 
-export type ActionName = "person" | "add_item" | "clear_items" | "check" | "pay" | "follow_payment" | "abandon";
+export type ActionName = "person" | "prospect" | "mandate" | "sign" | "resend" | "cancel_signature" | "add_item" | "clear_items" | "check" | "pay" | "follow_payment" | "abandon";
 
 export interface Cart {
   items: { offerId?: string; name: string; price: Money; startDate?: string }[];

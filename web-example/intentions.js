@@ -27,14 +27,15 @@ const memory = new Map();
  * @param {string} name
  * @param {Body} body
  * @param {string} [after] a change of it makes a new intention; left out, it does not count
+ * @param {{ secret?: boolean }} [options] `secret`: the body is kept in the memory of this page alone
  * @returns {Intention<Body>}
  */
-export function intend(name, body, after) {
+export function intend(name, body, after, { secret = false } = {}) {
   const kept = /** @type {Intention<Body> | null} */ (pending(name));
   const same = kept && JSON.stringify(kept.body) === JSON.stringify(body) && (after ?? kept.after) === kept.after;
   if (same) return kept;
   const fresh = { name, key: randomKey(), body, after: after ?? "" };
-  write(name, JSON.stringify(fresh));
+  write(name, JSON.stringify(fresh), secret);
   return fresh;
 }
 
@@ -73,9 +74,11 @@ function read(name) {
 /**
  * @param {string} name
  * @param {string} text
+ * @param {boolean} secret
  */
-function write(name, text) {
+function write(name, text, secret) {
   memory.set(name, text);
+  if (secret) return;
   try {
     sessionStorage.setItem(PREFIX + name, text);
   } catch {

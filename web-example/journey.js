@@ -11,11 +11,12 @@ import { get, set } from "./store.js";
 /**
  * @typedef {import("./contract").Registration} Registration
  * @typedef {import("./contract").Person} Person
- * @typedef {"start" | "person" | "item" | "clear" | "check" | "pay" | "abandon"} Doing what `busy` and `data-busy` name
+ * @typedef {"start" | "person" | "item" | "clear" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "abandon"} Doing what `busy` and `data-busy` name
  */
 
 /** Problems which say that the page is behind: the registration is read again. */
-const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "cart_changed", "mandate_required", "nothing_due", "amount_due", "payment_exists",
+const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "cart_changed", "mandate_required", "mandate_signed",
+  "mandate_not_needed", "no_code", "code_wrong", "code_expired", "code_blocked", "mobile_unreachable", "nothing_due", "amount_due", "payment_exists",
   "person_required", "registration_closed", "payment_under_way", "not_found"];
 
 /** Where this browser remembers the registration that it is in the middle of; the id is no secret, the cookie is. */
@@ -264,6 +265,48 @@ export const add = (item) =>
     const id = get().place.registration ?? "";
     show(await carryOut(intend(`item.${id}`, item), (intention) => api.addItem(id, intention)));
     go({ registration: id });
+  });
+
+/**
+ * Gives the bank account and has the code sent. The account number is in the memory of this page alone.
+ * @param {import("./contract").NewMandate} mandate
+ */
+export const giveAccount = (mandate) =>
+  attempt("mandate", async () => {
+    const id = get().place.registration ?? "";
+    show(await carryOut(intend(`mandate.${id}`, mandate, undefined, { secret: true }), (intention) => api.createMandate(id, intention)));
+  });
+
+/** @param {string} code from the SMS */
+export const sign = (code) =>
+  attempt("sign", async () => {
+    const id = get().place.registration ?? "";
+    const registration = await carryOut(intend(`sign.${id}`, { code }, undefined, { secret: true }), (intention) => api.signMandate(id, intention));
+    show(registration);
+    if (registration.mandate?.state === "signed") go({ registration: id }, { replace: true });
+  });
+
+/** Has a new code sent. */
+export const resend = () =>
+  attempt("resend", async () => {
+    const id = get().place.registration ?? "";
+    show(await carryOut(intend(`resend.${id}`, undefined), (intention) => api.resendCode(id, intention)));
+  });
+
+/** Gives the signature up, to give another account. */
+export const cancelSignature = () =>
+  attempt("cancel", async () => {
+    const id = get().place.registration ?? "";
+    show(await api.cancelSignature(id));
+  });
+
+/** @param {string} accessToken the visitor's own at the club system; kept nowhere */
+export const bringAccount = (accessToken) =>
+  attempt("prospect", async () => {
+    const id = get().place.registration ?? "";
+    const body = { accessToken };
+    show(await carryOut(intend(`prospect.${id}`, body, undefined, { secret: true }), (intention) => api.migrateProspect(id, intention)));
+    go({ registration: id }, { replace: true });
   });
 
 /** Empties the cart, to choose something else. */

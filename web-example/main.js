@@ -11,6 +11,8 @@ import { get, onChange, set } from "./store.js";
 import { language, text } from "./text.js";
 import * as cart from "./views/cart.js";
 import * as club from "./views/club.js";
+import * as mandate from "./views/mandate.js";
+import * as prospect from "./views/prospect.js";
 import * as done from "./views/done.js";
 import * as offer from "./views/offer.js";
 import * as payment from "./views/payment.js";
@@ -27,7 +29,7 @@ import * as summary from "./views/summary.js";
  */
 
 /** @type {Record<import("./route.js").Step, View>} */
-const VIEWS = { club, offer, person, cart, payment, done };
+const VIEWS = { club, offer, person, prospect, cart, mandate, payment, done };
 
 /** @param {string} hook */
 const find = (hook) => /** @type {HTMLElement} */ (document.querySelector(hook));

@@ -9,8 +9,10 @@
  *     /?registration=…                           wherever that registration stands
  *     /?registration=…&step=offer                add an offer to its cart
  *     /?registration=…&step=person               correct one's details
+ *     /?registration=…&step=prospect             bring in the account that one has already
+ *     /?registration=…&step=mandate              set up direct debit
  *
- * @typedef {"club" | "offer" | "person" | "cart" | "payment" | "done"} Step
+ * @typedef {"club" | "offer" | "person" | "prospect" | "cart" | "mandate" | "payment" | "done"} Step
  *
  * @typedef {object} Place
  * @property {string} [club]
@@ -78,8 +80,16 @@ function stepOfRegistration(place, registration) {
   if (place.step === "person" && can(registration, "person")) return "person";
   if (!registration.cart.items.length && can(registration, "add_item")) return "offer";
   if (!registration.contact && can(registration, "person")) return "person";
+  if (place.step === "prospect" && can(registration, "prospect")) return "prospect";
+  if (place.step === "mandate" && needsMandate(registration)) return "mandate";
   return "cart";
 }
+
+/**
+ * Whether a direct debit mandate has to be signed before the cart can be paid.
+ * @param {import("./contract").Registration} registration
+ */
+export const needsMandate = (registration) => can(registration, "mandate");
 
 /**
  * Whether nothing can happen to the registration any more. What the staff look into can still become a membership.

@@ -6,11 +6,14 @@ import { text } from "./text.js";
 /** @typedef {import("./contract").Offer} Offer */
 
 /**
- * Whether this site can sell the offer: the buyer has to give no more than a start date. The
- * others are shown with what they cost, and sold at the club.
+/** What this site knows how to ask a buyer for. */
+const ASKED = ["startDate", "debit", "mandate"];
+
+/**
+ * Whether this site can sell the offer. Others are shown with what they cost, and sold at the club.
  * @param {Offer} offer
  */
-export const soldHere = (offer) => offer.needs.every((need) => need === "startDate");
+export const soldHere = (offer) => offer.needs.every((need) => ASKED.includes(need));
 
 /**
  * A sentence, and the icon that it stands beside.

@@ -3,7 +3,7 @@
 import { button, h, heading, icon, ticks } from "../dom.js";
 import { date, moment, money } from "../format.js";
 import { checkAgain, clear } from "../journey.js";
-import { can, linkTo, ways } from "../route.js";
+import { can, linkTo, needsMandate, ways } from "../route.js";
 import { get } from "../store.js";
 import { findOffer, terms } from "../terms.js";
 import { text } from "../text.js";
@@ -92,6 +92,7 @@ function edits(registration) {
   const place = { registration: registration.id };
   return h("ul", { class: "edits" },
     can(registration, "person") && h("li", {}, h("a", { href: linkTo({ ...place, step: "person" }), "data-correct": true }, text.cart.correct)),
+    can(registration, "prospect") && h("li", {}, h("a", { href: linkTo({ ...place, step: "prospect" }), "data-prospect": true }, text.prospect.open)),
     can(registration, "add_item") && h("li", {}, h("a", { href: linkTo({ ...place, step: "offer" }), "data-add": true }, text.cart.more)),
     can(registration, "clear_items") && h("li", {}, button({ class: "link", "data-clear": true, onclick: clear }, text.cart.clear)),
     can(registration, "abandon") && h("li", {}, abandonButton()));
@@ -111,17 +112,32 @@ const due = (registration) =>
 function toPay(registration) {
   const offered = ways(registration);
   if (offered.includes("free")) {
-    return h("div", {}, payButton(text.cart.confirm, "tick"), h("p", { class: "fine pay-note" }, text.cart.confirmNote));
+    return h("div", {}, signedMandate(registration), payButton(text.cart.confirm, "tick"), h("p", { class: "fine pay-note" }, text.cart.confirmNote));
   }
   if (offered.length) {
     return h("div", {},
+      signedMandate(registration),
       offered.includes("card") && payButton(text.cart.pay(money(registration.cart.dueNow))),
       offered.includes("card") && h("p", { class: "fine pay-note" }, text.cart.payNote),
       offered.includes("later") && laterForm());
   }
+  const mandateAlone = registration.cart.problems.every(({ code }) => code === "mandate_required");
+  if (needsMandate(registration) && mandateAlone) return toSign(registration);
   if (!registration.cart.valid) return problems(registration);
   return h("p", { class: "notice", "data-at-club": true }, icon("info"), text.cart.notHere);
 }
+
+/** @param {Registration} registration */
+const signedMandate = ({ mandate }) =>
+  mandate?.state === "signed" &&
+  h("p", { class: "notice is-good", "data-mandate": "signed" }, icon("tick"), text.mandate.signed(mandate.iban));
+
+/** @param {Registration} registration */
+const toSign = (registration) =>
+  h("div", { class: "to-sign" },
+    h("p", { class: "notice" }, icon("repeat"), text.mandate.due),
+    h("a", { class: "button button-wide", "data-mandate": registration.mandate?.state ?? "", href: linkTo({ registration: registration.id, step: "mandate" }) },
+      can(registration, "sign") ? text.mandate.enter : text.mandate.open));
 
 /** @param {Registration} registration */
 function problems({ cart }) {

@@ -113,8 +113,8 @@ function card(product, offer) {
           onclick: () => choose(product, offer),
         }, text.offer.choose)
       : h("div", { class: "at-club", "data-at-club": true },
-          h("strong", {}, text.offer.atClub), h("p", {}, text.offer.atClubWhy.mandate),
-          offer.billing && button({ class: "link", "data-show-plan": true, "aria-label": text.plan.showNamed([name, variant].join(" ")), onclick: () => askPlan(product, offer) }, text.plan.show)));
+          h("strong", {}, text.offer.atClub), h("p", {}, text.offer.atClubWhy)),
+    offer.billing && button({ class: "link", "data-show-plan": true, "aria-label": text.plan.showNamed([name, variant].join(" ")), onclick: () => askPlan(product, offer) }, text.plan.show));
 }
 
 /** @param {Offer} offer */

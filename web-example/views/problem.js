@@ -7,7 +7,7 @@ import { text } from "../text.js";
 const BY_CODE = text.problems;
 
 /** @type {Record<string, { error: string }>} */
-const FIELDS = text.person.fields;
+const FIELDS = { ...text.person.fields, holder: text.mandate.fields.holder };
 
 /** Problems that are nobody's fault but ours: here a reference helps the club's staff. */
 const OURS = ["internal", "club_system_failed", "malformed_request"];

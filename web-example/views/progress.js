@@ -10,7 +10,8 @@ import { text } from "../text.js";
  */
 export function progress(step, state) {
   const finished = state.registration?.state === "completed";
-  const at = finished ? STEPS.length : STEPS.findIndex((one) => one === step);
+  const counted = step === "mandate" || step === "prospect" ? "cart" : step;
+  const at = finished ? STEPS.length : STEPS.findIndex((one) => one === counted);
   if (at < 0) return h("div");
   const nav = h("div", { class: "progress-content" });
   const position = finished ? "" : `${text.progress.position(at + 1, STEPS.length)}: ${text.progress[STEPS[at]]}`;

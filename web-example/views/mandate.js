@@ -1,0 +1,65 @@
+// @ts-check
+/** Between cart and payment: give the bank account, then sign with the code from the SMS (signature.js). */
+import { h, heading, icon } from "../dom.js";
+import { giveAccount } from "../journey.js";
+import { linkTo } from "../route.js";
+import { get } from "../store.js";
+import { text } from "../text.js";
+import { field, mark } from "./field.js";
+import { fieldOf, fieldText } from "./problem.js";
+import { signature } from "./signature.js";
+
+const FIELDS = text.mandate.fields;
+
+/** @param {import("../store.js").State} state */
+export const reads = ({ registration, clubs }) => [registration?.mandate, registration?.next.map(({ action }) => action).join(), clubs];
+
+export function show() {
+  const { registration } = get();
+  if (!registration) return null;
+  const { mandate } = registration;
+  const signing = mandate && mandate.state !== "cancelled" && mandate.state !== "signed";
+  return h("div", {}, signing ? signature(registration, mandate) : account(registration));
+}
+
+/** @param {import("../contract").Registration} registration */
+export const backToCart = (registration) =>
+  h("a", { class: "back", href: linkTo({ registration: registration.id }) }, icon("back"), text.back);
+
+/** @param {import("../contract").Registration} registration */
+function account(registration) {
+  const club = get().clubs?.find((one) => one.id === registration.clubId)?.name ?? text.brand;
+  return h("div", {},
+    h("div", { class: "step-head" }, backToCart(registration), heading(text.mandate.heading), h("p", { class: "lead" }, text.mandate.lead)),
+    h("form", { class: "person", novalidate: true, "data-form": "mandate", onsubmit: submit },
+      h("fieldset", { class: "group" }, h("legend", {}, text.mandate.account),
+        field("holder", FIELDS.holder, { autocomplete: "name", maxlength: 140, required: true }),
+        field("iban", FIELDS.iban, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 50, required: true, class: "account-number", onchange: group }),
+        field("bic", FIELDS.bic, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 11, class: "account-number" })),
+      h("p", { class: "fine" }, text.mandate.consent(club)),
+      h("div", { class: "actions" },
+        h("button", { class: "button button-wide", id: "send-code", "data-continue": true },
+          h("span", { class: "when-idle" }, text.mandate.send), h("span", { class: "when-busy" }, text.mandate.sending)),
+        h("p", { class: "fine" }, icon("lock"), text.mandate.privacy))));
+}
+
+/**
+ * Shows the number in groups of four, as cards and statements do.
+ * @param {Event & { currentTarget: HTMLInputElement }} event
+ */
+function group({ currentTarget: input }) {
+  input.value = (input.value.toUpperCase().replace(/\s/g, "").match(/.{1,4}/g) ?? []).join(" ");
+}
+
+/** @param {SubmitEvent & { currentTarget: HTMLFormElement }} event */
+async function submit(event) {
+  event.preventDefault();
+  const form = event.currentTarget;
+  const value = (/** @type {string} */ name) => String(new FormData(form).get(name) ?? "").trim();
+  const [holder, iban, bic] = [value("holder"), value("iban"), value("bic")];
+  const errors = { ...(!holder && { holder: FIELDS.holder.error }), ...(!iban && { iban: FIELDS.iban.empty }) };
+  mark(form, errors);
+  if (Object.keys(errors).length) return;
+  const problem = await giveAccount({ holder, iban, ...(bic && { bic }) });
+  if (form.isConnected) mark(form, Object.fromEntries((problem?.errors ?? []).map((error) => [fieldOf(error.pointer), fieldText(error)])));
+}

@@ -1,0 +1,84 @@
+// @ts-check
+/** Sign with the code from the SMS: enter it, have a new one sent, or use another account. */
+import { button, h, heading, icon } from "../dom.js";
+import { cancelSignature, refresh, resend, sign } from "../journey.js";
+import { can } from "../route.js";
+import { text } from "../text.js";
+import { field, mark } from "./field.js";
+import { backToCart } from "./mandate.js";
+
+/**
+ * @typedef {import("../contract").Registration} Registration
+ * @typedef {import("../contract").Mandate} Mandate
+ */
+
+const WORDS = text.mandate.code;
+
+/** How long to wait before asking again whether a new code may be sent, or a signature is confirmed. */
+const ASK_AGAIN = 3_000;
+
+/**
+ * @param {Registration} registration
+ * @param {Mandate} mandate
+ */
+export function signature(registration, mandate) {
+  const states = /** @type {Record<string, { heading: string, lead: string }>} */ (WORDS.states);
+  const words = states[mandate.state] ?? { heading: WORDS.heading, lead: WORDS.lead(mandate.iban) };
+  if (mandate.state === "unconfirmed") setTimeout(() => refresh(registration.id), ASK_AGAIN);
+  return h("div", { class: "signature", "data-signature": mandate.state },
+    h("div", { class: "step-head" }, backToCart(registration), heading(words.heading), h("p", { class: "lead" }, words.lead)),
+    can(registration, "sign") && codeForm(mandate),
+    h("div", { class: "signature-others" },
+      resendButton(registration, mandate),
+      can(registration, "cancel_signature") && button({ class: "link", "data-cancel": true, onclick: cancelSignature }, WORDS.cancel)),
+    isLocal() && h("p", { class: "notice" }, icon("info"), h("span", {}, `${WORDS.mock} `,
+      h("a", { href: "/sim/demo/_control/sms", target: "_blank", rel: "noopener" }, WORDS.outbox))));
+}
+
+/** Whether this page is the developer's own: nothing is real there, and the simulator can be looked into. */
+export const isLocal = () => location.hostname === "localhost" || location.hostname === "127.0.0.1";
+
+/** @param {Mandate} mandate */
+const codeForm = ({ attemptsLeft = 0 }) =>
+  h("form", { class: "code-form", novalidate: true, "data-form": "signature", onsubmit: submit },
+    field("code", { label: WORDS.label }, { class: "code", inputmode: "numeric", autocomplete: "one-time-code", maxlength: 12, required: true }),
+    h("p", { class: "hint attempts", "data-attempts": attemptsLeft, role: "status" }, WORDS.left(attemptsLeft)),
+    h("button", { class: "button button-wide", id: "sign", "data-continue": true },
+      h("span", { class: "when-idle" }, WORDS.sign), h("span", { class: "when-busy" }, WORDS.signing)));
+
+/** @param {SubmitEvent & { currentTarget: HTMLFormElement }} event */
+async function submit(event) {
+  event.preventDefault();
+  const form = event.currentTarget;
+  const code = String(new FormData(form).get("code") ?? "").replace(/[\s-]/g, "");
+  const wrong = !/^[0-9A-Za-z]{4,12}$/.test(code);
+  mark(form, wrong ? { code: WORDS.error } : {});
+  if (!wrong) await sign(code);
+}
+
+/**
+ * The button for a new code, which says how long it takes until it works.
+ * @param {Registration} registration
+ * @param {Mandate} mandate
+ */
+function resendButton(registration, { resendAfter }) {
+  const at = Date.parse(resendAfter ?? "");
+  const ready = can(registration, "resend");
+  const element = button({
+    class: "button button-quiet resend", id: "resend", "data-resend": ready ? "now" : "later", "aria-disabled": String(!ready),
+    onclick: () => element.getAttribute("aria-disabled") !== "true" && resend(),
+  });
+  tick();
+  return element;
+
+  function tick() {
+    const seconds = ready ? 0 : Math.max(0, Math.ceil((at - Date.now()) / 1_000));
+    element.textContent = seconds ? WORDS.resendIn(seconds) : WORDS.resend;
+    if (ready) return;
+    setTimeout(() => {
+      if (!element.isConnected) return;
+      if (!seconds) refresh(registration.id);
+      tick();
+    }, seconds ? 1_000 : ASK_AGAIN);
+  }
+}
