@@ -459,7 +459,7 @@ func TestDebitDays(t *testing.T) {
 		`{"weekDay":6}`: `"startDate":"2031-03-01","debitWeekDay":6`, `{"from":"2031-03-20"}`: `"specificDay":false,"debitDay":0,"startDate":"2031-03-20"`,
 	} {
 		d.post("/items", `{"offerId":"901","startDate":"2031-03-01","debit":`+debit+`}`).Into(http.StatusCreated, nil)
-		state := fmt.Sprintf("%s", d.Do("GET", d.outside.URL+"/sim/demo/_control/state", nil).Body)
+		state := string(d.Do("GET", d.outside.URL+"/sim/demo/_control/state", nil).Body)
 		for _, part := range strings.Split(want, ",") {
 			if !strings.Contains(state, part) {
 				t.Errorf("%s: the club system was not told %s", debit, part)

@@ -271,8 +271,8 @@ export default {
 
   prospect: {
     open: "I already have an account with the club",
-    heading: "You know us already",
-    lead: "If another of our clubs knows you, your account comes with you, and your details need not be checked twice.",
+    heading: "Bring your account along",
+    lead: "If another of our clubs knows you already, your account takes the place of the details that you typed here.",
     label: "Access token of your account",
     hint: "On a club’s own site this comes from its login, and nobody sees it. Here you play the login yourself.",
     mock: "In the mock, the persona “prospect” has such an account: copy its accessToken from the list of personas. Tokens live for an hour.",

@@ -24,7 +24,7 @@ export function show() {
   const state = get();
   const step = stepOf(state.place, state);
   if (step === "person") return state.place.registration ? ofCart() : ofOffer();
-  return step === "payment" ? ofCart() : null;
+  return step === "payment" || step === "mandate" || step === "prospect" ? ofCart() : null;
 }
 
 /** Before there is a cart: the offer as the catalogue has it. */

@@ -1,0 +1,225 @@
+package flows
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"frontdesk/upstream/club"
+)
+
+const (
+	// mandateLooks is how often somebody who waits may cause a look at a mandate
+	// whose signature is not confirmed.
+	mandateLooks = 2 * time.Second
+	// saveTries: a change that another one overtook is made again; more than a few
+	// in a row is somebody hammering.
+	saveTries = 4
+)
+
+// sendCode stores that a code is asked for, asks for it, and stores what came of it.
+func (f *Registrations) sendCode(ctx context.Context, r *Registration, p *Payment, at Club, allowed allowance) (View, error) {
+	r.Mandate.begin(allowed)
+	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
+		f.codes().giveBack(ctx, allowed)
+		return View{}, storageFailed(err)
+	}
+	signature := r.Mandate.Signature
+	told := f.codes().send(ctx, &signature, allowed, func(ctx context.Context) (club.SignatureRequest, error) {
+		return f.cfg.Club.CreateSignatureRequest(ctx, at.Scope, r.Mandate.Contact, r.Mandate.IRI)
+	})
+	r, err := f.keepSignature(ctx, r, signature)
+	if err != nil {
+		return View{}, err
+	}
+	return f.view(r, p), told
+}
+
+// SignMandate enters the code from the SMS. The attempt is counted before the
+// club system is asked, so that no crash and no race makes room for guessing.
+func (f *Registrations) SignMandate(ctx context.Context, id, token, code string) (View, error) {
+	r, p, at, err := f.editable(ctx, id, token)
+	switch {
+	case err != nil:
+		return View{}, err
+	case r.Mandate == nil:
+		return View{}, Signature{}.noCode()
+	case r.Mandate.State == SignatureSigned:
+		return f.view(r, p), nil
+	case !r.Mandate.takesCode() || r.Mandate.AttemptsLeft() == 0:
+		return View{}, r.Mandate.noCode()
+	}
+	r.Mandate.Checks++
+	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
+		return View{}, storageFailed(err)
+	}
+	signature := r.Mandate.Signature
+	told := f.codes().check(ctx, at.Scope, &signature, code, func(ctx context.Context) (bool, error) { return f.mandateSigned(ctx, r, at) })
+	r, err = f.settleSignature(ctx, r, at, signature)
+	if err != nil {
+		return View{}, err
+	}
+	return f.view(r, p), told
+}
+
+// mandateSigned looks the mandate up at the club system.
+func (f *Registrations) mandateSigned(ctx context.Context, r *Registration, at Club) (bool, error) {
+	mandate, err := f.cfg.Club.GetMandate(ctx, at.Scope, r.Mandate.IRI)
+	return err == nil && mandate.Signed(), err
+}
+
+// settleSignature stores how a signature stands, with the cart as it is then.
+func (f *Registrations) settleSignature(ctx context.Context, r *Registration, at Club, signature Signature) (*Registration, error) {
+	r, err := f.keepSignature(ctx, r, signature)
+	if err != nil || signature.State != SignatureSigned || r.Sale == "" {
+		return r, err
+	}
+	seen := *r
+	if err := f.readCart(ctx, r, at); err != nil {
+		f.cfg.Log.Warn("cart not read after the signature", "error", err)
+		return &seen, nil
+	}
+	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
+		f.cfg.Log.Warn("cart not saved after the signature", "error", err)
+		return &seen, nil // the signature is stored, and the cart is read again before it is paid
+	}
+	return r, nil
+}
+
+// keepSignature stores how the signature of a registration's mandate stands.
+// Whoever changed the registration meanwhile changed something else, so it is
+// noted in theirs; Conflict when they have another mandate, or another code.
+func (f *Registrations) keepSignature(ctx context.Context, r *Registration, signature Signature) (*Registration, error) {
+	mandate := r.Mandate.IRI
+	for range saveTries {
+		r.Mandate.Signature = signature
+		if signature.State == SignatureSigned {
+			r.Cart.mandateSigned()
+		}
+		err := f.cfg.Store.SaveRegistration(ctx, r)
+		if !errors.Is(err, ErrConflict) {
+			return r, storageFailed(err)
+		}
+		if r, _, err = f.cfg.Store.Registration(ctx, r.ID); err != nil {
+			return r, storageFailed(err)
+		}
+		if r.Mandate == nil || r.Mandate.IRI != mandate || r.Mandate.Round != signature.Round {
+			break
+		}
+		if theirs := r.Mandate.Signature; theirs.ended() && signature.State != SignatureSigned {
+			return r, nil
+		}
+		signature.Checks = max(signature.Checks, r.Mandate.Checks)
+	}
+	return r, storageFailed(ErrConflict)
+}
+
+// CancelSignature gives the signature up: the code signs nothing any more. A
+// mandate that is signed stays signed.
+func (f *Registrations) CancelSignature(ctx context.Context, id, token string) (View, error) {
+	r, p, at, err := f.editable(ctx, id, token)
+	switch {
+	case err != nil:
+		return View{}, err
+	case r.Mandate == nil:
+		return View{}, Signature{}.noCode()
+	case r.Mandate.State == SignatureCancelled:
+		return f.view(r, p), nil
+	}
+	if r.Mandate.State == SignatureUnconfirmed {
+		r = f.lookAtMandate(ctx, r, at)
+	}
+	if r.Mandate.State == SignatureSigned {
+		return View{}, &Error{Code: MandateSigned, Detail: "The mandate is signed already. Please ask the club to revoke it."}
+	}
+	f.codes().drop(ctx, at.Scope, r.Mandate.Signature)
+	signature := r.Mandate.Signature
+	signature.State, signature.Request = SignatureCancelled, ""
+	if r, err = f.keepSignature(ctx, r, signature); err != nil {
+		return View{}, err
+	}
+	return f.view(r, p), nil
+}
+
+// ResendCode has another code sent for the mandate; the one before is cancelled.
+func (f *Registrations) ResendCode(ctx context.Context, id, token string) (View, error) {
+	r, p, at, err := f.editable(ctx, id, token)
+	if err != nil {
+		return View{}, err
+	}
+	if r.Mandate == nil {
+		return View{}, Signature{}.noCode()
+	}
+	if r.Mandate.State == SignatureUnconfirmed {
+		r = f.lookAtMandate(ctx, r, at)
+	}
+	switch now := f.cfg.Now(); {
+	case r.Mandate.State == SignatureSigned:
+		return f.view(r, p), nil
+	case !r.Mandate.Resendable():
+		return View{}, &Error{Code: NoCode, Detail: "The signature was cancelled. Please give the bank account again."}
+	case now.Before(r.Mandate.ResendAfter):
+		return View{}, &Error{Code: SMSLimited, RetryAfter: r.Mandate.ResendAfter.Sub(now), Detail: "The last code was sent a moment ago."}
+	}
+	allowed, err := f.codes().allow(ctx, r.smsSubjects()...)
+	if err != nil {
+		return View{}, err
+	}
+	f.codes().drop(ctx, at.Scope, r.Mandate.Signature)
+	return f.sendCode(ctx, r, p, at, allowed)
+}
+
+// lookAtMandate finds out whether a signature whose answer was lost is there.
+func (f *Registrations) lookAtMandate(ctx context.Context, r *Registration, at Club) *Registration {
+	signed, err := f.mandateSigned(ctx, r, at)
+	if err != nil {
+		return r
+	}
+	signature := r.Mandate.Signature
+	signature.State = SignatureAwaiting
+	switch {
+	case signed:
+		signature.State = SignatureSigned
+	case signature.Checks >= maxChecks:
+		signature.State = SignatureBlocked
+	}
+	settled, err := f.settleSignature(ctx, r, at, signature)
+	if err != nil {
+		return r
+	}
+	return settled
+}
+
+// confirmMandate looks, for a visitor who waits, whether an unconfirmed
+// signature is there. Their answer does not depend on it.
+func (f *Registrations) confirmMandate(ctx context.Context, r *Registration) *Registration {
+	first, err := f.cfg.Store.Once(ctx, "mandate:"+r.ID, mandateLooks)
+	if err != nil || !first {
+		return r
+	}
+	ctx, cancel := context.WithTimeout(ctx, nudgeTime)
+	defer cancel()
+	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	if err != nil {
+		return r
+	}
+	return f.lookAtMandate(ctx, r, at)
+}
+
+// dropMandate forgets the mandate of a contact who is not the buyer any more.
+func (f *Registrations) dropMandate(ctx context.Context, r *Registration, at Club) {
+	if r.Mandate != nil {
+		f.codes().drop(ctx, at.Scope, r.Mandate.Signature)
+		r.Mandate = nil
+	}
+}
+
+func (f *Registrations) codes() codes {
+	return codes{store: f.cfg.Store, club: f.cfg.Club, now: f.cfg.Now, log: f.cfg.Log}
+}
+
+// smsSubjects are whose codes are counted: the contact's, and the
+// registration's, whose holder can make any number of contacts.
+func (r *Registration) smsSubjects() []string {
+	return []string{string(r.Contact.IRI), "registration " + r.ID}
+}

@@ -1,0 +1,100 @@
+package store_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+)
+
+// TestSMSLimits counts codes by each limit at once, one subject apart from another.
+func TestSMSLimits(t *testing.T) {
+	onEach(t, func(b *bench) {
+		limits := []flows.SMSLimit{{Codes: 1, Within: time.Minute}, {Codes: 3, Within: 10 * time.Minute}}
+		begin := time.Now().UTC().Truncate(time.Second)
+		take := func(subject, id string, after time.Duration) (bool, time.Duration) {
+			b.Helper()
+			allowed, next, err := b.TakeSMS(b.Context(), subject, id, begin.Add(after), limits)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return allowed, next.Sub(begin)
+		}
+		for _, step := range []struct {
+			subject, id string
+			after       time.Duration
+			allowed     bool
+			next        time.Duration
+		}{
+			{"/demo/contacts/7", "a", 0, true, time.Minute},
+			{"/demo/contacts/7", "a", time.Second, true, time.Minute}, // its own repetition
+			{"/demo/contacts/7", "b", 59 * time.Second, false, time.Minute},
+			{"/demo/contacts/8", "b", 59 * time.Second, true, 119 * time.Second},
+			{"/demo/contacts/7", "b", time.Minute, true, 2 * time.Minute},
+			{"/demo/contacts/7", "c", 2 * time.Minute, true, 10 * time.Minute},
+			{"/demo/contacts/7", "d", 5 * time.Minute, false, 10 * time.Minute},
+			{"/demo/contacts/7", "d", 10 * time.Minute, true, 11 * time.Minute},
+		} {
+			if allowed, next := take(step.subject, step.id, step.after); allowed != step.allowed || next != step.next {
+				b.Errorf("%+v: %t, next after %s", step, allowed, next)
+			}
+		}
+		if err := b.GiveBackSMS(b.Context(), "/demo/contacts/7", "d"); err != nil {
+			b.Fatal(err)
+		}
+		if allowed, _ := take("/demo/contacts/7", "e", 10*time.Minute); !allowed {
+			b.Error("what was given back is still counted")
+		}
+		for key, value := range b.everything() {
+			if strings.Contains(key+value, "/demo/") {
+				b.Errorf("%s tells who it is: %s", key, value)
+			}
+		}
+	})
+}
+
+// TestTransfers: a move is stored by compare-and-set, sealed, one for each contact.
+func TestTransfers(t *testing.T) {
+	onEach(t, func(b *bench) {
+		if _, err := b.Transfer(b.Context(), "/demo/contacts/7"); !errors.Is(err, flows.ErrNotFound) {
+			b.Errorf("what is not there: %v", err)
+		}
+		first := &flows.Transfer{ClubID: "13"}
+		stale := *first
+		if err := b.SaveTransfer(b.Context(), "/demo/contacts/7", first, time.Hour); err != nil {
+			b.Fatal(err)
+		}
+		b.unchanged("an old version", func() {
+			if err := b.SaveTransfer(b.Context(), "/demo/contacts/7", &stale, time.Hour); !errors.Is(err, flows.ErrConflict) {
+				b.Errorf("an old version: %v", err)
+			}
+		})
+		got, err := b.Transfer(b.Context(), "/demo/contacts/7")
+		if err != nil || *got != *first || got.Version != 1 {
+			b.Errorf("stored %+v, read %+v (%v)", first, got, err)
+		}
+		if _, err := b.open(b.url, "two").Transfer(b.Context(), "/demo/contacts/7"); !errors.Is(err, flows.ErrNotFound) {
+			b.Errorf("with another key: %v", err)
+		}
+	})
+}
+
+// TestRequestsAfterRotation: a repetition is known by the key that its
+// fingerprint was made with, and another request is told from it.
+func TestRequestsAfterRotation(t *testing.T) {
+	onEach(t, func(b *bench) {
+		first := attempt{"body", "first"}
+		b.begin(first)
+		b.keep(first)
+		rotated := *b
+		rotated.Store = b.open(b.url, "two", "one")
+		if begun, _ := rotated.begin(attempt{"body", "again"}); begun != "done" {
+			b.Errorf("the same request: %s", begun)
+		}
+		if begun, _ := rotated.begin(attempt{"another body", "other"}); begun != "reused" {
+			b.Errorf("another request: %s", begun)
+		}
+	})
+}
