@@ -824,7 +824,7 @@ type HealthStatus string
 // Id defines model for Id.
 type Id = string
 
-// Mandate defines model for Mandate.
+// Mandate Example: {"attemptsLeft":5,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 type Mandate struct {
 	// AttemptsLeft How many codes can still be entered; present while one can.
 	AttemptsLeft *int `json:"attemptsLeft,omitempty"`
@@ -1109,7 +1109,9 @@ type Registration struct {
 	Contact   *Contact  `json:"contact,omitempty"`
 	ExpiresAt time.Time `json:"expiresAt"`
 	Id        Id        `json:"id"`
-	Mandate   *Mandate  `json:"mandate,omitempty"`
+
+	// Mandate Example: {"attemptsLeft":5,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
+	Mandate *Mandate `json:"mandate,omitempty"`
 
 	// Message What to tell the visitor; present where the state alone does not say it.
 	Message *string  `json:"message,omitempty"`
@@ -1417,7 +1419,7 @@ type StartRegistration struct {
 // StartRegistrationChannel Where the visitor is: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are meant for staff.
 type StartRegistrationChannel string
 
-// Transfer defines model for Transfer.
+// Transfer Example: {"attemptsLeft":5,"clubId":"13","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 type Transfer struct {
 	// AttemptsLeft How many codes can still be entered; present while one can.
 	AttemptsLeft *int `json:"attemptsLeft,omitempty"`

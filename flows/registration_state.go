@@ -124,7 +124,7 @@ func openActions(r *Registration, payable bool, now time.Time) []string {
 		actions = []string{"abandon"} // the details are the club's
 	case r.Prospect != nil && r.Prospect.Migrated:
 		actions = []string{"prospect", "abandon"}
-	case r.Sale != "":
+	case r.Sale != "" && r.Contact.Status == statusTemp:
 		actions = []string{"person", "prospect", "abandon"}
 	}
 	if len(r.Items) == 0 {
