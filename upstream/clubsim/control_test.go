@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/MicahParks/keyfunc/v3"
 	"github.com/golang-jwt/jwt/v5"
 
 	"frontdesk/upstream/clubsim"
@@ -29,7 +30,7 @@ func TestCredentialsAndPersonas(t *testing.T) {
 		if p["status"] != want[key] || contact.text("status") != want[key] || contact.text("clubId") != p["clubId"] {
 			t.Errorf("%s: %v", key, p)
 		}
-		verifyIdentity(t, p)
+		verifyIdentity(t, d, p)
 		as := *d
 		as.bearer = p["accessToken"].(string)
 		as.get(d.rel(p["contactId"].(string))).want(200)
@@ -37,12 +38,15 @@ func TestCredentialsAndPersonas(t *testing.T) {
 }
 
 // verifyIdentity reads the identity token as the gateway would.
-func verifyIdentity(t *testing.T, p body) {
+func verifyIdentity(t *testing.T, d *desk, p body) {
 	t.Helper()
 	claims := jwt.MapClaims{}
-	_, err := jwt.ParseWithClaims(p["identityToken"].(string), claims, func(*jwt.Token) (any, error) {
-		return []byte(clubsim.DemoIdentitySecret), nil
-	}, jwt.WithValidMethods([]string{"HS256"}), jwt.WithTimeFunc(func() time.Time { return today }), jwt.WithExpirationRequired())
+	login, err := keyfunc.NewJWKSetJSON([]byte(d.control("GET", "jwks", nil).want(200).raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = jwt.ParseWithClaims(p["identityToken"].(string), claims, login.Keyfunc, jwt.WithValidMethods([]string{"EdDSA"}),
+		jwt.WithTimeFunc(func() time.Time { return today }), jwt.WithExpirationRequired(), jwt.WithAudience(d.token))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,14 +1,5 @@
 package clubsim
 
-import (
-	"time"
-
-	"github.com/golang-jwt/jwt/v5"
-)
-
-// identityLifetime is the longest life that an identity token may have.
-const identityLifetime = 10 * time.Minute
-
 // persona is somebody whom every world knows from the start.
 type persona struct {
 	key, givenName, familyName, gender string
@@ -54,7 +45,7 @@ type Persona struct {
 	GivenName  string `json:"givenName"`
 	FamilyName string `json:"familyName"`
 	// IdentityToken is a JWT as the club's own login would sign it: sub is the
-	// contact's number, club its club's, valid for ten minutes of the world's clock.
+	// contact's number, club its club's, aud the client token; valid for ten minutes.
 	IdentityToken string `json:"identityToken"`
 	// AccessToken authenticates as this contact at the club system.
 	AccessToken string `json:"accessToken"`
@@ -72,20 +63,8 @@ func (w *World) Personas() []Persona {
 		r := w.contactRecord(k)
 		list[i] = Persona{
 			Key: p.key, ContactID: r.IRI, ClubID: r.ClubID, Status: r.Status, GivenName: r.GivenName, FamilyName: r.FamilyName,
-			IdentityToken: w.identityToken(k, now), AccessToken: w.accessToken(k.ID, now), Description: p.description,
+			IdentityToken: w.identityToken(k), AccessToken: w.accessToken(k.ID, now), Description: p.description,
 		}
 	}
 	return list
-}
-
-// identityToken signs what the club's own login knows about a contact.
-func (w *World) identityToken(k *contact, now time.Time) string {
-	token := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
-		"sub": itoa(k.ID), "club": itoa(k.ClubID), "iat": now.Unix(), "exp": now.Add(identityLifetime).Unix(),
-	})
-	signed, err := token.SignedString([]byte(w.server.cfg.IdentitySecret))
-	if err != nil {
-		panic(err) // HMAC over a map of strings and numbers cannot fail
-	}
-	return signed
 }

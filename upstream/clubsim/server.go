@@ -46,8 +46,8 @@ type Config struct {
 	Logger *slog.Logger
 	// Seed makes SMS codes and fault probabilities; zero: 1.
 	Seed uint64
-	// IdentitySecret signs the identity tokens of the personas and the access
-	// tokens; zero: DemoIdentitySecret.
+	// IdentitySecret is what the access tokens are signed with, and what the key
+	// of the identity tokens follows from; zero: DemoIdentitySecret.
 	IdentitySecret string
 	// HTTPClient delivers events; zero: one that gives up after five seconds.
 	HTTPClient *http.Client

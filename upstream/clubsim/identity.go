@@ -1,0 +1,59 @@
+package clubsim
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// identityLifetime is the longest life that an identity token may have.
+const identityLifetime = 10 * time.Minute
+
+// identityKeyID names the one key of the simulated login.
+const identityKeyID = "demo-login-1"
+
+// jwk is a public key as the login publishes it (RFC 7517, RFC 8037).
+type jwk struct {
+	Type      string `json:"kty"`
+	Curve     string `json:"crv"`
+	ID        string `json:"kid"`
+	Use       string `json:"use"`
+	Algorithm string `json:"alg"`
+	X         string `json:"x"`
+}
+
+// jwks is the set of keys at GET _control/jwks.
+type jwks struct {
+	Keys []jwk `json:"keys"`
+}
+
+// identityKey is the key of the simulated login. It follows from the secret, so
+// that tokens are good at every simulator of that secret, and after a restart.
+func (s *Server) identityKey() ed25519.PrivateKey {
+	seed := sha256.Sum256([]byte("identity-token|" + s.cfg.IdentitySecret))
+	return ed25519.NewKeyFromSeed(seed[:])
+}
+
+// identityKeys are the login's public keys, the same in every world.
+func (s *Server) identityKeys() jwks {
+	public, _ := s.identityKey().Public().(ed25519.PublicKey)
+	return jwks{Keys: []jwk{{Type: "OKP", Curve: "Ed25519", ID: identityKeyID, Use: "sig", Algorithm: "EdDSA", X: base64.RawURLEncoding.EncodeToString(public)}}}
+}
+
+// identityToken signs what the club's own login knows about a contact. The
+// login is no part of the club system, so the real clock counts, not the world's.
+func (w *World) identityToken(k *contact) string {
+	now := w.server.cfg.Now()
+	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{
+		"sub": itoa(k.ID), "club": itoa(k.ClubID), "aud": w.token, "iat": now.Unix(), "exp": now.Add(identityLifetime).Unix(),
+	})
+	token.Header["kid"] = identityKeyID
+	signed, err := token.SignedString(w.server.identityKey())
+	if err != nil {
+		panic(err) // a map of strings and numbers is signed by a key that was just made
+	}
+	return signed
+}
