@@ -67,6 +67,10 @@ type Config struct {
 	StripeURL        string   `help:"Stripe: another address of its API, for tests." env:"FRONTDESK_STRIPE_URL"`
 	SealKeys         []string `help:"Keys that seal what Redis keeps: base64 of at least 32 bytes each, the current one first." env:"FRONTDESK_SEAL_KEYS"`
 	StaffKeys        []string `help:"Keys by which a kiosk or the desk proves to be staff, at least 16 characters each." env:"FRONTDESK_STAFF_KEYS"`
+	IdentityJWKSURL  string   `help:"Where the club's own login publishes the keys of its tokens (JWKS)." name:"identity-jwks-url" env:"FRONTDESK_IDENTITY_JWKS_URL"`
+	IdentitySecret   string   `help:"What the club's own login signs its tokens with instead: at least 32 bytes (HS256)." env:"FRONTDESK_IDENTITY_SECRET"`
+	IdentityAudience string   `help:"What the aud of the login's tokens has to name; not asked for when empty." env:"FRONTDESK_IDENTITY_AUDIENCE"`
+	IdentityIssuer   string   `help:"What the iss of the login's tokens has to be; not asked for when empty." env:"FRONTDESK_IDENTITY_ISSUER"`
 	AllowedOrigins   []string `help:"Other origins of front ends; * stands for any page on this machine (not in live mode)." env:"FRONTDESK_ALLOWED_ORIGINS"`
 }
 
@@ -228,6 +232,7 @@ func (cfg Config) check() error {
 		problems = append(problems, errors.New("live mode cannot start yet: this version does not check what a Redis that holds payments must promise"))
 	}
 	problems = append(problems, cfg.checkStaffKeys()...)
+	problems = append(problems, cfg.checkIdentity()...)
 	if _, err := keyring(cfg.SealKeys); err != nil && len(cfg.SealKeys) > 0 {
 		problems = append(problems, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err))
 	}
@@ -267,6 +272,9 @@ func (cfg *Config) setDefaults(listener net.Listener) {
 	set(&cfg.ClubClientID, clubsim.DemoClientID)
 	set(&cfg.ClubClientSecret, clubsim.DemoClientSecret)
 	set(&cfg.ClubGatewayKey, clubsim.DemoGatewayKey)
+	if cfg.IdentityJWKSURL == "" && cfg.IdentitySecret == "" && cfg.Mode != "live" {
+		cfg.IdentityJWKSURL = cfg.demoLogin()
+	}
 	if len(cfg.SealKeys) == 0 {
 		cfg.SealKeys = []string{demoSealKey}
 	}
@@ -311,11 +319,13 @@ func (cfg Config) build(log *slog.Logger) (gateway, ops http.Handler, worker *fl
 		Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments,
 		PublicURL: cfg.PublicURL, Now: time.Now, Log: log,
 	})
+	contacts := flows.NewContacts(flows.ContactsConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Now: time.Now})
 	changes := flows.NewChanges(records)
 	worker = flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: changes, Now: time.Now, After: time.After, Log: log})
 	transfers := flows.NewTransfers(flows.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Now: time.Now, Log: log})
 	gateway, err = handlers.New(handlers.Config{
-		Registrations: registrations, Payments: payments, Catalogue: catalogue, Transfers: transfers, Changes: changes, Store: records, Cards: processor,
+		Registrations: registrations, Payments: payments, Catalogue: catalogue, Contacts: contacts, Transfers: transfers,
+		Changes: changes, Identity: cfg.login(), Store: records, Cards: processor,
 		Contract: contract, Site: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
 		Now: time.Now, After: time.After, Log: log,

@@ -103,6 +103,33 @@ func (e CartChangeKind) Valid() bool {
 	}
 }
 
+// Defines values for ConsentChangeCode.
+const (
+	ConsentChanged   ConsentChangeCode = "changed"
+	ConsentFailed    ConsentChangeCode = "failed"
+	ConsentLocked    ConsentChangeCode = "locked"
+	ConsentUnchanged ConsentChangeCode = "unchanged"
+	ConsentUnknown   ConsentChangeCode = "not_found"
+)
+
+// Valid indicates whether the value is a known member of the ConsentChangeCode enum.
+func (e ConsentChangeCode) Valid() bool {
+	switch e {
+	case ConsentChanged:
+		return true
+	case ConsentFailed:
+		return true
+	case ConsentLocked:
+		return true
+	case ConsentUnchanged:
+		return true
+	case ConsentUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HealthStatus.
 const (
 	Ok          HealthStatus = "ok"
@@ -276,9 +303,12 @@ const (
 	CodeExpired           ProblemCode = "code_expired"
 	CodeWrong             ProblemCode = "code_wrong"
 	Conflict              ProblemCode = "conflict"
+	ContactBanned         ProblemCode = "contact_banned"
 	ForbiddenOrigin       ProblemCode = "forbidden_origin"
+	IdentityUnavailable   ProblemCode = "identity_unavailable"
 	Internal              ProblemCode = "internal"
 	InvalidRequest        ProblemCode = "invalid_request"
+	InvitationInvalid     ProblemCode = "invitation_invalid"
 	KeyInUse              ProblemCode = "key_in_use"
 	KeyReused             ProblemCode = "key_reused"
 	MalformedRequest      ProblemCode = "malformed_request"
@@ -292,8 +322,10 @@ const (
 	MobileUnreachable     ProblemCode = "mobile_unreachable"
 	NoCode                ProblemCode = "no_code"
 	NotFound              ProblemCode = "not_found"
+	NotIdentified         ProblemCode = "not_identified"
 	NothingDue            ProblemCode = "nothing_due"
 	OfferNotAvailable     ProblemCode = "offer_not_available"
+	OtherClub             ProblemCode = "other_club"
 	PaymentExists         ProblemCode = "payment_exists"
 	PaymentUnderWay       ProblemCode = "payment_under_way"
 	PersonKnown           ProblemCode = "person_known"
@@ -335,11 +367,17 @@ func (e ProblemCode) Valid() bool {
 		return true
 	case Conflict:
 		return true
+	case ContactBanned:
+		return true
 	case ForbiddenOrigin:
+		return true
+	case IdentityUnavailable:
 		return true
 	case Internal:
 		return true
 	case InvalidRequest:
+		return true
+	case InvitationInvalid:
 		return true
 	case KeyInUse:
 		return true
@@ -367,9 +405,13 @@ func (e ProblemCode) Valid() bool {
 		return true
 	case NotFound:
 		return true
+	case NotIdentified:
+		return true
 	case NothingDue:
 		return true
 	case OfferNotAvailable:
+		return true
+	case OtherClub:
 		return true
 	case PaymentExists:
 		return true
@@ -722,6 +764,14 @@ type CartProblem struct {
 	Message string `json:"message"`
 }
 
+// ChangeConsents defines model for ChangeConsents.
+type ChangeConsents struct {
+	Items []ConsentWish `json:"items"`
+
+	// Wording Which version of the text the contact agreed to, in the front end's own terms.
+	Wording *string `json:"wording,omitempty"`
+}
+
 // Check defines model for Check.
 type Check struct {
 	Problems []CartProblem `json:"problems"`
@@ -743,8 +793,78 @@ type ClubList struct {
 	Items []Club `json:"items"`
 }
 
+// Consent defines model for Consent.
+type Consent struct {
+	Authorized bool `json:"authorized"`
+
+	// Channel `email`, `text_message`, `postal_mail`.
+	Channel string `json:"channel"`
+	Id      Id     `json:"id"`
+
+	// Locked Mandatory information; it cannot be switched off.
+	Locked bool `json:"locked"`
+
+	// Type `news`, `legal`, `advertising`, `partners`.
+	Type string `json:"type"`
+}
+
+// ConsentChange defines model for ConsentChange.
+type ConsentChange struct {
+	// Code `unchanged`: it was so already. `locked`: mandatory information. `not_found`: no consent of this contact.
+	// `failed`: the club system did not take it; send the item again.
+	Code ConsentChangeCode `json:"code"`
+
+	// Consent As it stands now; absent when it was not found.
+	Consent *Consent `json:"consent,omitempty"`
+	Id      Id       `json:"id"`
+}
+
+// ConsentChangeCode `unchanged`: it was so already. `locked`: mandatory information. `not_found`: no consent of this contact.
+// `failed`: the club system did not take it; send the item again.
+type ConsentChangeCode string
+
+// ConsentChanges defines model for ConsentChanges.
+type ConsentChanges struct {
+	Items []ConsentChange `json:"items"`
+
+	// Receipt What the contact said, kept before it was carried out.
+	Receipt *ConsentReceipt `json:"receipt,omitempty"`
+}
+
+// ConsentList defines model for ConsentList.
+type ConsentList struct {
+	Items []Consent `json:"items"`
+
+	// Receipts Newest first.
+	Receipts []ConsentReceipt `json:"receipts"`
+}
+
+// ConsentReceipt What the contact said, kept before it was carried out.
+type ConsentReceipt struct {
+	At      time.Time     `json:"at"`
+	Id      string        `json:"id"`
+	Items   []ConsentWord `json:"items"`
+	Wording *string       `json:"wording,omitempty"`
+}
+
+// ConsentWish defines model for ConsentWish.
+type ConsentWish struct {
+	Authorized bool `json:"authorized"`
+	Id         Id   `json:"id"`
+}
+
+// ConsentWord defines model for ConsentWord.
+type ConsentWord struct {
+	Authorized bool   `json:"authorized"`
+	Channel    string `json:"channel"`
+	Id         Id     `json:"id"`
+	Type       string `json:"type"`
+}
+
 // Contact defines model for Contact.
 type Contact struct {
+	// Debt What an identified contact owed when the registration began; absent for a visitor.
+	Debt   *Money `json:"debt,omitempty"`
 	Number string `json:"number"`
 
 	// Status As the club system has it, such as `temp` or `customer`.
@@ -845,6 +965,17 @@ type Mandate struct {
 	// looked up; the same code can be entered again. `signed`: done. `cancelled`: given up. `expired`: the code is too
 	// old. `blocked`: wrong codes too often. After the last two, ask for a new code.
 	State SignatureState `json:"state"`
+}
+
+// Me defines model for Me.
+type Me struct {
+	ClubId Id     `json:"clubId"`
+	Debt   Money  `json:"debt"`
+	Number string `json:"number"`
+
+	// Status As the club system has it, such as `customer` or `prospect`.
+	Status string `json:"status"`
+	Tags   []Tag  `json:"tags"`
 }
 
 // Money defines model for Money.
@@ -973,6 +1104,11 @@ type Problem struct {
 	// |---|---|---|
 	// | `malformed_request` | 400 | not readable: broken JSON, a missing or unusable header, a wrong content type |
 	// | `invalid_request` | 422 | readable, but some fields are wrong; `errors` points at each |
+	// | `not_identified` | 401 | an identity token is needed that is valid now, and of this organisation |
+	// | `invitation_invalid` | 422 | the invitation was used, has expired, or never was one |
+	// | `contact_banned` | 403 | the club does not sell to this contact |
+	// | `person_known` | 409 | the club knows the buyer, so details are neither needed nor taken |
+	// | `other_club` | 409 | the contact belongs to another club than the one asked for |
 	// | `not_found` | 404 | there is no such thing, or it is not yours |
 	// | `method_not_allowed` | 405 | the path exists, the method does not |
 	// | `too_large` | 413 | the body is larger than 64 KiB |
@@ -1006,10 +1142,10 @@ type Problem struct {
 	// | `migration_club` | 409 | the person is at this club already, or at one of another chain |
 	// | `migration_contact` | 409 | only prospects, and for a move former members too, can be taken over |
 	// | `migration_not_shared` | 409 | the clubs do not share the person's details |
-	// | `person_known` | 409 | the details are those of the person's account; the club changes them |
 	// | `webhook_untrusted` | 400 | the signature of a webhook does not verify |
 	// | `club_system_failed` | 502 | the club system answered with an error |
 	// | `club_system_unavailable` | 503 | the club system cannot be reached |
+	// | `identity_unavailable` | 503 | the keys of the club's own login cannot be read |
 	// | `processor_unavailable` | 503 | the card processor cannot be reached |
 	// | `storage_unavailable` | 503 | Frontdesk cannot reach its own storage |
 	// | `internal` | 500 | Frontdesk failed |
@@ -1034,6 +1170,11 @@ type ProblemRetry string
 // |---|---|---|
 // | `malformed_request` | 400 | not readable: broken JSON, a missing or unusable header, a wrong content type |
 // | `invalid_request` | 422 | readable, but some fields are wrong; `errors` points at each |
+// | `not_identified` | 401 | an identity token is needed that is valid now, and of this organisation |
+// | `invitation_invalid` | 422 | the invitation was used, has expired, or never was one |
+// | `contact_banned` | 403 | the club does not sell to this contact |
+// | `person_known` | 409 | the club knows the buyer, so details are neither needed nor taken |
+// | `other_club` | 409 | the contact belongs to another club than the one asked for |
 // | `not_found` | 404 | there is no such thing, or it is not yours |
 // | `method_not_allowed` | 405 | the path exists, the method does not |
 // | `too_large` | 413 | the body is larger than 64 KiB |
@@ -1067,10 +1208,10 @@ type ProblemRetry string
 // | `migration_club` | 409 | the person is at this club already, or at one of another chain |
 // | `migration_contact` | 409 | only prospects, and for a move former members too, can be taken over |
 // | `migration_not_shared` | 409 | the clubs do not share the person's details |
-// | `person_known` | 409 | the details are those of the person's account; the club changes them |
 // | `webhook_untrusted` | 400 | the signature of a webhook does not verify |
 // | `club_system_failed` | 502 | the club system answered with an error |
 // | `club_system_unavailable` | 503 | the club system cannot be reached |
+// | `identity_unavailable` | 503 | the keys of the club's own login cannot be read |
 // | `processor_unavailable` | 503 | the card processor cannot be reached |
 // | `storage_unavailable` | 503 | Frontdesk cannot reach its own storage |
 // | `internal` | 500 | Frontdesk failed |
@@ -1412,12 +1553,22 @@ type StartRegistration struct {
 	// Channel Where the visitor is: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are meant for staff.
 	Channel *StartRegistrationChannel `json:"channel,omitempty"`
 	ClubId  Id                        `json:"clubId"`
-	Items   *[]NewItem                `json:"items,omitempty" validate:"omitempty,dive"`
-	Person  *Person                   `json:"person,omitempty"`
+
+	// Invitation From the link that the club sent: good for one registration. Not together with an identity token.
+	Invitation *string    `json:"invitation,omitempty"`
+	Items      *[]NewItem `json:"items,omitempty" validate:"omitempty,dive"`
+	Person     *Person    `json:"person,omitempty"`
 }
 
 // StartRegistrationChannel Where the visitor is: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are meant for staff.
 type StartRegistrationChannel string
+
+// Tag A mark of the club on a contact; it may open or close offers.
+type Tag struct {
+	Name         string  `json:"name"`
+	ValidFrom    *string `json:"validFrom,omitempty"`
+	ValidThrough *string `json:"validThrough,omitempty"`
+}
 
 // Transfer Example: {"attemptsLeft":5,"clubId":"13","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 type Transfer struct {
@@ -1537,6 +1688,9 @@ type MigrateProspectParams struct {
 	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
+
+// ChangeConsentsJSONRequestBody defines body for ChangeConsents for application/json ContentType.
+type ChangeConsentsJSONRequestBody = ChangeConsents
 
 // StartTransferJSONRequestBody defines body for StartTransfer for application/json ContentType.
 type StartTransferJSONRequestBody = NewTransfer
@@ -1758,6 +1912,15 @@ type ServerInterface interface {
 	// ListProducts What a club offers
 	// (GET /v1/clubs/{clubId}/products)
 	ListProducts(ctx echo.Context, clubId ClubId, params ListProductsParams) error
+	// GetMe Who I am to the club, and what I owe it
+	// (GET /v1/me)
+	GetMe(ctx echo.Context) error
+	// ListConsents What I have consented to
+	// (GET /v1/me/consents)
+	ListConsents(ctx echo.Context) error
+	// ChangeConsents Give or withdraw consents
+	// (PATCH /v1/me/consents)
+	ChangeConsents(ctx echo.Context) error
 	// StartTransfer Move to another club of the chain
 	// (POST /v1/me/transfer)
 	StartTransfer(ctx echo.Context, params StartTransferParams) error
@@ -1941,6 +2104,33 @@ func (w *ServerInterfaceWrapper) ListProducts(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListProducts(ctx, clubId, params)
+	return err
+}
+
+// GetMe converts echo context to params.
+func (w *ServerInterfaceWrapper) GetMe(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetMe(ctx)
+	return err
+}
+
+// ListConsents converts echo context to params.
+func (w *ServerInterfaceWrapper) ListConsents(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListConsents(ctx)
+	return err
+}
+
+// ChangeConsents converts echo context to params.
+func (w *ServerInterfaceWrapper) ChangeConsents(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ChangeConsents(ctx)
 	return err
 }
 
@@ -2457,6 +2647,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/registrations/:id/prospect", wrapper.MigrateProspect, options.OperationMiddlewares["migrateProspect"]...)
 	router.GET(options.BaseURL+"/v1/registrations/:id/payment", wrapper.GetPayment, options.OperationMiddlewares["getPayment"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/payment", wrapper.StartPayment, options.OperationMiddlewares["startPayment"]...)
+	router.GET(options.BaseURL+"/v1/me", wrapper.GetMe, options.OperationMiddlewares["getMe"]...)
+	router.GET(options.BaseURL+"/v1/me/consents", wrapper.ListConsents, options.OperationMiddlewares["listConsents"]...)
+	router.PATCH(options.BaseURL+"/v1/me/consents", wrapper.ChangeConsents, options.OperationMiddlewares["changeConsents"]...)
 	router.POST(options.BaseURL+"/v1/me/transfer", wrapper.StartTransfer, options.OperationMiddlewares["startTransfer"]...)
 	router.POST(options.BaseURL+"/v1/me/transfer/signature", wrapper.SignTransfer, options.OperationMiddlewares["signTransfer"]...)
 	router.GET(options.BaseURL+"/healthz", wrapper.GetHealth, options.OperationMiddlewares["getHealth"]...)
@@ -2670,6 +2863,121 @@ type ListProductsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListProductsdefaultApplicationProblemPlusJSONResponse) VisitListProductsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMeRequestObject struct {
+}
+
+type GetMeResponseObject interface {
+	VisitGetMeResponse(w http.ResponseWriter) error
+}
+
+type GetMe200JSONResponse Me
+
+func (response GetMe200JSONResponse) VisitGetMeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetMedefaultApplicationProblemPlusJSONResponse) VisitGetMeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListConsentsRequestObject struct {
+}
+
+type ListConsentsResponseObject interface {
+	VisitListConsentsResponse(w http.ResponseWriter) error
+}
+
+type ListConsents200JSONResponse ConsentList
+
+func (response ListConsents200JSONResponse) VisitListConsentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListConsentsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListConsentsdefaultApplicationProblemPlusJSONResponse) VisitListConsentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeConsentsRequestObject struct {
+	Body *ChangeConsentsJSONRequestBody
+}
+
+type ChangeConsentsResponseObject interface {
+	VisitChangeConsentsResponse(w http.ResponseWriter) error
+}
+
+type ChangeConsents200JSONResponse ConsentChanges
+
+func (response ChangeConsents200JSONResponse) VisitChangeConsentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeConsentsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ChangeConsentsdefaultApplicationProblemPlusJSONResponse) VisitChangeConsentsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -3382,6 +3690,15 @@ type StrictServerInterface interface {
 	// ListProducts What a club offers
 	// (GET /v1/clubs/{clubId}/products)
 	ListProducts(ctx context.Context, request ListProductsRequestObject) (ListProductsResponseObject, error)
+	// GetMe Who I am to the club, and what I owe it
+	// (GET /v1/me)
+	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
+	// ListConsents What I have consented to
+	// (GET /v1/me/consents)
+	ListConsents(ctx context.Context, request ListConsentsRequestObject) (ListConsentsResponseObject, error)
+	// ChangeConsents Give or withdraw consents
+	// (PATCH /v1/me/consents)
+	ChangeConsents(ctx context.Context, request ChangeConsentsRequestObject) (ChangeConsentsResponseObject, error)
 	// StartTransfer Move to another club of the chain
 	// (POST /v1/me/transfer)
 	StartTransfer(ctx context.Context, request StartTransferRequestObject) (StartTransferResponseObject, error)
@@ -3586,6 +3903,98 @@ func (sh *strictHandler) ListProducts(ctx echo.Context, clubId ClubId, params Li
 		return err
 	} else if validResponse, ok := response.(ListProductsResponseObject); ok {
 		return validResponse.VisitListProductsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetMe operation middleware
+func (sh *strictHandler) GetMe(ctx echo.Context) error {
+	var request GetMeRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetMe(ctx.Request().Context(), request.(GetMeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetMe")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetMeResponseObject); ok {
+		return validResponse.VisitGetMeResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListConsents operation middleware
+func (sh *strictHandler) ListConsents(ctx echo.Context) error {
+	var request ListConsentsRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListConsents(ctx.Request().Context(), request.(ListConsentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListConsents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListConsentsResponseObject); ok {
+		return validResponse.VisitListConsentsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ChangeConsents operation middleware
+func (sh *strictHandler) ChangeConsents(ctx echo.Context) error {
+	var request ChangeConsentsRequestObject
+
+	var body ChangeConsentsJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangeConsents(ctx.Request().Context(), request.(ChangeConsentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangeConsents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ChangeConsentsResponseObject); ok {
+		return validResponse.VisitChangeConsentsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

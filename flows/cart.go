@@ -153,6 +153,9 @@ func (f *Registrations) Check(ctx context.Context, id, token string) (Cart, erro
 // items stand in the request: a pattern for the index, or empty for the body itself.
 func (f *Registrations) offers(ctx context.Context, r *Registration, seller Club, items []NewItem, pointer string) ([]Offer, error) {
 	query := ProductQuery{ClientToken: r.ClientToken, ClubID: r.ClubID, Channel: r.Channel}
+	if r.known() {
+		query.Buyer = *r.Contact.Buyer
+	}
 	offers := make([]Offer, len(items))
 	failure := &Error{Code: InvalidRequest}
 	for i, item := range items {

@@ -3,6 +3,7 @@ package flows
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -18,6 +19,8 @@ const (
 	catalogueFresh = 60 * time.Second
 	// catalogueEntries bounds the memory: a club's catalogue is about 100 KB.
 	catalogueEntries = 500
+	// offerEntries: the offers of a product are about 2 KB; a hundred clubs have about so many products.
+	offerEntries = 5000
 	// catalogueTimeout bounds one reading of a whole catalogue, which goes on
 	// when the visitor who caused it has left, for others wait for it too.
 	catalogueTimeout = 30 * time.Second
@@ -33,7 +36,12 @@ type Catalogue struct {
 	clubs    *otter.Cache[clubKey, Club]
 	products *otter.Cache[ProductQuery, []Product]
 	days     *otter.Cache[daysKey, []DebitDay]
+	offers   *otter.Cache[offersKey, []club.Offer]
 }
+
+// offersKey: offers depend on the product and the club, never on who asks (club
+// system API, section Catalogue), so everybody's catalogue shares them.
+type offersKey struct{ club, product club.IRI }
 
 type clubKey struct{ clientToken, id string }
 
@@ -56,6 +64,7 @@ type ProductQuery struct {
 	Channel     string // web, terminal, club
 	Type        string // one category, or empty for all
 	Date        string // YYYY-MM-DD, or empty for today
+	Buyer       Buyer  // who looks; the zero value is anybody
 }
 
 // Product is a product with its offers.
@@ -73,6 +82,9 @@ func NewCatalogue(client *club.Client) *Catalogue {
 		clubs:    otter.Must(cacheOptions[clubKey, Club]()),
 		products: otter.Must(cacheOptions[ProductQuery, []Product]()),
 		days:     otter.Must(cacheOptions[daysKey, []DebitDay]()),
+		offers: otter.Must(&otter.Options[offersKey, []club.Offer]{
+			MaximumSize: offerEntries, ExpiryCalculator: otter.ExpiryWriting[offersKey, []club.Offer](catalogueFresh),
+		}),
 	}
 }
 
@@ -148,9 +160,11 @@ func (c *Catalogue) Products(ctx context.Context, query ProductQuery) ([]Product
 		return nil, err
 	}
 	return cached(ctx, c.products, query, func(ctx context.Context) ([]Product, error) {
-		listed, err := c.club.ListProducts(ctx, at.Scope, club.ProductQuery{
-			Channel: query.Channel, Club: at.IRI, Date: query.Date, Type: query.Type,
-		})
+		scope, asked, err := c.sale(ctx, at, query)
+		if err != nil {
+			return nil, err
+		}
+		listed, err := c.club.ListProducts(ctx, scope, asked)
 		if err != nil {
 			return nil, clubFailed(err, "The catalogue could not be read.")
 		}
@@ -159,13 +173,40 @@ func (c *Catalogue) Products(ctx context.Context, query ProductQuery) ([]Product
 		reads.SetLimit(offerReads)
 		for i, product := range listed {
 			reads.Go(func() error {
-				offers, err := c.club.ListOffers(ctx, at.Scope, product.IRI)
+				offers, err := cached(ctx, c.offers, offersKey{at.IRI, product.IRI}, func(ctx context.Context) ([]club.Offer, error) {
+					return c.club.ListOffers(ctx, at.Scope, product.IRI)
+				})
 				products[i] = Product{Product: product, Offers: offersOf(product, offers), listed: offers}
 				return clubFailed(err, "The offers of the catalogue could not be read.")
 			})
 		}
 		return products, reads.Wait()
 	})
+}
+
+// sale says for which sale the catalogue is read, and from where: a contact of
+// another club of the chain is seen from the node above both. In a club of
+// another chain a contact is a visitor like anybody.
+func (c *Catalogue) sale(ctx context.Context, at Club, query ProductQuery) (club.Scope, club.ProductQuery, error) {
+	scope := at.Scope
+	asked := club.ProductQuery{Channel: query.Channel, Club: at.IRI, Date: query.Date, Type: query.Type}
+	buyer := query.Buyer
+	if buyer.Contact == "" {
+		return scope, asked, nil
+	}
+	if buyer.Club != at.IRI {
+		network, err := c.network(ctx, query.ClientToken)
+		if err != nil {
+			return scope, asked, err
+		}
+		node, sameChain := network.CommonAncestor(at.IRI, buyer.Club)
+		if !sameChain {
+			return scope, asked, nil
+		}
+		scope.Node = node
+	}
+	asked.Contact, asked.Debt, asked.ContactTags = buyer.Contact, &buyer.Debt, strings.Fields(buyer.Tags)
+	return scope, asked, nil
 }
 
 // Offer finds an offer in a catalogue. OfferNotAvailable when it is not there:

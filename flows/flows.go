@@ -87,4 +87,16 @@ type Store interface {
 	Beat(ctx context.Context, gateway string, n int64) (int64, error)
 	// Seen tells whether Once was called with this name within its period.
 	Seen(ctx context.Context, name string) (bool, error)
+
+	// KeepInvitation keeps an invitation under the hash of its token.
+	KeepInvitation(ctx context.Context, hash string, invitation Invitation, life time.Duration) error
+	// TakeInvitation gives an invitation to its first use; ErrNotFound to every other.
+	TakeInvitation(ctx context.Context, hash, use string) (Invitation, error)
+	// GiveInvitationBack makes an invitation good again that this use has taken.
+	GiveInvitationBack(ctx context.Context, hash, use string) error
+
+	// KeepReceipt keeps what a contact said about its consents.
+	KeepReceipt(ctx context.Context, contact club.IRI, receipt Receipt) error
+	// Receipts returns what a contact said about its consents, newest first.
+	Receipts(ctx context.Context, contact club.IRI) ([]Receipt, error)
 }

@@ -44,12 +44,15 @@ type RegistrationsConfig struct {
 // NewRegistrations makes the journeys.
 func NewRegistrations(cfg RegistrationsConfig) *Registrations { return &Registrations{cfg: cfg} }
 
-// NewRegistration asks for a registration; Person and Items may be absent.
+// NewRegistration asks for a registration; Person and Items may be absent. With
+// Contact or Invitation it is for a contact whom the club knows.
 type NewRegistration struct {
 	ClientToken string
 	ClubID      string
 	Channel     string
 	Person      *Person
+	Contact     *Identified
+	Invitation  string
 	Items       []NewItem
 }
 
@@ -57,9 +60,25 @@ type NewRegistration struct {
 // which is stored nowhere. Contact, sale and items are made first, so that a
 // failure leaves no half-made registration behind.
 func (f *Registrations) Start(ctx context.Context, in NewRegistration) (View, string, error) {
-	if in.Person == nil && len(in.Items) > 0 {
+	known := in.Contact != nil || in.Invitation != ""
+	switch {
+	case in.Contact != nil && in.Invitation != "":
+		return View{}, "", &Error{Code: InvalidRequest, Fields: []FieldProblem{{"/invitation", "You are logged in: leave the invitation out."}}}
+	case known && in.Person != nil:
+		return View{}, "", personKnown()
+	case !known && in.Person == nil && len(in.Items) > 0:
 		return View{}, "", &Error{Code: InvalidRequest, Fields: []FieldProblem{{"/person", "Items need the person who buys them."}}}
+	case in.Invitation != "":
+		return f.startInvited(ctx, in)
 	}
+	return f.start(ctx, in)
+}
+
+func personKnown() error {
+	return &Error{Code: PersonKnown, Detail: "The club knows you: your details are changed there, not here."}
+}
+
+func (f *Registrations) start(ctx context.Context, in NewRegistration) (View, string, error) {
 	id := uuid.NewString()
 	token, hash := newToken(f.cfg.Payments.cfg.Keys, id)
 	now := f.cfg.Now()
@@ -74,20 +93,34 @@ func (f *Registrations) Start(ctx context.Context, in NewRegistration) (View, st
 		}
 		return View{}, "", err
 	}
-	offers, err := f.offers(ctx, r, at, in.Items, "/items/%d")
-	if err != nil {
-		return View{}, "", err
-	}
 	r.Cart.Currency = at.Currency
-	if in.Person != nil {
-		if err := f.fill(ctx, r, at, *in.Person, in.Items, offers); err != nil {
-			return View{}, "", err
-		}
+	if err := f.outfit(ctx, r, at, in); err != nil {
+		return View{}, "", err
 	}
 	if err := f.cfg.Store.CreateRegistration(ctx, r); err != nil {
 		return View{}, "", storageFailed(err)
 	}
 	return f.view(r, nil), token, nil
+}
+
+// outfit brings the registration as far as what is known of the buyer and the cart allows.
+func (f *Registrations) outfit(ctx context.Context, r *Registration, at Club, in NewRegistration) (err error) {
+	var contact club.Contact
+	if in.Contact != nil {
+		if contact, err = f.recognise(ctx, r, *in.Contact); err != nil {
+			return err
+		}
+	}
+	offers, err := f.offers(ctx, r, at, in.Items, "/items/%d")
+	switch {
+	case err != nil:
+		return err
+	case in.Contact != nil:
+		return f.fillSale(ctx, r, at, contact, in.Items, offers)
+	case in.Person != nil:
+		return f.fill(ctx, r, at, *in.Person, in.Items, offers)
+	}
+	return nil
 }
 
 // fill makes the contact and, when there are items, the sale with them.
@@ -110,7 +143,7 @@ func (f *Registrations) Get(ctx context.Context, id, token string) (View, error)
 	if p != nil && !p.State.Final() && f.phase(r, p) != Attention {
 		p = f.nudge(ctx, p)
 	}
-	if p != nil && p.State == Recorded && r.Contact != nil && (r.Contact.Status == statusTemp || r.Contact.Status == club.StatusProspect) {
+	if p != nil && p.State == Recorded && r.Contact != nil && r.Contact.Status != club.StatusCustomer {
 		f.refreshContact(ctx, r)
 	}
 	if r.Mandate != nil && r.Mandate.State == SignatureUnconfirmed {
@@ -157,8 +190,8 @@ func (f *Registrations) nudge(ctx context.Context, p *Payment) *Payment {
 // and a new sale with the same items, since the club system changes neither.
 func (f *Registrations) PutPerson(ctx context.Context, id, token string, person Person) (View, error) {
 	return f.change(ctx, id, token, func(r *Registration, at Club) error {
-		if r.Prospect != nil && r.Prospect.Migrated {
-			return &Error{Code: PersonKnown, Detail: "The club knows you already, and has your details. Please have it change them."}
+		if r.known() || r.Prospect != nil && r.Prospect.Migrated {
+			return personKnown()
 		}
 		items := r.wishes()
 		offers, err := f.offers(ctx, r, at, items, "/items/%d")

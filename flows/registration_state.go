@@ -56,7 +56,11 @@ type Contact struct {
 	IRI    club.IRI `json:"iri"`
 	Number string   `json:"number"`
 	Status string   `json:"status"`
+	Buyer  *Buyer   `json:"buyer,omitempty"` // of a contact whom the club knew before; nil for a visitor
 }
+
+// known tells whether the buyer is a contact whom the club knew before.
+func (r *Registration) known() bool { return r.Contact != nil && r.Contact.Buyer != nil }
 
 // View is a registration with all that follows for its visitor.
 type View struct {
@@ -120,7 +124,7 @@ func openActions(r *Registration, payable bool, now time.Time) []string {
 	switch {
 	case r.Contact == nil:
 		return actions
-	case r.Prospect != nil && r.Prospect.Done:
+	case r.known() || r.Prospect != nil && r.Prospect.Done:
 		actions = []string{"abandon"} // the details are the club's
 	case r.Prospect != nil && r.Prospect.Migrated:
 		actions = []string{"prospect", "abandon"}

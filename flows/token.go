@@ -11,6 +11,14 @@ import (
 // tokenBits is how many bytes of a token are random; its signature follows them.
 const tokenBits = 32
 
+// randomToken makes 256 random bits, and what is stored of them.
+func randomToken() (token, hash string) {
+	bits := make([]byte, tokenBits)
+	rand.Read(bits)
+	token = base64.RawURLEncoding.EncodeToString(bits)
+	return token, hashToken(token)
+}
+
 // newToken makes 256 random bits for a registration's holder, signed, and what is
 // stored of them.
 func newToken(keys *Keyring, registration string) (token, hash string) {

@@ -37,18 +37,9 @@ type TransfersConfig struct {
 // NewTransfers makes the moves.
 func NewTransfers(cfg TransfersConfig) *Transfers { return &Transfers{cfg: cfg} }
 
-// Mover is the contact who moves, as the club's own login vouches for them.
-type Mover struct {
-	ClientToken string
-	ContactID   string
-	ClubID      string // the contact's club when they logged in
-}
-
-func (m Mover) contact() club.IRI { return club.NewIRI(m.ClientToken, "contacts", m.ContactID) }
-
 // Start asks for the move, and has a code sent to the contact. Asked for again,
 // it has another code sent, and the one before is cancelled.
-func (f *Transfers) Start(ctx context.Context, who Mover, clubID string) (*Transfer, error) {
+func (f *Transfers) Start(ctx context.Context, who Identified, clubID string) (*Transfer, error) {
 	to, err := f.cfg.Catalogue.Club(ctx, who.ClientToken, clubID)
 	if CodeOf(err) == NotFound {
 		return nil, &Error{Code: InvalidRequest, Fields: []FieldProblem{{"/clubId", "There is no such club."}}, Err: err}
@@ -60,7 +51,7 @@ func (f *Transfers) Start(ctx context.Context, who Mover, clubID string) (*Trans
 	if err != nil {
 		return nil, err
 	}
-	contact, err := f.cfg.Club.GetContact(ctx, scope, who.contact())
+	contact, err := f.cfg.Club.GetContact(ctx, scope, who.IRI())
 	if err != nil {
 		return nil, clubFailed(err, "The contact could not be read.")
 	}
@@ -92,7 +83,7 @@ func (f *Transfers) Start(ctx context.Context, who Mover, clubID string) (*Trans
 }
 
 // Sign enters the code from the SMS; the contact then belongs to the new club.
-func (f *Transfers) Sign(ctx context.Context, who Mover, code string) (*Transfer, error) {
+func (f *Transfers) Sign(ctx context.Context, who Identified, code string) (*Transfer, error) {
 	t, err := f.load(ctx, who)
 	switch {
 	case err != nil:
@@ -115,7 +106,7 @@ func (f *Transfers) Sign(ctx context.Context, who Mover, code string) (*Transfer
 		return nil, err
 	}
 	told := f.codes().check(ctx, scope, &t.Signature, code, func(ctx context.Context) (bool, error) {
-		contact, err := f.cfg.Club.GetContact(ctx, scope, who.contact())
+		contact, err := f.cfg.Club.GetContact(ctx, scope, who.IRI())
 		return err == nil && contact.Club == to.IRI, err
 	})
 	if err := f.save(ctx, who, t); err != nil {
@@ -127,20 +118,20 @@ func (f *Transfers) Sign(ctx context.Context, who Mover, code string) (*Transfer
 // scope acts from the nearest node above both clubs: from the contact's own
 // node the new club is out of reach, and from above more would be seen than
 // the move needs.
-func (f *Transfers) scope(ctx context.Context, who Mover, to Club) (club.Scope, error) {
+func (f *Transfers) scope(ctx context.Context, who Identified, to Club) (club.Scope, error) {
 	return f.cfg.Catalogue.scopeAbove(ctx, to, club.NewIRI(who.ClientToken, "clubs", who.ClubID))
 }
 
-func (f *Transfers) load(ctx context.Context, who Mover) (*Transfer, error) {
-	t, err := f.cfg.Store.Transfer(ctx, who.contact())
+func (f *Transfers) load(ctx context.Context, who Identified) (*Transfer, error) {
+	t, err := f.cfg.Store.Transfer(ctx, who.IRI())
 	if errors.Is(err, ErrNotFound) {
 		return &Transfer{}, nil
 	}
 	return t, storageFailed(err)
 }
 
-func (f *Transfers) save(ctx context.Context, who Mover, t *Transfer) error {
-	err := f.cfg.Store.SaveTransfer(ctx, who.contact(), t, keepTransfer)
+func (f *Transfers) save(ctx context.Context, who Identified, t *Transfer) error {
+	err := f.cfg.Store.SaveTransfer(ctx, who.IRI(), t, keepTransfer)
 	if errors.Is(err, ErrConflict) {
 		return &Error{Code: Conflict, Detail: "The move was asked for twice at the same moment.", Err: err}
 	}

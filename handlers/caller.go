@@ -18,10 +18,10 @@ import (
 
 // caller is who sent a request, and to which organisation.
 type caller struct {
-	token       string       // of a registration; empty for a visitor who holds none
-	clientToken string       // the organisation at the club system
-	staff       bool         // with a staff key
-	contact     *flows.Mover // for whom the club's own login vouches; nil for everybody else
+	token       string            // of a registration; empty for a visitor who holds none
+	clientToken string            // the organisation at the club system
+	staff       bool              // with a staff key
+	contact     *flows.Identified // for whom the club's own login vouches; nil for everybody else
 }
 
 type callerKey struct{}

@@ -44,7 +44,7 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		c.Request().Body = keptBody{c.Request().Body, bytes.NewReader(body)}
 		who := callerOf(ctx)
 		key := c.Request().Header.Get("Idempotency-Key")
-		scope := who.clientToken + "\n" + who.token + "\n" + strconv.FormatBool(who.staff) + "\n" + c.Request().Method + " " + c.Request().URL.Path
+		scope := who.scope() + "\n" + strconv.FormatBool(who.staff) + "\n" + c.Request().Method + " " + c.Request().URL.Path
 		owner := uuid.NewString()
 		begun, answer, err := s.cfg.Store.BeginAnswer(ctx, scope, key, identity(c.Request(), body), owner)
 		switch {

@@ -16,10 +16,17 @@ const webChannel = "web"
 
 // ListProducts serves GET /v1/clubs/{clubId}/products.
 func (s *Server) ListProducts(ctx context.Context, request api.ListProductsRequestObject) (api.ListProductsResponseObject, error) {
-	products, err := s.cfg.Catalogue.Products(ctx, flows.ProductQuery{
+	query := flows.ProductQuery{
 		ClientToken: callerOf(ctx).clientToken, ClubID: request.ClubId, Channel: webChannel,
 		Type: string(value(request.Params.Type)), Date: value(request.Params.Date),
-	})
+	}
+	var err error
+	if contact := callerOf(ctx).contact; contact != nil {
+		if query.Buyer, err = s.cfg.Contacts.Buyer(ctx, *contact); err != nil {
+			return nil, err
+		}
+	}
+	products, err := s.cfg.Catalogue.Products(ctx, query)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,8 @@ import (
 
 // StartRegistration serves POST /v1/registrations.
 func (s *Server) StartRegistration(ctx context.Context, request api.StartRegistrationRequestObject) (api.StartRegistrationResponseObject, error) {
-	start := flows.NewRegistration{ClientToken: callerOf(ctx).clientToken, ClubID: request.Body.ClubId, Channel: webChannel}
+	start := flows.NewRegistration{ClientToken: callerOf(ctx).clientToken, ClubID: request.Body.ClubId, Channel: webChannel,
+		Contact: callerOf(ctx).contact, Invitation: value(request.Body.Invitation)}
 	if request.Body.Channel != nil {
 		start.Channel = string(*request.Body.Channel)
 	}
@@ -94,6 +95,10 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 	}
 	if view.Contact != nil {
 		out.Contact = &api.Contact{Number: view.Contact.Number, Status: view.Contact.Status}
+		if buyer := view.Contact.Buyer; buyer != nil {
+			debt := money(buyer.Debt, view.Cart.Currency)
+			out.Contact.Debt = &debt
+		}
 	}
 	if view.Mandate != nil {
 		out.Mandate = mandateOf(view.Mandate)

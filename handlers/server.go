@@ -25,6 +25,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/identity"
 )
 
 // Config is what the edge needs. Every field is required unless said.
@@ -34,6 +35,8 @@ type Config struct {
 	Catalogue     *flows.Catalogue
 	Changes       *flows.Changes
 	Transfers     *flows.Transfers
+	Contacts      *flows.Contacts
+	Identity      *identity.Verifier
 	Store         *store.Store
 	Cards         cards.Processor
 
@@ -67,7 +70,7 @@ var _ http.Handler = (*Server)(nil)
 var _ api.StrictServerInterface = (*Server)(nil)
 
 // New puts the edge together. It fails when the contract cannot be read, or
-// when routes and contract are not the same.
+// when routes, policies and contract are not the same.
 func New(cfg Config) (*Server, error) {
 	document, err := openapi3.NewLoader().LoadFromData(cfg.Contract)
 	if err != nil {
@@ -78,7 +81,7 @@ func New(cfg Config) (*Server, error) {
 	e.HTTPErrorHandler = s.writeProblem
 	e.IPExtractor = echo.ExtractIPDirect() // the default believes whatever X-Forwarded-For says
 	e.Use(s.observe, middleware.Recover(), securityHeaders, s.cors(), middleware.BodyLimit(maxBody),
-		s.identify, s.validate, s.idempotent)
+		s.identify, s.admit, s.validate, s.idempotent)
 
 	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))
 	e.POST("/v1/webhooks/card", s.receiveCardWebhook)
@@ -86,7 +89,7 @@ func New(cfg Config) (*Server, error) {
 	e.GET("/openapi.yaml", s.getContract)
 	docs := s.docs()
 	e.GET("/docs", docs)
-	if err := errors.Join(s.compareRoutes(), compareCodes(document)); err != nil {
+	if err := errors.Join(s.compareRoutes(), s.comparePolicies(e.Routes()), compareCodes(document)); err != nil {
 		return nil, err
 	}
 	e.GET("/docs/*", docs)

@@ -9,11 +9,7 @@ import (
 
 // StartTransfer serves POST /v1/me/transfer.
 func (s *Server) StartTransfer(ctx context.Context, request api.StartTransferRequestObject) (api.StartTransferResponseObject, error) {
-	who, err := moverOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	transfer, err := s.cfg.Transfers.Start(ctx, who, request.Body.ClubId)
+	transfer, err := s.cfg.Transfers.Start(ctx, *callerOf(ctx).contact, request.Body.ClubId)
 	if err != nil {
 		return nil, err
 	}
@@ -22,24 +18,11 @@ func (s *Server) StartTransfer(ctx context.Context, request api.StartTransferReq
 
 // SignTransfer serves POST /v1/me/transfer/signature.
 func (s *Server) SignTransfer(ctx context.Context, request api.SignTransferRequestObject) (api.SignTransferResponseObject, error) {
-	who, err := moverOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	transfer, err := s.cfg.Transfers.Sign(ctx, who, request.Body.Code)
+	transfer, err := s.cfg.Transfers.Sign(ctx, *callerOf(ctx).contact, request.Body.Code)
 	if err != nil {
 		return nil, err
 	}
 	return api.SignTransfer201JSONResponse(transferOf(transfer)), nil
-}
-
-// moverOf gives the contact for whom the club's own login vouches.
-func moverOf(ctx context.Context) (flows.Mover, error) {
-	who := callerOf(ctx).contact
-	if who == nil {
-		return flows.Mover{}, &flows.Error{Code: flows.NotFound, Detail: "Nobody is identified."}
-	}
-	return *who, nil
 }
 
 // transferOf puts a move into the words of the contract.

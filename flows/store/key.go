@@ -64,6 +64,11 @@ func (s *Store) smsKey(subject string) string { return "fd:sms:" + s.keys.Hide("
 func (s *Store) transferKey(contact club.IRI) string {
 	return "fd:transfer:" + s.keys.Hide("transfer", string(contact))
 }
+// invitationKey holds what a link stands for, by the hash of its token.
+func invitationKey(hash string) string { return "fd:invitation:" + hash }
+
+// receiptsKey lists what a contact has said about its consents.
+func receiptsKey(contact club.IRI) string { return "fd:receipts:" + digest(string(contact)) }
 
 // digest hashes parts so that no two lists of parts look alike.
 func digest(parts ...string) string {

@@ -1,0 +1,146 @@
+package flows
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"frontdesk/upstream/club"
+)
+
+// Identified is a contact for whom the club's own login, or an invitation,
+// vouches. Nobody else names a contact to Frontdesk.
+type Identified struct {
+	ClientToken string
+	ContactID   string // public id
+	ClubID      string // public id of the contact's own club
+}
+
+// IRI is the contact at the club system.
+func (who Identified) IRI() club.IRI { return club.NewIRI(who.ClientToken, "contacts", who.ContactID) }
+
+// Buyer is what of a known contact decides what it can buy. It is part of a
+// cache's key, so it holds nothing that cannot be compared.
+type Buyer struct {
+	Contact club.IRI `json:"contact"`
+	Club    club.IRI `json:"club"`           // the contact's own
+	Tags    string   `json:"tags,omitempty"` // IRIs of the tags that count today, with spaces between them
+	Debt    int64    `json:"debt"`           // minor units
+}
+
+// Known is an identified contact as the club system has it now.
+type Known struct {
+	club.Contact
+	At   Club  // its own club
+	Debt int64 // minor units of the club's currency
+}
+
+// Contacts is what identified contacts see and change of themselves.
+type Contacts struct {
+	cfg ContactsConfig
+}
+
+// ContactsConfig is what identified contacts need; every field is required.
+type ContactsConfig struct {
+	Store     Store
+	Club      *club.Client
+	Catalogue *Catalogue
+	Now       func() time.Time
+}
+
+// NewContacts makes the journeys of identified contacts.
+func NewContacts(cfg ContactsConfig) *Contacts { return &Contacts{cfg: cfg} }
+
+// Me reads a contact with its tags, and what it owes. NotIdentified when the
+// club does not know it (any more): a new token of the login says what is true now.
+func (f *Contacts) Me(ctx context.Context, who Identified) (Known, error) {
+	return readKnown(ctx, f.cfg.Club, f.cfg.Catalogue, who)
+}
+
+// Buyer is Me for the catalogue.
+func (f *Contacts) Buyer(ctx context.Context, who Identified) (Buyer, error) {
+	known, err := f.Me(ctx, who)
+	if err != nil {
+		return Buyer{}, err
+	}
+	return known.buyer(f.cfg.Now()), nil
+}
+
+// readKnown reads the contact and its account side by side, from its own club:
+// a contact that has moved is not seen from there.
+func readKnown(ctx context.Context, client *club.Client, catalogue *Catalogue, who Identified) (Known, error) {
+	at, err := homeOf(ctx, catalogue, who)
+	if err != nil {
+		return Known{}, err
+	}
+	known := Known{At: at}
+	both, bothCtx := errgroup.WithContext(ctx)
+	both.Go(func() (err error) {
+		known.Contact, err = client.GetContact(bothCtx, at.Scope, who.IRI())
+		return notIdentified(err, "The contact could not be read.")
+	})
+	both.Go(func() error {
+		statistics, err := client.GetAccountStatistics(bothCtx, at.Scope, who.IRI())
+		known.Debt = statistics.TotalRealDebt
+		return notIdentified(err, "The contact's account could not be read.")
+	})
+	if err := both.Wait(); err != nil {
+		return Known{}, err
+	}
+	if known.Club != "" && known.Club != at.IRI {
+		return Known{}, &Error{Code: NotIdentified, Detail: unknownContact}
+	}
+	return known, nil
+}
+
+// homeOf is the club that an identified contact belongs to.
+func homeOf(ctx context.Context, catalogue *Catalogue, who Identified) (Club, error) {
+	at, err := catalogue.Club(ctx, who.ClientToken, who.ClubID)
+	if err != nil && CodeOf(err) == NotFound {
+		return Club{}, &Error{Code: NotIdentified, Detail: unknownContact, Err: err}
+	}
+	return at, err
+}
+
+const unknownContact = "The club does not know this contact. Please log in again."
+
+// notIdentified translates an error of the club system about a contact that only a token has named.
+func notIdentified(err error, part string) error {
+	if errors.Is(err, club.ErrNotFound) {
+		return &Error{Code: NotIdentified, Detail: unknownContact, Err: err}
+	}
+	return clubFailed(err, part)
+}
+
+// buyer is what of the contact decides what it can buy on a day.
+func (k Known) buyer(now time.Time) Buyer {
+	day := now.UTC().Format(time.DateOnly)
+	var tags []string
+	for _, tag := range k.Tags {
+		if tag.ValidFrom <= day && (tag.ValidThrough == "" || day <= tag.ValidThrough) {
+			tags = append(tags, string(tag.IRI))
+		}
+	}
+	return Buyer{Contact: k.IRI, Club: k.At.IRI, Tags: strings.Join(tags, " "), Debt: k.Debt}
+}
+
+// recognise makes an identified contact the buyer of a registration. Who may not
+// buy is told so before anything is made at the club system.
+func (f *Registrations) recognise(ctx context.Context, r *Registration, who Identified) (club.Contact, error) {
+	if who.ClubID != r.ClubID {
+		return club.Contact{}, &Error{Code: OtherClub, Detail: "You belong to another club. Please register there, or move to this club first."}
+	}
+	known, err := readKnown(ctx, f.cfg.Club, f.cfg.Catalogue, who)
+	if err != nil {
+		return club.Contact{}, err
+	}
+	if known.Status == club.StatusBanned {
+		return club.Contact{}, &Error{Code: ContactBanned, Detail: "The club does not sell to you. Please ask its staff."}
+	}
+	buyer := known.buyer(f.cfg.Now())
+	r.Contact = &Contact{IRI: known.IRI, Number: known.Number, Status: known.Status, Buyer: &buyer}
+	return known.Contact, nil
+}

@@ -1,0 +1,81 @@
+package flows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/upstream/club"
+)
+
+// The figures of an invitation.
+const (
+	// InvitationLife: three days reach people who read their mail once over a weekend.
+	InvitationLife = 72 * time.Hour
+	// maxInvitationLife: a link that lies around for longer is somebody else's in the end.
+	maxInvitationLife = 30 * 24 * time.Hour
+	// giveBackTime bounds the return of an invitation, which goes on when its client has left.
+	giveBackTime = 5 * time.Second
+)
+
+// Invitation is what a link stands for. The link holds 256 random bits, of
+// which the store keeps a hash.
+type Invitation struct {
+	ContactID string `json:"contactId"`
+	ClubID    string `json:"clubId"`
+}
+
+// Invite makes an invitation for a contact, good for one registration within a
+// time, and answers with its token. A contact whom the club does not know there,
+// or has banned, gets none.
+func (f *Contacts) Invite(ctx context.Context, who Identified, life time.Duration) (token string, err error) {
+	if life <= 0 || life > maxInvitationLife {
+		return "", &Error{Code: InvalidRequest, Detail: fmt.Sprintf("An invitation lives for more than nothing and at most %s.", maxInvitationLife)}
+	}
+	known, err := f.Me(ctx, who)
+	switch {
+	case CodeOf(err) == NotIdentified && err != nil:
+		return "", &Error{Code: NotFound, Detail: "The club has no such contact.", Err: err}
+	case err != nil:
+		return "", err
+	case known.Status == club.StatusBanned:
+		return "", &Error{Code: ContactBanned, Detail: "The club has banned this contact."}
+	}
+	token, _ = randomToken()
+	err = f.cfg.Store.KeepInvitation(ctx, invitationHash(who.ClientToken, token), Invitation{who.ContactID, who.ClubID}, life)
+	return token, storageFailed(err)
+}
+
+// invitationHash is what is kept of an invitation's token; the organisation is
+// part of it, so that it is worth nothing in another.
+func invitationHash(clientToken, token string) string { return hashToken(clientToken + "\n" + token) }
+
+// startInvited starts a registration as the contact that an invitation is for.
+// Whoever comes first has it: a second use, an expired one and one that never
+// was are told apart by nobody. When the registration cannot be started, the
+// invitation is good again.
+func (f *Registrations) startInvited(ctx context.Context, in NewRegistration) (View, string, error) {
+	hash, use := invitationHash(in.ClientToken, in.Invitation), uuid.NewString()
+	invitation, err := f.cfg.Store.TakeInvitation(ctx, hash, use)
+	if errors.Is(err, ErrNotFound) {
+		return View{}, "", &Error{Code: InvitationInvalid, Detail: "Please ask the club for a new link.",
+			Fields: []FieldProblem{{"/invitation", "It was used, has expired, or never was one."}}, Err: err}
+	}
+	if err != nil {
+		return View{}, "", storageFailed(err)
+	}
+	in.Contact = &Identified{ClientToken: in.ClientToken, ContactID: invitation.ContactID, ClubID: invitation.ClubID}
+	view, token, err := f.start(ctx, in)
+	if err == nil {
+		return view, token, nil
+	}
+	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
+	defer cancel()
+	if failed := f.cfg.Store.GiveInvitationBack(back, hash, use); failed != nil {
+		f.cfg.Log.Warn("invitation not given back", "error", failed)
+	}
+	return View{}, "", err
+}
