@@ -88,6 +88,7 @@ type commands struct {
 	Sim      simCommand      `cmd:"" help:"Run the simulator of the club system and the sandbox card processor alone."`
 	Doctor   doctorCommand   `cmd:"" help:"Check the configuration, Redis, the club system and the card processor: a line each; exit 1 when one fails."`
 	Payments paymentsCommand `cmd:"" help:"Look at payments that are in doubt, and decide on them, through a running gateway."`
+	Invite   inviteCommand   `cmd:"" help:"Print an invitation link, with which a contact of the club registers without a login, once."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 

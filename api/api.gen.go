@@ -109,7 +109,7 @@ const (
 	ConsentFailed    ConsentChangeCode = "failed"
 	ConsentLocked    ConsentChangeCode = "locked"
 	ConsentUnchanged ConsentChangeCode = "unchanged"
-	ConsentUnknown   ConsentChangeCode = "not_found"
+	ConsentUnknown   ConsentChangeCode = "unknown"
 )
 
 // Valid indicates whether the value is a known member of the ConsentChangeCode enum.
@@ -810,16 +810,16 @@ type Consent struct {
 
 // ConsentChange defines model for ConsentChange.
 type ConsentChange struct {
-	// Code `unchanged`: it was so already. `locked`: mandatory information. `not_found`: no consent of this contact.
+	// Code `unchanged`: it was so already. `locked`: mandatory information. `unknown`: no consent of this contact.
 	// `failed`: the club system did not take it; send the item again.
 	Code ConsentChangeCode `json:"code"`
 
-	// Consent As it stands now; absent when it was not found.
+	// Consent As it stands now; absent when it is unknown.
 	Consent *Consent `json:"consent,omitempty"`
 	Id      Id       `json:"id"`
 }
 
-// ConsentChangeCode `unchanged`: it was so already. `locked`: mandatory information. `not_found`: no consent of this contact.
+// ConsentChangeCode `unchanged`: it was so already. `locked`: mandatory information. `unknown`: no consent of this contact.
 // `failed`: the club system did not take it; send the item again.
 type ConsentChangeCode string
 

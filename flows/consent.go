@@ -44,7 +44,7 @@ const (
 	ConsentChanged   = "changed"
 	ConsentUnchanged = "unchanged" // it was so already
 	ConsentLocked    = "locked"    // mandatory information
-	ConsentNotFound  = "not_found" // no consent of this contact
+	ConsentUnknown   = "unknown"   // no consent of this contact
 	ConsentFailed    = "failed"    // the club system did not take it
 )
 
@@ -140,7 +140,7 @@ func planConsents(consents []Consent, wishes []ConsentWish) (changes []ConsentCh
 	}
 	for _, wish := range wishes {
 		consent, known := held[wish.ID]
-		change := ConsentChange{ID: wish.ID, Code: ConsentNotFound}
+		change := ConsentChange{ID: wish.ID, Code: ConsentUnknown}
 		if known {
 			change.Consent = &consent
 			switch {

@@ -46,7 +46,7 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		key := c.Request().Header.Get("Idempotency-Key")
 		scope := who.scope() + "\n" + strconv.FormatBool(who.staff) + "\n" + c.Request().Method + " " + c.Request().URL.Path
 		owner := uuid.NewString()
-		begun, answer, err := s.cfg.Store.BeginAnswer(ctx, scope, key, identity(c.Request(), body), owner)
+		begun, answer, err := s.cfg.Store.BeginAnswer(ctx, scope, key, requestText(c.Request(), body), owner)
 		switch {
 		case err != nil:
 			return err
@@ -86,9 +86,9 @@ func (b keptBody) ValidatedValue() any {
 	return nil
 }
 
-// identity tells a repetition from another request. How the session is asked
+// requestText tells a repetition from another request. How the session is asked
 // for is part of it. The store keeps no more than a keyed hash of it.
-func identity(r *http.Request, body []byte) string {
+func requestText(r *http.Request, body []byte) string {
 	return r.Header.Get("X-Frontdesk-Session") + "\n" + string(body)
 }
 

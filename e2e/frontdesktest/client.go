@@ -28,8 +28,10 @@ type Client struct {
 	URL   string
 	Token string // of a registration; empty for a visitor who holds none
 	World string // of the simulator, in mock mode; empty for demo
-	t     testing.TB
-	http  http.Client
+	// Outside is where the simulator is; empty: in the gateway's own process.
+	Outside string
+	t       testing.TB
+	http    http.Client
 }
 
 // NewClient makes a front end of a gateway.

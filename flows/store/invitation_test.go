@@ -1,0 +1,78 @@
+package store_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/club"
+)
+
+func TestInvitationIsForOneUse(t *testing.T) {
+	onEach(t, func(b *bench) {
+		ctx, invitation := b.Context(), flows.Invitation{ContactID: "1001", ClubID: "11"}
+		if err := b.KeepInvitation(ctx, "hash", invitation, time.Hour); err != nil {
+			b.Fatal(err)
+		}
+		for _, use := range []string{"one", "one"} { // whose answer got lost
+			if got, err := b.TakeInvitation(ctx, "hash", use); err != nil || got != invitation {
+				b.Errorf("%s: %+v, %v", use, got, err)
+			}
+		}
+		taken := func(use string) {
+			b.Helper()
+			if got, err := b.TakeInvitation(ctx, "hash", use); !errors.Is(err, flows.ErrNotFound) {
+				b.Errorf("%s: %+v, %v", use, got, err)
+			}
+		}
+		taken("other")
+		if err := b.GiveInvitationBack(ctx, "hash", "other"); err != nil {
+			b.Error(err)
+		}
+		taken("other")
+		if err := b.GiveInvitationBack(ctx, "hash", "one"); err != nil {
+			b.Error(err)
+		}
+		if got, err := b.TakeInvitation(ctx, "hash", "third"); err != nil || got != invitation {
+			b.Errorf("given back: %+v, %v", got, err)
+		}
+		if held := b.redis.HGet(ctx, "fd:invitation:hash", "body").Val(); held == "" || strings.Contains(held, "1001") {
+			b.Errorf("Redis holds %q", held)
+		}
+		b.expire("fd:invitation:hash")
+		taken("third")
+	})
+}
+
+func TestReceiptsAreKept(t *testing.T) {
+	onEach(t, func(b *bench) {
+		ctx, at := b.Context(), time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+		for i, id := range []string{"one", "two"} {
+			receipt := flows.Receipt{ID: id, At: at.Add(time.Duration(i) * time.Hour), Wording: "v1", Items: []flows.Consent{{ID: "12012", Channel: "email", Type: "news", Authorized: true}}}
+			if err := b.KeepReceipt(ctx, "/demo/contacts/1001", receipt); err != nil {
+				b.Fatal(err)
+			}
+		}
+		kept, err := b.Receipts(ctx, "/demo/contacts/1001")
+		if err != nil || len(kept) != 2 || kept[0].ID != "two" || kept[1].ID != "one" || kept[1].Items[0].Type != "news" || !kept[1].At.Equal(at) {
+			b.Errorf("kept: %+v, %v", kept, err)
+		}
+		for _, other := range []club.IRI{"/demo/contacts/1002", "/demo-x/contacts/1001"} {
+			if kept, err := b.Receipts(ctx, other); err != nil || len(kept) != 0 {
+				b.Errorf("%s: %+v, %v", other, kept, err)
+			}
+		}
+		for _, key := range b.redis.Keys(ctx, "fd:receipts:*").Val() {
+			if life := b.redis.TTL(ctx, key).Val(); strings.Contains(key, "1001") || life < 2*365*24*time.Hour {
+				b.Errorf("%s lives %s", key, life)
+			}
+			for _, body := range b.redis.LRange(ctx, key, 0, -1).Val() {
+				if strings.Contains(body, "12012") {
+					b.Errorf("%s holds %q", key, body)
+				}
+			}
+		}
+	})
+}
