@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -23,7 +24,8 @@ type inviteCommand struct {
 	TTL     time.Duration `help:"How long the link is good." name:"ttl" default:"72h"`
 }
 
-// Run prints the link, and nothing else.
+// Run prints the link, and nothing else. The club in it is for the page that it
+// leads to: what the invitation is good for, the gateway knows by itself.
 func (c *inviteCommand) Run(ctx context.Context) error {
 	if c.Mode == "mock" {
 		return errors.New("in mock mode everything is kept inside the gateway's own process, where no other command can reach it: use FRONTDESK_MODE=test (see the README), or an identityToken of the simulator's personas")
@@ -49,7 +51,7 @@ func (c *inviteCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(c.PublicURL + "/?invitation=" + token)
+	fmt.Println(c.PublicURL + "/?invitation=" + token + "&club=" + url.QueryEscape(c.Club))
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -97,6 +98,37 @@ func TestDeclineAndChallengeInBrowser(t *testing.T) {
 	if r := recordsOf(c); len(r.Ledger.Items) != 1 || !r.Audit.OK {
 		t.Errorf("the records are %+v", r)
 	}
+}
+
+// TestInvitedInBrowser follows a link of the club: somebody whom the club knows is asked for no details.
+func TestInvitedInBrowser(t *testing.T) {
+	t.Parallel()
+	s := newSetting(t)
+	_, c := s.gateway(t)
+	site := strings.Replace(c.URL, "127.0.0.1", "localhost", 1)
+	link, err := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "invite", "--contact", "1001", "--club", "11",
+		"--mode", "test", "--redis-url", s.redis, "--public-url", site, "--club-url", s.outside.URL+"/sim", "--sandbox-url", s.outside.URL+"/sandbox").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := frontdesktest.NewBrowser(t, 1280, 900)
+	b.Open(strings.TrimSpace(string(link)))
+	offer := `[data-offer="201"] [data-choose]`
+	b.See(offer)
+	b.Click(offer)
+	b.Click(`dialog [data-continue], [data-continue]`)
+	b.See(`[data-pay]`)
+	if b.Count(`[data-field="givenName"]`) != 0 {
+		t.Error("the club's own member is asked for a name")
+	}
+	b.Click(`[data-pay]`)
+	payAt(b, "4242424242424242")
+	b.See(`[data-member="11-001001"]`)
+	s.expectOnePayment(t, 14900)
+
+	b.Open(strings.TrimSpace(string(link)))
+	b.See(`[data-error="invitation_invalid"]`)
+	b.See(offer) // as a newcomer, then
 }
 
 func TestLostAnswerInBrowser(t *testing.T) {

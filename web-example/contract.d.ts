@@ -115,6 +115,8 @@ export interface StartRegistration {
   clubId: string;
   person?: Person;
   items?: NewItem[];
+  /** From a link of the club, in the place of the person. */
+  invitation?: string;
 }
 
 export interface Registration {

@@ -244,6 +244,19 @@ export const start = (person) =>
   });
 
 /**
+ * Starts the registration of somebody whom the club knows and has sent a link. The link is good for once: from then on
+ * the address names the registration.
+ * @param {import("./route.js").Place} place
+ */
+export const accept = ({ club = "", invitation = "" }) =>
+  attempt("start", async () => {
+    const registration = await carryOut(intend("accept", { clubId: club, invitation }), api.startRegistration);
+    remember(registration.id);
+    set({ registration, underWay: undefined, missing: false });
+    go({ registration: registration.id }, { replace: true });
+  });
+
+/**
  * The person of a registration whose start had no answer so far: after a reload it can be sent again as it was.
  * @returns {Person | undefined}
  */

@@ -128,6 +128,7 @@ async function arrive() {
     await Promise.all(cart.wishes(get()).map(journey.loadSchedule));
     return;
   }
+  if (place.invitation && (await journey.accept(place)) === undefined) return; // the address names the registration now
   await Promise.all([journey.loadClubs(), place.club && journey.loadCatalogue(place.club), journey.findUnderWay()]);
   await Promise.all(summary.wishes(get()).map(journey.loadSchedule));
   const { clubs } = get();

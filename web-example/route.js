@@ -4,6 +4,7 @@
  * the card processor need:
  *
  *     /                                          choose a club
+ *     /?invitation=…&club=11                     take the club's invitation, and choose an offer
  *     /?club=11                                  choose an offer
  *     /?club=11&offer=2&startDate=2026-12-01     give one's details
  *     /?registration=…                           wherever that registration stands
@@ -20,6 +21,7 @@
  * @property {string} [startDate]
  * @property {string} [registration]
  * @property {string} [step]
+ * @property {string} [invitation]
  */
 
 import { set } from "./store.js";
@@ -28,7 +30,7 @@ import { set } from "./store.js";
 export const STEPS = /** @type {const} */ (["club", "offer", "person", "cart", "payment"]);
 
 /** How the address calls what a place names. */
-const NAMES = /** @type {const} */ (["club", "offer", "startDate", "registration", "step"]);
+const NAMES = /** @type {const} */ (["club", "offer", "startDate", "registration", "step", "invitation"]);
 
 /** @returns {Place} what the address names */
 export function here() {
