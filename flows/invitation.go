@@ -56,7 +56,8 @@ func invitationHash(clientToken, token string) string { return hashToken(clientT
 // startInvited starts a registration as the contact that an invitation is for.
 // Whoever comes first has it: a second use, an expired one and one that never
 // was are told apart by nobody. When the registration cannot be started, the
-// invitation is good again.
+// invitation is good again; when the gateway dies meanwhile, it is not, since a
+// registration may have been started.
 func (f *Registrations) startInvited(ctx context.Context, in NewRegistration) (View, string, error) {
 	hash, use := invitationHash(in.ClientToken, in.Invitation), uuid.NewString()
 	invitation, err := f.cfg.Store.TakeInvitation(ctx, hash, use)
