@@ -75,7 +75,7 @@ func TestConsents(t *testing.T) {
 	customer.Do("PATCH", "/v1/me/consents", api.ChangeConsents{Items: []api.ConsentWish{
 		{Id: partners, Authorized: true}, {Id: news, Authorized: false}, {Id: byName["news text_message"].Id, Authorized: true},
 	}}).Into(http.StatusOK, &done)
-	if done.Items[0].Code != api.Failed || done.Items[0].Consent.Authorized || done.Items[1].Code != api.Changed || done.Items[2].Code != api.Changed {
+	if done.Items[0].Code != api.ConsentFailed || done.Items[0].Consent.Authorized || done.Items[1].Code != api.ConsentChanged || done.Items[2].Code != api.ConsentChanged {
 		t.Errorf("with faults: %+v", done.Items)
 	}
 	c.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
