@@ -37,72 +37,77 @@ func pointers(problem api.Problem) string {
 	return strings.Join(all, " ")
 }
 
+// key asks for a fresh idempotency key.
+var key = [2]string{"Idempotency-Key", "fresh"}
+
+const nobody = "/v1/registrations/00000000-0000-4000-8000-000000000000"
+
+// badInput is what nobody should send, and what each is told.
+var badInput = map[string]struct {
+	method, path string
+	body         any
+	header       [2]string
+	code         api.ProblemCode
+	pointers     string
+}{
+	"no key":                  {"POST", "/v1/registrations", `{"clubId":"11"}`, [2]string{}, api.MalformedRequest, "header/Idempotency-Key"},
+	"empty key":               {"POST", "/v1/registrations", `{"clubId":"11"}`, [2]string{"Idempotency-Key", ""}, api.MalformedRequest, "header/Idempotency-Key"},
+	"endless key":             {"POST", "/v1/registrations", `{"clubId":"11"}`, [2]string{"Idempotency-Key", strings.Repeat("k", 256)}, api.MalformedRequest, "header/Idempotency-Key"},
+	"no body":                 {"POST", "/v1/registrations", "", key, api.MalformedRequest, ""},
+	"broken JSON":             {"POST", "/v1/registrations", `{"clubId":`, key, api.MalformedRequest, ""},
+	"a list":                  {"POST", "/v1/registrations", `[]`, key, api.InvalidRequest, ""},
+	"two documents":           {"POST", "/v1/registrations", `{"clubId":"11"}{}`, key, api.MalformedRequest, ""},
+	"unknown field":           {"POST", "/v1/registrations", `{"clubId":"11","contactId":"/demo/contacts/1"}`, key, api.InvalidRequest, "/contactId"},
+	"wrong type":              {"POST", "/v1/registrations", `{"clubId":11}`, key, api.InvalidRequest, "/clubId"},
+	"id that leaves its path": {"POST", "/v1/registrations", `{"clubId":"../sales"}`, key, api.InvalidRequest, "/clubId"},
+	"everything at once": {"POST", "/v1/registrations",
+		`{"person":{"givenName":" ","email":"nope","mobile":"06","birthDate":"2090-01-01","zip":1,"gender":"x"},"items":[{"startDate":"soon"}]}`, key, api.InvalidRequest,
+		"/clubId /items/0/offerId /items/0/startDate /person/address /person/birthDate /person/email /person/familyName /person/gender /person/givenName /person/mobile /person/zip"},
+	"wrong type among others": {"POST", "/v1/registrations", `{"clubId":"11","person":{"givenName":7,"familyName":" ","birthDate":"1990-05-17","email":"x","mobile":"33612345678","address":{"street":"1","postalCode":"2","city":"3","country":"FR"}}}`,
+		key, api.InvalidRequest, "/person/email /person/familyName /person/givenName /person/mobile"},
+	"day that does not exist": {"POST", "/v1/registrations", `{"clubId":"11","items":[{"offerId":"1","startDate":"2030-02-30"}]}`, key, api.InvalidRequest, "/items/0/startDate"},
+	"too many items":          {"POST", "/v1/registrations", `{"clubId":"11","items":[` + strings.Repeat(`{"offerId":"1"},`, 20) + `{"offerId":"1"}]}`, key, api.InvalidRequest, "/items"},
+	"unknown club":            {"POST", "/v1/registrations", `{"clubId":"999"}`, key, api.InvalidRequest, "/clubId"},
+	"unknown offer":           {"POST", "/v1/registrations", `{"clubId":"11","person":` + person + `,"items":[{"offerId":"999999"}]}`, key, api.OfferNotAvailable, "/items/0/offerId"},
+	"items of nobody":         {"POST", "/v1/registrations", `{"clubId":"11","items":[{"offerId":"1"}]}`, key, api.InvalidRequest, "/person"},
+	"large body":              {"POST", "/v1/registrations", `"` + strings.Repeat("x", 65<<10) + `"`, key, api.TooLarge, ""},
+	"unknown path":            {"GET", "/v1/nothing", nil, [2]string{}, api.NotFound, ""},
+	"unknown method":          {"PATCH", "/v1/clubs", nil, [2]string{}, api.MethodNotAllowed, ""},
+	"catalogue of no club":    {"GET", "/v1/clubs/999/products", nil, [2]string{}, api.NotFound, ""},
+	"unknown category":        {"GET", "/v1/clubs/11/products?type=yoga&date=tomorrow", nil, [2]string{}, api.InvalidRequest, "query/date query/type"},
+	"made-up cursor":          {"GET", "/v1/clubs/11/products?cursor=-1", nil, [2]string{}, api.InvalidRequest, "query/cursor"},
+	"registration of others":  {"GET", nobody, nil, [2]string{}, api.NotFound, ""},
+	"abandon others'":         {"DELETE", nobody, nil, [2]string{}, api.NotFound, ""},
+	"pay others'":             {"POST", nobody + "/payment", `{"method":"card"}`, key, api.NotFound, ""},
+	"no method":               {"POST", nobody + "/payment", `{"returnUrl":"https://club.example/"}`, key, api.InvalidRequest, "/method"},
+	"unknown way to pay":      {"POST", nobody + "/payment", `{"method":"gold","amount":1}`, key, api.InvalidRequest, "/method"},
+	"method of another type":  {"POST", nobody + "/payment", `{"method":7}`, key, api.InvalidRequest, "/method"},
+	"payment that is a list":  {"POST", nobody + "/payment", `[]`, key, api.InvalidRequest, ""},
+	"card with more":          {"POST", nobody + "/payment", `{"method":"card","dueDate":"2030-01-31","returnUrl":"x"}`, key, api.InvalidRequest, "/dueDate /returnUrl"},
+	"later without a date":    {"POST", nobody + "/payment", `{"method":"later"}`, key, api.InvalidRequest, "/dueDate"},
+	"later, not a date":       {"POST", nobody + "/payment", `{"method":"later","dueDate":"soon","mean":"cash"}`, key, api.InvalidRequest, "/dueDate /mean"},
+	"later, no such day":      {"POST", nobody + "/payment", `{"method":"later","dueDate":"2027-02-30"}`, key, api.InvalidRequest, "/dueDate"},
+	"later, in the past":      {"POST", nobody + "/payment", `{"method":"later","dueDate":"2020-01-31"}`, key, api.InvalidRequest, "/dueDate"},
+	"later, too late":         {"POST", nobody + "/payment", `{"method":"later","dueDate":"2090-01-31"}`, key, api.InvalidRequest, "/dueDate"},
+	"free with an amount":     {"POST", nobody + "/payment", `{"method":"free","amount":0}`, key, api.InvalidRequest, "/amount"},
+	"desk without a mean":     {"POST", nobody + "/payment", `{"method":"desk","cards":[{"amount":0,"network":"a b","name":"x"}]}`, key, api.InvalidRequest, "/cards /mean"},
+	"desk, cash with cards":   {"POST", nobody + "/payment", `{"method":"desk","mean":"cash","cards":[{"amount":1,"network":"CBGroup"}]}`, key, api.InvalidRequest, "/cards"},
+	"desk, card without":      {"POST", nobody + "/payment", `{"method":"desk","mean":"card","cheques":[]}`, key, api.InvalidRequest, "/cards /cheques"},
+	"desk, wrong cards":       {"POST", nobody + "/payment", `{"method":"desk","mean":"card","cards":[{"amount":0,"network":"a b","name":"x"},{"amount":"1"}]}`, key, api.InvalidRequest, "/cards/0/amount /cards/0/name /cards/0/network /cards/1/amount /cards/1/network"},
+	"desk, wrong cheque":      {"POST", nobody + "/payment", `{"method":"desk","mean":"cheque","cheques":[{"amount":-1,"bank":" ","depositDesiredDate":"x","owner":""}]}`, key, api.InvalidRequest, "/cheques/0/amount /cheques/0/bank /cheques/0/code /cheques/0/depositDesiredDate /cheques/0/owner"},
+	"wrong staff key":         {"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-Staff-Key", "demo-staff-key-2"}, api.StaffKeyUnknown, ""},
+	"return to a script":      {"POST", nobody + "/payment", `{"method":"card","returnUrl":"javascript:alert(1)"}`, key, api.InvalidRequest, "/returnUrl"},
+	"return with a password":  {"POST", nobody + "/payment", `{"method":"card","returnUrl":"http://user:pw@localhost:5173/"}`, key, api.InvalidRequest, "/returnUrl"},
+	"id that is none":         {"GET", "/v1/registrations/a%2Fb", nil, [2]string{}, api.NotFound, ""},
+	"foreign world":           {"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-World", "acme"}, api.MalformedRequest, ""},
+	"unsigned webhook":        {"POST", "/v1/webhooks/card", `{"id":"evt_1"}`, [2]string{}, api.WebhookUntrusted, ""},
+	"forged webhook":          {"POST", "/v1/webhooks/card", `{"id":"evt_1"}`, [2]string{"Sandbox-Signature", "t=1,v1=00"}, api.WebhookUntrusted, ""},
+}
+
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
-	club := c.Club()
-	key := [2]string{"Idempotency-Key", "fresh"}
-	nobody := "/v1/registrations/00000000-0000-4000-8000-000000000000"
-	for name, test := range map[string]struct {
-		method, path string
-		body         any
-		header       [2]string
-		code         api.ProblemCode
-		pointers     string
-	}{
-		"no key":                  {"POST", "/v1/registrations", `{"clubId":"` + club + `"}`, [2]string{}, api.MalformedRequest, "header/Idempotency-Key"},
-		"empty key":               {"POST", "/v1/registrations", `{"clubId":"` + club + `"}`, [2]string{"Idempotency-Key", ""}, api.MalformedRequest, "header/Idempotency-Key"},
-		"endless key":             {"POST", "/v1/registrations", `{"clubId":"` + club + `"}`, [2]string{"Idempotency-Key", strings.Repeat("k", 256)}, api.MalformedRequest, "header/Idempotency-Key"},
-		"no body":                 {"POST", "/v1/registrations", "", key, api.MalformedRequest, ""},
-		"broken JSON":             {"POST", "/v1/registrations", `{"clubId":`, key, api.MalformedRequest, ""},
-		"a list":                  {"POST", "/v1/registrations", `[]`, key, api.InvalidRequest, ""},
-		"two documents":           {"POST", "/v1/registrations", `{"clubId":"11"}{}`, key, api.MalformedRequest, ""},
-		"unknown field":           {"POST", "/v1/registrations", `{"clubId":"11","contactId":"/demo/contacts/1"}`, key, api.InvalidRequest, "/contactId"},
-		"wrong type":              {"POST", "/v1/registrations", `{"clubId":11}`, key, api.InvalidRequest, "/clubId"},
-		"id that leaves its path": {"POST", "/v1/registrations", `{"clubId":"../sales"}`, key, api.InvalidRequest, "/clubId"},
-		"everything at once": {"POST", "/v1/registrations",
-			`{"person":{"givenName":" ","email":"nope","mobile":"06","birthDate":"2090-01-01","zip":1,"gender":"x"},"items":[{"startDate":"soon"}]}`, key, api.InvalidRequest,
-			"/clubId /items/0/offerId /items/0/startDate /person/address /person/birthDate /person/email /person/familyName /person/gender /person/givenName /person/mobile /person/zip"},
-		"wrong type among others": {"POST", "/v1/registrations", `{"clubId":"11","person":{"givenName":7,"familyName":" ","birthDate":"1990-05-17","email":"x","mobile":"33612345678","address":{"street":"1","postalCode":"2","city":"3","country":"FR"}}}`,
-			key, api.InvalidRequest, "/person/email /person/familyName /person/givenName /person/mobile"},
-		"day that does not exist": {"POST", "/v1/registrations", `{"clubId":"11","items":[{"offerId":"1","startDate":"2030-02-30"}]}`, key, api.InvalidRequest, "/items/0/startDate"},
-		"too many items":          {"POST", "/v1/registrations", `{"clubId":"11","items":[` + strings.Repeat(`{"offerId":"1"},`, 20) + `{"offerId":"1"}]}`, key, api.InvalidRequest, "/items"},
-		"unknown club":            {"POST", "/v1/registrations", `{"clubId":"999"}`, key, api.InvalidRequest, "/clubId"},
-		"unknown offer":           {"POST", "/v1/registrations", `{"clubId":"` + club + `","person":` + person + `,"items":[{"offerId":"999999"}]}`, key, api.OfferNotAvailable, "/items/0/offerId"},
-		"items of nobody":         {"POST", "/v1/registrations", `{"clubId":"` + club + `","items":[{"offerId":"1"}]}`, key, api.InvalidRequest, "/person"},
-		"large body":              {"POST", "/v1/registrations", `"` + strings.Repeat("x", 65<<10) + `"`, key, api.TooLarge, ""},
-		"unknown path":            {"GET", "/v1/nothing", nil, [2]string{}, api.NotFound, ""},
-		"unknown method":          {"PATCH", "/v1/clubs", nil, [2]string{}, api.MethodNotAllowed, ""},
-		"catalogue of no club":    {"GET", "/v1/clubs/999/products", nil, [2]string{}, api.NotFound, ""},
-		"unknown category":        {"GET", "/v1/clubs/11/products?type=yoga&date=tomorrow", nil, [2]string{}, api.InvalidRequest, "query/date query/type"},
-		"made-up cursor":          {"GET", "/v1/clubs/11/products?cursor=-1", nil, [2]string{}, api.InvalidRequest, "query/cursor"},
-		"registration of others":  {"GET", nobody, nil, [2]string{}, api.NotFound, ""},
-		"abandon others'":         {"DELETE", nobody, nil, [2]string{}, api.NotFound, ""},
-		"pay others'":             {"POST", nobody + "/payment", `{"method":"card"}`, key, api.NotFound, ""},
-		"no method":               {"POST", nobody + "/payment", `{"returnUrl":"https://club.example/"}`, key, api.InvalidRequest, "/method"},
-		"unknown way to pay":      {"POST", nobody + "/payment", `{"method":"gold","amount":1}`, key, api.InvalidRequest, "/method"},
-		"method of another type":  {"POST", nobody + "/payment", `{"method":7}`, key, api.InvalidRequest, "/method"},
-		"payment that is a list":  {"POST", nobody + "/payment", `[]`, key, api.InvalidRequest, ""},
-		"card with more":          {"POST", nobody + "/payment", `{"method":"card","dueDate":"2030-01-31","returnUrl":"x"}`, key, api.InvalidRequest, "/dueDate /returnUrl"},
-		"later without a date":    {"POST", nobody + "/payment", `{"method":"later"}`, key, api.InvalidRequest, "/dueDate"},
-		"later, not a date":       {"POST", nobody + "/payment", `{"method":"later","dueDate":"soon","mean":"cash"}`, key, api.InvalidRequest, "/dueDate /mean"},
-		"later, no such day":      {"POST", nobody + "/payment", `{"method":"later","dueDate":"2027-02-30"}`, key, api.InvalidRequest, "/dueDate"},
-		"later, in the past":      {"POST", nobody + "/payment", `{"method":"later","dueDate":"2020-01-31"}`, key, api.InvalidRequest, "/dueDate"},
-		"later, too late":         {"POST", nobody + "/payment", `{"method":"later","dueDate":"2090-01-31"}`, key, api.InvalidRequest, "/dueDate"},
-		"free with an amount":     {"POST", nobody + "/payment", `{"method":"free","amount":0}`, key, api.InvalidRequest, "/amount"},
-		"desk without a mean":     {"POST", nobody + "/payment", `{"method":"desk","cards":[{"amount":0,"network":"a b","name":"x"}]}`, key, api.InvalidRequest, "/cards /mean"},
-		"desk, cash with cards":   {"POST", nobody + "/payment", `{"method":"desk","mean":"cash","cards":[{"amount":1,"network":"CBGroup"}]}`, key, api.InvalidRequest, "/cards"},
-		"desk, card without":      {"POST", nobody + "/payment", `{"method":"desk","mean":"card","cheques":[]}`, key, api.InvalidRequest, "/cards /cheques"},
-		"desk, wrong cards":       {"POST", nobody + "/payment", `{"method":"desk","mean":"card","cards":[{"amount":0,"network":"a b","name":"x"},{"amount":"1"}]}`, key, api.InvalidRequest, "/cards/0/amount /cards/0/name /cards/0/network /cards/1/amount /cards/1/network"},
-		"desk, wrong cheque":      {"POST", nobody + "/payment", `{"method":"desk","mean":"cheque","cheques":[{"amount":-1,"bank":" ","depositDesiredDate":"x","owner":""}]}`, key, api.InvalidRequest, "/cheques/0/amount /cheques/0/bank /cheques/0/code /cheques/0/depositDesiredDate /cheques/0/owner"},
-		"wrong staff key":         {"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-Staff-Key", "demo-staff-key-2"}, api.StaffKeyUnknown, ""},
-		"return to a script":      {"POST", nobody + "/payment", `{"method":"card","returnUrl":"javascript:alert(1)"}`, key, api.InvalidRequest, "/returnUrl"},
-		"return with a password":  {"POST", nobody + "/payment", `{"method":"card","returnUrl":"http://user:pw@localhost:5173/"}`, key, api.InvalidRequest, "/returnUrl"},
-		"id that is none":         {"GET", "/v1/registrations/a%2Fb", nil, [2]string{}, api.NotFound, ""},
-		"foreign world":           {"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-World", "acme"}, api.MalformedRequest, ""},
-		"unsigned webhook":        {"POST", "/v1/webhooks/card", `{"id":"evt_1"}`, [2]string{}, api.WebhookUntrusted, ""},
-		"forged webhook":          {"POST", "/v1/webhooks/card", `{"id":"evt_1"}`, [2]string{"Sandbox-Signature", "t=1,v1=00"}, api.WebhookUntrusted, ""},
-	} {
+	for name, test := range badInput {
 		t.Run(name, func(t *testing.T) {
 			var headers [][2]string
 			switch test.header {

@@ -22,6 +22,11 @@ var bodiesOf = map[string]string{
 	"putPerson":          person,
 	"addItem":            `{"offerId":"2501"}`,
 	"startPayment":       `{"method":"card"}`,
+	"createMandate":      `{"holder":"Ada Martin","iban":"FR7630006000011234567890189"}`,
+	"signMandate":        `{"code":"123456"}`,
+	"migrateProspect":    `{"accessToken":"of nobody"}`,
+	"startTransfer":      `{"clubId":"13"}`,
+	"signTransfer":       `{"code":"123456"}`,
 	"changeConsents":     `{"items":[{"id":"12012","authorized":true}]}`,
 	"receiveCardWebhook": `{}`,
 }
@@ -48,11 +53,14 @@ func TestWhoMayCallWhat(t *testing.T) {
 		"none": func(api.Registration) [2]string {
 			return bearer(forge(t, jwt.SigningMethodNone, time.Minute))
 		},
-		"staff key": func(api.Registration) [2]string { return [2]string{"X-Frontdesk-Staff-Key", "demo-staff-key"} },
+		"staff key": func(api.Registration) [2]string { return [2]string{"X-Frontdesk-Staff-Key", "demo-staff-key-1"} },
 	}
 	for path, item := range document.Paths.Map() {
 		for method, op := range item.Operations() {
 			for name, credentials := range callers {
+				if op.OperationID == "followRegistration" && name == "holder" {
+					continue // whom a stream without an end answers
+				}
 				own := start(t, c)
 				before := len(c.Calls())
 				response := ask(c, method, path, op.OperationID, own, credentials(own))
@@ -98,7 +106,7 @@ func forge(t *testing.T, method jwt.SigningMethod, life time.Duration) string {
 
 // ask sends an operation's request about a registration.
 func ask(c *frontdesktest.Client, method, path, operation string, own api.Registration, credentials [2]string) *frontdesktest.Response {
-	path = strings.NewReplacer("{clubId}", "11", "{id}", own.Id).Replace(path)
+	path = strings.NewReplacer("{clubId}", "11", "{id}", own.Id, "{offerId}", "2501").Replace(path)
 	headers := [][2]string{frontdesktest.Key("")}
 	if credentials[0] != "" {
 		headers = append(headers, credentials)

@@ -47,7 +47,7 @@ func NewBrowser(t testing.TB, width, height int) *Browser {
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", "en-GB"))
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stop := chromedp.NewContext(allocator)
-	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	ctx, cancel := context.WithTimeout(ctx, 4*patience)
 	b := &Browser{t: t, ctx: ctx, shot: filepath.Join(Root(), "artefacts", strings.ReplaceAll(t.Name(), "/", "-"))}
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -107,22 +107,39 @@ func (b *Browser) Open(address string) {
 // See waits until the first element of a CSS selector is visible.
 func (b *Browser) See(selector string) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, chromedp.WaitVisible(chromedp.CSS(selector))); err != nil {
-		b.t.Fatalf("%s is not to be seen: %v", selector, err)
+	ctx, cancel := context.WithTimeout(b.ctx, patience) // the page that is there instead is to be kept
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.WaitVisible(chromedp.CSS(selector))); err != nil {
+		b.t.Fatalf("%s is not to be seen: %v; the page says:\n%s", selector, err, b.Text())
 	}
 }
 
-// Click waits for an element and clicks it.
+// Click waits for an element that stands still, and clicks it.
 func (b *Browser) Click(selector string) {
 	b.t.Helper()
 	b.See(selector)
+	b.settle(selector)
 	b.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// settle waits until an element has stayed where it is for a moment: what loads
+// late may move it away under the pointer.
+func (b *Browser) settle(selector string) {
+	b.t.Helper()
+	last := ""
+	Eventually(b.t, selector+" stands still", func() bool {
+		before := last
+		var err error
+		last, err = chromedp.Run(b.ctx, chromedp.Evaluate[string](`JSON.stringify(document.querySelector(`+quote(selector)+`)?.getBoundingClientRect() ?? null)`))
+		return err == nil && last != "null" && last == before
+	})
 }
 
 // DoubleClick clicks twice, as impatient people do.
 func (b *Browser) DoubleClick(selector string) {
 	b.t.Helper()
 	b.See(selector)
+	b.settle(selector)
 	b.do(chromedp.DoubleClick(chromedp.CSS(selector)))
 }
 
