@@ -177,8 +177,31 @@ func (m *Payments) anyLost(ctx context.Context, groups [][]account) (bool, error
 		case slices.ContainsFunc(group, account.lost):
 			return true, nil
 		}
+		if _, _, behind, err := m.registrationOf(ctx, group); behind != nil || err != nil {
+			return true, err
+		}
 	}
 	return false, nil
+}
+
+// registrationOf reads the registration of a group with its latest payment, nil
+// where Redis has none, and finds the payment that the registration is behind: one
+// that Redis knows, and that began later than the registration says. Of payments
+// that ended, registrations may be gone.
+func (m *Payments) registrationOf(ctx context.Context, group []account) (r *Registration, latest, behind *Payment, err error) {
+	r, latest, err = m.cfg.Store.Registration(ctx, group[0].proven.Registration)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return nil, nil, nil, storageFailed(err)
+	}
+	for _, a := range group {
+		switch {
+		case a.lost() || a.known.Generation >= surplusFrom:
+		case r == nil && a.known.State.Final() || r != nil && r.Generation >= a.known.Generation:
+		case behind == nil || behind.Generation < a.known.Generation:
+			behind = a.known
+		}
+	}
+	return r, latest, behind, nil
 }
 
 // findKnown looks each payment up in Redis. What lives is put back into the list
@@ -219,12 +242,18 @@ func (m *Payments) lookUp(ctx context.Context, p *Payment) (*Payment, error) {
 // restore brings back what Redis lacks of one registration: its latest payment,
 // with the registration itself, and whatever else the processor holds for it.
 func (m *Payments) restore(ctx context.Context, group []account) error {
-	if err := m.findKnown(ctx, group); err != nil || len(group) == 1 && !group[0].lost() {
+	if err := m.findKnown(ctx, group); err != nil {
 		return err
 	}
-	r, latest, err := m.cfg.Store.Registration(ctx, group[0].proven.Registration)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return storageFailed(err)
+	r, latest, behind, err := m.registrationOf(ctx, group)
+	switch {
+	case err != nil:
+		return err
+	case behind != nil:
+		// Redis fell back between the two, or while somebody rebuilt.
+		return m.catchUp(ctx, r, behind)
+	case len(group) == 1 && !group[0].lost():
+		return nil
 	}
 	// Others rebuild at the same time: what is missing now is not what the
 	// registration was read with.
@@ -237,7 +266,7 @@ func (m *Payments) restore(ctx context.Context, group []account) error {
 		if !a.lost() || !newest {
 			continue
 		}
-		stored, err := m.storeLatest(ctx, r, a.proven)
+		stored, err := m.storeRebuilt(ctx, registrationAt(r, a.proven), a.proven)
 		if !stored || err != nil {
 			return err // somebody else was faster, and sees to the rest
 		}
@@ -287,10 +316,19 @@ func standing(a account) int {
 	return 1
 }
 
-// storeLatest stores the payment that counts, with a registration that can be
-// looked at and is never opened for another payment: the processor knows neither
-// buyer nor cart, and what Redis knew last may be older than the payment.
-func (m *Payments) storeLatest(ctx context.Context, known *Registration, p *Payment) (bool, error) {
+// catchUp stores a registration that is behind one of its payments.
+func (m *Payments) catchUp(ctx context.Context, known *Registration, p *Payment) error {
+	m.cfg.Log.Warn("registration rebuilt", "payment", p.ID)
+	if err := m.cfg.Store.SaveRegistration(ctx, registrationAt(known, p)); err != nil && !errors.Is(err, ErrConflict) {
+		return storageFailed(err)
+	}
+	return nil
+}
+
+// registrationAt is the registration of a payment as far as it can be told: it can
+// be looked at, and is never opened for another payment. The processor knows
+// neither buyer nor cart, and what Redis knew last may be older than the payment.
+func registrationAt(known *Registration, p *Payment) *Registration {
 	r := &Registration{
 		ID: p.Registration, State: Open, ClientToken: p.ClientToken, ClubID: p.Club.ID(), Channel: "web", Sale: p.Sale, SaleState: p.SaleState,
 		Cart: Cart{Total: p.Amount, Currency: p.Currency, Valid: true}, CreatedAt: p.CreatedAt, ExpiresAt: p.CreatedAt.Add(payable),
@@ -299,7 +337,7 @@ func (m *Payments) storeLatest(ctx context.Context, known *Registration, p *Paym
 		*r = *known
 	}
 	r.Generation, r.Rebuilt = p.Generation, true
-	return m.storeRebuilt(ctx, r, p)
+	return r
 }
 
 // storeRebuilt stores a payment that Redis lacks, and its registration unless that

@@ -309,6 +309,46 @@ func TestRollbackToAnEarlierPayment(t *testing.T) {
 	w.expectSound(end)
 }
 
+// TestRegistrationBehindItsPayment: Redis has the payment, and of the registration
+// what it was before, or nothing, as a fall between two writes may leave it.
+func TestRegistrationBehindItsPayment(t *testing.T) {
+	t.Parallel()
+	for name, whole := range map[string]bool{"of the last eight days": true, "of the last hours": false} {
+		for _, gone := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, gone: %t", name, gone), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				g := w.gateway()
+				r := w.registered(g)
+				key := "fd:{" + r.ID + "}:registration"
+				old := w.redis.Dump(t.Context(), key).Val()
+				p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
+				w.confirm(p, goodCard)
+				p = w.doubtAgain(g, p, "drop_after")
+				if gone {
+					w.redis.Del(t.Context(), key)
+				} else {
+					w.redis.RestoreReplace(t.Context(), key, 0, old)
+				}
+				window := 3 * time.Hour
+				if whole {
+					window = 8 * 24 * time.Hour
+				}
+				if err := g.Rebuild(t.Context(), window); err != nil {
+					t.Fatal(err)
+				}
+				stored, latest, err := g.store.Registration(t.Context(), r.ID)
+				if err != nil || !stored.Rebuilt || latest == nil || latest.ID != p.ID {
+					t.Errorf("Redis has %+v, %+v, %v", stored, latest, err)
+				}
+				if again, err := g.pay(t.Context(), r.ID); err == nil && again.ID != p.ID || len(w.sandbox.Payments()) != 1 {
+					t.Errorf("paid once more: %+v, %v", again, err)
+				}
+			})
+		}
+	}
+}
+
 // TestTwins: the processor holds two payments of one sale, as it may after it has
 // forgotten a key. One of them counts, the money of the other goes back, and
 // nothing goes back that may have been recorded.
