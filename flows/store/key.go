@@ -64,6 +64,7 @@ func (s *Store) smsKey(subject string) string { return "fd:sms:" + s.keys.Hide("
 func (s *Store) transferKey(contact club.IRI) string {
 	return "fd:transfer:" + s.keys.Hide("transfer", string(contact))
 }
+
 // invitationKey holds what a link stands for, by the hash of its token.
 func invitationKey(hash string) string { return "fd:invitation:" + hash }
 
