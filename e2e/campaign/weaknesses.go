@@ -19,7 +19,7 @@ func Weaknesses() []Weakness {
 		}}},
 		{Name: "overwritable-claim", About: "the claim is an entry that is read and then written, without a key that makes one winner", Edits: []Edit{{
 			File: "flows/record.go",
-			Old:  `	key := fmt.Sprintf("claim:%s:%d", p.ID, p.Claim)`,
+			Old:  `	key := fmt.Sprintf("claim:%s:%d", p.ProcessorID, p.Claim) // whatever name Redis has for the payment, now or before`,
 			New:  `	key := "claim:" + uuid.NewString()`,
 		}}},
 		{Name: "no-compare-and-set", About: "a commit does not ask whether the payment is still what was read", Edits: []Edit{{
@@ -54,8 +54,8 @@ func Weaknesses() []Weakness {
 		}}},
 		{Name: "cart-unchecked", About: "the cart is not compared again before the money is taken", Edits: []Edit{{
 			File: "flows/step.go",
-			Old:  "	case sale.TotalTI != p.Amount || !sameCart(p.Cart, cartLines(sale)):\n		reason =",
-			New:  "	case sale.TotalTI < 0:\n		reason =",
+			Old:  "	case !p.agrees(sale):\n",
+			New:  "	case sale.TotalTI < 0:\n",
 		}}},
 		{Name: "trust-any-release", About: "a release of a claim counts, whoever wrote it and whoever holds the claim", Edits: []Edit{{
 			File: "flows/record.go",

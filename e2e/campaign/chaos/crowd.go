@@ -95,7 +95,7 @@ func (c *crowd) leave() []*rig.Journey {
 }
 
 // finish settles a rig, judges all journeys, and reports them. Where Redis may lose what
-// it acknowledged, a payment may be lost with it for as long as nothing rebuilds it.
+// it acknowledged, what is only read may be as old as what it remembers.
 func finish(ctx context.Context, r *rig.Rig, journeys []*rig.Journey, to *campaign.Recorder, seed uint64, mayLose bool) error {
 	if err := r.Settle(ctx, journeys); err != nil {
 		return err
@@ -104,12 +104,10 @@ func finish(ctx context.Context, r *rig.Rig, journeys []*rig.Journey, to *campai
 	if err != nil {
 		return err
 	}
-	unfinished, lost, stale := 0, 0, 0
+	unfinished, stale := 0, 0
 	for _, v := range found {
 		v.Seed = seed
 		switch {
-		case mayLose && !rebuilds && v.Invariant == campaign.ChargedAndForgotten && r.Lost(v.Flow):
-			lost++
 		case mayLose && v.Invariant == campaign.RetryWhileCharged && strings.HasSuffix(v.Detail, staleAnswer):
 			stale++
 		default:
@@ -127,9 +125,6 @@ func finish(ctx context.Context, r *rig.Rig, journeys []*rig.Journey, to *campai
 		default:
 			to.Flow(j.State)
 		}
-	}
-	if lost > 0 {
-		to.Note("Redis lost %d payments whose money was taken; nothing rebuilds them yet.", lost)
 	}
 	if stale > 0 {
 		to.Note("%d buyers were told to ask again with the same key, by a Redis that had forgotten their payment's progress.", stale)

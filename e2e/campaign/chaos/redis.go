@@ -33,11 +33,6 @@ const (
 	copyAge = 800 * time.Millisecond
 )
 
-// rebuilds says whether the gateways rebuild from the processor what Redis has lost.
-// Until they do, money that was taken for a payment of which Redis no longer
-// knows anything is a loss that is counted and not held against them.
-const rebuilds = false
-
 // Redis takes from the gateways what they share: it is killed, failed over, wiped, and
 // rolled back to an older state, while buyers go on.
 func Redis() campaign.Campaign {

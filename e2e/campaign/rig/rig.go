@@ -23,8 +23,6 @@ type Rig struct {
 	club    string // where everybody registers
 	offer   string // what everybody buys
 	persons atomic.Uint64
-
-	last books // as they were judged
 }
 
 // Config is what a rig needs.

@@ -38,7 +38,6 @@ func (r *Rig) Judge(ctx context.Context, journeys []*Journey) ([]campaign.Violat
 	if err != nil {
 		return nil, err
 	}
-	r.last = b
 	found, err := r.judgeAll(ctx, b)
 	if err != nil {
 		return nil, err
@@ -168,14 +167,4 @@ func (j *Journey) traced(b books) []string {
 		}
 	}
 	return lines
-}
-
-// Lost tells whether Redis, when it was judged, knew nothing of the latest payment that the
-// processor holds of a registration.
-func (r *Rig) Lost(registration string) bool {
-	held := r.last.held[registration]
-	if len(held) == 0 {
-		return false
-	}
-	return r.last.states[named(registration, held[len(held)-1].Metadata["fd_generation"])] == ""
 }

@@ -44,7 +44,7 @@ var clubKinds = []string{"error_before", "error_after", "drop_after", "delay", "
 // faultKinds are all that have to happen in a run that counts.
 func faultKinds() []string {
 	kinds := []string{
-		redisRefused, redisLost, redisRollback, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, postLate, postSlow, crashed, slept,
+		redisRefused, redisLost, redisRollback, redisWiped, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, postLate, postSlow, crashed, slept,
 		hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, clubChanged,
 	}
 	for _, kind := range clubKinds {

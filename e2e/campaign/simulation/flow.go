@@ -89,6 +89,7 @@ func (f *flow) run() (result, error) {
 	}
 	f.buy()
 	f.sweeps()
+	f.rebuilds(f.plan.trouble)
 	f.play(begins.Add(f.plan.trouble))
 	f.plan = f.plan.calm()
 	f.play(time.Time{}) // what is late arrives before things are calm
@@ -119,7 +120,12 @@ func (f *flow) anyGateway() *gateway { return f.gateways[f.rng.IntN(len(f.gatewa
 func (f *flow) advance(d time.Duration, id flows.PaymentID) {
 	f.spawn(d, f.anyGateway(), "advance", func(ctx context.Context, t *task) {
 		_, err := t.gateway.payments.Advance(ctx, id)
-		if flows.CodeOf(err) == flows.NotFound && err != nil {
+		if err != nil && flows.CodeOf(err) == flows.NotFound {
+			if err = t.gateway.payments.Recall(ctx); err == nil {
+				_, err = t.gateway.payments.Advance(ctx, id)
+			}
+		}
+		if err != nil && flows.CodeOf(err) == flows.NotFound {
 			err = f.store.LookAt(ctx, id, time.Time{})
 		}
 		if err != nil {
@@ -177,7 +183,10 @@ const (
 
 // calm lets ten minutes pass in which nothing goes wrong, or fewer when nothing can change any more.
 func (f *flow) calm() {
-	for range calmLooks {
+	for n := range calmLooks {
+		if n%int(rebuildEvery/calmPause) == 0 && (f.epochs > 0 || f.last() == nil) {
+			f.rebuild(0)
+		}
 		f.sweep()
 		f.play(f.Now().Add(calmPause))
 		if p := f.last(); p != nil && (p.State.Final() || p.State == flows.Blocked) && f.epochs == 0 {
@@ -193,6 +202,20 @@ func (f *flow) last() *flows.Payment {
 		return nil
 	}
 	return p
+}
+
+// stored are all payments of the registration that Redis holds.
+func (f *flow) stored() (all []*flows.Payment) {
+	for _, key := range f.redis.Keys() {
+		_, generation, ok := strings.Cut(key, "}:payment:")
+		if !ok {
+			continue
+		}
+		if p, err := f.store.Payment(context.Background(), flows.NewPaymentID(f.registration, int(number(generation)))); err == nil {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // judge collects the evidence.
@@ -214,11 +237,9 @@ func (f *flow) judge() (result, error) {
 	out := result{state: "no payment", faults: f.faults}
 	if p := f.last(); p != nil {
 		out.state, e.State, e.ProcessorID = string(p.State), p.View().State, p.ProcessorID
-		for generation := 1; generation < p.Generation; generation++ {
-			if earlier, err := f.store.Payment(context.Background(), flows.NewPaymentID(f.registration, generation)); err == nil {
-				e.Earlier[earlier.ProcessorID] = earlier.View().State
-			}
-		}
+	}
+	for _, p := range f.stored() {
+		e.Earlier[p.ProcessorID] = p.View().State
 	}
 	f.tracef("ended as %s; booked %v, the processor holds %+v", out.state, e.Booked, e.Held)
 	out.violations, out.trace = e.Violated(), f.trace

@@ -5,37 +5,33 @@ import (
 	"time"
 )
 
-// rebuilder is a payment machine that can bring back from the processor what Redis lost.
-type rebuilder interface {
-	Rebuild(ctx context.Context, window time.Duration) error
-}
-
 // The rebuilds, as the gateways' watch over Redis has them.
 const (
 	rebuildWindow = 8 * 24 * time.Hour // of everything
 	rebuildSoon   = 20 * time.Second   // a loss is noticed by the next sweep, or the one after it
 	rebuildAgain  = time.Minute        // after one that failed
+	rebuildEvery  = 4 * time.Minute    // whether a loss was noticed or not
 )
-
-// rebuilds tells whether the gateways can bring back what Redis lost. While they
-// cannot, Redis forgets only what does not need it.
-func (f *flow) rebuilds() bool {
-	_, ok := any(f.gateways[0].payments).(rebuilder)
-	return ok
-}
 
 // rebuild has a gateway bring back what Redis lost, and again until it is done.
 func (f *flow) rebuild(d time.Duration) {
-	if !f.rebuilds() {
-		return
-	}
 	f.spawn(d, f.anyGateway(), "rebuild", func(ctx context.Context, t *task) {
-		machine, _ := any(t.gateway.payments).(rebuilder)
-		if err := machine.Rebuild(ctx, rebuildWindow); err != nil || t.dead.Load() {
+		if err := t.gateway.payments.Rebuild(ctx, rebuildWindow); err != nil || t.dead.Load() {
 			f.tracef("%s: rebuild: %v", t.gateway.name, err)
 			f.rebuild(rebuildAgain)
 		}
 	})
+}
+
+// rebuilds has the gateways compare Redis with the processor now and then until an
+// instant of the journey, in journeys where there may be something to find.
+func (f *flow) rebuilds(until time.Duration) {
+	if f.plan.rollbacks == 0 && f.plan.cards == 0 {
+		return
+	}
+	for at := rebuildEvery; at < until; at += rebuildEvery {
+		f.rebuild(at)
+	}
 }
 
 // wipe makes Redis forget everything.

@@ -54,7 +54,7 @@ func (h redisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			return errDead
 		}
 		if f.chance(f.plan.rollbacks) {
-			if f.rebuilds() && f.chance(0.2) {
+			if f.chance(0.2) {
 				f.wipe()
 			} else {
 				f.rollBack()
@@ -73,7 +73,6 @@ func (h redisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		soonest(cmd, h.Now())
 		err := h.scripts.process(ctx, cmd, next)
 		f.watchVersions(cmd)
-		f.completeList()
 		f.keepSnapshot()
 		return err
 	}
@@ -170,9 +169,6 @@ func (f *flow) keepSnapshot() {
 
 // rollBack makes Redis forget, as a failover or an old backup would.
 func (f *flow) rollBack() {
-	for len(f.snapshots) > 0 && !f.rebuilds() && !f.recalls(f.snapshots[0]) {
-		f.snapshots = f.snapshots[1:]
-	}
 	if len(f.snapshots) == 0 {
 		return
 	}
@@ -195,37 +191,6 @@ func (f *flow) rollBack() {
 	}
 	for member, score := range s.scores {
 		_, _ = f.redis.ZAdd(openPayments, score, member)
-	}
-	f.completeList()
-}
-
-// recalls tells whether a snapshot knows of every payment that there is.
-func (f *flow) recalls(s snapshot) bool {
-	for _, key := range f.redis.Keys() {
-		if _, known := s.hashes[key]; !known && strings.HasPrefix(key, "fd:{") {
-			return false
-		}
-	}
-	return true
-}
-
-// completeList puts payments back into the list of open ones that a Redis which
-// forgot let go: an entry that is removed when the payment has come to its end is
-// removed all the same when Redis has just forgotten that it did. To notice that is
-// the work of a rebuild; until there is one, the simulation does it.
-func (f *flow) completeList() {
-	if f.epochs == 0 || f.rebuilds() {
-		return
-	}
-	for _, key := range f.redis.Keys() {
-		state := flows.PaymentState(f.redis.HGet(key, "state"))
-		if state == "" || state.Final() {
-			continue
-		}
-		id := flows.NewPaymentID(f.registration, int(number(key[strings.LastIndexByte(key, ':')+1:])))
-		if _, err := f.redis.ZScore(openPayments, string(id)); err != nil {
-			_, _ = f.redis.ZAdd(openPayments, float64(f.Now().UnixMilli()), string(id))
-		}
 	}
 }
 
