@@ -50,7 +50,7 @@ type Config struct {
 	Addr             string   `help:"Where the gateway listens." default:":8080" env:"FRONTDESK_ADDR"`
 	OpsAddr          string   `help:"Where operators reach the gateway: a loopback address and port; off for none." default:"127.0.0.1:9090" env:"FRONTDESK_OPS_ADDR"`
 	PublicURL        string   `help:"Where browsers reach the gateway. Default: http://localhost and the port." env:"FRONTDESK_PUBLIC_URL"`
-	RedisURL         string   `help:"redis:// or rediss:// address. Mock mode embeds its own." env:"FRONTDESK_REDIS_URL"`
+	RedisURL         string   `help:"redis://, redis+sentinel:// or redis+cluster:// address, rediss for TLS. Mock mode embeds its own." env:"FRONTDESK_REDIS_URL"`
 	ClubURL          string   `help:"Base address of the club system." env:"FRONTDESK_CLUB_URL"`
 	ClubToken        string   `help:"Client token: the organisation at the club system." env:"FRONTDESK_CLUB_TOKEN"`
 	ClubClientID     string   `help:"OAuth client id at the club system." env:"FRONTDESK_CLUB_CLIENT_ID"`

@@ -176,7 +176,7 @@ func NewRedis(t testing.TB) string {
 	if err != nil {
 		t.Fatal("these tests need redis-server: apt-get install redis-server, or the like")
 	}
-	port := freePort(t)
+	port := FreePort(t)
 	log := &syncBuffer{}
 	cmd := exec.Command(path, "--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", t.TempDir())
 	cmd.Stdout = log
@@ -204,7 +204,8 @@ func StopRedis(t testing.TB, url string) {
 	Eventually(t, "Redis is gone", func() bool { return client.Ping(t.Context()).Err() != nil })
 }
 
-func freePort(t testing.TB) int {
+// FreePort is a port of this machine that nobody listens on.
+func FreePort(t testing.TB) int {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

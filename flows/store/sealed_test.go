@@ -125,15 +125,6 @@ func TestNothingIsReadable(t *testing.T) {
 	})
 }
 
-func TestConnect(t *testing.T) {
-	t.Parallel()
-	for _, url := range []string{"", "127.0.0.1:6379", "http://127.0.0.1:6379", "redis://127.0.0.1:6379/x"} {
-		if _, err := store.Connect(url); err == nil || strings.Contains(err.Error(), "127.0.0.1") {
-			t.Errorf("%q: %v", url, err)
-		}
-	}
-}
-
 func TestRedisIsGone(t *testing.T) {
 	onEach(t, func(b *bench) {
 		behind, wire := b.behind(0)

@@ -17,7 +17,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -36,31 +35,13 @@ type Config struct {
 	Keys  *flows.Keyring        // required; seals what is stored
 }
 
-// The figures of the connection.
-const (
-	dialTimeout = 500 * time.Millisecond // a Redis that does not answer sooner is down for a waiting visitor
-	callTimeout = time.Second            // the slowest step seen with fsync on every write is a few milliseconds
-	// resends is how often a script is sent again when its answer got lost. That
-	// is safe for scripts that know their operation; the client's own repetition,
-	// which would not be, is off.
-	resends = 2
-)
+// resends is how often a script is sent again when its answer got lost. That is
+// safe for scripts that know their operation; the client's own repetition, which
+// would not be, is off.
+const resends = 2
 
 // New makes a store.
 func New(cfg Config) *Store { return &Store{redis: cfg.Redis, keys: cfg.Keys} }
-
-// Connect makes a client for a redis:// or rediss:// URL. It does not dial yet.
-func Connect(url string) (redis.UniversalClient, error) {
-	options, err := redis.ParseURL(url)
-	if err != nil {
-		return nil, errors.New("not a redis:// or rediss:// URL")
-	}
-	return redis.NewUniversalClient(&redis.UniversalOptions{
-		Addrs: []string{options.Addr}, DB: options.DB, Username: options.Username, Password: options.Password, TLSConfig: options.TLSConfig,
-		DialTimeout: dialTimeout, ReadTimeout: callTimeout, WriteTimeout: callTimeout,
-		ContextTimeoutEnabled: true, MaxRetries: -1, DialerRetries: 1,
-	}), nil
-}
 
 // Ping tells whether Redis answers.
 func (s *Store) Ping(ctx context.Context) error { return s.redis.Ping(ctx).Err() }
