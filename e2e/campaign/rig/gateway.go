@@ -26,7 +26,7 @@ func newGateway(path string, door *Door, redisURL string) (*Gateway, error) {
 	address := fmt.Sprintf("127.0.0.1:%d", port)
 	return &Gateway{URL: "http://" + address, path: path, door: door, env: []string{
 		"FRONTDESK_MODE=test", "FRONTDESK_ADDR=" + address, "FRONTDESK_PUBLIC_URL=http://" + address, "FRONTDESK_REDIS_URL=" + redisURL,
-		"FRONTDESK_CLUB_URL=" + door.url() + "/sim", "FRONTDESK_SANDBOX_URL=" + door.url() + "/sandbox", "FRONTDESK_RATE_LIMITS=off",
+		"FRONTDESK_CLUB_URL=" + door.url() + "/sim", "FRONTDESK_SANDBOX_URL=" + door.url() + "/sandbox", "FRONTDESK_RATE_LIMITS=off", "FRONTDESK_OPS_ADDR=off",
 	}}, nil
 }
 
