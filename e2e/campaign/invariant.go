@@ -15,6 +15,7 @@ const (
 	ChargedAndForgotten = "money is taken and not given back, and the payment is neither recorded nor in doubt"
 	RefundedButApplied  = "the money went back for a sale that the club system booked"
 	ChargedTwice        = "money was taken more than once for a sale and kept"
+	SettledAnotherWay   = "a card was charged for a sale that was settled in another way"
 	RetryWhileCharged   = "the buyer was told to try again while money was taken"
 	VersionShrank       = "a version did not grow"
 	PersonalDataInPlain = "personal data stands somewhere in plain"
@@ -38,15 +39,18 @@ type Evidence struct {
 	// State is the gateway's last word on the latest payment, in the words of the
 	// public API; empty: there is no payment, or the gateway knows of none.
 	State string
+	// Way is how that payment settles the sale when no processor is asked: at the
+	// desk, later, for nothing. Empty: by card.
+	Way string
 	// ProcessorID of the payment that State is about; empty when the gateway does
 	// not tell. It makes "recorded" refer to one payment among several.
 	ProcessorID string
 	// Earlier are the gateway's last words on earlier payments of the sale by the
 	// processor's id; may be nil.
 	Earlier map[string]string
-	// Settled says that the sale is settled in a way that is no payment: deferred,
-	// or validated for nothing.
-	Settled bool
+	// Settled are the ways without a payment in which the club system settled the
+	// sale: deferred, validated for nothing. With Booked they are at most one.
+	Settled []string
 	// Calm is how long the journey has been looked after since the last fault.
 	Calm time.Duration
 
@@ -87,8 +91,8 @@ func (e Evidence) Violated() (found []Violation) {
 
 // judgeLedger holds the club system against the processor; the gateway is not asked.
 func (e Evidence) judgeLedger(broken func(string, string, ...any)) {
-	if len(e.Booked) > 1 {
-		broken(AppliedTwice, "booked %v for %s", e.Booked, e.Sale)
+	if len(e.Booked)+len(e.Settled) > 1 {
+		broken(AppliedTwice, "booked %v for %s, and settled as %v", e.Booked, e.Sale, e.Settled)
 	}
 	keeping := 0
 	for _, held := range e.Held {
@@ -99,8 +103,11 @@ func (e Evidence) judgeLedger(broken func(string, string, ...any)) {
 	if keeping > 1 && e.Calm >= CalmTime && !e.doubtful() {
 		broken(ChargedTwice, "%+v", e.Held)
 	}
+	if keeping > 0 && (len(e.Settled) > 0 || e.Way != "" && len(e.Booked) > 0) && e.Calm >= CalmTime && !e.doubtful() {
+		broken(SettledAnotherWay, "settled as %v, booked %v, and the processor holds %+v", e.Settled, e.Booked, e.Held)
+	}
 	refunded := slices.ContainsFunc(e.Held, func(h Held) bool { return h.Refunded > 0 })
-	if len(e.Booked) > 0 && refunded && keeping == 0 {
+	if len(e.Booked) > 0 && refunded && keeping == 0 && e.Way == "" {
 		broken(RefundedButApplied, "booked %v, the processor holds %+v", e.Booked, e.Held)
 	}
 }
@@ -123,11 +130,17 @@ func (e Evidence) judgeWord(broken func(string, string, ...any)) {
 }
 
 func (e Evidence) judgeRecorded(broken func(string, string, ...any)) {
-	if e.Settled {
+	if len(e.Booked)+len(e.Settled) != 1 {
+		broken(RecordedNotApplied, "booked %v for %s, and settled as %v", e.Booked, e.Sale, e.Settled)
+		return
+	}
+	if len(e.Settled) > 0 {
 		return // not by a payment
 	}
-	if len(e.Booked) != 1 {
-		broken(RecordedNotApplied, "booked %v for %s", e.Booked, e.Sale)
+	if e.Way != "" || len(e.Held) == 0 {
+		if e.Booked[0] != e.Due {
+			broken(RecordedOtherAmount, "due %d, booked %d", e.Due, e.Booked[0])
+		}
 		return
 	}
 	for _, held := range e.Held {
@@ -135,7 +148,7 @@ func (e Evidence) judgeRecorded(broken func(string, string, ...any)) {
 			broken(RecordedOtherAmount, "due %d, booked %d, kept %d", e.Due, e.Booked[0], held.Kept())
 		}
 	}
-	if e.kept() == 0 && len(e.Held) > 0 {
+	if e.kept() == 0 {
 		broken(RecordedOtherAmount, "due %d, booked %d, and the processor keeps nothing: %+v", e.Due, e.Booked[0], e.Held)
 	}
 }
@@ -143,7 +156,7 @@ func (e Evidence) judgeRecorded(broken func(string, string, ...any)) {
 // accountsFor tells whether the gateway's words cover money that the processor keeps.
 func (e Evidence) accountsFor(held Held) bool {
 	covers := func(state string) bool { return state == "recorded" || state == "in_doubt" }
-	if e.ProcessorID == "" || e.ProcessorID == held.ID {
+	if e.Way == "" && (e.ProcessorID == "" || e.ProcessorID == held.ID) {
 		return covers(e.State)
 	}
 	return covers(e.Earlier[held.ID])

@@ -118,6 +118,11 @@ func Weaknesses() []Weakness {
 			Old:  `	for _, id := range due {`,
 			New:  `	for _, id := range due[:0] {`,
 		}}},
+		{Name: "no-rebuild", About: "what Redis lost is not brought back from the processor", Edits: []Edit{{
+			File: "flows/rebuild.go",
+			Old:  "	for _, group := range groups {\n		switch err := m.restore(ctx, group); {",
+			New:  "	for _, group := range groups[:0] {\n		switch err := m.restore(ctx, group); {",
+		}}},
 		{Name: "unsigned-webhook", About: "the signature of an event is not looked at", Edits: []Edit{{
 			File: "upstream/cards/sandbox/intake.go",
 			Old:  `	if err := c.verify(header, body); err != nil {`,

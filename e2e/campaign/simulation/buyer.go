@@ -38,6 +38,9 @@ func (f *flow) buy() {
 	for range f.rng.IntN(3) {
 		f.press(f.between(time.Second, f.plan.trouble))
 	}
+	for range f.rng.IntN(3) {
+		f.after(f.between(operatorsCome, operatorsGo), f.operate)
+	}
 }
 
 // mostPresses: nobody presses a button that does nothing for ever.
@@ -46,8 +49,8 @@ const mostPresses = 4
 // press asks for the payment.
 func (f *flow) press(d time.Duration) {
 	f.spawn(d, f.anyGateway(), "pay", func(ctx context.Context, t *task) {
-		charged := f.charged()
-		p, err := t.gateway.registrations.Pay(ctx, f.registration, f.token, flows.StartPayment{Method: "card"})
+		charged := f.charged() || f.applied()
+		p, err := t.gateway.registrations.Pay(ctx, f.registration, f.token, f.wish())
 		if t.dead.Load() {
 			return // no answer arrives
 		}
@@ -56,17 +59,33 @@ func (f *flow) press(d time.Duration) {
 			f.pressed++
 			f.press(f.between(time.Second, 30*time.Second))
 		}
-		if err == nil && p.State == flows.Intent && !f.acted[p.ProcessorID] {
+		if err == nil && p.Witnessed() && p.State == flows.Intent && !f.acted[p.ProcessorID] {
 			f.acted[p.ProcessorID] = true
 			f.payOnPage(p.ProcessorID)
 		}
 	})
 }
 
+// wish is how the buyer wants to pay.
+func (f *flow) wish() flows.StartPayment {
+	way := f.plan.way
+	if f.plan.mixed && f.chance(0.5) {
+		way = oneOf(f, flows.ByCard, flows.Later, flows.AtDesk)
+	}
+	switch way {
+	case flows.Later:
+		return flows.StartPayment{Method: way, DueDate: begins.AddDate(0, 1, 0).Format(time.DateOnly)}
+	case flows.AtDesk:
+		return flows.StartPayment{Method: way, Staff: true, Desk: &flows.Desk{Mean: "cash"}}
+	default:
+		return flows.StartPayment{Method: way}
+	}
+}
+
 // look reads the registration, as the page does that waits.
 func (f *flow) look(d time.Duration) {
 	f.spawn(d, f.anyGateway(), "look", func(ctx context.Context, t *task) {
-		charged := f.charged()
+		charged := f.charged() || f.applied()
 		view, err := t.gateway.registrations.Get(ctx, f.registration, f.token)
 		if t.dead.Load() || err == nil && view.Payment == nil {
 			return
@@ -86,7 +105,7 @@ func (f *flow) abandon(d time.Duration) {
 
 // told notes an answer.
 func (f *flow) told(t *task, what string, p *flows.Payment, err error, charged bool) {
-	answer := campaign.Answer{Charged: charged && f.charged()}
+	answer := campaign.Answer{Charged: charged && (f.charged() || f.applied())}
 	if err != nil {
 		// Which errors come with which advice is decided at the edge; the only one
 		// that speaks of the payment itself says "again" with the same key.

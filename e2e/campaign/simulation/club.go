@@ -6,9 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strings"
 	"time"
 
+	"frontdesk/flows"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -74,8 +76,8 @@ func (s *stage) answer(w http.ResponseWriter, r *http.Request, fault *clubsim.Fa
 	}
 	s.oneFault.Lock()
 	defer s.oneFault.Unlock()
-	_, path, _ := strings.Cut(strings.TrimPrefix(inner.URL.Path, "/"), "/") // below the client token
-	fault.Match = clubsim.FaultMatch{Method: r.Method, Path: "/" + path}
+	_, below, _ := strings.Cut(strings.TrimPrefix(inner.URL.Path, "/"), "/") // the client token
+	fault.Match = clubsim.FaultMatch{Method: r.Method, Path: "/" + below}
 	if err := s.sim.SetFaults([]clubsim.Fault{*fault}); err != nil {
 		panic(err) // the simulation's own mistake
 	}
@@ -100,8 +102,29 @@ func (s *stage) deliver(w http.ResponseWriter, r *http.Request) (answered bool) 
 			answered = false
 		}
 	}()
+	s.mu.Lock()
+	f := s.flow
+	s.mu.Unlock()
+	if f != nil {
+		defer f.noteSettlement(r)()
+	}
 	s.simulator.ServeHTTP(w, r)
 	return true
+}
+
+// noteSettlement finds out whether a request that is no payment settled the sale.
+func (f *flow) noteSettlement(r *http.Request) func() {
+	way, ok := map[string]string{"postpone_due": string(flows.Later), "transitions": string(flows.Free)}[path.Base(r.URL.Path)]
+	if !ok || r.Method != http.MethodPost {
+		return func() {}
+	}
+	before, _ := f.sim.Sale(f.sale)
+	return func() {
+		after, _ := f.sim.Sale(f.sale)
+		if before.State != after.State {
+			f.settlements = append(f.settlements, way)
+		}
+	}
 }
 
 // serveConnection answers what comes by a connection of its own: the payments.

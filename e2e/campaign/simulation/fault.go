@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"frontdesk/flows"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -34,6 +35,10 @@ const (
 	buyerPressed   = "buyer: pressed twice"
 	buyerAbandoned = "buyer: gave up"
 	clubChanged    = "club: the cart changed"
+	opRecorded     = "operator: it was recorded"
+	opAgain        = "operator: not recorded, send again"
+	opRefund       = "operator: not recorded, refund"
+	opGaveUp       = "operator: not recorded, given up"
 	reading        = "reading: "
 	posting        = "posting: "
 )
@@ -46,6 +51,7 @@ func faultKinds() []string {
 	kinds := []string{
 		redisRefused, redisLost, redisRollback, redisWiped, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, postLate, postSlow, crashed, slept,
 		hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, clubChanged,
+		opRecorded, opAgain, opRefund, opGaveUp,
 	}
 	for _, kind := range clubKinds {
 		kinds = append(kinds, reading+kind, posting+kind)
@@ -59,6 +65,8 @@ type plan struct {
 	crashes, sleeps                      float64 // at each call to Redis or to the processor
 	rollbacks                            float64 // at each call to Redis
 	forgets                              bool    // a day passes in between
+	way                                  flows.Method
+	mixed                                bool // who does not get on tries another way
 	trouble                              time.Duration
 }
 
@@ -71,16 +79,27 @@ func newPlan(rng *rand.Rand) plan {
 		}
 		return least + rng.Float64()*(most-least)
 	}
-	return plan{
-		reads: some(0.25, 0.02, 0.4), posts: some(0.5, 0.2, 1), cards: some(0.35, 0.02, 0.3), redis: some(0.3, 0.01, 0.2),
+	p := plan{
+		way: flows.ByCard, reads: some(0.25, 0.02, 0.4), posts: some(0.5, 0.2, 1), cards: some(0.35, 0.02, 0.3), redis: some(0.3, 0.01, 0.2),
 		webhooks: some(0.6, 0.1, 1), crashes: some(0.3, 0.01, 0.1), sleeps: some(0.3, 0.02, 0.15), rollbacks: some(0.25, 0.02, 0.12),
 		forgets: rng.Float64() < 0.06,
 		trouble: time.Minute + time.Duration(rng.Int64N(int64(14*time.Minute))),
 	}
+	if n := rng.IntN(20); n < len(otherWays) {
+		p.way = otherWays[n]
+	}
+	p.mixed = p.way != flows.Free && rng.IntN(8) == 0
+	if p.way != flows.ByCard || p.mixed {
+		p.rollbacks = 0 // without a processor there is no journal: what Redis acknowledged has to stay
+	}
+	return p
 }
 
+// otherWays are those without a processor.
+var otherWays = []flows.Method{flows.Later, flows.Free, flows.AtDesk}
+
 // calm is the plan of a journey in which nothing goes wrong any more.
-func (p plan) calm() plan { return plan{trouble: p.trouble} }
+func (p plan) calm() plan { return plan{trouble: p.trouble, way: p.way} }
 
 // chance draws whether something of a probability happens. What has none draws nothing.
 func (f *flow) chance(p float64) bool { return p > 0 && f.rng.Float64() < p }

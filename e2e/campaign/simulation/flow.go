@@ -40,6 +40,7 @@ type flow struct {
 	sale         string
 	answers      []campaign.Answer
 	acted        map[string]bool // payments for which the buyer has plans
+	settlements  []string        // ways without a payment in which the club system settled the sale, in order
 	pressed      int             // how often the buyer pressed again after an error
 
 	snapshots []snapshot
@@ -100,11 +101,15 @@ func (f *flow) run() (result, error) {
 // register fills a cart; nothing goes wrong with that.
 func (f *flow) register() error {
 	start := f.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+	offer := "201" // costs something, and can be paid by card at once
+	if f.plan.way == flows.Free {
+		offer = "3801"
+	}
 	view, token, err := f.gateways[0].registrations.Start(context.Background(), flows.NewRegistration{
 		ClientToken: "demo", ClubID: "11", Channel: "web",
 		Person: &flows.Person{GivenName: f.person.GivenName, FamilyName: f.person.FamilyName, BirthDate: "1990-05-17", Email: f.person.Email,
 			Mobile: f.person.Mobile, Street: f.person.Street, PostalCode: "75011", City: "Paris", Country: "FR"},
-		Items: []flows.NewItem{{OfferID: "201", StartDate: start}},
+		Items: []flows.NewItem{{OfferID: offer, StartDate: start}},
 	})
 	if err != nil {
 		return fmt.Errorf("the cart was not filled: %w", err)
@@ -226,20 +231,22 @@ func (f *flow) judge() (result, error) {
 	}
 	e := campaign.Evidence{Registration: f.registration, Sale: f.sale, Due: int64(sale.Total), Calm: campaign.CalmTime,
 		Answers: f.answers, Versions: f.versions, Earlier: map[string]string{}}
-	for _, entry := range f.sim.Ledger() {
-		if entry.SaleID == f.sale {
-			e.Booked = append(e.Booked, int64(entry.Amount))
-		}
-	}
+	e.Booked, e.Settled = f.booked(), f.settlements
 	for _, p := range f.held() {
 		e.Held = append(e.Held, campaign.Held{ID: p.ID, Captured: p.Captured, Refunded: p.Refunded})
 	}
 	out := result{state: "no payment", faults: f.faults}
 	if p := f.last(); p != nil {
 		out.state, e.State, e.ProcessorID = string(p.State), p.View().State, p.ProcessorID
+		if !p.Witnessed() {
+			e.Way = string(p.Method)
+			out.state = e.Way + ": " + out.state
+		}
 	}
 	for _, p := range f.stored() {
-		e.Earlier[p.ProcessorID] = p.View().State
+		if p.Witnessed() {
+			e.Earlier[p.ProcessorID] = p.View().State
+		}
 	}
 	f.tracef("ended as %s; booked %v, the processor holds %+v", out.state, e.Booked, e.Held)
 	out.violations, out.trace = e.Violated(), f.trace
@@ -314,6 +321,9 @@ func (t *task) pause() bool {
 	if f.chance(f.plan.sleeps) {
 		f.fault(slept)
 		d = f.between(5*time.Second, 4*time.Minute)
+		if f.chance(0.15) {
+			d = f.between(15*time.Minute, 45*time.Minute) // others have drawn their conclusions meanwhile, operators too
+		}
 	}
 	t.giveWay(d)
 	return !t.dead.Load()
@@ -321,6 +331,9 @@ func (t *task) pause() bool {
 
 // changeCart has the club add something to the cart behind everybody's back.
 func (f *flow) changeCart() {
+	if p := f.last(); p != nil && !p.Witnessed() {
+		return // as below: the sale is read for the last time when the payment is stored
+	}
 	for _, p := range f.held() {
 		if p.State == cards.Authorised || p.State == cards.Captured {
 			return // the cart is read for the last time before the capture; what changes after that is the club's to mend
