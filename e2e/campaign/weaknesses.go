@@ -20,7 +20,7 @@ func Weaknesses() []Weakness {
 		{Name: "overwritable-claim", About: "the claim is an entry that is read and then written, without a key that makes one winner", Edits: []Edit{{
 			File: "flows/record.go",
 			Old:  `	key := fmt.Sprintf("claim:%s:%d", p.ProcessorID, p.Claim) // whatever name Redis has for the payment, now or before`,
-			New:  `	key := "claim:" + uuid.NewString()`,
+			New:  `	key := "claim:" + newPost(m.cfg.Now())`,
 		}}},
 		{Name: "no-compare-and-set", About: "a commit does not ask whether the payment is still what was read", Edits: []Edit{{
 			File: "flows/store/payment.go",
@@ -35,7 +35,7 @@ func Weaknesses() []Weakness {
 		{Name: "key-per-attempt", About: "the key under which a payment is created belongs to the attempt, not to the sale", Edits: []Edit{{
 			File: "flows/step.go",
 			Old:  `fmt.Sprintf("payment:%s:%s:%d", p.Registration, p.Sale, p.Generation)`,
-			New:  `fmt.Sprintf("payment:%s:%s:%d:%s", p.Registration, p.Sale, p.Generation, uuid.NewString())`,
+			New:  `fmt.Sprintf("payment:%s:%s:%d:%s", p.Registration, p.Sale, p.Generation, newPost(m.cfg.Now()))`,
 		}}},
 		{Name: "refund-in-doubt", About: "a machine refunds what may have been recorded", Edits: []Edit{{
 			File: "flows/record.go",

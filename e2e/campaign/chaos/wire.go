@@ -57,9 +57,14 @@ func Wire() campaign.Campaign {
 	for _, f := range simulated {
 		kinds = append(kinds, simulatedKind(f))
 	}
+	for _, t := range toxics {
+		for _, stream := range streams {
+			kinds = append(kinds, toxicKind(t, stream))
+		}
+	}
 	return campaign.Campaign{
 		Name:   "wire",
-		About:  "The connection of the POST that records a payment is reset, closed, slowed down, swallowed or filled with garbage at any byte, with TLS and without.",
+		About:  "The connection of the POST that records a payment is reset, closed, slowed down, swallowed or filled with garbage at any byte, or spoiled by Toxiproxy, with TLS and without.",
 		Faults: kinds, Weaknesses: []string{"no-answer-no-effect"}, InProcess: true,
 		Long: campaign.Options{Count: wirePosts}, Run: runWire,
 	}
@@ -258,7 +263,8 @@ func (u *upstream) post(ctx context.Context, world *clubsim.World, random *rand.
 	}
 	p, before := post{amount: amount}, u.line.seen.Load()
 	var broke func() bool
-	switch i := random.IntN(1 + len(breaks) + len(simulated)); {
+	poisons := len(toxics) * len(streams)
+	switch i := random.IntN(1 + len(breaks) + len(simulated) + poisons); {
 	case i == 0:
 		p.fault = refusedToConnect
 		broke = func() bool { return true }
@@ -267,6 +273,16 @@ func (u *upstream) post(ctx context.Context, world *clubsim.World, random *rand.
 	case i <= len(breaks):
 		p.fault = breaks[i-1].kind
 		broke = u.line.next(breaks[i-1])
+	case i > len(breaks)+len(simulated):
+		n := i - 1 - len(breaks) - len(simulated)
+		t, stream := toxics[n/len(streams)], streams[n%len(streams)]
+		p.fault = toxicKind(t, stream)
+		var remove func()
+		var err error
+		if broke, remove, err = u.line.poison(random, t, stream); err != nil {
+			return p, err
+		}
+		defer remove()
 	default:
 		f := simulated[i-1-len(breaks)]
 		p.fault = simulatedKind(f)
