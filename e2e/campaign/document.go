@@ -12,10 +12,11 @@ import (
 
 // Results are all reports of one occasion, the record.
 type Results struct {
-	At      time.Time `json:"at"`
-	Version string    `json:"version"` // of the tree, as git names it
-	Machine string    `json:"machine"`
-	Reports []Result  `json:"reports"`
+	At      time.Time     `json:"at"`
+	Version string        `json:"version"` // of the tree, as git names it
+	Machine string        `json:"machine"`
+	Took    time.Duration `json:"took"` // nanoseconds, until the latest report
+	Reports []Result      `json:"reports"`
 }
 
 // Result is one campaign with the weaknesses that it was tried on.
@@ -51,62 +52,146 @@ func ruleOfThree(n int) string {
 
 // Document writes the record as a page for people who want to know what to trust.
 func (r Results) Document(w io.Writer) {
-	fmt.Fprintf(w, `# Reliability
-
-What was done to Frontdesk on purpose, and what became of the money. Written by
-`+"`make campaign`"+` from its results on %s, version %s, on %s; every figure is of that run.
-
-A campaign drives many registrations while things go wrong, and then asks the club
-system's ledger and the card processor's list, never the gateway alone. It counts only
-if its faults are proved to have happened, and if builds with a mistake put in on
-purpose are found out. Where n journeys showed no violation, the probability of one in a
-journey under such faults lies below 3/n at 95 %% confidence (the rule of three). Faults
-are thousands of times denser here than in any club's year.
-
-| Campaign | Journeys | Violations | Probability of one | Faults | Took |
-|---|---:|---:|---:|---:|---:|
-`, r.At.UTC().Format(time.DateOnly), r.Version, r.Machine)
-	for _, result := range r.Reports {
-		bound := "below " + ruleOfThree(result.Report.Flows)
-		if result.Report.Broken > 0 {
-			bound = "see below"
-		}
-		fmt.Fprintf(w, "| [%s](#%s) | %d | %d | %s | %d | %s |\n", result.Report.Campaign, result.Report.Campaign,
-			result.Report.Flows, result.Report.Broken, bound, sum(result.Report.Faults), result.Report.Took.Round(time.Second))
-	}
-	fmt.Fprintf(w, "\nWhat is held true of every journey stands in `e2e/campaign/invariant.go`.\n")
+	r.introduce(w)
+	r.summarise(w)
 	for _, result := range r.Reports {
 		result.document(w)
 	}
+	r.repeat(w)
+}
+
+func (r Results) introduce(w io.Writer) {
+	fmt.Fprintf(w, `# Reliability
+
+This page records what was done to Frontdesk on purpose, and what became of the money.
+It is written by `+"`make campaign`"+` and is not edited by hand: every figure is from one run.
+
+| | |
+|---|---|
+| Date | %s |
+| Commit | %s |
+| Machine | %s |
+| Duration | %s |
+
+## What the figures mean
+
+Each campaign drives a great many registrations while one kind of thing goes wrong all the
+time: connections break at any byte, gateways are killed between any two lines, Redis
+forgets, webhooks are lost, forged or repeated, 64 callers press the same button. When the
+trouble is over, the club system's ledger and the card processor's list of payments are
+compared with each other and with what the gateways told the buyers. The gateways' own word
+is never taken for it.
+
+What must hold of every journey is in `+"`e2e/campaign/invariant.go`"+`. In short: no sale is
+booked twice; "recorded" means that exactly the amount taken was booked; money that was taken
+is recorded, given back, or in front of an operator ten minutes later at the latest; nothing
+that was booked is given back; nobody whose money was taken is told to pay again; no personal
+data is in a log or in plain in Redis.
+
+A run counts only under two conditions, and fails otherwise:
+
+- **The faults happened.** Each kind of fault is counted where it takes effect, and has to
+  have occurred at least once (in the long form, as often as the tables say).
+- **The campaign can find mistakes.** The same campaign is run against gateways into which a
+  mistake was built on purpose, the kind that an honest programmer makes, and has to find it.
+
+No number of clean runs proves that there is no mistake. If n journeys went well, the chance
+that one journey *under these faults* goes wrong is below 3/n, with 95 %% confidence (the
+"rule of three"). That is a cautious bound for daily use, where faults are thousands of times
+rarer than here.
+
+What this cannot show: the card processor is the sandbox and the club system the simulator
+that ship with Frontdesk. That the real ones behave as documented is for
+`+"`frontdesk doctor`"+` and a trial against the processor's own test environment to show.
+`, r.At.UTC().Format("2 January 2006, 15:04 UTC"), r.Version, r.Machine, r.Took.Round(time.Second))
+}
+
+func (r Results) summarise(w io.Writer) {
+	fmt.Fprint(w, `
+## Summary
+
+| Campaign | Journeys | Violations | Chance per journey | Faults | Mistakes found | Took |
+|---|---:|---:|---:|---:|---:|---:|
+`)
+	for _, result := range r.Reports {
+		report, found := result.Report, 0
+		for _, caught := range result.Caught {
+			if caught.Broken > 0 {
+				found++
+			}
+		}
+		bound := "below " + ruleOfThree(report.Flows)
+		if report.Broken > 0 {
+			bound = "see below"
+		}
+		fmt.Fprintf(w, "| [%s](#%s) | %d | %d | %s | %d | %d of %d | %s |\n", report.Campaign, report.Campaign,
+			report.Flows, report.Broken, bound, sum(report.Faults), found, len(result.Caught), report.Took.Round(time.Second))
+	}
+	fmt.Fprint(w, "\nThe campaigns ran side by side, so that their durations add up to more than the whole.\n")
+}
+
+func (r Results) repeat(w io.Writer) {
+	fmt.Fprint(w, `
+## How to repeat it
+
+`+"```"+`
+make campaign                                                # all of it, for this page
+go run ./e2e/campaign/run list                               # the campaigns, and the mistakes that can be built in
+go run ./e2e/campaign/run kill --for 2m                      # one campaign, for a while
+go run ./e2e/campaign/run redis --weak redis-alone           # one campaign against one mistake
+go run ./e2e/campaign/run simulation --only SEED             # one journey of the simulation, with its trace
+`+"```"+`
+
+A journey of the simulation is decided by its seed alone and repeats exactly. The campaigns
+with processes repeat their decisions, not the timing of the machine; their violations come
+with the trace of the journey. Short forms of all of them are part of `+"`make test`"+`.
+`)
 }
 
 func (r Result) document(w io.Writer) {
-	fmt.Fprintf(w, "\n## %s\n\n%s\n\nSeed %d, %.0f journeys a second.\n\n", r.Report.Campaign, r.About, r.Report.Seed, r.Report.PerSecond())
+	fmt.Fprintf(w, "\n## %s\n\n%s\n\nSeed %d; %d journeys in %s, %.3g a second.\n\n", r.Report.Campaign, r.About, r.Report.Seed,
+		r.Report.Flows, r.Report.Took.Round(time.Second), r.Report.PerSecond())
 	if r.Failed != "" {
-		fmt.Fprintf(w, "**It failed:**\n\n```\n%s\n```\n\n", r.Failed)
+		fmt.Fprintf(w, "**This campaign failed.** Seeds and traces are in the record that the page is made from.\n\n```\n%s\n```\n\n", clipped(r.Failed))
 	}
-	fmt.Fprintf(w, "| Fault | Times | | Ended as | Journeys |\n|---|---:|---|---|---:|\n")
-	faults, states := rows(r.Report.Faults), rows(r.Report.States)
-	for i := range max(len(faults), len(states)) {
-		fmt.Fprintf(w, "| %s | | %s |\n", rowOr(faults, i), rowOr(states, i))
+	fmt.Fprintf(w, "| Fault | Times |\n|---|---:|\n")
+	for _, row := range rows(r.Report.Faults) {
+		fmt.Fprintf(w, "| %s |\n", row)
+	}
+	fmt.Fprintf(w, "\n| Journeys that ended as | |\n|---|---:|\n")
+	for _, row := range rows(r.Report.States) {
+		fmt.Fprintf(w, "| %s |\n", row)
 	}
 	for _, note := range r.Report.Notes {
 		fmt.Fprintf(w, "\n%s\n", note)
 	}
-	if len(r.Caught) == 0 {
-		return
+	if len(r.Caught) > 0 {
+		fmt.Fprintf(w, "\n| Mistake that was built in | Found because | After |\n|---|---|---:|\n")
 	}
-	fmt.Fprintf(w, "\nMistakes that were built in, and found:\n\n| Mistake | Found as | After | |\n|---|---|---:|---:|\n")
 	for _, caught := range r.Caught {
-		about, as := caught.Weakness, "not found"
-		if weakness, err := WeaknessNamed(caught.Weakness); err == nil {
-			about = weakness.About
-		}
-		if caught.Broken > 0 {
-			as = caught.Violations[0].Invariant
-		}
-		fmt.Fprintf(w, "| %s | %s | %d journeys | %s |\n", about, as, caught.Flows, caught.Took.Round(100*time.Millisecond))
+		fmt.Fprintf(w, "| %s |\n", caught.asCaught())
 	}
+}
+
+// asCaught is a report of a build with a weakness, as a row.
+func (r *Report) asCaught() string {
+	about, as := r.Weakness, "**not found**"
+	if weakness, err := WeaknessNamed(r.Weakness); err == nil {
+		about = "`" + r.Weakness + "`: " + weakness.About
+	}
+	if r.Broken > 0 {
+		as = r.Violations[0].Invariant
+	}
+	return fmt.Sprintf("%s | %s | %d journeys, %s", about, as, r.Flows, r.Took.Round(100*time.Millisecond))
+}
+
+// clipped keeps the beginning of a long text: a trace belongs into the record, not on a page.
+func clipped(text string) string {
+	const most = 2000
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + " …"
 }
 
 // rows renders counts, the largest first.
@@ -117,13 +202,6 @@ func rows(counts map[string]int) (rows []string) {
 		rows = append(rows, fmt.Sprintf("%s | %d", strings.ReplaceAll(name, "|", "/"), counts[name]))
 	}
 	return rows
-}
-
-func rowOr(rows []string, i int) string {
-	if i < len(rows) {
-		return rows[i]
-	}
-	return " | "
 }
 
 func sum(counts map[string]int) (sum int) {

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -94,6 +95,7 @@ const (
 // the race detector: it costs most of the speed that a campaign lives on.
 type Builds struct {
 	dir   string
+	mu    sync.Mutex // builds come one after the other: each uses all cores
 	built map[string]string
 }
 
@@ -117,6 +119,8 @@ func (b *Builds) Command(ctx context.Context, weakness string) (string, error) {
 }
 
 func (b *Builds) build(ctx context.Context, pkg, weakness string) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	name := filepath.Base(pkg) + "-" + weakness
 	if path, ok := b.built[name]; ok {
 		return path, nil

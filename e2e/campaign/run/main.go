@@ -21,6 +21,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -111,26 +112,62 @@ type all struct {
 	Seed uint64 `default:"1" help:"decides everything that the campaigns decide"`
 }
 
+// lanes are worked off side by side: the simulation and the wire need the processors, the
+// others mostly wait for processes that they have killed. Together they fill two cores.
+var lanes = [][]string{{"simulation", "wire"}, {"kill", "redis", "webhook", "race", "key"}}
+
 // Run runs every campaign, and then each against its weaknesses. A campaign that
-// fails does not keep the others from running.
+// fails does not keep the others from running, and the record holds what it found.
 func (a *all) Run(ctx context.Context) error {
 	builds, err := campaign.NewBuilds()
 	if err != nil {
 		return err
 	}
 	defer builds.Close()
-	results := campaign.Results{At: time.Now(), Version: version(), Machine: fmt.Sprintf("%d cores, %s", runtime.NumCPU(), runtime.Version())}
-	var failures []error
-	for _, c := range campaigns() {
-		result, err := a.run(ctx, builds, c)
-		failures = append(failures, err)
-		results.Reports = append(results.Reports, result)
+	o := &occasion{out: a.Out, results: campaign.Results{At: time.Now(), Version: version(), Machine: machine()}, done: map[string]campaign.Result{}}
+	failures := make([]error, len(lanes))
+	var side sync.WaitGroup
+	for i, lane := range lanes {
+		side.Go(func() {
+			for _, name := range lane {
+				c, err := named(name)
+				if err == nil {
+					var result campaign.Result
+					result, err = a.run(ctx, builds, c)
+					err = errors.Join(err, o.add(result))
+				}
+				failures[i] = errors.Join(failures[i], err)
+			}
+		})
 	}
-	file, err := os.Create(a.Out)
+	side.Wait()
+	return errors.Join(failures...)
+}
+
+// occasion is the record while it grows. It is written after every campaign, so that whoever
+// interrupts the rest still has what there was.
+type occasion struct {
+	out     string
+	mu      sync.Mutex
+	results campaign.Results
+	done    map[string]campaign.Result
+}
+
+func (o *occasion) add(result campaign.Result) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.done[result.Report.Campaign] = result
+	o.results.Took, o.results.Reports = time.Since(o.results.At), nil
+	for _, c := range campaigns() {
+		if result, ok := o.done[c.Name]; ok {
+			o.results.Reports = append(o.results.Reports, result)
+		}
+	}
+	file, err := os.Create(o.out)
 	if err != nil {
 		return err
 	}
-	return errors.Join(append(failures, results.Write(file), file.Close())...)
+	return errors.Join(o.results.Write(file), file.Close())
 }
 
 func (a *all) run(ctx context.Context, builds *campaign.Builds, c campaign.Campaign) (campaign.Result, error) {
@@ -147,7 +184,7 @@ func (a *all) run(ctx context.Context, builds *campaign.Builds, c campaign.Campa
 		caught, err := campaign.Catch(ctx, builds, c, weakness, campaign.Options{Seed: a.Seed, Log: progress})
 		failures = append(failures, err)
 		if caught != nil {
-			fmt.Printf("%s: %s found after %d journeys, %s\n", c.Name, weakness, caught.Flows, caught.Took.Round(time.Millisecond))
+			fmt.Printf("%s: %s: %d violations after %d journeys, %s\n", c.Name, weakness, caught.Broken, caught.Flows, caught.Took.Round(time.Millisecond))
 			result.Caught = append(result.Caught, caught)
 		}
 	}
@@ -156,6 +193,21 @@ func (a *all) run(ctx context.Context, builds *campaign.Builds, c campaign.Campa
 		err = fmt.Errorf("campaign %s: %w", c.Name, err)
 	}
 	return result, err
+}
+
+// machine says on what the campaigns run.
+func machine() string {
+	text := fmt.Sprintf("%d cores, %s/%s, %s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	about, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return text // another system
+	}
+	for line := range strings.Lines(string(about)) {
+		if name, ok := strings.CutPrefix(line, "model name"); ok {
+			return strings.TrimSpace(strings.TrimLeft(name, "\t :")) + ", " + text
+		}
+	}
+	return text
 }
 
 type list struct{}
