@@ -29,7 +29,7 @@ const (
 	// failoverTime: a Sentinel begins the next failover after twice as long at the earliest.
 	failoverTime = 500 * time.Millisecond
 	// promotion is how long a failover may take.
-	promotion = 30 * time.Second
+	promotion = 20 * time.Second
 )
 
 // NewWatched starts all three, below dir.
@@ -93,24 +93,40 @@ func (w *Watched) follow(ctx context.Context) error {
 	})
 }
 
+// failovers: a Sentinel on a machine that is too busy to let it speak holds no election.
+const failovers = 3
+
 // FailOver kills the primary, waits until the replica was promoted, and starts the
-// old primary again as its replica.
-func (w *Watched) FailOver(ctx context.Context) error {
-	w.primary.Kill()
+// old primary again as its replica. Where nobody was promoted, the primary is started as it
+// was, and killed again.
+func (w *Watched) FailOver(ctx context.Context) (err error) {
+	for range failovers {
+		w.primary.Kill()
+		err = Until(ctx, "the replica is promoted", promotion, func() bool { return w.promoted(ctx) })
+		var as []string
+		if err == nil {
+			as = []string{"--replicaof", "127.0.0.1", fmt.Sprint(w.replica.Port)}
+		}
+		if failed := w.primary.Start(ctx, as...); failed != nil {
+			return failed
+		}
+		if err == nil || w.promoted(ctx) {
+			w.primary, w.replica = w.replica, w.primary
+			return w.follow(ctx)
+		}
+		if failed := w.follow(ctx); failed != nil {
+			return failed
+		}
+	}
+	return fmt.Errorf("%w\n%s", err, w.sentinel.log)
+}
+
+// promoted tells whether the Sentinel calls the replica the primary.
+func (w *Watched) promoted(ctx context.Context) bool {
 	sentinel := w.client()
 	defer sentinel.Close()
-	err := Until(ctx, "the replica is promoted", promotion, func() bool {
-		now, err := sentinel.GetMasterAddrByName(ctx, primaryName).Result()
-		return err == nil && len(now) == 2 && now[1] == fmt.Sprint(w.replica.Port)
-	})
-	if err != nil {
-		return fmt.Errorf("%w\n%s", err, w.sentinel.log)
-	}
-	w.primary, w.replica = w.replica, w.primary
-	if err := w.replica.Start(ctx, "--replicaof", "127.0.0.1", fmt.Sprint(w.primary.Port)); err != nil {
-		return err
-	}
-	return w.follow(ctx)
+	now, err := sentinel.GetMasterAddrByName(ctx, primaryName).Result()
+	return err == nil && len(now) == 2 && now[1] == fmt.Sprint(w.replica.Port)
 }
 
 func (w *Watched) client() *redis.SentinelClient {
