@@ -63,6 +63,27 @@ func TestKey(t *testing.T) {
 	hold(t, chaos.Key(), campaign.Options{})
 }
 
+// TestFindWeaknesses tries the two campaigns that find theirs within seconds. The others need
+// up to a minute each and are tried in the long form; each build costs as much again.
+func TestFindWeaknesses(t *testing.T) {
+	t.Parallel()
+	builds, err := campaign.NewBuilds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { builds.Close() })
+	for _, test := range []struct {
+		campaign campaign.Campaign
+		weakness string
+	}{{chaos.Kill(), "take-over"}, {chaos.Key(), "key-any-body"}} {
+		report, err := campaign.Catch(t.Context(), builds, test.campaign, test.weakness, campaign.Options{Seed: 1, Log: t.Logf})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %s after %d journeys", test.weakness, report.Violations[0].Invariant, report.Flows)
+	}
+}
+
 // TestCampaignsAreWhole: a campaign without faults, without a weakness or without an end
 // for the record would prove nothing.
 func TestCampaignsAreWhole(t *testing.T) {

@@ -38,7 +38,7 @@ func Campaign() campaign.Campaign {
 		Faults: faultKinds(), InProcess: true, Run: run,
 		Weaknesses: []string{"retry-unknown", "release-although-sent", "take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt",
 			"refund-in-doubt", "refund-unread", "cart-unchecked", "trust-any-release", "claim-unread", "no-write-gate", "no-rebuild"},
-		Long: campaign.Options{Count: 200_000, For: 20 * time.Minute},
+		Long: campaign.Options{Count: 200_000, For: 28 * time.Minute},
 	}
 }
 
