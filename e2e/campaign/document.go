@@ -102,7 +102,10 @@ rarer than here.
 
 What this cannot show: the card processor is the sandbox and the club system the simulator
 that ship with Frontdesk. That the real ones behave as documented is for
-`+"`frontdesk doctor`"+` and a trial against the processor's own test environment to show.
+`+"`frontdesk doctor`"+` and a trial against the processor's own test environment to show. Payments at the desk, later and
+for nothing leave no journal at a card processor: they rest on what Redis acknowledged, so that
+Redis fails but does not forget in their journeys. And what is only read right after Redis
+forgot may be older than what was read before; asking to pay asks the processor, and is not.
 `, r.At.UTC().Format("2 January 2006, 15:04 UTC"), r.Version, r.Machine, r.Took.Round(time.Second))
 }
 

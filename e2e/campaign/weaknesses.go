@@ -72,23 +72,6 @@ var weaknesses = []Weakness{
 		Old:  `	case !free(held, p.Claim, p.PostID):`,
 		New:  `	case held.Metadata[claimKey("post", p.Claim)] != p.PostID:`,
 	}}},
-	{Name: "refund-unread", About: "a refund asks nobody whether the payment was recorded meanwhile", Edits: []Edit{{
-		File: "flows/step.go",
-		Old:  "	case journalled(held):\n		return step{to: Blocked, reason: \"a refund is due for a payment that was recorded\"}, nil\n	case held.State == cards.Refunded:",
-		New:  "	case held.State == cards.Refunded:",
-	}, {
-		File: "flows/step.go",
-		Old:  `	case held.Metadata[claimKey("post", p.Claim)] != p.PostID && !free(held, p.Claim, ""):`,
-		New:  `	case held.ID == "":`,
-	}, {
-		File: "flows/step.go",
-		Old:  `	held, err = m.claim(ctx, p, func() error { return nil }) // a refund has no moment after which it must not leave`,
-		New:  `	held.Metadata = map[string]string{claimKey("post", p.Claim): p.PostID}`,
-	}, {
-		File: "flows/step.go",
-		Old:  `	case !free(held, p.Claim, p.PostID):`,
-		New:  `	case held.ID == "":`,
-	}}},
 	{Name: "trusted-webhook", About: "an event is believed without reading the payment", Edits: []Edit{{
 		File: "flows/advance.go",
 		Old:  `	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID`,

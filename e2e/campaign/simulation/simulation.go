@@ -37,7 +37,7 @@ func Campaign() campaign.Campaign {
 			"One in seven pays later, at the desk or nothing, and operators decide what is in doubt by the club system's books.",
 		Faults: faultKinds(), InProcess: true, Run: run,
 		Weaknesses: []string{"retry-unknown", "release-although-sent", "take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt",
-			"refund-in-doubt", "refund-unread", "cart-unchecked", "trust-any-release", "claim-unread", "no-write-gate", "no-rebuild"},
+			"refund-in-doubt", "cart-unchecked", "trust-any-release", "claim-unread", "no-write-gate", "no-rebuild"},
 		Long: campaign.Options{Count: 200_000, For: 28 * time.Minute},
 	}
 }
