@@ -49,12 +49,12 @@ const mostPresses = 4
 // press asks for the payment.
 func (f *flow) press(d time.Duration) {
 	f.spawn(d, f.anyGateway(), "pay", func(ctx context.Context, t *task) {
-		charged := f.charged() || f.applied()
+		before := f.kept()
 		p, err := t.gateway.registrations.Pay(ctx, f.registration, f.token, f.wish())
 		if t.dead.Load() {
 			return // no answer arrives
 		}
-		f.told(t, "pay", p, err, charged)
+		f.told(t, "pay", p, err, before)
 		if err != nil && f.pressed < mostPresses {
 			f.pressed++
 			f.press(f.between(time.Second, 30*time.Second))
@@ -85,12 +85,12 @@ func (f *flow) wish() flows.StartPayment {
 // look reads the registration, as the page does that waits.
 func (f *flow) look(d time.Duration) {
 	f.spawn(d, f.anyGateway(), "look", func(ctx context.Context, t *task) {
-		charged := f.charged() || f.applied()
+		before := f.kept()
 		view, err := t.gateway.registrations.Get(ctx, f.registration, f.token)
 		if t.dead.Load() || err == nil && view.Payment == nil {
 			return
 		}
-		f.told(t, "look", view.Payment, err, charged)
+		f.told(t, "look", view.Payment, err, before)
 	})
 }
 
@@ -104,8 +104,8 @@ func (f *flow) abandon(d time.Duration) {
 }
 
 // told notes an answer.
-func (f *flow) told(t *task, what string, p *flows.Payment, err error, charged bool) {
-	answer := campaign.Answer{Charged: charged && (f.charged() || f.applied())}
+func (f *flow) told(t *task, what string, p *flows.Payment, err error, before []string) {
+	answer := campaign.Answer{Charged: f.stillKept(before)}
 	if err != nil {
 		// Which errors come with which advice is decided at the edge; the only one
 		// that speaks of the payment itself says "again" with the same key.

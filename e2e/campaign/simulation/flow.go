@@ -189,7 +189,7 @@ const (
 // calm lets ten minutes pass in which nothing goes wrong, or fewer when nothing can change any more.
 func (f *flow) calm() {
 	for n := range calmLooks {
-		if n%int(rebuildEvery/calmPause) == 0 && (f.epochs > 0 || f.last() == nil) {
+		if n%int(rebuildEvery/calmPause) == 0 && (n > 0 || f.epochs > 0) {
 			f.rebuild(0)
 		}
 		f.sweep()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"time"
 
@@ -171,12 +172,22 @@ func (f *flow) readMail() {
 // held are the processor's payments.
 func (s *stage) held() []sandbox.Payment { return s.sandbox.Payments() }
 
-// charged tells whether the processor keeps money.
-func (s *stage) charged() bool {
-	for _, p := range s.held() {
+// kept names what was taken of the buyer and not given back: the processor's payments, and the sale
+// itself once the club system has settled it in whatever way.
+func (f *flow) kept() (all []string) {
+	for _, p := range f.held() {
 		if p.Captured > p.Refunded {
-			return true
+			all = append(all, p.ID)
 		}
 	}
-	return false
+	if f.applied() {
+		all = append(all, f.sale)
+	}
+	return all
+}
+
+// stillKept tells whether any of what was kept before is kept now.
+func (f *flow) stillKept(before []string) bool {
+	now := f.kept()
+	return slices.ContainsFunc(before, func(id string) bool { return slices.Contains(now, id) })
 }
