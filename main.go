@@ -88,7 +88,7 @@ type commands struct {
 	Sim      simCommand      `cmd:"" help:"Run the simulator of the club system and the sandbox card processor alone."`
 	Doctor   doctorCommand   `cmd:"" help:"Check the configuration, Redis, the club system and the card processor: a line each; exit 1 when one fails."`
 	Payments paymentsCommand `cmd:"" help:"Look at payments that are in doubt, and decide on them, through a running gateway."`
-	Invite   inviteCommand   `cmd:"" help:"Print an invitation link, with which a contact of the club registers without a login, once."`
+	Invite   inviteCommand   `cmd:"" help:"Print an invitation link, with which a contact of the club registers without a login, once; through a running gateway."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 
@@ -331,7 +331,9 @@ func (cfg Config) build(log *slog.Logger) (gateway, ops http.Handler, worker *fl
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
 		Now: time.Now, After: time.After, Log: log,
 	})
-	return gateway, handlers.NewOps(handlers.OpsConfig{Payments: payments, Log: log}), worker, err
+	return gateway, handlers.NewOps(handlers.OpsConfig{
+		Payments: payments, Contacts: contacts, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Log: log,
+	}), worker, err
 }
 
 // clubSystem makes the client of the club system.

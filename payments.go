@@ -20,7 +20,8 @@ import (
 )
 
 // This file is what operators have of Frontdesk: the listener that only they
-// reach, and the command that speaks to it.
+// reach, and the command about payments that speaks to it. The one about
+// invitations is in invite.go.
 
 // defaultOpsAddr is where a gateway listens for operators that was told nothing.
 const defaultOpsAddr = "127.0.0.1:9090"
@@ -148,7 +149,7 @@ const askTime = 100 * time.Second
 
 // ask calls the gateway's operators' edge, and prints the answer for people or as it is.
 func ask[T any](ctx context.Context, c *paymentsCommand, method, path string, body any, show func(io.Writer, T)) error {
-	answer, err := c.call(ctx, method, path, body)
+	answer, err := callGateway(ctx, c.OpsAddr, method, "/ops/payments"+path, body)
 	if err != nil {
 		return err
 	}
@@ -164,32 +165,36 @@ func ask[T any](ctx context.Context, c *paymentsCommand, method, path string, bo
 	return nil
 }
 
-func (c *paymentsCommand) call(ctx context.Context, method, path string, body any) ([]byte, error) {
+// callGateway calls the operators' edge of a running gateway.
+func callGateway(ctx context.Context, opsAddr, method, path string, body any, headers ...[2]string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, method, "http://"+reachable(c.OpsAddr)+"/ops/payments"+path, bytes.NewReader(text))
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+reachable(opsAddr)+path, bytes.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("FRONTDESK_OPS_ADDR: %q is no address and port", c.OpsAddr)
+		return nil, fmt.Errorf("FRONTDESK_OPS_ADDR: %q is no address and port", opsAddr)
+	}
+	for _, header := range headers {
+		request.Header.Set(header[0], header[1])
 	}
 	request.Header.Set("Content-Type", "application/json")
 	response, err := (&http.Client{Transport: &http.Transport{}}).Do(request) // no proxy stands before one's own machine
 	if err != nil {
 		if method == http.MethodGet || errors.Is(err, syscall.ECONNREFUSED) {
-			return nil, fmt.Errorf("no Frontdesk at %s: is it running? (FRONTDESK_OPS_ADDR or --ops-addr says where)", c.OpsAddr)
+			return nil, fmt.Errorf("no Frontdesk at %s: is it running? (FRONTDESK_OPS_ADDR or --ops-addr says where)", opsAddr)
 		}
-		return nil, fmt.Errorf("no answer from Frontdesk at %s: look at the payment before you try again", c.OpsAddr)
+		return nil, fmt.Errorf("no answer from Frontdesk at %s: find out what came of it before you try again", opsAddr)
 	}
 	defer response.Body.Close()
 	answer, err := io.ReadAll(response.Body)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the answer of Frontdesk at %s broke off", c.OpsAddr)
+		return nil, fmt.Errorf("the answer of Frontdesk at %s broke off", opsAddr)
 	case response.StatusCode != http.StatusOK:
-		return nil, refusedWith(c.OpsAddr, answer)
+		return nil, refusedWith(opsAddr, answer)
 	}
 	return answer, nil
 }

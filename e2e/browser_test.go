@@ -104,10 +104,9 @@ func TestDeclineAndChallengeInBrowser(t *testing.T) {
 func TestInvitedInBrowser(t *testing.T) {
 	t.Parallel()
 	s := newSetting(t)
-	_, c := s.gateway(t)
-	site := strings.Replace(c.URL, "127.0.0.1", "localhost", 1)
-	link, err := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "invite", "--contact", "1001", "--club", "11",
-		"--mode", "test", "--redis-url", s.redis, "--public-url", site, "--club-url", s.outside.URL+"/sim", "--sandbox-url", s.outside.URL+"/sandbox").Output()
+	gateway, _ := s.gateway(t)
+	link, err := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "invite", "--contact", "1001", "--club", "11", "--by", "ada",
+		"--ops-addr", gateway.Ops()).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

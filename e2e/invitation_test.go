@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os/exec"
@@ -9,34 +11,36 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
 )
 
 // post is the club's own: it makes links and knows a front end that gets them.
 type post struct {
 	*frontdesktest.Client
-	t           *testing.T
-	gateway     *frontdesktest.Process
-	environment []string
+	t       *testing.T
+	gateway *frontdesktest.Process
+	redis   string
 }
 
 func newPost(t *testing.T) *post {
 	t.Helper()
 	s := newSetting(t)
-	p := &post{t: t, gateway: frontdesktest.NewGateway(t, s.outside, s.redis)}
+	p := &post{t: t, gateway: frontdesktest.NewGateway(t, s.outside, s.redis), redis: s.redis}
 	p.Client = frontdesktest.NewClient(t, p.gateway.URL)
 	p.Outside = s.outside.URL
-	p.environment = []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.redis, "FRONTDESK_PUBLIC_URL=http://club.example",
-		"FRONTDESK_CLUB_URL=" + s.outside.URL + "/sim", "FRONTDESK_SANDBOX_URL=" + s.outside.URL + "/sandbox"}
 	return p
 }
 
 // invite runs the command, and gives what it printed.
 func (p *post) invite(args ...string) (string, error) {
 	cmd := exec.CommandContext(p.t.Context(), frontdesktest.Binary(p.t), append([]string{"invite"}, args...)...)
-	cmd.Env = p.environment
+	cmd.Env = []string{"FRONTDESK_OPS_ADDR=" + p.gateway.Ops(), "USER=ada"}
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSpace(string(out)), err
 }
@@ -49,11 +53,14 @@ func (p *post) invitation(args ...string) string {
 		p.t.Fatalf("%v: %s", err, link)
 	}
 	address, err := url.Parse(link)
-	if err != nil || !strings.HasPrefix(link, "http://club.example/?invitation=") || address.Query().Get("club") == "" {
+	if err != nil || !strings.HasPrefix(link, p.site()+"/?invitation=") || address.Query().Get("club") == "" {
 		p.t.Fatalf("the link is %q", link)
 	}
 	return address.Query().Get("invitation")
 }
+
+// site is where browsers reach the gateway.
+func (p *post) site() string { return strings.Replace(p.gateway.URL, "127.0.0.1", "localhost", 1) }
 
 // use sends an invitation as the page does that the link leads to.
 func (p *post) use(invitation string, body api.StartRegistration, key [2]string) *frontdesktest.Response {
@@ -142,8 +149,88 @@ func TestWhoIsNotInvited(t *testing.T) {
 	if slices.Contains(operations(p.Client, 0), "createContact") {
 		t.Error("an invitation made a contact")
 	}
-	p.environment = nil
-	if out, err := p.invite("--contact", "1001", "--club", "11"); err == nil || !strings.Contains(out, "mock mode") {
-		t.Errorf("in mock mode: %v, %s", err, out)
+	if out, err := p.invite("--contact", "1001", "--club", "11", "--world", "demo-x"); err == nil || !strings.Contains(out, "mock mode") {
+		t.Errorf("a world in test mode: %v, %s", err, out)
 	}
+}
+
+// TestInvitationInMockMode: the gateway that runs makes it, in whichever world.
+func TestInvitationInMockMode(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	p := &post{t: t, gateway: mock, Client: frontdesktest.NewClient(t, mock.URL)}
+	at := p.invitation("--contact", "1001", "--club", "11")
+	elsewhere := p.invitation("--contact", "1001", "--club", "11", "--world", "demo-x")
+	p.use(elsewhere, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Problem(api.InvitationInvalid)
+	p.use(at, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	p.World = "demo-x"
+	p.use(elsewhere, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	out, err := p.invite("--contact", "1001", "--club", "11", "--json")
+	var made struct {
+		URL       string    `json:"url"`
+		ExpiresAt time.Time `json:"expiresAt"`
+	}
+	if err != nil || json.Unmarshal([]byte(out), &made) != nil || !strings.HasPrefix(made.URL, p.site()) || time.Until(made.ExpiresAt) < 71*time.Hour {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestInvitationsAreAudited: whoever makes a link leaves a line, and no contact in it.
+func TestInvitationsAreAudited(t *testing.T) {
+	t.Parallel()
+	p := newPost(t)
+	p.invitation("--contact", "1001", "--club", "11", "--by", "grace")
+	options, err := redis.ParseURL(p.redis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	defer client.Close()
+	lines, err := client.XRange(t.Context(), "fd:audit", "-", "+").Result()
+	if err != nil || len(lines) != 1 || lines[0].Values["by"] != "grace" || lines[0].Values["what"] != "invite" || strings.Contains(fmt.Sprint(lines), "1001") {
+		t.Errorf("the audit stream holds %v, %v", lines, err)
+	}
+}
+
+func TestBadInputForInvitations(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	c := frontdesktest.NewClient(t, mock.URL)
+	url := "http://" + mock.Ops() + "/ops/invitations"
+	for name, test := range map[string]struct {
+		body   string
+		header [2]string
+		status int
+		code   flows.Code
+		fields int
+	}{
+		"nothing":             {`{}`, [2]string{}, 422, flows.InvalidRequest, 3},
+		"nobody":              {`{"contactId":"1001","clubId":"11"}`, [2]string{}, 422, flows.InvalidRequest, 1},
+		"no id":               {`{"contactId":"../1001","clubId":"/","by":"ada"}`, [2]string{}, 422, flows.InvalidRequest, 2},
+		"no time":             {`{"contactId":"1001","clubId":"11","by":"ada","ttl":"tomorrow"}`, [2]string{}, 422, flows.InvalidRequest, 1},
+		"a past time":         {`{"contactId":"1001","clubId":"11","by":"ada","ttl":"-1h"}`, [2]string{}, 422, flows.InvalidRequest, 1},
+		"for ever":            {`{"contactId":"1001","clubId":"11","by":"ada","ttl":"721h"}`, [2]string{}, 422, flows.InvalidRequest, 1},
+		"unknown contact":     {`{"contactId":"99999","clubId":"11","by":"ada"}`, [2]string{}, 404, flows.NotFound, 0},
+		"unknown club":        {`{"contactId":"1001","clubId":"999","by":"ada"}`, [2]string{}, 404, flows.NotFound, 0},
+		"banned":              {`{"contactId":"1005","clubId":"11","by":"ada"}`, [2]string{}, 403, flows.ContactBanned, 0},
+		"no world":            {`{"contactId":"1001","clubId":"11","by":"ada"}`, [2]string{"X-Frontdesk-World", "real"}, 422, flows.InvalidRequest, 1},
+		"unknown member":      {`{"contactId":"1001","clubId":"11","by":"ada","to":"all"}`, [2]string{}, 400, flows.MalformedRequest, 0},
+		"no object":           {`[]`, [2]string{}, 400, flows.MalformedRequest, 0},
+		"too large":           {strings.Repeat(" ", 5000), [2]string{}, 413, flows.TooLarge, 0},
+		"a page in a browser": {`{"contactId":"1001","clubId":"11","by":"ada"}`, [2]string{"Origin", "https://elsewhere.example"}, 403, flows.ForbiddenOrigin, 0},
+		"a form in a browser": {`{"contactId":"1001","clubId":"11","by":"ada"}`, [2]string{"Content-Type", "text/plain"}, 403, flows.ForbiddenOrigin, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var headers [][2]string
+			if test.header[0] != "" {
+				headers = append(headers, test.header)
+			}
+			var problem api.Problem
+			c.For(t).Do("POST", url, test.body, headers...).Into(test.status, &problem)
+			if flows.Code(problem.Code) != test.code || len(value(problem.Errors)) != test.fields {
+				t.Errorf("%+v", problem)
+			}
+		})
+	}
+	c.Do("GET", url, nil).Into(http.StatusMethodNotAllowed, nil)
 }

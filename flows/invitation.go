@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,25 +29,54 @@ type Invitation struct {
 	ClubID    string `json:"clubId"`
 }
 
-// Invite makes an invitation for a contact, good for one registration within a
-// time, and answers with its token. A contact whom the club does not know there,
-// or has banned, gets none.
-func (f *Contacts) Invite(ctx context.Context, who Identified, life time.Duration) (token string, err error) {
-	if life <= 0 || life > maxInvitationLife {
-		return "", &Error{Code: InvalidRequest, Detail: fmt.Sprintf("An invitation lives for more than nothing and at most %s.", maxInvitationLife)}
+// publicID is what the club system's ids look like where they stand alone.
+var publicID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// Invite makes an invitation for a contact in an operator's name, good for one
+// registration within a time, and answers with its token and its end. A contact
+// whom the club does not know there, or has banned, gets none. There is none either
+// that the audit stream does not tell of.
+func (f *Contacts) Invite(ctx context.Context, who Identified, life time.Duration, by string) (token string, end time.Time, err error) {
+	if err := mayInvite(who, life, by); err != nil {
+		return "", end, err
 	}
 	known, err := f.Me(ctx, who)
 	switch {
 	case CodeOf(err) == NotIdentified && err != nil:
-		return "", &Error{Code: NotFound, Detail: "The club has no such contact.", Err: err}
+		return "", end, &Error{Code: NotFound, Detail: "The club has no such contact.", Err: err}
 	case err != nil:
-		return "", err
+		return "", end, err
 	case known.Status == club.StatusBanned:
-		return "", &Error{Code: ContactBanned, Detail: "The club has banned this contact."}
+		return "", end, &Error{Code: ContactBanned, Detail: "The club has banned this contact."}
+	}
+	now := f.cfg.Now()
+	if err := f.cfg.Store.Audit(ctx, AuditEntry{At: now, By: by, What: "invite"}); err != nil {
+		return "", end, storageFailed(err)
 	}
 	token, _ = randomToken()
 	err = f.cfg.Store.KeepInvitation(ctx, invitationHash(who.ClientToken, token), Invitation{who.ContactID, who.ClubID}, life)
-	return token, storageFailed(err)
+	return token, now.Add(life), storageFailed(err)
+}
+
+// mayInvite says everything that is wrong with the wish for an invitation.
+func mayInvite(who Identified, life time.Duration, by string) error {
+	failure := &Error{Code: InvalidRequest}
+	var word *Error
+	if errors.As(Word{By: by}.check(), &word) {
+		failure.Fields = word.Fields
+	}
+	for _, field := range []struct{ pointer, id string }{{"/contactId", who.ContactID}, {"/clubId", who.ClubID}} {
+		if !publicID.MatchString(field.id) {
+			failure.Fields = append(failure.Fields, FieldProblem{field.pointer, "An id of the club system, such as 11."})
+		}
+	}
+	if life <= 0 || life > maxInvitationLife {
+		failure.Fields = append(failure.Fields, FieldProblem{"/ttl", fmt.Sprintf("A time such as 72h, more than nothing and at most %s.", maxInvitationLife)})
+	}
+	if len(failure.Fields) > 0 {
+		return failure
+	}
+	return nil
 }
 
 // invitationHash is what is kept of an invitation's token; the organisation is

@@ -70,8 +70,8 @@ type Note struct {
 type AuditEntry struct {
 	At      time.Time
 	By      string
-	What    string    // confirm-recorded, confirm-not-recorded, note, calibrate
-	Payment PaymentID // empty for calibrate
+	What    string    // confirm-recorded, confirm-not-recorded, note, calibrate, invite
+	Payment PaymentID // empty for calibrate and invite
 	From    PaymentState
 	To      PaymentState
 }

@@ -21,12 +21,16 @@ import (
 
 // OpsConfig is what the operators' edge needs; every field is required.
 type OpsConfig struct {
-	Payments *flows.Payments
-	Log      *slog.Logger
+	Payments    *flows.Payments
+	Contacts    *flows.Contacts
+	ClientToken string // the organisation at the club system
+	Worlds      bool   // X-Frontdesk-World may name another demo world (mock mode)
+	PublicURL   string // where the links of invitations lead
+	Log         *slog.Logger
 }
 
-// Ops is the operators' edge: /ops/payments, to be served on a listener that only
-// operators reach. It asks nobody who they are, so it defends itself against the
+// Ops is the operators' edge: /ops/payments and /ops/invitations, to be served on a
+// listener that only operators reach. It asks nobody who they are, so it defends itself against the
 // one stranger on a trusted machine, a web page in a browser.
 type Ops struct {
 	cfg OpsConfig
@@ -52,6 +56,7 @@ func NewOps(cfg OpsConfig) *Ops {
 		"POST /ops/payments/{id}/confirm-not-recorded": o.confirmNotRecorded,
 		"POST /ops/payments/{id}/notes":                o.note,
 		"POST /ops/payments/calibrate":                 o.calibrate,
+		"POST /ops/invitations":                        o.invite,
 	} {
 		o.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			result, err := answer(r)
