@@ -90,13 +90,16 @@ func (e ActionMethod) Valid() bool {
 
 // Defines values for CartChangeKind.
 const (
-	Added CartChangeKind = "added"
+	Added    CartChangeKind = "added"
+	Repriced CartChangeKind = "price"
 )
 
 // Valid indicates whether the value is a known member of the CartChangeKind enum.
 func (e CartChangeKind) Valid() bool {
 	switch e {
 	case Added:
+		return true
+	case Repriced:
 		return true
 	default:
 		return false
@@ -332,6 +335,7 @@ const (
 	PersonRequired        ProblemCode = "person_required"
 	ProcessorUnavailable  ProblemCode = "processor_unavailable"
 	RegistrationClosed    ProblemCode = "registration_closed"
+	ResumptionInvalid     ProblemCode = "resumption_invalid"
 	SmsLimited            ProblemCode = "sms_limited"
 	StaffKeyUnknown       ProblemCode = "staff_key_unknown"
 	StaffOnly             ProblemCode = "staff_only"
@@ -424,6 +428,8 @@ func (e ProblemCode) Valid() bool {
 	case ProcessorUnavailable:
 		return true
 	case RegistrationClosed:
+		return true
+	case ResumptionInvalid:
 		return true
 	case SmsLimited:
 		return true
@@ -646,15 +652,45 @@ func (e StartRegistrationChannel) Valid() bool {
 	}
 }
 
+// Defines values for Session.
+const (
+	SessionCookie Session = "cookie"
+)
+
+// Valid indicates whether the value is a known member of the Session enum.
+func (e Session) Valid() bool {
+	switch e {
+	case SessionCookie:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for StartRegistrationParamsXFrontdeskSession.
 const (
-	Cookie StartRegistrationParamsXFrontdeskSession = "cookie"
+	StartRegistrationParamsXFrontdeskSessionCookie StartRegistrationParamsXFrontdeskSession = "cookie"
 )
 
 // Valid indicates whether the value is a known member of the StartRegistrationParamsXFrontdeskSession enum.
 func (e StartRegistrationParamsXFrontdeskSession) Valid() bool {
 	switch e {
-	case Cookie:
+	case StartRegistrationParamsXFrontdeskSessionCookie:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResumeRegistrationParamsXFrontdeskSession.
+const (
+	ResumeRegistrationParamsXFrontdeskSessionCookie ResumeRegistrationParamsXFrontdeskSession = "cookie"
+)
+
+// Valid indicates whether the value is a known member of the ResumeRegistrationParamsXFrontdeskSession enum.
+func (e ResumeRegistrationParamsXFrontdeskSession) Valid() bool {
+	switch e {
+	case ResumeRegistrationParamsXFrontdeskSessionCookie:
 		return true
 	default:
 		return false
@@ -726,11 +762,14 @@ type CardPayment struct {
 
 // Cart As the club system held it when it was last read.
 type Cart struct {
-	// Changes What the club system added on its own.
+	// Changes What the club system did on its own: lines that it added, prices that are others than before.
 	Changes  []CartChange  `json:"changes"`
 	DueNow   Money         `json:"dueNow"`
 	Items    []CartItem    `json:"items"`
 	Problems []CartProblem `json:"problems"`
+
+	// Stale Present, and true, when the cart should have been read again and the club system did not answer.
+	Stale *bool `json:"stale,omitempty"`
 
 	// Valid The club system's check passes, and no mandate is missing; only a valid cart can be paid.
 	Valid bool `json:"valid"`
@@ -738,13 +777,14 @@ type Cart struct {
 
 // CartChange defines model for CartChange.
 type CartChange struct {
-	// Kind A line that nobody asked for.
+	// Kind `added`: a line that nobody asked for. `price`: the line cost `was` when the cart was shown before.
 	Kind  CartChangeKind `json:"kind"`
 	Name  string         `json:"name"`
 	Price Money          `json:"price"`
+	Was   *Money         `json:"was,omitempty"`
 }
 
-// CartChangeKind A line that nobody asked for.
+// CartChangeKind `added`: a line that nobody asked for. `price`: the line cost `was` when the cart was shown before.
 type CartChangeKind string
 
 // CartItem defines model for CartItem.
@@ -1106,6 +1146,7 @@ type Problem struct {
 	// | `invalid_request` | 422 | readable, but some fields are wrong; `errors` points at each |
 	// | `not_identified` | 401 | an identity token is needed that is valid now, and of this organisation |
 	// | `invitation_invalid` | 422 | the invitation was used, has expired, or never was one |
+	// | `resumption_invalid` | 422 | the link was used, replaced, has expired, or never was one |
 	// | `contact_banned` | 403 | the club does not sell to this contact |
 	// | `person_known` | 409 | the club knows the buyer, so details are neither needed nor taken |
 	// | `other_club` | 409 | the contact belongs to another club than the one asked for |
@@ -1172,6 +1213,7 @@ type ProblemRetry string
 // | `invalid_request` | 422 | readable, but some fields are wrong; `errors` points at each |
 // | `not_identified` | 401 | an identity token is needed that is valid now, and of this organisation |
 // | `invitation_invalid` | 422 | the invitation was used, has expired, or never was one |
+// | `resumption_invalid` | 422 | the link was used, replaced, has expired, or never was one |
 // | `contact_banned` | 403 | the club does not sell to this contact |
 // | `person_known` | 409 | the club knows the buyer, so details are neither needed nor taken |
 // | `other_club` | 409 | the contact belongs to another club than the one asked for |
@@ -1262,7 +1304,7 @@ type Registration struct {
 	// State `attention`: the club's staff look into it; nothing more is asked of the visitor.
 	State RegistrationState `json:"state"`
 
-	// Token Only in the answer that started the registration: 256 random bits, signed, that prove whose it is.
+	// Token Only in the answer that started or resumed the registration: 256 random bits, signed, that prove whose it is.
 	Token *string `json:"token,omitempty"`
 }
 
@@ -1277,6 +1319,20 @@ type RegistrationFee struct {
 	// Currency ISO 4217.
 	Currency string  `json:"currency"`
 	Name     *string `json:"name,omitempty"`
+}
+
+// ResumeLink defines model for ResumeLink.
+type ResumeLink struct {
+	ExpiresAt time.Time `json:"expiresAt"`
+
+	// Url Of the signup site; what its `resume` holds is exchanged by POST.
+	Url string `json:"url"`
+}
+
+// Resumption defines model for Resumption.
+type Resumption struct {
+	// Resume What the link holds.
+	Resume string `json:"resume"`
 }
 
 // Schedule `total` is everything from `dueNow` to the last debit; absent where it never ends or cannot be told.
@@ -1598,6 +1654,9 @@ type IdempotencyKey = string
 // RegistrationId defines model for RegistrationId.
 type RegistrationId = Id
 
+// Session defines model for Session.
+type Session string
+
 // StartDate defines model for StartDate.
 type StartDate = string
 
@@ -1689,6 +1748,24 @@ type MigrateProspectParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 }
 
+// CreateResumeLinkParams defines parameters for CreateResumeLink.
+type CreateResumeLinkParams struct {
+	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+}
+
+// ResumeRegistrationParams defines parameters for ResumeRegistration.
+type ResumeRegistrationParams struct {
+	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+
+	// XFrontdeskSession `cookie` asks for the session cookie instead of a token in the body.
+	XFrontdeskSession *ResumeRegistrationParamsXFrontdeskSession `json:"X-Frontdesk-Session,omitempty"`
+}
+
+// ResumeRegistrationParamsXFrontdeskSession defines parameters for ResumeRegistration.
+type ResumeRegistrationParamsXFrontdeskSession string
+
 // ChangeConsentsJSONRequestBody defines body for ChangeConsents for application/json ContentType.
 type ChangeConsentsJSONRequestBody = ChangeConsents
 
@@ -1718,6 +1795,9 @@ type PutPersonJSONRequestBody = Person
 
 // MigrateProspectJSONRequestBody defines body for MigrateProspect for application/json ContentType.
 type MigrateProspectJSONRequestBody = Prospect
+
+// ResumeRegistrationJSONRequestBody defines body for ResumeRegistration for application/json ContentType.
+type ResumeRegistrationJSONRequestBody = Resumption
 
 // AsStartCardPayment returns the union data inside the StartPayment as a StartCardPayment
 func (t StartPayment) AsStartCardPayment() (StartCardPayment, error) {
@@ -1969,6 +2049,12 @@ type ServerInterface interface {
 	// MigrateProspect You know me already
 	// (POST /v1/registrations/{id}/prospect)
 	MigrateProspect(ctx echo.Context, id RegistrationId, params MigrateProspectParams) error
+	// CreateResumeLink Continue on another device
+	// (POST /v1/registrations/{id}/resume-link)
+	CreateResumeLink(ctx echo.Context, id RegistrationId, params CreateResumeLinkParams) error
+	// ResumeRegistration Resume a registration
+	// (POST /v1/resumptions)
+	ResumeRegistration(ctx echo.Context, params ResumeRegistrationParams) error
 }
 
 // ServerInterfaceWrapper converts echo contexts to parameters.
@@ -2582,6 +2668,90 @@ func (w *ServerInterfaceWrapper) MigrateProspect(ctx echo.Context) error {
 	return err
 }
 
+// CreateResumeLink converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateResumeLink(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id RegistrationId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateResumeLinkParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateResumeLink(ctx, id, params)
+	return err
+}
+
+// ResumeRegistration converts echo context to params.
+func (w *ServerInterfaceWrapper) ResumeRegistration(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ResumeRegistrationParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+	// ------------- Optional header parameter "X-Frontdesk-Session" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Frontdesk-Session")]; found {
+		var XFrontdeskSession ResumeRegistrationParamsXFrontdeskSession
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Frontdesk-Session, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Frontdesk-Session", valueList[0], &XFrontdeskSession, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Frontdesk-Session: %s", err))
+		}
+
+		params.XFrontdeskSession = &XFrontdeskSession
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ResumeRegistration(ctx, params)
+	return err
+}
+
 // This is a simple interface which specifies echo.Route addition functions which
 // are present on both echo.Echo and echo.Group, since we want to allow using
 // either of them for path registration
@@ -2636,6 +2806,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/registrations", wrapper.StartRegistration, options.OperationMiddlewares["startRegistration"]...)
 	router.DELETE(options.BaseURL+"/v1/registrations/:id", wrapper.AbandonRegistration, options.OperationMiddlewares["abandonRegistration"]...)
 	router.GET(options.BaseURL+"/v1/registrations/:id", wrapper.GetRegistration, options.OperationMiddlewares["getRegistration"]...)
+	router.POST(options.BaseURL+"/v1/registrations/:id/resume-link", wrapper.CreateResumeLink, options.OperationMiddlewares["createResumeLink"]...)
+	router.POST(options.BaseURL+"/v1/resumptions", wrapper.ResumeRegistration, options.OperationMiddlewares["resumeRegistration"]...)
 	router.PUT(options.BaseURL+"/v1/registrations/:id/person", wrapper.PutPerson, options.OperationMiddlewares["putPerson"]...)
 	router.DELETE(options.BaseURL+"/v1/registrations/:id/items", wrapper.ClearItems, options.OperationMiddlewares["clearItems"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/items", wrapper.AddItem, options.OperationMiddlewares["addItem"]...)
@@ -3670,6 +3842,100 @@ func (response MigrateProspectdefaultApplicationProblemPlusJSONResponse) VisitMi
 	return err
 }
 
+type CreateResumeLinkRequestObject struct {
+	Id     RegistrationId `json:"id"`
+	Params CreateResumeLinkParams
+}
+
+type CreateResumeLinkResponseObject interface {
+	VisitCreateResumeLinkResponse(w http.ResponseWriter) error
+}
+
+type CreateResumeLink201JSONResponse ResumeLink
+
+func (response CreateResumeLink201JSONResponse) VisitCreateResumeLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateResumeLinkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateResumeLinkdefaultApplicationProblemPlusJSONResponse) VisitCreateResumeLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeRegistrationRequestObject struct {
+	Params ResumeRegistrationParams
+	Body   *ResumeRegistrationJSONRequestBody
+}
+
+type ResumeRegistrationResponseObject interface {
+	VisitResumeRegistrationResponse(w http.ResponseWriter) error
+}
+
+type ResumeRegistration201ResponseHeaders struct {
+	Location  *string
+	SetCookie *string
+}
+
+type ResumeRegistration201JSONResponse struct {
+	Body    Registration
+	Headers ResumeRegistration201ResponseHeaders
+}
+
+func (response ResumeRegistration201JSONResponse) VisitResumeRegistrationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	if response.Headers.SetCookie != nil {
+		w.Header().Set("Set-Cookie", fmt.Sprint(*response.Headers.SetCookie))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeRegistrationdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ResumeRegistrationdefaultApplicationProblemPlusJSONResponse) VisitResumeRegistrationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
 	// GetHealth The process is alive
@@ -3747,6 +4013,12 @@ type StrictServerInterface interface {
 	// MigrateProspect You know me already
 	// (POST /v1/registrations/{id}/prospect)
 	MigrateProspect(ctx context.Context, request MigrateProspectRequestObject) (MigrateProspectResponseObject, error)
+	// CreateResumeLink Continue on another device
+	// (POST /v1/registrations/{id}/resume-link)
+	CreateResumeLink(ctx context.Context, request CreateResumeLinkRequestObject) (CreateResumeLinkResponseObject, error)
+	// ResumeRegistration Resume a registration
+	// (POST /v1/resumptions)
+	ResumeRegistration(ctx context.Context, request ResumeRegistrationRequestObject) (ResumeRegistrationResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx echo.Context, request any) (any, error)
@@ -4608,6 +4880,80 @@ func (sh *strictHandler) MigrateProspect(ctx echo.Context, id RegistrationId, pa
 		return err
 	} else if validResponse, ok := response.(MigrateProspectResponseObject); ok {
 		return validResponse.VisitMigrateProspectResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateResumeLink operation middleware
+func (sh *strictHandler) CreateResumeLink(ctx echo.Context, id RegistrationId, params CreateResumeLinkParams) error {
+	var request CreateResumeLinkRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateResumeLink(ctx.Request().Context(), request.(CreateResumeLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateResumeLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateResumeLinkResponseObject); ok {
+		return validResponse.VisitCreateResumeLinkResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResumeRegistration operation middleware
+func (sh *strictHandler) ResumeRegistration(ctx echo.Context, params ResumeRegistrationParams) error {
+	var request ResumeRegistrationRequestObject
+
+	request.Params = params
+
+	var body ResumeRegistrationJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResumeRegistration(ctx.Request().Context(), request.(ResumeRegistrationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResumeRegistration")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResumeRegistrationResponseObject); ok {
+		return validResponse.VisitResumeRegistrationResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -48,6 +48,7 @@ type Line struct {
 	Price     int64    `json:"price"` // minor units
 	StartDate string   `json:"startDate,omitempty"`
 	Added     bool     `json:"added,omitempty"` // the club system put it there on its own
+	Was       *int64   `json:"was,omitempty"`   // what it cost before, to whom resumed since; nil where that is the same
 }
 
 // CartProblem is a reason why the club system does not accept the cart.

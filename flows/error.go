@@ -17,6 +17,7 @@ const (
 	InvalidRequest        Code = "invalid_request"
 	NotIdentified         Code = "not_identified"
 	InvitationInvalid     Code = "invitation_invalid"
+	ResumptionInvalid     Code = "resumption_invalid"
 	ContactBanned         Code = "contact_banned"
 	PersonKnown           Code = "person_known"
 	OtherClub             Code = "other_club"

@@ -28,6 +28,8 @@ type Store interface {
 	Registration(ctx context.Context, id string) (*Registration, *Payment, error)
 	// SaveRegistration replaces the registration if its version is still r.Version, and counts the version up.
 	SaveRegistration(ctx context.Context, r *Registration) error
+	// AmendRegistration is SaveRegistration that leaves alone how long the registration is kept.
+	AmendRegistration(ctx context.Context, r *Registration) error
 
 	// StartPayment saves the registration as SaveRegistration does and creates
 	// its next payment, both or neither.

@@ -140,6 +140,11 @@ func (f *Registrations) Get(ctx context.Context, id, token string) (View, error)
 	if err != nil {
 		return View{}, err
 	}
+	return f.look(ctx, r, p), nil
+}
+
+// look is what a visitor's look at a registration makes of it.
+func (f *Registrations) look(ctx context.Context, r *Registration, p *Payment) View {
 	if p != nil && !p.State.Final() && f.phase(r, p) != Attention {
 		p = f.nudge(ctx, p)
 	}
@@ -149,7 +154,7 @@ func (f *Registrations) Get(ctx context.Context, id, token string) (View, error)
 	if r.Mandate != nil && r.Mandate.State == SignatureUnconfirmed {
 		r = f.confirmMandate(ctx, r)
 	}
-	return f.view(r, p), nil
+	return f.view(r, p)
 }
 
 // refreshContact reads once what the recorded payment made of the contact. The
@@ -288,11 +293,13 @@ func (f *Registrations) load(ctx context.Context, id, token string) (*Registrati
 	return r, p, nil
 }
 
-// heldBy tells whether a token is the holder's. What is stored of it decides; a
-// registration that came back from the processor has nothing but the signature.
+// heldBy tells whether a token is a holder's. What is stored of it decides; of a
+// registration that came back from the processor that may be nothing, or less than
+// it was, so that the signature decides.
 func (r *Registration) heldBy(token string, signed bool) bool {
-	if r.Rebuilt && r.TokenHash == "" {
-		return signed
+	held := holds(token, r.TokenHash)
+	for _, hash := range r.Resumed {
+		held = holds(token, hash) || held
 	}
-	return holds(token, r.TokenHash)
+	return held || r.Rebuilt && signed
 }

@@ -33,7 +33,9 @@ type Registration struct {
 	Version     int64             `json:"-"` // counted by the store
 	State       RegistrationState `json:"state"`
 	ClientToken string            `json:"clientToken"`
-	TokenHash   string            `json:"tokenHash"` // SHA-256 of the holder's token, hex; empty where Redis lost it, then the token's signature counts
+	TokenHash   string            `json:"tokenHash"`         // SHA-256 of the holder's token, hex; empty where Redis lost it, then the token's signature counts
+	Resumed     []string          `json:"resumed,omitempty"` // the same of the devices on which it was resumed, the oldest first
+	Resume      *Resume           `json:"resume,omitempty"`  // the link that nobody has used yet
 	ClubID      string            `json:"clubId"`
 	Channel     string            `json:"channel"`
 	Contact     *Contact          `json:"contact,omitempty"`
@@ -68,6 +70,7 @@ type View struct {
 	Payment *Payment // the latest; nil before the first
 	Phase   RegistrationState
 	Message string   // fit to be shown; empty where the phase says it all
+	Stale   bool     // the cart should have been read again, and could not be
 	Actions []string // what can be done now, most useful first
 	Methods []Method // with the action pay: how the cart can be settled now
 }

@@ -43,7 +43,7 @@ func itemOf(item api.NewItem) flows.NewItem {
 }
 
 // cartOf puts a cart into the words of the contract; what the club system
-// added on its own is told apart as a change.
+// added or priced anew on its own is told apart as a change.
 func cartOf(r *flows.Registration) api.Cart {
 	cart := r.Cart
 	out := api.Cart{
@@ -53,6 +53,10 @@ func cartOf(r *flows.Registration) api.Cart {
 	for i, line := range cart.Lines {
 		price := money(line.Price, cart.Currency)
 		out.Items[i] = api.CartItem{OfferId: optional(line.Offer.ID()), Name: line.Name, Price: price, StartDate: optional(line.StartDate)}
+		if line.Was != nil {
+			was := money(*line.Was, cart.Currency)
+			out.Changes = append(out.Changes, api.CartChange{Kind: api.Repriced, Name: line.Name, Price: price, Was: &was})
+		}
 		if line.Added {
 			out.Changes = append(out.Changes, api.CartChange{Kind: api.Added, Name: line.Name, Price: price})
 		}

@@ -34,6 +34,8 @@ var policies = map[string]admission{
 	"POST /v1/registrations/:id/items":                    holder,
 	"DELETE /v1/registrations/:id/items":                  holder,
 	"POST /v1/registrations/:id/check":                    holder,
+	"POST /v1/registrations/:id/resume-link":              holder,
+	"POST /v1/resumptions":                                anyone,
 	"GET /v1/registrations/:id/events":                    holder,
 	"POST /v1/registrations/:id/mandate":                  holder,
 	"POST /v1/registrations/:id/mandate/signature":        holder,

@@ -19,6 +19,7 @@ import (
 // bodiesOf are requests that can be carried out, or at least be understood.
 var bodiesOf = map[string]string{
 	"startRegistration":  `{"clubId":"11"}`,
+	"resumeRegistration": `{"resume":"of nobody"}`,
 	"putPerson":          person,
 	"addItem":            `{"offerId":"2501"}`,
 	"startPayment":       `{"method":"card"}`,

@@ -26,6 +26,7 @@ var meanings = map[flows.Code]meaning{
 	flows.InvalidRequest:        {http.StatusUnprocessableEntity, api.ProblemRetryNever, "Some fields are wrong"},
 	flows.NotIdentified:         {http.StatusUnauthorized, api.ProblemRetryNever, "Who are you?"},
 	flows.InvitationInvalid:     {http.StatusUnprocessableEntity, api.ProblemRetryNever, "The invitation is not valid"},
+	flows.ResumptionInvalid:     {http.StatusUnprocessableEntity, api.ProblemRetryNever, "The link is not valid"},
 	flows.ContactBanned:         {http.StatusForbidden, api.ProblemRetryNever, "The club does not sell to you"},
 	flows.PersonKnown:           {http.StatusConflict, api.ProblemRetryNever, "The club knows the buyer"},
 	flows.OtherClub:             {http.StatusConflict, api.ProblemRetryNever, "Another club's contact"},

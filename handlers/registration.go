@@ -93,6 +93,9 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		Id: view.ID, ClubId: view.ClubID, State: api.RegistrationState(view.Phase), Message: optional(view.Message),
 		Cart: cartOf(view.Registration), Next: make([]api.Action, len(view.Actions)), ExpiresAt: view.ExpiresAt.UTC(),
 	}
+	if view.Stale {
+		out.Cart.Stale = &view.Stale
+	}
 	if view.Contact != nil {
 		out.Contact = &api.Contact{Number: view.Contact.Number, Status: view.Contact.Status}
 		if buyer := view.Contact.Buyer; buyer != nil {

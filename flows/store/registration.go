@@ -16,14 +16,14 @@ import (
 // the caller read.
 //
 // KEYS  1 registration
-// ARGV  1 expected version (0: it must not exist)  2 operation  3 body  4 payment generation  5 time to live, ms
+// ARGV  1 expected version (0: it must not exist)  2 operation  3 body  4 payment generation  5 time to live, ms, 0 to leave it alone
 // Returns 1 when it is saved (also when this very operation saved it before), 0 when it was changed.
 var saveRegistration = redis.NewScript(`
 local held = redis.call('HMGET', KEYS[1], 'version', 'operation')
 if held[2] == ARGV[2] then return 1 end
 if (held[1] or '0') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'version', ARGV[1] + 1, 'operation', ARGV[2], 'body', ARGV[3], 'generation', ARGV[4])
-redis.call('PEXPIRE', KEYS[1], ARGV[5])
+if ARGV[5] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[5]) end
 redis.call('PUBLISH', '` + changes + `', KEYS[1])
 return 1
 `)
@@ -51,12 +51,21 @@ func (s *Store) CreateRegistration(ctx context.Context, r *flows.Registration) e
 
 // SaveRegistration implements flows.Store.
 func (s *Store) SaveRegistration(ctx context.Context, r *flows.Registration) error {
+	return s.replace(ctx, r, registrationTTL(r))
+}
+
+// AmendRegistration implements flows.Store.
+func (s *Store) AmendRegistration(ctx context.Context, r *flows.Registration) error {
+	return s.replace(ctx, r, 0)
+}
+
+func (s *Store) replace(ctx context.Context, r *flows.Registration, keep time.Duration) error {
 	key := registrationKey(r.ID)
 	body, err := s.seal(key, r)
 	if err != nil {
 		return err
 	}
-	saved, err := s.run(ctx, saveRegistration, []string{key}, r.Version, uuid.NewString(), body, r.Generation, registrationTTL(r).Milliseconds())
+	saved, err := s.run(ctx, saveRegistration, []string{key}, r.Version, uuid.NewString(), body, r.Generation, keep.Milliseconds())
 	if err != nil {
 		return err
 	}

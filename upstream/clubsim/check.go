@@ -80,7 +80,7 @@ func (w *World) checkArticle(s *sale, k *contact, a *article, path string, now t
 	}
 	var found []violation
 	at, p := clubByID(s.ClubID), o.product
-	if !p.soldAt(at) {
+	if !w.sells(o, at) {
 		found = append(found, violation{path, "The club does not sell this.", codeNotAvailable})
 	}
 	if p.has(kindSubscription) && at.debtLimit > 0 && w.debt(k.ID, now) > at.debtLimit {

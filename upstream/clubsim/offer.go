@@ -1,5 +1,7 @@
 package clubsim
 
+import "slices"
+
 type offerRecord struct {
 	Context             string           `json:"@context,omitempty"`
 	IRI                 string           `json:"@id"`
@@ -82,8 +84,8 @@ func listOffers(c *call) (reply, error) {
 	}
 	var records []offerRecord
 	for _, p := range c.w.catalogue.products {
-		if (wanted == 0 || p.id == wanted) && p.soldAt(c.club) {
-			for i := range p.offers {
+		for i := range p.offers {
+			if (wanted == 0 || p.id == wanted) && c.w.sells(&p.offers[i], c.club) {
 				records = append(records, c.w.offerRecord(&p.offers[i]))
 			}
 		}
@@ -91,10 +93,15 @@ func listOffers(c *call) (reply, error) {
 	return paginate(c, "Offer", records)
 }
 
+// sells reports whether a club sells an offer at all.
+func (w *World) sells(o *offer, at *club) bool {
+	return o.product.soldAt(at) && !slices.Contains(w.settings.WithdrawnOffers, o.id)
+}
+
 // getOffer: GET offers/{id}, when the acting club sells it at all.
 func getOffer(c *call) (reply, error) {
 	o := c.w.catalogue.offers[c.ids[0]]
-	if o == nil || !o.product.soldAt(c.club) {
+	if o == nil || !c.w.sells(o, c.club) {
 		return reply{}, itemNotFound()
 	}
 	r := c.w.offerRecord(o)

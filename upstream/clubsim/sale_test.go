@@ -146,6 +146,22 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
+// TestWithdrawnOffer: it is gone from the catalogue, and what is in a sale already fails its check.
+func TestWithdrawnOffer(t *testing.T) {
+	d := newDesk(t, "demo-withdrawn")
+	sale := d.filledSale(d.iri("contacts", 1001), 2901)
+	d.get(sale + "/check").want(204)
+	d.control("PUT", "settings", body{"withdrawnOffers": []int{2901}}).want(200)
+	if r := d.get(sale + "/check"); r.status != 400 {
+		t.Errorf("the check answers %d", r.status)
+	} else {
+		r.wantCode("api.error.sale.article.not-available")
+	}
+	d.get("offers/2901").want(404)
+	d.control("PUT", "settings", body{"withdrawnOffers": []int{}}).want(200)
+	d.get("offers/2901").want(200)
+}
+
 func TestFreeSale(t *testing.T) {
 	d := newDesk(t, "demo-free")
 	contact := d.newContact(nil)

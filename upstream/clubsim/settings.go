@@ -67,6 +67,8 @@ type Settings struct {
 	FillSaleFromContact bool `json:"fillSaleFromContact"`
 	// FormerStatus is the literal for a former customer.
 	FormerStatus string `json:"formerStatus"`
+	// WithdrawnOffers are offers that no club sells any more, by number; what is in a sale already fails its check.
+	WithdrawnOffers []int `json:"withdrawnOffers"`
 	// CardNetworks are the networks that a card payment may name; empty: any word.
 	CardNetworks []string `json:"cardNetworks"`
 }
@@ -94,7 +96,7 @@ func DefaultSettings() Settings {
 		HydraPrefix: true, ErrorShape: "hydra", CreatedStatus: 201, WriteBodies: true,
 		DebtCounts: "owed", MigrationKeeps: "source",
 		FormerStatus: "former_customer",
-		CardNetworks: []string{},
+		CardNetworks: []string{}, WithdrawnOffers: []int{},
 	}
 }
 
@@ -156,6 +158,7 @@ func (w *World) Settings() Settings {
 func (s Settings) clone() Settings {
 	s.GrantedEndpoints = slices.Clone(s.GrantedEndpoints)
 	s.CardNetworks = slices.Clone(s.CardNetworks)
+	s.WithdrawnOffers = slices.Clone(s.WithdrawnOffers)
 	s.ClientClubs = slices.Clone(s.ClientClubs)
 	return s
 }

@@ -1,0 +1,111 @@
+package flows_test
+
+import (
+	"net/url"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+)
+
+// linked makes a link, and gives what it holds.
+func (g *gateway) linked(t *testing.T, id, token string) (code string, end time.Time) {
+	t.Helper()
+	link := must(t, func() (flows.ResumeLink, error) { return g.registrations.NewResumeLink(t.Context(), id, token) })
+	address, err := url.Parse(link.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address.Query().Get("resume"), link.ExpiresAt
+}
+
+func (g *gateway) resumed(t *testing.T, code string) (flows.View, string) {
+	t.Helper()
+	view, token, err := g.registrations.Resume(t.Context(), "demo", code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return view, token
+}
+
+// TestResumeLinkLife: a day, or as long as the registration can be looked at.
+func TestResumeLinkLife(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	r := w.registered(g)
+	begun := w.clock.Now()
+	code, end := g.linked(t, r.ID, holderToken)
+	if life := end.Sub(begun); life != 24*time.Hour {
+		t.Errorf("a new link lives for %s", life)
+	}
+	w.clock.Advance(24*time.Hour + time.Second)
+	if _, _, err := g.registrations.Resume(t.Context(), "demo", code); flows.CodeOf(err) != flows.ResumptionInvalid {
+		t.Errorf("an expired link: %v", err)
+	}
+
+	// It has expired by now, and can be looked at for 24 h from then.
+	code, end = g.linked(t, r.ID, holderToken)
+	if life := end.Sub(begun); life != 44*time.Hour {
+		t.Errorf("the link of an expired registration ends %s after it began", life)
+	}
+	calls := len(w.sim.Requests())
+	view, token := g.resumed(t, code)
+	if view.Phase != flows.Expired || view.Message == "" || len(view.Actions) != 0 || len(w.sim.Requests()) != calls {
+		t.Errorf("an expired registration is resumed as %s, %q, %v", view.Phase, view.Message, view.Actions)
+	}
+	if _, err := g.registrations.Pay(t.Context(), r.ID, token, flows.StartPayment{Method: flows.ByCard}); flows.CodeOf(err) != flows.RegistrationClosed {
+		t.Errorf("it could be paid: %v", err)
+	}
+
+	// With a payment under way there is no end to it.
+	p := w.started(g)
+	w.put(g, p.ID, flows.InDoubt)
+	w.clock.Advance(100 * 24 * time.Hour)
+	if _, end := g.linked(t, p.Registration, holderToken); !end.Equal(w.clock.Now().Add(24 * time.Hour)) {
+		t.Errorf("the link of a doubt ends at %s", end)
+	}
+}
+
+// TestResumeKeepsTheEnd: looking at it once more keeps nobody's details longer.
+func TestResumeKeepsTheEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	doubted := w.started(g)
+	w.put(g, doubted.ID, flows.InDoubt)
+	for registration, endless := range map[string]bool{w.registered(g).ID: false, doubted.Registration: true} {
+		key := "fd:{" + registration + "}:registration"
+		if !endless {
+			if err := w.redis.PExpire(t.Context(), key, time.Hour).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		code, _ := g.linked(t, registration, holderToken)
+		g.resumed(t, code)
+		left, err := w.redis.PTTL(t.Context(), key).Result()
+		if err != nil || endless != (left < 0) || left > time.Hour {
+			t.Errorf("endless %t: kept for %s, %v", endless, left, err)
+		}
+	}
+}
+
+// TestHoldersAreBounded: the first device and the latest few; the oldest of the others goes.
+func TestHoldersAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	r := w.registered(g)
+	var tokens []string
+	for range 6 {
+		code, _ := g.linked(t, r.ID, holderToken)
+		_, token := g.resumed(t, code)
+		tokens = append(tokens, token)
+	}
+	for i, token := range append(tokens, holderToken) {
+		_, err := g.registrations.Get(t.Context(), r.ID, token)
+		if gone := i < 2; gone != (flows.CodeOf(err) == flows.NotFound && err != nil) {
+			t.Errorf("device %d: %v", i, err)
+		}
+	}
+}
