@@ -90,6 +90,20 @@ export const startRegistration = ({ key, body }) =>
 
 /**
  * @param {string} id
+ * @param {import("./intentions.js").Intention<undefined>} intention
+ * @returns {Promise<import("./contract").ResumeLink>}
+ */
+export const createResumeLink = (id, { key }) => request("POST", `${registration(id)}/resume-link`, { key });
+
+/**
+ * @param {import("./intentions.js").Intention<{ resume: string }>} intention
+ * @returns {Promise<Registration>}
+ */
+export const resumeRegistration = ({ key, body }) =>
+  request("POST", "/v1/resumptions", { key, body, headers: { "X-Frontdesk-Session": "cookie" } });
+
+/**
+ * @param {string} id
  * @param {{ once?: boolean }} [options] `once`: do not try again, for a caller that asks regularly anyway
  * @returns {Promise<Registration>}
  */

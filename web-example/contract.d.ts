@@ -132,6 +132,11 @@ export interface Registration {
   expiresAt: string;
 }
 
+export interface ResumeLink {
+  url: string;
+  expiresAt: string;
+}
+
 export type ActionName = "person" | "prospect" | "mandate" | "sign" | "resend" | "cancel_signature" | "add_item" | "clear_items" | "check" | "pay" | "follow_payment" | "abandon";
 
 export interface Cart {
@@ -139,7 +144,10 @@ export interface Cart {
   dueNow: Money;
   valid: boolean;
   problems: CartProblem[];
-  changes: { kind: "added"; name: string; price: Money }[];
+  /** `was` is there for another price. */
+  changes: { kind: "added" | "price"; name: string; price: Money; was?: Money }[];
+  /** The club's system could not be asked for it again. */
+  stale?: boolean;
 }
 
 export interface CartProblem {

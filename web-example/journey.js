@@ -11,7 +11,7 @@ import { get, set } from "./store.js";
 /**
  * @typedef {import("./contract").Registration} Registration
  * @typedef {import("./contract").Person} Person
- * @typedef {"start" | "person" | "item" | "clear" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "abandon"} Doing what `busy` and `data-busy` name
+ * @typedef {"start" | "continue" | "link" | "person" | "item" | "clear" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "abandon"} Doing what `busy` and `data-busy` name
  */
 
 /** Problems which say that the page is behind: the registration is read again. */
@@ -254,6 +254,31 @@ export const accept = ({ club = "", invitation = "" }) =>
     remember(registration.id);
     set({ registration, underWay: undefined, missing: false });
     go({ registration: registration.id }, { replace: true });
+  });
+
+/**
+ * Goes on with a registration of another device. What the link held is in the memory of this page alone; it is kept
+ * there until the answer is definitive, so that "try again" is the same request.
+ */
+export async function resume() {
+  const problem = await attempt("continue", async () => {
+    const intention = intend("resume", { resume: get().resume ?? "" }, undefined, { secret: true });
+    const registration = await carryOut(intention, api.resumeRegistration);
+    remember(registration.id);
+    set({ registration, underWay: undefined, missing: false, resume: undefined });
+    go({ registration: registration.id }, { replace: true });
+  });
+  if (problem?.passing) set({ isStuck: true });
+  else set({ resume: undefined });
+  return problem;
+}
+
+/** Makes a link to go on with the registration on another device. */
+export const makeLink = () =>
+  attempt("link", async () => {
+    const id = get().place.registration ?? "";
+    const made = await carryOut(intend(`link.${id}`, undefined), (intention) => api.createResumeLink(id, intention));
+    set({ link: { ...made, registration: id } });
   });
 
 /**

@@ -6,7 +6,7 @@
 import { onTrouble } from "./api.js";
 import { follow } from "./follow.js";
 import * as journey from "./journey.js";
-import { go, here, stepOf } from "./route.js";
+import { go, here, stepOf, takeResume } from "./route.js";
 import { get, onChange, set } from "./store.js";
 import { language, text } from "./text.js";
 import * as cart from "./views/cart.js";
@@ -119,6 +119,7 @@ const same = (one, other) => one.length === other.length && one.every((value, at
 
 /** Reads what the place that the address names needs. */
 async function arrive() {
+  if (get().resume && (await journey.resume()) === undefined) return; // the address names the registration now
   const { place, registration } = get();
   if (place.registration) {
     const clubs = journey.loadClubs();
@@ -184,4 +185,5 @@ for (const element of document.querySelectorAll("[data-text]")) {
 }
 find("[data-progress]").ariaLabel = text.progress.label;
 document.documentElement.lang = language;
-set({ place: here() });
+const resume = takeResume();
+set({ resume, place: here() });

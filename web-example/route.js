@@ -7,6 +7,7 @@
  *     /?invitation=…&club=11                     take the club's invitation, and choose an offer
  *     /?club=11                                  choose an offer
  *     /?club=11&offer=2&startDate=2026-12-01     give one's details
+ *     /?resume=…                                 go on with a registration of another device; see takeResume
  *     /?registration=…                           wherever that registration stands
  *     /?registration=…&step=offer                add an offer to its cart
  *     /?registration=…&step=person               correct one's details
@@ -36,6 +37,18 @@ const NAMES = /** @type {const} */ (["club", "offer", "startDate", "registration
 export function here() {
   const query = new URLSearchParams(location.search);
   return Object.fromEntries(NAMES.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));
+}
+
+/**
+ * What a link holds that resumes a registration. Whoever has it holds the registration, so it leaves the address, and
+ * with it the history, at once.
+ * @returns {string | undefined}
+ */
+export function takeResume() {
+  const resume = new URLSearchParams(location.search).get("resume");
+  if (resume === null) return undefined;
+  history.replaceState(null, "", linkTo(here()));
+  return resume || undefined;
 }
 
 /** @param {Place} place */

@@ -12,6 +12,8 @@
  * @property {import("./contract").Registration} [registration] as it was last read
  * @property {number} readings how often it was read since the visitor came to it
  * @property {import("./contract").Registration} [underWay] a registration of this browser that the address does not name
+ * @property {string} [resume] what a link held that resumes a registration, until it was exchanged; never in the address
+ * @property {import("./contract").ResumeLink & { registration: string }} [link] made by the visitor, to go on elsewhere
  * @property {Partial<import("./contract").Person>} person what was typed so far; never leaves the memory of this page
  * @property {boolean} missing the address names a registration that is not there, or not this browser's
  * @property {import("./api.js").Problem} [problem] what is shown above the step

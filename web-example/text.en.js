@@ -64,6 +64,14 @@ export default {
     go: "Continue there",
   },
 
+  elsewhere: {
+    open: "Continue on another device",
+    label: "Your link for the other device",
+    copy: "Copy the link",
+    copied: "Copied",
+    lead: (/** @type {string} */ moment) => `It works once, until ${moment}. Send it to yourself only: whoever opens it goes on with your sign-up.`,
+  },
+
   offer: {
     heading: "Choose what suits you",
     lead: (/** @type {string} */ club) => `Everything that ${club} offers. Prices include all taxes.`,
@@ -198,9 +206,12 @@ export default {
     lead: "Nothing has been paid yet. This is what you are about to buy.",
     items: "Your cart",
     added: "Added by the club",
-    changesHeading: "What the club added, and why",
+    changesHeading: "What the club changed, and why",
     change: (/** @type {string} */ name, /** @type {string} */ price) =>
       `“${name}” (${price}) was not your choice: it belongs to an offer that you chose, so the club’s system added it. It is part of the amount due today.`,
+    repriced: (/** @type {string} */ name, /** @type {string} */ was, /** @type {string} */ price) =>
+      `“${name}” cost ${was} when you last looked, and costs ${price} now: the club changed its price.`,
+    stale: "We cannot reach the club’s system right now. This is your cart as you last saw it; it is checked again before you pay.",
     follows: "After today",
     correct: "Correct your details",
     more: "Add another offer",
@@ -406,6 +417,7 @@ export default {
     offline: "We cannot reach the service. Check your connection and try again – nothing will be done twice.",
     invalid_request: "Some of your entries need another look.",
     invitation_invalid: "This link has been used, or is too old. Ask the club for a new one, or sign up here as a new member.",
+    resumption_invalid: "This link has been used, or is too old. Make a new one on the device on which you began, or start again here.",
     contact_banned: "The club does not sell to you online. Please ask its staff.",
     other_club: "This is for members of another club.",
     person_known: "The club knows you already, so your details are changed at the club.",

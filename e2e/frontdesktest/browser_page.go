@@ -17,6 +17,26 @@ func (b *Browser) Registration() string {
 	return id
 }
 
+// Address is where the browser is.
+func (b *Browser) Address() string {
+	b.t.Helper()
+	address, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`location.href`))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return address
+}
+
+// Value reads what stands in a field.
+func (b *Browser) Value(selector string) string {
+	b.t.Helper()
+	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.querySelector(`+quote(selector)+`)?.value ?? ""`))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return value
+}
+
 // Overflow tells by how many pixels the page is wider than the window.
 func (b *Browser) Overflow() int {
 	b.t.Helper()

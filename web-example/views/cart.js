@@ -8,6 +8,7 @@ import { get } from "../store.js";
 import { findOffer, terms } from "../terms.js";
 import { text } from "../text.js";
 import { abandonButton } from "./abandon.js";
+import { elsewhere } from "./elsewhere.js";
 import { laterForm } from "./later.js";
 import { outcome, payButton } from "./payment.js";
 import { planFor } from "./plan.js";
@@ -18,7 +19,7 @@ import { planFor } from "./plan.js";
  */
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration, catalogue, schedules }) => [registration, catalogue?.complete, schedules];
+export const reads = ({ registration, catalogue, schedules, link }) => [registration, catalogue?.complete, schedules, link];
 
 /**
  * The schedules that the cart shows: of the offers that go on after today.
@@ -36,14 +37,14 @@ export function show() {
     h("div", { class: "step-head" }, heading(text.cart.heading), !payment && h("p", { class: "lead" }, text.cart.lead)),
     payment && outcome(payment),
     h("div", { class: "review-columns" },
-      h("div", { class: "review-main" }, items(cart), changes(cart), afterToday(cart)),
+      h("div", { class: "review-main" }, items(cart), stale(cart), changes(cart), afterToday(cart)),
       due(registration),
       edits(registration)));
 }
 
 /** @param {Cart} cart */
 function items(cart) {
-  const added = [...cart.changes];
+  const added = cart.changes.filter(({ kind }) => kind === "added");
   return h("section", { class: "panel", "aria-labelledby": "items-heading" },
     h("h2", { id: "items-heading" }, text.cart.items),
     h("ul", { class: "lines" }, cart.items.map((item) => {
@@ -66,12 +67,20 @@ const line = (item, added) =>
     h("span", { class: "amount" }, money(item.price)));
 
 /** @param {Cart} cart */
+const stale = (cart) =>
+  cart.stale && h("p", { class: "notice", "data-stale": true }, icon("info"), text.cart.stale);
+
+/** @param {Cart["changes"][number]} change */
+const changed = ({ name, price, was }) =>
+  was ? text.cart.repriced(name, money(was), money(price)) : text.cart.change(name, money(price));
+
+/** @param {Cart} cart */
 const changes = ({ changes: all }) =>
   all.length > 0 &&
   h("section", { class: "notice notice-block", "data-changes": true },
     icon("info"),
     h("div", {}, h("h2", {}, text.cart.changesHeading),
-      all.map((change) => h("p", { "data-change": change.kind }, text.cart.change(change.name, money(change.price))))));
+      all.map((change) => h("p", { "data-change": change.kind }, changed(change)))));
 
 /** @param {Cart} cart */
 function afterToday(cart) {
@@ -95,6 +104,7 @@ function edits(registration) {
     can(registration, "prospect") && h("li", {}, h("a", { href: linkTo({ ...place, step: "prospect" }), "data-prospect": true }, text.prospect.open)),
     can(registration, "add_item") && h("li", {}, h("a", { href: linkTo({ ...place, step: "offer" }), "data-add": true }, text.cart.more)),
     can(registration, "clear_items") && h("li", {}, button({ class: "link", "data-clear": true, onclick: clear }, text.cart.clear)),
+    h("li", {}, elsewhere(registration.id)),
     can(registration, "abandon") && h("li", {}, abandonButton()));
 }
 

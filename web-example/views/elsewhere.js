@@ -1,0 +1,40 @@
+// @ts-check
+/** The way to go on with the registration on another device: a link that is good once, to be copied. */
+import { button, h } from "../dom.js";
+import { moment } from "../format.js";
+import { makeLink } from "../journey.js";
+import { get } from "../store.js";
+import { text } from "../text.js";
+
+/** @param {string} id the registration's */
+export function elsewhere(id) {
+  const { link } = get();
+  if (!link || link.registration !== id) {
+    return button({ class: "link", "data-elsewhere": true, onclick: makeLink }, text.elsewhere.open);
+  }
+  return h("section", { class: "elsewhere", "data-elsewhere": "made" },
+    h("label", { for: "resume-link" }, text.elsewhere.label),
+    h("input", { id: "resume-link", readonly: true, value: link.url, "data-resume-link": true, onfocus: select }),
+    button({ class: "button button-quiet", "data-copy": "", onclick: copy }, text.elsewhere.copy),
+    h("p", { class: "fine" }, text.elsewhere.lead(moment(link.expiresAt))));
+}
+
+/** @param {FocusEvent} event */
+const select = (event) => /** @type {HTMLInputElement} */ (event.currentTarget).select();
+
+/**
+ * Copies the link. Where the browser forbids it, the link is selected, so that the visitor can.
+ * @param {MouseEvent} event
+ */
+async function copy(event) {
+  const pressed = /** @type {HTMLButtonElement} */ (event.currentTarget);
+  const field = /** @type {HTMLInputElement} */ (document.getElementById("resume-link"));
+  try {
+    await navigator.clipboard.writeText(field.value);
+    pressed.textContent = text.elsewhere.copied;
+    pressed.dataset.copy = "done";
+  } catch {
+    field.focus();
+    pressed.dataset.copy = "by-hand";
+  }
+}
