@@ -420,7 +420,6 @@ export default {
     resumption_invalid: "This link has been used, or is too old. Make a new one on the device on which you began, or start again here.",
     contact_banned: "The club does not sell to you online. Please ask its staff.",
     other_club: "This is for members of another club.",
-    person_known: "The club knows you already, so your details are changed at the club.",
     not_found: "This is not there any more.",
     forbidden_origin: "Your browser’s settings keep this page from working. Please open it in a normal window.",
     key_in_use: "Your last attempt is still being worked on. Wait a moment, then try again.",
