@@ -243,17 +243,27 @@ func (f *Registrations) articleArrived(ctx context.Context, r *Registration, at 
 	return held > asked
 }
 
-// readCart reads the sale and its check side by side: the club system adds
-// lines on its own, so what was asked for says little about what is there.
+// readCart reads the cart as the club system has it: it adds lines on its own, so
+// what was asked for says little about what is there.
 func (f *Registrations) readCart(ctx context.Context, r *Registration, at Club) error {
-	var sale club.Sale
-	var check club.SaleCheck
+	sale, check, err := f.readSale(ctx, r, at)
+	if err != nil {
+		return clubFailed(err, "The cart could not be read.")
+	}
+	r.seeCart(at, sale, check)
+	return nil
+}
+
+// readSale reads the sale and its check side by side.
+func (f *Registrations) readSale(ctx context.Context, r *Registration, at Club) (sale club.Sale, check club.SaleCheck, err error) {
 	both, bothCtx := errgroup.WithContext(ctx)
 	both.Go(func() (err error) { sale, err = f.cfg.Club.GetSale(bothCtx, at.Scope, r.Sale); return err })
 	both.Go(func() (err error) { check, err = f.cfg.Club.CheckSale(bothCtx, at.Scope, r.Sale); return err })
-	if err := both.Wait(); err != nil {
-		return clubFailed(err, "The cart could not be read.")
-	}
+	return sale, check, both.Wait()
+}
+
+// seeCart takes over what was read of the sale.
+func (r *Registration) seeCart(at Club, sale club.Sale, check club.SaleCheck) {
 	if r.SaleState == "" {
 		r.SaleState = sale.State
 	}
@@ -261,7 +271,6 @@ func (f *Registrations) readCart(ctx context.Context, r *Registration, at Club) 
 	if r.Cart.Currency == "" {
 		r.Cart.Currency = at.Currency
 	}
-	return nil
 }
 
 func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing bool) Cart {

@@ -33,9 +33,13 @@ func (f *Registrations) completeDebit(ctx context.Context, at Club, item NewItem
 		wish.From = from
 		return &wish, nil, nil
 	}
-	days, err := f.cfg.Club.ListAllowedDebitDays(ctx, at.Scope, from)
+	first, err := time.Parse(time.DateOnly, from)
 	if err != nil {
-		return nil, nil, clubFailed(err, "The days on which the club debits could not be read.")
+		return nil, nil, err // dates are held against the contract before they come here
+	}
+	days, err := f.cfg.Catalogue.debitDays(ctx, at, first) // those that the buyer has just chosen from
+	if err != nil {
+		return nil, nil, err
 	}
 	allowed := make([]string, len(days))
 	for i, day := range days {
