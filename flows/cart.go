@@ -101,11 +101,12 @@ func (f *Registrations) rebuild(ctx context.Context, r *Registration, at Club, i
 	if err != nil {
 		return clubFailed(err, "The contact could not be read.")
 	}
-	return f.fillSale(ctx, r, at, contact, items, offers)
+	return f.fillSale(ctx, r, at, contact, items, offers, "")
 }
 
-// fillSale makes a sale with the items, in the place of the one that there may be.
-func (f *Registrations) fillSale(ctx context.Context, r *Registration, at Club, contact club.Contact, items []NewItem, offers []Offer) error {
+// fillSale makes a sale with the items, in the place of the one that there may
+// be. pointer is that of offers; with one, a failure says which item it is about.
+func (f *Registrations) fillSale(ctx context.Context, r *Registration, at Club, contact club.Contact, items []NewItem, offers []Offer, pointer string) error {
 	r.Sale, r.Items, r.Cart = "", nil, Cart{Currency: at.Currency}
 	if len(items) == 0 {
 		return nil
@@ -115,10 +116,22 @@ func (f *Registrations) fillSale(ctx context.Context, r *Registration, at Club, 
 	}
 	for i, item := range items {
 		if err := f.addArticle(ctx, r, at, item, offers[i]); err != nil {
-			return err
+			return itemFailed(err, pointer, i)
 		}
 	}
 	return f.readCart(ctx, r, at)
+}
+
+// itemFailed says in a failure which of several items it is about, the i-th.
+func itemFailed(err error, pointer string, i int) error {
+	var failure *Error
+	if pointer == "" || !errors.As(err, &failure) {
+		return err
+	}
+	told := *failure
+	told.Detail = fmt.Sprintf("Item %d: %s", i+1, failure.Detail)
+	told.Fields = []FieldProblem{{fmt.Sprintf(pointer, i), failure.Detail}}
+	return &told
 }
 
 // ClearItems starts the cart again. The old sale is left as it is: the club

@@ -24,6 +24,9 @@ const (
 	nudgeTime = 2 * time.Second
 )
 
+// eachItem is where the items stand in a request that has several.
+const eachItem = "/items/%d"
+
 // Registrations are the journeys of the public API, a method each.
 type Registrations struct {
 	cfg RegistrationsConfig
@@ -111,12 +114,12 @@ func (f *Registrations) outfit(ctx context.Context, r *Registration, at Club, in
 			return err
 		}
 	}
-	offers, err := f.offers(ctx, r, at, in.Items, "/items/%d")
+	offers, err := f.offers(ctx, r, at, in.Items, eachItem)
 	switch {
 	case err != nil:
 		return err
 	case in.Contact != nil:
-		return f.fillSale(ctx, r, at, contact, in.Items, offers)
+		return f.fillSale(ctx, r, at, contact, in.Items, offers, eachItem)
 	case in.Person != nil:
 		return f.fill(ctx, r, at, *in.Person, in.Items, offers)
 	}
@@ -130,7 +133,7 @@ func (f *Registrations) fill(ctx context.Context, r *Registration, at Club, pers
 		return err
 	}
 	r.Contact = &Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}
-	return f.fillSale(ctx, r, at, contact, items, offers)
+	return f.fillSale(ctx, r, at, contact, items, offers, eachItem)
 }
 
 // Get answers with the whole state. A visitor who comes back from the
@@ -199,7 +202,7 @@ func (f *Registrations) PutPerson(ctx context.Context, id, token string, person 
 			return personKnown()
 		}
 		items := r.wishes()
-		offers, err := f.offers(ctx, r, at, items, "/items/%d")
+		offers, err := f.offers(ctx, r, at, items, eachItem)
 		if err != nil {
 			return err
 		}
