@@ -307,7 +307,9 @@ func measure(v *visitor, endpoint string) measured {
 // measureCalls sorts calls into rounds: a call's round is one later than that of
 // the latest call that had ended when it began.
 func measureCalls(calls []clubsim.Request) measured {
-	end := func(r clubsim.Request) time.Time { return r.At.Add(time.Duration(r.DurationMs * float64(time.Millisecond))) }
+	end := func(r clubsim.Request) time.Time {
+		return r.At.Add(time.Duration(r.DurationMs * float64(time.Millisecond)))
+	}
 	slices.SortFunc(calls, func(a, b clubsim.Request) int { return a.At.Compare(b.At) })
 	round := make([]int, len(calls))
 	var rounds []map[string]int
