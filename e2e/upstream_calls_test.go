@@ -287,6 +287,12 @@ func TestUpstreamCalls(t *testing.T) {
 			t.Errorf("the README says\n%s\nand it is\n%s", row, best.row(cmp.Or(functionOf(row), "which function?"), endpoint))
 		})
 	}
+	// Client.Calls leaves the requests of tokens out: all of the above were served by one token.
+	var journal clubsim.Items[clubsim.Request]
+	frontdesktest.NewClient(t, mock.URL).Control("GET", "requests", nil).Into(http.StatusOK, &journal)
+	if len(journal.Items) != 1 || journal.Items[0].Operation != "token" {
+		t.Errorf("outside the worlds of the endpoints the club system was asked for %+v", journal.Items)
+	}
 }
 
 // measure runs one request before a slow club system.
