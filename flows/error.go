@@ -73,7 +73,7 @@ const (
 type Error struct {
 	Code       Code
 	Detail     string         // fit for a person to read; says which part failed, never what another system said
-	Fields     []FieldProblem // for InvalidRequest: every field that is wrong
+	Fields     []FieldProblem // for InvalidRequest: every field that is wrong; else, which part of the request a failure is about
 	RetryAfter time.Duration  // when trying again makes sense; zero when not known
 	Err        error          // the cause, for the log alone
 }
