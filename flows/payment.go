@@ -33,7 +33,8 @@ func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayme
 	if in.Method == AtDesk && !in.Staff {
 		return nil, &Error{Code: StaffOnly, Detail: "Only the club's staff can say that money was taken at the desk."}
 	}
-	if !p.Live() {
+	begun := !p.Live()
+	if begun {
 		if p, err = f.begin(ctx, r, p, in); err != nil {
 			return nil, err
 		}
@@ -44,6 +45,11 @@ func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayme
 	latest, err := f.cfg.Payments.Advance(ctx, p.ID)
 	if latest != nil {
 		p = latest
+	}
+	if err == nil && p.State == Cancelled && !begun {
+		// Who asks to pay wants another then. It may be there already: Redis can have
+		// fallen back to the one before, and only asking the processor tells.
+		return f.Pay(ctx, id, token, in)
 	}
 	if err != nil && p.State == Priced && p.Witnessed() {
 		return nil, err

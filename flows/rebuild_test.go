@@ -309,6 +309,31 @@ func TestRollbackToAnEarlierPayment(t *testing.T) {
 	w.expectSound(end)
 }
 
+// TestPayAfterARollback: Redis shows the first payment as it was being cancelled,
+// while the second one is paid. Whoever presses "pay" then is not told to pay again.
+func TestPayAfterARollback(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	first := w.started(g)
+	w.put(g, first.ID, flows.Cancelling)
+	old := w.dump(first.Registration)
+	w.advance(g, first)
+	second := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), first.Registration) })
+	w.confirm(second, goodCard)
+	if p := w.advance(g, second); p.State != flows.Recorded {
+		t.Fatalf("%s (%s)", p.State, p.Reason)
+	}
+	w.restore(first.Registration, old)
+	p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), first.Registration) })
+	if view := p.View(); view.Retry != "never" || p.ProcessorID != second.ProcessorID && p.ID != second.ID {
+		t.Errorf("the buyer is told %s, retry %s, of %s", view.State, view.Retry, p.ID)
+	}
+	if held := w.sandbox.Payments(); len(held) != 2 || len(w.lines(p)) != 1 {
+		t.Errorf("the processor holds %+v, the ledger %+v", held, w.lines(p))
+	}
+}
+
 // TestRegistrationBehindItsPayment: Redis has the payment, and of the registration
 // what it was before, or nothing, as a fall between two writes may leave it.
 func TestRegistrationBehindItsPayment(t *testing.T) {
