@@ -30,6 +30,11 @@ const (
 	failoverTime = 500 * time.Millisecond
 	// promotion is how long a failover may take.
 	promotion = 20 * time.Second
+	// following is how long a replica may take to follow, on a machine that is busy.
+	following = 60 * time.Second
+	// again is when a replica that does not follow is told once more, and the Sentinel
+	// made to look anew: each may have listened to the other's word of before.
+	again = 5 * time.Second
 )
 
 // NewWatched starts all three, below dir.
@@ -79,10 +84,15 @@ func (w *Watched) follow(ctx context.Context) error {
 	defer replica.Close()
 	defer primary.Close()
 	defer sentinel.Close()
-	if err := replica.ReplicaOf(ctx, "127.0.0.1", fmt.Sprint(w.primary.Port)).Err(); err != nil {
-		return err
-	}
-	return Until(ctx, "the replica follows the primary and the Sentinel sees it", promotion, func() bool {
+	var asked time.Time
+	return Until(ctx, "the replica follows the primary and the Sentinel sees it", following, func() bool {
+		if time.Since(asked) > again {
+			if !asked.IsZero() {
+				sentinel.Reset(ctx, primaryName)
+			}
+			replica.ReplicaOf(ctx, "127.0.0.1", fmt.Sprint(w.primary.Port))
+			asked = time.Now()
+		}
 		known, err := sentinel.Replicas(ctx, primaryName).Result()
 		usable := false
 		for _, one := range known {
