@@ -186,8 +186,8 @@ func (m *Payments) anyLost(ctx context.Context, groups [][]account) (bool, error
 
 // registrationOf reads the registration of a group with its latest payment, nil
 // where Redis has none, and finds the payment that the registration is behind: one
-// that Redis knows, and that began later than the registration says. Of payments
-// that ended, registrations may be gone.
+// that Redis knows, and that began later than the registration says. Registrations
+// of payments that ended more than a day ago may be gone.
 func (m *Payments) registrationOf(ctx context.Context, group []account) (r *Registration, latest, behind *Payment, err error) {
 	r, latest, err = m.cfg.Store.Registration(ctx, group[0].proven.Registration)
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -196,7 +196,8 @@ func (m *Payments) registrationOf(ctx context.Context, group []account) (r *Regi
 	for _, a := range group {
 		switch {
 		case a.lost() || a.known.Generation >= surplusFrom:
-		case r == nil && a.known.State.Final() || r != nil && r.Generation >= a.known.Generation:
+		case r == nil && a.known.State.Final() && m.cfg.Now().Sub(a.known.UpdatedAt) > KeepRegistration:
+		case r != nil && r.Generation >= a.known.Generation:
 		case behind == nil || behind.Generation < a.known.Generation:
 			behind = a.known
 		}
