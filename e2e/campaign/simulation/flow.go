@@ -232,6 +232,9 @@ func (f *flow) judge() (result, error) {
 	e := campaign.Evidence{Registration: f.registration, Sale: f.sale, Due: int64(sale.Total), Calm: campaign.CalmTime,
 		Answers: f.answers, Versions: f.versions, Earlier: map[string]string{}}
 	e.Booked, e.Settled = f.booked(), f.settlements
+	if sale, ok := f.sim.Sale(f.sale); ok && len(e.Booked)+len(e.Settled) == 0 && sale.State != "building" {
+		e.Settled = []string{sale.State} // by a request whose connection was cut before its end could be noted
+	}
 	for _, p := range f.held() {
 		e.Held = append(e.Held, campaign.Held{ID: p.ID, Captured: p.Captured, Refunded: p.Refunded})
 	}
