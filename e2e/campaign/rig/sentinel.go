@@ -16,7 +16,8 @@ import (
 // silent, the replica takes its place.
 type Watched struct {
 	primary, replica *Redis
-	port             int
+	port             int // of the Sentinel
+	dir              string
 	sentinel         *process
 }
 
@@ -33,8 +34,8 @@ const (
 	// following is how long a replica may take to follow, on a machine that is busy.
 	following = 60 * time.Second
 	// again is when a replica that does not follow is told once more, and the Sentinel
-	// made to look anew: each may have listened to the other's word of before.
-	again = 5 * time.Second
+	// started anew: each may have listened to the other's word of before.
+	again = 10 * time.Second
 )
 
 // NewWatched starts all three, below dir.
@@ -50,19 +51,25 @@ func NewWatched(ctx context.Context, dir string) (*Watched, error) {
 	if w.port, err = freePort(); err != nil {
 		return w, err
 	}
-	file := filepath.Join(dir, "sentinel.conf")
-	text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\nsentinel monitor %s 127.0.0.1 %d 1\nsentinel down-after-milliseconds %s %d\nsentinel failover-timeout %s %d\n",
-		w.port, dir, primaryName, w.primary.Port, primaryName, silence.Milliseconds(), primaryName, failoverTime.Milliseconds())
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return w, err
-	}
-	if w.sentinel, err = start(ctx, "+monitor", nil, "redis-server", file, "--sentinel"); err != nil {
-		return w, err
-	}
-	if err := w.hurry(ctx); err != nil {
+	w.dir = dir
+	if err := w.watch(ctx); err != nil {
 		return w, err
 	}
 	return w, w.follow(ctx)
+}
+
+// watch starts a Sentinel that knows nothing but the primary.
+func (w *Watched) watch(ctx context.Context) (err error) {
+	file := filepath.Join(w.dir, "sentinel.conf")
+	text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\nsentinel monitor %s 127.0.0.1 %d 1\nsentinel down-after-milliseconds %s %d\nsentinel failover-timeout %s %d\n",
+		w.port, w.dir, primaryName, w.primary.Port, primaryName, silence.Milliseconds(), primaryName, failoverTime.Milliseconds())
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return err
+	}
+	if w.sentinel, err = start(ctx, "+monitor", nil, "redis-server", file, "--sentinel"); err != nil {
+		return err
+	}
+	return w.hurry(ctx)
 }
 
 // hurry makes the Sentinel look around several times a second, where it looks every
@@ -88,7 +95,10 @@ func (w *Watched) follow(ctx context.Context) error {
 	return Until(ctx, "the replica follows the primary and the Sentinel sees it", following, func() bool {
 		if time.Since(asked) > again {
 			if !asked.IsZero() {
-				sentinel.Reset(ctx, primaryName)
+				w.sentinel.kill()
+				if w.watch(ctx) != nil {
+					return false
+				}
 			}
 			replica.ReplicaOf(ctx, "127.0.0.1", fmt.Sprint(w.primary.Port))
 			asked = time.Now()
