@@ -258,8 +258,7 @@ func (d *Dossier) adviseDoubt(p *Payment, held cards.Payment, now time.Time, com
 	}
 	d.Advice = append(d.Advice,
 		taken+" whether the club system knows of it cannot be seen from here. The buyer was told not to pay again. Nothing is sent again and nothing is refunded unless you say so.",
-		fmt.Sprintf("In the club system, open sale %s%s and look for exactly one payment of %s made since %s. Look at the person's account as well: a payment may lie there without settling the sale.",
-			p.Sale, ofContactNumber(d.ContactNumber), Price(p.Amount, p.Currency), d.History[0].At.UTC().Format(time.RFC3339)))
+		fmt.Sprintf("In the club system, open sale %s%s and %s", p.Sale, ofContactNumber(d.ContactNumber), lookFor(p, d.History[0].At)))
 	switch {
 	case p.Witnessed() && d.AtProcessor == nil, d.Problem != "":
 		d.Advice = append(d.Advice, "Nothing can be decided now: "+d.Problem+".")
@@ -290,6 +289,19 @@ func (d *Dossier) adviseDoubt(p *Payment, held cards.Payment, now time.Time, com
 	}
 }
 
+// lookFor says what the club system shows of a payment that it recorded.
+func lookFor(p *Payment, since time.Time) string {
+	price, from := Price(p.Amount, p.Currency), since.UTC().Format(time.RFC3339)
+	switch p.Method {
+	case Later:
+		return fmt.Sprintf("see whether it was deferred to %s since %s, and whether the contact owes %s for it. A deferral makes no payment: do not look for one.", p.DueDate, from, price)
+	case Free:
+		return fmt.Sprintf("see whether it was validated since %s, and whether its products are with the contact. Nothing was due, so there is no payment.", from)
+	default:
+		return fmt.Sprintf("look for exactly one payment of %s made since %s. Look at the person's account as well: a payment may lie there without settling the sale.", price, from)
+	}
+}
+
 // earliest is when it may be said that a payment was not recorded.
 func earliest(p *Payment, held cards.Payment) time.Time {
 	return youngestClaim(p, held).Add(decideAfter)
@@ -297,6 +309,12 @@ func earliest(p *Payment, held cards.Payment) time.Time {
 
 func (d *Dossier) adviseBlocked(p *Payment, held cards.Payment) {
 	d.Advice = append(d.Advice, "Something does not match, so no machine touches this payment any more: "+p.Reason+". The buyer was told not to pay again.")
+	if !p.Witnessed() {
+		d.Advice = append(d.Advice,
+			fmt.Sprintf("No card processor took part. In the club system, open sale %s%s and %s", p.Sale, ofContactNumber(d.ContactNumber), lookFor(p, p.CreatedAt)),
+			"Another hand may have settled the sale in another way. If nothing has settled it, settle it there by hand. Then tell the buyer, and leave a note here.")
+		return
+	}
 	switch {
 	case p.ProcessorID == "":
 		d.Advice = append(d.Advice, "The payment was never made at the processor as far as is known here. Search there for registration "+p.Registration+" in the metadata; if nothing is found, nothing was taken.")

@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/clubsim"
 )
 
 func (w *world) shown(g *gateway, p *flows.Payment) flows.Dossier {
@@ -51,6 +52,37 @@ func TestShowDoubt(t *testing.T) {
 	for _, personal := range []string{"Ada", "Martin", "ada@example.com", "33612345678"} {
 		if strings.Contains(text, personal) {
 			t.Errorf("%s is shown: %s", personal, text)
+		}
+	}
+}
+
+// TestShowSaysWhatToLookFor: a deferral and a validation leave no payment in the club
+// system, so nobody is sent to look for one.
+func TestShowSaysWhatToLookFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	for method, words := range map[flows.Method][]string{
+		flows.Later:  {"was deferred to " + w.wishes()[flows.Later].start.DueDate, "the contact owes 149.00 EUR", "makes no payment"},
+		flows.Free:   {"was validated", "its products are with the contact", "there is no payment"},
+		flows.AtDesk: {"exactly one payment of 149.00 EUR"},
+	} {
+		w.fault(clubsim.Fault{Match: w.wishes()[method].request(), Kind: "error_after", Status: 500, Times: times(1)})
+		p := must(t, func() (*flows.Payment, error) { return w.settles(g, method) })
+		for _, state := range []flows.PaymentState{flows.InDoubt, flows.Blocked} {
+			if state != p.State {
+				w.put(g, p.ID, state)
+			}
+			d := w.shown(g, p)
+			advice := strings.Join(d.Advice, "\n")
+			for _, part := range append(words, string(p.Sale), d.ContactNumber) {
+				if d.State != state || part == "" || !strings.Contains(advice, part) {
+					t.Errorf("%s, %s: %q is missing in\n%s", method, d.State, part, advice)
+				}
+			}
+			if strings.Contains(advice, "exactly one payment") != (method == flows.AtDesk) || strings.Contains(advice, "At the processor") {
+				t.Errorf("%s, %s: the advice sends to what is not there:\n%s", method, d.State, advice)
+			}
 		}
 	}
 }
