@@ -374,6 +374,60 @@ func loseSignature(d *debtor, kind string) {
 	d.answered(response, api.SignatureSigned)
 }
 
+// TestRepeatedCode: while the club system fails, a code is one attempt however
+// often it is entered, by the same request or by another one; another code is
+// another attempt. The last one can be entered until it is known what it did.
+func TestRepeatedCode(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	d.mandate(api.SignatureAwaitingCode)
+	d.faults(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/signature_requests/*/transitions"}, Kind: "error_before"})
+	enter := func(code, key string, left int) {
+		t.Helper()
+		d.failed(d.post("/mandate/signature", api.Signature{Code: code}, key))
+		if r := d.read(); r.Mandate.State != api.SignatureAwaitingCode || value(r.Mandate.AttemptsLeft) != left || !strings.HasPrefix(actions(r), "sign ") {
+			t.Errorf("%s by %q: %+v, %s; want %d attempts left", code, key, r.Mandate, actions(r), left)
+		}
+	}
+	guess := d.code()
+	for range 7 {
+		enter(guess, "the same", 4)
+	}
+	enter(guess, "", 4)
+	for _, left := range []int{3, 2, 1, 1} {
+		guess = wrong(guess)
+		enter(guess, "", left)
+		enter(guess, "", left)
+	}
+	d.post("/mandate/signature", api.Signature{Code: wrong(guess)}).Problem(api.NoCode)
+	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode) // another code than the last
+	d.faults()
+	d.post("/mandate/signature", api.Signature{Code: guess}).Problem(api.CodeBlocked)
+	d.sent(1)
+}
+
+// TestLastCodeRepeated: the right code signs though its first answer was lost, and four wrong ones came before.
+func TestLastCodeRepeated(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	d.mandate(api.SignatureAwaitingCode)
+	for range 4 {
+		d.post("/mandate/signature", api.Signature{Code: wrong(d.code())}).Problem(api.CodeWrong)
+	}
+	d.fault("error_before", "POST", "/signature_requests/*/transitions")
+	d.failed(d.post("/mandate/signature", api.Signature{Code: d.code()}, "the same"))
+	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}, "the same"), api.SignatureSigned)
+	d.sent(1)
+}
+
+// faults sets what goes wrong at the club system; nothing, without any.
+func (d *debtor) faults(faults ...clubsim.Fault) {
+	d.t.Helper()
+	if err := d.outside.Sim.SetFaults(faults); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
 // loseCancel: the code signs nothing any more, whatever the club system knows of it.
 func loseCancel(d *debtor, kind string) {
 	d.mandate(api.SignatureAwaitingCode)

@@ -221,6 +221,17 @@ func TestTransferCallsFail(t *testing.T) {
 			m.stands(m.sign(m.code(), "same"), api.SignatureSigned, "13")
 			m.sent(1)
 		})
+		t.Run("signature, time and again "+kind, func(t *testing.T) {
+			m := newMover(t, mock, "again-"+kind, "former")
+			m.stands(m.start("13"), api.SignatureAwaitingCode, "12")
+			m.fault(fmt.Sprintf(`{%s,"kind":%q}`, transition, kind))
+			for range 7 {
+				m.sign(m.code(), "same")
+			}
+			m.fault()
+			m.stands(m.sign(m.code(), "same"), api.SignatureSigned, "13")
+			m.sent(1)
+		})
 		t.Run("signature and look "+kind, func(t *testing.T) {
 			m := newMover(t, mock, "look-"+kind, "former")
 			m.stands(m.start("13"), api.SignatureAwaitingCode, "12")

@@ -35,8 +35,7 @@ func (f *Registrations) sendCode(ctx context.Context, r *Registration, p *Paymen
 	return f.view(r, p), told
 }
 
-// SignMandate enters the code from the SMS. The attempt is counted before the
-// club system is asked, so that no crash and no race makes room for guessing.
+// SignMandate enters the code from the SMS.
 func (f *Registrations) SignMandate(ctx context.Context, id, token, code string) (View, error) {
 	r, p, at, err := f.editable(ctx, id, token)
 	switch {
@@ -46,10 +45,10 @@ func (f *Registrations) SignMandate(ctx context.Context, id, token, code string)
 		return View{}, Signature{}.noCode()
 	case r.Mandate.State == SignatureSigned:
 		return f.view(r, p), nil
-	case !r.Mandate.takesCode() || r.Mandate.AttemptsLeft() == 0:
-		return View{}, r.Mandate.noCode()
 	}
-	r.Mandate.Checks++
+	if err := r.Mandate.enter(f.cfg.Payments.cfg.Keys, code); err != nil {
+		return View{}, err
+	}
 	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
 		return View{}, storageFailed(err)
 	}
@@ -177,11 +176,8 @@ func (f *Registrations) lookAtMandate(ctx context.Context, r *Registration, at C
 	}
 	signature := r.Mandate.Signature
 	signature.State = SignatureAwaiting
-	switch {
-	case signed:
+	if signed {
 		signature.State = SignatureSigned
-	case signature.Checks >= maxChecks:
-		signature.State = SignatureBlocked
 	}
 	settled, err := f.settleSignature(ctx, r, at, signature)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -52,15 +53,38 @@ type Signature struct {
 	Round       int            `json:"round"`             // counts the codes that were asked for, so that a late answer is known as such
 	Request     club.IRI       `json:"request,omitempty"` // the club system's signature request; empty while none is known
 	Checks      int            `json:"checks"`            // codes that were entered for this request
+	Open        string         `json:"open,omitempty"`    // a keyed name of the last of them, while what became of it is not known
 	ResendAfter time.Time      `json:"resendAfter"`       // when a new code can be asked for
 }
 
 // AttemptsLeft is how many codes can still be entered.
 func (s Signature) AttemptsLeft() int {
-	if !s.takesCode() {
+	switch left := maxChecks - s.Checks; {
+	case !s.takesCode():
 		return 0
+	case s.Open != "":
+		return max(1, left) // the open code is the last one, and can be entered until it is known
+	default:
+		return max(0, left)
 	}
-	return max(0, maxChecks-s.Checks)
+}
+
+// enter counts a code before the club system is asked, so that no crash and no
+// race makes room for guessing. The code of which nobody knows what became is
+// not counted again: entered any number of times, it is one guess. NoCode when
+// none can be entered.
+func (s *Signature) enter(keys *Keyring, code string) error {
+	names := keys.HideWithEach("code", string(s.Request)+" "+code)
+	switch {
+	case !s.takesCode():
+		return s.noCode()
+	case s.Open != "" && slices.Contains(names, s.Open):
+		return nil
+	case s.Checks >= maxChecks:
+		return s.noCode()
+	}
+	s.Checks, s.Open = s.Checks+1, names[0]
+	return nil
 }
 
 // takesCode tells whether a code can be entered.
@@ -185,7 +209,7 @@ const (
 	codeNotPending = "api.error.signature-request.not-pending"
 )
 
-// check enters a code that was counted and stored before. It moves the
+// check has a code checked that was entered and stored before. It moves the
 // signature on, and its error is what the person is told. signed looks at the
 // club system whether what was to be signed is signed.
 func (c codes) check(ctx context.Context, scope club.Scope, s *Signature, code string, signed func(context.Context) (bool, error)) error {
@@ -197,8 +221,7 @@ func (c codes) check(ctx context.Context, scope club.Scope, s *Signature, code s
 	case club.Unknown:
 		return c.settle(ctx, s, err, signed)
 	case club.NotSent, club.Refused:
-		s.Checks--
-		return clubFailed(err, "The code could not be checked.")
+		return clubFailed(err, "The code could not be checked.") // it stays open: entered again, it is no further attempt
 	}
 	return c.rejected(ctx, scope, s, err, signed)
 }
@@ -223,7 +246,6 @@ func (c codes) rejected(ctx context.Context, scope club.Scope, s *Signature, err
 		s.State = SignatureExpired
 		return &Error{Code: CodeExpired, Detail: "The code cannot be used any more. Please ask for a new one.", Err: err}
 	case upstream.Status != 400 && upstream.Status != 422:
-		s.Checks--
 		return clubFailed(err, "The code could not be checked.")
 	case upstream.Code == codeTooMany, s.Checks >= maxChecks:
 		if upstream.Code != codeTooMany {
@@ -232,6 +254,7 @@ func (c codes) rejected(ctx context.Context, scope club.Scope, s *Signature, err
 		s.State = SignatureBlocked
 		return &Error{Code: CodeBlocked, Detail: "The code was wrong too often, so it signs nothing any more. Please ask for a new one.", Err: err}
 	}
+	s.Open = ""
 	return &Error{Code: CodeWrong, Detail: fmt.Sprintf("The code is wrong. Attempts left: %d.", s.AttemptsLeft()),
 		Fields: []FieldProblem{{"/code", "This is not the code that was sent."}}, Err: err}
 }
@@ -249,9 +272,6 @@ func (c codes) settle(ctx context.Context, s *Signature, err error, signed func(
 		return nil
 	}
 	s.State = SignatureAwaiting
-	if s.Checks >= maxChecks {
-		s.State = SignatureBlocked
-	}
 	return clubFailed(err, "The code could not be checked.")
 }
 

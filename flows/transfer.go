@@ -30,6 +30,7 @@ type TransfersConfig struct {
 	Store     Store
 	Club      *club.Client
 	Catalogue *Catalogue
+	Keys      *Keyring
 	Now       func() time.Time
 	Log       *slog.Logger
 }
@@ -90,8 +91,9 @@ func (f *Transfers) Sign(ctx context.Context, who Identified, code string) (*Tra
 		return nil, err
 	case t.State == SignatureSigned:
 		return t, nil
-	case !t.takesCode() || t.AttemptsLeft() == 0:
-		return nil, t.noCode()
+	}
+	if err := t.enter(f.cfg.Keys, code); err != nil {
+		return nil, err
 	}
 	to, err := f.cfg.Catalogue.Club(ctx, who.ClientToken, t.ClubID)
 	if err != nil {
@@ -101,7 +103,6 @@ func (f *Transfers) Sign(ctx context.Context, who Identified, code string) (*Tra
 	if err != nil {
 		return nil, err
 	}
-	t.Checks++
 	if err := f.save(ctx, who, t); err != nil {
 		return nil, err
 	}
