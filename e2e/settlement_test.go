@@ -75,6 +75,34 @@ func TestWaysToSettle(t *testing.T) {
 	}
 }
 
+// TestNothingIsPaidAnewOnceGivenUp: whoever obeys "retry" is not sent to a
+// registration that is closed.
+func TestNothingIsPaidAnewOnceGivenUp(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	registration := c.Register()
+	path := "/v1/registrations/" + registration.Id
+	started := func(status int) (payment api.Payment) {
+		c.Do("POST", path+"/payment", map[string]string{"method": "card"}, frontdesktest.Key("the first one")).Into(status, &payment)
+		return payment
+	}
+	if payment := started(http.StatusCreated); payment.State != api.RequiresAction {
+		t.Fatalf("the payment is %+v", payment)
+	}
+	var abandoned api.Registration
+	c.Do("DELETE", path, nil).Into(http.StatusOK, &abandoned)
+	var payment api.Payment
+	c.Do("GET", path+"/payment", nil).Into(http.StatusOK, &payment)
+	for where, seen := range map[string]api.Payment{
+		"abandoning": *abandoned.Payment, "the registration": *c.Registration(registration.Id).Payment, "the payment": payment, "the replay": started(http.StatusCreated),
+	} {
+		if seen.State != api.Cancelled || seen.Retry != api.PaymentRetryNever {
+			t.Errorf("%s shows %+v", where, seen)
+		}
+	}
+	c.Settle(registration.Id, map[string]string{"method": "card"}).Problem(api.RegistrationClosed)
+}
+
 // TestWaysThatAreRefused: what does not fit the amount, and what is staff's alone.
 func TestWaysThatAreRefused(t *testing.T) {
 	t.Parallel()

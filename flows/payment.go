@@ -62,6 +62,7 @@ func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayme
 		// to the processor once more, with the payment that is still the same one.
 		p.DeclineCode = ""
 	}
+	p.Closed = f.closed(r, p)
 	return p, nil
 }
 
@@ -182,7 +183,7 @@ func (f *Registrations) Payment(ctx context.Context, id, token string) (*Payment
 // PaymentByID answers with one of the registration's payments, also one that
 // was cancelled before the latest was begun.
 func (f *Registrations) PaymentByID(ctx context.Context, id, token string, payment PaymentID) (*Payment, error) {
-	r, _, err := f.load(ctx, id, token)
+	r, latest, err := f.load(ctx, id, token)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +199,11 @@ func (f *Registrations) PaymentByID(ctx context.Context, id, token string, payme
 		}
 		p, err = f.cfg.Store.Payment(ctx, payment)
 	}
-	return p, storageFailed(err)
+	if err != nil {
+		return nil, storageFailed(err)
+	}
+	p.Closed = f.closed(r, latest)
+	return p, nil
 }
 
 // Cancel gives up a payment of which nothing was captured. PaymentUnderWay once money may have moved.

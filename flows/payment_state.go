@@ -162,6 +162,10 @@ type Payment struct {
 
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"` // of the last transition
+
+	// Closed: its registration takes no other payment. It is no part of the record,
+	// but said by the journey that shows the payment.
+	Closed bool `json:"-"`
 }
 
 // Payer is who pays, as the sale says, and where the club books it.
@@ -266,10 +270,13 @@ func (p *Payment) View() PaymentView {
 }
 
 // ended is what the buyer sees of a payment that leaves the registration unpaid: it
-// can be paid anew, unless all that is known of it came from the processor.
+// can be paid anew, unless it was closed, or all that is known of it came from the
+// processor.
 func (p *Payment) ended(view PaymentView) PaymentView {
-	if p.Rebuilt {
+	if p.Closed || p.Rebuilt {
 		view.Retry = "never"
+	}
+	if p.Rebuilt {
 		view.Message += " Please start again from the beginning."
 	}
 	return view

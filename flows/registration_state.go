@@ -93,6 +93,12 @@ func (f *Registrations) phase(r *Registration, p *Payment) RegistrationState {
 	}
 }
 
+// closed tells whether the registration takes no payment any more.
+func (f *Registrations) closed(r *Registration, latest *Payment) bool {
+	phase := f.phase(r, latest)
+	return phase != Open && phase != Paying
+}
+
 // view adds what follows for the visitor.
 func (f *Registrations) view(r *Registration, p *Payment) View {
 	if r == nil {
@@ -100,6 +106,7 @@ func (f *Registrations) view(r *Registration, p *Payment) View {
 	}
 	v := View{Registration: r, Payment: p, Phase: f.phase(r, p)}
 	if p != nil {
+		p.Closed = f.closed(r, p)
 		v.Message = p.View().Message
 	}
 	switch v.Phase {

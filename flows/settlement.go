@@ -176,7 +176,11 @@ func (p *Payment) settlementView() PaymentView {
 		}
 		return PaymentView{State: "recorded", Retry: "never", Message: message}
 	case Cancelled:
-		return PaymentView{State: "cancelled", Retry: "new", Message: "Nothing was settled. You can try again, or choose another way."}
+		view := p.ended(PaymentView{State: "cancelled", Retry: "new", Message: "Nothing was settled."})
+		if view.Retry == "new" {
+			view.Message += " You can try again, or choose another way."
+		}
+		return view
 	case InDoubt:
 		return PaymentView{State: "in_doubt", Retry: "never", Message: words.inDoubt}
 	case Blocked:
