@@ -1177,7 +1177,7 @@ type Problem struct {
 	// | `code_wrong` | 422 | not the code that was sent; the mandate's `attemptsLeft` counts |
 	// | `code_expired` | 409 | the code is too old, or was ended; ask for a new one |
 	// | `code_blocked` | 409 | too many wrong codes; ask for a new one |
-	// | `sms_limited` | 429 | the person was sent enough codes for now |
+	// | `sms_limited` | 429 | the person, or the mobile number, was sent enough codes for now |
 	// | `mobile_unreachable` | 409 | the club system sends no code to this mobile number; correct the person |
 	// | `access_token_refused` | 422 | not, or no longer, the access token of an account |
 	// | `migration_club` | 409 | the person is at this club already, or at one of another chain |
@@ -1244,7 +1244,7 @@ type ProblemRetry string
 // | `code_wrong` | 422 | not the code that was sent; the mandate's `attemptsLeft` counts |
 // | `code_expired` | 409 | the code is too old, or was ended; ask for a new one |
 // | `code_blocked` | 409 | too many wrong codes; ask for a new one |
-// | `sms_limited` | 429 | the person was sent enough codes for now |
+// | `sms_limited` | 429 | the person, or the mobile number, was sent enough codes for now |
 // | `mobile_unreachable` | 409 | the club system sends no code to this mobile number; correct the person |
 // | `access_token_refused` | 422 | not, or no longer, the access token of an account |
 // | `migration_club` | 409 | the person is at this club already, or at one of another chain |

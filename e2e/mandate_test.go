@@ -46,9 +46,15 @@ func newDebtor(t *testing.T) *debtor {
 // register starts a registration with an offer that is paid by direct debit.
 func (d *debtor) register() api.Registration {
 	d.t.Helper()
-	d.Token = ""
+	return d.registerWith(frontdesktest.Person().Mobile)
+}
+
+func (d *debtor) registerWith(mobile string) api.Registration {
+	d.t.Helper()
+	person := frontdesktest.Person()
+	person.Mobile, d.Token = mobile, ""
 	var registration api.Registration
-	d.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{debitItem("2031-03-01")}},
+	d.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: person, Items: &[]api.NewItem{debitItem("2031-03-01")}},
 		frontdesktest.Key("")).Into(http.StatusCreated, &registration)
 	d.Token, d.id, d.path = *registration.Token, registration.Id, "/v1/registrations/"+registration.Id
 	return registration
@@ -302,6 +308,29 @@ func TestCodes(t *testing.T) {
 	}
 	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode)
 	d.post("/mandate/signature/resend", nil).Problem(api.NoCode)
+}
+
+// TestCodesPerPhone: a phone gets no more codes for being given in registration
+// after registration, nor for being written in another way.
+func TestCodesPerPhone(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	d.mandate(api.SignatureAwaitingCode)
+	for _, mobile := range []string{"+33612345678", "+330612345678"} {
+		d.registerWith(mobile)
+		limited := d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: goodIBAN})
+		limited.Problem(api.SmsLimited)
+		if after := atoi(limited.Header.Get("Retry-After")); after < 1 || after > 60 {
+			t.Errorf("%s: Retry-After is %d", mobile, after)
+		}
+		if r := d.read(); r.Mandate != nil {
+			t.Errorf("%s: there is a mandate: %+v", mobile, r.Mandate)
+		}
+	}
+	d.sent(1)
+	d.registerWith("+33612345679")
+	d.mandate(api.SignatureAwaitingCode)
+	d.sent(2)
 }
 
 // TestSignatureCalls loses each call of the signature in each way, and goes on from where it stands.

@@ -15,7 +15,8 @@ import (
 type Mandate struct {
 	Signature
 	IRI       club.IRI `json:"iri"`
-	Contact   club.IRI `json:"contact"` // whose it is: another contact needs another one
+	Contact   club.IRI `json:"contact"`         // whose it is: another contact needs another one
+	Phone     string   `json:"phone,omitempty"` // where its codes go: a keyed name, not the number; empty where the club system knows none
 	Masked    string   `json:"iban"`
 	ValidFrom string   `json:"validFrom"` // YYYY-MM-DD
 }
@@ -57,7 +58,8 @@ func (f *Registrations) CreateMandate(ctx context.Context, id, token string, in 
 	if err != nil {
 		return View{}, clubFailed(err, "The contact could not be read.")
 	}
-	allowed, err := f.codes().allow(ctx, r.smsSubjects()...)
+	phone := f.cfg.Payments.cfg.Keys.phone(at.Scope, contact.Mobile)
+	allowed, err := f.codes().allow(ctx, r.smsSubjects(phone)...)
 	if err != nil {
 		return View{}, err
 	}
@@ -66,7 +68,7 @@ func (f *Registrations) CreateMandate(ctx context.Context, id, token string, in 
 		f.codes().giveBack(ctx, allowed)
 		return View{}, mandateRejected(err)
 	}
-	next := &Mandate{IRI: made.IRI, Contact: contact.IRI, Masked: iban.Masked(), ValidFrom: in.ValidFrom}
+	next := &Mandate{IRI: made.IRI, Contact: contact.IRI, Phone: phone, Masked: iban.Masked(), ValidFrom: in.ValidFrom}
 	if r.Mandate != nil {
 		f.codes().drop(ctx, at.Scope, r.Mandate.Signature)
 		next.Round = r.Mandate.Round

@@ -160,7 +160,7 @@ func (f *Registrations) ResendCode(ctx context.Context, id, token string) (View,
 	case now.Before(r.Mandate.ResendAfter):
 		return View{}, &Error{Code: SMSLimited, RetryAfter: r.Mandate.ResendAfter.Sub(now), Detail: "The last code was sent a moment ago."}
 	}
-	allowed, err := f.codes().allow(ctx, r.smsSubjects()...)
+	allowed, err := f.codes().allow(ctx, r.smsSubjects(r.Mandate.Phone)...)
 	if err != nil {
 		return View{}, err
 	}
@@ -214,8 +214,9 @@ func (f *Registrations) codes() codes {
 	return codes{store: f.cfg.Store, club: f.cfg.Club, now: f.cfg.Now, log: f.cfg.Log}
 }
 
-// smsSubjects are whose codes are counted: the contact's, and the
-// registration's, whose holder can make any number of contacts.
-func (r *Registration) smsSubjects() []string {
-	return []string{string(r.Contact.IRI), "registration " + r.ID}
+// smsSubjects are whose codes are counted: the contact's, the registration's,
+// whose holder can make any number of contacts, and the phone's, for which
+// anybody can make any number of registrations.
+func (r *Registration) smsSubjects(phone string) []string {
+	return []string{string(r.Contact.IRI), "registration " + r.ID, phone}
 }

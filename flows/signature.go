@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
-
 	"frontdesk/upstream/club"
 )
 
@@ -92,64 +90,12 @@ func (s Signature) takesCode() bool {
 	return s.Request != "" && (s.State == SignatureAwaiting || s.State == SignatureUnconfirmed)
 }
 
-// SMSLimit allows so many codes within a time.
-type SMSLimit struct {
-	Codes  int
-	Within time.Duration
-}
-
-// smsLimits are what one person gets at most: a code a minute, since the SMS
-// before may be under way; few in ten minutes and an hour, since who needs more
-// has another problem; eight a day, which is what a stranger's number can be
-// bothered with.
-var smsLimits = []SMSLimit{{1, time.Minute}, {3, 10 * time.Minute}, {5, time.Hour}, {8, 24 * time.Hour}}
-
 // codes has SMS codes sent and checked.
 type codes struct {
 	store Store
 	club  *club.Client
 	now   func() time.Time
 	log   *slog.Logger
-}
-
-// allowance is one code that may be sent.
-type allowance struct {
-	id       string
-	subjects []string
-	next     time.Time // when the one after it may be sent
-}
-
-// allow takes a code out of what each subject may get: a contact, and what
-// stays the same when a visitor makes one contact after the other. SMSLimited
-// with the time to wait when one of them had enough.
-func (c codes) allow(ctx context.Context, subjects ...string) (allowance, error) {
-	now := c.now()
-	a := allowance{id: uuid.NewString(), next: now}
-	for _, subject := range subjects {
-		allowed, next, err := c.store.TakeSMS(ctx, subject, a.id, now, smsLimits)
-		if err != nil {
-			c.giveBack(ctx, a)
-			return allowance{}, storageFailed(err)
-		}
-		if !allowed {
-			c.giveBack(ctx, a)
-			return allowance{}, &Error{Code: SMSLimited, RetryAfter: next.Sub(now), Detail: "Codes are sent at most once a minute, and a few times a day."}
-		}
-		a.subjects = append(a.subjects, subject)
-		if next.After(a.next) {
-			a.next = next
-		}
-	}
-	return a, nil
-}
-
-// giveBack returns an allowance for which certainly no SMS was sent.
-func (c codes) giveBack(ctx context.Context, a allowance) {
-	for _, subject := range a.subjects {
-		if err := c.store.GiveBackSMS(context.WithoutCancel(ctx), subject, a.id); err != nil {
-			c.log.Warn("allowance for a code not given back", "error", err)
-		}
-	}
 }
 
 // begin notes that a code is about to be asked for.

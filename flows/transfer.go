@@ -63,7 +63,7 @@ func (f *Transfers) Start(ctx context.Context, who Identified, clubID string) (*
 	if err != nil {
 		return nil, err
 	}
-	allowed, err := f.codes().allow(ctx, string(contact.IRI))
+	allowed, err := f.codes().allow(ctx, string(contact.IRI), f.cfg.Keys.phone(scope, contact.Mobile))
 	if err != nil {
 		return nil, err
 	}

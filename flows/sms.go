@@ -1,0 +1,86 @@
+package flows
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/upstream/club"
+)
+
+// SMSLimit allows so many codes within a time.
+type SMSLimit struct {
+	Codes  int
+	Within time.Duration
+}
+
+// smsLimits are what one person, and one phone, gets at most: a code a minute,
+// since the SMS before may be under way; few in ten minutes and an hour, since
+// who needs more has another problem; eight a day, which is what a stranger's
+// number can be bothered with.
+var smsLimits = []SMSLimit{{1, time.Minute}, {3, 10 * time.Minute}, {5, time.Hour}, {8, 24 * time.Hour}}
+
+// allowance is one code that may be sent.
+type allowance struct {
+	id       string
+	subjects []string
+	next     time.Time // when the one after it may be sent
+}
+
+// allow takes a code out of what each subject may get: a contact, its phone, and
+// what stays the same when a visitor makes one contact after the other. An empty
+// subject is one that is not known. SMSLimited with the time to wait when one of
+// them had enough.
+func (c codes) allow(ctx context.Context, subjects ...string) (allowance, error) {
+	now := c.now()
+	a := allowance{id: uuid.NewString(), next: now}
+	for _, subject := range subjects {
+		if subject == "" {
+			continue
+		}
+		allowed, next, err := c.store.TakeSMS(ctx, subject, a.id, now, smsLimits)
+		if err != nil {
+			c.giveBack(ctx, a)
+			return allowance{}, storageFailed(err)
+		}
+		if !allowed {
+			c.giveBack(ctx, a)
+			return allowance{}, &Error{Code: SMSLimited, RetryAfter: next.Sub(now), Detail: "Codes are sent at most once a minute, and a few times a day."}
+		}
+		a.subjects = append(a.subjects, subject)
+		if next.After(a.next) {
+			a.next = next
+		}
+	}
+	return a, nil
+}
+
+// giveBack returns an allowance for which certainly no SMS was sent.
+func (c codes) giveBack(ctx context.Context, a allowance) {
+	for _, subject := range a.subjects {
+		if err := c.store.GiveBackSMS(context.WithoutCancel(ctx), subject, a.id); err != nil {
+			c.log.Warn("allowance for a code not given back", "error", err)
+		}
+	}
+}
+
+// phoneDigits: a phone is known by its last digits, as many as a French number
+// has without its prefix, so that all ways to write one number are one. Two
+// phones of other countries that share them only wait for each other.
+const phoneDigits = 9
+
+// phone names, with a key, the phone of a chain's contact; empty without a number.
+func (k *Keyring) phone(scope club.Scope, mobile string) string {
+	digits := strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, mobile)
+	if digits == "" {
+		return ""
+	}
+	return k.Hide("phone", scope.ClientToken+" "+digits[max(0, len(digits)-phoneDigits):])
+}

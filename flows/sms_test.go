@@ -1,0 +1,91 @@
+package flows_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+)
+
+// debtor starts a registration that needs a mandate, for a phone.
+func (g *gateway) debtor(w *world, mobile string) (id, token string) {
+	w.Helper()
+	person, day := visitor, 10
+	person.Mobile = mobile
+	view, token, err := g.registrations.Start(w.Context(), flows.NewRegistration{
+		ClientToken: "demo", ClubID: "11", Channel: "web", Person: &person,
+		Items: []flows.NewItem{{OfferID: "901", StartDate: w.clock.Now().AddDate(0, 0, 2).Format(time.DateOnly), Debit: &flows.Debit{Day: &day}}},
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return view.ID, token
+}
+
+var account = flows.NewMandate{Holder: "Ada Martin", IBAN: "FR1420041010050500013M02606"}
+
+// TestCodesPerPhone: a phone gets one code a minute, three in ten minutes, five
+// an hour, eight a day, however many registrations name it and in whatever way.
+func TestCodesPerPhone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	writings := []string{"+33698765432", "+330698765432"}
+	begin := w.clock.Now()
+	var at []time.Duration
+	for i := 0; w.clock.Now().Sub(begin) < 25*time.Hour; i++ {
+		id, token := g.debtor(w, writings[i%len(writings)])
+		if _, err := g.registrations.CreateMandate(t.Context(), id, token, account); err == nil {
+			at = append(at, w.clock.Now().Sub(begin))
+		} else if flows.CodeOf(err) != flows.SMSLimited {
+			t.Fatal(err)
+		}
+		w.clock.Advance(time.Minute)
+		if len(at) >= 5 {
+			w.clock.Advance(14 * time.Minute)
+		}
+	}
+	for _, limit := range []struct {
+		codes  int
+		within time.Duration
+	}{{1, time.Minute}, {3, 10 * time.Minute}, {5, time.Hour}, {8, 24 * time.Hour}} {
+		for i := range at {
+			if next := i + limit.codes; next < len(at) && at[next]-at[i] < limit.within {
+				t.Errorf("%d codes within %s: %v", limit.codes+1, limit.within, at)
+			}
+		}
+	}
+	if len(at) < 8 || len(w.sim.SMS()) != len(at) {
+		t.Errorf("codes were allowed at %v, %d were sent", at, len(w.sim.SMS()))
+	}
+	for key, value := range w.everything() {
+		if strings.Contains(key+value, "698765432") {
+			t.Errorf("%s can be read: %q", key, value)
+		}
+	}
+}
+
+// TestNewCodeCountsForThePhone: a code that is sent once more is one of the phone's, too.
+func TestNewCodeCountsForThePhone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	first, firstToken := g.debtor(w, "+33698765432")
+	second, secondToken := g.debtor(w, "+33698765432")
+	must(t, func() (flows.View, error) {
+		return g.registrations.CreateMandate(t.Context(), first, firstToken, account)
+	})
+	w.clock.Advance(time.Minute)
+	must(t, func() (flows.View, error) { return g.registrations.ResendCode(t.Context(), first, firstToken) })
+	if _, err := g.registrations.CreateMandate(t.Context(), second, secondToken, account); flows.CodeOf(err) != flows.SMSLimited {
+		t.Errorf("a moment after the new code: %v", err)
+	}
+	w.clock.Advance(time.Minute)
+	must(t, func() (flows.View, error) {
+		return g.registrations.CreateMandate(t.Context(), second, secondToken, account)
+	})
+	if sent := len(w.sim.SMS()); sent != 3 {
+		t.Errorf("%d codes were sent", sent)
+	}
+}
