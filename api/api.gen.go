@@ -797,7 +797,9 @@ type CartItem struct {
 
 // CartProblem defines model for CartProblem.
 type CartProblem struct {
-	// Code Example: age_restricted
+	// Code More may come. `settled`: the club's staff settled the cart in their own system; it can only be abandoned.
+	//
+	// Example: age_restricted
 	Code string `json:"code"`
 
 	// Message Fit to be shown to the visitor.

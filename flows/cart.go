@@ -69,7 +69,14 @@ func (f *Registrations) AddItem(ctx context.Context, id, token string, item NewI
 			return err
 		}
 		item := items[0]
-		if r.Sale == "" || f.articleArrived(ctx, r, at, offers[0].IRI) {
+		anew := r.Sale == "" || f.articleArrived(ctx, r, at, offers[0].IRI)
+		if r.Cart.settled() {
+			if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
+				return storageFailed(err)
+			}
+			return alreadySettled()
+		}
+		if anew {
 			return f.rebuild(ctx, r, at, append(r.wishes(), item))
 		}
 		if err := f.addArticle(ctx, r, at, item, offers[0]); err != nil {
@@ -159,6 +166,11 @@ func (f *Registrations) Check(ctx context.Context, id, token string) (Cart, erro
 		return Cart{}, err
 	}
 	err = f.readCart(ctx, r, at)
+	if err == nil && r.Cart.settled() {
+		if err := f.cfg.Store.AmendRegistration(ctx, r); err != nil {
+			f.cfg.Log.Warn("cart not saved that was settled elsewhere", "error", err)
+		}
+	}
 	return r.Cart, err
 }
 
@@ -241,6 +253,7 @@ func (f *Registrations) articleArrived(ctx context.Context, r *Registration, at 
 	if err != nil {
 		return false
 	}
+	r.heed(sale.State, r.SaleState)
 	held := 0
 	for _, article := range sale.Articles {
 		if article.Offer == offer && article.Parent == "" {
@@ -284,6 +297,7 @@ func (r *Registration) seeCart(at Club, sale club.Sale, check club.SaleCheck) {
 	if r.Cart.Currency == "" {
 		r.Cart.Currency = at.Currency
 	}
+	r.heed(sale.State, r.SaleState)
 }
 
 func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing bool) Cart {

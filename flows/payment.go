@@ -138,6 +138,8 @@ func (r *Registration) payable(method Method) error {
 		return &Error{Code: PersonRequired, Detail: "The buyer's details are missing."}
 	case len(r.Items) == 0:
 		return &Error{Code: CartEmpty, Detail: "There is nothing in the cart."}
+	case r.Cart.settled():
+		return alreadySettled()
 	case r.Prospect != nil && !r.Prospect.Done:
 		return &Error{Code: CartInvalid, Detail: "Your account is not in this registration yet. Please bring it in again, or give your details."}
 	case r.needsMandate():

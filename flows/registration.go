@@ -260,8 +260,12 @@ func (f *Registrations) editable(ctx context.Context, id, token string) (*Regist
 	if err != nil {
 		return nil, nil, Club{}, err
 	}
+	r.heedPayment(p)
 	switch f.phase(r, p) {
 	case Open:
+		if r.Cart.settled() {
+			return nil, nil, Club{}, alreadySettled()
+		}
 	case Paying:
 		return nil, nil, Club{}, &Error{Code: CartFrozen, Detail: "A payment is under way, so the cart cannot change."}
 	default:

@@ -95,8 +95,9 @@ func (f *Registrations) phase(r *Registration, p *Payment) RegistrationState {
 
 // closed tells whether the registration takes no payment any more.
 func (f *Registrations) closed(r *Registration, latest *Payment) bool {
+	r.heedPayment(latest)
 	phase := f.phase(r, latest)
-	return phase != Open && phase != Paying
+	return r.Cart.settled() || phase != Open && phase != Paying
 }
 
 // view adds what follows for the visitor.
@@ -134,6 +135,8 @@ func openActions(r *Registration, payable bool, now time.Time) []string {
 	switch {
 	case r.Contact == nil:
 		return actions
+	case r.Cart.settled():
+		return []string{"abandon"}
 	case r.known() || r.Prospect != nil && r.Prospect.Done:
 		actions = []string{"abandon"} // the details are the club's
 	case r.Prospect != nil && r.Prospect.Migrated:

@@ -235,6 +235,7 @@ export default {
     checkAgain: "Check again",
     problems: {
       age_restricted: "One of these offers is not for your age. Check your date of birth, or choose another offer.",
+      settled: "This cart was settled at the club already, so there is nothing more to pay. If that was not you, please ask the club's staff.",
     },
     notHere: "This cart cannot be paid by card online. Please finish your sign-up at the club: they see your cart.",
   },

@@ -1,0 +1,28 @@
+package flows
+
+import "slices"
+
+// settledElsewhere is the problem of a cart whose sale somebody settled at the club,
+// past this journey: nobody may pay it again, nor have another one made of it.
+var settledElsewhere = CartProblem{"settled", "This cart was settled at the club already, so there is nothing more to pay. If you did not settle it, please ask the club's staff."}
+
+func alreadySettled() error { return &Error{Code: CartInvalid, Detail: settledElsewhere.Message} }
+
+// settled tells whether the sale was found settled at the club.
+func (c Cart) settled() bool { return slices.Contains(c.Problems, settledElsewhere) }
+
+// heed notes that a sale is no longer in the state of one that nothing has
+// settled. Where the club system does not tell states, nothing can be noted.
+func (r *Registration) heed(state, untouched string) {
+	if untouched != "" && state != "" && state != untouched {
+		r.Cart.Valid, r.Cart.Problems = false, []CartProblem{settledElsewhere}
+	}
+}
+
+// heedPayment notes what the look before the capture found: a payment that was
+// cancelled because its sale was settled says so before the cart is read again.
+func (r *Registration) heedPayment(p *Payment) {
+	if p != nil && p.State == Cancelled && p.Sale == r.Sale && p.Snapshot != nil && p.Snapshot.SaleState != nil {
+		r.heed(*p.Snapshot.SaleState, p.SaleState)
+	}
+}

@@ -1,0 +1,111 @@
+package flows_test
+
+import (
+	"slices"
+	"testing"
+
+	"frontdesk/flows"
+)
+
+// expectSettledCart holds a registration to one that can only be abandoned.
+func (w *world) expectSettledCart(view flows.View) {
+	w.Helper()
+	if view.Phase != flows.Open || view.Cart.Valid || len(view.Cart.Problems) != 1 || view.Cart.Problems[0].Code != "settled" {
+		w.Errorf("it is %s, with the cart %+v", view.Phase, view.Cart)
+	}
+	if !slices.Equal(view.Actions, []string{"abandon"}) || len(view.Methods) != 0 {
+		w.Errorf("offered: %v by %v", view.Actions, view.Methods)
+	}
+	if view.Payment != nil && view.Payment.View().Retry != "never" {
+		w.Errorf("the payment is %+v", view.Payment.View())
+	}
+}
+
+// TestSettledAtTheClub: staff takes the money in the club system's own screen while
+// the buyer is at the processor. The buyer is neither charged nor asked again.
+func TestSettledAtTheClub(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.started(g)
+	get := func() flows.View {
+		return must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), p.Registration, holderToken) })
+	}
+	w.payAtDesk(p)
+	w.confirm(p, goodCard)
+	if p = w.advance(g, p); p.State != flows.Cancelled || w.held(p).Captured != 0 {
+		t.Fatalf("the payment is %s (%s)", p.State, p.Reason)
+	}
+	w.expectSettledCart(get())
+	ctx, id := t.Context(), p.Registration
+	for _, method := range []flows.Method{flows.ByCard, flows.Later} {
+		if _, err := g.registrations.Pay(ctx, id, holderToken, flows.StartPayment{Method: method, DueDate: "2030-01-31"}); flows.CodeOf(err) != flows.CartInvalid {
+			t.Errorf("paid by %s: %v", method, err)
+		}
+	}
+	for name, change := range map[string]func() (flows.View, error){
+		"an item": func() (flows.View, error) { return g.registrations.AddItem(ctx, id, holderToken, badge) },
+		"clear":   func() (flows.View, error) { return g.registrations.ClearItems(ctx, id, holderToken) },
+		"person":  func() (flows.View, error) { return g.registrations.PutPerson(ctx, id, holderToken, flows.Person{}) },
+	} {
+		if _, err := change(); flows.CodeOf(err) != flows.CartInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	w.expectSettledCart(get())
+	if view, err := g.registrations.Abandon(ctx, id, holderToken); err != nil || view.Phase != flows.Abandoned {
+		t.Errorf("abandoned: %s, %v", view.Phase, err)
+	}
+	if lines := w.lines(p); len(lines) != 1 {
+		t.Errorf("the ledger holds %+v", lines)
+	}
+}
+
+// TestSettledBeforeThePayment: whatever reads the sale first finds it settled, and
+// nothing is begun.
+func TestSettledBeforeThePayment(t *testing.T) {
+	t.Parallel()
+	for name, read := range map[string]func(*world, *gateway, *flows.Registration) error{
+		"pay": func(w *world, g *gateway, r *flows.Registration) error {
+			_, err := g.pay(w.Context(), r.ID)
+			return err
+		},
+		"add": func(w *world, g *gateway, r *flows.Registration) error { _, err := w.addItem(g, r, badge); return err },
+		"check": func(w *world, g *gateway, r *flows.Registration) error {
+			cart, err := g.registrations.Check(w.Context(), r.ID, holderToken)
+			if err == nil && !cart.Valid {
+				return &flows.Error{Code: flows.CartInvalid}
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			r := w.registered(g)
+			w.payAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
+			if err := read(w, g, r); flows.CodeOf(err) != flows.CartInvalid {
+				t.Errorf("it ended with %v", err)
+			}
+			w.expectSettledCart(must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) }))
+		})
+	}
+}
+
+// TestSettledUnseen: a club system that does not tell the states of sales settles
+// nothing by its silence.
+func TestSettledUnseen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.mute = true
+	g := w.gateway()
+	r := w.registered(g)
+	cart := must(t, func() (flows.Cart, error) { return g.registrations.Check(t.Context(), r.ID, holderToken) })
+	if !cart.Valid || len(cart.Problems) != 0 {
+		t.Errorf("the cart is %+v", cart)
+	}
+	if p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) }); p.State != flows.Intent {
+		t.Errorf("the payment is %s", p.State)
+	}
+}
