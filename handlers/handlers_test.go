@@ -1,6 +1,10 @@
 package handlers_test
 
 import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -305,6 +309,49 @@ func TestRoutesAreTheContracts(t *testing.T) {
 				t.Errorf("%s %s: listed %t, routed %t", method, path, listed, routed)
 			}
 		}
+	}
+}
+
+// TestBrokenBodies: a body that does not arrive is its sender's doing, and the log
+// names nobody's address for it.
+func TestBrokenBodies(t *testing.T) {
+	t.Parallel()
+	gateway := frontdesktest.NewMock(t)
+	const head = "POST /v1/registrations HTTP/1.1\r\nHost: club.example\r\nContent-Type: application/json\r\nIdempotency-Key: k\r\n"
+	var group sync.WaitGroup
+	for name, text := range map[string]string{
+		"breaks off":  head + "Content-Length: 100\r\n\r\n{",
+		"bad chunk":   head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
+		"comes never": head + "Content-Length: 100\r\n\r\n{",
+	} {
+		group.Go(func() {
+			connection, err := net.Dial("tcp", strings.TrimPrefix(gateway.URL, "http://"))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer connection.Close()
+			if _, err := io.WriteString(connection, text); err != nil {
+				t.Error(err)
+			}
+			if name == "breaks off" {
+				connection.(*net.TCPConn).CloseWrite()
+			}
+			answer, err := http.ReadResponse(bufio.NewReader(connection), nil)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				return
+			}
+			defer answer.Body.Close()
+			var problem api.Problem
+			if err := json.NewDecoder(answer.Body).Decode(&problem); err != nil || answer.StatusCode != http.StatusBadRequest || problem.Code != api.MalformedRequest {
+				t.Errorf("%s: status %d, %+v, %v", name, answer.StatusCode, problem, err)
+			}
+		})
+	}
+	group.Wait()
+	if log := gateway.Log(); strings.Contains(log, "request failed") || strings.Contains(log, "->") {
+		t.Errorf("the log says\n%s", log)
 	}
 }
 

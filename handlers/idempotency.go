@@ -37,7 +37,7 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		defer cancel()
 		c.SetRequest(c.Request().WithContext(ctx))
 
-		body, err := io.ReadAll(c.Request().Body)
+		body, err := readAll(c.Request().Body)
 		if err != nil {
 			return err
 		}

@@ -121,13 +121,24 @@ func invalid(problems []flows.FieldProblem) error {
 	return failure
 }
 
+// readAll reads a body. One that breaks off, or takes longer than the server waits,
+// is its sender's doing; the network's words for it name addresses, and are left out.
+func readAll(from io.Reader) ([]byte, error) {
+	body, err := io.ReadAll(from)
+	var tooLarge *echo.HTTPError
+	if err == nil || errors.As(err, &tooLarge) {
+		return body, err
+	}
+	return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body did not arrive as a whole, or not in time."}
+}
+
 // readBody reads a body that has to be JSON, and leaves it to be read again.
 func readBody(c echo.Context, op operation) ([]byte, error) {
 	r := c.Request()
 	if op.Operation.RequestBody == nil {
 		return nil, nil
 	}
-	body, err := io.ReadAll(r.Body)
+	body, err := readAll(r.Body)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"errors"
-	"io"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -15,7 +14,7 @@ import (
 // look at the payment is queued; an event of a payment that is not ours is
 // taken and forgotten, so that the processor does not send it again.
 func (s *Server) receiveCardWebhook(c echo.Context) error {
-	body, err := io.ReadAll(c.Request().Body)
+	body, err := readAll(c.Request().Body)
 	if err != nil {
 		return err
 	}
