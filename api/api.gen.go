@@ -1596,7 +1596,7 @@ type StartFreePayment struct {
 
 // StartLaterPayment defines model for StartLaterPayment.
 type StartLaterPayment struct {
-	// DueDate Today or later, within a year: the amount is overdue after it.
+	// DueDate Today or later, within five years: the amount is overdue after it.
 	DueDate string        `json:"dueDate" validate:"duedate"`
 	Method  PaymentMethod `json:"method"`
 }

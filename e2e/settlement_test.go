@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/clubsim"
@@ -71,6 +73,35 @@ func TestWaysToSettle(t *testing.T) {
 					t.Errorf("the audit finds %+v", s.outside.Sim.Audit())
 				}
 			})
+		}
+	}
+}
+
+// TestPaymentExamples: what openapi.yaml shows can be pasted.
+func TestPaymentExamples(t *testing.T) {
+	t.Parallel()
+	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := document.Paths.Value("/v1/registrations/{id}/payment").Post.RequestBody.Value.Content.Get("application/json").Examples
+	if len(examples) < 6 {
+		t.Errorf("there are %d examples", len(examples))
+	}
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+	for name, example := range examples {
+		offer := "201" // it costs what the examples' cards and cheques add up to
+		if name == "free" {
+			offer = freeTrial
+		}
+		var registration api.Registration
+		c.Do("POST", "/v1/registrations", api.StartRegistration{
+			ClubId: c.Club(), Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: offer, StartDate: &tomorrow}},
+		}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+		c.Token = *registration.Token
+		if answer := c.Settle(registration.Id, example.Value.Value, frontdesktest.StaffKey()); answer.Status != http.StatusCreated {
+			t.Errorf("%s: status %d: %s", name, answer.Status, answer.Body)
 		}
 	}
 }

@@ -309,8 +309,8 @@ func newValidator(now func() time.Time) *validator.Validate {
 const (
 	// lastToday: it is today until then, at the last place on Earth. The club's own clock is not known here.
 	lastToday = 12 * time.Hour
-	// latestDue in years; the club system takes any date, and a later one is a slip of the keyboard.
-	latestDue = 1
+	// latestDue in years, as far ahead as a pass can begin; the club system takes any date, and a later one is a slip of the keyboard.
+	latestDue = 5
 )
 
 // e164 is an international number (ITU-T E.164), with the plus sign that tells it
@@ -367,7 +367,7 @@ func tagMessage(tag string) string {
 	case "e164":
 		return "has to be an international number such as +33612345678"
 	case "duedate":
-		return "has to be a date of the form 2030-01-31, today or within a year"
+		return "has to be a date of the form 2030-01-31, today or within five years"
 	case "required_if":
 		return "is required with this mean"
 	case "excluded_unless":
