@@ -355,6 +355,17 @@ func TestBrokenBodies(t *testing.T) {
 	}
 }
 
+// TestHeadOfHealth: load balancers ask with HEAD.
+func TestHeadOfHealth(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	for path, want := range map[string]int{"/healthz": http.StatusOK, "/readyz": http.StatusOK, "/v1/clubs": http.StatusMethodNotAllowed} {
+		if response := c.Do("HEAD", path, nil); response.Status != want || len(response.Body) != 0 {
+			t.Errorf("%s: status %d, %q", path, response.Status, response.Body)
+		}
+	}
+}
+
 func TestPages(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
