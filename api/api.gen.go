@@ -918,8 +918,8 @@ type Debit struct {
 	// Day Day of the month.
 	Day *int `json:"day,omitempty"`
 
-	// From No debit before this date; the first one is the first such day from here, and from the start date, on.
-	From *string `json:"from,omitempty" validate:"omitempty,datetime=2006-01-02"`
+	// From No debit before this date, which is from today on and at most five years ahead; the first one is the first such day from here, and from the start date, on.
+	From *string `json:"from,omitempty" validate:"omitempty,startdate"`
 
 	// WeekDay Day of the week, 1 is Monday.
 	WeekDay *int `json:"weekDay,omitempty"`
@@ -1034,9 +1034,11 @@ type Money struct {
 // NewItem defines model for NewItem.
 type NewItem struct {
 	// Debit When the direct debits fall: on a day of the month or of the week, not both. Left out, the club chooses.
-	Debit     *Debit  `json:"debit,omitempty"`
-	OfferId   Id      `json:"offerId"`
-	StartDate *string `json:"startDate,omitempty" validate:"omitempty,datetime=2006-01-02"`
+	Debit   *Debit `json:"debit,omitempty"`
+	OfferId Id     `json:"offerId"`
+
+	// StartDate From today on, and at most five years ahead.
+	StartDate *string `json:"startDate,omitempty" validate:"omitempty,startdate"`
 }
 
 // NewMandate defines model for NewMandate.

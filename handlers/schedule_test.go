@@ -1,7 +1,9 @@
 package handlers_test
 
 import (
+	"net/http"
 	"testing"
+	"time"
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
@@ -48,6 +50,39 @@ func TestBadScheduleQueries(t *testing.T) {
 				t.Errorf("points at %q, want %q", got, test.pointers)
 			}
 		})
+	}
+}
+
+// TestDatesOfPurchase: a day that a schedule does not start on is no day to
+// start or to be debited either, and is told in the same words.
+func TestDatesOfPurchase(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	at := "/v1/clubs/" + c.Club()
+	post := func(path, body string) *frontdesktest.Response {
+		return c.Do("POST", path, body, frontdesktest.Key(""))
+	}
+	var begun api.Registration
+	post("/v1/registrations", `{"clubId":"`+c.Club()+`","person":`+person+`}`).Into(http.StatusCreated, &begun)
+	c.Token = *begun.Token
+	far := time.Now().UTC().AddDate(5, 0, 1).Format(time.DateOnly)
+	for _, day := range []string{"2020-01-01", "1900-01-01", far, "9999-12-31", "2027-02-30", "2027-02-29"} {
+		words := value(c.Do("GET", at+"/offers/901/schedule?startDate="+day, nil).Problem(api.InvalidRequest).Errors)[0].Message
+		for pointer, response := range map[string]*frontdesktest.Response{
+			"/items/1/startDate":  post("/v1/registrations", `{"clubId":"`+c.Club()+`","person":`+person+`,"items":[{"offerId":"101","startDate":"2030-01-15"},{"offerId":"101","startDate":"`+day+`"}]}`),
+			"/items/0/debit/from": post("/v1/registrations", `{"clubId":"`+c.Club()+`","person":`+person+`,"items":[{"offerId":"901","startDate":"2030-01-15","debit":{"from":"`+day+`"}}]}`),
+			"/startDate":          post("/v1/registrations/"+begun.Id+"/items", `{"offerId":"101","startDate":"`+day+`"}`),
+			"/debit/from":         post("/v1/registrations/"+begun.Id+"/items", `{"offerId":"901","startDate":"2030-01-15","debit":{"day":10,"from":"`+day+`"}}`),
+		} {
+			problem := response.Problem(api.InvalidRequest)
+			if told := value(problem.Errors); len(told) != 1 || told[0].Pointer != pointer || told[0].Message != words {
+				t.Errorf("%s is told at %s as %+v, want %q", day, pointer, told, words)
+			}
+		}
+	}
+	last := time.Now().UTC().AddDate(5, 0, 0).Format(time.DateOnly)
+	for _, day := range []string{time.Now().UTC().Format(time.DateOnly), last} {
+		post("/v1/registrations/"+begun.Id+"/items", `{"offerId":"901","startDate":"`+day+`","debit":{"from":"`+day+`"}}`).Into(http.StatusCreated, nil)
 	}
 }
 

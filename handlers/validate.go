@@ -298,6 +298,9 @@ func newValidator(now func() time.Time) *validator.Validate {
 		born, err := time.Parse(time.DateOnly, f.Field().String())
 		return err == nil && born.Before(now()) && born.After(now().AddDate(-oldestAge, 0, 0))
 	})
+	register("startdate", func(f validator.FieldLevel) bool {
+		return flows.StartDateProblem(f.Field().String(), now()) == ""
+	})
 	register("duedate", func(f validator.FieldLevel) bool {
 		day, err := time.Parse(time.DateOnly, f.Field().String())
 		today := now().UTC().Add(-lastToday).Truncate(24 * time.Hour)
@@ -340,7 +343,11 @@ func (s *Server) againstTags(op operation, body []byte) []flows.FieldProblem {
 	for _, failure := range failures {
 		_, path, _ := strings.Cut(failure.Namespace(), ".")
 		pointer := "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(path)
-		problems = append(problems, flows.FieldProblem{Pointer: pointer, Message: tagMessage(failure.Tag())})
+		message := tagMessage(failure.Tag())
+		if failure.Tag() == "startdate" {
+			message = flows.StartDateProblem(fmt.Sprint(failure.Value()), s.cfg.Now())
+		}
+		problems = append(problems, flows.FieldProblem{Pointer: pointer, Message: message})
 	}
 	return problems
 }
