@@ -1,6 +1,9 @@
 package flows
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // settledElsewhere is the problem of a cart whose sale somebody settled at the club,
 // past this journey: nobody may pay it again, nor have another one made of it.
@@ -25,4 +28,24 @@ func (r *Registration) heedPayment(p *Payment) {
 	if p != nil && p.State == Cancelled && p.Sale == r.Sale && p.Snapshot != nil && p.Snapshot.SaleState != nil {
 		r.heed(*p.Snapshot.SaleState, p.SaleState)
 	}
+}
+
+// paidElsewhere answers whoever asks for the payment of a sale that turns out to be
+// settled: with the payment of ours that did it, where Redis had lost it; else it
+// is stored that somebody else did.
+func (f *Registrations) paidElsewhere(ctx context.Context, r *Registration) (*Payment, error) {
+	if err := f.cfg.Payments.Recall(ctx); err != nil {
+		return nil, err
+	}
+	_, p, err := f.cfg.Store.Registration(ctx, r.ID)
+	if err != nil {
+		return nil, storageFailed(err)
+	}
+	if p.Live() {
+		return p, nil
+	}
+	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
+		return nil, storageFailed(err)
+	}
+	return nil, alreadySettled()
 }

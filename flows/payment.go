@@ -78,7 +78,12 @@ func (f *Registrations) begin(ctx context.Context, r *Registration, last *Paymen
 	if err != nil {
 		return nil, err
 	}
-	if err := f.readAgain(ctx, r, at, in.Method); err != nil {
+	known := r.Cart.settled()
+	err = f.readAgain(ctx, r, at, in.Method)
+	if r.Cart.settled() && !known {
+		return f.paidElsewhere(ctx, r)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := r.payable(in.Method); err != nil {
@@ -118,6 +123,9 @@ func (f *Registrations) readAgain(ctx context.Context, r *Registration, at Club,
 	seen := r.Cart
 	if err := f.readCart(ctx, r, at); err != nil {
 		return err
+	}
+	if r.Cart.settled() && !seen.settled() {
+		return alreadySettled()
 	}
 	if seen.Total == r.Cart.Total && seen.Valid == r.Cart.Valid && sameCart(seen.agreed(), r.Cart.agreed()) {
 		return nil
