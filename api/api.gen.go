@@ -1685,7 +1685,7 @@ type ListProductsParams struct {
 	// Type One category only.
 	Type *ProductType `form:"type,omitempty" json:"type,omitempty"`
 
-	// Date The day of the purchase; today when left out.
+	// Date The day of the purchase, from today on and at most five years ahead; today when left out.
 	Date *string `form:"date,omitempty" json:"date,omitempty"`
 
 	// Cursor The `next` of the page before.

@@ -54,7 +54,7 @@ func TestBadScheduleQueries(t *testing.T) {
 }
 
 // TestDatesOfPurchase: a day that a schedule does not start on is no day to
-// start or to be debited either, and is told in the same words.
+// start or to be debited either, nor one to buy on, and is told in the same words.
 func TestDatesOfPurchase(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -73,6 +73,7 @@ func TestDatesOfPurchase(t *testing.T) {
 			"/items/0/debit/from": post("/v1/registrations", `{"clubId":"`+c.Club()+`","person":`+person+`,"items":[{"offerId":"901","startDate":"2030-01-15","debit":{"from":"`+day+`"}}]}`),
 			"/startDate":          post("/v1/registrations/"+begun.Id+"/items", `{"offerId":"101","startDate":"`+day+`"}`),
 			"/debit/from":         post("/v1/registrations/"+begun.Id+"/items", `{"offerId":"901","startDate":"2030-01-15","debit":{"day":10,"from":"`+day+`"}}`),
+			"query/date":          c.Do("GET", at+"/products?date="+day, nil),
 		} {
 			problem := response.Problem(api.InvalidRequest)
 			if told := value(problem.Errors); len(told) != 1 || told[0].Pointer != pointer || told[0].Message != words {
@@ -82,6 +83,7 @@ func TestDatesOfPurchase(t *testing.T) {
 	}
 	last := time.Now().UTC().AddDate(5, 0, 0).Format(time.DateOnly)
 	for _, day := range []string{time.Now().UTC().Format(time.DateOnly), last} {
+		c.Do("GET", at+"/products?date="+day, nil).Into(http.StatusOK, nil)
 		post("/v1/registrations/"+begun.Id+"/items", `{"offerId":"901","startDate":"`+day+`","debit":{"from":"`+day+`"}}`).Into(http.StatusCreated, nil)
 	}
 }

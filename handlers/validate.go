@@ -93,8 +93,10 @@ func (s *Server) validate(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		problems = append(problems, s.againstTags(op, body)...)
+		problems = append(problems, s.againstDay(c, op, "date")...)
 		if len(problems) > 0 {
-			return invalid(append(problems, s.againstStart(c, op)...))
+			// A start date is told by the journey, once it knows the club; these problems keep the request from it.
+			return invalid(append(problems, s.againstDay(c, op, "startDate")...))
 		}
 		return next(c)
 	}
@@ -343,7 +345,7 @@ func (s *Server) againstTags(op operation, body []byte) []flows.FieldProblem {
 	for _, failure := range failures {
 		_, path, _ := strings.Cut(failure.Namespace(), ".")
 		pointer := "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(path)
-		message := tagMessage(failure.Tag())
+		message := tagMessage(failure.Tag()) // of a tag that stands for one rule; a start date has several
 		if failure.Tag() == "startdate" {
 			message = flows.StartDateProblem(fmt.Sprint(failure.Value()), s.cfg.Now())
 		}
@@ -352,15 +354,14 @@ func (s *Server) againstTags(op operation, body []byte) []flows.FieldProblem {
 	return problems
 }
 
-// againstStart tells what is wrong with a start date among other problems, which
-// keep the request from the journey that would tell it.
-func (s *Server) againstStart(c echo.Context, op operation) []flows.FieldProblem {
-	start := c.QueryParam("startDate")
-	if start == "" || op.Operation.Parameters.GetByInAndName("query", "startDate") == nil {
+// againstDay tells what is wrong with a parameter that is a day to start or to buy on.
+func (s *Server) againstDay(c echo.Context, op operation, name string) []flows.FieldProblem {
+	day := c.QueryParam(name)
+	if day == "" || op.Operation.Parameters.GetByInAndName("query", name) == nil {
 		return nil
 	}
-	if problem := flows.StartDateProblem(start, s.cfg.Now()); problem != "" {
-		return []flows.FieldProblem{{Pointer: "query/startDate", Message: problem}}
+	if problem := flows.StartDateProblem(day, s.cfg.Now()); problem != "" {
+		return []flows.FieldProblem{{Pointer: "query/" + name, Message: problem}}
 	}
 	return nil
 }
