@@ -73,6 +73,11 @@ type account struct {
 
 func (a account) lost() bool { return a.known == nil }
 
+// surplus tells whether Redis knows the payment as one beside the one that counts.
+func (a account) surplus() bool {
+	return a.known != nil && a.known.ID != NewPaymentID(a.known.Registration, a.known.Generation)
+}
+
 // agrees tells whether Redis and the processor say the same, so that what follows
 // from the one may be done to the other.
 func (a account) agrees() bool {
@@ -195,7 +200,7 @@ func (m *Payments) registrationOf(ctx context.Context, group []account) (r *Regi
 	}
 	for _, a := range group {
 		switch {
-		case a.lost() || a.known.Generation >= surplusFrom:
+		case a.lost() || a.surplus():
 		case r == nil && a.known.State.Final() && m.cfg.Now().Sub(a.known.UpdatedAt) > KeepRegistration:
 		case r != nil && r.Generation >= a.known.Generation:
 		case behind == nil || behind.Generation < a.known.Generation:
@@ -253,7 +258,7 @@ func (m *Payments) restore(ctx context.Context, group []account) error {
 	case behind != nil:
 		// Redis fell back between the two, or while somebody rebuilt.
 		return m.catchUp(ctx, r, behind)
-	case len(group) == 1 && !group[0].lost():
+	case len(group) == 1 && !group[0].lost() && (latest != nil || !group[0].surplus()):
 		return nil
 	}
 	// Others rebuild at the same time: what is missing now is not what the
@@ -263,6 +268,9 @@ func (m *Payments) restore(ctx context.Context, group []account) error {
 	}
 	slices.SortFunc(group, byWeight)
 	for i, a := range group {
+		if a.surplus() && latest == nil {
+			a.known = nil // beside what Redis has lost since: then this one counts
+		}
 		newest := r == nil || a.proven.Generation > r.Generation || a.proven.Generation == r.Generation && latest == nil
 		if !a.lost() || !newest {
 			continue
