@@ -114,12 +114,16 @@ func (b *Browser) See(selector string) {
 	}
 }
 
-// Click waits for an element that stands still, and clicks it.
+// Click waits for an element that stands still, and clicks it. The click is the
+// element's own, since one at coordinates misses what a page that is slow to
+// scroll has not brought there yet.
 func (b *Browser) Click(selector string) {
 	b.t.Helper()
 	b.See(selector)
 	b.settle(selector)
-	b.do(chromedp.Click(chromedp.CSS(selector)))
+	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](`(() => { const e = document.querySelector(`+quote(selector)+`); e.focus(); e.click(); return true })()`)); err != nil {
+		b.t.Fatalf("%s cannot be clicked: %v", selector, err)
+	}
 }
 
 // settle waits until an element has stayed where it is for a moment: what loads
