@@ -2,6 +2,8 @@ module frontdesk
 
 go 1.26.0
 
+ignore ./e2e/web/node_modules
+
 require (
 	github.com/MicahParks/keyfunc/v3 v3.9.0
 	github.com/Shopify/toxiproxy/v2 v2.5.0
