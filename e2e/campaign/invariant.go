@@ -18,6 +18,7 @@ const (
 	SettledAnotherWay   = "a card was charged for a sale that was settled in another way"
 	RetryWhileCharged   = "the buyer was told to try again while money was taken"
 	VersionShrank       = "a version did not grow"
+	NeverRests          = "the journey comes to no rest"
 	PersonalDataInPlain = "personal data stands somewhere in plain"
 )
 

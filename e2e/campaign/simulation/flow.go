@@ -29,6 +29,7 @@ type flow struct {
 
 	agenda  agenda
 	orders  int
+	events  int // how many have happened
 	tasks   map[*task]bool
 	running atomic.Pointer[task]
 	handoff chan struct{}
@@ -253,6 +254,9 @@ func (f *flow) judge() (result, error) {
 	}
 	f.tracef("ended as %s; booked %v, the processor holds %+v", out.state, e.Booked, e.Held)
 	out.violations, out.trace = e.Violated(), f.trace
+	if f.restless() {
+		out.violations = append(out.violations, campaign.Violation{Invariant: campaign.NeverRests, Detail: fmt.Sprintf("%d events", f.events), Flow: f.registration})
+	}
 	for place, text := range map[string]string{"Redis": f.redis.Dump(), "the log": strings.Join(f.trace, "\n")} {
 		if found := f.person.In(text); found != nil {
 			out.violations = append(out.violations, campaign.LeakedTo(place, f.registration, found))
