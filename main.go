@@ -1,14 +1,12 @@
 // Frontdesk is the back end of a fitness club's signup website and app; see
-// README.md. This file reads flags and environment into one Config, puts the
-// parts together and runs them. It is the only place that reads the
+// README.md. This file reads flags and environment into one Config (config.go),
+// puts the parts together and runs them. It is the only place that reads the
 // environment and the clock.
 package main
 
 import (
 	"context"
 	"embed"
-	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -42,46 +40,6 @@ var contract []byte
 
 //go:embed web-example
 var site embed.FS
-
-// Config is everything that can be configured of the gateway. An empty value
-// means the default that the README's table names for the mode.
-type Config struct {
-	Mode             string   `help:"mock: everything in this process, nothing real. test: the outside world in another process (frontdesk sim). live: the real club system, processor and Redis." enum:"mock,test,live" default:"mock" env:"FRONTDESK_MODE"`
-	Addr             string   `help:"Where the gateway listens." default:":8080" env:"FRONTDESK_ADDR"`
-	OpsAddr          string   `help:"Where operators reach the gateway: a loopback address and port; off for none." default:"127.0.0.1:9090" env:"FRONTDESK_OPS_ADDR"`
-	PublicURL        string   `help:"Where browsers reach the gateway. Default: http://localhost and the port." env:"FRONTDESK_PUBLIC_URL"`
-	RedisURL         string   `help:"redis://, redis+sentinel:// or redis+cluster:// address, rediss for TLS. Mock mode embeds its own." env:"FRONTDESK_REDIS_URL"`
-	ClubURL          string   `help:"Base address of the club system." env:"FRONTDESK_CLUB_URL"`
-	ClubToken        string   `help:"Client token: the organisation at the club system." env:"FRONTDESK_CLUB_TOKEN"`
-	ClubClientID     string   `help:"OAuth client id at the club system." env:"FRONTDESK_CLUB_CLIENT_ID"`
-	ClubClientSecret string   `help:"OAuth client secret." env:"FRONTDESK_CLUB_CLIENT_SECRET"`
-	ClubGatewayKey   string   `help:"Key of the club system's API gateway." env:"FRONTDESK_CLUB_GATEWAY_KEY"`
-	ClubKeyHeader    string   `help:"Header that carries the gateway key." default:"x-gateway-api-key" env:"FRONTDESK_CLUB_KEY_HEADER"`
-	ClubTokenPath    string   `help:"Where tokens are fetched, below the base address." default:"/oauth/v2/token" env:"FRONTDESK_CLUB_TOKEN_PATH"`
-	ClubPathPrefix   string   `help:"What stands between the base address and the client token, such as /api." env:"FRONTDESK_CLUB_PATH_PREFIX"`
-	CardProcessor    string   `help:"Card processor." enum:"sandbox,stripe" default:"sandbox" env:"FRONTDESK_CARD_PROCESSOR"`
-	SandboxURL       string   `help:"Address of the sandbox processor." env:"FRONTDESK_SANDBOX_URL"`
-	StripeSecretKey  string   `help:"Stripe: secret or restricted key." env:"FRONTDESK_STRIPE_SECRET_KEY"`
-	StripePublicKey  string   `help:"Stripe: publishable key, for the buyer's browser." name:"stripe-publishable-key" env:"FRONTDESK_STRIPE_PUBLISHABLE_KEY"`
-	StripeHookSecret string   `help:"Stripe: signing secret of the webhook endpoint." name:"stripe-webhook-secret" env:"FRONTDESK_STRIPE_WEBHOOK_SECRET"`
-	StripeURL        string   `help:"Stripe: another address of its API, for tests." env:"FRONTDESK_STRIPE_URL"`
-	SealKeys         []string `help:"Keys that seal what Redis keeps: base64 of at least 32 bytes each, the current one first." env:"FRONTDESK_SEAL_KEYS"`
-	StaffKeys        []string `help:"Keys by which a kiosk or the desk proves to be staff, at least 16 characters each." env:"FRONTDESK_STAFF_KEYS"`
-	IdentityJWKSURL  string   `help:"Where the club's own login publishes the keys of its tokens (JWKS)." name:"identity-jwks-url" env:"FRONTDESK_IDENTITY_JWKS_URL"`
-	IdentitySecret   string   `help:"What the club's own login signs its tokens with instead: at least 32 bytes (HS256)." env:"FRONTDESK_IDENTITY_SECRET"`
-	IdentityAudience string   `help:"What the aud of the login's tokens has to name; not asked for when empty." env:"FRONTDESK_IDENTITY_AUDIENCE"`
-	IdentityIssuer   string   `help:"What the iss of the login's tokens has to be; not asked for when empty." env:"FRONTDESK_IDENTITY_ISSUER"`
-	AllowedOrigins   []string `help:"Other origins of front ends; * stands for any page on this machine (not in live mode)." env:"FRONTDESK_ALLOWED_ORIGINS"`
-}
-
-// demoSealKey seals nothing of value; live mode refuses it.
-const demoSealKey = "ZnJvbnRkZXNrLWRlbW8tc2VhbC1rZXktMDEyMzQ1Njc="
-
-// demoStaffKey lets front-end developers be staff; live mode refuses it.
-const demoStaffKey = "demo-staff-key-1"
-
-// leastStaffKey is what nobody can try out, in characters.
-const leastStaffKey = 16
 
 type commands struct {
 	Serve    serveCommand    `cmd:"" default:"withargs" help:"Run the gateway (the default)."`
@@ -194,102 +152,6 @@ func (l redisLog) Printf(_ context.Context, format string, args ...any) {
 	l.Warn("redis client", "says", fmt.Sprintf(format, args...))
 }
 
-// check lists everything that is missing or unsafe for the mode, at once.
-func (cfg Config) check() error {
-	var problems []error
-	need := func(value, name, what string) {
-		if value == "" {
-			problems = append(problems, fmt.Errorf("%s is missing: %s", name, what))
-		}
-	}
-	if cfg.Mode != "mock" {
-		need(cfg.RedisURL, "FRONTDESK_REDIS_URL", "the Redis that the gateways share, such as redis://127.0.0.1:6379")
-		need(cfg.ClubURL, "FRONTDESK_CLUB_URL", "the club system, or the simulator's http://127.0.0.1:8081/sim")
-	}
-	if cfg.Mode == "mock" && cfg.CardProcessor != "sandbox" {
-		problems = append(problems, errors.New("FRONTDESK_CARD_PROCESSOR: mock mode has the sandbox alone; use FRONTDESK_MODE=test"))
-	}
-	if cfg.CardProcessor == "stripe" {
-		need(cfg.StripeSecretKey, "FRONTDESK_STRIPE_SECRET_KEY", "a secret or restricted key of the account")
-		need(cfg.StripePublicKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY", "the publishable key that goes with it")
-		need(cfg.StripeHookSecret, "FRONTDESK_STRIPE_WEBHOOK_SECRET", "the signing secret of the webhook endpoint /v1/webhooks/card")
-		if cfg.Mode == "test" && !strings.Contains(cfg.StripeSecretKey, "_test_") {
-			problems = append(problems, errors.New("FRONTDESK_STRIPE_SECRET_KEY is a live key: test mode takes no real money"))
-		}
-	}
-	if cfg.Mode == "test" && cfg.CardProcessor == "sandbox" {
-		need(cfg.SandboxURL, "FRONTDESK_SANDBOX_URL", "the sandbox processor, such as http://127.0.0.1:8081/sandbox")
-	}
-	if cfg.Mode == "live" {
-		need(cfg.PublicURL, "FRONTDESK_PUBLIC_URL", "where browsers reach the gateway, with https")
-		need(cfg.ClubToken, "FRONTDESK_CLUB_TOKEN", "the organisation's client token")
-		need(cfg.ClubClientID, "FRONTDESK_CLUB_CLIENT_ID", "the OAuth client")
-		need(cfg.ClubClientSecret, "FRONTDESK_CLUB_CLIENT_SECRET", "the OAuth client's secret")
-		need(cfg.ClubGatewayKey, "FRONTDESK_CLUB_GATEWAY_KEY", "the key of the club system's API gateway")
-		need(strings.Join(cfg.SealKeys, ""), "FRONTDESK_SEAL_KEYS", "keys of your own, such as from: openssl rand -base64 32")
-		if cfg.CardProcessor == "sandbox" {
-			problems = append(problems, errors.New("FRONTDESK_CARD_PROCESSOR=sandbox takes no real money"))
-		}
-		problems = append(problems, errors.New("live mode cannot start yet: this version does not check what a Redis that holds payments must promise"))
-	}
-	problems = append(problems, cfg.checkStaffKeys()...)
-	problems = append(problems, cfg.checkIdentity()...)
-	if _, err := keyring(cfg.SealKeys); err != nil && len(cfg.SealKeys) > 0 {
-		problems = append(problems, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err))
-	}
-	if len(problems) > 0 {
-		return fmt.Errorf("cannot start in %s mode:\n%w", cfg.Mode, errors.Join(problems...))
-	}
-	return nil
-}
-
-func (cfg Config) checkStaffKeys() (problems []error) {
-	for i, key := range cfg.StaffKeys {
-		if len(strings.TrimSpace(key)) < leastStaffKey {
-			problems = append(problems, fmt.Errorf("FRONTDESK_STAFF_KEYS: key %d has fewer than %d characters", i+1, leastStaffKey))
-		}
-		if strings.TrimSpace(key) == demoStaffKey && cfg.Mode == "live" {
-			problems = append(problems, fmt.Errorf("FRONTDESK_STAFF_KEYS: key %d is the demo key, which everybody knows", i+1))
-		}
-	}
-	return problems
-}
-
-// setDefaults fills in what mock and test mode need not be told.
-func (cfg *Config) setDefaults(listener net.Listener) {
-	port := listener.Addr().(*net.TCPAddr).Port
-	here := fmt.Sprintf("http://127.0.0.1:%d", port)
-	set := func(value *string, otherwise string) {
-		if *value == "" {
-			*value = otherwise
-		}
-	}
-	set(&cfg.PublicURL, fmt.Sprintf("http://localhost:%d", port))
-	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
-	if cfg.Mode == "mock" {
-		cfg.ClubURL, cfg.SandboxURL = here+"/sim", here+"/sandbox"
-	}
-	set(&cfg.ClubToken, clubsim.DemoClientToken)
-	set(&cfg.ClubClientID, clubsim.DemoClientID)
-	set(&cfg.ClubClientSecret, clubsim.DemoClientSecret)
-	set(&cfg.ClubGatewayKey, clubsim.DemoGatewayKey)
-	if cfg.IdentityJWKSURL == "" && cfg.IdentitySecret == "" && cfg.Mode != "live" {
-		cfg.IdentityJWKSURL = cfg.demoLogin()
-	}
-	if len(cfg.SealKeys) == 0 {
-		cfg.SealKeys = []string{demoSealKey}
-	}
-	if len(cfg.StaffKeys) == 0 && cfg.Mode != "live" {
-		cfg.StaffKeys = []string{demoStaffKey}
-	}
-	for i, key := range cfg.StaffKeys {
-		cfg.StaffKeys[i] = strings.TrimSpace(key)
-	}
-	if len(cfg.AllowedOrigins) == 0 {
-		cfg.AllowedOrigins = []string{"*"}
-	}
-}
-
 // build puts the gateway together, from the outside in.
 func (cfg Config) build(log *slog.Logger) (gateway, ops http.Handler, worker *flows.Worker, err error) {
 	keys, err := keyring(cfg.SealKeys)
@@ -366,18 +228,6 @@ func (cfg Config) processor() (cards.Processor, error) {
 		return nil, fmt.Errorf("FRONTDESK_CARD_PROCESSOR=stripe: %w", err)
 	}
 	return processor, nil
-}
-
-func keyring(encoded []string) (*flows.Keyring, error) {
-	secrets := make([][]byte, len(encoded))
-	for i, text := range encoded {
-		secret, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
-		if err != nil {
-			return nil, fmt.Errorf("key %d is not base64", i+1)
-		}
-		secrets[i] = secret
-	}
-	return flows.NewKeyring(secrets...)
 }
 
 // outsideWorld is what Frontdesk stands in front of, as doubles in this process.
