@@ -91,7 +91,7 @@ func (m *Payments) Told(ctx context.Context, event cards.Event) error {
 	case errors.Is(err, ErrNotFound) && !m.signed(event.Metadata):
 		m.cfg.Log.Warn("event of an unknown payment ignored: we did not sign it", "event", event.ID, "type", event.Type)
 		return nil
-	case err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrDamaged):
+	case err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewer):
 		return storageFailed(err)
 	}
 	if err := m.cfg.Queue.EnqueueAdvance(ctx, id); err != nil {

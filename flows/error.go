@@ -105,6 +105,8 @@ var (
 	ErrNotFound = errors.New("flows: no such record")
 	// ErrConflict: the record is no longer what the caller read.
 	ErrConflict = errors.New("flows: the record was changed by somebody else")
+	// ErrNewer: the record was written by a newer version, and is left alone.
+	ErrNewer = errors.New("flows: the record was written by a newer version")
 	// ErrDamaged: what is stored beside a sealed record contradicts it.
 	ErrDamaged = errors.New("flows: the record is damaged")
 )
@@ -118,6 +120,9 @@ func CodeOf(err error) Code {
 	return Internal
 }
 
+// upgradePause: the next request may well reach a gateway that is upgraded already.
+const upgradePause = 5 * time.Second
+
 // storageFailed translates an error of the store. A lost race and a missing
 // record mean something to the caller; all else is Redis in trouble.
 func storageFailed(err error) error {
@@ -128,6 +133,8 @@ func storageFailed(err error) error {
 		return &Error{Code: NotFound, Err: err}
 	case errors.Is(err, ErrConflict):
 		return &Error{Code: Conflict, Detail: "The registration was changed at the same moment.", Err: err}
+	case errors.Is(err, ErrNewer):
+		return &Error{Code: StorageUnavailable, Detail: "Frontdesk is being upgraded; please send this again in a moment.", RetryAfter: upgradePause, Err: err}
 	case errors.Is(err, ErrDamaged):
 		return &Error{Code: Internal, Err: err}
 	default:

@@ -57,6 +57,8 @@ func (m *Payments) Rebuild(ctx context.Context, window time.Duration) error {
 		switch err := m.restore(ctx, group); {
 		case errors.Is(err, ErrDamaged):
 			m.cfg.Log.Error("payment not rebuilt", "registration", group[0].proven.Registration, "error", err)
+		case errors.Is(err, ErrNewer):
+			m.cfg.Log.Info("registration left to gateways of a newer version", "registration", group[0].proven.Registration)
 		case err != nil:
 			return err
 		}
@@ -175,14 +177,14 @@ func (m *Payments) proven(p *Payment, held cards.Payment) (PaymentState, string)
 func (m *Payments) anyLost(ctx context.Context, groups [][]account) (bool, error) {
 	for _, group := range groups {
 		switch err := m.findKnown(ctx, group); {
-		case errors.Is(err, ErrDamaged):
+		case errors.Is(err, ErrDamaged), errors.Is(err, ErrNewer):
 			continue // told of by whoever looks at the payment
 		case err != nil:
 			return false, err
 		case slices.ContainsFunc(group, account.lost):
 			return true, nil
 		}
-		if _, _, behind, err := m.registrationOf(ctx, group); behind != nil || err != nil {
+		if _, _, behind, err := m.registrationOf(ctx, group); behind != nil || err != nil && !errors.Is(err, ErrNewer) {
 			return true, err
 		}
 	}

@@ -27,10 +27,15 @@ const (
 	Attention RegistrationState = "attention" // an operator must look; nothing more is asked of the visitor
 )
 
+// RegistrationSchema is the number of the record's layout. A record with a higher
+// one is ErrNewer: what this version does not know of it would be lost by writing.
+const RegistrationSchema = 1
+
 // Registration is the record of one person's journey.
 type Registration struct {
 	ID          string            `json:"id"`
-	Version     int64             `json:"-"` // counted by the store
+	Schema      int               `json:"schema,omitempty"` // of the Frontdesk that wrote it last; set by the store, 0 for the first layout
+	Version     int64             `json:"-"`                // counted by the store
 	State       RegistrationState `json:"state"`
 	ClientToken string            `json:"clientToken"`
 	TokenHash   string            `json:"tokenHash"`         // SHA-256 of the holder's token, hex; empty where Redis lost it, then the token's signature counts

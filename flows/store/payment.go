@@ -86,7 +86,7 @@ func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flow
 		return err
 	}
 	rKey, pKey := registrationKey(r.ID), paymentKey(p.ID)
-	rBody, err := s.seal(rKey, r)
+	rBody, err := s.sealRegistration(r)
 	if err != nil {
 		return err
 	}

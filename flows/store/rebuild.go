@@ -49,7 +49,7 @@ func (s *Store) Rebuild(ctx context.Context, r *flows.Registration, p *flows.Pay
 	var expected int64
 	if r != nil {
 		var err error
-		if rBody, err = s.seal(rKey, r); err != nil {
+		if rBody, err = s.sealRegistration(r); err != nil {
 			return err
 		}
 		expected = r.Version

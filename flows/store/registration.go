@@ -61,7 +61,7 @@ func (s *Store) AmendRegistration(ctx context.Context, r *flows.Registration) er
 
 func (s *Store) replace(ctx context.Context, r *flows.Registration, keep time.Duration) error {
 	key := registrationKey(r.ID)
-	body, err := s.seal(key, r)
+	body, err := s.sealRegistration(r)
 	if err != nil {
 		return err
 	}

@@ -68,16 +68,46 @@ func (s *Store) seal(key string, record any) ([]byte, error) {
 	return s.keys.Seal(key, text), nil
 }
 
-// open reverses seal. What cannot be opened or read is an error, never an empty record.
+// open reverses seal. What cannot be opened or read is an error, never an empty
+// record; ErrNewer for one whose layout this version does not know.
 func (s *Store) open(key string, sealed string, record any) error {
 	text, err := s.keys.Open(key, []byte(sealed))
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)
 	}
-	if err := json.Unmarshal(text, record); err != nil {
+	_, registration := record.(*flows.Registration)
+	unread := json.Unmarshal(text, record)
+	switch newer := isNewer(text, record); {
+	case newer && (registration || unread != nil):
+		return fmt.Errorf("%w: %s", flows.ErrNewer, key)
+	case unread != nil:
 		return fmt.Errorf("%s: the record is not readable", key)
 	}
 	return nil
+}
+
+// isNewer tells whether a newer version wrote a record. A payment may still be
+// looked at then, where its fields can be read; nobody moves it.
+func isNewer(text []byte, record any) bool {
+	var layout struct {
+		Schema int `json:"schema"`
+	}
+	if json.Unmarshal(text, &layout) != nil {
+		return false
+	}
+	switch record.(type) {
+	case *flows.Registration:
+		return layout.Schema > flows.RegistrationSchema
+	case *flows.Payment:
+		return layout.Schema > flows.PaymentSchema
+	}
+	return false
+}
+
+// sealRegistration seals a registration in this version's layout.
+func (s *Store) sealRegistration(r *flows.Registration) ([]byte, error) {
+	r.Schema = flows.RegistrationSchema
+	return s.seal(registrationKey(r.ID), r)
 }
 
 // errReply says that a script answered with something it never does.
