@@ -3,6 +3,8 @@ package frontdesktest
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -37,6 +39,13 @@ type Client struct {
 // NewClient makes a front end of a gateway.
 func NewClient(t testing.TB, url string) *Client {
 	return &Client{URL: url, t: t, http: http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// Trust has the front end accept a certificate that no browser would.
+func (c *Client) Trust(certificate *x509.Certificate) {
+	roots := x509.NewCertPool()
+	roots.AddCert(certificate)
+	c.http.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
 }
 
 // For gives the same front end to a subtest.

@@ -90,7 +90,7 @@ type Process struct {
 }
 
 // place is the address in what the binary says when it starts.
-var place = regexp.MustCompile(`http://localhost:\d+`)
+var place = regexp.MustCompile(`http://localhost:\d+|listens on 127\.0\.0\.1:\d+`)
 
 // Start runs the binary with an environment of its own until the test ends.
 func Start(t testing.TB, environment ...string) *Process {
@@ -113,7 +113,7 @@ func Start(t testing.TB, environment ...string) *Process {
 	})
 	lines := bufio.NewScanner(stdout)
 	for p.URL == "" && lines.Scan() {
-		p.URL = strings.Replace(place.FindString(lines.Text()), "localhost", "127.0.0.1", 1)
+		p.URL = strings.NewReplacer("localhost", "127.0.0.1", "listens on ", "http://").Replace(place.FindString(lines.Text()))
 	}
 	go func() {
 		io.Copy(io.Discard, stdout) // keeps the pipe from filling up
@@ -160,17 +160,26 @@ func (p *Process) Kill() {
 
 // Stop asks the process to end, and gives its verdict once it did.
 func (p *Process) Stop() error {
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		return err
-	}
+	p.Terminate()
 	return <-p.end
 }
+
+// Terminate asks the process to end, and waits for nothing.
+func (p *Process) Terminate() {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		p.t.Errorf("SIGTERM: %v", err)
+	}
+}
+
+// Ended gives the verdict of a process that was asked to end.
+func (p *Process) Ended() error { return <-p.end }
 
 // Log is what the process has logged so far.
 func (p *Process) Log() string { return p.log.String() }
 
-// NewRedis runs a real Redis until the test ends, and gives its address.
-func NewRedis(t testing.TB) string {
+// NewRedis runs a real Redis until the test ends, and gives its address. It
+// forgets everything at its end, unless options of redis-server say otherwise.
+func NewRedis(t testing.TB, options ...string) string {
 	t.Helper()
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -178,7 +187,7 @@ func NewRedis(t testing.TB) string {
 	}
 	port := FreePort(t)
 	log := &syncBuffer{}
-	cmd := exec.Command(path, "--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", t.TempDir())
+	cmd := exec.Command(path, append([]string{"--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", t.TempDir()}, options...)...)
 	cmd.Stdout = log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -189,6 +198,12 @@ func NewRedis(t testing.TB) string {
 	})
 	Eventually(t, "Redis is ready", func() bool { return strings.Contains(log.String(), "Ready to accept connections") })
 	return fmt.Sprintf("redis://127.0.0.1:%d", port)
+}
+
+// NewSafeRedis runs a real Redis on which live mode may rest.
+func NewSafeRedis(t testing.TB, options ...string) string {
+	t.Helper()
+	return NewRedis(t, append([]string{"--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction"}, options...)...)
 }
 
 // StopRedis ends a Redis without a word to its clients.

@@ -129,6 +129,7 @@ func (s *Server) routes() http.Handler {
 		"POST /v1/payment_intents/{id}/cancel":  s.cancelIntent,
 		"POST /v1/payment_intents/{id}/confirm": s.confirmIntent,
 		"POST /v1/refunds":                      s.createRefund,
+		"GET /v1/webhook_endpoints":             s.listWebhookEndpoints,
 		"POST /double/challenge/{id}":           s.answerChallenge,
 		"/":                                     s.noSuchPath,
 	} {

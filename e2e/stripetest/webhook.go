@@ -57,6 +57,24 @@ func (s *Server) SetWebhooks(mode WebhookMode, url string) {
 	s.courier.mode, s.courier.url = mode, url
 }
 
+// listWebhookEndpoints is GET /v1/webhook_endpoints: the one address that
+// SetWebhooks named, if any.
+func (s *Server) listWebhookEndpoints(rq request) (object, *apiError) {
+	if e := known(rq.form, "limit", "starting_after"); e != nil {
+		return nil, e
+	}
+	s.courier.mu.Lock()
+	defer s.courier.mu.Unlock()
+	data := []object{}
+	if s.courier.url != "" {
+		data = append(data, object{
+			"id": "we_double", "object": "webhook_endpoint", "url": s.courier.url, "status": "enabled", "enabled_events": []string{"*"},
+			"api_version": APIVersion, "livemode": s.live(), "created": s.cfg.Now().Unix(),
+		})
+	}
+	return object{"object": "list", "url": "/v1/webhook_endpoints", "has_more": false, "data": data}, nil
+}
+
 // Deliveries returns the attempts that are over, in that order.
 func (s *Server) Deliveries() []Delivery {
 	s.courier.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -122,6 +123,8 @@ func TestCluster(t *testing.T) {
 	if first, err := b.Once(t.Context(), "something", 1e9); err != nil || !first {
 		t.Errorf("once: %v (%v)", first, err)
 	}
+	found := store.Examine(t.Context(), connect(t, b.url), false, time.Now)
+	expectDiagnoses(t, found, map[string]flows.Verdict{"redis persistence": flows.Unsafe}, "cluster")
 }
 
 // newClusterBench starts a node that has all slots.
@@ -152,7 +155,7 @@ func newClusterBench(t *testing.T) *bench {
 	frontdesktest.Eventually(t, "the cluster is up", func() bool {
 		return strings.Contains(node.ClusterInfo(t.Context()).Val(), "cluster_state:ok")
 	})
-	b := &bench{T: t, redis: node}
-	b.Store = b.open(fmt.Sprintf("redis+cluster://127.0.0.1:%d", port), "one")
+	b := &bench{T: t, redis: node, url: fmt.Sprintf("redis+cluster://127.0.0.1:%d", port)}
+	b.Store = b.open(b.url, "one")
 	return b
 }

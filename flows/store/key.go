@@ -45,6 +45,9 @@ func number(id flows.PaymentID) string {
 	return strconv.Itoa(generation)
 }
 
+// probeKey is written and read back to see whether that is possible.
+func probeKey(name string) string { return "fd:probe:" + name }
+
 // beatKey holds the last sign of life of a gateway.
 func beatKey(gateway string) string { return "fd:beat:" + gateway }
 

@@ -143,6 +143,13 @@ func (c *Client) RefreshToken(ctx context.Context) error {
 	return err
 }
 
+// Authorise makes sure that there is an access token, and fetches one where there
+// is none: whether calls would be let in at all.
+func (c *Client) Authorise(ctx context.Context) error {
+	_, err := c.tokens.get(ctx)
+	return err
+}
+
 // fetchToken asks for a token with the client's credentials; club system API,
 // section Token. The answer is not documented: it is read as RFC 6749 has it.
 func (c *core) fetchToken(ctx context.Context) (token, error) {

@@ -2,6 +2,10 @@ package identity
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
 	"errors"
 	"fmt"
 	"io"
@@ -132,4 +136,30 @@ func (k *keySet) fetch(ctx context.Context) (keyfunc.Keyfunc, error) {
 		return nil, err
 	}
 	return keyfunc.NewJWKSetJSON(body)
+}
+
+// UsableKeys reads the login's keys now, and counts those that can have signed a
+// token that is accepted. It is 0 without a JWKSURL.
+func (v *Verifier) UsableKeys(ctx context.Context) (usable int, err error) {
+	if v.keys == nil {
+		return 0, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	keys, err := v.keys.fetch(ctx)
+	if err != nil {
+		return 0, err
+	}
+	published, err := keys.Storage().KeyReadAll(ctx)
+	for _, key := range published {
+		switch key := key.Key().(type) {
+		case *rsa.PublicKey, ed25519.PublicKey:
+			usable++
+		case *ecdsa.PublicKey:
+			if key.Curve == elliptic.P256() {
+				usable++
+			}
+		}
+	}
+	return usable, err
 }

@@ -105,6 +105,7 @@ func requestsAreUnderstood(t *testing.T, mock *http.Client) {
 		},
 		"list":    func() error { _, err := client.List(ctx, time.Unix(1, 0)); return err },
 		"account": func() error { _, err := client.Account(ctx); return err },
+		"hooks":   func() error { _, err := client.WebhookEndpoints(ctx); return err },
 	} {
 		if err := run(); err != nil {
 			t.Errorf("%s: %v", verb, err)

@@ -1,0 +1,228 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/flows"
+)
+
+// The figures of an examination.
+const (
+	// leastVersion is the oldest Redis that the scripts are tested on.
+	leastVersion = 7
+	// fullAt is where an operator should hear of it: at the limit Redis refuses
+	// every write, payments included, since it may not evict anything.
+	fullAt = 0.9
+	// maxSkew: leases rest on the clock of Redis, and sweeps on the gateways'; what
+	// they may be apart is well inside the 30 s that a lease is waited for beyond its end.
+	maxSkew = 5 * time.Second
+	// keepProbe outlives the examination that wrote it, in case it dies in between.
+	keepProbe = time.Minute
+)
+
+// Examine finds out whether Redis is one on which real payments may rest: one
+// that forgets nothing it has acknowledged, and can be written to. Each primary
+// of a cluster is asked, and the worst counts. vouched is the operator's word
+// that a Redis that does not tell syncs every write; what it does tell counts
+// against that word. The first diagnosis says whether Redis answers at all, and
+// where it does not it is the only one.
+func Examine(ctx context.Context, connection redis.UniversalClient, vouched bool, now func() time.Time) []flows.Diagnosis {
+	if err := connection.Ping(ctx).Err(); err != nil {
+		return []flows.Diagnosis{{Part: "redis", Verdict: flows.Broken, Seen: "does not answer: " + err.Error(),
+			Remedy: "see that it runs and that FRONTDESK_REDIS_URL leads to it, with the right password"}}
+	}
+	e := &examination{vouched: vouched, now: now}
+	if err := e.askEach(ctx, connection); err != nil {
+		return []flows.Diagnosis{{Part: "redis", Verdict: flows.Broken, Seen: "does not answer: " + err.Error(),
+			Remedy: "see that every primary of the cluster can be reached"}}
+	}
+	e.found(writable(ctx, connection))
+	return e.diagnoses
+}
+
+// examination collects what was found, the worst of each aspect.
+type examination struct {
+	vouched bool
+	now     func() time.Time
+
+	mu        sync.Mutex
+	diagnoses []flows.Diagnosis
+}
+
+// askEach asks each primary there is.
+func (e *examination) askEach(ctx context.Context, connection redis.UniversalClient) error {
+	if cluster, ok := connection.(*redis.ClusterClient); ok {
+		return cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error { return e.ask(ctx, node) })
+	}
+	return e.ask(ctx, connection)
+}
+
+// ask asks one primary.
+func (e *examination) ask(ctx context.Context, node redis.UniversalClient) error {
+	before := e.now()
+	theirs, err := node.Time(ctx).Result()
+	if err != nil {
+		return err
+	}
+	after := e.now()
+	text, err := node.Info(ctx).Result()
+	var refused redis.Error
+	if errors.As(err, &refused) {
+		e.found(flows.Diagnosis{Part: "redis", Verdict: flows.Unsafe, Seen: "does not tell what it is (INFO is refused)",
+			Remedy: "allow INFO to the user of FRONTDESK_REDIS_URL"})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	info := facts(text)
+	e.found(info.version())
+	e.found(info.role())
+	e.found(info.eviction())
+	e.found(e.persistence(ctx, node, info))
+	e.found(info.memory())
+	e.found(clock(before, theirs, after))
+	return nil
+}
+
+// severity orders verdicts.
+var severity = []flows.Verdict{flows.Fine, flows.Impaired, flows.Unsafe, flows.Broken}
+
+// found keeps a diagnosis, unless a worse one of the same aspect is there.
+func (e *examination) found(d flows.Diagnosis) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	at := slices.IndexFunc(e.diagnoses, func(o flows.Diagnosis) bool { return o.Name() == d.Name() })
+	switch {
+	case at < 0:
+		e.diagnoses = append(e.diagnoses, d)
+	case slices.Index(severity, d.Verdict) > slices.Index(severity, e.diagnoses[at].Verdict):
+		e.diagnoses[at] = d
+	}
+}
+
+// information is what INFO says.
+type information map[string]string
+
+func facts(text string) information {
+	info := information{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			info[name] = value
+		}
+	}
+	return info
+}
+
+func (i information) version() flows.Diagnosis {
+	version := i["redis_version"]
+	d := flows.Diagnosis{Part: "redis", Verdict: flows.Fine, Seen: "version " + version + ", " + i["redis_mode"]}
+	major, _, _ := strings.Cut(version, ".")
+	if n, err := strconv.Atoi(major); err != nil || n < leastVersion {
+		d.Verdict, d.Remedy = flows.Impaired, "use Redis 7.0 or newer: nothing older is tested"
+	}
+	return d
+}
+
+func (i information) role() flows.Diagnosis {
+	d := flows.Diagnosis{Part: "redis", Aspect: "role", Verdict: flows.Fine, Seen: "primary, " + i["connected_slaves"] + " replicas"}
+	switch {
+	case i["role"] != "master":
+		d.Verdict, d.Seen, d.Remedy = flows.Broken, "a replica", "name the primary, or the Sentinels who know it (redis+sentinel://)"
+	case i["connected_slaves"] != "0":
+		d.Seen += "; a failover may lose the latest writes, and payments are then rebuilt from the card processor"
+	}
+	return d
+}
+
+func (i information) eviction() flows.Diagnosis {
+	policy := i["maxmemory_policy"]
+	d := flows.Diagnosis{Part: "redis", Aspect: "eviction", Verdict: flows.Fine, Seen: "maxmemory-policy " + policy}
+	if policy != "noeviction" {
+		d.Verdict, d.Remedy = flows.Unsafe, "CONFIG SET maxmemory-policy noeviction, and in redis.conf: it may drop payments when memory is short"
+	}
+	return d
+}
+
+// persistence wants every write on the disk before it is acknowledged. Whether
+// there is a file at all is in INFO, how it is synced only in the configuration,
+// which providers hide.
+func (e *examination) persistence(ctx context.Context, node redis.UniversalClient, info information) flows.Diagnosis {
+	d := flows.Diagnosis{Part: "redis", Aspect: "persistence", Verdict: flows.Unsafe,
+		Remedy: "CONFIG SET appendonly yes and appendfsync always, and in redis.conf: what it acknowledged may be gone after a restart"}
+	configured, err := node.ConfigGet(ctx, "appendfsync").Result()
+	synced := configured["appendfsync"]
+	switch {
+	case info["aof_enabled"] != "1":
+		d.Seen = "appendonly no"
+	case info["aof_last_write_status"] != "ok":
+		d.Verdict, d.Seen, d.Remedy = flows.Broken, "its latest write to the append-only file failed", "look at its disk and its log"
+	case synced == "always":
+		d.Verdict, d.Seen, d.Remedy = flows.Fine, "appendonly yes, appendfsync always", ""
+	case synced != "":
+		d.Seen = "appendonly yes, appendfsync " + synced
+	case e.vouched:
+		d.Verdict, d.Seen, d.Remedy = flows.Fine, "appendonly yes; that every write is synced is the operator's word", ""
+	default:
+		d.Seen = "appendonly yes, and it does not tell how that is synced (CONFIG is refused)"
+		d.Remedy = "allow CONFIG GET; or have the provider confirm appendfsync always, and vouch for it with FRONTDESK_REDIS_VOUCHED=true"
+		if err == nil {
+			d.Seen = "appendonly yes, and it does not tell how that is synced"
+		}
+	}
+	return d
+}
+
+func (i information) memory() flows.Diagnosis {
+	used, _ := strconv.ParseFloat(i["used_memory"], 64)
+	limit, _ := strconv.ParseFloat(i["maxmemory"], 64)
+	d := flows.Diagnosis{Part: "redis", Aspect: "memory", Verdict: flows.Fine, Seen: fmt.Sprintf("%.0f MB used, no limit", used/1e6)}
+	if limit > 0 {
+		d.Seen = fmt.Sprintf("%.0f of %.0f MB used", used/1e6, limit/1e6)
+	}
+	if limit > 0 && used >= fullAt*limit {
+		d.Verdict, d.Remedy = flows.Impaired, "give it more memory: at the limit it refuses every write, payments included"
+	}
+	return d
+}
+
+// clock compares the clocks. theirs was read some time between before and after.
+func clock(before, theirs, after time.Time) flows.Diagnosis {
+	d := flows.Diagnosis{Part: "redis", Aspect: "clock", Verdict: flows.Fine, Seen: fmt.Sprintf("within %s of ours", maxSkew)}
+	skew := max(before.Sub(theirs), theirs.Sub(after))
+	if skew > maxSkew {
+		d.Verdict, d.Seen = flows.Unsafe, fmt.Sprintf("%s from ours", skew.Round(time.Millisecond))
+		d.Remedy = "synchronise the clocks (NTP): the gateways agree by time who may go on with a payment"
+	}
+	return d
+}
+
+// writable writes and reads back, as every step of a payment does.
+func writable(ctx context.Context, connection redis.UniversalClient) flows.Diagnosis {
+	d := flows.Diagnosis{Part: "redis", Aspect: "writes", Verdict: flows.Fine, Seen: "written and read back"}
+	wrote := uuid.NewString()
+	key := probeKey(wrote)
+	err := connection.Set(ctx, key, wrote, keepProbe).Err()
+	var read string
+	if err == nil {
+		read, err = connection.Get(ctx, key).Result()
+	}
+	switch {
+	case err != nil:
+		d.Verdict, d.Seen, d.Remedy = flows.Broken, "refused: "+err.Error(), "look at its memory, disk, role and the rights of the user of FRONTDESK_REDIS_URL"
+	case read != wrote:
+		d.Verdict, d.Seen, d.Remedy = flows.Broken, "another value was read than was written", "see that FRONTDESK_REDIS_URL leads to one Redis, without a cache in between"
+	}
+	connection.Del(ctx, key) // it expires by itself
+	return d
+}
