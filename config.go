@@ -2,44 +2,46 @@ package main
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"net"
 	"strings"
+	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/store"
 	"frontdesk/upstream/clubsim"
 )
 
 // Config is everything that can be configured of the gateway. An empty value
 // means the default that the README's table names for the mode.
 type Config struct {
-	Mode             string   `help:"mock: everything in this process, nothing real. test: the outside world in another process (frontdesk sim). live: the real club system, processor and Redis." enum:"mock,test,live" default:"mock" env:"FRONTDESK_MODE"`
-	Addr             string   `help:"Where the gateway listens." default:":8080" env:"FRONTDESK_ADDR"`
-	OpsAddr          string   `help:"Where operators reach the gateway: a loopback address and port; off for none." default:"127.0.0.1:9090" env:"FRONTDESK_OPS_ADDR"`
-	PublicURL        string   `help:"Where browsers reach the gateway. Default: http://localhost and the port." env:"FRONTDESK_PUBLIC_URL"`
-	RedisURL         string   `help:"redis://, redis+sentinel:// or redis+cluster:// address, rediss for TLS. Mock mode embeds its own." env:"FRONTDESK_REDIS_URL"`
-	ClubURL          string   `help:"Base address of the club system." env:"FRONTDESK_CLUB_URL"`
-	ClubToken        string   `help:"Client token: the organisation at the club system." env:"FRONTDESK_CLUB_TOKEN"`
-	ClubClientID     string   `help:"OAuth client id at the club system." env:"FRONTDESK_CLUB_CLIENT_ID"`
-	ClubClientSecret string   `help:"OAuth client secret." env:"FRONTDESK_CLUB_CLIENT_SECRET"`
-	ClubGatewayKey   string   `help:"Key of the club system's API gateway." env:"FRONTDESK_CLUB_GATEWAY_KEY"`
-	ClubKeyHeader    string   `help:"Header that carries the gateway key." default:"x-gateway-api-key" env:"FRONTDESK_CLUB_KEY_HEADER"`
-	ClubTokenPath    string   `help:"Where tokens are fetched, below the base address." default:"/oauth/v2/token" env:"FRONTDESK_CLUB_TOKEN_PATH"`
-	ClubPathPrefix   string   `help:"What stands between the base address and the client token, such as /api." env:"FRONTDESK_CLUB_PATH_PREFIX"`
-	CardProcessor    string   `help:"Card processor." enum:"sandbox,stripe" default:"sandbox" env:"FRONTDESK_CARD_PROCESSOR"`
-	SandboxURL       string   `help:"Address of the sandbox processor." env:"FRONTDESK_SANDBOX_URL"`
-	StripeSecretKey  string   `help:"Stripe: secret or restricted key." env:"FRONTDESK_STRIPE_SECRET_KEY"`
-	StripePublicKey  string   `help:"Stripe: publishable key, for the buyer's browser." name:"stripe-publishable-key" env:"FRONTDESK_STRIPE_PUBLISHABLE_KEY"`
-	StripeHookSecret string   `help:"Stripe: signing secret of the webhook endpoint." name:"stripe-webhook-secret" env:"FRONTDESK_STRIPE_WEBHOOK_SECRET"`
-	StripeURL        string   `help:"Stripe: another address of its API, for tests." env:"FRONTDESK_STRIPE_URL"`
-	SealKeys         []string `help:"Keys that seal what Redis keeps: base64 of at least 32 bytes each, the current one first." env:"FRONTDESK_SEAL_KEYS"`
-	StaffKeys        []string `help:"Keys by which a kiosk or the desk proves to be staff, at least 16 characters each." env:"FRONTDESK_STAFF_KEYS"`
-	IdentityJWKSURL  string   `help:"Where the club's own login publishes the keys of its tokens (JWKS)." name:"identity-jwks-url" env:"FRONTDESK_IDENTITY_JWKS_URL"`
-	IdentitySecret   string   `help:"What the club's own login signs its tokens with instead: at least 32 bytes (HS256)." env:"FRONTDESK_IDENTITY_SECRET"`
-	IdentityAudience string   `help:"What the aud of the login's tokens has to name; not asked for when empty." env:"FRONTDESK_IDENTITY_AUDIENCE"`
-	IdentityIssuer   string   `help:"What the iss of the login's tokens has to be; not asked for when empty." env:"FRONTDESK_IDENTITY_ISSUER"`
-	AllowedOrigins   []string `help:"Other origins of front ends; * stands for any page on this machine (not in live mode)." env:"FRONTDESK_ALLOWED_ORIGINS"`
+	Mode             string        `help:"mock: everything in this process, nothing real. test: the outside world in another process (frontdesk sim). live: the real club system, processor and Redis." enum:"mock,test,live" default:"mock" env:"FRONTDESK_MODE"`
+	Addr             string        `help:"Where the gateway listens." default:":8080" env:"FRONTDESK_ADDR"`
+	OpsAddr          string        `help:"Where operators reach the gateway: a loopback address and port; off for none." default:"127.0.0.1:9090" env:"FRONTDESK_OPS_ADDR"`
+	PublicURL        string        `help:"Where browsers reach the gateway. Default: http://localhost and the port." env:"FRONTDESK_PUBLIC_URL"`
+	RedisURL         string        `help:"redis://, redis+sentinel:// or redis+cluster:// address, rediss for TLS. Mock mode embeds its own." env:"FRONTDESK_REDIS_URL"`
+	RedisVouched     bool          `help:"The operator's word that Redis syncs every write (appendonly yes, appendfsync always), for a provider that forbids CONFIG." env:"FRONTDESK_REDIS_VOUCHED"`
+	ClubURL          string        `help:"Base address of the club system." env:"FRONTDESK_CLUB_URL"`
+	ClubToken        string        `help:"Client token: the organisation at the club system." env:"FRONTDESK_CLUB_TOKEN"`
+	ClubClientID     string        `help:"OAuth client id at the club system." env:"FRONTDESK_CLUB_CLIENT_ID"`
+	ClubClientSecret string        `help:"OAuth client secret." env:"FRONTDESK_CLUB_CLIENT_SECRET"`
+	ClubGatewayKey   string        `help:"Key of the club system's API gateway." env:"FRONTDESK_CLUB_GATEWAY_KEY"`
+	ClubKeyHeader    string        `help:"Header that carries the gateway key." default:"x-gateway-api-key" env:"FRONTDESK_CLUB_KEY_HEADER"`
+	ClubTokenPath    string        `help:"Where tokens are fetched, below the base address." default:"/oauth/v2/token" env:"FRONTDESK_CLUB_TOKEN_PATH"`
+	ClubPathPrefix   string        `help:"What stands between the base address and the client token, such as /api." env:"FRONTDESK_CLUB_PATH_PREFIX"`
+	CardProcessor    string        `help:"Card processor." enum:"sandbox,stripe" default:"sandbox" env:"FRONTDESK_CARD_PROCESSOR"`
+	SandboxURL       string        `help:"Address of the sandbox processor." env:"FRONTDESK_SANDBOX_URL"`
+	StripeSecretKey  string        `help:"Stripe: secret or restricted key." env:"FRONTDESK_STRIPE_SECRET_KEY"`
+	StripePublicKey  string        `help:"Stripe: publishable key, for the buyer's browser." name:"stripe-publishable-key" env:"FRONTDESK_STRIPE_PUBLISHABLE_KEY"`
+	StripeHookSecret string        `help:"Stripe: signing secret of the webhook endpoint." name:"stripe-webhook-secret" env:"FRONTDESK_STRIPE_WEBHOOK_SECRET"`
+	StripeURL        string        `help:"Stripe: another address of its API, for tests." env:"FRONTDESK_STRIPE_URL"`
+	SealKeys         []string      `help:"Keys that seal what Redis keeps: base64 of at least 32 bytes each, the current one first." env:"FRONTDESK_SEAL_KEYS"`
+	StaffKeys        []string      `help:"Keys by which a kiosk or the desk proves to be staff, at least 16 characters each." env:"FRONTDESK_STAFF_KEYS"`
+	IdentityJWKSURL  string        `help:"Where the club's own login publishes the keys of its tokens (JWKS)." name:"identity-jwks-url" env:"FRONTDESK_IDENTITY_JWKS_URL"`
+	IdentitySecret   string        `help:"What the club's own login signs its tokens with instead: at least 32 bytes (HS256)." env:"FRONTDESK_IDENTITY_SECRET"`
+	IdentityAudience string        `help:"What the aud of the login's tokens has to name; not asked for when empty." env:"FRONTDESK_IDENTITY_AUDIENCE"`
+	IdentityIssuer   string        `help:"What the iss of the login's tokens has to be; not asked for when empty." env:"FRONTDESK_IDENTITY_ISSUER"`
+	Drain            time.Duration `help:"How long the gateway goes on to serve after it was told to stop and answers /readyz with 503, so that proxies notice. Default: 10s in live mode, else none." env:"FRONTDESK_DRAIN"`
+	AllowedOrigins   []string      `help:"Other origins of front ends; * stands for any page on this machine (not in live mode)." env:"FRONTDESK_ALLOWED_ORIGINS"`
 }
 
 // demoSealKey seals nothing of value; live mode refuses it.
@@ -51,77 +53,71 @@ const demoStaffKey = "demo-staff-key-1"
 // leastStaffKey is what nobody can try out, in characters.
 const leastStaffKey = 16
 
-// check lists everything that is missing or unsafe for the mode, at once.
-func (cfg Config) check() error {
-	var problems []error
-	need := func(value, name, what string) {
-		if value == "" {
-			problems = append(problems, fmt.Errorf("%s is missing: %s", name, what))
-		}
-	}
-	if cfg.Mode != "mock" {
-		need(cfg.RedisURL, "FRONTDESK_REDIS_URL", "the Redis that the gateways share, such as redis://127.0.0.1:6379")
-		need(cfg.ClubURL, "FRONTDESK_CLUB_URL", "the club system, or the simulator's http://127.0.0.1:8081/sim")
-	}
-	if cfg.Mode == "mock" && cfg.CardProcessor != "sandbox" {
-		problems = append(problems, errors.New("FRONTDESK_CARD_PROCESSOR: mock mode has the sandbox alone; use FRONTDESK_MODE=test"))
-	}
-	if cfg.CardProcessor == "stripe" {
-		need(cfg.StripeSecretKey, "FRONTDESK_STRIPE_SECRET_KEY", "a secret or restricted key of the account")
-		need(cfg.StripePublicKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY", "the publishable key that goes with it")
-		need(cfg.StripeHookSecret, "FRONTDESK_STRIPE_WEBHOOK_SECRET", "the signing secret of the webhook endpoint /v1/webhooks/card")
-		if cfg.Mode == "test" && !strings.Contains(cfg.StripeSecretKey, "_test_") {
-			problems = append(problems, errors.New("FRONTDESK_STRIPE_SECRET_KEY is a live key: test mode takes no real money"))
-		}
-	}
-	if cfg.Mode == "test" && cfg.CardProcessor == "sandbox" {
-		need(cfg.SandboxURL, "FRONTDESK_SANDBOX_URL", "the sandbox processor, such as http://127.0.0.1:8081/sandbox")
-	}
-	if cfg.Mode == "live" {
-		need(cfg.PublicURL, "FRONTDESK_PUBLIC_URL", "where browsers reach the gateway, with https")
-		need(cfg.ClubToken, "FRONTDESK_CLUB_TOKEN", "the organisation's client token")
-		need(cfg.ClubClientID, "FRONTDESK_CLUB_CLIENT_ID", "the OAuth client")
-		need(cfg.ClubClientSecret, "FRONTDESK_CLUB_CLIENT_SECRET", "the OAuth client's secret")
-		need(cfg.ClubGatewayKey, "FRONTDESK_CLUB_GATEWAY_KEY", "the key of the club system's API gateway")
-		need(strings.Join(cfg.SealKeys, ""), "FRONTDESK_SEAL_KEYS", "keys of your own, such as from: openssl rand -base64 32")
-		if cfg.CardProcessor == "sandbox" {
-			problems = append(problems, errors.New("FRONTDESK_CARD_PROCESSOR=sandbox takes no real money"))
-		}
-		problems = append(problems, errors.New("live mode cannot start yet: this version does not check what a Redis that holds payments must promise"))
-	}
-	problems = append(problems, cfg.checkStaffKeys()...)
-	problems = append(problems, cfg.checkIdentity()...)
-	if _, err := keyring(cfg.SealKeys); err != nil && len(cfg.SealKeys) > 0 {
-		problems = append(problems, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err))
-	}
-	if len(problems) > 0 {
-		return fmt.Errorf("cannot start in %s mode:\n%w", cfg.Mode, errors.Join(problems...))
-	}
-	return nil
+// problems is everything that is wrong with a configuration, a line each.
+type problems []string
+
+func (p *problems) add(name, text string, args ...any) {
+	*p = append(*p, name+" "+fmt.Sprintf(text, args...))
 }
 
-func (cfg Config) checkStaffKeys() (problems []error) {
+func (p *problems) need(value, name, what string) {
+	if value == "" {
+		p.add(name, "is missing: %s", what)
+	}
+}
+
+// problems lists everything that is missing or unsafe for the mode, at once.
+func (cfg Config) problems() (found problems) {
+	if cfg.Mode != "mock" {
+		found.need(cfg.RedisURL, "FRONTDESK_REDIS_URL", "the Redis that the gateways share, such as redis://127.0.0.1:6379")
+		found.need(cfg.ClubURL, "FRONTDESK_CLUB_URL", "the club system, or the simulator's http://127.0.0.1:8081/sim")
+	}
+	if _, err := store.Connect(cfg.RedisURL); err != nil && cfg.RedisURL != "" {
+		found.add("FRONTDESK_REDIS_URL", "cannot be used: %v", err)
+	}
+	if cfg.Mode == "mock" && cfg.CardProcessor != "sandbox" {
+		found.add("FRONTDESK_CARD_PROCESSOR", "has to be sandbox: mock mode has no other; use FRONTDESK_MODE=test")
+	}
+	if cfg.CardProcessor == "stripe" || cfg.Mode == "live" {
+		found.need(cfg.StripeSecretKey, "FRONTDESK_STRIPE_SECRET_KEY", "a secret or restricted key of the account")
+		found.need(cfg.StripePublicKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY", "the publishable key that goes with it")
+		found.need(cfg.StripeHookSecret, "FRONTDESK_STRIPE_WEBHOOK_SECRET", "the signing secret of the webhook endpoint /v1/webhooks/card")
+	}
+	if cfg.CardProcessor == "stripe" && cfg.Mode == "test" && cfg.StripeSecretKey != "" && !strings.Contains(cfg.StripeSecretKey, "_test_") {
+		found.add("FRONTDESK_STRIPE_SECRET_KEY", "is a live key: test mode takes no real money")
+	}
+	if cfg.Mode == "test" && cfg.CardProcessor == "sandbox" {
+		found.need(cfg.SandboxURL, "FRONTDESK_SANDBOX_URL", "the sandbox processor, such as http://127.0.0.1:8081/sandbox")
+	}
+	cfg.checkStaffKeys(&found)
+	cfg.checkIdentity(&found)
+	if _, err := keyring(cfg.SealKeys); err != nil && len(cfg.SealKeys) > 0 {
+		found.add("FRONTDESK_SEAL_KEYS", "cannot be used: %v", err)
+	}
+	if cfg.Mode == "live" {
+		cfg.checkLive(&found)
+	}
+	return found
+}
+
+func (cfg Config) checkStaffKeys(found *problems) {
 	for i, key := range cfg.StaffKeys {
 		if len(strings.TrimSpace(key)) < leastStaffKey {
-			problems = append(problems, fmt.Errorf("FRONTDESK_STAFF_KEYS: key %d has fewer than %d characters", i+1, leastStaffKey))
-		}
-		if strings.TrimSpace(key) == demoStaffKey && cfg.Mode == "live" {
-			problems = append(problems, fmt.Errorf("FRONTDESK_STAFF_KEYS: key %d is the demo key, which everybody knows", i+1))
+			found.add("FRONTDESK_STAFF_KEYS", "has a key of fewer than %d characters: key %d", leastStaffKey, i+1)
 		}
 	}
-	return problems
 }
 
 // setDefaults fills in what mock and test mode need not be told.
-func (cfg *Config) setDefaults(listener net.Listener) {
-	port := listener.Addr().(*net.TCPAddr).Port
-	here := fmt.Sprintf("http://127.0.0.1:%d", port)
+// port is where the gateway listens.
+func (cfg *Config) setDefaults(port string) {
+	here := "http://127.0.0.1:" + port
 	set := func(value *string, otherwise string) {
 		if *value == "" {
 			*value = otherwise
 		}
 	}
-	set(&cfg.PublicURL, fmt.Sprintf("http://localhost:%d", port))
+	set(&cfg.PublicURL, "http://localhost:"+port)
 	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
 	if cfg.Mode == "mock" {
 		cfg.ClubURL, cfg.SandboxURL = here+"/sim", here+"/sandbox"
@@ -142,7 +138,10 @@ func (cfg *Config) setDefaults(listener net.Listener) {
 	for i, key := range cfg.StaffKeys {
 		cfg.StaffKeys[i] = strings.TrimSpace(key)
 	}
-	if len(cfg.AllowedOrigins) == 0 {
+	if cfg.Drain == 0 && cfg.Mode == "live" {
+		cfg.Drain = proxiesNotice
+	}
+	if len(cfg.AllowedOrigins) == 0 && cfg.Mode != "live" {
 		cfg.AllowedOrigins = []string{"*"}
 	}
 }

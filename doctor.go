@@ -7,17 +7,16 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
+	"frontdesk/flows"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/stripe"
-	"frontdesk/upstream/club"
 )
 
 // doctorCommand checks what a gateway with this configuration would stand on.
@@ -28,25 +27,18 @@ type doctorCommand struct {
 	Racers int  `help:"Callers in each round of --claim." default:"8"`
 }
 
-const (
-	// checkTime bounds a check: an operator who waits longer has the answer already.
-	checkTime = 20 * time.Second
-	// claimRoundTime: a round is a race and a repetition by every racer, with pauses where an account is busy.
-	claimRoundTime = time.Minute
-)
+// claimRoundTime: a round is a race and a repetition by every racer, with pauses where an account is busy.
+const claimRoundTime = time.Minute
 
-// finding is what a check has to say; an error makes the line a FAIL.
-type finding func(ctx context.Context) (string, error)
-
-// Run prints a line for each check, and fails when one of them did.
+// Run prints a line for each finding, and fails when one of them did.
 func (c *doctorCommand) Run(ctx context.Context) error {
 	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // its errors are on the lines of the checks
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	group, ctx := errgroup.WithContext(ctx)
-	failed := c.examine(ctx, group)
+	failed, err := c.examine(ctx, group)
 	stop()
-	if err := group.Wait(); err != nil {
+	if err := errors.Join(err, group.Wait()); err != nil {
 		return err
 	}
 	if failed > 0 {
@@ -56,134 +48,98 @@ func (c *doctorCommand) Run(ctx context.Context) error {
 }
 
 // examine makes the checks, one after the other, and counts those that failed.
-// What rests on a check that failed is not checked.
-func (c *doctorCommand) examine(ctx context.Context, group *errgroup.Group) (failed int) {
-	report := func(what string, limit time.Duration, find finding) bool {
-		ctx, cancel := context.WithTimeout(ctx, limit)
-		defer cancel()
-		text, err := find(ctx)
-		if err != nil {
-			failed++
-			fmt.Printf("FAIL  %-15s %v\n", what, err)
-			return false
+// What rests on a configuration that cannot be used is not checked, but for Redis.
+func (c *doctorCommand) examine(ctx context.Context, group *errgroup.Group) (failed int, err error) {
+	if len(c.problems()) > 0 {
+		failed = report(c.findConfiguration(ctx))
+		if connection, err := store.Connect(c.RedisURL); c.RedisURL != "" && err == nil {
+			defer connection.Close()
+			failed += report(within(ctx, checkTime, func(ctx context.Context) []flows.Diagnosis { return c.findRedis(ctx, connection) }))
 		}
-		fmt.Printf("ok    %-15s %s\n", what, text)
-		return true
+		return failed, nil
 	}
-	if !report("configuration", checkTime, func(context.Context) (string, error) { return c.Mode + " mode", c.prepare(ctx, group) }) {
-		return failed
+	if err := c.prepare(ctx, group); err != nil {
+		return 0, err
 	}
-	report("redis", checkTime, c.findRedis)
-	report("club system", checkTime, c.findClubSystem)
-	if report("card processor", checkTime, c.findProcessor) && c.Claim {
-		report("claim", time.Duration(c.Rounds)*claimRoundTime, c.findClaim)
+	p, err := c.connect(slog.New(slog.DiscardHandler))
+	if err != nil {
+		return 0, err
+	}
+	defer p.redis.Close()
+	for _, check := range c.checks(p) {
+		failed += report(within(ctx, checkTime, check.find))
+	}
+	if c.Claim && failed == 0 {
+		failed += report(within(ctx, time.Duration(c.Rounds)*claimRoundTime, func(ctx context.Context) []flows.Diagnosis { return c.findClaim(ctx, p.cards) }))
+	}
+	return failed, nil
+}
+
+func within(ctx context.Context, limit time.Duration, find func(context.Context) []flows.Diagnosis) []flows.Diagnosis {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return find(ctx)
+}
+
+// report prints what was found, and counts what must not be so.
+func report(found []flows.Diagnosis) (failed int) {
+	for _, d := range found {
+		word := "ok"
+		switch {
+		case !d.Holds():
+			word = "FAIL"
+			failed++
+		case d.Verdict == flows.Impaired:
+			word = "warning"
+		}
+		text := d.Seen
+		if d.Remedy != "" {
+			text += ": " + d.Remedy
+		}
+		fmt.Printf("%-8s %-23s %s\n", word, d.Name(), text)
 	}
 	return failed
 }
 
-// prepare checks the configuration and fills in the defaults; in mock mode it runs the doubles that a
-// gateway would bring along, so that there is something to be checked.
+// prepare fills in the defaults; in mock mode it runs the doubles that a gateway
+// would bring along, so that there is something to be checked.
 func (c *doctorCommand) prepare(ctx context.Context, group *errgroup.Group) error {
-	if err := c.check(); err != nil {
-		return err
+	if c.Mode != "mock" {
+		_, port, err := net.SplitHostPort(c.Addr)
+		if err != nil {
+			return fmt.Errorf("FRONTDESK_ADDR: %w", err)
+		}
+		c.setDefaults(port)
+		return nil
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	c.setDefaults(listener)
-	if c.Mode != "mock" {
-		return listener.Close()
-	}
-	mux := http.NewServeMux()
+	c.setDefaults(portOf(listener))
 	outside := newOutsideWorld(c.PublicURL, slog.New(slog.DiscardHandler))
-	outside.mount(mux)
-	group.Go(func() error { return serve(ctx, listener, mux, outside.close) })
+	group.Go(func() error { return serve(ctx, listener, outside.before(http.NotFoundHandler()), outside.close) })
 	c.RedisURL, err = embedRedis(ctx, group)
 	return err
 }
 
-// redisVersion finds the version in what Redis tells of itself.
-var redisVersion = regexp.MustCompile(`(?m)^redis_version:(\S+)`)
-
-func (c *doctorCommand) findRedis(ctx context.Context) (string, error) {
-	client, err := store.Connect(c.RedisURL)
-	if err != nil {
-		return "", fmt.Errorf("FRONTDESK_REDIS_URL: %w", err)
-	}
-	defer client.Close()
-	if err := client.Ping(ctx).Err(); err != nil {
-		return "", err
-	}
-	if c.Mode == "mock" {
-		return "embedded, forgets everything at the end", nil
-	}
-	info, err := client.Info(ctx, "server").Result()
-	if version := redisVersion.FindStringSubmatch(info); version != nil {
-		return "version " + version[1], err
-	}
-	return "answers", err
-}
-
-func (c *doctorCommand) findClubSystem(ctx context.Context) (string, error) {
-	client := c.clubSystem(slog.New(slog.DiscardHandler))
-	network, err := client.NetworkNodes(ctx, club.Scope{ClientToken: c.ClubToken})
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", c.ClubURL, err)
-	}
-	clubs := network.Clubs()
-	if len(clubs) == 0 {
-		return "", errors.New("answers, and shows no club to these credentials")
-	}
-	return fmt.Sprintf("token given, %d clubs", len(clubs)), nil
-}
-
-func (c *doctorCommand) findProcessor(ctx context.Context) (string, error) {
-	processor, err := c.processor()
-	if err != nil {
-		return "", err
-	}
-	if account, ok := processor.(*stripe.Client); ok {
-		return c.findAccount(ctx, account)
-	}
-	if _, err := processor.List(ctx, time.Now().Add(-time.Hour)); err != nil {
-		return "", err
-	}
-	return processor.Name() + " answers; it takes no real money", nil
-}
-
-// findAccount says whose money the keys would move, and refuses keys that cannot.
-func (c *doctorCommand) findAccount(ctx context.Context, processor *stripe.Client) (string, error) {
-	account, err := processor.Account(ctx)
-	if err != nil {
-		return "", err
-	}
-	mode := "test"
-	if account.Live {
-		mode = "live"
-	}
-	text := fmt.Sprintf("%s: account %s (%s, %s), %s keys", processor.Name(), account.ID, account.Country, account.Currency, mode)
-	if account.Live && !account.ChargesEnabled {
-		return "", fmt.Errorf("%s: the account may not take payments yet", text)
-	}
-	return text, nil
-}
-
-func (c *doctorCommand) findClaim(ctx context.Context) (string, error) {
-	processor, err := c.processor()
-	if err != nil {
-		return "", err
-	}
+// findClaim lets callers race for claims: exactly one may win each.
+func (c *doctorCommand) findClaim(ctx context.Context, processor cards.Processor) []flows.Diagnosis {
+	d := flows.Diagnosis{Part: "claim", Verdict: flows.Broken}
 	if account, ok := processor.(*stripe.Client); ok && account.Live() {
-		return "", errors.New("refused: these are live keys, and the check makes payments; run it with keys of the processor's sandbox")
+		d.Seen = "refused: these are live keys, and the check makes payments; run it with keys of the processor's sandbox"
+		return []flows.Diagnosis{d}
 	}
 	seen, err := cards.CheckClaim(ctx, processor, c.Rounds, c.Racers)
 	switch {
 	case err != nil:
-		return "", err
+		d.Seen = err.Error()
 	case !seen.Holds():
-		return "", fmt.Errorf("no claim can rest on this processor: %s", strings.Join(seen.Broken, "; "))
+		d.Seen = "no claim can rest on this processor: " + strings.Join(seen.Broken, "; ")
+	default:
+		d.Verdict = flows.Fine
+		d.Seen = fmt.Sprintf("%d rounds of %d callers, %d winners; %d calls lost, %d had to ask again",
+			seen.Rounds, seen.Racers, seen.Won, seen.Lost, seen.Asked)
 	}
-	return fmt.Sprintf("%d rounds of %d callers, %d winners; %d calls lost, %d had to ask again",
-		seen.Rounds, seen.Racers, seen.Won, seen.Lost, seen.Asked), nil
+	return []flows.Diagnosis{d}
 }

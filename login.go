@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"net/url"
 	"time"
 
@@ -12,22 +10,15 @@ import (
 // leastSecret is the least that HS256 is worth anything with (RFC 7518, section 3.2).
 const leastSecret = 32 // bytes
 
-// checkIdentity lists what is unsafe about whom the club's own login vouches for.
-func (cfg Config) checkIdentity() (problems []error) {
+// checkIdentity lists what is wrong about whom the club's own login vouches for.
+func (cfg Config) checkIdentity(found *problems) {
 	if cfg.IdentitySecret != "" && len(cfg.IdentitySecret) < leastSecret {
-		problems = append(problems, fmt.Errorf("FRONTDESK_IDENTITY_SECRET is shorter than %d bytes", leastSecret))
-	}
-	if cfg.IdentityJWKSURL == "" {
-		return problems
+		found.add("FRONTDESK_IDENTITY_SECRET", "is shorter than %d bytes", leastSecret)
 	}
 	u, err := url.Parse(cfg.IdentityJWKSURL)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		problems = append(problems, errors.New("FRONTDESK_IDENTITY_JWKS_URL is no http or https address"))
-	case cfg.Mode == "live" && u.Scheme != "https":
-		problems = append(problems, errors.New("FRONTDESK_IDENTITY_JWKS_URL has to be https: who sits in between could speak for any contact"))
+	if cfg.IdentityJWKSURL != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
+		found.add("FRONTDESK_IDENTITY_JWKS_URL", "is no http or https address")
 	}
-	return problems
 }
 
 // demoLogin is where the simulator, which plays the club's own login too, publishes its key.

@@ -105,44 +105,60 @@ func (c *serveCommand) Run(ctx context.Context) error { return run(ctx, c.Config
 // run runs the gateway until the context ends.
 func run(ctx context.Context, cfg Config) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	redis.SetLogger(redisLog{log})
-	if err := cfg.check(); err != nil {
+	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // the check says itself what is wrong
+	if err := cfg.check(ctx); err != nil {
 		return err
 	}
+	redis.SetLogger(redisLog{log})
 	listener, err := net.Listen("tcp", cfg.Addr)
 	if err != nil {
 		return err
 	}
-	cfg.setDefaults(listener)
+	cfg.setDefaults(portOf(listener))
 	operators, err := cfg.listenForOperators(log)
 	if err != nil {
 		return err
 	}
-	mux := http.NewServeMux()
 	group, ctx := errgroup.WithContext(ctx)
+	var outside outsideWorld
 	stopping := func() {}
 	if cfg.Mode == "mock" {
-		outside := newOutsideWorld(cfg.PublicURL, log)
+		outside = newOutsideWorld(cfg.PublicURL, log)
 		stopping = outside.close
-		outside.mount(mux)
 		if cfg.RedisURL, err = embedRedis(ctx, group); err != nil {
 			return err
 		}
 	}
-	gateway, ops, worker, err := cfg.build(log)
+	gateway, ops, worker, err := cfg.build(log, ctx.Done())
 	if err != nil {
 		return err
 	}
-	mux.Handle("/", gateway)
-	group.Go(func() error { return serve(ctx, listener, mux, stopping) })
-	if operators != nil {
-		opsMux := http.NewServeMux()
-		opsMux.Handle("/ops/", ops)
-		group.Go(func() error { return serve(ctx, operators, opsMux, func() {}) })
+	if cfg.Mode == "mock" {
+		gateway = outside.before(gateway)
 	}
-	group.Go(func() error { return worker.Run(ctx) })
-	cfg.greet(os.Stdout)
+	drained := drain(ctx, cfg.Drain)
+	group.Go(func() error { return serve(drained, listener, gateway, stopping) })
+	if operators != nil {
+		group.Go(func() error { return serve(drained, operators, ops, func() {}) })
+	}
+	group.Go(func() error { return worker.Run(drained) })
+	cfg.greet(os.Stdout, listener.Addr())
 	return group.Wait()
+}
+
+// drain gives a context that ends so long after another one.
+func drain(ctx context.Context, pause time.Duration) context.Context {
+	drained, end := context.WithCancel(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() { time.AfterFunc(pause, end) })
+	return drained
+}
+
+func portOf(listener net.Listener) string {
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		panic(err) // a TCP listener has a port
+	}
+	return port
 }
 
 // redisLog takes what the Redis client has to say into the one log.
@@ -153,26 +169,23 @@ func (l redisLog) Printf(_ context.Context, format string, args ...any) {
 }
 
 // build puts the gateway together, from the outside in.
-func (cfg Config) build(log *slog.Logger) (gateway, ops http.Handler, worker *flows.Worker, err error) {
+// stopping is closed when the gateway was told to end.
+func (cfg Config) build(log *slog.Logger, stopping <-chan struct{}) (gateway, ops http.Handler, worker *flows.Worker, err error) {
 	keys, err := keyring(cfg.SealKeys)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err)
 	}
-	connection, err := store.Connect(cfg.RedisURL)
+	p, err := cfg.connect(log)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("FRONTDESK_REDIS_URL: %w", err)
+		return nil, nil, nil, err
 	}
 	pages, err := fs.Sub(site, "web-example")
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	clubSystem := cfg.clubSystem(log)
-	processor, err := cfg.processor()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	records := store.New(store.Config{Redis: connection, Keys: keys})
-	queue := flows.NewQueue(connection)
+	clubSystem, processor := p.club, p.cards
+	records := store.New(store.Config{Redis: p.redis, Keys: keys})
+	queue := flows.NewQueue(p.redis)
 	catalogue := flows.NewCatalogue(clubSystem)
 	payments := flows.NewPayments(flows.PaymentsConfig{
 		Store: records, Queue: queue, Club: clubSystem.Money(), Aside: clubSystem, Cards: processor, Keys: keys,
@@ -188,7 +201,7 @@ func (cfg Config) build(log *slog.Logger) (gateway, ops http.Handler, worker *fl
 	transfers := flows.NewTransfers(flows.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, Now: time.Now, Log: log})
 	gateway, err = handlers.New(handlers.Config{
 		Registrations: registrations, Payments: payments, Catalogue: catalogue, Contacts: contacts, Transfers: transfers,
-		Changes: changes, Identity: cfg.login(), Store: records, Cards: processor,
+		Changes: changes, Identity: p.login, Store: records, Cards: processor, Ready: cfg.ready(p), Stopping: stopping,
 		Contract: contract, Site: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
 		Now: time.Now, After: time.After, Log: log,
@@ -244,9 +257,20 @@ func newOutsideWorld(base string, log *slog.Logger) outsideWorld {
 	}
 }
 
-func (o outsideWorld) mount(mux *http.ServeMux) {
-	mux.Handle("/sim/", http.StripPrefix("/sim", o.club))
-	mux.Handle("/sandbox/", http.StripPrefix("/sandbox", o.cards))
+// before serves the doubles, and what is not theirs by the next handler. It is no
+// ServeMux, which would answer an unclean path with a page of its own.
+func (o outsideWorld) before(next http.Handler) http.Handler {
+	club, cards := http.StripPrefix("/sim", o.club), http.StripPrefix("/sandbox", o.cards)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/sim/"):
+			club.ServeHTTP(w, r)
+		case strings.HasPrefix(r.URL.Path, "/sandbox/"):
+			cards.ServeHTTP(w, r)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
 }
 
 func (o outsideWorld) close() {
@@ -262,11 +286,9 @@ func (c *simCommand) Run(ctx context.Context) error {
 	}
 	base := "http://" + listener.Addr().String()
 	outside := newOutsideWorld(base, slog.New(slog.NewTextHandler(os.Stderr, nil)))
-	mux := http.NewServeMux()
-	outside.mount(mux)
 	fmt.Printf("The club system's simulator is at %s/sim, the sandbox card processor at %s/sandbox.\n", base, base)
 	greetDemo(os.Stdout)
-	return serve(ctx, listener, mux, outside.close)
+	return serve(ctx, listener, outside.before(http.NotFoundHandler()), outside.close)
 }
 
 // embedRedis runs a Redis in this process. Its records expire only as its
@@ -298,8 +320,12 @@ const (
 	readTimeout   = 15 * time.Second // bodies are small
 	writeTimeout  = 90 * time.Second // above the longest request
 	idleTimeout   = 2 * time.Minute  // above what the usual proxies keep
-	// drain: requests under way end by themselves, a payment's POST after 30 s at most.
-	drain = 45 * time.Second
+	maxHeader     = 32 << 10         // a browser's cookies and a token are a quarter of it
+	// proxiesNotice: a proxy that asks /readyz every five seconds has asked twice.
+	proxiesNotice = 10 * time.Second
+	// finish: requests under way end by themselves, a payment's POST after 30 s at
+	// most. With proxiesNotice before it an end takes 55 s; grant it 75.
+	finish = 45 * time.Second
 )
 
 // serve serves until the context ends, and then lets the requests under way
@@ -307,6 +333,7 @@ const (
 func serve(ctx context.Context, listener net.Listener, handler http.Handler, stopping func()) error {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeader,
 	}
 	server.RegisterOnShutdown(stopping)
 	stopped := make(chan error, 1)
@@ -316,15 +343,15 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, sto
 		return err
 	case <-ctx.Done():
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finish)
 	defer cancel()
 	return server.Shutdown(ctx)
 }
 
 // greet says what runs where.
-func (cfg Config) greet(w io.Writer) {
+func (cfg Config) greet(w io.Writer, at net.Addr) {
 	if cfg.Mode != "mock" {
-		fmt.Fprintf(w, "Frontdesk (%s mode) is at %s, before the club system at %s.\n", cfg.Mode, cfg.PublicURL, cfg.ClubURL)
+		fmt.Fprintf(w, "Frontdesk (%s mode) is at %s, before the club system at %s. It listens on %s.\n", cfg.Mode, cfg.PublicURL, cfg.ClubURL, at)
 		return
 	}
 	fmt.Fprintf(w, `Frontdesk, mock mode: nothing here is real, and all of it is gone when you stop it.

@@ -135,6 +135,7 @@ func (e ConsentChangeCode) Valid() bool {
 
 // Defines values for HealthStatus.
 const (
+	Degraded    HealthStatus = "degraded"
 	Ok          HealthStatus = "ok"
 	Unavailable HealthStatus = "unavailable"
 )
@@ -142,6 +143,8 @@ const (
 // Valid indicates whether the value is a known member of the HealthStatus enum.
 func (e HealthStatus) Valid() bool {
 	switch e {
+	case Degraded:
+		return true
 	case Ok:
 		return true
 	case Unavailable:
@@ -976,11 +979,14 @@ type FieldProblem struct {
 
 // Health defines model for Health.
 type Health struct {
+	// Checks The same of each part that was looked at, within five seconds.
 	Checks *map[string]string `json:"checks,omitempty"`
-	Status HealthStatus       `json:"status"`
+
+	// Status `degraded`: it works, and something that it stands on does not, or not well.
+	Status HealthStatus `json:"status"`
 }
 
-// HealthStatus defines model for Health.Status.
+// HealthStatus `degraded`: it works, and something that it stands on does not, or not well.
 type HealthStatus string
 
 // Id defines model for Id.

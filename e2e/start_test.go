@@ -1,12 +1,14 @@
 package e2e_test
 
 import (
+	"context"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/e2e/frontdesktest"
 )
@@ -15,10 +17,12 @@ import (
 // gives what it says.
 func refuse(t *testing.T, arguments []string, environment ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), frontdesktest.Binary(t), arguments...)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it might run
+	defer cancel()
+	cmd := exec.CommandContext(ctx, frontdesktest.Binary(t), arguments...)
 	cmd.Env = append([]string{"FRONTDESK_ADDR=127.0.0.1:0"}, environment...)
 	out, err := cmd.CombinedOutput()
-	if err == nil {
+	if err == nil || ctx.Err() != nil {
 		t.Fatalf("it ran:\n%s", out)
 	}
 	return string(out)

@@ -64,17 +64,21 @@ func (s *Server) identify(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // fromFrontEnd tells whether a request that carries a cookie was made by a page
-// of ours: by Fetch Metadata, by Origin where a browser sends no metadata, and
-// not at all for a mere GET, which changes nothing.
+// of ours. Both of what browsers say of a request have to agree: Origin names one
+// of our front ends, and Fetch Metadata says "same-origin", or something else only
+// for a front end that is listed by its origin. A mere GET changes nothing, and is
+// not asked. What comes without either was made by no browser, and so without the
+// visitor's knowledge by nobody.
 func (s *Server) fromFrontEnd(r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true
 	}
-	if origin := r.Header.Get("Origin"); origin != "" {
-		return origin == originOf(s.cfg.PublicURL) || s.allowedOrigin(origin)
+	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
+	listed := origin != "" && s.allowedOrigin(origin)
+	if origin != "" && origin != originOf(s.cfg.PublicURL) && !listed {
+		return false
 	}
-	site := r.Header.Get("Sec-Fetch-Site")
-	return site == "same-origin" || site == "none" || site == ""
+	return site == "" || site == "same-origin" || listed
 }
 
 // allowedOrigin tells whether an origin is one of the configured front ends.
@@ -130,7 +134,7 @@ func originOf(address string) string {
 	if err != nil {
 		return ""
 	}
-	return u.Scheme + "://" + u.Host
+	return u.Scheme + "://" + strings.ToLower(u.Host)
 }
 
 // observe gives every request a trace id, the browser's own where it sent one

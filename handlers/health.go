@@ -3,9 +3,17 @@ package handlers
 import (
 	"context"
 	"net/http"
+	"strings"
+	"sync"
+	"time"
 
 	"frontdesk/api"
+	"frontdesk/flows"
 )
+
+// readyFor is how long an answer of readiness is good: probes of several load
+// balancers then cost one look, and a Redis that is gone shows within two probes.
+const readyFor = 5 * time.Second
 
 // headAsGet has HEAD answered as GET where load balancers ask with it. The router
 // gets a copy: by its own request the server knows to leave the body out.
@@ -23,13 +31,75 @@ func (s *Server) GetHealth(context.Context, api.GetHealthRequestObject) (api.Get
 	return api.GetHealth200JSONResponse{Status: api.Ok}, nil
 }
 
-// GetReadiness serves GET /readyz: the process can work. The club system and
-// the processor are not asked: when they fail, so does every gateway, and
-// taking all of them out of service would only hide why.
+// GetReadiness serves GET /readyz: the process can work, and was not told to end.
+// It is for anybody to read, so it names parts and never what is wrong with them:
+// that is in the log.
 func (s *Server) GetReadiness(ctx context.Context, _ api.GetReadinessRequestObject) (api.GetReadinessResponseObject, error) {
-	if err := s.cfg.Store.Ping(ctx); err != nil {
-		s.cfg.Log.Warn("not ready", "error", err)
-		return api.GetReadiness503JSONResponse{Status: api.Unavailable, Checks: &map[string]string{"redis": "unavailable"}}, nil
+	select {
+	case <-s.cfg.Stopping:
+		return api.GetReadiness503JSONResponse{Status: api.Unavailable, Checks: &map[string]string{"process": "stopping"}}, nil
+	default:
 	}
-	return api.GetReadiness200JSONResponse{Status: api.Ok, Checks: &map[string]string{"redis": "ok"}}, nil
+	status, checks := s.readiness.now(ctx, s.cfg)
+	if status == api.Unavailable {
+		return api.GetReadiness503JSONResponse{Status: status, Checks: &checks}, nil
+	}
+	return api.GetReadiness200JSONResponse{Status: status, Checks: &checks}, nil
+}
+
+// readiness remembers how the gateway was found.
+type readiness struct {
+	mu    sync.Mutex
+	until time.Time
+	found []flows.Diagnosis
+	wrong string // what was logged last
+}
+
+// now says how the gateway stands. One looks, and all who ask meanwhile wait for
+// that look; it goes on when the one who asked has left.
+func (r *readiness) now(ctx context.Context, cfg Config) (status api.HealthStatus, checks map[string]string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := cfg.Now(); !now.Before(r.until) {
+		r.found = cfg.Ready(context.WithoutCancel(ctx))
+		r.until = now.Add(readyFor)
+		r.tell(cfg)
+	}
+	status, checks = api.Ok, map[string]string{}
+	for _, d := range r.found {
+		part, word := strings.ReplaceAll(d.Part, " ", "_"), api.Ok
+		switch {
+		case !d.Holds():
+			word, status = api.Unavailable, api.Unavailable
+		case d.Verdict == flows.Impaired:
+			word = api.Degraded
+		}
+		if word == api.Degraded && status == api.Ok {
+			status = api.Degraded
+		}
+		if checks[part] == "" || word == api.Unavailable || word == api.Degraded && checks[part] == string(api.Ok) {
+			checks[part] = string(word)
+		}
+	}
+	return status, checks
+}
+
+// tell logs what is wrong, when it is something else than the last time.
+func (r *readiness) tell(cfg Config) {
+	var wrong []string
+	for _, d := range r.found {
+		if d.Verdict != flows.Fine {
+			wrong = append(wrong, d.Name()+" is "+string(d.Verdict)+": "+d.Seen)
+		}
+	}
+	text := strings.Join(wrong, "; ")
+	if text == r.wrong {
+		return
+	}
+	r.wrong = text
+	if text == "" {
+		cfg.Log.Info("ready again")
+		return
+	}
+	cfg.Log.Warn("what the gateway stands on", "found", text)
 }

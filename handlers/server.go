@@ -9,6 +9,7 @@
 package handlers
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,6 +51,9 @@ type Config struct {
 	StaffKeys      []string // each proves that a caller is staff; empty: nobody is
 	PublishableKey string   // the card processor's key for browsers; empty when it has none
 
+	Ready    func(context.Context) []flows.Diagnosis // looks at what the gateway stands on
+	Stopping <-chan struct{}                         // closed when the gateway was told to end; nil: it never is
+
 	Now   func() time.Time
 	After func(time.Duration) <-chan time.Time
 	Log   *slog.Logger
@@ -64,6 +68,7 @@ type Server struct {
 	echo       *echo.Echo
 	operations map[string]operation // by method and route of the router
 	tags       *validator.Validate
+	readiness  readiness
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -80,7 +85,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, echo: e, operations: operationsOf(document), tags: newValidator(cfg.Now)}
 	e.HTTPErrorHandler = s.writeProblem
 	e.IPExtractor = echo.ExtractIPDirect() // the default believes whatever X-Forwarded-For says
-	e.Use(s.observe, middleware.Recover(), securityHeaders, s.cors(), middleware.BodyLimit(maxBody),
+	e.Use(s.observe, middleware.Recover(), s.securityHeaders, s.cors(), middleware.BodyLimit(maxBody), limited,
 		s.identify, s.admit, s.validate, s.idempotent)
 
 	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))
@@ -131,14 +136,24 @@ func compareCodes(document *openapi3.T) error {
 }
 
 // securityHeaders go with every answer. Pages that need more say so themselves.
-func securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *Server) securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		h := c.Response().Header()
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin") // front ends of other origins are let in by CORS
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), usb=()")
 		h.Set("Cache-Control", "no-store")
+		if s.secure() {
+			h.Set("Strict-Transport-Security", hsts)
+		}
 		return next(c)
 	}
 }
+
+// hsts keeps browsers on https for a year. It is of this host alone: the club's
+// other ones are no business of ours.
+const hsts = "max-age=31536000"
