@@ -136,8 +136,8 @@ func (cfg Config) ready(p parts) func(context.Context) []flows.Diagnosis {
 }
 
 func (cfg Config) findConfiguration(context.Context) (found []flows.Diagnosis) {
-	for _, line := range cfg.problems() {
-		found = append(found, flows.Diagnosis{Part: "configuration", Verdict: flows.Broken, Seen: line})
+	for _, problem := range cfg.problems() {
+		found = append(found, flows.Diagnosis{Part: "configuration", Verdict: flows.Broken, Seen: problem.Error()})
 	}
 	if len(found) == 0 {
 		found = append(found, flows.Diagnosis{Part: "configuration", Verdict: flows.Fine, Seen: cfg.Mode + " mode"})

@@ -54,10 +54,10 @@ const demoStaffKey = "demo-staff-key-1"
 const leastStaffKey = 16
 
 // problems is everything that is wrong with a configuration, a line each.
-type problems []string
+type problems []error
 
 func (p *problems) add(name, text string, args ...any) {
-	*p = append(*p, name+" "+fmt.Sprintf(text, args...))
+	*p = append(*p, fmt.Errorf(name+" "+text, args...))
 }
 
 func (p *problems) need(value, name, what string) {

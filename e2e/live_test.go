@@ -31,6 +31,7 @@ func TestLive(t *testing.T) {
 	if _, err := l.processor.Confirm(held[0].ID, "4242424242424242"); err != nil {
 		t.Fatal(err)
 	}
+	frontdesktest.Eventually(t, "the club system has the payment", func() bool { return len(l.outside.Sim.Ledger()) > 0 })
 	c.Await(registration.Id, api.Completed)
 	setting{outside: l.outside}.expectOnePayment(t, payment.Amount.Amount)
 	if held := l.processor.Payments(); held[0].Captured != payment.Amount.Amount || held[0].Metadata["fd_environment"] != "live" {
