@@ -1102,7 +1102,10 @@ type Payment struct {
 
 	// Card Present with the method `card` alone.
 	Card *CardPayment `json:"card,omitempty"`
-	Id   Id           `json:"id"`
+
+	// DueDate Present with the method `later` alone: the amount is overdue after it.
+	DueDate *string `json:"dueDate,omitempty"`
+	Id      Id      `json:"id"`
 
 	// Message Fit to be shown to the visitor.
 	Message *string       `json:"message,omitempty"`

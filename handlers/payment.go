@@ -104,7 +104,7 @@ func (s *Server) paymentOf(payment *flows.Payment) api.Payment {
 	view := payment.View()
 	out := api.Payment{
 		Id: string(payment.ID), Method: api.PaymentMethod(payment.Method), State: api.PaymentState(view.State), Retry: api.PaymentRetry(view.Retry),
-		Message: optional(view.Message), Amount: money(payment.Amount, payment.Currency),
+		Message: optional(view.Message), Amount: money(payment.Amount, payment.Currency), DueDate: optional(payment.DueDate),
 	}
 	if payment.Method == flows.ByCard {
 		out.Card = &api.CardPayment{

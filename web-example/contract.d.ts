@@ -171,6 +171,8 @@ export interface Payment {
   retry: "never" | "same_key" | "new";
   message?: string;
   amount: Money;
+  /** Of the method later. */
+  dueDate?: string;
   card?: {
     processor: string;
     redirectUrl?: string;

@@ -1,5 +1,6 @@
 // @ts-check
 /** Making elements. Text only ever enters as text, never as markup. */
+import { moneyParts } from "./format.js";
 
 /**
  * @typedef {Node | string | number | false | null | undefined} Child
@@ -56,6 +57,24 @@ export const ticks = (lines) =>
     const { words, picture } = typeof line === "string" ? { words: line, picture: "tick" } : line;
     return h("li", {}, icon(picture), h("span", {}, words));
   }));
+
+/**
+ * What is said of an offer: what it is about, the words for it, and the notes below.
+ * @param {import("./terms.js").Term[]} lines
+ */
+export const termList = (lines) =>
+  h("div", { class: "terms" },
+    h("dl", {}, [...Map.groupBy(lines.filter(({ about }) => about), ({ about }) => about)].map(([about, alike]) =>
+      h("div", {}, h("dt", {}, about), alike.map(({ words }) => h("dd", {}, words))))),
+    lines.filter(({ about }) => !about).map(({ words }) => h("p", { class: "fine" }, icon("info"), h("span", {}, words))));
+
+/**
+ * A price to catch the eye: the cents are smaller. It reads, and is copied, like any other amount.
+ * @param {import("./contract").Money} amount
+ */
+export const price = (amount) =>
+  h("strong", { class: "amount price-tag" }, moneyParts(amount, { short: true }).map(({ type, value }) =>
+    type === "decimal" || type === "fraction" ? h("span", { class: "cents" }, value) : value));
 
 /**
  * A button. While something is under way for the visitor, main.js disables every button of the step.

@@ -3,25 +3,25 @@
  * Amounts, dates and durations as people read them: amounts and dates in the visitor's locale, durations in the words of
  * the text catalogue.
  */
-import { text } from "./text.js";
+import { locale, text } from "./text.js";
 
-const locale = navigator.language;
+/** @param {import("./contract").Money} money */
+export const money = (money) => moneyParts(money).map(({ value }) => value).join("");
 
 /**
+ * An amount in its parts, for where the cents are written smaller than the rest.
  * @param {import("./contract").Money} money
  * @param {{ short?: boolean }} [options] `short`: without cents when there are none
  */
-export function money({ amount, currency }, { short = false } = {}) {
-  const format = new Intl.NumberFormat(locale, { style: "currency", currency });
-  const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
-  const whole = amount % 10 ** digits === 0;
-  if (!short || !whole) return format.format(amount / 10 ** digits);
-  return new Intl.NumberFormat(locale, { style: "currency", currency, maximumFractionDigits: 0 }).format(amount / 10 ** digits);
+export function moneyParts({ amount, currency }, { short = false } = {}) {
+  const format = new Intl.NumberFormat(locale, { style: "currency", currency, ...(short && { trailingZeroDisplay: "stripIfInteger" }) });
+  return format.formatToParts(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
 }
 
 /** @param {string} day YYYY-MM-DD: a day of the calendar, the same in every time zone */
 export function date(day) {
-  return new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" }).format(new Date(`${day}T00:00:00Z`));
+  const format = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" });
+  return text.units.date(format.format(new Date(`${day}T00:00:00Z`)));
 }
 
 /** @param {string} instant RFC 3339 */

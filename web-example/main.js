@@ -8,12 +8,13 @@ import { follow } from "./follow.js";
 import * as journey from "./journey.js";
 import { go, here, stepOf, takeResume } from "./route.js";
 import { get, onChange, set } from "./store.js";
-import { language, text } from "./text.js";
+import { text } from "./text.js";
 import * as cart from "./views/cart.js";
 import * as club from "./views/club.js";
 import * as mandate from "./views/mandate.js";
 import * as prospect from "./views/prospect.js";
 import * as done from "./views/done.js";
+import { frame, keepTyped } from "./views/frame.js";
 import * as offer from "./views/offer.js";
 import * as payment from "./views/payment.js";
 import * as person from "./views/person.js";
@@ -72,7 +73,7 @@ function showStep(step, state) {
   find("[data-view]").replaceChildren(VIEWS[step].show() ?? "");
   find("[data-progress]").replaceChildren(progress(step, state));
   const heading = find("[data-heading]");
-  document.title = text.title(heading.textContent ?? "");
+  document.title = `${heading.textContent} – ${text.brand}`;
   if (isNew && !first) heading.focus({ preventScroll: true });
   else if (focused !== undefined) (document.getElementById(focused) ?? heading).focus({ preventScroll: true });
 }
@@ -108,6 +109,7 @@ function showProblem({ problem, isStuck }) {
 function showBusy({ busy }) {
   main.dataset.busy = busy ?? "";
   main.setAttribute("aria-busy", String(!!busy));
+  find("[data-announce]").textContent = busy ? text.busy : "";
   for (const element of main.querySelectorAll("button, fieldset")) element.toggleAttribute("disabled", !!busy);
 }
 
@@ -178,12 +180,14 @@ addEventListener("pageshow", (event) => {
   if (registration) journey.refresh(registration.id);
 });
 
-/** @type {Record<string, any>} */
-const texts = text;
-for (const element of document.querySelectorAll("[data-text]")) {
-  element.textContent = texts[/** @type {HTMLElement} */ (element).dataset.text ?? ""];
+/** Says everything again, in the language that the visitor has just chosen; what was typed and unfolded stays. */
+function sayAgain() {
+  const putBack = keepTyped();
+  [shown, shownBeside, shownProblem] = [[], [], undefined];
+  update();
+  putBack();
 }
-find("[data-progress]").ariaLabel = text.progress.label;
-document.documentElement.lang = language;
+
+frame(sayAgain);
 const resume = takeResume();
 set({ resume, place: here() });

@@ -5,7 +5,6 @@ import { text } from "./text.js";
 
 /** @typedef {import("./contract").Offer} Offer */
 
-/**
 /** What this site knows how to ask a buyer for. */
 const ASKED = ["startDate", "debit", "mandate"];
 
@@ -16,8 +15,8 @@ const ASKED = ["startDate", "debit", "mandate"];
 export const soldHere = (offer) => offer.needs.every((need) => ASKED.includes(need));
 
 /**
- * A sentence, and the icon that it stands beside.
- * @typedef {{ words: string, picture: string }} Term
+ * What is said of an offer, and what it is about; a note stands for itself.
+ * @typedef {{ about?: string, words: string }} Term
  */
 
 /**
@@ -28,12 +27,12 @@ export const soldHere = (offer) => offer.needs.every((need) => ASKED.includes(ne
 export function terms(offer) {
   const lines = follows(offer);
   if (offer.commitment) {
-    const words = offer.billing?.endless ? text.terms.runsOn : text.terms.runs;
-    lines.push({ words: words(span(offer.commitment)), picture: "calendar" });
+    const length = span(offer.commitment);
+    lines.push({ about: text.terms.term, words: offer.billing?.endless ? text.terms.runsOn(length) : length });
   }
   const fee = offer.registrationFee;
-  if (fee?.amount) lines.push({ words: text.terms.fee(money(fee), fee.name), picture: "receipt" });
-  if (offer.prorated) lines.push({ words: text.terms.prorated, picture: "info" });
+  if (fee?.amount) lines.push({ about: text.terms.part, words: text.terms.fee(money(fee), fee.name) });
+  if (offer.prorated) lines.push({ words: text.terms.prorated });
   return lines;
 }
 
@@ -43,13 +42,13 @@ export function terms(offer) {
  * @returns {Term[]}
  */
 function follows({ billing }) {
-  if (!billing?.entries.length) return [{ words: text.terms.nothingFollows, picture: "tick" }];
+  if (!billing?.entries.length) return [{ about: text.terms.then, words: text.terms.nothingFollows }];
   return addedUp(billing.entries).map(({ every: period, price, times }) => {
     let words = text.terms.goesOn(money(price), period === billing.rhythm ? every(period) : per(period));
     if (times) words = text.terms.forTimes(words, times);
     else if (billing.endless) words = text.terms.untilCancelled(words);
     if (period !== billing.rhythm) words = text.terms.debited(words, every(billing.rhythm));
-    return { words, picture: "repeat" };
+    return { about: text.terms.then, words };
   });
 }
 

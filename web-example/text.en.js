@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * Every text of the site, in English. Amounts and dates come in already formatted. The order is that of the journey.
+ * Every text of the site, in English. Amounts and dates come in already formatted. The order is that of the journey. The
+ * brand's name is not here but the title of index.html.
  */
 
 /** @type {Record<string, [one: string, many: string]>} */
@@ -16,9 +17,8 @@ const span = (count, unit) => `${count} ${UNITS[unit][count === 1 ? 0 : 1]}`;
 const ordinal = (day) => `${day}${(day > 3 && day < 21 ? undefined : ["th", "st", "nd", "rd"][day % 10]) ?? "th"}`;
 
 export default {
-  brand: "Frontdesk Fitness",
-  title: (/** @type {string} */ heading) => `${heading} – Frontdesk Fitness`,
   secure: "Secure sign-up",
+  languages: "Language",
   footer: "You only pay on the payment provider’s own secure page. This site never sees your card.",
   skip: "Skip to the content",
 
@@ -34,12 +34,14 @@ export default {
   },
 
   loading: "Loading…",
+  busy: "One moment, please…",
   waiting: "The connection is slow or lost. We keep trying – nothing will be done twice.",
   back: "Back",
   retry: "Try again",
   cancel: "Cancel",
 
   units: {
+    date: (/** @type {string} */ formatted) => formatted,
     span,
     every: (/** @type {number} */ count, /** @type {string} */ unit) =>
       count === 1 ? `every ${UNITS[unit][0]}` : `every ${span(count, unit)}`,
@@ -49,13 +51,12 @@ export default {
 
   club: {
     heading: "Find your club. Start today.",
-    lead: "Join online in a few minutes: choose a club and an offer, pay by card, and you are in.",
-    points: ["What you pay, in plain words", "No paperwork", "Pay once, safely"],
+    lead: "Choose a club and an offer, pay by card, and you are in. It takes a few minutes.",
+    points: ["Every price in plain words, before you pay", "No paperwork", "Paid once, never twice"],
     list: "Choose your club",
     search: "Search by name or place",
     none: "No club has that name. Try fewer letters.",
     count: (/** @type {number} */ count) => (count === 1 ? "1 club" : `${count} clubs`),
-    choose: (/** @type {string} */ name) => `See what ${name} offers`,
   },
 
   resume: {
@@ -108,23 +109,23 @@ export default {
   },
 
   terms: {
+    then: "Then",
+    term: "Runs for",
+    part: "Includes",
     goesOn: (/** @type {string} */ price, /** @type {string} */ every) => `${price} ${every}`,
     forTimes: (/** @type {string} */ sentence, /** @type {number} */ times) =>
       `${sentence}, ${times === 1 ? "once" : `${times} times in all`}`,
     untilCancelled: (/** @type {string} */ sentence) => `${sentence}, until you cancel`,
     debited: (/** @type {string} */ sentence, /** @type {string} */ every) => `${sentence}, debited ${every}`,
     nothingFollows: "Nothing more to pay later",
-    runs: (/** @type {string} */ duration) => `Runs for ${duration}`,
-    runsOn: (/** @type {string} */ duration) => `Runs for ${duration}, then renews itself`,
-    fee: (/** @type {string} */ price, /** @type {string | undefined} */ name) =>
-      `Includes ${name ?? "registration"} (${price})`,
+    runsOn: (/** @type {string} */ duration) => `${duration}, then renews itself`,
+    fee: (/** @type {string} */ price, /** @type {string | undefined} */ name) => `${name ?? "Registration"}, ${price}`,
     prorated: "The first instalment depends on your start date; you see the exact amount before you pay",
     starts: (/** @type {string} */ date) => `Starts on ${date}`,
   },
 
   plan: {
     show: "See what you pay, and when",
-    showNamed: (/** @type {string} */ name) => `See what you pay for ${name}, and when`,
     heading: "What you pay, and when",
     list: "Your first bank statement",
     today: "Today",
@@ -234,6 +235,15 @@ export default {
     invalidHelp: "Correct your details, or choose something else instead.",
     checkAgain: "Check again",
     problems: {
+      other: "The club does not accept this cart. Choose another offer, or ask the club.",
+      start_date_required: "One of these offers needs a start date. Choose it again, with a date.",
+      mandate_required: "One of these offers is paid by direct debit, which has to be set up first.",
+      person_incomplete: "The club needs more of your details. Please complete them.",
+      debit_day_not_allowed: "The club cannot debit on the day that was chosen. Choose the offer again, with another day.",
+      not_available: "One of these offers is not available any more. Please choose another one.",
+      debt: "Something is still open with the club. Please settle that first, at the club.",
+      not_accepted: "The club does not accept this cart. Choose another offer, or ask the club.",
+      cart_empty: "There is nothing in your cart.",
       age_restricted: "One of these offers is not for your age. Check your date of birth, or choose another offer.",
       settled: "This cart was settled at the club already, so there is nothing more to pay. If that was not you, please ask the club's staff.",
     },
@@ -249,8 +259,13 @@ export default {
     account: "The account",
     fields: {
       holder: { label: "Account holder", hint: "As the bank knows them. It need not be you.", error: "Enter whose account it is." },
-      iban: { label: "IBAN", hint: "As on your card or statement, with or without spaces.", empty: "Enter the IBAN of the account." },
-      bic: { label: "BIC (optional)", hint: "8 or 11 characters; your bank’s app shows it." },
+      iban: {
+        label: "IBAN",
+        hint: "As your bank’s app or a statement shows it, with or without spaces.",
+        empty: "Enter the IBAN of the account.",
+        wrong: "Check this IBAN: no account has it. Every letter and digit counts.",
+      },
+      bic: { label: "BIC (optional)", hint: "8 or 11 characters; your bank’s app shows it.", wrong: "Check the BIC: it has 8 or 11 characters. You can also leave it out." },
     },
     consent: (/** @type {string} */ club) =>
       `By entering the code you allow ${club} to collect what you owe it from this account. You can have a debit refunded by your bank within eight weeks.`,
@@ -333,6 +348,8 @@ export default {
         insufficient_funds: "The bank says that there are not enough funds on this card.",
         expired_card: "The bank says that this card has expired.",
         incorrect_cvc: "The security code was not right.",
+        card_declined: "The bank did not say why. Another card usually helps, or a word with your bank.",
+        authentication_failed: "The bank wanted you to confirm the payment, and that did not happen.",
         authentication_required: "The bank wanted you to confirm the payment, and that did not happen.",
       },
     },
@@ -378,7 +395,14 @@ export default {
   done: {
     completed: {
       heading: "You are a member.",
-      lead: "Welcome! Your payment is recorded, and so is everything that you chose. We look forward to seeing you.",
+      /** By how it was settled. */
+      settled: {
+        card: "Welcome! Your payment is recorded, and so is everything that you chose. We look forward to seeing you.",
+        later: "Welcome! You are signed up, and you pay at the club.",
+        free: "Welcome! It is booked, and there is nothing to pay. We look forward to seeing you.",
+        desk: "Welcome! Your payment at the club is recorded. We look forward to seeing you.",
+      },
+      owed: (/** @type {string} */ price, /** @type {string} */ day) => `Welcome! You are signed up. You pay at the club by ${day}: ${price}.`,
       chosen: "Your offer",
       number: "Member number",
       paid: "Paid",
@@ -409,8 +433,11 @@ export default {
     uncharged: "Nothing was charged.",
     refunded: "The whole amount goes back to your card.",
     restart: "Start a new sign-up",
-    reference: "Reference",
+    reference: (/** @type {string} */ number) => `Reference: ${number}`,
   },
+
+  /** Of an entry for which there are no words above. */
+  entry: "Please check this entry.",
 
   /** By the code of the problem; what is not named here gets `other`. */
   problems: {

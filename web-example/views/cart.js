@@ -1,12 +1,12 @@
 // @ts-check
 /** The fourth step: see the cart as the club system holds it, with what is due now and what follows, then pay. */
-import { button, h, heading, icon, ticks } from "../dom.js";
+import { button, h, heading, icon, price, termList, ticks } from "../dom.js";
 import { date, moment, money } from "../format.js";
 import { checkAgain, clear } from "../journey.js";
 import { can, linkTo, needsMandate, ways } from "../route.js";
 import { get } from "../store.js";
 import { findOffer, terms } from "../terms.js";
-import { text } from "../text.js";
+import { said, text } from "../text.js";
 import { abandonButton } from "./abandon.js";
 import { elsewhere } from "./elsewhere.js";
 import { laterForm } from "./later.js";
@@ -92,7 +92,7 @@ function afterToday(cart) {
     h("h2", { id: "follows-heading" }, text.cart.follows),
     !lasting.length && ticks([text.terms.nothingFollows]),
     lasting.map(({ product, offer }) =>
-      h("div", { class: "follows" }, h("h3", {}, product.name), ticks(terms(offer)),
+      h("div", { class: "follows" }, h("h3", {}, product.name), termList(terms(offer)),
         wishes(get()).filter((wish) => wish.offer === offer.id).slice(0, 1).map(planFor))));
 }
 
@@ -113,8 +113,9 @@ const due = (registration) =>
   h("section", { class: "due", "aria-labelledby": "due-heading" },
     h("div", { class: "due-total" },
       h("h2", { id: "due-heading" }, text.cart.dueNow),
-      h("strong", { "data-due": registration.cart.dueNow.amount }, money(registration.cart.dueNow))),
-    h("p", { class: "fine" }, text.cart.tax),
+      h("span", { "data-due": registration.cart.dueNow.amount }, price(registration.cart.dueNow)),
+      h("p", { class: "fine" }, text.cart.tax)),
+    h("div", { class: "tear" }),
     toPay(registration),
     h("p", { class: "fine" }, text.cart.kept(moment(registration.expiresAt))));
 
@@ -154,7 +155,7 @@ function problems({ cart }) {
   const words = /** @type {Record<string, string>} */ (text.cart.problems);
   return h("div", { class: "cart-problems", "data-cart-problems": true },
     h("h3", {}, text.cart.invalid),
-    h("ul", {}, cart.problems.map(({ code, message }) => h("li", { "data-problem": code }, words[code] ?? message))),
+    h("ul", {}, cart.problems.map(({ code, message }) => h("li", { "data-problem": code }, words[code] ?? said(message) ?? words.other))),
     h("p", {}, text.cart.invalidHelp),
     button({ class: "button button-quiet", id: "check", "data-check": true, onclick: checkAgain }, text.cart.checkAgain));
 }

@@ -16,8 +16,8 @@ export function show() {
   const { clubs } = get();
   return h("div", { class: "club" },
     h("section", { class: "hero" },
-      h("div", { class: "hero-words" }, heading(text.club.heading), h("p", { class: "lead" }, text.club.lead), ticks(text.club.points)),
-      icon("hero")),
+      icon("lanes"),
+      h("div", { class: "hero-words" }, heading(text.club.heading), h("p", { class: "lead" }, text.club.lead), ticks(text.club.points))),
     resume(),
     h("section", { class: "clubs", "aria-labelledby": "clubs-heading" },
       h("h2", { id: "clubs-heading" }, text.club.list),
@@ -74,4 +74,4 @@ function matches(club, words) {
 }
 
 const skeleton = () =>
-  h("ul", { class: "club-list", "aria-hidden": true }, Array.from({ length: 3 }, () => h("li", { class: "bone bone-club" })));
+  h("ul", { class: "clubs-loading", "aria-hidden": true }, Array.from({ length: 7 }, () => h("li", { class: "bone bone-club" })));

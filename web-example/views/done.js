@@ -1,10 +1,10 @@
 // @ts-check
 /** Where a registration ends: one is a member, or the staff look into it, or it was closed, or it is not to be found. */
-import { button, h, heading, icon, ticks } from "../dom.js";
+import { button, h, heading, icon, price, ticks } from "../dom.js";
 import { date, money } from "../format.js";
 import { linkTo } from "../route.js";
 import { get } from "../store.js";
-import { text } from "../text.js";
+import { said, text } from "../text.js";
 
 /** @typedef {import("../contract").Registration} Registration */
 
@@ -26,11 +26,11 @@ function welcome(registration) {
     h("div", { class: "welcome-words" },
       h("span", { class: "seal is-good" }, icon("tick")),
       heading(text.done.completed.heading),
-      h("p", { class: "lead", "data-settled": payment?.method }, payment?.method === "card" ? text.done.completed.lead : registration.message)),
+      h("p", { class: "lead", "data-settled": payment?.method }, welcomeWords(registration))),
     memberCard(registration),
     h("div", { class: "panel" },
       payment?.method === "card" && h("p", { class: "receipt", "data-paid": payment.amount.amount },
-        h("span", {}, text.done.completed.paid), h("strong", {}, money(payment.amount))),
+        h("span", {}, text.done.completed.paid), price(payment.amount)),
       h("h2", {}, text.done.completed.next),
       ticks(text.done.completed.points)),
     h("div", { class: "actions actions-row" },
@@ -39,10 +39,17 @@ function welcome(registration) {
 }
 
 /** @param {Registration} registration */
+function welcomeWords({ payment }) {
+  if (payment?.dueDate) return text.done.completed.owed(money(payment.amount), date(payment.dueDate));
+  return text.done.completed.settled[payment?.method ?? "card"];
+}
+
+/** @param {Registration} registration */
 function memberCard({ contact, cart, clubId }) {
   const club = get().clubs?.find((one) => one.id === clubId);
   const [first] = cart.items;
   return h("div", { class: "member-card", "data-member": contact?.number },
+    icon("lanes"),
     h("p", { class: "member-club" }, h("span", { class: "logo", "aria-hidden": true }), club?.name ?? text.brand),
     h("p", { class: "member-offer" }, h("small", {}, text.done.completed.chosen), first?.name,
       first?.startDate && h("small", {}, text.terms.starts(date(first.startDate)))),
@@ -61,8 +68,8 @@ function ending(how, picture) {
     heading(text.done[how].heading),
     h("p", { class: "lead" }, text.done[how].lead),
     isClosed && registration && h("p", { "data-charged": true }, charged(registration)),
-    how === "attention" && registration?.message && h("p", { class: "notice", "data-message": true }, icon("info"), registration.message),
-    how === "attention" && registration?.contact && h("p", { class: "fine" }, `${text.done.reference}: ${registration.contact.number}`),
+    how === "attention" && said(registration?.message) && h("p", { class: "notice", "data-message": true }, icon("info"), registration?.message),
+    how === "attention" && registration?.contact && h("p", { class: "fine" }, text.done.reference(registration.contact.number)),
     how !== "attention" && h("div", { class: "actions" }, h("a", { class: "button", href: linkTo({}), "data-restart": true }, text.done.restart)));
 }
 

@@ -4,6 +4,7 @@ import { h, icon } from "../dom.js";
 import { inDays, today } from "../format.js";
 import { payLater } from "../journey.js";
 import { text } from "../text.js";
+import { field } from "./field.js";
 
 /** What clubs usually grant, in days. */
 const USUAL = 14;
@@ -13,11 +14,10 @@ const LONGEST = 365;
 
 export const laterForm = () =>
   h("details", { class: "later", "data-later": true },
-    h("summary", {}, text.cart.later.summary),
+    h("summary", {}, text.cart.later.summary, icon("down")),
     h("form", { "data-form": "later", onsubmit: submit },
       h("p", { class: "fine" }, text.cart.later.lead),
-      h("label", { class: "field" }, h("span", { class: "label" }, text.cart.later.dueDate),
-        h("input", { type: "date", name: "dueDate", "data-field": "dueDate", required: true, min: today(), max: inDays(LONGEST), value: inDays(USUAL) })),
+      field("dueDate", { label: text.cart.later.dueDate }, { type: "date", required: true, min: today(), max: inDays(LONGEST), value: inDays(USUAL) }),
       h("button", { class: "button button-quiet button-wide", "data-pay-later": true }, icon("calendar"), text.cart.later.go)));
 
 /** @param {SubmitEvent} event */

@@ -1,7 +1,7 @@
 // @ts-check
 /** The second step: choose an offer. With a registration in the address, the offer is added to its cart. */
-import { ask, button, h, heading, icon, ticks } from "../dom.js";
-import { money, today } from "../format.js";
+import { ask, button, h, heading, icon, price, termList } from "../dom.js";
+import { today } from "../format.js";
 import { add } from "../journey.js";
 import { go, linkTo } from "../route.js";
 import { get, set } from "../store.js";
@@ -101,27 +101,35 @@ function card(product, offer) {
     h("header", {},
       h("h3", {}, name),
       variant && h("p", { class: "offer-name" }, variant)),
-    price(offer),
-    product.description && h("p", { class: "offer-about" }, product.description),
-    ticks(terms(offer)),
+    h("p", { class: "offer-about" }, product.description),
+    due(offer),
+    h("div", { class: "offer-terms" }, termList(terms(offer)), planLink(product, offer)),
     here
       ? button({
-          class: "button",
+          class: "button button-soft",
           id: `choose-${offer.id}`,
           "data-choose": true,
           "aria-label": text.offer.chooseNamed([name, variant].join(" ")),
           onclick: () => choose(product, offer),
         }, text.offer.choose)
       : h("div", { class: "at-club", "data-at-club": true },
-          h("strong", {}, text.offer.atClub), h("p", {}, text.offer.atClubWhy)),
-    offer.billing && button({ class: "link", "data-show-plan": true, "aria-label": text.plan.showNamed([name, variant].join(" ")), onclick: () => askPlan(product, offer) }, text.plan.show));
+          h("strong", {}, text.offer.atClub), h("p", {}, text.offer.atClubWhy)));
 }
 
+/**
+ * @param {Product} product
+ * @param {Offer} offer
+ */
+const planLink = (product, offer) =>
+  offer.billing &&
+  button({ class: "link", id: `plan-${offer.id}`, "data-show-plan": true, onclick: () => askPlan(product, offer) },
+    text.plan.show, h("span", { class: "sr-only" }, ` – ${offer.name}`));
+
 /** @param {Offer} offer */
-function price({ dueNow, billing }) {
+function due({ dueNow, billing }) {
   const free = dueNow.amount === 0 && !billing?.entries.length;
   return h("p", { class: "price" },
-    h("strong", {}, free ? text.offer.free : money(dueNow, { short: true })),
+    free ? h("strong", { class: "price-tag" }, text.offer.free) : price(dueNow),
     h("span", {}, billing?.entries.length ? text.offer.dueNow : !free && text.offer.once));
 }
 

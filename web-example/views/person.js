@@ -36,7 +36,8 @@ export function show() {
       row(field("postalCode", { autocomplete: "postal-code", maxlength: 20 }), field("city", { autocomplete: "address-level2", maxlength: 100 })),
       choice("country", countries(), "country")),
     h("div", { class: "actions" },
-      h("button", { class: "button button-wide", id: "continue", "data-continue": true }, place.registration ? text.person.save : text.person.continue),
+      h("button", { class: "button button-wide", id: "continue", "data-continue": true },
+        h("span", { class: "when-idle" }, place.registration ? text.person.save : text.person.continue), h("span", { class: "when-busy" }, text.cart.paying)),
       h("p", { class: "fine" }, icon("lock"), text.person.privacy)));
   fill(form);
   return h("div", {}, head(), resume(), form);

@@ -28,7 +28,7 @@ export function plan(schedule) {
   const { firstStatement, debits, basis, offerId } = schedule;
   const debited = firstStatement.filter(({ kind }) => kind === "debit").length;
   return h("section", { class: "plan", "data-plan": offerId, "data-basis": basis, "aria-label": text.plan.heading },
-    firstStatement.length > 0 && h("h4", { class: "plan-list" }, text.plan.list),
+    firstStatement.length > 0 && h("p", { class: "plan-list" }, text.plan.list),
     h("ol", { class: "lines" }, firstStatement.map((one) => line(schedule, one))),
     h("p", { class: "plan-then", "data-plan-then": true }, then(schedule, debited)),
     debited < debits.length && all(debits),

@@ -1,13 +1,13 @@
 // @ts-check
 /** What went wrong, in the visitor's words, and what can be done: shown above the step. */
 import { button, h, icon } from "../dom.js";
-import { text } from "../text.js";
+import { said, text } from "../text.js";
 
 /** @type {Record<string, string>} */
 const BY_CODE = text.problems;
 
-/** @type {Record<string, { error: string }>} */
-const FIELDS = { ...text.person.fields, holder: text.mandate.fields.holder };
+/** @type {Record<string, { error?: string, wrong?: string }>} `wrong` where the gateway may know better what is */
+const FIELDS = { ...text.person.fields, ...text.mandate.fields };
 
 /** Problems that are nobody's fault but ours: here a reference helps the club's staff. */
 const OURS = ["internal", "club_system_failed", "malformed_request"];
@@ -32,10 +32,13 @@ export function problemContent(problem, again) {
 export const fieldOf = (pointer) => pointer.split("/").at(-1) ?? "";
 
 /**
- * What is wrong with a field: our words where we have some, else the gateway's.
+ * What is wrong with a field, in our words or the gateway's.
  * @param {{ pointer: string, message: string }} error
  */
-export const fieldText = ({ pointer, message }) => FIELDS[fieldOf(pointer)]?.error ?? message;
+export function fieldText({ pointer, message }) {
+  const words = FIELDS[fieldOf(pointer)];
+  return words?.error ?? said(message) ?? words?.wrong ?? text.entry;
+}
 
 /** @param {string} pointer */
 const onPage = (pointer) => !!document.querySelector(`main [data-field="${CSS.escape(fieldOf(pointer))}"]`);

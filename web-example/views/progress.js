@@ -14,7 +14,7 @@ export function progress(step, state) {
   const at = finished ? STEPS.length : STEPS.findIndex((one) => one === counted);
   if (at < 0) return h("div");
   const nav = h("div", { class: "progress-content" });
-  const position = finished ? "" : `${text.progress.position(at + 1, STEPS.length)}: ${text.progress[STEPS[at]]}`;
+  const position = finished ? "" : `${text.progress.position(at + 1, STEPS.length)} · ${text.progress[STEPS[at]]}`;
   nav.append(h("p", { class: "progress-position", "aria-hidden": true }, position));
   nav.append(h("ol", {}, STEPS.map((one, index) => entry(one, index, at, state))));
   return nav;

@@ -1,6 +1,6 @@
 // @ts-check
 /** The choice so far, beside the step: always open on a wide page, folded to one line on a phone. */
-import { h, icon, ticks } from "../dom.js";
+import { h, icon, price, termList } from "../dom.js";
 import { date, money } from "../format.js";
 import { linkTo, stepOf } from "../route.js";
 import { get } from "../store.js";
@@ -39,7 +39,7 @@ function ofOffer() {
       h("p", { class: "side-club" }, icon("pin"), clubName(place.club)),
       h("p", { class: "side-offer" }, h("span", {}, h("strong", {}, name), variant && h("small", {}, variant)), h("a", { href: linkTo({ club: place.club }) }, text.summary.change)),
       place.startDate && h("p", { class: "fine" }, text.terms.starts(date(place.startDate)))),
-    ticks(terms(offer)),
+    termList(terms(offer)),
     ...wishes(get()).map(planFor));
 }
 
@@ -64,11 +64,11 @@ const clubName = (id) => get().clubs?.find((club) => club.id === id)?.name;
  * @param {...import("../dom.js").Child} content
  */
 function fold(label, amount, ...content) {
-  const total = h("strong", { class: "amount" }, money(amount));
   return h("details", { class: "summary", "data-summary": true, open: wide.matches },
     h("summary", {}, h("span", { class: "summary-title" }, text.summary.heading), icon("down"), h("span", { class: "summary-due" }, money(amount))),
     h("div", { class: "summary-content" }, ...content,
-      h("p", { class: "summary-total" }, h("span", {}, label), total)));
+      h("div", { class: "tear" }),
+      h("p", { class: "summary-total" }, h("span", {}, label), price(amount))));
 }
 
 wide.addEventListener("change", () => {
