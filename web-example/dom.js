@@ -62,11 +62,14 @@ export const ticks = (lines) =>
  * What is said of an offer: what it is about, the words for it, and the notes below.
  * @param {import("./terms.js").Term[]} lines
  */
-export const termList = (lines) =>
-  h("div", { class: "terms" },
-    h("dl", {}, [...Map.groupBy(lines.filter(({ about }) => about), ({ about }) => about)].map(([about, alike]) =>
+export function termList(lines) {
+  if (!lines.length) return null;
+  const [told, notes] = [true, false].map((is) => lines.filter(({ about }) => !!about === is));
+  return h("div", { class: "terms" },
+    told.length > 0 && h("dl", {}, [...Map.groupBy(told, ({ about }) => about)].map(([about, alike]) =>
       h("div", {}, h("dt", {}, about), alike.map(({ words }) => h("dd", {}, words))))),
-    lines.filter(({ about }) => !about).map(({ words }) => h("p", { class: "fine" }, icon("info"), h("span", {}, words))));
+    notes.map(({ words }) => h("p", { class: "fine" }, icon("info"), h("span", {}, words))));
+}
 
 /**
  * A price to catch the eye: the cents are smaller. It reads, and is copied, like any other amount.

@@ -1,17 +1,17 @@
 // @ts-check
 /** The fourth step: see the cart as the club system holds it, with what is due now and what follows, then pay. */
-import { button, h, heading, icon, price, termList, ticks } from "../dom.js";
+import { button, h, heading, icon, price, ticks } from "../dom.js";
 import { date, moment, money } from "../format.js";
 import { checkAgain, clear } from "../journey.js";
 import { can, linkTo, needsMandate, ways } from "../route.js";
 import { get } from "../store.js";
-import { findOffer, terms } from "../terms.js";
+import { findOffer } from "../terms.js";
 import { said, text } from "../text.js";
 import { abandonButton } from "./abandon.js";
 import { elsewhere } from "./elsewhere.js";
 import { laterForm } from "./later.js";
 import { outcome, payButton } from "./payment.js";
-import { planFor } from "./plan.js";
+import { follows } from "./plan.js";
 
 /**
  * @typedef {import("../contract").Registration} Registration
@@ -92,8 +92,7 @@ function afterToday(cart) {
     h("h2", { id: "follows-heading" }, text.cart.follows),
     !lasting.length && ticks([text.terms.nothingFollows]),
     lasting.map(({ product, offer }) =>
-      h("div", { class: "follows" }, h("h3", {}, product.name), termList(terms(offer)),
-        wishes(get()).filter((wish) => wish.offer === offer.id).slice(0, 1).map(planFor))));
+      h("div", { class: "follows" }, h("h3", {}, product.name), follows(offer, wishes(get()).find((wish) => wish.offer === offer.id)))));
 }
 
 /** @param {Registration} registration */

@@ -1,15 +1,27 @@
 // @ts-check
 /** What an offer costs, and when: the first lines of the bank statement, then how it goes on. Start reading at `plan`. */
-import { ask, button, h, icon, ticks } from "../dom.js";
+import { ask, button, h, icon, termList, ticks } from "../dom.js";
 import { date, every, money, today } from "../format.js";
 import { loadSchedule, readDebitDays, scheduleKey } from "../journey.js";
 import { get } from "../store.js";
+import { terms } from "../terms.js";
 import { text } from "../text.js";
 
 /**
  * @typedef {import("../contract").Schedule} Schedule
  * @typedef {import("../contract").Debit} Debit
  */
+
+/**
+ * What follows after today: the schedule, with what it leaves unsaid; where there is none, the terms.
+ * @param {import("../contract").Offer} offer
+ * @param {import("../journey.js").Wish} [wish] left out for what has no schedule
+ */
+export function follows(offer, wish) {
+  const said = wish && get().schedules[scheduleKey(wish)] !== null;
+  const lines = terms(offer).filter(({ about }) => !said || about === text.terms.term);
+  return [termList(lines), wish && planFor(wish)];
+}
 
 /**
  * A schedule from the store, or its shape while it is read.
@@ -44,12 +56,11 @@ const line = ({ dueNow }, movement) =>
   h("li", { "data-movement": movement.date, "data-kind": movement.kind },
     h("div", {},
       h("strong", {}, movement.kind === "due_now" ? text.plan.today : date(movement.date)),
-      h("small", {}, movement.kind === "due_now" ? parts(dueNow.parts) : text.plan.debit),
-      estimated(movement)),
+      h("small", {}, movement.kind === "due_now" ? parts(dueNow.parts) : text.plan.debit, estimated(movement))),
     h("span", { class: "amount" }, money(movement.amount)));
 
 /** @param {Debit} debit */
-const estimated = ({ basis }) => basis === "estimated" && h("small", { class: "tag tag-estimated", "data-estimated": true }, text.plan.estimated);
+const estimated = ({ basis }) => basis === "estimated" && h("span", { class: "tag tag-estimated", "data-estimated": true }, text.plan.estimated);
 
 /** @param {Schedule["dueNow"]["parts"]} all */
 function parts(all) {
@@ -84,7 +95,7 @@ const all = (debits) =>
   h("details", { class: "plan-all", "data-plan-all": debits.length },
     h("summary", {}, text.plan.all(debits.length), icon("down")),
     h("ol", { class: "lines" }, debits.map((debit) =>
-      h("li", { "data-debit": debit.date }, h("span", {}, date(debit.date), " ", estimated(debit)), h("span", { class: "amount" }, money(debit.amount))))));
+      h("li", { "data-debit": debit.date }, h("span", {}, date(debit.date), estimated(debit)), h("span", { class: "amount" }, money(debit.amount))))));
 
 /** @param {Schedule} schedule why lines are estimated, each reason once */
 function rules({ rules: names, basis }) {

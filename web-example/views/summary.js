@@ -1,12 +1,12 @@
 // @ts-check
 /** The choice so far, beside the step: always open on a wide page, folded to one line on a phone. */
-import { h, icon, price, termList } from "../dom.js";
+import { h, icon, price } from "../dom.js";
 import { date, money } from "../format.js";
 import { linkTo, stepOf } from "../route.js";
 import { get } from "../store.js";
-import { findOffer, nameOf, terms } from "../terms.js";
+import { findOffer, nameOf } from "../terms.js";
 import { text } from "../text.js";
-import { planFor } from "./plan.js";
+import { follows } from "./plan.js";
 
 /** @param {import("../store.js").State} state */
 export const reads = ({ place, clubs, catalogue, registration, schedules }) => [place, clubs, catalogue, registration, schedules];
@@ -39,8 +39,7 @@ function ofOffer() {
       h("p", { class: "side-club" }, icon("pin"), clubName(place.club)),
       h("p", { class: "side-offer" }, h("span", {}, h("strong", {}, name), variant && h("small", {}, variant)), h("a", { href: linkTo({ club: place.club }) }, text.summary.change)),
       place.startDate && h("p", { class: "fine" }, text.terms.starts(date(place.startDate)))),
-    termList(terms(offer)),
-    ...wishes(get()).map(planFor));
+    ...follows(offer, wishes(get())[0]));
 }
 
 /** The cart as the club system holds it. */
@@ -49,10 +48,11 @@ function ofCart() {
   if (!registration) return null;
   const { payment, cart } = registration;
   return fold(payment ? text.summary.amount : text.summary.dueNow, payment?.amount ?? cart.dueNow,
-    h("p", { class: "side-club" }, icon("pin"), clubName(registration.clubId)),
-    h("ul", { class: "lines" }, cart.items.map((item) =>
-      h("li", {}, h("div", {}, item.name, item.startDate && h("small", {}, text.terms.starts(date(item.startDate)))),
-        h("span", { class: "amount" }, money(item.price))))));
+    h("div", { class: "side-lines" },
+      h("p", { class: "side-club" }, icon("pin"), clubName(registration.clubId)),
+      h("ul", { class: "lines" }, cart.items.map((item) =>
+        h("li", {}, h("div", {}, item.name, item.startDate && h("small", {}, text.terms.starts(date(item.startDate)))),
+          h("span", { class: "amount" }, money(item.price)))))));
 }
 
 /** @param {string | undefined} id */
@@ -61,14 +61,16 @@ const clubName = (id) => get().clubs?.find((club) => club.id === id)?.name;
 /**
  * @param {string} label
  * @param {import("../contract").Money} amount
- * @param {...import("../dom.js").Child} content
+ * @param {HTMLElement} choice
+ * @param {...import("../dom.js").Child} rest what follows after today
  */
-function fold(label, amount, ...content) {
+function fold(label, amount, choice, ...rest) {
   return h("details", { class: "summary", "data-summary": true, open: wide.matches },
     h("summary", {}, h("span", { class: "summary-title" }, text.summary.heading), icon("down"), h("span", { class: "summary-due" }, money(amount))),
-    h("div", { class: "summary-content" }, ...content,
-      h("div", { class: "tear" }),
-      h("p", { class: "summary-total" }, h("span", {}, label), price(amount))));
+    h("div", { class: "summary-content" }, choice,
+      h("p", { class: "summary-total" }, h("span", {}, label), price(amount)),
+      rest.some((part) => part) && h("div", { class: "tear" }),
+      ...rest));
 }
 
 wide.addEventListener("change", () => {
