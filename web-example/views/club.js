@@ -74,4 +74,4 @@ function matches(club, words) {
 }
 
 const skeleton = () =>
-  h("ul", { class: "clubs-loading", "aria-hidden": true }, Array.from({ length: 7 }, () => h("li", { class: "bone bone-club" })));
+  h("ul", { class: "clubs-loading", "aria-hidden": true }, Array.from({ length: 6 }, () => h("li", { class: "bone bone-club" })));
