@@ -61,6 +61,9 @@ func TestWaysToSettle(t *testing.T) {
 				if payment.State != test.state || payment.Card != nil || string(payment.Method) != name {
 					t.Errorf("the payment is %+v", payment)
 				}
+				if due := payment.DueDate; (due != nil) != (name == "later") || due != nil && *due != later["dueDate"] {
+					t.Errorf("it is due by %v", due)
+				}
 				if got := len(s.outside.Sim.Ledger()) - before; test.applied && got != way.ledger || !test.applied && got != 0 {
 					t.Errorf("the ledger has %d lines more", got)
 				}
