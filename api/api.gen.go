@@ -91,6 +91,7 @@ func (e ActionMethod) Valid() bool {
 // Defines values for CartChangeKind.
 const (
 	Added    CartChangeKind = "added"
+	Removed  CartChangeKind = "removed"
 	Repriced CartChangeKind = "price"
 )
 
@@ -98,6 +99,8 @@ const (
 func (e CartChangeKind) Valid() bool {
 	switch e {
 	case Added:
+		return true
+	case Removed:
 		return true
 	case Repriced:
 		return true
@@ -765,7 +768,7 @@ type CardPayment struct {
 
 // Cart As the club system held it when it was last read.
 type Cart struct {
-	// Changes What the club system did on its own: lines that it added, prices that are others than before.
+	// Changes What the club system did on its own: lines that it added or took out, prices that are others than before.
 	Changes  []CartChange  `json:"changes"`
 	DueNow   Money         `json:"dueNow"`
 	Items    []CartItem    `json:"items"`
@@ -780,18 +783,20 @@ type Cart struct {
 
 // CartChange defines model for CartChange.
 type CartChange struct {
-	// Kind `added`: a line that nobody asked for. `price`: the line cost `was` when the cart was shown before.
+	// Kind `added`: a line that nobody asked for. `price`: the line cost `was` when the cart was shown before. `removed`: it was in the cart then, and is no part of the amount any more.
 	Kind  CartChangeKind `json:"kind"`
 	Name  string         `json:"name"`
 	Price Money          `json:"price"`
 	Was   *Money         `json:"was,omitempty"`
 }
 
-// CartChangeKind `added`: a line that nobody asked for. `price`: the line cost `was` when the cart was shown before.
+// CartChangeKind `added`: a line that nobody asked for. `price`: the line cost `was` when the cart was shown before. `removed`: it was in the cart then, and is no part of the amount any more.
 type CartChangeKind string
 
-// CartItem defines model for CartItem.
+// CartItem `debit` is there where a day was chosen: as it was asked for, `from` being the first such day that counts.
 type CartItem struct {
+	// Debit When the direct debits fall: on a day of the month or of the week, not both. Left out, the club chooses.
+	Debit     *Debit  `json:"debit,omitempty"`
 	Name      string  `json:"name"`
 	OfferId   *Id     `json:"offerId,omitempty"`
 	Price     Money   `json:"price"`

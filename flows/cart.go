@@ -39,6 +39,7 @@ type Cart struct {
 	Currency string        `json:"currency"`
 	Valid    bool          `json:"valid"`
 	Problems []CartProblem `json:"problems,omitempty"`
+	Gone     []Line        `json:"gone,omitempty"` // lines that the club system took out since the cart was shown before
 }
 
 // Line is an article of the cart.
@@ -47,6 +48,7 @@ type Line struct {
 	Name      string   `json:"name"`
 	Price     int64    `json:"price"` // minor units
 	StartDate string   `json:"startDate,omitempty"`
+	Debit     *Debit   `json:"debit,omitempty"` // as it was asked for; nil where the club chooses
 	Added     bool     `json:"added,omitempty"` // the club system put it there on its own
 	Was       *int64   `json:"was,omitempty"`   // what it cost before, to whom resumed since; nil where that is the same
 }
@@ -307,7 +309,7 @@ func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing b
 		line := Line{Offer: article.Offer, Name: article.Name, Price: article.PriceTI, Added: true}
 		i := slices.IndexFunc(asked, func(item Item) bool { return item.Offer == article.Offer })
 		if i >= 0 && article.Parent == "" {
-			line.Added, line.StartDate = false, asked[i].StartDate
+			line.Added, line.StartDate, line.Debit = false, asked[i].StartDate, asked[i].Debit
 			asked = slices.Delete(asked, i, i+1)
 		}
 		cart.Lines = append(cart.Lines, line)

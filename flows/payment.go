@@ -130,6 +130,7 @@ func (f *Registrations) readAgain(ctx context.Context, r *Registration, at Club,
 	if seen.Total == r.Cart.Total && seen.Valid == r.Cart.Valid && sameCart(seen.agreed(), r.Cart.agreed()) {
 		return nil
 	}
+	r.Cart.markChanges(seen)
 	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
 		return storageFailed(err)
 	}

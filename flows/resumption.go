@@ -144,7 +144,7 @@ func (f *Registrations) refreshCart(ctx context.Context, r *Registration, p *Pay
 		f.cfg.Log.Warn("cart not read for a resumption", "error", err)
 		return &before, p, true
 	}
-	r.Cart.markPrices(before.Cart)
+	r.Cart.markChanges(before.Cart)
 	switch err := f.cfg.Store.AmendRegistration(ctx, r); {
 	case err == nil:
 		return r, p, false
@@ -156,8 +156,9 @@ func (f *Registrations) refreshCart(ctx context.Context, r *Registration, p *Pay
 	return &before, p, true // what is not stored may not be shown as what will be paid
 }
 
-// markPrices notes what each line cost in a cart that was read before.
-func (c *Cart) markPrices(before Cart) {
+// markChanges notes what each line cost in a cart that was shown before, and what
+// is not there any more.
+func (c *Cart) markChanges(before Cart) {
 	old := slices.Clone(before.Lines)
 	for i, line := range c.Lines {
 		at := slices.IndexFunc(old, func(o Line) bool { return o.Offer == line.Offer && o.Name == line.Name && o.Added == line.Added })
@@ -169,4 +170,5 @@ func (c *Cart) markPrices(before Cart) {
 		}
 		old = slices.Delete(old, at, at+1)
 	}
+	c.Gone = old
 }

@@ -43,7 +43,7 @@ func itemOf(item api.NewItem) flows.NewItem {
 }
 
 // cartOf puts a cart into the words of the contract; what the club system
-// added or priced anew on its own is told apart as a change.
+// added, priced anew or took out on its own is told apart as a change.
 func cartOf(r *flows.Registration) api.Cart {
 	cart := r.Cart
 	out := api.Cart{
@@ -52,7 +52,7 @@ func cartOf(r *flows.Registration) api.Cart {
 	}
 	for i, line := range cart.Lines {
 		price := money(line.Price, cart.Currency)
-		out.Items[i] = api.CartItem{OfferId: optional(line.Offer.ID()), Name: line.Name, Price: price, StartDate: optional(line.StartDate)}
+		out.Items[i] = api.CartItem{OfferId: optional(line.Offer.ID()), Name: line.Name, Price: price, StartDate: optional(line.StartDate), Debit: debitOf(line.Debit)}
 		if line.Was != nil {
 			was := money(*line.Was, cart.Currency)
 			out.Changes = append(out.Changes, api.CartChange{Kind: api.Repriced, Name: line.Name, Price: price, Was: &was})
@@ -61,7 +61,18 @@ func cartOf(r *flows.Registration) api.Cart {
 			out.Changes = append(out.Changes, api.CartChange{Kind: api.Added, Name: line.Name, Price: price})
 		}
 	}
+	for _, line := range cart.Gone {
+		out.Changes = append(out.Changes, api.CartChange{Kind: api.Removed, Name: line.Name, Price: money(line.Price, cart.Currency)})
+	}
 	return out
+}
+
+// debitOf tells when the direct debits of a line fall; nil where the club chooses.
+func debitOf(debit *flows.Debit) *api.Debit {
+	if debit == nil {
+		return nil
+	}
+	return &api.Debit{Day: debit.Day, WeekDay: debit.WeekDay, From: optional(debit.From)}
 }
 
 func problemsOf(cart flows.Cart) []api.CartProblem {
