@@ -3,6 +3,7 @@ package handlers
 import (
 	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -11,7 +12,10 @@ import (
 
 // The pages' own content security policies: each allows what the page needs, and nothing from elsewhere.
 const (
-	sitePolicy = "default-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	sitePolicy = "default-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
+	// What Stripe's own card fields need beside it, as the company documents it: its
+	// script, its frames (the second host is a bank's question), and its API.
+	stripePolicy = "; script-src 'self' https://js.stripe.com; frame-src https://js.stripe.com https://hooks.stripe.com; connect-src 'self' https://api.stripe.com"
 	// The documentation's page configures itself in an inline script and styles inline.
 	docsPolicy = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
 )
@@ -34,11 +38,23 @@ func (s *Server) docs() echo.HandlerFunc {
 	})
 }
 
+// siteContentPolicy is the one source of what the site's pages may load: others
+// than ourselves only where the configured processor has the card entered in the page.
+func (s *Server) siteContentPolicy() string {
+	if s.cfg.Cards.Name() == "stripe" {
+		return sitePolicy + stripePolicy
+	}
+	return sitePolicy
+}
+
+// unserved are the site's files that are for its developers alone.
+var unserved = []string{".md", ".d.ts", "jsconfig.json"}
+
 // mountSite serves the signup site, a route for every file: whatever has no
 // file is answered as every unknown path of the API is.
 func (s *Server) mountSite() error {
 	files := http.FileServerFS(s.cfg.Site)
-	serve := withPolicy(sitePolicy, func(c echo.Context) error {
+	serve := withPolicy(s.siteContentPolicy(), func(c echo.Context) error {
 		c.Response().Header().Set("Cache-Control", "no-cache")
 		files.ServeHTTP(c.Response(), c.Request())
 		return nil
@@ -46,7 +62,8 @@ func (s *Server) mountSite() error {
 	both := []string{http.MethodGet, http.MethodHead}
 	s.echo.Match(both, "/", serve)
 	return fs.WalkDir(s.cfg.Site, ".", func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && !strings.HasSuffix(path, ".md") {
+		isFor := func(suffix string) bool { return strings.HasSuffix(path, suffix) }
+		if err == nil && !entry.IsDir() && !slices.ContainsFunc(unserved, isFor) {
 			s.echo.Match(both, "/"+path, serve)
 		}
 		return err
