@@ -14,8 +14,9 @@ test: tools
 tools: # what the tests need and the machine may lack
 	@.ci/tools
 
-generate: # api/ from openapi.yaml
+generate: tools # from openapi.yaml: the contract in Go, and as types of the signup site
 	go generate ./api
+	e2e/web/node_modules/.bin/openapi-typescript openapi.yaml --default-non-nullable=false --output web-example/openapi.d.ts
 
 campaign: tools
 	mkdir -p artefacts docs

@@ -23,7 +23,7 @@ const GATEWAY_TROUBLE = [408, 429, 500, 502, 503, 504];
 /** A request that did not succeed. `code` is the gateway's, or `offline` when no answer came. */
 export class Problem extends Error {
   /**
-   * @param {Partial<ProblemDocument> & { code: string, retry: ProblemDocument["retry"] }} document
+   * @param {Omit<Partial<ProblemDocument>, "code"> & { code: ProblemDocument["code"] | "offline", retry: ProblemDocument["retry"] }} document
    * @param {number} [retryAfter] seconds
    */
   constructor(document, retryAfter) {
@@ -59,10 +59,11 @@ export const listClubs = () => request("GET", "/v1/clubs");
 /**
  * @param {string} clubId
  * @param {string} [cursor]
+ * @param {string} [identity] the identity token of whose catalogue it shall be
  * @returns {Promise<{ items: import("./contract").Product[], next?: string }>}
  */
-export const listProducts = (clubId, cursor) =>
-  request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/products${cursor ? `?cursor=${encodeURIComponent(cursor)}` : ""}`);
+export const listProducts = (clubId, cursor, identity) =>
+  request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/products${query({ cursor })}`, { headers: as(identity) });
 
 /**
  * @param {string} clubId
@@ -83,10 +84,11 @@ export const listDebitDays = (clubId, startDate) =>
 
 /**
  * @param {import("./intentions.js").Intention<import("./contract").StartRegistration>} intention
+ * @param {string} [identity] the identity token of who registers, where the club's login vouches for them
  * @returns {Promise<Registration>}
  */
-export const startRegistration = ({ key, body }) =>
-  request("POST", "/v1/registrations", { key, body, headers: { "X-Frontdesk-Session": "cookie" } });
+export const startRegistration = ({ key, body }, identity) =>
+  request("POST", "/v1/registrations", { key, body, headers: { "X-Frontdesk-Session": "cookie", ...as(identity) } });
 
 /**
  * @param {string} id
@@ -181,6 +183,65 @@ export const migrateProspect = (id, { key, body }) => request("POST", `${registr
  * @returns {Promise<Payment>}
  */
 export const startPayment = (id, { key, body }) => request("POST", `${registration(id)}/payment`, { key, body });
+
+/**
+ * @param {string} identity
+ * @returns {Promise<import("./contract").Me>}
+ */
+export const getMe = (identity) => request("GET", "/v1/me", { headers: as(identity) });
+
+/**
+ * @param {string} identity
+ * @returns {Promise<import("./contract").ConsentList>}
+ */
+export const listConsents = (identity) => request("GET", "/v1/me/consents", { headers: as(identity) });
+
+/**
+ * @param {string} identity
+ * @param {import("./contract").ChangeConsents} body
+ * @returns {Promise<import("./contract").ConsentChanges>}
+ */
+export const changeConsents = (identity, body) => request("PATCH", "/v1/me/consents", { body, headers: as(identity) });
+
+/**
+ * @param {string} identity
+ * @param {import("./intentions.js").Intention<{ clubId: string }>} intention
+ * @returns {Promise<import("./contract").Transfer>}
+ */
+export const startTransfer = (identity, { key, body }) => request("POST", "/v1/me/transfer", { key, body, headers: as(identity) });
+
+/**
+ * @param {string} identity
+ * @param {import("./intentions.js").Intention<{ code: string }>} intention
+ * @returns {Promise<import("./contract").Transfer>}
+ */
+export const signTransfer = (identity, { key, body }) =>
+  request("POST", "/v1/me/transfer/signature", { key, body, headers: as(identity) });
+
+/**
+ * Follows a registration: every state of it as it comes. The browser connects again by itself after a lost connection,
+ * and not after an answer that is none; then `closed` is told.
+ * @param {string} id
+ * @param {{ changed: (registration: Registration) => void, closed: () => void }} listener
+ * @returns {() => void} stops it
+ */
+export function followRegistration(id, { changed, closed }) {
+  const stream = new EventSource(`${registration(id)}/events`);
+  stream.addEventListener("registration", ({ data }) => {
+    const document = parse(data);
+    if (document) changed(document);
+  });
+  stream.addEventListener("error", () => {
+    if (stream.readyState === EventSource.CLOSED) closed();
+  });
+  return () => stream.close();
+}
+
+/**
+ * @param {string} [identity]
+ * @returns {Record<string, string>} the header that says who asks
+ */
+const as = (identity) => (identity ? { Authorization: `Bearer ${identity}` } : {});
 
 /** @param {Record<string, string | number | undefined>} parameters those without a value are left out */
 function query(parameters) {

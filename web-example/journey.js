@@ -11,13 +11,16 @@ import { get, set } from "./store.js";
 /**
  * @typedef {import("./contract").Registration} Registration
  * @typedef {import("./contract").Person} Person
- * @typedef {"start" | "continue" | "link" | "person" | "item" | "clear" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "abandon"} Doing what `busy` and `data-busy` name
+ * @typedef {"start" | "continue" | "link" | "person" | "item" | "clear" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "card" | "abandon" | "consents" | "transfer"} Doing what `busy` and `data-busy` name
  */
 
 /** Problems which say that the page is behind: the registration is read again. */
 const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "cart_changed", "mandate_required", "mandate_signed",
   "mandate_not_needed", "no_code", "code_wrong", "code_expired", "code_blocked", "mobile_unreachable", "nothing_due", "amount_due", "payment_exists",
   "person_required", "registration_closed", "payment_under_way", "not_found"];
+
+/** Readings after which an answer is the payment's present state for certain: an answer to this page has no one behind it. */
+const FRESH = 100;
 
 /** Where this browser remembers the registration that it is in the middle of; the id is no secret, the cookie is. */
 const UNDER_WAY = "frontdesk.registration";
@@ -29,7 +32,7 @@ const UNDER_WAY = "frontdesk.registration";
  * @param {() => Promise<boolean | void>} action true: the browser is leaving the page, so stay busy
  * @returns {Promise<api.Problem | undefined>}
  */
-async function attempt(doing, action) {
+export async function attempt(doing, action) {
   if (get().busy) return undefined;
   set({ busy: doing, problem: undefined, isStuck: false });
   let leaving = false;
@@ -60,7 +63,7 @@ async function failed(error) {
  * @param {(intention: import("./intentions.js").Intention<Body>) => Promise<Answer>} send
  * @param {{ keep?: boolean }} [options] `keep`: a success is not the end of it
  */
-async function carryOut(intention, send, { keep = false } = {}) {
+export async function carryOut(intention, send, { keep = false } = {}) {
   try {
     const answer = await send(intention);
     if (!keep) settle(intention.name);
@@ -93,22 +96,29 @@ export async function loadClubs() {
 }
 
 /**
- * Reads a club's catalogue, page by page, once.
+ * Reads a club's catalogue, page by page, once. For whom the club's login vouches it is their own price list, where they
+ * look at it as such, or have a registration as such.
  * @param {string} clubId
  */
 export async function loadCatalogue(clubId) {
-  if (get().catalogue?.clubId === clubId) return;
-  set({ catalogue: { clubId, products: [], complete: false }, category: undefined });
+  const { place, registration, identity } = get();
+  const known = place.me || !!registration?.contact?.debt;
+  const token = known ? identity?.token : undefined;
+  const own = !!token;
+  const shown = get().catalogue;
+  if (shown?.clubId === clubId && shown.own === own) return;
+  set({ catalogue: { clubId, own, products: [], complete: false }, category: undefined });
   const isRead = await load(async () => {
     /** @type {import("./contract").Product[]} */
     let products = [];
     let cursor;
     do {
-      const page = await api.listProducts(clubId, cursor);
-      if (get().catalogue?.clubId !== clubId) return;
+      const page = await api.listProducts(clubId, cursor, token);
+      const asked = get().catalogue;
+      if (asked?.clubId !== clubId || asked.own !== own) return;
       products = [...products, ...page.items];
       cursor = page.next;
-      set({ catalogue: { clubId, products, complete: !cursor } });
+      set({ catalogue: { clubId, own, products, complete: !cursor } });
     } while (cursor);
   });
   if (!isRead && get().catalogue?.clubId === clubId) set({ catalogue: undefined });
@@ -213,6 +223,20 @@ async function read(id, options) {
 }
 
 /**
+ * Takes a registration that the gateway has sent by itself. What was said of a cart that could not be read again stays
+ * said until there is another cart.
+ * @param {Registration} registration
+ */
+export function heard(registration) {
+  const { registration: known } = get();
+  if (known?.id !== registration.id) return;
+  const { stale, ...cart } = known.cart;
+  const isSame = stale && JSON.stringify(cart) === JSON.stringify(registration.cart);
+  show(isSame ? { ...registration, cart: known.cart, message: registration.message ?? known.message } : registration);
+  if (get().waiting) set({ waiting: false });
+}
+
+/**
  * Puts a registration as it was just read into the store, unless it is the same as before or the page has moved on.
  * @param {Registration} registration
  */
@@ -234,27 +258,33 @@ function show(registration) {
  */
 export const start = (person) =>
   attempt("start", async () => {
-    const { club = "", offer = "", startDate } = get().place;
-    const item = startDate ? { offerId: offer, startDate } : { offerId: offer };
-    const intention = intend("start", { clubId: club, person, items: [item] });
-    const registration = await carryOut(intention, api.startRegistration);
-    remember(registration.id);
-    set({ registration, underWay: undefined, missing: false });
-    go({ registration: registration.id }, { replace: true });
+    const { club = "", offer = "", startDate, debitDay } = get().place;
+    const item = { offerId: offer, ...(startDate && { startDate }), ...(debitDay && { debit: { day: Number(debitDay) } }) };
+    begun(await carryOut(intend("start", { clubId: club, person, items: [item] }), (one) => api.startRegistration(one)));
   });
+
+/**
+ * Goes to a registration that was just begun, or gone on with, on this device.
+ * @param {Registration} registration
+ */
+export function begun(registration) {
+  remember(registration.id);
+  set({ registration, underWay: undefined, missing: false });
+  go({ registration: registration.id }, { replace: true });
+}
 
 /**
  * Starts the registration of somebody whom the club knows and has sent a link. The link is good for once: from then on
  * the address names the registration.
  * @param {import("./route.js").Place} place
  */
-export const accept = ({ club = "", invitation = "" }) =>
-  attempt("start", async () => {
-    const registration = await carryOut(intend("accept", { clubId: club, invitation }), api.startRegistration);
-    remember(registration.id);
-    set({ registration, underWay: undefined, missing: false });
-    go({ registration: registration.id }, { replace: true });
+export async function accept({ club = "", invitation = "" }) {
+  const problem = await attempt("start", async () => {
+    begun(await carryOut(intend("accept", { clubId: club, invitation }), (one) => api.startRegistration(one)));
   });
+  if (problem?.passing) set({ isStuck: true });
+  return problem;
+}
 
 /**
  * Goes on with a registration of another device. What the link held is in the memory of this page alone; it is kept
@@ -264,9 +294,8 @@ export async function resume() {
   const problem = await attempt("continue", async () => {
     const intention = intend("resume", { resume: get().resume ?? "" }, undefined, { secret: true });
     const registration = await carryOut(intention, api.resumeRegistration);
-    remember(registration.id);
-    set({ registration, underWay: undefined, missing: false, resume: undefined });
-    go({ registration: registration.id }, { replace: true });
+    set({ resume: undefined });
+    begun(registration);
   });
   if (problem?.passing) set({ isStuck: true });
   else set({ resume: undefined });
@@ -339,13 +368,17 @@ export const cancelSignature = () =>
   });
 
 /** @param {string} accessToken the visitor's own at the club system; kept nowhere */
-export const bringAccount = (accessToken) =>
-  attempt("prospect", async () => {
+export async function bringAccount(accessToken) {
+  const problem = await attempt("prospect", async () => {
     const id = get().place.registration ?? "";
     const body = { accessToken };
     show(await carryOut(intend(`prospect.${id}`, body, undefined, { secret: true }), (intention) => api.migrateProspect(id, intention)));
+    set({ accessToken: undefined });
     go({ registration: id }, { replace: true });
   });
+  if (problem?.code === "access_token_refused") set({ accessToken: undefined });
+  return problem;
+}
 
 /** Empties the cart, to choose something else. */
 export const clear = () =>
@@ -401,9 +434,37 @@ const settleCart = (way) =>
     const intention = intend(`pay.${id}`, way ?? usualWay(registration), after);
     const { card } = await carryOut(intention, (one) => api.startPayment(id, one), { keep: true });
     if (leaveFor(card?.redirectUrl)) return true;
+    set({ confirmed: undefined });
     await refresh(id);
+    set({ readings: FRESH });
     return false;
   });
+
+/**
+ * Confirms the card that was entered into the processor's own fields on this page. After a decline the gateway is asked
+ * first, as for every payment: it names the payment that the card is for.
+ * @param {(clientSecret: string) => Promise<string | undefined>} confirm has the processor confirm it; its words when it did not
+ * @returns {Promise<string | undefined>} the processor's words
+ */
+export async function confirmCard(confirm) {
+  /** @type {string | undefined} */
+  let refusal;
+  await attempt("card", async () => {
+    const { registration } = get();
+    const { id, payment } = registration ?? {};
+    if (!registration || !id || !payment?.card?.clientSecret) return;
+    let secret = payment.card.clientSecret;
+    if (canPay(registration)) {
+      const intention = intend(`pay.${id}`, usualWay(registration), payment.retry === "new" ? payment.id : undefined);
+      const asked = await carryOut(intention, (one) => api.startPayment(id, one), { keep: true });
+      secret = asked.card?.clientSecret ?? secret;
+    }
+    refusal = await confirm(secret);
+    if (refusal === undefined) set({ confirmed: secret });
+    await refresh(id);
+  });
+  return refusal;
+}
 
 /** Gives the registration up. */
 export const abandon = () =>

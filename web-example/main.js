@@ -5,13 +5,18 @@
  */
 import { onTrouble } from "./api.js";
 import { follow } from "./follow.js";
+import { keepIdentity, keptIdentity, takeHandover } from "./identity.js";
 import * as journey from "./journey.js";
-import { go, here, stepOf, takeResume } from "./route.js";
+import * as member from "./member.js";
+import { dropProcessorsWords, go, here, stepOf, takeResume } from "./route.js";
 import { get, onChange, set } from "./store.js";
 import { text } from "./text.js";
 import * as cart from "./views/cart.js";
+import { showCard } from "./views/card.js";
 import * as club from "./views/club.js";
+import * as consents from "./views/consents.js";
 import * as mandate from "./views/mandate.js";
+import * as me from "./views/me.js";
 import * as prospect from "./views/prospect.js";
 import * as done from "./views/done.js";
 import { frame, keepTyped } from "./views/frame.js";
@@ -21,6 +26,7 @@ import * as person from "./views/person.js";
 import { problemContent } from "./views/problem.js";
 import { progress } from "./views/progress.js";
 import * as summary from "./views/summary.js";
+import * as transfer from "./views/transfer.js";
 
 /**
  * @typedef {object} View a step, or another part of the page
@@ -30,7 +36,7 @@ import * as summary from "./views/summary.js";
  */
 
 /** @type {Record<import("./route.js").Step, View>} */
-const VIEWS = { club, offer, person, prospect, cart, mandate, payment, done };
+const VIEWS = { club, offer, person, prospect, cart, mandate, payment, done, me, consents, transfer };
 
 /** @param {string} hook */
 const find = (hook) => /** @type {HTMLElement} */ (document.querySelector(hook));
@@ -49,11 +55,12 @@ function update() {
   main.dataset.step = step;
   main.dataset.state = state.missing ? "missing" : state.registration?.state ?? "";
   showStep(step, state);
+  showCard(find("[data-card-place]"), step, state);
   showSide(step, state);
   showProblem(state);
   showBusy(state);
   find("[data-status]").textContent = state.waiting ? text.waiting : "";
-  follow(state.registration, journey.refresh);
+  follow(state.registration, { ask: journey.refresh, changed: journey.heard });
 }
 
 /**
@@ -62,7 +69,7 @@ function update() {
  */
 function showStep(step, state) {
   const { registration } = state;
-  const next = [step, state.missing, registration?.state, registration?.payment?.state].join();
+  const next = [step, state.missing, !state.identity, registration?.state, registration?.payment?.state].join();
   const reads = VIEWS[step].reads(state);
   if (next === screen && same(reads, shown)) return;
   const isNew = next !== screen;
@@ -70,12 +77,34 @@ function showStep(step, state) {
   const focused = main.contains(document.activeElement) ? document.activeElement?.id : undefined;
   screen = next;
   shown = reads;
+  const typed = isNew ? [] : typedIn(find("[data-view]"));
+  find("[data-view]").dataset.view = isNew ? "new" : "same";
   find("[data-view]").replaceChildren(VIEWS[step].show() ?? "");
+  typeAgain(typed);
   find("[data-progress]").replaceChildren(progress(step, state));
   const heading = find("[data-heading]");
   document.title = `${heading.textContent} – ${text.brand}`;
   if (isNew && !first) heading.focus({ preventScroll: true });
   else if (focused !== undefined) (document.getElementById(focused) ?? heading).focus({ preventScroll: true });
+}
+
+/**
+ * What somebody is typing while the step is made anew, since something came in meanwhile.
+ * @param {HTMLElement} view
+ */
+function typedIn(view) {
+  const controls = [...view.querySelectorAll(/** @type {"input"} */ ("input[id]:not([type=radio], [type=checkbox])"))];
+  return controls.filter((control) => control.value !== control.defaultValue).map(({ id, value, selectionStart: from, selectionEnd: to }) => ({ id, value, from, to }));
+}
+
+/** @param {ReturnType<typeof typedIn>} typed */
+function typeAgain(typed) {
+  for (const { id, value, from, to } of typed) {
+    const control = /** @type {HTMLInputElement | null} */ (document.getElementById(id));
+    if (!control || control.readOnly) continue;
+    control.value = value;
+    if (from !== null) control.setSelectionRange(from, to);
+  }
 }
 
 /**
@@ -131,11 +160,17 @@ async function arrive() {
     await Promise.all(cart.wishes(get()).map(journey.loadSchedule));
     return;
   }
+  if (place.me) return arriveAsMember(place);
   if (place.invitation && (await journey.accept(place)) === undefined) return; // the address names the registration now
   await Promise.all([journey.loadClubs(), place.club && journey.loadCatalogue(place.club), journey.findUnderWay()]);
   await Promise.all(summary.wishes(get()).map(journey.loadSchedule));
   const { clubs } = get();
   if (clubs?.length === 1 && !get().place.club) go({ club: clubs[0].id }, { replace: true });
+}
+
+/** @param {import("./route.js").Place} place */
+async function arriveAsMember({ club, step }) {
+  await Promise.all([journey.loadClubs(), member.loadMe(), step === "consents" && member.loadConsents(), club && journey.loadCatalogue(club)]);
 }
 
 function arriveAgain() {
@@ -146,10 +181,14 @@ function arriveAgain() {
 /** @type {import("./route.js").Place | undefined} */
 let arrived;
 
+/** @type {import("./identity.js").Identity | undefined} */
+let arrivedAs;
+
 onChange(() => {
-  const { place, registration } = get();
-  if (place === arrived) return update();
+  const { place, registration, identity } = get();
+  if (place === arrived && (!place.me || identity === arrivedAs)) return update();
   arrived = place;
+  arrivedAs = identity;
   const left = place.registration !== registration?.id;
   set({ problem: undefined, isStuck: false, missing: false, ...(left && { registration: undefined, readings: 0 }) });
   arrive();
@@ -160,6 +199,22 @@ onTrouble((problem) => {
 });
 
 addEventListener("popstate", () => set({ place: here() }));
+
+/** The club's login can come back to the page that is open already. */
+addEventListener("hashchange", () => takeOver(takeHandover()));
+
+/** @param {ReturnType<typeof takeHandover>} handover what the club's login has said in the address */
+function takeOver({ identityToken, accessToken }) {
+  if (identityToken) member.signIn(identityToken);
+  if (accessToken) set({ accessToken });
+}
+
+addEventListener("offline", () => set({ waiting: true }));
+addEventListener("online", () => {
+  set({ waiting: false });
+  if (get().isStuck) arriveAgain();
+});
+document.addEventListener("visibilitychange", member.watchEnd);
 
 /** Links to a place are followed without loading the page again. */
 document.addEventListener("click", (event) => {
@@ -190,4 +245,13 @@ function sayAgain() {
 
 frame(sayAgain);
 const resume = takeResume();
-set({ resume, place: here() });
+const { identityToken, accessToken } = takeHandover();
+dropProcessorsWords();
+onStart();
+
+/** Everything that the address or this browser has kept comes in at once, so that the first step shown is the right one. */
+function onStart() {
+  const identity = identityToken ? keepIdentity(identityToken) : keptIdentity();
+  set({ resume, identity, accessToken, transfer: member.keptMove(), waiting: !navigator.onLine, place: here() });
+  member.watchEnd();
+}

@@ -6,23 +6,29 @@
  *     /                                          choose a club
  *     /?invitation=…&club=11                     take the club's invitation, and choose an offer
  *     /?club=11                                  choose an offer
- *     /?club=11&offer=2&startDate=2026-12-01     give one's details
+ *     /?club=11&offer=2&startDate=2026-12-01     give one's details (and &debitDay=5, where it is paid by direct debit)
  *     /?resume=…                                 go on with a registration of another device; see takeResume
  *     /?registration=…                           wherever that registration stands
  *     /?registration=…&step=offer                add an offer to its cart
  *     /?registration=…&step=person               correct one's details
  *     /?registration=…&step=prospect             bring in the account that one has already
  *     /?registration=…&step=mandate              set up direct debit
+ *     /?me                                       who one is to the club; for whom its login vouches, see identity.js
+ *     /?me&step=consents                         what the club may send
+ *     /?me&step=transfer                         move to another club
+ *     /?me&club=11                               choose an offer, from one's own price list
  *
- * @typedef {"club" | "offer" | "person" | "prospect" | "cart" | "mandate" | "payment" | "done"} Step
+ * @typedef {"club" | "offer" | "person" | "prospect" | "cart" | "mandate" | "payment" | "done" | "me" | "consents" | "transfer"} Step
  *
  * @typedef {object} Place
  * @property {string} [club]
  * @property {string} [offer]
  * @property {string} [startDate]
+ * @property {string} [debitDay] of the month, where the offer is paid by direct debit
  * @property {string} [registration]
  * @property {string} [step]
  * @property {string} [invitation]
+ * @property {boolean} [me] the visitor's own place
  */
 
 import { set } from "./store.js";
@@ -31,12 +37,13 @@ import { set } from "./store.js";
 export const STEPS = /** @type {const} */ (["club", "offer", "person", "cart", "payment"]);
 
 /** How the address calls what a place names. */
-const NAMES = /** @type {const} */ (["club", "offer", "startDate", "registration", "step", "invitation"]);
+const NAMES = /** @type {const} */ (["club", "offer", "startDate", "debitDay", "registration", "step", "invitation"]);
 
 /** @returns {Place} what the address names */
 export function here() {
   const query = new URLSearchParams(location.search);
-  return Object.fromEntries(NAMES.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));
+  const named = Object.fromEntries(NAMES.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));
+  return query.has("me") ? { ...named, me: true } : named;
 }
 
 /**
@@ -51,11 +58,20 @@ export function takeResume() {
   return resume || undefined;
 }
 
+/** What the card processor adds to the address when it sends the browser back leaves it as well: it opens the payment there. */
+export function dropProcessorsWords() {
+  if (new URLSearchParams(location.search).has("payment_intent_client_secret")) history.replaceState(null, "", linkTo(here()));
+}
+
 /** @param {Place} place */
 export function linkTo(place) {
   const query = new URLSearchParams(NAMES.flatMap((name) => (place[name] ? [[name, place[name] ?? ""]] : [])));
-  return query.size ? `?${query}` : location.pathname;
+  const parts = [place.me && "me", String(query)].filter(Boolean);
+  return parts.length ? `?${parts.join("&")}` : location.pathname;
 }
+
+/** @param {Place} place with the site's whole address, for others who send the browser back */
+export const addressOf = (place) => new URL(linkTo(place), location.origin + location.pathname).href;
 
 /**
  * Goes to a place.
@@ -69,7 +85,7 @@ export function go(place, { replace = false } = {}) {
 }
 
 /** @param {string} id where the card processor sends the browser back to */
-export const returnUrl = (id) => new URL(linkTo({ registration: id }), location.origin + location.pathname).href;
+export const returnUrl = (id) => addressOf({ registration: id });
 
 /**
  * @param {Place} place
@@ -78,8 +94,21 @@ export const returnUrl = (id) => new URL(linkTo({ registration: id }), location.
  */
 export function stepOf(place, state) {
   if (place.registration) return state.missing ? "done" : stepOfRegistration(place, state.registration);
+  if (place.me) return stepOfMember(place, state);
   if (place.club && place.offer) return "person";
   return place.club ? "offer" : "club";
+}
+
+/**
+ * Whoever is not logged in (any more) is asked to, wherever the address leads.
+ * @param {Place} place
+ * @param {import("./store.js").State} state
+ * @returns {Step}
+ */
+function stepOfMember(place, { identity }) {
+  if (!identity) return "me";
+  if (place.step === "consents" || place.step === "transfer") return place.step;
+  return place.club ? "offer" : "me";
 }
 
 /**

@@ -14,6 +14,15 @@
  * @property {import("./contract").Registration} [underWay] a registration of this browser that the address does not name
  * @property {string} [resume] what a link held that resumes a registration, until it was exchanged; never in the address
  * @property {import("./contract").ResumeLink & { registration: string }} [link] made by the visitor, to go on elsewhere
+ * @property {import("./identity.js").Identity} [identity] who the visitor is, as the club's login says; absent when it does not, or no more
+ * @property {import("./identity.js").Ending} [ended] why the visitor is not logged in any more
+ * @property {import("./contract").Me} [me] what the club knows of the visitor who is logged in
+ * @property {import("./contract").ConsentList} [consents] of the visitor who is logged in
+ * @property {Record<string, boolean>} wishes consents that the visitor has changed here and that are not carried out, by id
+ * @property {import("./contract").ConsentChange[]} [answers] what became of the wishes before
+ * @property {import("./contract").Transfer} [transfer] the visitor's move to another club
+ * @property {string} [accessToken] the visitor's own at the club system; never leaves the memory of this page
+ * @property {string} [confirmed] the card payment whose confirmation the processor has taken, by its client secret
  * @property {Partial<import("./contract").Person>} person what was typed so far; never leaves the memory of this page
  * @property {boolean} missing the address names a registration that is not there, or not this browser's
  * @property {import("./api.js").Problem} [problem] what is shown above the step
@@ -23,12 +32,13 @@
  *
  * @typedef {object} Catalogue
  * @property {string} clubId
+ * @property {boolean} own the visitor's own price list, since the club's login says who it is
  * @property {import("./contract").Product[]} products
  * @property {boolean} complete all pages have been read
  */
 
 /** @type {State} */
-let state = { place: {}, person: {}, schedules: {}, readings: 0, missing: false, waiting: false, isStuck: false };
+let state = { place: {}, person: {}, schedules: {}, wishes: {}, readings: 0, missing: false, waiting: false, isStuck: false };
 
 /** @type {() => void} */
 let changed = () => {};

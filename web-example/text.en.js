@@ -446,6 +446,8 @@ export default {
     invalid_request: "Some of your entries need another look.",
     invitation_invalid: "This link has been used, or is too old. Ask the club for a new one, or sign up here as a new member.",
     resumption_invalid: "This link has been used, or is too old. Make a new one on the device on which you began, or start again here.",
+    not_identified: "You are not logged in any more. Please log in once more.",
+    identity_unavailable: "The club’s login is not reachable at the moment. Please try again soon.",
     contact_banned: "The club does not sell to you online. Please ask its staff.",
     other_club: "This is for members of another club.",
     not_found: "This is not there any more.",
@@ -483,4 +485,106 @@ export default {
     storage_unavailable: "Our service is taking a short break. Please try again in a moment.",
   },
   reference: (/** @type {string} */ traceId) => `If you call the club about it, mention: ${traceId}`,
+
+  debit: {
+    open: "The club chooses the day of the debits.",
+    on: (/** @type {number} */ day) => `Debits on the ${ordinal(day)}`,
+  },
+
+  changes: {
+    removed: (/** @type {string} */ name, /** @type {string} */ price) =>
+      `“${name}” (${price}) was in your cart when you last looked, and the club has taken it out: you do not pay it.`,
+  },
+
+  /** The processor's own card fields on this page. */
+  card: {
+    label: "Card details",
+    lead: "Enter your card below. The fields belong to the payment provider: your card never reaches this site. Nothing has been charged so far.",
+    failed: "That did not work. Please try again or use another card: it stays one payment, and nothing is charged twice.",
+    unloaded: "The payment provider’s fields did not load. Nothing has been charged. Check your connection, and whether something in your browser blocks them.",
+  },
+
+  login: {
+    go: "Log in at the club",
+    byHand: "Enter it by hand",
+    empty: "Paste the token.",
+    mock: "Nothing is real here, and you play the login: copy a token from the list of personas.",
+    account: "You are logged in to your account. Shall it take the place of the details that you typed here?",
+    other: "No, use another account",
+  },
+
+  me: {
+    open: "Already with us? See your details, consents and offers",
+    heading: "You and your club",
+    number: "Number",
+    club: "Your club",
+    is: "You are",
+    status: {
+      customer: "a member",
+      prospect: "known to the club",
+      former_customer: "a former member",
+      temp: "about to register",
+      banned: "not sold to online",
+    },
+    tags: "Your tags",
+    until: (/** @type {string} */ day) => `until ${day}`,
+    debt: "You owe the club",
+    nothing: "nothing",
+    debtWhy: "Some offers are open to you again once this is settled. Please settle it at the club.",
+    buy: (/** @type {string} */ club) => `Offers for you at ${club}`,
+    own: (/** @type {string} */ club) => `What ${club} offers you, at your own prices, with all taxes.`,
+    consents: "What the club may send you",
+    transfer: "Move to another club",
+    leave: "Log out here",
+    login: { heading: "Log in to your club", lead: "Your number, your consents and a move to another club are yours alone, so the club’s login has to say who you are." },
+    expired: { heading: "You have been logged out", lead: "For your safety a login counts for ten minutes at most. Log in once more to go on; nothing is lost." },
+    left: { heading: "You are logged out", lead: "Nothing of you is kept on this page." },
+    byHand: { label: "Identity token", hint: "On a club’s own site this comes from its login, and nobody sees it.", continue: "Log in", doing: "Logging in…" },
+  },
+
+  consents: {
+    heading: "What the club may send you",
+    lead: "Nothing is sent to you that you have not allowed, except what the club has to tell you. You can change your mind at any time.",
+    /** The version of the words under which somebody agrees; it goes into the receipt, so change it with them. */
+    wording: "site-2026-11-en",
+    types: {
+      news: { name: "News", about: "What happens at your club: classes, opening hours, events." },
+      legal: { name: "What you have to know", about: "Such as changes of your contract, and payments." },
+      advertising: { name: "Offers of the club", about: "Advertising for what the club sells." },
+      partners: { name: "Offers of partners", about: "Advertising of companies that the club works with." },
+    },
+    channels: { email: "Email", text_message: "SMS", postal_mail: "Post" },
+    locked: "Mandatory, so it cannot be switched off",
+    unsaved: "Not saved yet",
+    answers: {
+      changed: (/** @type {boolean} */ allowed) => (allowed ? "Saved: allowed" : "Saved: no more"),
+      unchanged: (/** @type {boolean} */ allowed) => (allowed ? "It was allowed already" : "It was not allowed before"),
+      unknown: () => "The club does not know this one any more",
+      failed: () => "Not saved: the club’s system did not take it. Save again",
+    },
+    save: (/** @type {number} */ count) => (count === 0 ? "Nothing to save" : count === 1 ? "Save 1 change" : `Save ${count} changes`),
+    saving: "Saving…",
+    saved: "Your choice is saved.",
+    partly: (/** @type {number} */ done, /** @type {number} */ failed) =>
+      `${failed === 1 ? "One change was" : `${failed} changes were`} not saved${done ? `, ${done} ${done === 1 ? "was" : "were"}` : ""}. Please save again.`,
+    kept: "The club keeps what you said and when, so that both of you can look it up.",
+    receipts: (/** @type {number} */ count) => (count === 1 ? "What you said before" : `What you said before (${count})`),
+    said: (/** @type {string} */ type, /** @type {string} */ channel, /** @type {boolean} */ allowed) => `${type} by ${channel}: ${allowed ? "yes" : "no"}`,
+    newcomer: "The club sends you no advertising unless you allow it.",
+    open: "Choose what it may send",
+  },
+
+  transfer: {
+    heading: "Move to another club",
+    lead: "You stay who you are: your number and your details come along. You confirm it with a code that we send to your phone.",
+    list: "Where to?",
+    send: "Send me the code",
+    codeLead: (/** @type {string} */ club) => `We have sent an SMS with a code to your mobile phone. With it you move to ${club}.`,
+    other: "Choose another club",
+    member: "Your membership belongs to your club. Please ask its team: they move it, with all that you have paid.",
+    done: {
+      heading: (/** @type {string} */ club) => `You belong to ${club} now`,
+      lead: "Your club’s login does not know it yet. Log in once more to see your offers there.",
+    },
+  },
 };

@@ -8,8 +8,10 @@ import { get } from "../store.js";
 import { findOffer } from "../terms.js";
 import { said, text } from "../text.js";
 import { abandonButton } from "./abandon.js";
+import { debitOf } from "./debit.js";
 import { elsewhere } from "./elsewhere.js";
 import { laterForm } from "./later.js";
+import { canLogIn } from "./login.js";
 import { outcome, payButton } from "./payment.js";
 import { follows } from "./plan.js";
 
@@ -26,8 +28,8 @@ export const reads = ({ registration, catalogue, schedules, link }) => [registra
  * @param {import("../store.js").State} state
  */
 export const wishes = ({ registration, catalogue }) =>
-  registration?.cart.items.flatMap(({ offerId, startDate }) =>
-    offerId && findOffer(catalogue, offerId)?.offer.billing ? [{ club: registration.clubId, offer: offerId, startDate }] : []) ?? [];
+  registration?.cart.items.flatMap(({ offerId, startDate, debit }) =>
+    offerId && findOffer(catalogue, offerId)?.offer.billing ? [{ club: registration.clubId, offer: offerId, startDate, debitDay: debit?.day }] : []) ?? [];
 
 export function show() {
   const { registration } = get();
@@ -63,6 +65,7 @@ const line = (item, added) =>
     h("div", {},
       h("strong", {}, item.name),
       item.startDate && h("small", {}, text.terms.starts(date(item.startDate))),
+      debitOf(item),
       added && h("small", { class: "tag" }, text.cart.added)),
     h("span", { class: "amount" }, money(item.price)));
 
@@ -71,8 +74,8 @@ const stale = (cart) =>
   cart.stale && h("p", { class: "notice", "data-stale": true }, icon("info"), text.cart.stale);
 
 /** @param {Cart["changes"][number]} change */
-const changed = ({ name, price, was }) =>
-  was ? text.cart.repriced(name, money(was), money(price)) : text.cart.change(name, money(price));
+const changed = ({ kind, name, price, was }) =>
+  kind === "removed" ? text.changes.removed(name, money(price)) : was ? text.cart.repriced(name, money(was), money(price)) : text.cart.change(name, money(price));
 
 /** @param {Cart} cart */
 const changes = ({ changes: all }) =>
@@ -100,7 +103,7 @@ function edits(registration) {
   const place = { registration: registration.id };
   return h("ul", { class: "edits" },
     can(registration, "person") && h("li", {}, h("a", { href: linkTo({ ...place, step: "person" }), "data-correct": true }, text.cart.correct)),
-    can(registration, "prospect") && h("li", {}, h("a", { href: linkTo({ ...place, step: "prospect" }), "data-prospect": true }, text.prospect.open)),
+    can(registration, "prospect") && canLogIn() && h("li", {}, h("a", { href: linkTo({ ...place, step: "prospect" }), "data-prospect": true }, text.prospect.open)),
     can(registration, "add_item") && h("li", {}, h("a", { href: linkTo({ ...place, step: "offer" }), "data-add": true }, text.cart.more)),
     can(registration, "clear_items") && h("li", {}, button({ class: "link", "data-clear": true, onclick: clear }, text.cart.clear)),
     h("li", {}, elsewhere(registration.id)),

@@ -4,6 +4,7 @@ import { h, heading, icon, ticks } from "../dom.js";
 import { linkTo } from "../route.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
+import { canLogIn } from "./login.js";
 import { resume } from "./resume.js";
 
 /** A list that is longer than this gets a search field; a shorter one is read at a glance. */
@@ -19,6 +20,7 @@ export function show() {
       icon("lanes"),
       h("div", { class: "hero-words" }, heading(text.club.heading), h("p", { class: "lead" }, text.club.lead), ticks(text.club.points))),
     resume(),
+    canLogIn() && h("p", { class: "member-way" }, h("a", { href: linkTo({ me: true }), "data-log-in": true }, text.me.open)),
     h("section", { class: "clubs", "aria-labelledby": "clubs-heading" },
       h("h2", { id: "clubs-heading" }, text.club.list),
       clubs ? choice(clubs) : skeleton()));

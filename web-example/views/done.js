@@ -5,6 +5,8 @@ import { date, money } from "../format.js";
 import { linkTo } from "../route.js";
 import { get } from "../store.js";
 import { said, text } from "../text.js";
+import { consentsLink } from "./consents.js";
+import { canLogIn } from "./login.js";
 
 /** @typedef {import("../contract").Registration} Registration */
 
@@ -32,7 +34,8 @@ function welcome(registration) {
       payment?.method === "card" && h("p", { class: "receipt", "data-paid": payment.amount.amount },
         h("span", {}, text.done.completed.paid), price(payment.amount)),
       h("h2", {}, text.done.completed.next),
-      ticks(text.done.completed.points)),
+      ticks(text.done.completed.points),
+      canLogIn() && consentsLink(linkTo({ me: true, step: "consents" }))),
     h("div", { class: "actions actions-row" },
       button({ class: "button button-quiet", "data-print": true, onclick: () => print() }, text.done.completed.print),
       h("a", { class: "button button-quiet", href: linkTo({}), "data-restart": true }, text.done.completed.another)));

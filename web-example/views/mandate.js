@@ -5,14 +5,17 @@ import { giveAccount } from "../journey.js";
 import { linkTo } from "../route.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
+import { wishes } from "./cart.js";
 import { field, mark } from "./field.js";
+import { planFor } from "./plan.js";
 import { fieldOf, fieldText } from "./problem.js";
 import { signature } from "./signature.js";
 
 const FIELDS = text.mandate.fields;
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration, clubs }) => [registration?.mandate, registration?.next.map(({ action }) => action).join(), clubs];
+export const reads = ({ registration, clubs, catalogue, schedules }) =>
+  [registration?.mandate, registration?.next.map(({ action }) => action).join(), clubs, catalogue?.complete, schedules];
 
 export function show() {
   const { registration } = get();
@@ -36,11 +39,18 @@ function account(registration) {
         field("holder", FIELDS.holder, { autocomplete: "name", maxlength: 140, required: true }),
         field("iban", FIELDS.iban, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 50, required: true, class: "account-number", onchange: group }),
         field("bic", FIELDS.bic, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 11, class: "account-number" })),
+      debits(),
       h("p", { class: "fine" }, text.mandate.consent(club)),
       h("div", { class: "actions" },
         h("button", { class: "button button-wide", id: "send-code", "data-continue": true },
           h("span", { class: "when-idle" }, text.mandate.send), h("span", { class: "when-busy" }, text.mandate.sending)),
         h("p", { class: "fine" }, icon("lock"), text.mandate.privacy))));
+}
+
+/** What will be debited, and when: it stands before the signature. */
+function debits() {
+  const planned = wishes(get()).map(planFor);
+  return planned.length > 0 && h("section", { class: "panel", "data-debits": planned.length }, h("h2", {}, text.plan.heading), planned);
 }
 
 /**

@@ -3,10 +3,13 @@
 import { ask, button, h, heading, icon, price, termList } from "../dom.js";
 import { today } from "../format.js";
 import { add } from "../journey.js";
+import { startKnown } from "../member.js";
 import { go, linkTo } from "../route.js";
 import { get, set } from "../store.js";
 import { nameOf, soldHere, terms } from "../terms.js";
 import { text } from "../text.js";
+import { debitDays } from "./debit.js";
+import { backToMe } from "./me.js";
 import { askPlan } from "./plan.js";
 import { resume } from "./resume.js";
 
@@ -33,13 +36,15 @@ function back() {
   if (place.registration) {
     return h("a", { class: "back", href: linkTo({ registration: place.registration }) }, icon("back"), text.back);
   }
+  if (place.me) return backToMe();
   return h("a", { class: "back", href: linkTo({}) }, icon("back"), text.offer.another);
 }
 
 function lead() {
-  const { place, clubs, registration } = get();
+  const { place, clubs, registration, catalogue } = get();
   const club = clubs?.find((one) => one.id === (registration?.clubId ?? place.club));
-  return h("p", { class: "lead" }, club ? text.offer.lead(club.name) : " ");
+  const words = catalogue?.own ? text.me.own : text.offer.lead;
+  return h("p", { class: "lead", "data-own": catalogue?.own }, club ? words(club.name) : " ");
 }
 
 /** @param {Product[]} products */
@@ -143,13 +148,12 @@ function choose(product, offer) {
 }
 
 /** @param {import("../contract").NewItem} item */
-function take({ offerId, startDate }) {
+function take(item) {
   const { place } = get();
-  if (place.registration) {
-    add(startDate ? { offerId, startDate } : { offerId });
-    return;
-  }
-  go({ club: place.club, offer: offerId, startDate });
+  if (place.registration) return void add(item);
+  if (place.me) return void startKnown(item);
+  const { offerId: offer, startDate, debit } = item;
+  go({ club: place.club, offer, startDate, debitDay: debit?.day ? String(debit.day) : undefined });
   scrollTo(0, 0);
 }
 
@@ -163,6 +167,7 @@ function askStart(product, offer) {
     required: true, min: today(), value: today(), "aria-describedby": "start-hint start-error",
   });
   const error = h("p", { class: "field-error", id: "start-error", role: "alert" });
+  const days = offer.needs.includes("debit") && debitDays(get().registration?.clubId ?? get().place.club ?? "", input);
   const dialog = ask(text.offer.start.heading,
     h("p", { class: "dialog-about" }, product.name),
     h("form", { method: "dialog", novalidate: true, onsubmit },
@@ -170,20 +175,23 @@ function askStart(product, offer) {
       h("p", { class: "hint", id: "start-hint" }, text.offer.start.hint),
       input,
       error,
+      days && days.element,
       h("div", { class: "dialog-actions" },
         button({ class: "button-quiet", onclick: () => dialog.close() }, text.cancel),
         h("button", { class: "button", "data-continue": true }, text.offer.start.continue))));
   input.focus();
 
   /** @param {SubmitEvent} event */
-  function onsubmit(event) {
+  async function onsubmit(event) {
     const wrong = !input.checkValidity();
     input.setAttribute("aria-invalid", String(wrong));
     error.textContent = wrong ? text.person.fields.startDate.error : "";
     event.preventDefault();
     if (wrong) return input.focus();
+    const day = days ? await days.chosen() : undefined;
+    if (!dialog.open) return;
     dialog.close();
-    take({ offerId: offer.id, startDate: input.value });
+    take({ offerId: offer.id, startDate: input.value, ...(day && { debit: { day } }) });
   }
 }
 

@@ -10,6 +10,7 @@ import { can, canPay } from "../route.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
 import { abandonButton } from "./abandon.js";
+import { isEmbedded, READINGS_TO_BELIEVE } from "./card.js";
 
 /**
  * @typedef {import("../contract").Payment} Payment
@@ -17,12 +18,6 @@ import { abandonButton } from "./abandon.js";
  * @typedef {Payment["state"] | "preparing" | "checking"} State a payment's state; `preparing` before the processor knows
  *   it; `checking` while the gateway may be a moment behind the processor
  */
-
-/**
- * Who comes back from the processor's page has just paid, or has not. The gateway's first answers can still be those from
- * before; to say "not charged, try again" then would be wrong. The third reading comes 1.25 s after the first.
- */
-const READINGS_TO_BELIEVE = 3;
 
 /** States in which the page waits for others. */
 const WAITING = ["preparing", "checking", "processing", "recorded", "in_doubt"];
@@ -34,7 +29,7 @@ const PICTURES = {
 };
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration, readings }) => [registration, readings < READINGS_TO_BELIEVE];
+export const reads = ({ registration, readings, confirmed }) => [registration, readings < READINGS_TO_BELIEVE, confirmed];
 
 export function show() {
   const { registration } = get();
@@ -64,9 +59,10 @@ function words({ method }, state) {
  * @param {Payment} payment
  * @returns {State}
  */
-function stateOf({ state, retry }) {
+function stateOf({ state, retry, card }) {
   if (state === "processing" && retry === "same_key") return "preparing";
   const canBeBehind = state === "requires_action" || state === "declined";
+  if (canBeBehind && card?.clientSecret && card.clientSecret === get().confirmed) return "processing";
   return canBeBehind && get().readings < READINGS_TO_BELIEVE ? "checking" : state;
 }
 
@@ -96,6 +92,7 @@ export function outcome(payment) {
  */
 function lead(state, registration) {
   const said = words(/** @type {Payment} */ (registration.payment), state);
+  if (state === "requires_action" && isEmbedded(registration.payment)) return text.card.lead;
   return (!canPay(registration) && said.closed) || said.lead;
 }
 
@@ -112,7 +109,7 @@ function reason({ state, card }) {
  */
 const actions = (registration, payment) =>
   h("div", { class: "actions" },
-    canPay(registration) ? payButton(payment.method === "card" ? text.payment.again(money(payment.amount)) : text.settlement.again) : processorLink(payment),
+    isEmbedded(payment) ? null : canPay(registration) ? payButton(payment.method === "card" ? text.payment.again(money(payment.amount)) : text.settlement.again) : processorLink(payment),
     can(registration, "abandon") && abandonButton());
 
 /**

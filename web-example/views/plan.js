@@ -147,7 +147,7 @@ export function askPlan(product, offer) {
  * @param {import("../contract").DebitDay[]} listed
  * @param {number | undefined} chosen
  */
-const choices = (listed, chosen) => [
+export const choices = (listed, chosen) => [
   h("legend", {}, text.plan.day),
   h("div", { class: "plan-choices" }, [...listed].sort((one, other) => one.day - other.day).map(({ day }) =>
     h("label", { class: "chip" },

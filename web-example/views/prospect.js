@@ -1,37 +1,38 @@
 // @ts-check
-/** Bring in the account that another club of the chain has already. */
-import { h, heading, icon } from "../dom.js";
+/**
+ * Bring in the account that another club of the chain has already: log in to it, and come back. Who is back is asked
+ * once more, so that nobody's account gets into a registration by a link alone.
+ */
+import { button, h, heading, icon } from "../dom.js";
 import { bringAccount } from "../journey.js";
-import { get } from "../store.js";
+import { get, set } from "../store.js";
 import { text } from "../text.js";
-import { field, mark } from "./field.js";
+import { mark } from "./field.js";
+import { login } from "./login.js";
 import { backToCart } from "./mandate.js";
-import { isLocal } from "./signature.js";
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration }) => [registration?.id];
+export const reads = ({ registration, accessToken }) => [registration?.id, accessToken];
 
 export function show() {
-  const { registration } = get();
+  const { registration, accessToken } = get();
   if (!registration) return null;
   return h("div", {},
     h("div", { class: "step-head" }, backToCart(registration), heading(text.prospect.heading), h("p", { class: "lead" }, text.prospect.lead)),
-    h("form", { class: "person", novalidate: true, "data-form": "prospect", onsubmit: submit },
-      field("accessToken", text.prospect, { autocomplete: "off", spellcheck: "false", required: true, maxlength: 8192, class: "account-number" }),
-      isLocal() && h("p", { class: "notice" }, icon("info"), h("span", {}, `${text.prospect.mock} `,
-        h("a", { href: "/sim/demo/_control/personas", target: "_blank", rel: "noopener" }, text.prospect.personas))),
-      h("div", { class: "actions" },
-        h("button", { class: "button button-wide", id: "bring", "data-continue": true },
-          h("span", { class: "when-idle" }, text.prospect.continue), h("span", { class: "when-busy" }, text.prospect.doing)))));
+    accessToken ? loggedIn(accessToken) : login("accessToken", enter, text.prospect));
 }
 
-/** @param {SubmitEvent & { currentTarget: HTMLFormElement }} event */
-async function submit(event) {
-  event.preventDefault();
-  const form = event.currentTarget;
-  const accessToken = String(new FormData(form).get("accessToken") ?? "").trim();
-  mark(form, accessToken ? {} : { accessToken: text.prospect.error });
-  if (!accessToken) return;
+/** @param {string} accessToken */
+const loggedIn = (accessToken) =>
+  h("div", { class: "login", "data-logged-in": true },
+    h("p", { class: "notice is-good" }, icon("tick"), text.login.account),
+    button({ class: "button button-wide", id: "bring", "data-bring": true, onclick: () => bringAccount(accessToken) },
+      h("span", { class: "when-idle" }, text.prospect.continue), h("span", { class: "when-busy" }, text.prospect.doing)),
+    button({ class: "link", "data-other": true, onclick: () => set({ accessToken: undefined }) }, text.login.other));
+
+/** @param {string} accessToken as it was entered by hand */
+async function enter(accessToken) {
   const problem = await bringAccount(accessToken);
-  if (problem?.code === "access_token_refused" && form.isConnected) mark(form, { accessToken: text.problems.access_token_refused });
+  const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-form='prospect']"));
+  if (problem?.code === "access_token_refused" && form) mark(form, { accessToken: text.problems.access_token_refused });
 }

@@ -14,7 +14,7 @@ import { backToCart } from "./mandate.js";
 
 const WORDS = text.mandate.code;
 
-/** How long to wait before asking again whether a new code may be sent, or a signature is confirmed. */
+/** How long to wait before asking again whether a new code may be sent. */
 const ASK_AGAIN = 3_000;
 
 /**
@@ -24,46 +24,59 @@ const ASK_AGAIN = 3_000;
 export function signature(registration, mandate) {
   const states = /** @type {Record<string, { heading: string, lead: string }>} */ (WORDS.states);
   const words = states[mandate.state] ?? { heading: WORDS.heading, lead: WORDS.lead(mandate.iban) };
-  if (mandate.state === "unconfirmed") setTimeout(() => refresh(registration.id), ASK_AGAIN);
   return h("div", { class: "signature", "data-signature": mandate.state },
     h("div", { class: "step-head" }, backToCart(registration), heading(words.heading), h("p", { class: "lead" }, words.lead)),
-    can(registration, "sign") && codeForm(mandate),
+    can(registration, "sign") && codeForm(mandate, sign),
     h("div", { class: "signature-others" },
-      resendButton(registration, mandate),
+      resendButton({ resendAfter: mandate.resendAfter, ready: can(registration, "resend"), resend, again: () => refresh(registration.id) }),
       can(registration, "cancel_signature") && button({ class: "link", "data-cancel": true, onclick: cancelSignature }, WORDS.cancel)),
-    isLocal() && h("p", { class: "notice" }, icon("info"), h("span", {}, `${WORDS.mock} `,
-      h("a", { href: "/sim/demo/_control/sms", target: "_blank", rel: "noopener" }, WORDS.outbox))));
+    outbox());
 }
+
+/** Where a developer finds the code. */
+export const outbox = () =>
+  isLocal() && h("p", { class: "notice" }, icon("info"), h("span", {}, `${WORDS.mock} `,
+    h("a", { href: "/sim/demo/_control/sms", target: "_blank", rel: "noopener" }, WORDS.outbox)));
 
 /** Whether this page is the developer's own: nothing is real there, and the simulator can be looked into. */
 export const isLocal = () => location.hostname === "localhost" || location.hostname === "127.0.0.1";
 
-/** @param {Mandate} mandate */
-const codeForm = ({ attemptsLeft = 0 }) =>
-  h("form", { class: "code-form", novalidate: true, "data-form": "signature", onsubmit: submit },
+/**
+ * @param {{ attemptsLeft?: number }} signature
+ * @param {(code: string) => Promise<unknown>} take
+ */
+export const codeForm = ({ attemptsLeft = 0 }, take) =>
+  h("form", { class: "code-form", novalidate: true, "data-form": "signature", onsubmit: (/** @type {any} */ event) => submit(event, take) },
     field("code", { label: WORDS.label }, { class: "code", inputmode: "numeric", autocomplete: "one-time-code", maxlength: 12, required: true }),
     h("p", { class: "hint attempts", "data-attempts": attemptsLeft, role: "status" }, WORDS.left(attemptsLeft)),
     h("button", { class: "button button-wide", id: "sign", "data-continue": true },
       h("span", { class: "when-idle" }, WORDS.sign), h("span", { class: "when-busy" }, WORDS.signing)));
 
-/** @param {SubmitEvent & { currentTarget: HTMLFormElement }} event */
-async function submit(event) {
+/**
+ * @param {SubmitEvent & { currentTarget: HTMLFormElement }} event
+ * @param {(code: string) => Promise<unknown>} take
+ */
+async function submit(event, take) {
   event.preventDefault();
   const form = event.currentTarget;
   const code = String(new FormData(form).get("code") ?? "").replace(/[\s-]/g, "");
   const wrong = !/^[0-9A-Za-z]{4,12}$/.test(code);
   mark(form, wrong ? { code: WORDS.error } : {});
-  if (!wrong) await sign(code);
+  if (wrong) return;
+  await take(code);
+  /** @type {HTMLInputElement | null} */ (document.querySelector("#code"))?.select(); // it was wrong: the next one takes its place
 }
 
 /**
  * The button for a new code, which says how long it takes until it works.
- * @param {Registration} registration
- * @param {Mandate} mandate
+ * @param {object} code
+ * @param {string} [code.resendAfter]
+ * @param {boolean} [code.ready] whether the gateway says that it works now; left out where nothing but the time says it
+ * @param {() => unknown} code.resend
+ * @param {() => unknown} [code.again] asks the gateway again
  */
-function resendButton(registration, { resendAfter }) {
+export function resendButton({ resendAfter, ready = Date.now() >= Date.parse(resendAfter ?? ""), resend, again }) {
   const at = Date.parse(resendAfter ?? "");
-  const ready = can(registration, "resend");
   const element = button({
     class: "button button-quiet resend", id: "resend", "data-resend": ready ? "now" : "later", "aria-disabled": String(!ready),
     onclick: () => element.getAttribute("aria-disabled") !== "true" && resend(),
@@ -77,7 +90,8 @@ function resendButton(registration, { resendAfter }) {
     if (ready) return;
     setTimeout(() => {
       if (!element.isConnected) return;
-      if (!seconds) refresh(registration.id);
+      if (!seconds && !again) return element.replaceWith(resendButton({ resendAfter, ready: true, resend }));
+      if (!seconds) again?.();
       tick();
     }, seconds ? 1_000 : ASK_AGAIN);
   }

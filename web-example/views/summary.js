@@ -15,8 +15,8 @@ export const reads = ({ place, clubs, catalogue, registration, schedules }) => [
  * The schedules that the summary shows: the chosen offer's, if it goes on after today.
  * @param {import("../store.js").State} state
  */
-export const wishes = ({ place: { registration, club, offer, startDate }, catalogue }) =>
-  !registration && club && offer && findOffer(catalogue, offer)?.offer.billing ? [{ club, offer, startDate }] : [];
+export const wishes = ({ place: { registration, club, offer, startDate, debitDay }, catalogue }) =>
+  !registration && club && offer && findOffer(catalogue, offer)?.offer.billing ? [{ club, offer, startDate, debitDay: Number(debitDay) || undefined }] : [];
 
 const wide = matchMedia("(min-width: 60rem)");
 

@@ -1,0 +1,110 @@
+// @ts-check
+/** What the club may send, and on which channel: each can be given and taken back, and each is answered by itself. */
+import { h, heading, icon } from "../dom.js";
+import { moment } from "../format.js";
+import { saveConsents, wish } from "../member.js";
+import { get } from "../store.js";
+import { text } from "../text.js";
+import { backToMe } from "./me.js";
+
+/**
+ * @typedef {import("../contract").Consent} Consent
+ * @typedef {import("../contract").ConsentReceipt} Receipt
+ */
+
+/** @param {import("../store.js").State} state */
+export const reads = ({ consents, wishes, answers, isStuck }) => [consents, wishes, answers, isStuck];
+
+export function show() {
+  const { consents, isStuck } = get();
+  return h("div", { class: "member" },
+    h("div", { class: "step-head" }, backToMe(), heading(text.consents.heading), h("p", { class: "lead" }, text.consents.lead)),
+    consents ? form(consents.items) : !isStuck && h("i", { class: "bone bone-box", "aria-hidden": true }),
+    consents && receipts(consents.receipts));
+}
+
+/** @param {Consent[]} all */
+function form(all) {
+  const asked = Object.keys(get().wishes).length;
+  return h("form", { class: "consents", "data-form": "consents", onsubmit: save },
+    [...Map.groupBy(all, ({ type }) => type)].map(([type, items]) => group(type, items)),
+    verdict(),
+    h("div", { class: "actions" },
+      h("button", { class: "button button-wide", id: "save", "data-continue": true, "aria-disabled": String(!asked) },
+        h("span", { class: "when-idle" }, text.consents.save(asked)), h("span", { class: "when-busy" }, text.consents.saving)),
+      h("p", { class: "fine" }, text.consents.kept)));
+}
+
+/** @param {SubmitEvent} event */
+function save(event) {
+  event.preventDefault();
+  if (Object.keys(get().wishes).length) saveConsents();
+}
+
+/**
+ * @param {string} type
+ * @param {Consent[]} items
+ */
+function group(type, items) {
+  const types = /** @type {Record<string, { name: string, about: string }>} */ (text.consents.types);
+  return h("fieldset", { class: "panel consent", "data-consents": type },
+    h("legend", {}, types[type]?.name ?? type),
+    types[type] && h("p", { class: "hint" }, types[type].about),
+    h("div", { class: "consent-channels" }, items.map(choice)));
+}
+
+/** @param {Consent} consent */
+function choice(consent) {
+  const { id, channel, authorized, locked } = consent;
+  const channels = /** @type {Record<string, string>} */ (text.consents.channels);
+  const answer = get().answers?.find((one) => one.id === id);
+  const wanted = get().wishes[id] ?? authorized;
+  const input = h("input", {
+    type: "checkbox", id: `consent-${id}`, "data-consent": id, "data-channel": channel, "data-authorized": String(authorized), disabled: locked,
+    "aria-describedby": `consent-${id}-answer`, onchange: () => wish(consent, input.checked),
+  });
+  input.checked = wanted;
+  return h("div", { class: "consent-choice" },
+    h("label", { for: input.id }, input, h("span", {}, channels[channel] ?? channel)),
+    h("p", { class: "fine", id: `consent-${id}-answer`, "data-answer": answer?.code ?? "" }, word(consent, answer?.code)));
+}
+
+/**
+ * What is said beside a consent: what became of it, or how it stands.
+ * @param {Consent} consent
+ * @param {import("../contract").ConsentChange["code"]} [code]
+ */
+function word({ id, authorized, locked }, code) {
+  if (locked) return text.consents.locked;
+  if (code && code !== "locked") return text.consents.answers[code](authorized);
+  return id in get().wishes ? text.consents.unsaved : "";
+}
+
+/** The answer as a whole, for those who do not look at each. */
+function verdict() {
+  const { answers } = get();
+  if (!answers) return null;
+  const failed = answers.filter(({ code }) => code === "failed" || code === "unknown").length;
+  return h("p", { class: failed ? "problem" : "notice is-good", role: "status", "data-saved": answers.length - failed, "data-failed": failed },
+    icon(failed ? "alert" : "tick"), failed ? text.consents.partly(answers.length - failed, failed) : text.consents.saved);
+}
+
+/** @param {Receipt[]} all */
+const receipts = (all) =>
+  all.length > 0 &&
+  h("details", { class: "plan-all", "data-receipts": all.length },
+    h("summary", {}, text.consents.receipts(all.length), icon("down")),
+    h("ol", { class: "lines" }, all.map((receipt) =>
+      h("li", { "data-receipt": receipt.id },
+        h("div", {}, moment(receipt.at), h("small", {}, receipt.items.map(said).join(", ")))))));
+
+/** @param {Receipt["items"][number]} item */
+function said({ type, channel, authorized }) {
+  const types = /** @type {Record<string, { name: string }>} */ (text.consents.types);
+  const channels = /** @type {Record<string, string>} */ (text.consents.channels);
+  return text.consents.said(types[type]?.name ?? type, channels[channel] ?? channel, authorized);
+}
+
+/** Where consents are changed, for somebody who has just become a member: nothing was allowed for them. */
+export const consentsLink = (/** @type {string} */ href) =>
+  h("p", { class: "fine", "data-consents-link": true }, icon("shield"), h("span", {}, `${text.consents.newcomer} `, h("a", { href }, text.consents.open)));

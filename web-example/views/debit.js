@@ -1,0 +1,40 @@
+// @ts-check
+/** The day on which a club debits: chosen together with the start, since which days there are depends on it. */
+import { h } from "../dom.js";
+import { readDebitDays } from "../journey.js";
+import { text } from "../text.js";
+import { choices } from "./plan.js";
+
+/**
+ * The days to choose from; the one that comes first is chosen. Where they cannot be read, the club chooses.
+ * @param {string} club
+ * @param {HTMLInputElement} start the field with the start date
+ */
+export function debitDays(club, start) {
+  const element = h("fieldset", { class: "plan-days", "data-debit-days": 0 });
+  let asked = 0;
+  let read = update();
+  start.addEventListener("change", () => (read = update()));
+  return { element, chosen: () => read.then(picked) };
+
+  async function update() {
+    const mine = ++asked;
+    const days = start.checkValidity() ? ((await readDebitDays(club, start.value)) ?? []) : [];
+    if (mine !== asked) return; // another start was chosen meanwhile
+    const before = picked();
+    const day = days.some((one) => one.day === before) ? before : days[0]?.day;
+    element.dataset.debitDays = String(days.length);
+    element.replaceChildren(...(days.length ? choices(days, day) : [h("p", { class: "hint" }, text.debit.open)]));
+  }
+
+  function picked() {
+    const input = /** @type {HTMLInputElement | null} */ (element.querySelector("input:checked"));
+    return input ? Number(input.value) : undefined;
+  }
+}
+
+/**
+ * The day of an item's debits, where the buyer has chosen one.
+ * @param {import("../contract").Cart["items"][number]} item
+ */
+export const debitOf = ({ debit }) => debit?.day && h("small", { "data-debits-on": debit.day }, text.debit.on(debit.day));

@@ -1,0 +1,92 @@
+// @ts-check
+/** Who one is to the club: number, status, tags, debt; and the ways on. Whoever is not logged in is led to the login. */
+import { button, h, heading, icon } from "../dom.js";
+import { date, money } from "../format.js";
+import { linkTo } from "../route.js";
+import { get } from "../store.js";
+import { signIn, signOut } from "../member.js";
+import { text } from "../text.js";
+import { login } from "./login.js";
+
+/** @typedef {import("../contract").Me} Me */
+
+/** The status of somebody to whom the club sells nothing online. */
+const BANNED = "banned";
+
+/** @param {import("../store.js").State} state */
+export const reads = ({ identity, ended, me, clubs, isStuck, transfer }) => [identity, ended, me, clubs, isStuck, transfer];
+
+export function show() {
+  const { identity, me, isStuck } = get();
+  if (!identity) return loggedOut();
+  return h("div", { class: "member" },
+    h("div", { class: "step-head" }, heading(text.me.heading)),
+    me ? about(me) : !isStuck && h("i", { class: "bone bone-box", "aria-hidden": true }),
+    me && waysOn(me),
+    button({ class: "link", "data-log-out": true, onclick: () => signOut("left") }, text.me.leave));
+}
+
+/** @param {string | undefined} id */
+const clubName = (id) => get().clubs?.find((club) => club.id === id)?.name ?? "";
+
+function loggedOut() {
+  const { ended, transfer } = get();
+  if (transfer?.state === "signed") return moved(transfer.clubId);
+  const words = ended === "expired" ? text.me.expired : ended === "left" ? text.me.left : text.me.login;
+  return h("div", { class: "member", "data-logged-out": ended ?? "" },
+    h("div", { class: "step-head" }, heading(words.heading), h("p", { class: "lead" }, words.lead)),
+    login("identityToken", signIn, text.me.byHand));
+}
+
+/**
+ * What is said once a move is done. The login's word from before names the old club, so it counts no more.
+ * @param {string} clubId
+ */
+const moved = (clubId) =>
+  h("div", { class: "member", "data-moved": clubId },
+    h("span", { class: "seal is-good" }, icon("tick")),
+    h("div", { class: "step-head" }, heading(text.transfer.done.heading(clubName(clubId))), h("p", { class: "lead" }, text.transfer.done.lead)),
+    login("identityToken", signIn, text.me.byHand));
+
+/** @param {Me} me */
+function about({ number, status, tags, debt, clubId }) {
+  const statuses = /** @type {Record<string, string>} */ (text.me.status);
+  return h("section", { class: "panel", "data-me": number },
+    h("dl", { class: "facts" },
+      fact(text.me.number, h("strong", { class: "member-digits" }, number)),
+      fact(text.me.club, clubName(clubId)),
+      fact(text.me.is, h("span", { "data-status-of-me": status }, statuses[status] ?? status)),
+      tags.length > 0 && fact(text.me.tags, h("ul", { class: "tags" }, tags.map(tag))),
+      fact(text.me.debt, h("strong", { class: "amount", "data-debt": debt.amount }, debt.amount > 0 ? money(debt) : text.me.nothing))),
+    debt.amount > 0 && h("p", { class: "notice" }, icon("info"), text.me.debtWhy));
+}
+
+/**
+ * @param {string} name
+ * @param {...(Node | string)} what
+ */
+const fact = (name, ...what) => h("div", {}, h("dt", {}, name), h("dd", {}, ...what));
+
+/** @param {Me["tags"][number]} tag */
+const tag = ({ name, validThrough }) =>
+  h("li", { class: "tag", "data-tag": name }, name, validThrough && h("small", {}, text.me.until(date(validThrough))));
+
+/** @param {Me} me */
+const waysOn = (me) =>
+  h("ul", { class: "club-list ways" },
+    me.status !== BANNED && way({ me: true, club: me.clubId }, "card", text.me.buy(clubName(me.clubId)), "buy"),
+    way({ me: true, step: "consents" }, "shield", text.me.consents, "consents"),
+    me.status !== BANNED && way({ me: true, step: "transfer" }, "pin", text.me.transfer, "transfer"));
+
+/**
+ * @param {import("../route.js").Place} place
+ * @param {string} picture
+ * @param {string} words
+ * @param {string} name
+ */
+const way = (place, picture, words, name) =>
+  h("li", {}, h("a", { class: "club-card", href: linkTo(place), id: `way-${name}`, "data-way": name },
+    h("span", { class: "club-pin" }, icon(picture)), h("strong", {}, words), icon("arrow")));
+
+/** The way back from a step of one's own. */
+export const backToMe = () => h("a", { class: "back", href: linkTo({ me: true }) }, icon("back"), text.back);

@@ -1,0 +1,67 @@
+// @ts-check
+/** Move to another club of the chain, with a code from an SMS; one stays who one is. */
+import { button, h, heading, icon } from "../dom.js";
+import { chooseAgain, confirmMove, moveTo } from "../member.js";
+import { get } from "../store.js";
+import { text } from "../text.js";
+import { backToMe } from "./me.js";
+import { codeForm, outbox, resendButton } from "./signature.js";
+
+const WORDS = text.transfer;
+
+/** Whom the club moves itself, with all that they have bought. */
+const MEMBER = "customer";
+
+/** @param {import("../store.js").State} state */
+export const reads = ({ transfer, me, clubs, isStuck }) => [transfer, me, clubs, isStuck];
+
+export function show() {
+  const { transfer, me, clubs, isStuck } = get();
+  if (!me || !clubs) return h("div", { class: "member" }, head(WORDS.heading, WORDS.lead), !isStuck && h("i", { class: "bone bone-box", "aria-hidden": true }));
+  if (transfer && transfer.state !== "cancelled") return signature(transfer);
+  return h("div", { class: "member" }, head(WORDS.heading, WORDS.lead), me.status === MEMBER ? atClub() : choice(clubs, me.clubId));
+}
+
+/**
+ * @param {string} title
+ * @param {string} lead
+ */
+const head = (title, lead) => h("div", { class: "step-head" }, backToMe(), heading(title), h("p", { class: "lead" }, lead));
+
+const atClub = () => h("p", { class: "notice", "data-at-club": true }, icon("info"), WORDS.member);
+
+/**
+ * @param {import("../contract").Club[]} clubs
+ * @param {string} own
+ */
+const choice = (clubs, own) =>
+  h("form", { class: "person", "data-form": "transfer", onsubmit: submit },
+    h("fieldset", { class: "group" }, h("legend", {}, WORDS.list),
+      h("div", { class: "choices" }, clubs.filter(({ id }) => id !== own).map(({ id, name, path }) =>
+        h("label", { class: "choice" },
+          h("input", { type: "radio", name: "club", value: id, id: `to-${id}`, required: true, "data-to": id }),
+          h("span", {}, h("strong", {}, name), h("small", {}, path.join(" · "))))))),
+    h("div", { class: "actions" },
+      h("button", { class: "button button-wide", id: "move", "data-continue": true },
+        h("span", { class: "when-idle" }, WORDS.send), h("span", { class: "when-busy" }, text.mandate.sending))));
+
+/** @param {SubmitEvent & { currentTarget: HTMLFormElement }} event */
+function submit(event) {
+  event.preventDefault();
+  moveTo(String(new FormData(event.currentTarget).get("club")));
+}
+
+/** @param {import("../contract").Transfer} transfer */
+function signature(transfer) {
+  const club = get().clubs?.find(({ id }) => id === transfer.clubId)?.name ?? "";
+  const states = /** @type {Record<string, { heading: string, lead: string }>} */ (text.mandate.code.states);
+  const words = states[transfer.state] ?? { heading: text.mandate.code.heading, lead: WORDS.codeLead(club) };
+  const takesCode = transfer.state === "awaiting_code" || transfer.state === "unconfirmed";
+  return h("div", { class: "member signature", "data-transfer": transfer.state },
+    head(words.heading, words.lead),
+    takesCode && codeForm(transfer, confirmMove),
+    h("div", { class: "signature-others" },
+      resendButton({ resendAfter: transfer.resendAfter, resend: () => moveTo(transfer.clubId) }),
+      button({ class: "link", "data-cancel": true, onclick: chooseAgain }, WORDS.other)),
+    outbox());
+}
