@@ -42,7 +42,7 @@ func TestDebitDayInBrowser(t *testing.T) {
 	b.See(`[data-form="mandate"] ` + plan)
 	b.Shot("before the signature")
 	state := string(c.Control("GET", "state", nil).Body)
-	if !strings.Contains(state, `"specificDay":true,"debitDay":20,"startDate":"2031-03-20"`) {
+	if !strings.Contains(state, `"specificDay":true,"debitDay":20,`) || !strings.Contains(state, `"startDate":"2031-03-20"`) {
 		t.Error("the club system was not told the day")
 	}
 

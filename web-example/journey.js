@@ -103,25 +103,23 @@ export async function loadClubs() {
 export async function loadCatalogue(clubId) {
   const { place, registration, identity } = get();
   const known = place.me || !!registration?.contact?.debt;
-  const token = known ? identity?.token : undefined;
-  const own = !!token;
-  const shown = get().catalogue;
-  if (shown?.clubId === clubId && shown.own === own) return;
-  set({ catalogue: { clubId, own, products: [], complete: false }, category: undefined });
+  const whose = known ? identity?.token : undefined;
+  const isShown = () => get().catalogue?.clubId === clubId && get().catalogue?.whose === whose;
+  if (isShown()) return;
+  set({ catalogue: { clubId, whose, products: [], complete: false }, category: undefined });
   const isRead = await load(async () => {
     /** @type {import("./contract").Product[]} */
     let products = [];
     let cursor;
     do {
-      const page = await api.listProducts(clubId, cursor, token);
-      const asked = get().catalogue;
-      if (asked?.clubId !== clubId || asked.own !== own) return;
+      const page = await api.listProducts(clubId, cursor, whose);
+      if (!isShown()) return;
       products = [...products, ...page.items];
       cursor = page.next;
-      set({ catalogue: { clubId, own, products, complete: !cursor } });
+      set({ catalogue: { clubId, whose, products, complete: !cursor } });
     } while (cursor);
   });
-  if (!isRead && get().catalogue?.clubId === clubId) set({ catalogue: undefined });
+  if (!isRead && isShown()) set({ catalogue: undefined });
 }
 
 /**

@@ -32,7 +32,7 @@
  *
  * @typedef {object} Catalogue
  * @property {string} clubId
- * @property {boolean} own the visitor's own price list, since the club's login says who it is
+ * @property {string} [whose] the identity token whose price list it is; absent for everybody's
  * @property {import("./contract").Product[]} products
  * @property {boolean} complete all pages have been read
  */

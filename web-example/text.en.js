@@ -580,6 +580,7 @@ export default {
     list: "Where to?",
     send: "Send me the code",
     codeLead: (/** @type {string} */ club) => `We have sent an SMS with a code to your mobile phone. With it you move to ${club}.`,
+    go: "Move now",
     other: "Choose another club",
     member: "Your membership belongs to your club. Please ask its team: they move it, with all that you have paid.",
     done: {

@@ -11,9 +11,10 @@
 import { button, h, icon } from "../dom.js";
 import { money } from "../format.js";
 import { confirmCard } from "../journey.js";
-import { returnUrl } from "../route.js";
+import { can, returnUrl } from "../route.js";
 import { get, set } from "../store.js";
 import { language, text } from "../text.js";
+import { abandonButton } from "./abandon.js";
 
 /** @typedef {import("../contract").Payment} Payment */
 
@@ -60,22 +61,22 @@ export function showCard(place, step, { registration, confirmed, readings, busy 
   shown = wanted;
   place.hidden = !wanted;
   place.replaceChildren();
-  if (registration && payment && wanted) begin(place, registration.id, payment);
+  if (registration && payment && wanted) begin(place, registration, payment);
 }
 
 /**
  * @param {HTMLElement} place
- * @param {string} id the registration's
+ * @param {import("../contract").Registration} registration
  * @param {Payment} payment
  */
-async function begin(place, id, { card, amount }) {
+async function begin(place, registration, { card, amount }) {
   const secret = card?.clientSecret ?? "";
   const fields = h("div", { class: "card-fields", "data-card-fields": "loading" }, h("i", { class: "bone bone-box", "aria-hidden": true }));
   const error = h("p", { class: "field-error", role: "alert", "data-card-error": "" });
   const pay = h("button", { class: "button button-wide", id: "pay-card", "data-pay-card": true, hidden: true }, icon("lock"),
     h("span", { class: "when-idle" }, text.cart.pay(money(amount))), h("span", { class: "when-busy" }, text.cart.paying));
   const form = h("form", { class: "panel card-form", novalidate: true, "data-form": "card", "aria-label": text.card.label }, fields, error, pay);
-  place.append(form);
+  place.append(form, ...(can(registration, "abandon") ? [abandonButton()] : []));
   /** @param {string} [words] */
   const refuse = (words) => error.replaceChildren(...(words ? [icon("alert"), words] : []));
   try {
@@ -96,7 +97,7 @@ async function begin(place, id, { card, amount }) {
       event.preventDefault();
       if (get().busy) return;
       refuse();
-      refuse(await confirmCard((one) => (one === secret ? confirm(stripe, elements, secret, id) : Promise.resolve(text.card.failed))));
+      refuse(await confirmCard((one) => (one === secret ? confirm(stripe, elements, secret, registration.id) : Promise.resolve(text.card.failed))));
     });
   } catch (problem) {
     if (!(problem instanceof ProcessorAway)) throw problem;

@@ -43,8 +43,8 @@ function back() {
 function lead() {
   const { place, clubs, registration, catalogue } = get();
   const club = clubs?.find((one) => one.id === (registration?.clubId ?? place.club));
-  const words = catalogue?.own ? text.me.own : text.offer.lead;
-  return h("p", { class: "lead", "data-own": catalogue?.own }, club ? words(club.name) : " ");
+  const words = catalogue?.whose ? text.me.own : text.offer.lead;
+  return h("p", { class: "lead", "data-own": !!catalogue?.whose }, club ? words(club.name) : " ");
 }
 
 /** @param {Product[]} products */

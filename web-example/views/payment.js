@@ -110,7 +110,7 @@ function reason({ state, card }) {
 const actions = (registration, payment) =>
   h("div", { class: "actions" },
     isEmbedded(payment) ? null : canPay(registration) ? payButton(payment.method === "card" ? text.payment.again(money(payment.amount)) : text.settlement.again) : processorLink(payment),
-    can(registration, "abandon") && abandonButton());
+    !isEmbedded(payment) && can(registration, "abandon") && abandonButton());
 
 /**
  * The way back to a payment that waits at the processor: the same payment, so it is no second one.

@@ -44,13 +44,14 @@ export const isLocal = () => location.hostname === "localhost" || location.hostn
 /**
  * @param {{ attemptsLeft?: number }} signature
  * @param {(code: string) => Promise<unknown>} take
+ * @param {string} [label] what entering the code does
  */
-export const codeForm = ({ attemptsLeft = 0 }, take) =>
+export const codeForm = ({ attemptsLeft = 0 }, take, label = WORDS.sign) =>
   h("form", { class: "code-form", novalidate: true, "data-form": "signature", onsubmit: (/** @type {any} */ event) => submit(event, take) },
     field("code", { label: WORDS.label }, { class: "code", inputmode: "numeric", autocomplete: "one-time-code", maxlength: 12, required: true }),
     h("p", { class: "hint attempts", "data-attempts": attemptsLeft, role: "status" }, WORDS.left(attemptsLeft)),
     h("button", { class: "button button-wide", id: "sign", "data-continue": true },
-      h("span", { class: "when-idle" }, WORDS.sign), h("span", { class: "when-busy" }, WORDS.signing)));
+      h("span", { class: "when-idle" }, label), h("span", { class: "when-busy" }, WORDS.signing)));
 
 /**
  * @param {SubmitEvent & { currentTarget: HTMLFormElement }} event

@@ -31,13 +31,23 @@ const head = (title, lead) => h("div", { class: "step-head" }, backToMe(), headi
 const atClub = () => h("p", { class: "notice", "data-at-club": true }, icon("info"), WORDS.member);
 
 /**
+ * The clubs that one can move to: those under the same roof.
+ * @param {import("../contract").Club[]} clubs
+ * @param {string} own
+ */
+function targets(clubs, own) {
+  const roof = clubs.find(({ id }) => id === own)?.path[0];
+  return clubs.filter(({ id, path }) => id !== own && path[0] === roof);
+}
+
+/**
  * @param {import("../contract").Club[]} clubs
  * @param {string} own
  */
 const choice = (clubs, own) =>
   h("form", { class: "person", "data-form": "transfer", onsubmit: submit },
     h("fieldset", { class: "group" }, h("legend", {}, WORDS.list),
-      h("div", { class: "choices" }, clubs.filter(({ id }) => id !== own).map(({ id, name, path }) =>
+      h("div", { class: "choices" }, targets(clubs, own).map(({ id, name, path }) =>
         h("label", { class: "choice" },
           h("input", { type: "radio", name: "club", value: id, id: `to-${id}`, required: true, "data-to": id }),
           h("span", {}, h("strong", {}, name), h("small", {}, path.join(" · "))))))),
@@ -59,7 +69,7 @@ function signature(transfer) {
   const takesCode = transfer.state === "awaiting_code" || transfer.state === "unconfirmed";
   return h("div", { class: "member signature", "data-transfer": transfer.state },
     head(words.heading, words.lead),
-    takesCode && codeForm(transfer, confirmMove),
+    takesCode && codeForm(transfer, confirmMove, WORDS.go),
     h("div", { class: "signature-others" },
       resendButton({ resendAfter: transfer.resendAfter, resend: () => moveTo(transfer.clubId) }),
       button({ class: "link", "data-cancel": true, onclick: chooseAgain }, WORDS.other)),
