@@ -34,30 +34,30 @@ type Clock struct {
 	Advance string     `json:"advance,omitempty"` // ISO 8601 duration
 }
 
-// control is one control endpoint. It gets the body and returns what to send.
-type control func(w *World, body []byte) (any, error)
+// control is one control endpoint. It gets the request and returns what to send.
+type control func(w *World, req *request) (any, error)
 
 // controls are the endpoints below _control/, by method and name. They need no
 // credentials: whoever can reach the simulator owns it.
 var controls = map[string]control{
-	"POST reset":      func(w *World, _ []byte) (any, error) { w.Reset(); return nil, nil },
-	"GET credentials": func(w *World, _ []byte) (any, error) { return w.Credentials(), nil },
-	"GET personas":    func(w *World, _ []byte) (any, error) { return Items[Persona]{w.Personas()}, nil },
-	"GET jwks":        func(w *World, _ []byte) (any, error) { return w.server.identityKeys(), nil },
-	"GET sms":         func(w *World, _ []byte) (any, error) { return Items[SMS]{w.SMS()}, nil },
-	"GET ledger":      func(w *World, _ []byte) (any, error) { return Items[LedgerEntry]{w.Ledger()}, nil },
-	"GET audit":       func(w *World, _ []byte) (any, error) { return w.Audit(), nil },
-	"GET requests":    func(w *World, _ []byte) (any, error) { return Items[Request]{w.Requests()}, nil },
-	"GET faults":      func(w *World, _ []byte) (any, error) { return Items[Fault]{w.Faults()}, nil },
+	"POST reset":      func(w *World, _ *request) (any, error) { w.Reset(); return nil, nil },
+	"GET credentials": func(w *World, _ *request) (any, error) { return w.Credentials(), nil },
+	"GET personas":    func(w *World, _ *request) (any, error) { return Items[Persona]{w.Personas()}, nil },
+	"GET jwks":        func(w *World, _ *request) (any, error) { return w.server.identityKeys(), nil },
+	"GET sms":         func(w *World, _ *request) (any, error) { return Items[SMS]{w.SMS()}, nil },
+	"GET ledger":      func(w *World, _ *request) (any, error) { return Items[LedgerEntry]{w.Ledger()}, nil },
+	"GET audit":       func(w *World, _ *request) (any, error) { return w.Audit(), nil },
+	"GET requests":    getRequests,
+	"GET faults":      func(w *World, _ *request) (any, error) { return Items[Fault]{w.Faults()}, nil },
 	"PUT faults":      putFaults,
-	"GET settings":    func(w *World, _ []byte) (any, error) { return w.Settings(), nil },
+	"GET settings":    func(w *World, _ *request) (any, error) { return w.Settings(), nil },
 	"PUT settings":    putSettings,
-	"GET clock":       func(w *World, _ []byte) (any, error) { return w.clock(), nil },
+	"GET clock":       func(w *World, _ *request) (any, error) { return w.clock(), nil },
 	"PUT clock":       putClock,
-	"GET events":      func(w *World, _ []byte) (any, error) { return Items[Event]{w.Events()}, nil },
+	"GET events":      func(w *World, _ *request) (any, error) { return Items[Event]{w.Events()}, nil },
 	"POST events":     postEvent,
-	"GET state":       func(w *World, _ []byte) (any, error) { return json.RawMessage(w.Snapshot()), nil },
-	"PUT state":       func(w *World, body []byte) (any, error) { return nil, w.Restore(body) },
+	"GET state":       func(w *World, _ *request) (any, error) { return json.RawMessage(w.Snapshot()), nil },
+	"PUT state":       func(w *World, req *request) (any, error) { return nil, w.Restore(req.body) },
 }
 
 // serveControl answers /{client_token}/_control/….
@@ -83,7 +83,7 @@ func (s *Server) serveControl(rw http.ResponseWriter, req *request) {
 		write(rw, unknownControl(name))
 		return
 	}
-	result, err := endpoint(w, req.body)
+	result, err := endpoint(w, req)
 	switch {
 	case err != nil:
 		write(rw, controlError(http.StatusBadRequest, err.Error()))
@@ -116,15 +116,15 @@ func unknownControl(name string) answer {
 }
 
 // putFaults takes a bare array of faults, or the form in which they are listed.
-func putFaults(w *World, body []byte) (any, error) {
+func putFaults(w *World, req *request) (any, error) {
 	faults := []Fault{}
-	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
+	if bytes.HasPrefix(bytes.TrimSpace(req.body), []byte("{")) {
 		var listed Items[Fault]
-		if err := strict(body, &listed); err != nil {
+		if err := strict(req.body, &listed); err != nil {
 			return nil, err
 		}
 		faults = listed.Items
-	} else if err := strict(body, &faults); err != nil {
+	} else if err := strict(req.body, &faults); err != nil {
 		return nil, err
 	}
 	if err := w.SetFaults(faults); err != nil {
@@ -133,8 +133,8 @@ func putFaults(w *World, body []byte) (any, error) {
 	return Items[Fault]{w.Faults()}, nil
 }
 
-func putSettings(w *World, body []byte) (any, error) {
-	if err := w.mergeSettings(body); err != nil {
+func putSettings(w *World, req *request) (any, error) {
+	if err := w.mergeSettings(req.body); err != nil {
 		return nil, err
 	}
 	return w.Settings(), nil
@@ -145,9 +145,9 @@ func (w *World) clock() Clock {
 	return Clock{Now: &now}
 }
 
-func putClock(w *World, body []byte) (any, error) {
+func putClock(w *World, req *request) (any, error) {
 	var to Clock
-	if err := strict(body, &to); err != nil {
+	if err := strict(req.body, &to); err != nil {
 		return nil, err
 	}
 	switch {
@@ -177,9 +177,9 @@ type eventByHand struct {
 	} `json:"data"`
 }
 
-func postEvent(w *World, body []byte) (any, error) {
+func postEvent(w *World, req *request) (any, error) {
 	var by eventByHand
-	if err := strict(body, &by); err != nil {
+	if err := strict(req.body, &by); err != nil {
 		return nil, err
 	}
 	if by.Object == nil {

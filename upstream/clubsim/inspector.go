@@ -128,7 +128,7 @@ func (w *World) act(req *request) error {
 	case "fault":
 		return w.addFault(fields)
 	case "advance":
-		_, err := putClock(w, encode(Clock{Advance: fields.Get("by")}))
+		_, err := putClock(w, &request{body: encode(Clock{Advance: fields.Get("by")})})
 		return err
 	case "settings":
 		return w.Configure(func(s *Settings) {

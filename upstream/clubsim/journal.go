@@ -1,7 +1,11 @@
 package clubsim
 
 import (
+	"errors"
+	"net/http"
+	"regexp"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -11,6 +15,7 @@ const journalSize = 2000
 
 // Request is one line of the journal of calls.
 type Request struct {
+	Number        int       `json:"number"` // counts the world's calls; a reset does not start it again
 	At            time.Time `json:"at"`
 	Method        string    `json:"method"`
 	Path          string    `json:"path"` // relative to the client token, without the query
@@ -20,6 +25,17 @@ type Request struct {
 	NetworkNodeID string    `json:"networkNodeId"`
 	Fault         string    `json:"fault"` // kind of the fault that hit the call; empty: none
 	DurationMs    float64   `json:"durationMs"`
+	TraceID       string    `json:"traceId"` // of the caller's traceparent header; empty: it sent none that is valid
+}
+
+// traceparent is the header's form (W3C Trace Context, version 00).
+var traceparent = regexp.MustCompile(`^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$`)
+
+func traceID(header http.Header) string {
+	if parts := traceparent.FindStringSubmatch(header.Get("traceparent")); parts != nil {
+		return parts[1]
+	}
+	return ""
 }
 
 // note writes a call into the journal. A nil world has none.
@@ -29,6 +45,8 @@ func (w *World) note(r Request, began time.Time, status int) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.called++
+	r.Number = w.called
 	r.At, r.Status = began.Add(w.offset).UTC(), status
 	r.DurationMs = float64(w.server.cfg.Now().Sub(began).Microseconds()) / 1000
 	if len(w.journal) >= journalSize {
@@ -42,4 +60,23 @@ func (w *World) Requests() []Request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]Request{}, w.journal...)
+}
+
+// getRequests is GET _control/requests: the whole journal, or the calls of one
+// trace, or those that came after a number. A number that was never given is of
+// a world before a restart, and everything came after that.
+func getRequests(w *World, req *request) (any, error) {
+	after, err := 0, error(nil)
+	if text := req.query.Get("after"); text != "" {
+		if after, err = strconv.Atoi(text); err != nil || after < 0 {
+			return nil, errors.New("after: the number of a request")
+		}
+	}
+	trace, all := req.query.Get("traceId"), w.Requests()
+	if len(all) == 0 || after > all[len(all)-1].Number {
+		after = 0
+	}
+	return Items[Request]{slices.DeleteFunc(all, func(r Request) bool {
+		return r.Number <= after || trace != "" && r.TraceID != trace
+	})}, nil
 }

@@ -97,6 +97,7 @@ func (s *Server) serveOperation(rw http.ResponseWriter, req *request) {
 	entry := Request{
 		Method: req.Method, Path: "/" + strings.Join(rel, "/"), Operation: op.nameOrEmpty(),
 		ClubID: req.Header.Get(clubHeader), NetworkNodeID: req.Header.Get(nodeHeader), Fault: fault.kind(),
+		TraceID: traceID(req.Header),
 	}
 	began := s.cfg.Now()
 	var world *World

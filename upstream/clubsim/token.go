@@ -120,7 +120,7 @@ func (s *Server) serveToken(rw http.ResponseWriter, req *request) {
 	fields, unreadable := tokenFields(req)
 	w := s.World(fields.Get("client_id"))
 	fault := w.takeFault(req.Method, "/oauth/v2/token")
-	entry := Request{Method: req.Method, Path: "/oauth/v2/token", Operation: "token", Fault: fault.kind()}
+	entry := Request{Method: req.Method, Path: "/oauth/v2/token", Operation: "token", Fault: fault.kind(), TraceID: traceID(req.Header)}
 	began := s.cfg.Now()
 	effect := func() answer { return s.token(req, fields, unreadable) }
 	s.respond(rw, req, fault, effect, func(status int) { w.note(entry, began, status) })

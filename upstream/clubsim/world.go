@@ -26,6 +26,7 @@ type World struct {
 	faults   []*Fault
 	rolls    int // how often a fault's probability was drawn
 	journal  []Request
+	called   int // how many calls the journal has had
 	outbox   outbox
 }
 
