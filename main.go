@@ -216,7 +216,7 @@ func (cfg Config) clubSystem(log *slog.Logger) *club.Client {
 	return club.New(club.Config{
 		BaseURL: cfg.ClubURL, ClientID: cfg.ClubClientID, ClientSecret: cfg.ClubClientSecret, GatewayKey: cfg.ClubGatewayKey,
 		GatewayKeyHeader: cfg.ClubKeyHeader, TokenPath: cfg.ClubTokenPath, PathPrefix: cfg.ClubPathPrefix,
-		Now: time.Now, Logger: log,
+		Traceparent: flows.Traceparent, Now: time.Now, Logger: log,
 	})
 }
 

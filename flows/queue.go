@@ -44,10 +44,12 @@ func NewQueue(redis redis.UniversalClient) *Queue {
 	return &Queue{client: asynq.NewClientFromRedisClient(redis), redis: redis}
 }
 
-// EnqueueAdvance asks for one Advance of a payment, on any gateway, soon.
+// EnqueueAdvance asks for one Advance of a payment, on any gateway, soon. It goes
+// on under the trace of whoever asks; the sweeper has none, and each of its looks gets its own.
 func (q *Queue) EnqueueAdvance(ctx context.Context, id PaymentID) error {
 	// No retry by the queue: a payment that could not be moved is found again by the sweeper.
-	_, err := q.client.EnqueueContext(ctx, asynq.NewTask(advanceJob, []byte(id)), asynq.MaxRetry(0), asynq.Timeout(jobTimeout))
+	job := asynq.NewTaskWithHeaders(advanceJob, []byte(id), map[string]string{TraceHeader: Traceparent(ctx)})
+	_, err := q.client.EnqueueContext(ctx, job, asynq.MaxRetry(0), asynq.Timeout(jobTimeout))
 	if err != nil {
 		return &Error{Code: StorageUnavailable, Err: err}
 	}
@@ -84,7 +86,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 func (w *Worker) Run(ctx context.Context) error {
 	mux := asynq.NewServeMux()
 	mux.HandleFunc(advanceJob, func(ctx context.Context, job *asynq.Task) error {
-		w.advance(ctx, PaymentID(job.Payload()))
+		w.advance(WithTrace(ctx, job.Headers()[TraceHeader]), PaymentID(job.Payload()))
 		return nil
 	})
 	if err := w.server.Start(mux); err != nil {

@@ -2,8 +2,6 @@ package handlers
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -135,38 +133,4 @@ func originOf(address string) string {
 		return ""
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host)
-}
-
-// observe gives every request a trace id, the browser's own where it sent one
-// (W3C Trace Context), and writes one line about it. The line is an allow-list:
-// the route, never the path, the query or a header.
-func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		begun := s.cfg.Now()
-		c.Set(traceKey, newTrace(c.Request().Header.Get("traceparent")))
-		if err := next(c); err != nil {
-			c.Error(err)
-		}
-		s.cfg.Log.Debug("request", "method", c.Request().Method, "route", c.Path(), "status", c.Response().Status,
-			"ms", s.cfg.Now().Sub(begun).Milliseconds(), "trace", traceOf(c))
-		return nil
-	}
-}
-
-const traceKey = "trace"
-
-var traceparent = regexp.MustCompile(`^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$`)
-
-func newTrace(header string) string {
-	if parts := traceparent.FindStringSubmatch(header); parts != nil {
-		return parts[1]
-	}
-	id := make([]byte, 16)
-	rand.Read(id)
-	return hex.EncodeToString(id)
-}
-
-func traceOf(c echo.Context) string {
-	id, _ := c.Get(traceKey).(string)
-	return id
 }

@@ -189,8 +189,16 @@ func (c *Client) setHeaders(req *http.Request, r request, token string) {
 	if r.body != nil {
 		set("Content-Type", "application/json")
 	}
-	if c.cfg.Traceparent != nil {
-		set("Traceparent", c.cfg.Traceparent(req.Context()))
+	c.setTrace(req)
+}
+
+// setTrace sends the caller's trace along, where there is one.
+func (c *core) setTrace(req *http.Request) {
+	if c.cfg.Traceparent == nil {
+		return
+	}
+	if trace := c.cfg.Traceparent(req.Context()); trace != "" {
+		req.Header.Set("Traceparent", trace)
 	}
 }
 

@@ -188,6 +188,7 @@ func (c *core) tokenRequest(ctx context.Context) (*http.Request, error) {
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", userAgent)
 	req.Header.Set(c.cfg.GatewayKeyHeader, c.cfg.GatewayKey)
+	c.setTrace(req)
 	return req, nil
 }
 
