@@ -9,7 +9,6 @@ import (
 	"embed"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -28,6 +27,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/store"
 	"frontdesk/handlers"
+	"frontdesk/handlers/panel"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/cards/stripe"
@@ -121,20 +121,22 @@ func run(ctx context.Context, cfg Config) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	var outside outsideWorld
+	var beside *panel.Panel // the developer's, in mock mode alone
 	stopping := func() {}
 	if cfg.Mode == "mock" {
 		outside = newOutsideWorld(cfg.PublicURL, log)
-		stopping = outside.close
+		beside = panel.New(panel.Config{Now: time.Now})
+		stopping = func() { beside.Close(); outside.close() }
 		if cfg.RedisURL, err = embedRedis(ctx, group); err != nil {
 			return err
 		}
 	}
-	gateway, ops, worker, err := cfg.build(log, ctx.Done())
+	gateway, ops, worker, err := cfg.build(log, ctx.Done(), beside)
 	if err != nil {
 		return err
 	}
 	if cfg.Mode == "mock" {
-		gateway = outside.before(gateway)
+		gateway = beside.Around(outside.before(gateway))
 	}
 	drained := drain(ctx, cfg.Drain)
 	group.Go(func() error { return serve(drained, listener, gateway, stopping) })
@@ -168,9 +170,9 @@ func (l redisLog) Printf(_ context.Context, format string, args ...any) {
 	l.Warn("redis client", "says", fmt.Sprintf(format, args...))
 }
 
-// build puts the gateway together, from the outside in.
-// stopping is closed when the gateway was told to end.
-func (cfg Config) build(log *slog.Logger, stopping <-chan struct{}) (gateway, ops http.Handler, worker *flows.Worker, err error) {
+// build puts the gateway together, from the outside in; stopping is closed when
+// it was told to end; beside is nil but in mock mode.
+func (cfg Config) build(log *slog.Logger, stopping <-chan struct{}, beside *panel.Panel) (gateway, ops http.Handler, worker *flows.Worker, err error) {
 	keys, err := keyring(cfg.SealKeys)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err)
@@ -179,7 +181,7 @@ func (cfg Config) build(log *slog.Logger, stopping <-chan struct{}) (gateway, op
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	pages, err := fs.Sub(site, "web-example")
+	pages, answered, err := cfg.site(beside)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -204,7 +206,7 @@ func (cfg Config) build(log *slog.Logger, stopping <-chan struct{}) (gateway, op
 		Changes: changes, Identity: p.login, Store: records, Cards: processor, Ready: cfg.ready(p), Stopping: stopping,
 		Contract: contract, Site: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
-		Now: time.Now, After: time.After, Log: log,
+		Answered: answered, Now: time.Now, After: time.After, Log: log,
 	})
 	return gateway, handlers.NewOps(handlers.OpsConfig{
 		Payments: payments, Contacts: contacts, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Log: log,

@@ -33,14 +33,26 @@ func callerOf(ctx context.Context) caller {
 // worldPattern is what the simulator takes as a client token.
 var worldPattern = regexp.MustCompile(`^demo(-[A-Za-z0-9._-]{1,123})?$`)
 
+// worldOf names the world that a request asks for: in a header, or in a cookie,
+// since a page cannot send a header with all that it asks for, such as an EventSource.
+func worldOf(r *http.Request) string {
+	if world := r.Header.Get("X-Frontdesk-World"); world != "" {
+		return world
+	}
+	if cookie, err := r.Cookie("frontdesk-world"); err == nil {
+		return cookie.Value
+	}
+	return ""
+}
+
 // identify finds out who is calling. A session cookie counts only when the
 // browser says that the request comes from a front end of ours.
 func (s *Server) identify(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		who := caller{clientToken: s.cfg.ClientToken}
-		if world := c.Request().Header.Get("X-Frontdesk-World"); world != "" && s.cfg.Worlds {
+		if world := worldOf(c.Request()); world != "" && s.cfg.Worlds {
 			if !worldPattern.MatchString(world) {
-				return &flows.Error{Code: flows.MalformedRequest, Detail: "X-Frontdesk-World is demo, or demo- and letters, digits, dots, underscores and hyphens."}
+				return &flows.Error{Code: flows.MalformedRequest, Detail: "X-Frontdesk-World (or the cookie frontdesk-world) is demo, or demo- and letters, digits, dots, underscores and hyphens."}
 			}
 			who.clientToken = world
 		}

@@ -137,6 +137,7 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 		return
 	}
 	problem, retryAfter := problemOf(err, traceOf(c))
+	c.Set(codeKey, string(problem.Code))
 	if problem.Status >= http.StatusInternalServerError {
 		s.cfg.Log.Error("request failed", "trace", traceOf(c), "route", c.Path(), "code", problem.Code, "error", err)
 	}

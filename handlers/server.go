@@ -45,7 +45,7 @@ type Config struct {
 	Site     fs.FS  // the signup site
 
 	ClientToken    string   // the organisation at the club system
-	Worlds         bool     // X-Frontdesk-World may name another demo world (mock mode)
+	Worlds         bool     // a request may name another demo world, see worldOf (mock mode)
 	PublicURL      string   // where browsers reach Frontdesk; https means secure cookies
 	AllowedOrigins []string // other origins of front ends; "*" stands for any (not in live mode). May be empty.
 	StaffKeys      []string // each proves that a caller is staff; empty: nobody is
@@ -53,6 +53,7 @@ type Config struct {
 
 	Ready    func(context.Context) []flows.Diagnosis // looks at what the gateway stands on
 	Stopping <-chan struct{}                         // closed when the gateway was told to end; nil: it never is
+	Answered func(Answer) // hears of every request below /v1 once it was answered; nil: nobody listens
 
 	Now   func() time.Time
 	After func(time.Duration) <-chan time.Time

@@ -1,0 +1,91 @@
+package frontdesktest
+
+import (
+	"github.com/chromedp/chromedp"
+)
+
+// Panel is the developer's panel beside the page of a browser. It stands in a
+// shadow tree, which the selectors of the page do not reach into.
+type Panel struct{ b *Browser }
+
+// Panel gives the panel of the page.
+func (b *Browser) Panel() Panel { return Panel{b} }
+
+// Key presses the key that opens and closes the panel.
+func (p Panel) Key() {
+	p.b.t.Helper()
+	p.b.do(chromedp.KeyEvent("`"))
+}
+
+// See waits until the first element of a selector in the panel is visible.
+func (p Panel) See(selector string) {
+	p.b.t.Helper()
+	p.await(selector+" is to be seen in the panel", p.first(selector)+`?.checkVisibility() ?? false`)
+}
+
+// Unsee waits until no element of a selector in the panel is visible.
+func (p Panel) Unsee(selector string) {
+	p.b.t.Helper()
+	p.await(selector+" is gone from the panel", `!(`+p.first(selector)+`?.checkVisibility() ?? false)`)
+}
+
+// Click waits for an element in the panel, and clicks it.
+func (p Panel) Click(selector string) {
+	p.b.t.Helper()
+	p.See(selector)
+	p.await(selector+" in the panel takes a click", `(() => { const e = `+p.first(selector)+`; if (!e) return false; e.click(); return true })()`)
+}
+
+// Fill types into a field of the panel.
+func (p Panel) Fill(selector, value string) {
+	p.b.t.Helper()
+	p.See(selector)
+	evaluated[bool](p.b, `(() => { const f = `+p.first(selector)+`; f.focus(); f.value = `+quote(value)+`; return true })()`)
+}
+
+// Tab opens a tab of the panel, and waits until it shows what it has read.
+func (p Panel) Tab(name string) {
+	p.b.t.Helper()
+	p.Click(`[data-tab="` + name + `"]`)
+	p.See(`[data-pane="` + name + `"]`)
+}
+
+// Count tells how many elements a selector finds in the panel.
+func (p Panel) Count(selector string) int {
+	p.b.t.Helper()
+	return evaluated[int](p.b, `document.querySelector("frontdesk-panel")?.shadowRoot.querySelectorAll(`+quote(selector)+`).length ?? 0`)
+}
+
+// Attribute reads an attribute of the first element of a selector in the panel.
+func (p Panel) Attribute(selector, name string) string {
+	p.b.t.Helper()
+	return evaluated[string](p.b, p.first(selector)+`?.getAttribute(`+quote(name)+`) ?? ""`)
+}
+
+// Text reads the text of the panel.
+func (p Panel) Text() string {
+	p.b.t.Helper()
+	return evaluated[string](p.b, p.first("aside")+`?.innerText ?? ""`)
+}
+
+func (p Panel) first(selector string) string {
+	return `document.querySelector("frontdesk-panel")?.shadowRoot.querySelector(` + quote(selector) + `)`
+}
+
+// await waits for a condition of the page, also while it is being left for another.
+func (p Panel) await(what, condition string) {
+	p.b.t.Helper()
+	Eventually(p.b.t, what, func() bool {
+		holds, err := chromedp.Run(p.b.ctx, chromedp.Evaluate[bool](condition))
+		return err == nil && holds
+	})
+}
+
+func evaluated[T any](b *Browser, expression string) T {
+	b.t.Helper()
+	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return value
+}

@@ -1,0 +1,85 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestPanelIsOfMockModeAlone: elsewhere nothing of it is served, and the site has no trace of it.
+func TestPanelIsOfMockModeAlone(t *testing.T) {
+	t.Parallel()
+	_, live := newSetting(t).gateway(t)
+	mock := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	for _, path := range []string{"/panel/panel.js", "/panel/panel.css", "/panel/requests?world=demo", "/panel/changes", "/panel/"} {
+		live.Do("GET", path, nil).Problem(api.NotFound)
+	}
+	live.Do("DELETE", "/panel/requests?world=demo", nil).Problem(api.NotFound)
+	page := live.Do("GET", "/", nil)
+	if page.Status != http.StatusOK || strings.Contains(strings.ToLower(string(page.Body)), "/panel") {
+		t.Errorf("status %d, the page is\n%s", page.Status, page.Body)
+	}
+	mock.Do("GET", "/panel/panel.js", nil).Into(http.StatusOK, nil)
+	line := `<script type="module" src="/panel/panel.js"></script>`
+	if with := string(mock.Do("GET", "/", nil).Body); strings.Count(with, line) != 1 || strings.Replace(with, "  "+line+"\n", "", 1) != string(page.Body) {
+		t.Errorf("in mock mode the page is\n%s", with)
+	}
+}
+
+// TestPanelTellsNoSecret walks a journey with every kind of secret, and looks at what is kept of its requests.
+func TestPanelTellsNoSecret(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	var registration api.Registration
+	c.Do("POST", "/v1/registrations", api.StartRegistration{
+		ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{debitItem("2031-03-01")},
+	}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	c.Token = *registration.Token
+	path := "/v1/registrations/" + registration.Id
+	key := frontdesktest.Key("")
+	c.Do("POST", path+"/mandate", map[string]string{"holder": "Ada Martin", "iban": goodIBAN}, key).Into(http.StatusCreated, nil)
+	code := smsCode(c)
+	c.Do("POST", path+"/mandate/signature", map[string]string{"code": code}, frontdesktest.Key("")).Into(http.StatusOK, nil)
+	c.Do("POST", path+"/mandate/signature", map[string]string{"code": code}, frontdesktest.Key("")).Problem(api.MandateSigned)
+	c.As("customer").Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
+	c.Do("GET", path+"/events?token="+c.Token+"&nowhere", nil, [2]string{"Authorization", "Bearer nobody"}).Problem(api.NotFound)
+	c.Do("GET", "/v1/"+c.Token, nil).Problem(api.NotFound)
+
+	kept := string(c.Do("GET", "/panel/requests?world=demo", nil).Body)
+	for name, secret := range map[string]string{"token": c.Token, "code": code, "IBAN": goodIBAN, "short IBAN": "3M02", "key": key[1], "email": "ada@", "login": "eyJ"} {
+		if strings.Contains(kept, secret) {
+			t.Errorf("%s is in what the panel keeps: %s", name, kept)
+		}
+	}
+	for _, told := range []string{`"path":"` + path + `/mandate"`, `"code":"mandate_signed"`, `"path":"/v1/me"`, `"path":"","status":404`} {
+		if !strings.Contains(kept, told) {
+			t.Errorf("%s is not in what the panel keeps: %s", told, kept)
+		}
+	}
+}
+
+// TestWorldOfACookie: a page's requests are of the world that the panel has chosen, an EventSource's too.
+func TestWorldOfACookie(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	cookie := func(world string) [2]string { return [2]string{"Cookie", "frontdesk-world=" + world} }
+	c.Do("GET", "/v1/clubs", nil, cookie("demo-mine")).Into(http.StatusOK, nil)
+	c.Do("GET", "/v1/clubs", nil, cookie("demo-mine"), [2]string{"X-Frontdesk-World", "demo-theirs"}).Into(http.StatusOK, nil)
+	for _, world := range []string{"demo-mine", "demo-theirs"} {
+		of := *c
+		of.World = world
+		if calls, answers := of.Calls(), answersOf(c, world); len(calls) != 1 || len(answers) != 1 {
+			t.Errorf("%s: %+v for %+v", world, calls, answers)
+		}
+	}
+	if calls := c.Calls(); len(calls) != 0 {
+		t.Errorf("demo was asked %+v", calls)
+	}
+	c.Do("GET", "/v1/clubs", nil, cookie("acme")).Problem(api.MalformedRequest)
+
+	_, tested := newSetting(t).gateway(t)
+	tested.Do("GET", "/v1/clubs", nil, cookie("acme")).Into(http.StatusOK, nil)
+}

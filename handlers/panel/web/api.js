@@ -1,0 +1,118 @@
+// @ts-check
+/**
+ * The only file that makes requests: to the control endpoints of the simulator, to the sandbox processor, and to the
+ * panel's own two. All of them can be sent by curl as well; see `curl`.
+ *
+ * @typedef {{ key: string, contactId: string, clubId: string, status: string, givenName: string, familyName: string,
+ *   identityToken: string, accessToken: string, description: string }} Persona
+ * @typedef {{ to: string, contactId: string, signatureRequestId: string, code: string, sentAt: string }} SMS
+ * @typedef {{ match: { method?: string, path?: string }, kind: string, status?: number, delayMs?: number, times?: number,
+ *   probability?: number, hits?: number }} Fault
+ * @typedef {{ number: number, at: string, method: string, path: string, operation: string, status: number, clubId: string,
+ *   networkNodeId: string, fault: string, durationMs: number, traceId: string }} Call what the club system was asked
+ * @typedef {{ at: string, method: string, path: string, status: number, code: string, replayed: boolean,
+ *   durationMs: number, traceId: string }} Answer what the gateway answered
+ * @typedef {{ webhooks: string, webhookUrl: string }} SandboxSettings
+ */
+
+const COOKIE = "frontdesk-world";
+
+/** What the simulator takes as the name of a world. */
+export const WORLD_NAME = /^demo(-[A-Za-z0-9._-]{1,123})?$/;
+
+/** A year: a developer's world is still theirs after the holidays. */
+const COOKIE_AGE = 365 * 24 * 3600;
+
+/** The world that this browser's requests are of. */
+export function world() {
+  const cookie = document.cookie.split("; ").find((one) => one.startsWith(`${COOKIE}=`));
+  return cookie?.slice(COOKIE.length + 1) || "demo";
+}
+
+/**
+ * Makes this browser's requests be of another world. The gateway takes the cookie in mock mode, so that nothing on the
+ * page has to know: not its requests, and not its EventSource.
+ * @param {string} name
+ */
+export function enterWorld(name) {
+  document.cookie = `${COOKIE}=${name}; path=/; samesite=lax; max-age=${name === "demo" ? 0 : COOKIE_AGE}`;
+}
+
+/** @param {string} name an endpoint below _control/ */
+export const controlPath = (name) => `/sim/${world()}/_control/${name}`;
+
+/** @returns {Promise<Persona[]>} */
+export const personas = async () => (await request("GET", controlPath("personas"))).items;
+
+/** @returns {Promise<SMS[]>} newest first */
+export const messages = async () => (await request("GET", controlPath("sms"))).items.toReversed();
+
+/** @returns {Promise<Fault[]>} */
+export const faults = async () => (await request("GET", controlPath("faults"))).items;
+
+/** @param {Fault[]} list replaces the list */
+export const setFaults = (list) => request("PUT", controlPath("faults"), list);
+
+/** @returns {Promise<{ now: string }>} */
+export const clock = () => request("GET", controlPath("clock"));
+
+/** @param {{ now: string } | { advance: string }} to */
+export const setClock = (to) => request("PUT", controlPath("clock"), to);
+
+/** The world, as it was made. */
+export const reset = () => request("POST", controlPath("reset"));
+
+/** @param {number} after @returns {Promise<Call[]>} the calls after that number; all, if there never was one */
+export const calls = async (after) => (await request("GET", controlPath(`requests?after=${after}`))).items;
+
+/** @returns {Promise<SandboxSettings>} of all worlds */
+export const sandboxSettings = () => request("GET", "/sandbox/settings");
+
+/** @param {SandboxSettings} settings replaces them */
+export const setSandboxSettings = (settings) => request("PUT", "/sandbox/settings", settings);
+
+/** @returns {Promise<{ items: Answer[], worlds: string[] }>} */
+export const answers = () => request("GET", `/panel/requests?world=${encodeURIComponent(world())}`);
+
+export const forgetAnswers = () => request("DELETE", `/panel/requests?world=${encodeURIComponent(world())}`);
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @returns {Promise<any>}
+ */
+async function request(method, path, body) {
+  const answer = await fetch(path, {
+    method, ...(body !== undefined && { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
+  }).catch(() => {
+    throw new Error("The mock does not answer. Is it running?");
+  });
+  if (answer.status === 204) return undefined;
+  if (answer.ok) return answer.json();
+  throw new Error(`${method} ${path}: ${answer.status} ${said(await answer.text())}`);
+}
+
+/**
+ * What an answer says is wrong, in the forms in which the simulator, the sandbox and the panel say it.
+ * @param {string} text
+ */
+function said(text) {
+  try {
+    const body = JSON.parse(text);
+    return body.message ?? body.error?.message ?? text;
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * The same request for a terminal.
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ */
+export function curl(method, path, body) {
+  const data = body === undefined ? "" : ` -H 'Content-Type: application/json' -d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`;
+  return `curl -X ${method} ${location.origin}${path}${data}`;
+}

@@ -1,0 +1,113 @@
+// @ts-check
+/** Switches for what can go wrong outside. Each says the request that it sends, for terminals and tests. */
+import * as api from "./api.js";
+import { button, h, heading } from "./dom.js";
+import { copy } from "./page.js";
+
+const PAYMENT = { method: "POST", path: "/sales/*/payments" };
+
+/**
+ * The faults of the club system, those for one call first: the simulator takes the first that fits.
+ * @type {{ name: string, title: string, what: string, faults: api.Fault[] }[]}
+ */
+const SWITCHES = [
+  { name: "lost", title: "The next payment's answer gets lost", what: "It is recorded, but nobody hears: the payment is in doubt.",
+    faults: [{ match: PAYMENT, kind: "drop_after", times: 1 }] },
+  { name: "refused", title: "The next payment is not recorded", what: "503, nothing done: in doubt as well, as nobody can know.",
+    faults: [{ match: PAYMENT, kind: "error_before", status: 503, times: 1 }] },
+  { name: "sms", title: "Text messages fail", what: "The club system cannot send codes.",
+    faults: [
+      { match: { method: "POST", path: "/signature_requests" }, kind: "error_before", status: 503 },
+      { match: { method: "POST", path: "/contact_migration_requests" }, kind: "error_before", status: 503 },
+    ] },
+  { name: "down", title: "The club system is down", what: "Every call: 503, nothing done.", faults: [{ match: {}, kind: "error_before", status: 503 }] },
+  { name: "slow", title: "The club system is slow", what: "Every answer takes two seconds.", faults: [{ match: {}, kind: "delay", delayMs: 2_000 }] },
+];
+
+/** What the processor can do with its webhooks, by its own words. */
+const WEBHOOKS = [
+  ["normal", "arrive"], ["late", "are late"], ["drop", "get lost"], ["duplicate", "arrive twice"], ["reorder", "change their order"],
+];
+
+const read = async () => {
+  const [faults, sandbox] = await Promise.all([api.faults(), api.sandboxSettings()]);
+  return { faults, sandbox };
+};
+
+/**
+ * @param {{ faults: api.Fault[], sandbox: api.SandboxSettings }} state
+ * @param {import("./panel.js").Act} act
+ */
+function show({ faults, sandbox }, act) {
+  const others = faults.filter((fault) => isActive(fault) && !SWITCHES.some((one) => one.faults.some((known) => same(known, fault))));
+  const isAnything = faults.some(isActive) || sandbox.webhooks !== "normal";
+  return [
+    heading("The club system", isAnything && button("mend", { class: "quiet", "data-mend": true, onclick: () => act(async () => {
+      await Promise.all([api.setFaults([]), api.setSandboxSettings({ ...sandbox, webhooks: "normal" })]);
+      return "Everything works again.";
+    }) }, "Mend everything")),
+    h("ul", { class: "switches" }, SWITCHES.map((one) => h("li", {}, toggle(one, faults, act)))),
+    others.length > 0 && h("p", { class: "soft" }, "Also switched on, elsewhere: ", others.map((fault) => `${fault.kind} ${fault.match.method ?? ""} ${fault.match.path ?? "every call"}`).join(", "), "."),
+    heading("The processor's webhooks"),
+    h("div", { class: "choices", role: "radiogroup", "aria-label": "The processor's webhooks" }, WEBHOOKS.map(([value, words]) =>
+      h("label", {}, h("input", { type: "radio", name: "webhooks", value, "data-key": `webhooks-${value}`, checked: sandbox.webhooks === value,
+        onchange: () => act(async () => void (await api.setSandboxSettings({ ...sandbox, webhooks: value }))) }), words))),
+    h("p", { class: "soft" }, "For all worlds, as the processor is one. ", asCurl("webhooks", "PUT", "/sandbox/settings", { webhooks: sandbox.webhooks }, act)),
+  ];
+}
+
+/**
+ * @param {typeof SWITCHES[number]} one
+ * @param {api.Fault[]} faults
+ * @param {import("./panel.js").Act} act
+ */
+function toggle(one, faults, act) {
+  const own = faults.filter((fault) => one.faults.some((known) => same(known, fault)));
+  const isOn = own.some(isActive);
+  const hits = own.reduce((sum, fault) => sum + (fault.hits ?? 0), 0);
+  return h("div", { class: "switch" },
+    h("button", { type: "button", role: "switch", "aria-checked": String(isOn), "aria-describedby": `about-${one.name}`, "data-key": `fault-${one.name}`, "data-fault": one.name,
+      onclick: () => act(() => turn(one, !isOn)) }, h("span", { class: "knob", "aria-hidden": "true" }), h("span", {}, one.title)),
+    h("p", { class: "soft", id: `about-${one.name}` }, one.what, hits > 0 && h("strong", {}, ` Hit ${hits === 1 ? "once" : `${hits} times`}.`), " ",
+      asCurl(one.name, "PUT", api.controlPath("faults"), one.faults, act)));
+}
+
+/**
+ * @param {typeof SWITCHES[number]} one
+ * @param {boolean} on
+ */
+async function turn(one, on) {
+  const others = (await api.faults()).filter((fault) => isActive(fault) && !one.faults.some((known) => same(known, fault)));
+  const wanted = on ? [...others, ...one.faults] : others;
+  await api.setFaults(wanted.map(({ hits, ...fault }) => fault).sort((a, b) => rank(a) - rank(b)));
+}
+
+/** @param {api.Fault} fault those for one path come before those for every call */
+const rank = (fault) => (fault.match.path ? 0 : 1);
+
+/** @param {api.Fault} fault whether it still has a call to hit */
+const isActive = ({ times, hits = 0 }) => times === undefined || hits < times;
+
+/**
+ * @param {api.Fault} one
+ * @param {api.Fault} other
+ */
+const same = (one, other) =>
+  one.kind === other.kind && one.status === other.status && one.delayMs === other.delayMs && one.times === other.times &&
+  one.match.method === other.match.method && one.match.path === other.match.path;
+
+/**
+ * A button that copies a request for a terminal, and shows it.
+ * @param {string} key
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} body
+ * @param {import("./panel.js").Act} act
+ */
+function asCurl(key, method, path, body, act) {
+  const command = api.curl(method, path, body);
+  return button(`curl-${key}`, { class: "copy", title: command, "aria-label": `curl for ${key}: copy`, onclick: () => act(() => copy(command)) }, "curl");
+}
+
+/** @type {import("./panel.js").Tab} */
+export const faults = { name: "faults", title: "Faults", read, show };

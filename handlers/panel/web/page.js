@@ -1,0 +1,116 @@
+// @ts-check
+/**
+ * What the panel does with the page that it stands beside. It knows no more of it than any visitor's browser does: its
+ * address, and fields that say what belongs into them.
+ */
+
+/**
+ * Copies text, also where the browser has no clipboard for pages (plain http on another address than localhost).
+ * @param {string} text
+ * @returns {Promise<string>} what came of it, in words
+ */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return COPIED;
+  } catch {
+    let before = document.activeElement;
+    while (before?.shadowRoot?.activeElement) before = before.shadowRoot.activeElement;
+    const field = document.createElement("textarea");
+    field.value = text;
+    field.readOnly = true;
+    document.body.append(field);
+    field.select();
+    const copied = document.execCommand("copy");
+    field.remove();
+    if (before instanceof HTMLElement) before.focus({ preventScroll: true });
+    return copied ? COPIED : `The browser does not let it be copied: ${text}`;
+  }
+}
+
+const COPIED = "Copied.";
+
+/** How a page marks the field that a value belongs into, by what browsers and password managers go by. */
+const FIELDS = {
+  code: "input[autocomplete~='one-time-code']",
+  iban: "input[name='iban']",
+};
+
+/**
+ * Types a value into the page's field for it, if it has one.
+ * @param {keyof typeof FIELDS} kind
+ * @param {string} value
+ * @returns {boolean} whether there was one
+ */
+export function fill(kind, value) {
+  const field = /** @type {HTMLInputElement | null} */ (document.querySelector(FIELDS[kind]));
+  if (!field || field.disabled || !field.checkVisibility()) return false;
+  // The prototype's own setter, since frameworks put theirs in front of it and would not notice.
+  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set?.call(field, value);
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  field.dispatchEvent(new Event("change", { bubbles: true }));
+  field.focus();
+  return true;
+}
+
+/** The registration that the address names. */
+export const registration = () => new URLSearchParams(location.search).get("registration");
+
+/**
+ * Comes back from the club's own login as somebody, to the member area.
+ * @param {string} identityToken
+ */
+export const signIn = (identityToken) => go(`/?me#identityToken=${encodeURIComponent(identityToken)}`);
+
+/**
+ * Comes back from the club system's login with one's own access, into the registration that the address names.
+ * @param {string} accessToken
+ */
+export function bringAccount(accessToken) {
+  const query = new URLSearchParams(location.search);
+  query.set("step", "prospect");
+  go(`${location.pathname}?${query}#accessToken=${encodeURIComponent(accessToken)}`);
+}
+
+/** Goes to the start as a browser that was never here, but for its cookies, which scripts cannot see. */
+export function startAgain() {
+  for (const storage of [localStorage, sessionStorage]) {
+    for (const name of Object.keys(storage)) if (name !== SETTINGS) storage.removeItem(name);
+  }
+  go("/");
+}
+
+/**
+ * Loads an address anew, even where it differs from this one in its fragment alone.
+ * @param {string} address
+ */
+function go(address) {
+  const to = new URL(address, location.origin);
+  const here = to.pathname + to.search === location.pathname + location.search;
+  if (!here) return location.assign(to);
+  history.replaceState(null, "", to);
+  location.reload();
+}
+
+const SETTINGS = "frontdesk.panel";
+
+/**
+ * @typedef {{ open?: boolean, tab?: string, worlds?: string[] }} Settings what the panel remembers
+ * @returns {Settings}
+ */
+export function settings() {
+  try {
+    return JSON.parse(localStorage.getItem(SETTINGS) ?? "{}");
+  } catch {
+    return {};
+  }
+}
+
+/** @param {Settings} change */
+export function remember(change) {
+  try {
+    localStorage.setItem(SETTINGS, JSON.stringify({ ...settings(), ...change }));
+  } catch {
+    // Storage is forbidden: the panel then opens as it does the first time.
+  }
+}
