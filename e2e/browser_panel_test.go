@@ -33,7 +33,7 @@ func TestPanelInBrowser(t *testing.T) {
 			panel.Click(`.handle`)
 			panel.Tab("values")
 			panel.Click(`[data-value^="FR14"][data-value$="606"]`)
-			if iban := b.Value(`[data-field="iban"]`); strings.ReplaceAll(iban, " ", "") != goodIBAN {
+			if iban := b.Value(`[data-field="iban"]`); !strings.EqualFold(iban, goodIBAN) {
 				t.Errorf("the panel filled in %q", iban)
 			}
 			b.Shot("values")
@@ -213,4 +213,51 @@ func TestPanelEntersAnotherWorld(t *testing.T) {
 func typeIn(b *frontdesktest.Browser, world string) {
 	b.Panel().See(`[data-field="world"]`)
 	b.Panel().Fill(`[data-field="world"]`, world)
+}
+
+// TestPanelPersonas: a click makes the developer somebody, by the addresses to
+// which the club's logins lead back.
+func TestPanelPersonas(t *testing.T) {
+	t.Parallel()
+	b, panel, _, site := besideSite(t, 1280, 900)
+	b.Open(site)
+	panel.Key()
+	panel.Tab("people")
+	if n := panel.Count(`[data-persona]`); n != 6 || panel.Count(`[data-bring]`) != 0 {
+		t.Errorf("%d personas; without a registration %d accounts can be brought into it", n, panel.Count(`[data-bring]`))
+	}
+	panel.Click(`[data-sign-in="debtor"]`)
+	b.See(`main[data-step]`)
+	frontdesktest.Eventually(t, "the login leads back", func() bool { return strings.Contains(panel.Arrived(), "/?me#identityToken=eyJ") })
+
+	fillIn(b, site+"/?club=11&offer=201&startDate=2031-03-01")
+	b.See(`[data-pay]`)
+	registration := b.Registration()
+	panel.Click(`[data-bring="prospect"]`)
+	frontdesktest.Eventually(t, "the club system's login leads back", func() bool {
+		return strings.Contains(panel.Arrived(), "/?registration="+registration+"&step=prospect#accessToken=")
+	})
+}
+
+// TestPanelKeepsNobodyOut holds each of its tabs against the rules of accessibility.
+func TestPanelKeepsNobodyOut(t *testing.T) {
+	t.Parallel()
+	for name, size := range map[string][2]int{"desktop": {1280, 900}, "phone": {390, 844}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, panel, _, site := besideSite(t, size[0], size[1])
+			b.Open(site)
+			b.See(`[data-club]`)
+			panel.See(`.handle`)
+			panel.Audit("closed")
+			panel.Key()
+			for _, tab := range []string{"requests", "people", "phone", "values", "faults", "world"} {
+				panel.Tab(tab)
+				panel.Audit(tab)
+			}
+			if over := b.Overflow(); over > 0 {
+				t.Errorf("the panel makes the page %d pixels too wide", over)
+			}
+		})
+	}
 }

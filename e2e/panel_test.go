@@ -42,7 +42,7 @@ func TestPanelTellsNoSecret(t *testing.T) {
 	key := frontdesktest.Key("")
 	c.Do("POST", path+"/mandate", map[string]string{"holder": "Ada Martin", "iban": goodIBAN}, key).Into(http.StatusCreated, nil)
 	code := smsCode(c)
-	c.Do("POST", path+"/mandate/signature", map[string]string{"code": code}, frontdesktest.Key("")).Into(http.StatusOK, nil)
+	c.Do("POST", path+"/mandate/signature", map[string]string{"code": code}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 	c.Do("POST", path+"/mandate/signature", map[string]string{"code": code}, frontdesktest.Key("")).Problem(api.MandateSigned)
 	c.As("customer").Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
 	c.Do("GET", path+"/events?token="+c.Token+"&nowhere", nil, [2]string{"Authorization", "Bearer nobody"}).Problem(api.NotFound)

@@ -1,6 +1,9 @@
 package frontdesktest
 
 import (
+	"os"
+	"path/filepath"
+
 	"github.com/chromedp/chromedp"
 )
 
@@ -66,6 +69,28 @@ func (p Panel) Attribute(selector, name string) string {
 func (p Panel) Text() string {
 	p.b.t.Helper()
 	return evaluated[string](p.b, p.first("aside")+`?.innerText ?? ""`)
+}
+
+// Arrived is the address at which the page was loaded, with the fragment that
+// the page may have taken out of it since.
+func (p Panel) Arrived() string {
+	p.b.t.Helper()
+	return evaluated[string](p.b, `performance.getEntriesByType("navigation")[0].name`)
+}
+
+// Audit fails the test for everything in the panel that keeps people with a
+// disability from using it.
+func (p Panel) Audit(name string) {
+	p.b.t.Helper()
+	axe, err := os.ReadFile(filepath.Join(Root(), "e2e", "web", "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		p.b.t.Fatalf("this needs axe-core, which make tools installs: %v", err)
+	}
+	evaluated[bool](p.b, string(axe)+`; true`)
+	for _, violation := range evaluated[[]string](p.b, `axe.run("frontdesk-panel", {resultTypes: ["violations"]}).then(({violations}) =>
+		violations.flatMap(({id, nodes}) => nodes.map((node) => id + ": " + node.target.join(" ") + ": " + node.failureSummary)))`) {
+		p.b.t.Errorf("%s: %s", name, violation)
+	}
 }
 
 func (p Panel) first(selector string) string {

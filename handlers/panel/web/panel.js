@@ -38,8 +38,12 @@ const SETTLE = 150;
 /** How wide a window must be for the page to make room, so that what is left is still a desktop's page. */
 const ROOM = matchMedia("(min-width: 75rem)");
 
+/** Below it the panel is a sheet at the bottom. */
+const NARROW = matchMedia("(max-width: 40rem)");
+
 /** As in panel.css. */
 const WIDTH = "27rem";
+const HEIGHT = "min(62dvh, 32rem)";
 
 /** How long a word about what was done can be read. */
 const SAID = 4_000;
@@ -61,7 +65,7 @@ class Panel extends HTMLElement {
     this.#root.append(h("link", { rel: "stylesheet", href: "/panel/panel.css", onload: () => (frame.hidden = false) }), frame);
     document.addEventListener("keydown", this.#onKey);
     document.addEventListener("visibilitychange", () => this.#follow());
-    ROOM.addEventListener("change", () => this.#makeRoom());
+    for (const width of [ROOM, NARROW]) width.addEventListener("change", () => this.#makeRoom());
     this.#draw();
   }
 
@@ -142,9 +146,14 @@ class Panel extends HTMLElement {
     if (this.#open) this.#read();
   }
 
-  /** Where there is room for both, the page moves aside like beside the browser's own tools; else it is covered. */
+  /**
+   * Where there is room for both, the page moves aside like beside the browser's own tools; else it is covered. Above a
+   * sheet it can be scrolled to its end.
+   */
   #makeRoom() {
-    document.documentElement.style.marginInlineEnd = this.#open && ROOM.matches ? WIDTH : "";
+    const { style } = document.documentElement;
+    style.marginInlineEnd = this.#open && ROOM.matches ? WIDTH : "";
+    style.marginBlockEnd = this.#open && NARROW.matches ? HEIGHT : "";
   }
 
   #follow() {
