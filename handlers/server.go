@@ -53,7 +53,7 @@ type Config struct {
 
 	Ready    func(context.Context) []flows.Diagnosis // looks at what the gateway stands on
 	Stopping <-chan struct{}                         // closed when the gateway was told to end; nil: it never is
-	Answered func(Answer) // hears of every request below /v1 once it was answered; nil: nobody listens
+	Answered func(Answer)                            // hears of every request below /v1 once it was answered; nil: nobody listens
 
 	Now   func() time.Time
 	After func(time.Duration) <-chan time.Time
