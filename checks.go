@@ -23,8 +23,11 @@ const (
 	// watchTime bounds a check that readiness waits for: load balancers ask for some
 	// seconds at most. What takes longer is not ready.
 	watchTime = 2 * time.Second
-	// startTime bounds what the start waits for.
+	// startTime: a Redis that is started together with the gateways, or a machine that
+	// starts everything at once, has settled by then.
 	startTime = 10 * time.Second
+	// startPause is between two looks at such a Redis.
+	startPause = 250 * time.Millisecond
 )
 
 // parts are a gateway's connections to what it stands on.
@@ -90,7 +93,8 @@ func (cfg Config) check(ctx context.Context) error {
 	found := cfg.findConfiguration(ctx)
 	if connection, err := store.Connect(cfg.RedisURL); cfg.Mode == "live" && cfg.RedisURL != "" && err == nil {
 		defer connection.Close()
-		ctx, cancel := context.WithTimeout(ctx, startTime)
+		awaitRedis(ctx, connection)
+		ctx, cancel := context.WithTimeout(ctx, checkTime)
 		defer cancel()
 		found = cfg.diagnose(ctx, parts{redis: connection}, atStart)
 	}
@@ -104,6 +108,24 @@ func (cfg Config) check(ctx context.Context) error {
 		return fmt.Errorf("cannot start in %s mode:\n%w", cfg.Mode, errors.Join(lines...))
 	}
 	return nil
+}
+
+// awaitRedis waits a while for a Redis that cannot be reached, or is reading its file.
+func awaitRedis(ctx context.Context, connection redis.UniversalClient) {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	for {
+		err := connection.Ping(ctx).Err()
+		var answer redis.Error
+		if err == nil || errors.As(err, &answer) && !redis.HasErrorPrefix(err, "LOADING") {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(startPause):
+		}
+	}
 }
 
 // sentence is a diagnosis as a line, without its verdict.

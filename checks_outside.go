@@ -94,7 +94,7 @@ func (cfg Config) findLogin(ctx context.Context, login *identity.Verifier) []flo
 	case usable == 0:
 		d.Verdict, d.Seen, d.Remedy = flows.Broken, "publishes no key that can be used", "have it sign with RS256, ES256 or EdDSA"
 	default:
-		d.Seen = fmt.Sprintf("publishes %d keys", usable)
+		d.Seen = fmt.Sprintf("usable keys: %d", usable)
 	}
 	return []flows.Diagnosis{d}
 }

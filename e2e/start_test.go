@@ -17,7 +17,7 @@ import (
 // gives what it says.
 func refuse(t *testing.T, arguments []string, environment ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it might run
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // it might run
 	defer cancel()
 	cmd := exec.CommandContext(ctx, frontdesktest.Binary(t), arguments...)
 	cmd.Env = append([]string{"FRONTDESK_ADDR=127.0.0.1:0"}, environment...)
