@@ -28,7 +28,7 @@ const ordinal = (day) => (day === 1 ? "1er" : String(day));
 export const typeset = (words) =>
   words.replace(/ (?=[;!?])/g, "\u202f").replace(/ (?=[:»€])/g, "\u00a0").replace(/(?<=«) /g, "\u00a0");
 
-/** @type {typeof import("./text.en.js").default} */
+/** @type {import("./text.js").Texts<typeof import("./text.en.js").default>} */
 export default {
   secure: "Inscription sécurisée",
   languages: "Langue",

@@ -8,10 +8,16 @@ import english from "./text.en.js";
 import french, { typeset } from "./text.fr.js";
 
 /**
+ * What a catalogue has to have so that it says everything that another one says.
+ * @template Part
+ * @typedef {Part extends string ? string : Part extends (...facts: infer Facts) => string ? (...facts: Facts) => string : { [Key in keyof Part]: Texts<Part[Key]> }} Texts
+ */
+
+/**
  * @typedef {object} Language
  * @property {string} name in the language itself
  * @property {string} locale for amounts and dates, where the browser has no preference among the language's
- * @property {typeof english} texts
+ * @property {Texts<typeof english>} texts
  * @property {(words: string) => string} [typeset] makes a text fit for print
  */
 
