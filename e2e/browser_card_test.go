@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"frontdesk/e2e/frontdesktest"
@@ -37,6 +38,18 @@ func contentPolicyOf(t *testing.T, c *frontdesktest.Client) string {
 	return answer.Header.Get("Content-Security-Policy")
 }
 
+// awayOnce lets the first request fail, as a network does.
+func awayOnce(next http.Handler) http.Handler {
+	var asked atomic.Bool
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.CompareAndSwap(false, true) {
+			http.Error(w, "away", http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // TestCardFieldsInBrowser pays with the processor's own card fields on the page:
 // the library of that processor, before doubles of its script and of its API.
 func TestCardFieldsInBrowser(t *testing.T) {
@@ -50,14 +63,17 @@ func TestCardFieldsInBrowser(t *testing.T) {
 	processor.SetWebhooks(stripetest.Normal, gateway.URL+"/v1/webhooks/card")
 	c := frontdesktest.NewClient(t, gateway.URL)
 	b := frontdesktest.NewBrowser(t, 390, 844)
-	b.Stand(map[string]http.Handler{"js.stripe.com": processor.Script(), "api.stripe.com": processor.FromBrowsers()})
-	for _, meant := range []string{"asked js.stripe.com", "asked api.stripe.com", "status of 402"} {
+	b.Stand(map[string]http.Handler{"js.stripe.com": awayOnce(processor.Script()), "api.stripe.com": processor.FromBrowsers()})
+	for _, meant := range []string{"asked js.stripe.com", "asked api.stripe.com", "status of 402", "status of 503"} {
 		b.Expect(meant)
 	}
 
 	b.Open(siteOf(c) + "/?club=11&offer=201&startDate=2031-03-01")
 	detailsOf(b)
 	b.Click(`[data-pay]`)
+	b.See(`[data-card-error="unloaded"]`)
+	b.Shot("unloaded")
+	b.Click(`[data-card-again]`)
 	b.See(`[data-card-fields="ready"] [data-double-card]`)
 	b.Shot("fields")
 	if b.Count(`[data-pay]`) != 0 || b.Overflow() > 0 {
@@ -78,6 +94,8 @@ func TestCardFieldsInBrowser(t *testing.T) {
 		t.Errorf("the fields were made anew, or there are two ways to pay:\n%s", b.Text())
 	}
 
+	b.Reload()
+	b.See(`[data-card-fields="ready"] [data-double-card]`)
 	b.Fill(`[data-double-card]`, "4000002500003155")
 	b.Click(`[data-pay-card]`)
 	b.See(`[data-member]`)

@@ -77,10 +77,13 @@ export function follow(registration, told) {
 /** @param {import("./contract").Registration} registration whether something is under way that nobody here does */
 const isMoving = ({ state, mandate }) => state !== "open" || mandate?.state === "unconfirmed";
 
+/** Whether somebody looks, and there is a connection to ask through. */
+const isAwake = () => !document.hidden && navigator.onLine;
+
 function plan() {
   clearTimeout(timer);
   const { registration } = get();
-  if (!subject || !registration || document.hidden) return;
+  if (!subject || !registration || !isAwake()) return;
   const quiet = isStreaming ? BESIDE_STREAM : WITHOUT_STREAM;
   timer = setTimeout(question, isMoving(registration) ? wait : quiet);
 }
@@ -88,7 +91,7 @@ function plan() {
 async function question() {
   clearTimeout(timer);
   const { registration, busy } = get();
-  if (!registration || isFinal(registration) || asking) return;
+  if (!registration || isFinal(registration) || asking || !isAwake()) return;
   if (busy) return plan();
   asking = true;
   await listener.ask(registration.id).finally(() => (asking = false));
@@ -101,7 +104,7 @@ async function question() {
  * @param {string} id none when it is empty
  */
 function stream(id) {
-  const wanted = document.hidden ? "" : id;
+  const wanted = isAwake() ? id : "";
   if (wanted === streamed) return;
   stop();
   clearTimeout(streamTimer);
@@ -135,7 +138,7 @@ function lookAgain() {
   wait = FIRST;
   const { registration } = get();
   stream(registration && !isFinal(registration) ? registration.id : "");
-  if (!document.hidden) question();
+  question();
 }
 
 let ticked = Date.now();
@@ -147,3 +150,4 @@ setInterval(() => {
 
 document.addEventListener("visibilitychange", lookAgain);
 addEventListener("online", lookAgain);
+addEventListener("offline", () => stream(""));
