@@ -2,6 +2,8 @@ package e2e_test
 
 import (
 	"net/http"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -82,4 +84,14 @@ func TestWorldOfACookie(t *testing.T) {
 
 	_, tested := newSetting(t).gateway(t)
 	tested.Do("GET", "/v1/clubs", nil, cookie("acme")).Into(http.StatusOK, nil)
+}
+
+// TestPanelTypes checks the panel's scripts, which have no build step to do it.
+func TestPanelTypes(t *testing.T) {
+	t.Parallel()
+	web := func(path ...string) string { return filepath.Join(append([]string{frontdesktest.Root()}, path...)...) }
+	check := exec.CommandContext(t.Context(), web("e2e", "web", "node_modules", ".bin", "tsc"), "-p", web("handlers", "panel", "web", "jsconfig.json"))
+	if out, err := check.CombinedOutput(); err != nil {
+		t.Errorf("%v (make tools installs tsc)\n%s", err, out)
+	}
 }
