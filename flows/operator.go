@@ -70,8 +70,8 @@ type Note struct {
 type AuditEntry struct {
 	At      time.Time
 	By      string
-	What    string    // confirm-recorded, confirm-not-recorded, note, calibrate, invite
-	Payment PaymentID // empty for calibrate and invite
+	What    string    // confirm-recorded, confirm-not-recorded, note, calibrate, invite, replay, replay-all, enable
+	Payment PaymentID // of the first three
 	From    PaymentState
 	To      PaymentState
 }

@@ -63,12 +63,13 @@ type Worker struct {
 	watch  watch
 }
 
-// WorkerConfig is what a worker needs; every field is required.
+// WorkerConfig is what a worker needs; every field is required unless said.
 type WorkerConfig struct {
 	Store    Store
 	Queue    *Queue
 	Payments *Payments
 	Changes  *Changes
+	Events   *ClubEvents // nil: the club system's events are not worked on by this worker
 	Now      func() time.Time
 	After    func(time.Duration) <-chan time.Time
 	Log      *slog.Logger
@@ -89,6 +90,11 @@ func (w *Worker) Run(ctx context.Context) error {
 		w.advance(WithTrace(ctx, job.Headers()[TraceHeader]), PaymentID(job.Payload()))
 		return nil
 	})
+	if w.cfg.Events != nil {
+		if err := w.cfg.Events.start(mux); err != nil {
+			return err
+		}
+	}
 	if err := w.server.Start(mux); err != nil {
 		return fmt.Errorf("background work cannot start: %w", err)
 	}
@@ -101,7 +107,11 @@ func (w *Worker) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			changes.Wait() // first: whoever follows a registration keeps the gateway's server from stopping
 			rebuilds.Wait()
+			if w.cfg.Events != nil {
+				w.cfg.Events.stop(&changes)
+			}
 			w.server.Shutdown()
+			changes.Wait()
 			return nil
 		case <-w.cfg.After(jitter(sweepEvery)):
 		}

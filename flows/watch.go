@@ -77,6 +77,11 @@ func newWatch() watch {
 
 // tick sweeps, and finds out whether Redis is what it was at the tick before.
 func (w *Worker) tick(ctx context.Context) {
+	if w.cfg.Events != nil {
+		if err := w.cfg.Events.sweep(ctx); err != nil && ctx.Err() == nil {
+			w.cfg.Log.Warn("events and registrations not swept", "error", err)
+		}
+	}
 	if err := errors.Join(w.sweep(ctx), w.beat(ctx)); err != nil {
 		w.watch.owed.Store(true) // Redis was away: it may come back with less
 		return

@@ -71,6 +71,31 @@ func (s *Store) transferKey(contact club.IRI) string {
 // invitationKey holds what a link stands for, by the hash of its token.
 func invitationKey(hash string) string { return "fd:invitation:" + hash }
 
+// clubEvents is a stream of what the club system told and nobody has worked on yet;
+// clubEventCounts is a hash of how often each kind of it came.
+const (
+	clubEvents      = "fd:{club}:events"
+	clubEventCounts = "fd:{club}:counts"
+)
+
+// looks is a sorted set of registrations that are to be read again at the club
+// system, scored by the millisecond of that look; looksBudget is a hash of what is
+// left of the looks that are allowed.
+const (
+	looks       = "fd:{looks}:registrations"
+	looksBudget = "fd:{looks}:budget"
+)
+
+// contactKeys hold the registrations of a contact, who is hashed as in smsKey: the
+// key that is written comes first, then those from before a rotation.
+func (s *Store) contactKeys(contact club.IRI) []string {
+	keys := s.keys.HideWithEach("contact", string(contact))
+	for i, name := range keys {
+		keys[i] = "fd:contact:" + name
+	}
+	return keys
+}
+
 // receiptsKey lists what a contact has said about its consents.
 func receiptsKey(contact club.IRI) string { return "fd:receipts:" + digest(string(contact)) }
 

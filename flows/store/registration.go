@@ -65,6 +65,9 @@ func (s *Store) replace(ctx context.Context, r *flows.Registration, keep time.Du
 	if err != nil {
 		return err
 	}
+	if err := s.index(ctx, r); err != nil {
+		return err
+	}
 	saved, err := s.run(ctx, saveRegistration, []string{key}, r.Version, uuid.NewString(), body, r.Generation, keep.Milliseconds())
 	if err != nil {
 		return err

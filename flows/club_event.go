@@ -1,0 +1,272 @@
+package flows
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/upstream/club"
+)
+
+// EventStore is what the club system's events need of Redis.
+type EventStore interface {
+	// KeepClubEvent stores an event behind those that wait, counts it, and tells
+	// how many wait then. The oldest of very many are dropped.
+	KeepClubEvent(ctx context.Context, event StoredEvent, countsAs string) (waiting int64, err error)
+	// ClubEvents reads the events that wait, the oldest first.
+	ClubEvents(ctx context.Context, limit int) ([]StoredEvent, error)
+	// DropClubEvents takes events away that were worked on.
+	DropClubEvents(ctx context.Context, events []StoredEvent) error
+	// ClubEventsWaiting tells how many events wait.
+	ClubEventsWaiting(ctx context.Context) (int64, error)
+	// ClubEventCounts tells how many came of each kind, and how many were "dropped".
+	ClubEventCounts(ctx context.Context) (map[string]string, error)
+
+	// RegistrationsOf lists the registrations of contacts.
+	RegistrationsOf(ctx context.Context, contacts ...club.IRI) ([]string, error)
+	// HintLooks brings the next look at registrations forward to an instant.
+	HintLooks(ctx context.Context, ids []string, at time.Time) error
+	// DueLooks takes the registrations whose look is due, within the budget of all
+	// gateways, and puts each of them off to next.
+	DueLooks(ctx context.Context, now, next time.Time, budget Budget) ([]string, error)
+	// SettleLook says when a registration that was put off to taken is looked at
+	// again (the zero instant: never), unless there was a hint since.
+	SettleLook(ctx context.Context, id string, taken, next time.Time) error
+}
+
+// Budget is how often something may happen: Most times at once, and once more each Every.
+type Budget struct {
+	Most  int
+	Every time.Duration
+}
+
+// StoredEvent is an event as it is kept until it was worked on.
+type StoredEvent struct {
+	Entry string    `json:"-"` // its place among those that wait
+	ID    string    `json:"id"`
+	At    time.Time `json:"at"` // when it came
+	Body  []byte    `json:"body"`
+}
+
+// The figures of events.
+const (
+	// maxEvent is a hundred times what an event has, so that those that wait fit into
+	// a small Redis whatever is sent.
+	maxEvent = 16 << 10
+	// eventsAtOnce: events are worked on in bundles of which each takes a moment.
+	eventsAtOnce = 100
+	// settleDown: an event that follows from what a visitor, or staff, is just doing
+	// is acted upon when that is over, and once for all that came meanwhile.
+	settleDown = 2 * time.Second
+)
+
+// clubEvents are the events of the club system (club system API, section Events)
+// that can say something about a registration, with the member that names its
+// contact. Of the contact's registrations, an open one is read again: contact, sale
+// and check; of one whose payment is in doubt, the evidence.
+//
+// The others lead to nothing here but their relay. contact.created: a contact that
+// is new has no registration but the one that it was made for. optin.updated:
+// consents are read at every look at them. attendee.*, class_event.*,
+// subscription.deleted, subscription_option.deleted: they name no contact, and no
+// registration holds any of it. identificator.updated, .deleted, .disabled: badges
+// of members. None of the 20 tells that a product or an offer changed: what an event
+// changes of a catalogue, a contact's tags and debt, is part of the key under which
+// it is remembered, and the rest is a minute old at most.
+var clubEvents = map[string]string{
+	"contact.updated":                "contactId", // status, such as banned, or customer after a settlement at the desk
+	"contact.deleted":                "contactId", // merged or migrated: the sale tells into whom
+	"contact_tag.created":            "contactId", // tags decide what is offered to whom
+	"contact_tag.updated":            "contactId",
+	"contact_tag.deleted":            "contactId",
+	"accounting_contact_tag.created": "contactId", // debts decide whether the club sells
+	"accounting_contact_tag.updated": "contactId",
+	"accounting_contact_tag.deleted": "contactId",
+	"identificator.created":          "targetId", // what a settled sale may leave
+}
+
+// relayedAlone are the other events of the description.
+var relayedAlone = []string{"contact.created", "optin.updated", "attendee.booked", "attendee.canceled", "class_event.updated", "class_event.canceled",
+	"subscription.deleted", "subscription_option.deleted", "identificator.updated", "identificator.deleted", "identificator.disabled"}
+
+// ClubEvents takes what the club system tells. It comes once, unsigned, in any order
+// or not at all, so everything in it is a hint: that something is worth being read again.
+type ClubEvents struct {
+	cfg ClubEventsConfig
+}
+
+// ClubEventsConfig is what events need; every field is required.
+type ClubEventsConfig struct {
+	Store         EventStore
+	Queue         *Queue
+	Registrations *Registrations
+	Relay         *Relay
+	ClientToken   string // the organisation whose events count
+	Worlds        bool   // those of every demo world count (mock mode)
+	Now           func() time.Time
+	Log           *slog.Logger
+}
+
+// NewClubEvents makes the intake of events.
+func NewClubEvents(cfg ClubEventsConfig) *ClubEvents { return &ClubEvents{cfg: cfg} }
+
+// Take stores an event before anything is made of it. MalformedRequest when it is
+// no JSON, TooLarge for more than any event has; whatever else it is, it is taken,
+// since nobody would send it better.
+// StorageUnavailable when it is not stored: its sender notes that, and does not
+// repeat it.
+func (e *ClubEvents) Take(ctx context.Context, body []byte) error {
+	switch {
+	case len(body) > maxEvent:
+		return &Error{Code: TooLarge, Detail: "At most 16 KiB are taken."}
+	case !json.Valid(body):
+		return &Error{Code: MalformedRequest, Detail: "The body is not JSON."}
+	}
+	event := StoredEvent{ID: "evt_" + uuid.NewString(), At: e.cfg.Now().UTC().Truncate(time.Millisecond), Body: body}
+	waiting, err := e.cfg.Store.KeepClubEvent(ctx, event, e.kindOf(event))
+	if err != nil {
+		return storageFailed(err)
+	}
+	if waiting > 1 {
+		return nil // whoever works on the one before comes to this one
+	}
+	if err := e.cfg.Queue.enqueueEvents(ctx); err != nil {
+		e.cfg.Log.Warn("work on events not enqueued; the sweep comes to it", "error", err)
+	}
+	return nil
+}
+
+// kindOf is what an event counts as: its name, if the club system's description has it.
+func (e *ClubEvents) kindOf(event StoredEvent) string {
+	n, ok := readNotice(event)
+	switch {
+	case !ok:
+		return "unreadable"
+	case !e.ours(n):
+		return "foreign"
+	case known(n.Type):
+		return n.Type
+	}
+	return "unknown"
+}
+
+func known(event string) bool {
+	if _, acts := clubEvents[event]; acts {
+		return true
+	}
+	for _, name := range relayedAlone {
+		if name == event {
+			return true
+		}
+	}
+	return false
+}
+
+// ours tells whether an event is about the organisation; one about nothing is.
+func (e *ClubEvents) ours(n notice) bool {
+	for _, iri := range n.Object {
+		if iri.ClientToken() != e.cfg.ClientToken && !e.cfg.Worlds {
+			return false
+		}
+	}
+	return true
+}
+
+// notice is what counts of an event.
+type notice struct {
+	ID     string
+	At     time.Time
+	Type   string
+	Object map[string]club.IRI
+}
+
+// eventName is what the names of events look like, those of later versions included.
+var eventName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,40}\.[a-z][a-z0-9_]{0,40}$`)
+
+// maxMembers bounds what is read of an event; the description's have three.
+const maxMembers = 10
+
+// readNotice reads an event. Members that are no identifiers are left out: nobody
+// said what they are, so they could be about a person.
+func readNotice(event StoredEvent) (n notice, ok bool) {
+	var wire struct {
+		Event string `json:"event"`
+		Data  struct {
+			Object map[string]any `json:"object"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(event.Body, &wire) != nil || !eventName.MatchString(wire.Event) {
+		return n, false
+	}
+	n = notice{ID: event.ID, At: event.At, Type: wire.Event, Object: map[string]club.IRI{}}
+	for member, value := range wire.Data.Object {
+		if text, _ := value.(string); strings.HasSuffix(member, "Id") && club.IRI(text).ID() != "" && len(n.Object) < maxMembers {
+			n.Object[spelled(member)] = club.IRI(text)
+		}
+	}
+	return n, true
+}
+
+// spelled mends a name that the club system misspells; the right one is taken as well.
+func spelled(member string) string {
+	if member == "indentificatorId" {
+		return "identificatorId"
+	}
+	return member
+}
+
+// Work works on the events that wait. It may run anywhere, at any time and twice
+// at once: what an event leads to is the same each time.
+func (e *ClubEvents) Work(ctx context.Context) error {
+	for {
+		events, err := e.cfg.Store.ClubEvents(ctx, eventsAtOnce)
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		if err := e.work(ctx, events); err != nil {
+			return err
+		}
+		if err := e.cfg.Store.DropClubEvents(ctx, events); err != nil {
+			return err
+		}
+	}
+}
+
+func (e *ClubEvents) work(ctx context.Context, events []StoredEvent) error {
+	var notices []notice
+	concerned := map[club.IRI]bool{}
+	for _, event := range events {
+		n, ok := readNotice(event)
+		if !ok || !e.ours(n) {
+			continue
+		}
+		notices = append(notices, n)
+		if contact := n.Object[clubEvents[n.Type]]; contact.Collection() == "contacts" {
+			concerned[contact] = true
+		}
+	}
+	err := e.cfg.Relay.enqueue(ctx, notices)
+	return errors.Join(err, e.hint(ctx, concerned))
+}
+
+// hint has the registrations of contacts read again soon.
+func (e *ClubEvents) hint(ctx context.Context, concerned map[club.IRI]bool) error {
+	contacts := make([]club.IRI, 0, len(concerned))
+	for contact := range concerned {
+		contacts = append(contacts, contact)
+	}
+	ids, err := e.cfg.Store.RegistrationsOf(ctx, contacts...)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	if err := e.cfg.Store.HintLooks(ctx, ids, e.cfg.Now().Add(settleDown)); err != nil {
+		return err
+	}
+	return e.cfg.Queue.enqueueLooks(ctx, settleDown)
+}

@@ -1,0 +1,393 @@
+package flows_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/flows/store"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
+)
+
+// office is where a gateway takes the club system's events.
+type office struct {
+	*flows.ClubEvents
+	w      *world
+	g      *gateway
+	sweeps chan<- time.Time
+}
+
+// office makes the intake of events of a gateway, which nobody works on yet.
+func (w *world) office(g *gateway, subscribers ...flows.Subscriber) *office {
+	w.Helper()
+	relay := flows.NewRelay(flows.RelayConfig{
+		Queue: g.queue, Keys: keyring(w, "one"), Store: g.store, Client: flows.NewRelayClient(flows.Destinations{Loopback: true}),
+		Subscribers: subscribers, Now: time.Now, Log: g.log, // those who verify a signature have the real time
+	})
+	return &office{w: w, g: g, ClubEvents: flows.NewClubEvents(flows.ClubEventsConfig{
+		Store: g.store, Queue: g.queue, Registrations: g.registrations, Relay: relay, ClientToken: "demo", Now: w.clock.Now, Log: g.log,
+	})}
+}
+
+// open has the events worked on until the test ends.
+func (o *office) open() {
+	o.w.Helper()
+	sweeps := make(chan time.Time)
+	o.sweeps = sweeps
+	worker := flows.NewWorker(flows.WorkerConfig{
+		Store: o.g.store, Queue: o.g.queue, Payments: o.g.Payments, Changes: flows.NewChanges(o.g.store), Events: o.ClubEvents, Now: o.w.clock.Now,
+		Log: o.g.log, After: func(time.Duration) <-chan time.Time { return sweeps },
+	})
+	ctx, stop := context.WithCancel(o.w.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- worker.Run(ctx) }()
+	o.w.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			o.w.Errorf("the worker ended with %v", err)
+		}
+	})
+}
+
+// tell delivers an event as the club system does.
+func (o *office) tell(event string, members ...string) {
+	o.w.Helper()
+	var object []string
+	for i := 0; i < len(members); i += 2 {
+		object = append(object, fmt.Sprintf("%q:%q", members[i], members[i+1]))
+	}
+	body := fmt.Sprintf(`{"event":%q,"data":{"object":{%s}}}`, event, strings.Join(object, ","))
+	if err := o.Take(o.w.Context(), []byte(body)); err != nil {
+		o.w.Fatal(err)
+	}
+}
+
+// idle waits until every event was worked on.
+func (o *office) idle() {
+	o.w.Helper()
+	frontdesktest.Eventually(o.w, "every event was worked on", func() bool {
+		waiting, err := o.g.store.ClubEventsWaiting(o.w.Context())
+		return err == nil && waiting == 0
+	})
+}
+
+// letLook lets the time pass after which what was told is looked at.
+func (o *office) letLook(after time.Duration) {
+	o.w.clock.Advance(after)
+	o.sweeps <- o.w.clock.Now()
+}
+
+func (o *office) awaitCart(id, what string, is func(*flows.Registration) bool) (r *flows.Registration) {
+	o.w.Helper()
+	frontdesktest.Eventually(o.w, what, func() bool {
+		var err error
+		r, _, err = o.g.store.Registration(o.w.Context(), id)
+		return err == nil && is(r)
+	})
+	return r
+}
+
+func settled(r *flows.Registration) bool {
+	return len(r.Cart.Problems) == 1 && r.Cart.Problems[0].Code == "settled"
+}
+
+// calls counts what the club system was asked, by a path such as /sales/*.
+func (w *world) calls(pattern string) (n int) {
+	for _, request := range w.sim.Requests() {
+		if match, _ := path.Match(pattern, request.Path); match && request.Method == http.MethodGet {
+			n++
+		}
+	}
+	return n
+}
+
+// TestEventOfASettlementElsewhere: staff takes the money in the club system's own
+// screen, and the registration knows before anybody asks.
+func TestEventOfASettlementElsewhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	o := w.office(g)
+	r, another := w.registered(g), w.registered(g)
+	w.payAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
+	o.open()
+	for range 3 { // duplicates are harmless
+		o.tell("contact.updated", "contactId", string(r.Contact.IRI), "clubId", "/demo/clubs/11")
+	}
+	o.idle()
+	before := w.calls("/sales/*")
+	o.letLook(3 * time.Second)
+	now := o.awaitCart(r.ID, "the cart is settled", settled)
+	if now.Contact.Status != "customer" || now.Version != r.Version+1 {
+		t.Errorf("it is %+v's, in version %d", now.Contact, now.Version)
+	}
+	if n := w.calls("/sales/*") - before; n != 1 {
+		t.Errorf("the sale was read %d times", n)
+	}
+	if same := o.awaitCart(another.ID, "the other one is there", func(*flows.Registration) bool { return true }); same.Version != another.Version {
+		t.Error("another registration was changed")
+	}
+}
+
+// TestEventsOfOthers ask the club system for nothing.
+func TestEventsOfOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	o := w.office(g)
+	r := w.registered(g)
+	o.open()
+	asked := len(w.sim.Requests())
+	o.tell("contact.updated", "contactId", "/demo/contacts/1001", "clubId", "/demo/clubs/11") // nobody here
+	o.tell("contact.updated", "contactId", "/other"+strings.TrimPrefix(string(r.Contact.IRI), "/demo"))
+	o.tell("contact.created", "contactId", string(r.Contact.IRI), "clubId", "/demo/clubs/11")
+	o.tell("identificator.disabled", "indentificatorId", "/demo/identificators/1", "targetId", string(r.Contact.IRI))
+	o.tell("contact.exploded", "contactId", string(r.Contact.IRI))
+	o.tell("contact.updated", "contactId", r.Contact.IRI.ID())
+	for _, body := range []string{`[]`, `"x"`, `1`, `null`, `{"event":7}`, `{"event":"contact.updated","data":[]}`, `{"event":"contact.updated","data":{"object":{"contactId":{"@id":1}}}}`} {
+		if err := o.Take(t.Context(), []byte(body)); err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+	if err := o.Take(t.Context(), []byte(`{"event":`)); flows.CodeOf(err) != flows.MalformedRequest {
+		t.Errorf("no JSON: %v", err)
+	}
+	o.idle()
+	o.letLook(3 * time.Second)
+	o.letLook(time.Second) // the sweep before it is over
+	if n := len(w.sim.Requests()) - asked; n != 0 {
+		t.Errorf("%d calls were made", n)
+	}
+	counts := must(t, func() (map[string]string, error) { return g.store.ClubEventCounts(t.Context()) })
+	for kind, n := range map[string]string{"contact.updated": "3", "foreign": "1", "contact.created": "1", "identificator.disabled": "1", "unknown": "1", "unreadable": "6"} {
+		if counts[kind] != n {
+			t.Errorf("%s of %s: %v", counts[kind], kind, counts)
+		}
+	}
+}
+
+// TestEveryEvent takes each of the description's, in either spelling.
+func TestEveryEvent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	o := w.office(g)
+	for i, name := range clubsim.EventNames() {
+		r := w.registered(g)
+		contact := string(r.Contact.IRI)
+		spelling := []string{"indentificatorId", "identificatorId"}[i%2]
+		o.tell(name, "contactId", contact, "targetId", contact, "clubId", "/demo/clubs/11", spelling, "/demo/identificators/2")
+		if err := o.Work(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		due := w.redis.ZScore(t.Context(), "fd:{looks}:registrations", r.ID).Val()
+		soon := due == float64(w.clock.Now().Add(2*time.Second).UnixMilli())
+		want := map[string]bool{"contact.updated": true, "contact.deleted": true, "contact_tag.created": true, "contact_tag.updated": true, "contact_tag.deleted": true,
+			"accounting_contact_tag.created": true, "accounting_contact_tag.updated": true, "accounting_contact_tag.deleted": true, "identificator.created": true}[name]
+		if soon != want {
+			t.Errorf("%s brings the look forward: %t", name, soon)
+		}
+	}
+	counts := must(t, func() (map[string]string, error) { return g.store.ClubEventCounts(t.Context()) })
+	if len(counts) != 20 {
+		t.Errorf("counted: %v", counts)
+	}
+}
+
+// TestStoredEventsAreNotLost: a gateway that dies between the answer and the work
+// leaves both to others, even where the queue has lost the job.
+func TestStoredEventsAreNotLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dead := w.gateway()
+	r := w.registered(dead)
+	w.payAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
+	w.office(dead).tell("contact.updated", "contactId", string(r.Contact.IRI))
+	for _, key := range w.redis.Keys(t.Context(), "asynq:*").Val() {
+		w.redis.Del(t.Context(), key)
+	}
+	o := w.office(w.gateway())
+	o.open() // sweeps when it starts
+	o.idle()
+	o.letLook(3 * time.Second)
+	o.awaitCart(r.ID, "the cart is settled", settled)
+}
+
+// TestEventsWithoutRedis are not taken, so that their sender notes it.
+func TestEventsWithoutRedis(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	wire := frontdesktest.NewWire(t, frontdesktest.Breakage{})
+	o := w.office(w.gateway(wiring{redisURL: w.redisOver(wire)}))
+	wire.Cut()
+	if err := o.Take(t.Context(), []byte(`{"event":"contact.updated"}`)); flows.CodeOf(err) != flows.StorageUnavailable {
+		t.Errorf("taken: %v", err)
+	}
+}
+
+// TestPolling finds what no event told of, ever more rarely, and not for ever.
+func TestPolling(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	o := w.office(g)
+	r := w.registered(g)
+	o.open()
+	begun := w.calls("/sales/*")
+	for _, step := range []struct {
+		after time.Duration
+		reads int
+		next  time.Duration // after the beginning
+	}{
+		{14 * time.Minute, 0, 15 * time.Minute}, {2 * time.Minute, 1, 32 * time.Minute}, {10 * time.Minute, 1, 32 * time.Minute},
+		{7 * time.Minute, 2, 66 * time.Minute}, {20 * time.Minute, 2, 66 * time.Minute}, {15 * time.Minute, 3, 136 * time.Minute},
+	} {
+		o.letLook(step.after)
+		frontdesktest.Eventually(t, "the next look is due after "+step.next.String(), func() bool {
+			due := w.redis.ZScore(t.Context(), "fd:{looks}:registrations", r.ID).Val()
+			return w.calls("/sales/*")-begun == step.reads && due == float64(r.CreatedAt.Add(step.next).UnixMilli())
+		})
+	}
+	w.payAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
+	o.letLook(3 * time.Hour)
+	o.awaitCart(r.ID, "the cart is settled", settled)
+	gone := w.registered(g)
+	frontdesktest.Eventually(t, "what is settled is not polled", func() bool {
+		return w.redis.ZScore(t.Context(), "fd:{looks}:registrations", r.ID).Err() != nil
+	})
+	before := len(w.sim.Requests())
+	o.letLook(21 * time.Hour)
+	frontdesktest.Eventually(t, "what has expired is not polled", func() bool {
+		return w.redis.ZScore(t.Context(), "fd:{looks}:registrations", gone.ID).Err() != nil
+	})
+	if n := len(w.sim.Requests()) - before; n != 0 {
+		t.Errorf("%d calls for an expired registration", n)
+	}
+}
+
+// TestEventStorm: two thousand events about sixty registrations ask no more than the budget.
+func TestEventStorm(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	o := w.office(g)
+	contacts := map[club.IRI]bool{}
+	for range 60 {
+		contacts[w.registered(g).Contact.IRI] = true
+	}
+	o.open()
+	before := w.calls("/sales/*")
+	reads := func() int { return w.calls("/sales/*") - before }
+	for told := 0; told < 2000; {
+		for contact := range contacts {
+			o.tell("contact.updated", "contactId", string(contact), "clubId", "/demo/clubs/11")
+			told++
+		}
+	}
+	o.idle()
+	o.letLook(3 * time.Second)
+	frontdesktest.Eventually(t, "twenty looks", func() bool { return reads() == 20 })
+	for range 5 {
+		o.letLook(0)
+	}
+	o.letLook(10 * time.Second)
+	frontdesktest.Eventually(t, "ten looks more after ten seconds", func() bool { return reads() == 30 })
+	for range 5 {
+		o.letLook(0)
+	}
+	if n := reads(); n > 30 {
+		t.Errorf("%d looks within the budget of 30", n)
+	}
+	for range 30 { // and in the end everything was read, once
+		o.letLook(time.Second)
+	}
+	frontdesktest.Eventually(t, "every registration was read", func() bool { return reads() == 60 })
+}
+
+// TestEventsInADoubt: what the club system shows then ends it, before evidence is due.
+func TestEventsInADoubt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway(wiring{rule: simulatorsRule()})
+	o := w.office(g)
+	p := w.doubtful(g, "error_before")
+	for _, pause := range []time.Duration{31 * time.Second, 2 * time.Minute} {
+		w.clock.Advance(pause)
+		p = w.advance(g, p)
+	}
+	if p.State != flows.InDoubt || len(p.Readings) != 2 {
+		t.Fatalf("%s with %d readings", p.State, len(p.Readings))
+	}
+	w.payAtDesk(p) // staff settles the sale itself, as the person is there
+	w.clock.Advance(time.Minute)
+	if p = w.advance(g, p); len(p.Readings) != 2 {
+		t.Fatal("evidence is read before it is due")
+	}
+	o.open()
+	r, _, err := g.store.Registration(t.Context(), p.Registration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.tell("contact.updated", "contactId", string(r.Contact.IRI))
+	o.idle()
+	o.letLook(3 * time.Second)
+	w.awaitState(g, p.ID, flows.Recorded)
+	frontdesktest.Eventually(t, "the journal says so", func() bool { return w.held(p).Metadata["fd_done_1"] != "" })
+}
+
+// TestContactMergedElsewhere: the registration follows its sale to the contact that stayed.
+func TestContactMergedElsewhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	o := w.office(g)
+	r := w.registered(g)
+	known := w.persona("prospect")
+	above := bastille
+	above.Node = "/demo/network_nodes/1"
+	if err := w.club.MigrateContact(t.Context(), above, club.IRI(known.ContactID), known.AccessToken, club.Migration{Contact: r.Contact.IRI, Club: bastille.Club}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.club.UpdateSaleContact(t.Context(), bastille, r.Sale); err != nil {
+		t.Fatal(err)
+	}
+	o.open()
+	o.tell("contact.deleted", "contactId", string(r.Contact.IRI), "clubId", "/demo/clubs/11")
+	o.idle()
+	o.letLook(3 * time.Second)
+	now := o.awaitCart(r.ID, "the contact is the one that stayed", func(r *flows.Registration) bool { return string(r.Contact.IRI) == known.ContactID })
+	if now.Contact.Status != "prospect" || !now.Cart.Valid {
+		t.Errorf("it is %+v's, with %+v", now.Contact, now.Cart)
+	}
+	found := must(t, func() ([]string, error) { return g.store.RegistrationsOf(t.Context(), club.IRI(known.ContactID)) })
+	if len(found) != 1 || found[0] != r.ID {
+		t.Errorf("events of the contact lead to %v", found)
+	}
+}
+
+// TestLooksThatFail are repeated, and harm nothing.
+func TestLooksThatFail(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	o := w.office(g)
+	r := w.registered(g)
+	w.payAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
+	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 500, Times: times(1)})
+	o.open()
+	o.tell("identificator.created", "indentificatorId", "/demo/identificators/2", "targetId", string(r.Contact.IRI))
+	o.idle()
+	o.letLook(3 * time.Second)
+	frontdesktest.Eventually(t, "the look fails", func() bool { return w.sim.Faults()[0].Hits == 1 })
+	o.letLook(61 * time.Second)
+	o.awaitCart(r.ID, "the cart is settled", settled)
+}
+
+var _ flows.EventStore = (*store.Store)(nil)

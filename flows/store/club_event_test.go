@@ -1,0 +1,202 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/flows"
+	"frontdesk/flows/store"
+	"frontdesk/upstream/club"
+)
+
+func event(id string) flows.StoredEvent {
+	return flows.StoredEvent{ID: id, At: time.Now().UTC().Truncate(time.Millisecond), Body: []byte(`{"event":"contact.updated","of":"/demo/contacts/7"}`)}
+}
+
+func TestClubEvents(t *testing.T) {
+	onEach(t, func(b *bench) {
+		ctx := b.Context()
+		for i, id := range []string{"evt_a", "evt_b"} {
+			waiting, err := b.KeepClubEvent(ctx, event(id), "contact.updated")
+			if err != nil || waiting != int64(i+1) {
+				b.Fatalf("%d wait, %v", waiting, err)
+			}
+		}
+		raw := b.redis.XRange(ctx, "fd:{club}:events", "-", "+").Val()
+		if strings.Contains(fmt.Sprint(raw), "contacts") {
+			b.Errorf("Redis sees %v", raw)
+		}
+		events, err := b.ClubEvents(ctx, 10)
+		if err != nil || len(events) != 2 || events[0].ID != "evt_a" || string(events[1].Body) != string(event("").Body) || events[0].At.IsZero() {
+			b.Fatalf("kept: %+v, %v", events, err)
+		}
+		if err := b.DropClubEvents(ctx, events[:1]); err != nil {
+			b.Fatal(err)
+		}
+		stranger := b.open(b.url, "another")
+		left, err := stranger.ClubEvents(ctx, 10)
+		if err != nil || len(left) != 1 || left[0].ID != "" || left[0].Entry != events[1].Entry {
+			b.Errorf("without the key: %+v, %v", left, err)
+		}
+		if n, err := b.ClubEventsWaiting(ctx); n != 1 || err != nil {
+			b.Errorf("%d wait, %v", n, err)
+		}
+	})
+}
+
+// TestClubEventsAreBounded: the oldest go, and it shows.
+func TestClubEventsAreBounded(t *testing.T) {
+	onEach(t, func(b *bench) {
+		ctx := b.Context()
+		_, err := b.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for range 9_999 {
+				p.XAdd(ctx, &redis.XAddArgs{Stream: "fd:{club}:events", Values: []any{"body", "of long ago"}})
+			}
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, id := range []string{"evt_a", "evt_b", "evt_c"} {
+			if _, err := b.KeepClubEvent(ctx, event(id), "unknown"); err != nil {
+				b.Fatal(err)
+			}
+		}
+		counts, err := b.ClubEventCounts(ctx)
+		if n, _ := b.ClubEventsWaiting(ctx); n != 10_000 || counts["dropped"] != "2" || counts["unknown"] != "3" || err != nil {
+			b.Errorf("%d wait, %v, %v", n, counts, err)
+		}
+	})
+}
+
+func TestLooks(t *testing.T) {
+	onEach(t, func(b *bench) {
+		ctx, now := b.Context(), time.Now().Truncate(time.Millisecond)
+		plenty := flows.Budget{Most: 100, Every: time.Second}
+		later := now.Add(time.Minute)
+		due := func(at time.Time) []string {
+			b.Helper()
+			ids, err := b.DueLooks(ctx, at, at.Add(time.Minute), plenty)
+			if err != nil {
+				b.Fatal(err)
+			}
+			slices.Sort(ids)
+			return ids
+		}
+		hint := func(at time.Time, ids ...string) {
+			b.Helper()
+			if err := b.HintLooks(ctx, ids, at); err != nil {
+				b.Fatal(err)
+			}
+		}
+		hint(now, "a", "b")
+		hint(later, "a") // puts nothing off
+		hint(later, "c")
+		if got := due(now); !slices.Equal(got, []string{"a", "b"}) {
+			b.Errorf("due: %v", got)
+		}
+		if got := due(now); len(got) != 0 {
+			b.Errorf("taken twice: %v", got)
+		}
+		// a is done, for b another hint came meanwhile.
+		hint(now.Add(time.Second), "b")
+		for _, id := range []string{"a", "b"} {
+			if err := b.SettleLook(ctx, id, later, time.Time{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if got := due(now.Add(time.Second)); !slices.Equal(got, []string{"b"}) {
+			b.Errorf("after the hint: %v", got)
+		}
+		// Nobody settled b: whoever looked at it died.
+		if got := due(now.Add(2 * time.Minute)); !slices.Equal(got, []string{"b", "c"}) {
+			b.Errorf("after a death: %v", got)
+		}
+		taken := now.Add(3 * time.Minute)
+		if err := b.SettleLook(ctx, "c", taken, now.Add(time.Hour)); err != nil {
+			b.Fatal(err)
+		}
+		if score := b.redis.ZScore(ctx, "fd:{looks}:registrations", "c").Val(); score != float64(now.Add(time.Hour).UnixMilli()) {
+			b.Errorf("c is looked at again at %f", score)
+		}
+	})
+}
+
+// TestBudget: so many at once, and then one at a time, whoever asks.
+func TestBudget(t *testing.T) {
+	onEach(t, func(b *bench) {
+		ctx, now := b.Context(), time.Now().Truncate(time.Millisecond)
+		other := b.open(b.url, "one")
+		for i := range 40 {
+			if err := b.HintLooks(ctx, []string{fmt.Sprint(i)}, now); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for i, step := range []struct {
+			after time.Duration
+			want  int
+		}{{0, 5}, {0, 0}, {900 * time.Millisecond, 0}, {time.Second, 1}, {4 * time.Second, 3}, {3 * time.Second, 0}, {time.Hour, 5}} {
+			at := now.Add(step.after)
+			asked := b.Store
+			if i%2 == 1 {
+				asked = other
+			}
+			ids, err := asked.DueLooks(ctx, at, at.Add(24*time.Hour), flows.Budget{Most: 5, Every: time.Second})
+			if err != nil || len(ids) != step.want {
+				b.Errorf("step %d: %d looks instead of %d, %v", i, len(ids), step.want, err)
+			}
+		}
+	})
+}
+
+func TestRegistrationsOfAContact(t *testing.T) {
+	onEach(t, func(b *bench) {
+		ctx := b.Context()
+		r, another := b.registered(), b.registered()
+		find := func(s *store.Store, contacts ...club.IRI) []string {
+			b.Helper()
+			ids, err := s.RegistrationsOf(ctx, contacts...)
+			if err != nil {
+				b.Fatal(err)
+			}
+			slices.Sort(ids)
+			return ids
+		}
+		both := []string{r.ID, another.ID}
+		slices.Sort(both)
+		if got := find(b.Store, "/demo/contacts/7", "/demo/contacts/8"); !slices.Equal(got, both) {
+			b.Errorf("found %v", got)
+		}
+		r.Contact = &flows.Contact{IRI: "/demo/contacts/8", Number: "C-0008"}
+		if err := b.AmendRegistration(ctx, r); err != nil {
+			b.Fatal(err)
+		}
+		rotated := b.open(b.url, "two", "one")
+		if got := find(rotated, "/demo/contacts/8"); !slices.Equal(got, []string{r.ID}) {
+			b.Errorf("after the contact became another, and the key was rotated: %v", got)
+		}
+		if got := find(b.Store, "/demo-x/contacts/7"); len(got) != 0 {
+			b.Errorf("in another organisation: %v", got)
+		}
+		for _, key := range b.redis.Keys(ctx, "fd:contact:*").Val() {
+			b.lives(key, 44*time.Hour)
+			if strings.Contains(key, "/") {
+				b.Errorf("the key %s tells whose it is", key)
+			}
+		}
+		if n := b.redis.ZCard(ctx, "fd:{looks}:registrations").Val(); n != 2 {
+			b.Errorf("%d registrations are polled", n)
+		}
+		for range 30 {
+			b.registered()
+		}
+		if got := find(b.Store, "/demo/contacts/7"); len(got) != 20 {
+			b.Errorf("%d registrations of one contact are kept", len(got))
+		}
+	})
+}
