@@ -41,6 +41,8 @@ type Config struct {
 	IdentityAudience string        `help:"What the aud of the login's tokens has to name; not asked for when empty." env:"FRONTDESK_IDENTITY_AUDIENCE"`
 	IdentityIssuer   string        `help:"What the iss of the login's tokens has to be; not asked for when empty." env:"FRONTDESK_IDENTITY_ISSUER"`
 	Drain            time.Duration `help:"How long the gateway goes on to serve after it was told to stop and answers /readyz with 503, so that proxies notice. Default: 10s in live mode, else none." env:"FRONTDESK_DRAIN"`
+	WebhookSecret    []string      `help:"Secrets in the path to which the club system sends its events, at most two, the current one first." env:"FRONTDESK_WEBHOOK_SECRET"`
+	Subscribers      string        `help:"Who is told of the club system's events: a JSON array of name, url, secret and, if not all are wanted, events." env:"FRONTDESK_SUBSCRIBERS"`
 	AllowedOrigins   []string      `help:"Other origins of front ends; * stands for any page on this machine (not in live mode)." env:"FRONTDESK_ALLOWED_ORIGINS"`
 }
 
@@ -91,6 +93,7 @@ func (cfg Config) problems() (found problems) {
 	}
 	cfg.checkStaffKeys(&found)
 	cfg.checkIdentity(&found)
+	found = append(found, cfg.checkWebhooks()...)
 	if _, err := keyring(cfg.SealKeys); err != nil && len(cfg.SealKeys) > 0 {
 		found.add("FRONTDESK_SEAL_KEYS", "cannot be used: %v", err)
 	}
@@ -137,6 +140,9 @@ func (cfg *Config) setDefaults(port string) {
 	}
 	for i, key := range cfg.StaffKeys {
 		cfg.StaffKeys[i] = strings.TrimSpace(key)
+	}
+	if len(cfg.WebhookSecret) == 0 && cfg.Mode != "live" {
+		cfg.WebhookSecret = []string{demoWebhookSecret}
 	}
 	if cfg.Drain == 0 && cfg.Mode == "live" {
 		cfg.Drain = proxiesNotice

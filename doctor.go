@@ -117,7 +117,7 @@ func (c *doctorCommand) prepare(ctx context.Context, group *errgroup.Group) erro
 		return err
 	}
 	c.setDefaults(portOf(listener))
-	outside := newOutsideWorld(c.PublicURL, slog.New(slog.DiscardHandler))
+	outside := newOutsideWorld(c.PublicURL, "", slog.New(slog.DiscardHandler))
 	group.Go(func() error { return serve(ctx, listener, outside.before(http.NotFoundHandler()), outside.close) })
 	c.RedisURL, err = embedRedis(ctx, group)
 	return err

@@ -45,6 +45,8 @@ type commands struct {
 	Serve    serveCommand    `cmd:"" default:"withargs" help:"Run the gateway (the default)."`
 	Sim      simCommand      `cmd:"" help:"Run the simulator of the club system and the sandbox card processor alone."`
 	Doctor   doctorCommand   `cmd:"" help:"Check the configuration, Redis, the club system and the card processor: a line each; exit 1 when one fails."`
+	Webhooks webhooksCommand `cmd:"" help:"Look at events on their way to subscribers, and send them once more, through a running gateway."`
+	Queue    queueCommand    `cmd:"" help:"Print how the queues of the background work stand, through a running gateway."`
 	Payments paymentsCommand `cmd:"" help:"Look at payments that are in doubt, and decide on them, through a running gateway."`
 	Invite   inviteCommand   `cmd:"" help:"Print an invitation link, with which a contact of the club registers without a login, once; through a running gateway."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
@@ -53,7 +55,8 @@ type commands struct {
 type serveCommand struct{ Config }
 
 type simCommand struct {
-	Addr string `help:"Where the simulator listens." default:"127.0.0.1:8081" env:"FRONTDESK_SIM_ADDR"`
+	Addr       string `help:"Where the simulator listens." default:"127.0.0.1:8081" env:"FRONTDESK_SIM_ADDR"`
+	WebhookURL string `help:"Where the club system's simulator sends its events, such as http://127.0.0.1:8080/v1/webhooks/club/demo-webhook-secret." name:"webhook-url" env:"FRONTDESK_SIM_WEBHOOK_URL"`
 }
 
 type versionCommand struct{}
@@ -124,7 +127,7 @@ func run(ctx context.Context, cfg Config) error {
 	var beside *panel.Panel // the developer's, in mock mode alone
 	stopping := func() {}
 	if cfg.Mode == "mock" {
-		outside = newOutsideWorld(cfg.PublicURL, log)
+		outside = newOutsideWorld(cfg.PublicURL, cfg.clubWebhookURL(), log)
 		beside = panel.New(panel.Config{Now: time.Now})
 		stopping = func() { beside.Close(); outside.close() }
 		if cfg.RedisURL, err = embedRedis(ctx, group); err != nil {
@@ -199,17 +202,22 @@ func (cfg Config) build(log *slog.Logger, stopping <-chan struct{}, beside *pane
 	})
 	contacts := flows.NewContacts(flows.ContactsConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Now: time.Now})
 	changes := flows.NewChanges(records)
-	worker = flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: changes, Now: time.Now, After: time.After, Log: log})
+	events, err := cfg.clubEvents(records, queue, keys, registrations, log)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	worker = flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: changes, Events: events, Now: time.Now, After: time.After, Log: log})
 	transfers := flows.NewTransfers(flows.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, Now: time.Now, Log: log})
 	gateway, err = handlers.New(handlers.Config{
 		Registrations: registrations, Payments: payments, Catalogue: catalogue, Contacts: contacts, Transfers: transfers,
-		Changes: changes, Identity: p.login, Store: records, Cards: processor, Ready: cfg.ready(p), Stopping: stopping,
+		Changes: changes, ClubEvents: events, WebhookSecrets: cfg.WebhookSecret, Identity: p.login, Store: records, Cards: processor,
+		Ready: cfg.ready(p), Stopping: stopping,
 		Contract: contract, Site: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
 		Answered: answered, Now: time.Now, After: time.After, Log: log,
 	})
 	return gateway, handlers.NewOps(handlers.OpsConfig{
-		Payments: payments, Contacts: contacts, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Log: log,
+		Payments: payments, Contacts: contacts, ClubEvents: events, Queue: queue, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Log: log,
 	}), worker, err
 }
 
@@ -251,10 +259,11 @@ type outsideWorld struct {
 	cards *sandbox.Server
 }
 
-// newOutsideWorld makes the doubles; base is where browsers reach this process.
-func newOutsideWorld(base string, log *slog.Logger) outsideWorld {
+// newOutsideWorld makes the doubles; base is where browsers reach this process, and
+// webhook is where the club system sends its events; empty: nowhere.
+func newOutsideWorld(base, webhook string, log *slog.Logger) outsideWorld {
 	return outsideWorld{
-		club:  clubsim.New(clubsim.Config{Now: time.Now, Logger: log}),
+		club:  clubsim.New(clubsim.Config{Now: time.Now, Logger: log, WebhookURL: func(string) string { return webhook }}),
 		cards: sandbox.NewServer(sandbox.ServerConfig{Now: time.Now, BaseURL: base + "/sandbox", Logger: log}),
 	}
 }
@@ -287,7 +296,7 @@ func (c *simCommand) Run(ctx context.Context) error {
 		return err
 	}
 	base := "http://" + listener.Addr().String()
-	outside := newOutsideWorld(base, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	outside := newOutsideWorld(base, c.WebhookURL, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	fmt.Printf("The club system's simulator is at %s/sim, the sandbox card processor at %s/sandbox.\n", base, base)
 	greetDemo(os.Stdout)
 	return serve(ctx, listener, outside.before(http.NotFoundHandler()), outside.close)

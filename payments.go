@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -147,22 +146,9 @@ func (c *calibrateCommand) Run(ctx context.Context, all *paymentsCommand) error 
 // askTime is above the longest answer, that of the calibration.
 const askTime = 100 * time.Second
 
-// ask calls the gateway's operators' edge, and prints the answer for people or as it is.
+// ask calls the gateway about payments, and prints the answer for people or as it is.
 func ask[T any](ctx context.Context, c *paymentsCommand, method, path string, body any, show func(io.Writer, T)) error {
-	answer, err := callGateway(ctx, c.OpsAddr, method, "/ops/payments"+path, body)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		_, err = fmt.Fprintf(os.Stdout, "%s\n", answer)
-		return err
-	}
-	var result T
-	if err := json.Unmarshal(answer, &result); err != nil {
-		return fmt.Errorf("what answers at %s is no Frontdesk, or another version of it", c.OpsAddr)
-	}
-	show(os.Stdout, result)
-	return nil
+	return askOps(ctx, c.OpsAddr, c.JSON, method, "/ops/payments"+path, body, show)
 }
 
 // callGateway calls the operators' edge of a running gateway.

@@ -122,7 +122,7 @@ func TestEveryVariableIsInTheReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := 0
-	for _, command := range []string{"serve", "sim", "payments list", "invite"} {
+	for _, command := range []string{"serve", "sim", "payments list", "invite", "webhooks list", "queue"} {
 		help, err := exec.CommandContext(t.Context(), frontdesktest.Binary(t), append(strings.Fields(command), "--help")...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, help)

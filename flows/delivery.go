@@ -103,10 +103,7 @@ func (r *Relay) subscription(s Subscriber) (Subscription, error) {
 	if u, err := url.Parse(s.URL); err == nil {
 		view.Host = u.Host
 	}
-	info, err := r.inspector.GetQueueInfo(s.queue())
-	if errors.Is(err, asynq.ErrQueueNotFound) {
-		return view, nil
-	}
+	info, err := r.info(s)
 	if err != nil {
 		return view, err
 	}
@@ -217,10 +214,11 @@ func (e *ClubEvents) ReplayAll(ctx context.Context, subscriber, by string) (Repl
 	if err != nil {
 		return Replayed{}, err
 	}
-	n, err := r.inspector.RunAllArchivedTasks(s.queue())
-	if errors.Is(err, asynq.ErrQueueNotFound) {
-		err = nil
+	info, err := r.info(s)
+	if err != nil || info.Archived == 0 {
+		return Replayed{Subscriber: s.Name}, storageFailed(err)
 	}
+	n, err := r.inspector.RunAllArchivedTasks(s.queue())
 	return Replayed{s.Name, n}, storageFailed(err)
 }
 

@@ -175,9 +175,9 @@ func (f *Registrations) reread(ctx context.Context, r *Registration, at Club) (c
 		}
 		r.seeCart(at, sale, check)
 		if r.Cart.sameAs(seen.Cart) {
-			r.Cart = seen.Cart // with the prices that it marks
+			r.Cart = seen.Cart // with the changes that it marks
 		} else {
-			r.Cart.markPrices(seen.Cart)
+			r.Cart.markChanges(seen.Cart)
 		}
 		if sale.Contact != "" {
 			owner = sale.Contact
@@ -198,6 +198,7 @@ func (c Cart) sameAs(before Cart) bool {
 		for i := range c.Lines {
 			c.Lines[i].Was = nil
 		}
+		c.Gone = nil
 		c.Problems = append([]CartProblem{}, c.Problems...)
 		return c
 	}

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -250,6 +251,16 @@ func (r *Relay) post(ctx context.Context, s Subscriber, event string, text []byt
 
 // gone tells whether a subscriber has said that it wants no more.
 func (r *Relay) gone(s Subscriber) bool {
-	info, err := r.inspector.GetQueueInfo(s.queue())
-	return err == nil && info.Paused // a queue of which nothing is known yet is not paused
+	info, err := r.info(s)
+	return err == nil && info.Paused // what cannot be asked now cannot be enqueued either
+}
+
+// info tells how a subscriber's queue stands. One to which nothing was ever
+// enqueued does not exist, which the library takes for a failure.
+func (r *Relay) info(s Subscriber) (*asynq.QueueInfo, error) {
+	queues, err := r.inspector.Queues()
+	if err != nil || !slices.Contains(queues, s.queue()) {
+		return &asynq.QueueInfo{}, err
+	}
+	return r.inspector.GetQueueInfo(s.queue())
 }

@@ -23,13 +23,15 @@ import (
 type OpsConfig struct {
 	Payments    *flows.Payments
 	Contacts    *flows.Contacts
+	ClubEvents  *flows.ClubEvents
+	Queue       *flows.Queue
 	ClientToken string // the organisation at the club system
 	Worlds      bool   // X-Frontdesk-World may name another demo world (mock mode)
 	PublicURL   string // where the links of invitations lead
 	Log         *slog.Logger
 }
 
-// Ops is the operators' edge: /ops/payments and /ops/invitations, to be served on a
+// Ops is the operators' edge: payments, invitations, webhooks and queues, to be served on a
 // listener that only operators reach. It asks nobody who they are, so it defends itself against the
 // one stranger on a trusted machine, a web page in a browser.
 type Ops struct {
@@ -57,6 +59,12 @@ func NewOps(cfg OpsConfig) *Ops {
 		"POST /ops/payments/{id}/notes":                o.note,
 		"POST /ops/payments/calibrate":                 o.calibrate,
 		"POST /ops/invitations":                        o.invite,
+		"GET /ops/webhooks":                            o.listDeliveries,
+		"GET /ops/webhooks/{id}":                       o.showDelivery,
+		"POST /ops/webhooks/{id}/replay":               o.replayDelivery,
+		"POST /ops/subscribers/{name}/replay":          o.replayDead,
+		"POST /ops/subscribers/{name}/enable":          o.enableSubscriber,
+		"GET /ops/queue":                               o.queues,
 	} {
 		o.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			result, err := answer(r)

@@ -50,6 +50,7 @@ var policies = map[string]admission{
 	"POST /v1/me/transfer":                                identified,
 	"POST /v1/me/transfer/signature":                      identified,
 	"POST /v1/webhooks/card":                              webhook,
+	"POST /v1/webhooks/club/:secret":                      webhook,
 	"GET /healthz":                                        anyone,
 	"GET /readyz":                                         anyone,
 	"GET /openapi.yaml":                                   anyone,

@@ -30,6 +30,7 @@ var bodiesOf = map[string]string{
 	"signTransfer":       `{"code":"123456"}`,
 	"changeConsents":     `{"items":[{"id":"12012","authorized":true}]}`,
 	"receiveCardWebhook": `{}`,
+	"receiveClubWebhook": `{}`,
 }
 
 // TestWhoMayCallWhat asks for every route of the contract as every kind of
@@ -134,6 +135,8 @@ func verdictOn(op *openapi3.Operation, path, caller string) (refused bool, code 
 	switch {
 	case strings.HasPrefix(path, "/v1/webhooks/card"):
 		return true, api.WebhookUntrusted
+	case strings.HasPrefix(path, "/v1/webhooks/club"):
+		return true, api.NotFound // nobody here knows the secret
 	case slices.Contains(schemes, "token"):
 		return caller != "holder", api.NotFound
 	case slices.Contains(schemes, "anyone"):

@@ -37,6 +37,7 @@ type Config struct {
 	Changes       *flows.Changes
 	Transfers     *flows.Transfers
 	Contacts      *flows.Contacts
+	ClubEvents    *flows.ClubEvents
 	Identity      *identity.Verifier
 	Store         *store.Store
 	Cards         cards.Processor
@@ -49,6 +50,7 @@ type Config struct {
 	PublicURL      string   // where browsers reach Frontdesk; https means secure cookies
 	AllowedOrigins []string // other origins of front ends; "*" stands for any (not in live mode). May be empty.
 	StaffKeys      []string // each proves that a caller is staff; empty: nobody is
+	WebhookSecrets []string // the club system's events come to a path with one of them; empty: nowhere
 	PublishableKey string   // the card processor's key for browsers; empty when it has none
 
 	Ready    func(context.Context) []flows.Diagnosis // looks at what the gateway stands on
@@ -91,6 +93,7 @@ func New(cfg Config) (*Server, error) {
 
 	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))
 	e.POST("/v1/webhooks/card", s.receiveCardWebhook)
+	e.POST("/v1/webhooks/club/:secret", s.receiveClubWebhook)
 	e.GET("/v1/registrations/:id/events", s.followRegistration)
 	e.GET("/openapi.yaml", s.getContract)
 	docs := s.docs()
