@@ -53,7 +53,7 @@ func (f *pageFile) Read(p []byte) (int, error) { return f.Reader.Read(p) }
 // Stat implements fs.File.
 func (f *pageFile) Stat() (fs.FileInfo, error) {
 	info, err := f.File.Stat()
-	return pageInfo{info, f.Reader.Size()}, err
+	return pageInfo{info, f.Size()}, err
 }
 
 type pageInfo struct {
