@@ -92,13 +92,14 @@ func (s *Server) fromFrontEnd(r *http.Request) bool {
 }
 
 // allowedOrigin tells whether an origin is one of the configured front ends.
-// "*" stands for every page on this machine, which is where front ends are developed.
+// "*" stands for every page on this machine, which is where front ends are developed;
+// nobody else's page is let in by it.
 func (s *Server) allowedOrigin(origin string) bool {
-	if slices.Contains(s.cfg.AllowedOrigins, origin) {
+	if origin != "*" && slices.Contains(s.cfg.AllowedOrigins, origin) {
 		return true
 	}
 	u, err := url.Parse(origin)
-	if err != nil || !slices.Contains(s.cfg.AllowedOrigins, "*") {
+	if err != nil || !slices.Contains(s.cfg.AllowedOrigins, "*") || u.Scheme != "http" && u.Scheme != "https" {
 		return false
 	}
 	return u.Hostname() == "localhost" || u.Hostname() == "127.0.0.1" || u.Hostname() == "::1"
@@ -112,7 +113,7 @@ func (s *Server) cors() echo.MiddlewareFunc {
 		AllowHeaders:     []string{"Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-Frontdesk-Session", staffHeader, "X-Frontdesk-World", "traceparent"},
 		ExposeHeaders:    []string{"Location", "Retry-After", "Idempotent-Replayed"},
 		AllowCredentials: true,
-		MaxAge:           600,
+		MaxAge:           600, // ten minutes: a page asks once, and a change of the configuration is soon known
 	})
 }
 
