@@ -9,6 +9,7 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -40,6 +41,9 @@ var contract []byte
 
 //go:embed web-example
 var site embed.FS
+
+//go:embed docs/web.md docs/apps.md docs/examples
+var guides embed.FS
 
 type commands struct {
 	Serve    serveCommand    `cmd:"" default:"withargs" help:"Run the gateway (the default)."`
@@ -188,6 +192,10 @@ func (cfg Config) build(log *slog.Logger, stopping <-chan struct{}, beside *pane
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	developers, err := fs.Sub(guides, "docs")
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	clubSystem, processor := p.club, p.cards
 	records := store.New(store.Config{Redis: p.redis, Keys: keys})
 	queue := flows.NewQueue(p.redis)
@@ -212,7 +220,7 @@ func (cfg Config) build(log *slog.Logger, stopping <-chan struct{}, beside *pane
 		Registrations: registrations, Payments: payments, Catalogue: catalogue, Contacts: contacts, Transfers: transfers,
 		Changes: changes, ClubEvents: events, WebhookSecrets: cfg.WebhookSecret, Identity: p.login, Store: records, Cards: processor,
 		Ready: cfg.ready(p), Stopping: stopping,
-		Contract: contract, Site: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
+		Contract: contract, Site: pages, Guides: developers, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
 		Answered: answered, Now: time.Now, After: time.After, Log: log,
 	})

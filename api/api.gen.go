@@ -822,7 +822,7 @@ type ChangeConsents struct {
 	Wording *string `json:"wording,omitempty"`
 }
 
-// Check defines model for Check.
+// Check Example: {"problems":[{"code":"age_restricted","message":"This offer is for people from 18 years on."}],"valid":false}
 type Check struct {
 	Problems []CartProblem `json:"problems"`
 	Valid    bool          `json:"valid"`
@@ -838,7 +838,7 @@ type Club struct {
 	Path []string `json:"path"`
 }
 
-// ClubList defines model for ClubList.
+// ClubList Example: {"items":[{"id":"11","name":"Paris Bastille","path":["Demo Group","Île-de-France"]}]}
 type ClubList struct {
 	Items []Club `json:"items"`
 }
@@ -982,7 +982,7 @@ type FieldProblem struct {
 	Pointer string `json:"pointer"`
 }
 
-// Health defines model for Health.
+// Health Example: {"status":"ok"}
 type Health struct {
 	// Checks The same of each part that was looked at, within five seconds.
 	Checks *map[string]string `json:"checks,omitempty"`
@@ -1101,7 +1101,7 @@ type Offer struct {
 // OfferNeeds defines model for Offer.Needs.
 type OfferNeeds string
 
-// Payment defines model for Payment.
+// Payment Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"processor":"sandbox","redirectUrl":"http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","retry":"never","state":"requires_action"}
 type Payment struct {
 	Amount Money `json:"amount"`
 
@@ -1155,59 +1155,61 @@ type Person struct {
 type PersonGender string
 
 // Problem RFC 9457.
+//
+// Example: {"code":"invalid_request","errors":[{"message":"has to be an e-mail address","pointer":"/person/email"}],"retry":"never","status":422,"title":"Some fields are wrong","traceId":"0af7651916cd43dd8448eb211c80319c","type":"/docs/problems#invalid_request"}
 type Problem struct {
-	// Code The closed list of what can go wrong.
+	// Code The closed list of what can go wrong; `/docs/problems` is this list as a page.
 	//
-	// | code | status | meaning |
-	// |---|---|---|
-	// | `malformed_request` | 400 | not readable: broken JSON, a missing or unusable header, a wrong content type |
-	// | `invalid_request` | 422 | readable, but some fields are wrong; `errors` points at each |
-	// | `not_identified` | 401 | an identity token is needed that is valid now, and of this organisation |
-	// | `invitation_invalid` | 422 | the invitation was used, has expired, or never was one |
-	// | `resumption_invalid` | 422 | the link was used, replaced, has expired, or never was one |
-	// | `contact_banned` | 403 | the club does not sell to this contact |
-	// | `person_known` | 409 | the club knows the buyer, so details are neither needed nor taken |
-	// | `other_club` | 409 | the contact belongs to another club than the one asked for |
-	// | `not_found` | 404 | there is no such thing, or it is not yours |
-	// | `method_not_allowed` | 405 | the path exists, the method does not |
-	// | `too_large` | 413 | the body is larger than 64 KiB |
-	// | `forbidden_origin` | 403 | a cookie session was used from another site |
-	// | `staff_key_unknown` | 401 | the `X-Frontdesk-Staff-Key` is none of the club's |
-	// | `staff_only` | 403 | only staff may do this: it needs an `X-Frontdesk-Staff-Key` |
-	// | `key_reused` | 422 | the `Idempotency-Key` was used with another request |
-	// | `key_in_use` | 409 | the first request with this `Idempotency-Key` is still running |
-	// | `conflict` | 409 | somebody changed the registration at the same moment; read it again |
-	// | `cart_frozen` | 409 | a payment is under way, so the cart cannot change |
-	// | `cart_empty` | 409 | there is nothing to pay for |
-	// | `cart_invalid` | 409 | the club system does not accept the cart; its `problems` say why |
-	// | `cart_changed` | 409 | the club system changed the cart since it was shown; read it, and ask again with a new key |
-	// | `mandate_required` | 409 | an offer in the cart needs a signed direct debit mandate first |
-	// | `nothing_due` | 409 | the amount is zero, so it can only be settled as `free` |
-	// | `amount_due` | 409 | an amount is due, so it cannot be settled as `free` |
-	// | `payment_exists` | 409 | another payment lives, by another method or in other words; follow it, or abandon the registration |
-	// | `person_required` | 409 | the buyer's details come first |
-	// | `registration_closed` | 409 | it is completed, abandoned, expired, or with the club's staff |
-	// | `payment_under_way` | 409 | money may have moved, so this can no longer be undone here |
-	// | `offer_not_available` | 422 | the club does not offer it, now or to this person |
-	// | `mandate_not_needed` | 409 | nothing in the cart is paid by direct debit |
-	// | `mandate_signed` | 409 | the mandate is signed already |
-	// | `no_code` | 409 | there is no code that could be entered or cancelled |
-	// | `code_wrong` | 422 | not the code that was sent; the mandate's `attemptsLeft` counts |
-	// | `code_expired` | 409 | the code is too old, or was ended; ask for a new one |
-	// | `code_blocked` | 409 | too many wrong codes; ask for a new one |
-	// | `sms_limited` | 429 | the person, or the mobile number, was sent enough codes for now |
-	// | `mobile_unreachable` | 409 | the club system sends no code to this mobile number; correct the person |
-	// | `access_token_refused` | 422 | not, or no longer, the access token of an account |
-	// | `migration_club` | 409 | the person is at this club already, or at one of another chain |
-	// | `migration_contact` | 409 | only prospects, and for a move former members too, can be taken over |
-	// | `migration_not_shared` | 409 | the clubs do not share the person's details |
-	// | `webhook_untrusted` | 400 | the signature of a webhook does not verify |
-	// | `club_system_failed` | 502 | the club system answered with an error |
-	// | `club_system_unavailable` | 503 | the club system cannot be reached |
-	// | `identity_unavailable` | 503 | the keys of the club's own login cannot be read |
-	// | `processor_unavailable` | 503 | the card processor cannot be reached |
-	// | `storage_unavailable` | 503 | Frontdesk cannot reach its own storage |
-	// | `internal` | 500 | Frontdesk failed |
+	// | code | status | retry | when | what the front end does |
+	// |---|---|---|---|---|
+	// | `malformed_request` | 400 | `never` | not readable: broken JSON, a missing or unusable header, a wrong content type | mend the program; `detail` says where |
+	// | `invalid_request` | 422 | `never` | readable, but some fields are wrong; `errors` points at each | show each message beside its field |
+	// | `not_identified` | 401 | `never` | an identity token is needed that is valid now, and of this organisation | have the person log in at the club again, and send the new token |
+	// | `invitation_invalid` | 422 | `never` | the invitation was used, has expired, or never was one | offer to register as a new person, or to ask the club for another link |
+	// | `resumption_invalid` | 422 | `never` | the link was used, replaced, has expired, or never was one | ask for a new link on the first device, or start again |
+	// | `contact_banned` | 403 | `never` | the club does not sell to this contact | refer the person to the club |
+	// | `person_known` | 409 | `never` | the club knows the buyer, so details are neither needed nor taken | leave the form for details out |
+	// | `other_club` | 409 | `never` | the contact belongs to another club than the one asked for | start the registration at the contact's own club, or offer the move to this one |
+	// | `not_found` | 404 | `never` | there is no such thing, or it is not yours | forget the id and the token, and start again |
+	// | `method_not_allowed` | 405 | `never` | the path exists, the method does not | mend the program |
+	// | `too_large` | 413 | `never` | the body is larger than 64 KiB | mend the program |
+	// | `forbidden_origin` | 403 | `never` | a cookie session was used from another site | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
+	// | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is none of the club's | have staff enter the key anew |
+	// | `staff_only` | 403 | `never` | only staff may do this: it needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action says what is open to whom |
+	// | `key_reused` | 422 | `never` | the `Idempotency-Key` was used with another request | mend the program: each intention has a key of its own |
+	// | `key_in_use` | 409 | `after` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same again with the same key |
+	// | `conflict` | 409 | `same_key` | somebody changed the registration at the same moment; read it again | read the registration, and send the same again if it is still wanted |
+	// | `cart_frozen` | 409 | `never` | a payment is under way, so the cart cannot change | read the registration and follow its payment |
+	// | `cart_empty` | 409 | `never` | there is nothing to pay for | lead back to the offers |
+	// | `cart_invalid` | 409 | `never` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
+	// | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown; read it, and ask again with a new key | read the registration, show the new amount, and have the buyer confirm it |
+	// | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | lead to the mandate |
+	// | `nothing_due` | 409 | `never` | the amount is zero, so it can only be settled as `free` | settle as `free` |
+	// | `amount_due` | 409 | `never` | an amount is due, so it cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
+	// | `payment_exists` | 409 | `never` | another payment lives, by another method or in other words; follow it, or abandon the registration | read the payment and follow it |
+	// | `person_required` | 409 | `never` | the buyer's details come first | lead to the form for details |
+	// | `registration_closed` | 409 | `never` | it is completed, abandoned, expired, or with the club's staff | read the registration, and show how it ended |
+	// | `payment_under_way` | 409 | `never` | money may have moved, so this can no longer be undone here | follow the payment; refer to the club for anything else |
+	// | `offer_not_available` | 422 | `never` | the club does not offer it, now or to this person | read the catalogue again, and let the person choose |
+	// | `mandate_not_needed` | 409 | `never` | nothing in the cart is paid by direct debit | go on to pay |
+	// | `mandate_signed` | 409 | `never` | the mandate is signed already | read the registration, and go on to pay |
+	// | `no_code` | 409 | `never` | there is no code that could be entered or cancelled | offer what `next` has: a new code, or the bank account again |
+	// | `code_wrong` | 422 | `never` | not the code that was sent; the mandate's `attemptsLeft` counts | say so beside the field, with the attempts that are left |
+	// | `code_expired` | 409 | `never` | the code is too old, or was ended; ask for a new one | offer a new code |
+	// | `code_blocked` | 409 | `never` | too many wrong codes; ask for a new one | offer a new code |
+	// | `sms_limited` | 429 | `after` | the person, or the mobile number, was sent enough codes for now | count down `Retry-After`, then offer a new code |
+	// | `mobile_unreachable` | 409 | `never` | the club system sends no code to this mobile number; correct the person | lead to the mobile number |
+	// | `access_token_refused` | 422 | `never` | not, or no longer, the access token of an account | have the person log in to their account again |
+	// | `migration_club` | 409 | `never` | the person is at this club already, or at one of another chain | refer the person to the club |
+	// | `migration_contact` | 409 | `never` | only prospects, and for a move former members too, can be taken over | refer the person to the club |
+	// | `migration_not_shared` | 409 | `never` | the clubs do not share the person's details | ask for the details as of a new person |
+	// | `webhook_untrusted` | 400 | `never` | the signature of a webhook does not verify | check the webhook's secret; front ends never meet it |
+	// | `club_system_failed` | 502 | `same_key` | the club system answered with an error | offer to try again, with the same key |
+	// | `club_system_unavailable` | 503 | `after` | the club system cannot be reached | wait for `Retry-After`, and send the same again with the same key |
+	// | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be read | wait for `Retry-After`, and send the same again |
+	// | `processor_unavailable` | 503 | `after` | the card processor cannot be reached | wait for `Retry-After`, and send the same again with the same key |
+	// | `storage_unavailable` | 503 | `after` | Frontdesk cannot reach its own storage | wait for `Retry-After`, and send the same again with the same key |
+	// | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; tell support the `traceId` |
 	Code    ProblemCode     `json:"code"`
 	Detail  *string         `json:"detail,omitempty"`
 	Errors  *[]FieldProblem `json:"errors,omitempty"`
@@ -1216,65 +1218,67 @@ type Problem struct {
 	Title   string          `json:"title"`
 	TraceId *string         `json:"traceId,omitempty"`
 
-	// Type Example: /docs#problem-invalid_request
+	// Type Leads to the page that explains the code, relative to the gateway.
+	//
+	// Example: /docs/problems#invalid_request
 	Type string `json:"type"`
 }
 
 // ProblemRetry defines model for Problem.Retry.
 type ProblemRetry string
 
-// ProblemCode The closed list of what can go wrong.
+// ProblemCode The closed list of what can go wrong; `/docs/problems` is this list as a page.
 //
-// | code | status | meaning |
-// |---|---|---|
-// | `malformed_request` | 400 | not readable: broken JSON, a missing or unusable header, a wrong content type |
-// | `invalid_request` | 422 | readable, but some fields are wrong; `errors` points at each |
-// | `not_identified` | 401 | an identity token is needed that is valid now, and of this organisation |
-// | `invitation_invalid` | 422 | the invitation was used, has expired, or never was one |
-// | `resumption_invalid` | 422 | the link was used, replaced, has expired, or never was one |
-// | `contact_banned` | 403 | the club does not sell to this contact |
-// | `person_known` | 409 | the club knows the buyer, so details are neither needed nor taken |
-// | `other_club` | 409 | the contact belongs to another club than the one asked for |
-// | `not_found` | 404 | there is no such thing, or it is not yours |
-// | `method_not_allowed` | 405 | the path exists, the method does not |
-// | `too_large` | 413 | the body is larger than 64 KiB |
-// | `forbidden_origin` | 403 | a cookie session was used from another site |
-// | `staff_key_unknown` | 401 | the `X-Frontdesk-Staff-Key` is none of the club's |
-// | `staff_only` | 403 | only staff may do this: it needs an `X-Frontdesk-Staff-Key` |
-// | `key_reused` | 422 | the `Idempotency-Key` was used with another request |
-// | `key_in_use` | 409 | the first request with this `Idempotency-Key` is still running |
-// | `conflict` | 409 | somebody changed the registration at the same moment; read it again |
-// | `cart_frozen` | 409 | a payment is under way, so the cart cannot change |
-// | `cart_empty` | 409 | there is nothing to pay for |
-// | `cart_invalid` | 409 | the club system does not accept the cart; its `problems` say why |
-// | `cart_changed` | 409 | the club system changed the cart since it was shown; read it, and ask again with a new key |
-// | `mandate_required` | 409 | an offer in the cart needs a signed direct debit mandate first |
-// | `nothing_due` | 409 | the amount is zero, so it can only be settled as `free` |
-// | `amount_due` | 409 | an amount is due, so it cannot be settled as `free` |
-// | `payment_exists` | 409 | another payment lives, by another method or in other words; follow it, or abandon the registration |
-// | `person_required` | 409 | the buyer's details come first |
-// | `registration_closed` | 409 | it is completed, abandoned, expired, or with the club's staff |
-// | `payment_under_way` | 409 | money may have moved, so this can no longer be undone here |
-// | `offer_not_available` | 422 | the club does not offer it, now or to this person |
-// | `mandate_not_needed` | 409 | nothing in the cart is paid by direct debit |
-// | `mandate_signed` | 409 | the mandate is signed already |
-// | `no_code` | 409 | there is no code that could be entered or cancelled |
-// | `code_wrong` | 422 | not the code that was sent; the mandate's `attemptsLeft` counts |
-// | `code_expired` | 409 | the code is too old, or was ended; ask for a new one |
-// | `code_blocked` | 409 | too many wrong codes; ask for a new one |
-// | `sms_limited` | 429 | the person, or the mobile number, was sent enough codes for now |
-// | `mobile_unreachable` | 409 | the club system sends no code to this mobile number; correct the person |
-// | `access_token_refused` | 422 | not, or no longer, the access token of an account |
-// | `migration_club` | 409 | the person is at this club already, or at one of another chain |
-// | `migration_contact` | 409 | only prospects, and for a move former members too, can be taken over |
-// | `migration_not_shared` | 409 | the clubs do not share the person's details |
-// | `webhook_untrusted` | 400 | the signature of a webhook does not verify |
-// | `club_system_failed` | 502 | the club system answered with an error |
-// | `club_system_unavailable` | 503 | the club system cannot be reached |
-// | `identity_unavailable` | 503 | the keys of the club's own login cannot be read |
-// | `processor_unavailable` | 503 | the card processor cannot be reached |
-// | `storage_unavailable` | 503 | Frontdesk cannot reach its own storage |
-// | `internal` | 500 | Frontdesk failed |
+// | code | status | retry | when | what the front end does |
+// |---|---|---|---|---|
+// | `malformed_request` | 400 | `never` | not readable: broken JSON, a missing or unusable header, a wrong content type | mend the program; `detail` says where |
+// | `invalid_request` | 422 | `never` | readable, but some fields are wrong; `errors` points at each | show each message beside its field |
+// | `not_identified` | 401 | `never` | an identity token is needed that is valid now, and of this organisation | have the person log in at the club again, and send the new token |
+// | `invitation_invalid` | 422 | `never` | the invitation was used, has expired, or never was one | offer to register as a new person, or to ask the club for another link |
+// | `resumption_invalid` | 422 | `never` | the link was used, replaced, has expired, or never was one | ask for a new link on the first device, or start again |
+// | `contact_banned` | 403 | `never` | the club does not sell to this contact | refer the person to the club |
+// | `person_known` | 409 | `never` | the club knows the buyer, so details are neither needed nor taken | leave the form for details out |
+// | `other_club` | 409 | `never` | the contact belongs to another club than the one asked for | start the registration at the contact's own club, or offer the move to this one |
+// | `not_found` | 404 | `never` | there is no such thing, or it is not yours | forget the id and the token, and start again |
+// | `method_not_allowed` | 405 | `never` | the path exists, the method does not | mend the program |
+// | `too_large` | 413 | `never` | the body is larger than 64 KiB | mend the program |
+// | `forbidden_origin` | 403 | `never` | a cookie session was used from another site | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
+// | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is none of the club's | have staff enter the key anew |
+// | `staff_only` | 403 | `never` | only staff may do this: it needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action says what is open to whom |
+// | `key_reused` | 422 | `never` | the `Idempotency-Key` was used with another request | mend the program: each intention has a key of its own |
+// | `key_in_use` | 409 | `after` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same again with the same key |
+// | `conflict` | 409 | `same_key` | somebody changed the registration at the same moment; read it again | read the registration, and send the same again if it is still wanted |
+// | `cart_frozen` | 409 | `never` | a payment is under way, so the cart cannot change | read the registration and follow its payment |
+// | `cart_empty` | 409 | `never` | there is nothing to pay for | lead back to the offers |
+// | `cart_invalid` | 409 | `never` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
+// | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown; read it, and ask again with a new key | read the registration, show the new amount, and have the buyer confirm it |
+// | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | lead to the mandate |
+// | `nothing_due` | 409 | `never` | the amount is zero, so it can only be settled as `free` | settle as `free` |
+// | `amount_due` | 409 | `never` | an amount is due, so it cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
+// | `payment_exists` | 409 | `never` | another payment lives, by another method or in other words; follow it, or abandon the registration | read the payment and follow it |
+// | `person_required` | 409 | `never` | the buyer's details come first | lead to the form for details |
+// | `registration_closed` | 409 | `never` | it is completed, abandoned, expired, or with the club's staff | read the registration, and show how it ended |
+// | `payment_under_way` | 409 | `never` | money may have moved, so this can no longer be undone here | follow the payment; refer to the club for anything else |
+// | `offer_not_available` | 422 | `never` | the club does not offer it, now or to this person | read the catalogue again, and let the person choose |
+// | `mandate_not_needed` | 409 | `never` | nothing in the cart is paid by direct debit | go on to pay |
+// | `mandate_signed` | 409 | `never` | the mandate is signed already | read the registration, and go on to pay |
+// | `no_code` | 409 | `never` | there is no code that could be entered or cancelled | offer what `next` has: a new code, or the bank account again |
+// | `code_wrong` | 422 | `never` | not the code that was sent; the mandate's `attemptsLeft` counts | say so beside the field, with the attempts that are left |
+// | `code_expired` | 409 | `never` | the code is too old, or was ended; ask for a new one | offer a new code |
+// | `code_blocked` | 409 | `never` | too many wrong codes; ask for a new one | offer a new code |
+// | `sms_limited` | 429 | `after` | the person, or the mobile number, was sent enough codes for now | count down `Retry-After`, then offer a new code |
+// | `mobile_unreachable` | 409 | `never` | the club system sends no code to this mobile number; correct the person | lead to the mobile number |
+// | `access_token_refused` | 422 | `never` | not, or no longer, the access token of an account | have the person log in to their account again |
+// | `migration_club` | 409 | `never` | the person is at this club already, or at one of another chain | refer the person to the club |
+// | `migration_contact` | 409 | `never` | only prospects, and for a move former members too, can be taken over | refer the person to the club |
+// | `migration_not_shared` | 409 | `never` | the clubs do not share the person's details | ask for the details as of a new person |
+// | `webhook_untrusted` | 400 | `never` | the signature of a webhook does not verify | check the webhook's secret; front ends never meet it |
+// | `club_system_failed` | 502 | `same_key` | the club system answered with an error | offer to try again, with the same key |
+// | `club_system_unavailable` | 503 | `after` | the club system cannot be reached | wait for `Retry-After`, and send the same again with the same key |
+// | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be read | wait for `Retry-After`, and send the same again |
+// | `processor_unavailable` | 503 | `after` | the card processor cannot be reached | wait for `Retry-After`, and send the same again with the same key |
+// | `storage_unavailable` | 503 | `after` | Frontdesk cannot reach its own storage | wait for `Retry-After`, and send the same again with the same key |
+// | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; tell support the `traceId` |
 type ProblemCode string
 
 // Product defines model for Product.
@@ -1286,7 +1290,7 @@ type Product struct {
 	Type        ProductType `json:"type"`
 }
 
-// ProductList defines model for ProductList.
+// ProductList Example: {"items":[{"id":"2","name":"Quarter Pass","offers":[{"dueNow":{"amount":14900,"currency":"EUR"},"id":"201","name":"Quarter Pass, paid once","needs":["startDate"],"prorated":false}],"type":"subscription"}],"next":"30"}
 type ProductList struct {
 	Items []Product `json:"items"`
 
@@ -1302,7 +1306,7 @@ type Prospect struct {
 	AccessToken string `json:"accessToken"`
 }
 
-// Registration defines model for Registration.
+// Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"name":"Quarter Pass, paid once","offerId":"201","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15"}],"problems":[],"valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"pay","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/payment","method":"POST","methods":["card","later"]},{"action":"abandon","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","method":"DELETE"}],"state":"open"}
 type Registration struct {
 	// Cart As the club system held it when it was last read.
 	Cart      Cart      `json:"cart"`
@@ -1317,6 +1321,8 @@ type Registration struct {
 	// Message What to tell the visitor; present where the state alone does not say it.
 	Message *string  `json:"message,omitempty"`
 	Next    []Action `json:"next"`
+
+	// Payment Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"processor":"sandbox","redirectUrl":"http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","retry":"never","state":"requires_action"}
 	Payment *Payment `json:"payment,omitempty"`
 
 	// State `attention`: the club's staff look into it; nothing more is asked of the visitor.

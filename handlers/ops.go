@@ -212,6 +212,7 @@ func bind(r *http.Request, into any) error {
 func (o *Ops) problem(w http.ResponseWriter, r *http.Request, err error) {
 	trace := uuid.NewString()
 	problem, retryAfter := problemOf(err, trace)
+	problem.Type = o.cfg.PublicURL + problem.Type // this listener has no such page
 	if problem.Status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 		o.cfg.Log.Error("operator's request failed", "trace", trace, "path", r.Pattern, "code", problem.Code, "error", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
-	"github.com/swaggest/swgui/v5emb"
 )
 
 // The pages' own content security policies: each allows what the page needs, and nothing from elsewhere.
@@ -16,26 +15,11 @@ const (
 	// What Stripe's own card fields need beside it, as the company documents it: its
 	// script, its frames (the second host is a bank's question), and its API.
 	stripePolicy = "; script-src 'self' https://js.stripe.com; frame-src https://js.stripe.com https://hooks.stripe.com; connect-src 'self' https://api.stripe.com"
-	// The documentation's page configures itself in an inline script and styles inline.
-	docsPolicy = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
 )
 
 // getContract serves GET /openapi.yaml.
 func (s *Server) getContract(c echo.Context) error {
 	return c.Blob(http.StatusOK, "application/yaml", s.cfg.Contract)
-}
-
-// docs serves /docs: the contract as pages that are part of the binary.
-func (s *Server) docs() echo.HandlerFunc {
-	pages := http.Handler(v5emb.New("Frontdesk", "/openapi.yaml", "/docs/"))
-	return withPolicy(docsPolicy, func(c echo.Context) error {
-		r := c.Request()
-		if r.URL.Path == "/docs" {
-			r.URL.Path = "/docs/" // the pages' own routes begin with the slash
-		}
-		pages.ServeHTTP(c.Response(), r)
-		return nil
-	})
 }
 
 // siteContentPolicy is the one source of what the site's pages may load: others

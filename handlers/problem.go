@@ -87,7 +87,7 @@ func problemOf(err error, traceID string) (api.Problem, int) {
 		failure, m = &flows.Error{Code: flows.Internal}, meanings[flows.Internal]
 	}
 	problem := api.Problem{
-		Type: "/docs#problem-" + string(failure.Code), Title: m.title, Status: m.status,
+		Type: problemPath + string(failure.Code), Title: m.title, Status: m.status,
 		Code: api.ProblemCode(failure.Code), Retry: m.retry, TraceId: &traceID,
 	}
 	if failure.Detail != "" {

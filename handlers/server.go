@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -44,6 +45,7 @@ type Config struct {
 
 	Contract []byte // openapi.yaml
 	Site     fs.FS  // the signup site
+	Guides   fs.FS  // for developers of front ends: Markdown, and the examples that it leads to
 
 	ClientToken    string   // the organisation at the club system
 	Worlds         bool     // a request may name another demo world, see worldOf (mock mode)
@@ -96,13 +98,17 @@ func New(cfg Config) (*Server, error) {
 	e.POST("/v1/webhooks/club/:secret", s.receiveClubWebhook)
 	e.GET("/v1/registrations/:id/events", s.followRegistration)
 	e.GET("/openapi.yaml", s.getContract)
-	docs := s.docs()
-	e.GET("/docs", docs)
+	head, err := docsHead()
+	if err != nil {
+		return nil, err
+	}
+	contractPage := s.contractPage(head)
+	e.GET("/docs", contractPage)
 	if err := errors.Join(s.compareRoutes(), s.comparePolicies(e.Routes()), compareCodes(document)); err != nil {
 		return nil, err
 	}
-	e.GET("/docs/*", docs)
-	return s, s.mountSite()
+	e.GET("/docs/*", contractPage)
+	return s, errors.Join(s.mountDocs(document), s.mountSite())
 }
 
 // ServeHTTP serves one request.
@@ -128,9 +134,14 @@ func (s *Server) compareRoutes() error {
 // compareCodes holds the table of problems and the contract's list equal, either way.
 func compareCodes(document *openapi3.T) error {
 	listed := document.Components.Schemas["ProblemCode"].Value.Enum
+	table := document.Components.Schemas["ProblemCode"].Value.Description
 	for _, code := range listed {
-		if _, ok := meanings[flows.Code(fmt.Sprint(code))]; !ok {
+		m, ok := meanings[flows.Code(fmt.Sprint(code))]
+		if !ok {
 			return fmt.Errorf("problem code %v is in openapi.yaml, but has no meaning", code)
+		}
+		if row := fmt.Sprintf("| `%v` | %d | `%s` | ", code, m.status, m.retry); !strings.Contains(table, row) {
+			return fmt.Errorf("the table of problem codes in openapi.yaml has no row that begins %s", row)
 		}
 	}
 	if len(listed) != len(meanings) {

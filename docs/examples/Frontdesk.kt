@@ -1,0 +1,302 @@
+// Frontdesk for Android: models, client, keys that survive a crash, and a signup from the first request to the last.
+// Needs com.squareup.okhttp3:okhttp and okhttp-sse, kotlinx-serialization-json, kotlinx-coroutines-android and
+// androidx.browser:browser.
+package club.example.frontdesk
+
+import android.content.Context
+import android.net.Uri
+import android.security.keystore.KeyGenParameterSpec
+import android.security.keystore.KeyProperties
+import android.util.Base64
+import androidx.browser.customtabs.CustomTabsIntent
+import java.io.IOException
+import java.security.KeyStore
+import java.util.UUID
+import java.util.concurrent.TimeUnit
+import javax.crypto.Cipher
+import javax.crypto.KeyGenerator
+import javax.crypto.SecretKey
+import javax.crypto.spec.GCMParameterSpec
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.channels.awaitClose
+import kotlinx.coroutines.delay
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.MutableStateFlow
+import kotlinx.coroutines.flow.callbackFlow
+import kotlinx.coroutines.flow.catch
+import kotlinx.coroutines.flow.firstOrNull
+import kotlinx.coroutines.withContext
+import kotlinx.serialization.Serializable
+import kotlinx.serialization.encodeToString
+import kotlinx.serialization.json.Json
+import okhttp3.MediaType.Companion.toMediaType
+import okhttp3.OkHttpClient
+import okhttp3.Request
+import okhttp3.RequestBody.Companion.toRequestBody
+import okhttp3.Response
+import okhttp3.sse.EventSource
+import okhttp3.sse.EventSourceListener
+import okhttp3.sse.EventSources
+
+// What the API says, as far as a signup needs it. Names and nullables are those of openapi.yaml.
+
+@Serializable data class Money(val amount: Long, val currency: String) // amount in cents
+
+@Serializable data class Address(val street: String, val postalCode: String, val city: String, val country: String)
+
+@Serializable data class Person( // birthDate as 1990-05-17, mobile as +33612345678
+    val givenName: String, val familyName: String, val birthDate: String, val email: String, val mobile: String, val address: Address,
+)
+
+@Serializable data class NewItem(val offerId: String, val startDate: String? = null)
+
+@Serializable data class StartRegistration(val clubId: String, val person: Person? = null, val items: List<NewItem>? = null)
+
+@Serializable data class NewMandate(val holder: String, val iban: String)
+
+@Serializable data class Signature(val code: String)
+
+@Serializable data class StartCardPayment(val method: String, val returnUrl: String? = null)
+
+@Serializable data class Resumption(val resume: String)
+
+@Serializable data class Registration(
+    val id: String,
+    val token: String? = null, // only where it was started or resumed
+    val state: String,
+    val message: String? = null,
+    val cart: Cart,
+    val mandate: Mandate? = null,
+    val payment: Payment? = null,
+    val next: List<Action>,
+) {
+    /** Whether something can be done now: there is a button for it, or there is none. */
+    fun can(action: String) = next.any { it.action == action }
+
+    /** Whether nothing more will happen by itself. */
+    val isOver get() = state in setOf("completed", "abandoned", "expired", "attention")
+}
+
+@Serializable data class Cart(val items: List<CartItem>, val dueNow: Money, val valid: Boolean, val problems: List<CartProblem>)
+
+@Serializable data class CartItem(val name: String, val price: Money)
+
+@Serializable data class CartProblem(val code: String, val message: String)
+
+@Serializable data class Action(val action: String, val method: String, val href: String)
+
+@Serializable data class Mandate(
+    val state: String, val iban: String, val message: String? = null, val attemptsLeft: Int? = null, val resendAfter: String? = null,
+)
+
+@Serializable data class Payment(
+    val id: String, val state: String, val retry: String, val message: String? = null, val amount: Money, val card: CardPayment? = null,
+)
+
+@Serializable data class CardPayment(val redirectUrl: String? = null, val declineCode: String? = null)
+
+@Serializable data class FieldProblem(val pointer: String, val message: String)
+
+@Serializable data class Problem(
+    val code: String, val retry: String, val title: String, val detail: String? = null, val traceId: String? = null,
+    val errors: List<FieldProblem>? = null,
+)
+
+/** A request that did not succeed. */
+class Refused(val problem: Problem) : Exception(problem.code)
+
+private val json = Json { ignoreUnknownKeys = true; explicitNulls = false } // a field that is not given is left out, not null
+
+private class Answer(val ok: Boolean, val retryAfter: Long?, val text: String)
+
+/** The client. */
+class Frontdesk(private val base: String = "http://10.0.2.2:8080") { // the emulator's name for the computer that it runs on
+    // OkHttp's own retries are off: what may be sent again, and when, is decided here.
+    private val http = OkHttpClient.Builder().retryOnConnectionFailure(false).callTimeout(40, TimeUnit.SECONDS).build()
+    private val streams = http.newBuilder().callTimeout(0, TimeUnit.SECONDS).readTimeout(45, TimeUnit.SECONDS).build()
+
+    /** Sends a request, again while the answer says that this is safe and may help; gives the body of its answer. */
+    suspend fun send(method: String, path: String, body: String? = null, key: String? = null, token: String? = null): String {
+        val payload = body?.toRequestBody("application/json".toMediaType()) ?: if (method == "POST") ByteArray(0).toRequestBody() else null
+        val request = Request.Builder().url(base + path).method(method, payload).apply {
+            key?.let { header("Idempotency-Key", it) }
+            token?.let { header("Authorization", "Bearer $it") }
+        }.build()
+        val repeatable = method != "POST" || key != null // a read may always be repeated, and a POST has its key
+        for (pause in listOf(1L, 2L, 4L, 0L)) {
+            val last = !repeatable || pause == 0L
+            try {
+                val answer = withContext(Dispatchers.IO) {
+                    http.newCall(request).execute().use { Answer(it.isSuccessful, it.header("Retry-After")?.toLongOrNull(), it.body!!.string()) }
+                }
+                if (answer.ok) return answer.text
+                val problem = json.decodeFromString<Problem>(answer.text)
+                val wait = answer.retryAfter ?: pause
+                if (last || problem.retry == "never" || wait > 15) throw Refused(problem) // nobody watches a spinner for longer
+                delay(1000 * maxOf(wait, pause))
+            } catch (lost: IOException) {
+                if (last) throw lost
+                delay(1000 * pause) // no answer came: the same request with the same key
+            }
+        }
+        throw IOException("no answer")
+    }
+
+    /** The registration at each change, as server-sent events. It ends with the connection: read it again then. */
+    fun follow(id: String, token: String): Flow<Registration> = callbackFlow {
+        val request = Request.Builder().url("$base/v1/registrations/$id/events").header("Authorization", "Bearer $token").build()
+        val source = EventSources.createFactory(streams).newEventSource(request, object : EventSourceListener() {
+            override fun onEvent(eventSource: EventSource, id: String?, type: String?, data: String) {
+                trySend(json.decodeFromString(data))
+            }
+            override fun onClosed(eventSource: EventSource) { close() }
+            override fun onFailure(eventSource: EventSource, t: Throwable?, response: Response?) { close(t ?: IOException("${response?.code}")) }
+        })
+        awaitClose { source.cancel() }
+    }
+}
+
+/** What survives a crash, a reboot and an update: sealed with a key that does not leave the device's key store. */
+class Vault(context: Context) {
+    private val kept = context.getSharedPreferences("frontdesk", Context.MODE_PRIVATE)
+
+    fun read(name: String): String? = kept.getString(name, null)?.let {
+        val sealed = Base64.decode(it, Base64.NO_WRAP)
+        val cipher = Cipher.getInstance(SCHEME)
+        cipher.init(Cipher.DECRYPT_MODE, key(), GCMParameterSpec(128, sealed, 0, IV))
+        String(cipher.doFinal(sealed, IV, sealed.size - IV))
+    }
+
+    fun write(name: String, value: String?) {
+        val sealed = value?.let {
+            val cipher = Cipher.getInstance(SCHEME)
+            cipher.init(Cipher.ENCRYPT_MODE, key())
+            Base64.encodeToString(cipher.iv + cipher.doFinal(it.toByteArray()), Base64.NO_WRAP)
+        }
+        check(kept.edit().putString(name, sealed).commit()) { "not written" } // commit: on the disk before anything is sent
+    }
+
+    private fun key(): SecretKey {
+        val store = KeyStore.getInstance("AndroidKeyStore").apply { load(null) }
+        (store.getKey("frontdesk", null) as SecretKey?)?.let { return it }
+        val purposes = KeyProperties.PURPOSE_ENCRYPT or KeyProperties.PURPOSE_DECRYPT
+        val spec = KeyGenParameterSpec.Builder("frontdesk", purposes)
+            .setBlockModes(KeyProperties.BLOCK_MODE_GCM).setEncryptionPaddings(KeyProperties.ENCRYPTION_PADDING_NONE).build()
+        return KeyGenerator.getInstance(KeyProperties.KEY_ALGORITHM_AES, "AndroidKeyStore").apply { init(spec) }.generateKey()
+    }
+
+    private companion object {
+        const val SCHEME = "AES/GCM/NoPadding"
+        const val IV = 12 // bytes, as the key store makes them
+    }
+}
+
+/** Whose registration it is. */
+@Serializable data class Session(val id: String, val token: String)
+
+/**
+ * Something that the buyer wants: a request with its key, kept from before it is first sent until its definitive answer
+ * has come. After a crash in between the same request goes out again, and is carried out once.
+ */
+@Serializable data class Intention(val path: String, val body: String?, val key: String)
+
+/** The signup; keep it in a ViewModel. */
+class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk()) {
+    val registration = MutableStateFlow<Registration?>(null)
+    val problem = MutableStateFlow<Problem?>(null)
+
+    private val session: Session? get() = vault.read("session")?.let { json.decodeFromString(it) }
+    private val id: String get() = session!!.id
+
+    /** Call it first of all, and whenever the app comes back: goes on where it was. */
+    suspend fun open() = attempt {
+        vault.read("intention")?.let { carryOut(json.decodeFromString(it)) }
+        refresh()
+    }
+
+    /** One call makes the contact and the cart, adds the item, and checks it. */
+    suspend fun start(club: String, offer: String, day: String, person: Person) =
+        want("/v1/registrations", json.encodeToString(StartRegistration(club, person, listOf(NewItem(offer, day)))))
+
+    /** Direct debit: the code comes by SMS; see the SMS User Consent API for reading it. */
+    suspend fun giveMandate(holder: String, iban: String) =
+        want("/v1/registrations/$id/mandate", json.encodeToString(NewMandate(holder, iban)))
+
+    suspend fun sign(code: String) = want("/v1/registrations/$id/mandate/signature", json.encodeToString(Signature(code)))
+
+    suspend fun resendCode() = want("/v1/registrations/$id/mandate/signature/resend", null)
+
+    /** Where the registration was begun on another device: from the link https://signup.club.example/?resume=… */
+    suspend fun resume(link: Uri) {
+        val resume = link.getQueryParameter("resume") ?: return
+        want("/v1/resumptions", json.encodeToString(Resumption(resume)))
+    }
+
+    /**
+     * Pays by card, on the processor's page. Obeys retry: while a payment lives nobody is asked for another one. The page
+     * leads back to an App Link of the app, one of FRONTDESK_ALLOWED_ORIGINS; how it ended is not in the way back, so
+     * onNewIntent calls open() and followToTheEnd().
+     */
+    suspend fun pay(context: Context) {
+        val now = registration.value ?: return
+        if (!now.can("pay") || now.payment?.retry == "never") return
+        want("/v1/registrations/$id/payment", json.encodeToString(StartCardPayment("card", "https://signup.club.example/?registration=$id")))
+        val page = registration.value?.payment?.card?.redirectUrl ?: return
+        CustomTabsIntent.Builder().build().launchUrl(context, Uri.parse(page))
+    }
+
+    /** Waits for the end, on one stream of events after the other. */
+    suspend fun followToTheEnd() {
+        while (true) {
+            val held = session ?: return
+            val end = api.follow(held.id, held.token).catch { delay(2000) }.firstOrNull {
+                registration.value = it
+                it.isOver || it.payment?.state == "declined"
+            }
+            if (end != null) return
+            delay(1000)
+        }
+    }
+
+    /** Keeps what is wanted, then has it carried out. */
+    private suspend fun want(path: String, body: String?) = attempt {
+        val intention = Intention(path, body, UUID.randomUUID().toString())
+        vault.write("intention", json.encodeToString(intention)) // before it is sent
+        carryOut(intention)
+        refresh()
+    }
+
+    private suspend fun carryOut(intention: Intention) {
+        // The token is that of one registration: it has no business where another one begins.
+        val token = if (intention.path.startsWith("/v1/registrations/")) session?.token else null
+        try {
+            val answer = api.send("POST", intention.path, intention.body, intention.key, token)
+            if (!intention.path.endsWith("/payment")) {
+                val started = json.decodeFromString<Registration>(answer)
+                started.token?.let { vault.write("session", json.encodeToString(Session(started.id, it))) }
+            }
+        } catch (refused: Refused) {
+            if (refused.problem.retry == "never") vault.write("intention", null)
+            throw refused // anything else leaves the intention where it is: open() sends it again
+        }
+        vault.write("intention", null)
+    }
+
+    private suspend fun refresh() {
+        val held = session ?: return
+        registration.value = json.decodeFromString(api.send("GET", "/v1/registrations/${held.id}", token = held.token))
+    }
+
+    private suspend fun attempt(work: suspend () -> Unit) {
+        problem.value = null
+        try {
+            work()
+        } catch (refused: Refused) {
+            if (refused.problem.code == "not_found") vault.write("session", null)
+            problem.value = refused.problem
+            if (refused.problem.code == "cart_changed") refresh() // show the new amount, and ask again
+        } catch (lost: IOException) {
+            problem.value = Problem("offline", "same_key", "No answer")
+        }
+    }
+}

@@ -1,0 +1,288 @@
+// Frontdesk for iOS 17.4 and later: models, client, keys that survive a crash, and a signup from the first request to the
+// last. Copy the file; it needs nothing but the system's own frameworks.
+
+import AuthenticationServices
+import Combine
+import Foundation
+import Security
+
+// MARK: - What the API says, as far as a signup needs it. Names and optionals are those of openapi.yaml.
+
+struct Money: Codable { let amount: Int; let currency: String } // amount in cents
+
+struct Address: Codable { let street, postalCode, city, country: String }
+
+struct Person: Codable {
+    let givenName, familyName, birthDate, email, mobile: String // birthDate as 1990-05-17, mobile as +33612345678
+    let address: Address
+}
+
+struct NewItem: Codable { let offerId: String; var startDate: String? }
+
+struct StartRegistration: Codable { let clubId: String; var person: Person?; var items: [NewItem]? }
+
+struct NewMandate: Codable { let holder, iban: String }
+
+struct Signature: Codable { let code: String }
+
+struct StartCardPayment: Codable { var method = "card"; var returnUrl: String? }
+
+struct Resumption: Codable { let resume: String }
+
+struct Registration: Decodable {
+    let id: String
+    let token: String? // only where it was started or resumed
+    let state: String
+    let message: String?
+    let cart: Cart
+    let mandate: Mandate?
+    let payment: Payment?
+    let next: [Action]
+
+    /// Whether something can be done now: there is a button for it, or there is none.
+    func can(_ action: String) -> Bool { next.contains { $0.action == action } }
+
+    /// Whether nothing more will happen by itself.
+    var isOver: Bool { ["completed", "abandoned", "expired", "attention"].contains(state) }
+}
+
+struct Cart: Decodable { let items: [CartItem]; let dueNow: Money; let valid: Bool; let problems: [CartProblem] }
+
+struct CartItem: Decodable { let name: String; let price: Money }
+
+struct CartProblem: Decodable { let code, message: String }
+
+struct Action: Decodable { let action, method, href: String }
+
+struct Mandate: Decodable { let state, iban: String; let message: String?; let attemptsLeft: Int?; let resendAfter: String? }
+
+struct Payment: Decodable { let id, state, retry: String; let message: String?; let amount: Money; let card: CardPayment? }
+
+struct CardPayment: Decodable { let redirectUrl: String?; let declineCode: String? }
+
+struct FieldProblem: Decodable { let pointer, message: String }
+
+struct Problem: Decodable, Error {
+    let code, retry, title: String
+    let detail, traceId: String?
+    let errors: [FieldProblem]?
+}
+
+// MARK: - The client
+
+struct Frontdesk {
+    var base = URL(string: "http://localhost:8080")! // the simulator's localhost is the Mac's; allow local networking in Info.plist
+
+    /// Sends a request, again while the answer says that this is safe and may help.
+    func send<Answer: Decodable>(
+        _ method: String, _ path: String, body: Data? = nil, key: String? = nil, token: String? = nil
+    ) async throws -> Answer {
+        var request = URLRequest(url: URL(string: path, relativeTo: base)!, timeoutInterval: 40)
+        request.httpMethod = method
+        request.httpBody = body
+        if body != nil { request.setValue("application/json", forHTTPHeaderField: "Content-Type") }
+        if let key { request.setValue(key, forHTTPHeaderField: "Idempotency-Key") }
+        if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+        // A read may always be repeated, and a POST has its key; without one it is sent once.
+        let repeatable = method != "POST" || key != nil
+        for pause in [1, 2, 4, 0] {
+            do {
+                let (data, response) = try await URLSession.shared.data(for: request)
+                let http = response as! HTTPURLResponse
+                if (200..<300).contains(http.statusCode) { return try JSONDecoder().decode(Answer.self, from: data) }
+                let problem = try JSONDecoder().decode(Problem.self, from: data)
+                guard repeatable, pause > 0, problem.retry != "never" else { throw problem }
+                let wait = Int(http.value(forHTTPHeaderField: "Retry-After") ?? "") ?? pause
+                guard wait <= 15 else { throw problem } // nobody watches a spinner for longer: offer to try again later
+                try await Task.sleep(for: .seconds(max(wait, pause)))
+            } catch let lost as URLError where repeatable && pause > 0 {
+                if lost.code == .cancelled { throw lost }
+                try await Task.sleep(for: .seconds(pause)) // no answer came: the same request with the same key
+            }
+        }
+        throw URLError(.cannotConnectToHost)
+    }
+
+    /// The registration at each change, as server-sent events. It ends with the connection: read it again then.
+    func follow(_ id: String, token: String) -> AsyncThrowingStream<Registration, Error> {
+        AsyncThrowingStream { continuation in
+            let task = Task {
+                var request = URLRequest(url: URL(string: "/v1/registrations/\(id)/events", relativeTo: base)!)
+                request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+                do {
+                    let (bytes, response) = try await URLSession.shared.bytes(for: request)
+                    guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
+                    for try await line in bytes.lines where line.hasPrefix("data: ") {
+                        continuation.yield(try JSONDecoder().decode(Registration.self, from: Data(line.dropFirst(6).utf8)))
+                    }
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+}
+
+// MARK: - What survives a crash, a reboot and an update: in the Keychain, on this device alone
+
+enum Vault {
+    static func read<Value: Decodable>(_ name: String) -> Value? {
+        var query = item(name)
+        query[kSecReturnData] = true
+        var found: CFTypeRef?
+        guard SecItemCopyMatching(query as CFDictionary, &found) == errSecSuccess, let data = found as? Data else { return nil }
+        return try? JSONDecoder().decode(Value.self, from: data)
+    }
+
+    static func write<Value: Encodable>(_ value: Value?, _ name: String) throws {
+        SecItemDelete(item(name) as CFDictionary)
+        guard let value else { return }
+        var added = item(name)
+        added[kSecValueData] = try JSONEncoder().encode(value)
+        added[kSecAttrAccessible] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
+        let status = SecItemAdd(added as CFDictionary, nil)
+        guard status == errSecSuccess else { throw NSError(domain: NSOSStatusErrorDomain, code: Int(status)) }
+    }
+
+    private static func item(_ name: String) -> [CFString: Any] {
+        [kSecClass: kSecClassGenericPassword, kSecAttrService: "frontdesk", kSecAttrAccount: name]
+    }
+}
+
+/// Whose registration it is.
+struct Session: Codable { let id, token: String }
+
+/// Something that the buyer wants: a request with its key, kept from before it is first sent until its definitive answer
+/// has come. After a crash in between the same request goes out again, and is carried out once.
+struct Intention: Codable { let path: String; let body: Data?; let key: String }
+
+// MARK: - The signup
+
+@MainActor
+final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationContextProviding {
+    @Published private(set) var registration: Registration?
+    @Published private(set) var problem: Problem?
+
+    private let api = Frontdesk()
+    private var session: Session? { Vault.read("session") }
+    private let returnHost = "signup.club.example" // a universal link of the app, and one of FRONTDESK_ALLOWED_ORIGINS
+
+    /// Call it first of all: goes on where the app was when it ended.
+    func open() async {
+        await attempt {
+            if let pending: Intention = Vault.read("intention") { try await self.carryOut(pending) }
+            try await self.refresh()
+        }
+    }
+
+    /// One call makes the contact and the cart, adds the item, and checks it.
+    func start(club: String, offer: String, from day: String, person: Person) async {
+        await want("/v1/registrations", StartRegistration(clubId: club, person: person, items: [NewItem(offerId: offer, startDate: day)]))
+    }
+
+    /// Direct debit: the code comes by SMS. Put it into a field with .textContentType(.oneTimeCode).
+    func giveMandate(holder: String, iban: String) async {
+        guard let id = session?.id else { return }
+        await want("/v1/registrations/\(id)/mandate", NewMandate(holder: holder, iban: iban))
+    }
+
+    func sign(code: String) async {
+        guard let id = session?.id else { return }
+        await want("/v1/registrations/\(id)/mandate/signature", Signature(code: code))
+    }
+
+    func resendCode() async {
+        guard let id = session?.id else { return }
+        await want("/v1/registrations/\(id)/mandate/signature/resend", nil as Signature?)
+    }
+
+    /// Where the registration was begun on another device: from the link https://signup.club.example/?resume=…
+    func resume(link: URL) async {
+        let items = URLComponents(url: link, resolvingAgainstBaseURL: false)?.queryItems
+        guard let resume = items?.first(where: { $0.name == "resume" })?.value else { return }
+        await want("/v1/resumptions", Resumption(resume: resume))
+    }
+
+    /// Pays by card, on the processor's page. Obeys retry: while a payment lives nobody is asked for another one.
+    func pay() async {
+        guard let id = session?.id, registration?.can("pay") == true, registration?.payment?.retry != "never" else { return }
+        await want("/v1/registrations/\(id)/payment", StartCardPayment(returnUrl: "https://\(returnHost)/?registration=\(id)"))
+        await showPaymentPage()
+        await followToTheEnd()
+    }
+
+    /// Shows the processor's page, if the buyer has something to do there. How it ended is not in the way back: read it.
+    func showPaymentPage() async {
+        guard let address = registration?.payment?.card?.redirectUrl, let page = URL(string: address) else { return }
+        await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+            let web = ASWebAuthenticationSession(url: page, callback: .https(host: returnHost, path: "/")) { _, _ in done.resume() }
+            web.presentationContextProvider = self
+            if !web.start() { done.resume() }
+        }
+    }
+
+    /// Waits for the end, on one stream of events after the other.
+    func followToTheEnd() async {
+        while let session, registration?.isOver != true, registration?.payment?.state != "declined", !Task.isCancelled {
+            do {
+                for try await latest in api.follow(session.id, token: session.token) {
+                    registration = latest
+                    if latest.isOver || latest.payment?.state == "declined" { return }
+                }
+            } catch {
+                try? await Task.sleep(for: .seconds(3))
+            }
+        }
+    }
+
+    func presentationAnchor(for session: ASWebAuthenticationSession) -> ASPresentationAnchor { ASPresentationAnchor() }
+
+    // MARK: How
+
+    /// Keeps what is wanted, then has it carried out.
+    private func want<Body: Encodable>(_ path: String, _ body: Body?) async {
+        await attempt {
+            let intention = Intention(path: path, body: try body.map { try JSONEncoder().encode($0) }, key: UUID().uuidString)
+            try Vault.write(intention, "intention") // before it is sent
+            try await self.carryOut(intention)
+            try await self.refresh()
+        }
+    }
+
+    private func carryOut(_ intention: Intention) async throws {
+        // The token is that of one registration: it has no business where another one begins.
+        let token = intention.path.hasPrefix("/v1/registrations/") ? session?.token : nil
+        do {
+            if intention.path.hasSuffix("/payment") {
+                let _: Payment = try await api.send("POST", intention.path, body: intention.body, key: intention.key, token: token)
+            } else {
+                let answer: Registration = try await api.send("POST", intention.path, body: intention.body, key: intention.key, token: token)
+                if let token = answer.token { try Vault.write(Session(id: answer.id, token: token), "session") }
+            }
+        } catch let definitive as Problem where definitive.retry == "never" {
+            try Vault.write(nil as Intention?, "intention")
+            throw definitive
+        } // anything else leaves the intention where it is: open() sends it again
+        try Vault.write(nil as Intention?, "intention")
+    }
+
+    private func refresh() async throws {
+        guard let session else { return }
+        registration = try await api.send("GET", "/v1/registrations/\(session.id)", token: session.token)
+    }
+
+    private func attempt(_ work: () async throws -> Void) async {
+        problem = nil
+        do {
+            try await work()
+        } catch let refused as Problem {
+            if refused.code == "not_found" { try? Vault.write(nil as Session?, "session") }
+            if refused.code == "cart_changed" { try? await refresh() } // show the new amount, and ask again
+            problem = refused
+        } catch {
+            problem = Problem(code: "offline", retry: "same_key", title: "No answer", detail: nil, traceId: nil, errors: nil)
+        }
+    }
+}

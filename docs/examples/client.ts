@@ -1,0 +1,9 @@
+// The typed client. npm install openapi-fetch && npm install --save-dev typescript openapi-typescript
+// npx openapi-typescript http://localhost:8080/openapi.yaml -o frontdesk.d.ts
+import createClient from "openapi-fetch";
+import type { paths } from "./frontdesk.d.ts";
+
+export const api = createClient<paths>({ baseUrl: "http://localhost:8080" });
+
+/** The key of one intention: make it once for what the visitor wants, and send it again with the same request. */
+export const intention = () => ({ "Idempotency-Key": crypto.randomUUID() });

@@ -1,0 +1,57 @@
+// Twenty people sign up against one process, each in a world of their own: nobody sees anybody else's data, and no test
+// waits for another one. Start the mock (go run .), then:
+//
+//   npm install --save-dev playwright-core
+//   node parallel-signups.mjs [http://localhost:8080] [/usr/bin/chromium]
+import assert from "node:assert/strict";
+import { chromium } from "playwright-core";
+
+const [site = "http://localhost:8080", executablePath = "/usr/bin/chromium"] = process.argv.slice(2);
+const SIGNUPS = 20;
+const AT_ONCE = 4; // pages that load at the same time: more of them only wait for the machine's cores
+
+const person = {
+  givenName: "Ada", familyName: "Martin", birthDate: "1990-05-17", email: "ada@example.com", mobile: "+33612345678",
+  street: "12 rue des Lilas", postalCode: "75011", city: "Paris",
+};
+
+/** A visitor with a browser context of their own signs up in a world, which is made when it is first named. */
+async function signUp(browser, world) {
+  // Every request of the context carries the header: pages, fetch, server-sent events, and the way back from the processor.
+  const context = await browser.newContext({ extraHTTPHeaders: { "X-Frontdesk-World": world } });
+  try {
+    const page = await context.newPage();
+    await page.goto(`${site}/?club=11&offer=201&startDate=2030-01-15`);
+    for (const [field, text] of Object.entries(person)) await page.fill(`[data-field="${field}"]`, text);
+    await page.click('form[data-form="person"] [data-continue]');
+    await page.click("[data-pay]");
+    await page.fill("#card", "4242424242424242"); // on the processor's hosted page
+    await page.click('[data-action="pay"]');
+    return await page.locator("[data-member]").first().getAttribute("data-member");
+  } finally {
+    await context.close();
+  }
+}
+
+/** What the club recorded, which is what counts, whatever the page says. */
+async function expectOnePayment(world) {
+  const read = async (name) => (await fetch(`${site}/sim/${world}/_control/${name}`)).json();
+  const { items } = await read("ledger");
+  assert.equal(items.length, 1, `${world} has ${items.length} payments`);
+  assert.ok((await read("audit")).ok, `the audit of ${world}`);
+}
+
+const run = Date.now().toString(36); // so that a second run has worlds of its own
+const waiting = Array.from({ length: SIGNUPS }, (_, i) => `demo-${run}-${i + 1}`);
+const browser = await chromium.launch({ executablePath });
+try {
+  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+    for (let world; (world = waiting.shift()); ) {
+      const member = await signUp(browser, world);
+      await expectOnePayment(world);
+      console.log(`${world}: member ${member}`);
+    }
+  }));
+} finally {
+  await browser.close();
+}

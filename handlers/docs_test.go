@@ -1,0 +1,120 @@
+package handlers_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/handlers"
+)
+
+// TestDocsPages: everything below /docs is there, is what it says, and lets nothing in from elsewhere.
+func TestDocsPages(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	for path, want := range map[string][2]string{
+		"/docs":                               {"text/html", "swagger-ui"},
+		"/docs/try.js":                        {"text/javascript", "export async function prepare"},
+		"/docs/page.css":                      {"text/css", ".docs-page"},
+		"/docs/problems":                      {"text/html", "<title>When a request fails - Frontdesk</title>"},
+		"/docs/web.md":                        {"text/html", "<h1"},
+		"/docs/apps.md":                       {"text/html", "<h1"},
+		"/docs/examples/client.ts":            {"text/plain", "createClient"},
+		"/docs/examples/Frontdesk.swift":      {"text/plain", "struct Frontdesk"},
+		"/docs/examples/Frontdesk.kt":         {"text/plain", "class Frontdesk"},
+		"/docs/examples/signup.ts":            {"text/plain", "import"},
+		"/docs/examples/parallel-signups.mjs": {"text/plain", "import"},
+		"/docs/session.sh":                    {"text/plain", "base=" + strings.Replace(c.URL, "127.0.0.1", "localhost", 1) + "\n"},
+	} {
+		response := c.Do("GET", path, nil)
+		if response.Status != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"), want[0]) || !strings.Contains(string(response.Body), want[1]) {
+			t.Errorf("%s: status %d, %s", path, response.Status, response.Header.Get("Content-Type"))
+		}
+		policy := response.Header.Get("Content-Security-Policy")
+		if !strings.Contains(policy, "default-src 'self'") || strings.Contains(policy, "http") {
+			t.Errorf("%s has the policy %q", path, policy)
+		}
+	}
+	for _, path := range []string{"/docs/README.md", "/docs/docs.go", "/docs/examples/", "/docs/..%2fmain.go"} {
+		if response := c.Do("GET", path, nil); response.Status != http.StatusNotFound {
+			t.Errorf("%s: status %d", path, response.Status)
+		}
+	}
+}
+
+// TestLinksOfThePages: a link on a page of ours leads somewhere.
+func TestLinksOfThePages(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	links := regexp.MustCompile(`(?:href|src)="([^"]+)"`)
+	for _, page := range []string{"/docs/problems", "/docs/web.md", "/docs/apps.md"} {
+		found := links.FindAllStringSubmatch(string(c.Do("GET", page, nil).Body), -1)
+		if len(found) < 5 {
+			t.Errorf("%s has %d links", page, len(found))
+		}
+		for _, link := range found {
+			address := strings.Replace(link[1], "http://localhost:8080", "", 1)
+			path, _, _ := strings.Cut(address, "#")
+			switch {
+			case path == "":
+				continue
+			case !strings.HasPrefix(path, "/"):
+				path = "/docs/" + path
+			}
+			if response := c.Do("GET", path, nil); response.Status != http.StatusOK {
+				t.Errorf("%s leads to %s: status %d", page, link[1], response.Status)
+			}
+		}
+	}
+}
+
+// TestEveryProblemIsExplained: a problem's type leads to a page that says when it happens and what to do.
+func TestEveryProblemIsExplained(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(c.Do("GET", "/docs/problems", nil).Body)
+	codes := document.Components.Schemas["ProblemCode"].Value.Enum
+	for _, code := range codes {
+		row := regexp.MustCompile(fmt.Sprintf(`(?s)<tr id="%s"><td>.*?</td>\s*<td>\d{3}</td>\s*<td><code>(never|same_key|after)</code></td>\s*<td>.{10,}?</td>\s*<td>.{10,}?</td>\s*</tr>`, code))
+		if len(row.FindAllString(page, -1)) != 1 {
+			t.Errorf("%s is not explained once on the page", code)
+		}
+	}
+	if rows := strings.Count(page, `<tr id="`); rows != len(codes) {
+		t.Errorf("the page explains %d codes of %d", rows, len(codes))
+	}
+	problem := c.Do("GET", nobody, nil).Problem(api.NotFound)
+	path, anchor, _ := strings.Cut(problem.Type, "#")
+	if !strings.Contains(string(c.Do("GET", path, nil).Body), `id="`+anchor+`"`) || anchor != string(problem.Code) {
+		t.Errorf("the type of %+v leads nowhere", problem)
+	}
+}
+
+// TestTableOfProblemsIsTheCodes: the edge does not start when the contract tells another status, or another way on, than it gives.
+func TestTableOfProblemsIsTheCodes(t *testing.T) {
+	t.Parallel()
+	contract := string(frontdesktest.Contract(t))
+	for was, becomes := range map[string]string{
+		"| `cart_empty` | 409 | `never` |":   "| `cart_empty` | 400 | `never` |",
+		"| `conflict` | 409 | `same_key` |":  "| `conflict` | 409 | `never` |",
+		"| `sms_limited` | 429 | `after` | ": "| `sms_limit` | 429 | `after` | ",
+	} {
+		if !strings.Contains(contract, was) {
+			t.Fatalf("the contract has no %s", was)
+		}
+		_, err := handlers.New(handlers.Config{Contract: []byte(strings.Replace(contract, was, becomes, 1))})
+		if err == nil || !strings.Contains(err.Error(), "table of problem codes") {
+			t.Errorf("with %s the edge says %v", becomes, err)
+		}
+	}
+}
