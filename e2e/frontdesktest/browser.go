@@ -32,19 +32,22 @@ type Browser struct {
 // chromiumNames are where the systems keep it.
 var chromiumNames = []string{"chromium", "chromium-browser", "google-chrome"}
 
+// Chromium gives the path of the browser, for tests that run it in their own way.
+func Chromium(t testing.TB) string {
+	t.Helper()
+	for _, name := range chromiumNames {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Fatal("these tests need chromium: apt-get install chromium, or the like")
+	return ""
+}
+
 // NewBrowser opens a browser with a fresh profile and a window of a size.
 func NewBrowser(t testing.TB, width, height int) *Browser {
 	t.Helper()
-	path := ""
-	for _, name := range chromiumNames {
-		if found, err := exec.LookPath(name); err == nil && path == "" {
-			path = found
-		}
-	}
-	if path == "" {
-		t.Fatal("these tests need chromium: apt-get install chromium, or the like")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()),
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(Chromium(t)), chromedp.UserDataDir(t.TempDir()),
 		chromedp.WindowSize(width, height), chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", "en-GB"))
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)

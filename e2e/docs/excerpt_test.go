@@ -1,0 +1,207 @@
+package docs_test
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestExcerptsAreTheFiles: what a guide shows of an example file stands there.
+func TestExcerptsAreTheFiles(t *testing.T) {
+	t.Parallel()
+	excerpts := 0
+	for _, guide := range []string{"docs/web.md", "docs/apps.md"} {
+		for _, b := range blocksOf(read(t, guide)) {
+			if b.File == "" {
+				continue
+			}
+			excerpts++
+			if !strings.Contains(read(t, filepath.Join("docs", b.File)), b.Text) {
+				t.Errorf("%s shows what is not in %s:\n%s", guide, b.File, b.Text)
+			}
+		}
+	}
+	if excerpts < 5 {
+		t.Errorf("only %d excerpts were found", excerpts)
+	}
+}
+
+// language says how a language writes what the contract knows.
+type language struct {
+	file string
+	// model finds a type and its members, member one of them.
+	model, member *regexp.Regexp
+	// request finds method and path of a request; want ones are POSTs.
+	request, header, word *regexp.Regexp
+	optional              func(kind string) bool
+}
+
+var languages = map[string]language{
+	"swift": {
+		file:    "docs/examples/Frontdesk.swift",
+		model:   regexp.MustCompile(`(?ms)^struct (\w+): (?:Codable|Decodable|Encodable)(?:, Error)? \{(.*?)(?:^\}| \}$| \} //)`),
+		member:  regexp.MustCompile(`\b(?:let|var) ([\w, ]+?)(?:: ([\w\[\]]+\??)| = "\w*")(?:;|\s*//.*|\s*)(?:\n|$| )`),
+		request: regexp.MustCompile(`(?:send\(\s*"(\w+)", |want\(|string: )"(/v1/[^"]*)"`),
+		header:  regexp.MustCompile(`HTTPHeaderField: "([^"]+)"`),
+		word:    regexp.MustCompile(`(?:[=!]= |can\(|\[|", )"([a-z_]+)\b`),
+		optional: func(kind string) bool {
+			return strings.HasSuffix(kind, "?")
+		},
+	},
+	"kotlin": {
+		file:    "docs/examples/Frontdesk.kt",
+		model:   regexp.MustCompile(`(?ms)^@Serializable data class (\w+)\((.*?)^?\)`),
+		member:  regexp.MustCompile(`\bval (\w+): ([\w<>]+\??)`),
+		request: regexp.MustCompile(`(?:send\("(\w+)", |want\(|url\()"(?:\$base)?(/v1/[^"]*)"`),
+		header:  regexp.MustCompile(`\bheader\("([^"]+)"`),
+		word:    regexp.MustCompile(`(?:[=!]= |can\(|setOf\(|", )"([a-z_]+)\b`),
+		optional: func(kind string) bool {
+			return strings.HasSuffix(kind, "?")
+		},
+	},
+}
+
+// TestAppsSpeakTheContract holds the files for app developers, which nothing
+// here can compile, against the contract: every path with its method, every
+// field with whether it may be missing, every header, and every word that is
+// compared with.
+func TestAppsSpeakTheContract(t *testing.T) {
+	t.Parallel()
+	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, l := range languages {
+		t.Run(name, func(t *testing.T) {
+			text := read(t, l.file)
+			l.holdModels(t, text, document)
+			l.holdRequests(t, text, document)
+			l.holdHeaders(t, text, document)
+			l.holdWords(t, text, document)
+		})
+	}
+}
+
+// holdModels compares the types that are named as schemas with them.
+func (l language) holdModels(t *testing.T, text string, document *openapi3.T) {
+	t.Helper()
+	held := map[string]int{}
+	for _, model := range l.model.FindAllStringSubmatch(text, -1) {
+		reference, ok := document.Components.Schemas[model[1]]
+		if !ok {
+			continue // the app's own
+		}
+		schema := reference.Value
+		for _, member := range l.member.FindAllStringSubmatch(model[2], -1) {
+			for field := range strings.SplitSeq(member[1], ",") {
+				field = strings.TrimSpace(field)
+				held[model[1]]++
+				if schema.Properties[field] == nil {
+					t.Errorf("%s: the contract's %s has no %s", l.file, model[1], field)
+				}
+				if required := slices.Contains(schema.Required, field); !required && member[2] != "" && !l.optional(member[2]) {
+					t.Errorf("%s: %s of %s may be missing", l.file, field, model[1])
+				}
+			}
+		}
+		sent := schema.AdditionalProperties.Has != nil
+		for _, field := range schema.Required {
+			if sent && !regexp.MustCompile(`\b`+field+`\b`).MatchString(model[2]) {
+				t.Errorf("%s: %s lacks %s", l.file, model[1], field)
+			}
+		}
+	}
+	for _, needed := range []string{"Registration", "Payment", "Problem", "Person", "StartRegistration", "NewMandate", "Money", "Action"} {
+		if held[needed] < 2 {
+			t.Errorf("%s: of %s only %d fields were found", l.file, needed, held[needed])
+		}
+	}
+}
+
+// interpolated is a value in a path.
+var interpolated = regexp.MustCompile(`\\\(\w[\w.]*\)|\$\{[^}]*\}|\$\w+`)
+
+func (l language) holdRequests(t *testing.T, text string, document *openapi3.T) {
+	t.Helper()
+	known := map[string]bool{}
+	for path, item := range document.Paths.Map() {
+		for method := range item.Operations() {
+			known[method+" "+regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, "{}")] = true
+		}
+	}
+	found := map[string]bool{}
+	for _, request := range l.request.FindAllStringSubmatch(text, -1) {
+		method, path := request[1], interpolated.ReplaceAllString(request[2], "{}")
+		if method == "" {
+			method = "POST"
+		}
+		if strings.HasSuffix(path, "/events") {
+			method = "GET"
+		}
+		found[method+" "+path] = true
+	}
+	for request := range found {
+		if !known[request] {
+			t.Errorf("%s: the contract has no %s", l.file, request)
+		}
+	}
+	if len(found) < 8 {
+		t.Errorf("%s: only the requests %v were found", l.file, slices.Sorted(maps.Keys(found)))
+	}
+}
+
+func (l language) holdHeaders(t *testing.T, text string, document *openapi3.T) {
+	t.Helper()
+	known := map[string]bool{"Authorization": true, "Content-Type": true, "Retry-After": true}
+	for _, parameter := range document.Components.Parameters {
+		known[parameter.Value.Name] = parameter.Value.In == "header"
+	}
+	found := l.header.FindAllStringSubmatch(text, -1)
+	for _, header := range found {
+		if !known[header[1]] {
+			t.Errorf("%s: the contract has no header %s", l.file, header[1])
+		}
+	}
+	if len(found) < 3 {
+		t.Errorf("%s: only %d headers were found", l.file, len(found))
+	}
+}
+
+// holdWords compares states, codes, actions and the like with all that the contract lists.
+func (l language) holdWords(t *testing.T, text string, document *openapi3.T) {
+	t.Helper()
+	known := map[string]bool{"offline": true} // the file's own, where no answer came
+	for _, schema := range document.Components.Schemas {
+		note(known, schema.Value)
+		for name, property := range schema.Value.Properties {
+			known[name] = true
+			note(known, property.Value)
+		}
+	}
+	found := map[string]bool{}
+	for _, word := range l.word.FindAllStringSubmatch(text, -1) {
+		found[word[1]] = true
+		if !known[word[1]] {
+			t.Errorf("%s: the contract knows no %q", l.file, word[1])
+		}
+	}
+	for _, needed := range []string{"never", "pay", "declined", "completed", "attention", "not_found", "cart_changed"} {
+		if !found[needed] {
+			t.Errorf("%s: %q was not found among %v", l.file, needed, slices.Sorted(maps.Keys(found)))
+		}
+	}
+}
+
+func note(known map[string]bool, schema *openapi3.Schema) {
+	for _, word := range schema.Enum {
+		known[fmt.Sprint(word)] = true
+	}
+}

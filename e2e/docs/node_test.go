@@ -1,0 +1,155 @@
+package docs_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// workshop is a folder as a web developer has it: a package with what npm has installed, and copies of examples.
+type workshop struct {
+	t       *testing.T
+	dir     string
+	gateway string
+}
+
+// newWorkshop copies examples. They ask the gateway of the test instead of the one at the usual address.
+func newWorkshop(t *testing.T, gateway string, examples ...string) workshop {
+	t.Helper()
+	installed := filepath.Join(frontdesktest.Root(), "e2e", "web", "node_modules")
+	if _, err := os.Stat(filepath.Join(installed, "openapi-fetch")); err != nil {
+		t.Fatal("these tests need node and the packages of e2e/web: run .ci/tools")
+	}
+	w := workshop{t, t.TempDir(), gateway}
+	w.write("package.json", `{"type": "module"}`)
+	if err := os.Symlink(installed, filepath.Join(w.dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range examples {
+		w.write(name, read(t, filepath.Join("docs", "examples", name)))
+	}
+	return w
+}
+
+func (w workshop) write(name, text string) {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(strings.ReplaceAll(text, "http://localhost:8080", w.gateway)), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// run runs a program in the folder, and gives what it says.
+func (w workshop) run(name string, args ...string) (string, error) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), longest)
+	defer cancel()
+	if tool := filepath.Join(w.dir, "node_modules", ".bin", name); name != "node" {
+		name = tool
+	}
+	command := exec.CommandContext(ctx, name, args...)
+	command.Dir = w.dir
+	out, err := command.CombinedOutput()
+	return string(out), err
+}
+
+func (w workshop) must(name string, args ...string) string {
+	w.t.Helper()
+	out, err := w.run(name, args...)
+	if err != nil {
+		w.t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+// compile is tsc as strict as it gets.
+func (w workshop) compile() (string, error) {
+	return w.run("tsc", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom", "--outDir", "out", "signup.ts")
+}
+
+// TestTypedClient makes the types from the contract that the gateway serves,
+// compiles the examples with them, and signs up by them.
+func TestTypedClient(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	w := newWorkshop(t, localhost(c.URL), "client.ts", "signup.ts")
+	w.must("openapi-typescript", w.gateway+"/openapi.yaml", "-o", "frontdesk.d.ts")
+	if out, err := w.compile(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if said := w.must("node", "out/signup.js"); !strings.Contains(said, "14900 cents are due; one can pay") || !strings.Contains(said, "completed: recorded, member 11-") {
+		t.Errorf("the example says:\n%s", said)
+	}
+	expectOnePayment(t, c)
+
+	example := read(t, "docs/examples/signup.ts")
+	for wrong, why := range map[string]string{
+		strings.Replace(example, `clubId: "11"`, `clubID: "11"`, 1):              "clubID",
+		strings.Replace(example, `method: "card"`, `method: "gold"`, 1):          "gold",
+		strings.Replace(example, `"/v1/registrations/{id}"`, `"/v1/nothing"`, 1): "/v1/nothing",
+		strings.Replace(example, `=== "completed"`, `=== "complete"`, 1):         "complete",
+		strings.Replace(example, `{ header: intention() }, //`, `{}, //`, 1):     "header",
+	} {
+		w.write("signup.ts", wrong)
+		if out, err := w.compile(); err == nil || !strings.Contains(out, why) {
+			t.Errorf("with a mistake in %s tsc says %v\n%s", why, err, out)
+		}
+	}
+}
+
+// TestTenLines: the client is as short as the guide says.
+func TestTenLines(t *testing.T) {
+	t.Parallel()
+	if lines := strings.Count(read(t, "docs/examples/client.ts"), "\n"); lines > 10 {
+		t.Errorf("the typed client has %d lines", lines)
+	}
+}
+
+// signedUp is what the example says of each signup.
+var signedUp = regexp.MustCompile(`(?m)^(demo-\S+): member (11-\d+)$`)
+
+// TestParallelSignups runs the example of twenty signups in twenty worlds of one
+// process, in a real Chromium, and asks each world what it holds.
+func TestParallelSignups(t *testing.T) {
+	t.Parallel()
+	chromium := frontdesktest.Chromium(t)
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	w := newWorkshop(t, localhost(c.URL), "parallel-signups.mjs")
+	said := w.must("node", "parallel-signups.mjs", w.gateway, chromium)
+	worlds := map[string]bool{}
+	for _, signup := range signedUp.FindAllStringSubmatch(said, -1) {
+		worlds[signup[1]] = true
+	}
+	if len(worlds) != 20 {
+		t.Fatalf("%d worlds have a new member:\n%s", len(worlds), said)
+	}
+	for world := range worlds {
+		c.World = world
+		expectOnePayment(t, c)
+	}
+	c.World = ""
+	var ledger clubsim.Items[clubsim.LedgerEntry]
+	c.Control("GET", "ledger", nil).Into(http.StatusOK, &ledger)
+	if len(ledger.Items) != 0 {
+		t.Errorf("the world that nobody named holds %+v", ledger.Items)
+	}
+}
+
+// expectOnePayment asks the simulator what the world of a front end holds.
+func expectOnePayment(t *testing.T, c *frontdesktest.Client) {
+	t.Helper()
+	var ledger clubsim.Items[clubsim.LedgerEntry]
+	var audit clubsim.Audit
+	c.Control("GET", "ledger", nil).Into(http.StatusOK, &ledger)
+	c.Control("GET", "audit", nil).Into(http.StatusOK, &audit)
+	if len(ledger.Items) != 1 || ledger.Items[0].Amount != 14900 || ledger.Items[0].OnAccount != 0 || !audit.OK {
+		t.Errorf("the world %q holds %+v, and the audit finds %+v", c.World, ledger.Items, audit)
+	}
+}

@@ -1,0 +1,126 @@
+package docs_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestPagesCanBePasted runs every block with a curl command of the README and of
+// the guides, each page's in its order, as one session.
+func TestPagesCanBePasted(t *testing.T) {
+	t.Parallel()
+	guides, err := filepath.Glob(filepath.Join(frontdesktest.Root(), "docs", "*.md"))
+	if err != nil || len(guides) < 2 {
+		t.Fatalf("there are the guides %v, %v", guides, err)
+	}
+	ran := 0
+	for _, page := range append(guides, filepath.Join(frontdesktest.Root(), "README.md")) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var session []string
+		for _, b := range blocksOf(string(text)) {
+			// What operators type names payments that exist only where something went wrong.
+			if b.Language == "sh" && strings.Contains(b.Text, "curl ") && b.Section != "For operators" {
+				session = append(session, b.Text)
+			}
+		}
+		ran += len(session)
+		if len(session) == 0 {
+			continue
+		}
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
+			printed, made := paste(t, localhost(frontdesktest.NewMock(t).URL), strings.Join(session, "\n"))
+			if len(made) < len(session) || len(printed) == 0 {
+				t.Errorf("%d blocks made %d requests, and printed:\n%s", len(session), len(made), printed)
+			}
+			for _, e := range made {
+				if e.Status == 0 || e.Status >= http.StatusBadRequest {
+					t.Errorf("%+v", e)
+				}
+			}
+		})
+	}
+	if ran < 10 {
+		t.Errorf("only %d blocks were found", ran)
+	}
+}
+
+// TestTryItOut presses Execute for every operation on the contract's page, with
+// the example as it stands, in a real browser. The page may log no error, and
+// ask nobody else.
+func TestTryItOut(t *testing.T) {
+	t.Parallel()
+	gateway := localhost(frontdesktest.NewMock(t).URL)
+	b := frontdesktest.NewBrowser(t, 1280, 900)
+	b.Open(gateway + "/docs")
+	b.See(".opblock")
+	operations := operationsOf(t)
+	if shown := b.Count(".opblock"); shown != len(operations) {
+		t.Errorf("the page shows %d operations of %d", shown, len(operations))
+	}
+	for _, op := range operations {
+		place := fmt.Sprintf("#operations-%s-%s", op.Tags[0], op.OperationID)
+		b.Click(place + " .opblock-summary-control")
+		b.Click(place + " .execute")
+		b.See(place + " .live-responses-table .response-col_status")
+		if told := b.TextOf(place + " .live-responses-table .response .response-col_status"); !strings.HasPrefix(told, fmt.Sprint(op.Status)) {
+			t.Errorf("%s: the page shows %q instead of %d: %s", op.OperationID, told, op.Status, b.TextOf(place+" .live-responses-table"))
+		}
+		if curl := b.TextOf(place + " .curl"); !strings.Contains(curl, gateway) || strings.Contains(curl, "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11") {
+			t.Errorf("%s: what was sent is told as %s", op.OperationID, curl)
+		}
+		b.Click(place + " .opblock-summary-control")
+	}
+}
+
+// TestTryItOutCurl pastes the command that the page shows after Execute: it is the request that was sent.
+func TestTryItOutCurl(t *testing.T) {
+	t.Parallel()
+	gateway := localhost(frontdesktest.NewMock(t).URL)
+	b := frontdesktest.NewBrowser(t, 1280, 900)
+	b.Open(gateway + "/docs")
+	const place = "#operations-payment-startPayment"
+	b.Click(place + " .opblock-summary-control")
+	b.Click(place + " .execute")
+	b.See(place + " .live-responses-table .response-col_status")
+	_, made := paste(t, gateway, b.TextOf(place+" .curl"))
+	if len(made) != 1 || made[0].Method != http.MethodPost || made[0].Status != http.StatusCreated {
+		t.Errorf("pasted, the command of the page made %+v", made)
+	}
+}
+
+// TestAuthorize: what the developer authorises is sent, instead of what the page would have put in.
+func TestAuthorize(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	b := frontdesktest.NewBrowser(t, 1280, 900)
+	b.Open(localhost(c.URL) + "/docs")
+	b.Click(".auth-wrapper .authorize")
+	b.See(".auth-container form")
+	// The dialog asks for each scheme of the contract, in its order: token, staffKey, identity, session.
+	b.Type(".auth-container form > div:nth-of-type(2) input", "demo-staff-key-2") // none of the club's
+	b.Type(".auth-container form > div:nth-of-type(3) input", c.Persona("debtor").IdentityToken)
+	b.Shot("authorize")
+	b.Click(`.auth-container [aria-label="Apply credentials"]`)
+	b.Click(".auth-container .btn-done")
+	for place, want := range map[string][2]string{
+		"#operations-me-getMe":             {"200", c.Persona("debtor").ContactID[len("/demo/contacts/"):]},
+		"#operations-payment-startPayment": {"401", "staff_key_unknown"},
+	} {
+		b.Click(place + " .opblock-summary-control")
+		b.Click(place + " .execute")
+		b.See(place + " .live-responses-table .response-col_status")
+		if told := b.TextOf(place + " .live-responses-table"); !strings.Contains(told, want[0]) || !strings.Contains(told, want[1]) {
+			t.Errorf("%s: the page shows %s", place, told)
+		}
+	}
+}

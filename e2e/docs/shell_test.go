@@ -1,0 +1,109 @@
+// Package docs_test holds what developers of front ends read and copy: every
+// example of the contract, every curl command, every snippet and every example
+// file is run against a fresh mock gateway, or held against the contract.
+//
+// Start reading at paste in shell_test.go, which does what a reader does.
+package docs_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+func TestMain(m *testing.M) { frontdesktest.Main(m) }
+
+// exchange is a request that a command has made, and how it was answered.
+type exchange struct {
+	Method, Path string
+	Status       int
+}
+
+// journal makes curl tell what it did, beside what it prints.
+const journal = "#!/bin/sh\nexec %CURL% -w '%{stderr}EXCHANGE %{method} %{http_code} %{url_effective}\\n' \"$@\"\n"
+
+// exchanged is a line of the journal.
+var exchanged = regexp.MustCompile(`^EXCHANGE (\S+) (\d+) https?://[^/]+([^?#\s]*)`)
+
+// longest is what a page of examples may take, on a machine that is shared.
+const longest = 3 * time.Minute
+
+// paste runs lines of shell as a reader does who has the gateway at its usual
+// address, and gives what they print and what they asked for. A complaint of
+// any command fails the test.
+func paste(t *testing.T, gateway, lines string) (printed string, made []exchange) {
+	t.Helper()
+	tools := map[string]string{}
+	for _, name := range []string{"bash", "curl", "jq", "openssl"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatalf("the examples need %s: apt-get install %s, or the like", name, name)
+		}
+		tools[name] = path
+	}
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "curl"), []byte(strings.Replace(journal, "%CURL%", tools["curl"], 1)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	lines = strings.NewReplacer("http://localhost:8080", gateway, "http://127.0.0.1:8081", gateway).Replace(lines)
+	ctx, cancel := context.WithTimeout(t.Context(), longest)
+	defer cancel()
+	command := exec.CommandContext(ctx, tools["bash"], "-c", "PATH="+bin+":$PATH\n"+lines)
+	var out, complaints strings.Builder
+	command.Stdout, command.Stderr = &out, &complaints
+	if err := command.Run(); err != nil && ctx.Err() != nil {
+		t.Fatalf("%v after %s:\n%s\n%s", err, longest, lines, complaints.String())
+	}
+	for line := range strings.Lines(complaints.String()) {
+		if found := exchanged.FindStringSubmatch(line); found != nil {
+			status, _ := strconv.Atoi(found[2])
+			made = append(made, exchange{found[1], found[3], status})
+		} else if strings.TrimSpace(line) != "" {
+			t.Errorf("the shell complains: %s", line)
+		}
+	}
+	return out.String(), made
+}
+
+// block is a fenced piece of a page, and the words behind its fence.
+type block struct {
+	Language, File string // File: of which it is an excerpt; empty: of none
+	Section        string // the heading above it, of the second level
+	Text           string
+}
+
+var fenced = regexp.MustCompile("(?ms)^## ([^\n]+)$|^ *```(\\w+)(?: (\\S+))?\n(.*?)^ *```$")
+
+// blocksOf lists the fenced pieces of Markdown.
+func blocksOf(markdown string) (blocks []block) {
+	section := ""
+	for _, found := range fenced.FindAllStringSubmatch(markdown, -1) {
+		if found[1] != "" {
+			section = found[1]
+			continue
+		}
+		blocks = append(blocks, block{Language: found[2], File: found[3], Section: section, Text: found[4]})
+	}
+	return blocks
+}
+
+// read gives a file of the project as text.
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(frontdesktest.Root(), path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// localhost is a gateway's address as readers write it.
+func localhost(gateway string) string { return strings.Replace(gateway, "127.0.0.1", "localhost", 1) }
