@@ -1630,7 +1630,7 @@ type StartPayment struct {
 
 // StartRegistration defines model for StartRegistration.
 type StartRegistration struct {
-	// Channel Where the visitor is: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are meant for staff.
+	// Channel Where the visitor is, `web` when left out: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are meant for staff.
 	Channel *StartRegistrationChannel `json:"channel,omitempty"`
 	ClubId  Id                        `json:"clubId"`
 
@@ -1640,7 +1640,7 @@ type StartRegistration struct {
 	Person     *Person    `json:"person,omitempty"`
 }
 
-// StartRegistrationChannel Where the visitor is: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are meant for staff.
+// StartRegistrationChannel Where the visitor is, `web` when left out: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are meant for staff.
 type StartRegistrationChannel string
 
 // Tag A mark of the club on a contact; it may open or close offers.
