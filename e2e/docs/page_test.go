@@ -107,10 +107,12 @@ func TestAuthorize(t *testing.T) {
 	b.Click(".auth-wrapper .authorize")
 	b.See(".auth-container form")
 	// The dialog asks for each scheme of the contract, in its order: token, staffKey, identity, session.
-	b.Type(".auth-container form > div:nth-of-type(2) input", "demo-staff-key-2") // none of the club's
-	b.Type(".auth-container form > div:nth-of-type(3) input", c.Persona("debtor").IdentityToken)
+	for place, credentials := range map[int]string{2: "demo-staff-key-2", 3: c.Persona("debtor").IdentityToken} { // the key is none of the club's
+		scheme := fmt.Sprintf(".auth-container:nth-child(%d) ", place)
+		b.Type(scheme+"input", credentials)
+		b.Click(scheme + `[aria-label="Apply credentials"]`)
+	}
 	b.Shot("authorize")
-	b.Click(`.auth-container [aria-label="Apply credentials"]`)
 	b.Click(".auth-container .btn-done")
 	for place, want := range map[string][2]string{
 		"#operations-me-getMe":             {"200", c.Persona("debtor").ContactID[len("/demo/contacts/"):]},

@@ -27,14 +27,14 @@ type exchange struct {
 	Status       int
 }
 
-// journal makes curl tell what it did, beside what it prints.
-const journal = "#!/bin/sh\nexec %CURL% -w '%{stderr}EXCHANGE %{method} %{http_code} %{url_effective}\\n' \"$@\"\n"
+// journal makes curl tell what it did, beside what it prints, and leaves its progress out.
+const journal = "#!/bin/sh\nexec %CURL% -s -w '%{stderr}EXCHANGE %{method} %{http_code} %{url_effective}\\n' \"$@\"\n"
 
 // exchanged is a line of the journal.
 var exchanged = regexp.MustCompile(`^EXCHANGE (\S+) (\d+) https?://[^/]+([^?#\s]*)`)
 
 // longest is what a page of examples may take, on a machine that is shared.
-const longest = 3 * time.Minute
+const longest = 5 * time.Minute
 
 // paste runs lines of shell as a reader does who has the gateway at its usual
 // address, and gives what they print and what they asked for. A complaint of
