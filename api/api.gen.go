@@ -296,6 +296,7 @@ func (e ProblemRetry) Valid() bool {
 const (
 	AccessTokenRefused    ProblemCode = "access_token_refused"
 	AmountDue             ProblemCode = "amount_due"
+	CardNumberRefused     ProblemCode = "card_number_refused"
 	CartChanged           ProblemCode = "cart_changed"
 	CartEmpty             ProblemCode = "cart_empty"
 	CartFrozen            ProblemCode = "cart_frozen"
@@ -350,6 +351,8 @@ func (e ProblemCode) Valid() bool {
 	case AccessTokenRefused:
 		return true
 	case AmountDue:
+		return true
+	case CardNumberRefused:
 		return true
 	case CartChanged:
 		return true
@@ -1146,8 +1149,9 @@ type Problem struct {
 	//
 	// | code | status | meaning |
 	// |---|---|---|
-	// | `malformed_request` | 400 | not readable: broken JSON, a missing or unusable header, a wrong content type |
+	// | `malformed_request` | 400 | not readable: broken JSON, a member that comes twice, characters that do not exist, a missing or unusable header, a wrong content type |
 	// | `invalid_request` | 422 | readable, but some fields are wrong; `errors` points at each |
+	// | `card_number_refused` | 422 | the body holds a card number, which is taken on the card processor's own page alone; `errors` points at it |
 	// | `not_identified` | 401 | an identity token is needed that is valid now, and of this organisation |
 	// | `invitation_invalid` | 422 | the invitation was used, has expired, or never was one |
 	// | `resumption_invalid` | 422 | the link was used, replaced, has expired, or never was one |
@@ -1213,8 +1217,9 @@ type ProblemRetry string
 //
 // | code | status | meaning |
 // |---|---|---|
-// | `malformed_request` | 400 | not readable: broken JSON, a missing or unusable header, a wrong content type |
+// | `malformed_request` | 400 | not readable: broken JSON, a member that comes twice, characters that do not exist, a missing or unusable header, a wrong content type |
 // | `invalid_request` | 422 | readable, but some fields are wrong; `errors` points at each |
+// | `card_number_refused` | 422 | the body holds a card number, which is taken on the card processor's own page alone; `errors` points at it |
 // | `not_identified` | 401 | an identity token is needed that is valid now, and of this organisation |
 // | `invitation_invalid` | 422 | the invitation was used, has expired, or never was one |
 // | `resumption_invalid` | 422 | the link was used, replaced, has expired, or never was one |
@@ -1610,7 +1615,7 @@ type StartPayment struct {
 
 // StartRegistration defines model for StartRegistration.
 type StartRegistration struct {
-	// Channel Where the visitor is: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are meant for staff.
+	// Channel Where the visitor is: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are taken from staff alone: `staff_only`.
 	Channel *StartRegistrationChannel `json:"channel,omitempty"`
 	ClubId  Id                        `json:"clubId"`
 
@@ -1620,7 +1625,7 @@ type StartRegistration struct {
 	Person     *Person    `json:"person,omitempty"`
 }
 
-// StartRegistrationChannel Where the visitor is: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are meant for staff.
+// StartRegistrationChannel Where the visitor is: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are taken from staff alone: `staff_only`.
 type StartRegistrationChannel string
 
 // Tag A mark of the club on a contact; it may open or close offers.
@@ -1664,6 +1669,9 @@ type Session string
 // StartDate defines model for StartDate.
 type StartDate = string
 
+// StrangersKey defines model for StrangersKey.
+type StrangersKey = string
+
 // ListDebitDaysParams defines parameters for ListDebitDays.
 type ListDebitDaysParams struct {
 	// StartDate The day on which the subscription starts, from today on and at most five years ahead; today when left out.
@@ -1706,8 +1714,9 @@ type SignTransferParams struct {
 
 // StartRegistrationParams defines parameters for StartRegistration.
 type StartRegistrationParams struct {
-	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
-	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again. Nothing else
+	// tells strangers apart here, so it has 16 characters or more, six different ones among them.
+	IdempotencyKey StrangersKey `json:"Idempotency-Key"`
 
 	// XFrontdeskSession `cookie` asks for the session cookie instead of a token in the body.
 	XFrontdeskSession *StartRegistrationParamsXFrontdeskSession `json:"X-Frontdesk-Session,omitempty"`
@@ -1760,8 +1769,9 @@ type CreateResumeLinkParams struct {
 
 // ResumeRegistrationParams defines parameters for ResumeRegistration.
 type ResumeRegistrationParams struct {
-	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
-	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again. Nothing else
+	// tells strangers apart here, so it has 16 characters or more, six different ones among them.
+	IdempotencyKey StrangersKey `json:"Idempotency-Key"`
 
 	// XFrontdeskSession `cookie` asks for the session cookie instead of a token in the body.
 	XFrontdeskSession *ResumeRegistrationParamsXFrontdeskSession `json:"X-Frontdesk-Session,omitempty"`
@@ -2296,7 +2306,7 @@ func (w *ServerInterfaceWrapper) StartRegistration(ctx echo.Context) error {
 	headers := ctx.Request().Header
 	// ------------- Required header parameter "Idempotency-Key" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
+		var IdempotencyKey StrangersKey
 		n := len(valueList)
 		if n != 1 {
 			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
@@ -2720,7 +2730,7 @@ func (w *ServerInterfaceWrapper) ResumeRegistration(ctx echo.Context) error {
 	headers := ctx.Request().Header
 	// ------------- Required header parameter "Idempotency-Key" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
+		var IdempotencyKey StrangersKey
 		n := len(valueList)
 		if n != 1 {
 			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))

@@ -15,6 +15,7 @@ type Code string
 const (
 	MalformedRequest      Code = "malformed_request"
 	InvalidRequest        Code = "invalid_request"
+	CardNumberRefused     Code = "card_number_refused"
 	NotIdentified         Code = "not_identified"
 	InvitationInvalid     Code = "invitation_invalid"
 	ResumptionInvalid     Code = "resumption_invalid"

@@ -53,6 +53,7 @@ type NewRegistration struct {
 	ClientToken string
 	ClubID      string
 	Channel     string
+	Staff       bool // who asks has proven to be staff
 	Person      *Person
 	Contact     *Identified
 	Invitation  string
@@ -65,6 +66,9 @@ type NewRegistration struct {
 func (f *Registrations) Start(ctx context.Context, in NewRegistration) (View, string, error) {
 	known := in.Contact != nil || in.Invitation != ""
 	switch {
+	case in.Channel != club.ChannelWeb && !in.Staff:
+		return View{}, "", &Error{Code: StaffOnly, Detail: "Only the club's staff can say that the visitor is at the club.",
+			Fields: []FieldProblem{{"/channel", "needs a staff key"}}}
 	case in.Contact != nil && in.Invitation != "":
 		return View{}, "", &Error{Code: InvalidRequest, Fields: []FieldProblem{{"/invitation", "You are logged in: leave the invitation out."}}}
 	case known && in.Person != nil:

@@ -24,6 +24,7 @@ type meaning struct {
 var meanings = map[flows.Code]meaning{
 	flows.MalformedRequest:      {http.StatusBadRequest, api.ProblemRetryNever, "The request cannot be read"},
 	flows.InvalidRequest:        {http.StatusUnprocessableEntity, api.ProblemRetryNever, "Some fields are wrong"},
+	flows.CardNumberRefused:     {http.StatusUnprocessableEntity, api.ProblemRetryNever, "No card numbers here"},
 	flows.NotIdentified:         {http.StatusUnauthorized, api.ProblemRetryNever, "Who are you?"},
 	flows.InvitationInvalid:     {http.StatusUnprocessableEntity, api.ProblemRetryNever, "The invitation is not valid"},
 	flows.ResumptionInvalid:     {http.StatusUnprocessableEntity, api.ProblemRetryNever, "The link is not valid"},

@@ -94,6 +94,7 @@ func (s *Server) validate(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		problems = append(problems, s.againstTags(op, body)...)
 		problems = append(problems, s.againstDay(c, op, "date")...)
+		problems = append(problems, againstGuessing(c, op)...)
 		if len(problems) > 0 {
 			// A start date is told by the journey, once it knows the club; these problems keep the request from it.
 			return invalid(append(problems, s.againstDay(c, op, "startDate")...))
@@ -149,6 +150,9 @@ func readBody(c echo.Context, op operation) ([]byte, error) {
 	}
 	if !json.Valid(body) {
 		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON."}
+	}
+	if err := inspect(body); err != nil {
+		return nil, err
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")

@@ -417,6 +417,7 @@ export default {
     other: "Something went wrong on our side. Please try again in a moment.",
     offline: "We cannot reach the service. Check your connection and try again – nothing will be done twice.",
     invalid_request: "Some of your entries need another look.",
+    card_number_refused: "Please never type a card number here. You enter your card on the payment provider’s own page, later.",
     invitation_invalid: "This link has been used, or is too old. Ask the club for a new one, or sign up here as a new member.",
     resumption_invalid: "This link has been used, or is too old. Make a new one on the device on which you began, or start again here.",
     contact_banned: "The club does not sell to you online. Please ask its staff.",
