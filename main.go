@@ -71,6 +71,8 @@ type Config struct {
 	IdentitySecret   string   `help:"What the club's own login signs its tokens with instead: at least 32 bytes (HS256)." env:"FRONTDESK_IDENTITY_SECRET"`
 	IdentityAudience string   `help:"What the aud of the login's tokens has to name; not asked for when empty." env:"FRONTDESK_IDENTITY_AUDIENCE"`
 	IdentityIssuer   string   `help:"What the iss of the login's tokens has to be; not asked for when empty." env:"FRONTDESK_IDENTITY_ISSUER"`
+	RateLimits       string   `help:"on: requests are counted, and too many are refused. off: not in live mode. Default: on in live mode alone." enum:"on,off," default:"" env:"FRONTDESK_RATE_LIMITS"`
+	TrustedProxies   []string `help:"Networks (CIDR) of the proxies that are believed to say in X-Forwarded-For where a request comes from." env:"FRONTDESK_TRUSTED_PROXIES"`
 	AllowedOrigins   []string `help:"Other origins of front ends; * stands for any page on this machine (not in live mode)." env:"FRONTDESK_ALLOWED_ORIGINS"`
 }
 
@@ -234,6 +236,7 @@ func (cfg Config) check() error {
 	}
 	problems = append(problems, cfg.checkStaffKeys()...)
 	problems = append(problems, cfg.checkIdentity()...)
+	problems = append(problems, cfg.checkLimits()...)
 	if _, err := keyring(cfg.SealKeys); err != nil && len(cfg.SealKeys) > 0 {
 		problems = append(problems, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err))
 	}
@@ -304,6 +307,10 @@ func (cfg Config) build(log *slog.Logger) (gateway, ops http.Handler, worker *fl
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	proxies, err := handlers.ParseProxies(cfg.TrustedProxies)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("FRONTDESK_TRUSTED_PROXIES: %w", err)
+	}
 	clubSystem := cfg.clubSystem(log)
 	processor, err := cfg.processor()
 	if err != nil {
@@ -329,6 +336,7 @@ func (cfg Config) build(log *slog.Logger) (gateway, ops http.Handler, worker *fl
 		Changes: changes, Identity: cfg.login(), Store: records, Cards: processor,
 		Contract: contract, Site: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
+		RateLimits: cfg.limited(), TrustedProxies: proxies,
 		Now: time.Now, After: time.After, Log: log,
 	})
 	return gateway, handlers.NewOps(handlers.OpsConfig{

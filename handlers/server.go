@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -50,6 +51,9 @@ type Config struct {
 	StaffKeys      []string // each proves that a caller is staff; empty: nobody is
 	PublishableKey string   // the card processor's key for browsers; empty when it has none
 
+	RateLimits     bool           // count requests, and refuse too many; see limit.go
+	TrustedProxies []netip.Prefix // who is believed to say in X-Forwarded-For whom they speak for; empty: nobody
+
 	Now   func() time.Time
 	After func(time.Duration) <-chan time.Time
 	Log   *slog.Logger
@@ -64,6 +68,7 @@ type Server struct {
 	echo       *echo.Echo
 	operations map[string]operation // by method and route of the router
 	tags       *validator.Validate
+	buckets    *buckets // nil: nothing is counted
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -79,8 +84,11 @@ func New(cfg Config) (*Server, error) {
 	e := echo.New()
 	s := &Server{cfg: cfg, echo: e, operations: operationsOf(document), tags: newValidator(cfg.Now)}
 	e.HTTPErrorHandler = s.writeProblem
-	e.IPExtractor = echo.ExtractIPDirect() // the default believes whatever X-Forwarded-For says
-	e.Use(s.observe, middleware.Recover(), securityHeaders, s.cors(), middleware.BodyLimit(maxBody),
+	e.IPExtractor = addressFrom(cfg.TrustedProxies)
+	if cfg.RateLimits {
+		s.buckets = newBuckets(requests, cfg.Now)
+	}
+	e.Use(s.observe, middleware.Recover(), securityHeaders, s.cors(), s.limit, middleware.BodyLimit(maxBody),
 		s.identify, s.admit, s.validate, s.idempotent)
 
 	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))
@@ -89,7 +97,7 @@ func New(cfg Config) (*Server, error) {
 	e.GET("/openapi.yaml", s.getContract)
 	docs := s.docs()
 	e.GET("/docs", docs)
-	if err := errors.Join(s.compareRoutes(), s.comparePolicies(e.Routes()), compareCodes(document)); err != nil {
+	if err := errors.Join(s.compareRoutes(), s.comparePolicies(e.Routes()), s.compareLimits(e.Routes()), compareCodes(document)); err != nil {
 		return nil, err
 	}
 	e.GET("/docs/*", docs)
