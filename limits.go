@@ -3,7 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
+	"time"
 
+	"frontdesk/flows"
+	"frontdesk/flows/store"
 	"frontdesk/handlers"
 )
 
@@ -22,5 +26,21 @@ func (cfg Config) checkLimits() (problems []error) {
 	if _, err := handlers.ParseProxies(cfg.TrustedProxies); err != nil {
 		problems = append(problems, fmt.Errorf("FRONTDESK_TRUSTED_PROXIES: %w", err))
 	}
+	switch {
+	case cfg.SMSHourly < 1 || cfg.SMSDaily < cfg.SMSHourly:
+		problems = append(problems, errors.New("FRONTDESK_SMS_HOURLY, FRONTDESK_SMS_DAILY: at least one code an hour, and no fewer in a day than in an hour"))
+	case cfg.SMSValidated < 0 || cfg.SMSValidated > 100:
+		problems = append(problems, errors.New("FRONTDESK_SMS_VALIDATED is a percentage, from 0 to 100"))
+	}
 	return problems
+}
+
+// smsGuard makes the guard of what codes cost the clubs; none where nothing is counted.
+func (cfg Config) smsGuard(records *store.Store, log *slog.Logger) *flows.SMSGuard {
+	if !cfg.limited() {
+		return nil
+	}
+	return flows.NewSMSGuard(flows.SMSGuardConfig{
+		Store: records, Hourly: cfg.SMSHourly, Daily: cfg.SMSDaily, Validated: cfg.SMSValidated, Now: time.Now, Log: log,
+	})
 }

@@ -73,6 +73,9 @@ type Config struct {
 	IdentityIssuer   string   `help:"What the iss of the login's tokens has to be; not asked for when empty." env:"FRONTDESK_IDENTITY_ISSUER"`
 	RateLimits       string   `help:"on: requests are counted, and too many are refused. off: not in live mode. Default: on in live mode alone." enum:"on,off," default:"" env:"FRONTDESK_RATE_LIMITS"`
 	TrustedProxies   []string `help:"Networks (CIDR) of the proxies that are believed to say in X-Forwarded-For where a request comes from." env:"FRONTDESK_TRUSTED_PROXIES"`
+	SMSHourly        int      `help:"SMS codes for the visitors of one club in an hour at most, where requests are counted." name:"sms-hourly" default:"100" env:"FRONTDESK_SMS_HOURLY"`
+	SMSDaily         int      `help:"SMS codes for the visitors of one club in 24 hours at most." name:"sms-daily" default:"400" env:"FRONTDESK_SMS_DAILY"`
+	SMSValidated     int      `help:"Percent of a club's SMS codes that have to be entered, or else no more are sent for a while; 0: that is not looked at." name:"sms-validated" default:"25" env:"FRONTDESK_SMS_VALIDATED"`
 	AllowedOrigins   []string `help:"Other origins of front ends; * stands for any page on this machine (not in live mode)." env:"FRONTDESK_ALLOWED_ORIGINS"`
 }
 
@@ -323,14 +326,15 @@ func (cfg Config) build(log *slog.Logger) (gateway, ops http.Handler, worker *fl
 		Store: records, Queue: queue, Club: clubSystem.Money(), Aside: clubSystem, Cards: processor, Keys: keys,
 		Environment: cfg.Mode, Rule: cfg.rule(), WebhookURL: cfg.PublicURL + "/v1/webhooks/card", Now: time.Now, Log: log,
 	})
+	guard := cfg.smsGuard(records, log)
 	registrations := flows.NewRegistrations(flows.RegistrationsConfig{
-		Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments,
+		Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments, SMS: guard,
 		PublicURL: cfg.PublicURL, Now: time.Now, Log: log,
 	})
 	contacts := flows.NewContacts(flows.ContactsConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Now: time.Now})
 	changes := flows.NewChanges(records)
 	worker = flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: changes, Now: time.Now, After: time.After, Log: log})
-	transfers := flows.NewTransfers(flows.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, Now: time.Now, Log: log})
+	transfers := flows.NewTransfers(flows.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, SMS: guard, Now: time.Now, Log: log})
 	gateway, err = handlers.New(handlers.Config{
 		Registrations: registrations, Payments: payments, Catalogue: catalogue, Contacts: contacts, Transfers: transfers,
 		Changes: changes, Identity: cfg.login(), Store: records, Cards: processor,

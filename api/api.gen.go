@@ -339,6 +339,7 @@ const (
 	RegistrationClosed    ProblemCode = "registration_closed"
 	ResumptionInvalid     ProblemCode = "resumption_invalid"
 	SmsLimited            ProblemCode = "sms_limited"
+	SmsPaused             ProblemCode = "sms_paused"
 	StaffKeyUnknown       ProblemCode = "staff_key_unknown"
 	StaffOnly             ProblemCode = "staff_only"
 	StorageUnavailable    ProblemCode = "storage_unavailable"
@@ -438,6 +439,8 @@ func (e ProblemCode) Valid() bool {
 	case ResumptionInvalid:
 		return true
 	case SmsLimited:
+		return true
+	case SmsPaused:
 		return true
 	case StaffKeyUnknown:
 		return true
@@ -1190,6 +1193,7 @@ type Problem struct {
 	// | `code_expired` | 409 | the code is too old, or was ended; ask for a new one |
 	// | `code_blocked` | 409 | too many wrong codes; ask for a new one |
 	// | `sms_limited` | 429 | the person, or the mobile number, was sent enough codes for now, or too many were asked for from one address |
+	// | `sms_paused` | 503 | the club's visitors are sent no codes for now: its budget is used up, or too few of the codes were entered |
 	// | `mobile_unreachable` | 409 | the club system sends no code to this mobile number; correct the person |
 	// | `access_token_refused` | 422 | not, or no longer, the access token of an account |
 	// | `migration_club` | 409 | the person is at this club already, or at one of another chain |
@@ -1259,6 +1263,7 @@ type ProblemRetry string
 // | `code_expired` | 409 | the code is too old, or was ended; ask for a new one |
 // | `code_blocked` | 409 | too many wrong codes; ask for a new one |
 // | `sms_limited` | 429 | the person, or the mobile number, was sent enough codes for now, or too many were asked for from one address |
+// | `sms_paused` | 503 | the club's visitors are sent no codes for now: its budget is used up, or too few of the codes were entered |
 // | `mobile_unreachable` | 409 | the club system sends no code to this mobile number; correct the person |
 // | `access_token_refused` | 422 | not, or no longer, the access token of an account |
 // | `migration_club` | 409 | the person is at this club already, or at one of another chain |

@@ -51,6 +51,7 @@ const (
 	CodeExpired           Code = "code_expired"
 	CodeBlocked           Code = "code_blocked"
 	SMSLimited            Code = "sms_limited"
+	SMSPaused             Code = "sms_paused"
 	MobileUnreachable     Code = "mobile_unreachable"
 	AccessTokenRefused    Code = "access_token_refused"
 	MigrationClub         Code = "migration_club"

@@ -32,14 +32,15 @@ type Registrations struct {
 	cfg RegistrationsConfig
 }
 
-// RegistrationsConfig is what the journeys need; every field is required.
+// RegistrationsConfig is what the journeys need; every field is required unless said.
 type RegistrationsConfig struct {
 	Store     Store
 	Queue     *Queue
 	Club      *club.Client
 	Catalogue *Catalogue
 	Payments  *Payments
-	PublicURL string // where the signup site stands, the default of returnUrl
+	SMS       *SMSGuard // of what codes cost the clubs; nil: none
+	PublicURL string    // where the signup site stands, the default of returnUrl
 	Now       func() time.Time
 	Log       *slog.Logger
 }

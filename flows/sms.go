@@ -2,6 +2,7 @@ package flows
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -36,8 +37,8 @@ type allowance struct {
 // allow takes a code out of what each subject may get: a contact, its phone, and
 // what stays the same when a visitor makes one contact after the other. An empty
 // subject is one that is not known. SMSLimited with the time to wait when one of
-// them had enough.
-func (c codes) allow(ctx context.Context, subjects ...string) (allowance, error) {
+// them had enough, SMSPaused when the club that pays for it had.
+func (c codes) allow(ctx context.Context, at club.IRI, subjects ...string) (allowance, error) {
 	now := c.now()
 	a := allowance{id: uuid.NewString(), next: now}
 	for _, subject := range subjects {
@@ -50,7 +51,24 @@ func (c codes) allow(ctx context.Context, subjects ...string) (allowance, error)
 			return allowance{}, err
 		}
 	}
-	return a, nil
+	return a, c.spend(ctx, &a, now, at)
+}
+
+// spend takes the code of an allowance out of what the club pays for.
+func (c codes) spend(ctx context.Context, a *allowance, now time.Time, at club.IRI) error {
+	if c.guard == nil {
+		return nil
+	}
+	if err := c.guard.distrusts(ctx, at, now); err != nil {
+		c.giveBack(ctx, *a)
+		return err
+	}
+	err := c.take(ctx, a, now, sentBy(at), c.guard.budget())
+	var full *Error
+	if errors.As(err, &full) && full.Code == SMSLimited {
+		return c.guard.overspent(ctx, at, full.RetryAfter)
+	}
+	return err
 }
 
 // take counts the code of an allowance for one subject more. When that had enough,

@@ -60,6 +60,7 @@ var meanings = map[flows.Code]meaning{
 	flows.CodeExpired:           {http.StatusConflict, api.ProblemRetryNever, "The code cannot be used any more"},
 	flows.CodeBlocked:           {http.StatusConflict, api.ProblemRetryNever, "The code was wrong too often"},
 	flows.SMSLimited:            {http.StatusTooManyRequests, api.ProblemRetryAfter, "Enough codes for now"},
+	flows.SMSPaused:             {http.StatusServiceUnavailable, api.ProblemRetryAfter, "No codes are sent at the moment"},
 	flows.MobileUnreachable:     {http.StatusConflict, api.ProblemRetryNever, "No code can be sent to this mobile number"},
 	flows.AccessTokenRefused:    {http.StatusUnprocessableEntity, api.ProblemRetryNever, "The access to the account is not accepted"},
 	flows.MigrationClub:         {http.StatusConflict, api.ProblemRetryNever, "The club cannot take the person over"},

@@ -439,6 +439,7 @@ export default {
     code_expired: "That code cannot be used any more. Ask for a new one.",
     code_blocked: "The code was wrong too often and works no more. Ask for a new one.",
     sms_limited: "You were sent several codes already. Please wait a little before you ask for another one.",
+    sms_paused: "We cannot send codes at the moment. Please try again later, or ask the club’s staff.",
     mobile_unreachable: "We cannot send an SMS to your mobile number. Please correct it in your details.",
     access_token_refused: "We could not open your account with that. Please sign in to it again.",
     migration_club: "Your account belongs to this club already, or to one of another chain. Go on without it, or ask the club.",
