@@ -73,6 +73,8 @@ type Config struct {
 	IdentityIssuer   string   `help:"What the iss of the login's tokens has to be; not asked for when empty." env:"FRONTDESK_IDENTITY_ISSUER"`
 	RateLimits       string   `help:"on: requests are counted, and too many are refused. off: not in live mode. Default: on in live mode alone." enum:"on,off," default:"" env:"FRONTDESK_RATE_LIMITS"`
 	TrustedProxies   []string `help:"Networks (CIDR) of the proxies that are believed to say in X-Forwarded-For where a request comes from." env:"FRONTDESK_TRUSTED_PROXIES"`
+	ChallengeURL     string   `help:"Where answers to a challenge (captcha) are verified: the siteverify address of hCaptcha, Turnstile, reCAPTCHA or the like. Without one nobody is challenged." name:"challenge-url" env:"FRONTDESK_CHALLENGE_URL"`
+	ChallengeSecret  string   `help:"The secret that goes with it." env:"FRONTDESK_CHALLENGE_SECRET"`
 	SMSHourly        int      `help:"SMS codes for the visitors of one club in an hour at most, where requests are counted." name:"sms-hourly" default:"100" env:"FRONTDESK_SMS_HOURLY"`
 	SMSDaily         int      `help:"SMS codes for the visitors of one club in 24 hours at most." name:"sms-daily" default:"400" env:"FRONTDESK_SMS_DAILY"`
 	SMSValidated     int      `help:"Percent of a club's SMS codes that have to be entered, or else no more are sent for a while; 0: that is not looked at." name:"sms-validated" default:"25" env:"FRONTDESK_SMS_VALIDATED"`
@@ -340,7 +342,7 @@ func (cfg Config) build(log *slog.Logger) (gateway, ops http.Handler, worker *fl
 		Changes: changes, Identity: cfg.login(), Store: records, Cards: processor,
 		Contract: contract, Site: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
-		RateLimits: cfg.limited(), TrustedProxies: proxies,
+		Challenge: cfg.challenge(), RateLimits: cfg.limited(), TrustedProxies: proxies,
 		Now: time.Now, After: time.After, Log: log,
 	})
 	return gateway, handlers.NewOps(handlers.OpsConfig{

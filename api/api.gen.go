@@ -301,6 +301,7 @@ const (
 	CartEmpty             ProblemCode = "cart_empty"
 	CartFrozen            ProblemCode = "cart_frozen"
 	CartInvalid           ProblemCode = "cart_invalid"
+	ChallengeRequired     ProblemCode = "challenge_required"
 	ClubSystemFailed      ProblemCode = "club_system_failed"
 	ClubSystemUnavailable ProblemCode = "club_system_unavailable"
 	CodeBlocked           ProblemCode = "code_blocked"
@@ -363,6 +364,8 @@ func (e ProblemCode) Valid() bool {
 	case CartFrozen:
 		return true
 	case CartInvalid:
+		return true
+	case ChallengeRequired:
 		return true
 	case ClubSystemFailed:
 		return true
@@ -1168,6 +1171,7 @@ type Problem struct {
 	// | `method_not_allowed` | 405 | the path exists, the method does not |
 	// | `too_large` | 413 | the body is larger than 64 KiB |
 	// | `forbidden_origin` | 403 | a cookie session was used from another site |
+	// | `challenge_required` | 403 | a stranger has to answer the challenge first; send the same with the answer in `X-Frontdesk-Challenge` |
 	// | `rate_limited` | 429 | too many requests; which limit it was, `RateLimit` says |
 	// | `staff_key_unknown` | 401 | the `X-Frontdesk-Staff-Key` is none of the club's |
 	// | `staff_only` | 403 | only staff may do this: it needs an `X-Frontdesk-Staff-Key` |
@@ -1238,6 +1242,7 @@ type ProblemRetry string
 // | `method_not_allowed` | 405 | the path exists, the method does not |
 // | `too_large` | 413 | the body is larger than 64 KiB |
 // | `forbidden_origin` | 403 | a cookie session was used from another site |
+// | `challenge_required` | 403 | a stranger has to answer the challenge first; send the same with the answer in `X-Frontdesk-Challenge` |
 // | `rate_limited` | 429 | too many requests; which limit it was, `RateLimit` says |
 // | `staff_key_unknown` | 401 | the `X-Frontdesk-Staff-Key` is none of the club's |
 // | `staff_only` | 403 | only staff may do this: it needs an `X-Frontdesk-Staff-Key` |
@@ -1664,6 +1669,9 @@ type Transfer struct {
 	State SignatureState `json:"state"`
 }
 
+// Challenge defines model for Challenge.
+type Challenge = string
+
 // ClubId defines model for ClubId.
 type ClubId = Id
 
@@ -1731,6 +1739,12 @@ type StartRegistrationParams struct {
 	// tells strangers apart here, so it has 16 characters or more, six different ones among them.
 	IdempotencyKey StrangersKey `json:"Idempotency-Key"`
 
+	// XFrontdeskChallenge Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
+	// request. Without it, or when it is not accepted, the answer is `challenge_required`: have the visitor answer, and
+	// send the same request, with the same key, and the answer. A request that is repeated for another reason needs no
+	// new answer. Staff and identified contacts are not asked.
+	XFrontdeskChallenge *Challenge `json:"X-Frontdesk-Challenge,omitempty"`
+
 	// XFrontdeskSession `cookie` asks for the session cookie instead of a token in the body.
 	XFrontdeskSession *StartRegistrationParamsXFrontdeskSession `json:"X-Frontdesk-Session,omitempty"`
 }
@@ -1748,6 +1762,12 @@ type AddItemParams struct {
 type CreateMandateParams struct {
 	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+
+	// XFrontdeskChallenge Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
+	// request. Without it, or when it is not accepted, the answer is `challenge_required`: have the visitor answer, and
+	// send the same request, with the same key, and the answer. A request that is repeated for another reason needs no
+	// new answer. Staff and identified contacts are not asked.
+	XFrontdeskChallenge *Challenge `json:"X-Frontdesk-Challenge,omitempty"`
 }
 
 // SignMandateParams defines parameters for SignMandate.
@@ -1760,6 +1780,12 @@ type SignMandateParams struct {
 type ResendCodeParams struct {
 	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+
+	// XFrontdeskChallenge Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
+	// request. Without it, or when it is not accepted, the answer is `challenge_required`: have the visitor answer, and
+	// send the same request, with the same key, and the answer. A request that is repeated for another reason needs no
+	// new answer. Staff and identified contacts are not asked.
+	XFrontdeskChallenge *Challenge `json:"X-Frontdesk-Challenge,omitempty"`
 }
 
 // StartPaymentParams defines parameters for StartPayment.
@@ -2334,6 +2360,21 @@ func (w *ServerInterfaceWrapper) StartRegistration(ctx echo.Context) error {
 	} else {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
 	}
+	// ------------- Optional header parameter "X-Frontdesk-Challenge" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Frontdesk-Challenge")]; found {
+		var XFrontdeskChallenge Challenge
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Frontdesk-Challenge, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Frontdesk-Challenge", valueList[0], &XFrontdeskChallenge, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Frontdesk-Challenge: %s", err))
+		}
+
+		params.XFrontdeskChallenge = &XFrontdeskChallenge
+	}
 	// ------------- Optional header parameter "X-Frontdesk-Session" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("X-Frontdesk-Session")]; found {
 		var XFrontdeskSession StartRegistrationParamsXFrontdeskSession
@@ -2489,6 +2530,21 @@ func (w *ServerInterfaceWrapper) CreateMandate(ctx echo.Context) error {
 	} else {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
 	}
+	// ------------- Optional header parameter "X-Frontdesk-Challenge" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Frontdesk-Challenge")]; found {
+		var XFrontdeskChallenge Challenge
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Frontdesk-Challenge, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Frontdesk-Challenge", valueList[0], &XFrontdeskChallenge, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Frontdesk-Challenge: %s", err))
+		}
+
+		params.XFrontdeskChallenge = &XFrontdeskChallenge
+	}
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.CreateMandate(ctx, id, params)
@@ -2580,6 +2636,21 @@ func (w *ServerInterfaceWrapper) ResendCode(ctx echo.Context) error {
 		params.IdempotencyKey = IdempotencyKey
 	} else {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+	// ------------- Optional header parameter "X-Frontdesk-Challenge" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Frontdesk-Challenge")]; found {
+		var XFrontdeskChallenge Challenge
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Frontdesk-Challenge, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Frontdesk-Challenge", valueList[0], &XFrontdeskChallenge, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Frontdesk-Challenge: %s", err))
+		}
+
+		params.XFrontdeskChallenge = &XFrontdeskChallenge
 	}
 
 	// Invoke the callback with all the unmarshaled arguments

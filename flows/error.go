@@ -26,6 +26,7 @@ const (
 	MethodNotAllowed      Code = "method_not_allowed"
 	TooLarge              Code = "too_large"
 	ForbiddenOrigin       Code = "forbidden_origin"
+	ChallengeRequired     Code = "challenge_required"
 	RateLimited           Code = "rate_limited"
 	StaffKeyUnknown       Code = "staff_key_unknown"
 	StaffOnly             Code = "staff_only"

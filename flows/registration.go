@@ -141,6 +141,12 @@ func (f *Registrations) fill(ctx context.Context, r *Registration, at Club, pers
 	return f.fillSale(ctx, r, at, contact, items, offers, eachItem)
 }
 
+// Identified tells whether a registration is this holder's, and of a contact whom the club knows.
+func (f *Registrations) Identified(ctx context.Context, id, token string) bool {
+	r, _, err := f.load(ctx, id, token)
+	return err == nil && r.known()
+}
+
 // Get answers with the whole state. A visitor who comes back from the
 // processor thereby causes a look at the payment, in case its webhook got lost.
 func (f *Registrations) Get(ctx context.Context, id, token string) (View, error) {

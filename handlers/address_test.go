@@ -70,13 +70,20 @@ func TestForwardedForByAnybody(t *testing.T) {
 func TestUnsafeLimits(t *testing.T) {
 	t.Parallel()
 	for environment, says := range map[string]string{
-		"FRONTDESK_TRUSTED_PROXIES=10.0.0.0/33":            `FRONTDESK_TRUSTED_PROXIES: "10.0.0.0/33" is no network`,
-		"FRONTDESK_TRUSTED_PROXIES=10.0.0.0/8,proxy.local": `FRONTDESK_TRUSTED_PROXIES: "proxy.local" is no network`,
-		"FRONTDESK_TRUSTED_PROXIES=0.0.0.0/0":              "anybody could then pretend to be anybody",
-		"FRONTDESK_TRUSTED_PROXIES=::/0":                   "anybody could then pretend to be anybody",
-		"FRONTDESK_TRUSTED_PROXIES=10.1.0.0/8":             "did you mean 10.0.0.0/8?",
-		"FRONTDESK_RATE_LIMITS=perhaps":                    "FRONTDESK_RATE_LIMITS",
-		"FRONTDESK_RATE_LIMITS=off FRONTDESK_MODE=live":    "FRONTDESK_RATE_LIMITS=off",
+		"FRONTDESK_TRUSTED_PROXIES=10.0.0.0/33":                                                    `FRONTDESK_TRUSTED_PROXIES: "10.0.0.0/33" is no network`,
+		"FRONTDESK_TRUSTED_PROXIES=10.0.0.0/8,proxy.local":                                         `FRONTDESK_TRUSTED_PROXIES: "proxy.local" is no network`,
+		"FRONTDESK_TRUSTED_PROXIES=0.0.0.0/0":                                                      "anybody could then pretend to be anybody",
+		"FRONTDESK_TRUSTED_PROXIES=::/0":                                                           "anybody could then pretend to be anybody",
+		"FRONTDESK_TRUSTED_PROXIES=10.1.0.0/8":                                                     "did you mean 10.0.0.0/8?",
+		"FRONTDESK_CHALLENGE_URL=https://challenge.example/":                                       "one is nothing without the other",
+		"FRONTDESK_CHALLENGE_SECRET=s":                                                             "one is nothing without the other",
+		"FRONTDESK_CHALLENGE_SECRET=s FRONTDESK_CHALLENGE_URL=challenge.example":                   "FRONTDESK_CHALLENGE_URL is no address",
+		"FRONTDESK_CHALLENGE_SECRET=s FRONTDESK_CHALLENGE_URL=http://challenge.example/siteverify": "the secret goes over https alone",
+		"FRONTDESK_SMS_HOURLY=0":                                                                   "at least one code an hour",
+		"FRONTDESK_SMS_DAILY=99":                                                                   "no fewer in a day than in an hour",
+		"FRONTDESK_SMS_VALIDATED=101":                                                              "is a percentage",
+		"FRONTDESK_RATE_LIMITS=perhaps":                                                            "FRONTDESK_RATE_LIMITS",
+		"FRONTDESK_RATE_LIMITS=off FRONTDESK_MODE=live":                                            "FRONTDESK_RATE_LIMITS=off",
 	} {
 		cmd := exec.CommandContext(t.Context(), frontdesktest.Binary(t))
 		cmd.Env = append(strings.Fields(environment), "FRONTDESK_ADDR=127.0.0.1:0", "FRONTDESK_OPS_ADDR=off")

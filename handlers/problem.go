@@ -35,6 +35,7 @@ var meanings = map[flows.Code]meaning{
 	flows.MethodNotAllowed:      {http.StatusMethodNotAllowed, api.ProblemRetryNever, "Method not allowed"},
 	flows.TooLarge:              {http.StatusRequestEntityTooLarge, api.ProblemRetryNever, "The body is too large"},
 	flows.ForbiddenOrigin:       {http.StatusForbidden, api.ProblemRetryNever, "Not from this site"},
+	flows.ChallengeRequired:     {http.StatusForbidden, api.ProblemRetrySameKey, "Are you a person?"},
 	flows.RateLimited:           {http.StatusTooManyRequests, api.ProblemRetryAfter, "Too many requests"},
 	flows.StaffKeyUnknown:       {http.StatusUnauthorized, api.ProblemRetryNever, "The staff key is not known"},
 	flows.StaffOnly:             {http.StatusForbidden, api.ProblemRetryNever, "For staff only"},

@@ -26,6 +26,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/challenge"
 	"frontdesk/upstream/identity"
 )
 
@@ -51,8 +52,9 @@ type Config struct {
 	StaffKeys      []string // each proves that a caller is staff; empty: nobody is
 	PublishableKey string   // the card processor's key for browsers; empty when it has none
 
-	RateLimits     bool           // count requests, and refuse too many; see limit.go
-	TrustedProxies []netip.Prefix // who is believed to say in X-Forwarded-For whom they speak for; empty: nobody
+	Challenge      *challenge.Verifier // what strangers answer before something costs money; nil: nothing
+	RateLimits     bool                // count requests, and refuse too many; see limit.go
+	TrustedProxies []netip.Prefix      // who is believed to say in X-Forwarded-For whom they speak for; empty: nobody
 
 	Now   func() time.Time
 	After func(time.Duration) <-chan time.Time
@@ -89,7 +91,7 @@ func New(cfg Config) (*Server, error) {
 		s.buckets = newBuckets(requests, cfg.Now)
 	}
 	e.Use(s.observe, middleware.Recover(), securityHeaders, s.cors(), s.limit, middleware.BodyLimit(maxBody),
-		s.identify, s.admit, s.validate, s.idempotent)
+		s.identify, s.admit, s.validate, s.idempotent, s.challenge)
 
 	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))
 	e.POST("/v1/webhooks/card", s.receiveCardWebhook)

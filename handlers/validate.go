@@ -27,7 +27,8 @@ import (
 // operation is a route of the contract.
 type operation struct {
 	routers.Route
-	needsKey bool // an Idempotency-Key is required
+	needsKey   bool // an Idempotency-Key is required
+	challenged bool // strangers answer the challenge first, where there is one
 }
 
 // bodies makes the typed body of an operation, for the checks that the contract
@@ -63,8 +64,9 @@ func operationsOf(document *openapi3.T) map[string]operation {
 		for method, op := range item.Operations() {
 			route := strings.NewReplacer("{", ":", "}", "").Replace(path)
 			operations[method+" "+route] = operation{
-				Route:    routers.Route{Spec: document, Path: path, PathItem: item, Method: method, Operation: op},
-				needsKey: op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil,
+				Route:      routers.Route{Spec: document, Path: path, PathItem: item, Method: method, Operation: op},
+				needsKey:   op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil,
+				challenged: op.Parameters.GetByInAndName("header", challengeHeader) != nil,
 			}
 		}
 	}

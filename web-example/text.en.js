@@ -424,6 +424,7 @@ export default {
     other_club: "This is for members of another club.",
     not_found: "This is not there any more.",
     forbidden_origin: "Your browser’s settings keep this page from working. Please open it in a normal window.",
+    challenge_required: "Please confirm that you are a person, then try again.",
     rate_limited: "That was a lot in a short time. Please wait a moment, then try again.",
     key_in_use: "Your last attempt is still being worked on. Wait a moment, then try again.",
     conflict: "Something changed at the same moment. This is how it stands now.",
