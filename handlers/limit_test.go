@@ -163,3 +163,22 @@ func TestLimitsAreTheContracts(t *testing.T) {
 		}
 	}
 }
+
+// TestSMSBudgetOfAClub: what the operator allows a club's visitors is what they get.
+func TestSMSBudgetOfAClub(t *testing.T) {
+	t.Parallel()
+	c := newLimited(t, "FRONTDESK_SMS_HOURLY=1", "FRONTDESK_SMS_DAILY=1")
+	code := func(mobile string) *frontdesktest.Response {
+		var registration api.Registration
+		c.Do("POST", "/v1/registrations", `{"clubId":"11","person":`+strings.Replace(person, "+33612345678", mobile, 1)+
+			`,"items":[{"offerId":"901","startDate":"`+time.Now().AddDate(0, 0, 2).Format(time.DateOnly)+`","debit":{"day":10}}]}`, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+		return c.Do("POST", "/v1/registrations/"+registration.Id+"/mandate", map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"},
+			frontdesktest.Key(""), bearer(*registration.Token))
+	}
+	code("+33611111111").Into(http.StatusCreated, nil)
+	refused := code("+33622222222")
+	problem := refused.Problem(api.SmsPaused)
+	if wait, err := strconv.Atoi(refused.Header.Get("Retry-After")); err != nil || wait < 60 || problem.Status != http.StatusServiceUnavailable || problem.Retry != api.ProblemRetryAfter {
+		t.Errorf("%s, Retry-After %q", refused.Body, refused.Header.Get("Retry-After"))
+	}
+}
