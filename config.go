@@ -43,6 +43,13 @@ type Config struct {
 	Drain            time.Duration `help:"How long the gateway goes on to serve after it was told to stop and answers /readyz with 503, so that proxies notice. Default: 10s in live mode, else none." env:"FRONTDESK_DRAIN"`
 	WebhookSecret    []string      `help:"Secrets in the path to which the club system sends its events, at most two, the current one first." env:"FRONTDESK_WEBHOOK_SECRET"`
 	Subscribers      string        `help:"Who is told of the club system's events: a JSON array of name, url, secret and, if not all are wanted, events." env:"FRONTDESK_SUBSCRIBERS"`
+	RateLimits       string        `help:"on: requests are counted, and too many are refused. off: not in live mode. Default: on in live mode alone." enum:"on,off," default:"" env:"FRONTDESK_RATE_LIMITS"`
+	TrustedProxies   []string      `help:"Networks (CIDR) of the proxies that are believed to say in X-Forwarded-For where a request comes from." env:"FRONTDESK_TRUSTED_PROXIES"`
+	ChallengeURL     string        `help:"Where answers to a challenge (captcha) are verified: the siteverify address of hCaptcha, Turnstile, reCAPTCHA or the like. Without one nobody is challenged." name:"challenge-url" env:"FRONTDESK_CHALLENGE_URL"`
+	ChallengeSecret  string        `help:"The secret that goes with it." env:"FRONTDESK_CHALLENGE_SECRET"`
+	SMSHourly        int           `help:"SMS codes for the visitors of one club in an hour at most, where requests are counted." name:"sms-hourly" default:"100" env:"FRONTDESK_SMS_HOURLY"`
+	SMSDaily         int           `help:"SMS codes for the visitors of one club in 24 hours at most." name:"sms-daily" default:"400" env:"FRONTDESK_SMS_DAILY"`
+	SMSValidated     int           `help:"Percent of a club's SMS codes that have to be entered, or else no more are sent for a while; 0: that is not looked at." name:"sms-validated" default:"25" env:"FRONTDESK_SMS_VALIDATED"`
 	AllowedOrigins   []string      `help:"Other origins of front ends; * stands for any page on this machine (not in live mode)." env:"FRONTDESK_ALLOWED_ORIGINS"`
 }
 
@@ -94,6 +101,7 @@ func (cfg Config) problems() (found problems) {
 	cfg.checkStaffKeys(&found)
 	cfg.checkIdentity(&found)
 	found = append(found, cfg.checkWebhooks()...)
+	found = append(found, cfg.checkLimits()...)
 	if _, err := keyring(cfg.SealKeys); err != nil && len(cfg.SealKeys) > 0 {
 		found.add("FRONTDESK_SEAL_KEYS", "cannot be used: %v", err)
 	}

@@ -188,6 +188,10 @@ func (cfg Config) build(log *slog.Logger, stopping <-chan struct{}, beside *pane
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	proxies, err := handlers.ParseProxies(cfg.TrustedProxies)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("FRONTDESK_TRUSTED_PROXIES: %w", err)
+	}
 	pages, answered, err := cfg.site(beside)
 	if err != nil {
 		return nil, nil, nil, err
@@ -204,8 +208,9 @@ func (cfg Config) build(log *slog.Logger, stopping <-chan struct{}, beside *pane
 		Store: records, Queue: queue, Club: clubSystem.Money(), Aside: clubSystem, Cards: processor, Keys: keys,
 		Environment: cfg.Mode, Rule: cfg.rule(), WebhookURL: cfg.PublicURL + "/v1/webhooks/card", Now: time.Now, Log: log,
 	})
+	guard := cfg.smsGuard(records, log)
 	registrations := flows.NewRegistrations(flows.RegistrationsConfig{
-		Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments,
+		Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments, SMS: guard,
 		PublicURL: cfg.PublicURL, Now: time.Now, Log: log,
 	})
 	contacts := flows.NewContacts(flows.ContactsConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Now: time.Now})
@@ -215,13 +220,14 @@ func (cfg Config) build(log *slog.Logger, stopping <-chan struct{}, beside *pane
 		return nil, nil, nil, err
 	}
 	worker = flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: changes, Events: events, Now: time.Now, After: time.After, Log: log})
-	transfers := flows.NewTransfers(flows.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, Now: time.Now, Log: log})
+	transfers := flows.NewTransfers(flows.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, SMS: guard, Now: time.Now, Log: log})
 	gateway, err = handlers.New(handlers.Config{
 		Registrations: registrations, Payments: payments, Catalogue: catalogue, Contacts: contacts, Transfers: transfers,
 		Changes: changes, ClubEvents: events, WebhookSecrets: cfg.WebhookSecret, Identity: p.login, Store: records, Cards: processor,
 		Ready: cfg.ready(p), Stopping: stopping,
 		Contract: contract, Site: pages, Guides: developers, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
+		Challenge: cfg.challenge(), RateLimits: cfg.limited(), TrustedProxies: proxies,
 		Answered: answered, Now: time.Now, After: time.After, Log: log,
 	})
 	return gateway, handlers.NewOps(handlers.OpsConfig{

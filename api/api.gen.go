@@ -302,10 +302,12 @@ func (e ProblemRetry) Valid() bool {
 const (
 	AccessTokenRefused    ProblemCode = "access_token_refused"
 	AmountDue             ProblemCode = "amount_due"
+	CardNumberRefused     ProblemCode = "card_number_refused"
 	CartChanged           ProblemCode = "cart_changed"
 	CartEmpty             ProblemCode = "cart_empty"
 	CartFrozen            ProblemCode = "cart_frozen"
 	CartInvalid           ProblemCode = "cart_invalid"
+	ChallengeRequired     ProblemCode = "challenge_required"
 	ClubSystemFailed      ProblemCode = "club_system_failed"
 	ClubSystemUnavailable ProblemCode = "club_system_unavailable"
 	CodeBlocked           ProblemCode = "code_blocked"
@@ -340,9 +342,11 @@ const (
 	PersonKnown           ProblemCode = "person_known"
 	PersonRequired        ProblemCode = "person_required"
 	ProcessorUnavailable  ProblemCode = "processor_unavailable"
+	RateLimited           ProblemCode = "rate_limited"
 	RegistrationClosed    ProblemCode = "registration_closed"
 	ResumptionInvalid     ProblemCode = "resumption_invalid"
 	SmsLimited            ProblemCode = "sms_limited"
+	SmsPaused             ProblemCode = "sms_paused"
 	StaffKeyUnknown       ProblemCode = "staff_key_unknown"
 	StaffOnly             ProblemCode = "staff_only"
 	StorageUnavailable    ProblemCode = "storage_unavailable"
@@ -357,6 +361,8 @@ func (e ProblemCode) Valid() bool {
 		return true
 	case AmountDue:
 		return true
+	case CardNumberRefused:
+		return true
 	case CartChanged:
 		return true
 	case CartEmpty:
@@ -364,6 +370,8 @@ func (e ProblemCode) Valid() bool {
 	case CartFrozen:
 		return true
 	case CartInvalid:
+		return true
+	case ChallengeRequired:
 		return true
 	case ClubSystemFailed:
 		return true
@@ -433,11 +441,15 @@ func (e ProblemCode) Valid() bool {
 		return true
 	case ProcessorUnavailable:
 		return true
+	case RateLimited:
+		return true
 	case RegistrationClosed:
 		return true
 	case ResumptionInvalid:
 		return true
 	case SmsLimited:
+		return true
+	case SmsPaused:
 		return true
 	case StaffKeyUnknown:
 		return true
@@ -1162,8 +1174,9 @@ type Problem struct {
 	//
 	// | code | status | retry | when | what the front end does |
 	// |---|---|---|---|---|
-	// | `malformed_request` | 400 | `never` | not readable: broken JSON, a missing or unusable header, a wrong content type | mend the program; `detail` says where |
+	// | `malformed_request` | 400 | `never` | not readable: broken JSON, a member that comes twice, characters that do not exist, a missing or unusable header, a wrong content type | mend the program; `detail` says where |
 	// | `invalid_request` | 422 | `never` | readable, but some fields are wrong; `errors` points at each | show each message beside its field |
+	// | `card_number_refused` | 422 | `never` | the body holds a card number, which is taken on the card processor's own page alone; `errors` points at it | mend the program; `errors` points at the field: a card is entered on the processor's page alone |
 	// | `not_identified` | 401 | `never` | an identity token is needed that is valid now, and of this organisation | have the person log in at the club again, and send the new token |
 	// | `invitation_invalid` | 422 | `never` | the invitation was used, has expired, or never was one | offer to register as a new person, or to ask the club for another link |
 	// | `resumption_invalid` | 422 | `never` | the link was used, replaced, has expired, or never was one | ask for a new link on the first device, or start again |
@@ -1174,6 +1187,8 @@ type Problem struct {
 	// | `method_not_allowed` | 405 | `never` | the path exists, the method does not | mend the program |
 	// | `too_large` | 413 | `never` | the body is larger than 64 KiB | mend the program |
 	// | `forbidden_origin` | 403 | `never` | a cookie session was used from another site | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
+	// | `challenge_required` | 403 | `same_key` | a stranger has to answer the challenge first; send the same with the answer in `X-Frontdesk-Challenge` | show the challenge, and send the same again with the answer in `X-Frontdesk-Challenge` |
+	// | `rate_limited` | 429 | `after` | too many requests; which limit it was, `RateLimit` says | wait for `Retry-After`, and send the same again with the same key |
 	// | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is none of the club's | have staff enter the key anew |
 	// | `staff_only` | 403 | `never` | only staff may do this: it needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action says what is open to whom |
 	// | `key_reused` | 422 | `never` | the `Idempotency-Key` was used with another request | mend the program: each intention has a key of its own |
@@ -1198,6 +1213,7 @@ type Problem struct {
 	// | `code_expired` | 409 | `never` | the code is too old, or was ended; ask for a new one | offer a new code |
 	// | `code_blocked` | 409 | `never` | too many wrong codes; ask for a new one | offer a new code |
 	// | `sms_limited` | 429 | `after` | the person, or the mobile number, was sent enough codes for now | count down `Retry-After`, then offer a new code |
+	// | `sms_paused` | 503 | `after` | the club's visitors are sent no codes for now: its budget is used up, or too few of the codes were entered | wait for `Retry-After`, or refer the person to the club |
 	// | `mobile_unreachable` | 409 | `never` | the club system sends no code to this mobile number; correct the person | lead to the mobile number |
 	// | `access_token_refused` | 422 | `never` | not, or no longer, the access token of an account | have the person log in to their account again |
 	// | `migration_club` | 409 | `never` | the person is at this club already, or at one of another chain | refer the person to the club |
@@ -1231,8 +1247,9 @@ type ProblemRetry string
 //
 // | code | status | retry | when | what the front end does |
 // |---|---|---|---|---|
-// | `malformed_request` | 400 | `never` | not readable: broken JSON, a missing or unusable header, a wrong content type | mend the program; `detail` says where |
+// | `malformed_request` | 400 | `never` | not readable: broken JSON, a member that comes twice, characters that do not exist, a missing or unusable header, a wrong content type | mend the program; `detail` says where |
 // | `invalid_request` | 422 | `never` | readable, but some fields are wrong; `errors` points at each | show each message beside its field |
+// | `card_number_refused` | 422 | `never` | the body holds a card number, which is taken on the card processor's own page alone; `errors` points at it | mend the program; `errors` points at the field: a card is entered on the processor's page alone |
 // | `not_identified` | 401 | `never` | an identity token is needed that is valid now, and of this organisation | have the person log in at the club again, and send the new token |
 // | `invitation_invalid` | 422 | `never` | the invitation was used, has expired, or never was one | offer to register as a new person, or to ask the club for another link |
 // | `resumption_invalid` | 422 | `never` | the link was used, replaced, has expired, or never was one | ask for a new link on the first device, or start again |
@@ -1243,6 +1260,8 @@ type ProblemRetry string
 // | `method_not_allowed` | 405 | `never` | the path exists, the method does not | mend the program |
 // | `too_large` | 413 | `never` | the body is larger than 64 KiB | mend the program |
 // | `forbidden_origin` | 403 | `never` | a cookie session was used from another site | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
+// | `challenge_required` | 403 | `same_key` | a stranger has to answer the challenge first; send the same with the answer in `X-Frontdesk-Challenge` | show the challenge, and send the same again with the answer in `X-Frontdesk-Challenge` |
+// | `rate_limited` | 429 | `after` | too many requests; which limit it was, `RateLimit` says | wait for `Retry-After`, and send the same again with the same key |
 // | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is none of the club's | have staff enter the key anew |
 // | `staff_only` | 403 | `never` | only staff may do this: it needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action says what is open to whom |
 // | `key_reused` | 422 | `never` | the `Idempotency-Key` was used with another request | mend the program: each intention has a key of its own |
@@ -1267,6 +1286,7 @@ type ProblemRetry string
 // | `code_expired` | 409 | `never` | the code is too old, or was ended; ask for a new one | offer a new code |
 // | `code_blocked` | 409 | `never` | too many wrong codes; ask for a new one | offer a new code |
 // | `sms_limited` | 429 | `after` | the person, or the mobile number, was sent enough codes for now | count down `Retry-After`, then offer a new code |
+// | `sms_paused` | 503 | `after` | the club's visitors are sent no codes for now: its budget is used up, or too few of the codes were entered | wait for `Retry-After`, or refer the person to the club |
 // | `mobile_unreachable` | 409 | `never` | the club system sends no code to this mobile number; correct the person | lead to the mobile number |
 // | `access_token_refused` | 422 | `never` | not, or no longer, the access token of an account | have the person log in to their account again |
 // | `migration_club` | 409 | `never` | the person is at this club already, or at one of another chain | refer the person to the club |
@@ -1630,7 +1650,7 @@ type StartPayment struct {
 
 // StartRegistration defines model for StartRegistration.
 type StartRegistration struct {
-	// Channel Where the visitor is, `web` when left out: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are meant for staff.
+	// Channel Where the visitor is, `web` when left out: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are taken from staff alone: `staff_only`.
 	Channel *StartRegistrationChannel `json:"channel,omitempty"`
 	ClubId  Id                        `json:"clubId"`
 
@@ -1640,7 +1660,7 @@ type StartRegistration struct {
 	Person     *Person    `json:"person,omitempty"`
 }
 
-// StartRegistrationChannel Where the visitor is, `web` when left out: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are meant for staff.
+// StartRegistrationChannel Where the visitor is, `web` when left out: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are taken from staff alone: `staff_only`.
 type StartRegistrationChannel string
 
 // Tag A mark of the club on a contact; it may open or close offers.
@@ -1669,6 +1689,9 @@ type Transfer struct {
 	State SignatureState `json:"state"`
 }
 
+// Challenge defines model for Challenge.
+type Challenge = string
+
 // ClubId defines model for ClubId.
 type ClubId = Id
 
@@ -1683,6 +1706,14 @@ type Session string
 
 // StartDate defines model for StartDate.
 type StartDate = string
+
+// StrangersKey defines model for StrangersKey.
+type StrangersKey = string
+
+// Limited RFC 9457.
+//
+// Example: {"code":"invalid_request","errors":[{"message":"has to be an e-mail address","pointer":"/person/email"}],"retry":"never","status":422,"title":"Some fields are wrong","traceId":"0af7651916cd43dd8448eb211c80319c","type":"/docs/problems#invalid_request"}
+type Limited = Problem
 
 // ListDebitDaysParams defines parameters for ListDebitDays.
 type ListDebitDaysParams struct {
@@ -1726,8 +1757,15 @@ type SignTransferParams struct {
 
 // StartRegistrationParams defines parameters for StartRegistration.
 type StartRegistrationParams struct {
-	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
-	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again. Nothing else
+	// tells strangers apart here, so it has 16 characters or more, six different ones among them.
+	IdempotencyKey StrangersKey `json:"Idempotency-Key"`
+
+	// XFrontdeskChallenge Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
+	// request. Without it, or when it is not accepted, the answer is `challenge_required`: have the visitor answer, and
+	// send the same request, with the same key, and the answer. A request that is repeated for another reason needs no
+	// new answer. Staff and identified contacts are not asked.
+	XFrontdeskChallenge *Challenge `json:"X-Frontdesk-Challenge,omitempty"`
 
 	// XFrontdeskSession `cookie` asks for the session cookie instead of a token in the body.
 	XFrontdeskSession *StartRegistrationParamsXFrontdeskSession `json:"X-Frontdesk-Session,omitempty"`
@@ -1746,6 +1784,12 @@ type AddItemParams struct {
 type CreateMandateParams struct {
 	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+
+	// XFrontdeskChallenge Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
+	// request. Without it, or when it is not accepted, the answer is `challenge_required`: have the visitor answer, and
+	// send the same request, with the same key, and the answer. A request that is repeated for another reason needs no
+	// new answer. Staff and identified contacts are not asked.
+	XFrontdeskChallenge *Challenge `json:"X-Frontdesk-Challenge,omitempty"`
 }
 
 // SignMandateParams defines parameters for SignMandate.
@@ -1758,6 +1802,12 @@ type SignMandateParams struct {
 type ResendCodeParams struct {
 	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+
+	// XFrontdeskChallenge Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
+	// request. Without it, or when it is not accepted, the answer is `challenge_required`: have the visitor answer, and
+	// send the same request, with the same key, and the answer. A request that is repeated for another reason needs no
+	// new answer. Staff and identified contacts are not asked.
+	XFrontdeskChallenge *Challenge `json:"X-Frontdesk-Challenge,omitempty"`
 }
 
 // StartPaymentParams defines parameters for StartPayment.
@@ -1780,8 +1830,9 @@ type CreateResumeLinkParams struct {
 
 // ResumeRegistrationParams defines parameters for ResumeRegistration.
 type ResumeRegistrationParams struct {
-	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
-	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
+	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again. Nothing else
+	// tells strangers apart here, so it has 16 characters or more, six different ones among them.
+	IdempotencyKey StrangersKey `json:"Idempotency-Key"`
 
 	// XFrontdeskSession `cookie` asks for the session cookie instead of a token in the body.
 	XFrontdeskSession *ResumeRegistrationParamsXFrontdeskSession `json:"X-Frontdesk-Session,omitempty"`
@@ -2316,7 +2367,7 @@ func (w *ServerInterfaceWrapper) StartRegistration(ctx echo.Context) error {
 	headers := ctx.Request().Header
 	// ------------- Required header parameter "Idempotency-Key" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
+		var IdempotencyKey StrangersKey
 		n := len(valueList)
 		if n != 1 {
 			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
@@ -2330,6 +2381,21 @@ func (w *ServerInterfaceWrapper) StartRegistration(ctx echo.Context) error {
 		params.IdempotencyKey = IdempotencyKey
 	} else {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+	// ------------- Optional header parameter "X-Frontdesk-Challenge" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Frontdesk-Challenge")]; found {
+		var XFrontdeskChallenge Challenge
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Frontdesk-Challenge, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Frontdesk-Challenge", valueList[0], &XFrontdeskChallenge, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Frontdesk-Challenge: %s", err))
+		}
+
+		params.XFrontdeskChallenge = &XFrontdeskChallenge
 	}
 	// ------------- Optional header parameter "X-Frontdesk-Session" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("X-Frontdesk-Session")]; found {
@@ -2486,6 +2552,21 @@ func (w *ServerInterfaceWrapper) CreateMandate(ctx echo.Context) error {
 	} else {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
 	}
+	// ------------- Optional header parameter "X-Frontdesk-Challenge" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Frontdesk-Challenge")]; found {
+		var XFrontdeskChallenge Challenge
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Frontdesk-Challenge, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Frontdesk-Challenge", valueList[0], &XFrontdeskChallenge, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Frontdesk-Challenge: %s", err))
+		}
+
+		params.XFrontdeskChallenge = &XFrontdeskChallenge
+	}
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.CreateMandate(ctx, id, params)
@@ -2577,6 +2658,21 @@ func (w *ServerInterfaceWrapper) ResendCode(ctx echo.Context) error {
 		params.IdempotencyKey = IdempotencyKey
 	} else {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+	// ------------- Optional header parameter "X-Frontdesk-Challenge" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("X-Frontdesk-Challenge")]; found {
+		var XFrontdeskChallenge Challenge
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for X-Frontdesk-Challenge, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "X-Frontdesk-Challenge", valueList[0], &XFrontdeskChallenge, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter X-Frontdesk-Challenge: %s", err))
+		}
+
+		params.XFrontdeskChallenge = &XFrontdeskChallenge
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
@@ -2740,7 +2836,7 @@ func (w *ServerInterfaceWrapper) ResumeRegistration(ctx echo.Context) error {
 	headers := ctx.Request().Header
 	// ------------- Required header parameter "Idempotency-Key" -------------
 	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
+		var IdempotencyKey StrangersKey
 		n := len(valueList)
 		if n != 1 {
 			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
@@ -2853,6 +2949,17 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 
 }
 
+type LimitedResponseHeaders struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      int
+}
+type LimitedApplicationProblemPlusJSONResponse struct {
+	Body Problem
+
+	Headers LimitedResponseHeaders
+}
+
 type ProblemApplicationProblemPlusJSONResponse Problem
 
 type GetHealthRequestObject struct {
@@ -2932,6 +3039,29 @@ func (response ListClubs200JSONResponse) VisitListClubsResponse(w http.ResponseW
 	return err
 }
 
+type ListClubs429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response ListClubs429ApplicationProblemPlusJSONResponse) VisitListClubsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListClubsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -2968,6 +3098,29 @@ func (response ListDebitDays200JSONResponse) VisitListDebitDaysResponse(w http.R
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDebitDays429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response ListDebitDays429ApplicationProblemPlusJSONResponse) VisitListDebitDaysResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3013,6 +3166,29 @@ func (response GetSchedule200JSONResponse) VisitGetScheduleResponse(w http.Respo
 	return err
 }
 
+type GetSchedule429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response GetSchedule429ApplicationProblemPlusJSONResponse) VisitGetScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetScheduledefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -3049,6 +3225,29 @@ func (response ListProducts200JSONResponse) VisitListProductsResponse(w http.Res
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListProducts429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response ListProducts429ApplicationProblemPlusJSONResponse) VisitListProductsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3091,6 +3290,29 @@ func (response GetMe200JSONResponse) VisitGetMeResponse(w http.ResponseWriter) e
 	return err
 }
 
+type GetMe429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response GetMe429ApplicationProblemPlusJSONResponse) VisitGetMeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetMedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -3125,6 +3347,29 @@ func (response ListConsents200JSONResponse) VisitListConsentsResponse(w http.Res
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListConsents429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response ListConsents429ApplicationProblemPlusJSONResponse) VisitListConsentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3164,6 +3409,29 @@ func (response ChangeConsents200JSONResponse) VisitChangeConsentsResponse(w http
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeConsents429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response ChangeConsents429ApplicationProblemPlusJSONResponse) VisitChangeConsentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3208,6 +3476,29 @@ func (response StartTransfer201JSONResponse) VisitStartTransferResponse(w http.R
 	return err
 }
 
+type StartTransfer429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response StartTransfer429ApplicationProblemPlusJSONResponse) VisitStartTransferResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type StartTransferdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -3244,6 +3535,29 @@ func (response SignTransfer201JSONResponse) VisitSignTransferResponse(w http.Res
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignTransfer429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response SignTransfer429ApplicationProblemPlusJSONResponse) VisitSignTransferResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3302,6 +3616,29 @@ func (response StartRegistration201JSONResponse) VisitStartRegistrationResponse(
 	return err
 }
 
+type StartRegistration429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response StartRegistration429ApplicationProblemPlusJSONResponse) VisitStartRegistrationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type StartRegistrationdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -3337,6 +3674,29 @@ func (response AbandonRegistration200JSONResponse) VisitAbandonRegistrationRespo
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbandonRegistration429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response AbandonRegistration429ApplicationProblemPlusJSONResponse) VisitAbandonRegistrationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3380,6 +3740,29 @@ func (response GetRegistration200JSONResponse) VisitGetRegistrationResponse(w ht
 	return err
 }
 
+type GetRegistration429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response GetRegistration429ApplicationProblemPlusJSONResponse) VisitGetRegistrationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetRegistrationdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -3419,6 +3802,29 @@ func (response CheckCart200JSONResponse) VisitCheckCartResponse(w http.ResponseW
 	return err
 }
 
+type CheckCart429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response CheckCart429ApplicationProblemPlusJSONResponse) VisitCheckCartResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type CheckCartdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -3454,6 +3860,29 @@ func (response ClearItems200JSONResponse) VisitClearItemsResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ClearItems429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response ClearItems429ApplicationProblemPlusJSONResponse) VisitClearItemsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3499,6 +3928,29 @@ func (response AddItem201JSONResponse) VisitAddItemResponse(w http.ResponseWrite
 	return err
 }
 
+type AddItem429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response AddItem429ApplicationProblemPlusJSONResponse) VisitAddItemResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type AddItemdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -3540,6 +3992,29 @@ func (response CreateMandate201JSONResponse) VisitCreateMandateResponse(w http.R
 	return err
 }
 
+type CreateMandate429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response CreateMandate429ApplicationProblemPlusJSONResponse) VisitCreateMandateResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type CreateMandatedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -3575,6 +4050,29 @@ func (response CancelSignature200JSONResponse) VisitCancelSignatureResponse(w ht
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CancelSignature429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response CancelSignature429ApplicationProblemPlusJSONResponse) VisitCancelSignatureResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3620,6 +4118,29 @@ func (response SignMandate201JSONResponse) VisitSignMandateResponse(w http.Respo
 	return err
 }
 
+type SignMandate429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response SignMandate429ApplicationProblemPlusJSONResponse) VisitSignMandateResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SignMandatedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -3656,6 +4177,29 @@ func (response ResendCode201JSONResponse) VisitResendCodeResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResendCode429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response ResendCode429ApplicationProblemPlusJSONResponse) VisitResendCodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3709,6 +4253,29 @@ func (response GetPayment202JSONResponse) VisitGetPaymentResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPayment429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response GetPayment429ApplicationProblemPlusJSONResponse) VisitGetPaymentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3768,6 +4335,29 @@ func (response StartPayment202JSONResponse) VisitStartPaymentResponse(w http.Res
 	return err
 }
 
+type StartPayment429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response StartPayment429ApplicationProblemPlusJSONResponse) VisitStartPaymentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type StartPaymentdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -3804,6 +4394,29 @@ func (response PutPerson200JSONResponse) VisitPutPersonResponse(w http.ResponseW
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutPerson429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response PutPerson429ApplicationProblemPlusJSONResponse) VisitPutPersonResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3849,6 +4462,29 @@ func (response MigrateProspect201JSONResponse) VisitMigrateProspectResponse(w ht
 	return err
 }
 
+type MigrateProspect429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response MigrateProspect429ApplicationProblemPlusJSONResponse) VisitMigrateProspectResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type MigrateProspectdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -3885,6 +4521,29 @@ func (response CreateResumeLink201JSONResponse) VisitCreateResumeLinkResponse(w 
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateResumeLink429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response CreateResumeLink429ApplicationProblemPlusJSONResponse) VisitCreateResumeLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3939,6 +4598,29 @@ func (response ResumeRegistration201JSONResponse) VisitResumeRegistrationRespons
 		w.Header().Set("Set-Cookie", fmt.Sprint(*response.Headers.SetCookie))
 	}
 	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeRegistration429ApplicationProblemPlusJSONResponse struct {
+	LimitedApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeRegistration429ApplicationProblemPlusJSONResponse) VisitResumeRegistrationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RateLimit != nil {
+		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
+	}
+	if response.Headers.RateLimitPolicy != nil {
+		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
+	}
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(429)
 	_, err := buf.WriteTo(w)
 	return err
 }

@@ -77,6 +77,8 @@ type Store interface {
 	TakeSMS(ctx context.Context, subject, id string, now time.Time, limits []SMSLimit) (allowed bool, next time.Time, err error)
 	// GiveBackSMS takes a counted code back.
 	GiveBackSMS(ctx context.Context, subject, id string) error
+	// CountSMS counts a subject's codes from one instant to another, both included.
+	CountSMS(ctx context.Context, subject string, from, to time.Time) (int, error)
 	// Transfer reads the move to another club that a contact has begun. ErrNotFound.
 	Transfer(ctx context.Context, contact club.IRI) (*Transfer, error)
 	// SaveTransfer stores a contact's move if its version is still t.Version, and counts the version up.

@@ -128,6 +128,7 @@ func (w *world) clubClient(address string) *club.Client {
 type gateway struct {
 	*flows.Payments
 	registrations *flows.Registrations
+	sms           *flows.SMSGuard
 	catalogue     *flows.Catalogue
 	store         *store.Store
 	queue         *flows.Queue
@@ -141,6 +142,7 @@ type wiring struct {
 	webhookURL string
 	keys       *flows.Keyring
 	rule       *flows.Rule
+	sms        flows.SMSGuardConfig // without an hourly budget: no guard
 }
 
 // gateway starts a gateway; with a wiring, one that is different from the others.
@@ -169,8 +171,12 @@ func (w *world) gateway(how ...wiring) *gateway {
 		Store: g.store, Queue: g.queue, Club: client.Money(), Aside: client, Cards: processor, Keys: in.keys, Environment: "test",
 		Rule: in.rule, WebhookURL: in.webhookURL, Now: w.clock.Now, Log: g.log,
 	})
+	if in.sms.Hourly > 0 {
+		in.sms.Store, in.sms.Now, in.sms.Log = g.store, w.clock.Now, g.log
+		g.sms = flows.NewSMSGuard(in.sms)
+	}
 	g.registrations = flows.NewRegistrations(flows.RegistrationsConfig{
-		Store: g.store, Queue: g.queue, Club: client, Catalogue: g.catalogue, Payments: g.Payments,
+		Store: g.store, Queue: g.queue, Club: client, Catalogue: g.catalogue, Payments: g.Payments, SMS: g.sms,
 		PublicURL: "https://club.example", Now: w.clock.Now, Log: g.log,
 	})
 	return g

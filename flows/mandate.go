@@ -59,7 +59,7 @@ func (f *Registrations) CreateMandate(ctx context.Context, id, token string, in 
 		return View{}, clubFailed(err, "The contact could not be read.")
 	}
 	phone := f.cfg.Payments.cfg.Keys.phone(at.Scope, contact.Mobile)
-	allowed, err := f.codes().allow(ctx, r.smsSubjects(phone)...)
+	allowed, err := f.codes().allow(ctx, at.IRI, r.smsSubjects(phone)...)
 	if err != nil {
 		return View{}, err
 	}

@@ -90,6 +90,9 @@ func (f *Registrations) settleSignature(ctx context.Context, r *Registration, at
 // noted in theirs; Conflict when they have another mandate, or another code.
 func (f *Registrations) keepSignature(ctx context.Context, r *Registration, signature Signature) (*Registration, error) {
 	mandate := r.Mandate.IRI
+	if signature.State == SignatureSigned {
+		f.cfg.SMS.entered(ctx, club.NewIRI(r.ClientToken, "clubs", r.ClubID), signature)
+	}
 	for range saveTries {
 		r.Mandate.Signature = signature
 		if signature.State == SignatureSigned {
@@ -160,7 +163,7 @@ func (f *Registrations) ResendCode(ctx context.Context, id, token string) (View,
 	case now.Before(r.Mandate.ResendAfter):
 		return View{}, &Error{Code: SMSLimited, RetryAfter: r.Mandate.ResendAfter.Sub(now), Detail: "The last code was sent a moment ago."}
 	}
-	allowed, err := f.codes().allow(ctx, r.smsSubjects(r.Mandate.Phone)...)
+	allowed, err := f.codes().allow(ctx, at.IRI, r.smsSubjects(r.Mandate.Phone)...)
 	if err != nil {
 		return View{}, err
 	}
@@ -211,7 +214,7 @@ func (f *Registrations) dropMandate(ctx context.Context, r *Registration, at Clu
 }
 
 func (f *Registrations) codes() codes {
-	return codes{store: f.cfg.Store, club: f.cfg.Club, now: f.cfg.Now, log: f.cfg.Log}
+	return codes{store: f.cfg.Store, club: f.cfg.Club, guard: f.cfg.SMS, now: f.cfg.Now, log: f.cfg.Log}
 }
 
 // smsSubjects are whose codes are counted: the contact's, the registration's,

@@ -32,14 +32,15 @@ type Registrations struct {
 	cfg RegistrationsConfig
 }
 
-// RegistrationsConfig is what the journeys need; every field is required.
+// RegistrationsConfig is what the journeys need; every field is required unless said.
 type RegistrationsConfig struct {
 	Store     Store
 	Queue     *Queue
 	Club      *club.Client
 	Catalogue *Catalogue
 	Payments  *Payments
-	PublicURL string // where the signup site stands, the default of returnUrl
+	SMS       *SMSGuard // of what codes cost the clubs; nil: none
+	PublicURL string    // where the signup site stands, the default of returnUrl
 	Now       func() time.Time
 	Log       *slog.Logger
 }
@@ -53,6 +54,7 @@ type NewRegistration struct {
 	ClientToken string
 	ClubID      string
 	Channel     string
+	Staff       bool // who asks has proven to be staff
 	Person      *Person
 	Contact     *Identified
 	Invitation  string
@@ -65,6 +67,9 @@ type NewRegistration struct {
 func (f *Registrations) Start(ctx context.Context, in NewRegistration) (View, string, error) {
 	known := in.Contact != nil || in.Invitation != ""
 	switch {
+	case in.Channel != club.ChannelWeb && !in.Staff:
+		return View{}, "", &Error{Code: StaffOnly, Detail: "Only the club's staff can say that the visitor is at the club.",
+			Fields: []FieldProblem{{"/channel", "needs a staff key"}}}
 	case in.Contact != nil && in.Invitation != "":
 		return View{}, "", &Error{Code: InvalidRequest, Fields: []FieldProblem{{"/invitation", "You are logged in: leave the invitation out."}}}
 	case known && in.Person != nil:
@@ -134,6 +139,12 @@ func (f *Registrations) fill(ctx context.Context, r *Registration, at Club, pers
 	}
 	r.Contact = &Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}
 	return f.fillSale(ctx, r, at, contact, items, offers, eachItem)
+}
+
+// Identified tells whether a registration is this holder's, and of a contact whom the club knows.
+func (f *Registrations) Identified(ctx context.Context, id, token string) bool {
+	r, _, err := f.load(ctx, id, token)
+	return err == nil && r.known()
 }
 
 // Get answers with the whole state. A visitor who comes back from the

@@ -51,6 +51,7 @@ type Signature struct {
 	Round       int            `json:"round"`             // counts the codes that were asked for, so that a late answer is known as such
 	Request     club.IRI       `json:"request,omitempty"` // the club system's signature request; empty while none is known
 	Checks      int            `json:"checks"`            // codes that were entered for this request
+	SMS         string         `json:"sms,omitempty"`     // the allowance of its code, by which that is counted as entered
 	Open        string         `json:"open,omitempty"`    // a keyed name of the last of them, while what became of it is not known
 	ResendAfter time.Time      `json:"resendAfter"`       // when a new code can be asked for
 }
@@ -94,13 +95,14 @@ func (s Signature) takesCode() bool {
 type codes struct {
 	store Store
 	club  *club.Client
+	guard *SMSGuard // nil: none
 	now   func() time.Time
 	log   *slog.Logger
 }
 
 // begin notes that a code is about to be asked for.
 func (s *Signature) begin(a allowance) {
-	*s = Signature{State: SignatureNoCode, Round: s.Round + 1, ResendAfter: a.next}
+	*s = Signature{State: SignatureNoCode, Round: s.Round + 1, SMS: a.id, ResendAfter: a.next}
 }
 
 // send has the code sent that was begun. The error is about the request itself,
@@ -110,8 +112,10 @@ func (c codes) send(ctx context.Context, s *Signature, a allowance, request func
 	switch club.OutcomeOf(err) {
 	case club.Accepted:
 		s.State, s.Request = SignatureAwaiting, made.IRI
+		c.guard.told()
 		return nil
 	case club.Unknown:
+		c.guard.told()
 		// An SMS may be on its way, with a code that nothing here can use.
 		c.log.Warn("whether a code was sent is not known", "error", err)
 		return nil

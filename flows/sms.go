@@ -2,6 +2,7 @@ package flows
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -22,6 +23,10 @@ type SMSLimit struct {
 // number can be bothered with.
 var smsLimits = []SMSLimit{{1, time.Minute}, {3, 10 * time.Minute}, {5, time.Hour}, {8, 24 * time.Hour}}
 
+// addressLimits are what may be asked for from one address: more than one
+// household needs, and little enough that sending to strangers' numbers pays nobody.
+var addressLimits = []SMSLimit{{10, time.Hour}}
+
 // allowance is one code that may be sent.
 type allowance struct {
 	id       string
@@ -32,29 +37,60 @@ type allowance struct {
 // allow takes a code out of what each subject may get: a contact, its phone, and
 // what stays the same when a visitor makes one contact after the other. An empty
 // subject is one that is not known. SMSLimited with the time to wait when one of
-// them had enough.
-func (c codes) allow(ctx context.Context, subjects ...string) (allowance, error) {
+// them had enough, SMSPaused when the club that pays for it had.
+func (c codes) allow(ctx context.Context, at club.IRI, subjects ...string) (allowance, error) {
 	now := c.now()
 	a := allowance{id: uuid.NewString(), next: now}
 	for _, subject := range subjects {
-		if subject == "" {
-			continue
-		}
-		allowed, next, err := c.store.TakeSMS(ctx, subject, a.id, now, smsLimits)
-		if err != nil {
-			c.giveBack(ctx, a)
-			return allowance{}, storageFailed(err)
-		}
-		if !allowed {
-			c.giveBack(ctx, a)
-			return allowance{}, &Error{Code: SMSLimited, RetryAfter: next.Sub(now), Detail: "Codes are sent at most once a minute, and a few times a day."}
-		}
-		a.subjects = append(a.subjects, subject)
-		if next.After(a.next) {
-			a.next = next
+		if err := c.take(ctx, &a, now, subject, smsLimits); err != nil {
+			return allowance{}, err
 		}
 	}
-	return a, nil
+	if address, _ := ctx.Value(addressKey{}).(string); address != "" {
+		if err := c.take(ctx, &a, now, "address "+address, addressLimits); err != nil {
+			return allowance{}, err
+		}
+	}
+	return a, c.spend(ctx, &a, now, at)
+}
+
+// spend takes the code of an allowance out of what the club pays for.
+func (c codes) spend(ctx context.Context, a *allowance, now time.Time, at club.IRI) error {
+	if c.guard == nil {
+		return nil
+	}
+	if err := c.guard.distrusts(ctx, at, now); err != nil {
+		c.giveBack(ctx, *a)
+		return err
+	}
+	err := c.take(ctx, a, now, sentBy(at), c.guard.budget())
+	var full *Error
+	if errors.As(err, &full) && full.Code == SMSLimited {
+		return c.guard.overspent(ctx, at, full.RetryAfter)
+	}
+	return err
+}
+
+// take counts the code of an allowance for one subject more. When that had enough,
+// or cannot be asked, the whole allowance is given back.
+func (c codes) take(ctx context.Context, a *allowance, now time.Time, subject string, limits []SMSLimit) error {
+	if subject == "" {
+		return nil
+	}
+	allowed, next, err := c.store.TakeSMS(ctx, subject, a.id, now, limits)
+	switch {
+	case err != nil:
+		c.giveBack(ctx, *a)
+		return storageFailed(err)
+	case !allowed:
+		c.giveBack(ctx, *a)
+		return &Error{Code: SMSLimited, RetryAfter: next.Sub(now), Detail: "Codes are sent at most once a minute, and a few times a day."}
+	}
+	a.subjects = append(a.subjects, subject)
+	if next.After(a.next) {
+		a.next = next
+	}
+	return nil
 }
 
 // giveBack returns an allowance for which certainly no SMS was sent.
@@ -64,6 +100,14 @@ func (c codes) giveBack(ctx context.Context, a allowance) {
 			c.log.Warn("allowance for a code not given back", "error", err)
 		}
 	}
+}
+
+type addressKey struct{}
+
+// FromAddress notes in a context from which address a wish came, for the codes that
+// are counted by it. Without one they are not: staff, and gateways that count nothing.
+func FromAddress(ctx context.Context, address string) context.Context {
+	return context.WithValue(ctx, addressKey{}, address)
 }
 
 // phoneDigits: a phone is known by its last digits, as many as a French number

@@ -41,6 +41,12 @@ func signedFor(keys *Keyring, registration, token string) bool {
 	return err == nil && len(all) > tokenBits && keys.Verify(tokenText(registration, all[:tokenBits]), all[tokenBits:])
 }
 
+// Issued tells whether a token was made for a registration. Whether its holder still
+// holds it, only the registration knows.
+func (f *Registrations) Issued(id, token string) bool {
+	return signedFor(f.cfg.Payments.cfg.Keys, id, token)
+}
+
 func hashToken(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])

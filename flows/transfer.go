@@ -25,12 +25,13 @@ type Transfers struct {
 	cfg TransfersConfig
 }
 
-// TransfersConfig is what moves need; every field is required.
+// TransfersConfig is what moves need; every field is required unless said.
 type TransfersConfig struct {
 	Store     Store
 	Club      *club.Client
 	Catalogue *Catalogue
 	Keys      *Keyring
+	SMS       *SMSGuard // of what codes cost the clubs; nil: none
 	Now       func() time.Time
 	Log       *slog.Logger
 }
@@ -63,7 +64,7 @@ func (f *Transfers) Start(ctx context.Context, who Identified, clubID string) (*
 	if err != nil {
 		return nil, err
 	}
-	allowed, err := f.codes().allow(ctx, string(contact.IRI), f.cfg.Keys.phone(scope, contact.Mobile))
+	allowed, err := f.codes().allow(ctx, to.IRI, string(contact.IRI), f.cfg.Keys.phone(scope, contact.Mobile))
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +111,9 @@ func (f *Transfers) Sign(ctx context.Context, who Identified, code string) (*Tra
 		contact, err := f.cfg.Club.GetContact(ctx, scope, who.IRI())
 		return err == nil && contact.Club == to.IRI, err
 	})
+	if t.State == SignatureSigned {
+		f.cfg.SMS.entered(ctx, to.IRI, t.Signature)
+	}
 	if err := f.save(ctx, who, t); err != nil {
 		return nil, err
 	}
@@ -140,7 +144,7 @@ func (f *Transfers) save(ctx context.Context, who Identified, t *Transfer) error
 }
 
 func (f *Transfers) codes() codes {
-	return codes{store: f.cfg.Store, club: f.cfg.Club, now: f.cfg.Now, log: f.cfg.Log}
+	return codes{store: f.cfg.Store, club: f.cfg.Club, guard: f.cfg.SMS, now: f.cfg.Now, log: f.cfg.Log}
 }
 
 // scopeAbove is the scope of a call that touches a club and another one: the

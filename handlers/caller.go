@@ -110,8 +110,8 @@ func (s *Server) cors() echo.MiddlewareFunc {
 	return middleware.CORSWithConfig(middleware.CORSConfig{
 		AllowOriginFunc:  func(origin string) (bool, error) { return s.allowedOrigin(origin), nil },
 		AllowMethods:     []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
-		AllowHeaders:     []string{"Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-Frontdesk-Session", staffHeader, "X-Frontdesk-World", "traceparent"},
-		ExposeHeaders:    []string{"Location", "Retry-After", "Idempotent-Replayed"},
+		AllowHeaders:     []string{"Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-Frontdesk-Session", challengeHeader, staffHeader, "X-Frontdesk-World", "traceparent"},
+		ExposeHeaders:    []string{"Location", "Retry-After", "Idempotent-Replayed", "RateLimit", "RateLimit-Policy"},
 		AllowCredentials: true,
 		MaxAge:           600, // ten minutes: a page asks once, and a change of the configuration is soon known
 	})

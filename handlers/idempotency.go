@@ -70,6 +70,28 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// leastVariety is how many different characters a key needs that keeps strangers
+// apart: a UUID with fewer is one in a trillion, a row of one digit is not.
+const leastVariety = 6
+
+// againstGuessing tells that a key can be somebody else's by chance. Where anyone may
+// call, nothing but the key tells two callers apart: with a key such as "1" and an
+// equal body, the second one would get the first one's answer, token included.
+func againstGuessing(c echo.Context, op operation) []flows.FieldProblem {
+	key := c.Request().Header.Get("Idempotency-Key")
+	if !op.needsKey || policies[op.Method+" "+c.Path()]&anyone == 0 || key == "" {
+		return nil
+	}
+	different := map[rune]bool{}
+	for _, r := range key {
+		different[r] = true
+	}
+	if len(different) >= leastVariety {
+		return nil
+	}
+	return []flows.FieldProblem{{Pointer: "header/Idempotency-Key", Message: "could be another caller's as well: take a fresh random value, such as a UUID"}}
+}
+
 // keptBody lets a body be read again without hiding what validation left on it.
 type keptBody struct {
 	io.ReadCloser

@@ -27,7 +27,7 @@ var policies = map[string]admission{
 	"GET /v1/clubs/:clubId/products":                      anyone | identified,
 	"GET /v1/clubs/:clubId/offers/:offerId/schedule":      anyone,
 	"GET /v1/clubs/:clubId/debit-days":                    anyone,
-	"POST /v1/registrations":                              anyone | identified,
+	"POST /v1/registrations":                              anyone | identified | staff,
 	"GET /v1/registrations/:id":                           holder,
 	"DELETE /v1/registrations/:id":                        holder,
 	"PUT /v1/registrations/:id/person":                    holder,

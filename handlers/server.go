@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/challenge"
 	"frontdesk/upstream/identity"
 )
 
@@ -59,6 +61,10 @@ type Config struct {
 	Stopping <-chan struct{}                         // closed when the gateway was told to end; nil: it never is
 	Answered func(Answer)                            // hears of every request below /v1 once it was answered; nil: nobody listens
 
+	Challenge      *challenge.Verifier // what strangers answer before something costs money; nil: nothing
+	RateLimits     bool                // count requests, and refuse too many; see limit.go
+	TrustedProxies []netip.Prefix      // who is believed to say in X-Forwarded-For whom they speak for; empty: nobody
+
 	Now   func() time.Time
 	After func(time.Duration) <-chan time.Time
 	Log   *slog.Logger
@@ -74,6 +80,7 @@ type Server struct {
 	operations map[string]operation // by method and route of the router
 	tags       *validator.Validate
 	readiness  readiness
+	buckets    *buckets // nil: nothing is counted
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -89,9 +96,12 @@ func New(cfg Config) (*Server, error) {
 	e := echo.New()
 	s := &Server{cfg: cfg, echo: e, operations: operationsOf(document), tags: newValidator(cfg.Now)}
 	e.HTTPErrorHandler = s.writeProblem
-	e.IPExtractor = echo.ExtractIPDirect() // the default believes whatever X-Forwarded-For says
-	e.Use(s.observe, middleware.Recover(), s.securityHeaders, s.cors(), middleware.BodyLimit(maxBody), limited,
-		s.identify, s.admit, s.validate, s.idempotent)
+	e.IPExtractor = addressFrom(cfg.TrustedProxies)
+	if cfg.RateLimits {
+		s.buckets = newBuckets(requests, cfg.Now)
+	}
+	e.Use(s.observe, middleware.Recover(), s.securityHeaders, s.cors(), s.limit, middleware.BodyLimit(maxBody), limited,
+		s.identify, s.admit, s.validate, s.idempotent, s.challenge)
 
 	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))
 	e.POST("/v1/webhooks/card", s.receiveCardWebhook)
@@ -104,7 +114,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	contractPage := s.contractPage(head)
 	e.GET("/docs", contractPage)
-	if err := errors.Join(s.compareRoutes(), s.comparePolicies(e.Routes()), compareCodes(document)); err != nil {
+	if err := errors.Join(s.compareRoutes(), s.comparePolicies(e.Routes()), s.compareLimits(e.Routes()), compareCodes(document)); err != nil {
 		return nil, err
 	}
 	e.GET("/docs/*", contractPage)

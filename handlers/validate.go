@@ -27,7 +27,8 @@ import (
 // operation is a route of the contract.
 type operation struct {
 	routers.Route
-	needsKey bool // an Idempotency-Key is required
+	needsKey   bool // an Idempotency-Key is required
+	challenged bool // strangers answer the challenge first, where there is one
 }
 
 // bodies makes the typed body of an operation, for the checks that the contract
@@ -63,8 +64,9 @@ func operationsOf(document *openapi3.T) map[string]operation {
 		for method, op := range item.Operations() {
 			route := strings.NewReplacer("{", ":", "}", "").Replace(path)
 			operations[method+" "+route] = operation{
-				Route:    routers.Route{Spec: document, Path: path, PathItem: item, Method: method, Operation: op},
-				needsKey: op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil,
+				Route:      routers.Route{Spec: document, Path: path, PathItem: item, Method: method, Operation: op},
+				needsKey:   op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil,
+				challenged: op.Parameters.GetByInAndName("header", challengeHeader) != nil,
 			}
 		}
 	}
@@ -94,6 +96,7 @@ func (s *Server) validate(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		problems = append(problems, s.againstTags(op, body)...)
 		problems = append(problems, s.againstDay(c, op, "date")...)
+		problems = append(problems, againstGuessing(c, op)...)
 		if len(problems) > 0 {
 			// A start date is told by the journey, once it knows the club; these problems keep the request from it.
 			return invalid(append(problems, s.againstDay(c, op, "startDate")...))
@@ -149,6 +152,9 @@ func readBody(c echo.Context, op operation) ([]byte, error) {
 	}
 	if !json.Valid(body) {
 		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON."}
+	}
+	if err := inspect(body); err != nil {
+		return nil, err
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")

@@ -63,6 +63,12 @@ func answerKey(scope, key string) string { return "fd:answer:" + digest(scope, k
 // rotated the count begins anew.
 func (s *Store) smsKey(subject string) string { return "fd:sms:" + s.keys.Hide("sms", subject) }
 
+// rateKey holds the requests of somebody under a limit; hashed as in smsKey. The
+// library puts "rate:" in front of it.
+func (s *Store) rateKey(limit, who string) string {
+	return "fd:" + limit + ":" + s.keys.Hide("rate", who)
+}
+
 // transferKey holds a contact's move to another club; hashed as in smsKey.
 func (s *Store) transferKey(contact club.IRI) string {
 	return "fd:transfer:" + s.keys.Hide("transfer", string(contact))

@@ -58,6 +58,12 @@ func (s *Store) TakeSMS(ctx context.Context, subject, id string, now time.Time, 
 	return fields[0] == int64(1), time.UnixMilli(next), nil
 }
 
+// CountSMS implements flows.Store.
+func (s *Store) CountSMS(ctx context.Context, subject string, from, to time.Time) (int, error) {
+	n, err := s.redis.ZCount(ctx, s.smsKey(subject), strconv.FormatInt(from.UnixMilli(), 10), strconv.FormatInt(to.UnixMilli(), 10)).Result()
+	return int(n), err
+}
+
 // GiveBackSMS implements flows.Store.
 func (s *Store) GiveBackSMS(ctx context.Context, subject, id string) error {
 	return s.redis.ZRem(ctx, s.smsKey(subject), id).Err()

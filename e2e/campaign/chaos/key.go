@@ -161,7 +161,7 @@ func (h *history) run(ctx context.Context, ofSale bool) {
 				if ofSale {
 					h.pay(ctx, i, j, g, random.IntN(2) == 0)
 				} else {
-					h.register(ctx, i, g, keys[random.IntN(len(keys))], []string{"web", "terminal"}[random.IntN(5)/4])
+					h.register(ctx, i, g, keys[random.IntN(len(keys))], []string{"", "web"}[random.IntN(5)/4])
 				}
 				wait(ctx, time.Duration(random.Int64N(int64(keyLull/4))))
 			}
@@ -172,8 +172,11 @@ func (h *history) run(ctx context.Context, ofSale bool) {
 
 // register starts a registration under a key.
 func (h *history) register(ctx context.Context, caller int, g *rig.Gateway, key, channel string) {
-	call := h.now()
-	reply, err := h.rig.Call(ctx, g, http.MethodPost, "/v1/registrations", "", key, map[string]string{"clubId": h.rig.Club(), "channel": channel})
+	call, body := h.now(), map[string]string{"clubId": h.rig.Club()}
+	if channel != "" {
+		body["channel"] = channel // which is what it is without, in another body
+	}
+	reply, err := h.rig.Call(ctx, g, http.MethodPost, "/v1/registrations", "", key, body)
 	h.add(caller, call, asked{key: key, body: channel}, read(reply, err))
 }
 

@@ -1,0 +1,45 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/store"
+)
+
+// TestRates: so many at once, one limit and one subject apart from another, and nobody is named.
+func TestRates(t *testing.T) {
+	onEach(t, func(b *bench) {
+		rate := store.Rate{Requests: 3, Within: time.Hour}
+		take := func(name, who string) store.Taken {
+			b.Helper()
+			taken, err := b.TakeRequest(b.Context(), name, who, rate)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return taken
+		}
+		for want := 2; want >= 0; want-- {
+			if got := take("writes", "address 203.0.113.7"); !got.Allowed || got.Left != want || got.RetryAfter != 0 || got.ResetAfter <= 0 {
+				b.Errorf("%d should be left: %+v", want, got)
+			}
+		}
+		refused := take("writes", "address 203.0.113.7")
+		if refused.Allowed || refused.Left != 0 || refused.RetryAfter <= 19*time.Minute || refused.RetryAfter > 20*time.Minute || refused.ResetAfter <= 59*time.Minute {
+			b.Errorf("the fourth: %+v", refused)
+		}
+		if !take("starts", "address 203.0.113.7").Allowed || !take("writes", "address 203.0.113.8").Allowed {
+			b.Error("limits, or subjects, are counted together")
+		}
+		for _, key := range b.redis.Keys(b.Context(), "*").Val() {
+			if strings.Contains(key, "203") || b.redis.PTTL(b.Context(), key).Val() <= 0 {
+				b.Errorf("%s tells who it is, or stays for ever", key)
+			}
+		}
+		if _, err := b.open("redis://127.0.0.1:1", "one").TakeRequest(b.Context(), "writes", "anybody", rate); flows.CodeOf(err) != flows.StorageUnavailable {
+			b.Errorf("without Redis: %v", err)
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package handlers_test
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/handlers"
+)
+
+// newLimited gives a front end of a fresh mock gateway that counts requests.
+func newLimited(t *testing.T, environment ...string) *frontdesktest.Client {
+	t.Helper()
+	return frontdesktest.NewClient(t, frontdesktest.Start(t, append(environment, "FRONTDESK_RATE_LIMITS=on")...).URL)
+}
+
+// remaining finds a limit and what is left of it in a RateLimit header.
+var remaining = regexp.MustCompile(`^"([a-z]+)";r=(\d+);t=(\d+)$`)
+
+// left says what an answer tells to be left of a limit; -1 when it tells nothing.
+func left(response *frontdesktest.Response, limit string) int {
+	for _, text := range response.Header.Values("RateLimit") {
+		if told := remaining.FindStringSubmatch(text); told != nil && told[1] == limit {
+			n, _ := strconv.Atoi(told[2])
+			return n
+		}
+	}
+	return -1
+}
+
+// limited expects the refusal by a limit, with the time to wait.
+func limited(t *testing.T, response *frontdesktest.Response, limit string, most time.Duration) {
+	t.Helper()
+	problem := response.Problem(api.RateLimited)
+	wait, err := strconv.Atoi(response.Header.Get("Retry-After"))
+	if problem.Status != http.StatusTooManyRequests || problem.Retry != api.ProblemRetryAfter || err != nil || wait < 1 || time.Duration(wait)*time.Second > most+time.Second {
+		t.Errorf("%s, Retry-After %q", response.Body, response.Header.Get("Retry-After"))
+	}
+	if left(response, limit) != 0 {
+		t.Errorf("%s is not told to be used up: %v", limit, response.Header.Values("RateLimit"))
+	}
+}
+
+// TestRequestsPerAddress: reads are counted, and go on without Redis; what needs it does not.
+func TestRequestsPerAddress(t *testing.T) {
+	t.Parallel()
+	outside, redisURL := frontdesktest.NewOutside(t), frontdesktest.NewRedis(t)
+	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox",
+		"FRONTDESK_REDIS_URL="+redisURL, "FRONTDESK_RATE_LIMITS=on")
+	c := frontdesktest.NewClient(t, gateway.URL)
+	begun := time.Now()
+	first := c.Do("GET", "/v1/clubs", nil)
+	if left(first, "requests") != 119 || first.Header.Get("RateLimit-Policy") != `"requests";q=120;w=120` || first.Header.Get("Retry-After") != "" {
+		t.Errorf("the first answer tells %v of %v", first.Header.Values("RateLimit"), first.Header.Values("RateLimit-Policy"))
+	}
+	frontdesktest.StopRedis(t, redisURL)
+	c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key("")).Problem(api.StorageUnavailable)
+	served := 2
+	for {
+		response := c.Do("GET", "/v1/clubs", nil)
+		if response.Status == http.StatusTooManyRequests {
+			limited(t, response, "requests", time.Second)
+			break
+		}
+		response.Into(http.StatusOK, nil)
+		served++
+	}
+	if most := 121 + int(time.Since(begun).Seconds()); served < 120 || served > most {
+		t.Errorf("%d requests were served, at most %d in this time", served, most)
+	}
+	for _, path := range []string{"/healthz", "/openapi.yaml", "/"} {
+		c.Do("GET", path, nil).Into(http.StatusOK, nil)
+	}
+}
+
+// TestWritesPerHolder: the holder's writes and wishes to pay are counted, by
+// registration, and nobody else can use them up.
+func TestWritesPerHolder(t *testing.T) {
+	t.Parallel()
+	c := newLimited(t)
+	registration := c.Register()
+	path := "/v1/registrations/" + registration.Id
+	stranger := *c
+	stranger.Token = newOther(c)
+	for range 12 {
+		stranger.Do("POST", path+"/check", nil).Problem(api.NotFound)
+	}
+	for range 5 {
+		c.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	}
+	refused := c.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key(""))
+	limited(t, refused, "payments", 2*time.Minute)
+	if policies := refused.Header.Values("RateLimit-Policy"); len(policies) != 3 || policies[1] != `"writes";q=10;w=60` || policies[2] != `"payments";q=5;w=600` {
+		t.Errorf("the limits are told as %v", policies)
+	}
+	var last *frontdesktest.Response
+	for range 14 {
+		if last = c.Do("POST", path+"/check", nil); last.Status == http.StatusTooManyRequests {
+			break
+		}
+	}
+	limited(t, last, "writes", 6*time.Second)
+	c.Do("GET", path, nil).Into(http.StatusOK, nil)
+	stranger.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+}
+
+// TestStartsPerAddress: registrations are counted by address over all gateways, those of staff are not.
+func TestStartsPerAddress(t *testing.T) {
+	t.Parallel()
+	outside, redisURL := frontdesktest.NewOutside(t), frontdesktest.NewRedis(t)
+	var gateways []*frontdesktest.Client
+	for range 2 {
+		gateways = append(gateways, frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim",
+			"FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox", "FRONTDESK_REDIS_URL="+redisURL, "FRONTDESK_RATE_LIMITS=on").URL))
+	}
+	start := func(i int, headers ...[2]string) *frontdesktest.Response {
+		return gateways[i%2].Do("POST", "/v1/registrations", `{"clubId":"11"}`, append(headers, frontdesktest.Key(""))...)
+	}
+	for i := range 20 {
+		start(i).Into(http.StatusCreated, nil)
+	}
+	limited(t, start(0), "starts", 3*time.Minute)
+	limited(t, start(1), "starts", 3*time.Minute)
+	gateways[0].Do("POST", "/v1/resumptions", `{"resume":"of nobody"}`, frontdesktest.Key("")).Problem(api.RateLimited)
+	start(0, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
+	start(0, [2]string{"X-Frontdesk-Staff-Key", "no-staff-key-at-all"}).Problem(api.RateLimited)
+}
+
+// TestNothingIsCountedByDefault: front-end developers are not disturbed.
+func TestNothingIsCountedByDefault(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	for range 130 {
+		response := c.Do("GET", "/v1/clubs", nil)
+		response.Into(http.StatusOK, nil)
+		if response.Header.Get("RateLimit") != "" {
+			t.Fatal("something was counted")
+		}
+	}
+}
+
+// TestLimitsAreTheContracts: the edge does not start when the contract says something else about how often a route may be called.
+func TestLimitsAreTheContracts(t *testing.T) {
+	t.Parallel()
+	contract := string(frontdesktest.Contract(t))
+	const answer = `        "429": {$ref: "#/components/responses/Limited"}` + "\n"
+	for said, change := range map[string][2]string{
+		`POST /v1/registrations: the answer 429 in openapi.yaml does not tell of "starts";q=20;w=3600`: {`"starts";q=20;w=3600`, `"starts";q=21;w=3600`},
+		"GET /v1/clubs has 1 limits, but openapi.yaml has an answer 429 there: false":                  {answer, ""},
+		"GET /readyz has 0 limits, but openapi.yaml has an answer 429 there: true":                     {"        \"503\": *health\n", "        \"503\": *health\n" + answer},
+	} {
+		changed := strings.Replace(contract, change[0], change[1], 1)
+		if changed == contract {
+			t.Fatalf("the contract has no %q", change[0])
+		}
+		if _, err := handlers.New(handlers.Config{Contract: []byte(changed)}); err == nil || !strings.Contains(err.Error(), said) {
+			t.Errorf("instead of %q the edge says %v", said, err)
+		}
+	}
+}
+
+// TestSMSBudgetOfAClub: what the operator allows a club's visitors is what they get.
+func TestSMSBudgetOfAClub(t *testing.T) {
+	t.Parallel()
+	c := newLimited(t, "FRONTDESK_SMS_HOURLY=1", "FRONTDESK_SMS_DAILY=1")
+	code := func(mobile string) *frontdesktest.Response {
+		var registration api.Registration
+		c.Do("POST", "/v1/registrations", `{"clubId":"11","person":`+strings.Replace(person, "+33612345678", mobile, 1)+
+			`,"items":[{"offerId":"901","startDate":"`+time.Now().AddDate(0, 0, 2).Format(time.DateOnly)+`","debit":{"day":10}}]}`, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+		return c.Do("POST", "/v1/registrations/"+registration.Id+"/mandate", map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"},
+			frontdesktest.Key(""), bearer(*registration.Token))
+	}
+	code("+33611111111").Into(http.StatusCreated, nil)
+	refused := code("+33622222222")
+	problem := refused.Problem(api.SmsPaused)
+	if wait, err := strconv.Atoi(refused.Header.Get("Retry-After")); err != nil || wait < 60 || problem.Status != http.StatusServiceUnavailable || problem.Retry != api.ProblemRetryAfter {
+		t.Errorf("%s, Retry-After %q", refused.Body, refused.Header.Get("Retry-After"))
+	}
+}
