@@ -1,190 +1,287 @@
 package e2e_test
 
 import (
-	"os/exec"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/clubsim"
 )
 
-// signUp walks the site from the choice of a club to the cart.
-func signUp(b *frontdesktest.Browser, c *frontdesktest.Client, site string) {
-	club := c.Club()
-	b.Open(site)
-	b.Click(`[data-club="` + club + `"]`)
-	offer := `[data-offer="` + c.CardOffer(club).Id + `"] [data-choose]`
-	b.See(offer)
-	b.Shot("offers")
-	b.Click(offer)
-	b.Click(`dialog [data-continue], [data-continue]`)
-	enter(b)
-	b.See(`[data-pay]`)
-	b.Shot("cart")
+// device is what somebody looks at the signup site with.
+type device struct{ width, height int }
+
+var (
+	phone   = device{390, 844}
+	desktop = device{1280, 900}
+	devices = map[string]device{"phone": phone, "desktop": desktop}
+)
+
+// Cards that make a known thing happen, and offers with which one comes to know
+// the whole site.
+const (
+	goodCard     = "4242424242424242"
+	declinedCard = "4000000000000002"
+	askingCard   = "4000002500003155" // the bank asks first
+
+	cardOffer = "101"  // a year, paid by card
+	freeTrial = "3801" // costs nothing
+)
+
+// guest is a visitor of the signup site, in a world of their own. Their steps
+// are named as one would tell of them; each waits for what it leads to.
+type guest struct {
+	*frontdesktest.Browser
+	t       *testing.T
+	c       *frontdesktest.Client
+	gateway *frontdesktest.Process
+	home    string // the site's address
 }
 
-// freeTrial is the simulator's offer of a trial session.
-const freeTrial = "3801"
-
-// fillIn opens the step that asks who registers, and answers.
-func fillIn(b *frontdesktest.Browser, address string) {
-	b.Open(address)
-	enter(b)
+func newGuest(t *testing.T, with device) *guest {
+	t.Helper()
+	c, gateway := frontdesktest.NewWorld(t)
+	return guestAt(t, with, c, gateway)
 }
 
-// enter gives one's details.
-func enter(b *frontdesktest.Browser) {
+// guestAt gives a guest of a gateway's site, in the world of a front end.
+func guestAt(t *testing.T, with device, c *frontdesktest.Client, gateway *frontdesktest.Process) *guest {
+	t.Helper()
+	return &guest{
+		Browser: frontdesktest.NewBrowser(t, with.width, with.height).In(c), t: t, c: c, gateway: gateway,
+		home: strings.Replace(gateway.URL, "127.0.0.1", "localhost", 1),
+	}
+}
+
+// onAnother gives the same guest with another device.
+func (g *guest) onAnother(with device) *guest {
+	g.t.Helper()
+	other := *g
+	other.Browser = frontdesktest.NewBrowser(g.t, with.width, with.height).In(g.c)
+	return &other
+}
+
+// inAnotherTab gives the same guest with another tab of the same browser.
+func (g *guest) inAnotherTab() *guest {
+	g.t.Helper()
+	other := *g
+	other.Browser = g.Tab()
+	return &other
+}
+
+// goTo opens a place of the site, such as "/?club=11".
+func (g *guest) goTo(place string) {
+	g.t.Helper()
+	g.Open(g.home + place)
+}
+
+func (g *guest) chooseClub() {
+	g.t.Helper()
+	g.Click(`[data-club="11"]`)
+	g.See(`main[data-step="offer"] [data-offer]`)
+}
+
+// chooseOffer looks for an offer among those of its kind, and chooses it from today on.
+func (g *guest) chooseOffer(kind, offer string) {
+	g.t.Helper()
+	g.Click(`label:has([data-category="` + kind + `"])`)
+	g.Click(`[data-offer="` + offer + `"] [data-choose]`)
+	g.See(`dialog [data-continue], main:not([data-step="offer"])`)
+	if g.Count(`dialog`) > 0 {
+		g.Click(`dialog [data-continue]`)
+	}
+}
+
+// giveDetails says who registers.
+func (g *guest) giveDetails() {
+	g.t.Helper()
 	person := frontdesktest.Person()
 	for field, text := range map[string]string{
-		"givenName": person.GivenName, "familyName": person.FamilyName, "birthDate": person.BirthDate, "email": string(person.Email),
+		"givenName": person.GivenName, "familyName": person.FamilyName, "birthDate": person.BirthDate, "email": person.Email,
 		"mobile": person.Mobile, "street": person.Address.Street, "postalCode": person.Address.PostalCode, "city": person.Address.City,
 	} {
-		b.Fill(`[data-field="`+field+`"]`, text)
+		g.Fill(`[data-field="`+field+`"]`, text)
 	}
-	b.Shot("person")
-	b.Click(`form[data-form="person"] [data-continue]`)
+	g.Click(`form[data-form="person"] [data-continue]`)
+	g.See(`main[data-step="cart"] [data-due]`)
 }
 
-// payAt enters a card on the processor's hosted page.
-func payAt(b *frontdesktest.Browser, card string) {
-	b.See(`#card`)
-	b.Shot("processor")
-	b.Fill(`#card`, card)
-	b.Click(`[data-action="pay"]`)
+// fillCart goes the shortest way to a cart that can be paid by card.
+func (g *guest) fillCart() {
+	g.t.Helper()
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.giveDetails()
+	g.See(`[data-pay]`)
 }
 
-func TestSignupInBrowser(t *testing.T) {
-	t.Parallel()
-	for name, size := range map[string][2]int{"desktop": {1280, 900}, "phone": {390, 844}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-			site := strings.Replace(c.URL, "127.0.0.1", "localhost", 1)
-			b := frontdesktest.NewBrowser(t, size[0], size[1])
-			signUp(b, c, site)
-			b.DoubleClick(`[data-pay]`)
-			payAt(b, "4242424242424242")
-			b.See(`[data-member]`)
-			b.Shot("member")
-			if number := b.Attribute(`[data-member]`, "data-member"); number == "" || !strings.Contains(b.Text(), number) {
-				t.Errorf("the member's number %q is not shown in:\n%s", number, b.Text())
-			}
-			b.Reload()
-			b.See(`[data-member]`)
-			if b.Count(`[data-pay]`) != 0 {
-				t.Error("a member can still press pay")
-			}
-			r := recordsOf(c)
-			if len(r.Ledger.Items) != 1 {
-				t.Fatalf("the ledger holds %+v", r.Ledger.Items)
-			}
-			expectOnePayment(t, r, int64(r.Ledger.Items[0].Amount))
-		})
-	}
+// pay presses the one button, which leads to the processor's page.
+func (g *guest) pay() {
+	g.t.Helper()
+	g.Click(`[data-pay]`)
+	g.See(`#card`)
 }
 
-func TestDeclineAndChallengeInBrowser(t *testing.T) {
-	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	site := strings.Replace(c.URL, "127.0.0.1", "localhost", 1)
-	b := frontdesktest.NewBrowser(t, 1280, 900)
-	signUp(b, c, site)
-	b.Click(`[data-pay]`)
-	payAt(b, "4000000000000002")
-	b.See(`[data-step="declined"], [role="alert"]`)
-	payAt(b, "4000002500003155")
-	b.Click(`[data-action="approve"]`)
-	b.See(`[data-member]`)
-	if r := recordsOf(c); len(r.Ledger.Items) != 1 || !r.Audit.OK {
-		t.Errorf("the records are %+v", r)
-	}
+// enterCard enters a card on the processor's page.
+func (g *guest) enterCard(card string) {
+	g.t.Helper()
+	g.Fill(`#card`, card)
+	g.Click(`[data-action="pay"]`)
 }
 
-// TestInvitedInBrowser follows a link of the club: somebody whom the club knows is asked for no details.
-func TestInvitedInBrowser(t *testing.T) {
-	t.Parallel()
-	s := newSetting(t)
-	gateway, _ := s.gateway(t)
-	link, err := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "invite", "--contact", "1001", "--club", "11", "--by", "ada",
-		"--ops-addr", gateway.Ops()).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := frontdesktest.NewBrowser(t, 1280, 900)
-	b.Open(strings.TrimSpace(string(link)))
-	offer := `[data-offer="201"] [data-choose]`
-	b.See(offer)
-	b.Click(offer)
-	b.Click(`dialog [data-continue], [data-continue]`)
-	b.See(`[data-pay]`)
-	if b.Count(`[data-field="givenName"]`) != 0 {
-		t.Error("the club's own member is asked for a name")
-	}
-	b.Click(`[data-pay]`)
-	payAt(b, "4242424242424242")
-	b.See(`[data-member="11-001001"]`)
-	s.expectOnePayment(t, 14900)
-
-	b.Open(strings.TrimSpace(string(link)))
-	b.See(`[data-error="invitation_invalid"]`)
-	b.See(offer) // as a newcomer, then
+func (g *guest) payByCard() {
+	g.t.Helper()
+	g.pay()
+	g.enterCard(goodCard)
 }
 
-func TestLostAnswerInBrowser(t *testing.T) {
-	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	site := strings.Replace(c.URL, "127.0.0.1", "localhost", 1)
-	b := frontdesktest.NewBrowser(t, 1280, 900)
-	signUp(b, c, site)
-	c.Do("PUT", "/sim/demo/_control/faults", `[{"match":{"method":"POST","path":"/sales/*/payments"},"kind":"drop_after","times":1}]`)
-	b.Click(`[data-pay]`)
-	payAt(b, "4242424242424242")
-	b.See(`[data-state="attention"]`)
-	b.Shot("attention")
-	if b.Count(`[data-pay]`) != 0 || !strings.Contains(strings.ToLower(b.Text()), "not pay again") {
-		t.Errorf("in doubt the page says:\n%s", b.Text())
-	}
-	if r := recordsOf(c); len(r.Ledger.Items) != 1 {
-		t.Errorf("the ledger holds %+v", r.Ledger.Items)
-	}
+// setUpDirectDebit gives a bank account, and signs with the code from the SMS.
+func (g *guest) setUpDirectDebit() {
+	g.t.Helper()
+	g.Click(`a[data-mandate]`)
+	g.giveAccount(goodIBAN)
+	g.See(`[data-attempts="5"]`)
+	g.enterCode(g.code())
+	g.See(`[data-mandate="signed"]`)
 }
 
-// TestFreeTrialInBrowser: what costs nothing is confirmed by one button, and nobody is sent to pay.
-func TestFreeTrialInBrowser(t *testing.T) {
-	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	b := frontdesktest.NewBrowser(t, 1280, 900)
-	fillIn(b, strings.Replace(c.URL, "127.0.0.1", "localhost", 1)+"/?club="+c.Club()+"&offer="+freeTrial)
-	b.See(`[data-pay]`)
-	b.Shot("free")
-	if due := b.Attribute(`[data-due]`, "data-due"); due != "0" || b.Count(`[data-later]`) != 0 {
-		t.Errorf("due is %s, in:\n%s", due, b.Text())
+func (g *guest) giveAccount(iban string) {
+	g.t.Helper()
+	g.Fill(`[data-field="holder"]`, "Ada Martin")
+	g.Fill(`[data-field="iban"]`, iban)
+	g.Click(`form[data-form="mandate"] [data-continue]`)
+}
+
+func (g *guest) enterCode(code string) {
+	g.t.Helper()
+	g.Fill(`[data-field="code"]`, code)
+	g.Click(`form[data-form="signature"] [data-continue]`)
+}
+
+// code is the latest that was sent to anybody's phone.
+func (g *guest) code() string {
+	g.t.Helper()
+	sent := g.messages()
+	if len(sent) == 0 {
+		g.t.Fatal("no code was sent")
 	}
-	b.Click(`[data-pay]`)
-	b.See(`[data-member]`)
-	b.Shot("booked")
-	if how := b.Attribute(`[data-settled]`, "data-settled"); how != "free" {
-		t.Errorf("settled as %q, in:\n%s", how, b.Text())
+	return sent[len(sent)-1].Code
+}
+
+// becomesMember waits for the welcome, which has to outlive a reload, and gives the member's number.
+func (g *guest) becomesMember() string {
+	g.t.Helper()
+	g.See(`main[data-state="completed"] [data-member]`)
+	number := g.Attribute(`[data-member]`, "data-member")
+	if number == "" || !strings.Contains(g.Text(), number) {
+		g.t.Errorf("the member's number %q is not shown in:\n%s", number, g.Text())
 	}
-	if r := recordsOf(c); len(r.Ledger.Items) != 0 || !r.Audit.OK {
-		t.Errorf("the records are %+v", r)
+	g.Reload()
+	g.See(`[data-member="` + number + `"]`)
+	if g.Count(`[data-pay]`) != 0 {
+		g.t.Error("a member can still press pay")
+	}
+	return number
+}
+
+// due is what the cart says is due now, in cents.
+func (g *guest) due() int64 {
+	g.t.Helper()
+	return int64(atoi(g.Attribute(`[data-due]`, "data-due")))
+}
+
+// trace is what a journey leaves in the records outside.
+type trace struct {
+	recorded   int64 // cents that the club system holds, of one payment of the sale
+	taken      int64 // cents that the card processor took, in one payment
+	deferred   int   // sales whose payment the club system has put off
+	validated  int   // sales that cost nothing, and were validated
+	codes      int   // SMS
+	unfinished int   // payments at the card processor whose money was not taken
+}
+
+// leaves holds the records of the club system and of the card processor against
+// what the visitor did. Whatever the page said, nobody has paid twice.
+func (g *guest) leaves(registration string, want trace) {
+	g.t.Helper()
+	r := recordsOf(g.c)
+	if !r.Audit.OK || len(r.Ledger.Items) > 1 {
+		g.t.Errorf("the ledger holds %+v; the audit finds %+v", r.Ledger.Items, r.Audit)
+	}
+	got := trace{codes: len(g.messages()), deferred: g.calls("postponeDue"), validated: g.calls("transitionSale")}
+	for _, entry := range r.Ledger.Items {
+		got.recorded += int64(entry.Amount - entry.OnAccount)
+	}
+	for _, payment := range g.payments(registration) {
+		got.taken += payment.Captured - payment.Refunded
+		if payment.Captured == 0 {
+			got.unfinished++
+		}
+	}
+	if got != want {
+		g.t.Errorf("the records outside are %+v, want %+v", got, want)
 	}
 }
 
-// TestPayLaterInBrowser: the visitor chooses to pay at the club.
-func TestPayLaterInBrowser(t *testing.T) {
-	t.Parallel()
-	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	b := frontdesktest.NewBrowser(t, 1280, 900)
-	signUp(b, c, strings.Replace(c.URL, "127.0.0.1", "localhost", 1))
-	b.Click(`[data-later] summary`)
-	b.Shot("later")
-	b.Click(`[data-pay-later]`)
-	b.See(`[data-member]`)
-	if how := b.Attribute(`[data-settled]`, "data-settled"); how != "later" || !strings.Contains(b.Text(), "You pay at the club by") {
-		t.Errorf("settled as %q, in:\n%s", how, b.Text())
-	}
-	if r := recordsOf(c); len(r.Ledger.Items) != 0 || !r.Audit.OK {
-		t.Errorf("the records are %+v", r)
-	}
+// messages are the SMS that were sent in the visitor's world.
+func (g *guest) messages() []clubsim.SMS {
+	g.t.Helper()
+	var outbox clubsim.Items[clubsim.SMS]
+	g.c.Control("GET", "sms", nil).Into(http.StatusOK, &outbox)
+	return outbox.Items
 }
+
+// calls counts how often the club system has done something in the visitor's world.
+func (g *guest) calls(operation string) (n int) {
+	g.t.Helper()
+	for _, call := range g.c.Calls() {
+		if call.Operation == operation && call.Status < 300 {
+			n++
+		}
+	}
+	return n
+}
+
+// payments are what the card processor holds of a registration.
+func (g *guest) payments(registration string) (own []sandbox.Payment) {
+	g.t.Helper()
+	var list struct{ Items []sandbox.Payment }
+	g.c.Do("GET", "/sandbox/payments?limit=500", nil, [2]string{"Authorization", "Bearer sk_sandbox_demo"}).Into(http.StatusOK, &list)
+	for _, payment := range list.Items {
+		if payment.Metadata["fd_registration"] == registration {
+			own = append(own, payment)
+		}
+	}
+	return own
+}
+
+// fails makes the club system fail at the next calls of a kind, once unless said otherwise.
+func (g *guest) fails(fault clubsim.Fault) {
+	g.t.Helper()
+	if fault.Times == nil {
+		fault.Times = times(1)
+	}
+	g.c.Control("PUT", "faults", []clubsim.Fault{fault}).Into(http.StatusOK, nil)
+}
+
+func today() string { return time.Now().Format(time.DateOnly) }
+
+// registered makes a registration without the site, and gives it to the visitor's browser.
+func (g *guest) registered(offer string, person *api.Person) api.Registration {
+	g.t.Helper()
+	start := today()
+	var r api.Registration
+	g.c.Token = ""
+	g.c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: person, Items: &[]api.NewItem{{OfferId: offer, StartDate: &start}}},
+		frontdesktest.Key("")).Into(http.StatusCreated, &r)
+	g.c.Token = *r.Token
+	g.Cookie(g.home, "frontdesk-"+r.Id, g.c.Token)
+	return r
+}
+
+// money writes an amount of cents as it stands on an English page.
+func money(cents int64) string { return fmt.Sprintf("%d.%02d", cents/100, cents%100) }

@@ -2,107 +2,106 @@ package frontdesktest
 
 import (
 	"context"
-	"encoding/json"
-	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
-// Browser is a visitor with a real Chromium. When the test ends it must have
-// logged no error and have asked no host but this machine.
+// Browser is a visitor with a real Chromium. When the test ends its pages must
+// have thrown nothing, logged no error and no warning, kept to their content
+// security policy, and have asked no host but this machine; see Expect.
+//
+// Start reading at NewBrowser. What a visitor does is in browser_hand.go, what
+// they see in browser_page.go, what happens to them in browser_condition.go, and
+// what every page is held against in browser_audit.go.
 type Browser struct {
 	t    testing.TB
 	ctx  context.Context
 	shot string
 
-	mu       sync.Mutex
-	troubles []string
-	expected []string
+	width, height int64
+	touch         bool
+	world         string
+	language      string
+	watch         *watch
 }
 
-// chromiumNames are where the systems keep it.
-var chromiumNames = []string{"chromium", "chromium-browser", "google-chrome"}
+// phoneWidth is the widest window, in CSS pixels, that is taken for a phone's:
+// the widest phones have less, the narrowest tablets more.
+const phoneWidth = 500
 
-// Chromium gives the path of the browser, for tests that run it in their own way.
-func Chromium(t testing.TB) string {
-	t.Helper()
-	for _, name := range chromiumNames {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Fatal("these tests need chromium: apt-get install chromium, or the like")
-	return ""
-}
-
-// NewBrowser opens a browser with a fresh profile and a window of a size.
+// NewBrowser opens a browser with a fresh profile and a window of a size, in
+// which the visitor reads English. The window of a phone is touched.
 func NewBrowser(t testing.TB, width, height int) *Browser {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(Chromium(t)), chromedp.UserDataDir(t.TempDir()),
-		chromedp.WindowSize(width, height), chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", "en-GB"))
-	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, stop := chromedp.NewContext(allocator)
+	b := &Browser{
+		t: t, shot: filepath.Join(Root(), "artefacts", strings.ReplaceAll(t.Name(), "/", "-")), watch: &watch{},
+		width: int64(width), height: int64(height), touch: width <= phoneWidth, language: usualLanguage,
+	}
+	t.Cleanup(func() { b.watch.report(t) })
+	b.open(chromium(t), chromedp.WithNewBrowserContext())
+	return b
+}
+
+// In lets the visitor's pages work in the world of a front end, or in none.
+func (b *Browser) In(c *Client) *Browser {
+	b.t.Helper()
+	b.world = c.World
+	headers := network.Headers{}
+	if c.World != "" {
+		headers["X-Frontdesk-World"] = c.World
+	}
+	command(b, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: headers})
+	return b
+}
+
+// Cookie puts a cookie into the browser that only servers see, as the one of a session is.
+func (b *Browser) Cookie(url, name, value string) {
+	b.t.Helper()
+	httpOnly := true
+	command(b, network.SetCookie, network.SetCookieParams{Name: name, Value: value, URL: url, HTTPOnly: &httpOnly})
+}
+
+// Tab opens another tab of the same browser, with the same session.
+func (b *Browser) Tab() *Browser {
+	b.t.Helper()
+	other := *b
+	other.shot += "-tab"
+	other.open(b.ctx)
+	return &other
+}
+
+// open opens a window of the process, or a tab of a window.
+func (b *Browser) open(parent context.Context, options ...chromedp.ContextOption) {
+	b.t.Helper()
+	ctx, stop := chromedp.NewContext(parent, options...)
 	ctx, cancel := context.WithTimeout(ctx, 4*patience)
-	b := &Browser{t: t, ctx: ctx, shot: filepath.Join(Root(), "artefacts", strings.ReplaceAll(t.Name(), "/", "-"))}
-	t.Cleanup(func() {
-		if t.Failed() {
+	b.ctx = ctx
+	b.t.Cleanup(func() {
+		if b.t.Failed() {
 			b.Shot("failed")
 		}
 		cancel()
 		stop()
-		stopAllocator()
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		for _, trouble := range b.troubles {
-			if !slices.ContainsFunc(b.expected, func(part string) bool { return strings.Contains(trouble, part) }) {
-				t.Error(trouble)
-			}
-		}
 	})
-	b.do(chromedp.EmulateViewport(int64(width), int64(height)))
-	if err := chromedp.Listen(ctx, b.watch); err != nil {
-		t.Fatal(err)
+	b.do()
+	if err := chromedp.Listen(ctx, b.watch.see); err != nil {
+		b.t.Fatal(err)
 	}
-	return b
-}
-
-// watch notes what a page must not do.
-func (b *Browser) watch(event any) {
-	switch e := event.(type) {
-	case *runtime.EventExceptionThrown:
-		b.note("uncaught in the page: " + e.ExceptionDetails.Text)
-	case *runtime.EventConsoleAPICalled:
-		if e.Type == runtime.ConsoleAPICalledTypeError {
-			b.note("the page logged an error")
-		}
-	case *network.EventRequestWillBeSent:
-		if u, err := url.Parse(e.Request.URL); err == nil && u.Host != "" && u.Hostname() != "localhost" && u.Hostname() != "127.0.0.1" {
-			b.note("the page asked " + u.Host)
-		}
-	}
-}
-
-// Expect says that a trouble with this part is meant.
-func (b *Browser) Expect(part string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.expected = append(b.expected, part)
-}
-
-func (b *Browser) note(trouble string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.troubles = append(b.troubles, trouble)
+	// A page in the background has no focus, and all but one of several are there.
+	command(b, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	command(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: shiftObserver})
+	b.Resize(b.width, b.height)
+	b.Speak(b.language)
+	b.In(&Client{World: b.world})
 }
 
 func (b *Browser) do(steps ...chromedp.Action[chromedp.Void]) {
@@ -112,85 +111,30 @@ func (b *Browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// Open goes to an address.
-func (b *Browser) Open(address string) {
+// command sends a command of the DevTools protocol to the page.
+func command[Params, Answer any](b *Browser, what cdp.Command[Params, Answer], params Params) Answer {
 	b.t.Helper()
-	b.do(chromedp.Navigate(address))
-}
-
-// See waits until the first element of a CSS selector is visible.
-func (b *Browser) See(selector string) {
-	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience) // the page that is there instead is to be kept
-	defer cancel()
-	if err := chromedp.Do(ctx, chromedp.WaitVisible(chromedp.CSS(selector))); err != nil {
-		b.t.Fatalf("%s is not to be seen: %v; the page says:\n%s", selector, err, b.Text())
-	}
-}
-
-// Click waits for an element that stands still, and clicks it. The click is the
-// element's own, since one at coordinates misses what a page that is slow to
-// scroll has not brought there yet.
-func (b *Browser) Click(selector string) {
-	b.t.Helper()
-	b.See(selector)
-	b.settle(selector)
-	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](`(() => { const e = document.querySelector(`+quote(selector)+`); e.focus(); e.click(); return true })()`)); err != nil {
-		b.t.Fatalf("%s cannot be clicked: %v", selector, err)
-	}
-}
-
-// settle waits until an element has stayed where it is for a moment: what loads
-// late may move it away under the pointer.
-func (b *Browser) settle(selector string) {
-	b.t.Helper()
-	last := ""
-	Eventually(b.t, selector+" stands still", func() bool {
-		before := last
-		var err error
-		last, err = chromedp.Run(b.ctx, chromedp.Evaluate[string](`JSON.stringify(document.querySelector(`+quote(selector)+`)?.getBoundingClientRect() ?? null)`))
-		return err == nil && last != "null" && last == before
-	})
-}
-
-// DoubleClick clicks twice, as impatient people do.
-func (b *Browser) DoubleClick(selector string) {
-	b.t.Helper()
-	b.See(selector)
-	b.settle(selector)
-	b.do(chromedp.DoubleClick(chromedp.CSS(selector)))
-}
-
-// Fill types into a field of a form, or sets what cannot be typed.
-func (b *Browser) Fill(selector, value string) {
-	b.t.Helper()
-	b.See(selector)
-	_, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](
-		`(() => { const f = document.querySelector(`+quote(selector)+`); f.focus(); f.value = `+quote(value)+`;
-		f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true})); return true })()`))
+	answer, err := chromedp.Call(b.ctx, what, params)
 	if err != nil {
-		b.t.Fatalf("%s: %v", selector, err)
+		b.t.Fatalf("%s: %v", what.Method, err)
 	}
+	return answer
 }
 
-// Attribute reads an attribute of the first element of a selector.
-func (b *Browser) Attribute(selector, name string) string {
+// eval evaluates an expression in the page, and waits for the promise if it is one.
+func eval[T any](b *Browser, expression string) T {
 	b.t.Helper()
-	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.querySelector(`+quote(selector)+`)?.getAttribute(`+quote(name)+`) ?? ""`))
+	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
-		b.t.Fatal(err)
+		b.t.Fatalf("%.200s: %v", expression, err)
 	}
 	return value
 }
 
-// Count tells how many elements a selector finds.
-func (b *Browser) Count(selector string) int {
+// Open goes to an address.
+func (b *Browser) Open(address string) {
 	b.t.Helper()
-	n, err := chromedp.Run(b.ctx, chromedp.Evaluate[int](`document.querySelectorAll(`+quote(selector)+`).length`))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return n
+	b.do(chromedp.Navigate(address))
 }
 
 // Reload loads the page again.
@@ -199,14 +143,30 @@ func (b *Browser) Reload() {
 	b.do(chromedp.Reload())
 }
 
-// Text reads the text of the whole page.
-func (b *Browser) Text() string {
+// Back presses the back button, and does not wait for what it leads to.
+func (b *Browser) Back() {
 	b.t.Helper()
-	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.body.innerText`))
-	if err != nil {
-		b.t.Fatal(err)
+	history := command(b, page.GetNavigationHistory, cdp.Empty{})
+	if history.CurrentIndex == 0 {
+		b.t.Fatal("there is nothing to go back to")
 	}
-	return text
+	command(b, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: history.Entries[history.CurrentIndex-1].ID})
+}
+
+// See waits until the first element of a CSS selector is visible.
+func (b *Browser) See(selector string) {
+	b.t.Helper()
+	visible := `(() => {
+		const element = document.querySelector(` + quote(selector) + `);
+		return !!element && element.getClientRects().length > 0 && element.checkVisibility({visibilityProperty: true});
+	})()`
+	seen := inTime(func() bool {
+		is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](visible)) // fails while one page follows another
+		return err == nil && is
+	})
+	if !seen {
+		b.t.Fatalf("%s is not to be seen; the page says:\n%s", selector, b.Text())
+	}
 }
 
 // Shot keeps a picture of the page under artefacts/, for people to look at.
@@ -220,13 +180,4 @@ func (b *Browser) Shot(name string) {
 	if err != nil {
 		b.t.Logf("no picture of %s: %v", name, err)
 	}
-}
-
-// quote makes a JavaScript string, of which JSON's are a subset.
-func quote(s string) string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // a string always is JSON
-	}
-	return string(text)
 }

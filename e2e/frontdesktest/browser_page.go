@@ -1,50 +1,71 @@
 package frontdesktest
 
-import (
-	"encoding/json"
-	"strings"
+import "encoding/json"
 
-	"github.com/chromedp/chromedp"
-)
-
-// Registration reads the id of the registration from the address.
-func (b *Browser) Registration() string {
+// Attribute reads an attribute of the first element of a selector.
+func (b *Browser) Attribute(selector, name string) string {
 	b.t.Helper()
-	id, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`new URLSearchParams(location.search).get("registration") ?? ""`))
-	if err != nil || id == "" {
-		b.t.Fatalf("the address names no registration (%v)", err)
-	}
-	return id
+	return eval[string](b, `document.querySelector(`+quote(selector)+`)?.getAttribute(`+quote(name)+`) ?? ""`)
 }
 
-// Address is where the browser is.
-func (b *Browser) Address() string {
+// Count tells how many elements a selector finds.
+func (b *Browser) Count(selector string) int {
 	b.t.Helper()
-	address, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`location.href`))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return address
+	return eval[int](b, `document.querySelectorAll(`+quote(selector)+`).length`)
+}
+
+// Text reads the text of the whole page.
+func (b *Browser) Text() string {
+	b.t.Helper()
+	return eval[string](b, `document.body.innerText`)
 }
 
 // Value reads what stands in a field.
 func (b *Browser) Value(selector string) string {
 	b.t.Helper()
-	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.querySelector(`+quote(selector)+`)?.value ?? ""`))
-	if err != nil {
-		b.t.Fatal(err)
+	return eval[string](b, `document.querySelector(`+quote(selector)+`)?.value ?? ""`)
+}
+
+// Address is where the browser is.
+func (b *Browser) Address() string {
+	b.t.Helper()
+	return eval[string](b, `location.href`)
+}
+
+// Registration reads the id of the registration from the address.
+func (b *Browser) Registration() string {
+	b.t.Helper()
+	id := eval[string](b, `new URLSearchParams(location.search).get("registration") ?? ""`)
+	if id == "" {
+		b.t.Fatalf("%s names no registration", b.Address())
 	}
-	return value
+	return id
 }
 
 // Overflow tells by how many pixels the page is wider than the window.
 func (b *Browser) Overflow() int {
 	b.t.Helper()
-	over, err := chromedp.Run(b.ctx, chromedp.Evaluate[int](`document.documentElement.scrollWidth - document.documentElement.clientWidth`))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return over
+	return eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`)
+}
+
+// shiftObserver notes, in every page, which of its parts jumped by how much without
+// the visitor's doing: what https://web.dev/articles/cls adds up, over the page's whole life.
+const shiftObserver = `(() => {
+	const jumps = window.frontdesktestJumps = [];
+	const part = (node) => node?.outerHTML?.slice(0, 80) ?? "a part that is gone";
+	new PerformanceObserver((list) => {
+		for (const {hadRecentInput, value, sources} of list.getEntries()) {
+			if (!hadRecentInput) jumps.push({value, parts: sources.map(({node, previousRect, currentRect}) => part(node) + " by " + (currentRect.y - previousRect.y))});
+		}
+	}).observe({type: "layout-shift", buffered: true});
+})()`
+
+// Shift tells by how much the parts of the page have jumped since it was loaded, in
+// thousandths of its size, and which.
+func (b *Browser) Shift() (thousandths int, parts string) {
+	b.t.Helper()
+	thousandths = eval[int](b, `Math.round(1000 * frontdesktestJumps.reduce((sum, {value}) => sum + value, 0))`)
+	return thousandths, eval[string](b, `frontdesktestJumps.flatMap(({parts}) => parts).join("\n")`)
 }
 
 // Fetch sends a request as the page, with its session, and gives the status of the answer.
@@ -54,20 +75,22 @@ func (b *Browser) Fetch(method, path string, body any, headers ...[2]string) int
 	for _, header := range headers {
 		all[header[0]] = header[1]
 	}
-	status, err := chromedp.Run(b.ctx, chromedp.Evaluate[int](
-		`fetch(`+quote(path)+`, {method: `+quote(method)+`, headers: `+b.encoded(all)+`, body: `+quote(b.encoded(body))+`}).then((answer) => answer.status)`,
-		chromedp.EvalAwaitPromise))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return status
+	return eval[int](b, `fetch(`+quote(path)+`, {method: `+quote(method)+`, headers: `+encoded(all)+`, body: `+quote(encoded(body))+`}).then((answer) => answer.status)`)
 }
 
-func (b *Browser) encoded(value any) string {
-	b.t.Helper()
-	var text strings.Builder
-	if err := json.NewEncoder(&text).Encode(value); err != nil {
-		b.t.Fatal(err)
+// quote makes a JavaScript string, of which JSON's are a subset.
+func quote(s string) string { return encoded(s) }
+
+func encoded(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // a mistake of the test itself
 	}
-	return text.String()
+	return string(text)
+}
+
+// Eval evaluates an expression of the page's own scripts that gives a string, or a promise of one.
+func (b *Browser) Eval(expression string) string {
+	b.t.Helper()
+	return eval[string](b, expression)
 }

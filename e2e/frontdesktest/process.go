@@ -55,9 +55,10 @@ var binary = sync.OnceValues(func() (string, error) {
 })
 
 // Main runs the tests of a package that uses the kit, and removes what the kit
-// has built: func TestMain(m *testing.M) { frontdesktest.Main(m) }
+// has built and shares: func TestMain(m *testing.M) { frontdesktest.Main(m) }
 func Main(m *testing.M) {
 	code := m.Run()
+	owner.end()
 	if built != "" {
 		os.RemoveAll(built)
 	}
@@ -233,16 +234,24 @@ func FreePort(t testing.TB) int {
 // Eventually waits for a condition, and fails the test when it does not come.
 func Eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
+	if !inTime(condition) {
+		t.Fatalf("did not happen within %s: %s", patience, what)
+	}
+}
+
+// inTime waits for a condition, and tells whether it came.
+func inTime(condition func() bool) bool {
 	deadline := time.After(patience)
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for !condition() {
 		select {
 		case <-deadline:
-			t.Fatalf("did not happen within %s: %s", patience, what)
+			return false
 		case <-ticker.C:
 		}
 	}
+	return true
 }
 
 // syncBuffer collects what a process says while a test reads it.

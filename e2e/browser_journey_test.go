@@ -1,0 +1,161 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// journeys are the ways through the signup site, each told from its first page to
+// its end, with what it leaves outside.
+var journeys = map[string]func(*guest){
+	"a new member pays by card": func(g *guest) {
+		g.goTo("/")
+		g.chooseClub()
+		g.chooseOffer("subscription", cardOffer)
+		g.giveDetails()
+		due, registration := g.due(), g.Registration()
+		g.payByCard()
+		g.becomesMember()
+		g.leaves(registration, trace{recorded: due, taken: due})
+	},
+	"direct debit with a mandate and a code": func(g *guest) {
+		g.goTo("/?club=11")
+		g.chooseOffer("subscription", directDebit)
+		g.giveDetails()
+		if g.Count(`[data-pay]`) != 0 {
+			g.t.Error("one can pay before the mandate is signed")
+		}
+		g.setUpDirectDebit()
+		due, registration := g.due(), g.Registration()
+		g.payByCard()
+		g.becomesMember()
+		g.leaves(registration, trace{recorded: due, taken: due, codes: 1})
+	},
+	"a free trial": func(g *guest) {
+		g.goTo("/?club=11")
+		g.chooseOffer("test_session", freeTrial)
+		g.giveDetails()
+		if due := g.due(); due != 0 || g.Count(`[data-later]`) != 0 {
+			g.t.Errorf("%d cents are due, in:\n%s", due, g.Text())
+		}
+		registration := g.Registration()
+		g.Click(`[data-pay]`)
+		g.becomesMember()
+		g.settled("free")
+		g.leaves(registration, trace{validated: 1})
+	},
+	"somebody pays later at the club": func(g *guest) {
+		g.fillCart()
+		registration := g.Registration()
+		g.Click(`[data-later] summary`)
+		g.Click(`[data-pay-later]`)
+		g.becomesMember()
+		g.settled("later")
+		g.leaves(registration, trace{deferred: 1})
+	},
+	"a prospect brings their account along": func(g *guest) {
+		g.fillCart()
+		due, registration := g.due(), g.Registration()
+		g.Click(`[data-prospect]`)
+		g.Fill(`[data-field="accessToken"]`, g.c.Persona("prospect").AccessToken)
+		g.Click(`form[data-form="prospect"] [data-continue]`)
+		g.See(`main[data-step="cart"] [data-pay]`)
+		g.payByCard()
+		if number := g.becomesMember(); number != "13-001003" {
+			g.t.Errorf("the member is %s, not whom the chain knew", number)
+		}
+		g.leaves(registration, trace{recorded: due, taken: due})
+	},
+	"somebody goes on with another device": func(g *guest) {
+		g.fillCart()
+		due, registration := g.due(), g.Registration()
+		g.Click(`[data-elsewhere]`)
+		g.See(`[data-resume-link]`)
+		other := g.onAnother(phone)
+		other.Open(g.Value(`[data-resume-link]`))
+		other.See(`[data-pay]`)
+		if other.Registration() != registration || strings.Contains(other.Address(), "resume") {
+			g.t.Errorf("the other device is at %s", other.Address())
+		}
+		other.payByCard()
+		other.becomesMember()
+		g.Reload()
+		g.becomesMember()
+		g.leaves(registration, trace{recorded: due, taken: due})
+	},
+	"a member is invited by the club": func(g *guest) {
+		link := g.invited("1001")
+		g.Open(link)
+		g.See(`main[data-step="offer"] [data-offer]`)
+		g.chooseOffer("subscription", "201")
+		g.See(`[data-pay]`)
+		if g.Count(`[data-field="givenName"]`) != 0 {
+			g.t.Error("the club's own member is asked for a name")
+		}
+		due, registration := g.due(), g.Registration()
+		g.payByCard()
+		if number := g.becomesMember(); number != "11-001001" {
+			g.t.Errorf("the member is %s, not who was invited", number)
+		}
+		g.leaves(registration, trace{recorded: due, taken: due})
+
+		g.Expect("status of 422")
+		g.Open(link)
+		g.See(`[data-error="invitation_invalid"]`)
+		g.See(`[data-offer="` + cardOffer + `"] [data-choose]`) // as a newcomer, then
+	},
+}
+
+// TestJourneys walks every way through the site, with a phone and at a desk.
+func TestJourneys(t *testing.T) {
+	t.Parallel()
+	for name, walk := range journeys {
+		for kind, device := range devices {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				t.Parallel()
+				walk(newGuest(t, device))
+			})
+		}
+	}
+}
+
+// TestInFrench walks a whole journey as somebody who reads French.
+func TestInFrench(t *testing.T) {
+	t.Parallel()
+	for kind, device := range devices {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			g := newGuest(t, device)
+			g.Speak("fr-FR")
+			g.goTo("/")
+			g.chooseClub()
+			g.chooseOffer("subscription", cardOffer)
+			g.giveDetails()
+			due, registration := g.due(), g.Registration()
+			if amount := strings.Replace(money(due), ".", ",", 1) + "\u00a0€"; !strings.Contains(g.Text(), amount) {
+				t.Errorf("%s is not there, but:\n%s", amount, g.Text())
+			}
+			g.Shot("cart")
+			g.payByCard()
+			g.becomesMember()
+			g.leaves(registration, trace{recorded: due, taken: due})
+		})
+	}
+}
+
+// settled holds the page to say how the registration was settled.
+func (g *guest) settled(method string) {
+	g.t.Helper()
+	if how := g.Attribute(`[data-settled]`, "data-settled"); how != method {
+		g.t.Errorf("settled as %q, in:\n%s", how, g.Text())
+	}
+}
+
+// invited gives the link that the club's staff make for a contact.
+func (g *guest) invited(contact string) string {
+	g.t.Helper()
+	var made struct{ URL string }
+	g.c.Do("POST", "http://"+g.gateway.Ops()+"/ops/invitations", map[string]string{"contactId": contact, "clubId": "11", "by": "ada"}).Into(http.StatusOK, &made)
+	return made.URL
+}

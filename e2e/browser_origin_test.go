@@ -1,0 +1,113 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// foreigner is a visitor of a front end that stands on another origin.
+type foreigner struct {
+	*guest
+	site string // the front end's address
+}
+
+// newForeigner serves a front end below a name of this machine, on a port of its own.
+func newForeigner(t *testing.T, host string) *foreigner {
+	t.Helper()
+	server := httptest.NewServer(http.FileServer(http.Dir("testdata/front_end")))
+	t.Cleanup(server.Close)
+	c, gateway := frontdesktest.NewWorld(t)
+	f := &foreigner{guestAt(t, desktop, c, gateway), strings.Replace(server.URL, "127.0.0.1", host, 1) + "/"}
+	f.In(&frontdesktest.Client{}) // the front end names its world by itself
+	f.Open(f.site)
+	return f
+}
+
+// ask sends a request as the front end does. A token that is nil makes the session a cookie.
+func (f *foreigner) ask(token *string, method, path string, body any) (answer struct {
+	api.Registration
+	Status int
+	Valid  bool
+	Card   api.CardPayment
+}) {
+	f.t.Helper()
+	arguments, err := json.Marshal([]any{f.home, f.c.World, token, method, path, body})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	text := f.Eval(`((gateway, world, token, ...request) => frontEnd(gateway, world, token ?? undefined)(...request).then(JSON.stringify))(...` + string(arguments) + `)`)
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		f.t.Fatalf("%v in %s", err, text)
+	}
+	return answer
+}
+
+// TestAnotherOrigin signs somebody up on a front end of another origin, with a
+// cookie and with a bearer token, and brings the buyer back there.
+func TestAnotherOrigin(t *testing.T) {
+	t.Parallel()
+	for name, token := range map[string]*string{"cookie": nil, "bearer": new(string)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newForeigner(t, "localhost")
+			start := today()
+			begun := f.ask(token, "POST", "/v1/registrations", api.StartRegistration{
+				ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: cardOffer, StartDate: &start}},
+			})
+			if begun.Status != http.StatusCreated || (begun.Token == nil) != (token == nil) {
+				t.Fatalf("the start is answered by %+v", begun)
+			}
+			if token != nil {
+				token = begun.Token
+			}
+			path := "/v1/registrations/" + begun.Id
+			if check := f.ask(token, "POST", path+"/check", nil); check.Status != http.StatusOK || !check.Valid {
+				t.Errorf("the check is answered by %+v", check)
+			}
+			payment := f.ask(token, "POST", path+"/payment", map[string]string{"method": "card", "returnUrl": f.site})
+			if payment.Status != http.StatusCreated || payment.Card.RedirectUrl == nil {
+				t.Fatalf("the payment is answered by %+v", payment)
+			}
+			f.Open(*payment.Card.RedirectUrl)
+			f.enterCard(goodCard)
+			f.See(`[data-front-end]`)
+			frontdesktest.Eventually(t, "the buyer is a member", func() bool { return f.ask(token, "GET", path, nil).State == api.Completed })
+			f.leaves(begun.Id, trace{recorded: begun.Cart.DueNow.Amount, taken: begun.Cart.DueNow.Amount})
+
+			nobody := ""
+			f.Expect("status of 404")
+			if other := f.ask(&nobody, "GET", path, nil); other.Status != http.StatusNotFound {
+				t.Errorf("without a session the registration is answered by %+v", other)
+			}
+		})
+	}
+}
+
+// TestForbiddenOrigin: a page of an origin that is not allowed does nothing here,
+// whether it asks before or not.
+func TestForbiddenOrigin(t *testing.T) {
+	t.Parallel()
+	f := newForeigner(t, "elsewhere.localhost")
+	f.Expect("asked elsewhere.localhost")
+	f.Expect("blocked by CORS policy")
+	f.Expect("ERR_FAILED")
+	f.Expect("status of 400") // what is not asked before, but has no key either
+	for _, request := range []string{
+		`frontEnd("` + f.home + `", "` + f.c.World + `")("GET", "/v1/clubs")`,
+		`frontEnd("` + f.home + `", "` + f.c.World + `")("POST", "/v1/registrations", {clubId: "11"})`,
+	} {
+		if answer := f.Eval(request + `.then(JSON.stringify, (refused) => refused.name)`); answer != "TypeError" {
+			t.Errorf("%s is answered by %s", request, answer)
+		}
+	}
+	f.Eval(`fetch("` + f.home + `/v1/registrations", {method: "POST", mode: "no-cors", credentials: "include", body: '{"clubId": "11"}'}).then(() => "", () => "")`)
+	if n := len(f.c.Calls()); n != 0 {
+		t.Errorf("the page made the gateway ask the club system %d times", n)
+	}
+}

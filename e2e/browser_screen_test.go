@@ -1,0 +1,179 @@
+package e2e_test
+
+import (
+	"net/http"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// screen is something that a visitor can come to see.
+type screen struct {
+	name string
+	show func(*guest) // goes there
+	sign string       // what shows that one is there
+}
+
+// at is the usual way to a screen: its address.
+func at(place string) func(*guest) { return func(g *guest) { g.goTo(place) } }
+
+// click does one thing more on the screen before.
+func click(selector string) func(*guest) { return func(g *guest) { g.Click(selector) } }
+
+// rooms are all screens of the site, in the order in which one comes through them
+// in one visit. Each room is a visit of its own.
+var rooms = map[string][]screen{
+	"before there is a registration": {
+		{"clubs", at("/"), `[data-club]`},
+		{"offers", at("/?club=11"), `[data-offer]`},
+		{"start", click(`[data-offer="` + cardOffer + `"] [data-choose]`), `dialog [data-continue]`},
+		{"start-wrong", func(g *guest) {
+			g.Fill(`dialog [data-field="startDate"]`, "2020-01-01")
+			g.Click(`dialog [data-continue]`)
+		}, `dialog [aria-invalid="true"]`},
+		{"plan", func(g *guest) {
+			g.goTo("/?club=11")
+			g.Click(`[data-offer="` + directDebit + `"] [data-show-plan]`)
+		}, `dialog [data-movement]`},
+		{"plan-estimated", func(g *guest) {
+			g.goTo("/?club=11")
+			g.Click(`[data-offer="1701"] [data-show-plan]`)
+		}, `dialog [data-estimated]`},
+		{"person", at("/?club=11&offer=" + directDebit + "&startDate=2031-03-01"), `[data-side] [data-movement]`},
+		{"person-wrong", click(`form[data-form="person"] [data-continue]`), `[data-field="email"][aria-invalid="true"]`},
+		{"offer-gone", at("/?club=11&offer=999999"), `[data-heading] + a`},
+		{"missing", func(g *guest) {
+			g.Expect("status of 404")
+			g.goTo("/?registration=7a0f2c1e-0000-4000-8000-000000000000")
+		}, `main[data-state="missing"]`},
+		{"problem", at("/?club=99"), `[data-error="not_found"]`},
+	},
+	"while a club's answer is awaited": {
+		{"waiting", func(g *guest) {
+			g.HoldRequests("*/v1/*")
+			g.goTo("/?club=11")
+		}, `main .bone-offer`},
+	},
+	"an open cart": {
+		{"cart", func(g *guest) { g.goTo("/?registration=" + g.registered(cardOffer, frontdesktest.Person()).Id) }, `[data-pay]`},
+		{"cart-later", click(`[data-later] summary`), `[data-pay-later]`},
+		{"cart-link", click(`[data-elsewhere]`), `[data-resume-link]`},
+		{"correct", click(`[data-correct]`), `form[data-form="person"]`},
+		{"add", func(g *guest) { g.goTo("/?registration=" + g.Registration() + "&step=offer") }, `[data-offer]`},
+		{"prospect", func(g *guest) { g.goTo("/?registration=" + g.Registration() + "&step=prospect") }, `[data-field="accessToken"]`},
+		{"give-up", func(g *guest) {
+			g.goTo("/?registration=" + g.Registration())
+			g.Click(`[data-abandon]`)
+		}, `dialog [data-confirm]`},
+		{"given-up", click(`dialog [data-confirm]`), `main[data-state="abandoned"]`},
+		{"cart-changed", func(g *guest) { g.goTo("/?registration=" + g.registered("301", frontdesktest.Person()).Id) }, `[data-change="added"]`},
+		{"cart-invalid", func(g *guest) {
+			young := frontdesktest.Person()
+			young.BirthDate = "2015-05-17"
+			g.goTo("/?registration=" + g.registered("401", young).Id)
+		}, `[data-problem="age_restricted"]`},
+		{"cart-free", func(g *guest) { g.goTo("/?registration=" + g.registered(freeTrial, frontdesktest.Person()).Id) }, `[data-due="0"]`},
+		{"welcome-free", click(`[data-pay]`), `[data-settled="free"]`},
+	},
+	"a mandate": {
+		{"cart-to-sign", func(g *guest) {
+			g.goTo("/?registration=" + g.registered(directDebit, frontdesktest.Person()).Id)
+			g.See(`[data-plan]`)
+		}, `a[data-mandate]`},
+		{"account", click(`a[data-mandate]`), `form[data-form="mandate"]`},
+		{"account-wrong", click(`form[data-form="mandate"] [data-continue]`), `[data-field="iban"][aria-invalid="true"]`},
+		{"code", func(g *guest) { g.giveAccount(goodIBAN) }, `[data-attempts="5"]`},
+		{"code-wrong", func(g *guest) {
+			g.Expect("status of 422")
+			g.enterCode(wrong(g.code()))
+		}, `[data-attempts="4"]`},
+		{"cart-signed", func(g *guest) { g.enterCode(g.code()) }, `[data-mandate="signed"]`},
+	},
+	"a payment that ends well": {
+		{"processor", func(g *guest) {
+			g.goTo("/?registration=" + g.registered(cardOffer, frontdesktest.Person()).Id)
+			g.pay()
+		}, `#card`},
+		{"requires-action", click(`[data-action="cancel"]`), `[data-payment="requires_action"] a[data-continue]`},
+		{"processor-declined", func(g *guest) {
+			g.Click(`a[data-continue]`)
+			g.See(`#card`)
+			g.enterCard(declinedCard)
+		}, `[role="alert"]`},
+		{"declined", click(`[data-action="cancel"]`), `[data-payment="declined"] [data-pay]`},
+		{"processor-asks", func(g *guest) {
+			g.pay()
+			g.enterCard(askingCard)
+		}, `[data-action="approve"]`},
+		{"processing", func(g *guest) {
+			g.fails(clubsim.Fault{Match: recording, Kind: "delay", DelayMs: 20_000})
+			g.Click(`[data-action="approve"]`)
+		}, `[data-payment="processing"]`},
+	},
+	"payments that end otherwise": {
+		{"welcome", paid(clubsim.Fault{Match: recording, Kind: "delay", DelayMs: 1}), `main[data-state="completed"] [data-member]`},
+		{"in-doubt", paid(clubsim.Fault{Match: recording, Kind: "drop_after"}), `main[data-state="attention"]`},
+		{"cancelled", paid(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503, Times: times(9)}), `[data-payment="cancelled"] ~ * [data-pay]`},
+		{"in-doubt-later", func(g *guest) {
+			g.goTo("/?registration=" + g.registered(cardOffer, frontdesktest.Person()).Id)
+			g.Click(`[data-later] summary`)
+			g.fails(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/postpone_due"}, Kind: "drop_after"})
+			g.Click(`[data-pay-later]`)
+		}, `main[data-state="attention"]`},
+		{"refunded", paid(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422}), `[data-payment="refunded"]`},
+	},
+}
+
+// paid is a registration whose payment the buyer has made while the club system fails in a way.
+func paid(fault clubsim.Fault) func(*guest) {
+	return func(g *guest) {
+		r := g.registered(cardOffer, frontdesktest.Person())
+		payment := g.c.Pay(r.Id)
+		g.fails(fault)
+		g.c.Confirm(payment, goodCard)
+		frontdesktest.Eventually(g.t, "the payment has ended", func() bool {
+			seen := g.c.Registration(r.Id)
+			return seen.State != api.Paying
+		})
+		g.c.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
+		g.goTo("/?registration=" + r.Id)
+	}
+}
+
+// TestEveryScreen holds all that a visitor can come to see against the rules of
+// accessibility, in light and dark, and against the smallest phone.
+func TestEveryScreen(t *testing.T) {
+	t.Parallel()
+	for name, screens := range rooms {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGuest(t, desktop)
+			for _, screen := range screens {
+				screen.show(g)
+				g.See(screen.sign)
+				g.Inspect(screen.name)
+			}
+		})
+	}
+}
+
+// TestExpiredScreen: of a registration whose payment was cancelled, and which
+// Redis has forgotten since, the visitor is told that nothing was charged.
+func TestExpiredScreen(t *testing.T) {
+	t.Parallel()
+	s := newSetting(t)
+	gateway, c := s.gateway(t)
+	c.Outside = s.outside.URL
+	g := guestAt(t, desktop, c, gateway)
+	r := g.registered(cardOffer, frontdesktest.Person())
+	payment := c.Pay(r.Id)
+	g.fails(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503, Times: times(9)})
+	c.Confirm(payment, goodCard)
+	c.AwaitPayment(r.Id, api.Cancelled)
+	empty(t, s.redis)
+	g.goTo("/?registration=" + r.Id)
+	g.See(`main[data-state="expired"] [data-charged]`)
+	g.Inspect("expired")
+}

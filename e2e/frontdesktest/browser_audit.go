@@ -1,0 +1,76 @@
+package frontdesktest
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+// axe is the script that holds pages against the rules of accessibility.
+var axe = shared(func(t testing.TB) string {
+	script, err := os.ReadFile(filepath.Join(Root(), "e2e", "web", "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatalf("these tests need axe-core, which .ci/tools (make tools) installs: %v", err)
+	}
+	return string(script)
+})
+
+// violations tells what the page does not keep to, of some rules, when everything on it has come to rest.
+const violations = `(async (rules) => {
+	for (const one of document.getAnimations()) if (one.effect.getComputedTiming().endTime !== Infinity) one.finish();
+	const found = await axe.run(document, {runOnly: rules, resultTypes: ["violations"]});
+	return found.violations.flatMap(({id, nodes}) => nodes.map((node) => id + ": " + node.target.join(" ") + ": " + node.failureSummary));
+})`
+
+// Every rule of WCAG 2.0 to 2.2, A and AA, and of good practice; and those of
+// them that depend on colours, which is all that differs in the dark.
+const (
+	everyRule   = `{type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}`
+	colourRules = `{type: "rule", values: ["color-contrast", "link-in-text-block"]}`
+)
+
+// Audit fails the test for everything on the page that keeps people with a
+// disability from using it, in light and in dark colours.
+func (b *Browser) Audit(name string) {
+	b.t.Helper()
+	if !eval[bool](b, `typeof axe === "object"`) {
+		eval[bool](b, axe(b.t)+`; true`)
+	}
+	b.Dim(true)
+	b.expectNone(name+" in the dark", colourRules)
+	b.Dim(false)
+	b.expectNone(name, everyRule)
+}
+
+func (b *Browser) expectNone(name, rules string) {
+	b.t.Helper()
+	for _, violation := range eval[[]string](b, violations+`(`+rules+`)`) {
+		b.t.Errorf("%s: %s", name, violation)
+	}
+}
+
+// widths are those at which every page is looked at: of a phone, and of a desk.
+var widths = []int64{390, 1280}
+
+// smallest is the width that WCAG 2.1 asks pages to fit, in CSS pixels (1.4.10, Reflow).
+const smallest = 320
+
+// Inspect holds what is on the page against what is asked of every page: it keeps
+// nobody out, at any of the usual widths, and fits the smallest phone. It keeps
+// pictures of it.
+func (b *Browser) Inspect(name string) {
+	b.t.Helper()
+	for _, width := range widths {
+		at := name + "-" + strconv.FormatInt(width, 10)
+		b.Resize(width, b.height)
+		b.Audit(at)
+		b.Shot(at)
+	}
+	b.Resize(smallest, b.height)
+	if over := b.Overflow(); over > 0 {
+		b.Shot(name + "-too-wide")
+		b.t.Errorf("%s: at %d pixels the page is %d too wide", name, smallest, over)
+	}
+	b.Resize(b.width, b.height)
+}

@@ -1,0 +1,40 @@
+package frontdesktest
+
+import (
+	"context"
+	"os/exec"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// chromiumNames are where the systems keep it.
+var chromiumNames = []string{"chromium", "chromium-browser", "google-chrome"}
+
+// chromium is the one process of all browsers of a package's tests: each has a profile of its own in it.
+var chromium = shared(startChromium)
+
+func startChromium(t testing.TB) context.Context {
+	path := ""
+	for _, name := range chromiumNames {
+		if found, err := exec.LookPath(name); err == nil && path == "" {
+			path = found
+		}
+	}
+	if path == "" {
+		t.Fatal("these tests need chromium: apt-get install chromium, or the like")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
+		chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", usualLanguage))
+	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, stop := chromedp.NewContext(allocator)
+	t.Cleanup(func() {
+		stop()
+		stopAllocator()
+	})
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("%s does not start: %v", path, err)
+	}
+	return ctx
+}
