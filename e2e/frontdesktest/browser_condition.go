@@ -60,8 +60,10 @@ func (b *Browser) Slow() {
 }
 
 // Sleep is the laptop being closed: the network is gone, and the page stands still.
+// What the page was just asking for may fail.
 func (b *Browser) Sleep() {
 	b.t.Helper()
+	b.watch.allow("ERR_INTERNET_DISCONNECTED")
 	b.network(network.Conditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1})
 	command(b, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: page.SetWebLifecycleStateStateFrozen})
 }
