@@ -11,7 +11,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The clubs of the chain */
+        /**
+         * The clubs of the chain
+         * @description ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     curl -s $api/clubs | jq
+         *     ```
+         */
         get: operations["listClubs"];
         put?: never;
         post?: never;
@@ -32,6 +38,11 @@ export interface paths {
          * What a club offers
          * @description The club's catalogue, 30 products a page, each with its offers. With an identity token it is what the club offers
          *     to this contact: tags, debt and membership count.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     curl -s "$api/clubs/11/products?type=subscription&date=2030-01-15" | jq '.items[] | {name, offers}'
+         *     ```
          */
         get: operations["listProducts"];
         put?: never;
@@ -54,6 +65,11 @@ export interface paths {
          * @description What is due now, every debit with its date and amount, or the debit that never ends: a preview from the
          *     catalogue. What is paid in the end is the amount of the cart, where the club system may have added a line, such
          *     as a mandatory option.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     curl -s "$api/clubs/11/offers/901/schedule?startDate=2030-01-15&debitDay=5" | jq
+         *     ```
          */
         get: operations["getSchedule"];
         put?: never;
@@ -71,7 +87,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The next days on which a debit can fall */
+        /**
+         * The next days on which a debit can fall
+         * @description ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     curl -s "$api/clubs/11/debit-days?startDate=2030-01-15" | jq
+         *     ```
+         */
         get: operations["listDebitDays"];
         put?: never;
         post?: never;
@@ -98,6 +120,14 @@ export interface paths {
          *     With an identity token, or an `invitation`, the registration is the contact's of whom that speaks: no `person`
          *     is needed or taken, and the answer says what the contact owes. Its club has to be the contact's own. A contact
          *     whom the club has banned is refused with `contact_banned` before anything is made.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     curl -s $api/registrations -H "$json" -H "$(key)" -d '{
+         *       "clubId": "11", "items": [{"offerId": "201", "startDate": "2030-01-15"}],
+         *       "person": {"givenName": "Ada", "familyName": "Martin", "birthDate": "1990-05-17", "email": "ada@example.com", "mobile": "+33612345678",
+         *                  "address": {"street": "12 rue des Lilas", "postalCode": "75011", "city": "Paris", "country": "FR"}}}' | jq
+         *     ```
          */
         post: operations["startRegistration"];
         delete?: never;
@@ -111,17 +141,31 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
         };
-        /** The whole state of a registration */
+        /**
+         * The whole state of a registration
+         * @description ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start
+         *     curl -s $api/registrations/$id -H "$holder" | jq
+         *     ```
+         */
         get: operations["getRegistration"];
         put?: never;
         post?: never;
         /**
          * Abandon a registration
          * @description Cancels a payment of which nothing was captured or sent to the club system. Refused with `payment_under_way` once money may have moved.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start
+         *     curl -s -X DELETE $api/registrations/$id -H "$holder" | jq .state
+         *     ```
          */
         delete: operations["abandonRegistration"];
         options?: never;
@@ -134,6 +178,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -144,6 +189,12 @@ export interface paths {
          * Continue on another device
          * @description Makes a link that resumes the registration on another device, once. It is good as long as the registration can be
          *     looked at, for at most 24 hours, and takes the place of the link before. Whoever has it holds the registration.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start
+         *     curl -s -X POST $api/registrations/$id/resume-link -H "$holder" -H "$(key)" | jq
+         *     ```
          */
         post: operations["createResumeLink"];
         delete?: never;
@@ -169,6 +220,13 @@ export interface paths {
          *     An open registration's cart is read again from the club system: a price that is another one than before stands in
          *     `changes`, an offer that is gone in `problems`. When the club system does not answer, the cart is shown as it was
          *     read last, marked `stale`. An answer that is replayed shows the registration as it was: read it again.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start
+         *     resume=$(curl -s -X POST $api/registrations/$id/resume-link -H "$holder" -H "$(key)" | jq -r '.url | split("resume=")[1]')
+         *     curl -s $api/resumptions -H "$json" -H "$(key)" -d '{"resume": "'"$resume"'"}' | jq '{token, state, cart}'
+         *     ```
          */
         post: operations["resumeRegistration"];
         delete?: never;
@@ -182,6 +240,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -192,6 +251,12 @@ export interface paths {
          *     `id` that stands for that state. The first comes at once, unless `Last-Event-ID` names the present state; the
          *     others come when something changed, on whichever gateway. A comment every 15 seconds keeps proxies from closing the
          *     stream. A browser's `EventSource` sends the session cookie; with a bearer token read the stream with `fetch`.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start
+         *     curl -sN --max-time 2 $api/registrations/$id/events -H "$holder"
+         *     ```
          */
         get: operations["followRegistration"];
         put?: never;
@@ -207,6 +272,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -216,6 +282,14 @@ export interface paths {
          * Fill in or correct the buyer's details
          * @description The club system cannot change a contact that is being registered, so a correction makes a new contact and a
          *     new cart with the same items.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start
+         *     curl -s -X PUT $api/registrations/$id/person -H "$holder" -H "$json" -d '{
+         *       "givenName": "Ada", "familyName": "Martin-Lopez", "birthDate": "1990-05-17", "email": "ada@example.com", "mobile": "+33612345678",
+         *       "address": {"street": "12 rue des Lilas", "postalCode": "75011", "city": "Paris", "country": "FR"}}' | jq '{contact, cart}'
+         *     ```
          */
         put: operations["putPerson"];
         post?: never;
@@ -230,15 +304,30 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
         };
         get?: never;
         put?: never;
-        /** Add an offer to the cart */
+        /**
+         * Add an offer to the cart
+         * @description ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start
+         *     curl -s $api/registrations/$id/items -H "$holder" -H "$json" -H "$(key)" -d '{"offerId": "2501"}' | jq .cart
+         *     ```
+         */
         post: operations["addItem"];
-        /** Start the cart again */
+        /**
+         * Start the cart again
+         * @description ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start
+         *     curl -s -X DELETE $api/registrations/$id/items -H "$holder" | jq .cart
+         *     ```
+         */
         delete: operations["clearItems"];
         options?: never;
         head?: never;
@@ -250,6 +339,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -259,6 +349,12 @@ export interface paths {
         /**
          * Is the cart valid, and if not, why
          * @description Changes nothing, and needs no key. The cart is read again from the club system.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start
+         *     curl -s -X POST $api/registrations/$id/check -H "$holder" | jq
+         *     ```
          */
         post: operations["checkCart"];
         delete?: never;
@@ -272,6 +368,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -284,6 +381,12 @@ export interface paths {
          *     says whether a code can be entered: `awaiting_code`, or `no_code` when it could not be sent, or whether it was
          *     sent is not known; ask for a new one at `resendAfter` then. A mandate takes the place of the one before that was
          *     not signed. The account number is passed on and kept nowhere; every answer has it masked.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start 901
+         *     curl -s $api/registrations/$id/mandate -H "$holder" -H "$json" -H "$(key)" -d '{"holder": "Ada Martin", "iban": "FR76 3000 6000 0112 3456 7890 189", "bic": "AGRIFRPP"}' | jq .mandate
+         *     ```
          */
         post: operations["createMandate"];
         delete?: never;
@@ -297,6 +400,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -308,11 +412,25 @@ export interface paths {
          * @description A wrong code is `code_wrong`; the fifth ends the code with `code_blocked`. The same request with the same key is
          *     no further attempt, nor is the same code once more after an answer that did not tell what became of it. A mandate
          *     that is `unconfirmed` afterwards is looked up whenever the registration is read.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start 901
+         *     curl -s $api/registrations/$id/mandate -H "$holder" -H "$json" -H "$(key)" -d '{"holder": "Ada Martin", "iban": "FR76 3000 6000 0112 3456 7890 189", "bic": "AGRIFRPP"}' >/dev/null
+         *     curl -s $api/registrations/$id/mandate/signature -H "$holder" -H "$json" -H "$(key)" -d '{"code": "'"$(code)"'"}' | jq '{mandate, next: [.next[].action]}'
+         *     ```
          */
         post: operations["signMandate"];
         /**
          * Give the signature up
          * @description The code signs nothing any more. A mandate that is signed stays signed.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start 901
+         *     curl -s $api/registrations/$id/mandate -H "$holder" -H "$json" -H "$(key)" -d '{"holder": "Ada Martin", "iban": "FR76 3000 6000 0112 3456 7890 189", "bic": "AGRIFRPP"}' >/dev/null
+         *     curl -s -X DELETE $api/registrations/$id/mandate/signature -H "$holder" | jq .mandate
+         *     ```
          */
         delete: operations["cancelSignature"];
         options?: never;
@@ -325,6 +443,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -335,6 +454,15 @@ export interface paths {
          * Send a new code
          * @description The code before is cancelled. Not before the mandate's `resendAfter`: `sms_limited` with `Retry-After`. One person,
          *     and one mobile number, gets a code a minute at most, three in ten minutes, five in an hour, eight in a day.
+         *     Here the first SMS is refused on purpose, so that a new one can be asked for at once:
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start 901
+         *     curl -s -X PUT $sim/faults -d '[{"match": {"method": "POST", "path": "/signature_requests"}, "kind": "error_before", "status": 421, "times": 1}]' >/dev/null
+         *     curl -s $api/registrations/$id/mandate -H "$holder" -H "$json" -H "$(key)" -d '{"holder": "Ada Martin", "iban": "FR76 3000 6000 0112 3456 7890 189", "bic": "AGRIFRPP"}' | jq .mandate
+         *     curl -s -X POST $api/registrations/$id/mandate/signature/resend -H "$holder" -H "$(key)" | jq .mandate
+         *     ```
          */
         post: operations["resendCode"];
         delete?: never;
@@ -348,6 +476,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -359,6 +488,15 @@ export interface paths {
          * @description Brings a person whom another club of the chain knows as a prospect into this registration. They prove who they
          *     are with their own access token of the club system, which is used for this request and kept nowhere. When it ends
          *     half-way, the same request again finishes it. Mind that the club then has the details, so `person` is refused.
+         *     A prospect can be taken over once, so this is done in a world of its own:
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     world=demo-$RANDOM
+         *     start 201 $world
+         *     access=$(curl -s $base/sim/$world/_control/personas | jq -r '.items[] | select(.key == "prospect").accessToken')
+         *     curl -s $api/registrations/$id/prospect -H "$holder" -H "X-Frontdesk-World: $world" -H "$json" -H "$(key)" -d '{"accessToken": "'"$access"'"}' | jq .contact
+         *     ```
          */
         post: operations["migrateProspect"];
         delete?: never;
@@ -372,11 +510,20 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
         };
-        /** The registration's latest payment */
+        /**
+         * The registration's latest payment
+         * @description ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start
+         *     curl -s $api/registrations/$id/payment -H "$holder" -H "$json" -H "$(key)" -d '{"method": "later", "dueDate": "2030-01-31"}' >/dev/null
+         *     curl -s $api/registrations/$id/payment -H "$holder" | jq
+         *     ```
+         */
         get: operations["getPayment"];
         put?: never;
         /**
@@ -393,6 +540,15 @@ export interface paths {
          *     The `pay` action of a registration says in `methods` which of them can be asked for. Asked again while a payment
          *     lives, with any key, in the same words (a card's `returnUrl` may differ), it answers with that payment; asked in
          *     other words it is refused with `payment_exists`. After `cancelled` another method can be chosen.
+         *
+         *     By card, with curl in the place of the buyer:
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start
+         *     payment=$(curl -s $api/registrations/$id/payment -H "$holder" -H "$json" -H "$(key)" -d '{"method": "card"}')
+         *     curl -s $(jq -r .card.redirectUrl <<<"$payment")/confirm -H "$json" -d '{"card": "4242424242424242"}' | jq .state
+         *     ```
          */
         post: operations["startPayment"];
         delete?: never;
@@ -408,7 +564,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who I am to the club, and what I owe it */
+        /**
+         * Who I am to the club, and what I owe it
+         * @description ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     curl -s $api/me -H "$(login debtor)" | jq
+         *     ```
+         */
         get: operations["getMe"];
         put?: never;
         post?: never;
@@ -425,7 +587,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What I have consented to */
+        /**
+         * What I have consented to
+         * @description ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     curl -s $api/me/consents -H "$(login customer)" | jq
+         *     ```
+         */
         get: operations["listConsents"];
         put?: never;
         post?: never;
@@ -437,6 +605,11 @@ export interface paths {
          * @description Each item is changed by itself and answered by itself, in the order of the request: an item that cannot be
          *     changed leaves the others as they were asked for. Sending the same again is harmless. What was agreed to is kept
          *     as a receipt before anything is changed.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     curl -s -X PATCH $api/me/consents -H "$(login customer)" -H "$json" -d '{"items": [{"id": "12012", "authorized": true}], "wording": "2026-11"}' | jq
+         *     ```
          */
         patch: operations["changeConsents"];
         trace?: never;
@@ -453,7 +626,14 @@ export interface paths {
         /**
          * Move to another club of the chain
          * @description For prospects and former members. A code goes to the contact's mobile phone, with which the move is confirmed.
-         *     Asked for again, another code is sent and the one before is cancelled; not before `resendAfter`.
+         *     Asked for again, another code is sent and the one before is cancelled; not before `resendAfter`. Who has moved
+         *     cannot move again, so this is done in a world of its own:
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     world=demo-$RANDOM
+         *     curl -s $api/me/transfer -H "$(login former $world)" -H "X-Frontdesk-World: $world" -H "$json" -H "$(key)" -d '{"clubId": "13"}' | jq
+         *     ```
          */
         post: operations["startTransfer"];
         delete?: never;
@@ -471,7 +651,15 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Confirm the move with the code from the SMS */
+        /**
+         * Confirm the move with the code from the SMS
+         * @description ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     world=demo-$RANDOM
+         *     curl -s $api/me/transfer -H "$(login former $world)" -H "X-Frontdesk-World: $world" -H "$json" -H "$(key)" -d '{"clubId": "13"}' >/dev/null
+         *     curl -s $api/me/transfer/signature -H "$(login former $world)" -H "X-Frontdesk-World: $world" -H "$json" -H "$(key)" -d '{"code": "'"$(code $world)"'"}' | jq
+         *     ```
+         */
         post: operations["signTransfer"];
         delete?: never;
         options?: never;
@@ -491,9 +679,39 @@ export interface paths {
         /**
          * The card processor reports a change
          * @description The signature is verified by the processor's own scheme over the raw body. An event is a hint: the payment is
-         *     read again at the processor before anything follows from it.
+         *     read again at the processor before anything follows from it. Here it is about a payment that is not ours, which is
+         *     taken and forgotten:
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     event='{"id": "evt_1", "type": "payment.authorised", "data": {"payment": {"id": "pay_1"}}}' at=$(date +%s)
+         *     v1=$(printf '%s.%s' $at "$event" | openssl dgst -sha256 -hmac whsec_sandbox_demo | sed 's/.* //')
+         *     curl -si $api/webhooks/card -H "$json" -H "Sandbox-Signature: t=$at,v1=$v1" -d "$event" | head -1
+         *     ```
          */
         post: operations["receiveCardWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/club/{secret}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The club system reports an event
+         * @description The club system signs nothing and repeats nothing, so the path holds a secret, and everything in the body is a hint:
+         *     it is stored before the answer, and what it names is read again at the club system. Bodies of any shape are taken,
+         *     as long as they are JSON. With another secret the path does not exist (404). 503 means that nothing was stored.
+         */
+        post: operations["receiveClubWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -510,6 +728,11 @@ export interface paths {
         /**
          * The process is alive
          * @description Answers HEAD as well, as `/readyz` does.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     curl -s $base/healthz | jq
+         *     ```
          */
         get: operations["getHealth"];
         put?: never;
@@ -527,7 +750,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The process can work */
+        /**
+         * The process can work
+         * @description For load balancers: 503 while Redis does not answer or is not safe for payments, and from the moment in which the
+         *     process was told to end. A failing club system is `degraded`, since taking every gateway out of service would not mend it.
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     curl -s $base/readyz | jq
+         *     ```
+         */
         get: operations["getReadiness"];
         put?: never;
         post?: never;
@@ -544,7 +775,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document */
+        /**
+         * This document
+         * @description ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     curl -s $base/openapi.yaml | head
+         *     ```
+         */
         get: operations["getContract"];
         put?: never;
         post?: never;
@@ -561,7 +798,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document as a page to browse and to call from */
+        /**
+         * This document as a page to browse and to call from
+         * @description ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     curl -s $base/docs | head
+         *     ```
+         */
         get: operations["getDocs"];
         put?: never;
         post?: never;
@@ -607,6 +850,20 @@ export interface components {
             gender?: "female" | "male" | "other";
             address: components["schemas"]["Address"];
         };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "11",
+         *           "name": "Paris Bastille",
+         *           "path": [
+         *             "Demo Group",
+         *             "Île-de-France"
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
         ClubList: {
             items: components["schemas"]["Club"][];
         };
@@ -619,6 +876,32 @@ export interface components {
         };
         /** @enum {string} */
         ProductType: "subscription" | "subscription_option" | "badge" | "counter" | "package" | "countermark" | "test_session" | "regular";
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "2",
+         *           "name": "Quarter Pass",
+         *           "type": "subscription",
+         *           "offers": [
+         *             {
+         *               "id": "201",
+         *               "name": "Quarter Pass, paid once",
+         *               "dueNow": {
+         *                 "amount": 14900,
+         *                 "currency": "EUR"
+         *               },
+         *               "prorated": false,
+         *               "needs": [
+         *                 "startDate"
+         *               ]
+         *             }
+         *           ]
+         *         }
+         *       ],
+         *       "next": "30"
+         *     }
+         */
         ProductList: {
             items: components["schemas"]["Product"][];
             /** @description Cursor of the page after this one; absent on the last. */
@@ -794,8 +1077,7 @@ export interface components {
             person?: components["schemas"]["Person"];
             items?: components["schemas"]["NewItem"][];
             /**
-             * @description Where the visitor is: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are meant for staff.
-             * @default web
+             * @description Where the visitor is, `web` when left out: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are taken from staff alone: `staff_only`.
              * @enum {string}
              */
             channel?: "web" | "terminal" | "club";
@@ -823,6 +1105,54 @@ export interface components {
              */
             from?: string;
         };
+        /**
+         * @example {
+         *       "id": "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11",
+         *       "clubId": "11",
+         *       "state": "open",
+         *       "contact": {
+         *         "number": "11-001007",
+         *         "status": "temp"
+         *       },
+         *       "cart": {
+         *         "items": [
+         *           {
+         *             "offerId": "201",
+         *             "name": "Quarter Pass, paid once",
+         *             "price": {
+         *               "amount": 14900,
+         *               "currency": "EUR"
+         *             },
+         *             "startDate": "2030-01-15"
+         *           }
+         *         ],
+         *         "dueNow": {
+         *           "amount": 14900,
+         *           "currency": "EUR"
+         *         },
+         *         "valid": true,
+         *         "problems": [],
+         *         "changes": []
+         *       },
+         *       "next": [
+         *         {
+         *           "action": "pay",
+         *           "method": "POST",
+         *           "href": "/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/payment",
+         *           "methods": [
+         *             "card",
+         *             "later"
+         *           ]
+         *         },
+         *         {
+         *           "action": "abandon",
+         *           "method": "DELETE",
+         *           "href": "/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11"
+         *         }
+         *       ],
+         *       "expiresAt": "2030-01-15T20:00:00Z"
+         *     }
+         */
         Registration: {
             id: components["schemas"]["Id"];
             /** @description Only in the answer that started or resumed the registration: 256 random bits, signed, that prove whose it is. */
@@ -969,6 +1299,17 @@ export interface components {
             price: components["schemas"]["Money"];
             was?: components["schemas"]["Money"];
         };
+        /**
+         * @example {
+         *       "valid": false,
+         *       "problems": [
+         *         {
+         *           "code": "age_restricted",
+         *           "message": "This offer is for people from 18 years on."
+         *         }
+         *       ]
+         *     }
+         */
         Check: {
             valid: boolean;
             problems: components["schemas"]["CartProblem"][];
@@ -1131,6 +1472,22 @@ export interface components {
             /** @description Who signed it. */
             owner: string;
         };
+        /**
+         * @example {
+         *       "id": "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1",
+         *       "method": "card",
+         *       "state": "requires_action",
+         *       "retry": "never",
+         *       "amount": {
+         *         "amount": 14900,
+         *         "currency": "EUR"
+         *       },
+         *       "card": {
+         *         "processor": "sandbox",
+         *         "redirectUrl": "http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"
+         *       }
+         *     }
+         */
         Payment: {
             id: components["schemas"]["Id"];
             method: components["schemas"]["PaymentMethod"];
@@ -1150,6 +1507,11 @@ export interface components {
             /** @description Fit to be shown to the visitor. */
             message?: string;
             amount: components["schemas"]["Money"];
+            /**
+             * Format: date
+             * @description Present with the method `later` alone: the amount is overdue after it.
+             */
+            dueDate?: string;
             card?: components["schemas"]["CardPayment"];
         };
         /** @description Present with the method `card` alone. */
@@ -1163,16 +1525,44 @@ export interface components {
             /** @example insufficient_funds */
             declineCode?: string;
         };
+        /**
+         * @example {
+         *       "status": "ok"
+         *     }
+         */
         Health: {
-            /** @enum {string} */
-            status: "ok" | "unavailable";
+            /**
+             * @description `degraded`: it works, and something that it stands on does not, or not well.
+             * @enum {string}
+             */
+            status: "ok" | "degraded" | "unavailable";
+            /** @description The same of each part that was looked at, within five seconds. */
             checks?: {
                 [key: string]: string;
             };
         };
-        /** @description RFC 9457. */
+        /**
+         * @description RFC 9457.
+         * @example {
+         *       "type": "/docs/problems#invalid_request",
+         *       "title": "Some fields are wrong",
+         *       "status": 422,
+         *       "code": "invalid_request",
+         *       "retry": "never",
+         *       "errors": [
+         *         {
+         *           "pointer": "/person/email",
+         *           "message": "has to be an e-mail address"
+         *         }
+         *       ],
+         *       "traceId": "0af7651916cd43dd8448eb211c80319c"
+         *     }
+         */
         Problem: {
-            /** @example /docs#problem-invalid_request */
+            /**
+             * @description Leads to the page that explains the code, relative to the gateway.
+             * @example /docs/problems#invalid_request
+             */
             type: string;
             title: string;
             status: number;
@@ -1184,61 +1574,65 @@ export interface components {
             traceId?: string;
         };
         /**
-         * @description The closed list of what can go wrong.
+         * @description The closed list of what can go wrong; `/docs/problems` is this list as a page.
          *
-         *     | code | status | meaning |
-         *     |---|---|---|
-         *     | `malformed_request` | 400 | not readable: broken JSON, a missing or unusable header, a wrong content type |
-         *     | `invalid_request` | 422 | readable, but some fields are wrong; `errors` points at each |
-         *     | `not_identified` | 401 | an identity token is needed that is valid now, and of this organisation |
-         *     | `invitation_invalid` | 422 | the invitation was used, has expired, or never was one |
-         *     | `resumption_invalid` | 422 | the link was used, replaced, has expired, or never was one |
-         *     | `contact_banned` | 403 | the club does not sell to this contact |
-         *     | `person_known` | 409 | the club knows the buyer, so details are neither needed nor taken |
-         *     | `other_club` | 409 | the contact belongs to another club than the one asked for |
-         *     | `not_found` | 404 | there is no such thing, or it is not yours |
-         *     | `method_not_allowed` | 405 | the path exists, the method does not |
-         *     | `too_large` | 413 | the body is larger than 64 KiB |
-         *     | `forbidden_origin` | 403 | a cookie session was used from another site |
-         *     | `staff_key_unknown` | 401 | the `X-Frontdesk-Staff-Key` is none of the club's |
-         *     | `staff_only` | 403 | only staff may do this: it needs an `X-Frontdesk-Staff-Key` |
-         *     | `key_reused` | 422 | the `Idempotency-Key` was used with another request |
-         *     | `key_in_use` | 409 | the first request with this `Idempotency-Key` is still running |
-         *     | `conflict` | 409 | somebody changed the registration at the same moment; read it again |
-         *     | `cart_frozen` | 409 | a payment is under way, so the cart cannot change |
-         *     | `cart_empty` | 409 | there is nothing to pay for |
-         *     | `cart_invalid` | 409 | the club system does not accept the cart; its `problems` say why |
-         *     | `cart_changed` | 409 | the club system changed the cart since it was shown; read it, and ask again with a new key |
-         *     | `mandate_required` | 409 | an offer in the cart needs a signed direct debit mandate first |
-         *     | `nothing_due` | 409 | the amount is zero, so it can only be settled as `free` |
-         *     | `amount_due` | 409 | an amount is due, so it cannot be settled as `free` |
-         *     | `payment_exists` | 409 | another payment lives, by another method or in other words; follow it, or abandon the registration |
-         *     | `person_required` | 409 | the buyer's details come first |
-         *     | `registration_closed` | 409 | it is completed, abandoned, expired, or with the club's staff |
-         *     | `payment_under_way` | 409 | money may have moved, so this can no longer be undone here |
-         *     | `offer_not_available` | 422 | the club does not offer it, now or to this person |
-         *     | `mandate_not_needed` | 409 | nothing in the cart is paid by direct debit |
-         *     | `mandate_signed` | 409 | the mandate is signed already |
-         *     | `no_code` | 409 | there is no code that could be entered or cancelled |
-         *     | `code_wrong` | 422 | not the code that was sent; the mandate's `attemptsLeft` counts |
-         *     | `code_expired` | 409 | the code is too old, or was ended; ask for a new one |
-         *     | `code_blocked` | 409 | too many wrong codes; ask for a new one |
-         *     | `sms_limited` | 429 | the person, or the mobile number, was sent enough codes for now |
-         *     | `mobile_unreachable` | 409 | the club system sends no code to this mobile number; correct the person |
-         *     | `access_token_refused` | 422 | not, or no longer, the access token of an account |
-         *     | `migration_club` | 409 | the person is at this club already, or at one of another chain |
-         *     | `migration_contact` | 409 | only prospects, and for a move former members too, can be taken over |
-         *     | `migration_not_shared` | 409 | the clubs do not share the person's details |
-         *     | `webhook_untrusted` | 400 | the signature of a webhook does not verify |
-         *     | `club_system_failed` | 502 | the club system answered with an error |
-         *     | `club_system_unavailable` | 503 | the club system cannot be reached |
-         *     | `identity_unavailable` | 503 | the keys of the club's own login cannot be read |
-         *     | `processor_unavailable` | 503 | the card processor cannot be reached |
-         *     | `storage_unavailable` | 503 | Frontdesk cannot reach its own storage |
-         *     | `internal` | 500 | Frontdesk failed |
+         *     | code | status | retry | when | what the front end does |
+         *     |---|---|---|---|---|
+         *     | `malformed_request` | 400 | `never` | not readable: broken JSON, a member that comes twice, characters that do not exist, a missing or unusable header, a wrong content type | mend the program; `detail` says where |
+         *     | `invalid_request` | 422 | `never` | readable, but some fields are wrong; `errors` points at each | show each message beside its field |
+         *     | `card_number_refused` | 422 | `never` | the body holds a card number, which is taken on the card processor's own page alone; `errors` points at it | mend the program; `errors` points at the field: a card is entered on the processor's page alone |
+         *     | `not_identified` | 401 | `never` | an identity token is needed that is valid now, and of this organisation | have the person log in at the club again, and send the new token |
+         *     | `invitation_invalid` | 422 | `never` | the invitation was used, has expired, or never was one | offer to register as a new person, or to ask the club for another link |
+         *     | `resumption_invalid` | 422 | `never` | the link was used, replaced, has expired, or never was one | ask for a new link on the first device, or start again |
+         *     | `contact_banned` | 403 | `never` | the club does not sell to this contact | refer the person to the club |
+         *     | `person_known` | 409 | `never` | the club knows the buyer, so details are neither needed nor taken | leave the form for details out |
+         *     | `other_club` | 409 | `never` | the contact belongs to another club than the one asked for | start the registration at the contact's own club, or offer the move to this one |
+         *     | `not_found` | 404 | `never` | there is no such thing, or it is not yours | forget the id and the token, and start again |
+         *     | `method_not_allowed` | 405 | `never` | the path exists, the method does not | mend the program |
+         *     | `too_large` | 413 | `never` | the body is larger than 64 KiB | mend the program |
+         *     | `forbidden_origin` | 403 | `never` | a cookie session was used from another site | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
+         *     | `challenge_required` | 403 | `same_key` | a stranger has to answer the challenge first; send the same with the answer in `X-Frontdesk-Challenge` | show the challenge, and send the same again with the answer in `X-Frontdesk-Challenge` |
+         *     | `rate_limited` | 429 | `after` | too many requests; which limit it was, `RateLimit` says | wait for `Retry-After`, and send the same again with the same key |
+         *     | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is none of the club's | have staff enter the key anew |
+         *     | `staff_only` | 403 | `never` | only staff may do this: it needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action says what is open to whom |
+         *     | `key_reused` | 422 | `never` | the `Idempotency-Key` was used with another request | mend the program: each intention has a key of its own |
+         *     | `key_in_use` | 409 | `after` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same again with the same key |
+         *     | `conflict` | 409 | `same_key` | somebody changed the registration at the same moment; read it again | read the registration, and send the same again if it is still wanted |
+         *     | `cart_frozen` | 409 | `never` | a payment is under way, so the cart cannot change | read the registration and follow its payment |
+         *     | `cart_empty` | 409 | `never` | there is nothing to pay for | lead back to the offers |
+         *     | `cart_invalid` | 409 | `never` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
+         *     | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown; read it, and ask again with a new key | read the registration, show the new amount, and have the buyer confirm it |
+         *     | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | lead to the mandate |
+         *     | `nothing_due` | 409 | `never` | the amount is zero, so it can only be settled as `free` | settle as `free` |
+         *     | `amount_due` | 409 | `never` | an amount is due, so it cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
+         *     | `payment_exists` | 409 | `never` | another payment lives, by another method or in other words; follow it, or abandon the registration | read the payment and follow it |
+         *     | `person_required` | 409 | `never` | the buyer's details come first | lead to the form for details |
+         *     | `registration_closed` | 409 | `never` | it is completed, abandoned, expired, or with the club's staff | read the registration, and show how it ended |
+         *     | `payment_under_way` | 409 | `never` | money may have moved, so this can no longer be undone here | follow the payment; refer to the club for anything else |
+         *     | `offer_not_available` | 422 | `never` | the club does not offer it, now or to this person | read the catalogue again, and let the person choose |
+         *     | `mandate_not_needed` | 409 | `never` | nothing in the cart is paid by direct debit | go on to pay |
+         *     | `mandate_signed` | 409 | `never` | the mandate is signed already | read the registration, and go on to pay |
+         *     | `no_code` | 409 | `never` | there is no code that could be entered or cancelled | offer what `next` has: a new code, or the bank account again |
+         *     | `code_wrong` | 422 | `never` | not the code that was sent; the mandate's `attemptsLeft` counts | say so beside the field, with the attempts that are left |
+         *     | `code_expired` | 409 | `never` | the code is too old, or was ended; ask for a new one | offer a new code |
+         *     | `code_blocked` | 409 | `never` | too many wrong codes; ask for a new one | offer a new code |
+         *     | `sms_limited` | 429 | `after` | the person, or the mobile number, was sent enough codes for now | count down `Retry-After`, then offer a new code |
+         *     | `sms_paused` | 503 | `after` | the club's visitors are sent no codes for now: its budget is used up, or too few of the codes were entered | wait for `Retry-After`, or refer the person to the club |
+         *     | `mobile_unreachable` | 409 | `never` | the club system sends no code to this mobile number; correct the person | lead to the mobile number |
+         *     | `access_token_refused` | 422 | `never` | not, or no longer, the access token of an account | have the person log in to their account again |
+         *     | `migration_club` | 409 | `never` | the person is at this club already, or at one of another chain | refer the person to the club |
+         *     | `migration_contact` | 409 | `never` | only prospects, and for a move former members too, can be taken over | refer the person to the club |
+         *     | `migration_not_shared` | 409 | `never` | the clubs do not share the person's details | ask for the details as of a new person |
+         *     | `webhook_untrusted` | 400 | `never` | the signature of a webhook does not verify | check the webhook's secret; front ends never meet it |
+         *     | `club_system_failed` | 502 | `same_key` | the club system answered with an error | offer to try again, with the same key |
+         *     | `club_system_unavailable` | 503 | `after` | the club system cannot be reached | wait for `Retry-After`, and send the same again with the same key |
+         *     | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be read | wait for `Retry-After`, and send the same again |
+         *     | `processor_unavailable` | 503 | `after` | the card processor cannot be reached | wait for `Retry-After`, and send the same again with the same key |
+         *     | `storage_unavailable` | 503 | `after` | Frontdesk cannot reach its own storage | wait for `Retry-After`, and send the same again with the same key |
+         *     | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; tell support the `traceId` |
          * @enum {string}
          */
-        ProblemCode: "malformed_request" | "invalid_request" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "not_found" | "method_not_allowed" | "too_large" | "forbidden_origin" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "payment_exists" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "internal";
+        ProblemCode: "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "not_found" | "method_not_allowed" | "too_large" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "payment_exists" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "internal";
         FieldProblem: {
             /**
              * @description JSON pointer (RFC 6901) into the body; `header/…`, `path/…` or `query/…` for a parameter.
@@ -1258,6 +1652,32 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description Too much within a time: `rate_limited`, or of SMS codes `sms_limited`. Send the same again after `Retry-After`.
+         *
+         *     | limit | counts | policy |
+         *     |---|---|---|
+         *     | `requests` | what comes from one address (in IPv6, a network of 64 bits), on each gateway by itself | `"requests";q=120;w=120` |
+         *     | `starts` | registrations that are started or resumed from one address, staff apart | `"starts";q=20;w=3600` |
+         *     | `writes` | changes by the holder of a registration, or by an identified contact | `"writes";q=10;w=60` |
+         *     | `payments` | wishes to pay for one registration | `"payments";q=5;w=600` |
+         *
+         *     `q` requests can be sent at once; they come back one by one, at an even pace, and all of them after `w` seconds.
+         */
+        Limited: {
+            headers: {
+                /** @description Seconds until it makes sense to send the request again. */
+                "Retry-After": number;
+                /** @description The limits of the route, such as `"writes";q=10;w=60` (draft-ietf-httpapi-ratelimit-headers). Other answers of a limited route have it too. */
+                "RateLimit-Policy"?: string;
+                /** @description What is left of each, such as `"writes";r=9;t=6`: 9 requests now, and all of them in 6 s. Other answers have it too. */
+                RateLimit?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
     };
     parameters: {
         /** @example 11 */
@@ -1267,9 +1687,23 @@ export interface components {
          * @example 2030-01-15
          */
         StartDate: string;
+        /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
         RegistrationId: components["schemas"]["Id"];
         /** @description `cookie` asks for the session cookie instead of a token in the body. */
         Session: "cookie";
+        /**
+         * @description Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
+         *     request. Without it, or when it is not accepted, the answer is `challenge_required`: have the visitor answer, and
+         *     send the same request, with the same key, and the answer. A request that is repeated for another reason needs no
+         *     new answer. Staff and identified contacts are not asked.
+         */
+        Challenge: string;
+        /**
+         * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again. Nothing else
+         *     tells strangers apart here, so it has 16 characters or more, six different ones among them.
+         * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
+         */
+        StrangersKey: string;
         /**
          * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
          * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
@@ -1300,17 +1734,21 @@ export interface operations {
                     "application/json": components["schemas"]["ClubList"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
     listProducts: {
         parameters: {
             query?: {
-                /** @description One category only. */
+                /**
+                 * @description One category only.
+                 * @example subscription
+                 */
                 type?: components["schemas"]["ProductType"];
                 /**
                  * @description The day of the purchase, from today on and at most five years ahead; today when left out.
-                 * @example 2026-12-01
+                 * @example 2030-01-15
                  */
                 date?: string;
                 /** @description The `next` of the page before. */
@@ -1334,6 +1772,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProductList"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1445,6 +1884,7 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1493,6 +1933,7 @@ export interface operations {
                     "application/json": components["schemas"]["DebitDayList"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1501,10 +1942,18 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+                 * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again. Nothing else
+                 *     tells strangers apart here, so it has 16 characters or more, six different ones among them.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key": components["parameters"]["StrangersKey"];
+                /**
+                 * @description Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
+                 *     request. Without it, or when it is not accepted, the answer is `challenge_required`: have the visitor answer, and
+                 *     send the same request, with the same key, and the answer. A request that is repeated for another reason needs no
+                 *     new answer. Staff and identified contacts are not asked.
+                 */
+                "X-Frontdesk-Challenge"?: components["parameters"]["Challenge"];
                 /** @description `cookie` asks for the session cookie instead of a token in the body. */
                 "X-Frontdesk-Session"?: components["parameters"]["Session"];
             };
@@ -1531,7 +1980,7 @@ export interface operations {
                  *       },
                  *       "items": [
                  *         {
-                 *           "offerId": "101",
+                 *           "offerId": "201",
                  *           "startDate": "2030-01-15"
                  *         }
                  *       ]
@@ -1554,6 +2003,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1562,6 +2012,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -1577,6 +2028,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1585,6 +2037,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -1600,6 +2053,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1614,6 +2068,7 @@ export interface operations {
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -1635,6 +2090,7 @@ export interface operations {
                     "application/json": components["schemas"]["ResumeLink"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1643,10 +2099,11 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
+                 * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again. Nothing else
+                 *     tells strangers apart here, so it has 16 characters or more, six different ones among them.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                "Idempotency-Key": components["parameters"]["StrangersKey"];
                 /** @description `cookie` asks for the session cookie instead of a token in the body. */
                 "X-Frontdesk-Session"?: components["parameters"]["Session"];
             };
@@ -1677,6 +2134,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1688,6 +2146,7 @@ export interface operations {
                 "Last-Event-ID"?: string;
             };
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -1708,6 +2167,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1716,6 +2176,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -1750,6 +2211,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1764,6 +2226,7 @@ export interface operations {
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -1788,6 +2251,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1796,6 +2260,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -1811,6 +2276,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1819,6 +2285,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -1834,6 +2301,7 @@ export interface operations {
                     "application/json": components["schemas"]["Check"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1846,8 +2314,16 @@ export interface operations {
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
+                 *     request. Without it, or when it is not accepted, the answer is `challenge_required`: have the visitor answer, and
+                 *     send the same request, with the same key, and the answer. A request that is repeated for another reason needs no
+                 *     new answer. Staff and identified contacts are not asked.
+                 */
+                "X-Frontdesk-Challenge"?: components["parameters"]["Challenge"];
             };
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -1874,6 +2350,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1888,6 +2365,7 @@ export interface operations {
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -1912,6 +2390,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1920,6 +2399,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -1935,6 +2415,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1947,8 +2428,16 @@ export interface operations {
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
+                 *     request. Without it, or when it is not accepted, the answer is `challenge_required`: have the visitor answer, and
+                 *     send the same request, with the same key, and the answer. A request that is repeated for another reason needs no
+                 *     new answer. Staff and identified contacts are not asked.
+                 */
+                "X-Frontdesk-Challenge"?: components["parameters"]["Challenge"];
             };
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -1964,6 +2453,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1978,6 +2468,7 @@ export interface operations {
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -2002,6 +2493,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2010,6 +2502,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -2034,6 +2527,7 @@ export interface operations {
                     "application/json": components["schemas"]["Payment"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2048,6 +2542,7 @@ export interface operations {
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
             };
             path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
                 id: components["parameters"]["RegistrationId"];
             };
             cookie?: never;
@@ -2076,6 +2571,7 @@ export interface operations {
                     "application/json": components["schemas"]["Payment"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2115,6 +2611,7 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2171,6 +2668,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConsentList"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2252,6 +2750,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConsentChanges"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2288,6 +2787,7 @@ export interface operations {
                     "application/json": components["schemas"]["Transfer"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2324,6 +2824,7 @@ export interface operations {
                     "application/json": components["schemas"]["Transfer"];
                 };
             };
+            429: components["responses"]["Limited"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2336,12 +2837,60 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "evt_1",
+                 *       "type": "payment.authorised",
+                 *       "data": {
+                 *         "payment": {
+                 *           "id": "pay_1"
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": Record<string, never>;
             };
         };
         responses: {
             /** @description Taken. */
             204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    receiveClubWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description One of `FRONTDESK_WEBHOOK_SECRET`. */
+                secret: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "contact.updated",
+                 *       "data": {
+                 *         "object": {
+                 *           "contactId": "/demo/contacts/1001",
+                 *           "clubId": "/demo/clubs/11"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Stored. */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };

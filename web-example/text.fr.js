@@ -450,11 +450,17 @@ export default {
   entry: "Vérifiez cette saisie.",
 
   problems: {
+    card_number_refused: "Ne saisissez jamais de numéro de carte ici. Vous saisirez votre carte plus tard, sur la page du prestataire de paiement.",
+    challenge_required: "Veuillez confirmer que vous êtes une personne, puis réessayez.",
+    rate_limited: "Cela fait beaucoup en peu de temps. Patientez un instant, puis réessayez.",
+    sms_paused: "Nous ne pouvons pas envoyer de codes pour le moment. Réessayez plus tard ou adressez-vous à l’équipe du club.",
     other: "Un problème est survenu de notre côté. Réessayez dans un instant.",
     offline: "Le service est injoignable. Vérifiez votre connexion et réessayez – rien ne sera fait deux fois.",
     invalid_request: "Certaines de vos saisies sont à revoir.",
     invitation_invalid: "Ce lien a déjà servi, ou il est trop ancien. Demandez-en un nouveau au club, ou inscrivez-vous ici comme nouveau membre.",
     resumption_invalid: "Ce lien a déjà servi, ou il est trop ancien. Créez-en un nouveau sur l’appareil où vous avez commencé, ou recommencez ici.",
+    not_identified: "Vous n’êtes plus connecté. Connectez-vous à nouveau.",
+    identity_unavailable: "La connexion du club est injoignable pour le moment. Réessayez bientôt.",
     contact_banned: "Le club ne peut pas vous vendre en ligne. Adressez-vous à son équipe.",
     other_club: "Ceci est réservé aux membres d’un autre club.",
     not_found: "Cela n’existe plus.",
@@ -492,4 +498,105 @@ export default {
     storage_unavailable: "Notre service fait une courte pause. Réessayez dans un instant.",
   },
   reference: (traceId) => `Si vous appelez le club à ce sujet, mentionnez : ${traceId}`,
+
+  debit: {
+    open: "Le club choisit le jour des prélèvements.",
+    on: (day) => `Prélèvements le ${ordinal(day)}`,
+  },
+
+  changes: {
+    removed: (name, price) =>
+      `« ${name} » (${price}) était dans votre panier la dernière fois, et le club l’en a retiré : vous ne le payez pas.`,
+  },
+
+  card: {
+    label: "Coordonnées de la carte",
+    lead: "Saisissez votre carte ci-dessous. Les champs sont ceux du prestataire de paiement : votre carte ne passe jamais par ce site. Rien n’a été débité jusqu’ici.",
+    failed: "Cela n’a pas fonctionné. Réessayez ou prenez une autre carte : cela reste un seul paiement, et rien n’est débité deux fois.",
+    unloaded: "Les champs du prestataire de paiement ne se sont pas chargés. Rien n’a été débité. Vérifiez votre connexion, et si quelque chose les bloque dans votre navigateur.",
+  },
+
+  login: {
+    go: "Se connecter au club",
+    byHand: "Le saisir à la main",
+    empty: "Collez le jeton.",
+    mock: "Rien n’est réel ici, et c’est vous qui jouez la connexion : copiez un jeton dans la liste des personnages.",
+    account: "Vous êtes connecté à votre compte. Doit-il remplacer les coordonnées que vous avez saisies ici ?",
+    other: "Non, utiliser un autre compte",
+  },
+
+  me: {
+    open: "Déjà chez nous ? Voir vos informations, vos consentements et vos offres",
+    heading: "Vous et votre club",
+    number: "Numéro",
+    club: "Votre club",
+    is: "Vous êtes",
+    status: {
+      customer: "membre",
+      prospect: "connu du club",
+      former_customer: "ancien membre",
+      temp: "en cours d’inscription",
+      banned: "exclu de la vente en ligne",
+    },
+    tags: "Vos mentions",
+    until: (day) => `jusqu’au ${day}`,
+    debt: "Vous devez au club",
+    nothing: "rien",
+    debtWhy: "Certaines offres vous seront de nouveau ouvertes une fois cette somme réglée. Réglez-la au club.",
+    buy: (club) => `Vos offres chez ${club}`,
+    own: (club) => `Ce que ${club} vous propose, à vos propres prix, toutes taxes comprises.`,
+    consents: "Ce que le club peut vous envoyer",
+    transfer: "Changer de club",
+    leave: "Se déconnecter ici",
+    login: { heading: "Connectez-vous à votre club", lead: "Votre numéro, vos consentements et un changement de club ne regardent que vous : la connexion du club doit donc dire qui vous êtes." },
+    expired: { heading: "Vous avez été déconnecté", lead: "Pour votre sécurité, une connexion vaut dix minutes au plus. Connectez-vous à nouveau pour continuer ; rien n’est perdu." },
+    left: { heading: "Vous êtes déconnecté", lead: "Cette page ne garde rien de vous." },
+    byHand: { label: "Jeton d’identité", hint: "Sur le site d’un club, il vient de la connexion et personne ne le voit.", continue: "Se connecter", doing: "Connexion…" },
+  },
+
+  consents: {
+    heading: "Ce que le club peut vous envoyer",
+    lead: "Rien ne vous est envoyé que vous n’ayez autorisé, sauf ce que le club est tenu de vous dire. Vous pouvez changer d’avis à tout moment.",
+    wording: "site-2026-11-fr",
+    types: {
+      news: { name: "Actualités", about: "La vie de votre club : cours, horaires, événements." },
+      legal: { name: "Ce que vous devez savoir", about: "Par exemple les changements de votre contrat, et les paiements." },
+      advertising: { name: "Offres du club", about: "De la publicité pour ce que vend le club." },
+      partners: { name: "Offres de partenaires", about: "De la publicité d’entreprises avec lesquelles le club travaille." },
+    },
+    channels: { email: "E-mail", text_message: "SMS", postal_mail: "Courrier" },
+    locked: "Obligatoire, ne peut donc pas être désactivé",
+    unsaved: "Pas encore enregistré",
+    answers: {
+      changed: (allowed) => (allowed ? "Enregistré : autorisé" : "Enregistré : plus autorisé"),
+      unchanged: (allowed) => (allowed ? "C’était déjà autorisé" : "Ce n’était pas autorisé"),
+      unknown: () => "Le club ne connaît plus ce consentement",
+      failed: () => "Non enregistré : le système du club ne l’a pas pris. Enregistrez à nouveau",
+    },
+    save: (count) => (count === 0 ? "Rien à enregistrer" : count === 1 ? "Enregistrer 1 changement" : `Enregistrer ${count} changements`),
+    saving: "Enregistrement…",
+    saved: "Votre choix est enregistré.",
+    partly: (done, failed) =>
+      `${failed === 1 ? "Un changement n’a pas été enregistré" : `${failed} changements n’ont pas été enregistrés`}${done ? `, ${done} ${done === 1 ? "l’a été" : "l’ont été"}` : ""}. Enregistrez à nouveau.`,
+    kept: "Le club conserve ce que vous avez dit, et quand, pour que vous puissiez tous deux vous y reporter.",
+    receipts: (count) => (count === 1 ? "Ce que vous avez dit auparavant" : `Ce que vous avez dit auparavant (${count})`),
+    said: (type, channel, allowed) => `${type} par ${channel} : ${allowed ? "oui" : "non"}`,
+    newcomer: "Le club ne vous envoie aucune publicité sans votre accord.",
+    open: "Choisir ce qu’il peut envoyer",
+  },
+
+  transfer: {
+    heading: "Changer de club",
+    lead: "Vous restez vous-même : votre numéro et vos coordonnées vous suivent. Vous confirmez avec un code que nous envoyons sur votre téléphone.",
+    list: "Vers quel club ?",
+    send: "M’envoyer le code",
+    codeLead: (club) => `Nous avons envoyé un code par SMS sur votre mobile. Avec ce code, vous passez à ${club}.`,
+    go: "Changer de club",
+    other: "Choisir un autre club",
+    member: "Votre abonnement appartient à votre club. Demandez à son équipe : elle le transfère, avec tout ce que vous avez payé.",
+    done: {
+      heading: (club) => `Vous êtes maintenant à ${club}`,
+      lead: "La connexion de votre club ne le sait pas encore. Connectez-vous à nouveau pour voir vos offres là-bas.",
+    },
+  },
 };

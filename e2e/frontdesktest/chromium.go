@@ -14,17 +14,20 @@ var chromiumNames = []string{"chromium", "chromium-browser", "google-chrome"}
 // chromium is the one process of all browsers of a package's tests: each has a profile of its own in it.
 var chromium = shared(startChromium)
 
-func startChromium(t testing.TB) context.Context {
-	path := ""
+// Chromium gives the path of the browser, for tests that run it in their own way.
+func Chromium(t testing.TB) string {
+	t.Helper()
 	for _, name := range chromiumNames {
-		if found, err := exec.LookPath(name); err == nil && path == "" {
-			path = found
+		if path, err := exec.LookPath(name); err == nil {
+			return path
 		}
 	}
-	if path == "" {
-		t.Fatal("these tests need chromium: apt-get install chromium, or the like")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
+	t.Fatal("these tests need chromium: apt-get install chromium, or the like")
+	return ""
+}
+
+func startChromium(t testing.TB) context.Context {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(Chromium(t)),
 		chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", usualLanguage))
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
@@ -34,7 +37,7 @@ func startChromium(t testing.TB) context.Context {
 		stopAllocator()
 	})
 	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("%s does not start: %v", path, err)
+		t.Fatalf("%s does not start: %v", Chromium(t), err)
 	}
 	return ctx
 }
