@@ -82,6 +82,7 @@ var limits = map[string][]limit{
 	"POST /v1/me/transfer":                                {requests, writes},
 	"POST /v1/me/transfer/signature":                      {requests, writes},
 	"POST /v1/webhooks/card":                              {}, // an event that is refused may never come again; what is forged ends at its signature
+	"POST /v1/webhooks/club/:secret":                      {}, // likewise; its secret is in its path
 	"GET /healthz":                                        {}, // load balancers ask all the time
 	"GET /readyz":                                         {},
 	"GET /openapi.yaml":                                   {}, // from memory, which costs no more than the refusal
