@@ -175,3 +175,20 @@ func (s *stage) close() error {
 func ended(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
+
+// onSafeRedis makes a rig over a Redis that acknowledges nothing that it can forget:
+// what goes wrong is something else. end takes it down.
+func onSafeRedis(ctx context.Context, o campaign.Options, cfg rig.Config) (r *rig.Rig, storage *rig.Redis, end func(), err error) {
+	s, err := newStage(ctx, o)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if storage, err = rig.NewRedis(ctx, s.dir, rig.FsyncAlways); err == nil {
+		cfg.Gateway, cfg.Storage = s.gateway, storage
+		r, err = rig.New(ctx, cfg)
+	}
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, s.close())
+	}
+	return r, storage, func() { r.Close(); _ = s.close() }, nil
+}

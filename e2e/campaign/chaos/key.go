@@ -52,20 +52,11 @@ func runKey(ctx context.Context, o campaign.Options) (*campaign.Report, error) {
 	if o.Count == 0 {
 		o.Count = keysShort
 	}
-	s, err := newStage(ctx, o)
+	r, storage, end, err := onSafeRedis(ctx, o, rig.Config{})
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
-	storage, err := rig.NewRedis(ctx, s.dir, rig.FsyncAlways)
-	if err != nil {
-		return nil, err
-	}
-	r, err := rig.New(ctx, rig.Config{Gateway: s.gateway, Storage: storage})
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
+	defer end()
 	record := campaign.NewRecorder("key", o)
 	trouble, calm := context.WithCancel(ctx)
 	var troubled error

@@ -55,20 +55,11 @@ func killed(deed rig.Deed, phase rig.Phase) string {
 }
 
 func runKill(ctx context.Context, o campaign.Options) (*campaign.Report, error) {
-	s, err := newStage(ctx, o)
+	r, _, end, err := onSafeRedis(ctx, o, rig.Config{})
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
-	storage, err := rig.NewRedis(ctx, s.dir, rig.FsyncAlways)
-	if err != nil {
-		return nil, err
-	}
-	r, err := rig.New(ctx, rig.Config{Gateway: s.gateway, Storage: storage})
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
+	defer end()
 	record := campaign.NewRecorder("kill", o)
 	buyers := newCrowd(ctx, r, o, killCrowd)
 	k := &killer{rig: r, record: record, random: rand.New(rand.NewPCG(o.Seed, 2)), o: o}

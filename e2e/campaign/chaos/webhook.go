@@ -51,20 +51,11 @@ func runWebhook(ctx context.Context, o campaign.Options) (*campaign.Report, erro
 	if o.Count == 0 {
 		o.Count = webhookShort
 	}
-	s, err := newStage(ctx, o)
+	r, _, end, err := onSafeRedis(ctx, o, rig.Config{Replicas: 2})
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
-	storage, err := rig.NewRedis(ctx, s.dir, rig.FsyncAlways)
-	if err != nil {
-		return nil, err
-	}
-	r, err := rig.New(ctx, rig.Config{Gateway: s.gateway, Replicas: 2, Storage: storage})
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
+	defer end()
 	record := campaign.NewRecorder("webhook", o)
 	office, err := openOffice(r, record, o.Seed)
 	if err != nil {
