@@ -120,30 +120,6 @@ func TestJourneys(t *testing.T) {
 	}
 }
 
-// TestInFrench walks a whole journey as somebody who reads French.
-func TestInFrench(t *testing.T) {
-	t.Parallel()
-	for kind, device := range devices {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			g := newGuest(t, device)
-			g.Speak("fr-FR")
-			g.goTo("/")
-			g.chooseClub()
-			g.chooseOffer("subscription", cardOffer)
-			g.giveDetails()
-			due, registration := g.due(), g.Registration()
-			if amount := strings.Replace(money(due), ".", ",", 1) + "\u00a0€"; !strings.Contains(g.Text(), amount) {
-				t.Errorf("%s is not there, but:\n%s", amount, g.Text())
-			}
-			g.Shot("cart")
-			g.payByCard()
-			g.becomesMember()
-			g.leaves(registration, trace{recorded: due, taken: due})
-		})
-	}
-}
-
 // settled holds the page to say how the registration was settled.
 func (g *guest) settled(method string) {
 	g.t.Helper()

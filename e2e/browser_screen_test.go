@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"frontdesk/api"
@@ -18,6 +19,11 @@ type screen struct {
 
 // at is the usual way to a screen: its address.
 func at(place string) func(*guest) { return func(g *guest) { g.goTo(place) } }
+
+// loggedIn goes to an address as a persona whom the club's login has just let in.
+func loggedIn(place, persona string) func(*guest) {
+	return func(g *guest) { g.logIn(place, persona) }
+}
 
 // click does one thing more on the screen before.
 func click(selector string) func(*guest) { return func(g *guest) { g.Click(selector) } }
@@ -76,6 +82,65 @@ var rooms = map[string][]screen{
 		}, `[data-problem="age_restricted"]`},
 		{"cart-free", func(g *guest) { g.goTo("/?registration=" + g.registered(freeTrial, frontdesktest.Person()).Id) }, `[data-due="0"]`},
 		{"welcome-free", click(`[data-pay]`), `[data-settled="free"]`},
+	},
+	"a cart that the club changes": {
+		{"cart-repriced", func(g *guest) { g.changed() }, `[data-change="removed"]`},
+	},
+	"the day of the debits": {
+		{"debit-day", func(g *guest) {
+			g.goTo("/?club=11")
+			g.Click(`[data-offer="901"] [data-choose]`)
+		}, `dialog [data-debit-days="3"]`},
+		{"person-debit-day", click(`dialog [data-continue]`), `form[data-form="person"]`},
+		{"cart-debit-day", (*guest).giveDetails, `[data-debits-on]`},
+	},
+	"a member": {
+		{"log-in", at("/?me"), `[data-form="login"]`},
+		{"me", loggedIn("/?me", "debtor"), `[data-me="11-001002"]`},
+		{"me-former", loggedIn("/?me", "former"), `[data-me="12-001004"]`},
+		{"own-offers", loggedIn("/?me&club=11", "customer"), `[data-own]`},
+		{"transfer-at-club", at("/?me&step=transfer"), `[data-at-club]`},
+		{"consents", at("/?me&step=consents"), `[data-consents="news"]`},
+		{"consents-wished", click(`[data-consents="news"] [data-channel="email"]`), `[data-consents="news"] :checked`},
+		{"consents-failed", func(g *guest) {
+			g.fails(clubsim.Fault{Match: clubsim.FaultMatch{Method: "PUT", Path: "/optins/*"}, Kind: "error_before", Status: 500})
+			g.Click(`[data-form="consents"] [data-continue]`)
+		}, `[data-failed="1"]`},
+		{"consents-saved", click(`[data-form="consents"] [data-continue]`), `[data-saved="1"][data-failed="0"]`},
+		{"logged-out", func(g *guest) {
+			g.goTo("/?me")
+			g.Click(`[data-log-out]`)
+		}, `[data-logged-out="left"]`},
+		{"login-refused", func(g *guest) {
+			g.Expect("status of 401")
+			g.goTo("/?me#identityToken=" + strings.Replace(g.c.Persona("customer").IdentityToken, ".", ".x", 1))
+		}, `[data-logged-out="expired"]`},
+	},
+	"a move to another club": {
+		{"transfer", loggedIn("/?me&step=transfer", "former"), `[data-to="13"]`},
+		{"transfer-code", func(g *guest) {
+			g.Click(`label:has([data-to="13"])`)
+			g.Click(`[data-form="transfer"] [data-continue]`)
+		}, `[data-transfer="awaiting_code"] [data-attempts="5"]`},
+		{"transfer-code-wrong", func(g *guest) {
+			g.Expect("status of 422")
+			g.enterCode(wrong(g.code()))
+		}, `[data-error="code_wrong"]`},
+		{"moved", func(g *guest) { g.enterCode(g.code()) }, `[data-moved="13"]`},
+	},
+	"what does not answer": {
+		{"club-system-away", func(g *guest) {
+			g.Expect("status of 50")
+			g.fails(clubsim.Fault{Kind: "error_before", Status: 503, Times: times(99)})
+			g.goTo("/?club=11")
+		}, `[data-error] [data-retry]`},
+		{"connection-lost", func(g *guest) {
+			g.c.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
+			g.goTo("/")
+			g.See(`[data-club]`)
+			g.Offline()
+		}, `[data-status]:not(:empty)`},
+		{"offline", click(`[data-club="11"]`), `[data-error="offline"] [data-retry]`},
 	},
 	"a mandate": {
 		{"cart-to-sign", func(g *guest) {

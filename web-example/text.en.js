@@ -19,7 +19,7 @@ const ordinal = (day) => `${day}${(day > 3 && day < 21 ? undefined : ["th", "st"
 export default {
   secure: "Secure sign-up",
   languages: "Language",
-  footer: "You only pay on the payment provider’s own secure page. This site never sees your card.",
+  footer: "Your card is for the payment provider alone. This site never sees it.",
   skip: "Skip to the content",
 
   progress: {
@@ -221,7 +221,7 @@ export default {
     tax: "All taxes included",
     kept: (/** @type {string} */ moment) => `We keep this cart until ${moment}.`,
     pay: (/** @type {string} */ price) => `Pay ${price} by card`,
-    payNote: "You continue on the payment provider’s secure page and come back here.",
+    payNote: "Next you enter your card, with the payment provider. Before that nothing is charged.",
     confirm: "Confirm",
     confirmNote: "There is nothing to pay.",
     later: {
@@ -444,7 +444,7 @@ export default {
     other: "Something went wrong on our side. Please try again in a moment.",
     offline: "We cannot reach the service. Check your connection and try again – nothing will be done twice.",
     invalid_request: "Some of your entries need another look.",
-    card_number_refused: "Please never type a card number here. You enter your card on the payment provider’s own page, later.",
+    card_number_refused: "Please never type a card number here. You enter your card later, with the payment provider.",
     invitation_invalid: "This link has been used, or is too old. Ask the club for a new one, or sign up here as a new member.",
     resumption_invalid: "This link has been used, or is too old. Make a new one on the device on which you began, or start again here.",
     not_identified: "You are not logged in any more. Please log in once more.",

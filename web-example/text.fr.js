@@ -32,7 +32,7 @@ export const typeset = (words) =>
 export default {
   secure: "Inscription sécurisée",
   languages: "Langue",
-  footer: "Vous ne payez que sur la page sécurisée du prestataire de paiement. Ce site ne voit jamais votre carte.",
+  footer: "Votre carte ne regarde que le prestataire de paiement. Ce site ne la voit jamais.",
   skip: "Aller au contenu",
 
   progress: {
@@ -231,7 +231,7 @@ export default {
     tax: "Toutes taxes comprises",
     kept: (moment) => `Nous gardons ce panier jusqu’au ${moment}.`,
     pay: (price) => `Payer ${price} par carte`,
-    payNote: "Vous continuez sur la page sécurisée du prestataire de paiement, puis revenez ici.",
+    payNote: "Ensuite, vous saisissez votre carte auprès du prestataire de paiement. Rien n’est débité avant.",
     confirm: "Confirmer",
     confirmNote: "Il n’y a rien à payer.",
     later: {
@@ -450,7 +450,7 @@ export default {
   entry: "Vérifiez cette saisie.",
 
   problems: {
-    card_number_refused: "Ne saisissez jamais de numéro de carte ici. Vous saisirez votre carte plus tard, sur la page du prestataire de paiement.",
+    card_number_refused: "Ne saisissez jamais de numéro de carte ici. Vous saisirez votre carte plus tard, auprès du prestataire de paiement.",
     challenge_required: "Veuillez confirmer que vous êtes une personne, puis réessayez.",
     rate_limited: "Cela fait beaucoup en peu de temps. Patientez un instant, puis réessayez.",
     sms_paused: "Nous ne pouvons pas envoyer de codes pour le moment. Réessayez plus tard ou adressez-vous à l’équipe du club.",

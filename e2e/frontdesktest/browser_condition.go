@@ -59,12 +59,23 @@ func (b *Browser) Slow() {
 	b.network(network.Conditions{Latency: latency, DownloadThroughput: throughput, UploadThroughput: throughput})
 }
 
-// Sleep is the laptop being closed: the network is gone, and the page stands still.
-// What the page was just asking for may fail.
-func (b *Browser) Sleep() {
+// Offline takes the network away. What the page asks for meanwhile fails.
+func (b *Browser) Offline() {
 	b.t.Helper()
 	b.watch.allow("ERR_INTERNET_DISCONNECTED")
 	b.network(network.Conditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1})
+}
+
+// Online brings the network back.
+func (b *Browser) Online() {
+	b.t.Helper()
+	b.network(network.Conditions{DownloadThroughput: -1, UploadThroughput: -1})
+}
+
+// Sleep is the laptop being closed: the network is gone, and the page stands still.
+func (b *Browser) Sleep() {
+	b.t.Helper()
+	b.Offline()
 	command(b, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: page.SetWebLifecycleStateStateFrozen})
 }
 
@@ -72,7 +83,7 @@ func (b *Browser) Sleep() {
 func (b *Browser) Wake() {
 	b.t.Helper()
 	command(b, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: page.SetWebLifecycleStateStateActive})
-	b.network(network.Conditions{DownloadThroughput: -1, UploadThroughput: -1})
+	b.Online()
 }
 
 // network sets what requests meet with, and what the page is told of it.

@@ -3,6 +3,7 @@ package frontdesktest
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -15,11 +16,33 @@ func (b *Browser) Click(selector string) {
 	b.t.Helper()
 	x, y := b.reach(selector)
 	if b.touch {
-		b.do(chromedp.TapXY(x, y))
+		b.tap(selector, x, y)
 		return
 	}
 	eval[bool](b, `(() => { const e = document.querySelector(`+quote(selector)+`); e.focus(); e.click(); return true })()`)
 }
+
+// tap touches an element until it notices, as people do: a touch while the browser
+// has another window to draw can be lost.
+func (b *Browser) tap(selector string, x, y float64) {
+	b.t.Helper()
+	eval[bool](b, `(() => { window.frontdeskTouched = false;
+		addEventListener("click", () => window.frontdeskTouched = true, {once: true, capture: true}); return true })()`)
+	noticed := `window.frontdeskTouched !== false` // another page knows nothing of it
+	for range maxTaps {
+		b.do(chromedp.TapXY(x, y))
+		if within(time.Second, func() bool {
+			is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](noticed))
+			return err != nil || is
+		}) {
+			return
+		}
+	}
+	b.t.Fatalf("%s does not notice that it is touched", selector)
+}
+
+// maxTaps is how often people touch what does not answer before they give up.
+const maxTaps = 5
 
 // DoubleClick clicks or taps twice, as impatient people do.
 func (b *Browser) DoubleClick(selector string) {
@@ -41,11 +64,15 @@ func (b *Browser) reach(selector string) (x, y float64) {
 	place := `(() => {
 		const element = document.querySelector(` + quote(selector) + `);
 		if (!element) return "nowhere";
-		element.scrollIntoView({block: "center", behavior: "instant"});
-		const {left, top, width, height} = element.getClientRects()[0] ?? {};
-		const [x, y] = [left + width / 2, top + height / 2];
-		const found = document.elementFromPoint(x, y);
-		return element.contains(found) ? x + " " + y : "behind " + found?.outerHTML.slice(0, 200);
+		let found, x, y;
+		for (const block of ["center", "start"]) { // what lies over the lower half of a small window is scrolled out from under
+			element.scrollIntoView({block, behavior: "instant"});
+			const {left, top, width, height} = element.getClientRects()[0] ?? {};
+			[x, y] = [left + width / 2, top + height / 2];
+			found = document.elementFromPoint(x, y);
+			if (element.contains(found)) return x + " " + y;
+		}
+		return "behind " + found?.outerHTML.slice(0, 200);
 	})()`
 	last := ""
 	stands := inTime(func() bool {

@@ -1,9 +1,6 @@
 package frontdesktest
 
 import (
-	"os"
-	"path/filepath"
-
 	"github.com/chromedp/chromedp"
 )
 
@@ -82,15 +79,7 @@ func (p Panel) Arrived() string {
 // disability from using it.
 func (p Panel) Audit(name string) {
 	p.b.t.Helper()
-	axe, err := os.ReadFile(filepath.Join(Root(), "e2e", "web", "node_modules", "axe-core", "axe.min.js"))
-	if err != nil {
-		p.b.t.Fatalf("this needs axe-core, which make tools installs: %v", err)
-	}
-	evaluated[bool](p.b, string(axe)+`; true`)
-	for _, violation := range evaluated[[]string](p.b, `axe.run("frontdesk-panel", {resultTypes: ["violations"]}).then(({violations}) =>
-		violations.flatMap(({id, nodes}) => nodes.map((node) => id + ": " + node.target.join(" ") + ": " + node.failureSummary)))`) {
-		p.b.t.Errorf("%s: %s", name, violation)
-	}
+	p.b.expectNone(name, `"frontdesk-panel"`, everyRule)
 }
 
 func (p Panel) first(selector string) string {

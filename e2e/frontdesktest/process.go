@@ -240,8 +240,10 @@ func Eventually(t testing.TB, what string, condition func() bool) {
 }
 
 // inTime waits for a condition, and tells whether it came.
-func inTime(condition func() bool) bool {
-	deadline := time.After(patience)
+func inTime(condition func() bool) bool { return within(patience, condition) }
+
+func within(limit time.Duration, condition func() bool) bool {
+	deadline := time.After(limit)
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for !condition() {
