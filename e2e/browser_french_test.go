@@ -54,7 +54,7 @@ func TestEveryScreenInFrench(t *testing.T) {
 	for name, screens := range rooms {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newGuest(t, phone)
+			g := newGuest(t, desktop)
 			g.Speak("fr-FR")
 			for _, screen := range screens {
 				screen.show(g)
@@ -95,7 +95,7 @@ const leftInEnglish = `(async () => {
 // readsFrench holds a page of the site to be French, in all its words.
 func (g *guest) readsFrench(name string) {
 	g.t.Helper()
-	if g.Count(`main[data-step]`) == 0 {
+	if g.Count(`[data-progress]`) == 0 {
 		return // the processor's own page
 	}
 	if language := g.Attribute(`html`, "lang"); language != "fr" {
