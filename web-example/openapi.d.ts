@@ -710,6 +710,12 @@ export interface paths {
          * @description The club system signs nothing and repeats nothing, so the path holds a secret, and everything in the body is a hint:
          *     it is stored before the answer, and what it names is read again at the club system. Bodies of any shape are taken,
          *     as long as they are JSON. With another secret the path does not exist (404). 503 means that nothing was stored.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     curl -si $api/webhooks/club/demo-webhook-secret -H "$json" -d '{
+         *       "event": "contact.updated", "data": {"object": {"contactId": "/demo/contacts/1001", "clubId": "/demo/clubs/11"}}}' | head -1
+         *     ```
          */
         post: operations["receiveClubWebhook"];
         delete?: never;
@@ -2867,7 +2873,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description One of `FRONTDESK_WEBHOOK_SECRET`. */
+                /**
+                 * @description One of `FRONTDESK_WEBHOOK_SECRET`.
+                 * @example demo-webhook-secret
+                 */
                 secret: string;
             };
             cookie?: never;

@@ -104,6 +104,7 @@ func TestAuthorize(t *testing.T) {
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	b := frontdesktest.NewBrowser(t, 1280, 900)
 	b.Open(localhost(c.URL) + "/docs")
+	b.Expect("status of 401") // the staff key is none
 	b.Click(".auth-wrapper .authorize")
 	b.See(".auth-container form")
 	// The dialog asks for each scheme of the contract, in its order: token, staffKey, identity, session.
