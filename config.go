@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/base64"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -50,6 +51,7 @@ type Config struct {
 	SMSHourly        int           `help:"SMS codes for the visitors of one club in an hour at most, where requests are counted." name:"sms-hourly" default:"100" env:"FRONTDESK_SMS_HOURLY"`
 	SMSDaily         int           `help:"SMS codes for the visitors of one club in 24 hours at most." name:"sms-daily" default:"400" env:"FRONTDESK_SMS_DAILY"`
 	SMSValidated     int           `help:"Percent of a club's SMS codes that have to be entered, or else no more are sent for a while; 0: that is not looked at." name:"sms-validated" default:"25" env:"FRONTDESK_SMS_VALIDATED"`
+	LogLevel         slog.Level    `help:"How much is logged: debug (a line for every request and every call), info, warn or error." default:"info" env:"FRONTDESK_LOG_LEVEL"`
 	AllowedOrigins   []string      `help:"Other origins of front ends; * stands for any page on this machine (not in live mode)." env:"FRONTDESK_ALLOWED_ORIGINS"`
 }
 

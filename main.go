@@ -26,6 +26,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"frontdesk/flows"
+	"frontdesk/flows/redact"
 	"frontdesk/flows/store"
 	"frontdesk/handlers"
 	"frontdesk/handlers/panel"
@@ -111,7 +112,7 @@ func (c *serveCommand) Run(ctx context.Context) error { return run(ctx, c.Config
 
 // run runs the gateway until the context ends.
 func run(ctx context.Context, cfg Config) error {
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	log := slog.New(redact.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: cfg.LogLevel})))
 	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // the check says itself what is wrong
 	if err := cfg.check(ctx); err != nil {
 		return err

@@ -1,0 +1,144 @@
+// Package redact keeps personal data out of logs. Its Handler stands in front of
+// the one that writes: it lets attributes through whose keys are in a list, puts
+// the key in place of every other value, and takes out of every text what could
+// be somebody's. It decides what may be said, and neither how nor where.
+//
+// Start reading at New for what a log may hold, and at Text for what is taken out.
+package redact
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"regexp"
+)
+
+// allowed are the keys of attributes that may be logged. What is under them is an
+// identifier that Frontdesk made, a word from a closed list, a number, or an error;
+// a key that could hold a name, an address, a token or a code is not among them.
+var allowed = map[string]bool{
+	// the request
+	"trace": true, "trace_id": true, "span_id": true, "method": true, "route": true, "path": true, "status": true,
+	"code": true, "ms": true, "error": true, "look": true,
+	// the journey
+	"registration": true, "payment": true, "from": true, "to": true, "reason": true, "outcome": true, "state": true,
+	"event": true, "type": true, "subscriber": true, "erased": true, "kept": true,
+	// what the gateway stands on
+	"operation": true, "took": true, "found": true, "left": true, "says": true, "club": true, "why": true, "address": true,
+	"sent": true, "validated": true, "hourly": true, "daily": true,
+	// the doubles, which know nobody real
+	"cause": true, "stack": true, "attempt": true,
+}
+
+// Handler lets through what may be logged.
+type Handler struct {
+	next slog.Handler
+}
+
+// New puts a handler that redacts before one that writes.
+func New(next slog.Handler) *Handler { return &Handler{next} }
+
+// Enabled implements slog.Handler.
+func (h *Handler) Enabled(ctx context.Context, level slog.Level) bool {
+	return h.next.Enabled(ctx, level)
+}
+
+// Handle implements slog.Handler.
+func (h *Handler) Handle(ctx context.Context, record slog.Record) error {
+	told := slog.NewRecord(record.Time, record.Level, Text(record.Message), record.PC)
+	record.Attrs(func(attr slog.Attr) bool {
+		told.AddAttrs(redacted(attr))
+		return true
+	})
+	return h.next.Handle(ctx, told)
+}
+
+// WithAttrs implements slog.Handler.
+func (h *Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	told := make([]slog.Attr, len(attrs))
+	for i, attr := range attrs {
+		told[i] = redacted(attr)
+	}
+	return &Handler{h.next.WithAttrs(told)}
+}
+
+// WithGroup implements slog.Handler.
+func (h *Handler) WithGroup(name string) slog.Handler { return &Handler{h.next.WithGroup(name)} }
+
+// redacted is what may be logged of an attribute.
+func redacted(attr slog.Attr) slog.Attr {
+	value := attr.Value.Resolve()
+	if value.Kind() == slog.KindGroup {
+		members := make([]slog.Attr, len(value.Group()))
+		for i, member := range value.Group() {
+			members[i] = redacted(member)
+		}
+		return slog.Attr{Key: attr.Key, Value: slog.GroupValue(members...)}
+	}
+	if !allowed[attr.Key] {
+		return slog.String(attr.Key, "["+attr.Key+"]")
+	}
+	switch value.Kind() {
+	case slog.KindString:
+		return slog.String(attr.Key, Text(value.String()))
+	case slog.KindAny:
+		return slog.String(attr.Key, Text(fmt.Sprint(value.Any())))
+	default:
+		return slog.Attr{Key: attr.Key, Value: value}
+	}
+}
+
+// The forms in which data of somebody, or what opens something, stands in texts
+// that libraries write. Their order counts: an address in quotes is a quotation.
+var forms = []struct {
+	form *regexp.Regexp
+	with string
+}{
+	// What a library quotes is what it was given.
+	{regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`|'[^' ]*'"), "[quoted]"},
+	// The host says where it failed; behind it stand identifiers and secrets, before it passwords.
+	{regexp.MustCompile(`([a-z][a-z0-9+.-]*)://(?:[^\s/@]*@)?([^\s/?#]*)[^\s]*`), "$1://$2/[path]"},
+	{regexp.MustCompile(`[^\s@<>=:,;(]+@[^\s@<>,;)]+`), "[e-mail]"},
+	{regexp.MustCompile(`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b`), "[account]"},
+	// Records of the club system, in which an organisation's token stands.
+	{regexp.MustCompile(`/[A-Za-z0-9._-]+/(contacts|sales|mandates|signature_requests|optins)/[A-Za-z0-9_-]+`), "[$1]"},
+}
+
+// words is everything between spaces and marks that is as long as a token, or has
+// as many digits as a telephone number; whole decides on each.
+var (
+	words  = regexp.MustCompile(`[A-Za-z0-9_+.-]{24,}`)
+	digits = regexp.MustCompile(`\+?\d(?:[ -]?\d){7,}`)
+	// id is what Frontdesk, the processor or a trace names something with.
+	id = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b|\b(?:pi|pay|evt|req)_[A-Za-z0-9_]{1,40}\b|\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}:\d+\b`)
+)
+
+// Text takes out of a text what could be somebody's: quotations, addresses of all
+// kinds, account, card and telephone numbers, and what is as long as a token. The
+// identifiers of registrations, payments and traces stay, since people look for them.
+func Text(text string) string {
+	for _, f := range forms {
+		text = f.form.ReplaceAllString(text, f.with)
+	}
+	// What stands between identifiers is looked at by itself, as they are digits too.
+	told, at := "", 0
+	for _, found := range id.FindAllStringIndex(text, -1) {
+		told += between(text[at:found[0]]) + text[found[0]:found[1]]
+		at = found[1]
+	}
+	return told + between(text[at:])
+}
+
+func between(text string) string {
+	return digits.ReplaceAllString(words.ReplaceAllStringFunc(text, tokenless), "[number]")
+}
+
+// tokenless keeps long words of letters and marks alone, such as a file's name or a code.
+func tokenless(word string) string {
+	for _, r := range word {
+		if r >= '0' && r <= '9' {
+			return "[token]"
+		}
+	}
+	return word
+}
