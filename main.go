@@ -54,6 +54,7 @@ type commands struct {
 	Queue    queueCommand    `cmd:"" help:"Print how the queues of the background work stand, through a running gateway."`
 	Payments paymentsCommand `cmd:"" help:"Look at payments that are in doubt, and decide on them, through a running gateway."`
 	Invite   inviteCommand   `cmd:"" help:"Print an invitation link, with which a contact of the club registers without a login, once; through a running gateway."`
+	Erase    eraseCommand    `cmd:"" help:"Erase what Redis holds of a person, and print what was kept and why; through a running gateway."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 
@@ -232,7 +233,7 @@ func (cfg Config) build(log *slog.Logger, stopping <-chan struct{}, beside *pane
 		Answered: answered, Now: time.Now, After: time.After, Log: log,
 	})
 	return gateway, handlers.NewOps(handlers.OpsConfig{
-		Payments: payments, Contacts: contacts, ClubEvents: events, Queue: queue, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Log: log,
+		Payments: payments, Contacts: contacts, Registrations: registrations, ClubEvents: events, Queue: queue, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Log: log,
 	}), worker, err
 }
 

@@ -142,5 +142,6 @@ func (f *Registrations) recognise(ctx context.Context, r *Registration, who Iden
 	}
 	buyer := known.buyer(f.cfg.Now())
 	r.Contact = &Contact{IRI: known.IRI, Number: known.Number, Status: known.Status, Buyer: &buyer}
+	f.knownAs(r, known.Email, known.Mobile)
 	return known.Contact, nil
 }

@@ -31,6 +31,15 @@ type Store interface {
 	// AmendRegistration is SaveRegistration that leaves alone how long the registration is kept.
 	AmendRegistration(ctx context.Context, r *Registration) error
 
+	// RegistrationsOf lists the registrations of contacts; some may be gone.
+	RegistrationsOf(ctx context.Context, contacts ...club.IRI) ([]string, error)
+	// RegistrationsOfPerson lists those of somebody by names made with a key; some may be gone.
+	RegistrationsOfPerson(ctx context.Context, names ...string) ([]string, error)
+	// Forget takes a registration from every list in which it is found by person or contact.
+	Forget(ctx context.Context, r *Registration) error
+	// EraseTransfer deletes a contact's move to another club, and tells whether there was one.
+	EraseTransfer(ctx context.Context, contact club.IRI) (bool, error)
+
 	// StartPayment saves the registration as SaveRegistration does and creates
 	// its next payment, both or neither.
 	StartPayment(ctx context.Context, r *Registration, p *Payment) error

@@ -193,7 +193,9 @@ func (k *Keyring) Sign(text []byte) []byte {
 }
 
 // Verify tells whether any key of the ring signed the text.
-func (k *Keyring) Verify(text, signature []byte) bool { return k.sign.VerifyMAC(signature, text) == nil }
+func (k *Keyring) Verify(text, signature []byte) bool {
+	return k.sign.VerifyMAC(signature, text) == nil
+}
 
 // Hide makes a name, in hex, out of a text that could be guessed from a plain
 // hash, such as a contact's identifier. The purpose keeps names for one thing

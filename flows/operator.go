@@ -70,7 +70,7 @@ type Note struct {
 type AuditEntry struct {
 	At      time.Time
 	By      string
-	What    string    // confirm-recorded, confirm-not-recorded, note, calibrate, invite, replay, replay-all, enable
+	What    string    // confirm-recorded, confirm-not-recorded, note, calibrate, invite, replay, replay-all, enable, erase
 	Payment PaymentID // of the first three
 	From    PaymentState
 	To      PaymentState

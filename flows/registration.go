@@ -138,6 +138,7 @@ func (f *Registrations) fill(ctx context.Context, r *Registration, at Club, pers
 		return err
 	}
 	r.Contact = &Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}
+	f.knownAs(r, person.Email, person.Mobile)
 	return f.fillSale(ctx, r, at, contact, items, offers, eachItem)
 }
 

@@ -47,6 +47,8 @@ type Registration struct {
 	Sale        club.IRI          `json:"sale,omitempty"`
 	SaleState   string            `json:"saleState,omitempty"` // what the club system calls a sale that nothing has settled: that of a new one
 	Items       []Item            `json:"items,omitempty"`     // what the visitor asked for
+	Persons     []string          `json:"persons,omitempty"`   // keyed names of e-mail and phone, by which it is found to be erased
+	Erased      bool              `json:"erased,omitempty"`    // nothing of its person is left
 	Cart        Cart              `json:"cart"`                // the sale as it was last read
 	Mandate     *Mandate          `json:"mandate,omitempty"`
 	Prospect    *Prospect         `json:"prospect,omitempty"`

@@ -117,14 +117,18 @@ const phoneDigits = 9
 
 // phone names, with a key, the phone of a chain's contact; empty without a number.
 func (k *Keyring) phone(scope club.Scope, mobile string) string {
-	digits := strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, mobile)
+	digits := onlyDigits(mobile)
 	if digits == "" {
 		return ""
 	}
 	return k.Hide("phone", scope.ClientToken+" "+digits[max(0, len(digits)-phoneDigits):])
+}
+
+func onlyDigits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, text)
 }

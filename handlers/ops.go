@@ -21,14 +21,15 @@ import (
 
 // OpsConfig is what the operators' edge needs; every field is required.
 type OpsConfig struct {
-	Payments    *flows.Payments
-	Contacts    *flows.Contacts
-	ClubEvents  *flows.ClubEvents
-	Queue       *flows.Queue
-	ClientToken string // the organisation at the club system
-	Worlds      bool   // X-Frontdesk-World may name another demo world (mock mode)
-	PublicURL   string // where the links of invitations lead
-	Log         *slog.Logger
+	Payments      *flows.Payments
+	Contacts      *flows.Contacts
+	Registrations *flows.Registrations
+	ClubEvents    *flows.ClubEvents
+	Queue         *flows.Queue
+	ClientToken   string // the organisation at the club system
+	Worlds        bool   // X-Frontdesk-World may name another demo world (mock mode)
+	PublicURL     string // where the links of invitations lead
+	Log           *slog.Logger
 }
 
 // Ops is the operators' edge: payments, invitations, webhooks and queues, to be served on a
@@ -59,6 +60,7 @@ func NewOps(cfg OpsConfig) *Ops {
 		"POST /ops/payments/{id}/notes":                o.note,
 		"POST /ops/payments/calibrate":                 o.calibrate,
 		"POST /ops/invitations":                        o.invite,
+		"POST /ops/erasures":                           o.erase,
 		"GET /ops/webhooks":                            o.listDeliveries,
 		"GET /ops/webhooks/{id}":                       o.showDelivery,
 		"POST /ops/webhooks/{id}/replay":               o.replayDelivery,

@@ -102,6 +102,10 @@ func (s *Store) contactKeys(contact club.IRI) []string {
 	return keys
 }
 
+// personKey holds the registrations of somebody by e-mail or phone, whose name was
+// made with a key.
+func personKey(name string) string { return "fd:person:" + name }
+
 // receiptsKey lists what a contact has said about its consents.
 func receiptsKey(contact club.IRI) string { return "fd:receipts:" + digest(string(contact)) }
 

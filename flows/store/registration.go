@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -65,7 +66,7 @@ func (s *Store) replace(ctx context.Context, r *flows.Registration, keep time.Du
 	if err != nil {
 		return err
 	}
-	if err := s.index(ctx, r); err != nil {
+	if err := errors.Join(s.index(ctx, r), s.indexPersons(ctx, r)); err != nil {
 		return err
 	}
 	saved, err := s.run(ctx, saveRegistration, []string{key}, r.Version, uuid.NewString(), body, r.Generation, keep.Milliseconds())

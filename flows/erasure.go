@@ -1,0 +1,232 @@
+package flows
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"frontdesk/upstream/club"
+)
+
+// Wanted names the person whose data an operator has erased: by exactly one of
+// what the person can give.
+type Wanted struct {
+	ClientToken  string
+	Email        string
+	Mobile       string
+	Registration string // an id
+	Contact      string // public id
+}
+
+// Erasure tells what became of a person's data. It holds no personal data itself.
+type Erasure struct {
+	Erased    []Erased `json:"erased"`
+	Kept      []Kept   `json:"kept"`      // what is still there, and why
+	Elsewhere []string `json:"elsewhere"` // who else holds data of the person, that is not Frontdesk's to erase
+}
+
+// Erased is what was erased of one registration, or of one contact.
+type Erased struct {
+	Registration string `json:"registration,omitempty"` // empty: what a contact had beside its registrations
+	What         string `json:"what"`
+}
+
+// Kept is something that was not erased.
+type Kept struct {
+	Registration string    `json:"registration,omitempty"`
+	Payment      PaymentID `json:"payment,omitempty"`
+	What         string    `json:"what"`
+	Why          string    `json:"why"`
+	Deferred     bool      `json:"deferred"` // ask again once the payment has ended
+}
+
+// Erase erases what Redis holds of a person, as far as money allows: a payment
+// that has not ended needs its buyer, so that its registration is left for later.
+// Asked again it does what was left, and nothing else. There is no erasure that
+// the audit stream does not tell of.
+//
+// Of an erased registration its number is left, without anything of its person,
+// until its time is over: the card processor still names it, and what is missing
+// would be brought back from there. Its holder reads that there is none.
+func (f *Registrations) Erase(ctx context.Context, wanted Wanted, by string) (Erasure, error) {
+	if err := wanted.check(by); err != nil {
+		return Erasure{}, err
+	}
+	if err := f.cfg.Store.Audit(ctx, AuditEntry{At: f.cfg.Now(), By: by, What: "erase"}); err != nil {
+		return Erasure{}, storageFailed(err)
+	}
+	report := Erasure{Erased: []Erased{}, Kept: []Kept{}, Elsewhere: heldElsewhere()}
+	ids, contacts, err := f.find(ctx, wanted)
+	if err != nil {
+		return Erasure{}, err
+	}
+	for _, id := range ids {
+		contact, err := f.eraseOne(ctx, wanted.ClientToken, id, &report)
+		if err != nil {
+			return Erasure{}, err
+		}
+		if contact != "" && !slices.Contains(contacts, contact) {
+			contacts = append(contacts, contact)
+		}
+	}
+	for _, contact := range contacts {
+		if err := f.eraseContact(ctx, contact, &report); err != nil {
+			return Erasure{}, err
+		}
+	}
+	report.Kept = append(report.Kept, passing())
+	f.cfg.Log.Info("a person's data was erased", "erased", len(report.Erased), "kept", len(report.Kept))
+	return report, nil
+}
+
+// check says everything that is wrong with the wish.
+func (w Wanted) check(by string) error {
+	failure := &Error{Code: InvalidRequest}
+	var word *Error
+	if errors.As(Word{By: by}.check(), &word) {
+		failure.Fields = word.Fields
+	}
+	named := 0
+	for _, field := range []struct {
+		pointer, value, form string
+		wrong                bool
+	}{
+		{"/email", w.Email, "An e-mail address.", !strings.Contains(w.Email, "@")},
+		{"/mobile", w.Mobile, "A mobile number, such as +33612345678.", len(onlyDigits(w.Mobile)) < phoneDigits},
+		{"/registration", w.Registration, "The id of a registration.", uuid.Validate(w.Registration) != nil},
+		{"/contact", w.Contact, "A contact's id at the club system, such as 1001.", !publicID.MatchString(w.Contact)},
+	} {
+		if field.value == "" {
+			continue
+		}
+		named++
+		if field.wrong {
+			failure.Fields = append(failure.Fields, FieldProblem{field.pointer, field.form})
+		}
+	}
+	if named != 1 {
+		failure.Fields = append(failure.Fields, FieldProblem{"", "Say who it is by exactly one of email, mobile, registration and contact."})
+	}
+	if len(failure.Fields) > 0 {
+		return failure
+	}
+	return nil
+}
+
+// find lists the registrations that may be the person's, and the contact when that is what is known.
+func (f *Registrations) find(ctx context.Context, wanted Wanted) (ids []string, contacts []club.IRI, err error) {
+	switch {
+	case wanted.Registration != "":
+		return []string{wanted.Registration}, nil, nil
+	case wanted.Contact != "":
+		contact := club.NewIRI(wanted.ClientToken, "contacts", wanted.Contact)
+		ids, err = f.cfg.Store.RegistrationsOf(ctx, contact)
+		contacts = []club.IRI{contact}
+	default:
+		ids, err = f.cfg.Store.RegistrationsOfPerson(ctx, f.cfg.Payments.cfg.Keys.persons(wanted.ClientToken, wanted.Email, wanted.Mobile)...)
+	}
+	return ids, contacts, storageFailed(err)
+}
+
+// eraseOne erases one registration, and answers with its contact. A registration
+// that is gone, erased already or of another organisation is none of the person's.
+func (f *Registrations) eraseOne(ctx context.Context, clientToken, id string, report *Erasure) (club.IRI, error) {
+	for range saveTries {
+		r, p, err := f.cfg.Store.Registration(ctx, id)
+		switch {
+		case errors.Is(err, ErrNotFound), err == nil && (r.ClientToken != clientToken || r.Erased):
+			return "", nil
+		case err != nil:
+			return "", storageFailed(err)
+		case p != nil && !p.State.Final():
+			report.Kept = append(report.Kept, Kept{Registration: id, Payment: p.ID, What: "the registration and its payment", Deferred: true,
+				Why: "the payment is " + string(p.State) + ": its money needs the buyer until it has ended"})
+			return "", nil
+		}
+		before := *r
+		*r = Registration{ID: r.ID, Version: r.Version, State: Abandoned, Erased: true, ClientToken: r.ClientToken, ClubID: r.ClubID,
+			Channel: r.Channel, Generation: r.Generation, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt}
+		if err := f.cfg.Store.AmendRegistration(ctx, r); errors.Is(err, ErrConflict) {
+			continue
+		} else if err != nil {
+			return "", storageFailed(err)
+		}
+		if err := f.cfg.Store.Forget(ctx, &before); err != nil {
+			return "", storageFailed(err)
+		}
+		report.Erased = append(report.Erased, Erased{id, "buyer, cart, mandate, devices and links of the registration"})
+		if p != nil {
+			report.Kept = append(report.Kept, Kept{Registration: id, Payment: p.ID, What: "the payment: sale, amount, states",
+				Why: "books need it for 30 days; who paid was dropped when it ended"})
+		}
+		if before.Contact == nil {
+			return "", nil
+		}
+		return before.Contact.IRI, nil
+	}
+	return "", storageFailed(ErrConflict)
+}
+
+// eraseContact erases what a contact has beside its registrations.
+func (f *Registrations) eraseContact(ctx context.Context, contact club.IRI, report *Erasure) error {
+	erased, err := f.cfg.Store.EraseTransfer(ctx, contact)
+	if err != nil {
+		return storageFailed(err)
+	}
+	if erased {
+		report.Erased = append(report.Erased, Erased{What: "the contact's move to another club"})
+	}
+	receipts, err := f.cfg.Store.Receipts(ctx, contact)
+	if err != nil {
+		return storageFailed(err)
+	}
+	if len(receipts) > 0 {
+		report.Kept = append(report.Kept, Kept{What: "receipts of consents, sealed", Why: "the club has to be able to show for three years that the contact agreed"})
+	}
+	return nil
+}
+
+// passing is what cannot be found by person, and goes by itself.
+func passing() Kept {
+	return Kept{What: "answers to repeated requests (sealed, 24 h), counts of SMS codes (keyed hashes, 24 h), unused invitations (sealed, 30 days at most), events on their way to subscribers (sealed, about a day)",
+		Why: "nothing in them tells whose they are until they are opened; they go by themselves"}
+}
+
+func heldElsewhere() []string {
+	return []string{
+		"the club system: the contact with its name, address, e-mail and mobile, its sales, mandates with the account number, and consents; ask the club's staff, or the club system's provider",
+		"the card processor: the card, and what the buyer typed on its page; metadata that Frontdesk left there names the registration and the sale, and no person",
+		"subscribers to events: what they made of identifiers that they were told",
+	}
+}
+
+// persons names somebody by e-mail and phone, with every key of the ring: those of
+// the current one come first, one for each of the two that is known. Nobody can try
+// addresses out on a name without the key.
+func (k *Keyring) persons(clientToken, email, mobile string) (names []string) {
+	var texts []string
+	if email = strings.ToLower(strings.TrimSpace(email)); email != "" {
+		texts = append(texts, "email "+clientToken+" "+email)
+	}
+	if digits := onlyDigits(mobile); digits != "" {
+		texts = append(texts, "mobile "+clientToken+" "+digits[max(0, len(digits)-phoneDigits):])
+	}
+	for key := range k.hide {
+		for _, text := range texts {
+			names = append(names, k.HideWithEach("person", text)[key])
+		}
+	}
+	return names
+}
+
+// knownAs notes by which names a person's registration can be found again.
+func (f *Registrations) knownAs(r *Registration, email, mobile string) {
+	keys := f.cfg.Payments.cfg.Keys
+	names := keys.persons(r.ClientToken, email, mobile)
+	r.Persons = append(r.Persons, names[:len(names)/len(keys.hide)]...)
+	slices.Sort(r.Persons)
+	r.Persons = slices.Compact(r.Persons)
+}

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/club"
+)
+
+// This file keeps by whom a registration is found again, and forgets it.
+
+// maxOfPerson bounds what is found by one address or phone: a family, or a desk that
+// writes its own down for everybody, comes to fewer in the two days that they live.
+const maxOfPerson = 1000
+
+// indexPersons notes as whose a registration is found. It comes before the
+// registration, as index does.
+func (s *Store) indexPersons(ctx context.Context, r *flows.Registration) error {
+	for _, name := range r.Persons {
+		_, err := s.run(ctx, indexRegistration, []string{personKey(name)}, r.ID, r.ExpiresAt.UnixMilli(), registrationTTL(r).Milliseconds(), maxOfPerson)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RegistrationsOfPerson implements flows.Store.
+func (s *Store) RegistrationsOfPerson(ctx context.Context, names ...string) (ids []string, err error) {
+	for _, name := range names {
+		found, err := s.redis.ZRange(ctx, personKey(name), 0, -1).Result()
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, found...)
+	}
+	return ids, nil
+}
+
+// Forget implements flows.Store.
+func (s *Store) Forget(ctx context.Context, r *flows.Registration) error {
+	var keys []string
+	for _, name := range r.Persons {
+		keys = append(keys, personKey(name))
+	}
+	if r.Contact != nil {
+		keys = append(keys, s.contactKeys(r.Contact.IRI)...)
+	}
+	for _, key := range append(keys, looks) {
+		if err := s.redis.ZRem(ctx, key, r.ID).Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EraseTransfer implements flows.Store.
+func (s *Store) EraseTransfer(ctx context.Context, contact club.IRI) (bool, error) {
+	n, err := s.redis.Del(ctx, s.transferKey(contact)).Result()
+	return n > 0, err
+}
