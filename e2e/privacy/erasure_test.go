@@ -1,0 +1,119 @@
+package privacy_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/campaign"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+)
+
+// TestErasure has two people register, one of them three times, and erases her:
+// what money still needs waits, the rest is gone, and nobody else loses anything.
+func TestErasure(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	gateway, c := s.gateway()
+	ada, bob := campaign.NewCanary(31415926), campaign.NewCanary(27182818)
+	paid := register(c, person(ada), cardItem())
+	pay(c, paid.Id)
+	paidToken := c.Token
+	open := register(c, person(ada), cardItem())
+	openToken := c.Token
+	paying := register(c, person(ada), cardItem())
+	payment := c.Pay(paying.Id)
+	payingToken := c.Token
+	other := register(c, person(bob), cardItem())
+	otherToken := c.Token
+
+	report := s.erase(gateway, "--email", strings.ToUpper(ada.Email))
+	if len(report.Erased) != 2 || deferred(report) != paying.Id {
+		t.Errorf("erased %+v, kept %+v", report.Erased, report.Kept)
+	}
+	for id, token := range map[string]string{paid.Id: paidToken, open.Id: openToken} {
+		c.Token = token
+		c.Do("GET", "/v1/registrations/"+id, nil).Problem(api.NotFound)
+		c.Do("POST", "/v1/registrations/"+id+"/payment", map[string]string{"method": "card"}, frontdesktest.Key("")).Problem(api.NotFound)
+	}
+	if again := s.erase(gateway, "--email", ada.Email); len(again.Erased) != 0 || deferred(again) != paying.Id {
+		t.Errorf("again: erased %+v, kept %+v", again.Erased, again.Kept)
+	}
+
+	// What was deferred is paid as if nothing had been, and goes then, by the phone written in another way.
+	c.Token = payingToken
+	c.Confirm(payment, goodCard)
+	c.Await(paying.Id, api.Completed)
+	if later := s.erase(gateway, "--mobile", "0"+strings.TrimPrefix(ada.Mobile, "+33")); len(later.Erased) != 1 || later.Erased[0].Registration != paying.Id || deferred(later) != "" {
+		t.Errorf("later: erased %+v, kept %+v", later.Erased, later.Kept)
+	}
+	if ledger := s.outside.Sim.Ledger(); len(ledger) != 2 {
+		t.Errorf("the club holds %d payments", len(ledger))
+	}
+
+	c.Token = otherToken
+	if left := c.Registration(other.Id); left.State != api.Open || left.Contact == nil {
+		t.Errorf("somebody else's registration is %+v", left)
+	}
+	if own := s.erase(gateway, "--registration", other.Id); len(own.Erased) != 1 {
+		t.Errorf("by registration: %+v", own)
+	}
+	for _, line := range s.redis.XRange(t.Context(), "fd:audit", "-", "+").Val() {
+		if line.Values["what"] != "erase" || line.Values["by"] != "ada" || len(ada.In(line.ID+line.Values["payment"].(string))) > 0 {
+			t.Errorf("the audit stream says %v", line.Values)
+		}
+	}
+	if left := s.redis.Keys(t.Context(), "fd:person:*").Val(); len(left) != 0 {
+		t.Errorf("%v still lead to somebody", left)
+	}
+}
+
+// erase runs the command, and reads its report.
+func (s *stand) erase(gateway *frontdesktest.Process, args ...string) flows.Erasure {
+	s.t.Helper()
+	out, err := s.command(gateway, append([]string{"erase", "--json"}, args...)...)
+	if err != nil {
+		s.t.Fatalf("%v: %s", err, out)
+	}
+	return decoded[flows.Erasure](s.t, out)
+}
+
+// deferred is the one registration that was left for later.
+func deferred(report flows.Erasure) (id string) {
+	for _, kept := range report.Kept {
+		if kept.Deferred {
+			id += kept.Registration
+		}
+	}
+	return id
+}
+
+// TestErasureRefused: who is not named clearly, or by whom, is not looked for, and
+// nothing is written.
+func TestErasureRefused(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	gateway, c := s.gateway()
+	register(c, person(campaign.NewCanary(16180339)), cardItem())
+	c.Token = ""
+	for _, body := range []string{
+		`{"by":"ada"}`, `{"by":"ada","email":"a@b.example","mobile":"+33612345678"}`, `{"by":"ada","email":"nobody"}`,
+		`{"by":"ada","mobile":"12"}`, `{"by":"ada","registration":"x"}`, `{"by":"ada","contact":"/demo/contacts/7"}`,
+		`{"email":"a@b.example"}`, `{"by":"ada rose","email":"a@b.example"}`,
+	} {
+		c.Do("POST", "http://"+gateway.Ops()+"/ops/erasures", body).Problem(api.InvalidRequest)
+	}
+	c.Do("POST", "http://"+gateway.Ops()+"/ops/erasures", `{"by":"ada","name":"Martin"}`).Problem(api.MalformedRequest)
+	if n := s.redis.XLen(t.Context(), "fd:audit").Val(); n != 0 {
+		t.Errorf("the audit stream has %d lines", n)
+	}
+	c.Do("POST", "http://"+gateway.Ops()+"/ops/erasures", `{"by":"ada","email":"nobody@example.com"}`).Into(http.StatusOK, nil)
+	if out, err := s.command(gateway, "erase", "--email", "a@b.example", "--contact", "7"); err == nil {
+		t.Errorf("two people at once: %s", out)
+	}
+	if out, err := s.command(gateway, "erase", "--contact", "7"); err != nil || !strings.Contains(out, "Nothing was found") || !strings.Contains(out, "Elsewhere") {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -1,0 +1,153 @@
+// Package privacy_test looks at what is left of people: in logs, in Redis, in
+// metrics, after keys were rotated and after a person was erased. It runs real
+// gateways on a real Redis. Start reading at TestCanaries.
+package privacy_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/api"
+	"frontdesk/e2e/campaign"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+func TestMain(m *testing.M) { frontdesktest.Main(m) }
+
+// stand is an outside world and a Redis, before which gateways are put.
+type stand struct {
+	t       *testing.T
+	outside *frontdesktest.Outside
+	address string
+	redis   *redis.Client
+}
+
+func newStand(t *testing.T) *stand {
+	t.Helper()
+	s := &stand{t: t, outside: frontdesktest.NewOutside(t), address: frontdesktest.NewRedis(t)}
+	options, err := redis.ParseURL(s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.redis = redis.NewClient(options)
+	t.Cleanup(func() { s.redis.Close() })
+	return s
+}
+
+// gateway starts a gateway with more in its environment.
+func (s *stand) gateway(environment ...string) (*frontdesktest.Process, *frontdesktest.Client) {
+	s.t.Helper()
+	process := frontdesktest.Start(s.t, append([]string{"FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL=" + s.outside.URL + "/sim",
+		"FRONTDESK_SANDBOX_URL=" + s.outside.URL + "/sandbox", "FRONTDESK_REDIS_URL=" + s.address}, environment...)...)
+	client := frontdesktest.NewClient(s.t, process.URL)
+	client.Outside = s.outside.URL
+	return process, client
+}
+
+// person is somebody every detail of whom can be recognised.
+func person(who campaign.Canary) *api.Person {
+	p := frontdesktest.Person()
+	p.GivenName, p.FamilyName, p.Email, p.Mobile, p.Address.Street = who.GivenName, who.FamilyName, who.Email, who.Mobile, who.Street
+	return p
+}
+
+// register starts a registration of a person with an item.
+func register(c *frontdesktest.Client, who *api.Person, item api.NewItem) (registration api.Registration) {
+	c.Token = ""
+	c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: who, Items: &[]api.NewItem{item}},
+		frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	c.Token = *registration.Token
+	return registration
+}
+
+// cardItem is an offer that is paid by card at once.
+func cardItem() api.NewItem {
+	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+	return api.NewItem{OfferId: "101", StartDate: &tomorrow}
+}
+
+// debitItem is an offer that needs a mandate.
+func debitItem() api.NewItem {
+	start, day := time.Now().AddDate(0, 2, 0).Format(time.DateOnly), 10
+	return api.NewItem{OfferId: "901", StartDate: &start, Debit: &api.Debit{Day: &day}}
+}
+
+const goodCard = "4242424242424242"
+
+// pay pays a registration by card, and waits until that is recorded.
+func pay(c *frontdesktest.Client, registration string) {
+	c.Confirm(c.Pay(registration), goodCard)
+	c.Await(registration, api.Completed)
+}
+
+// latestCode is what the club system sent last.
+func (s *stand) latestCode() string {
+	s.t.Helper()
+	sent := s.outside.Sim.SMS()
+	if len(sent) == 0 {
+		s.t.Fatal("no SMS was sent")
+	}
+	return sent[len(sent)-1].Code
+}
+
+// everything is the whole of Redis as text: every key with every value under it.
+func (s *stand) everything() map[string]string {
+	s.t.Helper()
+	ctx := context.Background()
+	all := map[string]string{}
+	for _, key := range s.redis.Keys(ctx, "*").Val() {
+		switch kind := s.redis.Type(ctx, key).Val(); kind {
+		case "hash":
+			all[key] = fmt.Sprint(s.redis.HGetAll(ctx, key).Val())
+		case "zset":
+			all[key] = fmt.Sprint(s.redis.ZRangeWithScores(ctx, key, 0, -1).Val())
+		case "set":
+			all[key] = fmt.Sprint(s.redis.SMembers(ctx, key).Val())
+		case "list":
+			all[key] = fmt.Sprint(s.redis.LRange(ctx, key, 0, -1).Val())
+		case "stream":
+			all[key] = fmt.Sprint(s.redis.XRange(ctx, key, "-", "+").Val())
+		case "string":
+			all[key] = s.redis.Get(ctx, key).Val()
+		case "none": // its time is over
+		default:
+			s.t.Errorf("%s is a %s, which is not looked into", key, kind)
+		}
+	}
+	return all
+}
+
+// command runs the binary as an operator does, who speaks to a gateway.
+func (s *stand) command(gateway *frontdesktest.Process, args ...string) (string, error) {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.t.Context(), frontdesktest.Binary(s.t), args...)
+	cmd.Env = []string{"FRONTDESK_OPS_ADDR=" + gateway.Ops(), "USER=ada"}
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSpace(string(out)), err
+}
+
+// fail breaks the club system; an empty list mends it.
+func (s *stand) fail(faults ...clubsim.Fault) {
+	s.t.Helper()
+	if err := s.outside.Sim.SetFaults(faults); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// decoded reads JSON that has to be some.
+func decoded[T any](t *testing.T, text string) (into T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &into); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return into
+}
