@@ -40,7 +40,7 @@ var (
 type Config struct {
 	URL    string       // where answers are verified, such as https://challenges.cloudflare.com/turnstile/v0/siteverify
 	Secret string       // which proves to the service that we are the site
-	HTTP   *http.Client // nil: one with a timeout
+	HTTP   *http.Client // nil: one with a timeout that follows no redirects
 }
 
 // Verifier verifies answers.
@@ -49,10 +49,13 @@ type Verifier struct{ cfg Config }
 // New makes a verifier.
 func New(cfg Config) *Verifier {
 	if cfg.HTTP == nil {
-		cfg.HTTP = &http.Client{Timeout: verifyTime}
+		cfg.HTTP = &http.Client{Timeout: verifyTime, CheckRedirect: stay}
 	}
 	return &Verifier{cfg: cfg}
 }
+
+// stay follows no redirect: one that keeps the method would take our secret along.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // verdict is what the services have in common in their answers.
 type verdict struct {

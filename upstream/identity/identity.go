@@ -56,7 +56,7 @@ type Config struct {
 	// Organisations makes an aud that is there name the organisation that is
 	// called: for a login that speaks for several, as that of the demo worlds does.
 	Organisations bool
-	HTTP          *http.Client // fetches the keys; nil: one with a timeout
+	HTTP          *http.Client // fetches the keys; nil: one with a timeout that follows no redirects
 	Now           func() time.Time
 }
 

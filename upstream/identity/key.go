@@ -51,10 +51,14 @@ type keySet struct {
 func newKeySet(cfg Config) *keySet {
 	k := &keySet{url: cfg.JWKSURL, http: cfg.HTTP, now: cfg.Now}
 	if k.http == nil {
-		k.http = &http.Client{Timeout: fetchTime}
+		k.http = &http.Client{Timeout: fetchTime, CheckRedirect: stay}
 	}
 	return k
 }
+
+// stay follows no redirect: whoever can make the login's host send one, such as by
+// an open redirect on it, would choose the keys, and with them who is who.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // find gives the key that a token names. Keys are read again when they are old,
 // and when the token names one that is not known, but not at every token.

@@ -1,0 +1,32 @@
+package identity_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"frontdesk/upstream/identity"
+)
+
+// TestKeysAreNotFetchedElsewhere: whoever can make the login's host redirect, such as
+// by an open redirect on it, must not choose the keys.
+func TestKeysAreNotFetchedElsewhere(t *testing.T) {
+	t.Parallel()
+	elsewhere := newLogin(t)
+	redirector := httptest.NewServer(http.RedirectHandler(elsewhere.url, http.StatusFound))
+	t.Cleanup(redirector.Close)
+	v := identity.New(identity.Config{JWKSURL: redirector.URL, Now: time.Now})
+	if _, err := v.UsableKeys(t.Context()); err == nil {
+		t.Error("keys are taken from where the login was said to have gone")
+	}
+	if _, err := v.Verify(t.Context(), "eyJhbGciOiJSUzI1NiIsImtpZCI6InJzYSJ9.eyJzdWIiOiIxIn0.AA", ""); !errors.Is(err, identity.ErrUnavailable) {
+		t.Errorf("a token is answered with %v", err)
+	}
+	elsewhere.mu.Lock()
+	defer elsewhere.mu.Unlock()
+	if elsewhere.fetches != 0 {
+		t.Errorf("another host was asked %d times", elsewhere.fetches)
+	}
+}
