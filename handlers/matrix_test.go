@@ -1,0 +1,231 @@
+package handlers_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/golang-jwt/jwt/v5"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// callersOf are the kinds of callers that there are: what each sends of
+// themselves, to whom own is the registration that the request is about.
+func callersOf(t *testing.T, c *frontdesktest.Client) map[string]func(own holding) [][2]string {
+	t.Helper()
+	foreign, customer, banned := take(t, c), c.Persona("customer"), c.Persona("banned")
+	always := func(headers ...[2]string) func(holding) [][2]string {
+		return func(holding) [][2]string { return headers }
+	}
+	parts := strings.Split(customer.IdentityToken, ".")
+	return map[string]func(own holding) [][2]string{
+		"nobody":            always(),
+		"holder":            func(own holding) [][2]string { return [][2]string{bearer(own.token)} },
+		"holder by cookie":  func(own holding) [][2]string { return [][2]string{own.cookie, {"Sec-Fetch-Site", "same-origin"}} },
+		"resumed device":    func(own holding) [][2]string { return [][2]string{bearer(own.resumed)} },
+		"holder with staff": func(own holding) [][2]string { return [][2]string{bearer(own.token), frontdesktest.StaffKey()} },
+		"page elsewhere": func(own holding) [][2]string {
+			return [][2]string{own.cookie, {"Origin", "https://evil.example"}, {"Sec-Fetch-Site", "cross-site"}}
+		},
+		"other holder": always(bearer(foreign.token)),
+		"other holder by cookie": func(own holding) [][2]string {
+			return [][2]string{{"Cookie", "frontdesk-" + own.id + "=" + foreign.token}}
+		},
+		"nonsense":              always(bearer("nonsense")),
+		"identified":            always(bearer(customer.IdentityToken)),
+		"identified, banned":    always(bearer(banned.IdentityToken)),
+		"identified, tampered":  always(bearer(parts[0] + "." + parts[1] + "." + strings.Repeat("A", len(parts[2])))),
+		"identified, elsewhere": always(bearer(customer.IdentityToken), [2]string{"X-Frontdesk-World", "demo-elsewhere"}),
+		"login, expired":        always(bearer(forge(t, jwt.SigningMethodHS256, -time.Hour))),
+		"login, forged":         always(bearer(forge(t, jwt.SigningMethodHS256, time.Minute))),
+		"login, none":           always(bearer(forge(t, jwt.SigningMethodNone, time.Minute))),
+		"staff":                 always(frontdesktest.StaffKey()),
+		"staff, wrong key": func(own holding) [][2]string {
+			return [][2]string{bearer(own.token), {"X-Frontdesk-Staff-Key", "demo-staff-key-2"}}
+		},
+	}
+}
+
+// holding is a registration with every proof of it.
+type holding struct {
+	id, token, resumed string
+	cookie             [2]string
+}
+
+// take starts a registration and goes on with it on a second device.
+func take(t *testing.T, c *frontdesktest.Client) holding {
+	t.Helper()
+	own := start(t, c)
+	held := holding{id: own.Id, token: *own.Token, cookie: [2]string{"Cookie", "frontdesk-" + own.Id + "=" + *own.Token}}
+	var link api.ResumeLink
+	c.Do("POST", "/v1/registrations/"+own.Id+"/resume-link", nil, bearer(held.token), frontdesktest.Key("")).Into(http.StatusCreated, &link)
+	_, code, _ := strings.Cut(link.Url, "?resume=")
+	var resumed api.Registration
+	c.Do("POST", "/v1/resumptions", api.Resumption{Resume: code}, frontdesktest.Key("")).Into(http.StatusCreated, &resumed)
+	held.resumed = *resumed.Token
+	return held
+}
+
+// admitted is what a cell of the matrix says of a caller who may.
+const admitted = api.ProblemCode("")
+
+// verdicts are the matrix: for each kind of route (whom the policy admits), what
+// each caller comes to. What is not here has no expectation, and fails.
+var verdicts = map[string]map[string]api.ProblemCode{
+	"anyone": row(admitted, map[string]api.ProblemCode{}),
+	"anyone identified": row(admitted, map[string]api.ProblemCode{
+		"identified, tampered": api.NotIdentified, "identified, elsewhere": api.NotIdentified,
+		"login, expired": api.NotIdentified, "login, forged": api.NotIdentified, "login, none": api.NotIdentified,
+	}),
+	"anyone identified staff": row(admitted, map[string]api.ProblemCode{
+		"identified, banned": api.ContactBanned, "identified, tampered": api.NotIdentified, "identified, elsewhere": api.NotIdentified,
+		"login, expired": api.NotIdentified, "login, forged": api.NotIdentified, "login, none": api.NotIdentified,
+	}),
+	"holder":       row(api.NotFound, holders),
+	"holder staff": row(api.NotFound, holders),
+	"identified": row(api.NotIdentified, map[string]api.ProblemCode{
+		"identified": admitted, "identified, banned": admitted,
+	}),
+	"webhook of the processor":   row(api.WebhookUntrusted, map[string]api.ProblemCode{}),
+	"webhook of the club system": row(api.NotFound, map[string]api.ProblemCode{}),
+}
+
+var holders = map[string]api.ProblemCode{"holder": admitted, "holder by cookie": admitted, "resumed device": admitted, "holder with staff": admitted}
+
+// row gives every kind of caller the same, but for those that differ. A staff key
+// that is wrong is told of wherever it is sent.
+func row(most api.ProblemCode, but map[string]api.ProblemCode) map[string]api.ProblemCode {
+	cells := map[string]api.ProblemCode{"staff, wrong key": api.StaffKeyUnknown}
+	for _, caller := range []string{"nobody", "holder", "holder by cookie", "resumed device", "holder with staff", "page elsewhere", "other holder", "other holder by cookie", "nonsense",
+		"identified", "identified, banned", "identified, tampered", "identified, elsewhere", "login, expired", "login, forged", "login, none", "staff"} {
+		cells[caller] = most
+	}
+	for caller, code := range but {
+		cells[caller] = code
+	}
+	return cells
+}
+
+// kindOf reads in the contract, which the edge holds equal to its policies, whom a route admits.
+func kindOf(path string, op *openapi3.Operation) string {
+	switch {
+	case strings.HasPrefix(path, "/v1/webhooks/card"):
+		return "webhook of the processor"
+	case strings.HasPrefix(path, "/v1/webhooks/club"):
+		return "webhook of the club system"
+	}
+	names := map[string]bool{}
+	for _, requirement := range value(op.Security) {
+		if len(requirement) == 0 {
+			names["anyone"] = true
+		}
+		for scheme := range requirement {
+			names[map[string]string{"token": "holder", "session": "holder", "identity": "identified", "staffKey": "staff"}[scheme]] = true
+		}
+	}
+	if len(names) == 0 {
+		return "anyone"
+	}
+	var sorted []string
+	for name := range names {
+		sorted = append(sorted, name)
+	}
+	slices.Sort(sorted)
+	return strings.Join(sorted, " ")
+}
+
+// TestAuthorisationMatrix asks for every route of the contract as every kind of
+// caller. What is not the caller's is refused as the matrix says, before the club
+// system is asked for anything; a route or a caller of a new kind fails until the
+// matrix says what becomes of it.
+func TestAuthorisationMatrix(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	callers := callersOf(t, c)
+	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
+	for path, item := range document.Paths.Map() {
+		for method, op := range item.Operations() {
+			kind := kindOf(path, op)
+			if _, ok := verdicts[kind]; !ok {
+				t.Errorf("%s %s admits %q, of which the matrix says nothing", method, path, kind)
+				continue
+			}
+			own, before := take(t, c), len(c.Calls())
+			var admits []string
+			for name, credentials := range callers {
+				code, ok := verdictOn(kind, method, name)
+				switch {
+				case !ok:
+					t.Errorf("%s %s as %s: the matrix says nothing", method, path, name)
+				case code == admitted || code == api.ContactBanned:
+					admits = append(admits, name)
+				default:
+					expectRefusal(t, asked(c, method, path, op.OperationID, own.id, credentials(own)), fmt.Sprintf("%s %s as %s", method, path, name), code)
+				}
+			}
+			if calls := c.Calls()[before:]; len(calls) > 0 {
+				t.Errorf("%s %s: refused, after the club system was asked for %+v", method, path, calls)
+			}
+			for _, name := range admits {
+				if op.OperationID == "followRegistration" {
+					continue // a stream without an end; TestEvents follows one
+				}
+				own := take(t, c)
+				expectLetIn(t, asked(c, method, path, op.OperationID, own.id, callers[name](own)), op.OperationID, fmt.Sprintf("%s %s as %s", method, path, name), kind)
+			}
+		}
+	}
+}
+
+// verdictOn reads a cell of the matrix. A page elsewhere sends the holder's cookie
+// along: it changes nothing by that, and may ask for what it cannot read.
+func verdictOn(kind, method, caller string) (code api.ProblemCode, ok bool) {
+	if caller == "page elsewhere" && strings.HasPrefix(kind, "holder") {
+		if method == http.MethodGet {
+			return admitted, true
+		}
+		return api.ForbiddenOrigin, true
+	}
+	code, ok = verdicts[kind][caller]
+	return code, ok
+}
+
+func expectRefusal(t *testing.T, response *frontdesktest.Response, what string, code api.ProblemCode) {
+	t.Helper()
+	if !strings.Contains(string(response.Body), `"code":"`+string(code)+`"`) {
+		t.Errorf("%s is answered with %d %s, not %s", what, response.Status, response.Body, code)
+	}
+}
+
+// expectLetIn: whatever is wrong with the wish, the caller is not turned away for who they are.
+func expectLetIn(t *testing.T, response *frontdesktest.Response, operation, what, kind string) {
+	t.Helper()
+	if strings.HasSuffix(what, "banned") && kind == "anyone identified staff" {
+		expectRefusal(t, response, what, api.ContactBanned) // which the club system alone knows
+		return
+	}
+	unpaid := operation == "getPayment" // there is none yet
+	if s := response.Status; s >= 500 || s == 401 || s == 403 || s == 404 && !unpaid {
+		t.Errorf("%s is refused: %d %s", what, s, response.Body)
+	}
+}
+
+// asked sends an operation's request about a registration.
+func asked(c *frontdesktest.Client, method, path, operation, id string, credentials [][2]string) *frontdesktest.Response {
+	path = strings.NewReplacer("{clubId}", "11", "{id}", id, "{offerId}", "2501", "{secret}", "guessed").Replace(path)
+	var body any
+	if text, ok := bodiesOf[operation]; ok {
+		body = text
+	}
+	return c.Do(method, path, body, append(credentials, frontdesktest.Key(""))...)
+}
