@@ -3,7 +3,9 @@ package handlers
 import (
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -46,6 +48,20 @@ func addressFrom(proxies []netip.Prefix) echo.IPExtractor {
 		options = append(options, echo.TrustIPRange(&net.IPNet{IP: proxy.Addr().AsSlice(), Mask: net.CIDRMask(proxy.Bits(), proxy.Addr().BitLen())}))
 	}
 	return echo.ExtractIPFromXFFHeader(options...)
+}
+
+// noticeProxy warns once of a request that says whom it speaks for and is not
+// believed: behind a proxy that nobody listed, all visitors are that proxy and share
+// its limits. Any visitor can bring that one line about, so it names nobody.
+func (s *Server) noticeProxy(r *http.Request) {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	listed := func(proxy netip.Prefix) bool { return proxy.Contains(peer.Addr().Unmap()) }
+	if r.Header.Get(echo.HeaderXForwardedFor) == "" || err == nil && slices.ContainsFunc(s.cfg.TrustedProxies, listed) {
+		return
+	}
+	s.unlisted.Do(func() {
+		s.cfg.Log.Warn("a request came with X-Forwarded-For from an address that is not in FRONTDESK_TRUSTED_PROXIES, and counts as that address's own: if it is your proxy, list it")
+	})
 }
 
 // customerNetwork is what one customer of a provider has of IPv6 at least (RFC 6177):

@@ -30,6 +30,11 @@ func (s *Server) followRegistration(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	leave, err := s.admitStream(c, id)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	stream := newEventStream(c, s.cfg.Now)
 	for seen := c.Request().Header.Get("Last-Event-ID"); ; {
 		if now := stateOf(view); now != seen {

@@ -66,6 +66,7 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 		if s.buckets == nil {
 			return next(c)
 		}
+		s.noticeProxy(c.Request())
 		staff, _ := s.isStaff(c.Request()) // a key that is wrong is told of later
 		if !staff {
 			c.SetRequest(c.Request().WithContext(flows.FromAddress(c.Request().Context(), s.addressOf(c))))

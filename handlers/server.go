@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -81,6 +82,8 @@ type Server struct {
 	tags       *validator.Validate
 	readiness  readiness
 	buckets    *buckets // nil: nothing is counted
+	streams    openStreams
+	unlisted   sync.Once // a proxy was warned of
 }
 
 var _ http.Handler = (*Server)(nil)

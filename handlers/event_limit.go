@@ -1,0 +1,69 @@
+package handlers
+
+import (
+	"sync"
+
+	"github.com/labstack/echo/v4"
+
+	"frontdesk/flows"
+)
+
+// A stream costs a goroutine and two buffers for as long as somebody holds it open,
+// so that counting how often one is asked for is not enough.
+const (
+	// mostStreams of a registration: its five devices, with three tabs each.
+	mostStreams = 15
+	// mostStreamsFrom one address: far more visitors than sign up at the same moment
+	// in one guest network, and some ten megabytes.
+	mostStreamsFrom = 250
+)
+
+// openStreams counts the event streams that are open in this process. The zero value counts from none.
+type openStreams struct {
+	mu sync.Mutex
+	by map[string]int // by whose they are; nobody stands here with none
+}
+
+// enter counts one more stream, unless there are as many as may be.
+func (o *openStreams) enter(whose string, most int) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.by[whose] >= most {
+		return false
+	}
+	if o.by == nil {
+		o.by = map[string]int{}
+	}
+	o.by[whose]++
+	return true
+}
+
+func (o *openStreams) leave(whose string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.by[whose]--; o.by[whose] == 0 {
+		delete(o.by, whose)
+	}
+}
+
+// admitStream takes the holder of a registration in, where requests are counted;
+// leave lets the next one in.
+func (s *Server) admitStream(c echo.Context, id string) (leave func(), err error) {
+	if s.buckets == nil {
+		return func() {}, nil
+	}
+	registration, address := "registration "+id, "address "+s.addressOf(c)
+	if !s.streams.enter(registration, mostStreams) {
+		return nil, tooManyStreams("There are too many open streams of this registration.")
+	}
+	if !s.streams.enter(address, mostStreamsFrom) {
+		s.streams.leave(registration)
+		return nil, tooManyStreams("There are too many open streams from this address.")
+	}
+	return func() { s.streams.leave(registration); s.streams.leave(address) }, nil
+}
+
+// tooManyStreams asks to come again after a heartbeat, at which streams whose clients have left end.
+func tooManyStreams(detail string) error {
+	return &flows.Error{Code: flows.RateLimited, RetryAfter: heartbeat, Detail: detail}
+}
