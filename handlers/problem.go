@@ -79,6 +79,10 @@ var meanings = map[flows.Code]meaning{
 // defaultRetryAfter is told where the retry is "after" and nobody knows better.
 const defaultRetryAfter = 2 // seconds
 
+// mostFields are told of in one document: several times what any form has. A body of
+// nothing but mistakes would otherwise be answered with many times its own length.
+const mostFields = 100
+
 // problemOf turns any error into a problem document. Only what a flows.Error
 // says for people passes through; the text of anything else stays in the log.
 func problemOf(err error, traceID string) (api.Problem, int) {
@@ -97,9 +101,9 @@ func problemOf(err error, traceID string) (api.Problem, int) {
 	if failure.Detail != "" {
 		problem.Detail = &failure.Detail
 	}
-	if len(failure.Fields) > 0 {
-		fields := make([]api.FieldProblem, len(failure.Fields))
-		for i, field := range failure.Fields {
+	if told := failure.Fields[:min(len(failure.Fields), mostFields)]; len(told) > 0 {
+		fields := make([]api.FieldProblem, len(told))
+		for i, field := range told {
 			fields[i] = api.FieldProblem{Pointer: field.Pointer, Message: field.Message}
 		}
 		problem.Errors = &fields
