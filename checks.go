@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/store"
+	"frontdesk/handlers/metrics"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/identity"
@@ -38,12 +39,12 @@ type parts struct {
 	login *identity.Verifier
 }
 
-// connect makes the connections; nothing is dialled yet.
-func (cfg Config) connect(log *slog.Logger) (p parts, err error) {
+// connect makes the connections; nothing is dialled yet. seen counts the calls; nil: nobody does.
+func (cfg Config) connect(log *slog.Logger, seen *metrics.Metrics) (p parts, err error) {
 	if p.redis, err = store.Connect(cfg.RedisURL); err != nil {
 		return p, fmt.Errorf("FRONTDESK_REDIS_URL: %w", err)
 	}
-	p.club, p.login = cfg.clubSystem(log), cfg.login()
+	p.club, p.login = cfg.clubSystem(log, seen), cfg.login()
 	p.cards, err = cfg.processor()
 	return p, err
 }

@@ -52,6 +52,7 @@ type Config struct {
 	SMSDaily         int           `help:"SMS codes for the visitors of one club in 24 hours at most." name:"sms-daily" default:"400" env:"FRONTDESK_SMS_DAILY"`
 	SMSValidated     int           `help:"Percent of a club's SMS codes that have to be entered, or else no more are sent for a while; 0: that is not looked at." name:"sms-validated" default:"25" env:"FRONTDESK_SMS_VALIDATED"`
 	LogLevel         slog.Level    `help:"How much is logged: debug (a line for every request and every call), info, warn or error." default:"info" env:"FRONTDESK_LOG_LEVEL"`
+	TracesURL        string        `help:"Where the spans of traces are sent (OTLP over HTTP): a collector's base address, such as http://127.0.0.1:4318. Without one no span is kept." name:"otlp-endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT"`
 	AllowedOrigins   []string      `help:"Other origins of front ends; * stands for any page on this machine (not in live mode)." env:"FRONTDESK_ALLOWED_ORIGINS"`
 }
 
@@ -104,6 +105,7 @@ func (cfg Config) problems() (found problems) {
 	cfg.checkIdentity(&found)
 	found = append(found, cfg.checkWebhooks()...)
 	found = append(found, cfg.checkLimits()...)
+	cfg.checkTraces(&found)
 	if _, err := keyring(cfg.SealKeys); err != nil && len(cfg.SealKeys) > 0 {
 		found.add("FRONTDESK_SEAL_KEYS", "cannot be used: %v", err)
 	}

@@ -61,7 +61,7 @@ func (c *doctorCommand) examine(ctx context.Context, group *errgroup.Group) (fai
 	if err := c.prepare(ctx, group); err != nil {
 		return 0, err
 	}
-	p, err := c.connect(slog.New(slog.DiscardHandler))
+	p, err := c.connect(slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		return 0, err
 	}

@@ -26,9 +26,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"frontdesk/flows"
-	"frontdesk/flows/redact"
 	"frontdesk/flows/store"
 	"frontdesk/handlers"
+	"frontdesk/handlers/metrics"
 	"frontdesk/handlers/panel"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
@@ -101,19 +101,22 @@ func secretFile(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 }
 
 func (c *versionCommand) Run() error {
-	version := "development"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		version = info.Main.Version
-	}
-	fmt.Println("frontdesk", version)
+	fmt.Println("frontdesk", version())
 	return nil
+}
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "development"
 }
 
 func (c *serveCommand) Run(ctx context.Context) error { return run(ctx, c.Config) }
 
 // run runs the gateway until the context ends.
 func run(ctx context.Context, cfg Config) error {
-	log := slog.New(redact.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: cfg.LogLevel})))
+	log := cfg.newLog(os.Stderr)
 	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // the check says itself what is wrong
 	if err := cfg.check(ctx); err != nil {
 		return err
@@ -140,7 +143,12 @@ func run(ctx context.Context, cfg Config) error {
 			return err
 		}
 	}
-	gateway, ops, worker, err := cfg.build(log, ctx.Done(), beside)
+	seen, err := cfg.newTelemetry(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer seen.close()
+	gateway, ops, worker, err := cfg.build(log, seen, ctx.Done(), beside)
 	if err != nil {
 		return err
 	}
@@ -181,12 +189,12 @@ func (l redisLog) Printf(_ context.Context, format string, args ...any) {
 
 // build puts the gateway together, from the outside in; stopping is closed when
 // it was told to end; beside is nil but in mock mode.
-func (cfg Config) build(log *slog.Logger, stopping <-chan struct{}, beside *panel.Panel) (gateway, ops http.Handler, worker *flows.Worker, err error) {
+func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struct{}, beside *panel.Panel) (gateway, ops http.Handler, worker *flows.Worker, err error) {
 	keys, err := keyring(cfg.SealKeys)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err)
 	}
-	p, err := cfg.connect(log)
+	p, err := cfg.connect(log, seen.metrics)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -202,13 +210,13 @@ func (cfg Config) build(log *slog.Logger, stopping <-chan struct{}, beside *pane
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	clubSystem, processor := p.club, p.cards
+	clubSystem, processor := p.club, cards.Observed(p.cards, time.Now, seen.metrics.AskedCards)
 	records := store.New(store.Config{Redis: p.redis, Keys: keys})
 	queue := flows.NewQueue(p.redis)
 	catalogue := flows.NewCatalogue(clubSystem)
 	payments := flows.NewPayments(flows.PaymentsConfig{
 		Store: records, Queue: queue, Club: clubSystem.Money(), Aside: clubSystem, Cards: processor, Keys: keys,
-		Environment: cfg.Mode, Rule: cfg.rule(), WebhookURL: cfg.PublicURL + "/v1/webhooks/card", Now: time.Now, Log: log,
+		Environment: cfg.Mode, Rule: cfg.rule(), WebhookURL: cfg.PublicURL + "/v1/webhooks/card", Moved: seen.metrics.Moved, Now: time.Now, Log: log,
 	})
 	guard := cfg.smsGuard(records, log)
 	registrations := flows.NewRegistrations(flows.RegistrationsConfig{
@@ -221,28 +229,33 @@ func (cfg Config) build(log *slog.Logger, stopping <-chan struct{}, beside *pane
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	worker = flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: changes, Events: events, Now: time.Now, After: time.After, Log: log})
+	worker = flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: changes, Events: events, Traces: seen.traces, Now: time.Now, After: time.After, Log: log})
 	transfers := flows.NewTransfers(flows.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, SMS: guard, Now: time.Now, Log: log})
+	ready := cfg.ready(p)
+	seen.metrics.Watch(metrics.Sources{
+		Payments: payments, Worker: worker, Catalogue: catalogue, Events: events, Queue: queue, SMS: guard, Club: clubSystem,
+		Redis: p.redis, Ready: ready, Now: time.Now, After: time.After,
+	})
 	gateway, err = handlers.New(handlers.Config{
 		Registrations: registrations, Payments: payments, Catalogue: catalogue, Contacts: contacts, Transfers: transfers,
 		Changes: changes, ClubEvents: events, WebhookSecrets: cfg.WebhookSecret, Identity: p.login, Store: records, Cards: processor,
-		Ready: cfg.ready(p), Stopping: stopping,
+		Ready: ready, Stopping: stopping,
 		Contract: contract, Site: pages, Guides: developers, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
 		Challenge: cfg.challenge(), RateLimits: cfg.limited(), TrustedProxies: proxies,
-		Answered: answered, Now: time.Now, After: time.After, Log: log,
+		Answered: answered, Counted: seen.metrics.Answered, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
 	})
 	return gateway, handlers.NewOps(handlers.OpsConfig{
-		Payments: payments, Contacts: contacts, Registrations: registrations, ClubEvents: events, Queue: queue, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Log: log,
+		Payments: payments, Contacts: contacts, Registrations: registrations, ClubEvents: events, Queue: queue, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Metrics: seen.metrics, Log: log,
 	}), worker, err
 }
 
 // clubSystem makes the client of the club system.
-func (cfg Config) clubSystem(log *slog.Logger) *club.Client {
+func (cfg Config) clubSystem(log *slog.Logger, seen *metrics.Metrics) *club.Client {
 	return club.New(club.Config{
 		BaseURL: cfg.ClubURL, ClientID: cfg.ClubClientID, ClientSecret: cfg.ClubClientSecret, GatewayKey: cfg.ClubGatewayKey,
 		GatewayKeyHeader: cfg.ClubKeyHeader, TokenPath: cfg.ClubTokenPath, PathPrefix: cfg.ClubPathPrefix,
-		Traceparent: flows.Traceparent, Now: time.Now, Logger: log,
+		Traceparent: flows.Traceparent, Attempted: seen.AskedClub, Now: time.Now, Logger: log,
 	})
 }
 

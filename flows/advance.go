@@ -57,9 +57,10 @@ type PaymentsConfig struct {
 	Aside       *club.Client // for what no money waits for: in a lane of its own, so that its trouble is never a sale's
 	Cards       cards.Processor
 	Keys        *Keyring
-	Environment string // kept in the processor's metadata, so that test and live payments are never mixed up
-	WebhookURL  string // where the processor reports, for processors that take it per payment
-	Rule        *Rule  // by which evidence tells that a payment was recorded, until one is calibrated; nil: there is none
+	Environment string                      // kept in the processor's metadata, so that test and live payments are never mixed up
+	WebhookURL  string                      // where the processor reports, for processors that take it per payment
+	Rule        *Rule                       // by which evidence tells that a payment was recorded, until one is calibrated; nil: there is none
+	Moved       func(from, to PaymentState) // hears of every transition; nil: nobody listens
 	Now         func() time.Time
 	Log         *slog.Logger
 }
@@ -238,7 +239,8 @@ func (m *Payments) commit(ctx context.Context, p *Payment, s step) (*Payment, er
 	if next.State.Final() {
 		m.lookAgain(ctx, &next, 0)
 	}
-	m.cfg.Log.Info("payment moved", "payment", p.ID, "from", p.State, "to", next.State, "reason", s.reason)
+	m.moved(ctx, p.State, next.State)
+	m.cfg.Log.InfoContext(ctx, "payment moved", "payment", p.ID, "from", p.State, "to", next.State, "reason", s.reason)
 	return &next, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/maypok86/otter/v2"
+	"github.com/maypok86/otter/v2/stats"
 	"golang.org/x/sync/errgroup"
 
 	"frontdesk/upstream/club"
@@ -83,13 +84,13 @@ func NewCatalogue(client *club.Client) *Catalogue {
 		products: otter.Must(cacheOptions[ProductQuery, []Product]()),
 		days:     otter.Must(cacheOptions[daysKey, []DebitDay]()),
 		offers: otter.Must(&otter.Options[offersKey, []club.Offer]{
-			MaximumSize: offerEntries, ExpiryCalculator: otter.ExpiryWriting[offersKey, []club.Offer](catalogueFresh),
+			MaximumSize: offerEntries, ExpiryCalculator: otter.ExpiryWriting[offersKey, []club.Offer](catalogueFresh), StatsRecorder: stats.NewCounter(),
 		}),
 	}
 }
 
 func cacheOptions[K comparable, V any]() *otter.Options[K, V] {
-	return &otter.Options[K, V]{MaximumSize: catalogueEntries, ExpiryCalculator: otter.ExpiryWriting[K, V](catalogueFresh)}
+	return &otter.Options[K, V]{MaximumSize: catalogueEntries, ExpiryCalculator: otter.ExpiryWriting[K, V](catalogueFresh), StatsRecorder: stats.NewCounter()}
 }
 
 // cached answers from the cache, or loads once for all who wait.

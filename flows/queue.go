@@ -10,6 +10,7 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // The figures of the background work.
@@ -69,7 +70,8 @@ type WorkerConfig struct {
 	Queue    *Queue
 	Payments *Payments
 	Changes  *Changes
-	Events   *ClubEvents // nil: the club system's events are not worked on by this worker
+	Events   *ClubEvents          // nil: the club system's events are not worked on by this worker
+	Traces   trace.TracerProvider // keeps the spans of jobs; nil: none are kept
 	Now      func() time.Time
 	After    func(time.Duration) <-chan time.Time
 	Log      *slog.Logger
@@ -77,6 +79,9 @@ type WorkerConfig struct {
 
 // NewWorker makes a worker that does not run yet.
 func NewWorker(cfg WorkerConfig) *Worker {
+	if cfg.Traces == nil {
+		cfg.Traces = UnkeptTraces()
+	}
 	return &Worker{cfg: cfg, watch: newWatch(), server: asynq.NewServerFromRedisClient(cfg.Queue.redis, asynq.Config{
 		Concurrency: workers, TaskCheckInterval: pollQueue, ShutdownTimeout: finishWork,
 		Logger: quiet{cfg.Log}, LogLevel: asynq.WarnLevel,
@@ -86,8 +91,9 @@ func NewWorker(cfg WorkerConfig) *Worker {
 // Run works until the context ends, and then finishes what was begun.
 func (w *Worker) Run(ctx context.Context) error {
 	mux := asynq.NewServeMux()
+	mux.Use(traceJobs(w.cfg.Traces))
 	mux.HandleFunc(advanceJob, func(ctx context.Context, job *asynq.Task) error {
-		w.advance(WithTrace(ctx, job.Headers()[TraceHeader]), PaymentID(job.Payload()))
+		w.advance(ctx, PaymentID(job.Payload()))
 		return nil
 	})
 	if w.cfg.Events != nil {
@@ -131,7 +137,7 @@ func (w *Worker) advance(ctx context.Context, id PaymentID) {
 	case CodeOf(err) == NotFound && err != nil:
 		err = w.cfg.Store.LookAt(ctx, id, time.Time{}) // the processor knows nothing of it either
 	case err != nil:
-		w.cfg.Log.Warn("payment not advanced", "payment", id, "error", err)
+		w.cfg.Log.WarnContext(ctx, "payment not advanced", "payment", id, "error", err)
 		return
 	}
 	if err != nil {

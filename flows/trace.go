@@ -2,10 +2,12 @@ package flows
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"regexp"
-	"strings"
+
+	"github.com/hibiken/asynq"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/propagation"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // TraceHeader is the header by which a request and everything that it causes
@@ -13,42 +15,55 @@ import (
 // and writes it.
 const TraceHeader = "traceparent"
 
-// traceparent is the header's form in version 00.
-var traceparent = regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$`)
+// UnkeptTraces gives traces their ids, and keeps no span: what is used where
+// nobody collects them.
+func UnkeptTraces() trace.TracerProvider {
+	return sdk.NewTracerProvider(sdk.WithSampler(sdk.NeverSample()))
+}
 
-type traceKey struct{}
-
-// WithTrace gives the work of a context a trace id: that of the header, or a new
-// one when there is none or it is not valid.
-func WithTrace(ctx context.Context, header string) context.Context {
-	id := randomHex(16)
-	if parts := traceparent.FindStringSubmatch(header); parts != nil && !zero(parts[1]) && !zero(parts[2]) {
-		id = parts[1]
-	}
-	return context.WithValue(ctx, traceKey{}, id)
+// StartTrace begins a span under the trace of the header, or under a new one when
+// there is none or it is not valid. It is for the caller to end. Whatever the work
+// of the context starts in its turn becomes part of the trace.
+func StartTrace(ctx context.Context, kept trace.TracerProvider, header, name string, kind trace.SpanKind) (context.Context, trace.Span) {
+	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{TraceHeader: header})
+	return kept.Tracer("frontdesk").Start(ctx, name, trace.WithSpanKind(kind))
 }
 
 // TraceID is the trace id of a context, 32 hexadecimal digits; empty without one.
 func TraceID(ctx context.Context) string {
-	id, _ := ctx.Value(traceKey{}).(string)
-	return id
+	if id := trace.SpanContextFromContext(ctx).TraceID(); id.IsValid() {
+		return id.String()
+	}
+	return ""
 }
 
 // Traceparent is the header to send along with what a context's work asks of
-// others; empty without a trace. It says "not sampled", since no span is kept here.
+// others; empty without a trace.
 func Traceparent(ctx context.Context) string {
-	id := TraceID(ctx)
-	if id == "" {
-		return ""
-	}
-	return "00-" + id + "-" + randomHex(8) + "-00"
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return carrier[TraceHeader]
 }
 
-// zero tells whether an id is all zeros, which stands for none.
-func zero(id string) bool { return strings.Trim(id, "0") == "" }
+// traceJobs has every job go on under the trace of whoever asked for it. The
+// sweeper has none, so that each of its looks gets its own.
+func traceJobs(kept trace.TracerProvider) asynq.MiddlewareFunc {
+	return func(next asynq.Handler) asynq.Handler {
+		return asynq.HandlerFunc(func(ctx context.Context, job *asynq.Task) error {
+			ctx, span := StartTrace(ctx, kept, job.Headers()[TraceHeader], "job "+job.Type(), trace.SpanKindConsumer)
+			defer span.End()
+			return next.ProcessTask(ctx, job)
+		})
+	}
+}
 
-func randomHex(bytes int) string {
-	id := make([]byte, bytes)
-	rand.Read(id) // never fails, see its documentation
-	return hex.EncodeToString(id)
+// moved tells of a payment's transition.
+func (m *Payments) moved(ctx context.Context, from, to PaymentState) {
+	if from == to {
+		return
+	}
+	trace.SpanFromContext(ctx).AddEvent("payment", trace.WithAttributes(attribute.String("from", string(from)), attribute.String("to", string(to))))
+	if m.cfg.Moved != nil {
+		m.cfg.Moved(from, to)
+	}
 }

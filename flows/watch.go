@@ -65,6 +65,7 @@ type watch struct {
 	gateway string        // names this run of the gateway in Redis
 	beats   int64         // signs of life so far
 	owed    *atomic.Bool  // everything has to be compared, whoever's turn it is
+	lived   *atomic.Int64 // when the latest tick was whole, in Unix nanoseconds; 0: none was yet
 	wake    chan struct{} // tells the rebuilds that Redis is there
 }
 
@@ -72,7 +73,7 @@ type watch struct {
 func newWatch() watch {
 	owed := &atomic.Bool{}
 	owed.Store(true)
-	return watch{gateway: uuid.NewString(), owed: owed, wake: make(chan struct{}, 1)}
+	return watch{gateway: uuid.NewString(), owed: owed, lived: &atomic.Int64{}, wake: make(chan struct{}, 1)}
 }
 
 // tick sweeps, and finds out whether Redis is what it was at the tick before.
@@ -86,6 +87,7 @@ func (w *Worker) tick(ctx context.Context) {
 		w.watch.owed.Store(true) // Redis was away: it may come back with less
 		return
 	}
+	w.watch.lived.Store(w.cfg.Now().UnixNano())
 	select {
 	case w.watch.wake <- struct{}{}:
 	default: // a comparison is under way
@@ -166,4 +168,14 @@ func (w *Worker) dueWindow(ctx context.Context) time.Duration {
 		}
 	}
 	return 0
+}
+
+// Lived tells when this worker last swept everything and found Redis well; the
+// zero instant when it never did.
+func (w *Worker) Lived() time.Time {
+	at := w.watch.lived.Load()
+	if at == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, at)
 }

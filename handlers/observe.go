@@ -1,10 +1,13 @@
 package handlers
 
 import (
+	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
 )
@@ -20,6 +23,7 @@ type Answer struct {
 	Replayed   bool      `json:"replayed"` // the answer of an earlier request with the same Idempotency-Key
 	DurationMs float64   `json:"durationMs"`
 	TraceID    string    `json:"traceId"`
+	Route      string    `json:"-"` // as the router has it; empty for what is not of the contract, such as the site
 	World      string    `json:"-"` // the organisation at the club system, which is a world in mock mode
 }
 
@@ -30,18 +34,40 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		begun := s.cfg.Now()
 		r := c.Request()
-		c.SetRequest(r.WithContext(flows.WithTrace(r.Context(), r.Header.Get(flows.TraceHeader))))
+		ctx, span := flows.StartTrace(r.Context(), s.cfg.Traces, r.Header.Get(flows.TraceHeader), spanName(c), trace.SpanKindServer)
+		defer span.End()
+		c.SetRequest(r.WithContext(ctx))
 		if err := next(c); err != nil {
 			c.Error(err)
 		}
-		took := s.cfg.Now().Sub(begun)
-		s.cfg.Log.Debug("request", "method", r.Method, "route", c.Path(), "status", c.Response().Status,
-			"ms", took.Milliseconds(), "trace", traceOf(c))
+		answer := s.answerOf(c, begun, s.cfg.Now().Sub(begun))
+		s.cfg.Log.LogAttrs(ctx, s.cfg.AccessLevel, "request", slog.String("method", answer.Method), slog.String("route", answer.Route),
+			slog.Int("status", answer.Status), slog.String("code", answer.Code), slog.Int64("ms", int64(answer.DurationMs)))
+		span.SetAttributes(attribute.Int("status", answer.Status), attribute.String("code", answer.Code))
 		if s.cfg.Answered != nil && strings.HasPrefix(r.URL.Path, "/v1/") {
-			s.cfg.Answered(s.answerOf(c, begun, took))
+			s.cfg.Answered(answer)
+		}
+		if s.cfg.Counted != nil {
+			s.cfg.Counted(answer)
 		}
 		return nil
 	}
+}
+
+// spanName names a request in its trace: the route of the contract, or that it is none.
+func spanName(c echo.Context) string {
+	if route := routeOf(c); route != "" {
+		return c.Request().Method + " " + route
+	}
+	return "page"
+}
+
+// routeOf is the route of the contract that a request has; empty when it has none.
+func routeOf(c echo.Context) string {
+	if _, ok := policies[c.Request().Method+" "+c.Path()]; ok {
+		return c.Path()
+	}
+	return ""
 }
 
 // codeKey is where writeProblem leaves the code.
@@ -56,7 +82,7 @@ func (s *Server) answerOf(c echo.Context, begun time.Time, took time.Duration) A
 	return Answer{
 		At: begun.UTC(), Method: clipped(c.Request().Method), Path: tellablePath(c), Status: c.Response().Status, Code: code,
 		Replayed: c.Response().Header().Get("Idempotent-Replayed") != "", DurationMs: float64(took.Microseconds()) / 1000,
-		TraceID: traceOf(c), World: world,
+		TraceID: traceOf(c), Route: routeOf(c), World: world,
 	}
 }
 

@@ -26,9 +26,10 @@ type OpsConfig struct {
 	Registrations *flows.Registrations
 	ClubEvents    *flows.ClubEvents
 	Queue         *flows.Queue
-	ClientToken   string // the organisation at the club system
-	Worlds        bool   // X-Frontdesk-World may name another demo world (mock mode)
-	PublicURL     string // where the links of invitations lead
+	ClientToken   string       // the organisation at the club system
+	Worlds        bool         // X-Frontdesk-World may name another demo world (mock mode)
+	PublicURL     string       // where the links of invitations lead
+	Metrics       http.Handler // answers a scrape
 	Log           *slog.Logger
 }
 
@@ -77,6 +78,7 @@ func NewOps(cfg OpsConfig) *Ops {
 			o.write(w, http.StatusOK, "application/json", result)
 		})
 	}
+	o.mountInside()
 	return o
 }
 

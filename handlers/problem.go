@@ -76,6 +76,14 @@ var meanings = map[flows.Code]meaning{
 	flows.Internal:              {http.StatusInternalServerError, api.ProblemRetrySameKey, "Something went wrong"},
 }
 
+// StatusOf is the HTTP status of a code; 500 for one that nobody knows.
+func StatusOf(code flows.Code) int {
+	if m, ok := meanings[code]; ok {
+		return m.status
+	}
+	return http.StatusInternalServerError
+}
+
 // defaultRetryAfter is told where the retry is "after" and nobody knows better.
 const defaultRetryAfter = 2 // seconds
 
@@ -147,7 +155,7 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	problem, retryAfter := problemOf(err, traceOf(c))
 	c.Set(codeKey, string(problem.Code))
 	if problem.Status >= http.StatusInternalServerError {
-		s.cfg.Log.Error("request failed", "trace", traceOf(c), "route", c.Path(), "code", problem.Code, "error", err)
+		s.cfg.Log.ErrorContext(c.Request().Context(), "request failed", "route", c.Path(), "code", problem.Code, "error", err)
 	}
 	body, err := json.Marshal(problem)
 	if err != nil {
@@ -161,6 +169,6 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
 	if err := c.Blob(problem.Status, "application/problem+json", body); err != nil {
-		s.cfg.Log.Debug("problem not delivered", "trace", traceOf(c), "error", err)
+		s.cfg.Log.DebugContext(c.Request().Context(), "problem not delivered", "error", err)
 	}
 }

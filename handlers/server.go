@@ -24,6 +24,7 @@ import (
 	"github.com/go-playground/validator/v10"
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
+	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/api"
 	"frontdesk/flows"
@@ -61,10 +62,14 @@ type Config struct {
 	Ready    func(context.Context) []flows.Diagnosis // looks at what the gateway stands on
 	Stopping <-chan struct{}                         // closed when the gateway was told to end; nil: it never is
 	Answered func(Answer)                            // hears of every request below /v1 once it was answered; nil: nobody listens
+	Counted  func(Answer)                            // hears of every request once it was answered; nil: nobody counts
 
 	Challenge      *challenge.Verifier // what strangers answer before something costs money; nil: nothing
 	RateLimits     bool                // count requests, and refuse too many; see limit.go
 	TrustedProxies []netip.Prefix      // who is believed to say in X-Forwarded-For whom they speak for; empty: nobody
+
+	Traces      trace.TracerProvider // keeps the spans of requests; nil: none are kept
+	AccessLevel slog.Level           // of the log's one line per request; zero: info
 
 	Now   func() time.Time
 	After func(time.Duration) <-chan time.Time
@@ -95,6 +100,9 @@ func New(cfg Config) (*Server, error) {
 	document, err := openapi3.NewLoader().LoadFromData(cfg.Contract)
 	if err != nil {
 		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	if cfg.Traces == nil {
+		cfg.Traces = flows.UnkeptTraces()
 	}
 	e := echo.New()
 	s := &Server{cfg: cfg, echo: e, operations: operationsOf(document), tags: newValidator(cfg.Now)}

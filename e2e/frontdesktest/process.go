@@ -129,7 +129,7 @@ func Start(t testing.TB, environment ...string) *Process {
 }
 
 // opsPlace is where operators are served, in the log.
-var opsPlace = regexp.MustCompile(`operators are served" address=(\S+)`)
+var opsPlace = regexp.MustCompile(`operators are served",? ?"?address"?[=:]"?([^\s",}]+)`)
 
 // Ops gives the address at which the process serves operators.
 func (p *Process) Ops() string {

@@ -62,6 +62,8 @@ type Config struct {
 	// Logger gets one line per request at debug level: operation, status,
 	// outcome, time. Nil: nothing is logged.
 	Logger *slog.Logger
+	// Attempted hears of every request once it is over. Nil: nobody listens.
+	Attempted func(Attempt)
 	// Limits bound time, size and concurrency. Zero fields have defaults.
 	Limits Limits
 }

@@ -112,6 +112,8 @@ func (c *Client) send(ctx context.Context, r request, token string) (answer, *Er
 	if err := lane.enter(ctx); err != nil {
 		return answer{}, notSent(r.op, err)
 	}
+	ctx, span := begin(ctx, r.op)
+	defer span.End()
 	start := c.cfg.Now()
 	a, e := c.exchange(ctx, r, token)
 	lane.leave(e)

@@ -25,6 +25,8 @@ func (c *Client) sendOnce(ctx context.Context, r request, gate Gate) (answer, er
 	if err != nil {
 		return answer{}, notSent(r.op, err)
 	}
+	ctx, span := begin(ctx, r.op)
+	defer span.End()
 	req, err := c.newRequest(ctx, r, token)
 	if err != nil {
 		return answer{}, notSent(r.op, err)

@@ -2,7 +2,6 @@ package club
 
 import (
 	"context"
-	"log/slog"
 	"math/rand/v2"
 	"time"
 )
@@ -67,14 +66,4 @@ func wait(ctx context.Context, pause time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// logAttempt writes the line of one request. What it may hold is this list.
-func (c *core) logAttempt(ctx context.Context, op string, status int, e *Error, took time.Duration) {
-	outcome, why := Accepted, ""
-	if e != nil {
-		outcome, why = e.Outcome, reason(e.Err)
-	}
-	c.cfg.Logger.LogAttrs(ctx, slog.LevelDebug, "club system", slog.String("operation", op),
-		slog.Int("status", status), slog.String("outcome", string(outcome)), slog.String("reason", why), slog.Duration("took", took))
 }

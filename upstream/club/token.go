@@ -155,6 +155,8 @@ func (c *Client) Authorise(ctx context.Context) error {
 func (c *core) fetchToken(ctx context.Context) (token, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Limits.Read)
 	defer cancel()
+	ctx, span := begin(ctx, "Token")
+	defer span.End()
 	var sent sentTrace
 	req, err := c.tokenRequest(httptrace.WithClientTrace(ctx, sent.hooks()))
 	if err != nil {

@@ -1,0 +1,236 @@
+package e2e_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	spans "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// inside reads a page of the operators' listener.
+func inside(t *testing.T, process *frontdesktest.Process, path string) string {
+	t.Helper()
+	answer, err := http.Get("http://" + process.Ops() + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s answers %d, %v: %s", path, answer.StatusCode, err, text)
+	}
+	return string(text)
+}
+
+// scrape is what Prometheus reads.
+func scrape(t *testing.T, process *frontdesktest.Process) map[string]*dto.MetricFamily {
+	t.Helper()
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(inside(t, process, "/metrics")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return families
+}
+
+// sum adds up the series of a metric that have certain labels, given in pairs;
+// false when there are none.
+func sum(families map[string]*dto.MetricFamily, name string, pairs ...string) (total float64, found bool) {
+	for _, metric := range families[name].GetMetric() {
+		labels := map[string]string{}
+		for _, pair := range metric.GetLabel() {
+			labels[pair.GetName()] = pair.GetValue()
+		}
+		fits := true
+		for i := 0; i < len(pairs); i += 2 {
+			fits = fits && labels[pairs[i]] == pairs[i+1]
+		}
+		if fits {
+			total += metric.GetCounter().GetValue() + metric.GetGauge().GetValue() + float64(metric.GetHistogram().GetSampleCount())
+			found = true
+		}
+	}
+	return total, found
+}
+
+// TestJourneyMovesTheCounters pays by card, and looks for it among the metrics.
+func TestJourneyMovesTheCounters(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	c := frontdesktest.NewClient(t, mock.URL)
+	before := scrape(t, mock)
+	registration := c.Register()
+	c.Confirm(c.Pay(registration.Id), "4242424242424242")
+	c.AwaitPayment(registration.Id, api.Recorded)
+	c.Do("GET", "/v1/registrations/"+registration.Id+"-x/payment", nil).Problem(api.NotFound)
+	c.Do("BREW", "/v1/nowhere/"+registration.Id, nil)
+	after := scrape(t, mock)
+	for _, is := range []struct {
+		name  string
+		pairs []string
+		want  float64
+	}{
+		{"frontdesk_http_requests_total", []string{"method", "POST", "route", "/v1/registrations", "status", "201", "code", "none"}, 1},
+		{"frontdesk_http_requests_total", []string{"route", "/v1/registrations/:id/payment", "status", "404", "code", "not_found"}, 1},
+		{"frontdesk_http_requests_total", []string{"method", "other", "route", "other"}, 1},
+		{"frontdesk_http_request_duration_seconds", []string{"route", "/v1/registrations"}, 1},
+		{"frontdesk_upstream_calls_total", []string{"upstream", "club", "operation", "CreatePayment", "outcome", "accepted"}, 1},
+		{"frontdesk_upstream_calls_total", []string{"upstream", "cards", "operation", "capture", "outcome", "accepted"}, 1},
+		{"frontdesk_payment_transitions_total", []string{"from", "sending", "to", "recorded"}, 1},
+		{"frontdesk_payment_transitions_total", []string{"from", "sending", "to", "in_doubt"}, 0},
+	} {
+		was, _ := sum(before, is.name, is.pairs...)
+		now, _ := sum(after, is.name, is.pairs...)
+		if now-was != is.want {
+			t.Errorf("%s%v went from %g to %g", is.name, is.pairs, was, now)
+		}
+	}
+	if up, _ := sum(after, "frontdesk_redis_up"); up != 1 {
+		t.Error("Redis is said to be down")
+	}
+	if index := inside(t, mock, "/debug/pprof/"); !strings.Contains(index, "goroutine") {
+		t.Errorf("no profiles: %s", index)
+	}
+	for _, path := range []string{"/metrics", "/debug/pprof/"} { // on the public listener there is nothing of it
+		answer, err := http.Get(mock.URL + path)
+		if err != nil || answer.StatusCode != http.StatusNotFound {
+			t.Errorf("%s is served to everybody: %v, %v", path, answer, err)
+		}
+		answer.Body.Close()
+	}
+}
+
+// TestDoubtIsSeenWithItsAge: an operator is told that somebody waits, and since when.
+func TestDoubtIsSeenWithItsAge(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	c := frontdesktest.NewClient(t, mock.URL)
+	doubt(t, c)
+	frontdesktest.Eventually(t, "the doubt and its age are among the metrics", func() bool {
+		seen := scrape(t, mock)
+		many, _ := sum(seen, "frontdesk_payments", "state", "in_doubt")
+		age, _ := sum(seen, "frontdesk_payment_oldest_age_seconds", "state", "in_doubt")
+		return many == 1 && age > 0 && age < 600
+	})
+}
+
+// TestScrapeOutlivesRedis: when Redis is gone the counters are still told, in time.
+func TestScrapeOutlivesRedis(t *testing.T) {
+	t.Parallel()
+	address := frontdesktest.NewRedis(t)
+	gateway := frontdesktest.NewGateway(t, frontdesktest.NewOutside(t), address)
+	if up, found := sum(scrape(t, gateway), "frontdesk_redis_up"); up != 1 || !found {
+		t.Fatalf("Redis is said to be down: %g, %t", up, found)
+	}
+	frontdesktest.StopRedis(t, address)
+	frontdesktest.Eventually(t, "the scrape says that Redis is down", func() bool {
+		seen := scrape(t, gateway)
+		up, found := sum(seen, "frontdesk_redis_up")
+		_, counted := sum(seen, "frontdesk_payment_transitions_total")
+		_, stale := sum(seen, "frontdesk_payments")
+		return found && up == 0 && counted && !stale
+	})
+}
+
+// receiver is a collector of spans.
+type receiver struct {
+	mu    sync.Mutex
+	spans []*spans.Span
+	raw   []byte
+}
+
+// ServeHTTP takes a batch, as OTLP over HTTP has it.
+func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	body, err := io.ReadAll(request.Body)
+	var batch collector.ExportTraceServiceRequest
+	if err != nil || request.URL.Path != "/v1/traces" || proto.Unmarshal(body, &batch) != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.raw = append(r.raw, body...)
+	for _, resource := range batch.ResourceSpans {
+		for _, scope := range resource.ScopeSpans {
+			r.spans = append(r.spans, scope.Spans...)
+		}
+	}
+	w.Header().Set("Content-Type", "application/x-protobuf")
+}
+
+// of are the names of a trace's spans.
+func (r *receiver) of(trace []byte) map[string]*spans.Span {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	named := map[string]*spans.Span{}
+	for _, span := range r.spans {
+		if bytes.Equal(span.TraceId, trace) {
+			named[span.Name] = span
+		}
+	}
+	return named
+}
+
+// TestJourneyIsOneTrace follows a start from the browser to the club system, and
+// a webhook into the background, through a collector.
+func TestJourneyIsOneTrace(t *testing.T) {
+	t.Parallel()
+	taken := &receiver{}
+	server := httptest.NewServer(taken)
+	t.Cleanup(server.Close)
+	mock := frontdesktest.Start(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+server.URL)
+	c := frontdesktest.NewClient(t, mock.URL)
+	c.Do("GET", "/v1/clubs", nil, traceparent("00-"+browserTrace+"-"+browserSpan+"-00")).Into(http.StatusOK, nil)
+	registration := c.Register()
+	c.Confirm(c.Pay(registration.Id), "4242424242424242")
+	c.AwaitPayment(registration.Id, api.Recorded)
+	if err := mock.Stop(); err != nil { // hands over the last spans
+		t.Fatal(err)
+	}
+	id, parent := []byte("\x4b\xf9\x2f\x35\x77\xb3\x4d\xa6\xa3\xce\x92\x9d\x0e\x0e\x47\x36"), []byte("\x00\xf0\x67\xaa\x0b\xa9\x02\xb7")
+	browser := taken.of(id)
+	request, call := browser["GET /v1/clubs"], browser["club NetworkNodes"]
+	switch {
+	case request == nil || call == nil:
+		t.Fatalf("the browser's trace has %v", browser)
+	case !bytes.Equal(request.ParentSpanId, parent):
+		t.Errorf("the request's parent is %x", request.ParentSpanId)
+	case !bytes.Equal(call.ParentSpanId, request.SpanId):
+		t.Errorf("the call's parent is %x, the request is %x", call.ParentSpanId, request.SpanId)
+	}
+	events := map[string]bool{} // transitions, by what they led to
+	jobs := 0
+	for _, span := range taken.spans {
+		if span.Name == "job payment:advance" {
+			jobs++
+		}
+		for _, event := range span.Events {
+			for _, attribute := range event.Attributes {
+				if attribute.Key == "to" {
+					events[attribute.Value.GetStringValue()] = true
+				}
+			}
+		}
+	}
+	if !events["recorded"] || !events["captured"] || jobs == 0 {
+		t.Errorf("transitions %v, %d jobs", events, jobs)
+	}
+	for _, private := range []string{registration.Id, registration.Contact.Number, "4242424242424242", "/demo/", "127.0.0.1"} {
+		if bytes.Contains(taken.raw, []byte(private)) {
+			t.Errorf("the spans hold %q", private)
+		}
+	}
+}

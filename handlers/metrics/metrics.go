@@ -1,0 +1,148 @@
+// Package metrics is what Prometheus reads of a gateway: counters of what passes
+// through it, and gauges of how things stand, which are read from Redis when they
+// are asked for (stand.go). Every label comes from a list that the project has
+// written down, such as routes, operations, states and codes: never from a path, an
+// id, an address or anything that a visitor typed.
+//
+// Start reading at New. The rules that alert on these metrics are docs/alerts.yaml;
+// what each alert means is docs/runbook.md.
+package metrics
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"frontdesk/flows"
+	"frontdesk/handlers"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
+)
+
+// Config is what metrics need; every field is required.
+type Config struct {
+	Version string // of the binary
+	Mode    string // mock, test or live
+}
+
+// Metrics counts, and serves what it counted. Nil counts nothing.
+type Metrics struct {
+	registry    *prometheus.Registry
+	served      http.Handler
+	requests    *prometheus.CounterVec
+	durations   *prometheus.HistogramVec
+	calls       *prometheus.CounterVec
+	waits       *prometheus.HistogramVec
+	transitions *prometheus.CounterVec
+}
+
+// requestBuckets, in seconds: an answer from memory takes a millisecond, one that
+// asks the club system half a second, and none more than a minute.
+var requestBuckets = []float64{.005, .025, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
+
+// callBuckets, in seconds: reads end after 8, writes after 15, the payment after 30.
+var callBuckets = []float64{.01, .05, .1, .25, .5, 1, 2, 4, 8, 15, 30}
+
+// New makes metrics that know what is counted, and not yet how things stand.
+func New(cfg Config) *Metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+	}
+	m := &Metrics{
+		registry:    prometheus.NewRegistry(),
+		requests:    counter("frontdesk_http_requests_total", "Requests that were answered; code is that of the problem document, or none.", "method", "route", "status", "code"),
+		durations:   histogram("frontdesk_http_request_duration_seconds", "How long answers took; those that stream events are left out.", requestBuckets, "method", "route"),
+		calls:       counter("frontdesk_upstream_calls_total", "Requests to the club system and calls of the card processor, by what came of them.", "upstream", "operation", "outcome"),
+		waits:       histogram("frontdesk_upstream_call_duration_seconds", "How long they took.", callBuckets, "upstream", "operation"),
+		transitions: counter("frontdesk_payment_transitions_total", "Transitions of payments.", "from", "to"),
+	}
+	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "frontdesk_build_info", Help: "What runs; always 1."}, []string{"version", "mode"})
+	info.WithLabelValues(cfg.Version, cfg.Mode).Set(1)
+	m.registry.MustRegister(m.requests, m.durations, m.calls, m.waits, m.transitions, info,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.served = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
+	m.openSeries()
+	return m
+}
+
+// openSeries has the series of alerts begin at zero: the rate of a series that
+// begins at one is nothing.
+func (m *Metrics) openSeries() {
+	for _, outcome := range []club.Outcome{club.Accepted, club.Refused, club.Rejected, club.NotSent, club.Unknown} {
+		m.calls.WithLabelValues("club", "Token", string(outcome))
+		m.calls.WithLabelValues("club", "CreatePayment", string(outcome))
+	}
+	m.calls.WithLabelValues("cards", "get", string(club.Unknown))
+	for _, from := range flows.PaymentStates {
+		for _, to := range flows.PaymentStates {
+			if from.CanBecome(to) {
+				m.transitions.WithLabelValues(string(from), string(to))
+			}
+		}
+	}
+	for _, code := range []flows.Code{flows.WebhookUntrusted, flows.MalformedRequest, flows.StorageUnavailable} {
+		m.requests.WithLabelValues(http.MethodPost, cardWebhook, strconv.Itoa(handlers.StatusOf(code)), string(code))
+	}
+}
+
+// cardWebhook is where a refusal means that money is not heard of.
+const cardWebhook = "/v1/webhooks/card"
+
+// ServeHTTP serves a scrape.
+func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.served.ServeHTTP(w, r) }
+
+// methods are those that become labels: a caller may make up others.
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
+
+// Answered counts a request.
+func (m *Metrics) Answered(a handlers.Answer) {
+	method, route, code := a.Method, a.Route, a.Code
+	if !slices.Contains(methods, method) {
+		method = "other"
+	}
+	if route == "" {
+		route = "other"
+	}
+	if code == "" {
+		code = "none"
+	}
+	m.requests.WithLabelValues(method, route, strconv.Itoa(a.Status), code).Inc()
+	if !strings.HasSuffix(route, "/events") {
+		m.durations.WithLabelValues(method, route).Observe(a.DurationMs / 1000)
+	}
+}
+
+// AskedClub counts a request to the club system.
+func (m *Metrics) AskedClub(a club.Attempt) {
+	m.called("club", a.Operation, string(a.Outcome), a.Took)
+}
+
+// AskedCards counts a call of the card processor.
+func (m *Metrics) AskedCards(a cards.Attempt) {
+	m.called("cards", a.Operation, a.Outcome, a.Took)
+}
+
+func (m *Metrics) called(upstream, operation, outcome string, took time.Duration) {
+	if m == nil {
+		return
+	}
+	m.calls.WithLabelValues(upstream, operation, outcome).Inc()
+	m.waits.WithLabelValues(upstream, operation).Observe(took.Seconds())
+}
+
+// label spells a word as labels are spelled.
+func label(word string) string { return strings.ReplaceAll(word, " ", "_") }
+
+// Moved counts a payment's transition.
+func (m *Metrics) Moved(from, to flows.PaymentState) {
+	m.transitions.WithLabelValues(string(from), string(to)).Inc()
+}

@@ -1,0 +1,48 @@
+package club
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Attempt is what may be told of one request to the club system: nothing of whom
+// it was about.
+type Attempt struct {
+	Operation string // the method's name, or Token
+	Outcome   Outcome
+	Status    int // of the answer; 0 without one
+	Took      time.Duration
+}
+
+// begin starts the span of one request, for the caller to end. Who traces nothing
+// has a provider in the context that does nothing, or none.
+func begin(ctx context.Context, op string) (context.Context, trace.Span) {
+	tracer := trace.SpanFromContext(ctx).TracerProvider().Tracer("frontdesk/upstream/club")
+	return tracer.Start(ctx, "club "+op, trace.WithSpanKind(trace.SpanKindClient))
+}
+
+// logAttempt tells of one request: in the log, in its span and to Attempted. What
+// each of them may hold is this list.
+func (c *core) logAttempt(ctx context.Context, op string, status int, e *Error, took time.Duration) {
+	outcome, why := Accepted, ""
+	if e != nil {
+		outcome, why = e.Outcome, reason(e.Err)
+	}
+	c.cfg.Logger.LogAttrs(ctx, slog.LevelDebug, "club system", slog.String("operation", op),
+		slog.Int("status", status), slog.String("outcome", string(outcome)), slog.String("reason", why), slog.Duration("took", took))
+	trace.SpanFromContext(ctx).SetAttributes(attribute.String("operation", op), attribute.Int("status", status), attribute.String("outcome", string(outcome)))
+	if c.cfg.Attempted != nil {
+		c.cfg.Attempted(Attempt{Operation: op, Outcome: outcome, Status: status, Took: took})
+	}
+}
+
+// TokenAge is how long ago the access token was fetched that is in use; false
+// while there is none.
+func (c *Client) TokenAge() (time.Duration, bool) {
+	current := c.tokens.peek()
+	return c.cfg.Now().Sub(current.fetched), current.value != ""
+}
