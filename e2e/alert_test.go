@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +10,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"go.yaml.in/yaml/v3"
 
+	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 )
@@ -74,12 +74,16 @@ func TestAlertsAreAboutWhatIsExposed(t *testing.T) {
 		`FRONTDESK_SUBSCRIBERS=[{"name":"crm","url":"http://127.0.0.1:1/hooks","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]`)
 	c := frontdesktest.NewClient(t, crm.URL)
 	c.Outside = outside.URL
-	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
-	frontdesktest.Eventually(t, "the background work lives", func() bool {
-		_, found := sum(scrape(t, crm), "frontdesk_worker_sweep_timestamp_seconds")
-		return found
+	registration := c.Register()
+	c.Confirm(c.Pay(registration.Id), "4242424242424242")
+	c.AwaitPayment(registration.Id, api.Recorded)
+	var exposed map[string]*dto.MetricFamily
+	frontdesktest.Eventually(t, "the background work has swept, and its queue is seen", func() bool {
+		exposed = scrape(t, crm)
+		_, swept := sum(exposed, "frontdesk_worker_sweep_timestamp_seconds")
+		_, queued := sum(exposed, "frontdesk_queue_latency_seconds")
+		return swept && queued
 	})
-	exposed := scrape(t, crm)
 	runbook, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "runbook.md"))
 	if err != nil {
 		t.Fatal(err)
