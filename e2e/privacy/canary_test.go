@@ -1,0 +1,318 @@
+package privacy_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/campaign"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// leastLines is how much the gateways have to say before silence about somebody counts.
+const leastLines = 10_000
+
+const (
+	canaryIBAN  = "DE89370400440532013000"
+	wrongIBAN   = "GB33BUKB20201555555556" // its check digits do not fit
+	refusedCard = "4000000000000002"
+	foreignCard = "5555555555554444"
+)
+
+// walk is the journeys of people every detail of whom is looked for afterwards.
+type walk struct {
+	*stand
+	c       *frontdesktest.Client
+	gateway *frontdesktest.Process
+	secrets secrets
+	seen    strings.Builder // all that Redis ever held where it was looked at
+	persons uint64
+}
+
+// TestCanaries walks every kind of journey, with a failing club system and bad
+// input too, and then looks for what people gave in all that was logged, in all of
+// Redis and in the metrics. It finds what it is looking for where it has to be.
+func TestCanaries(t *testing.T) {
+	t.Parallel()
+	w := &walk{stand: newStand(t)}
+	subscriber := `FRONTDESK_SUBSCRIBERS=[{"name":"crm","url":"http://127.0.0.1:9/zqsubscriberpath","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]`
+	w.gateway, w.c = w.stand.gateway("FRONTDESK_LOG_LEVEL=debug", subscriber)
+	second, elsewhere := w.stand.gateway("FRONTDESK_LOG_LEVEL=debug", "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1", subscriber)
+	w.secrets.add("the subscriber's path", "zqsubscriberpath")
+	if err := w.outside.Sim.Configure(func(settings *clubsim.Settings) {
+		settings.WebhookURL, settings.Webhooks, settings.WebhookDelay = w.gateway.URL+"/v1/webhooks/club/demo-webhook-secret", "normal", 1
+	}); err != nil {
+		t.Fatal(err)
+	}
+
+	byCard := w.byCard()
+	w.byMandate()
+	w.asProspect()
+	w.identified()
+	w.atTheDesk()
+	w.badInput()
+	w.failing()
+	w.limited(elsewhere)
+	w.talk(w.gateway.URL, second.URL)
+	w.look()
+	w.expectLives()
+
+	logs := w.gateway.Log() + second.Log()
+	if lines := strings.Count(logs, "\n"); lines < leastLines {
+		t.Errorf("only %d lines were logged", lines)
+	}
+	for name, place := range map[string]string{"the logs": logs, "Redis": w.seen.String(), "the metrics": metrics(w.gateway) + metrics(second)} {
+		if found := w.secrets.in(place); found != nil {
+			t.Errorf("in %s stand %q", name, found)
+		}
+	}
+	// What has to be there is found by the same means.
+	var control secrets
+	control.add("a registration", byCard)
+	if control.in(logs) == nil || control.in(w.seen.String()) == nil {
+		t.Error("the registration that was paid is not found where it has to be: the search is blind")
+	}
+}
+
+// somebody is a person nobody has met, whose details are secrets from now on.
+func (w *walk) somebody() *api.Person {
+	w.persons++
+	who := campaign.NewCanary(48151623 + w.persons*1_010_101)
+	for what, text := range map[string]string{"a given name": who.GivenName, "a family name": who.FamilyName, "an e-mail": who.Email,
+		"a mobile number": who.Mobile, "its digits": strings.TrimPrefix(who.Mobile, "+33"), "a street": who.Street} {
+		w.secrets.add(what, text)
+	}
+	return person(who)
+}
+
+// begin starts a registration of somebody.
+func (w *walk) begin(item api.NewItem) api.Registration {
+	registration := register(w.c, w.somebody(), item)
+	w.secrets.add("a registration's token", w.c.Token)
+	return registration
+}
+
+// look remembers what Redis holds now.
+func (w *walk) look() {
+	for key, value := range w.everything() {
+		w.seen.WriteString(key + "\n" + value + "\n")
+	}
+}
+
+func (w *walk) post(path string, body any, headers ...[2]string) *frontdesktest.Response {
+	return w.c.Do("POST", path, body, append(headers, frontdesktest.Key(""))...)
+}
+
+// byCard pays after a decline, on another device.
+func (w *walk) byCard() string {
+	registration := w.begin(cardItem())
+	path := "/v1/registrations/" + registration.Id
+	var link api.ResumeLink
+	w.post(path+"/resume-link", nil).Into(http.StatusCreated, &link)
+	_, code, _ := strings.Cut(link.Url, "resume=")
+	w.secrets.add("a link's secret", code[strings.Index(code, ".")+1:])
+	payment := w.c.Pay(registration.Id)
+	w.look()
+	w.c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": refusedCard})
+	var resumed api.Registration
+	w.post("/v1/resumptions", api.Resumption{Resume: code}).Into(http.StatusCreated, &resumed)
+	w.c.Token = *resumed.Token
+	w.secrets.add("another device's token", w.c.Token)
+	for _, card := range []string{goodCard, refusedCard, foreignCard} {
+		w.secrets.add("a card number", card)
+	}
+	w.c.Confirm(payment, goodCard)
+	w.look()
+	w.c.Await(registration.Id, api.Completed)
+	return registration.Id
+}
+
+// byMandate signs a mandate, after codes that are wrong and an account that is none.
+func (w *walk) byMandate() {
+	registration := w.begin(debitItem())
+	path := "/v1/registrations/" + registration.Id
+	w.secrets.add("an account", canaryIBAN)
+	w.secrets.add("an account", "DE89 3704 0044 0532 0130 00")
+	w.secrets.add("an account with an error", wrongIBAN)
+	w.secrets.add("an account's holder", "Zqholder Wcarlsson")
+	w.secrets.add("a wrong code", "Zq7wrong19")
+	w.post(path+"/mandate", map[string]string{"holder": "Zqholder Wcarlsson", "iban": wrongIBAN}).Problem(api.InvalidRequest)
+	w.post(path+"/mandate", map[string]string{"holder": "Zqholder Wcarlsson", "iban": canaryIBAN}).Into(http.StatusCreated, nil)
+	code := w.latestCode()
+	w.secrets.codes = append(w.secrets.codes, code)
+	w.post(path+"/mandate/signature", api.Signature{Code: "Zq7wrong19"})
+	w.look()
+	w.post(path+"/mandate/signature", api.Signature{Code: code}).Into(http.StatusCreated, nil)
+	pay(w.c, registration.Id)
+}
+
+// asProspect brings along an account of another club.
+func (w *walk) asProspect() {
+	registration := w.begin(cardItem())
+	token := w.c.Persona("prospect").AccessToken
+	w.secrets.add("an access token of the club system", token)
+	w.secrets.add("an access token that is none", "zqnobodysaccesstoken31")
+	w.post("/v1/registrations/"+registration.Id+"/prospect", api.Prospect{AccessToken: "zqnobodysaccesstoken31"}).Problem(api.AccessTokenRefused)
+	w.post("/v1/registrations/"+registration.Id+"/prospect", api.Prospect{AccessToken: token})
+	w.look()
+}
+
+// identified is what contacts do whom the club knows: register, consent, move, follow an invitation.
+func (w *walk) identified() {
+	own := w.c.Token
+	w.c.Token = w.c.Persona("customer").IdentityToken
+	w.secrets.add("an identity token", w.c.Token)
+	w.c.Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
+	var consents api.ConsentList
+	w.c.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &consents)
+	wishes := []map[string]any{}
+	for _, consent := range consents.Items {
+		wishes = append(wishes, map[string]any{"id": consent.Id, "authorized": !consent.Authorized})
+	}
+	w.secrets.add("a wording", "zqwording-2026")
+	w.c.Do("PATCH", "/v1/me/consents", map[string]any{"items": wishes, "wording": "zqwording-2026"}).Into(http.StatusOK, nil)
+	w.post("/v1/registrations", api.StartRegistration{ClubId: "11"}).Into(http.StatusCreated, nil)
+
+	w.c.Token = w.c.Persona("former").IdentityToken
+	w.secrets.add("an identity token", w.c.Token)
+	w.post("/v1/me/transfer", api.NewTransfer{ClubId: "13"}).Into(http.StatusCreated, nil)
+	code := w.latestCode()
+	w.secrets.codes = append(w.secrets.codes, code)
+	w.look()
+	w.post("/v1/me/transfer/signature", api.Signature{Code: code}).Into(http.StatusCreated, nil)
+
+	w.c.Token = own
+	link, err := w.command(w.gateway, "invite", "--contact", "1001", "--club", "11")
+	if err != nil {
+		w.t.Fatal(link)
+	}
+	address, _ := url.Parse(link)
+	invitation := address.Query().Get("invitation")
+	w.secrets.add("an invitation", invitation)
+	w.look()
+	w.c.Token = ""
+	w.post("/v1/registrations", api.StartRegistration{ClubId: "11", Invitation: &invitation}).Into(http.StatusCreated, nil)
+}
+
+// atTheDesk pays by cheque, with staff.
+func (w *walk) atTheDesk() {
+	w.secrets.add("the staff's key", "demo-staff-key-1")
+	w.secrets.add("a cheque's owner", "Zqowner Wcheque")
+	registration := w.begin(cardItem())
+	amount := registration.Cart.DueNow.Amount
+	w.c.Settle(registration.Id, fmt.Sprintf(`{"method":"desk","mean":"cheque","cheques":[{"amount":%d,"bank":"Zqbank","code":"1234567","depositDesiredDate":"2031-01-31","owner":"Zqowner Wcheque"}]}`, amount),
+		frontdesktest.StaffKey())
+	w.look()
+	w.c.Settle(w.begin(cardItem()).Id, `{"method":"desk","mean":"cash"}`, frontdesktest.StaffKey())
+}
+
+// badInput puts somebody into every place in which a text can be sent.
+func (w *walk) badInput() {
+	who := w.somebody()
+	open := w.begin(cardItem())
+	own := w.c.Token
+	for _, text := range []string{who.FamilyName, who.Email, who.Mobile, foreignCard, canaryIBAN} {
+		escaped := url.PathEscape(text)
+		for _, path := range []string{"/v1/registrations/" + escaped, "/v1/clubs/" + escaped + "/products?type=" + escaped, "/v1/clubs/11/offers/" + escaped + "/schedule?startDate=" + escaped,
+			"/v1/clubs?" + escaped + "=" + escaped, "/" + escaped, "/v1/" + escaped} {
+			w.c.Do("GET", path, nil, [2]string{"traceparent", text}, [2]string{"User-Agent", text}, [2]string{"X-Frontdesk-World", text}, [2]string{"Cookie", "frontdesk=" + escaped}, [2]string{"Origin", text})
+		}
+		for _, body := range []string{
+			`{"clubId":%q}`, `{"clubId":"11","channel":%q}`, `{"clubId":"11","invitation":%q}`, `{"clubId":"11","items":[{"offerId":%q,"startDate":"x"}]}`,
+			`{"clubId":"11",%q:1}`, `{"clubId":"11","person":{"givenName":%[1]q,"familyName":%[1]q,"birthDate":%[1]q,"email":%[1]q,"mobile":%[1]q,"gender":%[1]q,"address":{"street":%[1]q,"postalCode":%[1]q,"city":%[1]q,"country":%[1]q}}}`, `{%q`, `%q`,
+		} {
+			w.c.Token = ""
+			w.c.Do("POST", "/v1/registrations", fmt.Sprintf(body, text), frontdesktest.Key(text+"-0123456789abcdef"))
+			w.c.Token = own
+			for _, below := range []string{"/items", "/payment", "/mandate", "/mandate/signature", "/prospect"} {
+				w.post("/v1/registrations/"+open.Id+below, fmt.Sprintf(body, text))
+			}
+		}
+		w.c.Token = text
+		w.c.Do("GET", "/v1/registrations/"+open.Id, nil)
+		w.c.Do("GET", "/v1/me", nil)
+		w.c.Token = own
+		for _, secret := range []string{"demo-webhook-secret", escaped} {
+			w.c.Do("POST", "/v1/webhooks/club/"+secret, fmt.Sprintf(`{"name":"contact.updated","object":{"id":"/demo/contacts/1001"},"data":{"familyName":%q},%q:1}`, text, text))
+		}
+		w.c.Do("POST", "/v1/webhooks/card", fmt.Sprintf(`{"id":%q}`, text), [2]string{"Stripe-Signature", text})
+		w.c.Do("POST", "http://"+w.gateway.Ops()+"/ops/payments/"+escaped+"/notes", fmt.Sprintf(`{"by":%q,"text":%q}`, text, text))
+		w.c.Do("POST", "http://"+w.gateway.Ops()+"/ops/erasures", fmt.Sprintf(`{"by":"ada","email":%q}`, text))
+	}
+	w.look()
+}
+
+// failing has the club system answer with nonsense and errors, to people who give their data.
+func (w *walk) failing() {
+	for _, kind := range []string{"malformed", "error_after", "error_before", "drop_after", "too_many"} {
+		for _, path := range []string{"/contacts", "/sales", "/sales/*", "/sales/*/payments"} {
+			open := w.begin(cardItem())
+			w.fail(clubsim.Fault{Match: clubsim.FaultMatch{Path: path}, Kind: kind, Times: times(2)})
+			token := w.c.Token
+			w.c.Token = ""
+			w.post("/v1/registrations", api.StartRegistration{ClubId: "11", Person: w.somebody(), Items: &[]api.NewItem{cardItem()}})
+			w.c.Token = token
+			w.c.Settle(open.Id, `{"method":"desk","mean":"cash"}`, frontdesktest.StaffKey())
+			w.fail()
+		}
+	}
+	w.look()
+}
+
+func times(n int) *int { return &n }
+
+// limited has one address ask until it is refused.
+func (w *walk) limited(c *frontdesktest.Client) {
+	w.secrets.add("an address", "203.0.113.77")
+	for range 25 {
+		c.Token = ""
+		c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), [2]string{"X-Forwarded-For", "203.0.113.77"})
+	}
+}
+
+// talk asks so much that the gateways have said enough, each time with somebody's data.
+func (w *walk) talk(urls ...string) {
+	who := w.somebody()
+	client := &http.Client{Timeout: time.Minute}
+	defer client.CloseIdleConnections()
+	var all sync.WaitGroup
+	const askers = 8
+	for i := range askers {
+		all.Go(func() {
+			for range leastLines / askers {
+				request, err := http.NewRequest(http.MethodGet, urls[0]+"/v1/registrations/"+url.PathEscape(who.FamilyName)+"?email="+url.QueryEscape(who.Email), nil)
+				if err != nil {
+					w.t.Error(err)
+					return
+				}
+				request.Header.Set("Authorization", "Bearer "+who.Address.Street)
+				answer, err := client.Do(request)
+				if err != nil {
+					w.t.Errorf("asker %d: %v", i, err)
+					return
+				}
+				io.Copy(io.Discard, answer.Body) //nolint:errcheck // it is the log that counts
+				answer.Body.Close()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// metrics is what a gateway tells of itself, where it does.
+func metrics(gateway *frontdesktest.Process) string {
+	answer, err := http.Get("http://" + gateway.Ops() + "/metrics")
+	if err != nil {
+		return ""
+	}
+	defer answer.Body.Close()
+	text, _ := io.ReadAll(answer.Body)
+	return string(text)
+}

@@ -1,0 +1,77 @@
+package privacy_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// secrets are texts that may stand nowhere, in any of the forms in which they could.
+type secrets struct {
+	forms map[string]string // what is looked for, and what it stands for
+	codes []string          // so short that they have to stand alone to be meant
+}
+
+// add has a text looked for: as it is, escaped for an address or for JSON, in hex,
+// and in base64, wherever in a longer text it stood.
+func (s *secrets) add(what, text string) {
+	if s.forms == nil {
+		s.forms = map[string]string{}
+	}
+	quoted, _ := json.Marshal(text)
+	escaped := strings.ReplaceAll(string(quoted[1:len(quoted)-1]), "/", `\/`)
+	for _, form := range []string{text, strings.ToLower(text), url.QueryEscape(text), url.PathEscape(text), string(quoted[1 : len(quoted)-1]), escaped, hex.EncodeToString([]byte(text))} {
+		s.forms[form] = what
+	}
+	for shift := range 3 {
+		for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+			// The characters at both ends depend on what stands beside the text.
+			encoded := encoding.EncodeToString(append(bytes.Repeat([]byte{'x'}, shift), text...))
+			s.forms[encoded[(shift*8+5)/6:len(encoded)-4]] = what
+		}
+	}
+}
+
+// in names the secrets that stand in a text.
+func (s *secrets) in(text string) (found []string) {
+	lower := strings.ToLower(text)
+	for form, what := range s.forms {
+		if strings.Contains(text, form) || strings.Contains(lower, form) {
+			found = append(found, what+" as "+form)
+		}
+	}
+	for _, code := range s.codes {
+		if regexp.MustCompile(`(^|[^0-9A-Za-z.+:-])` + code + `($|[^0-9A-Za-z.+:-])`).MatchString(text) {
+			found = append(found, "the code "+code)
+		}
+	}
+	return found
+}
+
+// TestSearchFinds: what is looked for would be found in every form, so that finding
+// nothing means something.
+func TestSearchFinds(t *testing.T) {
+	t.Parallel()
+	var s secrets
+	const text = "zqada+x@canary.example/é"
+	s.add("it", text)
+	s.codes = []string{"482913"}
+	quoted, _ := json.Marshal(map[string]string{"to": text})
+	for name, place := range map[string]string{
+		"plain": "to=" + text, "loud": "ZQADA+X@CANARY.EXAMPLE/É", "query": "?q=" + url.QueryEscape(text), "path": "/" + url.PathEscape(text), "JSON": string(quoted),
+		"base64": base64.StdEncoding.EncodeToString([]byte(text)), "base64 inside": base64.RawURLEncoding.EncodeToString([]byte("ab" + text + "c")),
+		"base64 further inside": base64.StdEncoding.EncodeToString([]byte("b" + text)), "hex": hex.EncodeToString([]byte(text)), "code": "code=482913 entered",
+	} {
+		if s.in(place) == nil {
+			t.Errorf("%s: nothing is found in %s", name, place)
+		}
+	}
+	if found := s.in("took=1482913 id=9482913-1 the rest is harmless"); found != nil {
+		t.Errorf("found %v where there is nothing", found)
+	}
+}
