@@ -110,6 +110,8 @@ type Store interface {
 
 	// KeepReceipt keeps what a contact said about its consents.
 	KeepReceipt(ctx context.Context, contact club.IRI, receipt Receipt) error
+	// RenewReceipts seals with the current key every receipt that an older one sealed.
+	RenewReceipts(ctx context.Context) error
 	// Receipts returns what a contact said about its consents, newest first.
 	Receipts(ctx context.Context, contact club.IRI) ([]Receipt, error)
 }

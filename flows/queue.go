@@ -107,6 +107,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	var changes sync.WaitGroup
 	changes.Go(func() { w.cfg.Changes.Run(ctx) })
 	rebuilds := w.startRebuilds(ctx)
+	changes.Go(func() { w.renewReceipts(ctx) })
 	for {
 		w.tick(ctx)
 		select {
@@ -121,6 +122,15 @@ func (w *Worker) Run(ctx context.Context) error {
 			return nil
 		case <-w.cfg.After(jitter(sweepEvery)):
 		}
+	}
+}
+
+// renewReceipts makes receipts of consents independent of older keys: a gateway
+// starts with every change of the keys, and receipts are kept longer than any key
+// should be. When it fails, the next start does it.
+func (w *Worker) renewReceipts(ctx context.Context) {
+	if err := w.cfg.Store.RenewReceipts(ctx); err != nil && ctx.Err() == nil {
+		w.cfg.Log.Warn("receipts of consents not sealed with the current key", "error", err)
 	}
 }
 

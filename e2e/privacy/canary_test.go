@@ -60,7 +60,7 @@ func TestCanaries(t *testing.T) {
 	w.badInput()
 	w.failing()
 	w.limited(elsewhere)
-	w.talk(w.gateway.URL, second.URL)
+	w.talk(second)
 	w.look()
 	w.expectLives()
 
@@ -160,7 +160,7 @@ func (w *walk) asProspect() {
 	w.secrets.add("an access token of the club system", token)
 	w.secrets.add("an access token that is none", "zqnobodysaccesstoken31")
 	w.post("/v1/registrations/"+registration.Id+"/prospect", api.Prospect{AccessToken: "zqnobodysaccesstoken31"}).Problem(api.AccessTokenRefused)
-	w.post("/v1/registrations/"+registration.Id+"/prospect", api.Prospect{AccessToken: token})
+	w.post("/v1/registrations/"+registration.Id+"/prospect", api.Prospect{AccessToken: token}).Into(http.StatusCreated, nil)
 	w.look()
 }
 
@@ -208,9 +208,9 @@ func (w *walk) atTheDesk() {
 	registration := w.begin(cardItem())
 	amount := registration.Cart.DueNow.Amount
 	w.c.Settle(registration.Id, fmt.Sprintf(`{"method":"desk","mean":"cheque","cheques":[{"amount":%d,"bank":"Zqbank","code":"1234567","depositDesiredDate":"2031-01-31","owner":"Zqowner Wcheque"}]}`, amount),
-		frontdesktest.StaffKey())
+		frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 	w.look()
-	w.c.Settle(w.begin(cardItem()).Id, `{"method":"desk","mean":"cash"}`, frontdesktest.StaffKey())
+	w.c.Settle(w.begin(cardItem()).Id, `{"method":"desk","mean":"cash"}`, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 }
 
 // badInput puts somebody into every place in which a text can be sent.
@@ -278,7 +278,8 @@ func (w *walk) limited(c *frontdesktest.Client) {
 }
 
 // talk asks so much that the gateways have said enough, each time with somebody's data.
-func (w *walk) talk(urls ...string) {
+func (w *walk) talk(second *frontdesktest.Process) {
+	missing := leastLines - strings.Count(w.gateway.Log()+second.Log(), "\n")
 	who := w.somebody()
 	client := &http.Client{Timeout: time.Minute}
 	defer client.CloseIdleConnections()
@@ -286,8 +287,8 @@ func (w *walk) talk(urls ...string) {
 	const askers = 8
 	for i := range askers {
 		all.Go(func() {
-			for range leastLines / askers {
-				request, err := http.NewRequest(http.MethodGet, urls[0]+"/v1/registrations/"+url.PathEscape(who.FamilyName)+"?email="+url.QueryEscape(who.Email), nil)
+			for range missing/askers + 1 {
+				request, err := http.NewRequest(http.MethodGet, w.gateway.URL+"/v1/registrations/"+url.PathEscape(who.FamilyName)+"?email="+url.QueryEscape(who.Email), nil)
 				if err != nil {
 					w.t.Error(err)
 					return

@@ -10,6 +10,7 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
 )
 
 // TestRotation changes the keys in the middle of journeys, gateway by gateway: a
@@ -27,6 +28,7 @@ func TestRotation(t *testing.T) {
 	same := frontdesktest.Key("")
 	var begun api.Payment
 	c.Do("POST", "/v1/registrations/"+first.Id+"/payment", map[string]string{"method": "card"}, same).Into(http.StatusCreated, &begun)
+	consent := s.consents(c)
 	before.Kill()
 
 	during, c := s.gateway(with(key("n"), key("o")))
@@ -39,11 +41,15 @@ func TestRotation(t *testing.T) {
 	}
 	c.Confirm(begun, goodCard)
 	c.Await(first.Id, api.Completed)
+	s.renewed(key("n"))
 	second := register(c, person(who), cardItem())
 	secondToken, payment := c.Token, c.Pay(second.Id)
 	during.Kill()
 
 	after, c := s.gateway(with(key("n")))
+	if left := s.receipts(c); len(left) != 1 || left[0].Id != consent {
+		t.Errorf("of the receipt %s from before the rotation is left %+v", consent, left)
+	}
 	c.Token = secondToken
 	c.Confirm(payment, goodCard)
 	c.Await(second.Id, api.Completed)
@@ -56,4 +62,58 @@ func TestRotation(t *testing.T) {
 	if report := s.erase(after, "--registration", second.Id); len(report.Erased) != 1 {
 		t.Errorf("what was sealed during the rotation is not erased after it: %+v", report)
 	}
+}
+
+// consents has a contact change its mind, and gives the receipt.
+func (s *stand) consents(c *frontdesktest.Client) string {
+	s.t.Helper()
+	own := *c
+	own.Token = c.Persona("customer").IdentityToken
+	var list api.ConsentList
+	own.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &list)
+	for _, consent := range list.Items {
+		if consent.Type == "news" {
+			body := map[string]any{"items": []any{map[string]any{"id": consent.Id, "authorized": !consent.Authorized}}}
+			own.Do("PATCH", "/v1/me/consents", body).Into(http.StatusOK, nil)
+			return s.receipts(c)[0].Id
+		}
+	}
+	s.t.Fatal("there is nothing to consent to")
+	return ""
+}
+
+// receipts is what the contact has said so far.
+func (s *stand) receipts(c *frontdesktest.Client) []api.ConsentReceipt {
+	s.t.Helper()
+	own := *c
+	own.Token = c.Persona("customer").IdentityToken
+	var list api.ConsentList
+	own.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &list)
+	return list.Receipts
+}
+
+// renewed waits until every receipt is sealed with a key alone.
+func (s *stand) renewed(encoded string) {
+	s.t.Helper()
+	secret, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	ring, err := flows.NewKeyring(secret)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	frontdesktest.Eventually(s.t, "the receipts are sealed anew", func() bool {
+		for key := range s.everything() {
+			if !strings.HasPrefix(key, "fd:receipts:") {
+				continue
+			}
+			for _, sealed := range s.redis.LRange(s.t.Context(), key, 0, -1).Val() {
+				if !ring.Current([]byte(sealed)) {
+					return false
+				}
+			}
+		}
+		return true
+	})
 }

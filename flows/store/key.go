@@ -106,8 +106,12 @@ func (s *Store) contactKeys(contact club.IRI) []string {
 // made with a key.
 func personKey(name string) string { return "fd:person:" + name }
 
-// receiptsKey lists what a contact has said about its consents.
-func receiptsKey(contact club.IRI) string { return "fd:receipts:" + digest(string(contact)) }
+// receiptsPrefix stands in front of everybody's receipts.
+const receiptsPrefix = "fd:receipts:"
+
+// receiptsKey lists what a contact has said about its consents. It is hashed without
+// a key, since it outlives all of them.
+func receiptsKey(contact club.IRI) string { return receiptsPrefix + digest(string(contact)) }
 
 // digest hashes parts so that no two lists of parts look alike.
 func digest(parts ...string) string {

@@ -33,6 +33,64 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1
 `)
 
+// renewReceipt puts a receipt in the place of the same one, wherever it stands by now.
+//
+// KEYS  1 receipts of the contact
+// ARGV  1 the receipt as it was sealed  2 as it is sealed now
+// Returns 1 when it was there, else 0.
+var renewReceipt = redis.NewScript(`
+for i, held in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
+  if held == ARGV[1] then
+    redis.call('LSET', KEYS[1], i - 1, ARGV[2])
+    return 1
+  end
+end
+return 0
+`)
+
+// receiptsAtOnce: keys that a look for receipts asks Redis for, so that nobody waits behind it.
+const receiptsAtOnce = 500
+
+// RenewReceipts implements flows.Store.
+func (s *Store) RenewReceipts(ctx context.Context) error {
+	if cluster, ok := s.redis.(*redis.ClusterClient); ok {
+		return cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error { return s.renewReceiptsOn(ctx, node) })
+	}
+	return s.renewReceiptsOn(ctx, s.redis)
+}
+
+// renewReceiptsOn renews what one node holds.
+func (s *Store) renewReceiptsOn(ctx context.Context, node redis.Cmdable) error {
+	found := node.Scan(ctx, 0, receiptsPrefix+"*", receiptsAtOnce).Iterator()
+	for found.Next(ctx) {
+		if err := s.renewReceiptsOf(ctx, found.Val()); err != nil {
+			return err
+		}
+	}
+	return found.Err()
+}
+
+// renewReceiptsOf renews one contact's. What no key opens stays as it is: the key may come back.
+func (s *Store) renewReceiptsOf(ctx context.Context, key string) error {
+	sealed, err := s.redis.LRange(ctx, key, 0, -1).Result()
+	if err != nil {
+		return err
+	}
+	for _, body := range sealed {
+		if s.keys.Current([]byte(body)) {
+			continue
+		}
+		text, err := s.keys.Open(key, []byte(body))
+		if err != nil {
+			continue
+		}
+		if _, err := s.run(ctx, renewReceipt, []string{key}, body, s.keys.Seal(key, text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // KeepReceipt implements flows.Store.
 func (s *Store) KeepReceipt(ctx context.Context, contact club.IRI, receipt flows.Receipt) error {
 	key := receiptsKey(contact)
@@ -44,8 +102,8 @@ func (s *Store) KeepReceipt(ctx context.Context, contact club.IRI, receipt flows
 	return err
 }
 
-// Receipts implements flows.Store. A receipt outlives the keys that sealed it,
-// unless they are kept as long: one that cannot be opened is left out.
+// Receipts implements flows.Store. A receipt outlives the keys that sealed it, so
+// that it is sealed anew when keys change; one that cannot be opened is left out.
 func (s *Store) Receipts(ctx context.Context, contact club.IRI) ([]flows.Receipt, error) {
 	key := receiptsKey(contact)
 	sealed, err := s.redis.LRange(ctx, key, 0, -1).Result()
