@@ -151,6 +151,8 @@ func TestSlowNetwork(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			g := newGuest(t, device)
+			g.logIn("/?me", "former")
+			g.See(`[data-way]`)
 			g.Slow()
 			registration := g.registered(directDebit, frontdesktest.Person())
 			for _, page := range []struct{ name, place, seen string }{
@@ -158,6 +160,9 @@ func TestSlowNetwork(t *testing.T) {
 				{"offers", "/?club=11", `[data-offer]`},
 				{"person", "/?club=11&offer=" + cardOffer, `[data-summary]`},
 				{"cart", "/?registration=" + registration.Id, `[data-plan]`},
+				{"me", "/?me", `[data-way]`},
+				{"consents", "/?me&step=consents", `[data-consent]`},
+				{"transfer", "/?me&step=transfer", `[data-to]`},
 			} {
 				answers := g.HoldRequests("*/v1/*")
 				g.goTo(page.place)
