@@ -51,9 +51,35 @@ func (s *Server) contractPage(head template.HTML) echo.HandlerFunc {
 		if r.URL.Path == "/docs" {
 			r.URL.Path = "/docs/" // the page's own routes begin with the slash
 		}
-		page.ServeHTTP(c.Response(), r)
+		answer := &missing{ResponseWriter: c.Response()}
+		page.ServeHTTP(answer, r)
+		if answer.is {
+			return echo.ErrNotFound
+		}
 		return nil
 	})
+}
+
+// missing keeps back the library's own answer to a path that it does not have,
+// which is no problem document.
+type missing struct {
+	http.ResponseWriter
+	is bool
+}
+
+// WriteHeader begins the answer, unless there is none.
+func (m *missing) WriteHeader(status int) {
+	if m.is = status == http.StatusNotFound; !m.is {
+		m.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// Write goes on with it.
+func (m *missing) Write(p []byte) (int, error) {
+	if m.is {
+		return len(p), nil
+	}
+	return m.ResponseWriter.Write(p)
 }
 
 // mountDocs serves what stands below /docs beside the contract's page: every

@@ -168,6 +168,7 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 		c.Response().Header().Set("WWW-Authenticate", staffScheme) // RFC 9110 wants one with every 401
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
+	c.Response().Header().Set("Content-Type", "application/problem+json") // whatever an answer that came to nothing had put there
 	if err := c.Blob(problem.Status, "application/problem+json", body); err != nil {
 		s.cfg.Log.DebugContext(c.Request().Context(), "problem not delivered", "error", err)
 	}
