@@ -175,6 +175,22 @@ func (p *Process) Terminate() {
 // Ended gives the verdict of a process that was asked to end.
 func (p *Process) Ended() error { return <-p.end }
 
+// PeakMemory is the most memory, in bytes, that a process held until it ended, as
+// the system has counted it; 0 where it does not count, or before the end.
+func (p *Process) PeakMemory() int64 {
+	if p.cmd.ProcessState == nil {
+		return 0
+	}
+	usage, ok := p.cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0
+	}
+	if runtime.GOOS == "darwin" {
+		return usage.Maxrss // in bytes there, in KiB elsewhere
+	}
+	return usage.Maxrss << 10
+}
+
 // Log is what the process has logged so far.
 func (p *Process) Log() string { return p.log.String() }
 
