@@ -62,6 +62,7 @@ type serveCommand struct{ Config }
 
 type simCommand struct {
 	Addr       string `help:"Where the simulator listens." default:"127.0.0.1:8081" env:"FRONTDESK_SIM_ADDR"`
+	PublicURL  string `help:"Where browsers reach the simulator and the processor. Default: http:// and the address." name:"public-url" env:"FRONTDESK_SIM_PUBLIC_URL"`
 	WebhookURL string `help:"Where the club system's simulator sends its events, such as http://127.0.0.1:8080/v1/webhooks/club/demo-webhook-secret." name:"webhook-url" env:"FRONTDESK_SIM_WEBHOOK_URL"`
 }
 
@@ -156,20 +157,13 @@ func run(ctx context.Context, cfg Config) error {
 		gateway = beside.Around(outside.before(gateway))
 	}
 	drained := drain(ctx, cfg.Drain)
-	group.Go(func() error { return serve(drained, listener, gateway, stopping) })
+	group.Go(func() error { return serve(drained, listener, leaving(gateway, ctx.Done()), stopping) })
 	if operators != nil {
 		group.Go(func() error { return serve(drained, operators, ops, func() {}) })
 	}
 	group.Go(func() error { return worker.Run(drained) })
 	cfg.greet(os.Stdout, listener.Addr())
 	return group.Wait()
-}
-
-// drain gives a context that ends so long after another one.
-func drain(ctx context.Context, pause time.Duration) context.Context {
-	drained, end := context.WithCancel(context.WithoutCancel(ctx))
-	context.AfterFunc(ctx, func() { time.AfterFunc(pause, end) })
-	return drained
 }
 
 func portOf(listener net.Listener) string {
@@ -324,7 +318,10 @@ func (c *simCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	base := "http://" + listener.Addr().String()
+	base := strings.TrimSuffix(c.PublicURL, "/")
+	if base == "" {
+		base = "http://" + listener.Addr().String()
+	}
 	outside := newOutsideWorld(base, c.WebhookURL, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	fmt.Printf("The club system's simulator is at %s/sim, the sandbox card processor at %s/sandbox.\n", base, base)
 	greetDemo(os.Stdout)
