@@ -48,6 +48,9 @@ func (c *Client) Trust(certificate *x509.Certificate) {
 	c.http.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
 }
 
+// Through has the front end speak over a connection of the test's own.
+func (c *Client) Through(transport http.RoundTripper) { c.http.Transport = transport }
+
 // For gives the same front end to a subtest.
 func (c *Client) For(t testing.TB) *Client {
 	other := *c

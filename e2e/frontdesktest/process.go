@@ -90,7 +90,8 @@ type Process struct {
 	end chan error
 }
 
-// place is the address in what the binary says when it starts.
+// place is the address in what the binary says when it starts; where there are two,
+// it is the last one, and the first is a proxy's.
 var place = regexp.MustCompile(`http://localhost:\d+|listens on 127\.0\.0\.1:\d+`)
 
 // Start runs the binary with an environment of its own until the test ends.
@@ -114,7 +115,9 @@ func Start(t testing.TB, environment ...string) *Process {
 	})
 	lines := bufio.NewScanner(stdout)
 	for p.URL == "" && lines.Scan() {
-		p.URL = strings.NewReplacer("localhost", "127.0.0.1", "listens on ", "http://").Replace(place.FindString(lines.Text()))
+		for _, found := range place.FindAllString(lines.Text(), -1) {
+			p.URL = strings.NewReplacer("localhost", "127.0.0.1", "listens on ", "http://").Replace(found)
+		}
 	}
 	go func() {
 		io.Copy(io.Discard, stdout) // keeps the pipe from filling up
