@@ -42,7 +42,7 @@ func Connect(address string) (redis.UniversalClient, error) {
 	}
 	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = dialTimeout, callTimeout, callTimeout
 	options.ContextTimeoutEnabled = true
-	options.DisableIdentity = true // a user with the least rights need not be granted CLIENT for it
+	options.DisableIdentity = true                    // a user with the least rights need not be granted CLIENT for it
 	options.MaxRetries, options.DialerRetries = -1, 1 // see resends: who repeats a script has to know what it is
 	return redis.NewUniversalClient(options), nil
 }

@@ -1,0 +1,169 @@
+package rig
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Cluster is a Redis Cluster of three primaries, each with a replica.
+type Cluster struct{ nodes []*Redis }
+
+const (
+	// primaries is the least that a cluster can have, and replicas one for each.
+	primaries, replicas = 3, 3
+	// slots is how many there are, in every cluster.
+	slots = 16384
+	// nodeSilence, in ms, after which a node counts as gone: far less than in earnest,
+	// since whoever kills a primary waits for it, and more than a busy machine's pauses.
+	nodeSilence = 2000
+	// joining is how long a cluster may take to come together.
+	joining = 40 * time.Second
+)
+
+// NewCluster starts six nodes below dir, and waits until they are a cluster.
+func NewCluster(ctx context.Context, dir string) (*Cluster, error) {
+	c := &Cluster{}
+	for range primaries + replicas {
+		bus, err := freePort() // by itself it would be 10,000 above the port
+		if err != nil {
+			return c, err
+		}
+		node, err := NewRedis(ctx, dir, FsyncAlways, "--maxmemory-policy", "noeviction", "--cluster-enabled", "yes", "--cluster-port", fmt.Sprint(bus),
+			"--cluster-node-timeout", fmt.Sprint(nodeSilence), "--cluster-replica-validity-factor", "0")
+		if node != nil {
+			c.nodes = append(c.nodes, node)
+		}
+		if err != nil {
+			return c, err
+		}
+	}
+	return c, c.join(ctx)
+}
+
+// join has the first three share the slots, and one of the others follow each.
+func (c *Cluster) join(ctx context.Context) error {
+	for i, node := range c.nodes {
+		if err := c.do(ctx, node, "CLUSTER", "SET-CONFIG-EPOCH", i+1); err != nil {
+			return err
+		}
+		if i < primaries {
+			if err := c.do(ctx, node, "CLUSTER", "ADDSLOTSRANGE", i*slots/primaries, (i+1)*slots/primaries-1); err != nil {
+				return err
+			}
+		}
+	}
+	for _, node := range c.nodes[1:] {
+		first := c.nodes[0]
+		if err := c.do(ctx, first, "CLUSTER", "MEET", "127.0.0.1", node.Port, node.bus()); err != nil {
+			return err
+		}
+	}
+	for i, node := range c.nodes[primaries:] {
+		client := c.nodes[i].Client()
+		id := client.Do(ctx, "CLUSTER", "MYID").Val()
+		client.Close()
+		if err := Until(ctx, "a replica knows its primary", joining, func() bool {
+			return c.do(ctx, node, "CLUSTER", "REPLICATE", id) == nil
+		}); err != nil {
+			return err
+		}
+	}
+	return Until(ctx, "the cluster is whole", joining, func() bool { return c.Whole(ctx) })
+}
+
+// bus is the port on which a node speaks to the others.
+func (r *Redis) bus() string { return r.args[slices.Index(r.args, "--cluster-port")+1] }
+
+func (c *Cluster) do(ctx context.Context, node *Redis, command ...any) error {
+	client := node.Client()
+	defer client.Close()
+	return client.Do(ctx, command...).Err()
+}
+
+// Whole tells whether every slot is served, in the eyes of every node, and each
+// replica has what its primary has.
+func (c *Cluster) Whole(ctx context.Context) bool {
+	return !slices.ContainsFunc(c.nodes, func(node *Redis) bool {
+		client := node.Client()
+		defer client.Close()
+		info, replication := client.ClusterInfo(ctx).Val(), client.Info(ctx, "replication").Val()
+		return !strings.Contains(info, "cluster_state:ok") || !strings.Contains(info, fmt.Sprintf("cluster_known_nodes:%d", len(c.nodes))) ||
+			!strings.Contains(replication, "role:master") && !strings.Contains(replication, "master_link_status:up")
+	})
+}
+
+// Holder is the primary that has a key.
+func (c *Cluster) Holder(ctx context.Context, key string) *Redis {
+	for _, node := range c.nodes {
+		client := node.Client()
+		primary := strings.Contains(client.Info(ctx, "replication").Val(), "role:master")
+		_, err := client.Exists(ctx, key).Result() // another one says where it is
+		client.Close()
+		if primary && err == nil {
+			return node
+		}
+	}
+	return nil
+}
+
+// Migrate moves the slot of a key to another primary while it is used, key by key.
+func (c *Cluster) Migrate(ctx context.Context, key string) error {
+	from := c.Holder(ctx, key)
+	if from == nil {
+		return fmt.Errorf("nobody has %s", key)
+	}
+	to := c.nodes[(slices.Index(c.nodes, from)+1)%primaries]
+	source, target := from.Client(), to.Client()
+	defer source.Close()
+	defer target.Close()
+	slot, sourceID, targetID := source.ClusterKeySlot(ctx, key).Val(), source.Do(ctx, "CLUSTER", "MYID").Val(), target.Do(ctx, "CLUSTER", "MYID").Val()
+	if err := target.Do(ctx, "CLUSTER", "SETSLOT", slot, "IMPORTING", sourceID).Err(); err != nil {
+		return err
+	}
+	if err := source.Do(ctx, "CLUSTER", "SETSLOT", slot, "MIGRATING", targetID).Err(); err != nil {
+		return err
+	}
+	for {
+		keys, err := source.ClusterGetKeysInSlot(ctx, int(slot), 1).Result()
+		if err != nil {
+			return err
+		}
+		if len(keys) == 0 {
+			break
+		}
+		if err := source.Migrate(ctx, "127.0.0.1", fmt.Sprint(to.Port), keys[0], 0, time.Second).Err(); err != nil {
+			return err
+		}
+	}
+	for _, client := range []*redis.Client{target, source} { // the new holder first: nobody is left without one
+		if err := client.Do(ctx, "CLUSTER", "SETSLOT", slot, "NODE", targetID).Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Client makes a hand in one of its nodes.
+func (c *Cluster) Client() *redis.Client { return c.nodes[0].Client() }
+
+// Nodes are its servers, the primaries of the beginning first.
+func (c *Cluster) Nodes() []*Redis { return c.nodes }
+
+// URL is its address for gateways, who are told of two nodes and find the rest.
+func (c *Cluster) URL() string {
+	return fmt.Sprintf("redis+cluster://%s,%s", c.nodes[0].address(), c.nodes[primaries+1].address())
+}
+
+// Kill ends all of it.
+func (c *Cluster) Kill() {
+	for _, node := range c.nodes {
+		node.now.kill()
+	}
+}
+
+var _ Storage = (*Cluster)(nil)
