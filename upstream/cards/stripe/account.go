@@ -23,7 +23,7 @@ type Account struct {
 func (c *Client) Account(ctx context.Context) (Account, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	a, err := c.api.V1Accounts.Retrieve(ctx, &stripego.AccountRetrieveParams{})
+	a, err := c.api.accounts.Retrieve(ctx, &stripego.AccountRetrieveParams{})
 	if err != nil {
 		return Account{}, failure("account", err)
 	}

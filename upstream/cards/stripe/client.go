@@ -72,7 +72,7 @@ type Config struct {
 // Client implements cards.Processor by speaking to the processor's API. It is
 // safe for concurrent use and holds no state but its configuration.
 type Client struct {
-	api           *stripego.Client
+	api           services
 	live          bool
 	webhookSecret string
 	now           func() time.Time
@@ -107,7 +107,7 @@ func New(cfg Config) (*Client, error) {
 		backend.URL = stripego.String(cfg.URL)
 	}
 	return &Client{
-		api:  stripego.NewClient(cfg.SecretKey, stripego.WithBackends(stripego.NewBackendsWithConfig(backend))),
+		api:  servicesOf(stripego.NewClient(cfg.SecretKey, stripego.WithBackends(stripego.NewBackendsWithConfig(backend)))),
 		live: live, webhookSecret: cfg.WebhookSecret, now: cfg.Now,
 	}, nil
 }
@@ -153,7 +153,7 @@ func (c *Client) Create(ctx context.Context, key string, in cards.NewPayment) (c
 		Metadata:                in.Metadata,
 	}
 	return c.write(ctx, "create", key, "", &params.Params, func() (*stripego.PaymentIntent, error) {
-		return c.api.V1PaymentIntents.Create(params.Context, params)
+		return c.api.payments.Create(params.Context, params)
 	})
 }
 
@@ -164,7 +164,7 @@ func (c *Client) Get(ctx context.Context, id string) (cards.Payment, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	pi, err := c.api.V1PaymentIntents.Retrieve(ctx, id, &stripego.PaymentIntentRetrieveParams{Expand: expand()})
+	pi, err := c.api.payments.Retrieve(ctx, id, &stripego.PaymentIntentRetrieveParams{Expand: expand()})
 	return answer("get", id, pi, err)
 }
 
@@ -174,7 +174,7 @@ func (c *Client) Get(ctx context.Context, id string) (cards.Payment, error) {
 func (c *Client) Capture(ctx context.Context, key, id string, amount int64) (cards.Payment, error) {
 	params := &stripego.PaymentIntentCaptureParams{AmountToCapture: stripego.Int64(amount), Expand: expand()}
 	return c.onPayment(ctx, "capture", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
-		return c.api.V1PaymentIntents.Capture(params.Context, id, params)
+		return c.api.payments.Capture(params.Context, id, params)
 	})
 }
 
@@ -186,7 +186,7 @@ func (c *Client) Cancel(ctx context.Context, key, id string) (cards.Payment, err
 		Expand:             expand(),
 	}
 	return c.onPayment(ctx, "cancel", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
-		return c.api.V1PaymentIntents.Cancel(params.Context, id, params)
+		return c.api.payments.Cancel(params.Context, id, params)
 	})
 }
 
@@ -195,7 +195,7 @@ func (c *Client) Cancel(ctx context.Context, key, id string) (cards.Payment, err
 func (c *Client) Annotate(ctx context.Context, key, id string, metadata map[string]string) (cards.Payment, error) {
 	params := &stripego.PaymentIntentUpdateParams{Metadata: metadata, Expand: expand()}
 	return c.onPayment(ctx, "annotate", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
-		return c.api.V1PaymentIntents.Update(params.Context, id, params)
+		return c.api.payments.Update(params.Context, id, params)
 	})
 }
 
@@ -210,7 +210,7 @@ func (c *Client) Refund(ctx context.Context, key, id string, amount int64) (card
 	params := &stripego.RefundCreateParams{PaymentIntent: stripego.String(id), Amount: stripego.Int64(amount)}
 	var refund *stripego.Refund
 	err := call(ctx, "refund", key, &params.Params, func() (err error) {
-		refund, err = c.api.V1Refunds.Create(params.Context, params)
+		refund, err = c.api.refunds.Create(params.Context, params)
 		return err
 	})
 	if err != nil {
@@ -251,7 +251,7 @@ func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, er
 func (c *Client) listPage(ctx context.Context, params *stripego.PaymentIntentListParams) (page []cards.Payment, more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	list := c.api.V1PaymentIntents.List(ctx, params)
+	list := c.api.payments.List(ctx, params)
 	if err := list.Err(); err != nil {
 		return nil, false, failure("list", err)
 	}

@@ -38,7 +38,7 @@ func (c *Client) WebhookEndpoints(ctx context.Context) ([]WebhookEndpoint, error
 	defer cancel()
 	params := &stripego.WebhookEndpointListParams{}
 	params.Single, params.Limit = true, stripego.Int64(listPage)
-	list := c.api.V1WebhookEndpoints.List(ctx, params)
+	list := c.api.endpoints.List(ctx, params)
 	if err := list.Err(); err != nil {
 		return nil, failure("webhook endpoints", err)
 	}
