@@ -15,10 +15,10 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
+	_ "time/tzdata" // TZ is obeyed where the system has no files of time zones, as in the image
 
 	"github.com/alecthomas/kong"
 	"github.com/alicebob/miniredis/v2"
@@ -55,6 +55,7 @@ type commands struct {
 	Payments paymentsCommand `cmd:"" help:"Look at payments that are in doubt, and decide on them, through a running gateway."`
 	Invite   inviteCommand   `cmd:"" help:"Print an invitation link, with which a contact of the club registers without a login, once; through a running gateway."`
 	Erase    eraseCommand    `cmd:"" help:"Erase what Redis holds of a person, and print what was kept and why; through a running gateway."`
+	Health   healthCommand   `cmd:"" help:"Ask a gateway on this machine whether it runs; exit 1 when it does not."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 
@@ -65,8 +66,6 @@ type simCommand struct {
 	PublicURL  string `help:"Where browsers reach the simulator and the processor. Default: http:// and the address." name:"public-url" env:"FRONTDESK_SIM_PUBLIC_URL"`
 	WebhookURL string `help:"Where the club system's simulator sends its events, such as http://127.0.0.1:8080/v1/webhooks/club/demo-webhook-secret." name:"webhook-url" env:"FRONTDESK_SIM_WEBHOOK_URL"`
 }
-
-type versionCommand struct{}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -99,18 +98,6 @@ func secretFile(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 		return strings.TrimSpace(string(text)), nil
 	}
 	return nil, nil
-}
-
-func (c *versionCommand) Run() error {
-	fmt.Println("frontdesk", version())
-	return nil
-}
-
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "development"
 }
 
 func (c *serveCommand) Run(ctx context.Context) error { return run(ctx, c.Config) }

@@ -51,7 +51,7 @@ func (cfg Config) checkTraces(found *problems) {
 }
 
 func (cfg Config) newTelemetry(ctx context.Context, log *slog.Logger) (*telemetry, error) {
-	seen := &telemetry{metrics: metrics.New(metrics.Config{Version: version(), Mode: cfg.Mode}), traces: flows.UnkeptTraces(), close: func() {}}
+	seen := &telemetry{metrics: metrics.New(metrics.Config{Version: builtVersion(), Mode: cfg.Mode}), traces: flows.UnkeptTraces(), close: func() {}}
 	if cfg.TracesURL == "" {
 		return seen, nil
 	}
@@ -62,7 +62,7 @@ func (cfg Config) newTelemetry(ctx context.Context, log *slog.Logger) (*telemetr
 	}
 	// Whether a trace is kept is not for the visitor's header to say: every one is.
 	kept := sdk.NewTracerProvider(sdk.WithSampler(sdk.AlwaysSample()), sdk.WithBatcher(exporter, sdk.WithMaxQueueSize(keptSpans)),
-		sdk.WithResource(resource.NewSchemaless(attribute.String("service.name", "frontdesk"), attribute.String("service.version", version()))))
+		sdk.WithResource(resource.NewSchemaless(attribute.String("service.name", "frontdesk"), attribute.String("service.version", builtVersion()))))
 	seen.traces = kept
 	seen.close = func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTime)
