@@ -1,7 +1,8 @@
 # make run: the mock back end on http://localhost:8080.  make test: everything that must hold.
+# make image: the image frontdesk, with docker, podman or buildah, and artefacts/frontdesk.cdx.json, what is in it.
 # make campaign: the long form of the campaigns of faults, about half an hour, for docs/reliability.md.
 LINT = go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
-.PHONY: run test tools generate campaign
+.PHONY: run test tools image generate campaign
 
 run:
 	go run .
@@ -10,6 +11,15 @@ test: tools
 	go vet ./...
 	$(LINT) run
 	go test -race ./...
+
+image: VERSION = $(shell git describe --tags --always --dirty)
+image: BUILDER = $(firstword $(foreach tool,docker podman buildah,$(shell command -v $(tool))))
+image:
+	@test -n "$(BUILDER)" || { echo "An image is built with docker, podman or buildah; install one." >&2; exit 1; }
+	$(BUILDER) build $(if $(findstring buildah,$(BUILDER))$(findstring podman,$(BUILDER)),--format docker) --build-arg VERSION=$(VERSION) -t frontdesk .
+	mkdir -p artefacts
+	CGO_ENABLED=0 GOOS=linux go build -trimpath -o artefacts/frontdesk .
+	go run ./e2e/sbom artefacts/frontdesk > artefacts/frontdesk.cdx.json
 
 tools: # what the tests need and the machine may lack
 	@.ci/tools

@@ -5,6 +5,7 @@ go 1.26.0
 ignore ./e2e/web/node_modules
 
 require (
+	github.com/CycloneDX/cyclonedx-go v0.12.0
 	github.com/MicahParks/keyfunc/v3 v3.9.0
 	github.com/Shopify/toxiproxy/v2 v2.5.0
 	github.com/alecthomas/kong v1.17.0

@@ -38,6 +38,7 @@ func TestImage(t *testing.T) {
 			t.Errorf("%v, %q", err, out)
 		}
 	})
+	t.Run("materials", func(t *testing.T) { checkMaterials(t, image.folder+"/frontdesk") })
 	t.Run("runs", func(t *testing.T) { checkRuns(t, image) })
 }
 

@@ -1,0 +1,62 @@
+// Command sbom writes the bill of materials of a binary (CycloneDX, JSON): what
+// the Go tool has recorded in it, which is what was linked, and nothing that
+// merely stands in go.mod.
+//
+//	go run ./e2e/sbom BINARY >frontdesk.cdx.json
+package main
+
+import (
+	"debug/buildinfo"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	cdx "github.com/CycloneDX/cyclonedx-go"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: sbom BINARY")
+		os.Exit(2)
+	}
+	if err := write(os.Stdout, os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "sbom:", err)
+		os.Exit(1)
+	}
+}
+
+// write writes the bill of one binary.
+func write(to io.Writer, binary string) error {
+	info, err := buildinfo.ReadFile(binary)
+	if err != nil {
+		return err
+	}
+	bill := cdx.NewBOM()
+	program := component(cdx.ComponentTypeApplication, info.Main.Path, info.Main.Version)
+	bill.Metadata = &cdx.Metadata{Component: &program}
+	// The standard library is a component too: most advisories are about it.
+	components := []cdx.Component{component(cdx.ComponentTypeLibrary, "stdlib", strings.TrimPrefix(info.GoVersion, "go"))}
+	references := []string{components[0].BOMRef}
+	for _, module := range info.Deps {
+		linked := component(cdx.ComponentTypeLibrary, of(module).Path, of(module).Version)
+		components, references = append(components, linked), append(references, linked.BOMRef)
+	}
+	bill.Components = &components
+	bill.Dependencies = &[]cdx.Dependency{{Ref: program.BOMRef, Dependencies: &references}}
+	return cdx.NewBOMEncoder(to, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bill)
+}
+
+// of is what was linked in a module's place.
+func of(module *debug.Module) *debug.Module {
+	if module.Replace != nil {
+		return module.Replace
+	}
+	return module
+}
+
+func component(kind cdx.ComponentType, path, version string) cdx.Component {
+	url := "pkg:golang/" + path + "@" + version
+	return cdx.Component{BOMRef: url, Type: kind, Name: path, Version: version, PackageURL: url}
+}
