@@ -2,15 +2,19 @@
 # make image: the image frontdesk, with docker, podman or buildah, and artefacts/frontdesk.cdx.json, what is in it.
 # make campaign: the long form of the campaigns of faults, about half an hour, for docs/reliability.md.
 LINT = go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
-.PHONY: run test tools image generate campaign
+.PHONY: run test contract tools image generate campaign
 
 run:
 	go run .
 
-test: tools
+test: tools contract
 	go vet ./...
 	$(LINT) run
 	go test -race ./...
+
+contract: tools # what linters of contracts have to say of openapi.yaml; e2e/web/spectral.yaml tells what they may not
+	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true e2e/web/node_modules/.bin/redocly lint openapi.yaml
+	e2e/web/node_modules/.bin/spectral lint openapi.yaml --ruleset e2e/web/spectral.yaml --fail-severity error --display-only-failures
 
 image: VERSION = $(shell git describe --tags --always --dirty)
 image: BUILDER = $(firstword $(foreach tool,docker podman buildah,$(shell command -v $(tool))))
