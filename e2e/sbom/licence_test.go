@@ -1,0 +1,93 @@
+// Package main_test holds what is shipped to licences that ask no more than to
+// be named.
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/licensecheck"
+)
+
+// permissive are the licences under which a module may be linked.
+var permissive = map[string]bool{"Apache-2.0": true, "MIT": true, "BSD-2-Clause": true, "BSD-3-Clause": true, "ISC": true}
+
+// sure is the part of a file, in percent, that a known licence has to make up:
+// copyright lines, and the titles that some put above, are the rest.
+const sure = 75
+
+// TestLicences reads the licence of every module of which something is linked.
+func TestLicences(t *testing.T) {
+	t.Parallel()
+	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}", "frontdesk")
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		if path, dir, found := strings.Cut(strings.TrimSpace(line), " "); found {
+			modules[path] = dir
+		}
+	}
+	if len(modules) < 20 {
+		t.Fatalf("only %d modules were found", len(modules))
+	}
+	for path, dir := range modules {
+		if found := licence(t, dir); found != "" {
+			t.Errorf("%s: %s", path, found)
+		}
+	}
+}
+
+// licence tells what is wrong with the licence in a folder; empty: nothing.
+func licence(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := "no file of a licence"
+	for _, entry := range entries {
+		name := strings.ToUpper(entry.Name())
+		if entry.IsDir() || !strings.HasPrefix(name, "LICEN") && !strings.HasPrefix(name, "COPYING") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found = judge(text); found != "" {
+			return entry.Name() + " " + found
+		}
+	}
+	return found
+}
+
+// judge tells what is wrong with the text of a licence; empty: nothing.
+func judge(text []byte) string {
+	cover := licensecheck.Scan(text)
+	if cover.Percent < sure {
+		return "is no licence that is known"
+	}
+	for _, match := range cover.Match {
+		if !permissive[match.ID] {
+			return "asks for more than to be named: " + match.ID
+		}
+	}
+	return ""
+}
+
+// TestOtherLicencesAreNoticed: the classifier tells apart what it has to.
+func TestOtherLicencesAreNoticed(t *testing.T) {
+	t.Parallel()
+	if found := judge([]byte("Licensed under the GNU General Public License v3.0 <https://www.gnu.org/licenses/gpl-3.0.html>")); found == "" {
+		t.Error("a copyleft licence is taken")
+	}
+	if found := judge([]byte("All rights are reserved. Ask us before you use any of this.")); found == "" {
+		t.Error("a text that is no licence is taken")
+	}
+}
