@@ -119,7 +119,7 @@ func (d Destinations) checkURL(address string) string {
 	}
 	ip, err := netip.ParseAddr(u.Hostname())
 	switch {
-	case u.Scheme != "https" && !(u.Scheme == "http" && d.Loopback):
+	case u.Scheme != "https" && (u.Scheme != "http" || !d.Loopback):
 		return "https is needed"
 	case err == nil && !d.Admits(ip):
 		return ErrDestination.Error()
