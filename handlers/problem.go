@@ -157,6 +157,12 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	if problem.Status >= http.StatusInternalServerError {
 		s.cfg.Log.ErrorContext(c.Request().Context(), "request failed", "route", c.Path(), "code", problem.Code, "error", err)
 	}
+	if problem.Status == http.StatusNotFound && wantsPage(c.Request()) {
+		if err := s.writeUnknownPage(c); err != nil {
+			s.cfg.Log.Debug("page not delivered", "trace", traceOf(c), "error", err)
+		}
+		return
+	}
 	body, err := json.Marshal(problem)
 	if err != nil {
 		body = []byte(`{"title":"Something went wrong","status":500,"code":"internal","retry":"same_key"}`)
