@@ -736,8 +736,10 @@ type Address struct {
 	City string `json:"city" validate:"notblank"`
 
 	// Country ISO 3166-1 alpha-2.
-	Country    string `json:"country" validate:"iso3166_1_alpha2"`
-	PostalCode string `json:"postalCode" validate:"notblank"`
+	Country string `json:"country" validate:"iso3166_1_alpha2"`
+
+	// PostalCode Letters and digits, with spaces and hyphens between them; five digits where the country is France.
+	PostalCode string `json:"postalCode" validate:"notblank,postalcode"`
 	Street     string `json:"street" validate:"notblank"`
 }
 
@@ -746,6 +748,9 @@ type Billing struct {
 	// Endless It renews itself, so no total can be given.
 	Endless bool           `json:"endless"`
 	Entries []BillingEntry `json:"entries"`
+
+	// FirstInstalmentPaid The first instalment is in `dueNow`, so one less than `entries` count is debited.
+	FirstInstalmentPaid bool `json:"firstInstalmentPaid"`
 
 	// Rhythm Time between two debits, ISO 8601 duration.
 	//
@@ -1159,7 +1164,7 @@ type Person struct {
 	Gender     *PersonGender `json:"gender,omitempty"`
 	GivenName  string        `json:"givenName" validate:"notblank"`
 
-	// Mobile E.164, such as +33612345678.
+	// Mobile E.164 with 8 to 15 digits, such as +33612345678; nine after +33.
 	Mobile string `json:"mobile" validate:"e164"`
 }
 
@@ -1600,6 +1605,7 @@ type ScheduleRules = []string
 
 // Signature defines model for Signature.
 type Signature struct {
+	// Code The digits from the SMS; anything else is refused without counting as an attempt.
 	Code string `json:"code"`
 }
 

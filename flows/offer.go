@@ -24,7 +24,9 @@ type Offer struct {
 type Billing struct {
 	Rhythm  string // ISO 8601 duration between two debits
 	Endless bool
-	Entries []BillingEntry
+	// FirstPaid: the first instalment is in DueNow, so one less is debited.
+	FirstPaid bool
+	Entries   []BillingEntry
 }
 
 // BillingEntry is one billing period; all entries are added up.
@@ -83,7 +85,7 @@ func billingOf(offer club.Offer) *Billing {
 	if len(schedule.Occurrences)+len(schedule.Recurrences) == 0 {
 		return nil
 	}
-	billing := &Billing{Rhythm: rhythm(offer.RhythmBilling), Endless: len(schedule.Recurrences) > 0}
+	billing := &Billing{Rhythm: rhythm(offer.RhythmBilling), Endless: len(schedule.Recurrences) > 0, FirstPaid: offer.IsFirstMonthPayed}
 	for _, entry := range schedule.Occurrences {
 		billing.Entries = append(billing.Entries, BillingEntry{Every: entry.Interval, Price: entry.PriceTI, Times: repetitions(entry)})
 	}

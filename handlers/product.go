@@ -76,7 +76,7 @@ func offerOf(offer flows.Offer) api.Offer {
 }
 
 func billingOf(billing flows.Billing, currency string) *api.Billing {
-	out := &api.Billing{Rhythm: billing.Rhythm, Endless: billing.Endless, Entries: make([]api.BillingEntry, len(billing.Entries))}
+	out := &api.Billing{Rhythm: billing.Rhythm, Endless: billing.Endless, FirstInstalmentPaid: billing.FirstPaid, Entries: make([]api.BillingEntry, len(billing.Entries))}
 	for i, entry := range billing.Entries {
 		out.Entries[i] = api.BillingEntry{Every: entry.Every, Price: money(entry.Price, currency), Times: optional(entry.Times)}
 	}

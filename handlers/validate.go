@@ -297,6 +297,7 @@ func newValidator(now func() time.Time) *validator.Validate {
 		}
 	}
 	register("e164", func(f validator.FieldLevel) bool { return e164.MatchString(f.Field().String()) })
+	register("postalcode", isPostalCode)
 	register("notblank", func(f validator.FieldLevel) bool { return strings.TrimSpace(f.Field().String()) != "" })
 	register("http_url", func(f validator.FieldLevel) bool {
 		u, err := url.Parse(f.Field().String())
@@ -325,8 +326,25 @@ const (
 )
 
 // e164 is an international number (ITU-T E.164), with the plus sign that tells it
-// from a national one; the library's own tag does without.
-var e164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
+// from a national one; the library's own tag does without. No mobile number has
+// fewer than eight digits with its country's code, and a French one has nine after
+// it, so that a digit that was left out shows before an SMS goes astray.
+var e164 = regexp.MustCompile(`^\+(33[1-9][0-9]{8}|[124-9][0-9]{7,14}|3[0-24-9][0-9]{6,13})$`)
+
+// postalCodes are what an address of a country can have; a country that is not
+// named has anything that looks like one.
+var postalCodes = map[string]*regexp.Regexp{"FR": regexp.MustCompile(`^[0-9]{5}$`)}
+
+var anyPostalCode = regexp.MustCompile(`^[0-9A-Za-z]+([ -][0-9A-Za-z]+)*$`)
+
+// isPostalCode holds a postal code against the country beside it.
+func isPostalCode(f validator.FieldLevel) bool {
+	shape := anyPostalCode
+	if country := f.Parent().FieldByName("Country"); country.IsValid() && postalCodes[country.String()] != nil {
+		shape = postalCodes[country.String()]
+	}
+	return shape.MatchString(strings.TrimSpace(f.Field().String()))
+}
 
 // oldestAge in years; a birth date before that is a slip of the keyboard.
 const oldestAge = 120
@@ -380,6 +398,8 @@ func tagMessage(tag string) string {
 		return "has to be an e-mail address"
 	case "e164":
 		return "has to be an international number such as +33612345678"
+	case "postalcode":
+		return "has to be a postal code of the country"
 	case "duedate":
 		return "has to be a date of the form 2030-01-31, today or within five years"
 	case "required_if":

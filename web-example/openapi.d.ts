@@ -839,6 +839,7 @@ export interface components {
         };
         Address: {
             street: string;
+            /** @description Letters and digits, with spaces and hyphens between them; five digits where the country is France. */
             postalCode: string;
             city: string;
             /** @description ISO 3166-1 alpha-2. */
@@ -850,7 +851,7 @@ export interface components {
             /** Format: date */
             birthDate: string;
             email: string;
-            /** @description E.164, such as +33612345678. */
+            /** @description E.164 with 8 to 15 digits, such as +33612345678; nine after +33. */
             mobile: string;
             /** @enum {string} */
             gender?: "female" | "male" | "other";
@@ -956,6 +957,8 @@ export interface components {
             rhythm: string;
             /** @description It renews itself, so no total can be given. */
             endless: boolean;
+            /** @description The first instalment is in `dueNow`, so one less than `entries` count is debited. */
+            firstInstalmentPaid: boolean;
             entries: components["schemas"]["BillingEntry"][];
         };
         /** @description A billing period; all entries are added up. */
@@ -1382,6 +1385,7 @@ export interface components {
          */
         SignatureState: "no_code" | "awaiting_code" | "unconfirmed" | "signed" | "cancelled" | "expired" | "blocked";
         Signature: {
+            /** @description The digits from the SMS; anything else is refused without counting as an attempt. */
             code: string;
         };
         NewTransfer: {
