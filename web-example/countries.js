@@ -49,5 +49,11 @@ export function internationalNumber(typed, country) {
   return `+${code}${KEEP_ZERO.includes(country) ? digits : digits.replace(/^0/, "")}`;
 }
 
-/** @param {string} number */
-export const isInternational = (number) => /^\+[1-9]\d{6,14}$/.test(number);
+/** @param {string} number with at least eight digits; a French one has nine after its country's code */
+export const isInternational = (number) => /^\+(33[1-9]\d{8}|[124-9]\d{7,14}|3[0-24-9]\d{6,13})$/.test(number);
+
+/**
+ * @param {string} code
+ * @param {string} country
+ */
+export const isPostalCode = (code, country) => (country === "FR" ? /^\d{5}$/ : /^[0-9A-Za-z]+([ -][0-9A-Za-z]+)*$/).test(code);

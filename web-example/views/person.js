@@ -1,6 +1,6 @@
 // @ts-check
 /** The third step: give one's details, or correct them. */
-import { countries, homeCountry, internationalNumber, isInternational } from "../countries.js";
+import { countries, homeCountry, internationalNumber, isInternational, isPostalCode } from "../countries.js";
 import { h, heading, icon } from "../dom.js";
 import { today } from "../format.js";
 import { correct, start, unconfirmedPerson } from "../journey.js";
@@ -174,6 +174,7 @@ async function submit(event) {
  */
 function isRight(control, form) {
   if (control.name === "mobile") return isInternational(personOf(form).mobile);
+  if (control.name === "postalCode") return isPostalCode(control.value.trim(), personOf(form).address.country);
   return control.checkValidity() && (!control.required || control.value.trim() !== "");
 }
 
