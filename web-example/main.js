@@ -8,8 +8,9 @@ import { follow } from "./follow.js";
 import { keepIdentity, keptIdentity, takeHandover } from "./identity.js";
 import * as journey from "./journey.js";
 import * as member from "./member.js";
-import { dropProcessorsWords, go, here, stepOf, takeResume } from "./route.js";
+import { dropProcessorsWords, go, here, lacksStart, stepOf, takeResume } from "./route.js";
 import { get, onChange, set } from "./store.js";
+import { findOffer } from "./terms.js";
 import { text } from "./text.js";
 import * as cart from "./views/cart.js";
 import { showCard } from "./views/card.js";
@@ -163,9 +164,22 @@ async function arrive() {
   if (place.me) return arriveAsMember(place);
   if (place.invitation && (await journey.accept(place)) === undefined) return; // the address names the registration now
   await Promise.all([journey.loadClubs(), place.club && journey.loadCatalogue(place.club), journey.findUnderWay()]);
+  if (get().place === place && askStart(place)) return;
   await Promise.all(summary.wishes(get()).map(journey.loadSchedule));
   const { clubs } = get();
   if (clubs?.length === 1 && !get().place.club) go({ club: clubs[0].id }, { replace: true });
+}
+
+/**
+ * Asks for the day on which the offer that the address names shall start, where that is missing.
+ * @param {import("./route.js").Place} place
+ */
+function askStart(place) {
+  const found = place.club && place.offer && lacksStart(place, get()) && findOffer(get().catalogue, place.offer);
+  if (!found) return false;
+  go({ club: place.club }, { replace: true });
+  offer.askStart(found.product, found.offer);
+  return true;
 }
 
 /** @param {import("./route.js").Place} place */

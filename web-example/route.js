@@ -31,7 +31,9 @@
  * @property {boolean} [me] the visitor's own place
  */
 
+import { today } from "./format.js";
 import { set } from "./store.js";
+import { findOffer, soldHere } from "./terms.js";
 
 /** The steps that the progress bar counts. */
 export const STEPS = /** @type {const} */ (["club", "offer", "person", "cart", "payment"]);
@@ -95,8 +97,21 @@ export const returnUrl = (id) => addressOf({ registration: id });
 export function stepOf(place, state) {
   if (place.registration) return state.missing ? "done" : stepOfRegistration(place, state.registration);
   if (place.me) return stepOfMember(place, state);
-  if (place.club && place.offer) return "person";
+  if (place.club && place.offer) return lacksStart(place, state) ? "offer" : "person";
   return place.club ? "offer" : "club";
+}
+
+/**
+ * Whether the address names an offer without the day on which it shall start, or with one that is over: that is asked
+ * for before anything else. Until the catalogue has said whether the offer needs one, nobody types in vain.
+ * @param {Place} place
+ * @param {Pick<import("./store.js").State, "catalogue">} state
+ */
+export function lacksStart({ offer, startDate }, { catalogue }) {
+  if (startDate && startDate >= today()) return false;
+  const found = findOffer(catalogue, offer);
+  if (!found) return !catalogue?.complete;
+  return soldHere(found.offer) && found.offer.needs.includes("startDate");
 }
 
 /**

@@ -158,10 +158,11 @@ function take(item) {
 }
 
 /**
+ * Asks when the offer shall start, and takes it.
  * @param {Product} product
  * @param {Offer} offer
  */
-function askStart(product, offer) {
+export function askStart(product, offer) {
   const input = h("input", {
     type: "date", id: "start-date", name: "startDate", "data-field": "startDate",
     required: true, min: today(), value: today(), "aria-describedby": "start-hint start-error",
