@@ -26,12 +26,15 @@ export const soldHere = (offer) => offer.needs.every((need) => ASKED.includes(ne
  */
 export function terms(offer) {
   const lines = follows(offer);
+  const total = totalOf(offer);
+  if (total) lines.push({ about: text.terms.total, words: money(total) });
   if (offer.commitment) {
     const length = span(offer.commitment);
     lines.push({ about: text.terms.term, words: offer.billing?.endless ? text.terms.runsOn(length) : length });
   }
   const fee = offer.registrationFee;
   if (fee?.amount) lines.push({ about: text.terms.part, words: text.terms.fee(money(fee), fee.name) });
+  if (offer.billing?.firstInstalmentPaid && lines.some(({ about }) => about === text.terms.instalments)) lines.push({ words: text.terms.firstToday });
   if (offer.prorated) lines.push({ words: text.terms.prorated });
   return lines;
 }
@@ -44,12 +47,39 @@ export function terms(offer) {
 function follows({ billing }) {
   if (!billing?.entries.length) return [{ about: text.terms.then, words: text.terms.nothingFollows }];
   return addedUp(billing.entries).map(({ every: period, price, times }) => {
+    if (times && period === billing.rhythm) return inTurn(billing, { price, times });
     let words = text.terms.goesOn(money(price), period === billing.rhythm ? every(period) : per(period));
-    if (times) words = text.terms.forTimes(words, times);
+    if (times) words = text.terms.lasts(words, span(period.replace(/\d+/, (count) => String(times * Number(count)))));
     else if (billing.endless) words = text.terms.untilCancelled(words);
     if (period !== billing.rhythm) words = text.terms.debited(words, every(billing.rhythm));
     return { about: text.terms.then, words };
   });
+}
+
+/**
+ * Instalments that can be counted. Where the first one is paid today and all are alike, those that follow are; where they
+ * are not, an offer does not say which of them the first one is, so all are, and it is said beside.
+ * @param {import("./contract").Billing} billing
+ * @param {{ price: import("./contract").Money, times: number }} entry
+ */
+function inTurn({ rhythm, entries, firstInstalmentPaid }, { price, times }) {
+  const alike = entries.every((one) => one.times === times);
+  const left = firstInstalmentPaid && alike ? times - 1 : times;
+  const about = firstInstalmentPaid && !alike ? text.terms.instalments : text.terms.then;
+  return { about, words: left ? text.terms.times(left, money(price), every(rhythm)) : text.terms.nothingFollows };
+}
+
+/**
+ * All that an offer costs, where it says so: it ends, every part is an instalment, and none depends on the start.
+ * @param {Offer} offer
+ * @returns {import("./contract").Money | undefined}
+ */
+function totalOf({ billing, dueNow, registrationFee, prorated }) {
+  if (!billing?.entries.length || billing.endless || prorated) return undefined;
+  if (billing.entries.some(({ every: period, times }) => !times || period !== billing.rhythm)) return undefined;
+  const instalments = billing.entries.reduce((sum, { price, times = 0 }) => sum + price.amount * times, 0);
+  const beside = billing.firstInstalmentPaid ? registrationFee?.amount ?? 0 : dueNow.amount;
+  return { ...dueNow, amount: beside + instalments };
 }
 
 /**

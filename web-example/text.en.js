@@ -113,8 +113,11 @@ export default {
     term: "Runs for",
     part: "Includes",
     goesOn: (/** @type {string} */ price, /** @type {string} */ every) => `${price} ${every}`,
-    forTimes: (/** @type {string} */ sentence, /** @type {number} */ times) =>
-      `${sentence}, ${times === 1 ? "once" : `${times} times in all`}`,
+    instalments: "Instalments",
+    total: "In all",
+    times: (/** @type {number} */ times, /** @type {string} */ price, /** @type {string} */ every) => (times === 1 ? `${price}, once` : `${times} × ${price}, one ${every}`),
+    lasts: (/** @type {string} */ sentence, /** @type {string} */ span) => `${sentence} for ${span}`,
+    firstToday: "The first instalment is part of what you pay today",
     untilCancelled: (/** @type {string} */ sentence) => `${sentence}, until you cancel`,
     debited: (/** @type {string} */ sentence, /** @type {string} */ every) => `${sentence}, debited ${every}`,
     nothingFollows: "Nothing more to pay later",
