@@ -37,6 +37,16 @@ func TestScheduleInBrowser(t *testing.T) {
 			g.fits()
 			g.Click(`dialog [data-close]`)
 
+			if text := g.Text(); !strings.Contains(text, "11 × €29.90, one every month") || !strings.Contains(text, "€377.80") {
+				t.Errorf("the offers do not say how often is debited after today:\n%s", text)
+			}
+			g.Click(`[data-offer="5001"] [data-show-plan]`)
+			g.See(`dialog [data-plan="5001"]`)
+			if text := g.Text(); !strings.Contains(text, "Then 9 debits of €29.90 each") {
+				t.Errorf("the amount that changes is not named:\n%s", text)
+			}
+			g.Click(`dialog [data-close]`)
+
 			g.Click(`[data-offer="1202"] [data-show-plan]`)
 			g.See(`dialog [data-plan-all="52"]`)
 			g.Click(`dialog [data-plan-all] summary`)

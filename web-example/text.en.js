@@ -130,7 +130,7 @@ export default {
   plan: {
     show: "See what you pay, and when",
     heading: "What you pay, and when",
-    list: "Your first bank statement",
+    list: "What your bank statements will show",
     today: "Today",
     parts: {
       price: (/** @type {string} */ price) => `${price} for the offer`,
@@ -142,8 +142,10 @@ export default {
     separate: "These are separate payments, not a double charge: what you pay today is not collected again.",
     forever: (/** @type {string} */ price, /** @type {string} */ every, /** @type {string} */ on) => `Then ${price} ${every}${on}, until you cancel.`,
     onDay: (/** @type {number} */ day) => (day > 28 ? ` on the ${ordinal(day)} (or the month’s last day)` : ` on the ${ordinal(day)}`),
-    last: (/** @type {number} */ count, /** @type {string} */ day) =>
-      count === 1 ? `Then one last debit on ${day}.` : `Then ${count} more debits, the last on ${day}.`,
+    last: (/** @type {number} */ count, /** @type {string} */ price, /** @type {string} */ day) =>
+      count === 1 ? `Then one last debit of ${price} on ${day}.` : `Then ${count} debits of ${price} each, the last on ${day}.`,
+    more: (/** @type {number} */ count, /** @type {string} */ price, /** @type {string} */ day) =>
+      count === 1 ? `Then one debit of ${price} on ${day}.` : `Then ${count} debits of ${price} each, until ${day}.`,
     end: "That is all; nothing follows.",
     total: (/** @type {string} */ price) => `${price} in all.`,
     all: (/** @type {number} */ count) => `All ${count} debits`,

@@ -141,7 +141,7 @@ export default {
   plan: {
     show: "Voir ce que vous payez, et quand",
     heading: "Ce que vous payez, et quand",
-    list: "Votre premier relevé de compte",
+    list: "Ce que montreront vos relevés de compte",
     today: "Aujourd’hui",
     parts: {
       price: (price) => `${price} pour l’offre`,
@@ -153,8 +153,10 @@ export default {
     separate: "Ce sont des paiements distincts, pas un double débit : ce que vous payez aujourd’hui ne sera pas prélevé une seconde fois.",
     forever: (price, every, on) => `Puis ${price} ${every}${on}, jusqu’à résiliation.`,
     onDay: (day) => (day > 28 ? `, le ${ordinal(day)} (ou le dernier jour du mois)` : `, le ${ordinal(day)}`),
-    last: (count, day) =>
-      count === 1 ? `Puis un dernier prélèvement le ${day}.` : `Puis ${count} autres prélèvements, le dernier le ${day}.`,
+    last: (count, price, day) =>
+      count === 1 ? `Puis un dernier prélèvement de ${price} le ${day}.` : `Puis ${count} prélèvements de ${price} chacun, le dernier le ${day}.`,
+    more: (count, price, day) =>
+      count === 1 ? `Puis un prélèvement de ${price} le ${day}.` : `Puis ${count} prélèvements de ${price} chacun, jusqu’au ${day}.`,
     end: "C’est tout : rien d’autre ne suivra.",
     total: (price) => `${price} au total.`,
     all: (count) => (count < 2 ? "Le prélèvement" : `Les ${count} prélèvements`),

@@ -79,9 +79,36 @@ function then({ basis, recurrence, debits, total, firstStatement }, shown) {
   if (recurrence) return text.plan.forever(roughly(recurrence), every(recurrence.every), recurrence.day ? text.plan.onDay(recurrence.day) : "");
   const last = debits.at(-1);
   if (!last) return text.terms.nothingFollows;
-  const left = debits.length - shown;
-  const end = left > 0 ? text.plan.last(left, date(last.date)) : text.plan.end;
+  const left = debits.slice(shown);
+  const end = left.length ? runs(left).map(run).join(" ") : text.plan.end;
   return total && firstStatement.length > 1 ? `${end} ${text.plan.total(money(total))}` : end;
+}
+
+/**
+ * Debits that follow one another and are alike.
+ * @param {Debit[]} debits
+ * @returns {Debit[][]}
+ */
+function runs(debits) {
+  /** @type {Debit[][]} */
+  const all = [];
+  for (const debit of debits) {
+    const before = all.at(-1);
+    if (before && roughly(before[0]) === roughly(debit)) before.push(debit);
+    else all.push([debit]);
+  }
+  return all;
+}
+
+/**
+ * @param {Debit[]} alike
+ * @param {number} at
+ * @param {Debit[][]} all
+ */
+function run(alike, at, all) {
+  const until = date(alike[alike.length - 1].date);
+  const words = at === all.length - 1 ? text.plan.last : text.plan.more;
+  return words(alike.length, roughly(alike[0]), until);
 }
 
 /** Rules by which an amount is estimated, and not only its date. */
