@@ -243,7 +243,7 @@ function show(registration) {
   if (isFinal(registration)) {
     forget(registration.id);
     settle(`pay.${registration.id}`);
-    set({ person: {} });
+    set({ person: {}, given: undefined });
   }
   const named = get().place.registration;
   if (named && named !== registration.id) return;
@@ -258,7 +258,9 @@ export const start = (person) =>
   attempt("start", async () => {
     const { club = "", offer = "", startDate, debitDay } = get().place;
     const item = { offerId: offer, ...(startDate && { startDate }), ...(debitDay && { debit: { day: Number(debitDay) } }) };
-    begun(await carryOut(intend("start", { clubId: club, person, items: [item] }), (one) => api.startRegistration(one)));
+    const registration = await carryOut(intend("start", { clubId: club, person, items: [item] }), (one) => api.startRegistration(one));
+    set({ given: { registration: registration.id, person } });
+    begun(registration);
   });
 
 /**
@@ -321,6 +323,7 @@ export const correct = (person) =>
   attempt("person", async () => {
     const id = get().place.registration ?? "";
     show(await api.putPerson(id, person));
+    set({ given: { registration: id, person } });
     go({ registration: id });
   });
 
@@ -371,7 +374,7 @@ export async function bringAccount(accessToken) {
     const id = get().place.registration ?? "";
     const body = { accessToken };
     show(await carryOut(intend(`prospect.${id}`, body, undefined, { secret: true }), (intention) => api.migrateProspect(id, intention)));
-    set({ accessToken: undefined });
+    set({ accessToken: undefined, person: {}, given: undefined }); // the account has taken the place of what was typed
     go({ registration: id }, { replace: true });
   });
   if (problem?.code === "access_token_refused") set({ accessToken: undefined });

@@ -219,6 +219,8 @@ export default {
       `“${name}” cost ${was} when you last looked, and costs ${price} now: the club changed its price.`,
     stale: "We cannot reach the club’s system right now. This is your cart as you last saw it; it is checked again before you pay.",
     follows: "After today",
+    details: "Your details",
+    detailsKept: "The club has them. For your privacy this page does not keep them; to correct them, enter them anew.",
     correct: "Correct your details",
     more: "Add another offer",
     clear: "Choose something else instead",

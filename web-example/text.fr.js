@@ -230,6 +230,8 @@ export default {
       `« ${name} » coûtait ${was} la dernière fois et coûte maintenant ${price} : le club a modifié son prix.`,
     stale: "Le système du club est injoignable pour le moment. Voici votre panier tel que vous l’avez vu la dernière fois ; il sera revérifié avant tout paiement.",
     follows: "Après aujourd’hui",
+    details: "Vos coordonnées",
+    detailsKept: "Le club les a. Pour protéger votre vie privée, cette page ne les garde pas ; pour les corriger, saisissez-les à nouveau.",
     correct: "Corriger mes coordonnées",
     more: "Ajouter une autre offre",
     clear: "Choisir autre chose",

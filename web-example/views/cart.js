@@ -21,7 +21,7 @@ import { follows } from "./plan.js";
  */
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration, catalogue, schedules, link }) => [registration, catalogue?.complete, schedules, link];
+export const reads = ({ registration, catalogue, schedules, link, given }) => [registration, catalogue?.complete, schedules, link, given];
 
 /**
  * The schedules that the cart shows: of the offers that go on after today.
@@ -39,7 +39,7 @@ export function show() {
     h("div", { class: "step-head" }, heading(text.cart.heading), !payment && h("p", { class: "lead" }, text.cart.lead)),
     payment && outcome(payment),
     h("div", { class: "review-columns" },
-      h("div", { class: "review-main" }, items(cart), stale(cart), changes(cart), afterToday(cart)),
+      h("div", { class: "review-main" }, items(cart), stale(cart), changes(cart), afterToday(cart), details(registration)),
       due(registration),
       edits(registration)));
 }
@@ -97,6 +97,23 @@ function afterToday(cart) {
     lasting.map(({ product, offer }) =>
       h("div", { class: "follows" }, h("h3", {}, product.name), follows(offer, wishes(get()).find((wish) => wish.offer === offer.id)))));
 }
+
+/**
+ * The details as they were given, so that a slip shows; the gateway gives none back, so after a reload nothing is known.
+ * @param {Registration} registration
+ */
+function details(registration) {
+  if (!registration.contact || !can(registration, "person")) return null;
+  const { given } = get();
+  const person = given?.registration === registration.id ? given.person : undefined;
+  return h("section", { class: "panel", "aria-labelledby": "details-heading", "data-details": person ? "known" : "unknown" },
+    h("h2", { id: "details-heading" }, text.cart.details),
+    person ? h("p", {}, lines(person).flatMap((line) => [line, h("br")])) : h("p", { class: "fine" }, icon("info"), h("span", {}, text.cart.detailsKept)));
+}
+
+/** @param {import("../contract").Person} person */
+const lines = ({ givenName, familyName, birthDate, email, mobile, address: { street, postalCode, city } }) =>
+  [`${givenName} ${familyName}`, date(birthDate), email, mobile, street, `${postalCode} ${city}`];
 
 /** @param {Registration} registration */
 function edits(registration) {
