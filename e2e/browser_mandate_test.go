@@ -26,6 +26,12 @@ func TestSlipsInTheMandate(t *testing.T) {
 	g.giveAccount(goodIBAN)
 	g.See(`[data-attempts="5"]`)
 	g.See(`[data-resend="later"]`)
+	if text := g.Text(); !strings.Contains(text, "ends in 78") {
+		t.Errorf("it is not said where the code went:\n%s", text)
+	}
+	g.enterCode("abcdef")
+	g.See(`[data-field="code"][aria-invalid="true"]`)
+	g.See(`[data-attempts="5"]`)
 	g.enterCode(wrong(g.code()))
 	g.See(`[data-attempts="4"]`)
 	g.Reload()

@@ -282,9 +282,11 @@ export default {
     signed: (/** @type {string} */ iban) => `Direct debit from ${iban} is set up.`,
     code: {
       heading: "Enter the code",
-      lead: (/** @type {string} */ iban) => `We have sent an SMS with a code to your mobile phone. With it you allow debits from ${iban}.`,
+      lead: (/** @type {string} */ iban, /** @type {string} */ ending) => `We have sent an SMS with a code to your mobile phone${ending && `, whose number ends in ${ending}`}. With it you allow debits from ${iban}.`,
       label: "Code from the SMS",
-      error: "Enter the code as it stands in the SMS.",
+      error: "Enter the code as it stands in the SMS: it is made of digits.",
+      correct: "Correct your mobile number",
+      unreachable: { heading: "We cannot reach your phone", lead: "No SMS can be sent to your mobile number. Correct it in your details, then ask for a code again." },
       left: (/** @type {number} */ attempts) => (attempts === 1 ? "One attempt left" : `${attempts} attempts left`),
       sign: "Sign",
       signing: "Signing…",

@@ -297,9 +297,11 @@ export default {
     signed: (iban) => `Le prélèvement sur ${iban} est en place.`,
     code: {
       heading: "Saisissez le code",
-      lead: (iban) => `Nous avons envoyé un code par SMS sur votre mobile. Avec ce code, vous autorisez les prélèvements sur ${iban}.`,
+      lead: (iban, ending) => `Nous avons envoyé un code par SMS sur votre mobile${ending && `, dont le numéro finit par ${ending}`}. Avec ce code, vous autorisez les prélèvements sur ${iban}.`,
       label: "Code reçu par SMS",
-      error: "Saisissez le code tel qu’il figure dans le SMS.",
+      error: "Saisissez le code tel qu’il figure dans le SMS : il n’a que des chiffres.",
+      correct: "Corriger mon numéro de mobile",
+      unreachable: { heading: "Votre téléphone est injoignable", lead: "Aucun SMS ne peut être envoyé à votre numéro de mobile. Corrigez-le dans vos coordonnées, puis demandez à nouveau un code." },
       left: (attempts) => (attempts < 2 ? `Encore ${attempts} essai` : `Encore ${attempts} essais`),
       sign: "Signer",
       signing: "Signature…",

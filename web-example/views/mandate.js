@@ -14,8 +14,8 @@ import { signature } from "./signature.js";
 const FIELDS = text.mandate.fields;
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration, clubs, catalogue, schedules }) =>
-  [registration?.mandate, registration?.next.map(({ action }) => action).join(), clubs, catalogue?.complete, schedules];
+export const reads = ({ registration, clubs, catalogue, schedules, given, problem }) =>
+  [registration?.mandate, registration?.next.map(({ action }) => action).join(), clubs, catalogue?.complete, schedules, given, problem?.code === "mobile_unreachable"];
 
 export function show() {
   const { registration } = get();

@@ -2,7 +2,8 @@
 /** Sign with the code from the SMS: enter it, have a new one sent, or use another account. */
 import { button, h, heading, icon } from "../dom.js";
 import { cancelSignature, refresh, resend, sign } from "../journey.js";
-import { can } from "../route.js";
+import { can, linkTo } from "../route.js";
+import { get } from "../store.js";
 import { text } from "../text.js";
 import { field, mark } from "./field.js";
 import { backToCart } from "./mandate.js";
@@ -23,9 +24,11 @@ const ASK_AGAIN = 3_000;
  */
 export function signature(registration, mandate) {
   const states = /** @type {Record<string, { heading: string, lead: string }>} */ (WORDS.states);
-  const words = states[mandate.state] ?? { heading: WORDS.heading, lead: WORDS.lead(mandate.iban) };
+  const isUnreachable = mandate.state === "no_code" && get().problem?.code === "mobile_unreachable";
+  const words = isUnreachable ? WORDS.unreachable : states[mandate.state] ?? { heading: WORDS.heading, lead: WORDS.lead(mandate.iban, ending(registration.id)) };
   return h("div", { class: "signature", "data-signature": mandate.state },
     h("div", { class: "step-head" }, backToCart(registration), heading(words.heading), h("p", { class: "lead" }, words.lead)),
+    mandate.state === "no_code" && correction(registration, isUnreachable),
     can(registration, "sign") && codeForm(mandate, sign),
     h("div", { class: "signature-others" },
       resendButton({ resendAfter: mandate.resendAfter, ready: can(registration, "resend"), resend, again: () => refresh(registration.id) }),
@@ -33,10 +36,31 @@ export function signature(registration, mandate) {
     outbox());
 }
 
+/**
+ * The last two digits of the mobile number, for who has to know where the code went; empty when this page does not know.
+ * @param {string} id the registration's
+ */
+const ending = (id) => {
+  const { given } = get();
+  return given?.registration === id ? given.person.mobile.slice(-2) : "";
+};
+
+/**
+ * The way to another mobile number, for a code that could not be sent to this one.
+ * @param {Registration} registration
+ * @param {boolean} isUnreachable
+ */
+const correction = (registration, isUnreachable) =>
+  can(registration, "person") &&
+  h("a", { class: isUnreachable ? "button button-wide" : "link", href: linkTo({ registration: registration.id, step: "person" }), "data-correct": true }, WORDS.correct);
+
 /** Where a developer finds the code. */
 export const outbox = () =>
   isLocal() && h("p", { class: "notice" }, icon("info"), h("span", {}, `${WORDS.mock} `,
-    h("a", { href: "/sim/demo/_control/sms", target: "_blank", rel: "noopener" }, WORDS.outbox)));
+    h("a", { href: `/sim/${world()}/_control/sms`, target: "_blank", rel: "noopener" }, WORDS.outbox)));
+
+/** The simulator's world that this browser is in; its panel can choose another. */
+export const world = () => /(?:^|; )frontdesk-world=([\w.-]+)/.exec(document.cookie)?.[1] ?? "demo";
 
 /** Whether this page is the developer's own: nothing is real there, and the simulator can be looked into. */
 export const isLocal = () => location.hostname === "localhost" || location.hostname === "127.0.0.1";
@@ -61,7 +85,7 @@ async function submit(event, take) {
   event.preventDefault();
   const form = event.currentTarget;
   const code = String(new FormData(form).get("code") ?? "").replace(/[\s-]/g, "");
-  const wrong = !/^[0-9A-Za-z]{4,12}$/.test(code);
+  const wrong = !/^[0-9]{4,12}$/.test(code);
   mark(form, wrong ? { code: WORDS.error } : {});
   if (wrong) return;
   await take(code);
