@@ -139,6 +139,7 @@ export default {
       prorata: (/** @type {string} */ price) => `for the days of the first month ${price}`,
     },
     debit: "Direct debit",
+    coming: "Your next debits",
     separate: "These are separate payments, not a double charge: what you pay today is not collected again.",
     forever: (/** @type {string} */ price, /** @type {string} */ every, /** @type {string} */ on) => `Then ${price} ${every}${on}, until you cancel.`,
     onDay: (/** @type {number} */ day) => (day > 28 ? ` on the ${ordinal(day)} (or the month’s last day)` : ` on the ${ordinal(day)}`),

@@ -150,6 +150,7 @@ export default {
       prorata: (price) => `prorata des jours du premier mois ${price}`,
     },
     debit: "Prélèvement",
+    coming: "Vos prochains prélèvements",
     separate: "Ce sont des paiements distincts, pas un double débit : ce que vous payez aujourd’hui ne sera pas prélevé une seconde fois.",
     forever: (price, every, on) => `Puis ${price} ${every}${on}, jusqu’à résiliation.`,
     onDay: (day) => (day > 28 ? `, le ${ordinal(day)} (ou le dernier jour du mois)` : `, le ${ordinal(day)}`),

@@ -6,12 +6,14 @@ import { linkTo } from "../route.js";
 import { get } from "../store.js";
 import { said, text } from "../text.js";
 import { consentsLink } from "./consents.js";
+import { wishes } from "./cart.js";
 import { canLogIn } from "./login.js";
+import { coming } from "./plan.js";
 
 /** @typedef {import("../contract").Registration} Registration */
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration, clubs, missing }) => [registration, clubs, missing];
+export const reads = ({ registration, clubs, missing, catalogue, schedules }) => [registration, clubs, missing, catalogue?.complete, schedules];
 
 export function show() {
   const { registration, missing } = get();
@@ -30,6 +32,7 @@ function welcome(registration) {
       heading(text.done.completed.heading),
       h("p", { class: "lead", "data-settled": payment?.method }, welcomeWords(registration))),
     memberCard(registration),
+    wishes(get()).map(coming),
     h("div", { class: "panel" },
       payment?.method === "card" && h("p", { class: "receipt", "data-paid": payment.amount.amount },
         h("span", {}, text.done.completed.paid), price(payment.amount)),

@@ -35,6 +35,21 @@ export function planFor(wish) {
 
 const failed = () => h("p", { class: "fine", "data-plan-failed": true }, icon("info"), text.plan.failed);
 
+/**
+ * The debits to come, once today's payment is made; nothing where they cannot be told.
+ * @param {import("../journey.js").Wish} wish
+ */
+export function coming(wish) {
+  const schedule = get().schedules[scheduleKey(wish)];
+  const debited = schedule?.firstStatement.filter(({ kind }) => kind === "debit") ?? [];
+  if (!schedule || !debited.length) return null;
+  return h("section", { class: "panel plan", "data-coming": schedule.offerId, "aria-label": text.plan.coming },
+    h("h2", {}, text.plan.coming),
+    h("ol", { class: "lines" }, debited.map((one) => line(schedule, one))),
+    h("p", { class: "plan-then" }, then({ ...schedule, total: undefined }, debited.length)),
+    rules(schedule));
+}
+
 /** @param {Schedule} schedule */
 export function plan(schedule) {
   const { firstStatement, debits, basis, offerId } = schedule;
