@@ -13,7 +13,7 @@
  * @property {string} token
  * @property {number} until when it ends, by this device's clock in ms
  *
- * @typedef {"expired" | "left" | "moved"} Ending
+ * @typedef {"expired" | "refused" | "left" | "moved"} Ending `refused`: it was never taken on this page
  */
 
 /** The longest that the gateway takes an identity token for, in ms. */

@@ -59,7 +59,7 @@ async function read(ask) {
     if (get().identity === identity) set(found);
   } catch (error) {
     if (!(error instanceof api.Problem)) throw error;
-    if (error.code === "not_identified") signOut("expired");
+    if (error.code === "not_identified") signOut(get().me ? "expired" : "refused");
     else set({ problem: error, isStuck: true, waiting: false });
   }
 }

@@ -32,7 +32,7 @@ const clubName = (id) => get().clubs?.find((club) => club.id === id)?.name ?? ""
 function loggedOut() {
   const { ended, transfer } = get();
   if (transfer?.state === "signed") return moved(transfer.clubId);
-  const words = ended === "expired" ? text.me.expired : ended === "left" ? text.me.left : text.me.login;
+  const words = ended && ended !== "moved" ? text.me[ended] : text.me.login;
   return h("div", { class: "member", "data-logged-out": ended ?? "" },
     h("div", { class: "step-head" }, heading(words.heading), h("p", { class: "lead" }, words.lead)),
     login("identityToken", signIn, text.me.byHand));

@@ -19,11 +19,17 @@ const OURS = ["internal", "club_system_failed", "malformed_request"];
 export function problemContent(problem, again) {
   return h("div", { class: "problem-content" }, icon("alert"),
     h("div", {},
-      h("p", {}, BY_CODE[problem.code] ?? text.problems.other),
-      h("ul", {}, problem.errors.filter((error) => !onPage(error.pointer)).map((error) => h("li", {}, fieldText(error)))),
+      h("p", {}, BY_CODE[linkOf(problem) ?? problem.code] ?? text.problems.other),
+      h("ul", {}, problem.errors.filter((error) => !linkOf(problem) && !onPage(error.pointer)).map((error) => h("li", {}, fieldText(error)))),
       OURS.includes(problem.code) && problem.traceId && h("p", { class: "fine" }, text.reference(problem.traceId)),
       again && button({ class: "button-quiet", "data-retry": true, onclick: again }, text.retry)));
 }
+
+/** What stands in a link and nobody has typed, with what is said when it is rubbish. */
+const IN_LINKS = /** @type {Record<string, string>} */ ({ invitation: "invitation_invalid", resume: "resumption_invalid" });
+
+/** @param {import("../api.js").Problem} problem */
+const linkOf = ({ code, errors }) => (code === "invalid_request" ? errors.map(({ pointer }) => IN_LINKS[fieldOf(pointer)]).find(Boolean) : undefined);
 
 /**
  * The field that a JSON pointer means: its last part, such as email in /person/email.
