@@ -123,7 +123,7 @@ function edits(registration) {
     can(registration, "prospect") && canLogIn() && h("li", {}, h("a", { href: linkTo({ ...place, step: "prospect" }), "data-prospect": true }, text.prospect.open)),
     can(registration, "add_item") && h("li", {}, h("a", { href: linkTo({ ...place, step: "offer" }), "data-add": true }, text.cart.more)),
     can(registration, "clear_items") && h("li", {}, button({ class: "link", "data-clear": true, onclick: clear }, text.cart.clear)),
-    h("li", {}, elsewhere(registration.id)),
+    h("li", {}, elsewhere(registration)),
     can(registration, "abandon") && h("li", {}, abandonButton()));
 }
 

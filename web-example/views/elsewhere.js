@@ -6,8 +6,12 @@ import { makeLink } from "../journey.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
 
-/** @param {string} id the registration's */
-export function elsewhere(id) {
+/**
+ * The link can be opened for longer than the cart can be paid, and then shows a sign-up that is closed: what is told is
+ * until when it is of use.
+ * @param {import("../contract").Registration} registration
+ */
+export function elsewhere({ id, expiresAt }) {
   const { link } = get();
   if (!link || link.registration !== id) {
     return button({ class: "link", "data-elsewhere": true, onclick: makeLink }, text.elsewhere.open);
@@ -16,7 +20,7 @@ export function elsewhere(id) {
     h("label", { for: "resume-link" }, text.elsewhere.label),
     h("input", { id: "resume-link", readonly: true, value: link.url, "data-resume-link": true, onfocus: select }),
     button({ class: "button button-quiet", "data-copy": "", onclick: copy }, text.elsewhere.copy),
-    h("p", { class: "fine" }, text.elsewhere.lead(moment(link.expiresAt))));
+    h("p", { class: "fine" }, text.elsewhere.lead(moment(Date.parse(link.expiresAt) < Date.parse(expiresAt) ? link.expiresAt : expiresAt))));
 }
 
 /** @param {FocusEvent} event */
