@@ -76,7 +76,7 @@ export function termList(lines) {
  * @param {import("./contract").Money} amount
  */
 export const price = (amount) =>
-  h("strong", { class: "amount price-tag" }, moneyParts(amount, { short: true }).map(({ type, value }) =>
+  h("strong", { class: "amount price-tag" }, moneyParts(amount).map(({ type, value }) =>
     type === "decimal" || type === "fraction" ? h("span", { class: "cents" }, value) : value));
 
 /**

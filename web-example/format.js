@@ -11,10 +11,9 @@ export const money = (money) => moneyParts(money).map(({ value }) => value).join
 /**
  * An amount in its parts, for where the cents are written smaller than the rest.
  * @param {import("./contract").Money} money
- * @param {{ short?: boolean }} [options] `short`: without cents when there are none
  */
-export function moneyParts({ amount, currency }, { short = false } = {}) {
-  const format = new Intl.NumberFormat(locale, { style: "currency", currency, ...(short && { trailingZeroDisplay: "stripIfInteger" }) });
+export function moneyParts({ amount, currency }) {
+  const format = new Intl.NumberFormat(locale, { style: "currency", currency });
   return format.formatToParts(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
 }
 
