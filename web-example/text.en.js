@@ -210,6 +210,7 @@ export default {
 
   cart: {
     heading: "Check, then pay",
+    headingFree: "Check, then confirm",
     lead: "Nothing has been paid yet. This is what you are about to buy.",
     items: "Your cart",
     added: "Added by the club",
@@ -404,7 +405,7 @@ export default {
 
   done: {
     completed: {
-      heading: "You are a member.",
+      heading: "You are in.",
       /** By how it was settled. */
       settled: {
         card: "Welcome! Your payment is recorded, and so is everything that you chose. We look forward to seeing you.",

@@ -221,6 +221,7 @@ export default {
 
   cart: {
     heading: "Vérifiez, puis payez",
+    headingFree: "Vérifiez, puis confirmez",
     lead: "Rien n’a encore été payé. Voici ce que vous êtes sur le point d’acheter.",
     items: "Votre panier",
     added: "Ajouté par le club",
@@ -417,7 +418,7 @@ export default {
 
   done: {
     completed: {
-      heading: "Vous êtes membre.",
+      heading: "C’est fait : vous êtes inscrit.",
       settled: {
         card: "Bienvenue ! Votre paiement est enregistré, ainsi que tout ce que vous avez choisi. Au plaisir de vous voir.",
         later: "Bienvenue ! Votre inscription est faite ; vous réglez au club.",

@@ -36,7 +36,7 @@ export function show() {
   if (!registration) return skeleton();
   const { cart, payment } = registration;
   return h("div", { class: "review" },
-    h("div", { class: "step-head" }, heading(text.cart.heading), !payment && h("p", { class: "lead" }, text.cart.lead)),
+    h("div", { class: "step-head" }, heading(ways(registration).includes("free") ? text.cart.headingFree : text.cart.heading), !payment && h("p", { class: "lead" }, text.cart.lead)),
     payment && outcome(payment),
     h("div", { class: "review-columns" },
       h("div", { class: "review-main" }, items(cart), stale(cart), changes(cart), afterToday(cart), details(registration)),
