@@ -67,9 +67,15 @@ function about({ number, status, tags, debt, clubId }) {
  */
 const fact = (name, ...what) => h("div", {}, h("dt", {}, name), h("dd", {}, ...what));
 
+/** Years after which an end is what a system writes for none. */
+const ENDLESS = 20;
+
+/** @param {string} day YYYY-MM-DD */
+const isEnd = (day) => Number(day.slice(0, 4)) < new Date().getFullYear() + ENDLESS;
+
 /** @param {Me["tags"][number]} tag */
 const tag = ({ name, validThrough }) =>
-  h("li", { class: "tag", "data-tag": name }, name, validThrough && h("small", {}, text.me.until(date(validThrough))));
+  h("li", { class: "tag", "data-tag": name }, name, validThrough && isEnd(validThrough) && h("small", {}, text.me.until(date(validThrough))));
 
 /** @param {Me} me */
 const waysOn = (me) =>
