@@ -30,6 +30,7 @@ var journeys = map[string]func(*guest){
 		due, registration := g.due(), g.Registration()
 		g.payByCard()
 		g.becomesMember()
+		g.See(`[data-coming="` + directDebit + `"] [data-kind="debit"]`)
 		g.leaves(registration, trace{recorded: due, taken: due, codes: 1})
 	},
 	"a free trial": func(g *guest) {

@@ -288,7 +288,7 @@ export default {
       label: "Code from the SMS",
       error: "Enter the code as it stands in the SMS: it is made of digits.",
       correct: "Correct your mobile number",
-      unreachable: { heading: "We cannot reach your phone", lead: "No SMS can be sent to your mobile number. Correct it in your details, then ask for a code again." },
+      unreachable: { heading: "We cannot reach your phone", lead: "No SMS can be sent to your mobile number. Correct it in your details, then set up direct debit once more." },
       left: (/** @type {number} */ attempts) => (attempts === 1 ? "One attempt left" : `${attempts} attempts left`),
       sign: "Sign",
       signing: "Signing…",

@@ -303,7 +303,7 @@ export default {
       label: "Code reçu par SMS",
       error: "Saisissez le code tel qu’il figure dans le SMS : il n’a que des chiffres.",
       correct: "Corriger mon numéro de mobile",
-      unreachable: { heading: "Votre téléphone est injoignable", lead: "Aucun SMS ne peut être envoyé à votre numéro de mobile. Corrigez-le dans vos coordonnées, puis demandez à nouveau un code." },
+      unreachable: { heading: "Votre téléphone est injoignable", lead: "Aucun SMS ne peut être envoyé à votre numéro de mobile. Corrigez-le dans vos coordonnées, puis mettez à nouveau le prélèvement en place." },
       left: (attempts) => (attempts < 2 ? `Encore ${attempts} essai` : `Encore ${attempts} essais`),
       sign: "Signer",
       signing: "Signature…",
