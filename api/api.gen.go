@@ -991,9 +991,18 @@ type DeskCheque struct {
 
 // FieldProblem defines model for FieldProblem.
 type FieldProblem struct {
-	Message string `json:"message"`
+	// Header The header that is wrong, where it is one.
+	//
+	// Example: Idempotency-Key
+	Header  *string `json:"header,omitempty"`
+	Message string  `json:"message"`
 
-	// Pointer JSON pointer (RFC 6901) into the body; `header/…`, `path/…` or `query/…` for a parameter.
+	// Parameter The parameter of the query that is wrong, where it is one; also one that the operation does not have.
+	//
+	// Example: type
+	Parameter *string `json:"parameter,omitempty"`
+
+	// Pointer JSON pointer (RFC 6901) into the body. What is wrong outside the body has none: `header` or `parameter` is there then, and this is `header/…` or `query/…`, without the slash that a pointer begins with.
 	//
 	// Example: /person/email
 	Pointer string `json:"pointer"`
@@ -1180,7 +1189,7 @@ type Problem struct {
 	// | code | status | retry | when | what the front end does |
 	// |---|---|---|---|---|
 	// | `malformed_request` | 400 | `never` | not readable: broken JSON, a member that comes twice, characters that do not exist, a missing or unusable header, a wrong content type | mend the program; `detail` says where |
-	// | `invalid_request` | 422 | `never` | readable, but some fields are wrong; `errors` points at each | show each message beside its field |
+	// | `invalid_request` | 422 | `never` | readable, but some fields or parameters are wrong, or unknown; `errors` points at each | show each message beside its field |
 	// | `card_number_refused` | 422 | `never` | the body holds a card number, which is taken on the card processor's own page alone; `errors` points at it | mend the program; `errors` points at the field: a card is entered on the processor's page alone |
 	// | `not_identified` | 401 | `never` | an identity token is needed that is valid now, and of this organisation | have the person log in at the club again, and send the new token |
 	// | `invitation_invalid` | 422 | `never` | the invitation was used, has expired, or never was one | offer to register as a new person, or to ask the club for another link |
@@ -1253,7 +1262,7 @@ type ProblemRetry string
 // | code | status | retry | when | what the front end does |
 // |---|---|---|---|---|
 // | `malformed_request` | 400 | `never` | not readable: broken JSON, a member that comes twice, characters that do not exist, a missing or unusable header, a wrong content type | mend the program; `detail` says where |
-// | `invalid_request` | 422 | `never` | readable, but some fields are wrong; `errors` points at each | show each message beside its field |
+// | `invalid_request` | 422 | `never` | readable, but some fields or parameters are wrong, or unknown; `errors` points at each | show each message beside its field |
 // | `card_number_refused` | 422 | `never` | the body holds a card number, which is taken on the card processor's own page alone; `errors` points at it | mend the program; `errors` points at the field: a card is entered on the processor's page alone |
 // | `not_identified` | 401 | `never` | an identity token is needed that is valid now, and of this organisation | have the person log in at the club again, and send the new token |
 // | `invitation_invalid` | 422 | `never` | the invitation was used, has expired, or never was one | offer to register as a new person, or to ask the club for another link |
@@ -1773,7 +1782,7 @@ type StartRegistrationParams struct {
 	// new answer. Staff and identified contacts are not asked.
 	XFrontdeskChallenge *Challenge `json:"X-Frontdesk-Challenge,omitempty"`
 
-	// XFrontdeskSession `cookie` asks for the session cookie instead of a token in the body.
+	// XFrontdeskSession `cookie` asks for the session cookie instead of a token in the body; only for pages of the same site as the API.
 	XFrontdeskSession *StartRegistrationParamsXFrontdeskSession `json:"X-Frontdesk-Session,omitempty"`
 }
 
@@ -1840,7 +1849,7 @@ type ResumeRegistrationParams struct {
 	// tells strangers apart here, so it has 16 characters or more, six different ones among them.
 	IdempotencyKey StrangersKey `json:"Idempotency-Key"`
 
-	// XFrontdeskSession `cookie` asks for the session cookie instead of a token in the body.
+	// XFrontdeskSession `cookie` asks for the session cookie instead of a token in the body; only for pages of the same site as the API.
 	XFrontdeskSession *ResumeRegistrationParamsXFrontdeskSession `json:"X-Frontdesk-Session,omitempty"`
 }
 

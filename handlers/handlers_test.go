@@ -82,6 +82,8 @@ var badInput = map[string]struct {
 	"unknown method":          {"PATCH", "/v1/clubs", nil, [2]string{}, api.MethodNotAllowed, ""},
 	"catalogue of no club":    {"GET", "/v1/clubs/999/products", nil, [2]string{}, api.NotFound, ""},
 	"unknown category":        {"GET", "/v1/clubs/11/products?type=yoga&date=tomorrow", nil, [2]string{}, api.InvalidRequest, "query/date query/type"},
+	"misspelt parameter":      {"GET", "/v1/clubs/11/products?typ=bogus", nil, [2]string{}, api.InvalidRequest, "query/typ"},
+	"parameter where none is": {"GET", "/v1/clubs?type=subscription", nil, [2]string{}, api.InvalidRequest, "query/type"},
 	"made-up cursor":          {"GET", "/v1/clubs/11/products?cursor=-1", nil, [2]string{}, api.InvalidRequest, "query/cursor"},
 	"registration of others":  {"GET", nobody, nil, [2]string{}, api.NotFound, ""},
 	"abandon others'":         {"DELETE", nobody, nil, [2]string{}, api.NotFound, ""},

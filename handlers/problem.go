@@ -112,7 +112,7 @@ func problemOf(err error, traceID string) (api.Problem, int) {
 	if told := failure.Fields[:min(len(failure.Fields), mostFields)]; len(told) > 0 {
 		fields := make([]api.FieldProblem, len(told))
 		for i, field := range told {
-			fields[i] = api.FieldProblem{Pointer: field.Pointer, Message: field.Message}
+			fields[i] = fieldProblem(field)
 		}
 		problem.Errors = &fields
 	}

@@ -97,6 +97,7 @@ func (s *Server) validate(next echo.HandlerFunc) echo.HandlerFunc {
 		problems = append(problems, s.againstTags(op, body)...)
 		problems = append(problems, s.againstDay(c, op, "date")...)
 		problems = append(problems, againstGuessing(c, op)...)
+		problems = append(problems, againstUnknown(c, op)...)
 		if len(problems) > 0 {
 			// A start date is told by the journey, once it knows the club; these problems keep the request from it.
 			return invalid(append(problems, s.againstDay(c, op, "startDate")...))
@@ -119,9 +120,16 @@ func invalid(problems []flows.FieldProblem) error {
 	}
 	failure := &flows.Error{Code: flows.InvalidRequest, Fields: told}
 	for _, problem := range told {
-		if strings.HasPrefix(problem.Pointer, "header/") {
-			failure.Code, failure.Detail = flows.MalformedRequest, strings.TrimPrefix(problem.Pointer, "header/")+": "+problem.Message
+		in, name := parameterOf(problem.Pointer)
+		if in == "header" {
+			failure.Code = flows.MalformedRequest
 		}
+		if in != "" && (failure.Detail == "" || in == "header") {
+			failure.Detail = name + ": " + problem.Message
+		}
+	}
+	if failure.Detail != "" && len(told) > 1 {
+		failure.Detail = fmt.Sprintf("%d things are wrong, and errors has each; one of them is %s", len(told), failure.Detail)
 	}
 	return failure
 }

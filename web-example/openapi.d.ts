@@ -1589,7 +1589,7 @@ export interface components {
          *     | code | status | retry | when | what the front end does |
          *     |---|---|---|---|---|
          *     | `malformed_request` | 400 | `never` | not readable: broken JSON, a member that comes twice, characters that do not exist, a missing or unusable header, a wrong content type | mend the program; `detail` says where |
-         *     | `invalid_request` | 422 | `never` | readable, but some fields are wrong; `errors` points at each | show each message beside its field |
+         *     | `invalid_request` | 422 | `never` | readable, but some fields or parameters are wrong, or unknown; `errors` points at each | show each message beside its field |
          *     | `card_number_refused` | 422 | `never` | the body holds a card number, which is taken on the card processor's own page alone; `errors` points at it | mend the program; `errors` points at the field: a card is entered on the processor's page alone |
          *     | `not_identified` | 401 | `never` | an identity token is needed that is valid now, and of this organisation | have the person log in at the club again, and send the new token |
          *     | `invitation_invalid` | 422 | `never` | the invitation was used, has expired, or never was one | offer to register as a new person, or to ask the club for another link |
@@ -1645,10 +1645,20 @@ export interface components {
         ProblemCode: "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "not_found" | "method_not_allowed" | "too_large" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "payment_exists" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "internal";
         FieldProblem: {
             /**
-             * @description JSON pointer (RFC 6901) into the body; `header/…`, `path/…` or `query/…` for a parameter.
+             * @description JSON pointer (RFC 6901) into the body. What is wrong outside the body has none: `header` or `parameter` is there then, and this is `header/…` or `query/…`, without the slash that a pointer begins with.
              * @example /person/email
              */
             pointer: string;
+            /**
+             * @description The header that is wrong, where it is one.
+             * @example Idempotency-Key
+             */
+            header?: string;
+            /**
+             * @description The parameter of the query that is wrong, where it is one; also one that the operation does not have.
+             * @example type
+             */
+            parameter?: string;
             message: string;
         };
     };
@@ -1699,7 +1709,7 @@ export interface components {
         StartDate: string;
         /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
         RegistrationId: components["schemas"]["Id"];
-        /** @description `cookie` asks for the session cookie instead of a token in the body. */
+        /** @description `cookie` asks for the session cookie instead of a token in the body; only for pages of the same site as the API. */
         Session: "cookie";
         /**
          * @description Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
@@ -1964,7 +1974,7 @@ export interface operations {
                  *     new answer. Staff and identified contacts are not asked.
                  */
                 "X-Frontdesk-Challenge"?: components["parameters"]["Challenge"];
-                /** @description `cookie` asks for the session cookie instead of a token in the body. */
+                /** @description `cookie` asks for the session cookie instead of a token in the body; only for pages of the same site as the API. */
                 "X-Frontdesk-Session"?: components["parameters"]["Session"];
             };
             path?: never;
@@ -2114,7 +2124,7 @@ export interface operations {
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["StrangersKey"];
-                /** @description `cookie` asks for the session cookie instead of a token in the body. */
+                /** @description `cookie` asks for the session cookie instead of a token in the body; only for pages of the same site as the API. */
                 "X-Frontdesk-Session"?: components["parameters"]["Session"];
             };
             path?: never;
