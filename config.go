@@ -82,7 +82,11 @@ func (p *problems) need(value, name, what string) {
 func (cfg Config) problems() (found problems) {
 	if cfg.Mode != "mock" {
 		found.need(cfg.RedisURL, "FRONTDESK_REDIS_URL", "the Redis that the gateways share, such as redis://127.0.0.1:6379")
-		found.need(cfg.ClubURL, "FRONTDESK_CLUB_URL", "the club system, or the simulator's http://127.0.0.1:8081/sim")
+		where := "the club system, or the simulator's http://127.0.0.1:8081/sim"
+		if cfg.Mode == "live" {
+			where = "the club system's https address"
+		}
+		found.need(cfg.ClubURL, "FRONTDESK_CLUB_URL", where)
 	}
 	if _, err := store.Connect(cfg.RedisURL); err != nil && cfg.RedisURL != "" {
 		found.add("FRONTDESK_REDIS_URL", "cannot be used: %v", err)
@@ -111,6 +115,8 @@ func (cfg Config) problems() (found problems) {
 	}
 	if cfg.Mode == "live" {
 		cfg.checkLive(&found)
+	} else {
+		cfg.checkAddressForms(&found)
 	}
 	return found
 }
@@ -124,9 +130,10 @@ func (cfg Config) checkStaffKeys(found *problems) {
 }
 
 // setDefaults fills in what mock and test mode need not be told.
-// port is where the gateway listens.
-func (cfg *Config) setDefaults(port string) {
-	here := "http://127.0.0.1:" + port
+// port is where the gateway listens, doubles the port where mock mode asks the
+// simulator and the sandbox.
+func (cfg *Config) setDefaults(port, doubles string) {
+	here := "http://127.0.0.1:" + doubles
 	set := func(value *string, otherwise string) {
 		if *value == "" {
 			*value = otherwise

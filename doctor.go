@@ -109,14 +109,14 @@ func (c *doctorCommand) prepare(ctx context.Context, group *errgroup.Group) erro
 		if err != nil {
 			return fmt.Errorf("FRONTDESK_ADDR: %w", err)
 		}
-		c.setDefaults(port)
+		c.setDefaults(port, port)
 		return nil
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	c.setDefaults(portOf(listener))
+	c.setDefaults(portOf(listener), portOf(listener))
 	outside := newOutsideWorld(c.PublicURL, "", slog.New(slog.DiscardHandler))
 	group.Go(func() error { return serve(ctx, listener, outside.before(http.NotFoundHandler()), outside.close) })
 	c.RedisURL, err = embedRedis(ctx, group)

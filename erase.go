@@ -20,7 +20,7 @@ type eraseCommand struct {
 	Registration string `help:"The id of one registration." xor:"who" required:""`
 	Contact      string `help:"The contact's id at the club system, such as 1001." xor:"who" required:""`
 	World        string `help:"The simulator's world that the person is of, such as demo-x; mock mode only."`
-	By           string `help:"Who you are: your login name." env:"USER" required:""`
+	By           string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
 	JSON         bool   `help:"Print JSON." name:"json"`
 }
 

@@ -16,7 +16,7 @@ type inviteCommand struct {
 	Club    string        `help:"The id of the contact's own club, such as 11." required:""`
 	TTL     time.Duration `help:"How long the link is good." name:"ttl" default:"72h"`
 	World   string        `help:"The simulator's world that the contact is of, such as demo-x; mock mode only."`
-	By      string        `help:"Who you are: your login name." env:"USER" required:""`
+	By      string        `help:"Who you are: your login name." env:"USER" default:"${operator}"`
 	JSON    bool          `help:"Print JSON." name:"json"`
 }
 

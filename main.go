@@ -73,7 +73,9 @@ func main() {
 	context.AfterFunc(ctx, stop) // the first signal asks, a second one kills
 	command := kong.Parse(&commands{}, kong.Name("frontdesk"),
 		kong.Description("The back end of a fitness club's signup. Started with nothing configured, it is its own mock."),
-		kong.Resolvers(kong.ResolverFunc(secretFile)), kong.BindTo(ctx, (*context.Context)(nil)))
+		kong.Resolvers(kong.ResolverFunc(secretFile)), kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Vars{"operator": operatorName()})
+	warnOfUnknown(os.Stderr, command.Model, os.Environ())
 	if err := command.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "frontdesk: "+err.Error())
 		stop()
@@ -110,11 +112,15 @@ func run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	redis.SetLogger(redisLog{log})
+	cfg.warn(log)
 	listener, err := net.Listen("tcp", cfg.Addr)
+	if err != nil {
+		return fmt.Errorf("FRONTDESK_ADDR: %w", err)
+	}
+	apart, err := cfg.listenForDoubles(portOf(listener))
 	if err != nil {
 		return err
 	}
-	cfg.setDefaults(portOf(listener))
 	operators, err := cfg.listenForOperators(log)
 	if err != nil {
 		return err
@@ -126,7 +132,8 @@ func run(ctx context.Context, cfg Config) error {
 	if cfg.Mode == "mock" {
 		outside = newOutsideWorld(cfg.PublicURL, cfg.clubWebhookURL(), log)
 		beside = panel.New(panel.Config{Now: time.Now})
-		stopping = func() { beside.Close(); outside.close() }
+		stopping = func() { beside.Close(); outside.club.Release() }
+		defer outside.serveApart(ctx, apart, beside)()
 		if cfg.RedisURL, err = embedRedis(ctx, group); err != nil {
 			return err
 		}
@@ -299,6 +306,32 @@ func (o outsideWorld) close() {
 	o.cards.Close()
 }
 
+// listenForDoubles fills in the defaults, and opens the listener at which mock mode's own calls
+// reach the doubles: the one for everybody closes first, while a payment may still be recorded.
+func (cfg *Config) listenForDoubles(port string) (net.Listener, error) {
+	if cfg.Mode != "mock" {
+		cfg.setDefaults(port, port)
+		return nil, nil
+	}
+	apart, err := net.Listen("tcp", "127.0.0.1:0")
+	if err == nil {
+		cfg.setDefaults(port, portOf(apart))
+	}
+	return apart, err
+}
+
+// serveApart serves the doubles to the gateway's own calls until it is told that
+// nobody calls any more, by the function that it gives.
+func (o outsideWorld) serveApart(ctx context.Context, apart net.Listener, beside *panel.Panel) (end func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = serve(ctx, apart, beside.Around(o.before(http.NotFoundHandler())), o.close) // it ends with the process in any case
+	}()
+	return func() { cancel(); <-ended }
+}
+
 // Run serves the outside world alone, for gateways in test mode.
 func (c *simCommand) Run(ctx context.Context) error {
 	listener, err := net.Listen("tcp", c.Addr)
@@ -393,7 +426,7 @@ func (cfg Config) greet(w io.Writer, at net.Addr) {
 		}
 	}
 	if cfg.OpsAddr != "" {
-		fmt.Fprintf(w, "  Operators           http://%s/ops/payments    or: frontdesk payments list\n", cfg.OpsAddr)
+		fmt.Fprintf(w, "  Operators           http://%s/ops/payments    or: frontdesk payments list\n", reachable(cfg.OpsAddr))
 	}
 }
 

@@ -66,11 +66,12 @@ type listCommand struct {
 
 type showCommand struct {
 	ID string `arg:"" help:"The payment."`
+	By string `help:"Who you are: your login name, for the commands that are printed." env:"USER" default:"${operator}"`
 }
 
 // operator is who decides, and why.
 type operator struct {
-	By  string `help:"Who you are: your login name." env:"USER" required:""`
+	By  string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
 	Why string `help:"Why, in a few words; no names of customers."`
 }
 
@@ -90,11 +91,11 @@ type confirmNotRecordedCommand struct {
 type noteCommand struct {
 	ID   string `arg:"" help:"The payment."`
 	Text string `arg:"" help:"What you found; no names of customers."`
-	By   string `help:"Who you are: your login name." env:"USER" required:""`
+	By   string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
 }
 
 type calibrateCommand struct {
-	By string `help:"Who you are: your login name." env:"USER" required:""`
+	By string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
 }
 
 // Run lists payments.
@@ -111,7 +112,7 @@ func (c *listCommand) Run(ctx context.Context, all *paymentsCommand) error {
 
 // Run shows a payment.
 func (c *showCommand) Run(ctx context.Context, all *paymentsCommand) error {
-	return ask(ctx, all, http.MethodGet, "/"+url.PathEscape(c.ID), nil, printDossier)
+	return ask(ctx, all, http.MethodGet, "/"+url.PathEscape(c.ID), nil, func(w io.Writer, d flows.Dossier) { printDossier(w, d, c.By) })
 }
 
 // Run says that a payment is recorded.

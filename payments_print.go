@@ -50,7 +50,8 @@ func printCalibration(w io.Writer, c flows.Calibration) {
 	fmt.Fprintln(w, c.Verdict)
 }
 
-func printDossier(w io.Writer, d flows.Dossier) {
+// printDossier prints what is known of a payment, and what may be done by whoever asks.
+func printDossier(w io.Writer, d flows.Dossier, by string) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "Payment\t%s\nState\t%s since %s: %s\nAmount\t%s by %s\nSale\t%s\nClub\t%s\nContact number\t%s\nAt the processor\t%s\n",
 		d.ID, d.State, instant(d.Since), d.Reason, flows.Price(d.Amount, d.Currency), d.Method, d.Sale, d.Club, or(d.ContactNumber, "-"), atProcessor(d))
@@ -85,7 +86,7 @@ func printDossier(w io.Writer, d flows.Dossier) {
 	}
 	fmt.Fprintln(w, "\nWhat you can do")
 	for _, command := range d.Commands {
-		fmt.Fprintln(w, "  "+command)
+		fmt.Fprintln(w, "  "+command+" --by "+by)
 	}
 }
 

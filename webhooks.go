@@ -117,12 +117,12 @@ type showDeliveryCommand struct {
 type replayCommand struct {
 	ID   string `arg:"" optional:"" help:"The delivery."`
 	Dead string `help:"A subscriber: all of its dead deliveries." placeholder:"NAME"`
-	By   string `help:"Who you are: your login name." env:"USER" required:""`
+	By   string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
 }
 
 type enableCommand struct {
 	Name string `arg:"" help:"The subscriber."`
-	By   string `help:"Who you are: your login name." env:"USER" required:""`
+	By   string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
 }
 
 // Run lists deliveries.

@@ -64,7 +64,14 @@ func TestBadConfiguration(t *testing.T) {
 	})
 	t.Run("address in use", func(t *testing.T) {
 		taken := frontdesktest.NewMock(t)
-		expectAll(t, refuse(t, nil, "FRONTDESK_ADDR="+strings.TrimPrefix(taken.URL, "http://")), "address already in use")
+		expectAll(t, refuse(t, nil, "FRONTDESK_ADDR="+strings.TrimPrefix(taken.URL, "http://")), "FRONTDESK_ADDR", "address already in use")
+	})
+	t.Run("addresses without a scheme, and a slip of the keyboard", func(t *testing.T) {
+		expectAll(t, refuse(t, nil, "FRONTDESK_PUBLIC_URL=signup.club", "FRONTDESK_ALLOWED_ORIGINS=foo", "FRONTDESK_REDISURL=redis://127.0.0.1:1"),
+			"FRONTDESK_PUBLIC_URL", "FRONTDESK_ALLOWED_ORIGINS", "FRONTDESK_REDISURL is not known", "did you mean FRONTDESK_REDIS_URL?")
+	})
+	t.Run("not a duration", func(t *testing.T) {
+		expectAll(t, refuse(t, nil, "FRONTDESK_DRAIN=x"), "FRONTDESK_DRAIN")
 	})
 }
 

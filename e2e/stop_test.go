@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -49,6 +50,25 @@ func TestStopsDuringAPayment(t *testing.T) {
 		t.Errorf("it is %s, the payment %s", after.State, after.Payment.State)
 	}
 	s.expectOnePayment(t, payment.Amount.Amount)
+}
+
+// TestMockStopsDuringAPayment: the simulator in the same process answers until the payment
+// that it keeps waiting is recorded; a call that hangs keeps nothing from ending.
+func TestMockStopsDuringAPayment(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.Start(t, "FRONTDESK_REDIS_URL=redis://127.0.0.1:1")
+	c := frontdesktest.NewClient(t, mock.URL)
+	payment := c.Pay(c.Register().Id)
+	c.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/sales/*/payments"},"kind":"delay","delayMs":1500,"times":1}]`).Into(http.StatusOK, nil)
+	c.Confirm(payment, "4242424242424242")
+	frontdesktest.Eventually(t, "the payment is on its way", func() bool { return len(recordsOf(c).Ledger.Items) == 1 })
+	if err := mock.Stop(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	expectAll(t, mock.Log(), "to=recorded", "mock mode has a Redis of its own")
+	if strings.Contains(mock.Log(), "to=in_doubt") {
+		t.Errorf("it is in doubt:\n%s", mock.Log())
+	}
 }
 
 // TestRegistrationOfANewerVersion: an older gateway beside newer ones asks the

@@ -240,7 +240,11 @@ func (m *Payments) commit(ctx context.Context, p *Payment, s step) (*Payment, er
 		m.lookAgain(ctx, &next, 0)
 	}
 	m.moved(ctx, p.State, next.State)
-	m.cfg.Log.InfoContext(ctx, "payment moved", "payment", p.ID, "from", p.State, "to", next.State, "reason", s.reason)
+	level := slog.LevelInfo
+	if next.State == InDoubt && p.State != InDoubt {
+		level = slog.LevelError // a person is needed, unless the evidence tells soon
+	}
+	m.cfg.Log.Log(ctx, level, "payment moved", "registration", p.Registration, "payment", p.ID, "from", p.State, "to", next.State, "reason", s.reason)
 	return &next, nil
 }
 

@@ -272,7 +272,7 @@ func (d *Dossier) adviseDoubt(p *Payment, held cards.Payment, now time.Time, com
 	}
 	command("confirm-recorded", id)
 	if at := earliest(p, held); now.Before(at) {
-		d.Advice = append(d.Advice, fmt.Sprintf("That it was not recorded can be said from %s: until then, what was sent may still arrive.", at.UTC().Format(time.RFC3339)))
+		d.Advice = append(d.Advice, fmt.Sprintf("That it was not recorded can be said from %s: until then, what was sent may still arrive.", at.UTC().Format(readable)))
 		return
 	}
 	claim := p.Claim
@@ -291,7 +291,7 @@ func (d *Dossier) adviseDoubt(p *Payment, held cards.Payment, now time.Time, com
 
 // lookFor says what the club system shows of a payment that it recorded.
 func lookFor(p *Payment, since time.Time) string {
-	price, from := Price(p.Amount, p.Currency), since.UTC().Format(time.RFC3339)
+	price, from := Price(p.Amount, p.Currency), since.UTC().Format(readable)
 	switch p.Method {
 	case Later:
 		return fmt.Sprintf("see whether it was deferred to %s since %s, and whether the contact owes %s for it. A deferral makes no payment: do not look for one.", p.DueDate, from, price)
@@ -301,6 +301,9 @@ func lookFor(p *Payment, since time.Time) string {
 		return fmt.Sprintf("look for exactly one payment of %s made since %s. Look at the person's account as well: a payment may lie there without settling the sale.", price, from)
 	}
 }
+
+// readable is how operators read an instant, here and in what the command prints.
+const readable = "2006-01-02 15:04:05Z"
 
 // earliest is when it may be said that a payment was not recorded.
 func earliest(p *Payment, held cards.Payment) time.Time {

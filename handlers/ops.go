@@ -50,6 +50,9 @@ var operatorMeanings = map[flows.Code]meaning{
 	flows.TooEarly:     {http.StatusConflict, api.ProblemRetryAfter, "The decision is not possible yet"},
 }
 
+// redisAway is for operators; visitors are not told what stands behind.
+const redisAway = "Redis does not answer; frontdesk doctor says more, and FRONTDESK_REDIS_URL says where it should be."
+
 // NewOps puts the operators' edge together.
 func NewOps(cfg OpsConfig) *Ops {
 	o := &Ops{cfg: cfg, mux: http.NewServeMux()}
@@ -217,6 +220,10 @@ func (o *Ops) problem(w http.ResponseWriter, r *http.Request, err error) {
 	trace := uuid.NewString()
 	problem, retryAfter := problemOf(err, trace)
 	problem.Type = o.cfg.PublicURL + problem.Type // this listener has no such page
+	if problem.Code == api.StorageUnavailable && problem.Detail == nil {
+		detail := redisAway
+		problem.Detail = &detail
+	}
 	if problem.Status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 		o.cfg.Log.Error("operator's request failed", "trace", trace, "path", r.Pattern, "code", problem.Code, "error", err)
 	}

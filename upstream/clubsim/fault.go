@@ -224,12 +224,12 @@ func (f *Fault) refusal() answer {
 	return e.answer(DefaultSettings())
 }
 
-// hang keeps the client waiting until it gives up or the server closes.
+// hang keeps the client waiting until it gives up or the server releases it.
 func (s *Server) hang(rw http.ResponseWriter, done <-chan struct{}, note func(int)) {
 	note(0)
 	select {
 	case <-done:
-	case <-s.closing:
+	case <-s.freed:
 	}
 	drop(rw)
 }

@@ -65,6 +65,8 @@ type Server struct {
 	worlds  map[string]*World
 	closed  bool
 	closing chan struct{}
+	release sync.Once
+	freed   chan struct{} // closed when nobody is kept waiting on purpose any more
 	work    sync.WaitGroup
 }
 
@@ -88,6 +90,7 @@ func New(cfg Config) *Server {
 		goods:   newCatalogue(),
 		worlds:  map[string]*World{},
 		closing: make(chan struct{}),
+		freed:   make(chan struct{}),
 	}
 }
 
@@ -123,8 +126,13 @@ func (s *Server) Close() {
 		close(s.closing)
 	}
 	s.mu.Unlock()
+	s.Release()
 	s.work.Wait()
 }
+
+// Release ends hangs, now and from now on; all else goes on until Close. Whoever is
+// kept waiting by a delay gets the answer that was promised.
+func (s *Server) Release() { s.release.Do(func() { close(s.freed) }) }
 
 // launch runs f in the background; Close waits for it. After Close it does nothing.
 func (s *Server) launch(f func()) {
