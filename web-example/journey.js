@@ -374,7 +374,7 @@ export async function bringAccount(accessToken) {
     const id = get().place.registration ?? "";
     const body = { accessToken };
     show(await carryOut(intend(`prospect.${id}`, body, undefined, { secret: true }), (intention) => api.migrateProspect(id, intention)));
-    set({ accessToken: undefined, person: {}, given: undefined }); // the account has taken the place of what was typed
+    set({ accessToken: undefined, person: {}, given: undefined, brought: id }); // the account has taken the place of what was typed
     go({ registration: id }, { replace: true });
   });
   if (problem?.code === "access_token_refused") set({ accessToken: undefined });

@@ -123,11 +123,14 @@ function showSide(step, state) {
 
 /** @type {import("./api.js").Problem | undefined} */
 let shownProblem;
+/** The sign-up under way that was shown with it. @type {unknown} */
+let shownWith;
 
 /** @param {import("./store.js").State} state */
-function showProblem({ problem, isStuck }) {
-  if (problem === shownProblem) return;
+function showProblem({ problem, isStuck, underWay }) {
+  if (problem === shownProblem && underWay === shownWith) return;
   shownProblem = problem;
+  shownWith = underWay;
   const place = find("[data-error]");
   place.dataset.error = problem?.code ?? "";
   place.hidden = !problem;

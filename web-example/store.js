@@ -25,6 +25,7 @@
  * @property {string} [confirmed] the card payment whose confirmation the processor has taken, by its client secret
  * @property {Partial<import("./contract").Person>} person what was typed so far; never leaves the memory of this page
  * @property {{ registration: string, person: import("./contract").Person }} [given] the details as the club has them; as `person`, in the memory of this page alone
+ * @property {string} [brought] the registration into which this page has brought an account
  * @property {boolean} missing the address names a registration that is not there, or not this browser's
  * @property {import("./api.js").Problem} [problem] what is shown above the step
  * @property {boolean} isStuck the problem is that something could not be read, so one can try that again

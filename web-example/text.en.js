@@ -604,4 +604,17 @@ export default {
       lead: "Your club’s login does not know it yet. Log in once more to see your offers there.",
     },
   },
+
+  invitationUsed: "This link has been used. You have begun a sign-up in this browser: continue there, below.",
+  brought: "Your account is here: the club knows you, and has your details.",
+  toClubs: "See all clubs",
+
+  legal: {
+    label: "Terms and notices",
+    terms: "Terms",
+    privacy: "Privacy notice",
+    legal: "Legal notice",
+    tab: "(opens in a new tab)",
+    by: { pay: "By confirming you accept the club’s terms:", sign: "By signing you accept the club’s terms:" },
+  },
 };

@@ -612,4 +612,17 @@ export default {
       lead: "La connexion de votre club ne le sait pas encore. Connectez-vous à nouveau pour voir vos offres là-bas.",
     },
   },
+
+  invitationUsed: "Ce lien a déjà servi. Vous avez commencé une inscription dans ce navigateur : continuez-la ci-dessous.",
+  brought: "Votre compte est là : le club vous connaît et a vos coordonnées.",
+  toClubs: "Voir tous les clubs",
+
+  legal: {
+    label: "Conditions et mentions",
+    terms: "Conditions générales",
+    privacy: "Protection des données",
+    legal: "Mentions légales",
+    tab: "(s’ouvre dans un nouvel onglet)",
+    by: { pay: "En confirmant, vous acceptez les conditions du club :", sign: "En signant, vous acceptez les conditions du club :" },
+  },
 };

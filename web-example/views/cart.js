@@ -11,6 +11,7 @@ import { abandonButton } from "./abandon.js";
 import { debitOf } from "./debit.js";
 import { elsewhere } from "./elsewhere.js";
 import { laterForm } from "./later.js";
+import { accepting } from "./legal.js";
 import { canLogIn } from "./login.js";
 import { outcome, payButton } from "./payment.js";
 import { follows } from "./plan.js";
@@ -21,7 +22,7 @@ import { follows } from "./plan.js";
  */
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ registration, catalogue, schedules, link, given }) => [registration, catalogue?.complete, schedules, link, given];
+export const reads = ({ registration, catalogue, schedules, link, given, brought }) => [registration, catalogue?.complete, schedules, link, given, brought];
 
 /**
  * The schedules that the cart shows: of the offers that go on after today.
@@ -38,6 +39,7 @@ export function show() {
   return h("div", { class: "review" },
     h("div", { class: "step-head" }, heading(ways(registration).includes("free") ? text.cart.headingFree : text.cart.heading), !payment && h("p", { class: "lead" }, text.cart.lead)),
     payment && outcome(payment),
+    get().brought === registration.id && h("p", { class: "notice is-good", role: "status", "data-brought": true }, icon("tick"), text.brought),
     h("div", { class: "review-columns" },
       h("div", { class: "review-main" }, items(cart), stale(cart), changes(cart), afterToday(cart), details(registration)),
       due(registration),
@@ -142,11 +144,12 @@ const due = (registration) =>
 function toPay(registration) {
   const offered = ways(registration);
   if (offered.includes("free")) {
-    return h("div", {}, signedMandate(registration), payButton(text.cart.confirm, "tick"), h("p", { class: "fine pay-note" }, text.cart.confirmNote));
+    return h("div", {}, signedMandate(registration), accepting("pay"), payButton(text.cart.confirm, "tick"), h("p", { class: "fine pay-note" }, text.cart.confirmNote));
   }
   if (offered.length) {
     return h("div", {},
       signedMandate(registration),
+      accepting("pay"),
       offered.includes("card") && payButton(text.cart.pay(money(registration.cart.dueNow))),
       offered.includes("card") && h("p", { class: "fine pay-note" }, text.cart.payNote),
       offered.includes("later") && laterForm());

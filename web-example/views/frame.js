@@ -2,6 +2,7 @@
 /** What stands around the step: the parts of index.html in the visitor's language, and the way to another language. */
 import { button, h, icon } from "../dom.js";
 import { choose, language, LANGUAGES, text } from "../text.js";
+import { legalLinks } from "./legal.js";
 
 /**
  * @param {() => void} sayAgain shows the step again, once another language has been chosen
@@ -13,6 +14,7 @@ export function frame(sayAgain) {
   }
   document.documentElement.lang = language;
   label("[data-progress]", text.progress.label);
+  label("[data-legal-links]", text.legal.label).replaceChildren(...legalLinks("terms", "privacy", "legal"));
   label("[data-languages]", text.languages).replaceChildren(...others(sayAgain));
 }
 

@@ -7,6 +7,7 @@ import { get } from "../store.js";
 import { text } from "../text.js";
 import { wishes } from "./cart.js";
 import { field, mark } from "./field.js";
+import { accepting } from "./legal.js";
 import { planFor } from "./plan.js";
 import { fieldOf, fieldText } from "./problem.js";
 import { signature } from "./signature.js";
@@ -29,9 +30,15 @@ export function show() {
 export const backToCart = (registration) =>
   h("a", { class: "back", href: linkTo({ registration: registration.id }) }, icon("back"), text.back);
 
+/**
+ * Who may debit, and what the bank gives back: what is signed by the code.
+ * @param {import("../contract").Registration} registration
+ */
+export const consent = ({ clubId }) =>
+  h("p", { class: "fine", "data-consent-to-debit": true }, text.mandate.consent(get().clubs?.find((one) => one.id === clubId)?.name ?? text.brand));
+
 /** @param {import("../contract").Registration} registration */
 function account(registration) {
-  const club = get().clubs?.find((one) => one.id === registration.clubId)?.name ?? text.brand;
   return h("div", {},
     h("div", { class: "step-head" }, backToCart(registration), heading(text.mandate.heading), h("p", { class: "lead" }, text.mandate.lead)),
     h("form", { class: "person", novalidate: true, "data-form": "mandate", onsubmit: submit },
@@ -40,7 +47,8 @@ function account(registration) {
         field("iban", FIELDS.iban, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 50, required: true, class: "account-number", onchange: group }),
         field("bic", FIELDS.bic, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 11, class: "account-number" })),
       debits(),
-      h("p", { class: "fine" }, text.mandate.consent(club)),
+      consent(registration),
+      accepting("sign"),
       h("div", { class: "actions" },
         h("button", { class: "button button-wide", id: "send-code", "data-continue": true },
           h("span", { class: "when-idle" }, text.mandate.send), h("span", { class: "when-busy" }, text.mandate.sending)),

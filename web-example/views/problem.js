@@ -1,6 +1,8 @@
 // @ts-check
 /** What went wrong, in the visitor's words, and what can be done: shown above the step. */
 import { button, h, icon } from "../dom.js";
+import { linkTo } from "../route.js";
+import { get } from "../store.js";
 import { said, text } from "../text.js";
 
 /** @type {Record<string, string>} */
@@ -19,10 +21,10 @@ const OURS = ["internal", "club_system_failed", "malformed_request"];
 export function problemContent(problem, again) {
   return h("div", { class: "problem-content" }, icon("alert"),
     h("div", {},
-      h("p", {}, BY_CODE[linkOf(problem) ?? problem.code] ?? text.problems.other),
+      h("p", {}, begun(problem) ? text.invitationUsed : BY_CODE[linkOf(problem) ?? problem.code] ?? text.problems.other),
       h("ul", {}, problem.errors.filter((error) => !linkOf(problem) && !onPage(error.pointer)).map((error) => h("li", {}, fieldText(error)))),
       OURS.includes(problem.code) && problem.traceId && h("p", { class: "fine" }, text.reference(problem.traceId)),
-      again && button({ class: "button-quiet", "data-retry": true, onclick: again }, text.retry)));
+      problem.code === "not_found" && again ? h("a", { href: linkTo({}), "data-to-clubs": true }, text.toClubs) : again && button({ class: "button-quiet", "data-retry": true, onclick: again }, text.retry)));
 }
 
 /** What stands in a link and nobody has typed, with what is said when it is rubbish. */
@@ -30,6 +32,12 @@ const IN_LINKS = /** @type {Record<string, string>} */ ({ invitation: "invitatio
 
 /** @param {import("../api.js").Problem} problem */
 const linkOf = ({ code, errors }) => (code === "invalid_request" ? errors.map(({ pointer }) => IN_LINKS[fieldOf(pointer)]).find(Boolean) : undefined);
+
+/**
+ * Whether an invitation was refused to whoever has a sign-up in this browser, which it may have begun.
+ * @param {import("../api.js").Problem} problem
+ */
+const begun = (problem) => problem.code === "invitation_invalid" && !!get().underWay;
 
 /**
  * The field that a JSON pointer means: its last part, such as email in /person/email.

@@ -6,7 +6,8 @@ import { can, linkTo } from "../route.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
 import { field, mark } from "./field.js";
-import { backToCart } from "./mandate.js";
+import { accepting } from "./legal.js";
+import { backToCart, consent } from "./mandate.js";
 
 /**
  * @typedef {import("../contract").Registration} Registration
@@ -29,6 +30,7 @@ export function signature(registration, mandate) {
   return h("div", { class: "signature", "data-signature": mandate.state },
     h("div", { class: "step-head" }, backToCart(registration), heading(words.heading), h("p", { class: "lead" }, words.lead)),
     mandate.state === "no_code" && correction(registration, isUnreachable),
+    can(registration, "sign") && [consent(registration), accepting("sign")],
     can(registration, "sign") && codeForm(mandate, sign),
     h("div", { class: "signature-others" },
       resendButton({ resendAfter: mandate.resendAfter, ready: can(registration, "resend"), resend, again: () => refresh(registration.id) }),

@@ -1,0 +1,32 @@
+// @ts-check
+/**
+ * The club's own terms, privacy notice and legal notice: their addresses stand in index.html, in the lines
+ * `frontdesk:terms`, `frontdesk:privacy` and `frontdesk:legal`. What has no address there is not shown.
+ */
+import { h } from "../dom.js";
+import { text } from "../text.js";
+
+/** @typedef {"terms" | "privacy" | "legal"} Page */
+
+/** @param {Page} page */
+function addressOf(page) {
+  const configured = document.querySelector(`meta[name='frontdesk:${page}']`)?.getAttribute("content") ?? "";
+  const isWeb = configured && URL.canParse(configured, document.baseURI) && /^https?:$/.test(new URL(configured, document.baseURI).protocol);
+  return isWeb ? configured : "";
+}
+
+/**
+ * Links to those of the pages that the club has, each in a tab of its own: what is typed here stays.
+ * @param {Page[]} pages
+ */
+export const legalLinks = (...pages) =>
+  pages.filter(addressOf).map((page) => h("a", { href: addressOf(page), target: "_blank", rel: "noopener", "data-legal": page },
+    text.legal[page], h("span", { class: "sr-only" }, ` ${text.legal.tab}`)));
+
+/**
+ * What somebody accepts by the button that follows; nothing where the club has no terms.
+ * @param {"pay" | "sign"} by
+ */
+export const accepting = (by) =>
+  addressOf("terms") && h("p", { class: "accepting", "data-accept": by }, text.legal.by[by], " ",
+    legalLinks("terms", "privacy").flatMap((link, at) => (at ? [" · ", link] : [link])));
