@@ -130,7 +130,7 @@ func run(ctx context.Context, cfg Config) error {
 	var beside *panel.Panel // the developer's, in mock mode alone
 	stopping := func() {}
 	if cfg.Mode == "mock" {
-		outside = newOutsideWorld(cfg.PublicURL, cfg.clubWebhookURL(), log)
+		outside = newOutsideWorld(cfg.PublicURL, cfg.clubWebhookURL(portOf(listener)), log)
 		beside = panel.New(panel.Config{Now: time.Now})
 		stopping = func() { beside.Close(); outside.club.Release() }
 		defer outside.serveApart(ctx, apart, beside)()

@@ -76,9 +76,10 @@ func (cfg Config) destinations() flows.Destinations {
 	return flows.Destinations{Loopback: cfg.Mode != "live"}
 }
 
-// clubWebhookURL is where the simulator in this process sends its events.
-func (cfg Config) clubWebhookURL() string {
-	return strings.TrimSuffix(cfg.ClubURL, "/sim") + "/v1/webhooks/club/" + cfg.WebhookSecret[0]
+// clubWebhookURL is where the simulator in this process sends its events: the port
+// at which the gateway listens.
+func (cfg Config) clubWebhookURL(port string) string {
+	return "http://127.0.0.1:" + port + "/v1/webhooks/club/" + cfg.WebhookSecret[0]
 }
 
 // clubEvents puts the intake of events and their relay together.
