@@ -52,14 +52,13 @@ func TestAPI4UnrestrictedResourceConsumption(t *testing.T) {
 			t.Errorf("%s of %d bytes is answered with %d", name, len(attack.body), len(answer.Body))
 		}
 	}
-	for _, query := range []string{"?cursor=99999999999999999999", "?cursor=-1", "?cursor=" + strings.Repeat("9", 9000), "?type=" + strings.Repeat("x", 9000)} {
+	for _, query := range []string{"?limit=1000000", "?itemsPerPage=1000000", "?page=7", "?cursor=99999999999999999999", "?cursor=-1", "?cursor=" + strings.Repeat("9", 9000), "?type=" + strings.Repeat("x", 9000)} {
 		c.Do("GET", "/v1/clubs/11/products"+query, nil, from("192.0.2.2")).Problem(api.InvalidRequest)
 	}
-	var plain, asked api.ProductList
-	c.Do("GET", "/v1/clubs/11/products", nil, from("192.0.2.2")).Into(http.StatusOK, &plain)
-	c.Do("GET", "/v1/clubs/11/products?limit=1000000&itemsPerPage=1000000&page=7", nil, from("192.0.2.2")).Into(http.StatusOK, &asked)
-	if len(asked.Items) != len(plain.Items) || len(plain.Items) > 50 {
-		t.Errorf("a page holds %d products, and %d when more are asked for", len(plain.Items), len(asked.Items))
+	var page api.ProductList
+	c.Do("GET", "/v1/clubs/11/products", nil, from("192.0.2.2")).Into(http.StatusOK, &page)
+	if len(page.Items) > 50 {
+		t.Errorf("a page holds %d products", len(page.Items))
 	}
 	chunk := "1000\r\n" + strings.Repeat("x", 4096) + "\r\n"
 	endless := dial(t, c, "POST /v1/registrations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nIdempotency-Key: 0123456789abcdef\r\nTransfer-Encoding: chunked\r\n\r\n"+

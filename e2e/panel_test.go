@@ -47,7 +47,7 @@ func TestPanelTellsNoSecret(t *testing.T) {
 	c.Do("POST", path+"/mandate/signature", map[string]string{"code": code}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 	c.Do("POST", path+"/mandate", map[string]string{"holder": "Ada Martin", "iban": goodIBAN}, frontdesktest.Key("")).Problem(api.MandateSigned)
 	c.As("customer").Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
-	c.Do("GET", path+"/events?token="+c.Token+"&nowhere", nil, [2]string{"Authorization", "Bearer nobody"}).Problem(api.NotFound)
+	c.Do("GET", path+"/events?token="+c.Token+"&nowhere", nil, [2]string{"Authorization", "Bearer nobody"}).Problem(api.InvalidRequest)
 	c.Do("GET", "/v1/"+c.Token, nil).Problem(api.NotFound)
 
 	kept := string(c.Do("GET", "/panel/requests?world=demo", nil).Body)
