@@ -114,7 +114,7 @@ var rooms = map[string][]screen{
 		{"login-refused", func(g *guest) {
 			g.Expect("status of 401")
 			g.goTo("/?me#identityToken=" + strings.Replace(g.c.Persona("customer").IdentityToken, ".", ".x", 1))
-		}, `[data-logged-out="expired"]`},
+		}, `[data-logged-out="refused"]`},
 	},
 	"a move to another club": {
 		{"transfer", loggedIn("/?me&step=transfer", "former"), `[data-to="13"]`},

@@ -79,9 +79,11 @@ function showStep(step, state) {
   screen = next;
   shown = reads;
   const typed = isNew ? [] : typedIn(find("[data-view]"));
+  const unfolded = isNew ? [] : unfoldedIn(find("[data-view]"));
   find("[data-view]").dataset.view = isNew ? "new" : "same";
   find("[data-view]").replaceChildren(VIEWS[step].show() ?? "");
   typeAgain(typed);
+  unfoldAgain(find("[data-view]"), unfolded);
   find("[data-progress]").replaceChildren(progress(step, state));
   const heading = find("[data-heading]");
   document.title = `${heading.textContent} – ${text.brand}`;
@@ -105,6 +107,22 @@ function typeAgain(typed) {
     if (!control || control.readOnly) continue;
     control.value = value;
     if (from !== null) control.setSelectionRange(from, to);
+  }
+}
+
+/**
+ * What of a step is unfolded, by the words on it: it stays so when the step is made anew.
+ * @param {HTMLElement} view
+ */
+const unfoldedIn = (view) => [...view.querySelectorAll("details[open] > summary")].map((summary) => summary.textContent);
+
+/**
+ * @param {HTMLElement} view
+ * @param {(string | null)[]} unfolded
+ */
+function unfoldAgain(view, unfolded) {
+  for (const fold of view.querySelectorAll("details")) {
+    if (unfolded.includes(fold.querySelector(":scope > summary")?.textContent ?? null)) fold.open = true;
   }
 }
 
