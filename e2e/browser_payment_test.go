@@ -158,7 +158,7 @@ func TestSlowNetwork(t *testing.T) {
 			for _, page := range []struct{ name, place, seen string }{
 				{"clubs", "/", `[data-club]`},
 				{"offers", "/?club=11", `[data-offer]`},
-				{"person", "/?club=11&offer=" + cardOffer, `[data-summary]`},
+				{"person", "/?club=11&offer=" + cardOffer + "&startDate=" + today(), `[data-summary]`},
 				{"cart", "/?registration=" + registration.Id, `[data-plan]`},
 				{"me", "/?me", `[data-way]`},
 				{"consents", "/?me&step=consents", `[data-consent]`},

@@ -19,6 +19,7 @@ func TestOneWinnerOfAClaim(t *testing.T) {
 	p := newPair(t)
 	made := p.created("c")
 	const racers = 32
+	met := int32(0)
 	for round := range 5 {
 		slow := p.double.Inject(stripetest.Fault{Param: "metadata", Stage: stripetest.Within, Delay: 20 * time.Millisecond})
 		key, name := fmt.Sprint("claim:p:", round), fmt.Sprint("fd_post_", round)
@@ -55,9 +56,13 @@ func TestOneWinnerOfAClaim(t *testing.T) {
 		if held := p.ledger(made.ID); held.Metadata[name] != winner.Load() {
 			t.Errorf("round %d: %q is held, %q won", round, held.Metadata[name], winner.Load())
 		}
-		if slow.Hits() != 1 || unknown.Load() == 0 {
-			t.Errorf("round %d was no race: nobody met the key in use", round)
+		if slow.Hits() != 1 {
+			t.Errorf("round %d: the first request was not held up", round)
 		}
+		met += unknown.Load()
+	}
+	if met == 0 { // on a busy machine that may be so in one round, and not in all
+		t.Error("there was no race: nobody met the key in use")
 	}
 }
 
