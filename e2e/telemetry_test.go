@@ -88,7 +88,6 @@ func TestJourneyMovesTheCounters(t *testing.T) {
 		{"frontdesk_http_requests_total", []string{"method", "other", "route", "other"}, 1},
 		{"frontdesk_http_request_duration_seconds", []string{"route", "/v1/registrations"}, 1},
 		{"frontdesk_upstream_calls_total", []string{"upstream", "club", "operation", "CreatePayment", "outcome", "accepted"}, 1},
-		{"frontdesk_upstream_calls_total", []string{"upstream", "cards", "operation", "capture", "outcome", "accepted"}, 1},
 		{"frontdesk_payment_transitions_total", []string{"from", "sending", "to", "recorded"}, 1},
 		{"frontdesk_payment_transitions_total", []string{"from", "sending", "to", "in_doubt"}, 0},
 	} {
@@ -97,6 +96,10 @@ func TestJourneyMovesTheCounters(t *testing.T) {
 		if now-was != is.want {
 			t.Errorf("%s%v went from %g to %g", is.name, is.pairs, was, now)
 		}
+	}
+	// The buyer's look and the webhook's job may both capture: the same request, by its key.
+	if captures, _ := sum(after, "frontdesk_upstream_calls_total", "upstream", "cards", "operation", "capture", "outcome", "accepted"); captures < 1 {
+		t.Error("no capture was counted")
 	}
 	if up, _ := sum(after, "frontdesk_redis_up"); up != 1 {
 		t.Error("Redis is said to be down")
