@@ -38,6 +38,7 @@ type product struct {
 	behaviors   []behavior
 	offers      []offer
 	rule        rule
+	extra       int // its number among the products that a world has only if its settings say so; 0: it always has it
 }
 
 // behavior is an effect that a product has once it is sold.
@@ -154,7 +155,7 @@ type catalogue struct {
 // product 7 are 701, 702, …. Nothing changes it afterwards.
 func newCatalogue() *catalogue {
 	c := &catalogue{byID: map[int]*product{}, offers: map[int]*offer{}}
-	c.products = slices.Concat(subscriptionProducts(), debitProducts(), optionProducts(), passProducts(), shopProducts())
+	c.products = slices.Concat(subscriptionProducts(), debitProducts(), optionProducts(), passProducts(), shopProducts(), extraProducts())
 	for _, p := range c.products {
 		c.byID[p.id] = p
 		for i := range p.offers {
@@ -173,6 +174,6 @@ func newCatalogue() *catalogue {
 }
 
 // soldAt reports whether a club sells the product at all.
-func (p *product) soldAt(c *club) bool {
-	return len(p.rule.clubs) == 0 || slices.Contains(p.rule.clubs, c.id)
+func (w *World) soldAt(p *product, c *club) bool {
+	return p.extra <= w.settings.ExtraProducts && (len(p.rule.clubs) == 0 || slices.Contains(p.rule.clubs, c.id))
 }

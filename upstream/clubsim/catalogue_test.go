@@ -160,3 +160,28 @@ func TestMandatoryOptions(t *testing.T) {
 		d.get(sale + "/check").want(204)
 	}
 }
+
+// TestExtraProducts: a long catalogue is there when a world's settings say so, can be bought from, and is gone again.
+func TestExtraProducts(t *testing.T) {
+	d := newDesk(t, "demo-long")
+	own := len(d.names(""))
+	if slices.ContainsFunc(d.names(""), func(name string) bool { return name == "Hoodie, black, XS" }) {
+		t.Error("a world has extra products from the beginning")
+	}
+	d.get("products/" + "1001").want(404)
+	d.get("offers/" + "100101").want(404)
+	d.control("PUT", "settings", body{"extraProducts": 90 - own}).want(200)
+	first := d.get("products?itemsPerPage=30").want(200)
+	if total := first.json["hydra:totalItems"]; total != 90.0 || len(first.members()) != 30 {
+		t.Errorf("the catalogue has %v products, the first page %d", total, len(first.members()))
+	}
+	if offers := d.get("offers?product=" + d.iri("products", 1001)).want(200).members(); len(offers) != 1 || offers[0]["totalPriceTI"] != 4900.0 {
+		t.Errorf("the offers of an extra product are %v", offers)
+	}
+	d.control("PUT", "settings", body{"extraProducts": 501}).want(400)
+	d.control("PUT", "settings", body{"extraProducts": -1}).want(400)
+	d.control("POST", "reset", nil).want(204)
+	if left := len(d.names("")); left != own {
+		t.Errorf("%d products are left after a reset, of %d", left, own)
+	}
+}

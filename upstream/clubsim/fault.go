@@ -105,7 +105,7 @@ func (f Fault) verify() error {
 // beginsWithToken reports whether a path names the world that it stands in anyway.
 func beginsWithToken(matchPath string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(matchPath, "/"), "/")
-	return worldName.MatchString(first) || first == "{client_token}"
+	return isWorld(first) || first == "{client_token}"
 }
 
 // FaultKinds lists the kinds of faults in alphabetical order.
@@ -206,6 +206,7 @@ func (s *Server) respond(rw http.ResponseWriter, req *request, fault *Fault, eff
 	}
 	note(a.status)
 	write(rw, a)
+	s.recycle(a.body)
 }
 
 func (f *Fault) statusOrDefault() int {
@@ -240,5 +241,5 @@ func drop(rw http.ResponseWriter) {
 	if err != nil {
 		panic(http.ErrAbortHandler) // HTTP/2 and recorders: the server cuts it for us
 	}
-	conn.Close()
+	_ = conn.Close() // to the caller it is gone either way
 }

@@ -2,35 +2,13 @@ package clubsim
 
 import (
 	"bytes"
-	_ "embed"
 	"fmt"
-	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
-
-//go:embed inspector.html
-var inspectorPage string
-
-// inspectorTemplate draws the inspector.
-var inspectorTemplate = template.Must(template.New("inspector").Funcs(template.FuncMap{
-	"euros": euros,
-	"clock": func(t time.Time) string { return t.Format("2006-01-02 15:04:05") },
-	"last":  func(iri string) string { return iri[strings.LastIndex(iri, "/")+1:] },
-}).Parse(inspectorPage))
-
-// euros is an amount in cents as people write it.
-func euros(cents int) string {
-	sign := ""
-	if cents < 0 {
-		sign, cents = "−", -cents
-	}
-	return fmt.Sprintf("%s%d.%02d\u00a0€", sign, cents/100, cents%100)
-}
 
 // inspectorRows is how many lines of a list the page shows, the newest: what a person reads.
 const inspectorRows = 60
@@ -98,7 +76,7 @@ func (w *World) serveInspector(rw http.ResponseWriter, req *request) {
 		return
 	}
 	var page bytes.Buffer
-	if err := inspectorTemplate.Execute(&page, w.inspect(problem)); err != nil {
+	if err := w.inspect(problem).page().Render(&page); err != nil {
 		panic(err)
 	}
 	write(rw, answer{status: http.StatusOK, body: page.Bytes(), header: http.Header{

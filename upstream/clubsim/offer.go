@@ -95,7 +95,7 @@ func listOffers(c *call) (reply, error) {
 
 // sells reports whether a club sells an offer at all.
 func (w *World) sells(o *offer, at *club) bool {
-	return o.product.soldAt(at) && !slices.Contains(w.settings.WithdrawnOffers, o.id)
+	return w.soldAt(o.product, at) && !slices.Contains(w.settings.WithdrawnOffers, o.id)
 }
 
 // getOffer: GET offers/{id}, when the acting club sells it at all.

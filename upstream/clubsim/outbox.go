@@ -134,7 +134,7 @@ func (w *World) deliver(e *eventRecord) Delivery {
 		return d
 	}
 	defer response.Body.Close()
-	io.Copy(io.Discard, io.LimitReader(response.Body, maxBody)) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxBody)) // so that the connection can be used again
 	d.Status = response.StatusCode
 	return d
 }

@@ -51,19 +51,31 @@ func listProducts(c *call) (reply, error) {
 		return reply{}, err
 	}
 	kind := c.req.query.Get("type")
-	var records []productRecord
-	for _, p := range c.w.catalogue.products {
-		if (kind == "" || p.kind == kind) && p.available(s) {
-			records = append(records, c.w.productRecord(p))
+	shelf := c.w.shelved()
+	records := make([]encoded, 0, len(shelf))
+	for i, p := range c.w.catalogue.products {
+		if (kind == "" || p.kind == kind) && c.w.soldAt(p, s.club) && p.available(s) {
+			records = append(records, shelf[i])
 		}
 	}
 	return paginate(c, "Product", records)
 }
 
+// shelved are the catalogue's products as this world shows them, in its order. They are
+// encoded once: nothing changes them, and of a world they show no more than its name.
+func (w *World) shelved() []encoded {
+	if w.shelf == nil {
+		for _, p := range w.catalogue.products {
+			w.shelf = append(w.shelf, encode(w.productRecord(p)))
+		}
+	}
+	return w.shelf
+}
+
 // getProduct: GET products/{id}, when the acting club sells it at all.
 func getProduct(c *call) (reply, error) {
 	p := c.w.catalogue.byID[c.ids[0]]
-	if p == nil || !p.soldAt(c.club) {
+	if p == nil || !c.w.soldAt(p, c.club) {
 		return reply{}, itemNotFound()
 	}
 	r := c.w.productRecord(p)

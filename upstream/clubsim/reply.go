@@ -1,8 +1,8 @@
 package clubsim
 
 import (
+	"maps"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 )
@@ -13,11 +13,18 @@ type reply struct {
 	body   any
 }
 
+// encoded is a body that is JSON already.
+type encoded []byte
+
 func (r reply) answer() answer {
-	if r.body == nil {
+	switch body := r.body.(type) {
+	case nil:
 		return answer{status: r.status}
+	case encoded:
+		return answer{status: r.status, body: body}
+	default:
+		return answer{status: r.status, body: encode(body)}
 	}
-	return answer{status: r.status, body: encode(r.body)}
 }
 
 // ok answers 200 with a body.
@@ -101,27 +108,24 @@ func (e *apiError) answer(settings Settings) answer {
 	return answer{status: e.status, header: e.header, body: encode(body)}
 }
 
-// collection is a page of a list in Hydra's form.
-type collection struct {
-	Context string `json:"@context"`
-	ID      string `json:"@id"`
-	Type    string `json:"@type"`
-	Member  any    `json:"hydra:member"`
-	Total   int    `json:"hydra:totalItems"`
-	View    *view  `json:"hydra:view"`
+// view links a page to its neighbours; prefixedView is the same in Hydra's form.
+type view struct {
+	ID       string `json:"@id"`
+	Type     string `json:"@type"`
+	First    string `json:"first"`
+	Last     string `json:"last"`
+	Previous string `json:"previous,omitempty"`
+	Next     string `json:"next,omitempty"`
 }
 
-// plainCollection is the same without prefixes, as newer services of this kind send it.
-type plainCollection struct {
-	Context string `json:"@context"`
-	ID      string `json:"@id"`
-	Type    string `json:"@type"`
-	Member  any    `json:"member"`
-	Total   int    `json:"totalItems"`
-	View    *view  `json:"view"`
+type prefixedView struct {
+	ID       string `json:"@id"`
+	Type     string `json:"@type"`
+	First    string `json:"hydra:first"`
+	Last     string `json:"hydra:last"`
+	Previous string `json:"hydra:previous,omitempty"`
+	Next     string `json:"hydra:next,omitempty"`
 }
-
-type view map[string]string
 
 // paginate answers one page of items. Page and itemsPerPage are documented for
 // every collection (club system API, section Network nodes and other collections).
@@ -132,16 +136,45 @@ func paginate[T any](c *call, kind string, items []T) (reply, error) {
 	}
 	pages := max(1, (len(items)+perPage-1)/perPage)
 	first := min(len(items), (page-1)*perPage)
-	member := append([]T{}, items[first:min(len(items), first+perPage)]...)
-	col := collection{
-		Context: "/contexts/" + kind, ID: c.path(), Type: "hydra:Collection",
-		Member: member, Total: len(items), View: c.view(page, pages),
-	}
+	members := items[first:min(len(items), first+perPage)]
+	return ok(c.collection(kind, members, len(items), c.view(page, pages)))
+}
+
+// collection puts a page together in Hydra's form, or in the same without prefixes,
+// as newer services of this kind send it. It does so by hand, so that members which
+// are JSON already are only copied. Neither a kind nor a path that an operation has
+// needs an escape.
+func (c *call) collection(kind string, members any, total int, v view) encoded {
+	prefix, links := "", any(v)
 	if c.w.settings.HydraPrefix {
-		return ok(col)
+		v.Type = "hydra:" + v.Type
+		prefix, links = "hydra:", prefixedView(v)
 	}
-	col.Type = "Collection"
-	return ok(plainCollection(col))
+	body := c.w.server.spareBody()
+	body = append(body, `{"@context":"/contexts/`+kind+`","@id":"`+c.path()+`","@type":"`+prefix+`Collection","`+prefix+`member":`...)
+	body = appendMembers(body, members)
+	body = append(body, `,"`+prefix+`totalItems":`+itoa(total)+`,"`+prefix+`view":`...)
+	return append(append(body, encode(links)...), '}')
+}
+
+// appendMembers appends a slice as a JSON array, an empty one as [].
+func appendMembers(body []byte, members any) []byte {
+	done, ok := members.([]encoded)
+	if !ok {
+		list := encode(members)
+		if string(list) == "null" {
+			list = []byte("[]")
+		}
+		return append(body, list...)
+	}
+	body = append(body, '[')
+	for i, one := range done {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(body, one...)
+	}
+	return append(body, ']')
 }
 
 // maxPage keeps page × itemsPerPage far from overflow; no list comes near it.
@@ -171,25 +204,18 @@ func (c *call) page() (page, perPage int, err error) {
 }
 
 // view links to the neighbouring pages.
-func (c *call) view(page, pages int) *view {
-	prefix := ""
-	if c.w.settings.HydraPrefix {
-		prefix = "hydra:"
-	}
+func (c *call) view(page, pages int) view {
+	query := maps.Clone(c.req.query)
 	link := func(n int) string {
-		query := url.Values{}
-		for name, values := range c.req.query {
-			query[name] = values
-		}
-		query.Set("page", strconv.Itoa(n))
+		query["page"] = []string{strconv.Itoa(n)}
 		return c.path() + "?" + query.Encode()
 	}
-	v := view{"@id": link(page), "@type": prefix + "PartialCollectionView", prefix + "first": link(1), prefix + "last": link(pages)}
+	v := view{ID: link(page), Type: "PartialCollectionView", First: link(1), Last: link(pages)}
 	if page > 1 {
-		v[prefix+"previous"] = link(min(page-1, pages))
+		v.Previous = link(min(page-1, pages))
 	}
 	if page < pages {
-		v[prefix+"next"] = link(page + 1)
+		v.Next = link(page + 1)
 	}
-	return &v
+	return v
 }

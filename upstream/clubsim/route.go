@@ -96,24 +96,26 @@ func match(method string, path []string) (op *operation, ids []int, allowed []st
 }
 
 func (o *operation) fits(path []string) (ids []int, fits bool) {
-	pattern := strings.Split(o.pattern, "/")
-	if len(pattern) != len(path) {
-		return nil, false
-	}
-	for i, segment := range pattern {
-		if segment != "{id}" {
-			if segment != path[i] {
+	pattern, more := o.pattern, true
+	for _, segment := range path {
+		if !more {
+			return nil, false
+		}
+		var wanted string
+		wanted, pattern, more = strings.Cut(pattern, "/")
+		if wanted != "{id}" {
+			if wanted != segment {
 				return nil, false
 			}
 			continue
 		}
-		id, valid := parseID(path[i])
+		id, valid := parseID(segment)
 		if !valid {
 			return nil, false
 		}
 		ids = append(ids, id)
 	}
-	return ids, true
+	return ids, !more
 }
 
 // isNamed reports whether a name is the operation's, or its method and path as

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"strconv"
 	"strings"
 )
 
@@ -61,7 +62,7 @@ func (s *Server) survive(rw http.ResponseWriter, r *http.Request) {
 	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(cause)
 	}
-	s.cfg.Logger.Error("clubsim: panic", "method", r.Method, "cause", cause, "stack", string(debug.Stack()))
+	s.cfg.Logger.ErrorContext(r.Context(), "clubsim: panic", "method", r.Method, "cause", cause, "stack", string(debug.Stack()))
 	write(rw, failure(http.StatusInternalServerError, "", "Internal Server Error").answer(DefaultSettings()))
 }
 
@@ -77,7 +78,10 @@ func read(rw http.ResponseWriter, r *http.Request) (*request, *answer) {
 	if len(path) == 3 && path[1] == "_control" && path[2] == "state" {
 		limit = maxSnapshot
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, limit))
+	var body []byte
+	if r.Body != http.NoBody {
+		body, err = io.ReadAll(http.MaxBytesReader(rw, r.Body, limit))
+	}
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		a := failure(http.StatusRequestEntityTooLarge, "", "The request body is too large.").answer(DefaultSettings())
 		return nil, &a
@@ -159,6 +163,25 @@ func encode(v any) []byte {
 	return body
 }
 
+// largestSpare bounds a body that is used again: several pages of any list. What is
+// larger was asked for by itemsPerPage, and rarely.
+const largestSpare = 64 << 10
+
+// spareBody gives an empty body to fill, that of an answer which was sent if there is one.
+func (s *Server) spareBody() []byte {
+	if spare, ok := s.spare.Get().(*[]byte); ok {
+		return (*spare)[:0]
+	}
+	return nil
+}
+
+// recycle takes the body of an answer that was sent, and that nobody reads any more.
+func (s *Server) recycle(body []byte) {
+	if cap(body) <= largestSpare {
+		s.spare.Put(&body)
+	}
+}
+
 // write sends an answer.
 func write(rw http.ResponseWriter, a answer) {
 	header := rw.Header()
@@ -169,6 +192,9 @@ func write(rw http.ResponseWriter, a answer) {
 		header.Set("Content-Type", "application/ld+json; charset=utf-8")
 	}
 	header.Set("Cache-Control", "no-store")
+	if len(a.body) > 0 {
+		header.Set("Content-Length", strconv.Itoa(len(a.body))) // or else what is long goes out in pieces
+	}
 	rw.WriteHeader(a.status)
-	rw.Write(a.body) // a client that is gone has no use for the error
+	_, _ = rw.Write(a.body) // a client that is gone has no use for the error
 }

@@ -69,6 +69,9 @@ type Settings struct {
 	FormerStatus string `json:"formerStatus"`
 	// WithdrawnOffers are offers that no club sells any more, by number; what is in a sale already fails its check.
 	WithdrawnOffers []int `json:"withdrawnOffers"`
+	// ExtraProducts is how many products each club sells beyond its own, all of its shop: a catalogue of as many
+	// pages as a front end wants to see. At most 500.
+	ExtraProducts int `json:"extraProducts"`
 	// CardNetworks are the networks that a card payment may name; empty: any word.
 	CardNetworks []string `json:"cardNetworks"`
 }
@@ -137,6 +140,8 @@ func (s Settings) verifyNumbers() error {
 		return errors.New("webhookUrl: not an absolute URL")
 	case s.TokenLifetime < 1 || s.WebhookDelay < 0 || s.SMSCode.Validity < 1 || s.SMSCode.Attempts < 1:
 		return errors.New("tokenLifetime, webhookDelay, smsCode.validity and smsCode.attempts cannot be that small")
+	case s.ExtraProducts < 0 || s.ExtraProducts > mostExtras:
+		return fmt.Errorf("extraProducts: 0 to %d", mostExtras)
 	case s.PageSize < 1 || s.MaxPageSize < s.PageSize:
 		return errors.New("pageSize and maxPageSize: 1 ≤ pageSize ≤ maxPageSize")
 	case s.SMSCode.Fixed != "" && !codeShape.MatchString(s.SMSCode.Fixed):
@@ -227,7 +232,7 @@ func clubNumber(raw json.RawMessage) (int, error) {
 	var iri string
 	if json.Unmarshal(raw, &iri) == nil {
 		segments := strings.Split(iri, "/")
-		if len(segments) == 4 && segments[0] == "" && worldName.MatchString(segments[1]) && segments[2] == "clubs" {
+		if len(segments) == 4 && segments[0] == "" && isWorld(segments[1]) && segments[2] == "clubs" {
 			if number, valid := parseID(segments[3]); valid {
 				return number, nil
 			}

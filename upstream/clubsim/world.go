@@ -28,6 +28,7 @@ type World struct {
 	journal  []Request
 	called   int // how many calls the journal has had
 	outbox   outbox
+	shelf    []encoded // see shelved
 }
 
 // state is everything in a world that a snapshot holds and a restore brings back.
