@@ -36,7 +36,9 @@ func watch[T any](ctx context.Context, o *observed, verb string, call func(conte
 	begun := o.now()
 	result, err := call(ctx)
 	outcome := outcomeOf(err)
-	span.SetAttributes(attribute.String("operation", verb), attribute.String("outcome", outcome))
+	if span.IsRecording() {
+		span.SetAttributes(attribute.String("operation", verb), attribute.String("outcome", outcome))
+	}
 	o.told(Attempt{Operation: verb, Outcome: outcome, Took: o.now().Sub(begun)})
 	return result, err
 }

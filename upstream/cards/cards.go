@@ -87,6 +87,7 @@ type Payment struct {
 	RedirectURL  string            // the hosted page; empty when the processor has none
 	ClientSecret string            // what the processor's own browser code needs; empty when it has none
 	CreatedAt    time.Time
+	Replayed     bool // the answer is the one that the same request got before: the payment may have moved on
 }
 
 // Event is a verified webhook delivery.

@@ -56,7 +56,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 	p, err := s.world().payments.get(r.PathValue("id"))
 	switch {
 	case wantsPage(r):
-		s.page.show(w, r, p, err)
+		showPage(w, r, p, err)
 	case err != nil:
 		writeError(w, err)
 	default:

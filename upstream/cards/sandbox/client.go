@@ -3,7 +3,9 @@ package sandbox
 import (
 	"bytes"
 	"context"
+
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -110,7 +112,7 @@ func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, er
 	var all []cards.Payment
 	for len(all) < maxListed {
 		var page paymentList
-		if err := c.do(ctx, call{method: http.MethodGet, path: "/payments?" + query.Encode()}, &page); err != nil {
+		if _, err := c.do(ctx, call{method: http.MethodGet, path: "/payments?" + query.Encode()}, &page); err != nil {
 			return nil, err
 		}
 		for _, p := range page.Items {
@@ -140,13 +142,16 @@ func (c *Client) onPayment(ctx context.Context, id string, rq call) (cards.Payme
 
 func (c *Client) payment(ctx context.Context, rq call) (cards.Payment, error) {
 	var p Payment
-	if err := c.do(ctx, rq, &p); err != nil {
+	header, err := c.do(ctx, rq, &p)
+	if err != nil {
 		return cards.Payment{}, err
 	}
 	if p.ID == "" || p.State == "" {
 		return cards.Payment{}, fmt.Errorf("sandbox: %s %s answered no payment", rq.method, rq.path)
 	}
-	return p.public(), nil
+	held := p.public()
+	held.Replayed = header.Get("Idempotent-Replayed") == "true"
+	return held, nil
 }
 
 // public is the payment in the words of all processors.
@@ -166,34 +171,53 @@ type call struct {
 	timeout time.Duration // zero: callTimeout
 }
 
+// keyPause is how long the first request of a key, which runs in memory, is given to end.
+const keyPause = 50 * time.Millisecond
+
 // do makes a call and decodes its answer. With a key Go's transport may send a
-// request again whose connection broke; the server replays its answer then.
-func (c *Client) do(ctx context.Context, rq call, out any) error {
+// request again whose connection broke; the server replays its answer then. While
+// the key's first request still runs, its answer is waited for.
+func (c *Client) do(ctx context.Context, rq call, out any) (http.Header, error) {
 	if rq.timeout == 0 {
 		rq.timeout = callTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, rq.timeout)
 	defer cancel()
+	for {
+		header, err := c.once(ctx, rq, out)
+		var said *apiError
+		if !errors.As(err, &said) || said.Code != codeKeyInUse {
+			return header, err
+		}
+		select {
+		case <-ctx.Done():
+			return header, err
+		case <-time.After(keyPause):
+		}
+	}
+}
+
+func (c *Client) once(ctx context.Context, rq call, out any) (http.Header, error) {
 	req, err := c.request(ctx, rq)
 	if err != nil {
-		return fmt.Errorf("sandbox: %w", err)
+		return nil, fmt.Errorf("sandbox: %w", err)
 	}
 	resp, err := c.cfg.HTTPClient.Do(req)
 	if err != nil {
-		return fmt.Errorf("sandbox: %w", err)
+		return nil, fmt.Errorf("sandbox: %w", err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return fmt.Errorf("sandbox: %s %s: reading the answer: %w", rq.method, req.URL.Path, err)
+		return nil, fmt.Errorf("sandbox: %s %s: reading the answer: %w", rq.method, req.URL.Path, err)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return fmt.Errorf("sandbox: %s %s: %w", rq.method, req.URL.Path, refusal(resp.StatusCode, body))
+		return nil, fmt.Errorf("sandbox: %s %s: %w", rq.method, req.URL.Path, refusal(resp.StatusCode, body))
 	}
 	if err := json.Unmarshal(body, out); err != nil {
-		return fmt.Errorf("sandbox: %s %s: decoding the answer: %w", rq.method, req.URL.Path, err)
+		return nil, fmt.Errorf("sandbox: %s %s: decoding the answer: %w", rq.method, req.URL.Path, err)
 	}
-	return nil
+	return resp.Header, nil
 }
 
 func (c *Client) request(ctx context.Context, rq call) (*http.Request, error) {

@@ -133,6 +133,23 @@ func TestForeignAnswersProveNothing(t *testing.T) {
 	}
 }
 
+// TestFirstRequestIsWaitedFor: who asks with the key of a request that still runs gets its answer.
+func TestFirstRequestIsWaitedFor(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked++; asked == 1 {
+			answerWith(409, `{"error":{"type":"idempotency_error","code":"idempotency_key_in_use","message":"y"}}`)(w, r)
+			return
+		}
+		answerWith(200, `{"id":"pay_1","state":"captured","amount":4990}`)(w, r)
+	}))
+	defer server.Close()
+	client := sandbox.New(sandbox.Config{URL: server.URL, Now: time.Now})
+	if held, err := client.Capture(t.Context(), "key", "pay_1", 4990); err != nil || held.ID != "pay_1" || asked != 2 {
+		t.Errorf("%+v, %v after %d requests", held, err, asked)
+	}
+}
+
 func TestAnswersAboutAnotherPayment(t *testing.T) {
 	for what, body := range map[string]string{
 		"another payment": `{"id":"pay_2","state":"captured","amount":4990}`,

@@ -117,9 +117,12 @@ func errKeyReused() error {
 	}
 }
 
+// codeKeyInUse tells that the first request of a key still runs.
+const codeKeyInUse = "idempotency_key_in_use"
+
 func errKeyInUse() error {
 	return &apiError{
-		Type: typeIdempotency, Code: "idempotency_key_in_use", status: http.StatusConflict,
+		Type: typeIdempotency, Code: codeKeyInUse, status: http.StatusConflict,
 		Message: "A request with this Idempotency-Key is running. Try again in a moment.",
 	}
 }

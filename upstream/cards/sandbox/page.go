@@ -3,11 +3,9 @@ package sandbox
 import (
 	"bytes"
 	"embed"
-	"html/template"
 	"math"
 	"net/http"
 	"net/url"
-	"unicode/utf8"
 
 	"golang.org/x/text/currency"
 	"golang.org/x/text/language"
@@ -17,16 +15,11 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-//go:embed web
+//go:embed web/assets
 var web embed.FS
 
-// page is the hosted page: where a buyer pays, passes the bank's challenge, and
-// reads what became of it. It works without its script.
-type page struct {
-	template *template.Template
-}
-
-// view is what the template shows of a payment.
+// view is what the hosted page shows of a payment: where a buyer pays, passes the
+// bank's challenge, and reads what became of it. It works without its script.
 type view struct {
 	ID        string
 	Title     string // of the window
@@ -41,22 +34,14 @@ type view struct {
 	Cards     []testCard
 }
 
-// LongAmount tells that the amount needs smaller letters to stay on one line of
-// a narrow phone.
-func (v view) LongAmount() bool { return utf8.RuneCountInString(v.Amount) > 9 }
-
-func newPage() *page {
-	return &page{template: template.Must(template.ParseFS(web, "web/*.html"))}
-}
-
-// show answers the page of a payment, or of one that is missing.
-func (pg *page) show(w http.ResponseWriter, r *http.Request, p Payment, err error) {
+// showPage answers the page of a payment, or of one that is missing.
+func showPage(w http.ResponseWriter, r *http.Request, p Payment, err error) {
 	v, status := missingView(), http.StatusNotFound
 	if err == nil {
 		v, status = viewOf(p, visitorLanguage(r), r.URL.Query().Get("problem")), http.StatusOK
 	}
 	var body bytes.Buffer
-	if err := pg.template.ExecuteTemplate(&body, "page.html", v); err != nil {
+	if err := v.page().Render(&body); err != nil {
 		writeError(w, err)
 		return
 	}
@@ -67,11 +52,11 @@ func (pg *page) show(w http.ResponseWriter, r *http.Request, p Payment, err erro
 	_, _ = body.WriteTo(w)
 }
 
-// asset answers one of the page's own files. They may be kept, but are asked for
+// serveAsset answers one of the page's own files. They may be kept, but are asked for
 // again, because they change with the binary.
-func (pg *page) asset(w http.ResponseWriter, r *http.Request) {
+func serveAsset(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-cache")
-	http.ServeFileFS(w, r, web, "web/assets/"+r.PathValue("name"))
+	http.ServeFileFS(w, r, web, "web/assets/"+r.PathValue("name")) // #nosec G703 -- what is embedded is public
 }
 
 // contentSecurityPolicy lets the page use its own files alone. The merchant's

@@ -77,9 +77,11 @@ func outcomeOf(verb string, e *stripego.Error) error {
 // is forgotten, but a capture that then succeeds would take the money a day too
 // late. So its kept failure is told as cards.ErrState: read the payment instead.
 func replayedFailure(e *stripego.Error) bool {
-	return e.HTTPStatusCode >= http.StatusInternalServerError &&
-		e.LastResponse != nil && e.LastResponse.Header.Get("Idempotent-Replayed") == "true"
+	return e.HTTPStatusCode >= http.StatusInternalServerError && e.LastResponse != nil && isReplay(e.LastResponse.Header)
 }
+
+// isReplay tells whether an answer is one that was given before.
+func isReplay(header http.Header) bool { return header.Get("Idempotent-Replayed") == "true" }
 
 // aboutState tells whether a code says that the payment has moved on.
 func aboutState(code stripego.ErrorCode) bool {

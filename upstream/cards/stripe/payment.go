@@ -36,7 +36,7 @@ func public(pi *stripego.PaymentIntent) (cards.Payment, error) {
 	p := cards.Payment{
 		ID: pi.ID, State: state, Amount: pi.Amount, Currency: strings.ToUpper(string(pi.Currency)),
 		Captured: pi.AmountReceived, Metadata: pi.Metadata, ClientSecret: pi.ClientSecret,
-		CreatedAt: time.Unix(pi.Created, 0).UTC(),
+		CreatedAt: time.Unix(pi.Created, 0).UTC(), Replayed: pi.LastResponse != nil && isReplay(pi.LastResponse.Header),
 	}
 	// The charge of an authorisation that was let go counts as refunded too, though
 	// nothing was ever taken.

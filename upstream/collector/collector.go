@@ -1,0 +1,222 @@
+// Package collector hands spans to a collector of OpenTelemetry: OTLP over HTTP,
+// in protobuf. It is the transport alone; what a span is made of, when batches go
+// and what is dropped is the libraries', which have a transport of their own, too,
+// but bring a whole second protocol (gRPC) into the program with it.
+//
+// Start reading at Client.UploadTraces.
+package collector
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+)
+
+const (
+	// attempts of one batch: with pauses of 1, 2 and 4 s they bridge a collector's
+	// restart, and end before the batch behind has waited for long.
+	attempts = 4
+	// defaultPause comes before the second attempt, and doubles from then on.
+	defaultPause = time.Second
+	// defaultTimeout is what the specification of OTLP gives an attempt.
+	defaultTimeout = 10 * time.Second
+	// maxAnswer is read of an answer, in bytes; a collector's own are some dozen.
+	maxAnswer = 64 << 10
+)
+
+// Config is what a Client is made from.
+type Config struct {
+	URL     string            // required: where batches are posted, such as http://127.0.0.1:4318/v1/traces
+	Now     func() time.Time  // required: a collector may say by the clock when to come back
+	Headers map[string]string // sent along, such as a key of the collector's; zero: none
+	Gzip    bool              // whether batches are compressed
+	TLS     *tls.Config       // who is trusted, and who the gateway is; zero: as for every other call
+	Timeout time.Duration     // of one attempt; zero: 10 s
+	Pause   time.Duration     // before the second attempt; zero: 1 s
+}
+
+// Client implements otlptrace.Client. It is safe for concurrent use.
+type Client struct {
+	cfg     Config
+	http    *http.Client
+	stopped chan struct{}
+}
+
+var _ otlptrace.Client = (*Client)(nil)
+
+// New makes a client, which makes no call before there are spans.
+func New(cfg Config) *Client {
+	if cfg.Timeout == 0 {
+		cfg.Timeout = defaultTimeout
+	}
+	if cfg.Pause == 0 {
+		cfg.Pause = defaultPause
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:errcheck // documented to be one
+	transport.TLSClientConfig = cfg.TLS
+	return &Client{cfg: cfg, stopped: make(chan struct{}), http: &http.Client{
+		Transport: transport, Timeout: cfg.Timeout,
+		// The headers may hold a key, which is for nobody else.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// Start does nothing.
+func (c *Client) Start(context.Context) error { return nil }
+
+// Stop ends pauses: what is not taken by then is lost. It is called once.
+func (c *Client) Stop(context.Context) error {
+	close(c.stopped)
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// busy is the error of a collector that asks to come again.
+type busy struct {
+	error
+	pause time.Duration // that it asked for; negative: it did not say
+}
+
+// UploadTraces hands over a batch. Answers that the specification of OTLP calls
+// transient, and calls that got none, are repeated. Errors name no more of an
+// answer than its status, as a collector may repeat what it was sent.
+func (c *Client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
+	// TracesData is on the wire what a request is, and is declared without gRPC.
+	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
+	if err != nil {
+		return err
+	}
+	if c.cfg.Gzip {
+		if body, err = compressed(body); err != nil {
+			return err
+		}
+	}
+	pause := c.cfg.Pause
+	for n := 1; ; n++ {
+		err := c.post(ctx, body)
+		var transient *busy
+		if !errors.As(err, &transient) || n == attempts {
+			return err
+		}
+		wait := transient.pause
+		if wait < 0 {
+			wait = pause/2 + rand.N(pause) // #nosec G404 -- it hides nothing
+		}
+		if !c.wait(ctx, wait) {
+			return err
+		}
+		pause *= 2
+	}
+}
+
+func compressed(body []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	writer := gzip.NewWriter(&packed)
+	if _, err := writer.Write(body); err != nil {
+		return nil, err
+	}
+	err := writer.Close()
+	return packed.Bytes(), err
+}
+
+// post makes one attempt.
+func (c *Client) post(ctx context.Context, body []byte) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.cfg.URL, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	for name, value := range c.cfg.Headers {
+		request.Header.Set(name, value)
+	}
+	request.Header.Set("Content-Type", "application/x-protobuf")
+	if c.cfg.Gzip {
+		request.Header.Set("Content-Encoding", "gzip")
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return &busy{err, -1}
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	switch status := response.StatusCode; {
+	case status == http.StatusTooManyRequests, status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
+		return &busy{fmt.Errorf("the collector answered %s", response.Status), c.retryAfter(response.Header)}
+	case status < 200 || status > 299:
+		return fmt.Errorf("the collector answered %s", response.Status)
+	case err != nil:
+		return nil // it has taken them, whatever more it had to say
+	}
+	if spans := rejected(answer); spans > 0 {
+		return fmt.Errorf("the collector rejected %d spans", spans)
+	}
+	return nil
+}
+
+// retryAfter is how long a collector wants to be left alone, in seconds or until
+// an instant; negative: it does not say.
+func (c *Client) retryAfter(header http.Header) time.Duration {
+	said := header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(said, 10, 16); err == nil {
+		return time.Duration(seconds) * time.Second // #nosec G115 -- of 16 bits
+	}
+	if at, err := http.ParseTime(said); err == nil {
+		return max(0, at.Sub(c.cfg.Now()))
+	}
+	return -1
+}
+
+// wait reports whether a pause went by before it was too late.
+func (c *Client) wait(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+	case <-c.stopped:
+	}
+	return false
+}
+
+// rejected reads how many spans a collector did not take, from an
+// ExportTraceServiceResponse: field 1 of its field 1.
+func rejected(answer []byte) int64 {
+	partial, _ := protowire.ConsumeBytes(field(answer, 1, protowire.BytesType))
+	spans, n := protowire.ConsumeVarint(field(partial, 1, protowire.VarintType))
+	if n < 0 {
+		return 0
+	}
+	return int64(min(spans, 1<<31)) // #nosec G115 -- bounded
+}
+
+// field finds a field of a message, up to the message's end; nil: it has none.
+func field(message []byte, number protowire.Number, kind protowire.Type) []byte {
+	for len(message) > 0 {
+		found, is, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return nil
+		}
+		message = message[n:]
+		if found == number && is == kind {
+			return message
+		}
+		if n = protowire.ConsumeFieldValue(found, is, message); n < 0 {
+			return nil
+		}
+		message = message[n:]
+	}
+	return nil
+}
