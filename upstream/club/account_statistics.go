@@ -13,11 +13,11 @@ type accountStatistics struct {
 	TotalRealDebt *int64 `json:"totalRealDebt"`
 }
 
-func (a accountStatistics) missing() string {
+func (a accountStatistics) check() error {
 	if a.TotalRealDebt == nil {
-		return "totalRealDebt"
+		return present("totalRealDebt", false)
 	}
-	return ""
+	return amount("totalRealDebt", *a.TotalRealDebt)
 }
 
 // GetAccountStatistics reads the debt of a contact; club system API, section

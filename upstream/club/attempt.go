@@ -18,10 +18,14 @@ type Attempt struct {
 	Took      time.Duration
 }
 
-// begin starts the span of one request, for the caller to end. Who traces nothing
-// has a provider in the context that does nothing, or none.
+// begin starts the span of one request, for the caller to end. Where nobody keeps the
+// span around it, that one stands for both.
 func begin(ctx context.Context, op string) (context.Context, trace.Span) {
-	tracer := trace.SpanFromContext(ctx).TracerProvider().Tracer("frontdesk/upstream/club")
+	around := trace.SpanFromContext(ctx)
+	if !around.IsRecording() {
+		return ctx, around
+	}
+	tracer := around.TracerProvider().Tracer("frontdesk/upstream/club")
 	return tracer.Start(ctx, "club "+op, trace.WithSpanKind(trace.SpanKindClient))
 }
 
@@ -32,9 +36,13 @@ func (c *core) logAttempt(ctx context.Context, op string, status int, e *Error, 
 	if e != nil {
 		outcome, why = e.Outcome, reason(e.Err)
 	}
-	c.cfg.Logger.LogAttrs(ctx, slog.LevelDebug, "club system", slog.String("operation", op),
-		slog.Int("status", status), slog.String("outcome", string(outcome)), slog.String("reason", why), slog.Duration("took", took))
-	trace.SpanFromContext(ctx).SetAttributes(attribute.String("operation", op), attribute.Int("status", status), attribute.String("outcome", string(outcome)))
+	if c.cfg.Logger.Enabled(ctx, slog.LevelDebug) {
+		c.cfg.Logger.LogAttrs(ctx, slog.LevelDebug, "club system", slog.String("operation", op),
+			slog.Int("status", status), slog.String("outcome", string(outcome)), slog.String("reason", why), slog.Duration("took", took))
+	}
+	if span := trace.SpanFromContext(ctx); span.IsRecording() {
+		span.SetAttributes(attribute.String("operation", op), attribute.Int("status", status), attribute.String("outcome", string(outcome)))
+	}
 	if c.cfg.Attempted != nil {
 		c.cfg.Attempted(Attempt{Operation: op, Outcome: outcome, Status: status, Took: took})
 	}

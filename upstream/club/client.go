@@ -22,6 +22,7 @@ import (
 	"crypto/tls"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -80,6 +81,9 @@ type core struct {
 	cfg    Config
 	tokens tokens
 	lanes  sync.Map // laneKey → *lane
+
+	address    *url.URL // of business requests, as far as the client token
+	badAddress error    // why there is none
 }
 
 // New returns a client. Nothing is sent before the first call, and a wrong
@@ -90,6 +94,7 @@ func New(cfg Config) *Client {
 	}
 	cfg.setDefaults()
 	c := &Client{core: &core{cfg: cfg}}
+	c.address, c.badAddress = url.Parse(cfg.BaseURL + cfg.PathPrefix)
 	c.tokens.fetch, c.tokens.now = c.fetchToken, cfg.Now
 	return c
 }
@@ -106,7 +111,13 @@ func (cfg *Config) setDefaults() {
 	orDefault(&cfg.GatewayKeyHeader, "x-gateway-api-key")
 	orDefault(&cfg.ClubHeader, "x-user-club-id")
 	orDefault(&cfg.NodeHeader, "x-user-network-node-id")
+	for _, name := range []*string{&cfg.GatewayKeyHeader, &cfg.ClubHeader, &cfg.NodeHeader} {
+		*name = http.CanonicalHeaderKey(*name)
+	}
 	orDefault(&cfg.TokenPath, "/oauth/v2/token")
+	if cfg.Traceparent == nil {
+		cfg.Traceparent = func(context.Context) string { return "" }
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -12,7 +12,7 @@ type Club struct {
 	Address         // its members stand among the club's own
 }
 
-func (c Club) missing() string { return missingIRI(c.IRI) }
+func (c Club) check() error { return presentIRI(c.IRI) }
 
 // GetClub reads a club. That this operation exists is an assumption: sales need
 // a club code, and the API's description does not say where it comes from.

@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"net/url"
 	"strconv"
+	"sync"
 )
 
 // mostPages is where a list ends for good: 6,000 records at thirty a page, far
 // beyond any catalogue. A longer list is a server that never says where it ends.
 const mostPages = 200
+
+// mostRecords is the same for whom pages are longer.
+const mostRecords = mostPages * pageSize
 
 // collection is a page of a list in any of its forms: hydra:Collection with or
 // without the prefix, or a bare array.
@@ -90,28 +94,84 @@ func (c *collection[T]) ended(have, fresh int) bool {
 // its length nor its next page.
 const pageSize = 30
 
+// pagesAtOnce is how many pages of a list are read side by side once the first one
+// has told how long it is: 240 records more than any catalogue that is known, and an
+// eighth of a lane, so that a list keeps nobody waiting.
+const pagesAtOnce = 8
+
 // list reads a collection to its end, in order and each record once: the list
 // may shift while its pages are read.
 func list[T any](ctx context.Context, c *Client, r request) ([]T, error) {
-	var all []T
-	seen := make(map[IRI]bool)
-	for page := 1; page <= mostPages; page++ {
-		got, err := do[collection[T]](ctx, c, r.page(page))
-		if err != nil {
-			return nil, err
+	return listAhead(ctx, c, r, func([]T) {})
+}
+
+// listAhead is list that hands each page over as soon as it was read, in any order and
+// to several callers at once, so that what is to be done for each record can begin. What
+// is handed over may be more than the list, since only the list knows where it ends.
+func listAhead[T any](ctx context.Context, c *Client, r request, seen func([]T)) ([]T, error) {
+	got := gathered[T]{known: make(map[IRI]bool)}
+	for page, wave := 1, 1; page <= mostPages; page, wave = page+wave, got.wave(page+wave-1) {
+		pages, errs := make([]collection[T], wave), make([]error, wave)
+		var reads sync.WaitGroup
+		for i := range wave {
+			reads.Go(func() {
+				if pages[i], errs[i] = do[collection[T]](ctx, c, r.page(page+i)); errs[i] == nil {
+					seen(pages[i].members)
+				}
+			})
 		}
-		before := len(all)
-		for i, member := range got.members {
-			if id := got.ids[i]; id == "" || !seen[id] {
-				seen[id] = true
-				all = append(all, member)
+		reads.Wait()
+		for i := range wave {
+			if errs[i] != nil {
+				return nil, errs[i]
 			}
-		}
-		if got.ended(len(all), len(all)-before) {
-			return all, nil
+			ended := got.add(pages[i])
+			if len(got.all) > mostRecords {
+				return nil, &Error{Operation: r.op, Outcome: Unknown, Err: errEndless}
+			}
+			if ended {
+				return got.all, nil
+			}
 		}
 	}
 	return nil, &Error{Operation: r.op, Outcome: Unknown, Err: errEndless}
+}
+
+// gathered is what was read of a list so far.
+type gathered[T any] struct {
+	all   []T
+	known map[IRI]bool
+	total int // as the latest page says; 0: it does not
+	size  int // of the first page
+}
+
+// add takes a page, and reports whether the list ends with it.
+func (g *gathered[T]) add(page collection[T]) bool {
+	before := len(g.all)
+	for i, member := range page.members {
+		if id := page.ids[i]; id == "" || !g.known[id] {
+			g.known[id] = true
+			g.all = append(g.all, member)
+		}
+	}
+	if g.size == 0 {
+		g.size = len(page.members)
+	}
+	g.total = 0
+	if page.total != nil {
+		g.total = *page.total
+	}
+	return page.ended(len(g.all), len(g.all)-before)
+}
+
+// wave is how many pages follow the first so many that can be read side by side: those
+// that the list's length promises, or the next one where it tells none.
+func (g *gathered[T]) wave(read int) int {
+	promised := 1
+	if g.size > 0 {
+		promised = (g.total+g.size-1)/g.size - read
+	}
+	return max(1, min(promised, pagesAtOnce, mostPages-read))
 }
 
 // page returns the request for a page of a list; the first one is asked for by

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"frontdesk/upstream/club"
@@ -94,12 +96,39 @@ func TestPages(t *testing.T) {
 					t.Fatalf("product %d is %s, want %s", i, product.IRI, want)
 				}
 			}
+			asked := map[string]bool{}
 			for i, r := range u.seen() {
-				if q := r.URL.Query(); i > 0 && q.Get("page") != strconv.Itoa(i+1) || q.Get("context[channel]") != "web" {
+				q := r.URL.Query()
+				asked[q.Get("page")] = true
+				if i == 0 && q.Has("page") || q.Get("context[channel]") != "web" {
 					t.Errorf("request %d: %s", i+1, r.URL.RawQuery)
 				}
 			}
+			for page := 2; page <= tt.requests; page++ {
+				if !asked[strconv.Itoa(page)] {
+					t.Errorf("page %d was not asked for", page)
+				}
+			}
 		})
+	}
+}
+
+// TestPagesSideBySide: once the first page has told how long the list is, the others do
+// not wait for each other.
+func TestPagesSideBySide(t *testing.T) {
+	var together sync.WaitGroup
+	together.Add(4)
+	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("page") != "" {
+			together.Done()
+			together.Wait() // one after the other, they would wait here for ever
+		}
+		pager{145, 30, withTotal, false}.ServeHTTP(w, r)
+	})
+	var handed atomic.Int32
+	got, err := club.New(configured(u.URL)).ListProductsAhead(t.Context(), demo, club.ProductQuery{}, func(page []club.Product) { handed.Add(int32(len(page))) })
+	if err != nil || len(got) != 145 || handed.Load() != 145 || got[144].IRI != "/demo/products/145" {
+		t.Errorf("%d products, %d handed over: %v", len(got), handed.Load(), err)
 	}
 }
 

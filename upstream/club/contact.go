@@ -36,15 +36,10 @@ type Contact struct {
 	Tags       []ContactTag `json:"tags"`
 }
 
-func (c Contact) missing() string { return missingIRI(c.IRI) }
+func (c Contact) check() error { return presentIRI(c.IRI) }
 
-// missingIRI is the check of a record without which nothing more can be asked.
-func missingIRI(iri IRI) string {
-	if iri == "" {
-		return "@id"
-	}
-	return ""
-}
+// presentIRI is the check of a record without whose IRI nothing more can be asked.
+func presentIRI(iri IRI) error { return present("@id", iri != "") }
 
 // ContactTag is a mark on a contact that may open or close offers to them.
 type ContactTag struct {

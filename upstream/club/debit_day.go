@@ -3,6 +3,8 @@ package club
 import (
 	"context"
 	"net/url"
+	"slices"
+	"time"
 )
 
 // DebitDay is a day on which the club collects.
@@ -11,9 +13,16 @@ type DebitDay struct {
 	Date string `json:"date"`     // the next such day, YYYY-MM-DD
 }
 
+// impossible tells that nothing can be debited then, since no calendar has the day.
+func (d DebitDay) impossible() bool {
+	_, err := time.Parse(time.DateOnly, d.Date)
+	return err != nil || d.Day < 1 || d.Day > 31
+}
+
 // ListAllowedDebitDays reads the next days from startDate (YYYY-MM-DD) on which
 // the scope's club collects; club system API, section Catalogue.
 func (c *Client) ListAllowedDebitDays(ctx context.Context, s Scope, startDate string) ([]DebitDay, error) {
 	query := url.Values{"startDate": {startDate}}
-	return list[DebitDay](ctx, c, get("ListAllowedDebitDays", s, "allowed_debit_days", "").with(query))
+	days, err := list[DebitDay](ctx, c, get("ListAllowedDebitDays", s, "allowed_debit_days", "").with(query))
+	return slices.DeleteFunc(days, DebitDay.impossible), err
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
+	"unicode"
 )
 
 const (
@@ -35,10 +37,19 @@ func (e *DecodeError) Error() string {
 	return fmt.Sprintf("answer unreadable: field %s is not %s", e.Field, e.Want)
 }
 
-// checked is a result that cannot do without a field.
+// checked is a result that can be of no use however well it is formed.
 type checked interface {
-	// missing returns the JSON name of a field that is not there, or "".
-	missing() string
+	// check returns a DecodeError for a field that has to be there and is not, or
+	// that is out of bounds.
+	check() error
+}
+
+// present tells that a field is not there without which a result says nothing.
+func present(field string, there bool) error {
+	if !there {
+		return &DecodeError{Field: field, Want: "present"}
+	}
+	return nil
 }
 
 // decode reads the answer to an accepted request. When the content is needed
@@ -46,15 +57,12 @@ type checked interface {
 // what it made cannot be told.
 func decode[T any](op string, a answer) (T, *Error) {
 	var result T
-	if _, ok := any(result).(none); ok {
+	if _, ok := any(&result).(*none); ok {
 		return result, nil
 	}
 	err := a.bodyErr
 	if err == nil {
-		err = decodeError(json.Unmarshal(a.body, &result))
-	}
-	if need, ok := any(result).(checked); ok && err == nil && need.missing() != "" {
-		err = &DecodeError{Field: need.missing(), Want: "present"}
+		err = read(a.body, &result)
 	}
 	if err != nil {
 		return result, &Error{Operation: op, Outcome: Unknown, Status: a.status, Err: err, transient: true}
@@ -62,17 +70,40 @@ func decode[T any](op string, a answer) (T, *Error) {
 	return result, nil
 }
 
+// read reads a body into a result and holds it against its check, where it has one.
+func read(body []byte, result any) error {
+	if err := json.Unmarshal(body, result); err != nil {
+		return decodeError(err)
+	}
+	if of, ok := result.(checked); ok {
+		return of.check()
+	}
+	return nil
+}
+
 // decodeError strips what a decoding failure quotes from the body.
 func decodeError(err error) error {
 	var ours *DecodeError
-	if err == nil || errors.As(err, &ours) {
+	if errors.As(err, &ours) {
 		return err
 	}
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {
-		return &DecodeError{Field: wrongType.Field, Want: jsonType(wrongType.Type)}
+		return &DecodeError{Field: onWire(wrongType.Field), Want: jsonType(wrongType.Type)}
 	}
 	return &DecodeError{}
+}
+
+// onWire leaves out of a path the structs in which ours embed one another. Their names
+// begin with a capital, and no field of the club system does.
+func onWire(path string) string {
+	for {
+		first, rest, more := strings.Cut(path, ".")
+		if !more || first == "" || !unicode.IsUpper(rune(first[0])) {
+			return path
+		}
+		path = rest
+	}
 }
 
 // jsonType names what JSON has to hold for a Go type.

@@ -45,7 +45,7 @@ func (r request) as(token string) request {
 }
 
 // read reports whether the request changes nothing, so that it may be repeated.
-func (r request) read() bool { return r.method == http.MethodGet }
+func (r *request) read() bool { return r.method == http.MethodGet }
 
 // answer is what came back for a request, read to its end.
 type answer struct {
@@ -62,8 +62,9 @@ type none struct{}
 // may be repeated and decodes the answer into a T.
 func do[T any](ctx context.Context, c *Client, r request) (T, error) {
 	var result T
-	e := c.repeat(ctx, r, func(ctx context.Context) *Error {
-		a, e := c.authorised(ctx, r)
+	lane := c.lane(r.scope.ClientToken)
+	e := c.repeat(ctx, lane, &r, func(ctx context.Context) *Error {
+		a, e := c.authorised(ctx, lane, &r)
 		if e == nil {
 			result, e = decode[T](r.op, a)
 		}
@@ -78,13 +79,13 @@ func do[T any](ctx context.Context, c *Client, r request) (T, error) {
 
 // authorised sends a request with an access token, and once more with a new one
 // after a 401. That is safe for a write as well: a 401 says that nothing was done.
-func (c *Client) authorised(ctx context.Context, r request) (answer, *Error) {
+func (c *Client) authorised(ctx context.Context, l *lane, r *request) (answer, *Error) {
 	for first := true; ; first = false {
 		token, err := c.bearer(ctx, r)
 		if err != nil {
 			return answer{}, notSent(r.op, err)
 		}
-		a, e := c.send(ctx, r, token)
+		a, e := c.send(ctx, l, r, token)
 		if e == nil || e.Status != http.StatusUnauthorized || r.token != nil || !first {
 			return a, e
 		}
@@ -96,7 +97,7 @@ func (c *Client) authorised(ctx context.Context, r request) (answer, *Error) {
 var accessToken = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 
 // bearer returns the access token for a request.
-func (c *Client) bearer(ctx context.Context, r request) (string, error) {
+func (c *Client) bearer(ctx context.Context, r *request) (string, error) {
 	if r.token == nil {
 		return c.tokens.get(ctx)
 	}
@@ -107,16 +108,15 @@ func (c *Client) bearer(ctx context.Context, r request) (string, error) {
 }
 
 // send sends a request once, in the caller's lane.
-func (c *Client) send(ctx context.Context, r request, token string) (answer, *Error) {
-	lane := c.lane(r.scope.ClientToken)
-	if err := lane.enter(ctx); err != nil {
+func (c *Client) send(ctx context.Context, l *lane, r *request, token string) (answer, *Error) {
+	if err := l.enter(ctx); err != nil {
 		return answer{}, notSent(r.op, err)
 	}
 	ctx, span := begin(ctx, r.op)
 	defer span.End()
 	start := c.cfg.Now()
 	a, e := c.exchange(ctx, r, token)
-	lane.leave(e)
+	l.leave(e)
 	c.logAttempt(ctx, r.op, a.status, e, c.cfg.Now().Sub(start))
 	c.noteToken(token, r.token == nil, a.status)
 	return a, e
@@ -133,7 +133,7 @@ func (c *Client) noteToken(token string, own bool, status int) {
 }
 
 // exchange sends a request over the pooled transport and reads the answer.
-func (c *Client) exchange(ctx context.Context, r request, token string) (answer, *Error) {
+func (c *Client) exchange(ctx context.Context, r *request, token string) (answer, *Error) {
 	var sent sentTrace
 	req, err := c.newRequest(httptrace.WithClientTrace(ctx, sent.hooks()), r, token)
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *Client) exchange(ctx context.Context, r request, token string) (answer,
 // Idempotency-Key is not among them: the club system knows no such thing, and
 // Go's transport takes it as leave to repeat a POST by itself. GetBody is
 // removed for the same reason.
-func (c *Client) newRequest(ctx context.Context, r request, token string) (*http.Request, error) {
+func (c *Client) newRequest(ctx context.Context, r *request, token string) (*http.Request, error) {
 	if r.path == "" || !r.scope.valid() {
 		return nil, ErrBadIRI
 	}
@@ -166,20 +166,30 @@ func (c *Client) newRequest(ctx context.Context, r request, token string) (*http
 		}
 		content = bytes.NewReader(encoded)
 	}
-	req, err := http.NewRequestWithContext(ctx, r.method, c.cfg.BaseURL+c.cfg.PathPrefix+r.path, content)
+	if c.badAddress != nil {
+		return nil, c.badAddress
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, "", content)
 	if err != nil {
 		return nil, err
 	}
-	req.GetBody = nil
-	req.URL.RawQuery = r.query.Encode()
-	c.setHeaders(req, r, token)
+	at := *c.address // a path of segments needs no parsing
+	at.Path += r.path
+	at.RawQuery = r.query.Encode()
+	req.URL, req.Host, req.GetBody = &at, at.Host, nil
+	req.Header = c.headers(ctx, r, token)
 	return req, nil
 }
 
-func (c *Client) setHeaders(req *http.Request, r request, token string) {
+// headers are all of a request's. The names of the configuration are in their canonical
+// form already.
+func (c *Client) headers(ctx context.Context, r *request, token string) http.Header {
+	const most = 8
+	header, values := make(http.Header, most), make([]string, 0, most)
 	set := func(name, value string) {
 		if value != "" {
-			req.Header.Set(name, value)
+			values = append(values, value)
+			header[name] = values[len(values)-1 : len(values) : len(values)]
 		}
 	}
 	set("Accept", "application/ld+json, application/json")
@@ -191,24 +201,20 @@ func (c *Client) setHeaders(req *http.Request, r request, token string) {
 	if r.body != nil {
 		set("Content-Type", "application/json")
 	}
-	c.setTrace(req)
-}
-
-// setTrace sends the caller's trace along, where there is one.
-func (c *core) setTrace(req *http.Request) {
-	if c.cfg.Traceparent == nil {
-		return
-	}
-	if trace := c.cfg.Traceparent(req.Context()); trace != "" {
-		req.Header.Set("Traceparent", trace)
-	}
+	set("Traceparent", c.cfg.Traceparent(ctx))
+	return header
 }
 
 // readAnswer reads and closes the response.
 func (c *core) readAnswer(resp *http.Response) answer {
 	defer resp.Body.Close()
-	a := answer{status: resp.StatusCode, retryAfter: retryAfter(resp.Header, c.cfg.Now)}
+	a := answer{status: resp.StatusCode, retryAfter: RetryAfter(resp.Header, c.cfg.Now)}
 	limit := c.cfg.Limits.Body
+	if resp.ContentLength > 0 && resp.ContentLength <= limit {
+		a.body = make([]byte, resp.ContentLength)
+		_, a.bodyErr = io.ReadFull(resp.Body, a.body) // net/http gives no more than was announced
+		return a
+	}
 	a.body, a.bodyErr = io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if int64(len(a.body)) > limit {
 		a.body, a.bodyErr = nil, errTooLong
@@ -216,9 +222,12 @@ func (c *core) readAnswer(resp *http.Response) answer {
 	return a
 }
 
-// retryAfter reads the header of that name: seconds, or a date.
-func retryAfter(h http.Header, now func() time.Time) time.Duration {
+// RetryAfter reads the header of that name: seconds, or a date; 0 without one that can be read.
+func RetryAfter(h http.Header, now func() time.Time) time.Duration {
 	value := h.Get("Retry-After")
+	if value == "" {
+		return 0
+	}
 	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
 		return max(0, time.Duration(seconds)*time.Second)
 	}

@@ -51,10 +51,10 @@ func (c *Client) lane(clientToken string) *lane {
 
 func newLane(limits Limits) *lane {
 	return &lane{
-		places: bulkhead.New[any](uint(limits.Concurrency)),
+		places: bulkhead.New[any](uint(limits.Concurrency)), // #nosec G115 -- a constant of the program
 		queue:  limits.Queue,
 		breaker: circuitbreaker.NewBuilder[any]().
-			WithFailureRateThreshold(breakerRate, uint(limits.BreakerCalls), breakerWindow).
+			WithFailureRateThreshold(breakerRate, uint(limits.BreakerCalls), breakerWindow). // #nosec G115 -- as above
 			WithDelay(limits.BreakerPause).WithSuccessThreshold(breakerTrials).Build(),
 		budget: budget{tenths: budgetBurst * 10},
 	}
@@ -62,7 +62,10 @@ func newLane(limits Limits) *lane {
 
 // enter takes a place in the lane; each success is followed by one leave.
 func (l *lane) enter(ctx context.Context) error {
-	err := l.places.AcquirePermitWithMaxWait(ctx, l.queue)
+	var err error
+	if !l.places.TryAcquirePermit() { // the wait for a place has a timer, which is rarely needed
+		err = l.places.AcquirePermitWithMaxWait(ctx, l.queue)
+	}
 	if errors.Is(err, bulkhead.ErrFull) {
 		return ErrBusy
 	}

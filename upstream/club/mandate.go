@@ -1,6 +1,9 @@
 package club
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // Mandate lets a club collect money from a bank account, once it is signed.
 type Mandate struct {
@@ -13,7 +16,7 @@ type Mandate struct {
 // Signed tells whether the contact has signed it.
 func (m Mandate) Signed() bool { return m.State == "signed" }
 
-func (m Mandate) missing() string { return missingIRI(m.IRI) }
+func (m Mandate) check() error { return presentIRI(m.IRI) }
 
 // NewMandate is a mandate to be signed; every field is required. Bank data is
 // sent and forgotten: it stands in no error and no log line of this package.
@@ -50,9 +53,6 @@ func (c *Client) GetMandate(ctx context.Context, s Scope, mandate IRI) (Mandate,
 // says nothing, and above all not that it is unsigned.
 type knownMandate struct{ Mandate }
 
-func (m knownMandate) missing() string {
-	if m.State == "" {
-		return "state"
-	}
-	return m.Mandate.missing()
+func (m knownMandate) check() error {
+	return cmp.Or(present("state", m.State != ""), m.Mandate.check())
 }

@@ -33,7 +33,11 @@ func (c *Client) NetworkNodes(ctx context.Context, s Scope) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newNetwork(roots), nil
+	network := newNetwork(roots)
+	if len(network.nodes) > mostRecords {
+		return nil, &Error{Operation: "NetworkNodes", Outcome: Unknown, Err: errEndless}
+	}
+	return network, nil
 }
 
 // wireNode is a node on the wire. As a child it may be no more than its IRI.
@@ -61,12 +65,32 @@ func (w *wireNode) UnmarshalJSON(data []byte) error {
 func newNetwork(roots []wireNode) *Network {
 	n := &Network{index: make(map[IRI]int), parent: make(map[IRI]IRI)}
 	n.add(roots)
+	n.linkAll()
+	return n
+}
+
+func (n *Network) linkAll() {
 	for _, node := range n.nodes {
 		for _, child := range node.Children {
 			n.link(node.IRI, child)
 		}
 	}
-	return n
+}
+
+// MarshalJSON writes the nodes, from which all else follows, for what is remembered of a chain.
+func (n *Network) MarshalJSON() ([]byte, error) { return json.Marshal(n.nodes) }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (n *Network) UnmarshalJSON(data []byte) error {
+	*n = Network{index: make(map[IRI]int), parent: make(map[IRI]IRI)}
+	if err := json.Unmarshal(data, &n.nodes); err != nil {
+		return err
+	}
+	for i, node := range n.nodes {
+		n.index[node.IRI] = i
+	}
+	n.linkAll()
+	return nil
 }
 
 // add puts nodes and what is nested in them into the network, parents first.
@@ -137,11 +161,11 @@ func (n *Network) Path(club IRI) []NetworkNode {
 	if !ok {
 		return nil
 	}
-	var path []NetworkNode
-	for _, iri := range n.ancestors(own.IRI) {
-		path = append(path, n.nodes[n.index[iri]])
+	line := n.ancestors(own.IRI)
+	path := make([]NetworkNode, len(line))
+	for i, iri := range line {
+		path[len(line)-1-i] = n.nodes[n.index[iri]]
 	}
-	slices.Reverse(path)
 	return path
 }
 

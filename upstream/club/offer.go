@@ -56,7 +56,21 @@ func (o *Offer) UnmarshalJSON(data []byte) error {
 	for _, behavior := range nested.Behaviors {
 		o.IsProrated = o.IsProrated || behavior.Implementation.IsProrated
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return o.bounded()
+}
+
+// MarshalJSON writes an offer as UnmarshalJSON reads it, for what is remembered of a catalogue.
+func (o Offer) MarshalJSON() ([]byte, error) {
+	type plain Offer
+	nested := articleBehavior{}
+	nested.Implementation.IsProrated = o.IsProrated
+	return json.Marshal(struct {
+		plain
+		Behaviors articleBehavior `json:"articleBehaviors"`
+	}{plain(o), nested})
 }
 
 // behaviors is a list of article behaviors. The API's description writes it as

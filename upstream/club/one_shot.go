@@ -27,7 +27,7 @@ func (c *Client) sendOnce(ctx context.Context, r request, gate Gate) (answer, er
 	}
 	ctx, span := begin(ctx, r.op)
 	defer span.End()
-	req, err := c.newRequest(ctx, r, token)
+	req, err := c.newRequest(ctx, &r, token)
 	if err != nil {
 		return answer{}, notSent(r.op, err)
 	}
@@ -56,7 +56,7 @@ func (c *Client) fire(req *http.Request, op string, s *shot) (answer, *Error) {
 	}
 	if err != nil {
 		if resp != nil {
-			resp.Body.Close()
+			_ = resp.Body.Close() // the error says more
 		}
 		return answer{}, &Error{Operation: op, Outcome: classify(sent, 0, ""), Err: err}
 	}
@@ -86,7 +86,7 @@ func (c *Client) oneConnection(s *shot) *http.Transport {
 		}
 		secured, err := handshake(ctx, conn, address, c.cfg.TLS)
 		if err != nil {
-			conn.Close()
+			_ = conn.Close() // nothing was sent on it
 			return nil, err
 		}
 		return shotConn{secured, s}, nil

@@ -96,8 +96,19 @@ func (b *ProductBehavior) UnmarshalJSON(data []byte) error {
 	return err
 }
 
+// MarshalJSON writes a behavior as UnmarshalJSON reads it, for what is remembered of a catalogue.
+func (b ProductBehavior) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]any{"type": b.Type, "configuration": map[string]string{"validityPeriod": b.ValidityPeriod}})
+}
+
 // ListProducts reads the catalogue for a sale, all pages of it; club system
 // API, section Catalogue.
 func (c *Client) ListProducts(ctx context.Context, s Scope, q ProductQuery) ([]Product, error) {
-	return list[Product](ctx, c, get("ListProducts", s, "products", "").with(q.values()))
+	return c.ListProductsAhead(ctx, s, q, func([]Product) {})
+}
+
+// ListProductsAhead is ListProducts that hands each page over as soon as it was read,
+// in any order and to several goroutines, for whoever begins with what it needs of each.
+func (c *Client) ListProductsAhead(ctx context.Context, s Scope, q ProductQuery, page func([]Product)) ([]Product, error) {
+	return listAhead(ctx, c, get("ListProducts", s, "products", "").with(q.values()), page)
 }

@@ -13,22 +13,28 @@ const firstPause = 150 * time.Millisecond
 
 // repeat runs the attempts of a call until one succeeds or fails for good, or
 // until attempts, budget or time are used up. It returns the last failure.
-func (c *Client) repeat(ctx context.Context, r request, attempt func(context.Context) *Error) *Error {
-	limits, lane, start := c.cfg.Limits, c.lane(r.scope.ClientToken), c.cfg.Now()
+func (c *Client) repeat(ctx context.Context, l *lane, r *request, attempt func(context.Context) *Error) *Error {
+	limits, start := &c.cfg.Limits, c.cfg.Now()
 	total, each := limits.Write, limits.Write
 	if r.read() {
 		total, each = limits.Read, limits.Attempt
 	}
-	ctx, cancel := context.WithTimeout(ctx, total)
+	l.budget.earn()
+	e := tryOnce(ctx, min(each, total), attempt)
+	if e == nil {
+		return nil // as nearly always, and so without the context that bounds repetitions
+	}
+	ctx, cancel := context.WithTimeout(ctx, total-c.cfg.Now().Sub(start))
 	defer cancel()
-	lane.budget.earn()
 	for n := 1; ; n++ {
-		e := tryOnce(ctx, each, attempt)
+		if n > 1 {
+			e = tryOnce(ctx, each, attempt)
+		}
 		if e == nil || n == limits.Attempts || !r.repeatable(e) || ctx.Err() != nil {
 			return e
 		}
 		pause := pauseBefore(n+1, e.RetryAfter)
-		if c.cfg.Now().Sub(start)+pause >= total || !lane.budget.spend() || !wait(ctx, pause) {
+		if c.cfg.Now().Sub(start)+pause >= total || !l.budget.spend() || !wait(ctx, pause) {
 			return e
 		}
 	}
@@ -41,7 +47,7 @@ func tryOnce(ctx context.Context, limit time.Duration, attempt func(context.Cont
 }
 
 // repeatable reports whether another attempt may succeed and can do no harm.
-func (r request) repeatable(e *Error) bool {
+func (r *request) repeatable(e *Error) bool {
 	return e.transient && (r.read() || e.Outcome == NotSent)
 }
 
@@ -53,7 +59,7 @@ func pauseBefore(n int, asked time.Duration) time.Duration {
 		return asked
 	}
 	pause := firstPause << (n - 2)
-	return pause/2 + rand.N(pause)
+	return pause/2 + rand.N(pause) // #nosec G404 -- it hides nothing
 }
 
 // wait reports whether the pause went by before the context ended.

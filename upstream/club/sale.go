@@ -1,8 +1,8 @@
 package club
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 )
@@ -25,7 +25,7 @@ type Sale struct {
 	Articles   []Article `json:"articles"`
 }
 
-func (s Sale) missing() string { return missingIRI(s.IRI) }
+func (s Sale) check() error { return presentIRI(s.IRI) }
 
 // NewSale is a cart to be opened. Contact, Club and ClubCode are required; the
 // rest may be left out, but is needed before the sale is settled.
@@ -49,28 +49,15 @@ func (c *Client) CreateSale(ctx context.Context, s Scope, in NewSale) (Sale, err
 // pricedSale is a sale that was read to learn its price; without the total it
 // says nothing, and above all not that it is free.
 type pricedSale struct {
-	sale  Sale
-	total *int64
+	Sale
+	Total *int64 `json:"totalTI"` // it is read in the place of the sale's
 }
 
-// UnmarshalJSON reads a sale and notes whether the total was there.
-func (p *pricedSale) UnmarshalJSON(data []byte) error {
-	if err := json.Unmarshal(data, &p.sale); err != nil {
-		return err
+func (p *pricedSale) check() error {
+	if p.Total == nil {
+		return present("totalTI", false)
 	}
-	var body struct {
-		Total *int64 `json:"totalTI"`
-	}
-	err := json.Unmarshal(data, &body)
-	p.total = body.Total
-	return err
-}
-
-func (p pricedSale) missing() string {
-	if p.total == nil {
-		return "totalTI"
-	}
-	return p.sale.missing()
+	return cmp.Or(p.Sale.check(), p.bounded())
 }
 
 // GetSale reads a sale with its articles, its register and its total; club
@@ -78,7 +65,11 @@ func (p pricedSale) missing() string {
 // reprices articles on its own. ErrNotFound when there is none.
 func (c *Client) GetSale(ctx context.Context, s Scope, sale IRI) (Sale, error) {
 	got, err := do[pricedSale](ctx, c, get("GetSale", s, "sales/{id}", sale))
-	return got.sale, err
+	if err != nil {
+		return Sale{}, err
+	}
+	got.TotalTI = *got.Total
+	return got.Sale, nil
 }
 
 // Buyer is what a sale says of its buyer; empty fields stay as they are.

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"reflect"
 	"strings"
+	"unicode/utf8"
 )
 
 // IRI identifies a record: a path of the form /{client_token}/<collection>/<id>,
@@ -39,29 +40,39 @@ func (i IRI) ClientToken() string {
 }
 
 func (i IRI) split() (clientToken, collection, id string) {
-	parts := strings.Split(string(i), "/")
-	if len(parts) != 4 || parts[0] != "" || !segment(parts[1]) || !segment(parts[2]) || !segment(parts[3]) {
+	rest, rooted := strings.CutPrefix(string(i), "/")
+	clientToken, rest, _ = strings.Cut(rest, "/")
+	collection, id, _ = strings.Cut(rest, "/")
+	if !rooted || !segment(clientToken) || !segment(collection) || !segment(id) {
 		return "", "", ""
 	}
-	return parts[1], parts[2], parts[3]
+	return clientToken, collection, id
 }
 
 // segment reports whether s can be one segment of a path and nothing else.
 func segment(s string) bool {
-	outside := func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("/?#%\\", r) }
-	return s != "" && s != "." && s != ".." && !strings.ContainsFunc(s, outside)
+	for i := range len(s) {
+		if b := s[i]; b <= ' ' || b >= 0x7f || strings.IndexByte("/?#%\\", b) >= 0 {
+			return false
+		}
+	}
+	return s != "" && s != "." && s != ".."
 }
 
 // UnmarshalJSON reads an IRI, or an embedded record by its @id: a service of
 // this kind may embed a record where it referred to it before.
 func (i *IRI) UnmarshalJSON(data []byte) error {
-	var embedded struct {
-		ID string `json:"@id"`
-	}
 	switch data[0] {
 	case '"':
+		if text := data[1 : len(data)-1]; plain(text) {
+			*i = IRI(text)
+			return nil
+		}
 		return json.Unmarshal(data, (*string)(i))
 	case '{':
+		var embedded struct {
+			ID string `json:"@id"`
+		}
 		err := json.Unmarshal(data, &embedded)
 		*i = IRI(embedded.ID)
 		return err
@@ -69,6 +80,17 @@ func (i *IRI) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	return &json.UnmarshalTypeError{Value: "another type", Type: reflect.TypeFor[IRI]()}
+}
+
+// plain tells whether the inside of a JSON string stands for itself: no escape, and
+// nothing beyond ASCII, as of every IRI that was ever seen.
+func plain(text []byte) bool {
+	for _, b := range text {
+		if b == '\\' || b >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // Scope says on whose behalf a call acts; club system API, section Authentication.

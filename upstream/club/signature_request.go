@@ -8,7 +8,7 @@ type SignatureRequest struct {
 	IRI IRI `json:"@id"`
 }
 
-func (r SignatureRequest) missing() string { return missingIRI(r.IRI) }
+func (r SignatureRequest) check() error { return presentIRI(r.IRI) }
 
 // CreateSignatureRequest sends an SMS code to a contact, with which they sign
 // the target, a mandate; club system API, section Signature requests. Every call

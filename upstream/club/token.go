@@ -190,7 +190,9 @@ func (c *core) tokenRequest(ctx context.Context) (*http.Request, error) {
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", userAgent)
 	req.Header.Set(c.cfg.GatewayKeyHeader, c.cfg.GatewayKey)
-	c.setTrace(req)
+	if trace := c.cfg.Traceparent(ctx); trace != "" {
+		req.Header.Set("Traceparent", trace)
+	}
 	return req, nil
 }
 

@@ -30,13 +30,12 @@ const (
 	leeway = 30 * time.Second
 )
 
-// The algorithms that are accepted. A shared secret signs with HS256 alone, a
-// published key with one of the others alone, so that nobody can pass a public
-// key off as a secret; "none" is in neither list.
-var (
-	secretMethods = []string{"HS256"}
-	publicMethods = []string{"RS256", "ES256", "EdDSA"}
-)
+// sharedMethod is the one algorithm by which a shared secret signs. A published key
+// signs by one of the others alone, so that nobody can pass a public key off as a secret.
+const sharedMethod = "HS256"
+
+// methods are the algorithms that are accepted; "none" is not among them.
+var methods = []string{sharedMethod, "RS256", "ES256", "EdDSA"}
 
 // The outcomes that a caller has to tell apart.
 var (
@@ -70,20 +69,20 @@ type Contact struct {
 type Verifier struct {
 	cfg    Config
 	keys   *keySet // nil without JWKSURL
-	parser map[bool]*jwt.Parser
+	parser *jwt.Parser
 }
 
 // New makes a verifier. It fetches nothing before the first token.
 func New(cfg Config) *Verifier {
-	v := &Verifier{cfg: cfg, parser: map[bool]*jwt.Parser{true: cfg.parser(secretMethods), false: cfg.parser(publicMethods)}}
+	v := &Verifier{cfg: cfg, parser: cfg.parser()}
 	if cfg.JWKSURL != "" {
 		v.keys = newKeySet(cfg)
 	}
 	return v
 }
 
-// parser makes a parser that takes these algorithms and no other.
-func (cfg Config) parser(methods []string) *jwt.Parser {
+// parser makes a parser that takes the accepted algorithms and no other.
+func (cfg Config) parser() *jwt.Parser {
 	options := []jwt.ParserOption{
 		jwt.WithValidMethods(methods), jwt.WithExpirationRequired(), jwt.WithIssuedAt(),
 		jwt.WithLeeway(leeway), jwt.WithTimeFunc(cfg.Now), jwt.WithStrictDecoding(),
@@ -114,15 +113,13 @@ func (v *Verifier) Verify(ctx context.Context, token, organisation string) (Cont
 		return Contact{}, fmt.Errorf("%w: too long", ErrInvalid)
 	}
 	var said claims
-	unverified, _, err := jwt.NewParser().ParseUnverified(token, &claims{})
-	if err != nil {
+	_, err := v.parser.ParseWithClaims(token, &said, v.keyFor(ctx))
+	switch {
+	case errors.Is(err, ErrUnavailable):
+		return Contact{}, ErrUnavailable
+	case errors.Is(err, jwt.ErrTokenMalformed): // whose text may quote the token
 		return Contact{}, fmt.Errorf("%w: not readable", ErrInvalid)
-	}
-	shared := unverified.Method.Alg() == jwt.SigningMethodHS256.Alg()
-	if _, err := v.parser[shared].ParseWithClaims(token, &said, v.keyFor(ctx, shared)); err != nil {
-		if errors.Is(err, ErrUnavailable) {
-			return Contact{}, ErrUnavailable
-		}
+	case err != nil:
 		return Contact{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	if problem := v.wrong(said, organisation); problem != "" {
@@ -132,8 +129,9 @@ func (v *Verifier) Verify(ctx context.Context, token, organisation string) (Cont
 }
 
 // keyFor gives the key that a token has to be signed with.
-func (v *Verifier) keyFor(ctx context.Context, shared bool) jwt.Keyfunc {
+func (v *Verifier) keyFor(ctx context.Context) jwt.Keyfunc {
 	return func(token *jwt.Token) (any, error) {
+		shared := token.Method.Alg() == sharedMethod
 		switch {
 		case shared && v.cfg.Secret != "":
 			return []byte(v.cfg.Secret), nil

@@ -1,0 +1,40 @@
+package club_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+	"time"
+
+	"frontdesk/upstream/club"
+)
+
+// BenchmarkGetContact is a read of a record from the call to the decoded answer, over
+// HTTP; the server's part writes bytes that it has.
+func BenchmarkGetContact(b *testing.B) {
+	const token = `{"access_token":"a","token_type":"Bearer","expires_in":3600}`
+	const contact = `{"@context":"/contexts/Contact","@id":"/demo/contacts/1001","@type":"Person","number":"11-001001","status":"customer",` +
+		`"familyName":"Laurent","givenName":"Camille","gender":"female","birthDate":"1988-04-12","email":"customer@example.com","mobile":"+33601020301",` +
+		`"address":{"addressCountry":"FR","addressLocality":"Paris","postalCode":"75011","streetAddress":"14 rue de la Roquette"},"clubId":"/demo/clubs/11",` +
+		`"tags":[{"@id":"/demo/contact_tags/1","@type":"ContactTag","name":"member","validFrom":"2026-08-21","validThrough":"2027-08-20"}]}`
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := contact
+		if r.Method == http.MethodPost {
+			body = token
+		}
+		w.Header().Set("Content-Type", "application/ld+json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		io.WriteString(w, body)
+	}))
+	b.Cleanup(server.Close)
+	c := club.New(club.Config{BaseURL: server.URL, ClientID: "demo", ClientSecret: "secret", GatewayKey: "key", Now: time.Now})
+	at := club.Scope{ClientToken: "demo", Club: club.NewIRI("demo", "clubs", "11"), Node: club.NewIRI("demo", "network_nodes", "3")}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.GetContact(b.Context(), at, club.NewIRI("demo", "contacts", "1001")); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
