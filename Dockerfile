@@ -7,7 +7,9 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /frontdesk .
+# The tag leaves out the one way of validating, unused here, that looks methods up by
+# name: where anything does so the linker keeps every method, and doubles the binary.
+RUN CGO_ENABLED=0 go build -tags validator_novalidatefn -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /frontdesk .
 
 FROM scratch
 ARG VERSION=

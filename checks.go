@@ -44,6 +44,7 @@ func (cfg Config) connect(log *slog.Logger, seen *metrics.Metrics) (p parts, err
 	if p.redis, err = store.Connect(cfg.RedisURL); err != nil {
 		return p, fmt.Errorf("FRONTDESK_REDIS_URL: %w", err)
 	}
+	seen.WatchRedis(p.redis, time.Now)
 	p.club, p.login = cfg.clubSystem(log, seen), cfg.login()
 	p.cards, err = cfg.processor()
 	return p, err
@@ -178,7 +179,7 @@ func (cfg Config) findRedis(ctx context.Context, connection redis.UniversalClien
 		}
 		return []flows.Diagnosis{d}
 	}
-	found := store.Examine(ctx, connection, cfg.RedisVouched, time.Now)
+	found := store.Examine(ctx, connection, store.Given{Vouched: cfg.RedisVouched, Replicas: cfg.RedisWait}, time.Now)
 	if strings.Contains(cfg.RedisURL, "+sentinel://") {
 		found[0].Seen += ", found by Sentinels"
 	}

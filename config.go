@@ -21,6 +21,7 @@ type Config struct {
 	PublicURL        string        `help:"Where browsers reach the gateway. Default: http://localhost and the port." env:"FRONTDESK_PUBLIC_URL"`
 	RedisURL         string        `help:"redis://, redis+sentinel:// or redis+cluster:// address, rediss for TLS. Mock mode embeds its own." env:"FRONTDESK_REDIS_URL"`
 	RedisVouched     bool          `help:"The operator's word that Redis syncs every write (appendonly yes, appendfsync always), for a provider that forbids CONFIG." env:"FRONTDESK_REDIS_VOUCHED"`
+	RedisWait        int           `help:"How many replicas of Redis have to acknowledge what is written (WAIT), or else it is refused; live mode then accepts appendfsync everysec." name:"redis-wait" env:"FRONTDESK_REDIS_WAIT"`
 	ClubURL          string        `help:"Base address of the club system." env:"FRONTDESK_CLUB_URL"`
 	ClubToken        string        `help:"Client token: the organisation at the club system." env:"FRONTDESK_CLUB_TOKEN"`
 	ClubClientID     string        `help:"OAuth client id at the club system." env:"FRONTDESK_CLUB_CLIENT_ID"`
@@ -53,6 +54,11 @@ type Config struct {
 	SMSValidated     int           `help:"Percent of a club's SMS codes that have to be entered, or else no more are sent for a while; 0: that is not looked at." name:"sms-validated" default:"25" env:"FRONTDESK_SMS_VALIDATED"`
 	LogLevel         slog.Level    `help:"How much is logged: debug (a line for every request and every call), info, warn or error." default:"info" env:"FRONTDESK_LOG_LEVEL"`
 	TracesURL        string        `help:"Where the spans of traces are sent (OTLP over HTTP): a collector's base address, such as http://127.0.0.1:4318. Without one no span is kept." name:"otlp-endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT"`
+	TracesHeaders    []string      `help:"Headers for the collector, such as api-key=secret." name:"otlp-headers" env:"OTEL_EXPORTER_OTLP_TRACES_HEADERS,OTEL_EXPORTER_OTLP_HEADERS"`
+	TracesCompress   string        `help:"How spans are sent: gzip or none." name:"otlp-compression" enum:"gzip,none," default:"" env:"OTEL_EXPORTER_OTLP_TRACES_COMPRESSION,OTEL_EXPORTER_OTLP_COMPRESSION"`
+	TracesCA         string        `help:"File with the certificates by which the collector is trusted, instead of the machine's." name:"otlp-certificate" env:"OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE,OTEL_EXPORTER_OTLP_CERTIFICATE"`
+	TracesCert       string        `help:"File with the certificate by which the collector knows the gateway." name:"otlp-client-certificate" env:"OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE,OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE"`
+	TracesKey        string        `help:"File with its key." name:"otlp-client-key" env:"OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY,OTEL_EXPORTER_OTLP_CLIENT_KEY"`
 	AllowedOrigins   []string      `help:"Other origins of front ends; * stands for any page on this machine (not in live mode)." env:"FRONTDESK_ALLOWED_ORIGINS"`
 }
 
@@ -64,6 +70,9 @@ const demoStaffKey = "demo-staff-key-1"
 
 // leastStaffKey is what nobody can try out, in characters.
 const leastStaffKey = 16
+
+// mostReplicas of one primary that anybody waits for: who means more means something else.
+const mostReplicas = 9
 
 // problems is everything that is wrong with a configuration, a line each.
 type problems []error
@@ -90,6 +99,9 @@ func (cfg Config) problems() (found problems) {
 	}
 	if _, err := store.Connect(cfg.RedisURL); err != nil && cfg.RedisURL != "" {
 		found.add("FRONTDESK_REDIS_URL", "cannot be used: %v", err)
+	}
+	if cfg.RedisWait < 0 || cfg.RedisWait > mostReplicas || cfg.Mode == "mock" && cfg.RedisWait > 0 {
+		found.add("FRONTDESK_REDIS_WAIT", "has to be from 0 to %d, and 0 in mock mode, whose Redis has no replicas", mostReplicas)
 	}
 	if cfg.Mode == "mock" && cfg.CardProcessor != "sandbox" {
 		found.add("FRONTDESK_CARD_PROCESSOR", "has to be sandbox: mock mode has no other; use FRONTDESK_MODE=test")

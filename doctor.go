@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"strings"
 	"time"
 
@@ -32,7 +31,7 @@ const claimRoundTime = time.Minute
 
 // Run prints a line for each finding, and fails when one of them did.
 func (c *doctorCommand) Run(ctx context.Context) error {
-	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // its errors are on the lines of the checks
+	redis.SetLogger(&redisLog{log: slog.New(slog.DiscardHandler)}) // its errors are on the lines of the checks
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	group, ctx := errgroup.WithContext(ctx)
@@ -118,7 +117,7 @@ func (c *doctorCommand) prepare(ctx context.Context, group *errgroup.Group) erro
 	}
 	c.setDefaults(portOf(listener), portOf(listener))
 	outside := newOutsideWorld(c.PublicURL, "", slog.New(slog.DiscardHandler))
-	group.Go(func() error { return serve(ctx, listener, outside.before(http.NotFoundHandler()), outside.close) })
+	group.Go(func() error { return serve(ctx, listener, outside.alone(), outside.close) })
 	c.RedisURL, err = embedRedis(ctx, group)
 	return err
 }

@@ -8,7 +8,7 @@ import (
 
 // drain gives a context that ends so long after another one.
 func drain(ctx context.Context, pause time.Duration) context.Context {
-	drained, end := context.WithCancel(context.WithoutCancel(ctx))
+	drained, end := context.WithCancel(context.WithoutCancel(ctx)) // #nosec G118 -- the timer calls it
 	context.AfterFunc(ctx, func() { time.AfterFunc(pause, end) })
 	return drained
 }

@@ -15,12 +15,13 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 	_ "time/tzdata" // TZ is obeyed where the system has no files of time zones, as in the image
 
-	"github.com/alecthomas/kong"
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
@@ -40,14 +41,16 @@ import (
 //go:embed openapi.yaml
 var contract []byte
 
-//go:embed web-example
+// The site without what is for its developers alone: types, settings of their editors, a README.
+//
+//go:embed web-example/*.html web-example/*.css web-example/*.svg web-example/*.js web-example/views
 var site embed.FS
 
-//go:embed docs/web.md docs/apps.md docs/examples
-var guides embed.FS
+//go:embed docs/examples
+var examples embed.FS
 
 type commands struct {
-	Serve    serveCommand    `cmd:"" default:"withargs" help:"Run the gateway (the default)."`
+	Serve    serveCommand    `cmd:"" help:"Run the gateway (the default)."`
 	Sim      simCommand      `cmd:"" help:"Run the simulator of the club system and the sandbox card processor alone."`
 	Doctor   doctorCommand   `cmd:"" help:"Check the configuration, Redis, the club system and the card processor: a line each; exit 1 when one fails."`
 	Webhooks webhooksCommand `cmd:"" help:"Look at events on their way to subscribers, and send them once more, through a running gateway."`
@@ -71,35 +74,11 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the first signal asks, a second one kills
-	command := kong.Parse(&commands{}, kong.Name("frontdesk"),
-		kong.Description("The back end of a fitness club's signup. Started with nothing configured, it is its own mock."),
-		kong.Resolvers(kong.ResolverFunc(secretFile)), kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Vars{"operator": operatorName()})
-	warnOfUnknown(os.Stderr, command.Model, os.Environ())
-	if err := command.Run(); err != nil {
+	if code, err := execute(ctx, os.Args[1:], os.Environ()); err != nil {
 		fmt.Fprintln(os.Stderr, "frontdesk: "+err.Error())
 		stop()
-		os.Exit(1)
+		os.Exit(code)
 	}
-}
-
-// secretFile reads FRONTDESK_X from the file that FRONTDESK_X_FILE names.
-func secretFile(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	for _, name := range flag.Envs {
-		path := os.Getenv(name + "_FILE")
-		switch {
-		case path == "":
-			continue
-		case os.Getenv(name) != "":
-			return nil, fmt.Errorf("%s and %s_FILE are both set; which one counts?", name, name)
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, fmt.Errorf("%s_FILE: %w", name, err)
-		}
-		return strings.TrimSpace(string(text)), nil
-	}
-	return nil, nil
 }
 
 func (c *serveCommand) Run(ctx context.Context) error { return run(ctx, c.Config) }
@@ -107,11 +86,11 @@ func (c *serveCommand) Run(ctx context.Context) error { return run(ctx, c.Config
 // run runs the gateway until the context ends.
 func run(ctx context.Context, cfg Config) error {
 	log := cfg.newLog(os.Stderr)
-	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // the check says itself what is wrong
+	redis.SetLogger(&redisLog{log: slog.New(slog.DiscardHandler)}) // the check says itself what is wrong
 	if err := cfg.check(ctx); err != nil {
 		return err
 	}
-	redis.SetLogger(redisLog{log})
+	hearLibraries(log)
 	cfg.warn(log)
 	listener, err := net.Listen("tcp", cfg.Addr)
 	if err != nil {
@@ -143,19 +122,21 @@ func run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer seen.close()
-	gateway, ops, worker, err := cfg.build(log, seen, ctx.Done(), beside)
+	all, err := cfg.build(log, seen, ctx.Done(), beside)
 	if err != nil {
 		return err
 	}
+	gateway := all.gateway
 	if cfg.Mode == "mock" {
-		gateway = beside.Around(outside.before(gateway))
+		gateway = beside.Around(outside.before(gateway, all.catalogue.Forget))
 	}
+	defer cfg.collectGarbage()() // from here on, since a start is made sooner with Go's own pace
 	drained := drain(ctx, cfg.Drain)
-	group.Go(func() error { return serve(drained, listener, leaving(gateway, ctx.Done()), stopping) })
+	group.Go(func() error { return serve(drained, handlers.Listen(listener), leaving(gateway, ctx.Done()), stopping) })
 	if operators != nil {
-		group.Go(func() error { return serve(drained, operators, ops, func() {}) })
+		group.Go(func() error { return serve(drained, operators, all.ops, func() {}) })
 	}
-	group.Go(func() error { return worker.Run(drained) })
+	group.Go(func() error { return all.worker.Run(drained) })
 	cfg.greet(os.Stdout, listener.Addr())
 	return group.Wait()
 }
@@ -168,40 +149,40 @@ func portOf(listener net.Listener) string {
 	return port
 }
 
-// redisLog takes what the Redis client has to say into the one log.
-type redisLog struct{ *slog.Logger }
-
-func (l redisLog) Printf(_ context.Context, format string, args ...any) {
-	l.Warn("redis client", "says", fmt.Sprintf(format, args...))
+// built is the gateway, put together.
+type built struct {
+	gateway, ops http.Handler // for everybody, and for operators
+	worker       *flows.Worker
+	catalogue    *flows.Catalogue
 }
 
 // build puts the gateway together, from the outside in; stopping is closed when
 // it was told to end; beside is nil but in mock mode.
-func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struct{}, beside *panel.Panel) (gateway, ops http.Handler, worker *flows.Worker, err error) {
+func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struct{}, beside *panel.Panel) (built, error) {
 	keys, err := keyring(cfg.SealKeys)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err)
+		return built{}, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err)
 	}
 	p, err := cfg.connect(log, seen.metrics)
 	if err != nil {
-		return nil, nil, nil, err
+		return built{}, err
 	}
 	proxies, err := handlers.ParseProxies(cfg.TrustedProxies)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("FRONTDESK_TRUSTED_PROXIES: %w", err)
+		return built{}, fmt.Errorf("FRONTDESK_TRUSTED_PROXIES: %w", err)
 	}
 	pages, answered, err := cfg.site(beside)
 	if err != nil {
-		return nil, nil, nil, err
+		return built{}, err
 	}
-	developers, err := fs.Sub(guides, "docs")
+	developers, err := fs.Sub(examples, "docs/examples")
 	if err != nil {
-		return nil, nil, nil, err
+		return built{}, err
 	}
 	clubSystem, processor := p.club, cards.Observed(p.cards, time.Now, seen.metrics.AskedCards)
-	records := store.New(store.Config{Redis: p.redis, Keys: keys})
+	records := store.New(store.Config{Redis: p.redis, Keys: keys, Replicas: cfg.RedisWait})
 	queue := flows.NewQueue(p.redis)
-	catalogue := flows.NewCatalogue(clubSystem)
+	catalogue := flows.NewCatalogue(flows.CatalogueConfig{Club: clubSystem, Shared: records, Now: time.Now, After: time.After, Log: log})
 	payments := flows.NewPayments(flows.PaymentsConfig{
 		Store: records, Queue: queue, Club: clubSystem.Money(), Aside: clubSystem, Cards: processor, Keys: keys,
 		Environment: cfg.Mode, Rule: cfg.rule(), WebhookURL: cfg.PublicURL + "/v1/webhooks/card", Moved: seen.metrics.Moved, Now: time.Now, Log: log,
@@ -215,27 +196,28 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	changes := flows.NewChanges(records)
 	events, err := cfg.clubEvents(records, queue, keys, registrations, log)
 	if err != nil {
-		return nil, nil, nil, err
+		return built{}, err
 	}
-	worker = flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: changes, Events: events, Traces: seen.traces, Now: time.Now, After: time.After, Log: log})
+	worker := flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: changes, Events: events, Traces: seen.traces, Now: time.Now, After: time.After, Log: log})
 	transfers := flows.NewTransfers(flows.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, SMS: guard, Now: time.Now, Log: log})
 	ready := cfg.ready(p)
 	seen.metrics.Watch(metrics.Sources{
 		Payments: payments, Worker: worker, Catalogue: catalogue, Events: events, Queue: queue, SMS: guard, Club: clubSystem,
-		Redis: p.redis, Ready: ready, Now: time.Now, After: time.After,
+		Redis: p.redis, Ready: ready, Traces: seen.traces, Now: time.Now, After: time.After,
 	})
-	gateway, err = handlers.New(handlers.Config{
+	gateway, err := handlers.New(handlers.Config{
 		Registrations: registrations, Payments: payments, Catalogue: catalogue, Contacts: contacts, Transfers: transfers,
 		Changes: changes, ClubEvents: events, WebhookSecrets: cfg.WebhookSecret, Identity: p.login, Store: records, Cards: processor,
 		Ready: ready, Stopping: stopping,
-		Contract: contract, Site: pages, Guides: developers, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
+		Contract: contract, Site: pages, Examples: developers, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
 		Challenge: cfg.challenge(), RateLimits: cfg.limited(), TrustedProxies: proxies,
-		Answered: answered, Counted: seen.metrics.Answered, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
+		Answered: answered, Counted: seen.metrics.Answered, Followed: seen.metrics.Followed, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
 	})
-	return gateway, handlers.NewOps(handlers.OpsConfig{
-		Payments: payments, Contacts: contacts, Registrations: registrations, ClubEvents: events, Queue: queue, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Metrics: seen.metrics, Log: log,
-	}), worker, err
+	ops := handlers.NewOps(handlers.OpsConfig{
+		Payments: payments, Contacts: contacts, Registrations: registrations, ClubEvents: events, Queue: queue, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log,
+	})
+	return built{gateway, ops, worker, catalogue}, err
 }
 
 // clubSystem makes the client of the club system.
@@ -285,20 +267,38 @@ func newOutsideWorld(base, webhook string, log *slog.Logger) outsideWorld {
 	}
 }
 
-// before serves the doubles, and what is not theirs by the next handler. It is no
-// ServeMux, which would answer an unclean path with a page of its own.
-func (o outsideWorld) before(next http.Handler) http.Handler {
+// before serves the doubles, and what is not theirs by the next handler; changed hears of
+// worlds that were changed by hand. It is no ServeMux, which would answer an unclean
+// path with a page of its own.
+func (o outsideWorld) before(next http.Handler, changed func(world string)) http.Handler {
 	club, cards := http.StripPrefix("/sim", o.club), http.StripPrefix("/sandbox", o.cards)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/sim/"):
 			club.ServeHTTP(w, r)
+			if world := changedWorld(r); world != "" {
+				changed(world)
+			}
 		case strings.HasPrefix(r.URL.Path, "/sandbox/"):
 			cards.ServeHTTP(w, r)
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
+}
+
+// alone serves the doubles, and nothing else.
+func (o outsideWorld) alone() http.Handler {
+	return o.before(http.NotFoundHandler(), func(string) {})
+}
+
+// changedWorld is the world whose settings, clock or state a request has changed.
+func changedWorld(r *http.Request) string {
+	parts := strings.Split(r.URL.Path, "/")
+	if r.Method == http.MethodGet || len(parts) != 5 || parts[3] != "_control" || !slices.Contains([]string{"settings", "clock", "state", "reset"}, parts[4]) {
+		return ""
+	}
+	return parts[2]
 }
 
 func (o outsideWorld) close() {
@@ -323,11 +323,11 @@ func (cfg *Config) listenForDoubles(port string) (net.Listener, error) {
 // serveApart serves the doubles to the gateway's own calls until it is told that
 // nobody calls any more, by the function that it gives.
 func (o outsideWorld) serveApart(ctx context.Context, apart net.Listener, beside *panel.Panel) (end func()) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // #nosec G118 -- end calls it
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = serve(ctx, apart, beside.Around(o.before(http.NotFoundHandler())), o.close) // it ends with the process in any case
+		_ = serve(ctx, apart, beside.Around(o.alone()), o.close) // it ends with the process in any case
 	}()
 	return func() { cancel(); <-ended }
 }
@@ -343,9 +343,10 @@ func (c *simCommand) Run(ctx context.Context) error {
 		base = "http://" + listener.Addr().String()
 	}
 	outside := newOutsideWorld(base, c.WebhookURL, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	debug.SetGCPercent(simGarbage)
 	fmt.Printf("The club system's simulator is at %s/sim, the sandbox card processor at %s/sandbox.\n", base, base)
 	greetDemo(os.Stdout)
-	return serve(ctx, listener, outside.before(http.NotFoundHandler()), outside.close)
+	return serve(ctx, listener, outside.alone(), outside.close)
 }
 
 // embedRedis runs a Redis in this process. Its records expire only as its
@@ -378,6 +379,10 @@ const (
 	writeTimeout  = 90 * time.Second // above the longest request
 	idleTimeout   = 2 * time.Minute  // above what the usual proxies keep
 	maxHeader     = 32 << 10         // a browser's cookies and a token are a quarter of it
+	// sendBuffer is what the system keeps of an answer for a client that does not take it,
+	// where it would be megabytes by itself: enough for a megabyte a second far away, and
+	// soon full for one who has stopped to read.
+	sendBuffer = 64 << 10
 	// proxiesNotice: a proxy that asks /readyz every five seconds has asked twice.
 	proxiesNotice = 10 * time.Second
 	// finish: requests under way end by themselves, a payment's POST after 30 s at
@@ -391,6 +396,12 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, sto
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeader,
+		ConnContext: func(ctx context.Context, connection net.Conn) context.Context {
+			if client, ok := connection.(interface{ SetWriteBuffer(int) error }); ok {
+				_ = client.SetWriteBuffer(sendBuffer) // a connection that is gone already is told of soon
+			}
+			return handlers.Connected(ctx, connection)
+		},
 	}
 	server.RegisterOnShutdown(stopping)
 	stopped := make(chan error, 1)

@@ -155,6 +155,6 @@ func (cfg Config) findOperators(ctx context.Context) []flows.Diagnosis {
 		d.Verdict, d.Seen, d.Remedy = flows.Impaired, "nothing answers at "+cfg.OpsAddr, "start a gateway and look again"
 		return []flows.Diagnosis{d}
 	}
-	connection.Close()
+	_ = connection.Close() // it was there, which is all that was asked
 	return []flows.Diagnosis{d}
 }

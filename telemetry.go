@@ -2,21 +2,27 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/net/http/httpguts"
 
 	"frontdesk/flows"
 	"frontdesk/handlers/metrics"
+	"frontdesk/upstream/collector"
 )
 
 // This file puts together what operators see the gateway by: metrics and traces.
@@ -48,6 +54,67 @@ func (cfg Config) checkTraces(found *problems) {
 	case at.RawQuery != "" || at.Fragment != "":
 		found.add("OTEL_EXPORTER_OTLP_ENDPOINT", "has a ? or a #: it has to end before, /v1/traces is added to it")
 	}
+	if cfg.TracesURL == "" {
+		return
+	}
+	if _, err := cfg.newCollector(); err != nil {
+		*found = append(*found, err)
+	}
+}
+
+// newCollector makes the way to the collector. Its variables are OpenTelemetry's own.
+func (cfg Config) newCollector() (*collector.Client, error) {
+	trusted, err := cfg.collectorTLS()
+	if err != nil {
+		return nil, err
+	}
+	headers, err := cfg.collectorHeaders()
+	return collector.New(collector.Config{
+		URL: strings.TrimSuffix(cfg.TracesURL, "/") + "/v1/traces", Now: time.Now, Timeout: exportTime,
+		Headers: headers, Gzip: cfg.TracesCompress == "gzip", TLS: trusted,
+	}), err
+}
+
+// collectorHeaders reads headers as OpenTelemetry writes them: name=value, with
+// the signs of addresses for what would be misread.
+func (cfg Config) collectorHeaders() (map[string]string, error) {
+	headers := map[string]string{}
+	for i, header := range cfg.TracesHeaders {
+		name, value, ok := strings.Cut(header, "=")
+		name = strings.TrimSpace(name)
+		value, err := url.PathUnescape(strings.TrimSpace(value))
+		if !ok || err != nil || !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_HEADERS: header %d is not name=value", i+1)
+		}
+		headers[name] = value
+	}
+	return headers, nil
+}
+
+// collectorTLS reads the files about whom to trust and who the gateway is; nil: there are none.
+func (cfg Config) collectorTLS() (*tls.Config, error) {
+	if cfg.TracesCA == "" && cfg.TracesCert == "" && cfg.TracesKey == "" {
+		return nil, nil
+	}
+	trusted := &tls.Config{MinVersion: tls.VersionTLS12}
+	if cfg.TracesCA != "" {
+		text, err := os.ReadFile(cfg.TracesCA)
+		if err != nil {
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CERTIFICATE: %w", err)
+		}
+		trusted.RootCAs = x509.NewCertPool()
+		if !trusted.RootCAs.AppendCertsFromPEM(text) {
+			return nil, errors.New("OTEL_EXPORTER_OTLP_CERTIFICATE: the file holds no certificate")
+		}
+	}
+	if cfg.TracesCert != "" || cfg.TracesKey != "" {
+		own, err := tls.LoadX509KeyPair(cfg.TracesCert, cfg.TracesKey)
+		if err != nil {
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and OTEL_EXPORTER_OTLP_CLIENT_KEY: %w", err)
+		}
+		trusted.Certificates = []tls.Certificate{own}
+	}
+	return trusted, nil
 }
 
 func (cfg Config) newTelemetry(ctx context.Context, log *slog.Logger) (*telemetry, error) {
@@ -55,8 +122,12 @@ func (cfg Config) newTelemetry(ctx context.Context, log *slog.Logger) (*telemetr
 	if cfg.TracesURL == "" {
 		return seen, nil
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("spans not handed over", "error", err) }))
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(strings.TrimSuffix(cfg.TracesURL, "/")+"/v1/traces"), otlptracehttp.WithTimeout(exportTime))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.WarnContext(ctx, "spans not handed over", "error", err) }))
+	client, err := cfg.newCollector()
+	if err != nil {
+		return nil, err
+	}
+	exporter, err := otlptrace.New(ctx, client)
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
 	}
@@ -68,7 +139,7 @@ func (cfg Config) newTelemetry(ctx context.Context, log *slog.Logger) (*telemetr
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTime)
 		defer cancel()
 		if err := kept.Shutdown(ctx); err != nil {
-			log.Warn("the last spans are lost", "error", err)
+			log.WarnContext(ctx, "the last spans are lost", "error", err)
 		}
 	}
 	return seen, nil

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/alecthomas/kong"
 )
 
 // This file tells operators of what they may not have meant.
@@ -61,8 +59,7 @@ func operatorName() string {
 }
 
 // warnOfUnknown tells of variables that look like ours and are none, such as slips of the keyboard.
-func warnOfUnknown(w io.Writer, model *kong.Application, environment []string) {
-	known := variablesOf(model.Node)
+func warnOfUnknown(w io.Writer, known, environment []string) {
 	for _, line := range environment {
 		name, _, _ := strings.Cut(line, "=")
 		if !strings.HasPrefix(name, "FRONTDESK_") || slices.Contains(known, strings.TrimSuffix(name, "_FILE")) {
@@ -71,17 +68,6 @@ func warnOfUnknown(w io.Writer, model *kong.Application, environment []string) {
 		nearest := slices.MinFunc(known, func(a, b string) int { return distance(name, a) - distance(name, b) })
 		fmt.Fprintf(w, "frontdesk: warning: %s is not known, and not used; did you mean %s?\n", name, nearest)
 	}
-}
-
-// variablesOf lists the variables that any command reads.
-func variablesOf(node *kong.Node) (names []string) {
-	for _, flag := range node.Flags {
-		names = append(names, flag.Envs...)
-	}
-	for _, child := range node.Children {
-		names = append(names, variablesOf(child)...)
-	}
-	return names
 }
 
 // distance is how many characters have to be put in, left out or changed to make b of a (Levenshtein).

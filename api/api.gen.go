@@ -743,6 +743,9 @@ type Address struct {
 	Street     string `json:"street" validate:"notblank"`
 }
 
+// Amount Minor units (cents).
+type Amount = int64
+
 // Billing How the offer goes on after today.
 type Billing struct {
 	// Endless It renews itself, so no total can be given.
@@ -755,14 +758,14 @@ type Billing struct {
 	// Rhythm Time between two debits, ISO 8601 duration.
 	//
 	// Example: P1M
-	Rhythm string `json:"rhythm"`
+	Rhythm Duration `json:"rhythm"`
 }
 
 // BillingEntry A billing period; all entries are added up.
 type BillingEntry struct {
 	// Every The billing period, ISO 8601 duration.
-	Every string `json:"every"`
-	Price Money  `json:"price"`
+	Every Duration `json:"every"`
+	Price Money    `json:"price"`
 
 	// Times How many periods; absent when it never ends or cannot be counted.
 	Times *int `json:"times,omitempty"`
@@ -770,17 +773,20 @@ type BillingEntry struct {
 
 // CardPayment Present with the method `card` alone.
 type CardPayment struct {
-	ClientSecret *string `json:"clientSecret,omitempty"`
+	// ClientSecret A name or a sentence for a person, on one line. What the club has longer is cut.
+	ClientSecret *Words `json:"clientSecret,omitempty"`
 
 	// DeclineCode Example: insufficient_funds
-	DeclineCode *string `json:"declineCode,omitempty"`
+	DeclineCode *Words `json:"declineCode,omitempty"`
 
 	// Processor Example: sandbox
-	Processor      string  `json:"processor"`
-	PublishableKey *string `json:"publishableKey,omitempty"`
+	Processor string `json:"processor"`
+
+	// PublishableKey A name or a sentence for a person, on one line. What the club has longer is cut.
+	PublishableKey *Words `json:"publishableKey,omitempty"`
 
 	// RedirectUrl The processor's hosted page; present while the buyer has something to do there.
-	RedirectUrl *string `json:"redirectUrl,omitempty"`
+	RedirectUrl *Url `json:"redirectUrl,omitempty"`
 }
 
 // Cart As the club system held it when it was last read.
@@ -801,10 +807,12 @@ type Cart struct {
 // CartChange defines model for CartChange.
 type CartChange struct {
 	// Kind `added`: a line that nobody asked for. `price`: the line cost `was` when the cart was shown before. `removed`: it was in the cart then, and is no part of the amount any more.
-	Kind  CartChangeKind `json:"kind"`
-	Name  string         `json:"name"`
-	Price Money          `json:"price"`
-	Was   *Money         `json:"was,omitempty"`
+	Kind CartChangeKind `json:"kind"`
+
+	// Name A name or a sentence for a person, on one line. What the club has longer is cut.
+	Name  Words  `json:"name"`
+	Price Money  `json:"price"`
+	Was   *Money `json:"was,omitempty"`
 }
 
 // CartChangeKind `added`: a line that nobody asked for. `price`: the line cost `was` when the cart was shown before. `removed`: it was in the cart then, and is no part of the amount any more.
@@ -813,11 +821,13 @@ type CartChangeKind string
 // CartItem `debit` is there where a day was chosen: as it was asked for, `from` being the first such day that counts.
 type CartItem struct {
 	// Debit When the direct debits fall: on a day of the month or of the week, not both. Left out, the club chooses.
-	Debit     *Debit  `json:"debit,omitempty"`
-	Name      string  `json:"name"`
-	OfferId   *Id     `json:"offerId,omitempty"`
-	Price     Money   `json:"price"`
-	StartDate *string `json:"startDate,omitempty"`
+	Debit *Debit `json:"debit,omitempty"`
+
+	// Name A name or a sentence for a person, on one line. What the club has longer is cut.
+	Name      Words `json:"name"`
+	OfferId   *Id   `json:"offerId,omitempty"`
+	Price     Money `json:"price"`
+	StartDate *Date `json:"startDate,omitempty"`
 }
 
 // CartProblem defines model for CartProblem.
@@ -828,7 +838,7 @@ type CartProblem struct {
 	Code string `json:"code"`
 
 	// Message Fit to be shown to the visitor.
-	Message string `json:"message"`
+	Message Words `json:"message"`
 }
 
 // ChangeConsents defines model for ChangeConsents.
@@ -847,12 +857,15 @@ type Check struct {
 
 // Club defines model for Club.
 type Club struct {
-	Alias *string `json:"alias,omitempty"`
-	Id    Id      `json:"id"`
-	Name  string  `json:"name"`
+	// Alias A name or a sentence for a person, on one line. What the club has longer is cut.
+	Alias *Words `json:"alias,omitempty"`
+	Id    Id     `json:"id"`
+
+	// Name A name or a sentence for a person, on one line. What the club has longer is cut.
+	Name Words `json:"name"`
 
 	// Path Names of the parents, outermost first.
-	Path []string `json:"path"`
+	Path []Words `json:"path"`
 }
 
 // ClubList Example: {"items":[{"id":"11","name":"Paris Bastille","path":["Demo Group","Île-de-France"]}]}
@@ -865,14 +878,14 @@ type Consent struct {
 	Authorized bool `json:"authorized"`
 
 	// Channel `email`, `text_message`, `postal_mail`.
-	Channel string `json:"channel"`
-	Id      Id     `json:"id"`
+	Channel Words `json:"channel"`
+	Id      Id    `json:"id"`
 
 	// Locked Mandatory information; it cannot be switched off.
 	Locked bool `json:"locked"`
 
 	// Type `news`, `legal`, `advertising`, `partners`.
-	Type string `json:"type"`
+	Type Words `json:"type"`
 }
 
 // ConsentChange defines model for ConsentChange.
@@ -908,10 +921,12 @@ type ConsentList struct {
 
 // ConsentReceipt What the contact said, kept before it was carried out.
 type ConsentReceipt struct {
-	At      time.Time     `json:"at"`
-	Id      string        `json:"id"`
-	Items   []ConsentWord `json:"items"`
-	Wording *string       `json:"wording,omitempty"`
+	At    Instant       `json:"at"`
+	Id    Id            `json:"id"`
+	Items []ConsentWord `json:"items"`
+
+	// Wording A name or a sentence for a person, on one line. What the club has longer is cut.
+	Wording *Words `json:"wording,omitempty"`
 }
 
 // ConsentWish defines model for ConsentWish.
@@ -922,21 +937,35 @@ type ConsentWish struct {
 
 // ConsentWord defines model for ConsentWord.
 type ConsentWord struct {
-	Authorized bool   `json:"authorized"`
-	Channel    string `json:"channel"`
-	Id         Id     `json:"id"`
-	Type       string `json:"type"`
+	Authorized bool `json:"authorized"`
+
+	// Channel A name or a sentence for a person, on one line. What the club has longer is cut.
+	Channel Words `json:"channel"`
+	Id      Id    `json:"id"`
+
+	// Type A name or a sentence for a person, on one line. What the club has longer is cut.
+	Type Words `json:"type"`
 }
 
 // Contact defines model for Contact.
 type Contact struct {
 	// Debt What an identified contact owed when the registration began; absent for a visitor.
-	Debt   *Money `json:"debt,omitempty"`
-	Number string `json:"number"`
+	Debt *Money `json:"debt,omitempty"`
+
+	// Number A name or a sentence for a person, on one line. What the club has longer is cut.
+	Number Words `json:"number"`
 
 	// Status As the club system has it, such as `temp` or `customer`.
-	Status string `json:"status"`
+	Status Words `json:"status"`
 }
+
+// Currency ISO 4217; `XXX` where the club system tells none.
+//
+// Example: EUR
+type Currency = string
+
+// Date defines model for Date.
+type Date = string
 
 // Debit When the direct debits fall: on a day of the month or of the week, not both. Left out, the club chooses.
 type Debit struct {
@@ -953,10 +982,10 @@ type Debit struct {
 // DebitDay defines model for DebitDay.
 type DebitDay struct {
 	// Date The next such day.
-	Date string `json:"date"`
+	Date Date `json:"date"`
 
 	// Day Day of the month.
-	Day int `json:"day"`
+	Day MonthDay `json:"day"`
 }
 
 // DebitDayList defines model for DebitDayList.
@@ -989,23 +1018,30 @@ type DeskCheque struct {
 	Owner string `json:"owner" validate:"notblank"`
 }
 
+// Duration ISO 8601, as the club system has it.
+//
+// Example: P1M
+type Duration = string
+
 // FieldProblem defines model for FieldProblem.
 type FieldProblem struct {
 	// Header The header that is wrong, where it is one.
 	//
 	// Example: Idempotency-Key
-	Header  *string `json:"header,omitempty"`
-	Message string  `json:"message"`
+	Header *Words `json:"header,omitempty"`
+
+	// Message A name or a sentence for a person, on one line. What the club has longer is cut.
+	Message Words `json:"message"`
 
 	// Parameter The parameter of the query that is wrong, where it is one; also one that the operation does not have.
 	//
 	// Example: type
-	Parameter *string `json:"parameter,omitempty"`
+	Parameter *Words `json:"parameter,omitempty"`
 
 	// Pointer JSON pointer (RFC 6901) into the body. What is wrong outside the body has none: `header` or `parameter` is there then, and this is `header/…` or `query/…`, without the slash that a pointer begins with.
 	//
 	// Example: /person/email
-	Pointer string `json:"pointer"`
+	Pointer Words `json:"pointer"`
 }
 
 // Health Example: {"status":"ok"}
@@ -1017,11 +1053,14 @@ type Health struct {
 	Status HealthStatus `json:"status"`
 }
 
-// HealthStatus `degraded`: it works, and something that it stands on does not, or not well.
+// HealthStatus defines model for HealthStatus.
 type HealthStatus string
 
 // Id defines model for Id.
 type Id = string
+
+// Instant defines model for Instant.
+type Instant = time.Time
 
 // Mandate Example: {"attemptsLeft":5,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 type Mandate struct {
@@ -1031,13 +1070,13 @@ type Mandate struct {
 	// Iban Masked.
 	//
 	// Example: FR** **** 0189
-	Iban string `json:"iban"`
+	Iban Words `json:"iban"`
 
 	// Message What to tell the visitor; present where the state alone does not say it.
-	Message *string `json:"message,omitempty"`
+	Message *Words `json:"message,omitempty"`
 
 	// ResendAfter When a new code can be asked for; present while one can be.
-	ResendAfter *time.Time `json:"resendAfter,omitempty"`
+	ResendAfter *Instant `json:"resendAfter,omitempty"`
 
 	// State `no_code`: no code can be entered, because none was sent or whether one was sent is not known; ask for a new one.
 	// `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered, and whether it signed is being
@@ -1048,25 +1087,30 @@ type Mandate struct {
 
 // Me defines model for Me.
 type Me struct {
-	ClubId Id     `json:"clubId"`
-	Debt   Money  `json:"debt"`
-	Number string `json:"number"`
+	ClubId Id    `json:"clubId"`
+	Debt   Money `json:"debt"`
+
+	// Number A name or a sentence for a person, on one line. What the club has longer is cut.
+	Number Words `json:"number"`
 
 	// Status As the club system has it, such as `customer` or `prospect`.
-	Status string `json:"status"`
-	Tags   []Tag  `json:"tags"`
+	Status Words `json:"status"`
+	Tags   []Tag `json:"tags"`
 }
 
 // Money defines model for Money.
 type Money struct {
 	// Amount Minor units (cents).
-	Amount int64 `json:"amount"`
+	Amount Amount `json:"amount"`
 
-	// Currency ISO 4217.
+	// Currency ISO 4217; `XXX` where the club system tells none.
 	//
 	// Example: EUR
-	Currency string `json:"currency"`
+	Currency Currency `json:"currency"`
 }
+
+// MonthDay defines model for MonthDay.
+type MonthDay = int
 
 // NewItem defines model for NewItem.
 type NewItem struct {
@@ -1109,10 +1153,12 @@ type Offer struct {
 	// Commitment How long the subscription runs, ISO 8601 duration.
 	//
 	// Example: P52W
-	Commitment *string `json:"commitment,omitempty"`
-	DueNow     Money   `json:"dueNow"`
-	Id         Id      `json:"id"`
-	Name       string  `json:"name"`
+	Commitment *Duration `json:"commitment,omitempty"`
+	DueNow     Money     `json:"dueNow"`
+	Id         Id        `json:"id"`
+
+	// Name A name or a sentence for a person, on one line. What the club has longer is cut.
+	Name Words `json:"name"`
 
 	// Needs What the buyer must give with the item, or before paying.
 	Needs []OfferNeeds `json:"needs"`
@@ -1135,11 +1181,11 @@ type Payment struct {
 	Card *CardPayment `json:"card,omitempty"`
 
 	// DueDate Present with the method `later` alone: the amount is overdue after it.
-	DueDate *string `json:"dueDate,omitempty"`
-	Id      Id      `json:"id"`
+	DueDate *Date `json:"dueDate,omitempty"`
+	Id      Id    `json:"id"`
 
 	// Message Fit to be shown to the visitor.
-	Message *string       `json:"message,omitempty"`
+	Message *Words        `json:"message,omitempty"`
 	Method  PaymentMethod `json:"method"`
 
 	// Retry Whether to ask for a payment again: `new` with a new key. A front end that obeys it cannot make anybody pay twice.
@@ -1188,7 +1234,7 @@ type Problem struct {
 	//
 	// | code | status | retry | when | what the front end does |
 	// |---|---|---|---|---|
-	// | `malformed_request` | 400 | `never` | not readable: broken JSON, a member that comes twice, characters that do not exist, a missing or unusable header, a wrong content type | mend the program; `detail` says where |
+	// | `malformed_request` | 400 | `never` | not readable: broken JSON, a member that comes twice, characters that do not exist, a missing or unusable header, a wrong content type, a body where none is taken | mend the program; `detail` says where |
 	// | `invalid_request` | 422 | `never` | readable, but some fields or parameters are wrong, or unknown; `errors` points at each | show each message beside its field |
 	// | `card_number_refused` | 422 | `never` | the body holds a card number, which is taken on the card processor's own page alone; `errors` points at it | mend the program; `errors` points at the field: a card is entered on the processor's page alone |
 	// | `not_identified` | 401 | `never` | an identity token is needed that is valid now, and of this organisation | have the person log in at the club again, and send the new token |
@@ -1240,13 +1286,17 @@ type Problem struct {
 	// | `processor_unavailable` | 503 | `after` | the card processor cannot be reached | wait for `Retry-After`, and send the same again with the same key |
 	// | `storage_unavailable` | 503 | `after` | Frontdesk cannot reach its own storage | wait for `Retry-After`, and send the same again with the same key |
 	// | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; tell support the `traceId` |
-	Code    ProblemCode     `json:"code"`
-	Detail  *string         `json:"detail,omitempty"`
-	Errors  *[]FieldProblem `json:"errors,omitempty"`
-	Retry   ProblemRetry    `json:"retry"`
-	Status  int             `json:"status"`
-	Title   string          `json:"title"`
-	TraceId *string         `json:"traceId,omitempty"`
+	Code ProblemCode `json:"code"`
+
+	// Detail A name or a sentence for a person, on one line. What the club has longer is cut.
+	Detail *Words          `json:"detail,omitempty"`
+	Errors *[]FieldProblem `json:"errors,omitempty"`
+	Retry  ProblemRetry    `json:"retry"`
+	Status int             `json:"status"`
+
+	// Title A name or a sentence for a person, on one line. What the club has longer is cut.
+	Title   Words   `json:"title"`
+	TraceId *string `json:"traceId,omitempty"`
 
 	// Type Leads to the page that explains the code, relative to the gateway.
 	//
@@ -1261,7 +1311,7 @@ type ProblemRetry string
 //
 // | code | status | retry | when | what the front end does |
 // |---|---|---|---|---|
-// | `malformed_request` | 400 | `never` | not readable: broken JSON, a member that comes twice, characters that do not exist, a missing or unusable header, a wrong content type | mend the program; `detail` says where |
+// | `malformed_request` | 400 | `never` | not readable: broken JSON, a member that comes twice, characters that do not exist, a missing or unusable header, a wrong content type, a body where none is taken | mend the program; `detail` says where |
 // | `invalid_request` | 422 | `never` | readable, but some fields or parameters are wrong, or unknown; `errors` points at each | show each message beside its field |
 // | `card_number_refused` | 422 | `never` | the body holds a card number, which is taken on the card processor's own page alone; `errors` points at it | mend the program; `errors` points at the field: a card is entered on the processor's page alone |
 // | `not_identified` | 401 | `never` | an identity token is needed that is valid now, and of this organisation | have the person log in at the club again, and send the new token |
@@ -1317,11 +1367,14 @@ type ProblemCode string
 
 // Product defines model for Product.
 type Product struct {
-	Description *string     `json:"description,omitempty"`
-	Id          Id          `json:"id"`
-	Name        string      `json:"name"`
-	Offers      []Offer     `json:"offers"`
-	Type        ProductType `json:"type"`
+	// Description Several lines for a person. What the club has longer is cut.
+	Description *Prose `json:"description,omitempty"`
+	Id          Id     `json:"id"`
+
+	// Name A name or a sentence for a person, on one line. What the club has longer is cut.
+	Name   Words       `json:"name"`
+	Offers []Offer     `json:"offers"`
+	Type   ProductType `json:"type"`
 }
 
 // ProductList Example: {"items":[{"id":"2","name":"Quarter Pass","offers":[{"dueNow":{"amount":14900,"currency":"EUR"},"id":"201","name":"Quarter Pass, paid once","needs":["startDate"],"prorated":false}],"type":"subscription"}],"next":"30"}
@@ -1329,11 +1382,14 @@ type ProductList struct {
 	Items []Product `json:"items"`
 
 	// Next Cursor of the page after this one; absent on the last.
-	Next *string `json:"next,omitempty"`
+	Next *Id `json:"next,omitempty"`
 }
 
 // ProductType defines model for ProductType.
 type ProductType string
+
+// Prose Several lines for a person. What the club has longer is cut.
+type Prose = string
 
 // Prospect defines model for Prospect.
 type Prospect struct {
@@ -1343,17 +1399,17 @@ type Prospect struct {
 // Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"name":"Quarter Pass, paid once","offerId":"201","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15"}],"problems":[],"valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"pay","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/payment","method":"POST","methods":["card","later"]},{"action":"abandon","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","method":"DELETE"}],"state":"open"}
 type Registration struct {
 	// Cart As the club system held it when it was last read.
-	Cart      Cart      `json:"cart"`
-	ClubId    Id        `json:"clubId"`
-	Contact   *Contact  `json:"contact,omitempty"`
-	ExpiresAt time.Time `json:"expiresAt"`
-	Id        Id        `json:"id"`
+	Cart      Cart     `json:"cart"`
+	ClubId    Id       `json:"clubId"`
+	Contact   *Contact `json:"contact,omitempty"`
+	ExpiresAt Instant  `json:"expiresAt"`
+	Id        Id       `json:"id"`
 
 	// Mandate Example: {"attemptsLeft":5,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 	Mandate *Mandate `json:"mandate,omitempty"`
 
 	// Message What to tell the visitor; present where the state alone does not say it.
-	Message *string  `json:"message,omitempty"`
+	Message *Words   `json:"message,omitempty"`
 	Next    []Action `json:"next"`
 
 	// Payment Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"processor":"sandbox","redirectUrl":"http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","retry":"never","state":"requires_action"}
@@ -1372,19 +1428,23 @@ type RegistrationState string
 // RegistrationFee Already part of `dueNow`.
 type RegistrationFee struct {
 	// Amount Minor units (cents).
-	Amount int64 `json:"amount"`
+	Amount Amount `json:"amount"`
 
-	// Currency ISO 4217.
-	Currency string  `json:"currency"`
-	Name     *string `json:"name,omitempty"`
+	// Currency ISO 4217; `XXX` where the club system tells none.
+	//
+	// Example: EUR
+	Currency Currency `json:"currency"`
+
+	// Name A name or a sentence for a person, on one line. What the club has longer is cut.
+	Name *Words `json:"name,omitempty"`
 }
 
 // ResumeLink defines model for ResumeLink.
 type ResumeLink struct {
-	ExpiresAt time.Time `json:"expiresAt"`
+	ExpiresAt Instant `json:"expiresAt"`
 
 	// Url Of the signup site; what its `resume` holds is exchanged by POST.
-	Url string `json:"url"`
+	Url Url `json:"url"`
 }
 
 // Resumption defines model for Resumption.
@@ -1401,7 +1461,7 @@ type Schedule struct {
 	Basis ScheduleBasis `json:"basis"`
 
 	// DebitDay The day of the month that was counted with; absent where nothing is debited.
-	DebitDay *int `json:"debitDay,omitempty"`
+	DebitDay *MonthDay `json:"debitDay,omitempty"`
 
 	// Debits Every debit up to the last, or up to the `recurrence`, in the order of their dates.
 	Debits []ScheduleDebit `json:"debits"`
@@ -1433,7 +1493,7 @@ type Schedule struct {
 	// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
 	// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
 	Rules     *ScheduleRules `json:"rules,omitempty"`
-	StartDate string         `json:"startDate"`
+	StartDate Date           `json:"startDate"`
 	Total     *Money         `json:"total,omitempty"`
 }
 
@@ -1450,7 +1510,7 @@ type ScheduleDebit struct {
 	// `estimated`: a rule filled a gap. `unknown`: nothing honest can be said, so nothing is shown. `rules` names the
 	// rules. The basis of a whole is the worst of its parts.
 	Basis ScheduleBasis `json:"basis"`
-	Date  string        `json:"date"`
+	Date  Date          `json:"date"`
 
 	// Rules Why something is not exact; absent when it is.
 	//
@@ -1482,7 +1542,7 @@ type ScheduleDueNow struct {
 	Basis ScheduleBasis `json:"basis"`
 
 	// Date Today.
-	Date string `json:"date"`
+	Date Date `json:"date"`
 
 	// Parts Add up to the amount.
 	Parts []SchedulePart `json:"parts"`
@@ -1515,7 +1575,7 @@ type ScheduleMovement struct {
 	// `estimated`: a rule filled a gap. `unknown`: nothing honest can be said, so nothing is shown. `rules` names the
 	// rules. The basis of a whole is the worst of its parts.
 	Basis ScheduleBasis        `json:"basis"`
-	Date  string               `json:"date"`
+	Date  Date                 `json:"date"`
 	Kind  ScheduleMovementKind `json:"kind"`
 
 	// Rules Why something is not exact; absent when it is.
@@ -1549,7 +1609,7 @@ type SchedulePart struct {
 	Kind SchedulePartKind `json:"kind"`
 
 	// Name What the club calls it.
-	Name *string `json:"name,omitempty"`
+	Name *Words `json:"name,omitempty"`
 }
 
 // SchedulePartKind `first_instalment` is not debited again. A `prorata` makes the first month fit its days, and can be below zero.
@@ -1565,13 +1625,13 @@ type ScheduleRecurrence struct {
 	Basis ScheduleBasis `json:"basis"`
 
 	// Day Day of the month, or the last day of a shorter month; absent where weeks are counted.
-	Day *int `json:"day,omitempty"`
+	Day *MonthDay `json:"day,omitempty"`
 
-	// Every ISO 8601 duration.
+	// Every ISO 8601, as the club system has it.
 	//
 	// Example: P1M
-	Every string `json:"every"`
-	From  string `json:"from"`
+	Every Duration `json:"every"`
+	From  Date     `json:"from"`
 
 	// Rules Why something is not exact; absent when it is.
 	//
@@ -1680,9 +1740,10 @@ type StartRegistrationChannel string
 
 // Tag A mark of the club on a contact; it may open or close offers.
 type Tag struct {
-	Name         string  `json:"name"`
-	ValidFrom    *string `json:"validFrom,omitempty"`
-	ValidThrough *string `json:"validThrough,omitempty"`
+	// Name A name or a sentence for a person, on one line. What the club has longer is cut.
+	Name         Words `json:"name"`
+	ValidFrom    *Date `json:"validFrom,omitempty"`
+	ValidThrough *Date `json:"validThrough,omitempty"`
 }
 
 // Transfer Example: {"attemptsLeft":5,"clubId":"13","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
@@ -1692,10 +1753,10 @@ type Transfer struct {
 	ClubId       Id   `json:"clubId"`
 
 	// Message What to tell the contact; present where the state alone does not say it.
-	Message *string `json:"message,omitempty"`
+	Message *Words `json:"message,omitempty"`
 
 	// ResendAfter When a new code can be asked for; present while one can be.
-	ResendAfter *time.Time `json:"resendAfter,omitempty"`
+	ResendAfter *Instant `json:"resendAfter,omitempty"`
 
 	// State `no_code`: no code can be entered, because none was sent or whether one was sent is not known; ask for a new one.
 	// `awaiting_code`: enter the code from the SMS. `unconfirmed`: a code was entered, and whether it signed is being
@@ -1703,6 +1764,12 @@ type Transfer struct {
 	// old. `blocked`: wrong codes too often. After the last two, ask for a new code.
 	State SignatureState `json:"state"`
 }
+
+// Url defines model for Url.
+type Url = string
+
+// Words A name or a sentence for a person, on one line. What the club has longer is cut.
+type Words = string
 
 // Challenge defines model for Challenge.
 type Challenge = string
@@ -1720,15 +1787,10 @@ type RegistrationId = Id
 type Session string
 
 // StartDate defines model for StartDate.
-type StartDate = string
+type StartDate = Date
 
 // StrangersKey defines model for StrangersKey.
 type StrangersKey = string
-
-// Limited RFC 9457.
-//
-// Example: {"code":"invalid_request","errors":[{"message":"has to be an e-mail address","pointer":"/person/email"}],"retry":"never","status":422,"title":"Some fields are wrong","traceId":"0af7651916cd43dd8448eb211c80319c","type":"/docs/problems#invalid_request"}
-type Limited = Problem
 
 // ListDebitDaysParams defines parameters for ListDebitDays.
 type ListDebitDaysParams struct {
@@ -1743,7 +1805,7 @@ type GetScheduleParams struct {
 
 	// DebitDay The day of the month on which debits shall fall, one of the club's debit days. When left out, the club's
 	// next one is shown, and every debit is marked `debit_day_open`.
-	DebitDay *int `form:"debitDay,omitempty" json:"debitDay,omitempty"`
+	DebitDay *MonthDay `form:"debitDay,omitempty" json:"debitDay,omitempty"`
 }
 
 // ListProductsParams defines parameters for ListProducts.
@@ -1752,7 +1814,7 @@ type ListProductsParams struct {
 	Type *ProductType `form:"type,omitempty" json:"type,omitempty"`
 
 	// Date The day of the purchase, from today on and at most five years ahead; today when left out.
-	Date *string `form:"date,omitempty" json:"date,omitempty"`
+	Date *Date `form:"date,omitempty" json:"date,omitempty"`
 
 	// Cursor The `next` of the page before.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -2234,7 +2296,7 @@ func (w *ServerInterfaceWrapper) GetSchedule(ctx echo.Context) error {
 
 	// ------------- Optional query parameter "debitDay" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "debitDay", ctx.QueryParams(), &params.DebitDay, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "debitDay", ctx.QueryParams(), &params.DebitDay, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter debitDay: %s", err))
 	}
@@ -2934,48 +2996,35 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 		Handler: si,
 	}
 
+	router.GET(options.BaseURL+"/healthz", wrapper.GetHealth, options.OperationMiddlewares["getHealth"]...)
+	router.GET(options.BaseURL+"/readyz", wrapper.GetReadiness, options.OperationMiddlewares["getReadiness"]...)
 	router.GET(options.BaseURL+"/v1/clubs", wrapper.ListClubs, options.OperationMiddlewares["listClubs"]...)
-	router.GET(options.BaseURL+"/v1/clubs/:clubId/products", wrapper.ListProducts, options.OperationMiddlewares["listProducts"]...)
-	router.GET(options.BaseURL+"/v1/clubs/:clubId/offers/:offerId/schedule", wrapper.GetSchedule, options.OperationMiddlewares["getSchedule"]...)
 	router.GET(options.BaseURL+"/v1/clubs/:clubId/debit-days", wrapper.ListDebitDays, options.OperationMiddlewares["listDebitDays"]...)
-	router.POST(options.BaseURL+"/v1/registrations", wrapper.StartRegistration, options.OperationMiddlewares["startRegistration"]...)
-	router.DELETE(options.BaseURL+"/v1/registrations/:id", wrapper.AbandonRegistration, options.OperationMiddlewares["abandonRegistration"]...)
-	router.GET(options.BaseURL+"/v1/registrations/:id", wrapper.GetRegistration, options.OperationMiddlewares["getRegistration"]...)
-	router.POST(options.BaseURL+"/v1/registrations/:id/resume-link", wrapper.CreateResumeLink, options.OperationMiddlewares["createResumeLink"]...)
-	router.POST(options.BaseURL+"/v1/resumptions", wrapper.ResumeRegistration, options.OperationMiddlewares["resumeRegistration"]...)
-	router.PUT(options.BaseURL+"/v1/registrations/:id/person", wrapper.PutPerson, options.OperationMiddlewares["putPerson"]...)
-	router.DELETE(options.BaseURL+"/v1/registrations/:id/items", wrapper.ClearItems, options.OperationMiddlewares["clearItems"]...)
-	router.POST(options.BaseURL+"/v1/registrations/:id/items", wrapper.AddItem, options.OperationMiddlewares["addItem"]...)
-	router.POST(options.BaseURL+"/v1/registrations/:id/check", wrapper.CheckCart, options.OperationMiddlewares["checkCart"]...)
-	router.POST(options.BaseURL+"/v1/registrations/:id/mandate", wrapper.CreateMandate, options.OperationMiddlewares["createMandate"]...)
-	router.DELETE(options.BaseURL+"/v1/registrations/:id/mandate/signature", wrapper.CancelSignature, options.OperationMiddlewares["cancelSignature"]...)
-	router.POST(options.BaseURL+"/v1/registrations/:id/mandate/signature", wrapper.SignMandate, options.OperationMiddlewares["signMandate"]...)
-	router.POST(options.BaseURL+"/v1/registrations/:id/mandate/signature/resend", wrapper.ResendCode, options.OperationMiddlewares["resendCode"]...)
-	router.POST(options.BaseURL+"/v1/registrations/:id/prospect", wrapper.MigrateProspect, options.OperationMiddlewares["migrateProspect"]...)
-	router.GET(options.BaseURL+"/v1/registrations/:id/payment", wrapper.GetPayment, options.OperationMiddlewares["getPayment"]...)
-	router.POST(options.BaseURL+"/v1/registrations/:id/payment", wrapper.StartPayment, options.OperationMiddlewares["startPayment"]...)
+	router.GET(options.BaseURL+"/v1/clubs/:clubId/offers/:offerId/schedule", wrapper.GetSchedule, options.OperationMiddlewares["getSchedule"]...)
+	router.GET(options.BaseURL+"/v1/clubs/:clubId/products", wrapper.ListProducts, options.OperationMiddlewares["listProducts"]...)
 	router.GET(options.BaseURL+"/v1/me", wrapper.GetMe, options.OperationMiddlewares["getMe"]...)
 	router.GET(options.BaseURL+"/v1/me/consents", wrapper.ListConsents, options.OperationMiddlewares["listConsents"]...)
 	router.PATCH(options.BaseURL+"/v1/me/consents", wrapper.ChangeConsents, options.OperationMiddlewares["changeConsents"]...)
 	router.POST(options.BaseURL+"/v1/me/transfer", wrapper.StartTransfer, options.OperationMiddlewares["startTransfer"]...)
 	router.POST(options.BaseURL+"/v1/me/transfer/signature", wrapper.SignTransfer, options.OperationMiddlewares["signTransfer"]...)
-	router.GET(options.BaseURL+"/healthz", wrapper.GetHealth, options.OperationMiddlewares["getHealth"]...)
-	router.GET(options.BaseURL+"/readyz", wrapper.GetReadiness, options.OperationMiddlewares["getReadiness"]...)
+	router.POST(options.BaseURL+"/v1/registrations", wrapper.StartRegistration, options.OperationMiddlewares["startRegistration"]...)
+	router.DELETE(options.BaseURL+"/v1/registrations/:id", wrapper.AbandonRegistration, options.OperationMiddlewares["abandonRegistration"]...)
+	router.GET(options.BaseURL+"/v1/registrations/:id", wrapper.GetRegistration, options.OperationMiddlewares["getRegistration"]...)
+	router.POST(options.BaseURL+"/v1/registrations/:id/check", wrapper.CheckCart, options.OperationMiddlewares["checkCart"]...)
+	router.DELETE(options.BaseURL+"/v1/registrations/:id/items", wrapper.ClearItems, options.OperationMiddlewares["clearItems"]...)
+	router.POST(options.BaseURL+"/v1/registrations/:id/items", wrapper.AddItem, options.OperationMiddlewares["addItem"]...)
+	router.POST(options.BaseURL+"/v1/registrations/:id/mandate", wrapper.CreateMandate, options.OperationMiddlewares["createMandate"]...)
+	router.DELETE(options.BaseURL+"/v1/registrations/:id/mandate/signature", wrapper.CancelSignature, options.OperationMiddlewares["cancelSignature"]...)
+	router.POST(options.BaseURL+"/v1/registrations/:id/mandate/signature", wrapper.SignMandate, options.OperationMiddlewares["signMandate"]...)
+	router.POST(options.BaseURL+"/v1/registrations/:id/mandate/signature/resend", wrapper.ResendCode, options.OperationMiddlewares["resendCode"]...)
+	router.GET(options.BaseURL+"/v1/registrations/:id/payment", wrapper.GetPayment, options.OperationMiddlewares["getPayment"]...)
+	router.POST(options.BaseURL+"/v1/registrations/:id/payment", wrapper.StartPayment, options.OperationMiddlewares["startPayment"]...)
+	router.PUT(options.BaseURL+"/v1/registrations/:id/person", wrapper.PutPerson, options.OperationMiddlewares["putPerson"]...)
+	router.POST(options.BaseURL+"/v1/registrations/:id/prospect", wrapper.MigrateProspect, options.OperationMiddlewares["migrateProspect"]...)
+	router.POST(options.BaseURL+"/v1/registrations/:id/resume-link", wrapper.CreateResumeLink, options.OperationMiddlewares["createResumeLink"]...)
+	router.POST(options.BaseURL+"/v1/resumptions", wrapper.ResumeRegistration, options.OperationMiddlewares["resumeRegistration"]...)
 
 }
-
-type LimitedResponseHeaders struct {
-	RateLimit       *string
-	RateLimitPolicy *string
-	RetryAfter      int
-}
-type LimitedApplicationProblemPlusJSONResponse struct {
-	Body Problem
-
-	Headers LimitedResponseHeaders
-}
-
-type ProblemApplicationProblemPlusJSONResponse Problem
 
 type GetHealthRequestObject struct {
 }
@@ -3054,46 +3103,6 @@ func (response ListClubs200JSONResponse) VisitListClubsResponse(w http.ResponseW
 	return err
 }
 
-type ListClubs429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response ListClubs429ApplicationProblemPlusJSONResponse) VisitListClubsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ListClubsdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response ListClubsdefaultApplicationProblemPlusJSONResponse) VisitListClubsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 type ListDebitDaysRequestObject struct {
 	ClubId ClubId `json:"clubId"`
 	Params ListDebitDaysParams
@@ -3113,46 +3122,6 @@ func (response ListDebitDays200JSONResponse) VisitListDebitDaysResponse(w http.R
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ListDebitDays429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response ListDebitDays429ApplicationProblemPlusJSONResponse) VisitListDebitDaysResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ListDebitDaysdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response ListDebitDaysdefaultApplicationProblemPlusJSONResponse) VisitListDebitDaysResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3181,46 +3150,6 @@ func (response GetSchedule200JSONResponse) VisitGetScheduleResponse(w http.Respo
 	return err
 }
 
-type GetSchedule429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response GetSchedule429ApplicationProblemPlusJSONResponse) VisitGetScheduleResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetScheduledefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response GetScheduledefaultApplicationProblemPlusJSONResponse) VisitGetScheduleResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 type ListProductsRequestObject struct {
 	ClubId ClubId `json:"clubId"`
 	Params ListProductsParams
@@ -3240,46 +3169,6 @@ func (response ListProducts200JSONResponse) VisitListProductsResponse(w http.Res
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ListProducts429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response ListProducts429ApplicationProblemPlusJSONResponse) VisitListProductsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ListProductsdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response ListProductsdefaultApplicationProblemPlusJSONResponse) VisitListProductsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3305,46 +3194,6 @@ func (response GetMe200JSONResponse) VisitGetMeResponse(w http.ResponseWriter) e
 	return err
 }
 
-type GetMe429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response GetMe429ApplicationProblemPlusJSONResponse) VisitGetMeResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetMedefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response GetMedefaultApplicationProblemPlusJSONResponse) VisitGetMeResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 type ListConsentsRequestObject struct {
 }
 
@@ -3362,46 +3211,6 @@ func (response ListConsents200JSONResponse) VisitListConsentsResponse(w http.Res
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ListConsents429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response ListConsents429ApplicationProblemPlusJSONResponse) VisitListConsentsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ListConsentsdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response ListConsentsdefaultApplicationProblemPlusJSONResponse) VisitListConsentsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3424,46 +3233,6 @@ func (response ChangeConsents200JSONResponse) VisitChangeConsentsResponse(w http
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ChangeConsents429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response ChangeConsents429ApplicationProblemPlusJSONResponse) VisitChangeConsentsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ChangeConsentsdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response ChangeConsentsdefaultApplicationProblemPlusJSONResponse) VisitChangeConsentsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3491,46 +3260,6 @@ func (response StartTransfer201JSONResponse) VisitStartTransferResponse(w http.R
 	return err
 }
 
-type StartTransfer429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response StartTransfer429ApplicationProblemPlusJSONResponse) VisitStartTransferResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type StartTransferdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response StartTransferdefaultApplicationProblemPlusJSONResponse) VisitStartTransferResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 type SignTransferRequestObject struct {
 	Params SignTransferParams
 	Body   *SignTransferJSONRequestBody
@@ -3550,46 +3279,6 @@ func (response SignTransfer201JSONResponse) VisitSignTransferResponse(w http.Res
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type SignTransfer429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response SignTransfer429ApplicationProblemPlusJSONResponse) VisitSignTransferResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type SignTransferdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response SignTransferdefaultApplicationProblemPlusJSONResponse) VisitSignTransferResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3631,46 +3320,6 @@ func (response StartRegistration201JSONResponse) VisitStartRegistrationResponse(
 	return err
 }
 
-type StartRegistration429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response StartRegistration429ApplicationProblemPlusJSONResponse) VisitStartRegistrationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type StartRegistrationdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response StartRegistrationdefaultApplicationProblemPlusJSONResponse) VisitStartRegistrationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 type AbandonRegistrationRequestObject struct {
 	Id RegistrationId `json:"id"`
 }
@@ -3689,46 +3338,6 @@ func (response AbandonRegistration200JSONResponse) VisitAbandonRegistrationRespo
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type AbandonRegistration429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response AbandonRegistration429ApplicationProblemPlusJSONResponse) VisitAbandonRegistrationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type AbandonRegistrationdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response AbandonRegistrationdefaultApplicationProblemPlusJSONResponse) VisitAbandonRegistrationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3755,46 +3364,6 @@ func (response GetRegistration200JSONResponse) VisitGetRegistrationResponse(w ht
 	return err
 }
 
-type GetRegistration429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response GetRegistration429ApplicationProblemPlusJSONResponse) VisitGetRegistrationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetRegistrationdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response GetRegistrationdefaultApplicationProblemPlusJSONResponse) VisitGetRegistrationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 type CheckCartRequestObject struct {
 	Id RegistrationId `json:"id"`
 }
@@ -3817,46 +3386,6 @@ func (response CheckCart200JSONResponse) VisitCheckCartResponse(w http.ResponseW
 	return err
 }
 
-type CheckCart429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response CheckCart429ApplicationProblemPlusJSONResponse) VisitCheckCartResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type CheckCartdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response CheckCartdefaultApplicationProblemPlusJSONResponse) VisitCheckCartResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 type ClearItemsRequestObject struct {
 	Id RegistrationId `json:"id"`
 }
@@ -3875,46 +3404,6 @@ func (response ClearItems200JSONResponse) VisitClearItemsResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ClearItems429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response ClearItems429ApplicationProblemPlusJSONResponse) VisitClearItemsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ClearItemsdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response ClearItemsdefaultApplicationProblemPlusJSONResponse) VisitClearItemsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -3943,46 +3432,6 @@ func (response AddItem201JSONResponse) VisitAddItemResponse(w http.ResponseWrite
 	return err
 }
 
-type AddItem429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response AddItem429ApplicationProblemPlusJSONResponse) VisitAddItemResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type AddItemdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response AddItemdefaultApplicationProblemPlusJSONResponse) VisitAddItemResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 type CreateMandateRequestObject struct {
 	Id     RegistrationId `json:"id"`
 	Params CreateMandateParams
@@ -4007,46 +3456,6 @@ func (response CreateMandate201JSONResponse) VisitCreateMandateResponse(w http.R
 	return err
 }
 
-type CreateMandate429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response CreateMandate429ApplicationProblemPlusJSONResponse) VisitCreateMandateResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type CreateMandatedefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response CreateMandatedefaultApplicationProblemPlusJSONResponse) VisitCreateMandateResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 type CancelSignatureRequestObject struct {
 	Id RegistrationId `json:"id"`
 }
@@ -4065,46 +3474,6 @@ func (response CancelSignature200JSONResponse) VisitCancelSignatureResponse(w ht
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type CancelSignature429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response CancelSignature429ApplicationProblemPlusJSONResponse) VisitCancelSignatureResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type CancelSignaturedefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response CancelSignaturedefaultApplicationProblemPlusJSONResponse) VisitCancelSignatureResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -4133,46 +3502,6 @@ func (response SignMandate201JSONResponse) VisitSignMandateResponse(w http.Respo
 	return err
 }
 
-type SignMandate429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response SignMandate429ApplicationProblemPlusJSONResponse) VisitSignMandateResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type SignMandatedefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response SignMandatedefaultApplicationProblemPlusJSONResponse) VisitSignMandateResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 type ResendCodeRequestObject struct {
 	Id     RegistrationId `json:"id"`
 	Params ResendCodeParams
@@ -4192,46 +3521,6 @@ func (response ResendCode201JSONResponse) VisitResendCodeResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ResendCode429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response ResendCode429ApplicationProblemPlusJSONResponse) VisitResendCodeResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ResendCodedefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response ResendCodedefaultApplicationProblemPlusJSONResponse) VisitResendCodeResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -4268,46 +3557,6 @@ func (response GetPayment202JSONResponse) VisitGetPaymentResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(202)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetPayment429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response GetPayment429ApplicationProblemPlusJSONResponse) VisitGetPaymentResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetPaymentdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response GetPaymentdefaultApplicationProblemPlusJSONResponse) VisitGetPaymentResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -4350,46 +3599,6 @@ func (response StartPayment202JSONResponse) VisitStartPaymentResponse(w http.Res
 	return err
 }
 
-type StartPayment429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response StartPayment429ApplicationProblemPlusJSONResponse) VisitStartPaymentResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type StartPaymentdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response StartPaymentdefaultApplicationProblemPlusJSONResponse) VisitStartPaymentResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 type PutPersonRequestObject struct {
 	Id   RegistrationId `json:"id"`
 	Body *PutPersonJSONRequestBody
@@ -4409,46 +3618,6 @@ func (response PutPerson200JSONResponse) VisitPutPersonResponse(w http.ResponseW
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type PutPerson429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response PutPerson429ApplicationProblemPlusJSONResponse) VisitPutPersonResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type PutPersondefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response PutPersondefaultApplicationProblemPlusJSONResponse) VisitPutPersonResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -4477,46 +3646,6 @@ func (response MigrateProspect201JSONResponse) VisitMigrateProspectResponse(w ht
 	return err
 }
 
-type MigrateProspect429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response MigrateProspect429ApplicationProblemPlusJSONResponse) VisitMigrateProspectResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type MigrateProspectdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response MigrateProspectdefaultApplicationProblemPlusJSONResponse) VisitMigrateProspectResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 type CreateResumeLinkRequestObject struct {
 	Id     RegistrationId `json:"id"`
 	Params CreateResumeLinkParams
@@ -4536,46 +3665,6 @@ func (response CreateResumeLink201JSONResponse) VisitCreateResumeLinkResponse(w 
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type CreateResumeLink429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response CreateResumeLink429ApplicationProblemPlusJSONResponse) VisitCreateResumeLinkResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type CreateResumeLinkdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response CreateResumeLinkdefaultApplicationProblemPlusJSONResponse) VisitCreateResumeLinkResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -4613,46 +3702,6 @@ func (response ResumeRegistration201JSONResponse) VisitResumeRegistrationRespons
 		w.Header().Set("Set-Cookie", fmt.Sprint(*response.Headers.SetCookie))
 	}
 	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ResumeRegistration429ApplicationProblemPlusJSONResponse struct {
-	LimitedApplicationProblemPlusJSONResponse
-}
-
-func (response ResumeRegistration429ApplicationProblemPlusJSONResponse) VisitResumeRegistrationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RateLimit != nil {
-		w.Header().Set("RateLimit", fmt.Sprint(*response.Headers.RateLimit))
-	}
-	if response.Headers.RateLimitPolicy != nil {
-		w.Header().Set("RateLimit-Policy", fmt.Sprint(*response.Headers.RateLimitPolicy))
-	}
-	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
-	w.WriteHeader(429)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ResumeRegistrationdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response ResumeRegistrationdefaultApplicationProblemPlusJSONResponse) VisitResumeRegistrationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
 }

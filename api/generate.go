@@ -1,7 +1,16 @@
 // Package api is the public contract in Go: the request and response types, the
 // server interface and its routes, generated from openapi.yaml. Nothing here is
-// written by hand but this comment; what a field means stands in openapi.yaml.
+// written by hand but this file; what a field means stands in openapi.yaml.
 // Only handlers imports it.
 package api
 
+import _ "embed" // of the contract
+
 //go:generate go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -config oapi-codegen.yaml ../openapi.yaml
+//go:generate go run ./requests/make ../openapi.yaml requests.json
+
+// Requests is what requests are held against: openapi.yaml, cut down and in JSON, as
+// package requests makes it.
+//
+//go:embed requests.json
+var Requests []byte

@@ -153,7 +153,16 @@ func (l *live) environment(changes map[string]string) (environment []string) {
 // start runs a gateway behind the front, and gives a visitor of it.
 func (l *live) start(t *testing.T) (*frontdesktest.Process, *frontdesktest.Client) {
 	t.Helper()
-	process := frontdesktest.Start(t, l.environment(nil)...)
+	// A disk that is busy with other tests keeps Redis from answering in time, now and
+	// then, and then a gateway refuses to start, as it should.
+	var process *frontdesktest.Process
+	frontdesktest.Eventually(t, "a gateway in live mode starts", func() bool {
+		process = frontdesktest.TryStart(t, l.environment(nil)...)
+		if process.URL == "" && !strings.Contains(process.Log(), "redis ") {
+			t.Fatal(process.Log())
+		}
+		return process.URL != ""
+	})
 	at, err := url.Parse(process.URL)
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,9 @@ package e2e_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -231,6 +233,7 @@ func TestLiveRefuses(t *testing.T) {
 		"operators, public":       {"FRONTDESK_OPS_ADDR", "203.0.113.7:9090", "nobody is asked"},
 		"operators, by name":      {"FRONTDESK_OPS_ADDR", "gateway.gym-4711.fr:9090", "nobody is asked"},
 		"operators, nowhere":      {"FRONTDESK_OPS_ADDR", "9090", "no host:port"},
+		"no such replica":         {"FRONTDESK_REDIS_WAIT", "1", "start the replica"},
 		"not a Redis":             {"FRONTDESK_REDIS_URL", "http://127.0.0.1:6379", "redis://"},
 		"no such Redis":           {"FRONTDESK_REDIS_URL", "redis://127.0.0.1:1", "does not answer"},
 	} {
@@ -297,5 +300,30 @@ func TestLiveRefusesUnsafeRedis(t *testing.T) {
 		l.env["FRONTDESK_REDIS_VOUCHED"] = "true"
 		_, c := l.start(t)
 		c.Do("GET", "/readyz", nil).Into(http.StatusOK, nil)
+	})
+	t.Run("a replica acknowledges instead", func(t *testing.T) {
+		t.Parallel()
+		l := newLive(t, "--appendfsync", "everysec", "--repl-diskless-sync-delay", "0")
+		host, port, _ := strings.Cut(strings.TrimPrefix(l.redis, "redis://"), ":")
+		replica := frontdesktest.NewRedis(t, "--replicaof", host, port)
+		l.env["FRONTDESK_REDIS_WAIT"] = "1"
+		frontdesktest.Eventually(t, "the replica follows", func() bool {
+			doctor := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "doctor")
+			doctor.Env = l.environment(nil)
+			said, _ := doctor.CombinedOutput() // it finds fault with what is not there yet
+			return strings.Contains(string(said), "each is acknowledged by 1")
+		})
+		process, c := l.start(t)
+		var registration api.Registration
+		frontdesktest.Eventually(t, "a replica that has a moment acknowledges", func() bool {
+			started := c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""))
+			return started.Status == http.StatusCreated && json.Unmarshal(started.Body, &registration) == nil
+		})
+		c.Token = *registration.Token
+		frontdesktest.StopRedis(t, replica)
+		c.Settle(registration.Id, `{"method":"card"}`).Problem(api.StorageUnavailable)
+		c.Registration(registration.Id) // who only looks is served
+		expectOneLine(t, process, []string{"redis writes is broken: refused: fewer than 1 of its replicas", "start the replica", "FRONTDESK_REDIS_WAIT"})
+		expectReady(t, c, "redis unavailable")
 	})
 }

@@ -70,8 +70,8 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 	}{
 		{[]string{"confirm-not-recorded", id, "--send-again"}, "Possible from"},
 		{[]string{"confirm-not-recorded", id, "--cancel"}, "money is taken"},
-		{[]string{"confirm-not-recorded", id}, "--send-again"},
-		{[]string{"confirm-not-recorded", id, "--send-again", "--refund"}, "can't be used together"},
+		{[]string{"confirm-not-recorded", id}, "at least one of the flags in the group [send-again refund cancel] is required"},
+		{[]string{"confirm-not-recorded", id, "--send-again", "--refund"}, "none of the others can be"},
 		{[]string{"confirm-recorded", id, "--by", "ada@example.com"}, "by: Say who you are"},
 		{[]string{"confirm-recorded", "nothing-1"}, "There is no such payment"},
 		{[]string{"show", "../../healthz"}, "no payment's id"},

@@ -164,6 +164,23 @@ func TestAPI4EventStreams(t *testing.T) {
 	if answer, _ := open(other, "192.0.2.1"); answer.StatusCode != http.StatusOK {
 		t.Errorf("another registration has no stream: %d", answer.StatusCode)
 	}
+	shop := "198.51.100.7"
+	var crowd api.Registration
+	for i := range 100 {
+		if i%most == 0 {
+			crowd = startIn(t, c, from(fmt.Sprintf("198.51.100.%d", 100+i)))
+		}
+		if answer, _ := open(crowd, shop); answer.StatusCode != http.StatusOK {
+			t.Fatalf("stream %d of an address is answered with %d", i+1, answer.StatusCode)
+		}
+	}
+	events = "/v1/registrations/" + crowd.Id + "/events"
+	if refused := c.Do("GET", events, nil, bearing(*crowd.Token), from(shop)); refused.Problem(api.RateLimited).Status != http.StatusTooManyRequests || refused.Header.Get("Retry-After") != "15" {
+		t.Errorf("one stream too many of an address is answered with %v %s", refused.Header, refused.Body)
+	}
+	if answer, _ := open(crowd, "198.51.100.8"); answer.StatusCode != http.StatusOK {
+		t.Errorf("another address has no stream: %d", answer.StatusCode)
+	}
 	last()
 	address := 100
 	frontdesktest.Eventually(t, "a stream that was closed makes room", func() bool {

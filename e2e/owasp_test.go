@@ -151,7 +151,7 @@ func TestSecurityPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	declared := map[string]bool{}
-	for _, folder := range []string{"e2e", "handlers", "upstream/identity", "upstream/challenge"} {
+	for _, folder := range []string{"e2e", "handlers", "flows", "upstream/identity", "upstream/challenge"} {
 		files, err := filepath.Glob(filepath.Join(frontdesktest.Root(), folder, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -27,6 +27,25 @@ type traitor struct {
 	asked  atomic.Int64
 }
 
+// betrayed is a gateway before a traitor, and somebody who asks it.
+func betrayed(t *testing.T) (*traitor, *frontdesktest.Process, *frontdesktest.Client) {
+	t.Helper()
+	s := newSetting(t)
+	tr := newTraitor(t, s.outside.URL+"/sim")
+	gateway, c := s.gatewayBefore(t, tr.URL)
+	return tr, gateway, c
+}
+
+// gatewayBefore is one that takes another address for the club system's.
+func (s setting) gatewayBefore(t *testing.T, club string) (*frontdesktest.Process, *frontdesktest.Client) {
+	t.Helper()
+	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+club, "FRONTDESK_SANDBOX_URL="+s.outside.URL+"/sandbox",
+		"FRONTDESK_REDIS_URL="+s.redis, "FRONTDESK_IDENTITY_JWKS_URL="+s.outside.URL+"/sim/demo/_control/jwks")
+	c := frontdesktest.NewClient(t, gateway.URL)
+	c.Outside = s.outside.URL
+	return gateway, c
+}
+
 func newTraitor(t *testing.T, club string) *traitor {
 	t.Helper()
 	at, err := url.Parse(club)
@@ -72,13 +91,8 @@ func says(status int, media, body string) http.HandlerFunc {
 // memory than an answer may have.
 func TestAPI10UnsafeConsumptionOfAPIs(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
 	lure := newLure(t)
-	tr := newTraitor(t, s.outside.URL+"/sim")
-	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+tr.URL, "FRONTDESK_SANDBOX_URL="+s.outside.URL+"/sandbox",
-		"FRONTDESK_REDIS_URL="+s.redis, "FRONTDESK_IDENTITY_JWKS_URL="+s.outside.URL+"/sim/demo/_control/jwks")
-	c := frontdesktest.NewClient(t, gateway.URL)
-	c.Outside = s.outside.URL
+	tr, gateway, c := betrayed(t)
 	customer := c.As("customer")
 	customer.Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
 	const ld, marker = "application/ld+json", "internal-detail-4711"
@@ -160,12 +174,7 @@ func flood(packed bool) http.HandlerFunc {
 // script arrives as the text that it is.
 func TestAPI10EndlessPages(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
-	tr := newTraitor(t, s.outside.URL+"/sim")
-	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+tr.URL, "FRONTDESK_SANDBOX_URL="+s.outside.URL+"/sandbox",
-		"FRONTDESK_REDIS_URL="+s.redis, "FRONTDESK_IDENTITY_JWKS_URL="+s.outside.URL+"/sim/demo/_control/jwks")
-	c := frontdesktest.NewClient(t, gateway.URL)
-	c.Outside = s.outside.URL
+	tr, _, c := betrayed(t)
 	customer := c.As("customer")
 	tr.betray("/optins", func(w http.ResponseWriter, r *http.Request) {
 		says(200, "application/ld+json", fmt.Sprintf(`{"hydra:member":[{"@id":"/demo/optins/9%d","name":"x"}],"hydra:totalItems":1000000000,"hydra:view":{"hydra:next":"/demo/optins?page=%d"}}`,

@@ -61,6 +61,19 @@ func TestBadConfiguration(t *testing.T) {
 	})
 	t.Run("unknown command", func(t *testing.T) {
 		expectAll(t, refuse(t, []string{"bake"}), "bake")
+		expectAll(t, refuse(t, []string{"payments", "bake"}), "bake", "confirm-recorded")
+		expectAll(t, refuse(t, []string{"payments"}), "confirm-recorded")
+	})
+	t.Run("flags that do not go with a command", func(t *testing.T) {
+		expectAll(t, refuse(t, []string{"--brew"}), "--brew")
+		expectAll(t, refuse(t, []string{"version", "--addr", ":0"}), "--addr")
+		expectAll(t, refuse(t, []string{"payments", "show"}), "<id> is missing")
+		expectAll(t, refuse(t, []string{"payments", "show", "a", "b"}), "unexpected argument b")
+		expectAll(t, refuse(t, []string{"invite", "--club", "11"}), "contact")
+		expectAll(t, refuse(t, []string{"erase"}), "email", "registration")
+		expectAll(t, refuse(t, []string{"erase", "--email", "a@example.com", "--mobile", "+33612345678"}), "email", "mobile")
+		expectAll(t, refuse(t, []string{"payments", "confirm-not-recorded", "p", "--refund", "--send-again"}), "refund", "send-again")
+		expectAll(t, refuse(t, nil, "FRONTDESK_REDIS_VOUCHED=perhaps"), "FRONTDESK_REDIS_VOUCHED", "true")
 	})
 	t.Run("address in use", func(t *testing.T) {
 		taken := frontdesktest.NewMock(t)
@@ -69,6 +82,21 @@ func TestBadConfiguration(t *testing.T) {
 	t.Run("addresses without a scheme, and a slip of the keyboard", func(t *testing.T) {
 		expectAll(t, refuse(t, nil, "FRONTDESK_PUBLIC_URL=signup.club", "FRONTDESK_ALLOWED_ORIGINS=foo", "FRONTDESK_REDISURL=redis://127.0.0.1:1"),
 			"FRONTDESK_PUBLIC_URL", "FRONTDESK_ALLOWED_ORIGINS", "FRONTDESK_REDISURL is not known", "did you mean FRONTDESK_REDIS_URL?")
+	})
+	t.Run("a collector that cannot be spoken to", func(t *testing.T) {
+		at := "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1"
+		said := refuse(t, nil, at, "OTEL_EXPORTER_OTLP_HEADERS=api-key=k1,no secret")
+		expectAll(t, said, "OTEL_EXPORTER_OTLP_HEADERS", "header 2")
+		if strings.Contains(said, "secret") {
+			t.Errorf("the header is repeated: %s", said)
+		}
+		expectAll(t, refuse(t, nil, at, "OTEL_EXPORTER_OTLP_CERTIFICATE=/none"), "OTEL_EXPORTER_OTLP_CERTIFICATE", "no such file")
+		expectAll(t, refuse(t, nil, at, "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION=zip"), "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "gzip")
+	})
+	t.Run("replicas that there cannot be", func(t *testing.T) {
+		for _, replicas := range []string{"1", "-1", "10"} { // mock mode has none
+			expectAll(t, refuse(t, nil, "FRONTDESK_REDIS_WAIT="+replicas), "FRONTDESK_REDIS_WAIT", "from 0 to 9", "0 in mock mode")
+		}
 	})
 	t.Run("not a duration", func(t *testing.T) {
 		expectAll(t, refuse(t, nil, "FRONTDESK_DRAIN=x"), "FRONTDESK_DRAIN")

@@ -4,17 +4,12 @@ import (
 	"bytes"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
-	spans "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/proto"
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
@@ -148,53 +143,12 @@ func TestScrapeOutlivesRedis(t *testing.T) {
 	})
 }
 
-// receiver is a collector of spans.
-type receiver struct {
-	mu    sync.Mutex
-	spans []*spans.Span
-	raw   []byte
-}
-
-// ServeHTTP takes a batch, as OTLP over HTTP has it.
-func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	body, err := io.ReadAll(request.Body)
-	var batch collector.ExportTraceServiceRequest
-	if err != nil || request.URL.Path != "/v1/traces" || proto.Unmarshal(body, &batch) != nil {
-		w.WriteHeader(http.StatusBadRequest)
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.raw = append(r.raw, body...)
-	for _, resource := range batch.ResourceSpans {
-		for _, scope := range resource.ScopeSpans {
-			r.spans = append(r.spans, scope.Spans...)
-		}
-	}
-	w.Header().Set("Content-Type", "application/x-protobuf")
-}
-
-// of are the names of a trace's spans.
-func (r *receiver) of(trace []byte) map[string]*spans.Span {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	named := map[string]*spans.Span{}
-	for _, span := range r.spans {
-		if bytes.Equal(span.TraceId, trace) {
-			named[span.Name] = span
-		}
-	}
-	return named
-}
-
 // TestJourneyIsOneTrace follows a start from the browser to the club system, and
 // a webhook into the background, through a collector.
 func TestJourneyIsOneTrace(t *testing.T) {
 	t.Parallel()
-	taken := &receiver{}
-	server := httptest.NewServer(taken)
-	t.Cleanup(server.Close)
-	mock := frontdesktest.Start(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+server.URL)
+	taken := frontdesktest.NewCollector(t)
+	mock := frontdesktest.Start(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+taken.URL)
 	c := frontdesktest.NewClient(t, mock.URL)
 	c.Do("GET", "/v1/clubs", nil, traceparent("00-"+browserTrace+"-"+browserSpan+"-00")).Into(http.StatusOK, nil)
 	registration := c.Register()
@@ -204,19 +158,18 @@ func TestJourneyIsOneTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, parent := []byte("\x4b\xf9\x2f\x35\x77\xb3\x4d\xa6\xa3\xce\x92\x9d\x0e\x0e\x47\x36"), []byte("\x00\xf0\x67\xaa\x0b\xa9\x02\xb7")
-	browser := taken.of(id)
-	request, call := browser["GET /v1/clubs"], browser["club NetworkNodes"]
+	request, call := taken.Of(id, "GET /v1/clubs"), taken.Of(id, "club NetworkNodes")
 	switch {
-	case request == nil || call == nil:
-		t.Fatalf("the browser's trace has %v", browser)
-	case !bytes.Equal(request.ParentSpanId, parent):
-		t.Errorf("the request's parent is %x", request.ParentSpanId)
-	case !bytes.Equal(call.ParentSpanId, request.SpanId):
-		t.Errorf("the call's parent is %x, the request is %x", call.ParentSpanId, request.SpanId)
+	case len(request) != 1 || len(call) == 0:
+		t.Fatalf("the browser's trace has %d requests and %d calls", len(request), len(call))
+	case !bytes.Equal(request[0].ParentSpanId, parent):
+		t.Errorf("the request's parent is %x", request[0].ParentSpanId)
+	case !bytes.Equal(call[0].ParentSpanId, request[0].SpanId):
+		t.Errorf("the call's parent is %x, the request is %x", call[0].ParentSpanId, request[0].SpanId)
 	}
 	events := map[string]bool{} // transitions, by what they led to
 	jobs := 0
-	for _, span := range taken.spans {
+	for _, span := range taken.Spans() {
 		if span.Name == "job payment:advance" {
 			jobs++
 		}
@@ -232,7 +185,7 @@ func TestJourneyIsOneTrace(t *testing.T) {
 		t.Errorf("transitions %v, %d jobs", events, jobs)
 	}
 	for _, private := range []string{registration.Id, registration.Contact.Number, "4242424242424242", "/demo/", "127.0.0.1"} {
-		if bytes.Contains(taken.raw, []byte(private)) {
+		if strings.Contains(taken.Raw(), private) {
 			t.Errorf("the spans hold %q", private)
 		}
 	}

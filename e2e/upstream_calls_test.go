@@ -38,7 +38,7 @@ func (m measured) row(function, endpoint string) string {
 	return fmt.Sprintf("| %s | %s | %s | %d | %d |", function, endpoint, m.text, m.calls, m.rounds)
 }
 
-// endpoints are the rows of the README's table, by their second column. Each
+// endpoints are the rows of docs/simulator.md's table, by their second column. Each
 // makes everything ready, and gives the request that is measured.
 var endpoints = map[string]struct {
 	cold    bool // nothing was asked of the gateway before
@@ -262,15 +262,15 @@ func (v *visitor) code() string {
 	return list.Items[len(list.Items)-1].Code
 }
 
-// TestUpstreamCalls holds the README's table of what each endpoint asks of the
+// TestUpstreamCalls holds docs/simulator.md's table of what each endpoint asks of the
 // club system against the simulator's journal of calls.
 func TestUpstreamCalls(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
-	table := readmeTable(t)
+	table := callsTable(t)
 	for endpoint := range table {
 		if _, known := endpoints[endpoint]; !known {
-			t.Errorf("nothing measures the README's row of %s", endpoint)
+			t.Errorf("nothing measures the page's row of %s", endpoint)
 		}
 	}
 	names := slices.Sorted(maps.Keys(endpoints))
@@ -287,7 +287,7 @@ func TestUpstreamCalls(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("the README says\n%s\nand it is\n%s", row, best.row(cmp.Or(functionOf(row), "which function?"), endpoint))
+			t.Errorf("the page says\n%s\nand it is\n%s", row, best.row(cmp.Or(functionOf(row), "which function?"), endpoint))
 		})
 	}
 	// Client.Calls leaves the requests of tokens out: all of the above were served by one token.
@@ -365,16 +365,16 @@ func roundsText(rounds []map[string]int) string {
 	return cmp.Or(strings.Join(parts, " → "), "none")
 }
 
-// readmeTable reads the rows of the README's table of calls, by their endpoint.
-func readmeTable(t *testing.T) map[string]string {
+// callsTable reads the rows of the page's table of calls, by their endpoint.
+func callsTable(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "README.md"))
+	text, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "simulator.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, found := strings.Cut(string(text), "| Function of the club system | Endpoint | Upstream calls | Calls | Rounds |\n")
 	if !found {
-		t.Fatal("the README has no table of upstream calls")
+		t.Fatal("the page has no table of upstream calls")
 	}
 	rows := map[string]string{}
 	for _, line := range strings.Split(rest, "\n")[1:] {

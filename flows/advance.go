@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,8 @@ const (
 	// recovery is looked at; well below the minute within which a paid
 	// registration is completed when the webhook got lost.
 	lookEvery = 15 * time.Second
+	// justBegun: for so long nobody can have put off the first look at a payment, which the start says.
+	justBegun = lookEvery / 5
 	// doubtEvery: how often the processor's journal is asked about a payment in doubt.
 	doubtEvery = 2 * time.Minute
 	// maxSteps bounds one Advance; the longest good way has nine steps.
@@ -75,27 +78,37 @@ const keepEvents = 7 * 24 * time.Hour
 // will be looked at soon. An event of a payment of somebody else, or of another
 // environment, is no concern of ours. One of ours that Redis does not know is
 // looked for at the processor by whoever takes the look. The event is remembered
-// only after the look is queued: rather two looks than none.
+// only after the look is asked for: rather two looks than none.
 func (m *Payments) Told(ctx context.Context, event cards.Event) error {
 	generation, err := strconv.Atoi(event.Metadata["fd_generation"])
 	registration := event.Metadata["fd_registration"]
 	if err != nil || registration == "" || event.Metadata["fd_environment"] != m.cfg.Environment {
-		m.cfg.Log.Info("event of another payment ignored", "event", event.ID, "type", event.Type)
+		m.cfg.Log.InfoContext(ctx, "event of another payment ignored", "event", event.ID, "type", event.Type)
 		return nil
 	}
 	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID
-	if seen, err := m.cfg.Store.Seen(ctx, name); seen || err != nil {
+	id := NewPaymentID(registration, generation)
+	if m.cfg.Queue.hands.again(id) {
+		_, err := m.cfg.Store.Once(ctx, name, keepEvents)
 		return storageFailed(err)
 	}
-	id := NewPaymentID(registration, generation)
-	switch _, err := m.cfg.Store.Payment(ctx, id); {
+	p, seen, err := m.cfg.Store.PaymentUnlessSeen(ctx, id, name)
+	switch {
+	case seen:
+		return nil
 	case errors.Is(err, ErrNotFound) && !m.signed(event.Metadata):
-		m.cfg.Log.Warn("event of an unknown payment ignored: we did not sign it", "event", event.ID, "type", event.Type)
+		m.cfg.Log.WarnContext(ctx, "event of an unknown payment ignored: we did not sign it", "event", event.ID, "type", event.Type)
 		return nil
 	case err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewer):
 		return storageFailed(err)
 	}
-	if err := m.cfg.Queue.EnqueueAdvance(ctx, id); err != nil {
+	switch {
+	case err != nil:
+		err = m.cfg.Queue.EnqueueAdvance(ctx, id)
+	case !p.State.Final():
+		err = m.cfg.Queue.AdvanceSoon(ctx, p)
+	}
+	if err != nil {
 		return err
 	}
 	_, err = m.cfg.Store.Once(ctx, name, keepEvents)
@@ -112,6 +125,7 @@ type step struct {
 	lease     time.Duration  // see Move
 	ownerGone time.Duration  // see Move
 	again     time.Duration  // with no change: how long until the next look
+	held      *cards.Payment // what was read at the processor, for the next turn; nil: it reads for itself
 }
 
 // wait is the step that changes nothing.
@@ -123,15 +137,23 @@ func wait(again time.Duration) step { return step{again: again} }
 // something could not be asked or stored; the payment is safe where it stands,
 // comes with the error if it could be read, and will be looked at again.
 func (m *Payments) Advance(ctx context.Context, id PaymentID) (*Payment, error) {
+	p, err := m.cfg.Store.Payment(ctx, id)
+	if err != nil {
+		return nil, storageFailed(err)
+	}
+	return m.advance(ctx, p)
+}
+
+// advance is Advance for who has just read the payment. Each turn goes on from
+// what the turn before has written: who changed it meanwhile is found out by the
+// compare-and-set, as they would be after one more reading.
+func (m *Payments) advance(ctx context.Context, p *Payment) (*Payment, error) {
+	var held *cards.Payment // what the turn before has read at the processor
 	for range maxSteps {
-		p, err := m.cfg.Store.Payment(ctx, id)
-		if err != nil {
-			return nil, storageFailed(err)
-		}
 		if p.Schema > PaymentSchema {
 			return p, nil
 		}
-		s, err := m.next(ctx, p)
+		s, err := m.next(ctx, p, held)
 		if err != nil {
 			m.lookAgain(ctx, p, lookEvery)
 			return p, err
@@ -145,46 +167,55 @@ func (m *Payments) Advance(ctx context.Context, id PaymentID) (*Payment, error) 
 		case errors.Is(err, ErrOwned):
 			m.lookAgain(ctx, p, lookEvery)
 			return p, nil
-		case errors.Is(err, ErrConflict):
-			continue // somebody else moved it; read it again
+		case errors.Is(err, ErrConflict): // somebody else moved it
+			held = nil
+			if p, err = m.cfg.Store.Payment(ctx, p.ID); err != nil {
+				return nil, storageFailed(err)
+			}
+			continue
 		case err != nil:
 			return p, storageFailed(err)
 		}
 		switch {
 		case moved.State == Sending:
-			if err := m.record(ctx, moved); err != nil {
+			if moved, err = m.record(ctx, moved); err != nil {
 				return moved, err
 			}
 		case s.word.By == byRule && moved.Witnessed():
 			m.journalRecorded(ctx, moved)
 		}
+		if moved.State.Final() {
+			return moved, nil
+		}
+		p, held = moved, s.held
+		p.UpdatedAt = p.UpdatedAt.Round(0) // as Redis has it: the wall clock alone sees a machine that was suspended
 	}
-	return nil, &Error{Code: Internal, Err: fmt.Errorf("payment %s did not settle within %d steps", id, maxSteps)}
+	return nil, &Error{Code: Internal, Err: fmt.Errorf("payment %s did not settle within %d steps", p.ID, maxSteps)}
 }
 
 // Look takes one step of a payment that waits for its buyer, so that a visitor
-// who comes back sees what they just did; the rest of the way is queued. Any
+// who comes back sees what they just did; the rest of the way is asked for. Any
 // trouble leaves the payment as it was read.
 func (m *Payments) Look(ctx context.Context, p *Payment) *Payment {
 	if p.State != Intent || p.Schema > PaymentSchema {
 		return p
 	}
-	s, err := m.awaitBuyer(ctx, p)
+	s, err := m.awaitBuyer(ctx, p, nil)
 	if err == nil && s.to != "" {
 		var moved *Payment
 		if moved, err = m.commit(ctx, p, s); err == nil {
 			p = moved
-			err = m.cfg.Queue.EnqueueAdvance(ctx, p.ID)
+			err = m.cfg.Queue.AdvanceSoon(ctx, p)
 		}
 	}
 	if err != nil && !errors.Is(err, ErrConflict) {
-		m.cfg.Log.Warn("payment not looked at", "payment", p.ID, "error", err)
+		m.cfg.Log.WarnContext(ctx, "payment not looked at", "payment", p.ID, "error", err)
 	}
 	return p
 }
 
-// next looks at a payment and decides.
-func (m *Payments) next(ctx context.Context, p *Payment) (step, error) {
+// next looks at a payment and decides. held is what the turn before has read at the processor; nil: nothing.
+func (m *Payments) next(ctx context.Context, p *Payment, held *cards.Payment) (step, error) {
 	switch p.State {
 	case Priced:
 		if !p.Witnessed() {
@@ -192,9 +223,9 @@ func (m *Payments) next(ctx context.Context, p *Payment) (step, error) {
 		}
 		return m.createIntent(ctx, p)
 	case Intent:
-		return m.awaitBuyer(ctx, p)
+		return m.awaitBuyer(ctx, p, held)
 	case Authorised:
-		return m.checkSale(ctx, p)
+		return m.checkSale(ctx, p, held)
 	case Capturing:
 		return m.capture(ctx, p)
 	case Captured:
@@ -228,7 +259,7 @@ func (m *Payments) commit(ctx context.Context, p *Payment, s step) (*Payment, er
 	if s.edit != nil {
 		s.edit(&next)
 	}
-	move := Move{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString(), Lease: s.lease, OwnerGone: s.ownerGone}
+	move := Move{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString(), Lease: s.lease, OwnerGone: s.ownerGone, Unseen: p.shows() == next.shows()}
 	if next.State.Final() {
 		move.Keep = keepFinal
 		next.Payer, next.Desk, next.Contact = nil, nil, "" // that something was paid is kept for longer than by whom
@@ -244,7 +275,7 @@ func (m *Payments) commit(ctx context.Context, p *Payment, s step) (*Payment, er
 	if next.State == InDoubt && p.State != InDoubt {
 		level = slog.LevelError // a person is needed, unless the evidence tells soon
 	}
-	m.cfg.Log.Log(ctx, level, "payment moved", "registration", p.Registration, "payment", p.ID, "from", p.State, "to", next.State, "reason", s.reason)
+	m.cfg.Log.Log(ctx, level, "payment moved", "registration", p.Registration, "payment", string(p.ID), "from", string(p.State), "to", string(next.State), "reason", s.reason)
 	return &next, nil
 }
 
@@ -252,21 +283,22 @@ func (m *Payments) commit(ctx context.Context, p *Payment, s step) (*Payment, er
 // failure is only logged: the entry in the list of open payments stays.
 func (m *Payments) lookAgain(ctx context.Context, p *Payment, after time.Duration) {
 	var err error
-	if p.State.Final() {
+	after = cmp.Or(after, doubtEvery)
+	switch now := m.cfg.Now(); {
+	case p.State.Final():
 		err = m.cfg.Store.Finished(ctx, p)
-	} else {
-		if after == 0 {
-			after = doubtEvery
-		}
-		err = m.cfg.Store.LookAt(ctx, p.ID, m.cfg.Now().Add(jitter(after)))
+	case after >= lookEvery && now.Sub(p.CreatedAt) < justBegun:
+		// The start has said when to look at it first, which is no later.
+	default:
+		err = m.cfg.Store.LookAt(ctx, p.ID, now.Add(jitter(after)))
 	}
 	if err != nil {
-		m.cfg.Log.Warn("next look not scheduled", "payment", p.ID, "error", err)
+		m.cfg.Log.WarnContext(ctx, "next look not scheduled", "payment", p.ID, "error", err)
 	}
 }
 
 // jitter spreads a duration by a fifth either way, so that payments that were
 // started together are not looked at together for ever.
 func jitter(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64()))
+	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) // #nosec G404 -- it hides nothing
 }

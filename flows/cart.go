@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"frontdesk/upstream/club"
 )
+
+// mostItems of a cart, as many as a registration can be started with: more is no
+// visitor's, and each is a call to the club system whenever the cart is made again.
+const mostItems = 20
 
 // NewItem asks for an offer to be put into the cart.
 type NewItem struct {
@@ -64,6 +66,9 @@ func (f *Registrations) AddItem(ctx context.Context, id, token string, item NewI
 	return f.change(ctx, id, token, func(r *Registration, at Club) error {
 		if r.Contact == nil {
 			return &Error{Code: PersonRequired, Detail: "The buyer's details come before the items."}
+		}
+		if len(r.Items) >= mostItems {
+			return &Error{Code: InvalidRequest, Fields: []FieldProblem{{"/offerId", fmt.Sprintf("The cart is full: it takes %d items.", mostItems)}}}
 		}
 		items := []NewItem{item}
 		offers, err := f.offers(ctx, r, at, items, "")
@@ -170,7 +175,7 @@ func (f *Registrations) Check(ctx context.Context, id, token string) (Cart, erro
 	err = f.readCart(ctx, r, at)
 	if err == nil && r.Cart.settled() {
 		if err := f.cfg.Store.AmendRegistration(ctx, r); err != nil {
-			f.cfg.Log.Warn("cart not saved that was settled elsewhere", "error", err)
+			f.cfg.Log.WarnContext(ctx, "cart not saved that was settled elsewhere", "error", err)
 		}
 	}
 	return r.Cart, err
@@ -284,10 +289,16 @@ func (f *Registrations) readCart(ctx context.Context, r *Registration, at Club) 
 
 // readSale reads the sale and its check side by side.
 func (f *Registrations) readSale(ctx context.Context, r *Registration, at Club) (sale club.Sale, check club.SaleCheck, err error) {
-	both, bothCtx := errgroup.WithContext(ctx)
-	both.Go(func() (err error) { sale, err = f.cfg.Club.GetSale(bothCtx, at.Scope, r.Sale); return err })
-	both.Go(func() (err error) { check, err = f.cfg.Club.CheckSale(bothCtx, at.Scope, r.Sale); return err })
-	return sale, check, both.Wait()
+	err = sideBySide(ctx,
+		func(ctx context.Context) (err error) {
+			sale, err = f.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			check, err = f.cfg.Club.CheckSale(ctx, at.Scope, r.Sale)
+			return err
+		})
+	return sale, check, err
 }
 
 // seeCart takes over what was read of the sale.

@@ -31,21 +31,29 @@ func (r *Registration) heedPayment(p *Payment) {
 }
 
 // paidElsewhere answers whoever asks for the payment of a sale that turns out to be
-// settled: with the payment of ours that did it, where Redis had lost it; else it
-// is stored that somebody else did.
+// settled: with the payment of ours that did it, be it of the same moment or one that
+// Redis had lost; else it is stored that somebody else did.
 func (f *Registrations) paidElsewhere(ctx context.Context, r *Registration) (*Payment, error) {
+	if ours, err := f.livePayment(ctx, r.ID); ours != nil || err != nil {
+		return ours, err
+	}
 	if err := f.cfg.Payments.Recall(ctx); err != nil {
 		return nil, err
 	}
-	_, p, err := f.cfg.Store.Registration(ctx, r.ID)
-	if err != nil {
-		return nil, storageFailed(err)
-	}
-	if p.Live() {
-		return p, nil
+	if ours, err := f.livePayment(ctx, r.ID); ours != nil || err != nil {
+		return ours, err
 	}
 	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
 		return nil, storageFailed(err)
 	}
 	return nil, alreadySettled()
+}
+
+// livePayment reads a registration's payment; nil when none lives.
+func (f *Registrations) livePayment(ctx context.Context, id string) (*Payment, error) {
+	_, p, err := f.cfg.Store.Registration(ctx, id)
+	if err != nil || !p.Live() {
+		return nil, storageFailed(err)
+	}
+	return p, nil
 }

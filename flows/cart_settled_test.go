@@ -93,6 +93,26 @@ func TestSettledBeforeThePayment(t *testing.T) {
 	}
 }
 
+// TestSettledMeanwhile: whoever finds the sale settled by a payment of the same moment
+// is answered with that payment. Nobody asks the processor for what Redis knows.
+func TestSettledMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	slow, quick := w.gateway(), w.gateway()
+	later := w.wishes()[flows.Later].start
+	for range 2 { // a comparison with the processor would be refused to the second
+		r := w.registered(quick)
+		w.meddle("GET", "/sim/demo/sales/*", func() {
+			must(w, func() (*flows.Payment, error) { return quick.registrations.Pay(w.Context(), r.ID, holderToken, later) })
+		}, nil)
+		p := must(w, func() (*flows.Payment, error) { return slow.registrations.Pay(w.Context(), r.ID, holderToken, later) })
+		if p.State != flows.Recorded || w.listed() != 0 {
+			t.Errorf("%s (%s) after %d lists of the processor's payments", p.State, p.Reason, w.listed())
+		}
+		w.expectSettled(p)
+	}
+}
+
 // TestSettledUnseen: a club system that does not tell the states of sales settles
 // nothing by its silence.
 func TestSettledUnseen(t *testing.T) {

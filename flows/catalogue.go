@@ -2,63 +2,95 @@ package flows
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
+	"sync"
 	"time"
-
-	"github.com/maypok86/otter/v2"
-	"github.com/maypok86/otter/v2/stats"
-	"golang.org/x/sync/errgroup"
 
 	"frontdesk/upstream/club"
 )
 
-// The figures of the catalogue.
+// The figures of the catalogue. How old it may be stands in memory.go.
 const (
-	// catalogueFresh: how old a catalogue may be that a visitor browses. Prices
-	// are always read again before money moves.
-	catalogueFresh = 60 * time.Second
-	// catalogueEntries bounds the memory: a club's catalogue is about 100 KB.
-	catalogueEntries = 500
+	// offersFresh: everybody's catalogue of a club takes the offers of a product that
+	// were read within this time. It is half of readingFresh, so that a catalogue that is
+	// read anew has new prices, and one that is fresh has none older than 90 s.
+	offersFresh = readingFresh / 2
 	// offerEntries: the offers of a product are about 2 KB; a hundred clubs have about so many products.
 	offerEntries = 5000
-	// catalogueTimeout bounds one reading of a whole catalogue, which goes on
-	// when the visitor who caused it has left, for others wait for it too.
-	catalogueTimeout = 30 * time.Second
-	// offerReads: the club system lists offers a product at a time; so many at once.
-	offerReads = 8
+	// offerReads: the club system lists offers a product at a time; so many at once. It
+	// is half of the lane (club.Limits.Concurrency), so that the other half is left to
+	// the visitors who are past the catalogue.
+	offerReads = 32
 )
 
 // Catalogue answers what the clubs are and what they offer, from memory where
-// it was read within a minute.
+// it was read a short time ago, by this gateway or another: see memory.go.
 type Catalogue struct {
-	club     *club.Client
-	networks *otter.Cache[string, *club.Network]
-	clubs    *otter.Cache[clubKey, Club]
-	products *otter.Cache[ProductQuery, []Product]
-	days     *otter.Cache[daysKey, []DebitDay]
-	offers   *otter.Cache[offersKey, []club.Offer]
+	cfg      CatalogueConfig
+	networks *memory[organisation, *club.Network]
+	terms    *memory[clubKey, clubTerms]
+	products *memory[productsKey, []Product]
+	days     *memory[daysKey, []DebitDay]
+	offers   cache[offersKey, []club.Offer]
+	places   chan struct{} // taken by readings of offers
+	editions sync.Map      // by client token: how often it was forgotten
+}
+
+// CatalogueConfig is what a catalogue needs. Every field is required unless said.
+type CatalogueConfig struct {
+	Club   *club.Client
+	Shared Shared // what the gateways remember together; nil: this one remembers by itself
+	Now    func() time.Time
+	After  func(time.Duration) <-chan time.Time
+	Log    *slog.Logger
+}
+
+// organisation is whose clubs they are. Every key begins with it.
+type organisation struct {
+	token   string
+	edition uint64 // counts how often everything was forgotten
 }
 
 // offersKey: offers depend on the product and the club, never on who asks (club
 // system API, section Catalogue), so everybody's catalogue shares them.
-type offersKey struct{ club, product club.IRI }
+type offersKey struct {
+	of            organisation
+	club, product club.IRI
+}
 
-type clubKey struct{ clientToken, id string }
+type clubKey struct {
+	of organisation
+	id string
+}
+
+// clubTerms is what the network does not tell of a club.
+type clubTerms struct{ Code, Currency string }
+
+// productsKey is whose catalogue it is, and of which day: without a date it is today's,
+// which is another one tomorrow. Days are those of UTC, as everywhere here; at a club's
+// own midnight a catalogue is as old as it may be anyway.
+type productsKey struct {
+	of    organisation
+	today string // YYYY-MM-DD; empty when the query has a date
+	ProductQuery
+}
 
 // Club is a club of the chain.
 type Club struct {
 	IRI      club.IRI
 	Name     string
 	Alias    string
-	Path     []string // names of the parent nodes, outermost first
+	Path     []string // names of the parent nodes, outermost first; only from Catalogue.Clubs
 	Code     string   // the club system's code, needed for sales; only from Catalogue.Club
 	Currency string   // ISO 4217; only from Catalogue.Club
 	Scope    club.Scope
 }
 
-// ProductQuery says whose catalogue is asked for. It is the cache's key, so
-// everything that may change the answer is in it.
+// ProductQuery says whose catalogue is asked for. It is part of the key of what is
+// remembered, so everything that may change the answer is in it.
 type ProductQuery struct {
 	ClientToken string
 	ClubID      string
@@ -75,113 +107,179 @@ type Product struct {
 	listed []club.Offer // the same offers, as the club system has them
 }
 
-// NewCatalogue makes a catalogue over a client.
-func NewCatalogue(client *club.Client) *Catalogue {
-	return &Catalogue{
-		club:     client,
-		networks: otter.Must(cacheOptions[string, *club.Network]()),
-		clubs:    otter.Must(cacheOptions[clubKey, Club]()),
-		products: otter.Must(cacheOptions[ProductQuery, []Product]()),
-		days:     otter.Must(cacheOptions[daysKey, []DebitDay]()),
-		offers: otter.Must(&otter.Options[offersKey, []club.Offer]{
-			MaximumSize: offerEntries, ExpiryCalculator: otter.ExpiryWriting[offersKey, []club.Offer](catalogueFresh), StatsRecorder: stats.NewCounter(),
-		}),
-	}
+// productRecord is a product as it is remembered.
+type productRecord struct {
+	Product club.Product `json:"product"`
+	Offers  []club.Offer `json:"offers"`
 }
 
-func cacheOptions[K comparable, V any]() *otter.Options[K, V] {
-	return &otter.Options[K, V]{MaximumSize: catalogueEntries, ExpiryCalculator: otter.ExpiryWriting[K, V](catalogueFresh), StatsRecorder: stats.NewCounter()}
+// MarshalJSON writes what the club system said of a product, for the other gateways.
+func (p Product) MarshalJSON() ([]byte, error) {
+	return json.Marshal(productRecord{p.Product, p.listed})
 }
 
-// cached answers from the cache, or loads once for all who wait.
-func cached[K comparable, V any](ctx context.Context, cache *otter.Cache[K, V], key K, load func(context.Context) (V, error)) (V, error) {
-	return cache.Get(ctx, key, otter.LoaderFunc[K, V](func(ctx context.Context, _ K) (V, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), catalogueTimeout)
-		defer cancel()
-		return load(ctx)
-	}))
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (p *Product) UnmarshalJSON(data []byte) error {
+	var record productRecord
+	err := json.Unmarshal(data, &record)
+	*p = newProduct(record.Product, record.Offers)
+	return err
+}
+
+func newProduct(product club.Product, listed []club.Offer) Product {
+	return Product{Product: product, Offers: offersOf(product, listed), listed: listed}
+}
+
+// NewCatalogue makes a catalogue.
+func NewCatalogue(cfg CatalogueConfig) *Catalogue {
+	c := &Catalogue{cfg: cfg, places: make(chan struct{}, offerReads), offers: newCache[offersKey, []club.Offer](offerEntries, offersFresh, cfg.Now)}
+	c.networks = newMemory[organisation, *club.Network]("network", &c.cfg)
+	c.terms = newMemory[clubKey, clubTerms]("club", &c.cfg)
+	c.products = newMemory[productsKey, []Product]("products", &c.cfg)
+	c.days = newMemory[daysKey, []DebitDay]("days", &c.cfg)
+	return c
+}
+
+// Forget has everything of an organisation read anew. It is for a world that was made
+// to begin again, where whoever did so wants to see it.
+func (c *Catalogue) Forget(clientToken string) {
+	c.editions.Store(clientToken, c.organisation(clientToken).edition+1)
+}
+
+func (c *Catalogue) organisation(clientToken string) organisation {
+	edition, _ := c.editions.Load(clientToken)
+	n, _ := edition.(uint64)
+	return organisation{clientToken, n}
 }
 
 // Clubs lists the clubs of the chain.
-func (c *Catalogue) Clubs(ctx context.Context, clientToken string) ([]Club, error) {
+func (c *Catalogue) Clubs(ctx context.Context, clientToken string) ([]Club, *Snapshot, error) {
 	network, err := c.network(ctx, clientToken)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var clubs []Club
-	for _, node := range network.Clubs() {
-		clubs = append(clubs, clubOf(clientToken, network, node))
+	for _, node := range network.value.Clubs() {
+		found := clubOf(clientToken, node)
+		for _, parent := range network.value.Path(node.Club) {
+			if parent.IRI != node.IRI {
+				found.Path = append(found.Path, parent.Name)
+			}
+		}
+		clubs = append(clubs, found)
 	}
-	return clubs, nil
+	return clubs, &network.Snapshot, nil
 }
 
 // Club finds a club by its public id. NotFound when the chain has none.
 func (c *Catalogue) Club(ctx context.Context, clientToken, id string) (Club, error) {
-	return cached(ctx, c.clubs, clubKey{clientToken, id}, func(ctx context.Context) (Club, error) {
-		network, err := c.network(ctx, clientToken)
-		if err != nil {
-			return Club{}, err
-		}
-		node, ok := network.NodeOf(club.NewIRI(clientToken, "clubs", id))
-		if !ok {
-			return Club{}, &Error{Code: NotFound, Detail: "There is no such club."}
-		}
-		found := clubOf(clientToken, network, node)
-		read, err := c.club.GetClub(ctx, found.Scope, found.IRI)
-		if err != nil {
-			return Club{}, clubFailed(err, "The club could not be read.")
-		}
-		found.Code, found.Currency = read.Code, read.Currency
-		return found, nil
+	found, err := c.place(ctx, clientToken, id)
+	if err != nil {
+		return Club{}, err
+	}
+	terms, err := c.terms.get(ctx, clubKey{c.organisation(clientToken), id}, func(ctx context.Context) (clubTerms, error) {
+		read, err := c.cfg.Club.GetClub(ctx, found.Scope, found.IRI)
+		return clubTerms{read.Code, read.Currency}, clubFailed(err, "The club could not be read.")
 	})
+	if err != nil {
+		return Club{}, err
+	}
+	found.Code, found.Currency = terms.value.Code, terms.value.Currency
+	return found, nil
 }
 
-func (c *Catalogue) network(ctx context.Context, clientToken string) (*club.Network, error) {
-	return cached(ctx, c.networks, clientToken, func(ctx context.Context) (*club.Network, error) {
-		network, err := c.club.NetworkNodes(ctx, club.Scope{ClientToken: clientToken})
+// place is Club without what only the club itself tells.
+func (c *Catalogue) place(ctx context.Context, clientToken, id string) (Club, error) {
+	network, err := c.network(ctx, clientToken)
+	if err != nil {
+		return Club{}, err
+	}
+	node, ok := network.value.NodeOf(club.NewIRI(clientToken, "clubs", id))
+	if !ok {
+		return Club{}, &Error{Code: NotFound, Detail: "There is no such club."}
+	}
+	return clubOf(clientToken, node), nil
+}
+
+func (c *Catalogue) network(ctx context.Context, clientToken string) (*remembered[*club.Network], error) {
+	return c.networks.get(ctx, c.organisation(clientToken), func(ctx context.Context) (*club.Network, error) {
+		network, err := c.cfg.Club.NetworkNodes(ctx, club.Scope{ClientToken: clientToken})
 		return network, clubFailed(err, "The clubs of the chain could not be read.")
 	})
 }
 
-func clubOf(clientToken string, network *club.Network, node club.NetworkNode) Club {
-	found := Club{IRI: node.Club, Name: node.Name, Alias: node.Alias,
+func clubOf(clientToken string, node club.NetworkNode) Club {
+	return Club{IRI: node.Club, Name: node.Name, Alias: node.Alias,
 		Scope: club.Scope{ClientToken: clientToken, Club: node.Club, Node: node.IRI}}
-	for _, parent := range network.Path(node.Club) {
-		if parent.IRI != node.IRI {
-			found.Path = append(found.Path, parent.Name)
-		}
-	}
-	return found
 }
 
-// Products reads a club's catalogue with all offers.
-func (c *Catalogue) Products(ctx context.Context, query ProductQuery) ([]Product, error) {
-	at, err := c.Club(ctx, query.ClientToken, query.ClubID)
+// Products reads a club's catalogue with all offers. It is for everybody who asks with
+// the same query, so nobody may change it.
+func (c *Catalogue) Products(ctx context.Context, query ProductQuery) ([]Product, *Snapshot, error) {
+	at, err := c.place(ctx, query.ClientToken, query.ClubID)
+	if err != nil {
+		return nil, nil, err
+	}
+	key := productsKey{of: c.organisation(query.ClientToken), ProductQuery: query}
+	if query.Date == "" {
+		key.today = dayOf(c.cfg.Now().UTC()).Format(time.DateOnly)
+	}
+	products, err := c.products.get(ctx, key, func(ctx context.Context) ([]Product, error) {
+		return c.readProducts(ctx, at, query)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return products.value, &products.Snapshot, nil
+}
+
+// readProducts reads a catalogue. The offers of a page are read while the next one is
+// on its way, and so is the club, without which nobody can buy what the catalogue has.
+func (c *Catalogue) readProducts(ctx context.Context, at Club, query ProductQuery) ([]Product, error) {
+	scope, asked, err := c.sale(ctx, at, query)
 	if err != nil {
 		return nil, err
 	}
-	return cached(ctx, c.products, query, func(ctx context.Context) ([]Product, error) {
-		scope, asked, err := c.sale(ctx, at, query)
+	var ahead sync.WaitGroup
+	defer ahead.Wait()
+	ahead.Go(func() { _, _ = c.Club(ctx, query.ClientToken, query.ClubID) }) // who needs it is told when it fails
+	var begun sync.Map
+	offers := func(product club.Product) ([]club.Offer, error) {
+		once, _ := begun.LoadOrStore(product.IRI, sync.OnceValues(func() ([]club.Offer, error) { return c.offersOf(ctx, at, product.IRI) }))
+		return once.(func() ([]club.Offer, error))()
+	}
+	listed, err := c.cfg.Club.ListProductsAhead(ctx, scope, asked, func(page []club.Product) {
+		for _, product := range page {
+			ahead.Go(func() { _, _ = offers(product) }) // what became of it is seen below
+		}
+	})
+	if err != nil {
+		return nil, clubFailed(err, "The catalogue could not be read.")
+	}
+	products := make([]Product, len(listed))
+	for i, product := range listed {
+		read, err := offers(product)
 		if err != nil {
-			return nil, err
+			return nil, clubFailed(err, "The offers of the catalogue could not be read.")
 		}
-		listed, err := c.club.ListProducts(ctx, scope, asked)
-		if err != nil {
-			return nil, clubFailed(err, "The catalogue could not be read.")
+		products[i] = newProduct(product, read)
+	}
+	return products, nil
+}
+
+// offersOf gives the offers of a product, which are read once for all catalogues.
+func (c *Catalogue) offersOf(ctx context.Context, at Club, product club.IRI) ([]club.Offer, error) {
+	key := offersKey{c.organisation(at.Scope.ClientToken), at.IRI, product}
+	return c.offers.get(ctx, key, func(ctx context.Context) ([]club.Offer, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readingTime) // another catalogue may wait for them
+		defer cancel()
+		select {
+		case c.places <- struct{}{}:
+			defer func() { <-c.places }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
-		products := make([]Product, len(listed))
-		reads, ctx := errgroup.WithContext(ctx)
-		reads.SetLimit(offerReads)
-		for i, product := range listed {
-			reads.Go(func() error {
-				offers, err := cached(ctx, c.offers, offersKey{at.IRI, product.IRI}, func(ctx context.Context) ([]club.Offer, error) {
-					return c.club.ListOffers(ctx, at.Scope, product.IRI)
-				})
-				products[i] = Product{Product: product, Offers: offersOf(product, offers), listed: offers}
-				return clubFailed(err, "The offers of the catalogue could not be read.")
-			})
-		}
-		return products, reads.Wait()
+		return c.cfg.Club.ListOffers(ctx, at.Scope, product)
 	})
 }
 
@@ -200,7 +298,7 @@ func (c *Catalogue) sale(ctx context.Context, at Club, query ProductQuery) (club
 		if err != nil {
 			return scope, asked, err
 		}
-		node, sameChain := network.CommonAncestor(at.IRI, buyer.Club)
+		node, sameChain := network.value.CommonAncestor(at.IRI, buyer.Club)
 		if !sameChain {
 			return scope, asked, nil
 		}
@@ -213,7 +311,7 @@ func (c *Catalogue) sale(ctx context.Context, at Club, query ProductQuery) (club
 // Offer finds an offer in a catalogue. OfferNotAvailable when it is not there:
 // what the catalogue does not show to this channel cannot be bought through it.
 func (c *Catalogue) Offer(ctx context.Context, query ProductQuery, id string) (Offer, error) {
-	products, err := c.Products(ctx, query)
+	products, _, err := c.Products(ctx, query)
 	if err != nil {
 		return Offer{}, err
 	}

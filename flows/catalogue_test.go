@@ -2,6 +2,7 @@ package flows_test
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -21,7 +22,7 @@ func TestClubs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	catalogue := w.gateway().catalogue
-	clubs := must(t, func() ([]flows.Club, error) { return catalogue.Clubs(t.Context(), "demo") })
+	clubs := must(t, func() ([]flows.Club, error) { clubs, _, err := catalogue.Clubs(t.Context(), "demo"); return clubs, err })
 	paths := map[string]string{}
 	for _, c := range clubs {
 		paths[c.IRI.ID()] = strings.Join(c.Path, " / ") + " / " + c.Name
@@ -130,9 +131,9 @@ func scheduled(t *testing.T, schedule string) *flows.Catalogue {
 			"priceCurrency": "EUR", "rhythmBilling": "P1M", "repaymentSchedule": %s}]}`, schedule)
 	}))
 	t.Cleanup(func() { server.CloseClientConnections(); simulator.Close(); server.Close() })
-	return flows.NewCatalogue(club.New(club.Config{
+	return flows.NewCatalogue(flows.CatalogueConfig{Now: time.Now, After: time.After, Log: slog.New(slog.DiscardHandler), Club: club.New(club.Config{
 		BaseURL: server.URL, ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now,
-	}))
+	})})
 }
 
 // TestCatalogueIsReadOnce: visitors who browse at the same time cause one reading.
@@ -144,7 +145,7 @@ func TestCatalogueIsReadOnce(t *testing.T) {
 	const visitors = 8
 	for range visitors {
 		go func() {
-			_, err := catalogue.Products(t.Context(), web)
+			_, _, err := catalogue.Products(t.Context(), web)
 			errs <- err
 		}()
 	}
@@ -173,11 +174,11 @@ func TestCatalogueFails(t *testing.T) {
 	w := newWorld(t)
 	catalogue := w.gateway().catalogue
 	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/products"}, Kind: "error_before", Status: 500})
-	if _, err := catalogue.Products(t.Context(), web); flows.CodeOf(err) != flows.ClubSystemFailed {
+	if _, _, err := catalogue.Products(t.Context(), web); flows.CodeOf(err) != flows.ClubSystemFailed {
 		t.Errorf("the visitor is told %v", err)
 	}
 	w.fault()
-	if _, err := catalogue.Products(t.Context(), web); err != nil {
+	if _, _, err := catalogue.Products(t.Context(), web); err != nil {
 		t.Errorf("after the failure: %v", err)
 	}
 }

@@ -14,6 +14,7 @@ type Changes struct {
 	mu        sync.Mutex
 	ended     bool
 	followers map[string]map[chan struct{}]struct{} // by registration
+	following sync.WaitGroup                        // until each of them has stopped
 }
 
 // NewChanges makes changes that nobody is told of before Run.
@@ -22,7 +23,7 @@ func NewChanges(store Store) *Changes {
 }
 
 // Follow gives a channel that holds one hint at most, however many changes there
-// were, and is closed when the gateway stops; stop ends it.
+// were, and is closed when the gateway stops; stop ends it, and has to be called once.
 func (c *Changes) Follow(registration string) (hints <-chan struct{}, stop func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -35,7 +36,9 @@ func (c *Changes) Follow(registration string) (hints <-chan struct{}, stop func(
 		c.followers[registration] = map[chan struct{}]struct{}{}
 	}
 	c.followers[registration][hint] = struct{}{}
+	c.following.Add(1)
 	return hint, func() {
+		defer c.following.Done()
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.followers[registration], hint)
@@ -45,11 +48,17 @@ func (c *Changes) Follow(registration string) (hints <-chan struct{}, stop func(
 	}
 }
 
-// Run tells the followers until the context ends; then their channels are closed.
+// Run tells the followers until the context ends; then their channels are closed, and
+// it waits until each of them has stopped.
 func (c *Changes) Run(ctx context.Context) {
 	for registration := range c.store.Changes(ctx) {
 		c.tell(registration)
 	}
+	c.end()
+	c.following.Wait()
+}
+
+func (c *Changes) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = true

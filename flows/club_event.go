@@ -52,6 +52,7 @@ type StoredEvent struct {
 	ID    string    `json:"id"`
 	At    time.Time `json:"at"` // when it came
 	Body  []byte    `json:"body"`
+	Trace string    `json:"trace,omitempty"` // the header of the request that brought it; not of older versions
 }
 
 // The figures of events.
@@ -128,7 +129,7 @@ func (e *ClubEvents) Take(ctx context.Context, body []byte) error {
 	case !json.Valid(body):
 		return &Error{Code: MalformedRequest, Detail: "The body is not JSON."}
 	}
-	event := StoredEvent{ID: "evt_" + uuid.NewString(), At: e.cfg.Now().UTC().Truncate(time.Millisecond), Body: body}
+	event := StoredEvent{ID: "evt_" + uuid.NewString(), At: e.cfg.Now().UTC().Truncate(time.Millisecond), Body: body, Trace: Traceparent(ctx)}
 	waiting, err := e.cfg.Store.KeepClubEvent(ctx, event, e.kindOf(event))
 	if err != nil {
 		return storageFailed(err)
@@ -137,7 +138,7 @@ func (e *ClubEvents) Take(ctx context.Context, body []byte) error {
 		return nil // whoever works on the one before comes to this one
 	}
 	if err := e.cfg.Queue.enqueueEvents(ctx); err != nil {
-		e.cfg.Log.Warn("work on events not enqueued; the sweep comes to it", "error", err)
+		e.cfg.Log.WarnContext(ctx, "work on events not enqueued; the sweep comes to it", "error", err)
 	}
 	return nil
 }
@@ -184,6 +185,7 @@ type notice struct {
 	At     time.Time
 	Type   string
 	Object map[string]club.IRI
+	Trace  string // see StoredEvent
 }
 
 // eventName is what the names of events look like, those of later versions included.
@@ -204,7 +206,7 @@ func readNotice(event StoredEvent) (n notice, ok bool) {
 	if json.Unmarshal(event.Body, &wire) != nil || !eventName.MatchString(wire.Event) {
 		return n, false
 	}
-	n = notice{ID: event.ID, At: event.At, Type: wire.Event, Object: map[string]club.IRI{}}
+	n = notice{ID: event.ID, At: event.At, Type: wire.Event, Object: map[string]club.IRI{}, Trace: event.Trace}
 	for member, value := range wire.Data.Object {
 		if text, _ := value.(string); strings.HasSuffix(member, "Id") && club.IRI(text).ID() != "" && len(n.Object) < maxMembers {
 			n.Object[spelled(member)] = club.IRI(text)
@@ -242,6 +244,7 @@ func (e *ClubEvents) work(ctx context.Context, events []StoredEvent) error {
 	var notices []notice
 	concerned := map[club.IRI]bool{}
 	for _, event := range events {
+		causedBy(ctx, event.Trace)
 		n, ok := readNotice(event)
 		if !ok || !e.ours(n) {
 			continue

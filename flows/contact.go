@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"frontdesk/upstream/club"
 )
 
@@ -77,17 +75,15 @@ func readKnown(ctx context.Context, client *club.Client, catalogue *Catalogue, w
 		return Known{}, err
 	}
 	known := Known{At: at}
-	both, bothCtx := errgroup.WithContext(ctx)
-	both.Go(func() (err error) {
-		known.Contact, err = client.GetContact(bothCtx, at.Scope, who.IRI())
+	err = sideBySide(ctx, func(ctx context.Context) (err error) {
+		known.Contact, err = client.GetContact(ctx, at.Scope, who.IRI())
 		return notIdentified(err, "The contact could not be read.")
-	})
-	both.Go(func() error {
-		statistics, err := client.GetAccountStatistics(bothCtx, at.Scope, who.IRI())
+	}, func(ctx context.Context) error {
+		statistics, err := client.GetAccountStatistics(ctx, at.Scope, who.IRI())
 		known.Debt = statistics.TotalRealDebt
 		return notIdentified(err, "The contact's account could not be read.")
 	})
-	if err := both.Wait(); err != nil {
+	if err != nil {
 		return Known{}, err
 	}
 	if known.Club != "" && known.Club != at.IRI {

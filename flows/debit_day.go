@@ -28,22 +28,34 @@ type DebitDaysQuery struct {
 // DebitDays lists the next days, from a date on, on which a debit can fall.
 // NotFound when there is no such club, InvalidRequest for a date that cannot be
 // a start.
-func (c *Catalogue) DebitDays(ctx context.Context, query DebitDaysQuery) ([]DebitDay, error) {
-	at, err := c.Club(ctx, query.ClientToken, query.ClubID)
+func (c *Catalogue) DebitDays(ctx context.Context, query DebitDaysQuery) ([]DebitDay, *Snapshot, error) {
+	at, err := c.place(ctx, query.ClientToken, query.ClubID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	start, problem := startOf(query.StartDate, query.Now)
 	if problem != nil {
-		return nil, &Error{Code: InvalidRequest, Fields: []FieldProblem{*problem}}
+		return nil, nil, &Error{Code: InvalidRequest, Fields: []FieldProblem{*problem}}
 	}
-	return c.debitDays(ctx, at, start)
+	days, err := c.readDays(ctx, at, start)
+	if err != nil {
+		return nil, nil, err
+	}
+	return days.value, &days.Snapshot, nil
 }
 
 func (c *Catalogue) debitDays(ctx context.Context, at Club, from time.Time) ([]DebitDay, error) {
-	key := daysKey{clubKey{at.Scope.ClientToken, at.IRI.ID()}, from.Format(time.DateOnly)}
-	return cached(ctx, c.days, key, func(ctx context.Context) ([]DebitDay, error) {
-		listed, err := c.club.ListAllowedDebitDays(ctx, at.Scope, key.from)
+	days, err := c.readDays(ctx, at, from)
+	if err != nil {
+		return nil, err
+	}
+	return days.value, nil
+}
+
+func (c *Catalogue) readDays(ctx context.Context, at Club, from time.Time) (*remembered[[]DebitDay], error) {
+	key := daysKey{clubKey{c.organisation(at.Scope.ClientToken), at.IRI.ID()}, from.Format(time.DateOnly)}
+	return c.days.get(ctx, key, func(ctx context.Context) ([]DebitDay, error) {
+		listed, err := c.cfg.Club.ListAllowedDebitDays(ctx, at.Scope, key.from)
 		days := make([]DebitDay, len(listed))
 		for i, day := range listed {
 			days[i] = DebitDay{day.Day, day.Date}

@@ -288,6 +288,9 @@ type QueueState struct {
 	LatencyMs int64  `json:"latencyMs"` // of the oldest that is pending
 }
 
+// defaultQueue is where asynq puts what is not of a subscriber.
+const defaultQueue = "default"
+
 // Queues shows how the queues of the background work stand.
 func (q *Queue) Queues(context.Context) ([]QueueState, error) {
 	inspector := asynq.NewInspectorFromRedisClient(q.redis)
@@ -297,6 +300,9 @@ func (q *Queue) Queues(context.Context) ([]QueueState, error) {
 	}
 	slices.Sort(names)
 	states := []QueueState{}
+	if !slices.Contains(names, defaultQueue) {
+		states = append(states, QueueState{Name: defaultQueue}) // which is there with its first job
+	}
 	for _, name := range names {
 		info, err := inspector.GetQueueInfo(name)
 		if err != nil {

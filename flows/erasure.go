@@ -78,7 +78,7 @@ func (f *Registrations) Erase(ctx context.Context, wanted Wanted, by string) (Er
 		}
 	}
 	report.Kept = append(report.Kept, passing())
-	f.cfg.Log.Info("a person's data was erased", "erased", len(report.Erased), "kept", len(report.Kept))
+	f.cfg.Log.InfoContext(ctx, "a person's data was erased", "erased", len(report.Erased), "kept", len(report.Kept))
 	return report, nil
 }
 

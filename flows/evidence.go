@@ -40,7 +40,7 @@ const (
 // once for each time of day at which its staff may have changed something.
 func readingAt(i int) (after time.Duration, ok bool) {
 	due := [...]time.Duration{30 * time.Second, 2 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
-	if i >= len(due) {
+	if i < 0 || i >= len(due) {
 		return 0, false
 	}
 	return due[i], true
@@ -159,7 +159,7 @@ func (m *Payments) readEvidence(ctx context.Context, p *Payment, held cards.Paym
 	if err == nil {
 		reading = Reading{Evidence: *seen}
 	} else {
-		m.cfg.Log.Warn("evidence not readable", "payment", p.ID, "error", err)
+		m.cfg.Log.WarnContext(ctx, "evidence not readable", "payment", p.ID, "error", err)
 	}
 	edit := func(next *Payment) { next.Readings = withReading(p.Readings, reading) }
 	moneyIsThere := !p.Witnessed() || whole(held) && !refundClaimed(held)

@@ -98,8 +98,8 @@ type Store interface {
 	// Beat leaves a gateway's n-th sign of life and returns the one before it, 0 for
 	// none: another than the gateway left itself says that Redis forgot something.
 	Beat(ctx context.Context, gateway string, n int64) (int64, error)
-	// Seen tells whether Once was called with this name within its period.
-	Seen(ctx context.Context, name string) (bool, error)
+	// PaymentUnlessSeen reads a payment as Payment does, unless Once was called with this name within its period.
+	PaymentUnlessSeen(ctx context.Context, id PaymentID, name string) (p *Payment, seen bool, err error)
 
 	// KeepInvitation keeps an invitation under the hash of its token.
 	KeepInvitation(ctx context.Context, hash string, invitation Invitation, life time.Duration) error

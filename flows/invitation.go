@@ -106,7 +106,7 @@ func (f *Registrations) startInvited(ctx context.Context, in NewRegistration) (V
 	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
 	defer cancel()
 	if failed := f.cfg.Store.GiveInvitationBack(back, hash, use); failed != nil {
-		f.cfg.Log.Warn("invitation not given back", "error", failed)
+		f.cfg.Log.WarnContext(ctx, "invitation not given back", "error", failed)
 	}
 	return View{}, "", err
 }

@@ -166,7 +166,7 @@ func (w *world) gateway(how ...wiring) *gateway {
 	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), queue: flows.NewQueue(connection), log: slog.New(w.log)}
 	client := w.clubClient(in.outside)
 	processor := sandbox.New(sandbox.Config{URL: "http://" + in.outside + "/sandbox", Now: w.clock.Now})
-	g.catalogue = flows.NewCatalogue(client)
+	g.catalogue = flows.NewCatalogue(flows.CatalogueConfig{Club: client, Shared: g.store, Now: w.clock.Now, After: time.After, Log: g.log})
 	g.Payments = flows.NewPayments(flows.PaymentsConfig{
 		Store: g.store, Queue: g.queue, Club: client.Money(), Aside: client, Cards: processor, Keys: in.keys, Environment: "test",
 		Rule: in.rule, WebhookURL: in.webhookURL, Now: w.clock.Now, Log: g.log,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
+	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
@@ -47,13 +48,13 @@ const (
 // enqueueEvents asks for work on the events that wait. No retry by the queue: the
 // sweep comes to what is left.
 func (q *Queue) enqueueEvents(ctx context.Context) error {
-	return q.enqueue(ctx, asynq.NewTask(eventsJob, nil), asynq.MaxRetry(0), asynq.Timeout(jobTimeout))
+	return q.enqueue(ctx, newJob(ctx, eventsJob, nil), asynq.MaxRetry(0), asynq.Timeout(jobTimeout))
 }
 
 // enqueueLooks asks for the looks that will be due in a moment, once for all who
 // ask for it: the queue runs a job within a second of its time at the latest.
 func (q *Queue) enqueueLooks(ctx context.Context, in time.Duration) error {
-	err := q.enqueue(ctx, asynq.NewTask(looksJob, nil), asynq.MaxRetry(0), asynq.Timeout(jobTimeout),
+	err := q.enqueue(ctx, newJob(ctx, looksJob, nil), asynq.MaxRetry(0), asynq.Timeout(jobTimeout),
 		asynq.ProcessIn(in+time.Second), asynq.Unique(in+time.Second))
 	if errors.Is(err, asynq.ErrDuplicateTask) {
 		return nil
@@ -63,7 +64,7 @@ func (q *Queue) enqueueLooks(ctx context.Context, in time.Duration) error {
 
 // enqueueLook asks for a look at a registration that was put off to taken.
 func (q *Queue) enqueueLook(ctx context.Context, id string, taken time.Time) error {
-	return q.enqueue(ctx, asynq.NewTask(lookJob, fmt.Appendf(nil, "%s %d", id, taken.UnixMilli())), asynq.MaxRetry(0), asynq.Timeout(jobTimeout))
+	return q.enqueue(ctx, newJob(ctx, lookJob, fmt.Appendf(nil, "%s %d", id, taken.UnixMilli())), asynq.MaxRetry(0), asynq.Timeout(jobTimeout))
 }
 
 func (q *Queue) enqueue(ctx context.Context, job *asynq.Task, options ...asynq.Option) error {
@@ -75,7 +76,7 @@ func (q *Queue) enqueue(ctx context.Context, job *asynq.Task, options ...asynq.O
 
 // start begins the work on events that the queue hands out, beside that of a worker,
 // and the deliveries to subscribers; both end with the worker.
-func (e *ClubEvents) start(mux *asynq.ServeMux) error {
+func (e *ClubEvents) start(mux *asynq.ServeMux, kept trace.TracerProvider) error {
 	mux.HandleFunc(eventsJob, func(ctx context.Context, _ *asynq.Task) error { return e.Work(ctx) })
 	mux.HandleFunc(looksJob, func(ctx context.Context, _ *asynq.Task) error { return e.enqueueDue(ctx) })
 	mux.HandleFunc(lookJob, func(ctx context.Context, job *asynq.Task) error {
@@ -86,7 +87,7 @@ func (e *ClubEvents) start(mux *asynq.ServeMux) error {
 		}
 		return e.look(ctx, id, time.UnixMilli(taken))
 	})
-	return e.cfg.Relay.start()
+	return e.cfg.Relay.start(kept)
 }
 
 func (e *ClubEvents) stop(wait *sync.WaitGroup) { wait.Go(e.cfg.Relay.stop) }
@@ -117,7 +118,7 @@ func (e *ClubEvents) enqueueDue(ctx context.Context) error {
 func (e *ClubEvents) look(ctx context.Context, id string, taken time.Time) error {
 	next, err := e.cfg.Registrations.Refresh(ctx, id)
 	if err != nil {
-		e.cfg.Log.Warn("registration not read again", "error", err)
+		e.cfg.Log.WarnContext(ctx, "registration not read again", "error", err)
 		return nil
 	}
 	return e.cfg.Store.SettleLook(ctx, id, taken, next)

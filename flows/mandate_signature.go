@@ -75,11 +75,11 @@ func (f *Registrations) settleSignature(ctx context.Context, r *Registration, at
 	}
 	seen := *r
 	if err := f.readCart(ctx, r, at); err != nil {
-		f.cfg.Log.Warn("cart not read after the signature", "error", err)
+		f.cfg.Log.WarnContext(ctx, "cart not read after the signature", "error", err)
 		return &seen, nil
 	}
 	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
-		f.cfg.Log.Warn("cart not saved after the signature", "error", err)
+		f.cfg.Log.WarnContext(ctx, "cart not saved after the signature", "error", err)
 		return &seen, nil // the signature is stored, and the cart is read again before it is paid
 	}
 	return r, nil

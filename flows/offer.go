@@ -69,8 +69,7 @@ func offerOf(product club.Product, offer club.Offer) Offer {
 	}
 	for _, behavior := range product.Behaviors {
 		if behavior.Type == "subscription" {
-			out.Commitment = behavior.ValidityPeriod
-			out.Needs = append(out.Needs, NeedsStartDate)
+			out.Commitment, out.Needs = behavior.ValidityPeriod, []string{NeedsStartDate}
 		}
 	}
 	if out.Billing != nil {

@@ -114,7 +114,7 @@ func (m *Payments) ConfirmRecorded(ctx context.Context, id PaymentID, word Word)
 func (m *Payments) journalRecorded(ctx context.Context, p *Payment) bool {
 	err := m.insist(func() error { _, err := m.annotate(ctx, p, "done", p.PostID); return err })
 	if err != nil {
-		m.cfg.Log.Warn("decision not journalled at the processor", "payment", p.ID, "error", err)
+		m.cfg.Log.WarnContext(ctx, "decision not journalled at the processor", "payment", p.ID, "error", err)
 	}
 	return err == nil
 }
@@ -150,7 +150,7 @@ func (m *Payments) ConfirmNotRecorded(ctx context.Context, id PaymentID, then Th
 	const what = "confirm-not-recorded"
 	warnings := m.leaveTraces(ctx, p, moved, what, what+" "+string(then), word)
 	if err := m.cfg.Queue.EnqueueAdvance(ctx, id); err != nil {
-		m.cfg.Log.Warn("look not enqueued", "payment", id, "error", err) // the sweeper finds it
+		m.cfg.Log.WarnContext(ctx, "look not enqueued", "payment", id, "error", err) // the sweeper finds it
 	}
 	return Decided{summary(moved), warnings}, nil
 }
@@ -275,7 +275,7 @@ func (m *Payments) stillPayable(ctx context.Context, p *Payment) error {
 
 func (m *Payments) acceptedAfterAll(ctx context.Context, p *Payment) error {
 	if err := m.cfg.Queue.EnqueueAdvance(ctx, p.ID); err != nil {
-		m.cfg.Log.Warn("look not enqueued", "payment", p.ID, "error", err)
+		m.cfg.Log.WarnContext(ctx, "look not enqueued", "payment", p.ID, "error", err)
 	}
 	return &Error{Code: NotDecidable, Detail: "The club system's acceptance is in the journal at the processor: the payment is recorded, and will say so in a moment."}
 }
@@ -335,12 +335,12 @@ func (m *Payments) insist(do func() error) (err error) {
 func (m *Payments) leaveTraces(ctx context.Context, from, moved *Payment, what, mirrored string, word Word) (warnings []string) {
 	entry := AuditEntry{At: moved.UpdatedAt, By: word.By, What: what, Payment: moved.ID, From: from.State, To: moved.State}
 	if err := m.cfg.Store.Audit(ctx, entry); err != nil {
-		m.cfg.Log.Warn("decision not in the audit stream", "payment", moved.ID, "error", err)
+		m.cfg.Log.WarnContext(ctx, "decision not in the audit stream", "payment", moved.ID, "error", err)
 		warnings = append(warnings, "The audit stream could not be told.")
 	}
 	if moved.Witnessed() {
 		if err := m.mirror(ctx, moved, mirrored+" by "+word.By); err != nil {
-			m.cfg.Log.Warn("decision not mirrored at the processor", "payment", moved.ID, "error", err)
+			m.cfg.Log.WarnContext(ctx, "decision not mirrored at the processor", "payment", moved.ID, "error", err)
 			warnings = append(warnings, "The processor's metadata could not be told.")
 		}
 	}

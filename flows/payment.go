@@ -42,7 +42,7 @@ func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayme
 	if err := p.answers(in); err != nil {
 		return nil, err
 	}
-	latest, err := f.cfg.Payments.Advance(ctx, p.ID)
+	latest, err := f.advance(ctx, p)
 	if latest != nil {
 		p = latest
 	}
@@ -55,7 +55,7 @@ func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayme
 		return nil, err
 	}
 	if err != nil {
-		f.cfg.Log.Warn("payment not advanced", "payment", p.ID, "error", err)
+		f.cfg.Log.WarnContext(ctx, "payment not advanced", "payment", p.ID, "error", err)
 	}
 	if p.State == Intent {
 		// Who asks after a decline wants to try again: the answer sends the buyer
@@ -95,7 +95,7 @@ func (f *Registrations) begin(ctx context.Context, r *Registration, last *Paymen
 		}
 	}
 	r.Generation++
-	now := f.cfg.Now()
+	now := f.cfg.Now().Round(0) // as it will be read
 	p := &Payment{
 		ID: NewPaymentID(r.ID, r.Generation), Schema: PaymentSchema, State: Priced, Reason: "asked for by the buyer", Method: in.Method,
 		Registration: r.ID, Generation: r.Generation, ClientToken: r.ClientToken, Sale: r.Sale, Club: at.IRI, Node: at.Scope.Node,
@@ -113,7 +113,16 @@ func (f *Registrations) begin(ctx context.Context, r *Registration, last *Paymen
 			return theirs, nil
 		}
 	}
+	p.justBegun = err == nil
 	return p, storageFailed(err)
+}
+
+// advance leads a payment on: one of somebody else as it stands now, since they are at it.
+func (f *Registrations) advance(ctx context.Context, p *Payment) (*Payment, error) {
+	if p.justBegun {
+		return f.cfg.Payments.advance(ctx, p)
+	}
+	return f.cfg.Payments.Advance(ctx, p.ID)
 }
 
 // readAgain reads the cart before it is paid. Nobody is asked for another amount

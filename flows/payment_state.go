@@ -166,6 +166,8 @@ type Payment struct {
 	// Closed: its registration takes no other payment. It is no part of the record,
 	// but said by the journey that shows the payment.
 	Closed bool `json:"-"`
+
+	justBegun bool // by whoever holds it; nobody else knows of it yet
 }
 
 // Payer is who pays, as the sale says, and where the club books it.
@@ -220,6 +222,8 @@ type Move struct {
 	OwnerGone time.Duration
 	// Keep is how long a final payment is kept; zero for one that is not final.
 	Keep time.Duration
+	// Unseen: the buyer is shown what they were shown before, so that nobody who follows is told.
+	Unseen bool
 }
 
 // ErrOwned says that a payment is still leased to the process that sends it.
@@ -268,6 +272,18 @@ func (p *Payment) View() PaymentView {
 		return PaymentView{State: "processing", Retry: "never", Message: "Your payment is being processed. Please do not pay again."}
 	}
 }
+
+// shows is all that is shown of a payment: beside its view, whether it can be given up.
+func (p *Payment) shows() (all struct {
+	PaymentView
+	open bool
+}) {
+	all.PaymentView, all.open = p.View(), p.open()
+	return all
+}
+
+// open tells whether its buyer can still give the payment up.
+func (p *Payment) open() bool { return p.State == Intent || p.State == Priced }
 
 // ended is what the buyer sees of a payment that leaves the registration unpaid: it
 // can be paid anew, unless it was closed, or all that is known of it came from the

@@ -72,7 +72,7 @@ func (f *Registrations) migrate(ctx context.Context, r *Registration, at Club, a
 	if err != nil && club.OutcomeOf(err) != club.Unknown {
 		r.Prospect = before
 		if saveErr := f.cfg.Store.SaveRegistration(ctx, r); saveErr != nil {
-			f.cfg.Log.Warn("registration not saved after a migration was refused", "error", saveErr)
+			f.cfg.Log.WarnContext(ctx, "registration not saved after a migration was refused", "error", saveErr)
 		}
 		return accessTokenFailed(err)
 	}

@@ -15,8 +15,9 @@ import (
 
 // The figures of the background work.
 const (
-	// pollQueue: how long a job may lie before an idle worker sees it; a buyer waits for it.
-	pollQueue = 100 * time.Millisecond
+	// pollQueue: how long a job may lie before an idle worker sees it. Buyers do not wait
+	// for it but when every hand is busy, and then the workers are not idle.
+	pollQueue = 250 * time.Millisecond
 	// workers: jobs wait for other systems, not for the processor of this machine.
 	workers = 20
 	// jobTimeout: a whole payment from authorised to recorded, with every call at its limit.
@@ -38,19 +39,19 @@ const advanceJob = "payment:advance"
 type Queue struct {
 	client *asynq.Client
 	redis  redis.UniversalClient
+	hands  *hands // of this gateway's worker; nobody's, while none runs
 }
 
 // NewQueue makes a queue.
 func NewQueue(redis redis.UniversalClient) *Queue {
-	return &Queue{client: asynq.NewClientFromRedisClient(redis), redis: redis}
+	return &Queue{client: asynq.NewClientFromRedisClient(redis), redis: redis, hands: newHands()}
 }
 
 // EnqueueAdvance asks for one Advance of a payment, on any gateway, soon. It goes
-// on under the trace of whoever asks; the sweeper has none, and each of its looks gets its own.
+// on under the trace of whoever asks.
 func (q *Queue) EnqueueAdvance(ctx context.Context, id PaymentID) error {
 	// No retry by the queue: a payment that could not be moved is found again by the sweeper.
-	job := asynq.NewTaskWithHeaders(advanceJob, []byte(id), map[string]string{TraceHeader: Traceparent(ctx)})
-	_, err := q.client.EnqueueContext(ctx, job, asynq.MaxRetry(0), asynq.Timeout(jobTimeout))
+	_, err := q.client.EnqueueContext(ctx, newJob(ctx, advanceJob, []byte(id)), asynq.MaxRetry(0), asynq.Timeout(jobTimeout))
 	if err != nil {
 		return &Error{Code: StorageUnavailable, Err: err}
 	}
@@ -71,7 +72,7 @@ type WorkerConfig struct {
 	Payments *Payments
 	Changes  *Changes
 	Events   *ClubEvents          // nil: the club system's events are not worked on by this worker
-	Traces   trace.TracerProvider // keeps the spans of jobs; nil: none are kept
+	Traces   trace.TracerProvider // keeps the spans of jobs, sweeps and rebuilds; nil: none are kept
 	Now      func() time.Time
 	After    func(time.Duration) <-chan time.Time
 	Log      *slog.Logger
@@ -97,7 +98,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		return nil
 	})
 	if w.cfg.Events != nil {
-		if err := w.cfg.Events.start(mux); err != nil {
+		if err := w.cfg.Events.start(mux, w.cfg.Traces); err != nil {
 			return err
 		}
 	}
@@ -106,7 +107,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	var changes sync.WaitGroup
 	changes.Go(func() { w.cfg.Changes.Run(ctx) })
-	rebuilds := w.startRebuilds(ctx)
+	rebuilds, working := w.startRebuilds(ctx), w.startHands(ctx)
 	changes.Go(func() { w.renewReceipts(ctx) })
 	for {
 		w.tick(ctx)
@@ -118,6 +119,7 @@ func (w *Worker) Run(ctx context.Context) error {
 				w.cfg.Events.stop(&changes)
 			}
 			w.server.Shutdown()
+			working.Wait()
 			changes.Wait()
 			return nil
 		case <-w.cfg.After(jitter(sweepEvery)):
@@ -129,8 +131,10 @@ func (w *Worker) Run(ctx context.Context) error {
 // starts with every change of the keys, and receipts are kept longer than any key
 // should be. When it fails, the next start does it.
 func (w *Worker) renewReceipts(ctx context.Context) {
+	ctx, span := StartTrace(ctx, w.cfg.Traces, "", "renew receipts", trace.SpanKindInternal)
+	defer span.End()
 	if err := w.cfg.Store.RenewReceipts(ctx); err != nil && ctx.Err() == nil {
-		w.cfg.Log.Warn("receipts of consents not sealed with the current key", "error", err)
+		w.cfg.Log.WarnContext(ctx, "receipts of consents not sealed with the current key", "error", err)
 	}
 }
 
@@ -151,7 +155,7 @@ func (w *Worker) advance(ctx context.Context, id PaymentID) {
 		return
 	}
 	if err != nil {
-		w.cfg.Log.Warn("payment not dropped from the open ones", "payment", id, "error", err)
+		w.cfg.Log.WarnContext(ctx, "payment not dropped from the open ones", "payment", id, "error", err)
 	}
 }
 
@@ -164,7 +168,7 @@ func (w *Worker) sweep(ctx context.Context) error {
 		}
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		w.cfg.Log.Warn("open payments not swept", "error", err)
+		w.cfg.Log.WarnContext(ctx, "open payments not swept", "error", err)
 	}
 	return err
 }

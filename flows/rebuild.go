@@ -56,9 +56,9 @@ func (m *Payments) Rebuild(ctx context.Context, window time.Duration) error {
 	for _, group := range groups {
 		switch err := m.restore(ctx, group); {
 		case errors.Is(err, ErrDamaged):
-			m.cfg.Log.Error("payment not rebuilt", "registration", group[0].proven.Registration, "error", err)
+			m.cfg.Log.ErrorContext(ctx, "payment not rebuilt", "registration", group[0].proven.Registration, "error", err)
 		case errors.Is(err, ErrNewer):
-			m.cfg.Log.Info("registration left to gateways of a newer version", "registration", group[0].proven.Registration)
+			m.cfg.Log.InfoContext(ctx, "registration left to gateways of a newer version", "registration", group[0].proven.Registration)
 		case err != nil:
 			return err
 		}
@@ -329,7 +329,7 @@ func standing(a account) int {
 
 // catchUp stores a registration that is behind one of its payments.
 func (m *Payments) catchUp(ctx context.Context, known *Registration, p *Payment) error {
-	m.cfg.Log.Warn("registration rebuilt", "payment", p.ID)
+	m.cfg.Log.WarnContext(ctx, "registration rebuilt", "payment", p.ID)
 	if err := m.cfg.Store.SaveRegistration(ctx, registrationAt(known, p)); err != nil && !errors.Is(err, ErrConflict) {
 		return storageFailed(err)
 	}
@@ -367,10 +367,10 @@ func (m *Payments) storeRebuilt(ctx context.Context, r *Registration, p *Payment
 	case err != nil:
 		return false, storageFailed(err)
 	}
-	m.cfg.Log.Warn("payment rebuilt", "payment", p.ID, "state", p.State, "reason", p.Reason)
+	m.cfg.Log.WarnContext(ctx, "payment rebuilt", "payment", p.ID, "state", p.State, "reason", p.Reason)
 	if !p.State.Final() {
 		if err := m.cfg.Queue.EnqueueAdvance(ctx, p.ID); err != nil {
-			m.cfg.Log.Warn("look not enqueued", "payment", p.ID, "error", err) // the next sweep finds it
+			m.cfg.Log.WarnContext(ctx, "look not enqueued", "payment", p.ID, "error", err) // the next sweep finds it
 		}
 	}
 	return true, nil

@@ -59,10 +59,11 @@ type outcome struct {
 	mark string // what to append to the processor's journal first: "done", "release" or nothing
 }
 
-// record sends the POST under a one-shot claim and commits what came of it.
+// record sends the POST under a one-shot claim, commits what came of it, and
+// answers with the payment as it then stands.
 // It must run in the call that moved the payment to sending, and it runs to
 // its end whatever happens to the caller: a POST that was begun is finished.
-func (m *Payments) record(ctx context.Context, p *Payment) error {
+func (m *Payments) record(ctx context.Context, p *Payment) (*Payment, error) {
 	ctx = context.WithoutCancel(ctx)
 	asked := p.UpdatedAt // when the sending was asked for; a process may sleep at any line since
 	gate := func() error {
@@ -93,15 +94,18 @@ func (m *Payments) record(ctx context.Context, p *Payment) error {
 			}
 		}
 	}
-	_, err := m.commit(ctx, p, result.step)
+	moved, err := m.commit(ctx, p, result.step)
 	if result.mark == "done" {
 		// Written after the commit, so that the buyer does not wait for it; written
 		// even if the commit failed, since it resolves the doubt that then follows.
 		if _, journalErr := m.annotate(ctx, p, "done", p.PostID); journalErr != nil {
-			m.cfg.Log.Warn("acceptance not journalled at the processor", "payment", p.ID, "error", journalErr)
+			m.cfg.Log.WarnContext(ctx, "acceptance not journalled at the processor", "payment", p.ID, "error", journalErr)
 		}
 	}
-	return storageFailed(err)
+	if err != nil {
+		return p, storageFailed(err)
+	}
+	return moved, nil
 }
 
 // claimAndSend wins the claim, or finds it lost, and sends. It reads before it
@@ -155,7 +159,7 @@ func (m *Payments) send(ctx context.Context, p *Payment, gate club.Gate) outcome
 	for try := 1; ; try++ {
 		err := m.post(ctx, p, gate)
 		if err != nil {
-			m.cfg.Log.Warn("payment not recorded", "payment", p.ID, "outcome", club.OutcomeOf(err), "error", err)
+			m.cfg.Log.WarnContext(ctx, "payment not recorded", "payment", p.ID, "outcome", club.OutcomeOf(err), "error", err)
 		}
 		switch club.OutcomeOf(err) {
 		case club.Accepted:
@@ -330,7 +334,7 @@ func signedText(entries map[string]string) []byte {
 		keys = append(keys, "fd_node", "fd_sale_state", "fd_cart")
 	}
 	for _, key := range keys {
-		text = fmt.Appendf(text, "%s=%s\n", key, entries[key])
+		text = append(append(append(append(text, key...), '='), entries[key]...), '\n')
 	}
 	return text
 }

@@ -151,11 +151,21 @@ func (f *Registrations) Identified(ctx context.Context, id, token string) bool {
 // Get answers with the whole state. A visitor who comes back from the
 // processor thereby causes a look at the payment, in case its webhook got lost.
 func (f *Registrations) Get(ctx context.Context, id, token string) (View, error) {
-	r, p, err := f.load(ctx, id, token)
+	_, look, err := f.Peek(ctx, id, token)
 	if err != nil {
 		return View{}, err
 	}
-	return f.look(ctx, r, p), nil
+	return look(), nil
+}
+
+// Peek is Get for who shows at once what is stored: what Get asks of other systems,
+// look asks, and answers with the state that came of it.
+func (f *Registrations) Peek(ctx context.Context, id, token string) (stored View, look func() View, err error) {
+	r, p, err := f.load(ctx, id, token)
+	if err != nil {
+		return View{}, nil, err
+	}
+	return f.view(r, p), func() View { return f.look(ctx, r, p) }, nil
 }
 
 // look is what a visitor's look at a registration makes of it.
@@ -184,8 +194,8 @@ func (f *Registrations) refreshContact(ctx context.Context, r *Registration) {
 		return
 	}
 	r.Contact.Status = contact.Status
-	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil && !errors.Is(err, ErrConflict) {
-		f.cfg.Log.Warn("contact not saved", "error", err)
+	if err := f.cfg.Store.AmendRegistration(ctx, r); err != nil && !errors.Is(err, ErrConflict) {
+		f.cfg.Log.WarnContext(ctx, "contact not saved", "error", err)
 	}
 }
 
@@ -198,10 +208,10 @@ func (f *Registrations) nudge(ctx context.Context, p *Payment) *Payment {
 		defer cancel()
 		return f.cfg.Payments.Look(ctx, p)
 	case err == nil && first:
-		err = f.cfg.Queue.EnqueueAdvance(ctx, p.ID)
+		err = f.cfg.Queue.AdvanceSoon(ctx, p)
 	}
 	if err != nil {
-		f.cfg.Log.Warn("look not enqueued", "payment", p.ID, "error", err)
+		f.cfg.Log.WarnContext(ctx, "look not enqueued", "payment", p.ID, "error", err)
 	}
 	return p
 }

@@ -58,6 +58,8 @@ type Registration struct {
 	// Rebuilt: its payment was brought back from the processor. Redis no longer
 	// knows for certain what the journey was, so that it is never paid anew.
 	Rebuilt bool `json:"rebuilt,omitempty"`
+
+	Listed club.IRI `json:"-"` // the contact among whose registrations it was when it was read or saved; said by the store
 }
 
 // Contact is the buyer at the club system, as far as the journey needs it.
@@ -126,7 +128,7 @@ func (f *Registrations) view(r *Registration, p *Payment) View {
 		if p.View().Retry == "new" || p.State == Priced {
 			v.Actions, v.Methods = []string{"pay", "follow_payment"}, []Method{p.Method}
 		}
-		if p.State == Intent || p.State == Priced {
+		if p.open() {
 			v.Actions = append(v.Actions, "abandon")
 		}
 	case Expired:

@@ -17,13 +17,15 @@ import (
 
 	"github.com/hibiken/asynq"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Subscriber is who is told of the club system's events, which knows one address only.
 type Subscriber struct {
 	Name   string   `json:"name"`             // names it towards operators: small letters, digits, hyphens
 	URL    string   `json:"url"`              // where deliveries go
-	Secret string   `json:"secret"`           // signs them (Standard Webhooks): whsec_ and base64
+	Secret string   `json:"secret"`           // signs them (Standard Webhooks): whsec_ and base64; while it is changed two, the new one first, with a comma between them
 	Events []string `json:"events,omitempty"` // patterns such as contact.*; empty: every event
 }
 
@@ -147,7 +149,7 @@ func (r *Relay) enqueueOne(ctx context.Context, s Subscriber, n notice) error {
 		return err
 	}
 	id := deliveryID(n.ID, s.Name)
-	job := asynq.NewTaskWithHeaders(deliverJob, r.cfg.Keys.Seal(id, text), map[string]string{"event": n.ID, "type": n.Type})
+	job := asynq.NewTaskWithHeaders(deliverJob, r.cfg.Keys.Seal(id, text), map[string]string{"event": n.ID, "type": n.Type, TraceHeader: n.Trace})
 	err = r.cfg.Queue.enqueue(ctx, job, asynq.Queue(s.queue()), asynq.TaskID(id), asynq.MaxRetry(retries()),
 		asynq.Timeout(deliveryTime), asynq.Retention(keepDelivered))
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
@@ -157,17 +159,15 @@ func (r *Relay) enqueueOne(ctx context.Context, s Subscriber, n notice) error {
 }
 
 // start begins the deliveries, each subscriber's by workers of its own.
-func (r *Relay) start() error {
+func (r *Relay) start(kept trace.TracerProvider) error {
 	for _, s := range r.cfg.Subscribers {
 		server := asynq.NewServerFromRedisClient(r.cfg.Queue.redis, asynq.Config{
 			Concurrency: deliveriesAtOnce, Queues: map[string]int{s.queue(): 1}, TaskCheckInterval: pollRelay, ShutdownTimeout: stopRelay,
-			RetryDelayFunc: func(n int, _ error, _ *asynq.Task) time.Duration {
-				pause, _ := RetryAfterFailure(n)
-				return jitter(pause)
-			},
-			Logger: quiet{r.cfg.Log}, LogLevel: asynq.ErrorLevel,
+			RetryDelayFunc: pauseAfter,
+			Logger:         quiet{r.cfg.Log}, LogLevel: asynq.ErrorLevel,
 		})
 		mux := asynq.NewServeMux()
+		mux.Use(traceJobs(kept))
 		mux.HandleFunc(deliverJob, func(ctx context.Context, job *asynq.Task) error { return r.deliver(ctx, s, job) })
 		if err := server.Start(mux); err != nil {
 			return fmt.Errorf("deliveries to %s cannot start: %w", s.Name, err)
@@ -190,41 +190,40 @@ func (r *Relay) stop() {
 // neither the address, which may hold a password, nor what was sent.
 func (r *Relay) deliver(ctx context.Context, s Subscriber, job *asynq.Task) error {
 	event := job.Headers()["event"]
+	tried, _ := asynq.GetRetryCount(ctx)
+	trace.SpanFromContext(ctx).SetAttributes(attribute.String("subscriber", s.Name), attribute.Int("attempt", tried+1))
 	text, err := r.cfg.Keys.Open(deliveryID(event, s.Name), job.Payload())
 	if err != nil {
 		return fmt.Errorf("sealed by a key that is gone: %w", asynq.SkipRetry)
 	}
-	status, err := r.post(ctx, s, event, text)
+	answer, err := r.post(ctx, s, event, text)
+	trace.SpanFromContext(ctx).SetAttributes(attribute.Int("status", answer.status))
 	switch {
 	case err != nil:
 		return err
-	case status == http.StatusGone: // the subscriber wants no more (Standard Webhooks, section Retries)
-		r.cfg.Log.Warn("subscriber is gone: nothing more is sent to it until an operator enables it", "subscriber", s.Name)
+	case answer.status == http.StatusGone: // the subscriber wants no more (Standard Webhooks, section Retries)
+		r.cfg.Log.WarnContext(ctx, "subscriber is gone: nothing more is sent to it until an operator enables it", "subscriber", s.Name)
 		if err := r.inspector.PauseQueue(s.queue()); err != nil {
-			r.cfg.Log.Debug("deliveries stopped already", "subscriber", s.Name, "error", err)
+			r.cfg.Log.DebugContext(ctx, "deliveries stopped already", "subscriber", s.Name, "error", err)
 		}
 		return fmt.Errorf("status 410, so that nothing more is sent: %w", asynq.SkipRetry)
-	case status < 200 || status > 299:
-		return fmt.Errorf("status %d", status)
+	case answer.status < 200 || answer.status > 299:
+		return answer
 	}
 	return nil
 }
 
-// post sends a signed delivery and gives the status of its answer. What the network
+// post sends a signed delivery and gives its answer. What the network
 // says of a failure names addresses, so that it goes to the log alone.
-func (r *Relay) post(ctx context.Context, s Subscriber, event string, text []byte) (int, error) {
-	signer, err := standardwebhooks.NewWebhook(s.Secret)
-	if err != nil {
-		return 0, errors.New("the secret is not one")
-	}
+func (r *Relay) post(ctx context.Context, s Subscriber, event string, text []byte) (answered, error) {
 	now := r.cfg.Now()
-	signature, err := signer.Sign(event, now, text)
+	signature, err := s.sign(event, now, text)
 	if err != nil {
-		return 0, errors.New("it could not be signed")
+		return answered{}, err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, bytes.NewReader(text))
 	if err != nil {
-		return 0, errors.New("the address is not one")
+		return answered{}, errors.New("the address is not one")
 	}
 	for name, value := range map[string]string{
 		"Content-Type": "application/json", "User-Agent": "Frontdesk",
@@ -237,16 +236,16 @@ func (r *Relay) post(ctx context.Context, s Subscriber, event string, text []byt
 	response, err := r.cfg.Client.Do(request)
 	switch {
 	case errors.Is(err, ErrDestination):
-		return 0, ErrDestination
+		return answered{}, ErrDestination
 	case err != nil && ctx.Err() != nil:
-		return 0, errors.New("no answer in time")
+		return answered{}, errors.New("no answer in time")
 	case err != nil:
-		r.cfg.Log.Debug("delivery failed", "subscriber", s.Name, "error", err)
-		return 0, errors.New("it could not be reached, or gave no answer")
+		r.cfg.Log.DebugContext(ctx, "delivery failed", "subscriber", s.Name, "error", err)
+		return answered{}, errors.New("it could not be reached, or gave no answer")
 	}
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, maxHeard) // so that the connection can be used again
-	return response.StatusCode, nil
+	return answerOf(response, r.cfg.Now), nil
 }
 
 // gone tells whether a subscriber has said that it wants no more.

@@ -98,8 +98,8 @@ func (d Destinations) Check(subscribers []Subscriber) (problems []error) {
 		if problem := d.checkURL(s.URL); problem != "" {
 			wrong("url: %s", problem)
 		}
-		if key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s.Secret, "whsec_")); err != nil || len(key) < 24 || len(key) > 64 {
-			wrong("secret: whsec_ and the base64 of 24 to 64 random bytes, such as from: openssl rand -base64 32")
+		if !s.secretsHold() {
+			wrong("secret: whsec_ and the base64 of 24 to 64 random bytes, such as from: openssl rand -base64 32; at most two, with a comma between them")
 		}
 		for _, pattern := range s.Events {
 			if _, err := path.Match(pattern, ""); err != nil || !slices.ContainsFunc(eventNames(), func(name string) bool { return Subscriber{Events: []string{pattern}}.wants(name) }) {
@@ -108,6 +108,16 @@ func (d Destinations) Check(subscribers []Subscriber) (problems []error) {
 		}
 	}
 	return problems
+}
+
+// secretsHold tells whether each of a subscriber's secrets is one.
+func (s Subscriber) secretsHold() bool {
+	for _, secret := range s.secrets() {
+		if key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_")); err != nil || len(key) < 24 || len(key) > 64 {
+			return false
+		}
+	}
+	return len(s.secrets()) <= mostSecrets
 }
 
 // checkURL says what is wrong with an address as it is written; where its name

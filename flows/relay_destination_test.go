@@ -70,6 +70,11 @@ func TestSubscribersAreChecked(t *testing.T) {
 	if problems := live.Check([]flows.Subscriber{good, {Name: "b-2", URL: "https://b.example:8443", Secret: goodSecret}}); len(problems) != 0 {
 		t.Errorf("good ones: %v", problems)
 	}
+	turning := good
+	turning.Secret = "whsec_" + strings.Repeat("bmV3", 10) + "," + goodSecret
+	if problems := live.Check([]flows.Subscriber{turning}); len(problems) != 0 {
+		t.Errorf("two secrets: %v", problems)
+	}
 	local := good
 	local.URL = "http://127.0.0.1:3000/"
 	if problems := developer.Check([]flows.Subscriber{local}); len(problems) != 0 {
@@ -85,6 +90,8 @@ func TestSubscribersAreChecked(t *testing.T) {
 		"a fragment": func(s *flows.Subscriber) { s.URL = "https://crm.example/#x" }, "a private address": func(s *flows.Subscriber) { s.URL = "https://10.0.0.1/" },
 		"this machine": func(s *flows.Subscriber) { s.URL = "https://[::1]/" }, "a port": func(s *flows.Subscriber) { s.URL = "https://crm.example:6379/" },
 		"no secret": func(s *flows.Subscriber) { s.Secret = "" }, "a short secret": func(s *flows.Subscriber) { s.Secret = "whsec_c2hvcnQ=" },
+		"three secrets":             func(s *flows.Subscriber) { s.Secret = strings.Repeat(goodSecret+",", 2) + goodSecret },
+		"a second one that is none": func(s *flows.Subscriber) { s.Secret = goodSecret + "," }, "a first one that is none": func(s *flows.Subscriber) { s.Secret = "whsec_c2hvcnQ=," + goodSecret },
 		"no base64": func(s *flows.Subscriber) { s.Secret = "whsec_" + strings.Repeat("!", 40) },
 		"no event":  func(s *flows.Subscriber) { s.Events = []string{"sale.paid"} }, "no pattern": func(s *flows.Subscriber) { s.Events = []string{"contact.["} },
 	} {

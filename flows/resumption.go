@@ -141,7 +141,7 @@ func (f *Registrations) refreshCart(ctx context.Context, r *Registration, p *Pay
 		err = f.readCart(looking, r, at)
 	}
 	if err != nil {
-		f.cfg.Log.Warn("cart not read for a resumption", "error", err)
+		f.cfg.Log.WarnContext(ctx, "cart not read for a resumption", "error", err)
 		return &before, p, true
 	}
 	r.Cart.markChanges(before.Cart)

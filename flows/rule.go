@@ -111,7 +111,7 @@ func (m *Payments) rule(ctx context.Context) *Rule {
 	case err == nil:
 		return rule
 	case !errors.Is(err, ErrNotFound):
-		m.cfg.Log.Warn("calibrated rule not readable", "error", err)
+		m.cfg.Log.WarnContext(ctx, "calibrated rule not readable", "error", err)
 		return nil
 	default:
 		return m.cfg.Rule

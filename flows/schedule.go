@@ -58,7 +58,7 @@ func (c *Catalogue) ScheduleTerms(ctx context.Context, query ScheduleQuery) (Sch
 
 // listedOffer finds an offer that is on sale.
 func (c *Catalogue) listedOffer(ctx context.Context, query ScheduleQuery) (ScheduleTerms, error) {
-	products, err := c.Products(ctx, query.ProductQuery)
+	products, _, err := c.Products(ctx, query.ProductQuery)
 	if err != nil {
 		return ScheduleTerms{}, err
 	}

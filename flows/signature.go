@@ -117,12 +117,12 @@ func (c codes) send(ctx context.Context, s *Signature, a allowance, request func
 	case club.Unknown:
 		c.guard.told()
 		// An SMS may be on its way, with a code that nothing here can use.
-		c.log.Warn("whether a code was sent is not known", "error", err)
+		c.log.WarnContext(ctx, "whether a code was sent is not known", "error", err)
 		return nil
 	}
 	c.giveBack(ctx, a)
 	s.ResendAfter = c.now()
-	c.log.Warn("no code was sent", "error", err)
+	c.log.WarnContext(ctx, "no code was sent", "error", err)
 	if club.OutcomeOf(err) == club.Rejected {
 		return notSendable(err)
 	}
@@ -148,7 +148,7 @@ func (c codes) drop(ctx context.Context, scope club.Scope, s Signature) {
 		return
 	}
 	if err := c.club.CancelSignatureRequest(ctx, scope, s.Request); err != nil {
-		c.log.Warn("signature request not cancelled", "error", err)
+		c.log.WarnContext(ctx, "signature request not cancelled", "error", err)
 	}
 }
 
@@ -215,7 +215,7 @@ func (c codes) settle(ctx context.Context, s *Signature, err error, signed func(
 	switch {
 	case lookErr != nil:
 		s.State = SignatureUnconfirmed
-		c.log.Warn("whether a code signed is not known", "error", err, "look", lookErr)
+		c.log.WarnContext(ctx, "whether a code signed is not known", "error", err, "look", lookErr)
 		return nil
 	case done:
 		s.State = SignatureSigned

@@ -64,6 +64,7 @@ func (c codes) spend(ctx context.Context, a *allowance, now time.Time, at club.I
 		return err
 	}
 	err := c.take(ctx, a, now, sentBy(at), c.guard.budget())
+	c.guard.paying.Store(at, nil)
 	var full *Error
 	if errors.As(err, &full) && full.Code == SMSLimited {
 		return c.guard.overspent(ctx, at, full.RetryAfter)
@@ -97,7 +98,7 @@ func (c codes) take(ctx context.Context, a *allowance, now time.Time, subject st
 func (c codes) giveBack(ctx context.Context, a allowance) {
 	for _, subject := range a.subjects {
 		if err := c.store.GiveBackSMS(context.WithoutCancel(ctx), subject, a.id); err != nil {
-			c.log.Warn("allowance for a code not given back", "error", err)
+			c.log.WarnContext(ctx, "allowance for a code not given back", "error", err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package flows
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,6 +34,7 @@ const uncounted = 1 << 30
 type SMSGuard struct {
 	cfg                                     SMSGuardConfig
 	sent, validated, overBudget, distrusted atomic.Int64
+	paying                                  sync.Map // the clubs that codes were sent for of late, by club.IRI
 }
 
 // SMSGuardConfig is what a guard needs; every field is required unless said.
@@ -104,7 +106,7 @@ func (g *SMSGuard) alarm(ctx context.Context, at club.IRI, why string, figures .
 	if first, err := g.cfg.Store.Once(ctx, "sms alarm "+string(at), smsAlarmEvery); err == nil && !first {
 		return
 	}
-	g.cfg.Log.Error("NO MORE SMS CODES ARE SENT for visitors of a club", append([]any{"club", at, "why", why}, figures...)...)
+	g.cfg.Log.ErrorContext(ctx, "NO MORE SMS CODES ARE SENT for visitors of a club", append([]any{"club", at, "why", why}, figures...)...)
 }
 
 // told counts a code that was asked for at the club system.
@@ -122,6 +124,6 @@ func (g *SMSGuard) entered(ctx context.Context, at club.IRI, s Signature) {
 	}
 	g.validated.Add(1)
 	if _, _, err := g.cfg.Store.TakeSMS(ctx, validatedBy(at), s.SMS, g.cfg.Now(), []SMSLimit{{uncounted, smsWindow}}); err != nil {
-		g.cfg.Log.Warn("a code that was entered is not counted", "error", err)
+		g.cfg.Log.WarnContext(ctx, "a code that was entered is not counted", "error", err)
 	}
 }

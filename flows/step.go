@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 )
@@ -35,9 +33,13 @@ func (m *Payments) createIntent(ctx context.Context, p *Payment) (step, error) {
 	case err != nil:
 		return step{}, processorFailed(err)
 	}
-	return step{to: Intent, reason: "the processor waits for the buyer", edit: func(next *Payment) {
+	s := step{to: Intent, reason: "the processor waits for the buyer", edit: func(next *Payment) {
 		next.ProcessorID, next.RedirectURL, next.ClientSecret = created.ID, created.RedirectURL, created.ClientSecret
-	}}, nil
+	}}
+	if !created.Replayed { // else it was made before, and may be paid by now
+		s.held = &created
+	}
+	return s, nil
 }
 
 // notCreated is for a payment that the processor will never make. That it has
@@ -59,8 +61,8 @@ func (m *Payments) notCreated(ctx context.Context, p *Payment) (step, error) {
 }
 
 // awaitBuyer looks whether the buyer has done something.
-func (m *Payments) awaitBuyer(ctx context.Context, p *Payment) (step, error) {
-	held, mismatch, err := m.read(ctx, p)
+func (m *Payments) awaitBuyer(ctx context.Context, p *Payment, known *cards.Payment) (step, error) {
+	held, mismatch, err := m.readUnless(ctx, p, known)
 	switch {
 	case err != nil:
 		return step{}, err
@@ -69,7 +71,7 @@ func (m *Payments) awaitBuyer(ctx context.Context, p *Payment) (step, error) {
 	}
 	switch held.State {
 	case cards.Authorised, cards.Captured:
-		return step{to: Authorised, reason: "the buyer authorised it", edit: func(next *Payment) { next.DeclineCode = "" }}, nil
+		return step{to: Authorised, reason: "the buyer authorised it", edit: func(next *Payment) { next.DeclineCode = "" }, held: &held}, nil
 	case cards.Cancelled:
 		return step{to: Cancelling, reason: "it was cancelled at the processor"}, nil
 	case cards.Refunded:
@@ -90,9 +92,11 @@ func (m *Payments) awaitBuyer(ctx context.Context, p *Payment) (step, error) {
 
 // checkSale reads the sale again before any money is taken. Whatever is not as
 // it was when the buyer agreed to the price, the club system's silence
-// included, lets the authorisation go: the buyer was not charged.
-func (m *Payments) checkSale(ctx context.Context, p *Payment) (step, error) {
-	held, mismatch, err := m.read(ctx, p)
+// included, lets the authorisation go: the buyer was not charged. That the
+// processor still holds it, its capture tells; so it is not read again by who
+// read it a moment ago.
+func (m *Payments) checkSale(ctx context.Context, p *Payment, known *cards.Payment) (step, error) {
+	held, mismatch, err := m.readUnless(ctx, p, known)
 	switch {
 	case err != nil:
 		return step{}, err
@@ -110,7 +114,7 @@ func (m *Payments) checkSale(ctx context.Context, p *Payment) (step, error) {
 	sale, check, seen, err := m.observe(ctx, m.cfg.Club, p)
 	reason := p.otherThanAgreed(sale, check)
 	if err != nil {
-		m.cfg.Log.Warn("sale not readable before capture", "payment", p.ID, "error", err)
+		m.cfg.Log.WarnContext(ctx, "sale not readable before capture", "payment", p.ID, "error", err)
 		reason = "the club system could not be asked before the capture"
 	}
 	if reason != "" {
@@ -136,15 +140,15 @@ func (p *Payment) otherThanAgreed(sale club.Sale, check club.SaleCheck) string {
 
 // readSale reads the sale and its check side by side.
 func (m *Payments) readSale(ctx context.Context, from *club.Client, p *Payment) (sale club.Sale, check club.SaleCheck, err error) {
-	both, bothCtx := errgroup.WithContext(ctx)
-	both.Go(func() (err error) { sale, err = from.GetSale(bothCtx, p.Scope(), p.Sale); return err })
-	both.Go(func() (err error) { check, err = from.CheckSale(bothCtx, p.Scope(), p.Sale); return err })
-	return sale, check, both.Wait()
+	err = sideBySide(ctx,
+		func(ctx context.Context) (err error) { sale, err = from.GetSale(ctx, p.Scope(), p.Sale); return err },
+		func(ctx context.Context) (err error) { check, err = from.CheckSale(ctx, p.Scope(), p.Sale); return err })
+	return sale, check, err
 }
 
 func (m *Payments) payer(sale club.Sale) *Payer {
 	return &Payer{Contact: sale.Contact, FamilyName: sale.FamilyName, GivenName: sale.GivenName, Number: sale.Number,
-		ClubCode: sale.ClubCode, Checkout: sale.Checkout, ReadAt: m.cfg.Now()}
+		ClubCode: sale.ClubCode, Checkout: sale.Checkout, ReadAt: m.cfg.Now().Round(0)}
 }
 
 // capture takes the money. Its key makes it harmless to ask twice.
@@ -255,6 +259,14 @@ func (m *Payments) read(ctx context.Context, p *Payment) (held cards.Payment, mi
 	default:
 		return held, m.compare(p, held), nil
 	}
+}
+
+// readUnless is read, unless it is known already what the processor holds.
+func (m *Payments) readUnless(ctx context.Context, p *Payment, known *cards.Payment) (held cards.Payment, mismatch string, err error) {
+	if known == nil {
+		return m.read(ctx, p)
+	}
+	return *known, m.compare(p, *known), nil
 }
 
 // compare says where the processor's payment differs from the record; empty when nowhere.

@@ -14,7 +14,7 @@ const surplusFrom = 1 << 20
 // from the processor's id, so that every gateway gives it the same name.
 func surplusID(p *Payment) PaymentID {
 	sum := fnv.New32a()
-	sum.Write([]byte(p.ProcessorID))
+	_, _ = sum.Write([]byte(p.ProcessorID)) // a hash never fails
 	return NewPaymentID(p.Registration, surplusFrom+int(sum.Sum32()>>1))
 }
 

@@ -42,7 +42,7 @@ func NewTransfers(cfg TransfersConfig) *Transfers { return &Transfers{cfg: cfg} 
 // Start asks for the move, and has a code sent to the contact. Asked for again,
 // it has another code sent, and the one before is cancelled.
 func (f *Transfers) Start(ctx context.Context, who Identified, clubID string) (*Transfer, error) {
-	to, err := f.cfg.Catalogue.Club(ctx, who.ClientToken, clubID)
+	to, err := f.cfg.Catalogue.place(ctx, who.ClientToken, clubID)
 	if CodeOf(err) == NotFound {
 		return nil, &Error{Code: InvalidRequest, Fields: []FieldProblem{{"/clubId", "There is no such club."}}, Err: err}
 	}
@@ -96,7 +96,7 @@ func (f *Transfers) Sign(ctx context.Context, who Identified, code string) (*Tra
 	if err := t.enter(f.cfg.Keys, code); err != nil {
 		return nil, err
 	}
-	to, err := f.cfg.Catalogue.Club(ctx, who.ClientToken, t.ClubID)
+	to, err := f.cfg.Catalogue.place(ctx, who.ClientToken, t.ClubID)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (c *Catalogue) scopeAbove(ctx context.Context, at Club, other club.IRI) (cl
 		return club.Scope{}, err
 	}
 	scope, found := at.Scope, false
-	if scope.Node, found = network.CommonAncestor(at.IRI, other); !found {
+	if scope.Node, found = network.value.CommonAncestor(at.IRI, other); !found {
 		return club.Scope{}, migrationFailed(club.ErrMigrationClub)
 	}
 	return scope, nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/singleflight"
 )
 
@@ -50,10 +51,12 @@ func (m *Payments) Recall(ctx context.Context) error {
 		m.recall.last = now
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recallTime)
 		defer cancel()
+		ctx, span := startPart(ctx, "rebuild")
+		defer span.End()
 		err := m.Rebuild(ctx, wholeWindow)
 		if err != nil {
 			m.recall.owed.Store(true)
-			m.cfg.Log.Warn("lost payments not recalled", "error", err)
+			m.cfg.Log.WarnContext(ctx, "lost payments not recalled", "error", err)
 		}
 		return nil, err
 	})
@@ -78,9 +81,11 @@ func newWatch() watch {
 
 // tick sweeps, and finds out whether Redis is what it was at the tick before.
 func (w *Worker) tick(ctx context.Context) {
+	ctx, span := StartTrace(ctx, w.cfg.Traces, "", "sweep", trace.SpanKindInternal)
+	defer span.End()
 	if w.cfg.Events != nil {
 		if err := w.cfg.Events.sweep(ctx); err != nil && ctx.Err() == nil {
-			w.cfg.Log.Warn("events and registrations not swept", "error", err)
+			w.cfg.Log.WarnContext(ctx, "events and registrations not swept", "error", err)
 		}
 	}
 	if err := errors.Join(w.sweep(ctx), w.beat(ctx)); err != nil {
@@ -101,7 +106,7 @@ func (w *Worker) beat(ctx context.Context) error {
 		return err
 	}
 	if before != w.watch.beats {
-		w.cfg.Log.Error("Redis has forgotten something; rebuilding from the card processor", "left", w.watch.beats, "found", before)
+		w.cfg.Log.ErrorContext(ctx, "Redis has forgotten something; rebuilding from the card processor", "left", w.watch.beats, "found", before)
 		w.watch.owed.Store(true)
 	}
 	w.watch.beats++
@@ -134,13 +139,15 @@ func (w *Worker) rebuild(ctx context.Context) bool {
 	if window == 0 {
 		return true
 	}
+	ctx, span := StartTrace(ctx, w.cfg.Traces, "", "rebuild", trace.SpanKindInternal)
+	defer span.End()
 	within, cancel := context.WithTimeout(ctx, rebuildTime)
 	defer cancel()
 	err := w.cfg.Payments.Rebuild(within, window)
 	if err != nil {
 		w.watch.owed.Store(true)
 		if ctx.Err() == nil {
-			w.cfg.Log.Error("Redis not compared with the card processor", "error", err)
+			w.cfg.Log.ErrorContext(ctx, "Redis not compared with the card processor", "error", err)
 		}
 	}
 	return err == nil

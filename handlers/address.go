@@ -1,11 +1,10 @@
 package handlers
 
 import (
+	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -36,31 +35,83 @@ func ParseProxies(texts []string) ([]netip.Prefix, error) {
 	return proxies, nil
 }
 
-// addressFrom says where a request comes from: the peer, unless that is a trusted
+// proxies are trusted to say whom they speak for.
+type proxies []netip.Prefix
+
+func (p proxies) trust(address netip.Addr) bool {
+	for _, proxy := range p {
+		if proxy.Contains(address) {
+			return true
+		}
+	}
+	return false
+}
+
+// peerOf is who sent a request; not valid where it does not say so.
+func peerOf(r *http.Request) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		alone, _ := netip.ParseAddr(r.RemoteAddr) // a server that is no network's
+		return alone
+	}
+	return peer.Addr()
+}
+
+// addressOf says where a request comes from: the peer, unless that is a trusted
 // proxy. Then it is the last address in X-Forwarded-For that is none; what stands
-// to its left is anybody's word.
-func addressFrom(proxies []netip.Prefix) echo.IPExtractor {
-	if len(proxies) == 0 {
-		return echo.ExtractIPDirect() // echo's default believes whatever X-Forwarded-For says
+// to its left is anybody's word. A word that is no address ends the search: then it
+// is the peer, who let it through. The address is not valid where the peer has none.
+//
+// said tells that the request says whom it speaks for, and believed that this counts.
+func (p proxies) addressOf(r *http.Request, peer netip.Addr) (address netip.Addr, said, believed bool) {
+	list := r.Header[echo.HeaderXForwardedFor]
+	said = len(list) > 0 && (len(list) > 1 || list[0] != "")
+	if believed = said && p.trust(peer.Unmap()); !believed {
+		return peer, said, false
 	}
-	options := []echo.TrustOption{echo.TrustLoopback(false), echo.TrustLinkLocal(false), echo.TrustPrivateNet(false)}
-	for _, proxy := range proxies {
-		options = append(options, echo.TrustIPRange(&net.IPNet{IP: proxy.Addr().AsSlice(), Mask: net.CIDRMask(proxy.Bits(), proxy.Addr().BitLen())}))
+	words := list[0]
+	if len(list) > 1 {
+		words = strings.Join(list, ",")
 	}
-	return echo.ExtractIPFromXFFHeader(options...)
+	return p.lastUntrusted(words, peer), true, true
+}
+
+// lastUntrusted is the last address of a list that is no trusted proxy's; where all are,
+// the first one, which is the farthest away.
+func (p proxies) lastUntrusted(list string, peer netip.Addr) netip.Addr {
+	for {
+		rest, last := "", list
+		comma := strings.LastIndexByte(list, ',')
+		if comma >= 0 {
+			rest, last = list[:comma], list[comma+1:]
+		}
+		last = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(last), "["), "]")
+		address, err := netip.ParseAddr(last)
+		switch {
+		case err != nil:
+			return peer
+		case comma < 0 || !p.trust(address.Unmap()):
+			return address
+		}
+		list = rest
+	}
+}
+
+// realIP is the address of a request as a text, for Echo.
+func (p proxies) realIP(r *http.Request) string {
+	address, _, _ := p.addressOf(r, peerOf(r))
+	if !address.IsValid() {
+		return r.RemoteAddr
+	}
+	return address.String()
 }
 
 // noticeProxy warns once of a request that says whom it speaks for and is not
 // believed: behind a proxy that nobody listed, all visitors are that proxy and share
 // its limits. Any visitor can bring that one line about, so it names nobody.
-func (s *Server) noticeProxy(r *http.Request) {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	listed := func(proxy netip.Prefix) bool { return proxy.Contains(peer.Addr().Unmap()) }
-	if r.Header.Get(echo.HeaderXForwardedFor) == "" || err == nil && slices.ContainsFunc(s.cfg.TrustedProxies, listed) {
-		return
-	}
+func (s *Server) noticeProxy(ctx context.Context) {
 	s.unlisted.Do(func() {
-		s.cfg.Log.Warn("a request came with X-Forwarded-For from an address that is not in FRONTDESK_TRUSTED_PROXIES, and counts as that address's own: if it is your proxy, list it")
+		s.cfg.Log.WarnContext(ctx, "a request came with X-Forwarded-For from an address that is not in FRONTDESK_TRUSTED_PROXIES, and counts as that address's own: if it is your proxy, list it")
 	})
 }
 
@@ -68,15 +119,34 @@ func (s *Server) noticeProxy(r *http.Request) {
 // who may take any address in it is counted once.
 const customerNetwork = 64
 
-// addressOf names whose requests count together.
-func (s *Server) addressOf(c echo.Context) string {
-	address, err := netip.ParseAddr(c.RealIP())
-	if err != nil {
-		return "" // all that come from nowhere count as one
+// place is whose requests count together: an address, or the first one of an IPv6 network.
+// All that come from nowhere are one. It holds no pointer, so that many cost the collector nothing.
+type place [16]byte
+
+// placeOf tells where a request comes from, for those who count.
+func (s *Server) placeOf(r *http.Request) place { return s.placeFrom(r, peerOf(r)) }
+
+// placeFrom is placeOf where the peer is known.
+func (s *Server) placeFrom(r *http.Request, peer netip.Addr) place {
+	address, said, believed := s.proxies.addressOf(r, peer)
+	if said && !believed {
+		s.noticeProxy(r.Context())
 	}
-	if address = address.Unmap().WithZone(""); address.Is4() {
-		return address.String()
+	if address = address.Unmap(); address.Is6() {
+		network, _ := address.WithZone("").Prefix(customerNetwork) // the length fits
+		address = network.Addr()
 	}
-	network, _ := address.Prefix(customerNetwork) // the length fits
-	return network.String()
+	return address.As16()
+}
+
+// String names it: an address, or a network; empty for nowhere.
+func (p place) String() string {
+	address := netip.AddrFrom16(p)
+	switch {
+	case p == place{}:
+		return ""
+	case address.Is4In6():
+		return address.Unmap().String()
+	}
+	return netip.PrefixFrom(address, customerNetwork).String()
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/http"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
 
 	"frontdesk/flows"
 )
@@ -42,6 +44,23 @@ func inspect(body []byte) error {
 	}
 	return &flows.Error{Code: flows.CardNumberRefused, Fields: cards,
 		Detail: "No card number is taken here, and nothing of this request was kept. A card is entered on the card processor's own page alone."}
+}
+
+// refuseBody refuses a body where the contract has none: whoever sent it takes it for
+// heard. An empty one is what intermediaries make of none. Who asks for health may ask as they like.
+func refuseBody(c echo.Context) error {
+	if !strings.HasPrefix(c.Path(), "/v1/") {
+		return nil
+	}
+	if c.Request().ContentLength == 0 { // as nearly always; one of unknown length has -1
+		c.Request().Body = http.NoBody // what looks for one later knows this mark
+		return nil
+	}
+	begun, err := readAll(io.LimitReader(c.Request().Body, 1))
+	if err != nil || len(begun) == 0 {
+		return err
+	}
+	return &flows.Error{Code: flows.MalformedRequest, Detail: "This takes no body, and nothing of the one that came was read."}
 }
 
 // pointerOf points at the value that was read last, or at the object of a name,

@@ -25,13 +25,24 @@ type caller struct {
 type callerKey struct{}
 
 // callerOf gives the caller to a handler, which sees the context alone.
-func callerOf(ctx context.Context) caller {
-	who, _ := ctx.Value(callerKey{}).(caller)
-	return who
+func callerOf(ctx context.Context) caller { return *callerIn(ctx) }
+
+// callerIn is the caller as identify left it, for admit to say more of.
+func callerIn(ctx context.Context) *caller {
+	if who, ok := ctx.Value(callerKey{}).(*caller); ok {
+		return who
+	}
+	return &caller{}
 }
 
-// worldPattern is what the simulator takes as a client token.
-var worldPattern = regexp.MustCompile(`^demo(-[A-Za-z0-9._-]{1,123})?$`)
+// longestWorld is the simulator's.
+const longestWorld = 128
+
+// worldName is what the simulator takes as a client token, apart from its length: a pattern
+// that counts is compiled into as many copies of what it counts.
+var worldName = regexp.MustCompile(`^demo(-[A-Za-z0-9._-]+)?$`)
+
+func isWorld(name string) bool { return len(name) <= longestWorld && worldName.MatchString(name) }
 
 // worldOf names the world that a request asks for: in a header, or in a cookie,
 // since a page cannot send a header with all that it asks for, such as an EventSource.
@@ -51,7 +62,7 @@ func (s *Server) identify(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		who := caller{clientToken: s.cfg.ClientToken}
 		if world := worldOf(c.Request()); world != "" && s.cfg.Worlds {
-			if !worldPattern.MatchString(world) {
+			if !isWorld(world) {
 				return &flows.Error{Code: flows.MalformedRequest, Detail: "X-Frontdesk-World (or the cookie frontdesk-world) is demo, or demo- and letters, digits, dots, underscores and hyphens."}
 			}
 			who.clientToken = world
@@ -68,7 +79,7 @@ func (s *Server) identify(next echo.HandlerFunc) echo.HandlerFunc {
 		if who.staff, err = s.isStaff(c.Request()); err != nil {
 			return err
 		}
-		c.SetRequest(c.Request().WithContext(context.WithValue(c.Request().Context(), callerKey{}, who)))
+		c.SetRequest(c.Request().WithContext(context.WithValue(c.Request().Context(), callerKey{}, &who)))
 		return next(c)
 	}
 }
@@ -110,8 +121,8 @@ func (s *Server) cors() echo.MiddlewareFunc {
 	return middleware.CORSWithConfig(middleware.CORSConfig{
 		AllowOriginFunc:  func(origin string) (bool, error) { return s.allowedOrigin(origin), nil },
 		AllowMethods:     []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
-		AllowHeaders:     []string{"Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-Frontdesk-Session", challengeHeader, staffHeader, "X-Frontdesk-World", "traceparent"},
-		ExposeHeaders:    []string{"Location", "Retry-After", "Idempotent-Replayed", "RateLimit", "RateLimit-Policy"},
+		AllowHeaders:     []string{"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID", "X-Frontdesk-Session", challengeHeader, staffHeader, "X-Frontdesk-World", "traceparent"},
+		ExposeHeaders:    []string{"ETag", "Location", "Retry-After", "Idempotent-Replayed", "RateLimit", "RateLimit-Policy"},
 		AllowCredentials: true,
 		MaxAge:           600, // ten minutes: a page asks once, and a change of the configuration is soon known
 	})
@@ -133,7 +144,7 @@ func (s *Server) secure() bool { return strings.HasPrefix(s.cfg.PublicURL, "http
 // sessionCookie holds a registration's token where scripts cannot read it, as
 // long as the registration can be looked at.
 func (s *Server) sessionCookie(view flows.View, token string) string {
-	cookie := http.Cookie{
+	cookie := http.Cookie{ // #nosec G124 -- without Secure on plain http alone, which live mode refuses
 		Name: s.cookieName(view.ID), Value: token, Path: "/", Expires: view.ExpiresAt.Add(flows.KeepRegistration),
 		HttpOnly: true, Secure: s.secure(), SameSite: http.SameSiteLaxMode,
 	}

@@ -51,19 +51,24 @@ func cartOf(r *flows.Registration) api.Cart {
 		Problems: problemsOf(cart), Changes: []api.CartChange{},
 	}
 	for i, line := range cart.Lines {
+		name := words(line.Name)
 		price := money(line.Price, cart.Currency)
-		out.Items[i] = api.CartItem{OfferId: optional(line.Offer.ID()), Name: line.Name, Price: price, StartDate: optional(line.StartDate), Debit: debitOf(line.Debit)}
+		out.Items[i] = api.CartItem{Name: name, Price: price, StartDate: optional(line.StartDate), Debit: debitOf(line.Debit)}
+		if offer := line.Offer.ID(); addressable(offer) {
+			out.Items[i].OfferId = &offer
+		}
 		if line.Was != nil {
 			was := money(*line.Was, cart.Currency)
-			out.Changes = append(out.Changes, api.CartChange{Kind: api.Repriced, Name: line.Name, Price: price, Was: &was})
+			out.Changes = append(out.Changes, api.CartChange{Kind: api.Repriced, Name: name, Price: price, Was: &was})
 		}
 		if line.Added {
-			out.Changes = append(out.Changes, api.CartChange{Kind: api.Added, Name: line.Name, Price: price})
+			out.Changes = append(out.Changes, api.CartChange{Kind: api.Added, Name: name, Price: price})
 		}
 	}
 	for _, line := range cart.Gone {
-		out.Changes = append(out.Changes, api.CartChange{Kind: api.Removed, Name: line.Name, Price: money(line.Price, cart.Currency)})
+		out.Changes = append(out.Changes, api.CartChange{Kind: api.Removed, Name: words(line.Name), Price: money(line.Price, cart.Currency)})
 	}
+	out.Changes = first(out.Changes, mostChanges)
 	return out
 }
 
@@ -76,8 +81,9 @@ func debitOf(debit *flows.Debit) *api.Debit {
 }
 
 func problemsOf(cart flows.Cart) []api.CartProblem {
-	problems := make([]api.CartProblem, len(cart.Problems))
-	for i, problem := range cart.Problems {
+	told := first(cart.Problems, mostProblems)
+	problems := make([]api.CartProblem, len(told))
+	for i, problem := range told {
 		problems[i] = api.CartProblem{Code: problem.Code, Message: problem.Message}
 	}
 	return problems

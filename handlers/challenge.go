@@ -41,7 +41,7 @@ func (s *Server) challenge(next echo.HandlerFunc) echo.HandlerFunc {
 			return unanswered("The answer to the challenge is not accepted, is too old, or was used before.", err)
 		}
 		if err != nil {
-			s.cfg.Log.Error("an answer to the challenge could not be verified, and the request goes on", "trace", traceOf(c), "error", err)
+			s.cfg.Log.ErrorContext(c.Request().Context(), "an answer to the challenge could not be verified, and the request goes on", "error", err)
 		}
 		return next(c)
 	}

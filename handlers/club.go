@@ -4,19 +4,29 @@ import (
 	"context"
 
 	"frontdesk/api"
+	"frontdesk/flows"
 )
 
 // ListClubs serves GET /v1/clubs.
 func (s *Server) ListClubs(ctx context.Context, _ api.ListClubsRequestObject) (api.ListClubsResponseObject, error) {
-	clubs, err := s.cfg.Catalogue.Clubs(ctx, callerOf(ctx).clientToken)
+	clubs, read, err := s.cfg.Catalogue.Clubs(ctx, callerOf(ctx).clientToken)
 	if err != nil {
 		return nil, err
 	}
-	list := api.ListClubs200JSONResponse{Items: make([]api.Club, len(clubs))}
-	for i, club := range clubs {
-		list.Items[i] = api.Club{Id: club.IRI.ID(), Name: club.Name, Alias: optional(club.Alias), Path: orEmpty(club.Path)}
-	}
-	return list, nil
+	return s.remember(ctx, flows.Buyer{}, read, func() (any, error) {
+		list := api.ClubList{Items: make([]api.Club, 0, len(clubs))}
+		for _, club := range clubs {
+			if !addressable(club.IRI.ID()) {
+				continue
+			}
+			path := []string{}
+			for _, parent := range first(club.Path, mostParents) {
+				path = append(path, words(parent))
+			}
+			list.Items = append(list.Items, api.Club{Id: club.IRI.ID(), Name: words(club.Name), Alias: optional(words(club.Alias)), Path: path})
+		}
+		return list, nil
+	})
 }
 
 // optional gives a member that is left out when it is empty.
@@ -34,12 +44,4 @@ func value[T any](member *T) (v T) {
 		v = *member
 	}
 	return v
-}
-
-// orEmpty gives a list that is [] and never null.
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

@@ -13,9 +13,11 @@ func (s *Server) ListConsents(ctx context.Context, _ api.ListConsentsRequestObje
 	if err != nil {
 		return nil, err
 	}
-	list := api.ListConsents200JSONResponse{Items: make([]api.Consent, len(consents)), Receipts: make([]api.ConsentReceipt, len(receipts))}
-	for i, consent := range consents {
-		list.Items[i] = consentOf(consent)
+	list := api.ListConsents200JSONResponse{Items: make([]api.Consent, 0, len(consents)), Receipts: make([]api.ConsentReceipt, len(receipts))}
+	for _, consent := range consents {
+		if addressable(consent.ID) {
+			list.Items = append(list.Items, consentOf(consent))
+		}
 	}
 	for i, receipt := range receipts {
 		list.Receipts[i] = receiptOf(receipt)
@@ -49,13 +51,13 @@ func (s *Server) ChangeConsents(ctx context.Context, request api.ChangeConsentsR
 }
 
 func consentOf(consent flows.Consent) api.Consent {
-	return api.Consent{Id: consent.ID, Channel: consent.Channel, Type: consent.Type, Authorized: consent.Authorized, Locked: consent.Locked()}
+	return api.Consent{Id: consent.ID, Channel: words(consent.Channel), Type: words(consent.Type), Authorized: consent.Authorized, Locked: consent.Locked()}
 }
 
 func receiptOf(receipt flows.Receipt) api.ConsentReceipt {
 	out := api.ConsentReceipt{Id: receipt.ID, At: receipt.At, Wording: optional(receipt.Wording), Items: make([]api.ConsentWord, len(receipt.Items))}
 	for i, said := range receipt.Items {
-		out.Items[i] = api.ConsentWord{Id: said.ID, Channel: said.Channel, Type: said.Type, Authorized: said.Authorized}
+		out.Items[i] = api.ConsentWord{Id: said.ID, Channel: words(said.Channel), Type: words(said.Type), Authorized: said.Authorized}
 	}
 	return out
 }

@@ -3,56 +3,51 @@ package handlers
 import (
 	"bytes"
 	"embed"
-	"fmt"
-	"html/template"
 	"io/fs"
 	"net/http"
-	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/labstack/echo/v4"
-	"github.com/swaggest/swgui"
-	"github.com/swaggest/swgui/v5emb"
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
+	"github.com/swaggest/swgui/v5/static"
+	"github.com/vearutop/statigz"
+	g "maragu.dev/gomponents"
+	"maragu.dev/gomponents/html"
 )
 
-// docsPolicy is for the contract's page alone, which configures itself in an
-// inline script and styles inline. The other pages have the site's.
-const docsPolicy = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
+// docsPolicy is for the contract's page alone, which styles inline. The other pages have the site's.
+const docsPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
 
-// docsFiles are the parts of the pages below /docs.
+// docsFiles are the parts of the pages below /docs; docs/main.go makes those that are HTML.
 //
-//go:embed docs
+//go:generate go run ./docs .. docs
+//go:embed docs/*.html docs/*.css docs/*.js docs/*.sh
 var docsFiles embed.FS
 
 // problemPath is where the page of a code is; problem documents point there by their type.
 const problemPath = "/docs/problems#"
 
-// contractPage serves /docs and what its page loads: the contract to browse and
-// to call from, by a library that is part of the binary. In mock mode the
-// page's script puts in what an example needs: see docs/try.js.
-func (s *Server) contractPage(head template.HTML) echo.HandlerFunc {
-	page := http.Handler(v5emb.NewHandlerWithConfig(swgui.Config{
-		Title: "Frontdesk", SwaggerJSON: "/openapi.yaml", BasePath: "/docs/",
-		AppendHead: `<link rel="stylesheet" href="/docs/page.css">`, PrependHTML: head,
-		SettingsUI: map[string]string{
-			"requestInterceptor":       fmt.Sprintf(`(request) => import("/docs/try.js").then((page) => page.prepare(request, window.ui, %t))`, s.cfg.Worlds),
-			"tryItOutEnabled":          "true", // one click less
-			"displayRequestDuration":   "true",
-			"defaultModelsExpandDepth": "0",
-			"showExtensions":           "false", // they are about Go
-		},
-	}))
+// contractPage serves /docs: the contract to browse and to call from, by a library
+// that is part of the binary. In mock mode the page's script puts in what an
+// example needs: see docs/try.js.
+func (s *Server) contractPage() (echo.HandlerFunc, error) {
+	page, err := drawPage("Frontdesk", g.Group{
+		html.Link(html.Rel("stylesheet"), html.Href("/docs/swagger-ui.css")),
+		html.Link(html.Rel("icon"), html.Type("image/png"), html.Href("/docs/favicon-32x32.png")),
+		html.Script(html.Src("/docs/swagger-ui-bundle.js"), html.Defer()),
+		html.Script(html.Src("/docs/swagger-ui-standalone-preset.js"), html.Defer()),
+		html.Script(html.Src("/docs/contract.js"), html.Type("module")),
+	}, html.Div(html.ID("swagger-ui"), html.Data("mock", strconv.FormatBool(s.cfg.Worlds))))
+	return withPolicy(docsPolicy, func(c echo.Context) error { return c.HTMLBlob(http.StatusOK, page) }), err
+}
+
+// libraryFiles serves what the contract's page loads of the library.
+func libraryFiles() echo.HandlerFunc {
+	files := http.StripPrefix("/docs/", statigz.FileServer(static.FS))
 	return withPolicy(docsPolicy, func(c echo.Context) error {
-		r := c.Request()
-		if r.URL.Path == "/docs" {
-			r.URL.Path = "/docs/" // the page's own routes begin with the slash
-		}
 		answer := &missing{ResponseWriter: c.Response()}
-		page.ServeHTTP(answer, r)
+		files.ServeHTTP(answer, c.Request())
 		if answer.is {
 			return echo.ErrNotFound
 		}
@@ -85,47 +80,51 @@ func (m *missing) Write(p []byte) (int, error) {
 // mountDocs serves what stands below /docs beside the contract's page: every
 // error in one table, the guides for developers of front ends with their
 // examples, and the few shell functions that the contract's examples use.
-func (s *Server) mountDocs(document *openapi3.T) error {
-	layout, err := template.ParseFS(docsFiles, "docs/page.html")
-	if err != nil {
-		return err
+func (s *Server) mountDocs() error {
+	pages := map[string]func() ([]byte, error){
+		"problems": func() ([]byte, error) { return written("When a request fails", "problems.html") },
+		"web.md":   func() ([]byte, error) { return written("For web developers", "web.html") },
+		"apps.md":  func() ([]byte, error) { return written("For app developers", "apps.html") },
 	}
-	pages := map[string][]byte{}
-	if pages["problems"], err = problemsPage(layout, document); err != nil {
-		return err
-	}
-	err = fs.WalkDir(s.cfg.Guides, ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
+	err := fs.WalkDir(s.cfg.Examples, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			pages["examples/"+path] = func() ([]byte, error) { return fs.ReadFile(s.cfg.Examples, path) }
 		}
-		text, err := fs.ReadFile(s.cfg.Guides, path)
-		if err == nil && strings.HasSuffix(path, ".md") {
-			text, err = markdownPage(layout, text)
-		}
-		pages[path] = text
 		return err
 	})
-	if err != nil {
-		return err
+	for _, name := range []string{"contract.js", "try.js", "page.css"} {
+		pages[name] = func() ([]byte, error) { return docsFiles.ReadFile("docs/" + name) }
 	}
-	for _, name := range []string{"session.sh", "try.js", "page.css"} {
-		if pages[name], err = docsFiles.ReadFile("docs/" + name); err != nil {
-			return err
-		}
+	pages["session.sh"] = func() ([]byte, error) {
+		text, err := docsFiles.ReadFile("docs/session.sh")
+		return bytes.ReplaceAll(text, []byte("http://localhost:8080"), []byte(s.cfg.PublicURL)), err
 	}
-	pages["session.sh"] = bytes.ReplaceAll(pages["session.sh"], []byte("http://localhost:8080"), []byte(s.cfg.PublicURL))
-	for path, text := range pages {
+	for path, page := range pages {
+		made := sync.OnceValues(page) // by its first reader: few starts have one
 		s.echo.GET("/docs/"+path, withPolicy(sitePolicy, func(c echo.Context) error {
+			text, err := made()
+			if err != nil {
+				return err
+			}
 			return c.Blob(http.StatusOK, mediaOf(path), text)
 		}))
 	}
-	return nil
+	return err
+}
+
+// written is a page that was made of a text.
+func written(title, name string) ([]byte, error) {
+	text, err := docsFiles.ReadFile("docs/" + name)
+	if err != nil {
+		return nil, err
+	}
+	return drawPage(title+" - Frontdesk", nil, html.Main(html.Class("docs-page"), g.Raw(string(text))))
 }
 
 // mediaOf shows what is no page, and needed by none, as text to be read in the browser.
 func mediaOf(path string) string {
 	switch {
-	case path == "try.js":
+	case strings.HasSuffix(path, ".js") && !strings.Contains(path, "/"):
 		return "text/javascript; charset=utf-8"
 	case path == "page.css":
 		return "text/css; charset=utf-8"
@@ -135,42 +134,18 @@ func mediaOf(path string) string {
 	return "text/plain; charset=utf-8"
 }
 
-// codeRow is the beginning of a code's row, up to its status.
-var codeRow = regexp.MustCompile(`<tr>\s*<td><code>([a-z_]+)</code></td>(\s*<td>\d)`)
-
-// problemsPage makes the page of all problems from the contract's own table, so
-// that there is no second one. Each row has its code as its anchor.
-func problemsPage(layout *template.Template, document *openapi3.T) ([]byte, error) {
-	text, err := docsFiles.ReadFile("docs/problems.md")
-	if err != nil {
-		return nil, err
-	}
-	text = append(text, document.Components.Schemas["ProblemCode"].Value.Description...)
-	page, err := markdownPage(layout, text)
-	return codeRow.ReplaceAll(page, []byte(`<tr id="$1"><td><a href="#$1"><code>$1</code></a></td>$2`)), err
-}
-
-// markdownPage makes a page of Markdown that is part of the binary. Its first line is its title.
-func markdownPage(layout *template.Template, text []byte) ([]byte, error) {
-	var body, page bytes.Buffer
-	markdown := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
-	if err := markdown.Convert(text, &body); err != nil {
-		return nil, err
-	}
-	title, _, _ := strings.Cut(string(text), "\n")
-	err := layout.ExecuteTemplate(&page, "page", map[string]any{
-		"Title": strings.TrimPrefix(title, "# "), "Body": template.HTML(body.String()), //nolint:gosec // our own text
-	})
+// drawPage makes a page below /docs, with the way to the others above it.
+func drawPage(title string, head, body g.Node) ([]byte, error) {
+	link := func(address, text string) g.Node { return html.A(html.Href(address), g.Text(text)) }
+	var page bytes.Buffer
+	err := html.Doctype(html.HTML(html.Lang("en"),
+		html.Head(
+			html.Meta(html.Charset("utf-8")), html.Meta(html.Name("viewport"), html.Content("width=device-width, initial-scale=1")),
+			html.TitleEl(g.Text(title)), head, html.Link(html.Rel("stylesheet"), html.Href("/docs/page.css")),
+		),
+		html.Body(html.Nav(html.Class("docs-nav"),
+			link("/docs", "API"), link("/docs/problems", "Errors"), link("/docs/web.md", "For web developers"),
+			link("/docs/apps.md", "For app developers"), link("/openapi.yaml", "openapi.yaml")), body),
+	)).Render(&page)
 	return page.Bytes(), err
-}
-
-// docsHead is what stands above the contract's page: the way to the others.
-func docsHead() (template.HTML, error) {
-	layout, err := template.ParseFS(docsFiles, "docs/page.html")
-	if err != nil {
-		return "", err
-	}
-	var head bytes.Buffer
-	err = layout.ExecuteTemplate(&head, "head", nil)
-	return template.HTML(head.String()), err //nolint:gosec // our own text
 }

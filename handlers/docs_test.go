@@ -1,8 +1,12 @@
 package handlers_test
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,6 +24,9 @@ func TestDocsPages(t *testing.T) {
 	c := newVisitor(t)
 	for path, want := range map[string][2]string{
 		"/docs":                               {"text/html", "swagger-ui"},
+		"/docs/":                              {"text/html", "swagger-ui"},
+		"/docs/contract.js":                   {"text/javascript", "SwaggerUIBundle"},
+		"/docs/swagger-ui.css":                {"text/css", ".swagger-ui"},
 		"/docs/try.js":                        {"text/javascript", "export async function prepare"},
 		"/docs/page.css":                      {"text/css", ".docs-page"},
 		"/docs/problems":                      {"text/html", "<title>When a request fails - Frontdesk</title>"},
@@ -37,7 +44,8 @@ func TestDocsPages(t *testing.T) {
 			t.Errorf("%s: status %d, %s", path, response.Status, response.Header.Get("Content-Type"))
 		}
 		policy := response.Header.Get("Content-Security-Policy")
-		if !strings.Contains(policy, "default-src 'self'") || strings.Contains(policy, "http") {
+		scripts, _, _ := strings.Cut(policy, "style-src")
+		if !strings.Contains(policy, "default-src 'self'") || strings.Contains(policy, "http") || strings.Contains(scripts, "unsafe") {
 			t.Errorf("%s has the policy %q", path, policy)
 		}
 	}
@@ -48,12 +56,30 @@ func TestDocsPages(t *testing.T) {
 	}
 }
 
+// TestPagesAreOfTheirTexts: what is served is what the texts say, and the contract's table of problems.
+func TestPagesAreOfTheirTexts(t *testing.T) {
+	t.Parallel()
+	made := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "go", "run", "frontdesk/handlers/docs", frontdesktest.Root(), made).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, page := range []string{"problems.html", "web.html", "apps.html"} {
+		want, err := os.ReadFile(filepath.Join(made, page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept, err := os.ReadFile(filepath.Join("docs", page)); err != nil || !bytes.Equal(kept, want) {
+			t.Errorf("docs/%s is not of its text any more: run go generate ./handlers (%v)", page, err)
+		}
+	}
+}
+
 // TestLinksOfThePages: a link on a page of ours leads somewhere.
 func TestLinksOfThePages(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	links := regexp.MustCompile(`(?:href|src)="([^"]+)"`)
-	for _, page := range []string{"/docs/problems", "/docs/web.md", "/docs/apps.md"} {
+	for _, page := range []string{"/docs", "/docs/problems", "/docs/web.md", "/docs/apps.md"} {
 		found := links.FindAllStringSubmatch(string(c.Do("GET", page, nil).Body), -1)
 		if len(found) < 5 {
 			t.Errorf("%s has %d links", page, len(found))
@@ -112,7 +138,7 @@ func TestTableOfProblemsIsTheCodes(t *testing.T) {
 		if !strings.Contains(contract, was) {
 			t.Fatalf("the contract has no %s", was)
 		}
-		_, err := handlers.New(handlers.Config{Contract: []byte(strings.Replace(contract, was, becomes, 1))})
+		_, err := handlers.New(handlers.Config{Requests: cut(t, strings.Replace(contract, was, becomes, 1))})
 		if err == nil || !strings.Contains(err.Error(), "table of problem codes") {
 			t.Errorf("with %s the edge says %v", becomes, err)
 		}

@@ -8,14 +8,14 @@ import (
 	"frontdesk/flows"
 )
 
-// A stream costs a goroutine and two buffers for as long as somebody holds it open,
-// so that counting how often one is asked for is not enough.
+// A stream costs a connection, two goroutines and fourteen kilobytes for as long as somebody
+// holds it open, so that counting how often one is asked for is not enough.
 const (
 	// mostStreams of a registration: its five devices, with three tabs each.
 	mostStreams = 15
 	// mostStreamsFrom one address: far more visitors than sign up at the same moment
-	// in one guest network, and some ten megabytes.
-	mostStreamsFrom = 250
+	// in one guest network, under two megabytes, and fewer than the requests that it has at once.
+	mostStreamsFrom = 100
 )
 
 // openStreams counts the event streams that are open in this process. The zero value counts from none.
@@ -46,13 +46,22 @@ func (o *openStreams) leave(whose string) {
 	}
 }
 
-// admitStream takes the holder of a registration in, where requests are counted;
-// leave lets the next one in.
+// admitStream takes the holder of a registration in; leave lets the next one in.
 func (s *Server) admitStream(c echo.Context, id string) (leave func(), err error) {
+	admitted, err := s.limitStreams(c, id)
+	if err != nil || s.cfg.Followed == nil {
+		return admitted, err
+	}
+	s.cfg.Followed(1)
+	return func() { admitted(); s.cfg.Followed(-1) }, nil
+}
+
+// limitStreams counts a stream, where requests are counted.
+func (s *Server) limitStreams(c echo.Context, id string) (leave func(), err error) {
 	if s.buckets == nil {
 		return func() {}, nil
 	}
-	registration, address := "registration "+id, "address "+s.addressOf(c)
+	registration, address := "registration "+id, "address "+s.placeOf(c.Request()).String()
 	if !s.streams.enter(registration, mostStreams) {
 		return nil, tooManyStreams("There are too many open streams of this registration.")
 	}

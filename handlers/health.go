@@ -15,10 +15,10 @@ import (
 // balancers then cost one look, and a Redis that is gone shows within two probes.
 const readyFor = 5 * time.Second
 
-// headAsGet has HEAD answered as GET where load balancers ask with it. The router
-// gets a copy: by its own request the server knows to leave the body out.
+// headAsGet has HEAD answered as GET where load balancers and caches ask with it. The
+// router gets a copy: by its own request the server knows to leave the body out.
 func headAsGet(r *http.Request) *http.Request {
-	if r.Method != http.MethodHead || r.URL.Path != "/healthz" && r.URL.Path != "/readyz" {
+	if r.Method != http.MethodHead || r.URL.Path != "/healthz" && r.URL.Path != "/readyz" && !strings.HasPrefix(r.URL.Path, "/v1/clubs") {
 		return r
 	}
 	get := r.WithContext(r.Context())
@@ -52,7 +52,7 @@ type readiness struct {
 	mu    sync.Mutex
 	until time.Time
 	found []flows.Diagnosis
-	wrong string // what was logged last
+	wrong string // of what was logged last
 }
 
 // now says how the gateway stands. One looks, and all who ask meanwhile wait for
@@ -63,7 +63,7 @@ func (r *readiness) now(ctx context.Context, cfg Config) (status api.HealthStatu
 	if now := cfg.Now(); !now.Before(r.until) {
 		r.found = cfg.Ready(context.WithoutCancel(ctx))
 		r.until = now.Add(readyFor)
-		r.tell(cfg)
+		r.tell(ctx, cfg)
 	}
 	status, checks = api.Ok, map[string]string{}
 	for _, d := range r.found {
@@ -84,13 +84,21 @@ func (r *readiness) now(ctx context.Context, cfg Config) (status api.HealthStatu
 	return status, checks
 }
 
-// tell logs what is wrong, when it is something else than the last time.
-func (r *readiness) tell(cfg Config) {
-	var wrong []string
+// tell logs what is wrong and what to do, when that is something else than the last time.
+// The same trouble shows in many ways, such as a Redis that refuses now and hangs then: as
+// long as the same is to be done, it is told once.
+func (r *readiness) tell(ctx context.Context, cfg Config) {
+	var wrong, told []string
 	for _, d := range r.found {
-		if d.Verdict != flows.Fine {
-			wrong = append(wrong, d.Name()+" is "+string(d.Verdict)+": "+d.Seen)
+		if d.Verdict == flows.Fine {
+			continue
 		}
+		line := d.Name() + " is " + string(d.Verdict) + ": " + d.Seen
+		if d.Remedy != "" {
+			line += " (" + d.Remedy + ")"
+		}
+		told = append(told, line)
+		wrong = append(wrong, d.Name()+string(d.Verdict)+d.Remedy)
 	}
 	text := strings.Join(wrong, "; ")
 	if text == r.wrong {
@@ -98,8 +106,8 @@ func (r *readiness) tell(cfg Config) {
 	}
 	r.wrong = text
 	if text == "" {
-		cfg.Log.Info("ready again")
+		cfg.Log.InfoContext(ctx, "ready again")
 		return
 	}
-	cfg.Log.Warn("what the gateway stands on", "found", text)
+	cfg.Log.WarnContext(ctx, "what the gateway stands on", "found", strings.Join(told, "; "))
 }

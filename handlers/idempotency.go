@@ -64,7 +64,7 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 			err = s.cfg.Store.DropAnswer(ctx, scope, key, owner)
 		}
 		if err != nil {
-			s.cfg.Log.Warn("answer not kept for a repetition", "trace", traceOf(c), "error", err)
+			s.cfg.Log.WarnContext(c.Request().Context(), "answer not kept for a repetition", "error", err)
 		}
 		return s.write(c, answer)
 	}

@@ -49,7 +49,7 @@ func (o *Ops) organisation(r *http.Request) (string, error) {
 	switch {
 	case world == "":
 		return o.cfg.ClientToken, nil
-	case !o.cfg.Worlds || !worldPattern.MatchString(world):
+	case !o.cfg.Worlds || !isWorld(world):
 		return "", &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "header/X-Frontdesk-World",
 			Message: "Worlds are of mock mode alone: demo, or demo- and letters, digits, dots, underscores and hyphens."}}}
 	}

@@ -94,6 +94,17 @@ func (l limit) policy() string {
 	return strconv.Quote(l.name) + ";q=" + strconv.Itoa(l.Requests) + ";w=" + strconv.Itoa(int(l.Within.Seconds()))
 }
 
+// toldPolicies are the policies of all limits by name, written once.
+func toldPolicies() map[string]string {
+	told := map[string]string{}
+	for _, of := range limits {
+		for _, l := range of {
+			told[l.name] = l.policy()
+		}
+	}
+	return told
+}
+
 // compareLimits holds the table, the routes and the contract's answers equal: what
 // is limited says 429 there, with each limit's figures, and nothing else does.
 func (s *Server) compareLimits(routes []*echo.Route) error {

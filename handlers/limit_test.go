@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strconv"
 	"strings"
@@ -158,7 +159,7 @@ func TestLimitsAreTheContracts(t *testing.T) {
 		if changed == contract {
 			t.Fatalf("the contract has no %q", change[0])
 		}
-		if _, err := handlers.New(handlers.Config{Contract: []byte(changed)}); err == nil || !strings.Contains(err.Error(), said) {
+		if _, err := handlers.New(handlers.Config{Requests: cut(t, changed)}); err == nil || !strings.Contains(err.Error(), said) {
 			t.Errorf("instead of %q the edge says %v", said, err)
 		}
 	}
@@ -180,5 +181,26 @@ func TestSMSBudgetOfAClub(t *testing.T) {
 	problem := refused.Problem(api.SmsPaused)
 	if wait, err := strconv.Atoi(refused.Header.Get("Retry-After")); err != nil || wait < 60 || problem.Status != http.StatusServiceUnavailable || problem.Retry != api.ProblemRetryAfter {
 		t.Errorf("%s, Retry-After %q", refused.Body, refused.Header.Get("Retry-After"))
+	}
+}
+
+// TestManyAddresses: who comes from more addresses than are kept count of is counted at each
+// of the latest.
+func TestManyAddresses(t *testing.T) {
+	t.Parallel()
+	edge := newEdge(t)
+	ask := func(i int) string {
+		answer := httptest.NewRecorder()
+		edge.ServeHTTP(answer, catalogueRequest(i))
+		return answer.Header().Get("RateLimit")
+	}
+	const many = 3000 // of 1,024 that end alike
+	for i := range many {
+		if told := ask(i << 8); told != `"requests";r=119;t=1` {
+			t.Fatalf("address %d begins with %s", i, told)
+		}
+	}
+	if told := ask((many - 1) << 8); told != `"requests";r=118;t=2` {
+		t.Errorf("a second request is told %s", told)
 	}
 }

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"time"
 
 	"frontdesk/api"
 )
@@ -13,11 +14,22 @@ func (s *Server) GetMe(ctx context.Context, _ api.GetMeRequestObject) (api.GetMe
 		return nil, err
 	}
 	me := api.GetMe200JSONResponse{
-		ClubId: known.At.IRI.ID(), Number: known.Number, Status: known.Status,
-		Tags: make([]api.Tag, len(known.Tags)), Debt: money(known.Debt, known.At.Currency),
+		ClubId: known.At.IRI.ID(), Number: words(known.Number), Status: words(known.Status),
+		Tags: []api.Tag{}, Debt: money(known.Debt, known.At.Currency),
 	}
-	for i, tag := range known.Tags {
-		me.Tags[i] = api.Tag{Name: tag.Name, ValidFrom: optional(tag.ValidFrom), ValidThrough: optional(tag.ValidThrough)}
+	for _, tag := range first(known.Tags, mostTags) {
+		me.Tags = append(me.Tags, api.Tag{Name: words(tag.Name), ValidFrom: day(tag.ValidFrom), ValidThrough: day(tag.ValidThrough)})
 	}
 	return me, nil
+}
+
+// day gives a date that is one; nil else.
+func day(text string) *string {
+	if text == "" { // as of most tags; the error below would be made for nothing
+		return nil
+	}
+	if _, err := time.Parse(time.DateOnly, text); err != nil {
+		return nil
+	}
+	return &text
 }

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,23 +14,24 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/api"
 	"frontdesk/flows"
 )
 
-// OpsConfig is what the operators' edge needs; every field is required.
+// OpsConfig is what the operators' edge needs; every field is required unless said.
 type OpsConfig struct {
 	Payments      *flows.Payments
 	Contacts      *flows.Contacts
 	Registrations *flows.Registrations
 	ClubEvents    *flows.ClubEvents
 	Queue         *flows.Queue
-	ClientToken   string       // the organisation at the club system
-	Worlds        bool         // X-Frontdesk-World may name another demo world (mock mode)
-	PublicURL     string       // where the links of invitations lead
-	Metrics       http.Handler // answers a scrape
+	ClientToken   string               // the organisation at the club system
+	Worlds        bool                 // X-Frontdesk-World may name another demo world (mock mode)
+	PublicURL     string               // where the links of invitations lead
+	Metrics       http.Handler         // answers a scrape
+	Traces        trace.TracerProvider // keeps the spans of requests; nil: none are kept
 	Log           *slog.Logger
 }
 
@@ -55,6 +57,9 @@ const redisAway = "Redis does not answer; frontdesk doctor says more, and FRONTD
 
 // NewOps puts the operators' edge together.
 func NewOps(cfg OpsConfig) *Ops {
+	if cfg.Traces == nil {
+		cfg.Traces = flows.UnkeptTraces()
+	}
 	o := &Ops{cfg: cfg, mux: http.NewServeMux()}
 	for pattern, answer := range map[string]func(*http.Request) (any, error){
 		"GET /ops/payments":                            o.list,
@@ -78,7 +83,7 @@ func NewOps(cfg OpsConfig) *Ops {
 				o.problem(w, r, err)
 				return
 			}
-			o.write(w, http.StatusOK, "application/json", result)
+			o.write(r.Context(), w, http.StatusOK, "application/json", result)
 		})
 	}
 	o.mountInside()
@@ -87,12 +92,15 @@ func NewOps(cfg OpsConfig) *Ops {
 
 // ServeHTTP serves one request.
 func (o *Ops) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	handler, pattern := o.mux.Handler(r)
+	ctx, span := flows.StartTrace(r.Context(), o.cfg.Traces, r.Header.Get(flows.TraceHeader), operatorSpan(pattern), trace.SpanKindServer)
+	defer span.End()
+	r = r.WithContext(ctx)
 	// A page can send a POST without being asked first, but not one of JSON.
 	if !addressed(r.Host) || r.Header.Get("Origin") != "" || r.Method == http.MethodPost && !ofJSON(r) {
 		o.problem(w, r, &flows.Error{Code: flows.ForbiddenOrigin, Detail: "This is for operators' tools, which call it by address or localhost and send application/json; a page in a browser does not."})
 		return
 	}
-	handler, pattern := o.mux.Handler(r)
 	if pattern != "" {
 		o.mux.ServeHTTP(w, r)
 		return
@@ -106,6 +114,9 @@ func (o *Ops) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	o.problem(w, r, &flows.Error{Code: flows.NotFound})
 }
+
+// operatorSpan names a request in its trace: the route, or that it is none.
+func operatorSpan(pattern string) string { return cmp.Or(pattern, "operators") }
 
 // refusal takes the mux's own answer, which is not a problem document.
 type refusal struct {
@@ -217,27 +228,26 @@ func bind(r *http.Request, into any) error {
 }
 
 func (o *Ops) problem(w http.ResponseWriter, r *http.Request, err error) {
-	trace := uuid.NewString()
-	problem, retryAfter := problemOf(err, trace)
+	problem, retryAfter := problemOf(err, flows.TraceID(r.Context()))
 	problem.Type = o.cfg.PublicURL + problem.Type // this listener has no such page
 	if problem.Code == api.StorageUnavailable && problem.Detail == nil {
 		detail := redisAway
 		problem.Detail = &detail
 	}
 	if problem.Status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
-		o.cfg.Log.Error("operator's request failed", "trace", trace, "path", r.Pattern, "code", problem.Code, "error", err)
+		o.cfg.Log.ErrorContext(r.Context(), "operator's request failed", "path", r.Pattern, "code", problem.Code, "error", err)
 	}
 	if retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
 	}
-	o.write(w, problem.Status, "application/problem+json", problem)
+	o.write(r.Context(), w, problem.Status, "application/problem+json", problem)
 }
 
 // write encodes before it says how it went.
-func (o *Ops) write(w http.ResponseWriter, status int, kind string, body any) {
+func (o *Ops) write(ctx context.Context, w http.ResponseWriter, status int, kind string, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
-		o.cfg.Log.Error("answer not encoded", "error", err)
+		o.cfg.Log.ErrorContext(ctx, "answer not encoded", "error", err)
 		status, kind, text = http.StatusInternalServerError, "application/problem+json", []byte(`{"title":"Something went wrong","status":500,"code":"internal"}`)
 	}
 	w.Header().Set("Content-Type", kind)
@@ -245,6 +255,6 @@ func (o *Ops) write(w http.ResponseWriter, status int, kind string, body any) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
 	if _, err := w.Write(text); err != nil {
-		o.cfg.Log.Debug("answer not delivered", "error", err)
+		o.cfg.Log.DebugContext(ctx, "answer not delivered", "error", err)
 	}
 }

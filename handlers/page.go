@@ -3,8 +3,6 @@ package handlers
 import (
 	"io/fs"
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 )
@@ -31,9 +29,6 @@ func (s *Server) siteContentPolicy() string {
 	return sitePolicy
 }
 
-// unserved are the site's files that are for its developers alone.
-var unserved = []string{".md", ".d.ts", "jsconfig.json"}
-
 // mountSite serves the signup site, a route for every file: whatever has no
 // file is answered as every unknown path of the API is.
 func (s *Server) mountSite() error {
@@ -46,8 +41,7 @@ func (s *Server) mountSite() error {
 	both := []string{http.MethodGet, http.MethodHead}
 	s.echo.Match(both, "/", serve)
 	return fs.WalkDir(s.cfg.Site, ".", func(path string, entry fs.DirEntry, err error) error {
-		isFor := func(suffix string) bool { return strings.HasSuffix(path, suffix) }
-		if err == nil && !entry.IsDir() && !slices.ContainsFunc(unserved, isFor) {
+		if err == nil && !entry.IsDir() {
 			s.echo.Match(both, "/"+path, serve)
 		}
 		return err

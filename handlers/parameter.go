@@ -21,8 +21,8 @@ func parameterOf(pointer string) (in, name string) {
 // fieldProblem tells where a problem is in the members of the contract: a header
 // and a parameter have no JSON pointer, so each has a member of its own.
 func fieldProblem(of flows.FieldProblem) api.FieldProblem {
-	problem := api.FieldProblem{Pointer: of.Pointer, Message: of.Message}
-	switch in, name := parameterOf(of.Pointer); in {
+	problem := api.FieldProblem{Pointer: words(of.Pointer), Message: words(of.Message)}
+	switch in, name := parameterOf(problem.Pointer); in {
 	case "header":
 		problem.Header = &name
 	case "query":

@@ -108,8 +108,8 @@ func (s *Server) paymentOf(payment *flows.Payment) api.Payment {
 	}
 	if payment.Method == flows.ByCard {
 		out.Card = &api.CardPayment{
-			Processor: payment.Processor, RedirectUrl: optional(view.RedirectURL), ClientSecret: optional(view.ClientSecret),
-			PublishableKey: optional(s.cfg.PublishableKey), DeclineCode: optional(view.DeclineCode),
+			Processor: payment.Processor, RedirectUrl: optional(whole(view.RedirectURL, longestURL)), ClientSecret: optional(whole(view.ClientSecret, longestWords)),
+			PublishableKey: optional(s.cfg.PublishableKey), DeclineCode: optional(words(view.DeclineCode)),
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
@@ -87,6 +88,9 @@ func StatusOf(code flows.Code) int {
 // defaultRetryAfter is told where the retry is "after" and nobody knows better.
 const defaultRetryAfter = 2 // seconds
 
+// longestRetryAfter is a day: no limit counts beyond it.
+const longestRetryAfter = 24 * 60 * 60 // seconds
+
 // mostFields are told of in one document: several times what any form has. A body of
 // nothing but mistakes would otherwise be answered with many times its own length.
 const mostFields = 100
@@ -107,7 +111,7 @@ func problemOf(err error, traceID string) (api.Problem, int) {
 		Code: api.ProblemCode(failure.Code), Retry: m.retry, TraceId: &traceID,
 	}
 	if failure.Detail != "" {
-		problem.Detail = &failure.Detail
+		problem.Detail = optional(words(failure.Detail)) // which may name what the caller made up
 	}
 	if told := failure.Fields[:min(len(failure.Fields), mostFields)]; len(told) > 0 {
 		fields := make([]api.FieldProblem, len(told))
@@ -118,7 +122,7 @@ func problemOf(err error, traceID string) (api.Problem, int) {
 	}
 	retryAfter := 0
 	if m.retry == api.ProblemRetryAfter {
-		retryAfter = max(defaultRetryAfter, int(math.Ceil(failure.RetryAfter.Seconds())))
+		retryAfter = min(max(defaultRetryAfter, int(math.Ceil(failure.RetryAfter.Seconds()))), longestRetryAfter)
 	}
 	return problem, retryAfter
 }
@@ -147,6 +151,9 @@ func asFailure(err error) *flows.Error {
 	}
 }
 
+// foundations are the problems behind which what the gateway stands on may be broken.
+var foundations = []api.ProblemCode{api.StorageUnavailable, api.ClubSystemFailed, api.ClubSystemUnavailable}
+
 // writeProblem is the one place that writes a problem document.
 func (s *Server) writeProblem(err error, c echo.Context) {
 	if c.Response().Committed {
@@ -157,9 +164,12 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	if problem.Status >= http.StatusInternalServerError {
 		s.cfg.Log.ErrorContext(c.Request().Context(), "request failed", "route", c.Path(), "code", problem.Code, "error", err)
 	}
+	if slices.Contains(foundations, problem.Code) {
+		s.readiness.now(c.Request().Context(), s.cfg) // so that the log says what to do, whether or not anybody probes
+	}
 	if problem.Status == http.StatusNotFound && wantsPage(c.Request()) {
 		if err := s.writeUnknownPage(c); err != nil {
-			s.cfg.Log.Debug("page not delivered", "trace", traceOf(c), "error", err)
+			s.cfg.Log.DebugContext(c.Request().Context(), "page not delivered", "error", err)
 		}
 		return
 	}

@@ -26,20 +26,28 @@ func (s *Server) ListProducts(ctx context.Context, request api.ListProductsReque
 			return nil, err
 		}
 	}
-	products, err := s.cfg.Catalogue.Products(ctx, query)
+	products, read, err := s.cfg.Catalogue.Products(ctx, query)
 	if err != nil {
 		return nil, err
 	}
+	return s.remember(ctx, query.Buyer, read, func() (any, error) { return pageOf(products, value(request.Params.Cursor)) })
+}
+
+// pageOf is a page of a catalogue; its cursor is where it begins.
+func pageOf(products []flows.Product, cursor string) (any, error) {
 	from := 0
-	if cursor := value(request.Params.Cursor); cursor != "" {
-		if from, err = strconv.Atoi(cursor); err != nil || from < 1 || from >= len(products) {
+	if cursor != "" {
+		var err error
+		if from, err = strconv.Atoi(cursor); err != nil || from < 1 || from >= len(products) || strconv.Itoa(from) != cursor || from%productsPerPage != 0 {
 			return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "query/cursor", Message: "is not the next of a page"}}}
 		}
 	}
 	to := min(from+productsPerPage, len(products))
-	page := api.ListProducts200JSONResponse{Items: make([]api.Product, 0, to-from)}
+	page := api.ProductList{Items: make([]api.Product, 0, to-from)}
 	for _, product := range products[from:to] {
-		page.Items = append(page.Items, productOf(product))
+		if addressable(product.IRI.ID()) && api.ProductType(product.Type).Valid() {
+			page.Items = append(page.Items, productOf(product))
+		}
 	}
 	if to < len(products) {
 		page.Next = optional(strconv.Itoa(to))
@@ -49,25 +57,27 @@ func (s *Server) ListProducts(ctx context.Context, request api.ListProductsReque
 
 func productOf(product flows.Product) api.Product {
 	out := api.Product{
-		Id: product.IRI.ID(), Name: product.Name, Description: optional(product.Description),
-		Type: api.ProductType(product.Type), Offers: make([]api.Offer, len(product.Offers)),
+		Id: product.IRI.ID(), Name: words(product.Name), Description: optional(prose(product.Description)),
+		Type: api.ProductType(product.Type), Offers: make([]api.Offer, 0, len(product.Offers)),
 	}
-	for i, offer := range product.Offers {
-		out.Offers[i] = offerOf(offer)
+	for _, offer := range product.Offers {
+		if addressable(offer.IRI.ID()) {
+			out.Offers = append(out.Offers, offerOf(offer))
+		}
 	}
 	return out
 }
 
 func offerOf(offer flows.Offer) api.Offer {
 	out := api.Offer{
-		Id: offer.IRI.ID(), Name: offer.Name, DueNow: money(offer.DueNow, offer.Currency), Prorated: offer.Prorated,
-		Commitment: optional(offer.Commitment), Needs: make([]api.OfferNeeds, len(offer.Needs)),
+		Id: offer.IRI.ID(), Name: words(offer.Name), DueNow: money(offer.DueNow, offer.Currency), Prorated: offer.Prorated,
+		Commitment: optional(duration(offer.Commitment)), Needs: make([]api.OfferNeeds, len(offer.Needs)),
 	}
 	for i, need := range offer.Needs {
 		out.Needs[i] = api.OfferNeeds(need)
 	}
 	if offer.RegistrationFee != 0 {
-		out.RegistrationFee = &api.RegistrationFee{Name: optional(offer.FeeName), Amount: offer.RegistrationFee, Currency: offer.Currency}
+		out.RegistrationFee = &api.RegistrationFee{Name: optional(words(offer.FeeName)), Amount: offer.RegistrationFee, Currency: currencyOf(offer.Currency)}
 	}
 	if offer.Billing != nil {
 		out.Billing = billingOf(*offer.Billing, offer.Currency)
@@ -76,13 +86,16 @@ func offerOf(offer flows.Offer) api.Offer {
 }
 
 func billingOf(billing flows.Billing, currency string) *api.Billing {
-	out := &api.Billing{Rhythm: billing.Rhythm, Endless: billing.Endless, FirstInstalmentPaid: billing.FirstPaid, Entries: make([]api.BillingEntry, len(billing.Entries))}
+	out := &api.Billing{Rhythm: duration(billing.Rhythm), Endless: billing.Endless, FirstInstalmentPaid: billing.FirstPaid, Entries: make([]api.BillingEntry, len(billing.Entries))}
 	for i, entry := range billing.Entries {
-		out.Entries[i] = api.BillingEntry{Every: entry.Every, Price: money(entry.Price, currency), Times: optional(entry.Times)}
+		out.Entries[i] = api.BillingEntry{Every: duration(entry.Every), Price: money(entry.Price, currency)}
+		if entry.Times <= mostPeriods {
+			out.Entries[i].Times = optional(entry.Times)
+		}
 	}
 	return out
 }
 
 func money(amount int64, currency string) api.Money {
-	return api.Money{Amount: amount, Currency: currency}
+	return api.Money{Amount: amount, Currency: currencyOf(currency)}
 }

@@ -3,55 +3,95 @@ package handlers
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"math"
+	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
-	"github.com/maypok86/otter/v2"
-	"golang.org/x/time/rate"
 
 	"frontdesk/flows"
 	"frontdesk/flows/store"
 )
 
-// mostAddresses bounds what the buckets of this process take: some ten megabytes. Who
+// mostAddresses bounds what the buckets of this process take: some megabytes. Who
 // has more addresses than that at once is not stopped by counting them.
 const mostAddresses = 1 << 16
 
-// buckets count requests in this process.
+// bucketShards keep requests on many cores from waiting for each other.
+const bucketShards = 64
+
+// buckets count requests in this process, by address. All that is kept of a bucket is the
+// moment at which it will be full again, from which everything follows as it fills evenly
+// (the generic cell rate algorithm). One that is full is as good as none.
 type buckets struct {
-	of  limit
-	now func() time.Time
-	by  *otter.Cache[string, *rate.Limiter]
+	of     limit
+	each   time.Duration // the time in which a bucket gains a request
+	now    func() time.Time
+	begun  time.Time // moments are told from here, so that a clock that is set moves none
+	policy []string  // of the limit, as a header
+	left   [][]string
+	lines  [][]byte // likewise, whole lines of headers, by how many are left
+	shards [bucketShards]bucketShard
 }
 
-// newBuckets makes the buckets of a limit. One that nobody touched until it was full again is as good as none.
+type bucketShard struct {
+	mu   sync.Mutex
+	full map[place]time.Duration // since begun
+}
+
+// newBuckets makes the buckets of a limit.
 func newBuckets(of limit, now func() time.Time) *buckets {
-	return &buckets{of: of, now: now, by: otter.Must(&otter.Options[string, *rate.Limiter]{
-		MaximumSize: mostAddresses, ExpiryCalculator: otter.ExpiryAccessing[string, *rate.Limiter](of.Within),
-	})}
+	b := &buckets{of: of, each: of.Within / time.Duration(of.Requests), now: now, begun: now(), policy: []string{of.policy()}}
+	for left := range of.Requests + 1 {
+		told := leftOf(of, store.Taken{Left: left, ResetAfter: time.Duration(of.Requests-left) * b.each})
+		b.left = append(b.left, []string{told})
+		b.lines = append(b.lines, []byte(leftHeader+": "+told+"\r\n"))
+	}
+	for i := range b.shards {
+		b.shards[i].full = map[place]time.Duration{}
+	}
+	return b
 }
 
 // take counts a request.
-func (b *buckets) take(who string) store.Taken {
-	bucket, ok := b.by.GetIfPresent(who)
-	if !ok {
-		// Whoever comes at the same moment finds the first one's.
-		bucket, _ = b.by.SetIfAbsent(who, rate.NewLimiter(rate.Limit(float64(b.of.Requests)/b.of.Within.Seconds()), b.of.Requests))
+func (b *buckets) take(who place, at time.Time) store.Taken {
+	now := at.Sub(b.begun)
+	shard := &b.shards[who.shard()]
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	full, known := shard.full[who]
+	full = max(full, now)
+	taken := store.Taken{Allowed: full+b.each-now <= b.of.Within}
+	if taken.Allowed {
+		full += b.each
+		if !known && len(shard.full) >= mostAddresses/bucketShards {
+			shard.tidy(now)
+		}
+		shard.full[who] = full
+	} else {
+		taken.RetryAfter = full + b.each - now - b.of.Within
 	}
-	now := b.now()
-	taken := store.Taken{Allowed: bucket.AllowN(now, 1)}
-	left := bucket.TokensAt(now)
-	taken.Left = max(0, int(left))
-	wait := func(tokens float64) time.Duration {
-		return time.Duration(tokens / float64(bucket.Limit()) * float64(time.Second))
-	}
-	taken.ResetAfter = wait(float64(b.of.Requests) - left)
-	if !taken.Allowed {
-		taken.RetryAfter = wait(1 - left)
-	}
+	taken.ResetAfter = full - now
+	taken.Left = int((b.of.Within - taken.ResetAfter) / b.each)
 	return taken
+}
+
+// shard spreads addresses, by the last byte of an IPv4 address or of an IPv6 network.
+func (p place) shard() int { return int(p[7]^p[15]) % bucketShards }
+
+// tidy makes room: buckets that are full go, and where there are none, an eighth of all.
+func (s *bucketShard) tidy(now time.Duration) {
+	before := len(s.full)
+	maps.DeleteFunc(s.full, func(_ place, full time.Duration) bool { return full <= now })
+	for who := range s.full {
+		if len(s.full) <= before*7/8 {
+			return
+		}
+		delete(s.full, who)
+	}
 }
 
 // limit turns away who asks too often, before anything else is done for them. It
@@ -66,28 +106,41 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 		if s.buckets == nil {
 			return next(c)
 		}
-		s.noticeProxy(c.Request())
-		staff, _ := s.isStaff(c.Request()) // a key that is wrong is told of later
-		if !staff {
-			c.SetRequest(c.Request().WithContext(flows.FromAddress(c.Request().Context(), s.addressOf(c))))
+		at := s.placeOf(c.Request())
+		staff, _ := s.isStaff(c.Request())                  // a key that is wrong is told of later
+		if !staff && c.Request().Method != http.MethodGet { // a read sends no code
+			c.SetRequest(c.Request().WithContext(flows.FromAddress(c.Request().Context(), at.String())))
 		}
 		header := c.Response().Header()
 		for _, l := range limits[c.Request().Method+" "+c.Path()] {
-			taken, counted, err := s.take(c, l, staff)
+			taken, counted, err := s.take(c, l, at, staff)
 			switch {
 			case err != nil:
 				return err
 			case !counted:
 				continue
 			}
-			header.Add("RateLimit-Policy", l.policy())
-			header.Add("RateLimit", strconv.Quote(l.name)+";r="+strconv.Itoa(taken.Left)+";t="+seconds(taken.ResetAfter))
+			header[policyHeader] = append(header[policyHeader], s.told[l.name])
+			header[leftHeader] = append(header[leftHeader], leftOf(l, taken))
 			if !taken.Allowed {
 				return &flows.Error{Code: flows.RateLimited, RetryAfter: taken.RetryAfter, Detail: tooOften[l.of]}
 			}
 		}
 		return next(c)
 	}
+}
+
+// The headers that tell of limits, in the form that Go keeps them in: it would be looked
+// for anew at every request.
+var policyHeader, leftHeader = http.CanonicalHeaderKey("RateLimit-Policy"), http.CanonicalHeaderKey("RateLimit")
+
+// leftOf describes what is left of a limit in the form of RateLimit. It is written at
+// every request, so into one piece of memory.
+func leftOf(l limit, taken store.Taken) string {
+	text := append(make([]byte, 0, 48), '"')
+	text = append(append(text, l.name...), `";r=`...)
+	text = append(strconv.AppendInt(text, int64(taken.Left), 10), ";t="...)
+	return string(append(text, seconds(taken.ResetAfter)...))
 }
 
 // tooOften says to a person what was counted.
@@ -98,16 +151,16 @@ var tooOften = map[subject]string{
 }
 
 // take counts a request under a limit, unless it is nobody's whom that counts.
-func (s *Server) take(c echo.Context, l limit, staff bool) (taken store.Taken, counted bool, err error) {
+func (s *Server) take(c echo.Context, l limit, at place, staff bool) (taken store.Taken, counted bool, err error) {
 	who := ""
 	switch l.of {
 	case perAddress:
-		return s.buckets.take(s.addressOf(c)), true, nil
+		return s.buckets.take(at, s.cfg.Now()), true, nil
 	case perAddressOfAll:
 		if staff {
 			return taken, false, nil
 		}
-		who = "address " + s.addressOf(c)
+		who = "address " + at.String()
 	case perHolder:
 		if who = s.holderOf(c); who == "" {
 			return taken, false, nil

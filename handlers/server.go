@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +25,7 @@ import (
 	"github.com/go-playground/validator/v10"
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
+	"github.com/maypok86/otter/v2"
 	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/api"
@@ -47,9 +49,10 @@ type Config struct {
 	Store         *store.Store
 	Cards         cards.Processor
 
-	Contract []byte // openapi.yaml
+	Contract []byte // openapi.yaml, for people
+	Requests []byte // what requests are held against, as package requests makes it of the contract; nil: what was made of it with this program
 	Site     fs.FS  // the signup site
-	Guides   fs.FS  // for developers of front ends: Markdown, and the examples that it leads to
+	Examples fs.FS  // for developers of front ends, to which their guides lead
 
 	ClientToken    string   // the organisation at the club system
 	Worlds         bool     // a request may name another demo world, see worldOf (mock mode)
@@ -63,6 +66,7 @@ type Config struct {
 	Stopping <-chan struct{}                         // closed when the gateway was told to end; nil: it never is
 	Answered func(Answer)                            // hears of every request below /v1 once it was answered; nil: nobody listens
 	Counted  func(Answer)                            // hears of every request once it was answered; nil: nobody counts
+	Followed func(by int)                            // hears of every event stream that begins (1) or ends (-1); nil: nobody counts
 
 	Challenge      *challenge.Verifier // what strangers answer before something costs money; nil: nothing
 	RateLimits     bool                // count requests, and refuse too many; see limit.go
@@ -86,7 +90,12 @@ type Server struct {
 	operations map[string]operation // by method and route of the router
 	tags       *validator.Validate
 	readiness  readiness
-	buckets    *buckets // nil: nothing is counted
+	answers    *otter.Cache[any, any]
+	buckets    *buckets          // nil: nothing is counted
+	told       map[string]string // the policies of limits, by name
+	proxies    proxies
+	protection []header // of every answer
+	short      bool     // see shortcut.go
 	streams    openStreams
 	unlisted   sync.Once // a proxy was warned of
 }
@@ -97,43 +106,54 @@ var _ api.StrictServerInterface = (*Server)(nil)
 // New puts the edge together. It fails when the contract cannot be read, or
 // when routes, policies and contract are not the same.
 func New(cfg Config) (*Server, error) {
-	document, err := openapi3.NewLoader().LoadFromData(cfg.Contract)
+	if cfg.Requests == nil {
+		cfg.Requests = api.Requests
+	}
+	document, err := openapi3.NewLoader().LoadFromData(cfg.Requests)
 	if err != nil {
-		return nil, fmt.Errorf("openapi.yaml: %w", err)
+		return nil, fmt.Errorf("contract: %w", err)
 	}
 	if cfg.Traces == nil {
 		cfg.Traces = flows.UnkeptTraces()
 	}
 	e := echo.New()
-	s := &Server{cfg: cfg, echo: e, operations: operationsOf(document), tags: newValidator(cfg.Now)}
+	s := &Server{cfg: cfg, echo: e, operations: operationsOf(document), tags: newValidator(cfg.Now), answers: newAnswers(), told: toldPolicies(),
+		proxies: cfg.TrustedProxies}
+	s.protection = s.securityHeaders()
 	e.HTTPErrorHandler = s.writeProblem
-	e.IPExtractor = addressFrom(cfg.TrustedProxies)
+	e.IPExtractor = s.proxies.realIP
 	if cfg.RateLimits {
 		s.buckets = newBuckets(requests, cfg.Now)
 	}
-	e.Use(s.observe, middleware.Recover(), s.securityHeaders, s.cors(), s.limit, middleware.BodyLimit(maxBody), limited,
-		s.identify, s.admit, s.validate, s.idempotent, s.challenge)
+	e.Use(joined(s.observe, s.recover(), s.protected, s.cors(), s.limit, s.recall, middleware.BodyLimit(maxBody), limited,
+		s.identify, s.admit, s.validate, s.idempotent, s.challenge))
 
 	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))
 	e.POST("/v1/webhooks/card", s.receiveCardWebhook)
 	e.POST("/v1/webhooks/club/:secret", s.receiveClubWebhook)
 	e.GET("/v1/registrations/:id/events", s.followRegistration)
 	e.GET("/openapi.yaml", s.getContract)
-	head, err := docsHead()
+	contractPage, err := s.contractPage()
 	if err != nil {
 		return nil, err
 	}
-	contractPage := s.contractPage(head)
 	e.GET("/docs", contractPage)
 	if err := errors.Join(s.compareRoutes(), s.comparePolicies(e.Routes()), s.compareLimits(e.Routes()), compareCodes(document)); err != nil {
 		return nil, err
 	}
-	e.GET("/docs/*", contractPage)
-	return s, errors.Join(s.mountDocs(document), s.mountSite())
+	s.short = cfg.hasShortcut()
+	e.GET("/docs/", contractPage)
+	e.GET("/docs/*", libraryFiles())
+	return s, errors.Join(s.mountDocs(), s.mountSite())
 }
 
 // ServeHTTP serves one request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, headAsGet(r)) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.shortcut(w, r) {
+		return
+	}
+	s.echo.ServeHTTP(newAttentive(w, s.cfg.Now), headAsGet(r))
+}
 
 // compareRoutes holds the router and the contract equal, either way.
 func (s *Server) compareRoutes() error {
@@ -152,10 +172,13 @@ func (s *Server) compareRoutes() error {
 	return nil
 }
 
+// problemCodes is the schema whose description is the table of all problems.
+const problemCodes = "ProblemCode"
+
 // compareCodes holds the table of problems and the contract's list equal, either way.
 func compareCodes(document *openapi3.T) error {
-	listed := document.Components.Schemas["ProblemCode"].Value.Enum
-	table := document.Components.Schemas["ProblemCode"].Value.Description
+	listed := document.Components.Schemas[problemCodes].Value.Enum
+	table := document.Components.Schemas[problemCodes].Value.Description
 	for _, code := range listed {
 		m, ok := meanings[flows.Code(fmt.Sprint(code))]
 		if !ok {
@@ -171,22 +194,52 @@ func compareCodes(document *openapi3.T) error {
 	return nil
 }
 
-// securityHeaders go with every answer. Pages that need more say so themselves.
-func (s *Server) securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
+// joined is all of them as one. They are put together once: the router would do that
+// anew at every request, which costs as much as half of them.
+func joined(all ...echo.MiddlewareFunc) echo.MiddlewareFunc {
+	chain := func(c echo.Context) error { return c.Handler()(c) } // that of the route that was found
+	for _, middleware := range slices.Backward(all) {
+		chain = middleware(chain)
+	}
+	return func(echo.HandlerFunc) echo.HandlerFunc { return chain }
+}
+
+// securityHeaders go with every answer. Pages that need more say so themselves. The
+// values are shared by all answers; a handler puts others in their place, and changes none.
+func (s *Server) securityHeaders() []header {
+	headers := []header{
+		{"X-Content-Type-Options", []string{"nosniff"}},
+		{"Referrer-Policy", []string{"same-origin"}},
+		{"X-Frame-Options", []string{"DENY"}},
+		{"Content-Security-Policy", []string{"default-src 'none'; frame-ancestors 'none'"}},
+		{"Cross-Origin-Opener-Policy", []string{"same-origin"}},
+		{"Cross-Origin-Resource-Policy", []string{"same-origin"}}, // front ends of other origins are let in by CORS
+		{"Permissions-Policy", []string{"camera=(), geolocation=(), microphone=(), usb=()"}},
+		{"Cache-Control", []string{"no-store"}},
+	}
+	if s.secure() {
+		headers = append(headers, header{"Strict-Transport-Security", []string{hsts}})
+	}
+	return headers
+}
+
+// header is one, as it is in an http.Header.
+type header struct {
+	name   string
+	values []string
+}
+
+// protected puts the security headers into every answer.
+func (s *Server) protected(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		h := c.Response().Header()
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin") // front ends of other origins are let in by CORS
-		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), usb=()")
-		h.Set("Cache-Control", "no-store")
-		if s.secure() {
-			h.Set("Strict-Transport-Security", hsts)
-		}
+		s.protect(c.Response().Header())
 		return next(c)
+	}
+}
+
+func (s *Server) protect(answer http.Header) {
+	for _, h := range s.protection {
+		answer[h.name] = h.values
 	}
 }
 

@@ -113,6 +113,9 @@ func invalid(problems []flows.FieldProblem) error {
 	told := problems[:0]
 	for _, problem := range problems {
 		last := len(told) - 1
+		if last >= 0 && told[last].Pointer == problem.Pointer && told[last].Message == vague {
+			told[last] = problem // the words of a tag say more than that a pattern does not fit
+		}
 		if last >= 0 && (told[last].Pointer == problem.Pointer || strings.HasPrefix(problem.Pointer, told[last].Pointer+"/")) {
 			continue // told already, or a member of what is missing as a whole
 		}
@@ -149,7 +152,7 @@ func readAll(from io.Reader) ([]byte, error) {
 func readBody(c echo.Context, op operation) ([]byte, error) {
 	r := c.Request()
 	if op.Operation.RequestBody == nil {
-		return nil, nil
+		return nil, refuseBody(c)
 	}
 	body, err := readAll(r.Body)
 	if err != nil {
@@ -288,9 +291,12 @@ func schemaMessage(e *openapi3.SchemaError) string {
 	case "format":
 		return "has to be a " + e.Schema.Format
 	default:
-		return "is not valid"
+		return vague
 	}
 }
+
+// vague is told where neither the document nor a tag has better words.
+const vague = "is not valid"
 
 // newValidator knows the tags that the contract uses.
 func newValidator(now func() time.Time) *validator.Validate {
@@ -421,6 +427,6 @@ func tagMessage(tag string) string {
 	case "http_url":
 		return "has to be an http or https address without a user name"
 	default:
-		return "is not valid"
+		return vague
 	}
 }

@@ -32,7 +32,7 @@ func variantProblems(e *openapi3.SchemaError, pointer string) []flows.FieldProbl
 	var problems []flows.FieldProblem
 	err := e.Schema.OneOf[i].Value.VisitJSON(asked, openapi3.MultiErrors(), openapi3.VisitAsRequest())
 	if !collect(err, pointer, &problems) || len(problems) == 0 {
-		return []flows.FieldProblem{{Pointer: pointer, Message: "is not valid"}}
+		return []flows.FieldProblem{{Pointer: pointer, Message: vague}}
 	}
 	return problems
 }

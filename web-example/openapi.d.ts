@@ -252,6 +252,9 @@ export interface paths {
          *     others come when something changed, on whichever gateway. A comment every 15 seconds keeps proxies from closing the
          *     stream. A browser's `EventSource` sends the session cookie; with a bearer token read the stream with `fetch`.
          *
+         *     Where requests are counted, each gateway keeps 15 streams of a registration and 100 from an address open; one more
+         *     is 429 with `Retry-After`.
+         *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
          *     start
@@ -313,7 +316,9 @@ export interface paths {
         put?: never;
         /**
          * Add an offer to the cart
-         * @description ```sh
+         * @description A cart takes 20 items at most.
+         *
+         *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
          *     start
          *     curl -s $api/registrations/$id/items -H "$holder" -H "$json" -H "$(key)" -d '{"offerId": "2501"}' | jq .cart
@@ -825,17 +830,36 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Id: string;
+        /** @description A name or a sentence for a person, on one line. What the club has longer is cut. */
+        Words: string;
+        /** @description Several lines for a person. What the club has longer is cut. */
+        Prose: string;
+        /** Format: date */
+        Date: string;
+        /** Format: date-time */
+        Instant: string;
+        /**
+         * @description ISO 8601, as the club system has it.
+         * @example P1M
+         */
+        Duration: string;
+        /** Format: uri */
+        Url: string;
+        /** Format: int32 */
+        MonthDay: number;
+        /**
+         * Format: int64
+         * @description Minor units (cents).
+         */
+        Amount: number;
+        /**
+         * @description ISO 4217; `XXX` where the club system tells none.
+         * @example EUR
+         */
+        Currency: string;
         Money: {
-            /**
-             * Format: int64
-             * @description Minor units (cents).
-             */
-            amount: number;
-            /**
-             * @description ISO 4217.
-             * @example EUR
-             */
-            currency: string;
+            amount: components["schemas"]["Amount"];
+            currency: components["schemas"]["Currency"];
         };
         Address: {
             street: string;
@@ -850,6 +874,7 @@ export interface components {
             familyName: string;
             /** Format: date */
             birthDate: string;
+            /** Format: email */
             email: string;
             /** @description E.164 with 8 to 15 digits, such as +33612345678; nine after +33. */
             mobile: string;
@@ -876,10 +901,10 @@ export interface components {
         };
         Club: {
             id: components["schemas"]["Id"];
-            name: string;
-            alias?: string;
+            name: components["schemas"]["Words"];
+            alias?: components["schemas"]["Words"];
             /** @description Names of the parents, outermost first. */
-            path: string[];
+            path: components["schemas"]["Words"][];
         };
         /** @enum {string} */
         ProductType: "subscription" | "subscription_option" | "badge" | "counter" | "package" | "countermark" | "test_session" | "regular";
@@ -912,18 +937,18 @@ export interface components {
         ProductList: {
             items: components["schemas"]["Product"][];
             /** @description Cursor of the page after this one; absent on the last. */
-            next?: string;
+            next?: components["schemas"]["Id"];
         };
         Product: {
             id: components["schemas"]["Id"];
-            name: string;
-            description?: string;
+            name: components["schemas"]["Words"];
+            description?: components["schemas"]["Prose"];
             type: components["schemas"]["ProductType"];
             offers: components["schemas"]["Offer"][];
         };
         Offer: {
             id: components["schemas"]["Id"];
-            name: string;
+            name: components["schemas"]["Words"];
             dueNow: components["schemas"]["Money"];
             registrationFee?: components["schemas"]["RegistrationFee"];
             billing?: components["schemas"]["Billing"];
@@ -931,7 +956,7 @@ export interface components {
              * @description How long the subscription runs, ISO 8601 duration.
              * @example P52W
              */
-            commitment?: string;
+            commitment?: components["schemas"]["Duration"];
             /** @description The first instalment depends on the start date. */
             prorated: boolean;
             /** @description What the buyer must give with the item, or before paying. */
@@ -939,14 +964,9 @@ export interface components {
         };
         /** @description Already part of `dueNow`. */
         RegistrationFee: {
-            name?: string;
-            /**
-             * Format: int64
-             * @description Minor units (cents).
-             */
-            amount: number;
-            /** @description ISO 4217. */
-            currency: string;
+            name?: components["schemas"]["Words"];
+            amount: components["schemas"]["Amount"];
+            currency: components["schemas"]["Currency"];
         };
         /** @description How the offer goes on after today. */
         Billing: {
@@ -954,7 +974,7 @@ export interface components {
              * @description Time between two debits, ISO 8601 duration.
              * @example P1M
              */
-            rhythm: string;
+            rhythm: components["schemas"]["Duration"];
             /** @description It renews itself, so no total can be given. */
             endless: boolean;
             /** @description The first instalment is in `dueNow`, so one less than `entries` count is debited. */
@@ -964,9 +984,12 @@ export interface components {
         /** @description A billing period; all entries are added up. */
         BillingEntry: {
             /** @description The billing period, ISO 8601 duration. */
-            every: string;
+            every: components["schemas"]["Duration"];
             price: components["schemas"]["Money"];
-            /** @description How many periods; absent when it never ends or cannot be counted. */
+            /**
+             * Format: int32
+             * @description How many periods; absent when it never ends or cannot be counted.
+             */
             times?: number;
         };
         DebitDayList: {
@@ -974,20 +997,16 @@ export interface components {
         };
         DebitDay: {
             /** @description Day of the month. */
-            day: number;
-            /**
-             * Format: date
-             * @description The next such day.
-             */
-            date: string;
+            day: components["schemas"]["MonthDay"];
+            /** @description The next such day. */
+            date: components["schemas"]["Date"];
         };
         /** @description `total` is everything from `dueNow` to the last debit; absent where it never ends or cannot be told. */
         Schedule: {
             offerId: components["schemas"]["Id"];
-            /** Format: date */
-            startDate: string;
+            startDate: components["schemas"]["Date"];
             /** @description The day of the month that was counted with; absent where nothing is debited. */
-            debitDay?: number;
+            debitDay?: components["schemas"]["MonthDay"];
             dueNow: components["schemas"]["ScheduleDueNow"];
             /** @description Every debit up to the last, or up to the `recurrence`, in the order of their dates. */
             debits: components["schemas"]["ScheduleDebit"][];
@@ -1029,11 +1048,8 @@ export interface components {
          */
         ScheduleRules: ("months_as_weeks" | "rounded" | "remainder" | "entries_in_turn" | "loop_over_offset" | "first_instalment_assumed" | "debit_day_open" | "calendar_months" | "prorata_by_days" | "period_unreadable" | "count_unknown" | "prorata_unknown" | "out_of_range")[];
         ScheduleDueNow: {
-            /**
-             * Format: date
-             * @description Today.
-             */
-            date: string;
+            /** @description Today. */
+            date: components["schemas"]["Date"];
             amount: components["schemas"]["Money"];
             basis: components["schemas"]["ScheduleBasis"];
             rules?: components["schemas"]["ScheduleRules"];
@@ -1047,34 +1063,27 @@ export interface components {
              */
             kind: "price" | "registration_fee" | "first_instalment" | "prorata";
             /** @description What the club calls it. */
-            name?: string;
+            name?: components["schemas"]["Words"];
             amount: components["schemas"]["Money"];
         };
         ScheduleDebit: {
-            /** Format: date */
-            date: string;
+            date: components["schemas"]["Date"];
             amount: components["schemas"]["Money"];
             basis: components["schemas"]["ScheduleBasis"];
             rules?: components["schemas"]["ScheduleRules"];
         };
         /** @description What goes on after `debits` until the subscription is cancelled; absent when nothing does. */
         ScheduleRecurrence: {
-            /** Format: date */
-            from: string;
-            /**
-             * @description ISO 8601 duration.
-             * @example P1M
-             */
-            every: string;
+            from: components["schemas"]["Date"];
+            every: components["schemas"]["Duration"];
             /** @description Day of the month, or the last day of a shorter month; absent where weeks are counted. */
-            day?: number;
+            day?: components["schemas"]["MonthDay"];
             amount: components["schemas"]["Money"];
             basis: components["schemas"]["ScheduleBasis"];
             rules?: components["schemas"]["ScheduleRules"];
         };
         ScheduleMovement: {
-            /** Format: date */
-            date: string;
+            date: components["schemas"]["Date"];
             /** @enum {string} */
             kind: "due_now" | "debit";
             amount: components["schemas"]["Money"];
@@ -1104,9 +1113,15 @@ export interface components {
         };
         /** @description When the direct debits fall: on a day of the month or of the week, not both. Left out, the club chooses. */
         Debit: {
-            /** @description Day of the month. */
+            /**
+             * Format: int32
+             * @description Day of the month.
+             */
             day?: number;
-            /** @description Day of the week, 1 is Monday. */
+            /**
+             * Format: int32
+             * @description Day of the week, 1 is Monday.
+             */
             weekDay?: number;
             /**
              * Format: date
@@ -1173,47 +1188,43 @@ export interface components {
              */
             state: "open" | "paying" | "completed" | "abandoned" | "expired" | "attention";
             /** @description What to tell the visitor; present where the state alone does not say it. */
-            message?: string;
+            message?: components["schemas"]["Words"];
             contact?: components["schemas"]["Contact"];
             cart: components["schemas"]["Cart"];
             mandate?: components["schemas"]["Mandate"];
             payment?: components["schemas"]["Payment"];
             next: components["schemas"]["Action"][];
-            /** Format: date-time */
-            expiresAt: string;
+            expiresAt: components["schemas"]["Instant"];
         };
         ResumeLink: {
             /** @description Of the signup site; what its `resume` holds is exchanged by POST. */
-            url: string;
-            /** Format: date-time */
-            expiresAt: string;
+            url: components["schemas"]["Url"];
+            expiresAt: components["schemas"]["Instant"];
         };
         Resumption: {
             /** @description What the link holds. */
             resume: string;
         };
         Contact: {
-            number: string;
+            number: components["schemas"]["Words"];
             /** @description As the club system has it, such as `temp` or `customer`. */
-            status: string;
+            status: components["schemas"]["Words"];
             /** @description What an identified contact owed when the registration began; absent for a visitor. */
             debt?: components["schemas"]["Money"];
         };
         Me: {
             clubId: components["schemas"]["Id"];
-            number: string;
+            number: components["schemas"]["Words"];
             /** @description As the club system has it, such as `customer` or `prospect`. */
-            status: string;
+            status: components["schemas"]["Words"];
             tags: components["schemas"]["Tag"][];
             debt: components["schemas"]["Money"];
         };
         /** @description A mark of the club on a contact; it may open or close offers. */
         Tag: {
-            name: string;
-            /** Format: date */
-            validFrom?: string;
-            /** Format: date */
-            validThrough?: string;
+            name: components["schemas"]["Words"];
+            validFrom?: components["schemas"]["Date"];
+            validThrough?: components["schemas"]["Date"];
         };
         ConsentList: {
             items: components["schemas"]["Consent"][];
@@ -1223,9 +1234,9 @@ export interface components {
         Consent: {
             id: components["schemas"]["Id"];
             /** @description `email`, `text_message`, `postal_mail`. */
-            channel: string;
+            channel: components["schemas"]["Words"];
             /** @description `news`, `legal`, `advertising`, `partners`. */
-            type: string;
+            type: components["schemas"]["Words"];
             authorized: boolean;
             /** @description Mandatory information; it cannot be switched off. */
             locked: boolean;
@@ -1256,16 +1267,15 @@ export interface components {
         };
         /** @description What the contact said, kept before it was carried out. */
         ConsentReceipt: {
-            id: string;
-            /** Format: date-time */
-            at: string;
-            wording?: string;
+            id: components["schemas"]["Id"];
+            at: components["schemas"]["Instant"];
+            wording?: components["schemas"]["Words"];
             items: components["schemas"]["ConsentWord"][];
         };
         ConsentWord: {
             id: components["schemas"]["Id"];
-            channel: string;
-            type: string;
+            channel: components["schemas"]["Words"];
+            type: components["schemas"]["Words"];
             authorized: boolean;
         };
         /** @description As the club system held it when it was last read. */
@@ -1283,10 +1293,9 @@ export interface components {
         /** @description `debit` is there where a day was chosen: as it was asked for, `from` being the first such day that counts. */
         CartItem: {
             offerId?: components["schemas"]["Id"];
-            name: string;
+            name: components["schemas"]["Words"];
             price: components["schemas"]["Money"];
-            /** Format: date */
-            startDate?: string;
+            startDate?: components["schemas"]["Date"];
             debit?: components["schemas"]["Debit"];
         };
         CartProblem: {
@@ -1296,7 +1305,7 @@ export interface components {
              */
             code: string;
             /** @description Fit to be shown to the visitor. */
-            message: string;
+            message: components["schemas"]["Words"];
         };
         CartChange: {
             /**
@@ -1304,7 +1313,7 @@ export interface components {
              * @enum {string}
              */
             kind: "added" | "price" | "removed";
-            name: string;
+            name: components["schemas"]["Words"];
             price: components["schemas"]["Money"];
             was?: components["schemas"]["Money"];
         };
@@ -1365,16 +1374,16 @@ export interface components {
              * @description Masked.
              * @example FR** **** 0189
              */
-            iban: string;
+            iban: components["schemas"]["Words"];
             /** @description What to tell the visitor; present where the state alone does not say it. */
-            message?: string;
-            /** @description How many codes can still be entered; present while one can. */
-            attemptsLeft?: number;
+            message?: components["schemas"]["Words"];
             /**
-             * Format: date-time
-             * @description When a new code can be asked for; present while one can be.
+             * Format: int32
+             * @description How many codes can still be entered; present while one can.
              */
-            resendAfter?: string;
+            attemptsLeft?: number;
+            /** @description When a new code can be asked for; present while one can be. */
+            resendAfter?: components["schemas"]["Instant"];
         };
         /**
          * @description `no_code`: no code can be entered, because none was sent or whether one was sent is not known; ask for a new one.
@@ -1404,14 +1413,14 @@ export interface components {
             clubId: components["schemas"]["Id"];
             state: components["schemas"]["SignatureState"];
             /** @description What to tell the contact; present where the state alone does not say it. */
-            message?: string;
-            /** @description How many codes can still be entered; present while one can. */
-            attemptsLeft?: number;
+            message?: components["schemas"]["Words"];
             /**
-             * Format: date-time
-             * @description When a new code can be asked for; present while one can be.
+             * Format: int32
+             * @description How many codes can still be entered; present while one can.
              */
-            resendAfter?: string;
+            attemptsLeft?: number;
+            /** @description When a new code can be asked for; present while one can be. */
+            resendAfter?: components["schemas"]["Instant"];
         };
         Prospect: {
             accessToken: string;
@@ -1423,7 +1432,10 @@ export interface components {
              * @enum {string}
              */
             method: "card";
-            /** @description Where the processor sends the buyer's browser back to; the signup site when left out. */
+            /**
+             * Format: uri
+             * @description Where the processor sends the buyer's browser back to; the signup site when left out.
+             */
             returnUrl?: string;
         };
         StartLaterPayment: {
@@ -1515,13 +1527,10 @@ export interface components {
              */
             retry: "never" | "same_key" | "new";
             /** @description Fit to be shown to the visitor. */
-            message?: string;
+            message?: components["schemas"]["Words"];
             amount: components["schemas"]["Money"];
-            /**
-             * Format: date
-             * @description Present with the method `later` alone: the amount is overdue after it.
-             */
-            dueDate?: string;
+            /** @description Present with the method `later` alone: the amount is overdue after it. */
+            dueDate?: components["schemas"]["Date"];
             card?: components["schemas"]["CardPayment"];
         };
         /** @description Present with the method `card` alone. */
@@ -1529,11 +1538,11 @@ export interface components {
             /** @example sandbox */
             processor: string;
             /** @description The processor's hosted page; present while the buyer has something to do there. */
-            redirectUrl?: string;
-            clientSecret?: string;
-            publishableKey?: string;
+            redirectUrl?: components["schemas"]["Url"];
+            clientSecret?: components["schemas"]["Words"];
+            publishableKey?: components["schemas"]["Words"];
             /** @example insufficient_funds */
-            declineCode?: string;
+            declineCode?: components["schemas"]["Words"];
         };
         /**
          * @example {
@@ -1541,16 +1550,21 @@ export interface components {
          *     }
          */
         Health: {
-            /**
-             * @description `degraded`: it works, and something that it stands on does not, or not well.
-             * @enum {string}
-             */
-            status: "ok" | "degraded" | "unavailable";
+            /** @description `degraded`: it works, and something that it stands on does not, or not well. */
+            status: components["schemas"]["HealthStatus"];
             /** @description The same of each part that was looked at, within five seconds. */
             checks?: {
-                [key: string]: string;
+                /**
+                 * @description The process was told to end.
+                 * @enum {string}
+                 */
+                process?: "stopping";
+                redis?: components["schemas"]["HealthStatus"];
+                club_system?: components["schemas"]["HealthStatus"];
             };
         };
+        /** @enum {string} */
+        HealthStatus: "ok" | "degraded" | "unavailable";
         /**
          * @description RFC 9457.
          * @example {
@@ -1570,13 +1584,15 @@ export interface components {
          */
         Problem: {
             /**
+             * Format: uri-reference
              * @description Leads to the page that explains the code, relative to the gateway.
              * @example /docs/problems#invalid_request
              */
             type: string;
-            title: string;
+            title: components["schemas"]["Words"];
+            /** Format: int32 */
             status: number;
-            detail?: string;
+            detail?: components["schemas"]["Words"];
             code: components["schemas"]["ProblemCode"];
             /** @enum {string} */
             retry: "never" | "same_key" | "after";
@@ -1588,7 +1604,7 @@ export interface components {
          *
          *     | code | status | retry | when | what the front end does |
          *     |---|---|---|---|---|
-         *     | `malformed_request` | 400 | `never` | not readable: broken JSON, a member that comes twice, characters that do not exist, a missing or unusable header, a wrong content type | mend the program; `detail` says where |
+         *     | `malformed_request` | 400 | `never` | not readable: broken JSON, a member that comes twice, characters that do not exist, a missing or unusable header, a wrong content type, a body where none is taken | mend the program; `detail` says where |
          *     | `invalid_request` | 422 | `never` | readable, but some fields or parameters are wrong, or unknown; `errors` points at each | show each message beside its field |
          *     | `card_number_refused` | 422 | `never` | the body holds a card number, which is taken on the card processor's own page alone; `errors` points at it | mend the program; `errors` points at the field: a card is entered on the processor's page alone |
          *     | `not_identified` | 401 | `never` | an identity token is needed that is valid now, and of this organisation | have the person log in at the club again, and send the new token |
@@ -1648,24 +1664,70 @@ export interface components {
              * @description JSON pointer (RFC 6901) into the body. What is wrong outside the body has none: `header` or `parameter` is there then, and this is `header/…` or `query/…`, without the slash that a pointer begins with.
              * @example /person/email
              */
-            pointer: string;
+            pointer: components["schemas"]["Words"];
             /**
              * @description The header that is wrong, where it is one.
              * @example Idempotency-Key
              */
-            header?: string;
+            header?: components["schemas"]["Words"];
             /**
              * @description The parameter of the query that is wrong, where it is one; also one that the operation does not have.
              * @example type
              */
-            parameter?: string;
-            message: string;
+            parameter?: components["schemas"]["Words"];
+            message: components["schemas"]["Words"];
         };
     };
     responses: {
+        /** @description The caller has it already, as `If-None-Match` says. There is no body. */
+        Known: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                ETag: components["headers"]["ETag"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                Vary: components["headers"]["Vary"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description What went wrong, and what the caller can do next. */
         Problem: {
             headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `not_identified` where the club's login has to vouch for the caller, and everywhere `staff_key_unknown` for a staff
+         *     key that is none.
+         */
+        Unauthorized: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `internal`: Frontdesk failed. Nothing of the failure is told but its `traceId`. */
+        Failed: {
+            headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
             content: {
@@ -1686,12 +1748,11 @@ export interface components {
          */
         Limited: {
             headers: {
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
                 /** @description Seconds until it makes sense to send the request again. */
                 "Retry-After": number;
-                /** @description The limits of the route, such as `"writes";q=10;w=60` (draft-ietf-httpapi-ratelimit-headers). Other answers of a limited route have it too. */
-                "RateLimit-Policy"?: string;
-                /** @description What is left of each, such as `"writes";r=9;t=6`: 9 requests now, and all of them in 6 s. Other answers have it too. */
-                RateLimit?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -1706,7 +1767,7 @@ export interface components {
          * @description The day on which the subscription starts, from today on and at most five years ahead; today when left out.
          * @example 2030-01-15
          */
-        StartDate: string;
+        StartDate: components["schemas"]["Date"];
         /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
         RegistrationId: components["schemas"]["Id"];
         /** @description `cookie` asks for the session cookie instead of a token in the body; only for pages of the same site as the API. */
@@ -1731,7 +1792,37 @@ export interface components {
         IdempotencyKey: string;
     };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /**
+         * @description Names these bytes. A request with it in `If-None-Match` is answered with 304 and no body while they are the same:
+         *     browsers do that by themselves.
+         */
+        ETag: string;
+        /**
+         * @description What is the same for everybody: `public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600`,
+         *     so that a cache in front of the gateway may answer in its place. For requests with `Authorization`, and for
+         *     everybody in mock mode: `private, no-cache`, to be asked for each time.
+         */
+        "Cache-Control": string;
+        /** @description The request's headers by which the answer differs. */
+        Vary: string;
+        /** @description The origin of the page that asks, where the operator lets it in (`FRONTDESK_ALLOWED_ORIGINS`); absent for every other. */
+        "Access-Control-Allow-Origin": string;
+        /** @description Where requests are counted, the limits of the route, such as `"writes";q=10;w=60` (draft-ietf-httpapi-ratelimit-headers). */
+        "RateLimit-Policy": string;
+        /** @description Where requests are counted, what is left of each limit, such as `"writes";r=9;t=6`: 9 requests now, and all of them in 6 s. */
+        RateLimit: string;
+        /** @description Seconds until it makes sense to send the request again. */
+        "Retry-After": number;
+        /** @description The answer of an earlier request with the same `Idempotency-Key`. */
+        "Idempotent-Replayed": "true";
+        /** @description Where the registration is read. */
+        Location: string;
+        /** @description The session, when it was asked for: HttpOnly, SameSite=Lax. */
+        "Set-Cookie": string;
+        /** @description How to say who one is. */
+        "WWW-Authenticate": string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -1748,13 +1839,23 @@ export interface operations {
             /** @description Every club, in the club system's order. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ClubList"];
                 };
             };
+            304: components["responses"]["Known"];
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1770,7 +1871,7 @@ export interface operations {
                  * @description The day of the purchase, from today on and at most five years ahead; today when left out.
                  * @example 2030-01-15
                  */
-                date?: string;
+                date?: components["schemas"]["Date"];
                 /** @description The `next` of the page before. */
                 cursor?: string;
             };
@@ -1786,13 +1887,23 @@ export interface operations {
             /** @description A page of the catalogue. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ProductList"];
                 };
             };
+            304: components["responses"]["Known"];
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1809,7 +1920,7 @@ export interface operations {
                  *     next one is shown, and every debit is marked `debit_day_open`.
                  * @example 5
                  */
-                debitDay?: number;
+                debitDay?: components["schemas"]["MonthDay"];
             };
             header?: never;
             path: {
@@ -1825,6 +1936,9 @@ export interface operations {
             /** @description The schedule. What cannot be told is marked `unknown`, and never an error. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1904,7 +2018,10 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1929,6 +2046,12 @@ export interface operations {
             /** @description Each of the club's debit days, with its next date from the start date on. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1953,7 +2076,11 @@ export interface operations {
                     "application/json": components["schemas"]["DebitDayList"];
                 };
             };
+            304: components["responses"]["Known"];
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2013,17 +2140,22 @@ export interface operations {
             /** @description The registration, with its token unless the cookie was asked for. */
             201: {
                 headers: {
-                    /** @description Where the registration is read. */
-                    Location?: string;
-                    /** @description The session, when it was asked for: HttpOnly, SameSite=Lax. */
-                    "Set-Cookie"?: string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    Location: components["headers"]["Location"];
+                    "Set-Cookie": components["headers"]["Set-Cookie"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2042,13 +2174,19 @@ export interface operations {
             /** @description The registration as it stands. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2067,13 +2205,19 @@ export interface operations {
             /** @description The registration as it stands. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2098,6 +2242,10 @@ export interface operations {
             /** @description The link, which is told this once and kept nowhere. */
             201: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2110,7 +2258,10 @@ export interface operations {
                     "application/json": components["schemas"]["ResumeLink"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2144,17 +2295,22 @@ export interface operations {
             /** @description The registration, with its token unless the cookie was asked for. */
             201: {
                 headers: {
-                    /** @description Where the registration is read. */
-                    Location?: string;
-                    /** @description The session, when it was asked for: HttpOnly, SameSite=Lax. */
-                    "Set-Cookie"?: string;
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    Location: components["headers"]["Location"];
+                    "Set-Cookie": components["headers"]["Set-Cookie"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2176,6 +2332,9 @@ export interface operations {
             /** @description The stream. It ends when the gateway stops or the registration is forgotten; connect again. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2184,10 +2343,13 @@ export interface operations {
                      *     id: 7.1.4
                      *     data: {"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","state":"paying","…":"…"}
                      */
-                    "text/event-stream": string;
+                    "text/event-stream": unknown;
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2225,13 +2387,19 @@ export interface operations {
             /** @description The registration as it stands. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2265,13 +2433,20 @@ export interface operations {
             /** @description The registration with its cart as the club system holds it now. */
             201: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2290,13 +2465,19 @@ export interface operations {
             /** @description The registration as it stands. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2315,13 +2496,19 @@ export interface operations {
             /** @description The club system's verdict. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Check"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2364,13 +2551,20 @@ export interface operations {
             /** @description The registration with its mandate as it stands. */
             201: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2404,13 +2598,20 @@ export interface operations {
             /** @description The registration with its mandate as it stands. */
             201: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2429,13 +2630,19 @@ export interface operations {
             /** @description The registration as it stands. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2467,13 +2674,20 @@ export interface operations {
             /** @description The registration with its mandate as it stands. */
             201: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2507,13 +2721,20 @@ export interface operations {
             /** @description The registration with its mandate as it stands. */
             201: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Registration"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2532,6 +2753,9 @@ export interface operations {
             /** @description The payment. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2541,13 +2765,20 @@ export interface operations {
             /** @description Settled or not, it cannot be known yet; do not pay again. The payment's state is `in_doubt`. */
             202: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Payment"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2576,6 +2807,10 @@ export interface operations {
             /** @description The payment. */
             201: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2585,13 +2820,20 @@ export interface operations {
             /** @description Settled or not, it cannot be known yet; do not pay again. The payment's state is `in_doubt`. */
             202: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Payment"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2607,6 +2849,9 @@ export interface operations {
             /** @description The contact as the club system has it now. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2631,7 +2876,10 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2647,6 +2895,9 @@ export interface operations {
             /** @description A consent for each type of message on each channel, and the latest receipts. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2688,7 +2939,10 @@ export interface operations {
                     "application/json": components["schemas"]["ConsentList"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2723,6 +2977,9 @@ export interface operations {
             /** @description What became of each item. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2770,7 +3027,10 @@ export interface operations {
                     "application/json": components["schemas"]["ConsentChanges"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2801,13 +3061,20 @@ export interface operations {
             /** @description The move as it stands. */
             201: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Transfer"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2838,13 +3105,20 @@ export interface operations {
             /** @description The move as it stands. */
             201: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Transfer"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2875,10 +3149,14 @@ export interface operations {
             /** @description Taken. */
             204: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            401: components["responses"]["Unauthorized"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2915,10 +3193,14 @@ export interface operations {
             /** @description Stored. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            401: components["responses"]["Unauthorized"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -2934,12 +3216,16 @@ export interface operations {
             /** @description Alive, and for `/readyz` able to work. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Health"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
         };
     };
     getReadiness: {
@@ -2954,21 +3240,26 @@ export interface operations {
             /** @description Alive, and for `/readyz` able to work. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Health"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
+            500: components["responses"]["Failed"];
             /** @description Alive, and for `/readyz` able to work. */
             503: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Health"];
                 };
             };
+            "4XX": components["responses"]["Problem"];
         };
     };
     getContract: {
@@ -2983,12 +3274,16 @@ export interface operations {
             /** @description OpenAPI 3.0.3. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/yaml": string;
+                    "application/yaml": unknown;
                 };
             };
+            401: components["responses"]["Unauthorized"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
         };
     };
     getDocs: {
@@ -3003,12 +3298,16 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/html": string;
+                    "text/html": unknown;
                 };
             };
+            401: components["responses"]["Unauthorized"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
         };
     };
 }

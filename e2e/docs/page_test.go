@@ -2,9 +2,12 @@ package docs_test
 
 import (
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +15,8 @@ import (
 )
 
 // TestPagesCanBePasted runs every block with a curl command of the README and of
-// the guides, each page's in its order, as one session.
+// the guides, each page's in its order, as one session. What operators type names
+// payments and people that exist only where something went wrong.
 func TestPagesCanBePasted(t *testing.T) {
 	t.Parallel()
 	guides, err := filepath.Glob(filepath.Join(frontdesktest.Root(), "docs", "*.md"))
@@ -27,8 +31,7 @@ func TestPagesCanBePasted(t *testing.T) {
 		}
 		var session []string
 		for _, b := range blocksOf(string(text)) {
-			// What operators type names payments that exist only where something went wrong.
-			if b.Language == "sh" && strings.Contains(b.Text, "curl ") && b.Section != "For operators" {
+			if b.Language == "sh" && strings.Contains(b.Text, "curl ") && filepath.Base(page) != "operators.md" {
 				session = append(session, b.Text)
 			}
 		}
@@ -52,6 +55,52 @@ func TestPagesCanBePasted(t *testing.T) {
 	if ran < 10 {
 		t.Errorf("only %d blocks were found", ran)
 	}
+}
+
+var (
+	linked  = regexp.MustCompile(`\]\(([^)#:\s]*)(?:#([^)\s]+))?\)`) // what stands in this repository; other addresses have a colon
+	heading = regexp.MustCompile("(?m)^#+ (.+)$")
+	unheard = regexp.MustCompile(`[^\p{L}\p{N} _-]`) // what an anchor leaves out of its heading
+)
+
+// TestLinksLead follows every link from one page of the repository to another, down
+// to the heading.
+func TestLinksLead(t *testing.T) {
+	t.Parallel()
+	var pages []string
+	for _, pattern := range []string{"*.md", "docs/*.md", "upstream/*.md"} {
+		found, err := fs.Glob(os.DirFS(frontdesktest.Root()), pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
+	}
+	followed := 0
+	for _, page := range pages {
+		for _, link := range linked.FindAllStringSubmatch(read(t, page), -1) {
+			followed++
+			target := page
+			if link[1] != "" {
+				target = filepath.Join(filepath.Dir(page), link[1])
+			}
+			if _, err := os.Stat(filepath.Join(frontdesktest.Root(), target)); err != nil {
+				t.Errorf("%s: %v", page, err)
+			} else if link[2] != "" && !slices.Contains(anchorsOf(read(t, target)), link[2]) {
+				t.Errorf("%s: %s has no heading for #%s", page, target, link[2])
+			}
+		}
+	}
+	if followed < 50 {
+		t.Errorf("only %d links were found", followed)
+	}
+}
+
+// anchorsOf gives the anchors that GitHub makes of a page's headings.
+func anchorsOf(markdown string) (anchors []string) {
+	for _, found := range heading.FindAllStringSubmatch(markdown, -1) {
+		anchors = append(anchors, strings.ReplaceAll(unheard.ReplaceAllString(strings.ToLower(found[1]), ""), " ", "-"))
+	}
+	return anchors
 }
 
 // TestTryItOut presses Execute for every operation on the contract's page, with

@@ -76,21 +76,15 @@ func paste(t *testing.T, gateway, lines string) (printed string, made []exchange
 // block is a fenced piece of a page, and the words behind its fence.
 type block struct {
 	Language, File string // File: of which it is an excerpt; empty: of none
-	Section        string // the heading above it, of the second level
 	Text           string
 }
 
-var fenced = regexp.MustCompile("(?ms)^## ([^\n]+)$|^ *```(\\w+)(?: (\\S+))?\n(.*?)^ *```$")
+var fenced = regexp.MustCompile("(?ms)^ *```(\\w+)(?: (\\S+))?\n(.*?)^ *```$")
 
 // blocksOf lists the fenced pieces of Markdown.
 func blocksOf(markdown string) (blocks []block) {
-	section := ""
 	for _, found := range fenced.FindAllStringSubmatch(markdown, -1) {
-		if found[1] != "" {
-			section = found[1]
-			continue
-		}
-		blocks = append(blocks, block{Language: found[2], File: found[3], Section: section, Text: found[4]})
+		blocks = append(blocks, block{Language: found[1], File: found[2], Text: found[3]})
 	}
 	return blocks
 }

@@ -37,10 +37,15 @@ const (
 // disability from using it, in light and in dark colours.
 func (b *Browser) Audit(name string) {
 	b.t.Helper()
+	b.auditDark(name)
+	b.expectNone(name, "document", everyRule)
+}
+
+func (b *Browser) auditDark(name string) {
+	b.t.Helper()
 	b.Dim(true)
 	b.expectNone(name+" in the dark", "document", colourRules)
 	b.Dim(false)
-	b.expectNone(name, "document", everyRule)
 }
 
 // expectNone fails the test for what a part of the page, an expression of it, does not keep to.
@@ -62,15 +67,18 @@ const smallest = 320
 
 // Inspect holds what is on the page against what is asked of every page: it keeps
 // nobody out, at any of the usual widths, and fits the smallest phone. It keeps
-// pictures of it.
+// pictures of what does not.
 func (b *Browser) Inspect(name string) {
 	b.t.Helper()
 	for _, width := range widths {
 		at := name + "-" + strconv.FormatInt(width, 10)
 		b.Resize(width, b.height)
-		b.Audit(at)
-		b.Shot(at)
+		b.expectNone(at, "document", everyRule)
+		if b.t.Failed() {
+			b.Shot(at)
+		}
 	}
+	b.auditDark(name) // colours are the same at any width
 	b.Resize(smallest, b.height)
 	if over := b.Overflow(); over > 0 {
 		b.Shot(name + "-too-wide")

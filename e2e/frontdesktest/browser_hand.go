@@ -1,6 +1,8 @@
 package frontdesktest
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -53,7 +55,13 @@ func (b *Browser) DoubleClick(selector string) {
 	b.t.Helper()
 	x, y := b.reach(selector)
 	if b.touch {
-		b.do(chromedp.TapXY(x, y), chromedp.TapXY(x, y))
+		b.do(chromedp.TapXY(x, y))
+		// Nobody answers a second touch when the first one has led to another page.
+		soon, cancel := context.WithTimeout(b.ctx, 5*time.Second)
+		defer cancel()
+		if err := chromedp.Do(soon, chromedp.TapXY(x, y)); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			b.t.Fatal(err)
+		}
 		return
 	}
 	b.do(chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)))

@@ -2,6 +2,7 @@ package frontdesktest
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -98,7 +99,7 @@ func (c *Client) Try(method, path string, body any, headers ...[2]string) (*Resp
 		return nil, err
 	}
 	response := &Response{Status: answer.StatusCode, Header: answer.Header, Body: text, t: c.t}
-	if strings.HasPrefix(path, "/v1/") {
+	if strings.HasPrefix(path, "/") {
 		c.holdAgainstContract(request, response)
 	}
 	return response, nil
@@ -189,6 +190,9 @@ func Contract(t testing.TB) []byte {
 // that the document does not have is no answer of the contract.
 func (c *Client) holdAgainstContract(request *http.Request, response *Response) {
 	c.t.Helper()
+	if response.Status == http.StatusRequestHeaderFieldsTooLarge {
+		return // said by the Go library, before there is a route
+	}
 	router, err := contract()
 	if err != nil {
 		c.t.Fatal(err)
@@ -197,10 +201,16 @@ func (c *Client) holdAgainstContract(request *http.Request, response *Response) 
 	if err != nil {
 		return
 	}
+	body := io.Reader(bytes.NewReader(response.Body))
+	if response.Header.Get("Content-Encoding") == "gzip" { // the test asked for it, and so gets the bytes as they came
+		if body, err = gzip.NewReader(body); err != nil {
+			c.t.Fatal(err)
+		}
+	}
 	err = openapi3filter.ValidateResponse(request.Context(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: request, PathParams: path, Route: route},
 		Status:                 response.Status, Header: response.Header,
-		Body:    io.NopCloser(bytes.NewReader(response.Body)),
+		Body:    io.NopCloser(body),
 		Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
 	})
 	if err != nil {

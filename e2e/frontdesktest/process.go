@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -97,6 +98,16 @@ var place = regexp.MustCompile(`http://localhost:\d+|listens on 127\.0\.0\.1:\d+
 // Start runs the binary with an environment of its own until the test ends.
 func Start(t testing.TB, environment ...string) *Process {
 	t.Helper()
+	p := TryStart(t, environment...)
+	if p.URL == "" {
+		t.Fatalf("frontdesk did not start:\n%s", p.log)
+	}
+	return p
+}
+
+// TryStart is Start that may end in vain: then the process has no URL, and its log says why.
+func TryStart(t testing.TB, environment ...string) *Process {
+	t.Helper()
 	p := &Process{t: t, cmd: exec.Command(Binary(t)), log: &syncBuffer{}, end: make(chan error, 1)}
 	p.cmd.Env = append([]string{"FRONTDESK_ADDR=127.0.0.1:0", "FRONTDESK_OPS_ADDR=127.0.0.1:0"}, environment...)
 	p.cmd.Stderr = p.log
@@ -126,7 +137,6 @@ func Start(t testing.TB, environment ...string) *Process {
 	}()
 	if p.URL == "" {
 		<-p.end
-		t.Fatalf("frontdesk did not start:\n%s", p.log)
 	}
 	return p
 }
@@ -239,15 +249,27 @@ func StopRedis(t testing.TB, url string) {
 	Eventually(t, "Redis is gone", func() bool { return client.Ping(t.Context()).Err() != nil })
 }
 
-// FreePort is a port of this machine that nobody listens on.
+// FreePort is a port of this machine that nobody listens on, of the range from which
+// the system hands out none. No other test is given it until this one has ended: a
+// socket of UDP on the same number, which nothing here uses, says that it is taken.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		address := fmt.Sprintf("127.0.0.1:%d", firstPort+rand.IntN(ports))
+		claim, err := net.ListenPacket("udp", address)
+		if err == nil {
+			var listener net.Listener
+			if listener, err = net.Listen("tcp", address); err == nil {
+				t.Cleanup(func() { claim.Close() })
+				listener.Close()
+				return listener.Addr().(*net.TCPAddr).Port
+			}
+			claim.Close()
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			t.Fatal(err)
+		}
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
 }
 
 // Eventually waits for a condition, and fails the test when it does not come.

@@ -39,7 +39,8 @@
 //   - One sale, and one amount. The claims, the keys and the records of two sales
 //     never meet; a mismatch of amount, currency or signature only blocks.
 //   - Outside record, a turn of the loop in Advance is one step from reading Redis
-//     to the commit. What it learns stays true (cancelled, refunded, journalled) or
+//     to the commit; one that goes on from what the turn before wrote, and read at
+//     the processor, is such a step that is slow. What it learns stays true (cancelled, refunded, journalled) or
 //     is asked again by the next turn. To die in between is the step with the effect
 //     and without the commit; to be slow in between is the request that stays on its
 //     way and arrives at any later time. A variant with a step for each effect was

@@ -29,22 +29,27 @@ const (
 // walk is the journeys of people every detail of whom is looked for afterwards.
 type walk struct {
 	*stand
-	c       *frontdesktest.Client
-	gateway *frontdesktest.Process
-	secrets secrets
-	seen    strings.Builder // all that Redis ever held where it was looked at
-	persons uint64
+	c        *frontdesktest.Client
+	gateway  *frontdesktest.Process   // that of most journeys
+	gateways []*frontdesktest.Process // all of them
+	spans    *frontdesktest.Collector // what they hand over
+	secrets  secrets
+	seen     strings.Builder // all that Redis ever held where it was looked at
+	persons  uint64
 }
 
 // TestCanaries walks every kind of journey, with a failing club system and bad
 // input too, and then looks for what people gave in all that was logged, in all of
-// Redis and in the metrics. It finds what it is looking for where it has to be.
+// Redis, queues included, in the metrics and in the spans of all traces. What was
+// planted, the name of a subscriber, is found in each of them by the same means.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
-	w := &walk{stand: newStand(t)}
-	subscriber := `FRONTDESK_SUBSCRIBERS=[{"name":"crm","url":"http://127.0.0.1:9/zqsubscriberpath","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]`
-	w.gateway, w.c = w.stand.gateway("FRONTDESK_LOG_LEVEL=debug", subscriber)
-	second, elsewhere := w.stand.gateway("FRONTDESK_LOG_LEVEL=debug", "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1", subscriber)
+	w := &walk{stand: newStand(t), spans: frontdesktest.NewCollector(t)}
+	subscriber := `FRONTDESK_SUBSCRIBERS=[{"name":"zqplanted","url":"http://127.0.0.1:9/zqsubscriberpath","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]`
+	environment := []string{"FRONTDESK_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT=" + w.spans.URL, subscriber}
+	w.gateway, w.c = w.stand.gateway(environment...)
+	second, elsewhere := w.stand.gateway(append(environment, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1")...)
+	w.gateways = []*frontdesktest.Process{w.gateway, second}
 	w.secrets.add("the subscriber's path", "zqsubscriberpath")
 	if err := w.outside.Sim.Configure(func(settings *clubsim.Settings) {
 		settings.WebhookURL, settings.Webhooks, settings.WebhookDelay = w.gateway.URL+"/v1/webhooks/club/demo-webhook-secret", "normal", 1
@@ -52,7 +57,9 @@ func TestCanaries(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	byCard := w.byCard()
+	told := w.throughSandbox()
+	toldByStripe := w.byStripe(environment...)
+	w.byCard()
 	w.byMandate()
 	w.asProspect()
 	w.identified()
@@ -60,36 +67,110 @@ func TestCanaries(t *testing.T) {
 	w.badInput()
 	w.failing()
 	w.limited(elsewhere)
-	w.talk(second)
+	w.talk()
 	w.look()
 	w.expectLives()
-
-	logs := w.gateway.Log() + second.Log()
-	if lines := strings.Count(logs, "\n"); lines < leastLines {
-		t.Errorf("only %d lines were logged", lines)
+	if told.taken.Load() == 0 || toldByStripe.taken.Load() == 0 {
+		t.Errorf("the processors' webhooks were not taken: %d and %d", told.taken.Load(), toldByStripe.taken.Load())
 	}
-	for name, place := range map[string]string{"the logs": logs, "Redis": w.seen.String(), "the metrics": metrics(w.gateway) + metrics(second)} {
-		if found := w.secrets.in(place); found != nil {
-			t.Errorf("in %s stand %q", name, found)
+	w.search(w.places())
+}
+
+// places is everywhere that something of somebody could have been left. The gateways
+// have ended then, so that nothing is on its way any more.
+func (w *walk) places() map[string]string {
+	scraped := ""
+	for _, gateway := range w.gateways {
+		scraped += metrics(gateway)
+	}
+	frontdesktest.Eventually(w.t, "there are spans of every kind of work", func() bool { return len(w.missingSpans()) == 0 })
+	for _, gateway := range w.gateways {
+		if err := gateway.Stop(); err != nil {
+			w.t.Error(err)
 		}
 	}
-	// What has to be there is found by the same means.
-	var control secrets
-	control.add("a registration", byCard)
-	if control.in(logs) == nil || control.in(w.seen.String()) == nil {
-		t.Error("the registration that was paid is not found where it has to be: the search is blind")
+	w.expectSpans()
+	if lines := strings.Count(w.logs(), "\n"); lines < leastLines {
+		w.t.Errorf("only %d lines were logged", lines)
+	}
+	for _, queue := range []string{"asynq:{default}", "asynq:{relay-zqplanted}:retry"} {
+		if !strings.Contains(w.seen.String(), queue) {
+			w.t.Errorf("%s was never looked into", queue)
+		}
+	}
+	return map[string]string{"the logs": w.logs(), "Redis": w.seen.String(), "the metrics": scraped, "the spans": w.spans.Raw()}
+}
+
+// search looks for everybody's secrets in places, and for what has to be there.
+func (w *walk) search(places map[string]string) {
+	var planted secrets
+	planted.add("the subscriber's name", "zqplanted")
+	for name, place := range places {
+		if found := w.secrets.in(place); found != nil {
+			w.t.Errorf("in %s stand %q", name, found)
+		}
+		if planted.in(place) == nil {
+			w.t.Errorf("in %s what was planted is not found: the search is blind", name)
+		}
+	}
+}
+
+func (w *walk) logs() (all string) {
+	for _, gateway := range w.gateways {
+		all += gateway.Log()
+	}
+	return all
+}
+
+// leastSpans: each of the requests that make the gateways talk has one, and a few are
+// dropped when a collector is slow.
+const leastSpans = 1_000
+
+// kindsOfWork are the names of spans of all that a gateway does, so that silence about
+// somebody counts.
+var kindsOfWork = []string{
+	"POST /v1/registrations", "POST /v1/registrations/:id/payment", "POST /v1/registrations/:id/mandate", "POST /v1/registrations/:id/mandate/signature",
+	"POST /v1/registrations/:id/prospect", "GET /v1/me", "POST /v1/me/transfer", "POST /v1/webhooks/card", "POST /v1/webhooks/club/:secret", "page",
+	"GET /metrics", "POST /ops/payments/{id}/notes", "POST /ops/erasures", "scrape",
+	"club Token", "club CreateContact", "club CreateSale", "club CreateMandate", "club CreatePayment", "cards create", "cards capture", "cards annotate", "cards list",
+	"job payment:advance", "job club:events", "job registration:due", "job registration:look", "job webhook:deliver", "sweep", "rebuild",
+}
+
+// missingSpans are the kinds of work of which no span has arrived yet.
+func (w *walk) missingSpans() (missing []string) {
+	named := map[string]bool{}
+	for _, span := range w.spans.Spans() {
+		named[span.Name] = true
+	}
+	for _, name := range kindsOfWork {
+		if !named[name] {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// expectSpans looks at what has arrived in the end.
+func (w *walk) expectSpans() {
+	if n := len(w.spans.Spans()); n < leastSpans {
+		w.t.Errorf("only %d spans arrived", n)
+	}
+	if missing := w.missingSpans(); len(missing) > 0 {
+		w.t.Errorf("no spans of %q arrived", missing)
 	}
 }
 
 // somebody is a person nobody has met, whose details are secrets from now on.
-func (w *walk) somebody() *api.Person {
+func (w *walk) somebody() *api.Person { return person(w.canary()) }
+
+func (w *walk) canary() campaign.Canary {
 	w.persons++
 	who := campaign.NewCanary(48151623 + w.persons*1_010_101)
 	for what, text := range map[string]string{"a given name": who.GivenName, "a family name": who.FamilyName, "an e-mail": who.Email,
 		"a mobile number": who.Mobile, "its digits": strings.TrimPrefix(who.Mobile, "+33"), "a street": who.Street} {
 		w.secrets.add(what, text)
 	}
-	return person(who)
+	return who
 }
 
 // begin starts a registration of somebody.
@@ -100,8 +181,10 @@ func (w *walk) begin(item api.NewItem) api.Registration {
 }
 
 // look remembers what Redis holds now.
-func (w *walk) look() {
-	for key, value := range w.everything() {
+func (w *walk) look() { w.remember(w.stand) }
+
+func (w *walk) remember(s *stand) {
+	for key, value := range s.everything() {
 		w.seen.WriteString(key + "\n" + value + "\n")
 	}
 }
@@ -111,7 +194,7 @@ func (w *walk) post(path string, body any, headers ...[2]string) *frontdesktest.
 }
 
 // byCard pays after a decline, on another device.
-func (w *walk) byCard() string {
+func (w *walk) byCard() {
 	registration := w.begin(cardItem())
 	path := "/v1/registrations/" + registration.Id
 	var link api.ResumeLink
@@ -131,7 +214,6 @@ func (w *walk) byCard() string {
 	w.c.Confirm(payment, goodCard)
 	w.look()
 	w.c.Await(registration.Id, api.Completed)
-	return registration.Id
 }
 
 // byMandate signs a mandate, after codes that are wrong and an account that is none.
@@ -278,8 +360,8 @@ func (w *walk) limited(c *frontdesktest.Client) {
 }
 
 // talk asks so much that the gateways have said enough, each time with somebody's data.
-func (w *walk) talk(second *frontdesktest.Process) {
-	missing := leastLines - strings.Count(w.gateway.Log()+second.Log(), "\n")
+func (w *walk) talk() {
+	missing := leastLines - strings.Count(w.logs(), "\n")
 	who := w.somebody()
 	client := &http.Client{Timeout: time.Minute}
 	defer client.CloseIdleConnections()

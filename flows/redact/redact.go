@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"strings"
 )
 
 // allowed are the keys of attributes that may be logged. What is under them is an
@@ -18,7 +19,7 @@ import (
 // a key that could hold a name, an address, a token or a code is not among them.
 var allowed = map[string]bool{
 	// the request
-	"trace": true, "trace_id": true, "span_id": true, "method": true, "route": true, "path": true, "status": true,
+	"traceId": true, "method": true, "route": true, "path": true, "status": true,
 	"code": true, "ms": true, "error": true, "look": true,
 	// the journey
 	"registration": true, "payment": true, "from": true, "to": true, "reason": true, "outcome": true, "state": true,
@@ -46,10 +47,12 @@ func (h *Handler) Enabled(ctx context.Context, level slog.Level) bool {
 // Handle implements slog.Handler.
 func (h *Handler) Handle(ctx context.Context, record slog.Record) error {
 	told := slog.NewRecord(record.Time, record.Level, Text(record.Message), record.PC)
+	attrs := make([]slog.Attr, 0, record.NumAttrs())
 	record.Attrs(func(attr slog.Attr) bool {
-		told.AddAttrs(redacted(attr))
+		attrs = append(attrs, redacted(attr))
 		return true
 	})
+	told.AddAttrs(attrs...) // at once: a record has room for few
 	return h.next.Handle(ctx, told)
 }
 
@@ -89,19 +92,21 @@ func redacted(attr slog.Attr) slog.Attr {
 }
 
 // The forms in which data of somebody, or what opens something, stands in texts
-// that libraries write. Their order counts: an address in quotes is a quotation.
+// that libraries write. Their order counts: an address in quotes is a quotation. A text
+// without any of a form's signs cannot hold it, and most hold none.
 var forms = []struct {
-	form *regexp.Regexp
-	with string
+	signs string
+	form  *regexp.Regexp
+	with  string
 }{
 	// What a library quotes is what it was given.
-	{regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`|'[^' ]*'"), "[quoted]"},
+	{"\"'`", regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`|'[^' ]*'"), "[quoted]"},
 	// The host says where it failed; behind it stand identifiers and secrets, before it passwords.
-	{regexp.MustCompile(`([a-z][a-z0-9+.-]*)://(?:[^\s/@]*@)?([^\s/?#]*)[^\s]*`), "$1://$2/[path]"},
-	{regexp.MustCompile(`[^\s@<>=:,;(]+@[^\s@<>,;)]+`), "[e-mail]"},
-	{regexp.MustCompile(`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b`), "[account]"},
+	{":", regexp.MustCompile(`([a-z][a-z0-9+.-]*)://(?:[^\s/@]*@)?([^\s/?#]*)[^\s]*`), "$1://$2/[path]"},
+	{"@", regexp.MustCompile(`[^\s@<>=:,;(]+@[^\s@<>,;)]+`), "[e-mail]"},
+	{"ABCDEFGHIJKLMNOPQRSTUVWXYZ", regexp.MustCompile(`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b`), "[account]"},
 	// Records of the club system, in which an organisation's token stands.
-	{regexp.MustCompile(`/[A-Za-z0-9._-]+/(contacts|sales|mandates|signature_requests|optins)/[A-Za-z0-9_-]+`), "[$1]"},
+	{"/", regexp.MustCompile(`/[A-Za-z0-9._-]+/(contacts|sales|mandates|signature_requests|optins)/[A-Za-z0-9_-]+`), "[$1]"},
 }
 
 // words is everything between spaces and marks that is as long as a token, or has
@@ -117,8 +122,16 @@ var (
 // kinds, account, card and telephone numbers, and what is as long as a token. The
 // identifiers of registrations, payments and traces stay, since people look for them.
 func Text(text string) string {
+	if ordinary(text) {
+		return text
+	}
 	for _, f := range forms {
-		text = f.form.ReplaceAllString(text, f.with)
+		if strings.ContainsAny(text, f.signs) {
+			text = f.form.ReplaceAllString(text, f.with)
+		}
+	}
+	if !strings.ContainsAny(text, numerals) {
+		return text
 	}
 	// What stands between identifiers is looked at by itself, as they are digits too.
 	told, at := "", 0
@@ -129,16 +142,20 @@ func Text(text string) string {
 	return told + between(text[at:])
 }
 
+// numerals: what has none of them is neither a number nor a token.
+const numerals = "0123456789"
+
 func between(text string) string {
+	if !strings.ContainsAny(text, numerals) {
+		return text
+	}
 	return digits.ReplaceAllString(words.ReplaceAllStringFunc(text, tokenless), "[number]")
 }
 
 // tokenless keeps long words of letters and marks alone, such as a file's name or a code.
 func tokenless(word string) string {
-	for _, r := range word {
-		if r >= '0' && r <= '9' {
-			return "[token]"
-		}
+	if strings.ContainsAny(word, numerals) {
+		return "[token]"
 	}
 	return word
 }

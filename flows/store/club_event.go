@@ -177,16 +177,20 @@ var pollRegistration = redis.NewScript(`return redis.call('ZADD', KEYS[1], 'NX',
 
 // index notes where events of the club system, and polling, find a registration.
 // It comes before the registration: an entry that leads nowhere is harmless.
-func (s *Store) index(ctx context.Context, r *flows.Registration) error {
+func (s *Store) index(r *flows.Registration) (calls []call) {
 	if r.Contact == nil {
 		return nil
 	}
-	_, err := s.run(ctx, indexRegistration, []string{s.contactKeys(r.Contact.IRI)[0]}, r.ID, r.ExpiresAt.UnixMilli(), registrationTTL(r).Milliseconds(), maxOfContact)
-	if err != nil || r.Sale == "" {
-		return err
+	calls = []call{noted(r, s.contactKeys(r.Contact.IRI)[0], maxOfContact)}
+	if r.Sale != "" {
+		calls = append(calls, call{pollRegistration, []string{looks}, []any{r.ID, r.CreatedAt.Add(flows.FirstPoll).UnixMilli()}})
 	}
-	_, err = s.run(ctx, pollRegistration, []string{looks}, r.ID, r.CreatedAt.Add(flows.FirstPoll).UnixMilli())
-	return err
+	return calls
+}
+
+// noted is the call that notes under a key whose a registration is.
+func noted(r *flows.Registration, key string, most int) call {
+	return call{indexRegistration, []string{key}, []any{r.ID, r.ExpiresAt.UnixMilli(), registrationTTL(r).Milliseconds(), most}}
 }
 
 // RegistrationsOf implements flows.EventStore.

@@ -17,6 +17,13 @@ import (
 const (
 	dialTimeout = 500 * time.Millisecond // a Redis that does not answer sooner is down for a waiting visitor
 	callTimeout = time.Second            // the slowest step seen with fsync on every write is a few milliseconds
+	// slotsEvery: how old a cluster's map of slots may be. The client asks for a new one by
+	// itself when a node sends it elsewhere; a primary that died says nothing, and would be
+	// dialled until the map is old, long after a replica has taken its place.
+	slotsEvery = time.Second
+	// buffer holds a registration or a payment with room to spare, which are a few KB; what is
+	// longer goes around it. The client's own default holds eight times as much for each connection.
+	buffer = 4 << 10
 )
 
 // The ports that an address without one means; Redis's own defaults.
@@ -42,9 +49,15 @@ func Connect(address string) (redis.UniversalClient, error) {
 	}
 	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = dialTimeout, callTimeout, callTimeout
 	options.ContextTimeoutEnabled = true
+	options.ReadBufferSize, options.WriteBufferSize = buffer, buffer
 	options.DisableIdentity = true                    // a user with the least rights need not be granted CLIENT for it
 	options.MaxRetries, options.DialerRetries = -1, 1 // see resends: who repeats a script has to know what it is
-	return redis.NewUniversalClient(options), nil
+	if !options.IsClusterMode {
+		return redis.NewUniversalClient(options), nil
+	}
+	clustered := options.Cluster()
+	clustered.ClusterStateReloadInterval = slotsEvery
+	return redis.NewClusterClient(clustered), nil
 }
 
 // parse reads the three forms.

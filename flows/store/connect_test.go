@@ -44,7 +44,7 @@ func TestConnect(t *testing.T) {
 		"rediss+cluster://ada:x@a:7000,b,[::]": {"a:7000", "b:6379", "[::]:6379"},
 	} {
 		client, ok := connect(t, address).(*redis.ClusterClient)
-		if !ok || !slices.Equal(client.Options().Addrs, want) || (client.Options().TLSConfig != nil) != strings.HasPrefix(address, "rediss") {
+		if !ok || !slices.Equal(client.Options().Addrs, want) || client.Options().ClusterStateReloadInterval > time.Second || (client.Options().TLSConfig != nil) != strings.HasPrefix(address, "rediss") {
 			t.Errorf("%s: %+v", address, client)
 		}
 	}
@@ -123,7 +123,7 @@ func TestCluster(t *testing.T) {
 	if first, err := b.Once(t.Context(), "something", 1e9); err != nil || !first {
 		t.Errorf("once: %v (%v)", first, err)
 	}
-	found := store.Examine(t.Context(), connect(t, b.url), false, time.Now)
+	found := store.Examine(t.Context(), connect(t, b.url), store.Given{}, time.Now)
 	expectDiagnoses(t, found, map[string]flows.Verdict{"redis persistence": flows.Unsafe}, "cluster")
 }
 
@@ -155,7 +155,7 @@ func newClusterBench(t *testing.T) *bench {
 	frontdesktest.Eventually(t, "the cluster is up", func() bool {
 		return strings.Contains(node.ClusterInfo(t.Context()).Val(), "cluster_state:ok")
 	})
-	b := &bench{T: t, redis: node, url: fmt.Sprintf("redis+cluster://127.0.0.1:%d", port)}
+	b := &bench{TB: t, redis: node, url: fmt.Sprintf("redis+cluster://127.0.0.1:%d", port)}
 	b.Store = b.open(b.url, "one")
 	return b
 }

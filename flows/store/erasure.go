@@ -15,14 +15,11 @@ const maxOfPerson = 1000
 
 // indexPersons notes as whose a registration is found. It comes before the
 // registration, as index does.
-func (s *Store) indexPersons(ctx context.Context, r *flows.Registration) error {
+func indexPersons(r *flows.Registration) (calls []call) {
 	for _, name := range r.Persons {
-		_, err := s.run(ctx, indexRegistration, []string{personKey(name)}, r.ID, r.ExpiresAt.UnixMilli(), registrationTTL(r).Milliseconds(), maxOfPerson)
-		if err != nil {
-			return err
-		}
+		calls = append(calls, noted(r, personKey(name), maxOfPerson))
 	}
-	return nil
+	return calls
 }
 
 // RegistrationsOfPerson implements flows.Store.

@@ -30,18 +30,25 @@ const (
 	keepProbe = time.Minute
 )
 
+// Given is what holds of a Redis beside what it tells.
+type Given struct {
+	// Vouched is the operator's word that a Redis that does not tell syncs every write; what it
+	// does tell counts against that word.
+	Vouched bool
+	// Replicas is how many of them acknowledge each write, see Config. Zero: nobody asks them.
+	Replicas int
+}
+
 // Examine finds out whether Redis is one on which real payments may rest: one
 // that forgets nothing it has acknowledged, and can be written to. Each primary
-// of a cluster is asked, and the worst counts. vouched is the operator's word
-// that a Redis that does not tell syncs every write; what it does tell counts
-// against that word. The first diagnosis says whether Redis answers at all, and
+// of a cluster is asked, and the worst counts. The first diagnosis says whether Redis answers at all, and
 // where it does not it is the only one.
-func Examine(ctx context.Context, connection redis.UniversalClient, vouched bool, now func() time.Time) []flows.Diagnosis {
+func Examine(ctx context.Context, connection redis.UniversalClient, given Given, now func() time.Time) []flows.Diagnosis {
 	if err := connection.Ping(ctx).Err(); err != nil {
-		return []flows.Diagnosis{{Part: "redis", Verdict: flows.Broken, Seen: "does not answer: " + err.Error(),
-			Remedy: "see that it runs and that FRONTDESK_REDIS_URL leads to it, with the right password"}}
+		return []flows.Diagnosis{refusal(err, flows.Diagnosis{Part: "redis", Verdict: flows.Broken, Seen: "does not answer: " + err.Error(),
+			Remedy: "see that it runs and that FRONTDESK_REDIS_URL leads to it, with the right password; its log says why it ended: one that syncs every write does when its disk is full"})}
 	}
-	e := &examination{vouched: vouched, now: now}
+	e := &examination{given: given, now: now}
 	if err := e.askEach(ctx, connection); err != nil {
 		return []flows.Diagnosis{{Part: "redis", Verdict: flows.Broken, Seen: "does not answer: " + err.Error(),
 			Remedy: "see that every primary of the cluster can be reached"}}
@@ -50,10 +57,20 @@ func Examine(ctx context.Context, connection redis.UniversalClient, vouched bool
 	return e.diagnoses
 }
 
+// refusal is what Redis says when it cannot write to its disk: to everything, PING included.
+// What else went wrong is what otherwise says.
+func refusal(err error, otherwise flows.Diagnosis) flows.Diagnosis {
+	if !redis.HasErrorPrefix(err, "MISCONF") {
+		return otherwise
+	}
+	return flows.Diagnosis{Part: "redis", Aspect: "writes", Verdict: flows.Broken, Seen: "refused, since its disk is full or cannot be written to: " + err.Error(),
+		Remedy: "make room on its disk; everything goes on by itself then, and no payment is lost meanwhile"}
+}
+
 // examination collects what was found, the worst of each aspect.
 type examination struct {
-	vouched bool
-	now     func() time.Time
+	given Given
+	now   func() time.Time
 
 	mu        sync.Mutex
 	diagnoses []flows.Diagnosis
@@ -64,11 +81,15 @@ func (e *examination) askEach(ctx context.Context, connection redis.UniversalCli
 	if cluster, ok := connection.(*redis.ClusterClient); ok {
 		return cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error { return e.ask(ctx, node) })
 	}
-	return e.ask(ctx, connection)
+	node, err := primaryOf(ctx, connection, "")
+	if err != nil {
+		return err
+	}
+	return e.ask(ctx, node)
 }
 
 // ask asks one primary.
-func (e *examination) ask(ctx context.Context, node redis.UniversalClient) error {
+func (e *examination) ask(ctx context.Context, node *redis.Client) error {
 	before := e.now()
 	theirs, err := node.Time(ctx).Result()
 	if err != nil {
@@ -91,6 +112,9 @@ func (e *examination) ask(ctx context.Context, node redis.UniversalClient) error
 	e.found(info.eviction())
 	e.found(e.persistence(ctx, node, info))
 	e.found(info.memory())
+	if e.given.Replicas > 0 {
+		e.found(copies(ctx, node, e.given.Replicas))
+	}
 	e.found(clock(before, theirs, after))
 	return nil
 }
@@ -157,7 +181,7 @@ func (i information) eviction() flows.Diagnosis {
 // persistence wants every write on the disk before it is acknowledged. Whether
 // there is a file at all is in INFO, how it is synced only in the configuration,
 // which providers hide.
-func (e *examination) persistence(ctx context.Context, node redis.UniversalClient, info information) flows.Diagnosis {
+func (e *examination) persistence(ctx context.Context, node *redis.Client, info information) flows.Diagnosis {
 	d := flows.Diagnosis{Part: "redis", Aspect: "persistence", Verdict: flows.Unsafe,
 		Remedy: "CONFIG SET appendonly yes and appendfsync always, and in redis.conf: what it acknowledged may be gone after a restart"}
 	configured, err := node.ConfigGet(ctx, "appendfsync").Result()
@@ -169,9 +193,11 @@ func (e *examination) persistence(ctx context.Context, node redis.UniversalClien
 		d.Verdict, d.Seen, d.Remedy = flows.Broken, "its latest write to the append-only file failed", "look at its disk and its log"
 	case synced == "always":
 		d.Verdict, d.Seen, d.Remedy = flows.Fine, "appendonly yes, appendfsync always", ""
+	case synced == "everysec" && e.given.Replicas > 0:
+		d.Verdict, d.Seen, d.Remedy = flows.Fine, "appendonly yes, appendfsync everysec, and replicas acknowledge each write", ""
 	case synced != "":
 		d.Seen = "appendonly yes, appendfsync " + synced
-	case e.vouched:
+	case e.given.Vouched:
 		d.Verdict, d.Seen, d.Remedy = flows.Fine, "appendonly yes; that every write is synced is the operator's word", ""
 	default:
 		d.Seen = "appendonly yes, and it does not tell how that is synced (CONFIG is refused)"
@@ -220,6 +246,7 @@ func writable(ctx context.Context, connection redis.UniversalClient) flows.Diagn
 	switch {
 	case err != nil:
 		d.Verdict, d.Seen, d.Remedy = flows.Broken, "refused: "+err.Error(), "look at its memory, disk, role and the rights of the user of FRONTDESK_REDIS_URL"
+		d = refusal(err, d)
 	case read != wrote:
 		d.Verdict, d.Seen, d.Remedy = flows.Broken, "another value was read than was written", "see that FRONTDESK_REDIS_URL leads to one Redis, without a cache in between"
 	}

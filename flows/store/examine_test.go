@@ -47,7 +47,7 @@ func TestExamine(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			expectDiagnoses(t, store.Examine(t.Context(), connection, test.vouched, func() time.Time { return time.Now().Add(test.off) }), test.wrong, test.says)
+			expectDiagnoses(t, store.Examine(t.Context(), connection, store.Given{Vouched: test.vouched}, func() time.Time { return time.Now().Add(test.off) }), test.wrong, test.says)
 		})
 	}
 }
@@ -61,7 +61,7 @@ func TestExamineNobody(t *testing.T) {
 		"wrong password": {strings.Replace(address, "://", "://:secret@", 1), "WRONGPASS"},
 		"no password":    {address, "NOAUTH"},
 	} {
-		found := store.Examine(t.Context(), connect(t, test.address), true, time.Now)
+		found := store.Examine(t.Context(), connect(t, test.address), store.Given{Vouched: true}, time.Now)
 		if len(found) != 1 || found[0].Verdict != flows.Broken || !strings.Contains(found[0].Seen, test.says) || strings.Contains(found[0].Seen, "secret") {
 			t.Errorf("%s: %+v", name, found)
 		}

@@ -37,13 +37,20 @@ redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -ARGV[3] - 1)
 return 1
 `)
 
+// dropOpen takes a payment from the list of open ones.
+//
+// KEYS  1 open payments
+// ARGV  1 id
+// Returns 1 when it was there, else 0.
+var dropOpen = redis.NewScript(`return redis.call('ZREM', KEYS[1], ARGV[1])`)
+
 // Finished implements flows.Store. The lists are on different slots; whoever comes
-// between the two writes leaves a payment that is taken out by the next look.
+// between the two writes leaves a payment that the next look deals with, or that
+// lists of finished ones lack.
 func (s *Store) Finished(ctx context.Context, p *flows.Payment) error {
-	if _, err := s.run(ctx, addFinished, []string{finishedPayments(p.State)}, string(p.ID), p.UpdatedAt.UnixMilli(), maxFinished); err != nil {
-		return err
-	}
-	return s.LookAt(ctx, p.ID, time.Time{})
+	return s.runAll(ctx,
+		call{addFinished, []string{finishedPayments(p.State)}, []any{string(p.ID), p.UpdatedAt.UnixMilli(), maxFinished}},
+		call{dropOpen, []string{openPayments}, []any{string(p.ID)}})
 }
 
 // OpenPayments implements flows.Store.

@@ -21,7 +21,7 @@ import (
 
 // bench is a store on a Redis, and the test's own hand in it.
 type bench struct {
-	*testing.T
+	testing.TB
 	*store.Store
 	url    string
 	redis  *redis.Client
@@ -63,9 +63,9 @@ func onEach(t *testing.T, test func(b *bench)) {
 	})
 }
 
-func newBench(t *testing.T, address string) *bench {
+func newBench(t testing.TB, address string) *bench {
 	t.Helper()
-	b := &bench{T: t, url: address}
+	b := &bench{TB: t, url: address}
 	b.Store = b.open(address, "one")
 	options, err := redis.ParseURL(address)
 	if err != nil {
@@ -84,6 +84,12 @@ func (b *bench) open(address string, names ...string) *store.Store {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { connection.Close() })
+	return store.New(store.Config{Redis: connection, Keys: keysOf(b, names...)})
+}
+
+// keysOf makes the keys of these names.
+func keysOf(t testing.TB, names ...string) *flows.Keyring {
+	t.Helper()
 	secrets := make([][]byte, len(names))
 	for i, name := range names {
 		secret := sha256.Sum256([]byte(name))
@@ -91,9 +97,9 @@ func (b *bench) open(address string, names ...string) *store.Store {
 	}
 	keys, err := flows.NewKeyring(secrets...)
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	return store.New(store.Config{Redis: connection, Keys: keys})
+	return keys
 }
 
 // behind makes a store whose wire to Redis loses the answer to a message.

@@ -40,6 +40,7 @@ return 1
 //	6 lease, ms, 0 for none  7 how long the lease must be over, ms, 0 for no condition
 //	8 time to live of a final payment, ms, 0 while it is not final
 //	9 time to live of its registration then, ms, if it is the latest payment  10 its number
+//	11 1 to tell those who follow the registration
 //
 // Returns 1 when it moved, 0 when it is not what the caller read, -1 when it is leased to another process.
 var commit = redis.NewScript(`
@@ -57,7 +58,7 @@ if ARGV[8] ~= '0' then
   redis.call('PEXPIRE', KEYS[1], ARGV[8])
   if redis.call('HGET', KEYS[2], 'generation') == ARGV[10] then redis.call('PEXPIRE', KEYS[2], ARGV[9]) end
 end
-redis.call('PUBLISH', '` + changes + `', KEYS[2])
+if ARGV[11] == '1' then redis.call('PUBLISH', '` + changes + `', KEYS[2]) end
 return 1
 `)
 
@@ -73,6 +74,13 @@ for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', ARGV[2], id) end
 return due
 `)
 
+// lookAt says when a payment is looked at next.
+//
+// KEYS  1 open payments
+// ARGV  1 id  2 the look, ms
+// Returns how many payments were added: 1 or 0.
+var lookAt = redis.NewScript(`return redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])`)
+
 // firstLook is when a sweeper looks at a payment that nobody has looked at: after
 // more time than the start takes with all its repetitions, since an entry whose
 // payment is not there yet would be dropped.
@@ -82,9 +90,7 @@ const firstLook = 15 * time.Second
 // ones first: an entry without a payment is dropped later, a payment without
 // an entry would never be looked at.
 func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flows.Payment) error {
-	if err := s.LookAt(ctx, p.ID, p.CreatedAt.Add(firstLook)); err != nil {
-		return err
-	}
+	look := call{lookAt, []string{openPayments}, []any{string(p.ID), p.CreatedAt.Add(firstLook).UnixMilli()}}
 	rKey, pKey := registrationKey(r.ID), paymentKey(p.ID)
 	rBody, err := s.sealRegistration(r)
 	if err != nil {
@@ -94,7 +100,8 @@ func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flow
 	if err != nil {
 		return err
 	}
-	started, err := s.run(ctx, startPayment, []string{rKey, pKey}, r.Version, uuid.NewString(), rBody, r.Generation, string(p.State), pBody)
+	started, err := s.runAfter(ctx, []call{look},
+		call{startPayment, []string{rKey, pKey}, []any{r.Version, uuid.NewString(), rBody, r.Generation, string(p.State), pBody}})
 	if err != nil {
 		return err
 	}
@@ -108,8 +115,29 @@ func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flow
 
 // Payment implements flows.Store.
 func (s *Store) Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
-	key := paymentKey(id)
-	fields, err := s.redis.HMGet(ctx, key, "version", "body", "state").Result()
+	return s.opened(paymentKey(id), s.redis.HMGet(ctx, paymentKey(id), paymentFields...))
+}
+
+// PaymentUnlessSeen implements flows.Store.
+func (s *Store) PaymentUnlessSeen(ctx context.Context, id flows.PaymentID, name string) (p *flows.Payment, seen bool, err error) {
+	pipe := s.redis.Pipeline()
+	times, fields := pipe.Exists(ctx, onceKey(name)), pipe.HMGet(ctx, paymentKey(id), paymentFields...)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, false, err
+	}
+	if times.Val() > 0 {
+		return nil, true, nil
+	}
+	p, err = s.opened(paymentKey(id), fields)
+	return p, false, err
+}
+
+// paymentFields are those of a payment that are read, in the order of payment.
+var paymentFields = []string{"version", "body", "state"}
+
+// opened opens what was read of a payment.
+func (s *Store) opened(key string, read *redis.SliceCmd) (*flows.Payment, error) {
+	fields, err := read.Result()
 	switch {
 	case err != nil:
 		return nil, err
@@ -140,7 +168,7 @@ func (s *Store) Commit(ctx context.Context, move flows.Move) error {
 	}
 	moved, err := s.run(ctx, commit, []string{key, registrationKey(move.Next.Registration)},
 		string(move.From), move.Version, move.Operation, string(move.Next.State), body,
-		move.Lease.Milliseconds(), move.OwnerGone.Milliseconds(), move.Keep.Milliseconds(), keepAfterPayment.Milliseconds(), number(move.Next.ID))
+		move.Lease.Milliseconds(), move.OwnerGone.Milliseconds(), move.Keep.Milliseconds(), keepAfterPayment.Milliseconds(), number(move.Next.ID), !move.Unseen)
 	if err != nil {
 		return err
 	}

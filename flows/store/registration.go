@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"frontdesk/flows"
+	"frontdesk/upstream/club"
 )
 
 // saveRegistration replaces a registration if it is still at the version that
@@ -66,10 +66,11 @@ func (s *Store) replace(ctx context.Context, r *flows.Registration, keep time.Du
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.index(ctx, r), s.indexPersons(ctx, r)); err != nil {
-		return err
+	var lists []call
+	if keep > 0 || listed(r) != r.Listed { // else it is found as long as it is kept
+		lists = append(s.index(r), indexPersons(r)...)
 	}
-	saved, err := s.run(ctx, saveRegistration, []string{key}, r.Version, uuid.NewString(), body, r.Generation, keep.Milliseconds())
+	saved, err := s.runAfter(ctx, lists, call{saveRegistration, []string{key}, []any{r.Version, uuid.NewString(), body, r.Generation, keep.Milliseconds()}})
 	if err != nil {
 		return err
 	}
@@ -77,7 +78,16 @@ func (s *Store) replace(ctx context.Context, r *flows.Registration, keep time.Du
 		return flows.ErrConflict
 	}
 	r.Version++
+	r.Listed = listed(r)
 	return nil
+}
+
+// listed is the contact among whose registrations one is once it is saved.
+func listed(r *flows.Registration) club.IRI {
+	if r.Contact == nil {
+		return ""
+	}
+	return r.Contact.IRI
 }
 
 // registrationTTL keeps a registration for a day beyond its end. It is counted
@@ -89,7 +99,7 @@ func registrationTTL(r *flows.Registration) time.Duration {
 // Registration implements flows.Store.
 func (s *Store) Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error) {
 	key := registrationKey(id)
-	reply, err := s.run(ctx, loadRegistration, []string{key}, paymentPrefix(id))
+	reply, err := s.read(ctx, loadRegistration, []string{key}, paymentPrefix(id))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,6 +114,7 @@ func (s *Store) Registration(ctx context.Context, id string) (*flows.Registratio
 	if r.Version, err = s.record(key, fields[0], fields[1], r); err != nil {
 		return nil, nil, err
 	}
+	r.Listed = listed(r)
 	if fields[2] != strconv.Itoa(r.Generation) {
 		return nil, nil, fmt.Errorf("%w: %s: the generation beside it is another", flows.ErrDamaged, key)
 	}
@@ -134,10 +145,4 @@ func (s *Store) record(key string, version, body, record any) (int64, error) {
 // Once implements flows.Store.
 func (s *Store) Once(ctx context.Context, name string, period time.Duration) (bool, error) {
 	return s.redis.SetNX(ctx, onceKey(name), 1, period).Result()
-}
-
-// Seen implements flows.Store.
-func (s *Store) Seen(ctx context.Context, name string) (bool, error) {
-	n, err := s.redis.Exists(ctx, onceKey(name)).Result()
-	return n > 0, err
 }

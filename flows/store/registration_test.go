@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/store"
+	"frontdesk/upstream/club"
 )
 
 func TestRegistration(t *testing.T) {
@@ -100,6 +102,39 @@ func TestAnswersOfRedisGetLost(t *testing.T) {
 					b.Errorf("%s, message %d: %v", name, message, err)
 				}
 			}
+		}
+	})
+}
+
+// TestAmendLists: a registration is listed anew where its life is counted anew, or under
+// another contact; else it is where it was.
+func TestAmendLists(t *testing.T) {
+	onEach(t, func(b *bench) {
+		r := b.registered()
+		if err := b.Forget(b.Context(), r); err != nil {
+			b.Fatal(err)
+		}
+		listed := func(contact club.IRI) bool {
+			ids, err := b.RegistrationsOf(b.Context(), contact)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return slices.Contains(ids, r.ID)
+		}
+		read, _, err := b.Registration(b.Context(), r.ID)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := b.AmendRegistration(b.Context(), read); err != nil || listed("/demo/contacts/7") {
+			b.Errorf("amended (%v), it was listed anew", err)
+		}
+		read.Contact = &flows.Contact{IRI: "/demo/contacts/8"}
+		if err := b.AmendRegistration(b.Context(), read); err != nil || !listed("/demo/contacts/8") {
+			b.Errorf("amended (%v), it was not listed under another contact", err)
+		}
+		read.Contact = &flows.Contact{IRI: "/demo/contacts/7"}
+		if err := b.SaveRegistration(b.Context(), read); err != nil || !listed("/demo/contacts/7") {
+			b.Errorf("saved (%v), it was not listed", err)
 		}
 	})
 }

@@ -25,14 +25,17 @@ import (
 
 // Store is the Redis of the journeys.
 type Store struct {
-	redis redis.UniversalClient
-	keys  *flows.Keyring
+	redis    redis.UniversalClient
+	keys     *flows.Keyring
+	replicas int
 }
 
 // Config is what a store needs.
 type Config struct {
 	Redis redis.UniversalClient // required; made by Connect
 	Keys  *flows.Keyring        // required; seals what is stored
+	// Replicas is how many of them have to acknowledge what is written. Zero: nobody asks them.
+	Replicas int
 }
 
 // resends is how often a script is sent again when its answer got lost. That is
@@ -41,22 +44,81 @@ type Config struct {
 const resends = 2
 
 // New makes a store.
-func New(cfg Config) *Store { return &Store{redis: cfg.Redis, keys: cfg.Keys} }
+func New(cfg Config) *Store {
+	return &Store{redis: cfg.Redis, keys: cfg.Keys, replicas: cfg.Replicas}
+}
 
 // Ping tells whether Redis answers.
 func (s *Store) Ping(ctx context.Context) error { return s.redis.Ping(ctx).Err() }
 
 // run executes a script, and again with the same arguments when the answer got
 // lost. Scripts that change something recognise their own repetition.
-func (s *Store) run(ctx context.Context, script *redis.Script, keys []string, args ...any) (reply any, err error) {
+func (s *Store) run(ctx context.Context, script *redis.Script, keys []string, args ...any) (any, error) {
+	return repeat(ctx, func() (any, error) { return s.send(ctx, script, keys, args...) })
+}
+
+// read is run for a script that changes nothing, so that no replica is waited for.
+func (s *Store) read(ctx context.Context, script *redis.Script, keys []string, args ...any) (any, error) {
+	return repeat(ctx, func() (any, error) { return script.Run(ctx, s.redis, keys, args...).Result() })
+}
+
+func repeat(ctx context.Context, send func() (any, error)) (reply any, err error) {
 	for range 1 + resends {
-		reply, err = script.Run(ctx, s.redis, keys, args...).Result()
+		reply, err = send()
 		var refused redis.Error
 		if err == nil || errors.As(err, &refused) || ctx.Err() != nil {
 			break
 		}
 	}
 	return reply, err
+}
+
+// call is a script with what it works on.
+type call struct {
+	script *redis.Script
+	keys   []string
+	args   []any
+}
+
+// runAll executes scripts in one round trip, for which they must not mind their
+// order: in a cluster they run side by side. Whatever does not answer, or is not known
+// to this Redis yet, is executed once more by itself.
+func (s *Store) runAll(ctx context.Context, calls ...call) error {
+	pipe := s.redis.Pipeline()
+	for _, c := range calls {
+		c.script.EvalSha(ctx, pipe, c.keys, c.args...)
+	}
+	replies, _ := pipe.Exec(ctx) // each reply has its own error
+	for i, c := range calls {
+		if i < len(replies) && replies[i].Err() == nil {
+			continue
+		}
+		if _, err := s.run(ctx, c.script, c.keys, c.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runAfter executes scripts, and then one for which they have to be done, whose reply it
+// gives. One Redis keeps the order of what it is asked, so that one round trip does; a
+// cluster does not, and where replicas are waited for each has its own. What did not go
+// well in one goes again, one after another: each of them recognises its own repetition.
+func (s *Store) runAfter(ctx context.Context, before []call, last call) (any, error) {
+	if _, several := s.redis.(*redis.ClusterClient); !several && s.replicas == 0 {
+		pipe := s.redis.Pipeline()
+		for _, c := range before {
+			c.script.EvalSha(ctx, pipe, c.keys, c.args...)
+		}
+		reply := last.script.EvalSha(ctx, pipe, last.keys, last.args...)
+		if _, err := pipe.Exec(ctx); err == nil {
+			return reply.Val(), nil
+		}
+	}
+	if err := s.runAll(ctx, before...); err != nil {
+		return nil, err
+	}
+	return s.run(ctx, last.script, last.keys, last.args...)
 }
 
 // seal turns a record into what is stored of it under a key.
@@ -75,19 +137,19 @@ func (s *Store) open(key string, sealed string, record any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)
 	}
-	_, registration := record.(*flows.Registration)
-	unread := json.Unmarshal(text, record)
-	switch newer := isNewer(text, record); {
-	case newer && (registration || unread != nil):
-		return fmt.Errorf("%w: %s", flows.ErrNewer, key)
-	case unread != nil:
+	if json.Unmarshal(text, record) != nil {
+		if isNewer(text, record) {
+			return fmt.Errorf("%w: %s", flows.ErrNewer, key)
+		}
 		return fmt.Errorf("%s: the record is not readable", key)
 	}
-	return nil
+	if r, ok := record.(*flows.Registration); ok && r.Schema > flows.RegistrationSchema {
+		return fmt.Errorf("%w: %s", flows.ErrNewer, key)
+	}
+	return nil // a payment of a newer version that can be read may be looked at; nobody moves it
 }
 
-// isNewer tells whether a newer version wrote a record. A payment may still be
-// looked at then, where its fields can be read; nobody moves it.
+// isNewer tells whether a newer version wrote a record that cannot be read.
 func isNewer(text []byte, record any) bool {
 	var layout struct {
 		Schema int `json:"schema"`

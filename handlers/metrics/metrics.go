@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -40,6 +41,25 @@ type Metrics struct {
 	calls       *prometheus.CounterVec
 	waits       *prometheus.HistogramVec
 	transitions *prometheus.CounterVec
+	redisCalls  *prometheus.CounterVec
+	redisTimes  prometheus.Histogram
+	streams     prometheus.Gauge
+
+	mu    sync.RWMutex
+	kinds map[kind]*counted // of answers; it grows as they come
+}
+
+// kind is what the labels of an answer are made of.
+type kind struct {
+	method, route, code string
+	status              int
+}
+
+// counted is where answers of one kind are counted. To find that by its labels takes longer
+// than to count.
+type counted struct {
+	requests  prometheus.Counter
+	durations prometheus.Observer // nil: their time says nothing
 }
 
 // requestBuckets, in seconds: an answer from memory takes a millisecond, one that
@@ -58,16 +78,20 @@ func New(cfg Config) *Metrics {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	}
 	m := &Metrics{
+		kinds:       map[kind]*counted{},
 		registry:    prometheus.NewRegistry(),
 		requests:    counter("frontdesk_http_requests_total", "Requests that were answered; code is that of the problem document, or none.", "method", "route", "status", "code"),
 		durations:   histogram("frontdesk_http_request_duration_seconds", "How long answers took; those that stream events are left out.", requestBuckets, "method", "route"),
 		calls:       counter("frontdesk_upstream_calls_total", "Requests to the club system and calls of the card processor, by what came of them.", "upstream", "operation", "outcome"),
 		waits:       histogram("frontdesk_upstream_call_duration_seconds", "How long they took.", callBuckets, "upstream", "operation"),
 		transitions: counter("frontdesk_payment_transitions_total", "Transitions of payments.", "from", "to"),
+		redisCalls:  counter("frontdesk_redis_calls_total", "Calls of Redis: answered, refused by it, or failed.", "outcome"),
+		redisTimes:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "frontdesk_redis_call_duration_seconds", Help: "How long calls of Redis took.", Buckets: redisBuckets}),
+		streams:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_event_streams_open", Help: "Streams of events that front ends hold open."}),
 	}
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "frontdesk_build_info", Help: "What runs; always 1."}, []string{"version", "mode"})
 	info.WithLabelValues(cfg.Version, cfg.Mode).Set(1)
-	m.registry.MustRegister(m.requests, m.durations, m.calls, m.waits, m.transitions, info,
+	m.registry.MustRegister(m.requests, m.durations, m.calls, m.waits, m.transitions, m.redisCalls, m.redisTimes, m.streams, info,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.served = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 	m.openSeries()
@@ -82,6 +106,9 @@ func (m *Metrics) openSeries() {
 		m.calls.WithLabelValues("club", "CreatePayment", string(outcome))
 	}
 	m.calls.WithLabelValues("cards", "get", string(club.Unknown))
+	for _, outcome := range []string{"answered", "refused", "failed"} {
+		m.redisCalls.WithLabelValues(outcome)
+	}
 	for _, from := range flows.PaymentStates {
 		for _, to := range flows.PaymentStates {
 			if from.CanBecome(to) {
@@ -115,11 +142,33 @@ func (m *Metrics) Answered(a handlers.Answer) {
 	if code == "" {
 		code = "none"
 	}
-	m.requests.WithLabelValues(method, route, strconv.Itoa(a.Status), code).Inc()
-	if !strings.HasSuffix(route, "/events") {
-		m.durations.WithLabelValues(method, route).Observe(a.DurationMs / 1000)
+	of := m.counted(kind{method, route, code, a.Status})
+	of.requests.Inc()
+	if of.durations != nil {
+		of.durations.Observe(a.DurationMs / 1000)
 	}
 }
+
+// counted finds where answers of a kind are counted.
+func (m *Metrics) counted(of kind) *counted {
+	m.mu.RLock()
+	found := m.kinds[of]
+	m.mu.RUnlock()
+	if found != nil {
+		return found
+	}
+	found = &counted{requests: m.requests.WithLabelValues(of.method, of.route, strconv.Itoa(of.status), of.code)}
+	if !strings.HasSuffix(of.route, "/events") {
+		found.durations = m.durations.WithLabelValues(of.method, of.route)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kinds[of] = found // whoever made it at the same moment counts in the same place
+	return found
+}
+
+// Followed counts event streams: 1 more, or -1.
+func (m *Metrics) Followed(by int) { m.streams.Add(float64(by)) }
 
 // AskedClub counts a request to the club system.
 func (m *Metrics) AskedClub(a club.Attempt) {

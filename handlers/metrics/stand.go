@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
 	"frontdesk/upstream/club"
@@ -25,6 +26,7 @@ type Sources struct {
 	Club      *club.Client
 	Redis     redis.UniversalClient
 	Ready     func(context.Context) []flows.Diagnosis
+	Traces    trace.TracerProvider // keeps the spans of looks at all this
 	Now       func() time.Time
 	After     func(time.Duration) <-chan time.Time
 }
@@ -93,6 +95,8 @@ func (c *stand) shared() []prometheus.Metric {
 func (c *stand) lookAgain(over chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*lookTime)
 	defer cancel()
+	ctx, span := flows.StartTrace(ctx, c.s.Traces, "", "scrape", trace.SpanKindInternal)
+	defer span.End()
 	found := &sink{}
 	up := 0.0
 	if c.s.Redis.Ping(ctx).Err() == nil && c.read(ctx, found) == nil {
@@ -117,7 +121,7 @@ func (c *stand) own(to *sink) {
 		to.gauge("frontdesk_club_token_age_seconds", "How old the club system's access token is.", age.Seconds())
 	}
 	for kind, count := range c.s.Catalogue.Counts() {
-		to.counter("frontdesk_catalogue_reads_total", "Reads of the catalogue: from memory (hit) or the club system (miss).", float64(count.Hits), "kind", kind, "result", "hit")
+		to.counter("frontdesk_catalogue_reads_total", "Reads of the catalogue: from memory (hit), or the other gateways or the club system (miss).", float64(count.Hits), "kind", kind, "result", "hit")
 		to.counter("frontdesk_catalogue_reads_total", "", float64(count.Misses), "kind", kind, "result", "miss")
 	}
 	if c.s.SMS != nil {
@@ -159,6 +163,9 @@ func (c *stand) read(ctx context.Context, to *sink) error {
 		return err
 	}
 	c.payments(to, census)
+	if err := c.budget(ctx, to); err != nil {
+		return err
+	}
 	queues, err := c.s.Queue.Queues(ctx)
 	if err != nil {
 		return err
@@ -183,6 +190,23 @@ func (c *stand) read(ctx context.Context, to *sink) error {
 		}
 	}
 	return nil // a Redis that does not tell of its memory is well all the same
+}
+
+// budget tells how much of what clubs pay for SMS codes is used.
+func (c *stand) budget(ctx context.Context, to *sink) error {
+	if c.s.SMS == nil {
+		return nil
+	}
+	uses, err := c.s.SMS.Used(ctx)
+	for _, use := range uses {
+		within := "day"
+		if use.Within == time.Hour {
+			within = "hour"
+		}
+		to.gauge("frontdesk_sms_budget_codes", "SMS codes that the visitors of a club may be sent.", float64(use.Budget), "within", within)
+		to.gauge("frontdesk_sms_budget_used_codes", "SMS codes that were sent to the visitors of the club that has used the most.", float64(use.Used), "within", within)
+	}
+	return err
 }
 
 func (c *stand) payments(to *sink, census map[flows.PaymentState]flows.Standing) {

@@ -28,11 +28,11 @@ func (a *answers) add(answer handlers.Answer) {
 	if a.known == nil {
 		a.known = map[string][]handlers.Answer{}
 	}
-	list := append(a.known[answer.World], answer)
-	if len(list) > keptAnswers {
-		list = slices.Clone(list[1:]) // a copy, so that what is dropped is freed
+	list := a.known[answer.World]
+	if len(list) == keptAnswers {
+		list = slices.Delete(list, 0, 1) // in place: a copy for each request would be most of mock mode's garbage
 	}
-	a.known[answer.World] = list
+	a.known[answer.World] = append(list, answer)
 	if len(a.known) > keptWorlds {
 		delete(a.known, a.quietest())
 	}

@@ -66,10 +66,10 @@ func (p *Panel) followChanges(w http.ResponseWriter, r *http.Request) {
 	changed, leave := p.changes.follow()
 	defer leave()
 	control := http.NewResponseController(w)
-	control.SetReadDeadline(time.Time{}) //nolint:errcheck // a server without deadlines has nothing to lift
+	_ = control.SetReadDeadline(time.Time{}) // a server without deadlines has nothing to lift
 	w.Header().Set("Content-Type", "text/event-stream")
 	for {
-		control.SetWriteDeadline(p.now().Add(eventTime)) //nolint:errcheck // as above
+		_ = control.SetWriteDeadline(p.now().Add(eventTime)) // as above
 		if _, err := io.WriteString(w, "data: changed\n\n"); err != nil {
 			return
 		}

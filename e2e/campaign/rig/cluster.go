@@ -29,7 +29,7 @@ const (
 func NewCluster(ctx context.Context, dir string) (*Cluster, error) {
 	c := &Cluster{}
 	for range primaries + replicas {
-		bus, err := freePort() // by itself it would be 10,000 above the port
+		bus, err := FreePort() // by itself it would be 10,000 above the port
 		if err != nil {
 			return c, err
 		}
@@ -140,7 +140,7 @@ func (c *Cluster) Migrate(ctx context.Context, key string) error {
 			return err
 		}
 	}
-	for _, client := range []*redis.Client{target, source} { // the new holder first: nobody is left without one
+	for _, client := range []redis.UniversalClient{target, source} { // the new holder first: nobody is left without one
 		if err := client.Do(ctx, "CLUSTER", "SETSLOT", slot, "NODE", targetID).Err(); err != nil {
 			return err
 		}
@@ -148,8 +148,25 @@ func (c *Cluster) Migrate(ctx context.Context, key string) error {
 	return nil
 }
 
-// Client makes a hand in one of its nodes.
-func (c *Cluster) Client() *redis.Client { return c.nodes[0].Client() }
+// FailOver kills the primary that has a key, and waits until a replica has taken its place.
+// The dead one stays dead, as a machine that is gone does.
+func (c *Cluster) FailOver(ctx context.Context, key string) error {
+	dead := c.Holder(ctx, key)
+	if dead == nil {
+		return fmt.Errorf("nobody has %s", key)
+	}
+	dead.Kill()
+	return Until(ctx, "a replica is promoted", promotion, func() bool { return c.Holder(ctx, key) != nil })
+}
+
+// Client makes a hand in all of its nodes, which finds out anew who has what.
+func (c *Cluster) Client() redis.UniversalClient {
+	addresses := make([]string, len(c.nodes))
+	for i, node := range c.nodes {
+		addresses[i] = node.address()
+	}
+	return redis.NewClusterClient(&redis.ClusterOptions{Addrs: addresses, DialTimeout: time.Second, ReadTimeout: 2 * time.Second})
+}
 
 // Nodes are its servers, the primaries of the beginning first.
 func (c *Cluster) Nodes() []*Redis { return c.nodes }
@@ -162,7 +179,7 @@ func (c *Cluster) URL() string {
 // Kill ends all of it.
 func (c *Cluster) Kill() {
 	for _, node := range c.nodes {
-		node.now.kill()
+		node.now.Kill()
 	}
 }
 

@@ -15,24 +15,24 @@ type Gateway struct {
 	door *Door
 
 	mu  sync.Mutex
-	now *process
+	now *Process
 }
 
-func newGateway(path string, door *Door, redisURL string) (*Gateway, error) {
-	port, err := freePort()
+func newGateway(path string, door *Door, redisURL string, more ...string) (*Gateway, error) {
+	port, err := FreePort()
 	if err != nil {
 		return nil, err
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", port)
-	return &Gateway{URL: "http://" + address, path: path, door: door, env: []string{
+	return &Gateway{URL: "http://" + address, path: path, door: door, env: append([]string{
 		"FRONTDESK_MODE=test", "FRONTDESK_ADDR=" + address, "FRONTDESK_PUBLIC_URL=http://" + address, "FRONTDESK_REDIS_URL=" + redisURL,
 		"FRONTDESK_CLUB_URL=" + door.url() + "/sim", "FRONTDESK_SANDBOX_URL=" + door.url() + "/sandbox", "FRONTDESK_RATE_LIMITS=off", "FRONTDESK_OPS_ADDR=off",
-	}}, nil
+	}, more...)}, nil
 }
 
 // Start starts it, and waits until it says that it listens.
 func (g *Gateway) Start(ctx context.Context) error {
-	now, err := start(ctx, "mode) is at", g.env, g.path)
+	now, err := Start(ctx, "mode) is at", g.env, g.path)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (g *Gateway) Start(ctx context.Context) error {
 func (g *Gateway) Kill() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.now.kill()
+	g.now.Kill()
 }
 
 // Log is the end of what the present or last process has said.

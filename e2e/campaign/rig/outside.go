@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -17,7 +17,7 @@ import (
 // simulator and the sandbox processor. It is never killed; its books are the truth.
 type Outside struct {
 	URL  string
-	now  *process
+	now  *Process
 	http http.Client
 }
 
@@ -25,13 +25,13 @@ type Outside struct {
 const controlTime = 30 * time.Second
 
 func newOutside(ctx context.Context, path string) (*Outside, error) {
-	port, err := freePort()
+	port, err := FreePort()
 	if err != nil {
 		return nil, err
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", port)
 	o := &Outside{URL: "http://" + address, http: http.Client{Timeout: controlTime}}
-	o.now, err = start(ctx, "sandbox card processor at", nil, path, "sim", "--addr", address)
+	o.now, err = Start(ctx, "sandbox card processor at", nil, path, "sim", "--addr", address)
 	return o, err
 }
 
@@ -72,17 +72,11 @@ func (o *Outside) Set(ctx context.Context, settings sandbox.Settings) error {
 // any more is no error: the page says so to the buyer, who goes back.
 func (o *Outside) Confirm(ctx context.Context, id, card string) error {
 	err := o.do(ctx, http.MethodPost, "/sandbox/payments/"+id+"/confirm", map[string]string{"card": card}, nil)
-	if refused, ok := err.(statusError); ok && refused < 500 { //nolint:errorlint // do returns it as it is
+	if refused, ok := errors.AsType[*StatusError](err); ok && refused.Status < 500 {
 		return nil
 	}
 	return err
 }
-
-// statusError is an answer that is no success.
-type statusError int
-
-// Error says it.
-func (e statusError) Error() string { return fmt.Sprintf("status %d", int(e)) }
 
 func (o *Outside) do(ctx context.Context, method, path string, in, out any) error {
 	body, err := json.Marshal(in)
@@ -95,19 +89,5 @@ func (o *Outside) do(ctx context.Context, method, path string, in, out any) erro
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "application/json")
-	answer, err := o.http.Do(request)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	switch {
-	case err != nil:
-		return err
-	case answer.StatusCode > 299:
-		return statusError(answer.StatusCode)
-	case out == nil:
-		return nil
-	}
-	return json.Unmarshal(text, out)
+	return Exchange(&o.http, request, out)
 }

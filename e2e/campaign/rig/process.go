@@ -31,16 +31,17 @@ const (
 	firstPort, ports = 12_000, 8_000
 )
 
-// process is a program that was started, until it is killed or ends.
-type process struct {
+// Process is a program that was started, until it is killed or ends.
+type Process struct {
 	cmd   *exec.Cmd
 	log   *tail
 	ended chan struct{}
 }
 
-// start runs a program, and waits until it says that it is ready.
-func start(ctx context.Context, ready string, environment []string, path string, args ...string) (*process, error) {
-	p := &process{cmd: exec.Command(path, args...), log: &tail{ready: ready, told: make(chan struct{})}, ended: make(chan struct{})}
+// Start runs a program with an environment and arguments, and waits until it says on
+// stdout or stderr that it is ready, in the words of ready.
+func Start(ctx context.Context, ready string, environment []string, path string, args ...string) (*Process, error) {
+	p := &Process{cmd: exec.Command(path, args...), log: &tail{ready: ready, told: make(chan struct{})}, ended: make(chan struct{})}
 	p.cmd.Env = environment
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.WaitDelay = time.Second // a grandchild that holds the pipe open is none of ours
@@ -59,22 +60,28 @@ func start(ctx context.Context, ready string, environment []string, path string,
 	case <-p.ended:
 		return nil, fmt.Errorf("%s did not start:\n%s", path, p.log)
 	case <-ctx.Done():
-		p.kill()
+		p.Kill()
 		return nil, ctx.Err()
 	case <-late.C:
-		p.kill()
+		p.Kill()
 		return nil, fmt.Errorf("%s was not ready after %s:\n%s", path, startTime, p.log)
 	}
 }
 
-// kill ends it as a power cut would, and waits until it is gone.
-func (p *process) kill() {
+// Kill ends it as a power cut would, and waits until it is gone.
+func (p *Process) Kill() {
 	if p == nil {
 		return
 	}
 	p.cmd.Process.Kill() // it is gone either way
 	<-p.ended
 }
+
+// PID is the number that the system knows it by.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Said is the end of what it has said so far.
+func (p *Process) Said() string { return p.log.String() }
 
 // tail keeps the end of what a process says, and notices when it is ready.
 type tail struct {
@@ -107,8 +114,8 @@ func (t *tail) String() string {
 	return t.text.String()
 }
 
-// freePort finds a port on which nobody listens.
-func freePort() (int, error) {
+// FreePort finds a port on which nobody listens.
+func FreePort() (int, error) {
 	for range 100 {
 		port := firstPort + rand.IntN(ports)
 		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))

@@ -18,7 +18,7 @@ type Redis struct {
 	fsync string
 	dir   string // of this server; the files are below it
 	args  []string
-	now   *process
+	now   *Process
 }
 
 // How a Redis keeps what it acknowledges.
@@ -32,7 +32,7 @@ func NewRedis(ctx context.Context, dir, fsync string, args ...string) (*Redis, e
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		return nil, errors.New("the campaigns need redis-server: apt-get install redis-server, or the like")
 	}
-	port, err := freePort()
+	port, err := FreePort()
 	if err != nil {
 		return nil, err
 	}
@@ -47,12 +47,38 @@ func (r *Redis) Start(ctx context.Context, more ...string) (err error) {
 	}
 	args := []string{"--port", fmt.Sprint(r.Port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--appendfsync", r.fsync,
 		"--dir", r.files(), "--repl-diskless-sync-delay", "0"}
-	r.now, err = start(ctx, "Ready to accept connections", nil, "redis-server", append(append(args, r.args...), more...)...)
+	whole := append([]string{"-c", deaf, "redis-server"}, append(append(args, r.args...), more...)...)
+	r.now, err = Start(ctx, "Ready to accept connections", nil, "sh", whole...)
 	return err
 }
 
+// deaf runs a program that is told by an error when it may not write, as on a disk that is
+// full, and not by a signal that ends it.
+const deaf = `trap "" XFSZ; exec "$0" "$@"`
+
+// FillDisk has its disk full from now on: what it writes to any file fails.
+func (r *Redis) FillDisk() error { return r.limitFiles("1:") }
+
+// FreeDisk gives it room again, if it has outlived that.
+func (r *Redis) FreeDisk() error { return r.limitFiles("unlimited:") }
+
+// limitFiles sets how long its files may get.
+func (r *Redis) limitFiles(limit string) error {
+	said, err := exec.Command("prlimit", "--pid", fmt.Sprint(r.now.cmd.Process.Pid), "--fsize="+limit).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("prlimit, of Debian's util-linux: %w: %s", err, said)
+	}
+	return nil
+}
+
+// Ended is closed when it is gone, by its own doing or another's.
+func (r *Redis) Ended() <-chan struct{} { return r.now.ended }
+
+// Log is the end of what the present or last process has said.
+func (r *Redis) Log() string { return r.now.log.String() }
+
 // Kill ends it as a power cut would, but for what the system still writes of its files.
-func (r *Redis) Kill() { r.now.kill() }
+func (r *Redis) Kill() { r.now.Kill() }
 
 // Copy keeps a copy of its files as they are now.
 func (r *Redis) Copy() error {
@@ -74,7 +100,7 @@ func (r *Redis) Restore() error {
 func (r *Redis) Empty() error { return os.RemoveAll(r.files()) }
 
 // Client makes a hand in it, which does not wait long.
-func (r *Redis) Client() *redis.Client {
+func (r *Redis) Client() redis.UniversalClient {
 	return redis.NewClient(&redis.Options{Addr: r.address(), DialTimeout: time.Second, ReadTimeout: 2 * time.Second, MaxRetries: -1})
 }
 

@@ -30,6 +30,8 @@ type Config struct {
 	Gateway  string  // path of the binary
 	Replicas int     // zero: 3
 	Storage  Storage // running; the rig's Close ends it
+	// Environment has more variables of the gateways, beside those that tell them where they stand.
+	Environment []string
 }
 
 // callTime is how long a buyer waits for an answer before they press again: longer than a
@@ -59,7 +61,7 @@ func New(ctx context.Context, cfg Config) (r *Rig, err error) {
 		if err != nil {
 			return r, err
 		}
-		g, err := newGateway(cfg.Gateway, door, cfg.Storage.URL())
+		g, err := newGateway(cfg.Gateway, door, cfg.Storage.URL(), cfg.Environment...)
 		if err != nil {
 			door.close()
 			return r, err
@@ -79,7 +81,7 @@ func (r *Rig) Close() {
 		g.door.close()
 	}
 	if r.Outside != nil {
-		r.Outside.now.kill()
+		r.Outside.now.Kill()
 	}
 	if r.Storage != nil {
 		r.Storage.Kill()

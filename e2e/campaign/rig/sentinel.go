@@ -18,7 +18,7 @@ type Watched struct {
 	primary, replica *Redis
 	port             int // of the Sentinel
 	dir              string
-	sentinel         *process
+	sentinel         *Process
 }
 
 const (
@@ -48,7 +48,7 @@ func NewWatched(ctx context.Context, dir string) (*Watched, error) {
 	if w.replica, err = NewRedis(ctx, dir, FsyncAlways); err != nil {
 		return w, err
 	}
-	if w.port, err = freePort(); err != nil {
+	if w.port, err = FreePort(); err != nil {
 		return w, err
 	}
 	w.dir = dir
@@ -66,7 +66,7 @@ func (w *Watched) watch(ctx context.Context) (err error) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
 	}
-	if w.sentinel, err = start(ctx, "+monitor", nil, "redis-server", file, "--sentinel"); err != nil {
+	if w.sentinel, err = Start(ctx, "+monitor", nil, "redis-server", file, "--sentinel"); err != nil {
 		return err
 	}
 	return w.hurry(ctx)
@@ -95,7 +95,7 @@ func (w *Watched) follow(ctx context.Context) error {
 	return Until(ctx, "the replica follows the primary and the Sentinel sees it", following, func() bool {
 		if time.Since(asked) > again {
 			if !asked.IsZero() {
-				w.sentinel.kill()
+				w.sentinel.Kill()
 				if w.watch(ctx) != nil {
 					return false
 				}
@@ -154,7 +154,7 @@ func (w *Watched) client() *redis.SentinelClient {
 }
 
 // Client makes a hand in the present primary.
-func (w *Watched) Client() *redis.Client { return w.primary.Client() }
+func (w *Watched) Client() redis.UniversalClient { return w.primary.Client() }
 
 // URL is its address for gateways.
 func (w *Watched) URL() string {
@@ -163,7 +163,7 @@ func (w *Watched) URL() string {
 
 // Kill ends all three.
 func (w *Watched) Kill() {
-	w.sentinel.kill()
+	w.sentinel.Kill()
 	for _, r := range []*Redis{w.primary, w.replica} {
 		if r != nil {
 			r.Kill()
@@ -176,6 +176,6 @@ var errNoStorage = errors.New("a rig needs a Storage")
 // Storage is a Redis of either kind.
 type Storage interface {
 	URL() string
-	Client() *redis.Client // of whoever is primary now
+	Client() redis.UniversalClient // of whoever is primary now
 	Kill()
 }

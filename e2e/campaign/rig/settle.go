@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -154,7 +155,18 @@ func (r *Rig) states(ctx context.Context) (map[string]string, error) {
 // named names a payment.
 func named(registration, generation string) string { return registration + "-g" + generation }
 
-func paymentKeys(ctx context.Context, client *redis.Client) (keys []string, err error) {
+func paymentKeys(ctx context.Context, client redis.UniversalClient) (keys []string, err error) {
+	if cluster, ok := client.(*redis.ClusterClient); ok {
+		var mu sync.Mutex
+		err = cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
+			its, err := paymentKeys(ctx, node)
+			mu.Lock()
+			defer mu.Unlock()
+			keys = append(keys, its...)
+			return err
+		})
+		return keys, err
+	}
 	const batch = 1000 // keeps Redis from being silent to the others
 	all := client.Scan(ctx, 0, paymentPattern, batch).Iterator()
 	for all.Next(ctx) {

@@ -24,7 +24,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/alecthomas/kong"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/campaign/chaos"
@@ -38,60 +39,76 @@ func campaigns() []campaign.Campaign {
 	}, chaos.All()...)
 }
 
-// commands is the command line.
-type commands struct {
-	One      one      `cmd:"" default:"withargs" help:"run one campaign"`
-	All      all      `cmd:"" help:"run every campaign in its long form, and try it on its weaknesses"`
-	List     list     `cmd:"" help:"list the campaigns and the weaknesses"`
-	Document document `cmd:"" help:"write the page of a record"`
-}
-
 func main() {
 	debug.SetGCPercent(400) // journeys leave much behind and keep little: memory for time
-	var line commands
-	parsed := kong.Parse(&line, kong.Name("run"), kong.Description("Campaigns of faults against Frontdesk."))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	parsed.BindTo(ctx, (*context.Context)(nil))
-	parsed.FatalIfErrorf(parsed.Run())
+	if err := commands().ExecuteContext(ctx); err != nil {
+		stop()
+		os.Exit(1)
+	}
 }
 
+// commands is the command line.
+func commands() *cobra.Command {
+	root := &cobra.Command{Use: "run", Short: "Campaigns of faults against Frontdesk", SilenceUsage: true}
+	record := &all{}
+	everything := &cobra.Command{Use: "all", Short: "run every campaign in its long form, and try it on its weaknesses", Args: cobra.NoArgs, RunE: record.run}
+	everything.Flags().StringVar(&record.out, "out", "results.json", "where the record goes")
+	everything.Flags().Uint64Var(&record.seed, "seed", 1, "decides everything that the campaigns decide")
+	root.AddCommand(everything,
+		&cobra.Command{Use: "list", Short: "list the campaigns and the weaknesses", Args: cobra.NoArgs, Run: list},
+		&cobra.Command{Use: "document RESULTS", Short: "write the page of a record that all wrote", Args: cobra.ExactArgs(1), RunE: document})
+	for _, c := range campaigns() {
+		play := &one{}
+		single := &cobra.Command{Use: c.Name, Short: "run this campaign alone; list says what it does", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+			return play.run(cmd.Context(), c)
+		}}
+		play.flags(single.Flags())
+		root.AddCommand(single)
+	}
+	return root
+}
+
+// one runs one campaign.
 type one struct {
-	Name           string        `arg:"" help:"the campaign, see list"`
-	Seed           uint64        `default:"1" help:"decides everything that the campaign decides"`
-	Count          int           `help:"journeys to drive"`
-	For            time.Duration `help:"begin no journey after so long"`
-	Only           uint64        `help:"drive the one journey of this seed, and print its trace"`
-	Long           bool          `help:"the form for the record"`
-	Weak           string        `help:"build this weakness in, and expect a violation"`
-	UntilViolation bool          `help:"stop at the first violation"`
-	JSON           bool          `name:"json" help:"print the report as JSON"`
+	options    campaign.Options
+	long, json bool
+	weak       string
 }
 
-// Run runs it.
-func (c *one) Run(ctx context.Context) error {
-	found, err := named(c.Name)
-	if err != nil {
-		return err
-	}
-	o := campaign.Options{Seed: c.Seed, Count: c.Count, For: c.For, Only: c.Only, UntilViolation: c.UntilViolation, Log: progress}
-	if c.Long {
+func (c *one) flags(f *pflag.FlagSet) {
+	f.Uint64Var(&c.options.Seed, "seed", 1, "decides everything that the campaign decides")
+	f.IntVar(&c.options.Count, "count", 0, "journeys to drive")
+	f.DurationVar(&c.options.For, "for", 0, "begin no journey after so long")
+	f.Uint64Var(&c.options.Only, "only", 0, "drive the one journey of this seed, and print its trace")
+	f.BoolVar(&c.long, "long", false, "the form for the record")
+	f.StringVar(&c.weak, "weak", "", "build this weakness in, and expect a violation")
+	f.BoolVar(&c.options.UntilViolation, "until-violation", false, "stop at the first violation")
+	f.BoolVar(&c.json, "json", false, "print the report as JSON")
+}
+
+func (c *one) run(ctx context.Context, found campaign.Campaign) error {
+	o := c.options
+	if c.long {
 		o = found.Long
-		o.Seed, o.Log = c.Seed, progress
+		o.Seed = c.options.Seed
 	}
-	if o.Count == 0 && o.For == 0 && !c.Long {
+	o.Log = progress
+	if o.Count == 0 && o.For == 0 && !c.long {
 		o.For = 30 * time.Second // long enough to see something, short enough to wait for
 	}
 	var report *campaign.Report
-	if c.Weak != "" {
-		report, err = weak(ctx, found, c.Weak, o)
+	var err error
+	if c.weak != "" {
+		report, err = weak(ctx, found, c.weak, o)
 	} else if report, err = found.Run(ctx, o); err == nil {
 		err = report.Err(found, o)
 	}
 	if report == nil {
 		return err
 	}
-	if c.JSON {
+	if c.json {
 		return errors.Join(json.NewEncoder(os.Stdout).Encode(report), err)
 	}
 	report.Print(os.Stdout)
@@ -107,24 +124,26 @@ func weak(ctx context.Context, c campaign.Campaign, weakness string, o campaign.
 	return campaign.Catch(ctx, builds, c, weakness, o)
 }
 
+// all writes the record.
 type all struct {
-	Out  string `default:"results.json" help:"where the record goes"`
-	Seed uint64 `default:"1" help:"decides everything that the campaigns decide"`
+	out  string
+	seed uint64
 }
 
 // lanes are worked off side by side: the simulation and the wire need the processors, the
 // others mostly wait for processes that they have killed. Together they fill two cores.
 var lanes = [][]string{{"simulation", "wire"}, {"kill", "redis", "webhook", "race", "key"}}
 
-// Run runs every campaign, and then each against its weaknesses. A campaign that
+// run runs every campaign, and then each against its weaknesses. A campaign that
 // fails does not keep the others from running, and the record holds what it found.
-func (a *all) Run(ctx context.Context) error {
+func (a *all) run(cmd *cobra.Command, _ []string) error {
+	ctx := cmd.Context()
 	builds, err := campaign.NewBuilds()
 	if err != nil {
 		return err
 	}
 	defer builds.Close()
-	o := &occasion{out: a.Out, results: campaign.Results{At: time.Now(), Version: version(), Machine: machine()}, done: map[string]campaign.Result{}}
+	o := &occasion{out: a.out, results: campaign.Results{At: time.Now(), Version: version(), Machine: machine()}, done: map[string]campaign.Result{}}
 	failures := make([]error, len(lanes))
 	var side sync.WaitGroup
 	for i, lane := range lanes {
@@ -133,7 +152,7 @@ func (a *all) Run(ctx context.Context) error {
 				c, err := named(name)
 				if err == nil {
 					var result campaign.Result
-					result, err = a.run(ctx, builds, c)
+					result, err = a.attempt(ctx, builds, c)
 					err = errors.Join(err, o.add(result))
 				}
 				failures[i] = errors.Join(failures[i], err)
@@ -170,18 +189,18 @@ func (o *occasion) add(result campaign.Result) error {
 	return errors.Join(o.results.Write(file), file.Close())
 }
 
-func (a *all) run(ctx context.Context, builds *campaign.Builds, c campaign.Campaign) (campaign.Result, error) {
+func (a *all) attempt(ctx context.Context, builds *campaign.Builds, c campaign.Campaign) (campaign.Result, error) {
 	o := c.Long
-	o.Seed, o.Log = a.Seed, progress
+	o.Seed, o.Log = a.seed, progress
 	report, err := c.Run(ctx, o)
 	if report == nil {
-		report = &campaign.Report{Campaign: c.Name, Seed: a.Seed}
+		report = &campaign.Report{Campaign: c.Name, Seed: a.seed}
 	}
 	report.Print(os.Stdout)
 	failures := []error{err, report.Err(c, o)}
 	result := campaign.Result{Report: report, About: c.About}
 	for _, weakness := range c.Weaknesses {
-		caught, err := campaign.Catch(ctx, builds, c, weakness, campaign.Options{Seed: a.Seed, Log: progress})
+		caught, err := campaign.Catch(ctx, builds, c, weakness, campaign.Options{Seed: a.seed, Log: progress})
 		failures = append(failures, err)
 		if caught != nil {
 			fmt.Printf("%s: %s: %d violations after %d journeys, %s\n", c.Name, weakness, caught.Broken, caught.Flows, caught.Took.Round(time.Millisecond))
@@ -210,10 +229,7 @@ func machine() string {
 	return text
 }
 
-type list struct{}
-
-// Run lists.
-func (list) Run() error {
+func list(*cobra.Command, []string) {
 	for _, c := range campaigns() {
 		fmt.Printf("%s: %s\n  has to find: %s\n", c.Name, c.About, strings.Join(c.Weaknesses, ", "))
 	}
@@ -221,16 +237,10 @@ func (list) Run() error {
 	for _, w := range campaign.Weaknesses() {
 		fmt.Printf("%s: %s\n", w.Name, w.About)
 	}
-	return nil
 }
 
-type document struct {
-	Results string `arg:"" type:"existingfile" help:"the record that all wrote"`
-}
-
-// Run writes the page.
-func (d *document) Run() error {
-	file, err := os.Open(d.Results)
+func document(_ *cobra.Command, args []string) error {
+	file, err := os.Open(args[0])
 	if err != nil {
 		return err
 	}

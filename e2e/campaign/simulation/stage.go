@@ -73,7 +73,10 @@ func newStage() (*stage, error) {
 	s.store = store.New(store.Config{Redis: s.client, Keys: s.keys})
 	s.queue = flows.NewQueue(s.client)
 	s.server = httptest.NewServer(http.HandlerFunc(s.serveConnection))
-	s.catalogue = flows.NewCatalogue(s.clubClient())
+	// It is read once for all journeys: its time stands still, so that it is never read anew in the middle of one.
+	s.catalogue = flows.NewCatalogue(flows.CatalogueConfig{
+		Club: s.clubClient(), Now: func() time.Time { return begins }, After: time.After, Log: slog.New(slog.DiscardHandler),
+	})
 	return s, nil
 }
 

@@ -1,0 +1,187 @@
+package e2e_test
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// longCatalogue is what these worlds show: three pages of the club system.
+const longCatalogue = 90
+
+// asked counts the calls of the club system by operation, tokens apart.
+func (s setting) asked() map[string]int {
+	counts := map[string]int{}
+	for _, request := range s.outside.Sim.Requests() {
+		if request.Operation != "token" {
+			counts[request.Operation]++
+		}
+	}
+	return counts
+}
+
+// lengthen gives the world a catalogue of three pages, and lets every answer take its time.
+func (s setting) lengthen(t *testing.T) {
+	t.Helper()
+	own := 41 // products that a visitor of the website is shown in club 11
+	if err := s.outside.Sim.Configure(func(settings *clubsim.Settings) { settings.ExtraProducts = longCatalogue - own }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.outside.Sim.SetFaults([]clubsim.Fault{{Kind: "delay", DelayMs: 50}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expectOneReading wants every list to have been read once.
+func (s setting) expectOneReading(t *testing.T) {
+	t.Helper()
+	asked := s.asked()
+	for operation, want := range map[string]int{"listNetworkNodes": 1, "getClub": 1, "listProducts": 3, "listOffers": longCatalogue} {
+		if asked[operation] != want {
+			t.Errorf("%s was called %d times instead of %d", operation, asked[operation], want)
+		}
+	}
+}
+
+// crowdOf has many visitors ask gateways for the same catalogue at the same moment, and
+// gives how many products each was shown; -1 for who got no answer.
+func crowdOf(visitors int, clients ...*frontdesktest.Client) []int {
+	shown := make([]int, visitors)
+	var all sync.WaitGroup
+	for i := range visitors {
+		all.Go(func() {
+			shown[i] = -1
+			answer, err := clients[i%len(clients)].Try("GET", "/v1/clubs/11/products?cursor=60", nil)
+			if err != nil || answer.Status != http.StatusOK {
+				return
+			}
+			var page api.ProductList
+			answer.Into(http.StatusOK, &page)
+			shown[i] = len(page.Items)
+		})
+	}
+	all.Wait()
+	return shown
+}
+
+// TestColdReadersOnThreeGateways: whoever asks for a catalogue that nobody has read, at
+// whichever gateway, causes one reading, all together.
+func TestColdReadersOnThreeGateways(t *testing.T) {
+	t.Parallel()
+	s := newSetting(t)
+	var clients []*frontdesktest.Client
+	for range 3 {
+		_, c := s.gateway(t)
+		clients = append(clients, c)
+	}
+	s.lengthen(t)
+	for i, products := range crowdOf(60, clients...) {
+		if products != 30 {
+			t.Errorf("visitor %d is shown %d products", i, products)
+		}
+	}
+	s.expectOneReading(t)
+}
+
+// TestTheReadingGatewayDies: another one takes over, and nobody at it goes without.
+func TestTheReadingGatewayDies(t *testing.T) {
+	t.Parallel()
+	s := newSetting(t)
+	reader, first := s.gateway(t)
+	_, second := s.gateway(t)
+	_, third := s.gateway(t)
+	s.lengthen(t)
+	held := s.outside.HoldAnswers(http.MethodGet, "/offers")
+	var left sync.WaitGroup
+	left.Go(func() { crowdOf(1, first) })
+	<-held.Reached
+	left.Go(func() {
+		for i, products := range crowdOf(20, second, third) {
+			if products != 30 {
+				t.Errorf("visitor %d is shown %d products after the reader has died", i, products)
+			}
+		}
+	})
+	reader.Kill()
+	s.outside.Release()
+	left.Wait()
+	if again := s.asked()["listProducts"]; again > 6 {
+		t.Errorf("the catalogue was asked for %d times by those who took over", again)
+	}
+}
+
+// TestColdReadersWithoutRedis: each gateway reads by itself, once.
+func TestColdReadersWithoutRedis(t *testing.T) {
+	t.Parallel()
+	s := newSetting(t)
+	_, first := s.gateway(t)
+	_, second := s.gateway(t)
+	s.lengthen(t)
+	frontdesktest.StopRedis(t, s.redis)
+	for i, products := range crowdOf(20, first, second) {
+		if products != 30 {
+			t.Errorf("visitor %d is shown %d products", i, products)
+		}
+	}
+	if asked := s.asked()["listProducts"]; asked != 6 {
+		t.Errorf("two gateways without Redis have asked for %d pages", asked)
+	}
+}
+
+// TestCatalogueForOthersCaches: what a cache in front may keep is everybody's, and what
+// is somebody's own it may not.
+func TestCatalogueForOthersCaches(t *testing.T) {
+	t.Parallel()
+	s := newSetting(t)
+	_, c := s.gateway(t)
+	c.Outside = s.outside.URL
+	const everybodys = "public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600"
+	for _, path := range []string{"/v1/clubs", "/v1/clubs/11/products", "/v1/clubs/11/debit-days"} {
+		for range 2 { // from memory, too
+			if got := c.Do("GET", path, nil).Header.Get("Cache-Control"); got != everybodys {
+				t.Errorf("%s may be kept by %q", path, got)
+			}
+		}
+		own := c.For(t)
+		own.Token = c.Persona("debtor").IdentityToken
+		if got := own.Do("GET", path, nil).Header.Get("Cache-Control"); got != "private, no-cache" {
+			t.Errorf("somebody's own %s may be kept by %q", path, got)
+		}
+	}
+	for path, status := range map[string]int{"/v1/clubs/999/products": http.StatusNotFound, "/v1/clubs/11/products?x=1": http.StatusUnprocessableEntity, "/v1/clubs/11/offers/901/schedule": http.StatusOK} {
+		if answer := c.Do("GET", path, nil); answer.Status != status || answer.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: status %d, kept by %q", path, answer.Status, answer.Header.Get("Cache-Control"))
+		}
+	}
+}
+
+// TestAChangedWorldShowsAtOnce: in mock mode what a developer changes by hand is there with
+// the next request.
+func TestAChangedWorldShowsAtOnce(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	total := func() (n int) {
+		for cursor := ""; ; {
+			var page api.ProductList
+			c.Do("GET", "/v1/clubs/11/products"+cursor, nil).Into(http.StatusOK, &page)
+			n += len(page.Items)
+			if page.Next == nil {
+				return n
+			}
+			cursor = "?cursor=" + *page.Next
+		}
+	}
+	own := total()
+	c.Control("PUT", "settings", `{"extraProducts": 40}`).Into(http.StatusOK, nil)
+	if n := total(); n != own+40 {
+		t.Errorf("%d products are shown instead of %d", n, own+40)
+	}
+	c.Control("POST", "reset", nil).Into(http.StatusNoContent, nil)
+	if n := total(); n != own {
+		t.Errorf("after a reset %d products are shown instead of %d", n, own)
+	}
+}

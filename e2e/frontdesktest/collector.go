@@ -1,0 +1,91 @@
+package frontdesktest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	spans "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// Collector takes the spans that gateways hand over, as OTLP over HTTP has it.
+type Collector struct {
+	URL string // for OTEL_EXPORTER_OTLP_ENDPOINT
+
+	mu    sync.Mutex
+	spans []*spans.Span
+	raw   []byte
+}
+
+// NewCollector runs a collector until the test ends.
+func NewCollector(t testing.TB) *Collector {
+	t.Helper()
+	c := &Collector{}
+	server := httptest.NewServer(c)
+	t.Cleanup(server.Close)
+	c.URL = server.URL
+	return c
+}
+
+// ServeHTTP takes a batch, and refuses what is none.
+func (c *Collector) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	body, err := unpacked(request)
+	var batch collector.ExportTraceServiceRequest
+	if err != nil || request.URL.Path != "/v1/traces" || proto.Unmarshal(body, &batch) != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.raw = append(c.raw, body...)
+	for _, resource := range batch.ResourceSpans {
+		for _, scope := range resource.ScopeSpans {
+			c.spans = append(c.spans, scope.Spans...)
+		}
+	}
+	w.Header().Set("Content-Type", "application/x-protobuf")
+}
+
+// unpacked is a body as it was before it was made smaller.
+func unpacked(request *http.Request) ([]byte, error) {
+	var body io.Reader = request.Body
+	if request.Header.Get("Content-Encoding") == "gzip" {
+		packed, err := gzip.NewReader(request.Body)
+		if err != nil {
+			return nil, err
+		}
+		body = packed
+	}
+	return io.ReadAll(body)
+}
+
+// Spans are those that came so far.
+func (c *Collector) Spans() []*spans.Span {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.spans)
+}
+
+// Raw is all that came so far, with every name, attribute and event as it stands there.
+func (c *Collector) Raw() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return string(c.raw)
+}
+
+// Of are a trace's spans with a name.
+func (c *Collector) Of(trace []byte, name string) (found []*spans.Span) {
+	for _, span := range c.Spans() {
+		if bytes.Equal(span.TraceId, trace) && span.Name == name {
+			found = append(found, span)
+		}
+	}
+	return found
+}

@@ -1,0 +1,129 @@
+package privacy_test
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/campaign"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/e2e/stripetest"
+	"frontdesk/upstream/cards/sandbox"
+)
+
+// between stands between a card processor and a gateway, and has each webhook say of
+// somebody what real ones say of buyers: their billing details, in the processor's
+// own words, in metadata and in the texts of refusals. It signs as the processor does.
+type between struct {
+	*httptest.Server
+	t      *testing.T
+	to     string // the gateway
+	header string // of signatures
+	secret string // with which they are made
+	member string // where an event's data has its payment
+	who    campaign.Canary
+	taken  atomic.Int64 // by the gateway, signed
+}
+
+func (w *walk) standBetween(gateway *frontdesktest.Process, header, secret, member string) *between {
+	b := &between{t: w.t, to: gateway.URL + "/v1/webhooks/card", header: header, secret: secret, member: member, who: w.canary()}
+	b.Server = httptest.NewServer(b)
+	w.t.Cleanup(b.Close)
+	return b
+}
+
+// ServeHTTP passes a webhook on, and first one that nobody signed.
+func (b *between) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	var event map[string]any
+	if err := json.NewDecoder(r.Body).Decode(&event); err != nil {
+		b.t.Errorf("the processor sent no JSON: %v", err)
+		return
+	}
+	data, _ := event["data"].(map[string]any)
+	payment, _ := data[b.member].(map[string]any)
+	if payment == nil {
+		b.t.Errorf("the event has no %s: %v", b.member, event)
+		return
+	}
+	about := map[string]any{"name": b.who.GivenName + " " + b.who.FamilyName, "email": b.who.Email, "phone": b.who.Mobile, "address": map[string]string{"line1": b.who.Street},
+		"card": map[string]string{"number": foreignCard}, "sepa_debit": map[string]string{"iban": canaryIBAN}}
+	for _, member := range []string{"billing_details", "shipping", "customer", "payment_method_details"} {
+		payment[member] = about
+	}
+	payment["receipt_email"], payment["description"] = b.who.Email, b.who.FamilyName
+	payment["last_payment_error"] = map[string]any{"message": b.who.FamilyName + " has no money on " + foreignCard, "payment_method": about}
+	if metadata, ok := payment["metadata"].(map[string]any); ok {
+		metadata["buyer"] = b.who.Email
+	}
+	body, _ := json.Marshal(event)
+	b.post(body, "not the secret")
+	status := b.post(body, b.secret)
+	if status < 300 {
+		b.taken.Add(1)
+	}
+	rw.WriteHeader(status)
+}
+
+// post sends a body to the gateway, signed as both processors do.
+func (b *between) post(body []byte, secret string) int {
+	request, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.to, bytes.NewReader(body))
+	if err != nil {
+		b.t.Error(err)
+		return http.StatusBadGateway
+	}
+	at := time.Now().Unix()
+	mac := hmac.New(sha256.New, []byte(secret))
+	fmt.Fprintf(mac, "%d.%s", at, body)
+	request.Header.Set(b.header, fmt.Sprintf("t=%d,v1=%s", at, hex.EncodeToString(mac.Sum(nil))))
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return http.StatusBadGateway // it has stopped
+	}
+	defer answer.Body.Close()
+	io.Copy(io.Discard, answer.Body)
+	return answer.StatusCode
+}
+
+// throughSandbox has the sandbox processor's webhooks say everything of a buyer.
+func (w *walk) throughSandbox() *between {
+	b := w.standBetween(w.gateways[0], sandbox.SignatureHeader, sandbox.DemoWebhookSecret, "payment")
+	w.c.Do("PUT", w.outside.URL+"/sandbox/settings", map[string]string{"webhooks": "duplicate", "webhookUrl": b.URL}).Into(http.StatusOK, nil)
+	return b
+}
+
+// byStripe pays through the other processor, after a decline, in a world of its own:
+// gateways that share a Redis have one processor.
+func (w *walk) byStripe(environment ...string) *between {
+	processor := stripetest.New(stripetest.Config{})
+	w.t.Cleanup(processor.Close)
+	s := newStand(w.t)
+	gateway, c := s.gateway(append(environment, "FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
+		"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)...)
+	w.gateways = append(w.gateways, gateway)
+	b := w.standBetween(gateway, "Stripe-Signature", processor.WebhookSecret, "object")
+	processor.SetWebhooks(stripetest.Duplicate, b.URL)
+	registration := register(c, w.somebody(), cardItem())
+	w.secrets.add("a registration's token", c.Token)
+	payment := c.Pay(registration.Id)
+	w.secrets.add("a payment's secret of the processor", *payment.Card.ClientSecret)
+	held := processor.Payments()[0].ID
+	for _, card := range []string{refusedCard, goodCard} {
+		if _, err := processor.Confirm(held, card); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	c.Await(registration.Id, api.Completed)
+	w.remember(s)
+	return b
+}

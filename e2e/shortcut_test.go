@@ -1,0 +1,43 @@
+package e2e_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestSlowReaderOfTheCatalogue: who asks for what is in memory, again and again, and takes
+// nothing, loses the connection as everybody does; whoever comes meanwhile is served.
+func TestSlowReaderOfTheCatalogue(t *testing.T) {
+	t.Parallel()
+	gateway := frontdesktest.NewGateway(t, frontdesktest.NewOutside(t), frontdesktest.NewRedis(t))
+	c := frontdesktest.NewClient(t, gateway.URL)
+	c.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, nil)
+	const more = 400 // than the buffers of both sides hold
+	if _, err := io.WriteString(slowly(t, gateway.URL), strings.Repeat("GET /v1/clubs/11/products HTTP/1.1\r\nHost: x\r\n\r\n", more)); err != nil {
+		t.Fatal(err)
+	}
+	frontdesktest.Eventually(t, "an answer waits to be taken", func() bool { return working(t, gateway, "handlers.(*Server).shortcut") == 1 })
+	c.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, nil)
+	frontdesktest.Eventually(t, "nobody works for the slow one any more", func() bool { return working(t, gateway, "handlers.(*Server).shortcut") == 0 })
+}
+
+// TestLogOfAnswersFromMemory: in live mode what was read has its line, and what came from
+// memory has none.
+func TestLogOfAnswersFromMemory(t *testing.T) {
+	t.Parallel()
+	process, c := newLive(t).start(t)
+	lines := func(route string) int {
+		return strings.Count(process.Log(), `"msg":"request","method":"GET","route":"`+route+`","status":200`)
+	}
+	for range 5 {
+		c.Do("GET", "/v1/clubs/11/debit-days", nil).Into(http.StatusOK, nil)
+	}
+	c.Do("GET", "/v1/clubs/11/debit-days?day=1", nil).Problem("invalid_request")
+	if said := process.Log(); lines("/v1/clubs/:clubId/debit-days") != 1 || !strings.Contains(said, `"route":"/v1/clubs/:clubId/debit-days","status":422`) {
+		t.Errorf("the log says:\n%s", said)
+	}
+}

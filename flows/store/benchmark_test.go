@@ -1,0 +1,31 @@
+package store_test
+
+import (
+	"testing"
+
+	"frontdesk/flows"
+)
+
+// BenchmarkCommit is one compare-and-set of a payment on a real Redis: encoded, sealed,
+// sent and answered.
+func BenchmarkCommit(b *testing.B) {
+	on := newBench(b, realRedis.Database())
+	_, p := on.started()
+	p = on.commit(to(p, flows.Intent))
+	b.ReportAllocs()
+	for b.Loop() {
+		p = on.commit(to(p, flows.Intent))
+	}
+}
+
+// BenchmarkRegistration is the read of a registration with its payment.
+func BenchmarkRegistration(b *testing.B) {
+	on := newBench(b, realRedis.Database())
+	r, _ := on.started()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := on.Registration(b.Context(), r.ID); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

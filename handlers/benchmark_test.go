@@ -1,0 +1,83 @@
+package handlers_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/flows/store"
+	"frontdesk/handlers"
+	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
+	"frontdesk/upstream/identity"
+)
+
+// edge is the edge in this process, before a real Redis and a simulator, with
+// everything that a request passes through.
+func edge(b *testing.B) *handlers.Server {
+	b.Helper()
+	redis, err := store.Connect(frontdesktest.NewRedis(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { redis.Close() })
+	simulator := clubsim.New(clubsim.Config{Now: time.Now})
+	outside := httptest.NewServer(http.StripPrefix("/sim", simulator))
+	b.Cleanup(func() { outside.Close(); simulator.Close() })
+	keys, err := flows.NewKeyring([]byte(strings.Repeat("k", 32)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	log, records, queue := slog.New(slog.DiscardHandler), store.New(store.Config{Redis: redis, Keys: keys}), flows.NewQueue(redis)
+	clubSystem := club.New(club.Config{BaseURL: outside.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now})
+	processor := sandbox.New(sandbox.Config{URL: outside.URL + "/sandbox", Now: time.Now})
+	catalogue := flows.NewCatalogue(flows.CatalogueConfig{Club: clubSystem, Now: time.Now, After: time.After, Log: log})
+	payments := flows.NewPayments(flows.PaymentsConfig{Store: records, Queue: queue, Club: clubSystem.Money(), Aside: clubSystem, Cards: processor, Keys: keys, Environment: "test", Now: time.Now, Log: log})
+	registrations := flows.NewRegistrations(flows.RegistrationsConfig{Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments, Now: time.Now, Log: log})
+	site := os.DirFS(filepath.Join(frontdesktest.Root(), "web-example"))
+	server, err := handlers.New(handlers.Config{
+		Registrations: registrations, Payments: payments, Catalogue: catalogue, Store: records, Cards: processor, Changes: flows.NewChanges(records),
+		Identity: identity.New(identity.Config{Now: time.Now}), Contract: frontdesktest.Contract(b), Site: site, Examples: os.DirFS(filepath.Join(frontdesktest.Root(), "docs", "examples")),
+		ClientToken: clubsim.DemoClientToken, PublicURL: "https://club.example", RateLimits: true,
+		Ready: func(context.Context) []flows.Diagnosis { return nil }, Now: time.Now, After: time.After, Log: log,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return server
+}
+
+// BenchmarkGetRegistration is a request from the router to its answer.
+func BenchmarkGetRegistration(b *testing.B) {
+	server := edge(b)
+	var r api.Registration
+	start := httptest.NewRequest("POST", "/v1/registrations", strings.NewReader(`{"clubId":"11","person":`+person+`,"items":[{"offerId":"2501"}]}`))
+	start.Header.Set("Content-Type", "application/json")
+	start.Header.Set("Idempotency-Key", "0a6a6f4e-7f0f-4b1c-9d0e-5a1f6c1b2d3e")
+	started := httptest.NewRecorder()
+	if server.ServeHTTP(started, start); started.Code != http.StatusCreated || json.Unmarshal(started.Body.Bytes(), &r) != nil {
+		b.Fatal(started.Code, started.Body)
+	}
+	get := httptest.NewRequest("GET", "/v1/registrations/"+r.Id, nil)
+	get.Header.Set("Authorization", "Bearer "+*r.Token)
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		get.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1234", n>>16&255, n>>8&255, n&255) // another visitor: nobody asks too often
+		answer := httptest.NewRecorder()
+		if server.ServeHTTP(answer, get); answer.Code != http.StatusOK {
+			b.Fatal(answer.Code, answer.Body)
+		}
+	}
+}

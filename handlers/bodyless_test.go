@@ -1,0 +1,86 @@
+package handlers_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestBodiesWhereNoneIsTaken: what is sent to a route that takes no body is refused
+// before anything is done, so that nobody takes it for heard. An empty one, such as
+// intermediaries make of none, is none.
+func TestBodiesWhereNoneIsTaken(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	customer, tried := c.Persona("customer"), 0
+	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
+	for route, item := range document.Paths.Map() {
+		for method, op := range item.Operations() {
+			if op.RequestBody != nil {
+				continue
+			}
+			tried++
+			own := take(t, c)
+			proof, before := bearer(own.token), len(c.Calls())
+			if kindOf(route, op) == "identified" {
+				proof = bearer(customer.IdentityToken)
+			}
+			path := strings.NewReplacer("{clubId}", "11", "{id}", own.id, "{offerId}", "2501").Replace(route)
+			send := func(body string) *frontdesktest.Response {
+				return c.Do(method, path, body, proof, frontdesktest.Key(""), [2]string{"Accept", "application/json"})
+			}
+			if !strings.HasPrefix(route, "/v1/") {
+				send("{}").Into(http.StatusOK, nil) // who asks for health may ask as they like
+				continue
+			}
+			for _, body := range []string{"{}", " ", "clubId=11", strings.Repeat("x", 60<<10)} {
+				if problem := send(body).Problem(api.MalformedRequest); problem.Status != http.StatusBadRequest || problem.Detail == nil {
+					t.Errorf("%s %s with the body %.10q is answered with %+v", method, route, body, problem)
+				}
+			}
+			send(strings.Repeat("x", 65<<10)).Problem(api.TooLarge)
+			if calls := c.Calls()[before:]; len(calls) > 0 {
+				t.Errorf("%s %s: refused, after the club system was asked for %+v", method, route, calls)
+			}
+			if op.OperationID == "followRegistration" {
+				continue // a stream without an end; TestEvents follows one
+			}
+			if answer := send(""); answer.Status == http.StatusBadRequest {
+				t.Errorf("%s %s with an empty body is answered with %d %s", method, route, answer.Status, answer.Body)
+			}
+		}
+	}
+	if tried < 18 {
+		t.Errorf("%d routes take no body", tried)
+	}
+}
+
+// TestFullCart: a cart takes as many items one by one as at once.
+func TestFullCart(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	var registration api.Registration
+	c.Do("POST", "/v1/registrations", `{"clubId":"11","person":`+person+`,"items":[`+strings.Repeat(`{"offerId":"2501"},`, 18)+`{"offerId":"2501"}]}`, frontdesktest.Key("")).
+		Into(http.StatusCreated, &registration)
+	items := "/v1/registrations/" + registration.Id + "/items"
+	add := func() *frontdesktest.Response {
+		return c.Do("POST", items, `{"offerId":"2501"}`, bearer(*registration.Token), frontdesktest.Key(""))
+	}
+	add().Into(http.StatusCreated, &registration)
+	if len(registration.Cart.Items) < 20 {
+		t.Fatalf("the cart holds %d lines", len(registration.Cart.Items))
+	}
+	before := len(c.Calls())
+	if problem := add().Problem(api.InvalidRequest); pointers(problem) != "/offerId" || len(c.Calls()) != before {
+		t.Errorf("the 21st item is answered with %+v", problem)
+	}
+}

@@ -1,0 +1,112 @@
+package handlers_test
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/flows/redact"
+	"frontdesk/handlers"
+	"frontdesk/handlers/metrics"
+	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
+)
+
+// nowhere takes lines of the log that were written out, unlike io.Discard, of which slog knows.
+type nowhere struct{}
+
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+
+// newEdge is the edge before a simulator, in the process of the test, with all that live
+// mode has between a request and its answer: limits, a trusted proxy, a line in the log,
+// metrics. It has what the catalogue needs, and nothing else.
+func newEdge(t testing.TB) *handlers.Server {
+	t.Helper()
+	simulator := clubsim.New(clubsim.Config{Now: time.Now})
+	outside := httptest.NewServer(simulator)
+	t.Cleanup(func() { outside.CloseClientConnections(); simulator.Close(); outside.Close() })
+	contract, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "openapi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(redact.New(slog.NewJSONHandler(nowhere{}, nil)))
+	edge, err := handlers.New(handlers.Config{
+		Catalogue: flows.NewCatalogue(flows.CatalogueConfig{Now: time.Now, After: time.After, Log: log, Club: club.New(club.Config{
+			BaseURL: outside.URL, ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now,
+		})}),
+		Cards:    sandbox.New(sandbox.Config{URL: outside.URL, Now: time.Now}),
+		Contract: contract, Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")), Examples: os.DirFS(filepath.Join(frontdesktest.Root(), "docs", "examples")),
+		ClientToken: "demo", PublicURL: "https://club.example", AllowedOrigins: []string{"https://www.club.example"},
+		Counted:    metrics.New(metrics.Config{Version: "test", Mode: "live"}).Answered,
+		RateLimits: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Now: time.Now, After: time.After, Log: log,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return edge
+}
+
+// discard takes an answer as a connection does: its headers are new each time.
+type discard struct {
+	header http.Header
+	status int
+	bytes  int
+}
+
+func (d *discard) Header() http.Header { return d.header }
+
+func (d *discard) WriteHeader(status int) { d.status = status }
+
+func (d *discard) Write(p []byte) (int, error) { d.bytes += len(p); return len(p), nil }
+
+// BenchmarkCatalogueWarm is what is done for a catalogue that was just read, from the
+// request to the answer, without the network: so by the long way, which pages of other
+// origins take, since the shortcut needs a connection.
+func BenchmarkCatalogueWarm(b *testing.B) {
+	edge := newEdge(b)
+	read := httptest.NewRecorder()
+	edge.ServeHTTP(read, catalogueRequest(0))
+	if read.Code != http.StatusOK {
+		b.Fatalf("status %d: %s", read.Code, read.Body)
+	}
+	for name, c := range map[string]struct {
+		header, value string
+		status        int
+	}{
+		"200":      {"Accept", "application/json", http.StatusOK},
+		"200 gzip": {"Accept-Encoding", "gzip, deflate, br, zstd", http.StatusOK},
+		"304":      {"If-None-Match", read.Header().Get("ETag"), http.StatusNotModified},
+	} {
+		b.Run(name, func(b *testing.B) {
+			requests := make([]*http.Request, 1<<14)
+			for i := range requests {
+				requests[i] = catalogueRequest(i)
+				requests[i].Header.Set(c.header, c.value)
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				answer := discard{header: http.Header{}}
+				edge.ServeHTTP(&answer, requests[i%len(requests)])
+				if answer.status != c.status && answer.status != http.StatusTooManyRequests {
+					b.Fatalf("status %d", answer.status)
+				}
+			}
+		})
+	}
+}
+
+// catalogueRequest comes through a proxy from one of many addresses.
+func catalogueRequest(i int) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, "/v1/clubs/11/products", nil)
+	address := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
+	r.Header.Set("X-Forwarded-For", address.String())
+	return r
+}

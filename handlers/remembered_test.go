@@ -1,0 +1,95 @@
+package handlers_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestRemembered: what everybody reads is tagged, compressed for who accepts it, and not
+// sent again to who has it; and everything else that holds for an answer holds.
+func TestRemembered(t *testing.T) {
+	t.Parallel()
+	c := newVisitor(t)
+	for _, path := range []string{"/v1/clubs", "/v1/clubs/11/products", "/v1/clubs/11/products?type=subscription", "/v1/clubs/11/debit-days"} {
+		plain := c.Do("GET", path, nil, [2]string{"Accept-Encoding", "identity"})
+		plain.Into(http.StatusOK, nil)
+		tag := plain.Header.Get("ETag")
+		expectWhole(t, path, plain)
+		if again := c.Do("GET", path, nil, [2]string{"Accept-Encoding", "identity"}); again.Header.Get("ETag") != tag || !bytes.Equal(again.Body, plain.Body) {
+			t.Errorf("%s is another one a moment later", path)
+		}
+		for _, known := range []string{tag, "W/" + tag, `"other", ` + tag, "*"} {
+			same := c.Do("GET", path, nil, [2]string{"If-None-Match", known}, [2]string{"Accept-Encoding", "identity"})
+			if same.Status != http.StatusNotModified || len(same.Body) != 0 || same.Header.Get("ETag") != tag ||
+				same.Header.Get("Cache-Control") != plain.Header.Get("Cache-Control") || same.Header.Get("Vary") != plain.Header.Get("Vary") {
+				t.Errorf("%s with If-None-Match: %s is answered with %d, %v", path, known, same.Status, same.Header)
+			}
+		}
+		c.Do("GET", path, nil, [2]string{"If-None-Match", `"other"`}).Into(http.StatusOK, nil)
+		head := c.Do("HEAD", path, nil, [2]string{"Accept-Encoding", "identity"})
+		if head.Status != http.StatusOK || len(head.Body) != 0 || head.Header.Get("ETag") != tag || head.Header.Get("Content-Length") != strconv.Itoa(len(plain.Body)) {
+			t.Errorf("HEAD %s is answered with %d, %v", path, head.Status, head.Header)
+		}
+		packed := c.Do("GET", path, nil, [2]string{"Accept-Encoding", "br, gzip;q=0.5"})
+		if big := len(plain.Body) >= 1400; big != (packed.Header.Get("Content-Encoding") == "gzip") {
+			t.Errorf("%s, %d bytes, comes as %q", path, len(plain.Body), packed.Header.Get("Content-Encoding"))
+		} else if big {
+			if unpacked := unpack(t, packed.Body); !bytes.Equal(unpacked, plain.Body) || packed.Header.Get("ETag") == tag {
+				t.Errorf("%s is another one compressed, or has the same tag", path)
+			}
+			expectWhole(t, path, packed)
+		}
+		for _, accepted := range []string{"gzip;q=0", "gzip;q=0.0, *", "br", "*;q=0"} {
+			if c.Do("GET", path, nil, [2]string{"Accept-Encoding", accepted}).Header.Get("Content-Encoding") != "" {
+				t.Errorf("%s is compressed for who accepts %q", path, accepted)
+			}
+		}
+	}
+	// What was refused before is refused after somebody was answered.
+	c.Do("GET", "/v1/clubs/11/products?typ=subscription", nil).Problem("invalid_request")
+	c.Do("GET", "/v1/clubs/11/products?cursor=1", nil).Problem("invalid_request")
+	c.Do("GET", "/v1/clubs/11/products?cursor=030", nil).Problem("invalid_request")
+	c.Do("GET", "/v1/clubs/11/products", nil, [2]string{"X-Frontdesk-Staff-Key", "wrong"}).Problem("staff_key_unknown")
+	c.Do("GET", "/v1/clubs/11/products", nil, [2]string{"Authorization", "Bearer " + strings.Repeat("a.", 2) + "a"}).Problem("not_identified")
+}
+
+// expectWhole looks at what every answer of these routes has.
+func expectWhole(t *testing.T, path string, answer *frontdesktest.Response) {
+	t.Helper()
+	for name, want := range map[string]string{
+		"Content-Type": "application/json", "Content-Length": strconv.Itoa(len(answer.Body)), "X-Content-Type-Options": "nosniff",
+		"Cross-Origin-Resource-Policy": "same-origin",
+	} {
+		if got := answer.Header.Get(name); got != want {
+			t.Errorf("%s has %s: %q, want %q", path, name, got, want)
+		}
+	}
+	if tag := answer.Header.Get("ETag"); len(tag) < 20 || tag[0] != '"' {
+		t.Errorf("%s has the tag %s", path, tag)
+	}
+	for _, header := range []string{"Origin", "Accept-Encoding", "Authorization"} {
+		if !strings.Contains(answer.Header.Get("Vary"), header) {
+			t.Errorf("%s has Vary: %s", path, answer.Header.Get("Vary"))
+		}
+	}
+}
+
+func unpack(t *testing.T, packed []byte) []byte {
+	t.Helper()
+	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plain
+}
