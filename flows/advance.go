@@ -168,9 +168,11 @@ func (m *Payments) advance(ctx context.Context, p *Payment) (*Payment, error) {
 			m.lookAgain(ctx, p, lookEvery)
 			return p, nil
 		case errors.Is(err, ErrConflict): // somebody else moved it
-			held = nil
 			if p, err = m.cfg.Store.Payment(ctx, p.ID); err != nil {
 				return nil, storageFailed(err)
+			}
+			if held = nil; p.State == s.to { // they took the same step: what it was taken upon is still news
+				held = s.held
 			}
 			continue
 		case err != nil:

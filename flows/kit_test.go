@@ -67,6 +67,7 @@ type world struct {
 	meddler *meddler
 	mute    bool         // the club system does not tell the state of a sale
 	lists   atomic.Int32 // how often the processor was asked for all payments
+	reads   atomic.Int32 // how often it was asked for one
 }
 
 // realRedis is the Redis of all tests; each world has a database of its own in it.
@@ -433,7 +434,9 @@ func (w *world) take(r *http.Request) meddler {
 
 func (w *world) meddled(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet && r.URL.Path == "/sandbox/payments" {
+		if one, _ := path.Match("/sandbox/payments/*", r.URL.Path); r.Method == http.MethodGet && one {
+			w.reads.Add(1)
+		} else if r.Method == http.MethodGet && r.URL.Path == "/sandbox/payments" {
 			w.lists.Add(1)
 		}
 		m := w.take(r)

@@ -239,7 +239,6 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestAgreedAmount: the amount, the payer and the register are the club system's, not anybody else's.
 // instantAndUUID tells whether a post id carries its instant.
 func instantAndUUID(post string) bool {
 	instant, id, _ := strings.Cut(post, "-")
@@ -247,6 +246,32 @@ func instantAndUUID(post string) bool {
 	return err == nil && uuid.Validate(id) == nil
 }
 
+// TestLookMeanwhile: a buyer who comes back looks while the processor's event is
+// worked on. Both read that the money is reserved, one of them moves the payment, and
+// the other goes on from there without a third reading: the buyer waits for each call.
+func TestLookMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	told, watched := w.gateway(), w.gateway()
+	p := w.authorised(told)
+	w.meddle("GET", "/sandbox/payments/*", nil, func() {
+		if seen := watched.Look(t.Context(), p); seen.State != flows.Authorised {
+			t.Errorf("the buyer sees %s", seen.State)
+		}
+	})
+	before := w.reads.Load()
+	if p = w.advance(told, p); p.State != flows.Recorded {
+		t.Errorf("the payment is %s (%s)", p.State, p.Reason)
+	}
+	if n := w.reads.Load() - before; n != 3 { // each of them, and before the claim
+		t.Errorf("the processor was asked for the payment %d times", n)
+	}
+	if lines := w.lines(p); len(lines) != 1 {
+		t.Errorf("the ledger holds %+v", lines)
+	}
+}
+
+// TestAgreedAmount: the amount, the payer and the register are the club system's, not anybody else's.
 func TestAgreedAmount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
