@@ -23,8 +23,7 @@ const (
 	// countedJourneys are walked one after another, so that every round trip is somebody's.
 	countedJourneys = 20
 	// batch and forwardedBatch are how many journeys, and how many requests that are passed
-	// on, are one round of processor time: half a second each, so that the hundredths of a
-	// second in which the system counts it are two in a hundred.
+	// on, are one round of processor time: half a second each.
 	batch, forwardedBatch = 150, 4000
 )
 

@@ -187,22 +187,28 @@ func (l *lab) referenceTo(name string, content []byte) (*rig.Process, string, er
 	return l.reference(name, file)
 }
 
-// cpu is the processor time that a process has used so far, in seconds.
+// cpu is the processor time that a process has used so far, in seconds: of all its threads,
+// in nanoseconds, since the process's own sum counts hundredths of a second (proc(5)).
 func cpu(p *rig.Process) (float64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID()))
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.PID()))
 	if err != nil {
 		return 0, err
 	}
-	_, rest, _ := strings.Cut(string(text), ") ") // the name may hold anything
-	fields := strings.Fields(rest)
-	const user, system, ticks = 11, 12, 100 // proc(5), from the third field on; USER_HZ is 100 on Linux
 	var sum float64
-	for _, field := range []string{fields[user], fields[system]} {
-		n, err := strconv.ParseFloat(field, 64)
+	for _, thread := range threads {
+		text, err := os.ReadFile(thread)
 		if err != nil {
 			return 0, err
 		}
-		sum += n / ticks
+		ran, _, _ := strings.Cut(string(text), " ")
+		n, err := strconv.ParseFloat(ran, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += n / 1e9
+	}
+	if sum == 0 {
+		return 0, fmt.Errorf("/proc/%d/task tells of no time", p.PID())
 	}
 	return sum, nil
 }
