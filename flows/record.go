@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"frontdesk/upstream/cards"
@@ -243,6 +244,8 @@ func (m *Payments) releaseLate(ctx context.Context, p *Payment) (step, error) {
 // claimKey names a journal entry: fd_post_1, fd_release_1, fd_done_1.
 func claimKey(what string, n int) string { return "fd_" + what + "_" + strconv.Itoa(n) }
 
+const donePrefix = "fd_done_"
+
 // free tells whether the n-th claim is there for a post (empty: for whoever
 // comes first): no acceptance is journalled, every earlier claim was given up,
 // and nobody else has written anything under this one.
@@ -264,8 +267,8 @@ func released(held cards.Payment, n int) bool {
 
 // journalled tells whether an accepted answer was journalled under any claim.
 func journalled(held cards.Payment) bool {
-	for i := 1; i <= maxClaims+1; i++ {
-		if held.Metadata[claimKey("done", i)] != "" {
+	for key, post := range held.Metadata {
+		if post != "" && strings.HasPrefix(key, donePrefix) {
 			return true
 		}
 	}

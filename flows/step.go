@@ -299,11 +299,13 @@ func (p *Payment) agrees(sale club.Sale) bool {
 func (p *Payment) cartDigest() string { return cmp.Or(p.CartDigest, cartDigest(p.Cart)) }
 
 func cartDigest(lines []CartLine) string {
-	h := sha256.New()
+	var text []byte
 	for _, line := range lines {
-		fmt.Fprintf(h, "%s %d\n", line.Offer, line.Price)
+		text = strconv.AppendInt(append(append(text, line.Offer...), ' '), line.Price, 10)
+		text = append(text, '\n')
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	digest := sha256.Sum256(text)
+	return hex.EncodeToString(digest[:])
 }
 
 func cartLines(sale club.Sale) []CartLine {

@@ -23,7 +23,8 @@ const (
 	// countedJourneys are walked one after another, so that every round trip is somebody's.
 	countedJourneys = 20
 	// batch and forwardedBatch are how many journeys, and how many requests that are passed
-	// on, are one round of processor time: half a second each.
+	// on, are one round of processor time: half a second each, so that all rounds are over before
+	// the gateway compares Redis with the processor again, a quarter of a minute after its start.
 	batch, forwardedBatch = 150, 4000
 )
 
