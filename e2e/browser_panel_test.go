@@ -34,9 +34,9 @@ func TestPanelInBrowser(t *testing.T) {
 			panel.Click(`.handle`)
 			panel.Tab("values")
 			panel.Click(`[data-value^="FR14"][data-value$="606"]`)
-			if iban := g.Value(`[data-field="iban"]`); !strings.EqualFold(iban, goodIBAN) {
-				t.Errorf("the panel filled in %q", iban)
-			}
+			frontdesktest.Eventually(t, "the panel fills in the account", func() bool {
+				return strings.EqualFold(g.Value(`[data-field="iban"]`), goodIBAN)
+			})
 			g.Shot("values")
 			g.Click(`form[data-form="mandate"] [data-continue]`)
 			panel.See(`[data-latest] [data-code]`) // on whatever tab
@@ -44,9 +44,7 @@ func TestPanelInBrowser(t *testing.T) {
 			panel.See(`.pane [data-code="` + g.code() + `"]`)
 			g.Shot("phone")
 			panel.Click(`.pane [data-code]`)
-			if code := g.Value(`[data-field="code"]`); code != g.code() {
-				t.Errorf("the panel filled in %q", code)
-			}
+			frontdesktest.Eventually(t, "the panel fills in the code", func() bool { return g.Value(`[data-field="code"]`) == g.code() })
 			g.Click(`form[data-form="signature"] [data-continue]`)
 			g.See(`[data-mandate="signed"]`)
 
