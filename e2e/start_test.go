@@ -37,6 +37,15 @@ func expectAll(t *testing.T, said string, parts ...string) {
 	}
 }
 
+// expectLogged is expectAll for the log of a process that runs: a line comes when its
+// request may be answered already.
+func expectLogged(t *testing.T, process *frontdesktest.Process, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		frontdesktest.Eventually(t, "the log says "+part, func() bool { return strings.Contains(process.Log(), part) })
+	}
+}
+
 func TestBadConfiguration(t *testing.T) {
 	t.Parallel()
 	t.Run("test mode lists all that is missing", func(t *testing.T) {

@@ -107,7 +107,7 @@ func TestRegistrationOfANewerVersion(t *testing.T) {
 	if left := client.HGet(t.Context(), at, "body").Val(); left != newer {
 		t.Error("the record was written")
 	}
-	expectAll(t, gateway.Log(), "written by a newer version")
+	expectLogged(t, gateway, "written by a newer version")
 }
 
 // bodyOf is none where the text is empty.
