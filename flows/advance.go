@@ -125,7 +125,7 @@ type step struct {
 	lease     time.Duration  // see Move
 	ownerGone time.Duration  // see Move
 	again     time.Duration  // with no change: how long until the next look
-	held      *cards.Payment // what was read at the processor, for the next turn; nil: it reads for itself
+	held      *cards.Payment // what the processor told, for the next turn; nil: that reads for itself
 }
 
 // wait is the step that changes nothing.
@@ -148,7 +148,8 @@ func (m *Payments) Advance(ctx context.Context, id PaymentID) (*Payment, error) 
 // what the turn before has written: who changed it meanwhile is found out by the
 // compare-and-set, as they would be after one more reading.
 func (m *Payments) advance(ctx context.Context, p *Payment) (*Payment, error) {
-	var held *cards.Payment // what the turn before has read at the processor
+	var held *cards.Payment // what the processor told the turn before
+	began := m.cfg.Now()
 	for range maxSteps {
 		if p.Schema > PaymentSchema {
 			return p, nil
@@ -180,7 +181,10 @@ func (m *Payments) advance(ctx context.Context, p *Payment) (*Payment, error) {
 		}
 		switch {
 		case moved.State == Sending:
-			if moved, err = m.record(ctx, moved); err != nil {
+			if older(m.cfg.Now(), began, claimLife) {
+				s.held = nil
+			}
+			if moved, err = m.record(ctx, moved, s.held); err != nil {
 				return moved, err
 			}
 		case s.word.By == byRule && moved.Witnessed():
@@ -216,7 +220,7 @@ func (m *Payments) Look(ctx context.Context, p *Payment) *Payment {
 	return p
 }
 
-// next looks at a payment and decides. held is what the turn before has read at the processor; nil: nothing.
+// next looks at a payment and decides. held is what the processor told the turn before; nil: nothing.
 func (m *Payments) next(ctx context.Context, p *Payment, held *cards.Payment) (step, error) {
 	switch p.State {
 	case Priced:
@@ -231,7 +235,7 @@ func (m *Payments) next(ctx context.Context, p *Payment, held *cards.Payment) (s
 	case Capturing:
 		return m.capture(ctx, p)
 	case Captured:
-		return m.prepareRecord(ctx, p)
+		return m.prepareRecord(ctx, p, held)
 	case Sending:
 		// Its owner is at work in this very moment, or is gone and took the outcome along.
 		return step{to: InDoubt, reason: "the process that was recording it is gone", ownerGone: leaseGrace}, nil

@@ -255,6 +255,30 @@ func TestTwoHistoriesClaim(t *testing.T) {
 	}
 }
 
+// TestCaptureOfADayAgo: a gateway falls asleep with the capture's answer in its hands.
+// Another one records the payment meanwhile, Redis forgets that, and so does the
+// processor with the key of the claim. Only its journal tells who wakes up.
+func TestCaptureOfADayAgo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sleeper, other := w.gateway(), w.gateway()
+	p := w.authorised(sleeper)
+	w.meddle("POST", "/sandbox/payments/*/capture", nil, func() {
+		capturing := w.dump(p.Registration)
+		w.meddle("POST", "/sandbox/payments/*/metadata", nil, func() { w.fail("POST", "/sandbox/payments/*/metadata", 1) }) // the acceptance is not journalled
+		if p := w.advance(other, p); p.State != flows.Recorded {
+			t.Errorf("the other gateway left it %s (%s)", p.State, p.Reason)
+		}
+		w.restore(p.Registration, capturing)
+		w.clock.Advance(25 * time.Hour)
+	})
+	end := w.advance(sleeper, p)
+	if end.State != flows.InDoubt || w.posted() != 1 {
+		t.Errorf("%s (%s) after %d calls", end.State, end.Reason, w.posted())
+	}
+	w.expectSound(end)
+}
+
 // claim lets a gateway's claim arrive at the processor.
 func (w *world) claim(p *flows.Payment) {
 	w.Helper()

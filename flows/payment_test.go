@@ -263,11 +263,46 @@ func TestLookMeanwhile(t *testing.T) {
 	if p = w.advance(told, p); p.State != flows.Recorded {
 		t.Errorf("the payment is %s (%s)", p.State, p.Reason)
 	}
-	if n := w.reads.Load() - before; n != 3 { // each of them, and before the claim
+	if n := w.reads.Load() - before; n != 2 { // once for each of them
 		t.Errorf("the processor was asked for the payment %d times", n)
 	}
 	if lines := w.lines(p); len(lines) != 1 {
 		t.Errorf("the ledger holds %+v", lines)
+	}
+}
+
+// TestCaptureTellsOfTheClaims: who took the money knows that nobody can have claimed the
+// recording before, and does not ask again; but only for as long as that is news.
+func TestCaptureTellsOfTheClaims(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		before func(w *world, p *flows.Payment)
+		reads  int32
+	}{
+		"taken at once": {func(*world, *flows.Payment) {}, 1},
+		"taken, and asleep": {func(w *world, _ *flows.Payment) {
+			w.meddle("POST", "/sandbox/payments/*/capture", nil, func() { w.clock.Advance(11 * time.Second) })
+		}, 2},
+		"taken by a call whose answer was lost": {func(w *world, p *flows.Payment) {
+			must(w, func() (cards.Payment, error) {
+				return w.processor.Capture(w.Context(), "capture:"+string(p.ID), p.ProcessorID, p.Amount)
+			})
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.authorised(g)
+			test.before(w, p)
+			if p = w.advance(g, p); p.State != flows.Recorded {
+				t.Errorf("the payment is %s (%s)", p.State, p.Reason)
+			}
+			if n := w.reads.Load(); n != test.reads {
+				t.Errorf("the processor was asked for the payment %d times", n)
+			}
+			w.expectSound(p)
+		})
 	}
 }
 

@@ -34,7 +34,7 @@ func claimPause(n int) time.Duration {
 
 // prepareRecord moves a captured payment to sending, owned by this process.
 // From here on only record, called right after the move, may send the POST.
-func (m *Payments) prepareRecord(ctx context.Context, p *Payment) (step, error) {
+func (m *Payments) prepareRecord(ctx context.Context, p *Payment, held *cards.Payment) (step, error) {
 	if early := p.NotBefore.Sub(m.cfg.Now()); early > 0 {
 		return wait(early), nil
 	}
@@ -49,7 +49,10 @@ func (m *Payments) prepareRecord(ctx context.Context, p *Payment) (step, error) 
 		}
 		payer = m.payer(sale)
 	}
-	return step{to: Sending, reason: "about to be recorded", lease: lease, edit: func(next *Payment) {
+	if p.Claim > 0 { // by whoever found the capture done, so that what the capture told is no longer all there is
+		held = nil
+	}
+	return step{to: Sending, reason: "about to be recorded", held: held, lease: lease, edit: func(next *Payment) {
 		next.Payer, next.Claim, next.PostID = payer, p.Claim+1, newPost(m.cfg.Now())
 	}}, nil
 }
@@ -61,23 +64,22 @@ type outcome struct {
 }
 
 // record sends the POST under a one-shot claim, commits what came of it, and
-// answers with the payment as it then stands.
+// answers with the payment as it then stands. captured is what the processor told
+// when it took the money, within claimLife; nil: it has to be read.
 // It must run in the call that moved the payment to sending, and it runs to
 // its end whatever happens to the caller: a POST that was begun is finished.
-func (m *Payments) record(ctx context.Context, p *Payment) (*Payment, error) {
+func (m *Payments) record(ctx context.Context, p *Payment, captured *cards.Payment) (*Payment, error) {
 	ctx = context.WithoutCancel(ctx)
 	asked := p.UpdatedAt // when the sending was asked for; a process may sleep at any line since
 	gate := func() error {
-		now := m.cfg.Now()
-		// The wall clock sees a machine that was suspended, the monotonic one a clock that was set.
-		if now.Sub(asked) > claimLife || now.Round(0).Sub(asked.Round(0)) > claimLife {
+		if older(m.cfg.Now(), asked, claimLife) {
 			return fmt.Errorf("claim %d is older than %s", p.Claim, claimLife)
 		}
 		return nil
 	}
 	result := outcome{}
 	if p.Witnessed() {
-		result = m.claimAndSend(ctx, p, gate)
+		result = m.claimAndSend(ctx, p, captured, gate)
 	} else {
 		result = m.send(ctx, p, gate)
 		result.mark = "" // there is no journal
@@ -109,11 +111,18 @@ func (m *Payments) record(ctx context.Context, p *Payment) (*Payment, error) {
 	return moved, nil
 }
 
+// older tells whether more time has passed than a life. The wall clock sees a
+// machine that was suspended, the monotonic one a clock that was set.
+func older(now, since time.Time, life time.Duration) bool {
+	return now.Sub(since) > life || now.Round(0).Sub(since.Round(0)) > life
+}
+
 // claimAndSend wins the claim, or finds it lost, and sends. It reads before it
 // claims: the key of an attempt that Redis has forgotten may be forgotten by the
-// processor too, its entry in the journal is not.
-func (m *Payments) claimAndSend(ctx context.Context, p *Payment, gate club.Gate) outcome {
-	held, mismatch, err := m.read(ctx, p)
+// processor too, its entry in the journal is not. Who took the money a moment ago
+// has read: keys of the time since are remembered.
+func (m *Payments) claimAndSend(ctx context.Context, p *Payment, captured *cards.Payment, gate club.Gate) outcome {
+	held, mismatch, err := m.readUnless(ctx, p, captured)
 	switch {
 	case err != nil:
 		return m.notSent(p, "the processor could not be asked before the claim")

@@ -153,10 +153,14 @@ func (m *Payments) payer(sale club.Sale) *Payer {
 
 // capture takes the money. Its key makes it harmless to ask twice.
 func (m *Payments) capture(ctx context.Context, p *Payment) (step, error) {
-	_, err := m.cfg.Cards.Capture(ctx, "capture:"+string(p.ID), p.ProcessorID, p.Amount)
+	taken, err := m.cfg.Cards.Capture(ctx, "capture:"+string(p.ID), p.ProcessorID, p.Amount)
 	switch {
 	case err == nil:
-		return step{to: Captured, reason: "the money is taken"}, nil
+		s := step{to: Captured, reason: "the money is taken"}
+		if !taken.Replayed && m.compare(p, taken) == "" { // else it has to be read: it was taken before, and may be claimed by now
+			s.held = &taken
+		}
+		return s, nil
 	case !lastWord(err):
 		return step{}, processorFailed(err)
 	}

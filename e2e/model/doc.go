@@ -21,7 +21,8 @@
 //	prepareSettlement, created        the function of that name, notCreated
 //	takeOver, prepareRefund           the cases Sending (with Move.OwnerGone) and RefundDue of next
 //	prepareRecord, releaseLate        the functions of that name
-//	record, look, claim               record, claimAndSend, claim
+//	record, look, trust, claim        record, claimAndSend, claim
+//	preparing                         the turns of Payments.advance after a capture, by who has its answer
 //	send, post, unknown, notSent      send with club.Client.CreatePayment and each Outcome, notSent
 //	inquire                           rejected
 //	release, journal                  release and annotate "done" in record
@@ -41,7 +42,8 @@
 //   - Outside record, a turn of the loop in Advance is one step from reading Redis
 //     to the commit; one that goes on from what the turn before wrote, and read at
 //     the processor, is such a step that is slow. What it learns stays true (cancelled, refunded, journalled) or
-//     is asked again by the next turn. To die in between is the step with the effect
+//     is asked again by the next turn. What a capture answers is neither: it stands in
+//     for the reading before the claim, so that each commit on that way is a step. To die in between is the step with the effect
 //     and without the commit; to be slow in between is the request that stays on its
 //     way and arrives at any later time. A variant with a step for each effect was
 //     explored once with smaller budgets and found nothing that this one does not.

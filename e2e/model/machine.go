@@ -64,6 +64,12 @@ func (m *machine) proceed(w *world, i int) {
 		m.settle(w, i)
 	case toDecide:
 		m.finish(w, i, inDoubt)
+	case toKeep:
+		m.finish(w, i, capturing)
+	case toPrepare:
+		m.finish(w, i, captured)
+	case toTrust:
+		m.trust(w, i)
 	case toLook:
 		m.look(w, i)
 	case toClaim:

@@ -98,7 +98,7 @@ func (m *machine) faults(w *world) {
 			spend(&next.left.crashes)
 			m.may(next, "dies and starts again")
 		}
-		if p.recording() && w.left.sleeps > 0 {
+		if p.timed() && w.left.sleeps > 0 {
 			next := *w
 			next.process[i].stale = true
 			spend(&next.left.sleeps)

@@ -56,16 +56,36 @@ func (m *machine) releaseLate(w *world) {
 	}
 }
 
-// record is what follows the move to sending, in the same call.
-func (m *machine) record(r record) process {
+// preparing is the world in which who captured has found that committed, and goes
+// on to the claim.
+func (w *world) preparing(i int, r record) world {
+	r.claim, r.post = r.claim+1, w.fresh(forPost)
+	return w.end(i, r, sending, toPrepare)
+}
+
+// record is what follows the move to sending, in the same call, by who was at before.
+func (m *machine) record(r record, before process) process {
 	p := process{at: toLook, rec: r}
 	switch {
 	case !r.way.witnessed() || m.weak(RedisAlone):
 		p.at = toSend
 	case m.weak(ClaimUnread) || r.way == ByCapture:
 		p.at = toClaim
+	case before.at == toPrepare && r.claim == 1 && (!before.stale || m.weak(TrustAnyCapture)):
+		p.at = toTrust
 	}
 	return p
+}
+
+// trust is claimAndSend for who captured within claimLife, and was not told of an
+// earlier time: nobody had asked for a claim then, as nothing was captured.
+func (m *machine) trust(w *world, i int) {
+	p := &w.process[i]
+	if p.stale {
+		m.good(w.then(i, toLook, p.rec), "finds the capture's answer too old to claim upon")
+		return
+	}
+	m.claim(w, i)
 }
 
 // look is the first half of claimAndSend: what another attempt holds, or what

@@ -80,7 +80,11 @@ const (
 	toRebuild           // the rebuilt record is about to be stored
 	toSettle            // an operator's decision: the release is about to be written
 	toDecide            // an operator's decision: the commit
+	// Who captured goes on with the capture's answer at hand.
+	toKeep    // the commit of the capture
+	toPrepare // prepareRecord: the commit that moves on to sending
 	// From here on it is inside record, and owns the payment.
+	toTrust   // claimAndSend, with the capture's answer for the journal's
 	toLook    // claimAndSend: the journal is about to be read
 	toClaim   // claim: Cards.Annotate with fd_post_n
 	toSend    // send: Club.CreatePayment
@@ -95,14 +99,17 @@ const (
 // dies or is idle remembers nothing.
 type process struct {
 	at at
-	// stale says that much time went by since it entered record: more than
+	// stale says that much time went by since it captured or entered record: more than
 	// claimLife, than the lease with its grace, and than an operator has to wait.
 	stale bool
 	rec   record // what it will commit; the version is still the one that it expects to find
 }
 
 // recording tells whether the process is inside record and its lease is not over.
-func (p *process) recording() bool { return p.at >= toLook && p.at <= toAccept && !p.stale }
+func (p *process) recording() bool { return p.at >= toTrust && p.at <= toAccept && !p.stale }
+
+// timed tells whether the process is at work on what time spoils.
+func (p *process) timed() bool { return p.at >= toKeep && p.at <= toAccept && !p.stale }
 
 // entry is what the processor's journal holds under one claim's number.
 type entry struct {

@@ -122,15 +122,18 @@ func (m *machine) checkSale(w *world) {
 }
 
 // capture takes the money. Its key makes it harmless to ask twice; on a payment
-// that was refunded since, it replays the success that it once had.
+// that was refunded since, it replays the success that it once had. Only an answer
+// that is no replay is carried on.
 func (m *machine) capture(w *world) {
 	there := *w
 	s := there.of(w.redis)
 	switch s.held {
 	case authorisedThere:
 		s.held = capturedThere
-		m.move(&there, captured, good, "captures")
-		m.may(there, "captures, and does not commit it")
+		r := w.redis
+		r.state = captured
+		m.good(there.then(m.who, toKeep, r), "captures")
+		m.may(there, "captures, and does not learn of it")
 		s.held, s.lateCapture = authorisedThere, true
 		m.may(there, "asks for the capture, which stays on its way")
 		m.move(w, cancelling, may, "is refused the capture")

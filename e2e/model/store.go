@@ -11,8 +11,10 @@ func (m *machine) commit(w world, r record, how kind, what string) {
 		panic("model: a version is higher than a record has room for")
 	}
 	if r.state == sending {
+		before := w.process[m.who]
+		w.process[m.who] = process{}
 		m.store(w, r, may, what+", and dies")
-		w.process[m.who] = m.record(r)
+		w.process[m.who] = m.record(r, before)
 	}
 	m.store(w, r, how, what)
 }
@@ -36,11 +38,23 @@ func (m *machine) finish(w *world, i int, from state) {
 	if p.at == toAccept && p.rec.slot > 0 {
 		done.process[i] = process{at: toJournal, rec: record{slot: p.rec.slot, claim: p.rec.claim}}
 	}
-	if !w.redis.exists || w.redis.generation != p.rec.generation || w.redis.state != from || w.redis.version != p.rec.version {
+	if now := w.redis; !now.exists || now.generation != p.rec.generation || now.state != from || now.version != p.rec.version {
 		m.good(done, "commits nothing, as somebody else moved the payment")
+		if p.at == toKeep && now.exists && now.generation == p.rec.generation && now.state == captured && !now.owed {
+			m.good(w.preparing(i, now), "finds the capture committed by somebody else, and goes on")
+		}
 		return
 	}
-	m.commit(done, p.rec, good, "commits")
+	next := done
+	switch p.at {
+	case toKeep:
+		kept := p.rec
+		kept.version++
+		next = w.preparing(i, kept)
+	case toPrepare:
+		next = *w
+	}
+	m.commit(next, p.rec, good, "commits")
 	m.may(done, "cannot reach Redis, so that nothing is committed")
 }
 

@@ -44,6 +44,8 @@ const (
 	// ClaimUnread: the journal is not read before a claim is written, so that one
 	// winner is left to the memory of the processor's keys.
 	ClaimUnread
+	// TrustAnyCapture: whoever captured claims upon that answer, however long ago it came.
+	TrustAnyCapture
 	// ClaimAtAnyAge: the gate is asked before the POST, and not before the claim.
 	ClaimAtAnyAge
 	// CreateAtAnyAge: a payment is created at the processor even when that may have forgotten an earlier one's key.
@@ -64,7 +66,7 @@ const (
 var weaknessNames = [weaknesses]string{
 	"RedisAlone", "ResumeExpired", "RetryAmbiguous", "OverwritableWitness", "NoGate", "ClaimWithoutRelease", "ReleaseAlthoughSent",
 	"BlindCancel", "RefundInDoubt", "KeyPerAttempt", "TrustAnyRelease", "RefundUnread", "RefundUnclaimed", "OwedReleaseInsists",
-	"ClaimUnread", "ClaimAtAnyAge", "CreateAtAnyAge", "NoRebuild", "ErrorWhileCharged", "StaleDecline", "OperatorInHaste",
+	"ClaimUnread", "TrustAnyCapture", "ClaimAtAnyAge", "CreateAtAnyAge", "NoRebuild", "ErrorWhileCharged", "StaleDecline", "OperatorInHaste",
 	"OperatorTrustsRedis",
 }
 
