@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"context"
-
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
 
 	"frontdesk/upstream/cards"
 )
@@ -214,7 +215,7 @@ func (c *Client) once(ctx context.Context, rq call, out any) (http.Header, error
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return nil, fmt.Errorf("sandbox: %s %s: %w", rq.method, req.URL.Path, refusal(resp.StatusCode, body))
 	}
-	if err := json.Unmarshal(body, out); err != nil {
+	if err := jsonv2.Unmarshal(body, out); err != nil {
 		return nil, fmt.Errorf("sandbox: %s %s: decoding the answer: %w", rq.method, req.URL.Path, err)
 	}
 	return resp.Header, nil

@@ -3,12 +3,13 @@ package sandbox
 import (
 	"crypto/hmac"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
 
 	"frontdesk/upstream/cards"
 )
@@ -30,7 +31,7 @@ func (c *Client) Webhook(header http.Header, body []byte) (cards.Event, error) {
 		return cards.Event{}, err
 	}
 	var in event
-	if err := json.Unmarshal(body, &in); err != nil || in.ID == "" || in.Data.Payment.ID == "" {
+	if err := jsonv2.Unmarshal(body, &in); err != nil || in.ID == "" || in.Data.Payment.ID == "" {
 		return cards.Event{}, untrusted("the body is not an event")
 	}
 	p := in.Data.Payment
