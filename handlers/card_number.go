@@ -40,7 +40,7 @@ const (
 // A French SIRET (14 digits, which pass Luhn too) that begins like a card of Diners
 // is taken for one: a number too many that is refused costs less than one that is kept.
 func holdsCardNumber(member, text string) bool {
-	if len(text) < leastCard || isIBAN(member, text) {
+	if !enoughDigits(text) || isIBAN(member, text) {
 		return false
 	}
 	text = uuidForm.ReplaceAllString(text, "|")
@@ -56,6 +56,17 @@ func holdsCardNumber(member, text string) bool {
 		}
 	}
 	return false
+}
+
+// enoughDigits tells whether a text has as many digits as the shortest card number.
+func enoughDigits(text string) bool {
+	digits := 0
+	for i := range len(text) {
+		if '0' <= text[i] && text[i] <= '9' {
+			digits++
+		}
+	}
+	return digits >= leastCard
 }
 
 // isIBAN tells whether a text is an account number, or is about to be told what is wrong with it as one.

@@ -44,7 +44,7 @@ func (c *collection[T]) UnmarshalJSON(data []byte) error {
 		HydraView   *view           `json:"hydra:view"`
 		View        *view           `json:"view"`
 	}
-	if err := json.Unmarshal(data, &page); err != nil {
+	if err := unmarshal(data, &page); err != nil {
 		return err
 	}
 	c.total = first(page.HydraTotal, page.Total)
@@ -61,14 +61,14 @@ func (c *collection[T]) setMembers(data json.RawMessage) error {
 	if data == nil {
 		return &DecodeError{Field: "hydra:member", Want: "present"}
 	}
-	if err := json.Unmarshal(data, &c.members); err != nil {
+	if err := unmarshal(data, &c.members); err != nil {
 		return err
 	}
 	c.ids = make([]IRI, len(c.members))
 	var ids []struct {
 		ID IRI `json:"@id"`
 	}
-	if json.Unmarshal(data, &ids) == nil {
+	if unmarshal(data, &ids) == nil {
 		for i := range ids {
 			c.ids[i] = ids[i].ID
 		}

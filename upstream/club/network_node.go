@@ -56,10 +56,10 @@ type wireNode struct {
 func (w *wireNode) UnmarshalJSON(data []byte) error {
 	if data[0] == '"' {
 		w.reference = true
-		return json.Unmarshal(data, &w.IRI)
+		return unmarshal(data, &w.IRI)
 	}
 	type plain wireNode
-	return json.Unmarshal(data, (*plain)(w))
+	return unmarshal(data, (*plain)(w))
 }
 
 func newNetwork(roots []wireNode) *Network {
@@ -83,7 +83,7 @@ func (n *Network) MarshalJSON() ([]byte, error) { return json.Marshal(n.nodes) }
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (n *Network) UnmarshalJSON(data []byte) error {
 	*n = Network{index: make(map[IRI]int), parent: make(map[IRI]IRI)}
-	if err := json.Unmarshal(data, &n.nodes); err != nil {
+	if err := unmarshal(data, &n.nodes); err != nil {
 		return err
 	}
 	for i, node := range n.nodes {

@@ -46,13 +46,13 @@ type ScheduleEntry struct {
 // UnmarshalJSON reads an offer, whose proration is nested on the wire.
 func (o *Offer) UnmarshalJSON(data []byte) error {
 	type plain Offer
-	if err := json.Unmarshal(data, (*plain)(o)); err != nil {
+	if err := unmarshal(data, (*plain)(o)); err != nil {
 		return err
 	}
 	var nested struct {
 		Behaviors behaviors `json:"articleBehaviors"`
 	}
-	err := json.Unmarshal(data, &nested)
+	err := unmarshal(data, &nested)
 	for _, behavior := range nested.Behaviors {
 		o.IsProrated = o.IsProrated || behavior.Implementation.IsProrated
 	}
@@ -86,10 +86,10 @@ type articleBehavior struct {
 // UnmarshalJSON reads one behavior or several.
 func (b *behaviors) UnmarshalJSON(data []byte) error {
 	if data[0] == '[' {
-		return json.Unmarshal(data, (*[]articleBehavior)(b))
+		return unmarshal(data, (*[]articleBehavior)(b))
 	}
 	var single articleBehavior
-	err := json.Unmarshal(data, &single)
+	err := unmarshal(data, &single)
 	*b = behaviors{single}
 	return err
 }

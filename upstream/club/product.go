@@ -71,10 +71,10 @@ type Product struct {
 // UnmarshalJSON reads a product, or no more than its IRI where it is referred to.
 func (p *Product) UnmarshalJSON(data []byte) error {
 	if data[0] == '"' {
-		return json.Unmarshal(data, &p.IRI)
+		return unmarshal(data, &p.IRI)
 	}
 	type plain Product
-	return json.Unmarshal(data, (*plain)(p))
+	return unmarshal(data, (*plain)(p))
 }
 
 // ProductBehavior is what happens when the product was bought.
@@ -91,7 +91,7 @@ func (b *ProductBehavior) UnmarshalJSON(data []byte) error {
 			ValidityPeriod string `json:"validityPeriod"`
 		} `json:"configuration"`
 	}
-	err := json.Unmarshal(data, &wire)
+	err := unmarshal(data, &wire)
 	b.Type, b.ValidityPeriod = wire.Type, wire.Configuration.ValidityPeriod
 	return err
 }

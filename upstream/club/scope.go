@@ -1,11 +1,12 @@
 package club
 
 import (
-	"encoding/json"
 	"net/url"
 	"reflect"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
 )
 
 // IRI identifies a record: a path of the form /{client_token}/<collection>/<id>,
@@ -68,18 +69,18 @@ func (i *IRI) UnmarshalJSON(data []byte) error {
 			*i = IRI(text)
 			return nil
 		}
-		return json.Unmarshal(data, (*string)(i))
+		return unmarshal(data, (*string)(i))
 	case '{':
 		var embedded struct {
 			ID string `json:"@id"`
 		}
-		err := json.Unmarshal(data, &embedded)
+		err := unmarshal(data, &embedded)
 		*i = IRI(embedded.ID)
 		return err
 	case 'n':
 		return nil
 	}
-	return &json.UnmarshalTypeError{Value: "another type", Type: reflect.TypeFor[IRI]()}
+	return &json.SemanticError{GoType: reflect.TypeFor[IRI]()}
 }
 
 // plain tells whether the inside of a JSON string stands for itself: no escape, and

@@ -3,14 +3,15 @@ package club
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sync/singleflight"
 )
 
@@ -202,8 +203,8 @@ func readToken(a answer, asked time.Time) (token, *Error) {
 		return token{}, newError("Token", 1, a)
 	}
 	body, e := decode[struct {
-		AccessToken string      `json:"access_token"`
-		ExpiresIn   json.Number `json:"expires_in"`
+		AccessToken string         `json:"access_token"`
+		ExpiresIn   jsontext.Value `json:"expires_in"` // a number, or one in a string
 	}]("Token", a)
 	if e != nil {
 		return token{}, e
@@ -212,7 +213,7 @@ func readToken(a answer, asked time.Time) (token, *Error) {
 		return token{}, &Error{Operation: "Token", Outcome: Unknown, Status: a.status,
 			Err: &DecodeError{Field: "access_token", Want: "present"}, transient: true}
 	}
-	seconds, _ := body.ExpiresIn.Float64() // absent, or no number: 0
+	seconds, _ := strconv.ParseFloat(strings.Trim(string(body.ExpiresIn), `"`), 64) // absent, or no number: 0
 	seconds = min(seconds, longestLifetime.Seconds())
 	lives := cmp.Or(max(0, time.Duration(seconds*float64(time.Second))), assumedLifetime)
 	return token{value: body.AccessToken, lives: lives, fetched: asked, proved: asked}, nil

@@ -208,15 +208,12 @@ func (c *Client) once(ctx context.Context, rq call, out any) (http.Header, error
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return nil, fmt.Errorf("sandbox: %s %s: reading the answer: %w", rq.method, req.URL.Path, err)
-	}
+	answer := io.LimitReader(resp.Body, maxAnswer)
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, fmt.Errorf("sandbox: %s %s: %w", rq.method, req.URL.Path, refusal(resp.StatusCode, body))
+		return nil, fmt.Errorf("sandbox: %s %s: %w", rq.method, req.URL.Path, refusal(resp.StatusCode, answer))
 	}
-	if err := jsonv2.Unmarshal(body, out); err != nil {
-		return nil, fmt.Errorf("sandbox: %s %s: decoding the answer: %w", rq.method, req.URL.Path, err)
+	if err := jsonv2.UnmarshalRead(answer, out); err != nil {
+		return nil, fmt.Errorf("sandbox: %s %s: reading the answer: %w", rq.method, req.URL.Path, err)
 	}
 	return resp.Header, nil
 }
@@ -246,9 +243,9 @@ func (c *Client) request(ctx context.Context, rq call) (*http.Request, error) {
 
 // refusal turns an answer other than 2xx into the outcome that it proves. What
 // does not come from the sandbox itself, such as a proxy's 404, proves nothing.
-func refusal(status int, body []byte) error {
+func refusal(status int, answer io.Reader) error {
 	var in errorBody
-	if err := json.Unmarshal(body, &in); err != nil || in.Error == nil {
+	if err := jsonv2.UnmarshalRead(answer, &in); err != nil || in.Error == nil {
 		return fmt.Errorf("status %d without an error that can be read", status)
 	}
 	in.Error.status = status
