@@ -3,6 +3,7 @@ package flows
 import (
 	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"math/rand/v2"
 
 	"github.com/hibiken/asynq"
@@ -72,8 +73,12 @@ func Traceparent(ctx context.Context) string {
 	if !within.IsValid() {
 		return ""
 	}
+	id, span := within.TraceID(), within.SpanID()
 	flags := within.TraceFlags() & (trace.FlagsSampled | trace.FlagsRandom) // the others mean nothing yet
-	return "00-" + within.TraceID().String() + "-" + within.SpanID().String() + "-" + flags.String()
+	text := append(make([]byte, 0, 55), "00-"...)
+	text = append(hex.AppendEncode(text, id[:]), '-')
+	text = append(hex.AppendEncode(text, span[:]), '-')
+	return string(hex.AppendEncode(text, []byte{byte(flags)}))
 }
 
 // newJob makes a job that goes on under the trace of whoever asks for it.
