@@ -125,7 +125,7 @@ type step struct {
 	lease     time.Duration  // see Move
 	ownerGone time.Duration  // see Move
 	again     time.Duration  // with no change: how long until the next look
-	held      *cards.Payment // what the processor told, for the next turn; nil: that reads for itself
+	held      *cards.Payment // what the processor told, and that matches, for the next turn; nil: that reads for itself
 }
 
 // wait is the step that changes nothing.

@@ -33,13 +33,9 @@ func (m *Payments) createIntent(ctx context.Context, p *Payment) (step, error) {
 	case err != nil:
 		return step{}, processorFailed(err)
 	}
-	s := step{to: Intent, reason: "the processor waits for the buyer", edit: func(next *Payment) {
+	return step{to: Intent, reason: "the processor waits for the buyer", held: m.news(p, created), edit: func(next *Payment) {
 		next.ProcessorID, next.RedirectURL, next.ClientSecret = created.ID, created.RedirectURL, created.ClientSecret
-	}}
-	if !created.Replayed { // else it was made before, and may be paid by now
-		s.held = &created
-	}
-	return s, nil
+	}}, nil
 }
 
 // notCreated is for a payment that the processor will never make. That it has
@@ -156,11 +152,7 @@ func (m *Payments) capture(ctx context.Context, p *Payment) (step, error) {
 	taken, err := m.cfg.Cards.Capture(ctx, "capture:"+string(p.ID), p.ProcessorID, p.Amount)
 	switch {
 	case err == nil:
-		s := step{to: Captured, reason: "the money is taken"}
-		if !taken.Replayed && m.compare(p, taken) == "" { // else it has to be read: it was taken before, and may be claimed by now
-			s.held = &taken
-		}
-		return s, nil
+		return step{to: Captured, reason: "the money is taken", held: m.news(p, taken)}, nil
 	case !lastWord(err):
 		return step{}, processorFailed(err)
 	}
@@ -265,12 +257,21 @@ func (m *Payments) read(ctx context.Context, p *Payment) (held cards.Payment, mi
 	}
 }
 
-// readUnless is read, unless it is known already what the processor holds.
+// readUnless is read, unless it is known already what the processor holds, and that it matches.
 func (m *Payments) readUnless(ctx context.Context, p *Payment, known *cards.Payment) (held cards.Payment, mismatch string, err error) {
 	if known == nil {
 		return m.read(ctx, p)
 	}
-	return *known, m.compare(p, *known), nil
+	return *known, "", nil
+}
+
+// news is what a call that changed a payment has told of it; nil where it has to be read
+// instead: it does not match, or it is told once more, and the payment may have moved on.
+func (m *Payments) news(p *Payment, told cards.Payment) *cards.Payment {
+	if told.Replayed || m.compare(p, told) != "" {
+		return nil
+	}
+	return &told
 }
 
 // compare says where the processor's payment differs from the record; empty when nowhere.

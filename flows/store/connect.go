@@ -24,6 +24,10 @@ const (
 	// buffer holds a registration or a payment with room to spare, which are a few KB; what is
 	// longer goes around it. The client's own default holds eight times as much for each connection.
 	buffer = 4 << 10
+	// connections to a node, at most; they are made as they are needed. A step holds one while the
+	// disk of Redis writes. The client's own default is ten for each core, for which a dozen
+	// visitors of a small machine wait in line while Redis has hardly anything to do.
+	connections = 64
 )
 
 // The ports that an address without one means; Redis's own defaults.
@@ -50,6 +54,7 @@ func Connect(address string) (redis.UniversalClient, error) {
 	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = dialTimeout, callTimeout, callTimeout
 	options.ContextTimeoutEnabled = true
 	options.ReadBufferSize, options.WriteBufferSize = buffer, buffer
+	options.PoolSize = connections
 	options.DisableIdentity = true                    // a user with the least rights need not be granted CLIENT for it
 	options.MaxRetries, options.DialerRetries = -1, 1 // see resends: who repeats a script has to know what it is
 	if !options.IsClusterMode {
