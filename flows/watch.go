@@ -154,11 +154,12 @@ func (w *Worker) rebuild(ctx context.Context) bool {
 }
 
 // dueWindow is how far back to compare now; zero for not at all. What a loss or a
-// failure calls for does not depend on what Redis remembers of other comparisons.
-func (w *Worker) dueWindow(ctx context.Context) time.Duration {
+// failure calls for does not depend on what Redis remembers of other comparisons, and
+// takes their turns, as it looks at all that they would.
+func (w *Worker) dueWindow(ctx context.Context) (due time.Duration) {
 	owed, recallOwed := w.watch.owed.Swap(false), w.cfg.Payments.recall.owed.Swap(false)
 	if owed || recallOwed {
-		return wholeWindow
+		due = wholeWindow
 	}
 	for _, turn := range []struct {
 		name   string
@@ -171,10 +172,10 @@ func (w *Worker) dueWindow(ctx context.Context) time.Duration {
 			return 0
 		}
 		if ours {
-			return turn.window
+			due = max(due, turn.window)
 		}
 	}
-	return 0
+	return due
 }
 
 // Lived tells when this worker last swept everything and found Redis well; the

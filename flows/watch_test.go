@@ -121,7 +121,7 @@ func TestRebuildAfterAFailedSweep(t *testing.T) {
 // quiet sweeps until nothing is due any more.
 func (w *world) quiet(sweeps chan<- time.Time) {
 	w.Helper()
-	for before := -1; before != w.listed() || before < 3; { // at start, the whole window, the recent one
+	for before := -1; before != w.listed() || before < 1; { // at start
 		before = w.listed()
 		sweeps <- w.clock.Now()
 		sweeps <- w.clock.Now()
@@ -140,14 +140,14 @@ func TestRebuildNowAndThen(t *testing.T) {
 			sweep <- w.clock.Now()
 		}
 	}
-	w.awaitLists(4) // two starts, the whole window, the recent one
+	w.awaitLists(2) // two starts, which take everybody's turns
 	p := w.authorised(gateways[0])
 	w.forgetKeys("fd:{*", "fd:payments:open")
 	for _, sweep := range sweeps {
 		sweep <- w.clock.Now()
 		sweep <- w.clock.Now()
 	}
-	if w.knows(p) || w.listed() != 4 {
+	if w.knows(p) || w.listed() != 2 {
 		t.Errorf("it was nobody's turn, and the processor was asked %d times", w.listed())
 	}
 	w.forgetKeys("fd:once:*") // the periods are over
