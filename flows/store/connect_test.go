@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,6 +48,26 @@ func TestConnect(t *testing.T) {
 		if !ok || !slices.Equal(client.Options().Addrs, want) || client.Options().ClusterStateReloadInterval > time.Second || (client.Options().TLSConfig != nil) != strings.HasPrefix(address, "rediss") {
 			t.Errorf("%s: %+v", address, client)
 		}
+	}
+}
+
+// TestManyAtOnce: as many steps are at work in Redis together as visitors take, on
+// however few cores.
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	const many = 60
+	address := realRedis.Database()
+	busy, control := connect(t, address), connect(t, address)
+	var working sync.WaitGroup
+	defer working.Wait()
+	for range many {
+		working.Go(func() { busy.BLPop(t.Context(), time.Minute, "released") })
+	}
+	frontdesktest.Eventually(t, "all of them are at work", func() bool {
+		return strings.Contains(control.Info(t.Context(), "clients").Val(), fmt.Sprintf("\nblocked_clients:%d\r", many))
+	})
+	for range many {
+		control.RPush(t.Context(), "released", "")
 	}
 }
 
