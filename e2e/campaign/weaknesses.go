@@ -30,8 +30,8 @@ var weaknesses = []Weakness{
 	}}},
 	{Name: "no-write-gate", About: "nobody looks at the age of a claim before the first byte leaves", Edits: []Edit{{
 		File: "flows/record.go",
-		Old:  `		if now.Sub(asked) > claimLife || now.Round(0).Sub(asked.Round(0)) > claimLife {`,
-		New:  `		if now.Sub(asked) > 1000*claimLife {`,
+		Old:  `		if older(m.cfg.Now(), asked, claimLife) {`,
+		New:  `		if older(m.cfg.Now(), asked, 1000*claimLife) {`,
 	}}},
 	{Name: "key-per-attempt", About: "the key under which a payment is created belongs to the attempt, not to the sale", Edits: []Edit{{
 		File: "flows/step.go",
@@ -86,8 +86,8 @@ var weaknesses = []Weakness{
 	}}},
 	{Name: "redis-alone", About: "the compare-and-set in Redis is the right to send; no claim is asked for", Edits: []Edit{{
 		File: "flows/record.go",
-		Old:  `func (m *Payments) claimAndSend(ctx context.Context, p *Payment, gate club.Gate) outcome {`,
-		New: `func (m *Payments) claimAndSend(ctx context.Context, p *Payment, gate club.Gate) outcome {
+		Old:  `func (m *Payments) claimAndSend(ctx context.Context, p *Payment, captured *cards.Payment, gate club.Gate) outcome {`,
+		New: `func (m *Payments) claimAndSend(ctx context.Context, p *Payment, captured *cards.Payment, gate club.Gate) outcome {
 	if p.PostID != "" {
 		return m.send(ctx, p, gate)
 	}`,
