@@ -80,6 +80,10 @@ func TestEveryMetricMoves(t *testing.T) {
 	m.moves("", nil, "frontdesk_check_ok", "part", "club_system")
 	m.moves("a Redis that hangs", m.hang, "frontdesk_redis_pool_timeouts_total")
 	m.moves("", nil, "frontdesk_redis_calls_total", "outcome", "failed")
+	frontdesktest.Eventually(t, "Redis is back", func() bool {
+		up, _ := sum(scrape(t, m.gateway), "frontdesk_redis_up")
+		return up == 1
+	})
 	m.moves("a Redis that is gone", func() { frontdesktest.StopRedis(t, m.redis) }, "frontdesk_redis_up")
 
 	// These two never change; they say how the gateway was started.
@@ -256,11 +260,11 @@ func (m *moving) hang() {
 		m.t.Fatal(err)
 	}
 	var all sync.WaitGroup
-	for n := range 150 {
+	for n := range 300 { // several times as many as there are connections
 		all.Go(func() {
 			request, _ := http.NewRequestWithContext(m.t.Context(), http.MethodGet, m.gateway.URL+"/v1/registrations/00000000-0000-4000-8000-000000000000", nil)
 			request.Header.Set("Authorization", "Bearer nobody's")
-			request.Header.Set("X-Forwarded-For", fmt.Sprintf("198.51.100.%d", n)) // whom nobody counted yet
+			request.Header.Set("X-Forwarded-For", fmt.Sprintf("198.51.%d.%d", n/100, n%100)) // whom nobody counted yet
 			if answer, err := http.DefaultClient.Do(request); err == nil {
 				io.Copy(io.Discard, answer.Body)
 				answer.Body.Close()
