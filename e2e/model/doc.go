@@ -41,18 +41,19 @@
 //     never meet; a mismatch of amount, currency or signature only blocks.
 //   - Outside record, a turn of the loop in Advance is one step from reading Redis
 //     to the commit; one that goes on from what the turn before wrote, and read at
-//     the processor, is such a step that is slow. What it learns stays true (cancelled, refunded, journalled) or
-//     is asked again by the next turn. What a capture answers is neither: it stands in
-//     for the reading before the claim, so that each commit on that way is a step. To die in between is the step with the effect
-//     and without the commit; to be slow in between is the request that stays on its
+//     the processor, is such a step that is slow. What it learns stays true
+//     (cancelled, refunded, journalled) or is asked again by the next turn. What a
+//     capture answers is neither: it stands in for the reading before the claim, so
+//     that each commit on that way is a step. To die in between is the step with the
+//     effect and without the commit; to be slow in between is the request that stays on its
 //     way and arrives at any later time. A variant with a step for each effect was
 //     explored once with smaller budgets and found nothing that this one does not.
 //   - Inside record every effect is a step, and a commit may be a late one: a
 //     compare-and-set on state and version cannot tell two histories apart after
 //     Redis fell back, and the model lets them meet.
-//   - Time is one flag. A process in record is fresh, or slept longer than claimLife,
-//     than the lease with its grace, and than an operator has to wait. A lease is over
-//     when its process died or slept. Pauses (NotBefore, idle intents) may end at any
+//   - Time is one flag. A process in record, or with a capture's answer, is fresh, or
+//     slept longer than claimLife, than the lease with its grace, and than an operator
+//     has to wait. A lease is over when its process died or slept. Pauses (NotBefore, idle intents) may end at any
 //     time. A day is an event that needs all calls outside record to be over: they
 //     have deadlines of minutes.
 //   - A rollback restores any earlier content. Instead of all of them, a world holds
