@@ -103,6 +103,7 @@ func TestUnreadableAnswers(t *testing.T) {
 		{`{"@id": "/demo/sales/1", "totalTI": 49.90}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field totalTI is not a whole number)"},
 		{`{"@id": "/demo/sales/1", "totalTI": 1e400}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field totalTI is not a whole number)"},
 		{`{"@id": "/demo/sales/1"}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field totalTI is not present)"},
+		{`{"@id": "/demo/sales/1", "TOTALTI": 1}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field totalTI is not present)"},
 		{`{"totalTI": 1}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field @id is not present)"},
 		{`{"@id": "/demo/sales/1", "totalTI": 1, "articles": [{"priceTI": "secret"}]}`, readSale,
 			"GetSale: unknown, status 200 (answer unreadable: field articles.priceTI is not a whole number)"},
@@ -138,6 +139,18 @@ func TestUnreadableAnswers(t *testing.T) {
 		var malformed *club.DecodeError
 		if !errors.As(err, &malformed) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", tt.body, err)
+		}
+	}
+}
+
+// TestOddAnswers: what is not as it should be and yet tells all that is needed is read.
+func TestOddAnswers(t *testing.T) {
+	for _, body := range []string{
+		`{"@id": "/demo/sales/1", "totalTI": 1, "totalTI": 2}`,
+		"{\"@id\": \"/demo/sales/1\", \"totalTI\": 2, \"familyName\": \"\xff\"}",
+	} {
+		if got := must[club.Sale](t)(reading(t, body).GetSale(t.Context(), demo, sale)); got.TotalTI != 2 {
+			t.Errorf("%q is read as %+v", body, got)
 		}
 	}
 }
