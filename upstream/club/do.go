@@ -62,9 +62,9 @@ type none struct{}
 // may be repeated and decodes the answer into a T.
 func do[T any](ctx context.Context, c *Client, r request) (T, error) {
 	var result T
-	lane := c.lane(r.scope.ClientToken)
-	e := c.repeat(ctx, lane, &r, func(ctx context.Context) *Error {
-		a, e := c.authorised(ctx, lane, &r)
+	l := c.lane(r.scope.ClientToken)
+	e := c.repeat(ctx, l, &r, func(ctx context.Context) *Error {
+		a, e := c.authorised(ctx, l, &r)
 		if e == nil {
 			result, e = decode[T](r.op, a)
 		}

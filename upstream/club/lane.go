@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/failsafe-go/failsafe-go/bulkhead"
+	failsafebulkhead "github.com/failsafe-go/failsafe-go/bulkhead"
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 )
 
@@ -22,7 +22,7 @@ type laneKey struct {
 // lane bounds how much a group of calls asks of the club system: how many at
 // once, how many repetitions, and whether at all.
 type lane struct {
-	places  bulkhead.Bulkhead[any]
+	places  failsafebulkhead.Bulkhead[any]
 	queue   time.Duration
 	breaker circuitbreaker.CircuitBreaker[any]
 	budget  budget
@@ -51,7 +51,7 @@ func (c *Client) lane(clientToken string) *lane {
 
 func newLane(limits Limits) *lane {
 	return &lane{
-		places: bulkhead.New[any](uint(limits.Concurrency)), // #nosec G115 -- a constant of the program
+		places: failsafebulkhead.New[any](uint(limits.Concurrency)), // #nosec G115 -- a constant of the program
 		queue:  limits.Queue,
 		breaker: circuitbreaker.NewBuilder[any]().
 			WithFailureRateThreshold(breakerRate, uint(limits.BreakerCalls), breakerWindow). // #nosec G115 -- as above
@@ -66,7 +66,7 @@ func (l *lane) enter(ctx context.Context) error {
 	if !l.places.TryAcquirePermit() { // the wait for a place has a timer, which is rarely needed
 		err = l.places.AcquirePermitWithMaxWait(ctx, l.queue)
 	}
-	if errors.Is(err, bulkhead.ErrFull) {
+	if errors.Is(err, failsafebulkhead.ErrFull) {
 		return ErrBusy
 	}
 	if err != nil {
