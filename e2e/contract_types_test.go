@@ -5,6 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"frontdesk/e2e/frontdesktest"
@@ -44,5 +47,50 @@ func TestSiteIsSoundlyTyped(t *testing.T) {
 	check := exec.CommandContext(t.Context(), webTool(t, "tsc"), "-p", filepath.Join(frontdesktest.Root(), "web-example", "jsconfig.json"))
 	if out, err := check.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// siteImport finds what a file of the site imports.
+var siteImport = regexp.MustCompile(`(?m)^(?:import|export) .*from "(\./|\.\./)(.+)";$`)
+
+// TestSiteImportsFormNoCircle follows the imports of every file of the site.
+func TestSiteImportsFormNoCircle(t *testing.T) {
+	t.Parallel()
+	site := filepath.Join(frontdesktest.Root(), "web-example")
+	imports := map[string][]string{}
+	err := filepath.WalkDir(site, func(path string, _ os.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".js" {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, found := range siteImport.FindAllSubmatch(source, -1) {
+			imports[path] = append(imports[path], filepath.Join(filepath.Dir(path), string(found[1]), string(found[2])))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if entry := imports[filepath.Join(site, "main.js")]; len(entry) < 10 {
+		t.Fatalf("main.js imports %q: are imports written differently now?", entry)
+	}
+	done := map[string]bool{}
+	var follow func(path []string)
+	follow = func(path []string) {
+		file := path[len(path)-1]
+		if start := slices.Index(path, file); start < len(path)-1 {
+			t.Errorf("files import each other in a circle: %s", strings.ReplaceAll(strings.Join(path[start:], " → "), site+"/", ""))
+			return
+		}
+		if done[file] {
+			return
+		}
+		for _, imported := range imports[file] {
+			follow(append(path, imported))
+		}
+		done[file] = true
+	}
+	for file := range imports {
+		follow([]string{file})
 	}
 }

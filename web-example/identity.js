@@ -15,6 +15,7 @@
  *
  * @typedef {"expired" | "refused" | "left" | "moved"} Ending `refused`: it was never taken on this page
  */
+import { isLocal } from "./simulator.js";
 
 /** The longest that the gateway takes an identity token for, in ms. */
 const LONGEST = 600_000;
@@ -35,6 +36,9 @@ export function loginAddress(wanted, back) {
   if (!/^(https?:\/)?\//.test(configured)) return undefined;
   return configured.replaceAll("{return}", encodeURIComponent(back)).replaceAll("{token}", wanted);
 }
+
+/** Whether the visitor can log in: at the configured login or, on a developer's machine, by hand. */
+export const canLogIn = () => isLocal() || !!loginAddress("identityToken", "");
 
 /**
  * Takes what the login has put into the address off it.

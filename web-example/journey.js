@@ -7,6 +7,7 @@ import * as api from "./api.js";
 import { intend, pending, settle } from "./intentions.js";
 import { canPay, go, isFinal, returnUrl, ways } from "./route.js";
 import { get, set } from "./store.js";
+import { findOffer } from "./terms.js";
 
 /**
  * @typedef {import("./contract").Registration} Registration
@@ -124,22 +125,39 @@ export async function loadCatalogue(clubId) {
 
 /**
  * What a schedule is asked for.
- * @typedef {{ club: string, offer: string, startDate?: string, debitDay?: number }} Wish
+ * @typedef {{ club: string, offer: string, startDate?: string, debitDay?: number }} ScheduleRequest
  */
 
-/** @param {Wish} wish what a schedule is known by in the store */
+/** @param {ScheduleRequest} request what a schedule is known by in the store */
 export const scheduleKey = ({ club, offer, startDate, debitDay }) => [club, offer, startDate ?? "", debitDay ?? ""].join("/");
 
 /**
+ * The schedules of a cart: one for each item that is billed after today.
+ * @param {import("./store.js").State} state
+ * @returns {ScheduleRequest[]}
+ */
+export const cartSchedules = ({ registration, catalogue }) =>
+  registration?.cart.items.flatMap(({ offerId, startDate, debit }) =>
+    offerId && findOffer(catalogue, offerId)?.offer.billing ? [{ club: registration.clubId, offer: offerId, startDate, debitDay: debit?.day }] : []) ?? [];
+
+/**
+ * The schedule of the offer that the address names, if it is billed after today; none once there is a registration.
+ * @param {import("./store.js").State} state
+ * @returns {ScheduleRequest[]}
+ */
+export const offerSchedules = ({ place: { registration, club, offer, startDate, debitDay }, catalogue }) =>
+  !registration && club && offer && findOffer(catalogue, offer)?.offer.billing ? [{ club, offer, startDate, debitDay: Number(debitDay) || undefined }] : [];
+
+/**
  * Reads what an offer costs and when, once. It is an addition: when it cannot be read, the step goes on without it.
- * @param {Wish} wish
+ * @param {ScheduleRequest} request
  * @returns {Promise<import("./contract").Schedule | null>}
  */
-export async function loadSchedule(wish) {
-  const key = scheduleKey(wish);
+export async function loadSchedule(request) {
+  const key = scheduleKey(request);
   const known = get().schedules[key];
   if (known) return known;
-  const schedule = await quietly(() => api.getSchedule(wish.club, wish.offer, wish));
+  const schedule = await quietly(() => api.getSchedule(request.club, request.offer, request));
   set({ schedules: { ...get().schedules, [key]: schedule } });
   return schedule;
 }

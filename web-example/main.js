@@ -179,14 +179,14 @@ async function arrive() {
     if (registration?.id !== place.registration) await journey.open(place.registration);
     const clubId = get().registration?.clubId;
     await Promise.all([clubs, clubId && journey.loadCatalogue(clubId)]);
-    await Promise.all(cart.wishes(get()).map(journey.loadSchedule));
+    await Promise.all(journey.cartSchedules(get()).map(journey.loadSchedule));
     return;
   }
   if (place.me) return arriveAsMember(place);
   if (place.invitation && (await journey.accept(place)) === undefined) return; // the address names the registration now
   await Promise.all([journey.loadClubs(), place.club && journey.loadCatalogue(place.club), journey.findUnderWay()]);
   if (get().place === place && askStart(place)) return;
-  await Promise.all(summary.wishes(get()).map(journey.loadSchedule));
+  await Promise.all(journey.offerSchedules(get()).map(journey.loadSchedule));
   const { clubs } = get();
   if (clubs?.length === 1 && !get().place.club) go({ club: clubs[0].id }, { replace: true });
 }

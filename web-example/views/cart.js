@@ -2,7 +2,8 @@
 /** The fourth step: see the cart as the club system holds it, with what is due now and what follows, then pay. */
 import { button, h, heading, icon, price, ticks } from "../dom.js";
 import { date, moment, money } from "../format.js";
-import { checkAgain, clear } from "../journey.js";
+import { canLogIn } from "../identity.js";
+import { cartSchedules, checkAgain, clear } from "../journey.js";
 import { can, linkTo, needsMandate, ways } from "../route.js";
 import { get } from "../store.js";
 import { findOffer } from "../terms.js";
@@ -12,7 +13,6 @@ import { debitOf } from "./debit.js";
 import { elsewhere } from "./elsewhere.js";
 import { laterForm } from "./later.js";
 import { accepting } from "./legal.js";
-import { canLogIn } from "./login.js";
 import { outcome, payButton } from "./payment.js";
 import { follows } from "./plan.js";
 
@@ -23,14 +23,6 @@ import { follows } from "./plan.js";
 
 /** @param {import("../store.js").State} state */
 export const reads = ({ registration, catalogue, schedules, link, given, brought }) => [registration, catalogue?.complete, schedules, link, given, brought];
-
-/**
- * The schedules that the cart shows: of the offers that go on after today.
- * @param {import("../store.js").State} state
- */
-export const wishes = ({ registration, catalogue }) =>
-  registration?.cart.items.flatMap(({ offerId, startDate, debit }) =>
-    offerId && findOffer(catalogue, offerId)?.offer.billing ? [{ club: registration.clubId, offer: offerId, startDate, debitDay: debit?.day }] : []) ?? [];
 
 export function show() {
   const { registration } = get();
@@ -97,7 +89,7 @@ function afterToday(cart) {
     h("h2", { id: "follows-heading" }, text.cart.follows),
     !lasting.length && ticks([text.terms.nothingFollows]),
     lasting.map(({ product, offer }) =>
-      h("div", { class: "follows" }, h("h3", {}, product.name), follows(offer, wishes(get()).find((wish) => wish.offer === offer.id)))));
+      h("div", { class: "follows" }, h("h3", {}, product.name), follows(offer, cartSchedules(get()).find((request) => request.offer === offer.id)))));
 }
 
 /**

@@ -1,10 +1,10 @@
 // @ts-check
 /** The first step: choose a club. */
 import { h, heading, icon, ticks } from "../dom.js";
+import { canLogIn } from "../identity.js";
 import { linkTo } from "../route.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
-import { canLogIn } from "./login.js";
 import { resume } from "./resume.js";
 
 /** A list that is longer than this gets a search field; a shorter one is read at a glance. */

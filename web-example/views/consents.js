@@ -5,7 +5,7 @@ import { moment } from "../format.js";
 import { saveConsents, wish } from "../member.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
-import { backToMe } from "./me.js";
+import { backToMe } from "./back.js";
 
 /**
  * @typedef {import("../contract").Consent} Consent

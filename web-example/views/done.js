@@ -2,12 +2,12 @@
 /** Where a registration ends: one is a member, or the staff look into it, or it was closed, or it is not to be found. */
 import { button, h, heading, icon, price, ticks } from "../dom.js";
 import { date, money } from "../format.js";
+import { canLogIn } from "../identity.js";
+import { cartSchedules } from "../journey.js";
 import { linkTo } from "../route.js";
 import { get } from "../store.js";
 import { said, text } from "../text.js";
 import { consentsLink } from "./consents.js";
-import { wishes } from "./cart.js";
-import { canLogIn } from "./login.js";
 import { coming } from "./plan.js";
 
 /** @typedef {import("../contract").Registration} Registration */
@@ -32,7 +32,7 @@ function welcome(registration) {
       heading(text.done.completed.heading),
       h("p", { class: "lead", "data-settled": payment?.method }, welcomeWords(registration))),
     memberCard(registration),
-    wishes(get()).map(coming),
+    cartSchedules(get()).map(coming),
     h("div", { class: "panel" },
       payment?.method === "card" && h("p", { class: "receipt", "data-paid": payment.amount.amount },
         h("span", {}, text.done.completed.paid), price(payment.amount)),

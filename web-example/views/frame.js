@@ -1,6 +1,6 @@
 // @ts-check
 /** What stands around the step: the parts of index.html in the visitor's language, and the way to another language. */
-import { button, h, icon } from "../dom.js";
+import { button, icon } from "../dom.js";
 import { choose, language, LANGUAGES, text } from "../text.js";
 import { legalLinks } from "./legal.js";
 

@@ -1,9 +1,10 @@
 // @ts-check
 /**
- * The club's own terms, privacy notice and legal notice: their addresses stand in index.html, in the lines
- * `frontdesk:terms`, `frontdesk:privacy` and `frontdesk:legal`. What has no address there is not shown.
+ * What the visitor agrees to, and the club's own terms, privacy notice and legal notice. Their addresses are in
+ * index.html, in the lines `frontdesk:terms`, `frontdesk:privacy` and `frontdesk:legal`; without an address, no link.
  */
 import { h } from "../dom.js";
+import { get } from "../store.js";
 import { text } from "../text.js";
 
 /** @typedef {"terms" | "privacy" | "legal"} Page */
@@ -30,3 +31,10 @@ export const legalLinks = (...pages) =>
 export const accepting = (by) =>
   addressOf("terms") && h("p", { class: "accepting", "data-accept": by }, text.legal.by[by], " ",
     legalLinks("terms", "privacy").flatMap((link, at) => (at ? [" · ", link] : [link])));
+
+/**
+ * Which club may debit the account, and what the bank gives back. The code from the SMS signs this.
+ * @param {import("../contract").Registration} registration
+ */
+export const debitConsent = ({ clubId }) =>
+  h("p", { class: "fine", "data-consent-to-debit": true }, text.mandate.consent(get().clubs?.find((one) => one.id === clubId)?.name ?? text.brand));

@@ -1,13 +1,12 @@
 // @ts-check
 /** Between cart and payment: give the bank account, then sign with the code from the SMS (signature.js). */
 import { h, heading, icon } from "../dom.js";
-import { giveAccount } from "../journey.js";
-import { linkTo } from "../route.js";
+import { cartSchedules, giveAccount } from "../journey.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
-import { wishes } from "./cart.js";
+import { backToCart } from "./back.js";
 import { field, mark } from "./field.js";
-import { accepting } from "./legal.js";
+import { accepting, debitConsent } from "./legal.js";
 import { planFor } from "./plan.js";
 import { fieldOf, fieldText } from "./problem.js";
 import { signature } from "./signature.js";
@@ -27,17 +26,6 @@ export function show() {
 }
 
 /** @param {import("../contract").Registration} registration */
-export const backToCart = (registration) =>
-  h("a", { class: "back", href: linkTo({ registration: registration.id }) }, icon("back"), text.back);
-
-/**
- * Who may debit, and what the bank gives back: what is signed by the code.
- * @param {import("../contract").Registration} registration
- */
-export const consent = ({ clubId }) =>
-  h("p", { class: "fine", "data-consent-to-debit": true }, text.mandate.consent(get().clubs?.find((one) => one.id === clubId)?.name ?? text.brand));
-
-/** @param {import("../contract").Registration} registration */
 function account(registration) {
   return h("div", {},
     h("div", { class: "step-head" }, backToCart(registration), heading(text.mandate.heading), h("p", { class: "lead" }, text.mandate.lead)),
@@ -47,7 +35,7 @@ function account(registration) {
         field("iban", FIELDS.iban, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 50, required: true, class: "account-number", onchange: group }),
         field("bic", FIELDS.bic, { autocomplete: "off", autocapitalize: "characters", spellcheck: "false", maxlength: 11, class: "account-number" })),
       debits(),
-      consent(registration),
+      debitConsent(registration),
       accepting("sign"),
       h("div", { class: "actions" },
         h("button", { class: "button button-wide", id: "send-code", "data-continue": true },
@@ -57,7 +45,7 @@ function account(registration) {
 
 /** What will be debited, and when: it stands before the signature. */
 function debits() {
-  const planned = wishes(get()).map(planFor);
+  const planned = cartSchedules(get()).map(planFor);
   return planned.length > 0 && h("section", { class: "panel", "data-debits": planned.length }, h("h2", {}, text.plan.heading), planned);
 }
 

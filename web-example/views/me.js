@@ -93,6 +93,3 @@ const waysOn = (me) =>
 const way = (place, picture, words, name) =>
   h("li", {}, h("a", { class: "club-card", href: linkTo(place), id: `way-${name}`, "data-way": name },
     h("span", { class: "club-pin" }, icon(picture)), h("strong", {}, words), icon("arrow")));
-
-/** The way back from a step of one's own. */
-export const backToMe = () => h("a", { class: "back", href: linkTo({ me: true }) }, icon("back"), text.back);

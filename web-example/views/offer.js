@@ -1,15 +1,15 @@
 // @ts-check
 /** The second step: choose an offer. With a registration in the address, the offer is added to its cart. */
-import { ask, button, h, heading, icon, price, termList } from "../dom.js";
+import { ask, button, h, heading, price, termList } from "../dom.js";
 import { today } from "../format.js";
 import { add } from "../journey.js";
 import { startKnown } from "../member.js";
-import { go, linkTo } from "../route.js";
+import { go } from "../route.js";
 import { get, set } from "../store.js";
 import { nameOf, soldHere, terms } from "../terms.js";
 import { text } from "../text.js";
+import { backTo, backToMe } from "./back.js";
 import { debitDays } from "./debit.js";
-import { backToMe } from "./me.js";
 import { askPlan } from "./plan.js";
 import { resume } from "./resume.js";
 
@@ -33,11 +33,9 @@ export function show() {
 
 function back() {
   const { place } = get();
-  if (place.registration) {
-    return h("a", { class: "back", href: linkTo({ registration: place.registration }) }, icon("back"), text.back);
-  }
+  if (place.registration) return backTo({ registration: place.registration });
   if (place.me) return backToMe();
-  return h("a", { class: "back", href: linkTo({}) }, icon("back"), text.offer.another);
+  return backTo({}, text.offer.another);
 }
 
 function lead() {

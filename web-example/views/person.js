@@ -8,6 +8,7 @@ import { linkTo } from "../route.js";
 import { get, set } from "../store.js";
 import { findOffer, soldHere } from "../terms.js";
 import { text } from "../text.js";
+import { backTo } from "./back.js";
 import { fieldOf, fieldText } from "./problem.js";
 import { resume } from "./resume.js";
 
@@ -60,7 +61,7 @@ function head() {
   const isKnown = Object.keys(person).length > 0;
   const notice = place.registration ? !isKnown && text.person.retype : unconfirmedPerson() && text.person.unconfirmed;
   return h("div", { class: "step-head" },
-    h("a", { class: "back", href: linkTo(place.registration ? { registration: place.registration } : { club: place.club }) }, icon("back"), text.back),
+    backTo(place.registration ? { registration: place.registration } : { club: place.club }),
     heading(place.registration ? text.person.correcting : text.person.heading),
     h("p", { class: "lead" }, text.person.lead),
     notice && h("p", { class: "notice", "data-notice": true }, icon("info"), notice));

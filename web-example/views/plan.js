@@ -15,20 +15,20 @@ import { text } from "../text.js";
 /**
  * What follows after today: the schedule, with what it leaves unsaid; where there is none, the terms.
  * @param {import("../contract").Offer} offer
- * @param {import("../journey.js").Wish} [wish] left out for what has no schedule
+ * @param {import("../journey.js").ScheduleRequest} [request] left out for what has no schedule
  */
-export function follows(offer, wish) {
-  const said = wish && get().schedules[scheduleKey(wish)] !== null;
+export function follows(offer, request) {
+  const said = request && get().schedules[scheduleKey(request)] !== null;
   const lines = terms(offer).filter(({ about }) => !said || about === text.terms.term);
-  return [termList(lines), wish && planFor(wish)];
+  return [termList(lines), request && planFor(request)];
 }
 
 /**
  * A schedule from the store, or its shape while it is read.
- * @param {import("../journey.js").Wish} wish
+ * @param {import("../journey.js").ScheduleRequest} request
  */
-export function planFor(wish) {
-  const schedule = get().schedules[scheduleKey(wish)];
+export function planFor(request) {
+  const schedule = get().schedules[scheduleKey(request)];
   if (schedule === undefined) return h("i", { class: "bone bone-plan", "aria-hidden": true });
   return schedule ? plan(schedule) : failed();
 }
@@ -37,10 +37,10 @@ const failed = () => h("p", { class: "fine", "data-plan-failed": true }, icon("i
 
 /**
  * The debits to come, once today's payment is made; nothing where they cannot be told.
- * @param {import("../journey.js").Wish} wish
+ * @param {import("../journey.js").ScheduleRequest} request
  */
-export function coming(wish) {
-  const schedule = get().schedules[scheduleKey(wish)];
+export function coming(request) {
+  const schedule = get().schedules[scheduleKey(request)];
   const debited = schedule?.firstStatement.filter(({ kind }) => kind === "debit") ?? [];
   if (!schedule || !debited.length) return null;
   return h("section", { class: "panel plan", "data-coming": schedule.offerId, "aria-label": text.plan.coming },

@@ -7,9 +7,9 @@ import { button, h, heading, icon } from "../dom.js";
 import { bringAccount } from "../journey.js";
 import { get, set } from "../store.js";
 import { text } from "../text.js";
+import { backToCart } from "./back.js";
 import { mark } from "./field.js";
 import { login } from "./login.js";
-import { backToCart } from "./mandate.js";
 
 /** @param {import("../store.js").State} state */
 export const reads = ({ registration, accessToken }) => [registration?.id, accessToken];

@@ -3,11 +3,12 @@
 import { button, h, heading, icon } from "../dom.js";
 import { cancelSignature, refresh, resend, sign } from "../journey.js";
 import { can, linkTo } from "../route.js";
+import { controlPage, isLocal } from "../simulator.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
+import { backToCart } from "./back.js";
 import { field, mark } from "./field.js";
-import { accepting } from "./legal.js";
-import { backToCart, consent } from "./mandate.js";
+import { accepting, debitConsent } from "./legal.js";
 
 /**
  * @typedef {import("../contract").Registration} Registration
@@ -30,7 +31,7 @@ export function signature(registration, mandate) {
   return h("div", { class: "signature", "data-signature": mandate.state },
     h("div", { class: "step-head" }, backToCart(registration), heading(words.heading), h("p", { class: "lead" }, words.lead)),
     mandate.state === "no_code" && correction(registration, isUnreachable),
-    can(registration, "sign") && [consent(registration), accepting("sign")],
+    can(registration, "sign") && [debitConsent(registration), accepting("sign")],
     can(registration, "sign") && codeForm(mandate, sign),
     h("div", { class: "signature-others" },
       resendButton({ resendAfter: mandate.resendAfter, ready: can(registration, "resend"), resend, again: () => refresh(registration.id) }),
@@ -59,13 +60,7 @@ const correction = (registration, isUnreachable) =>
 /** Where a developer finds the code. */
 export const outbox = () =>
   isLocal() && h("p", { class: "notice" }, icon("info"), h("span", {}, `${WORDS.mock} `,
-    h("a", { href: `/sim/${world()}/_control/sms`, target: "_blank", rel: "noopener" }, WORDS.outbox)));
-
-/** The simulator's world that this browser is in; its panel can choose another. */
-export const world = () => /(?:^|; )frontdesk-world=([\w.-]+)/.exec(document.cookie)?.[1] ?? "demo";
-
-/** Whether this page is the developer's own: nothing is real there, and the simulator can be looked into. */
-export const isLocal = () => location.hostname === "localhost" || location.hostname === "127.0.0.1";
+    h("a", { href: controlPage("sms"), target: "_blank", rel: "noopener" }, WORDS.outbox)));
 
 /**
  * @param {{ attemptsLeft?: number }} signature

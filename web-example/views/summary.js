@@ -2,6 +2,7 @@
 /** The choice so far, beside the step: always open on a wide page, folded to one line on a phone. */
 import { h, icon, price } from "../dom.js";
 import { date, money } from "../format.js";
+import { offerSchedules } from "../journey.js";
 import { linkTo, stepOf } from "../route.js";
 import { get } from "../store.js";
 import { findOffer, nameOf } from "../terms.js";
@@ -10,13 +11,6 @@ import { follows } from "./plan.js";
 
 /** @param {import("../store.js").State} state */
 export const reads = ({ place, clubs, catalogue, registration, schedules }) => [place, clubs, catalogue, registration, schedules];
-
-/**
- * The schedules that the summary shows: the chosen offer's, if it goes on after today.
- * @param {import("../store.js").State} state
- */
-export const wishes = ({ place: { registration, club, offer, startDate, debitDay }, catalogue }) =>
-  !registration && club && offer && findOffer(catalogue, offer)?.offer.billing ? [{ club, offer, startDate, debitDay: Number(debitDay) || undefined }] : [];
 
 const wide = matchMedia("(min-width: 60rem)");
 
@@ -39,7 +33,7 @@ function ofOffer() {
       h("p", { class: "side-club" }, icon("pin"), clubName(place.club)),
       h("p", { class: "side-offer" }, h("span", {}, h("strong", {}, name), variant && h("small", {}, variant)), h("a", { href: linkTo({ club: place.club }) }, text.summary.change)),
       place.startDate && h("p", { class: "fine" }, text.terms.starts(date(place.startDate)))),
-    ...follows(offer, wishes(get())[0]));
+    ...follows(offer, offerSchedules(get())[0]));
 }
 
 /** The cart as the club system holds it. */

@@ -4,7 +4,7 @@ import { button, h, heading, icon } from "../dom.js";
 import { chooseAgain, confirmMove, moveTo } from "../member.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
-import { backToMe } from "./me.js";
+import { backToMe } from "./back.js";
 import { codeForm, outbox, resendButton } from "./signature.js";
 
 const WORDS = text.transfer;
