@@ -8,7 +8,7 @@
  * @typedef {import("./contract").ProblemDocument} ProblemDocument
  */
 
-/** Longer than the gateway takes at worst for one request, so that giving up here really means that the answer is lost. */
+/** Longer than the gateway takes at worst for one request, so that giving up here really means that the response is lost. */
 const TIMEOUT = 40_000;
 
 /** Pauses before a request is sent again, in ms: three more tries within seven seconds, then the visitor is asked. */
@@ -20,7 +20,7 @@ const PATIENCE = 15;
 /** Statuses of proxies in between, which come without a problem document and say nothing of the request's effect. */
 const GATEWAY_TROUBLE = [408, 429, 500, 502, 503, 504];
 
-/** A request that did not succeed. `code` is the gateway's, or `offline` when no answer came. */
+/** A request that did not succeed. `code` is the gateway's, or `offline` when no response came. */
 export class Problem extends Error {
   /**
    * @param {Omit<Partial<ProblemDocument>, "code"> & { code: ProblemDocument["code"] | "offline", retry: ProblemDocument["retry"] }} document
@@ -36,7 +36,7 @@ export class Problem extends Error {
     this.retryAfter = retryAfter;
   }
 
-  /** Whether sending the same request with the same key can still succeed; otherwise the answer is definitive. */
+  /** Whether sending the same request with the same key can still succeed; otherwise the response is definitive. */
   get passing() {
     return this.retry !== "never";
   }
@@ -68,11 +68,11 @@ export const listProducts = (clubId, cursor, identity) =>
 /**
  * @param {string} clubId
  * @param {string} offerId
- * @param {{ startDate?: string, debitDay?: number }} wishes
+ * @param {{ startDate?: string, debitDay?: number }} terms
  * @returns {Promise<import("./contract").Schedule>}
  */
-export const getSchedule = (clubId, offerId, wishes) =>
-  request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/offers/${encodeURIComponent(offerId)}/schedule${query({ startDate: wishes.startDate, debitDay: wishes.debitDay })}`);
+export const getSchedule = (clubId, offerId, { startDate, debitDay }) =>
+  request("GET", `/v1/clubs/${encodeURIComponent(clubId)}/offers/${encodeURIComponent(offerId)}/schedule${query({ startDate, debitDay })}`);
 
 /**
  * @param {string} clubId
@@ -220,7 +220,7 @@ export const signTransfer = (identity, { key, body }) =>
 
 /**
  * Follows a registration: every state of it as it comes. The browser connects again by itself after a lost connection,
- * and not after an answer that is none; then `closed` is told.
+ * and not after a response that is none; then `closed` is told.
  * @param {string} id
  * @param {{ changed: (registration: Registration) => void, closed: () => void }} listener
  * @returns {() => void} stops it
@@ -262,9 +262,9 @@ const registration = (id) => `/v1/registrations/${encodeURIComponent(id)}`;
 async function request(method, path, options = {}) {
   for (let attempt = 0; ; attempt++) {
     try {
-      const answer = await send(method, path, options);
+      const response = await send(method, path, options);
       report(null);
-      return answer;
+      return response;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       const patient = (error.retryAfter ?? 0) <= PATIENCE;

@@ -41,7 +41,7 @@ let wait = FIRST;
 let timer = 0;
 let asking = false;
 
-/** What has come while the visitor had something under way, whose own answer may be older or newer: ask again after it. */
+/** What has come while the visitor had something under way, whose own response may be older or newer: ask again after it. */
 let missed = false;
 
 /** The stream, and whose it is. */

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Idempotency keys. An intention is one thing that the visitor wants done once, such as "pay": it has a key, and it
- * keeps that key until a definitive answer has come, across a lost connection and a reload of the page. Sent again with
+ * keeps that key until a definitive response has come, across a lost connection and a reload of the page. Sent again with
  * the same key, a request has no second effect.
  *
  * Kept in sessionStorage, so each tab has its own; where the browser forbids that, in memory.
@@ -22,7 +22,7 @@ const PREFIX = "frontdesk.intention.";
 const memory = new Map();
 
 /**
- * The intention of that name, new unless the very same one still waits for its answer.
+ * The intention of that name, new unless the very same one still waits for its response.
  * @template Body
  * @param {string} name
  * @param {Body} body
@@ -40,7 +40,7 @@ export function intend(name, body, after, { secret = false } = {}) {
 }
 
 /**
- * The intention of that name that has had no definitive answer yet.
+ * The intention of that name that has had no definitive response yet.
  * @param {string} name
  * @returns {Intention<any> | null}
  */
@@ -50,7 +50,7 @@ export function pending(name) {
 }
 
 /**
- * Forgets an intention: it has its definitive answer.
+ * Forgets an intention: it has its definitive response.
  * @param {string} name
  */
 export function settle(name) {

@@ -20,7 +20,7 @@ const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "cart_c
   "mandate_not_needed", "no_code", "code_wrong", "code_expired", "code_blocked", "mobile_unreachable", "nothing_due", "amount_due", "payment_exists",
   "person_required", "registration_closed", "payment_under_way", "not_found"];
 
-/** Readings after which an answer is the payment's present state for certain: an answer to this page has no one behind it. */
+/** Readings after which a response has the payment's present state for certain: no newer one is behind it. */
 const FRESH = 100;
 
 /** Where this browser remembers the registration that it is in the middle of; the id is no secret, the cookie is. */
@@ -57,18 +57,18 @@ async function failed(error) {
 }
 
 /**
- * Sends what carries an Idempotency-Key. The key is forgotten once the answer is definitive, and kept otherwise, so that
+ * Sends what carries an Idempotency-Key. The key is forgotten once the response is definitive, and kept otherwise, so that
  * the next attempt is the same request.
- * @template Body, Answer
+ * @template Body, Response
  * @param {import("./intentions.js").Intention<Body>} intention
- * @param {(intention: import("./intentions.js").Intention<Body>) => Promise<Answer>} send
+ * @param {(intention: import("./intentions.js").Intention<Body>) => Promise<Response>} send
  * @param {{ keep?: boolean }} [options] `keep`: a success is not the end of it
  */
 export async function carryOut(intention, send, { keep = false } = {}) {
   try {
-    const answer = await send(intention);
+    const response = await send(intention);
     if (!keep) settle(intention.name);
-    return answer;
+    return response;
   } catch (error) {
     if (error instanceof api.Problem && !error.passing) settle(intention.name);
     throw error;
@@ -171,8 +171,8 @@ export async function loadSchedule(request) {
 export const readDebitDays = (clubId, startDate) => quietly(async () => (await api.listDebitDays(clubId, startDate)).items);
 
 /**
- * @template Answer
- * @param {() => Promise<Answer>} read
+ * @template Response
+ * @param {() => Promise<Response>} read
  */
 async function quietly(read) {
   try {
@@ -226,11 +226,11 @@ export async function refresh(id) {
 async function read(id, options) {
   const known = get().registration;
   try {
-    const answer = await api.getRegistration(id, options);
-    // An answer to the visitor has overtaken this one: it is newer.
+    const response = await api.getRegistration(id, options);
+    // A response to the visitor has overtaken this one: it is newer.
     if (get().registration !== known) return;
     set({ readings: get().readings + 1 });
-    show(answer);
+    show(response);
   } catch (error) {
     if (!(error instanceof api.Problem) || error.code !== "not_found") throw error;
     forget(id);
@@ -306,7 +306,7 @@ export async function accept({ club = "", invitation = "" }) {
 
 /**
  * Goes on with a registration of another device. What the link held is in the memory of this page alone; it is kept
- * there until the answer is definitive, so that "try again" is the same request.
+ * there until the response is definitive, so that "try again" is the same request.
  */
 export async function resume() {
   const problem = await attempt("continue", async () => {
@@ -329,7 +329,7 @@ export const makeLink = () =>
   });
 
 /**
- * The person of a registration whose start had no answer so far: after a reload it can be sent again as it was.
+ * The person of a registration whose start had no response so far: after a reload it can be sent again as it was.
  * @returns {Person | undefined}
  */
 export const unconfirmedPerson = () => pending("start")?.body.person;
@@ -440,7 +440,7 @@ function usualWay(registration) {
 }
 
 /**
- * Asks for the payment and, for a card, leaves for the processor's page. The key outlives the answer: until the gateway
+ * Asks for the payment and, for a card, leaves for the processor's page. The key outlives the response: until the gateway
  * says that a new payment is wanted, asking again asks for this one.
  * @param {import("./contract").StartPayment} [way]
  */

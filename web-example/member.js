@@ -14,7 +14,7 @@ import { text } from "./text.js";
 /** Where the state of a move is kept across a reload, since no request asks for it: with whose it is, without a code. */
 const MOVE = "frontdesk.transfer";
 
-/** What an answer to an entered code says of the code. */
+/** What a response to an entered code says of the code. */
 const AFTER_CODE = /** @type {const} */ ({ code_expired: "expired", code_blocked: "blocked", no_code: "no_code" });
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -22,7 +22,7 @@ let end;
 
 /** @param {string} token of the club's login */
 export function signIn(token) {
-  set({ identity: keepIdentity(token), ended: undefined, me: undefined, consents: undefined, answers: undefined, wishes: {}, transfer: undefined });
+  set({ identity: keepIdentity(token), ended: undefined, me: undefined, consents: undefined, consentResults: undefined, consentRequests: {}, transfer: undefined });
   watchEnd();
 }
 
@@ -34,7 +34,7 @@ export function signOut(why) {
   clearTimeout(end);
   dropIdentity();
   if (why === "left") keepMove(undefined);
-  set({ identity: undefined, ended: why, me: undefined, consents: undefined, answers: undefined, wishes: {}, transfer: keptMove() });
+  set({ identity: undefined, ended: why, me: undefined, consents: undefined, consentResults: undefined, consentRequests: {}, transfer: keptMove() });
 }
 
 /** Ends the identity when its time is over, also after a sleep in which no timer ran. */
@@ -49,7 +49,7 @@ export function watchEnd() {
 
 /**
  * Reads for the page, in the visitor's name.
- * @param {(token: string) => Promise<Partial<import("./store.js").State>>} ask what it answers goes into the store
+ * @param {(token: string) => Promise<Partial<import("./store.js").State>>} ask its result goes into the store
  */
 async function read(ask) {
   const { identity } = get();
@@ -93,31 +93,31 @@ async function change(doing, action) {
 }
 
 /**
- * Notes a wish about a consent; it is carried out with `saveConsents`.
+ * Notes a change of a consent that the visitor requests; `saveConsents` carries it out.
  * @param {import("./contract").Consent} consent
  * @param {boolean} authorized
  */
-export function wish({ id, authorized: now }, authorized) {
-  const { [id]: _, ...others } = get().wishes;
-  set({ wishes: authorized === now ? others : { ...others, [id]: authorized }, answers: undefined });
+export function requestConsent({ id, authorized: now }, authorized) {
+  const { [id]: _, ...others } = get().consentRequests;
+  set({ consentRequests: authorized === now ? others : { ...others, [id]: authorized }, consentResults: undefined });
 }
 
-/** Carries the wishes out. One that failed stays a wish, so that saving again asks for it again. */
+/** Saves the requested changes. One that failed stays requested, so that saving again retries it. */
 export const saveConsents = () =>
   change("consents", async (token) => {
-    const wishes = get().wishes;
-    const asked = Object.entries(wishes).map(([id, authorized]) => ({ id, authorized }));
+    const requests = get().consentRequests;
+    const asked = Object.entries(requests).map(([id, authorized]) => ({ id, authorized }));
     const { items, receipt } = await api.changeConsents(token, { items: asked, wording: text.consents.wording });
     const now = new Map(items.flatMap(({ id, consent }) => (consent ? [[id, consent]] : [])));
-    const failed = items.filter(({ code }) => code === "failed").map(({ id }) => [id, wishes[id]]);
+    const failed = items.filter(({ code }) => code === "failed").map(({ id }) => [id, requests[id]]);
     const before = get().consents ?? { items: [], receipts: [] };
     set({
       consents: {
         items: before.items.map((consent) => now.get(consent.id) ?? consent),
         receipts: receipt ? [receipt, ...before.receipts] : before.receipts,
       },
-      wishes: Object.fromEntries(failed),
-      answers: items,
+      consentRequests: Object.fromEntries(failed),
+      consentResults: items,
     });
   });
 

@@ -18,8 +18,8 @@
  * @property {import("./identity.js").Ending} [ended] why the visitor is not logged in any more
  * @property {import("./contract").Me} [me] what the club knows of the visitor who is logged in
  * @property {import("./contract").ConsentList} [consents] of the visitor who is logged in
- * @property {Record<string, boolean>} wishes consents that the visitor has changed here and that are not carried out, by id
- * @property {import("./contract").ConsentChange[]} [answers] what became of the wishes before
+ * @property {Record<string, boolean>} consentRequests consents that the visitor has changed on this page and not saved, by id
+ * @property {import("./contract").ConsentChange[]} [consentResults] what became of the requests that were saved last
  * @property {import("./contract").Transfer} [transfer] the visitor's move to another club
  * @property {string} [accessToken] the visitor's own at the club system; never leaves the memory of this page
  * @property {string} [confirmed] the card payment whose confirmation the processor has taken, by its client secret
@@ -40,7 +40,7 @@
  */
 
 /** @type {State} */
-let state = { place: {}, person: {}, schedules: {}, wishes: {}, readings: 0, missing: false, waiting: false, isStuck: false };
+let state = { place: {}, person: {}, schedules: {}, consentRequests: {}, readings: 0, missing: false, waiting: false, isStuck: false };
 
 /** @type {() => void} */
 let changed = () => {};

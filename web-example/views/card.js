@@ -22,7 +22,7 @@ import { abandonButton } from "./abandon.js";
 const SCRIPT = "https://js.stripe.com/v3/";
 
 /**
- * Who comes back from the processor's page has just paid, or has not. The gateway's first answers can still be those from
+ * Who comes back from the processor's page has just paid, or has not. The gateway's first responses can still be those from
  * before; to say "not charged, try again" then would be wrong. The third reading comes 1.25 s after the first.
  */
 export const READINGS_TO_BELIEVE = 3;
@@ -108,7 +108,7 @@ async function begin(place, registration, { card, amount }) {
 /**
  * Has the processor confirm the card. A bank that wants to ask the buyer may take the browser away, and back to the
  * registration. After any failure that is not the card's own, the processor is asked how the payment stands: it may have
- * been the answer that got lost.
+ * been the response that got lost.
  * @param {any} stripe
  * @param {any} elements
  * @param {string} secret

@@ -2,7 +2,7 @@
 /** What the club may send, and on which channel: each can be given and taken back, and each is answered by itself. */
 import { h, heading, icon } from "../dom.js";
 import { moment } from "../format.js";
-import { saveConsents, wish } from "../member.js";
+import { requestConsent, saveConsents } from "../member.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
 import { backToMe } from "./back.js";
@@ -13,7 +13,7 @@ import { backToMe } from "./back.js";
  */
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ consents, wishes, answers, isStuck }) => [consents, wishes, answers, isStuck];
+export const reads = ({ consents, consentRequests, consentResults, isStuck }) => [consents, consentRequests, consentResults, isStuck];
 
 export function show() {
   const { consents, isStuck } = get();
@@ -25,7 +25,7 @@ export function show() {
 
 /** @param {Consent[]} all */
 function form(all) {
-  const asked = Object.keys(get().wishes).length;
+  const asked = Object.keys(get().consentRequests).length;
   return h("form", { class: "consents", "data-form": "consents", onsubmit: save },
     [...Map.groupBy(all, ({ type }) => type)].map(([type, items]) => group(type, items)),
     verdict(),
@@ -38,7 +38,7 @@ function form(all) {
 /** @param {SubmitEvent} event */
 function save(event) {
   event.preventDefault();
-  if (Object.keys(get().wishes).length) saveConsents();
+  if (Object.keys(get().consentRequests).length) saveConsents();
 }
 
 /**
@@ -57,16 +57,16 @@ function group(type, items) {
 function choice(consent) {
   const { id, channel, authorized, locked } = consent;
   const channels = /** @type {Record<string, string>} */ (text.consents.channels);
-  const answer = get().answers?.find((one) => one.id === id);
-  const wanted = get().wishes[id] ?? authorized;
+  const result = get().consentResults?.find((one) => one.id === id);
+  const wanted = get().consentRequests[id] ?? authorized;
   const input = h("input", {
     type: "checkbox", id: `consent-${id}`, "data-consent": id, "data-channel": channel, "data-authorized": String(authorized), disabled: locked,
-    "aria-describedby": `consent-${id}-answer`, onchange: () => wish(consent, input.checked),
+    "aria-describedby": `consent-${id}-answer`, onchange: () => requestConsent(consent, input.checked),
   });
   input.checked = wanted;
   return h("div", { class: "consent-choice" },
     h("label", { for: input.id }, input, h("span", {}, channels[channel] ?? channel)),
-    h("p", { class: "fine", id: `consent-${id}-answer`, "data-answer": answer?.code ?? "" }, word(consent, answer?.code)));
+    h("p", { class: "fine", id: `consent-${id}-answer`, "data-answer": result?.code ?? "" }, word(consent, result?.code)));
 }
 
 /**
@@ -77,16 +77,16 @@ function choice(consent) {
 function word({ id, authorized, locked }, code) {
   if (locked) return text.consents.locked;
   if (code && code !== "locked") return text.consents.answers[code](authorized);
-  return id in get().wishes ? text.consents.unsaved : "";
+  return id in get().consentRequests ? text.consents.unsaved : "";
 }
 
-/** The answer as a whole, for those who do not look at each. */
+/** The results as a whole, for a visitor who does not read each. */
 function verdict() {
-  const { answers } = get();
-  if (!answers) return null;
-  const failed = answers.filter(({ code }) => code === "failed" || code === "unknown").length;
-  return h("p", { class: failed ? "problem" : "notice is-good", role: "status", "data-saved": answers.length - failed, "data-failed": failed },
-    icon(failed ? "alert" : "tick"), failed ? text.consents.partly(answers.length - failed, failed) : text.consents.saved);
+  const { consentResults: results } = get();
+  if (!results) return null;
+  const failed = results.filter(({ code }) => code === "failed" || code === "unknown").length;
+  return h("p", { class: failed ? "problem" : "notice is-good", role: "status", "data-saved": results.length - failed, "data-failed": failed },
+    icon(failed ? "alert" : "tick"), failed ? text.consents.partly(results.length - failed, failed) : text.consents.saved);
 }
 
 /** @param {Receipt[]} all */

@@ -113,7 +113,7 @@ function wrap(name, control) {
 }
 
 /**
- * Fills the form with what was typed before: in this page, or in the attempt that had no answer.
+ * Fills the form with what was typed before: in this page, or in the attempt that had no response.
  * @param {HTMLFormElement} form
  */
 function fill(form) {
