@@ -188,21 +188,22 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Environment: cfg.Mode, Rule: cfg.rule(), WebhookURL: cfg.PublicURL + "/v1/webhooks/card", Moved: seen.metrics.Moved, Now: time.Now, Log: log,
 	})
 	guard := cfg.smsGuard(records, log)
+	codes := flows.NewCodeSender(flows.CodeSenderConfig{Store: records, Club: clubSystem, Keys: keys, Guard: guard, Now: time.Now, Log: log})
 	registrations := flows.NewRegistrations(flows.RegistrationsConfig{
-		Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments, SMS: guard,
+		Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments, Keys: keys, Codes: codes,
 		PublicURL: cfg.PublicURL, Now: time.Now, Log: log,
 	})
 	contacts := flows.NewContacts(flows.ContactsConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Now: time.Now})
 	changes := flows.NewChanges(records)
-	events, err := cfg.clubEvents(records, queue, keys, registrations, log)
+	events, relay, err := cfg.clubEvents(records, queue, keys, registrations, log)
 	if err != nil {
 		return built{}, err
 	}
 	worker := flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: changes, Events: events, Traces: seen.traces, Now: time.Now, After: time.After, Log: log})
-	transfers := flows.NewTransfers(flows.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, SMS: guard, Now: time.Now, Log: log})
+	transfers := flows.NewTransfers(flows.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, Codes: codes, Now: time.Now, Log: log})
 	ready := cfg.ready(p)
 	seen.metrics.Watch(metrics.Sources{
-		Payments: payments, Worker: worker, Catalogue: catalogue, Events: events, Queue: queue, SMS: guard, Club: clubSystem,
+		Payments: payments, Worker: worker, Catalogue: catalogue, Relay: relay, Queue: queue, SMS: guard, Club: clubSystem,
 		Redis: p.redis, Ready: ready, Traces: seen.traces, Now: time.Now, After: time.After,
 	})
 	gateway, err := handlers.New(handlers.Config{
@@ -214,8 +215,9 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Challenge: cfg.challenge(), RateLimits: cfg.limited(), TrustedProxies: proxies,
 		Answered: answered, Counted: seen.metrics.Answered, Followed: seen.metrics.Followed, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
 	})
+	eraser := flows.NewEraser(flows.EraserConfig{Store: records, Keys: keys, Now: time.Now, Log: log})
 	ops := handlers.NewOps(handlers.OpsConfig{
-		Payments: payments, Contacts: contacts, Registrations: registrations, ClubEvents: events, Queue: queue, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log,
+		Payments: payments, Contacts: contacts, Eraser: eraser, Relay: relay, Queue: queue, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log,
 	})
 	return built{gateway, ops, worker, catalogue}, err
 }

@@ -85,10 +85,10 @@ func (cfg Config) clubWebhookURL(port string) string {
 }
 
 // clubEvents puts the intake of events and their relay together.
-func (cfg Config) clubEvents(records *store.Store, queue *flows.Queue, keys *flows.Keyring, registrations *flows.Registrations, log *slog.Logger) (*flows.ClubEvents, error) {
+func (cfg Config) clubEvents(records *store.Store, queue *flows.Queue, keys *flows.Keyring, registrations *flows.Registrations, log *slog.Logger) (*flows.ClubEvents, *flows.Relay, error) {
 	subscribers, err := cfg.subscribers()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	relay := flows.NewRelay(flows.RelayConfig{
 		Queue: queue, Keys: keys, Store: records, Client: flows.NewRelayClient(cfg.destinations()), Subscribers: subscribers, Now: time.Now, Log: log,
@@ -96,7 +96,7 @@ func (cfg Config) clubEvents(records *store.Store, queue *flows.Queue, keys *flo
 	return flows.NewClubEvents(flows.ClubEventsConfig{
 		Store: records, Queue: queue, Registrations: registrations, Relay: relay,
 		ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", Now: time.Now, Log: log,
-	}), nil
+	}), relay, nil
 }
 
 type webhooksCommand struct {

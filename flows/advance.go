@@ -52,9 +52,51 @@ type Payments struct {
 	recall recall
 }
 
+// PaymentStore is what the machine needs of Redis. Each write is one atomic script; one that lost a
+// race returns ErrConflict and changed nothing.
+type PaymentStore interface {
+	// Payment reads a payment. ErrNotFound.
+	Payment(ctx context.Context, id PaymentID) (*Payment, error)
+	// PaymentUnlessSeen reads a payment as Payment does, unless Once was called with this name within its period.
+	PaymentUnlessSeen(ctx context.Context, id PaymentID, name string) (p *Payment, seen bool, err error)
+	// Commit moves a payment by compare-and-set; see Move.
+	Commit(ctx context.Context, move Move) error
+	// Rebuild stores a payment that is missing, and its registration as
+	// SaveRegistration does (nil: the registration stays as it is), both or neither.
+	// keep is how long a final payment is kept. ErrConflict when the payment is there.
+	Rebuild(ctx context.Context, r *Registration, p *Payment, keep time.Duration) error
+	// LookAt puts the payment's next look at an instant; the zero instant means never again.
+	LookAt(ctx context.Context, id PaymentID, at time.Time) error
+	// KeepOpen is LookAt for a payment that has no next look; one that has keeps it.
+	KeepOpen(ctx context.Context, id PaymentID, at time.Time) error
+	// Finished takes a final payment from the list of open ones and puts it into
+	// the bounded list of those that ended in the same state.
+	Finished(ctx context.Context, p *Payment) error
+	// OpenPayments lists payments that are not final, the one to be looked at next first.
+	OpenPayments(ctx context.Context, limit int) ([]PaymentID, error)
+	// FinishedPayments lists payments that ended in a state, the latest first.
+	FinishedPayments(ctx context.Context, state PaymentState, limit int) ([]PaymentID, error)
+	// Registration reads a registration and its latest payment (nil when there is none). ErrNotFound.
+	Registration(ctx context.Context, id string) (*Registration, *Payment, error)
+	// SaveRegistration replaces the registration if its version is still r.Version, and counts the version up.
+	SaveRegistration(ctx context.Context, r *Registration) error
+	// Once tells whether this is the first call with this name within the period.
+	Once(ctx context.Context, name string, period time.Duration) (bool, error)
+	// Rule reads the calibrated rule of an environment. ErrNotFound.
+	Rule(ctx context.Context, environment string) (*Rule, error)
+	// SaveRule replaces the rule of an environment.
+	SaveRule(ctx context.Context, environment string, rule *Rule) error
+	// AddNote keeps an operator's note about a payment; the oldest of very many go.
+	AddNote(ctx context.Context, id PaymentID, note Note) error
+	// Notes reads a payment's notes, oldest first.
+	Notes(ctx context.Context, id PaymentID) ([]Note, error)
+	// Audit appends to the audit stream, which is bounded and in plain.
+	Audit(ctx context.Context, entry AuditEntry) error
+}
+
 // PaymentsConfig is what the machine needs; every field is required unless said.
 type PaymentsConfig struct {
-	Store       Store
+	Store       PaymentStore
 	Queue       *Queue
 	Club        *club.Client
 	Aside       *club.Client // for what no money waits for: in a lane of its own, so that its trouble is never a sale's

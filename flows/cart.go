@@ -279,36 +279,22 @@ func (f *Registrations) articleArrived(ctx context.Context, r *Registration, at 
 // readCart reads the cart as the club system has it: it adds lines on its own, so
 // what was asked for says little about what is there.
 func (f *Registrations) readCart(ctx context.Context, r *Registration, at Club) error {
-	sale, check, err := f.readSale(ctx, r, at)
+	sale, check, err := f.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
 	if err != nil {
 		return clubFailed(err, "The cart could not be read.")
 	}
-	r.seeCart(at, sale, check)
+	r.seeCart(at.Currency, sale, check)
 	return nil
 }
 
-// readSale reads the sale and its check side by side.
-func (f *Registrations) readSale(ctx context.Context, r *Registration, at Club) (sale club.Sale, check club.SaleCheck, err error) {
-	err = sideBySide(ctx,
-		func(ctx context.Context) (err error) {
-			sale, err = f.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
-			return err
-		},
-		func(ctx context.Context) (err error) {
-			check, err = f.cfg.Club.CheckSale(ctx, at.Scope, r.Sale)
-			return err
-		})
-	return sale, check, err
-}
-
 // seeCart takes over what was read of the sale.
-func (r *Registration) seeCart(at Club, sale club.Sale, check club.SaleCheck) {
+func (r *Registration) seeCart(currency string, sale club.Sale, check club.SaleCheck) {
 	if r.SaleState == "" {
 		r.SaleState = sale.State
 	}
 	r.Cart = cartOf(sale, check, r.Items, r.needsMandate())
 	if r.Cart.Currency == "" {
-		r.Cart.Currency = at.Currency
+		r.Cart.Currency = currency
 	}
 	r.heed(sale.State, r.SaleState)
 }

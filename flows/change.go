@@ -2,14 +2,22 @@ package flows
 
 import (
 	"context"
+	"iter"
 	"sync"
 )
+
+// ChangeStore is where changes come from.
+type ChangeStore interface {
+	// Changes gives the ids of registrations that were written, payments included, by
+	// whichever gateway, until the context ends. Some may get lost.
+	Changes(ctx context.Context) iter.Seq[string]
+}
 
 // Changes tells whoever follows a registration that it may have changed, on
 // whichever gateway. It is a hint and may get lost: a follower reads the
 // registration again, and now and then does so without a hint.
 type Changes struct {
-	store Store
+	store ChangeStore
 
 	mu        sync.Mutex
 	ended     bool
@@ -18,7 +26,7 @@ type Changes struct {
 }
 
 // NewChanges makes changes that nobody is told of before Run.
-func NewChanges(store Store) *Changes {
+func NewChanges(store ChangeStore) *Changes {
 	return &Changes{store: store, followers: map[string]map[chan struct{}]struct{}{}}
 }
 

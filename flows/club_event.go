@@ -14,32 +14,6 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// EventStore is what the club system's events need of Redis.
-type EventStore interface {
-	// KeepClubEvent stores an event behind those that wait, counts it, and tells
-	// how many wait then. The oldest of very many are dropped.
-	KeepClubEvent(ctx context.Context, event StoredEvent, countsAs string) (waiting int64, err error)
-	// ClubEvents reads the events that wait, the oldest first.
-	ClubEvents(ctx context.Context, limit int) ([]StoredEvent, error)
-	// DropClubEvents takes events away that were worked on.
-	DropClubEvents(ctx context.Context, events []StoredEvent) error
-	// ClubEventsWaiting tells how many events wait.
-	ClubEventsWaiting(ctx context.Context) (int64, error)
-	// ClubEventCounts tells how many came of each kind, and how many were "dropped".
-	ClubEventCounts(ctx context.Context) (map[string]string, error)
-
-	// RegistrationsOf lists the registrations of contacts.
-	RegistrationsOf(ctx context.Context, contacts ...club.IRI) ([]string, error)
-	// HintLooks brings the next look at registrations forward to an instant.
-	HintLooks(ctx context.Context, ids []string, at time.Time) error
-	// DueLooks takes the registrations whose look is due, within the budget of all
-	// gateways, and puts each of them off to next.
-	DueLooks(ctx context.Context, now, next time.Time, budget Budget) ([]string, error)
-	// SettleLook says when a registration that was put off to taken is looked at
-	// again (the zero instant: never), unless there was a hint since.
-	SettleLook(ctx context.Context, id string, taken, next time.Time) error
-}
-
 // Budget is how often something may happen: Most times at once, and once more each Every.
 type Budget struct {
 	Most  int
@@ -100,6 +74,29 @@ var relayedAlone = []string{"contact.created", "optin.updated", "attendee.booked
 // or not at all, so everything in it is a hint: that something is worth being read again.
 type ClubEvents struct {
 	cfg ClubEventsConfig
+}
+
+// EventStore is what the club system's events need of Redis.
+type EventStore interface {
+	// KeepClubEvent stores an event behind those that wait, counts it, and tells
+	// how many wait then. The oldest of very many are dropped.
+	KeepClubEvent(ctx context.Context, event StoredEvent, countsAs string) (waiting int64, err error)
+	// ClubEvents reads the events that wait, the oldest first.
+	ClubEvents(ctx context.Context, limit int) ([]StoredEvent, error)
+	// DropClubEvents takes events away that were worked on.
+	DropClubEvents(ctx context.Context, events []StoredEvent) error
+	// ClubEventsWaiting tells how many events wait.
+	ClubEventsWaiting(ctx context.Context) (int64, error)
+	// RegistrationsOf lists the registrations of contacts; some may be gone.
+	RegistrationsOf(ctx context.Context, contacts ...club.IRI) ([]string, error)
+	// HintLooks brings the next look at registrations forward to an instant.
+	HintLooks(ctx context.Context, ids []string, at time.Time) error
+	// DueLooks takes the registrations whose look is due, within the budget of all
+	// gateways, and puts each of them off to next.
+	DueLooks(ctx context.Context, now, next time.Time, budget Budget) ([]string, error)
+	// SettleLook says when a registration that was put off to taken is looked at
+	// again (the zero instant: never), unless there was a hint since.
+	SettleLook(ctx context.Context, id string, taken, next time.Time) error
 }
 
 // ClubEventsConfig is what events need; every field is required.

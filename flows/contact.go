@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"frontdesk/upstream/club"
 )
 
@@ -41,9 +43,21 @@ type Contacts struct {
 	cfg ContactsConfig
 }
 
+// MemberStore is what identified contacts need of Redis.
+type MemberStore interface {
+	// KeepInvitation keeps an invitation under the hash of its token.
+	KeepInvitation(ctx context.Context, hash string, invitation Invitation, life time.Duration) error
+	// Audit appends to the audit stream, which is bounded and in plain.
+	Audit(ctx context.Context, entry AuditEntry) error
+	// KeepReceipt keeps what a contact said about its consents.
+	KeepReceipt(ctx context.Context, contact club.IRI, receipt Receipt) error
+	// Receipts returns what a contact said about its consents, newest first.
+	Receipts(ctx context.Context, contact club.IRI) ([]Receipt, error)
+}
+
 // ContactsConfig is what identified contacts need; every field is required.
 type ContactsConfig struct {
-	Store     Store
+	Store     MemberStore
 	Club      *club.Client
 	Catalogue *Catalogue
 	Now       func() time.Time
@@ -75,15 +89,17 @@ func readKnown(ctx context.Context, client *club.Client, catalogue *Catalogue, w
 		return Known{}, err
 	}
 	known := Known{At: at}
-	err = sideBySide(ctx, func(ctx context.Context) (err error) {
+	reads, ctx := errgroup.WithContext(ctx)
+	reads.Go(func() (err error) {
 		known.Contact, err = client.GetContact(ctx, at.Scope, who.IRI())
 		return notIdentified(err, "The contact could not be read.")
-	}, func(ctx context.Context) error {
+	})
+	reads.Go(func() error {
 		statistics, err := client.GetAccountStatistics(ctx, at.Scope, who.IRI())
 		known.Debt = statistics.TotalRealDebt
 		return notIdentified(err, "The contact's account could not be read.")
 	})
-	if err != nil {
+	if err := reads.Wait(); err != nil {
 		return Known{}, err
 	}
 	if known.Club != "" && known.Club != at.IRI {
@@ -138,6 +154,6 @@ func (f *Registrations) recognise(ctx context.Context, r *Registration, who Iden
 	}
 	buyer := known.buyer(f.cfg.Now())
 	r.Contact = &Contact{IRI: known.IRI, Number: known.Number, Status: known.Status, Buyer: &buyer}
-	f.knownAs(r, known.Email, known.Mobile)
+	f.indexPerson(r, known.Email, known.Mobile)
 	return known.Contact, nil
 }

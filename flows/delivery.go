@@ -64,7 +64,7 @@ const maxDeliveries = 100
 
 // Deliveries shows how the relay stands, with the deliveries in a state; for the
 // empty one, those that are retried or dead. InvalidRequest for any other word.
-func (e *ClubEvents) Deliveries(ctx context.Context, state DeliveryState) (Deliveries, error) {
+func (r *Relay) Deliveries(ctx context.Context, state DeliveryState) (Deliveries, error) {
 	states := []DeliveryState{DeliveryRetrying, DeliveryDead}
 	if state != "" {
 		if !slices.Contains(DeliveryStates, state) {
@@ -72,23 +72,23 @@ func (e *ClubEvents) Deliveries(ctx context.Context, state DeliveryState) (Deliv
 		}
 		states = []DeliveryState{state}
 	}
-	received, err := e.cfg.Store.ClubEventCounts(ctx)
+	received, err := r.cfg.Store.ClubEventCounts(ctx)
 	if err != nil {
 		return Deliveries{}, storageFailed(err)
 	}
-	waiting, err := e.cfg.Store.ClubEventsWaiting(ctx)
+	waiting, err := r.cfg.Store.ClubEventsWaiting(ctx)
 	if err != nil {
 		return Deliveries{}, storageFailed(err)
 	}
 	all := Deliveries{Subscribers: []Subscription{}, Received: received, Unworked: waiting, Items: []Delivery{}}
-	for _, s := range e.cfg.Relay.cfg.Subscribers {
-		subscription, err := e.cfg.Relay.subscription(s)
+	for _, s := range r.cfg.Subscribers {
+		subscription, err := r.subscription(s)
 		if err != nil {
 			return Deliveries{}, storageFailed(err)
 		}
 		all.Subscribers = append(all.Subscribers, subscription)
 		for _, state := range states {
-			items, err := e.cfg.Relay.list(s, state)
+			items, err := r.list(s, state)
 			if err != nil {
 				return Deliveries{}, storageFailed(err)
 			}
@@ -151,8 +151,7 @@ func deliveryOf(s Subscriber, job *asynq.TaskInfo) Delivery {
 }
 
 // Delivery shows one delivery with what is delivered. NotFound.
-func (e *ClubEvents) Delivery(_ context.Context, id string) (Delivery, error) {
-	r := e.cfg.Relay
+func (r *Relay) Delivery(_ context.Context, id string) (Delivery, error) {
 	s, err := r.subscriberOf(id)
 	if err != nil {
 		return Delivery{}, err
@@ -170,8 +169,7 @@ func (e *ClubEvents) Delivery(_ context.Context, id string) (Delivery, error) {
 
 // Replay delivers once more what is retried, dead or was delivered, now and in an
 // operator's name. NotDecidable while it is on its way.
-func (e *ClubEvents) Replay(ctx context.Context, id, by string) (Delivery, error) {
-	r := e.cfg.Relay
+func (r *Relay) Replay(ctx context.Context, id, by string) (Delivery, error) {
 	if err := (Word{By: by}).check(); err != nil {
 		return Delivery{}, err
 	}
@@ -192,7 +190,7 @@ func (e *ClubEvents) Replay(ctx context.Context, id, by string) (Delivery, error
 	if err := r.inspector.RunTask(s.queue(), id); err != nil {
 		return Delivery{}, deliveryFailed(err)
 	}
-	return e.Delivery(ctx, id)
+	return r.Delivery(ctx, id)
 }
 
 // Replayed is how many dead deliveries of a subscriber go out once more.
@@ -202,8 +200,7 @@ type Replayed struct {
 }
 
 // ReplayAll delivers all that is dead of a subscriber once more.
-func (e *ClubEvents) ReplayAll(ctx context.Context, subscriber, by string) (Replayed, error) {
-	r := e.cfg.Relay
+func (r *Relay) ReplayAll(ctx context.Context, subscriber, by string) (Replayed, error) {
 	s, err := r.subscriber(subscriber)
 	if err == nil {
 		err = (Word{By: by}).check()
@@ -223,8 +220,7 @@ func (e *ClubEvents) ReplayAll(ctx context.Context, subscriber, by string) (Repl
 }
 
 // Enable delivers again to a subscriber that said that it was gone.
-func (e *ClubEvents) Enable(ctx context.Context, subscriber, by string) (Subscription, error) {
-	r := e.cfg.Relay
+func (r *Relay) Enable(ctx context.Context, subscriber, by string) (Subscription, error) {
 	s, err := r.subscriber(subscriber)
 	if err == nil {
 		err = (Word{By: by}).check()

@@ -3,8 +3,10 @@ package flows
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -43,6 +45,46 @@ type Kept struct {
 	Deferred     bool      `json:"deferred"` // ask again once the payment has ended
 }
 
+// eraseTries: a change that another one overtook is repeated; more than a few in a
+// row is a client that keeps changing the registration.
+const eraseTries = 4
+
+// Eraser erases people's data.
+type Eraser struct {
+	cfg EraserConfig
+}
+
+// ErasureStore is what erasing needs of Redis.
+type ErasureStore interface {
+	// Registration reads a registration and its latest payment (nil when there is none). ErrNotFound.
+	Registration(ctx context.Context, id string) (*Registration, *Payment, error)
+	// AmendRegistration is SaveRegistration that leaves alone how long the registration is kept.
+	AmendRegistration(ctx context.Context, r *Registration) error
+	// RegistrationsOf lists the registrations of contacts; some may be gone.
+	RegistrationsOf(ctx context.Context, contacts ...club.IRI) ([]string, error)
+	// RegistrationsOfPerson lists those of somebody by names made with a key; some may be gone.
+	RegistrationsOfPerson(ctx context.Context, names ...string) ([]string, error)
+	// Forget takes a registration from every list in which it is found by person or contact.
+	Forget(ctx context.Context, r *Registration) error
+	// EraseTransfer deletes a contact's move to another club, and tells whether there was one.
+	EraseTransfer(ctx context.Context, contact club.IRI) (bool, error)
+	// Receipts returns what a contact said about its consents, newest first.
+	Receipts(ctx context.Context, contact club.IRI) ([]Receipt, error)
+	// Audit appends to the audit stream, which is bounded and in plain.
+	Audit(ctx context.Context, entry AuditEntry) error
+}
+
+// EraserConfig is what an eraser needs; every field is required.
+type EraserConfig struct {
+	Store ErasureStore
+	Keys  *Keyring
+	Now   func() time.Time
+	Log   *slog.Logger
+}
+
+// NewEraser returns an eraser.
+func NewEraser(cfg EraserConfig) *Eraser { return &Eraser{cfg: cfg} }
+
 // Erase erases what Redis holds of a person, as far as money allows: a payment
 // that has not ended needs its buyer, so that its registration is left for later.
 // Asked again it does what was left, and nothing else. There is no erasure that
@@ -51,7 +93,7 @@ type Kept struct {
 // Of an erased registration its number is left, without anything of its person,
 // until its time is over: the card processor still names it, and what is missing
 // would be brought back from there. Its holder reads that there is none.
-func (f *Registrations) Erase(ctx context.Context, wanted Wanted, by string) (Erasure, error) {
+func (f *Eraser) Erase(ctx context.Context, wanted Wanted, by string) (Erasure, error) {
 	if err := wanted.check(by); err != nil {
 		return Erasure{}, err
 	}
@@ -95,7 +137,7 @@ func (w Wanted) check(by string) error {
 		wrong                bool
 	}{
 		{"/email", w.Email, "An e-mail address.", !strings.Contains(w.Email, "@")},
-		{"/mobile", w.Mobile, "A mobile number, such as +33612345678.", len(onlyDigits(w.Mobile)) < phoneDigits},
+		{"/mobile", w.Mobile, "A mobile number, such as +33612345678.", !IsPhone(w.Mobile)},
 		{"/registration", w.Registration, "The id of a registration.", uuid.Validate(w.Registration) != nil},
 		{"/contact", w.Contact, "A contact's id at the club system, such as 1001.", !publicID.MatchString(w.Contact)},
 	} {
@@ -117,7 +159,7 @@ func (w Wanted) check(by string) error {
 }
 
 // find lists the registrations that may be the person's, and the contact when that is what is known.
-func (f *Registrations) find(ctx context.Context, wanted Wanted) (ids []string, contacts []club.IRI, err error) {
+func (f *Eraser) find(ctx context.Context, wanted Wanted) (ids []string, contacts []club.IRI, err error) {
 	switch {
 	case wanted.Registration != "":
 		return []string{wanted.Registration}, nil, nil
@@ -126,15 +168,15 @@ func (f *Registrations) find(ctx context.Context, wanted Wanted) (ids []string, 
 		ids, err = f.cfg.Store.RegistrationsOf(ctx, contact)
 		contacts = []club.IRI{contact}
 	default:
-		ids, err = f.cfg.Store.RegistrationsOfPerson(ctx, f.cfg.Payments.cfg.Keys.persons(wanted.ClientToken, wanted.Email, wanted.Mobile)...)
+		ids, err = f.cfg.Store.RegistrationsOfPerson(ctx, f.cfg.Keys.Persons(wanted.ClientToken, wanted.Email, wanted.Mobile)...)
 	}
 	return ids, contacts, storageFailed(err)
 }
 
 // eraseOne erases one registration, and answers with its contact. A registration
 // that is gone, erased already or of another organisation is none of the person's.
-func (f *Registrations) eraseOne(ctx context.Context, clientToken, id string, report *Erasure) (club.IRI, error) {
-	for range saveTries {
+func (f *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *Erasure) (club.IRI, error) {
+	for range eraseTries {
 		r, p, err := f.cfg.Store.Registration(ctx, id)
 		switch {
 		case errors.Is(err, ErrNotFound), err == nil && (r.ClientToken != clientToken || r.Erased):
@@ -171,7 +213,7 @@ func (f *Registrations) eraseOne(ctx context.Context, clientToken, id string, re
 }
 
 // eraseContact erases what a contact has beside its registrations.
-func (f *Registrations) eraseContact(ctx context.Context, contact club.IRI, report *Erasure) error {
+func (f *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *Erasure) error {
 	erased, err := f.cfg.Store.EraseTransfer(ctx, contact)
 	if err != nil {
 		return storageFailed(err)
@@ -201,32 +243,4 @@ func heldElsewhere() []string {
 		"the card processor: the card, and what the buyer typed on its page; metadata that Frontdesk left there names the registration and the sale, and no person",
 		"subscribers to events: what they made of identifiers that they were told",
 	}
-}
-
-// persons names somebody by e-mail and phone, with every key of the ring: those of
-// the current one come first, one for each of the two that is known. Nobody can try
-// addresses out on a name without the key.
-func (k *Keyring) persons(clientToken, email, mobile string) (names []string) {
-	var texts []string
-	if email = strings.ToLower(strings.TrimSpace(email)); email != "" {
-		texts = append(texts, "email "+clientToken+" "+email)
-	}
-	if digits := onlyDigits(mobile); digits != "" {
-		texts = append(texts, "mobile "+clientToken+" "+digits[max(0, len(digits)-phoneDigits):])
-	}
-	for key := range k.hide {
-		for _, text := range texts {
-			names = append(names, k.HideWithEach("person", text)[key])
-		}
-	}
-	return names
-}
-
-// knownAs notes by which names a person's registration can be found again.
-func (f *Registrations) knownAs(r *Registration, email, mobile string) {
-	keys := f.cfg.Payments.cfg.Keys
-	names := keys.persons(r.ClientToken, email, mobile)
-	r.Persons = append(r.Persons, names[:len(names)/len(keys.hide)]...)
-	slices.Sort(r.Persons)
-	r.Persons = slices.Compact(r.Persons)
 }

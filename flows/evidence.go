@@ -57,7 +57,7 @@ func (m *Payments) observe(ctx context.Context, from *club.Client, p *Payment) (
 	if contact != "" {
 		m.observeContact(aside, &beside, p.Scope(), contact, seen)
 	}
-	sale, check, err = m.readSale(ctx, from, p)
+	sale, check, err = from.GetCheckedSale(ctx, p.Scope(), p.Sale)
 	if err != nil {
 		enough()
 		beside.Wait()

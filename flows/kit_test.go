@@ -130,6 +130,7 @@ type gateway struct {
 	*flows.Payments
 	registrations *flows.Registrations
 	sms           *flows.SMSGuard
+	codes         *flows.CodeSender
 	catalogue     *flows.Catalogue
 	store         *store.Store
 	queue         *flows.Queue
@@ -176,8 +177,9 @@ func (w *world) gateway(how ...wiring) *gateway {
 		in.sms.Store, in.sms.Now, in.sms.Log = g.store, w.clock.Now, g.log
 		g.sms = flows.NewSMSGuard(in.sms)
 	}
+	g.codes = flows.NewCodeSender(flows.CodeSenderConfig{Store: g.store, Club: client, Keys: in.keys, Guard: g.sms, Now: w.clock.Now, Log: g.log})
 	g.registrations = flows.NewRegistrations(flows.RegistrationsConfig{
-		Store: g.store, Queue: g.queue, Club: client, Catalogue: g.catalogue, Payments: g.Payments, SMS: g.sms,
+		Store: g.store, Queue: g.queue, Club: client, Catalogue: g.catalogue, Payments: g.Payments, Keys: in.keys, Codes: g.codes,
 		PublicURL: "https://club.example", Now: w.clock.Now, Log: g.log,
 	})
 	return g

@@ -138,7 +138,7 @@ func (f *Registrations) Refresh(ctx context.Context, id string) (next time.Time,
 	if p != nil && !p.State.Final() {
 		return next, f.cfg.Payments.Reconsider(ctx, p)
 	}
-	if f.phase(r, p) != Open || r.Contact == nil {
+	if r.Phase(p, f.cfg.Now()) != Open || r.Contact == nil {
 		return next, nil
 	}
 	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
@@ -170,11 +170,11 @@ func (f *Registrations) reread(ctx context.Context, r *Registration, at Club) (c
 	seen := *r
 	owner := r.Contact.IRI
 	if r.Sale != "" {
-		sale, check, err := f.readSale(ctx, r, at)
+		sale, check, err := f.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
 		if err != nil {
 			return false, clubFailed(err, "The cart could not be read.")
 		}
-		r.seeCart(at, sale, check)
+		r.seeCart(at.Currency, sale, check)
 		if r.Cart.sameAs(seen.Cart) {
 			r.Cart = seen.Cart // with the changes that it marks
 		} else {

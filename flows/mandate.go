@@ -58,19 +58,19 @@ func (f *Registrations) CreateMandate(ctx context.Context, id, token string, in 
 	if err != nil {
 		return View{}, clubFailed(err, "The contact could not be read.")
 	}
-	phone := f.cfg.Payments.cfg.Keys.phone(at.Scope, contact.Mobile)
-	allowed, err := f.codes().allow(ctx, at.IRI, r.smsSubjects(phone)...)
+	phone := f.cfg.Keys.Phone(r.ClientToken, contact.Mobile)
+	allowed, err := f.cfg.Codes.allow(ctx, at.IRI, r.smsSubjects(phone)...)
 	if err != nil {
 		return View{}, err
 	}
 	made, err := f.cfg.Club.CreateMandate(ctx, at.Scope, wireMandate(at, contact, in, iban))
 	if err != nil {
-		f.codes().giveBack(ctx, allowed)
+		f.cfg.Codes.giveBack(ctx, allowed)
 		return View{}, mandateRejected(err)
 	}
 	next := &Mandate{IRI: made.IRI, Contact: contact.IRI, Phone: phone, Masked: iban.Masked(), ValidFrom: in.ValidFrom}
 	if r.Mandate != nil {
-		f.codes().drop(ctx, at.Scope, r.Mandate.Signature)
+		f.cfg.Codes.drop(ctx, at.Scope, r.Mandate.Signature)
 		next.Round = r.Mandate.Round
 	}
 	r.Mandate = next

@@ -21,11 +21,11 @@ const (
 func (f *Registrations) sendCode(ctx context.Context, r *Registration, p *Payment, at Club, allowed allowance) (View, error) {
 	r.Mandate.begin(allowed)
 	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
-		f.codes().giveBack(ctx, allowed)
+		f.cfg.Codes.giveBack(ctx, allowed)
 		return View{}, storageFailed(err)
 	}
 	signature := r.Mandate.Signature
-	told := f.codes().send(ctx, &signature, allowed, func(ctx context.Context) (club.SignatureRequest, error) {
+	told := f.cfg.Codes.send(ctx, &signature, allowed, func(ctx context.Context) (club.SignatureRequest, error) {
 		return f.cfg.Club.CreateSignatureRequest(ctx, at.Scope, r.Mandate.Contact, r.Mandate.IRI)
 	})
 	r, err := f.keepSignature(ctx, r, signature)
@@ -46,14 +46,14 @@ func (f *Registrations) SignMandate(ctx context.Context, id, token, code string)
 	case r.Mandate.State == SignatureSigned:
 		return f.view(r, p), nil
 	}
-	if err := r.Mandate.enter(f.cfg.Payments.cfg.Keys, code); err != nil {
+	if err := f.cfg.Codes.Enter(&r.Mandate.Signature, code); err != nil {
 		return View{}, err
 	}
 	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
 		return View{}, storageFailed(err)
 	}
 	signature := r.Mandate.Signature
-	told := f.codes().check(ctx, at.Scope, &signature, code, func(ctx context.Context) (bool, error) { return f.mandateSigned(ctx, r, at) })
+	told := f.cfg.Codes.check(ctx, at.Scope, &signature, code, func(ctx context.Context) (bool, error) { return f.mandateSigned(ctx, r, at) })
 	r, err = f.settleSignature(ctx, r, at, signature)
 	if err != nil {
 		return View{}, err
@@ -91,7 +91,7 @@ func (f *Registrations) settleSignature(ctx context.Context, r *Registration, at
 func (f *Registrations) keepSignature(ctx context.Context, r *Registration, signature Signature) (*Registration, error) {
 	mandate := r.Mandate.IRI
 	if signature.State == SignatureSigned {
-		f.cfg.SMS.entered(ctx, club.NewIRI(r.ClientToken, "clubs", r.ClubID), signature)
+		f.cfg.Codes.entered(ctx, club.NewIRI(r.ClientToken, "clubs", r.ClubID), signature)
 	}
 	for range saveTries {
 		r.Mandate.Signature = signature
@@ -134,7 +134,7 @@ func (f *Registrations) CancelSignature(ctx context.Context, id, token string) (
 	if r.Mandate.State == SignatureSigned {
 		return View{}, &Error{Code: MandateSigned, Detail: "The mandate is signed already. Please ask the club to revoke it."}
 	}
-	f.codes().drop(ctx, at.Scope, r.Mandate.Signature)
+	f.cfg.Codes.drop(ctx, at.Scope, r.Mandate.Signature)
 	signature := r.Mandate.Signature
 	signature.State, signature.Request = SignatureCancelled, ""
 	if r, err = f.keepSignature(ctx, r, signature); err != nil {
@@ -163,11 +163,11 @@ func (f *Registrations) ResendCode(ctx context.Context, id, token string) (View,
 	case now.Before(r.Mandate.ResendAfter):
 		return View{}, &Error{Code: SMSLimited, RetryAfter: r.Mandate.ResendAfter.Sub(now), Detail: "The last code was sent a moment ago."}
 	}
-	allowed, err := f.codes().allow(ctx, at.IRI, r.smsSubjects(r.Mandate.Phone)...)
+	allowed, err := f.cfg.Codes.allow(ctx, at.IRI, r.smsSubjects(r.Mandate.Phone)...)
 	if err != nil {
 		return View{}, err
 	}
-	f.codes().drop(ctx, at.Scope, r.Mandate.Signature)
+	f.cfg.Codes.drop(ctx, at.Scope, r.Mandate.Signature)
 	return f.sendCode(ctx, r, p, at, allowed)
 }
 
@@ -208,13 +208,9 @@ func (f *Registrations) confirmMandate(ctx context.Context, r *Registration) *Re
 // dropMandate forgets the mandate of a contact who is not the buyer any more.
 func (f *Registrations) dropMandate(ctx context.Context, r *Registration, at Club) {
 	if r.Mandate != nil {
-		f.codes().drop(ctx, at.Scope, r.Mandate.Signature)
+		f.cfg.Codes.drop(ctx, at.Scope, r.Mandate.Signature)
 		r.Mandate = nil
 	}
-}
-
-func (f *Registrations) codes() codes {
-	return codes{store: f.cfg.Store, club: f.cfg.Club, guard: f.cfg.SMS, now: f.cfg.Now, log: f.cfg.Log}
 }
 
 // smsSubjects are whose codes are counted: the contact's, the registration's,

@@ -263,7 +263,7 @@ func (m *Payments) settleClaim(ctx context.Context, p *Payment, then Then) error
 // stillPayable refuses to send a payment again for a sale that is not as it was
 // before the capture: the money would be booked on the person's account at best.
 func (m *Payments) stillPayable(ctx context.Context, p *Payment) error {
-	sale, check, err := m.readSale(ctx, m.cfg.Club, p)
+	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
 	if err != nil {
 		return clubFailed(err, "The sale could not be read, so it cannot be paid either.")
 	}

@@ -62,13 +62,13 @@ func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayme
 		// to the processor once more, with the payment that is still the same one.
 		p.DeclineCode = ""
 	}
-	p.Closed = f.closed(r, p)
+	p.Closed = r.Closed(p, f.cfg.Now())
 	return p, nil
 }
 
 // begin prices the cart anew and stores the payment that freezes it.
 func (f *Registrations) begin(ctx context.Context, r *Registration, last *Payment, in StartPayment) (*Payment, error) {
-	if phase := f.phase(r, last); phase != Open {
+	if phase := r.Phase(last, f.cfg.Now()); phase != Open {
 		return nil, closed(phase)
 	}
 	if r.Sale == "" {
@@ -222,7 +222,7 @@ func (f *Registrations) PaymentByID(ctx context.Context, id, token string, payme
 	if err != nil {
 		return nil, storageFailed(err)
 	}
-	p.Closed = f.closed(r, latest)
+	p.Closed = r.Closed(latest, f.cfg.Now())
 	return p, nil
 }
 

@@ -99,7 +99,7 @@ func (f *Registrations) takeOver(ctx context.Context, r *Registration, at Club) 
 	if err := f.cfg.Club.UpdateSaleContact(ctx, at.Scope, r.Sale); err != nil {
 		return false, clubFailed(err, part)
 	}
-	sale, check, err := f.readSale(ctx, r, at)
+	sale, check, err := f.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
 	if err != nil {
 		return false, clubFailed(err, part)
 	}
@@ -116,7 +116,7 @@ func (f *Registrations) takeOver(ctx context.Context, r *Registration, at Club) 
 	r.Contact = &Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}
 	r.Prospect.Migrated, r.Prospect.Done = true, true
 	f.followContact(ctx, r, at)
-	r.seeCart(at, sale, check)
+	r.seeCart(at.Currency, sale, check)
 	return true, nil
 }
 

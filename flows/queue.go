@@ -65,9 +65,25 @@ type Worker struct {
 	watch  watch
 }
 
+// WorkerStore is what a worker needs of Redis.
+type WorkerStore interface {
+	// DuePayments returns payments that want a look, at most limit, and puts each
+	// of them off by pause, so that several gateways share the work.
+	DuePayments(ctx context.Context, now time.Time, pause time.Duration, limit int) ([]PaymentID, error)
+	// LookAt puts the payment's next look at an instant; the zero instant means never again.
+	LookAt(ctx context.Context, id PaymentID, at time.Time) error
+	// RenewReceipts seals with the current key every receipt that an older one sealed.
+	RenewReceipts(ctx context.Context) error
+	// Beat leaves a gateway's n-th sign of life and returns the one before it, 0 for
+	// none: another than the gateway left itself says that Redis forgot something.
+	Beat(ctx context.Context, gateway string, n int64) (int64, error)
+	// Once tells whether this is the first call with this name within the period.
+	Once(ctx context.Context, name string, period time.Duration) (bool, error)
+}
+
 // WorkerConfig is what a worker needs; every field is required unless said.
 type WorkerConfig struct {
-	Store    Store
+	Store    WorkerStore
 	Queue    *Queue
 	Payments *Payments
 	Changes  *Changes

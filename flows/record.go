@@ -214,7 +214,7 @@ func (m *Payments) rejected(ctx context.Context, p *Payment) outcome {
 	if !p.Witnessed() {
 		giveUp = Cancelled
 	}
-	sale, check, err := m.readSale(ctx, m.cfg.Club, p)
+	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
 	telling := p.SaleState != "" // else a sale that was settled looks no different
 	// Money can be booked beside a sale that fails its check; a deferral or a validation cannot.
 	telling = telling && (check.Valid || !p.Method.booksMoney())

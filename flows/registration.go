@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,15 +33,40 @@ type Registrations struct {
 	cfg RegistrationsConfig
 }
 
+// RegistrationStore is what the journey needs of Redis. Each write is one atomic script; one that lost a
+// race returns ErrConflict and changed nothing.
+type RegistrationStore interface {
+	// CreateRegistration stores a new registration, version 1.
+	CreateRegistration(ctx context.Context, r *Registration) error
+	// Registration reads a registration and its latest payment (nil when there is none). ErrNotFound.
+	Registration(ctx context.Context, id string) (*Registration, *Payment, error)
+	// SaveRegistration replaces the registration if its version is still r.Version, and counts the version up.
+	SaveRegistration(ctx context.Context, r *Registration) error
+	// AmendRegistration is SaveRegistration that leaves alone how long the registration is kept.
+	AmendRegistration(ctx context.Context, r *Registration) error
+	// StartPayment saves the registration as SaveRegistration does and creates
+	// its next payment, both or neither.
+	StartPayment(ctx context.Context, r *Registration, p *Payment) error
+	// Payment reads a payment. ErrNotFound.
+	Payment(ctx context.Context, id PaymentID) (*Payment, error)
+	// Once tells whether this is the first call with this name within the period.
+	Once(ctx context.Context, name string, period time.Duration) (bool, error)
+	// TakeInvitation gives an invitation to its first use; ErrNotFound to every other.
+	TakeInvitation(ctx context.Context, hash, use string) (Invitation, error)
+	// GiveInvitationBack makes an invitation good again that this use has taken.
+	GiveInvitationBack(ctx context.Context, hash, use string) error
+}
+
 // RegistrationsConfig is what the journeys need; every field is required unless said.
 type RegistrationsConfig struct {
-	Store     Store
+	Store     RegistrationStore
 	Queue     *Queue
 	Club      *club.Client
 	Catalogue *Catalogue
 	Payments  *Payments
-	SMS       *SMSGuard // of what codes cost the clubs; nil: none
-	PublicURL string    // where the signup site stands, the default of returnUrl
+	Keys      *Keyring
+	Codes     *CodeSender
+	PublicURL string // where the signup site stands, the default of returnUrl
 	Now       func() time.Time
 	Log       *slog.Logger
 }
@@ -88,7 +114,7 @@ func personKnown() error {
 
 func (f *Registrations) start(ctx context.Context, in NewRegistration) (View, string, error) {
 	id := uuid.NewString()
-	token, hash := newToken(f.cfg.Payments.cfg.Keys, id)
+	token, hash := newToken(f.cfg.Keys, id)
 	now := f.cfg.Now()
 	r := &Registration{
 		ID: id, State: Open, ClientToken: in.ClientToken, TokenHash: hash, ClubID: in.ClubID,
@@ -138,8 +164,15 @@ func (f *Registrations) fill(ctx context.Context, r *Registration, at Club, pers
 		return err
 	}
 	r.Contact = &Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}
-	f.knownAs(r, person.Email, person.Mobile)
+	f.indexPerson(r, person.Email, person.Mobile)
 	return f.fillSale(ctx, r, at, contact, items, offers, eachItem)
+}
+
+// indexPerson notes the pseudonyms by which a person's registration can be found again.
+func (f *Registrations) indexPerson(r *Registration, email, mobile string) {
+	r.Persons = append(r.Persons, f.cfg.Keys.Person(r.ClientToken, email, mobile)...)
+	slices.Sort(r.Persons)
+	r.Persons = slices.Compact(r.Persons)
 }
 
 // Identified tells whether a registration is this holder's, and of a contact whom the club knows.
@@ -170,7 +203,7 @@ func (f *Registrations) Peek(ctx context.Context, id, token string) (stored View
 
 // look is what a visitor's look at a registration makes of it.
 func (f *Registrations) look(ctx context.Context, r *Registration, p *Payment) View {
-	if p != nil && !p.State.Final() && f.phase(r, p) != Attention {
+	if p != nil && !p.State.Final() && r.Phase(p, f.cfg.Now()) != Attention {
 		p = f.nudge(ctx, p)
 	}
 	if p != nil && p.State == Recorded && r.Contact != nil && r.Contact.Status != club.StatusCustomer {
@@ -250,7 +283,7 @@ func (f *Registrations) Abandon(ctx context.Context, id, token string) (View, er
 	}
 	if r.Mandate != nil && r.Mandate.takesCode() {
 		if at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID); err == nil {
-			f.codes().drop(ctx, at.Scope, r.Mandate.Signature)
+			f.cfg.Codes.drop(ctx, at.Scope, r.Mandate.Signature)
 		}
 	}
 	r.State = Abandoned
@@ -259,6 +292,9 @@ func (f *Registrations) Abandon(ctx context.Context, id, token string) (View, er
 	}
 	return f.view(r, p), nil
 }
+
+// view is the registration as its visitor sees it now.
+func (f *Registrations) view(r *Registration, p *Payment) View { return r.View(p, f.cfg.Now()) }
 
 // change runs one change of a registration that is open, and saves it unless
 // somebody else changed it meanwhile.
@@ -283,7 +319,7 @@ func (f *Registrations) editable(ctx context.Context, id, token string) (*Regist
 		return nil, nil, Club{}, err
 	}
 	r.heedPayment(p)
-	switch f.phase(r, p) {
+	switch r.Phase(p, f.cfg.Now()) {
 	case Open:
 		if r.Cart.settled() {
 			return nil, nil, Club{}, alreadySettled()
@@ -291,7 +327,7 @@ func (f *Registrations) editable(ctx context.Context, id, token string) (*Regist
 	case Paying:
 		return nil, nil, Club{}, &Error{Code: CartFrozen, Detail: "A payment is under way, so the cart cannot change."}
 	default:
-		return nil, nil, Club{}, closed(f.phase(r, p))
+		return nil, nil, Club{}, closed(r.Phase(p, f.cfg.Now()))
 	}
 	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	return r, p, at, err
@@ -305,7 +341,7 @@ func closed(phase RegistrationState) error {
 // nothing, not even that it exists. A registration that Redis does not have, and
 // that we gave this token for, is looked for at the processor.
 func (f *Registrations) load(ctx context.Context, id, token string) (*Registration, *Payment, error) {
-	signed := signedFor(f.cfg.Payments.cfg.Keys, id, token)
+	signed := signedFor(f.cfg.Keys, id, token)
 	r, p, err := f.cfg.Store.Registration(ctx, id)
 	if errors.Is(err, ErrNotFound) && signed {
 		if err := f.cfg.Payments.Recall(ctx); err != nil {

@@ -84,8 +84,8 @@ type View struct {
 	Methods []Method // with the action pay: how the cart can be settled now
 }
 
-// phase derives the registration's state; see RegistrationState.
-func (f *Registrations) phase(r *Registration, p *Payment) RegistrationState {
+// Phase derives the registration's state from the record, its latest payment (nil: none) and the clock.
+func (r *Registration) Phase(p *Payment, now time.Time) RegistrationState {
 	switch {
 	case p != nil && p.State == Recorded:
 		return Completed
@@ -95,34 +95,34 @@ func (f *Registrations) phase(r *Registration, p *Payment) RegistrationState {
 		return Paying
 	case r.State == Abandoned:
 		return Abandoned
-	case r.Rebuilt || f.cfg.Now().After(r.ExpiresAt):
+	case r.Rebuilt || now.After(r.ExpiresAt):
 		return Expired
 	default:
 		return Open
 	}
 }
 
-// closed tells whether the registration takes no payment any more.
-func (f *Registrations) closed(r *Registration, latest *Payment) bool {
+// Closed tells whether the registration accepts no further payment.
+func (r *Registration) Closed(latest *Payment, now time.Time) bool {
 	r.heedPayment(latest)
-	phase := f.phase(r, latest)
+	phase := r.Phase(latest, now)
 	return r.Cart.settled() || phase != Open && phase != Paying
 }
 
-// view adds what follows for the visitor.
-func (f *Registrations) view(r *Registration, p *Payment) View {
+// View adds what follows for the visitor from the latest payment (nil: none) and the clock.
+func (r *Registration) View(p *Payment, now time.Time) View {
 	if r == nil {
 		return View{}
 	}
-	v := View{Registration: r, Payment: p, Phase: f.phase(r, p)}
+	v := View{Registration: r, Payment: p, Phase: r.Phase(p, now)}
 	if p != nil {
-		p.Closed = f.closed(r, p)
+		p.Closed = r.Closed(p, now)
 		v.Message = p.View().Message
 	}
 	switch v.Phase {
 	case Open:
 		v.Methods = r.methods()
-		v.Actions = openActions(r, len(v.Methods) > 0, f.cfg.Now())
+		v.Actions = openActions(r, len(v.Methods) > 0, now)
 	case Paying:
 		v.Actions = []string{"follow_payment"}
 		if p.View().Retry == "new" || p.State == Priced {

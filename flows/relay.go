@@ -93,11 +93,21 @@ type Relay struct {
 	servers   []*asynq.Server
 }
 
+// RelayStore is what the relay needs of Redis.
+type RelayStore interface {
+	// ClubEventCounts tells how many came of each kind, and how many were "dropped".
+	ClubEventCounts(ctx context.Context) (map[string]string, error)
+	// ClubEventsWaiting tells how many events wait.
+	ClubEventsWaiting(ctx context.Context) (int64, error)
+	// Audit appends to the audit stream, which is bounded and in plain.
+	Audit(ctx context.Context, entry AuditEntry) error
+}
+
 // RelayConfig is what a relay needs; every field is required unless said.
 type RelayConfig struct {
 	Queue       *Queue
 	Keys        *Keyring
-	Store       Store        // for the audit stream
+	Store       RelayStore   // for the audit stream
 	Client      *http.Client // carries deliveries; see NewRelayClient
 	Subscribers []Subscriber // checked by CheckSubscribers; may be empty
 	Now         func() time.Time

@@ -80,7 +80,7 @@ func (f *Registrations) Resume(ctx context.Context, clientToken, code string) (V
 		return View{}, "", err
 	}
 	stale := false
-	if f.phase(r, p) == Open && r.Sale != "" {
+	if r.Phase(p, f.cfg.Now()) == Open && r.Sale != "" {
 		r, p, stale = f.refreshCart(ctx, r, p)
 	}
 	view := f.look(ctx, r, p)
@@ -97,7 +97,7 @@ func (f *Registrations) takeLink(ctx context.Context, clientToken, code string) 
 	if uuid.Validate(id) != nil {
 		return nil, nil, "", notResumable(nil)
 	}
-	token, hash := newToken(f.cfg.Payments.cfg.Keys, id)
+	token, hash := newToken(f.cfg.Keys, id)
 	for range saveTries {
 		r, p, err := f.cfg.Store.Registration(ctx, id)
 		switch {

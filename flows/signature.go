@@ -70,10 +70,10 @@ func (s Signature) AttemptsLeft() int {
 
 // enter counts a code before the club system is asked, so that no crash and no
 // race makes room for guessing. The code of which nobody knows what became is
-// not counted again: entered any number of times, it is one guess. NoCode when
-// none can be entered.
-func (s *Signature) enter(keys *Keyring, code string) error {
-	names := keys.HideWithEach("code", string(s.Request)+" "+code)
+// not counted again: entered any number of times, it is one guess. names are the
+// code's pseudonyms under each key, the current one first. NoCode when no code can
+// be entered.
+func (s *Signature) enter(names []string) error {
 	switch {
 	case !s.takesCode():
 		return s.noCode()
@@ -91,14 +91,36 @@ func (s Signature) takesCode() bool {
 	return s.Request != "" && (s.State == SignatureAwaiting || s.State == SignatureUnconfirmed)
 }
 
-// codes has SMS codes sent and checked.
-type codes struct {
-	store Store
-	club  *club.Client
-	guard *SMSGuard // nil: none
-	now   func() time.Time
-	log   *slog.Logger
+// CodeSender has codes sent by SMS, and checked.
+type CodeSender struct {
+	cfg CodeSenderConfig
 }
+
+// CodeStore is what codes by SMS need of Redis.
+type CodeStore interface {
+	// TakeSMS counts an SMS code for a subject, unless a limit is used up. It answers
+	// with the instant from which the next one is allowed. A repeated id counts once.
+	TakeSMS(ctx context.Context, subject, id string, now time.Time, limits []SMSLimit) (allowed bool, next time.Time, err error)
+	// GiveBackSMS takes a counted code back.
+	GiveBackSMS(ctx context.Context, subject, id string) error
+	// CountSMS counts a subject's codes from one instant to another, both included.
+	CountSMS(ctx context.Context, subject string, from, to time.Time) (int, error)
+	// Once tells whether this is the first call with this name within the period.
+	Once(ctx context.Context, name string, period time.Duration) (bool, error)
+}
+
+// CodeSenderConfig is what a sender of codes needs; every field is required unless said.
+type CodeSenderConfig struct {
+	Store CodeStore
+	Club  *club.Client
+	Keys  *Keyring
+	Guard *SMSGuard // bounds what the codes cost the clubs; nil: nothing does
+	Now   func() time.Time
+	Log   *slog.Logger
+}
+
+// NewCodeSender returns a sender of codes.
+func NewCodeSender(cfg CodeSenderConfig) *CodeSender { return &CodeSender{cfg: cfg} }
 
 // begin notes that a code is about to be asked for.
 func (s *Signature) begin(a allowance) {
@@ -107,22 +129,22 @@ func (s *Signature) begin(a allowance) {
 
 // send has the code sent that was begun. The error is about the request itself,
 // which no repetition mends; any other failure is in the signature's state.
-func (c codes) send(ctx context.Context, s *Signature, a allowance, request func(context.Context) (club.SignatureRequest, error)) error {
+func (c *CodeSender) send(ctx context.Context, s *Signature, a allowance, request func(context.Context) (club.SignatureRequest, error)) error {
 	made, err := request(ctx)
 	switch club.OutcomeOf(err) {
 	case club.Accepted:
 		s.State, s.Request = SignatureAwaiting, made.IRI
-		c.guard.told()
+		c.cfg.Guard.told()
 		return nil
 	case club.Unknown:
-		c.guard.told()
+		c.cfg.Guard.told()
 		// An SMS may be on its way, with a code that nothing here can use.
-		c.log.WarnContext(ctx, "whether a code was sent is not known", "error", err)
+		c.cfg.Log.WarnContext(ctx, "whether a code was sent is not known", "error", err)
 		return nil
 	}
 	c.giveBack(ctx, a)
-	s.ResendAfter = c.now()
-	c.log.WarnContext(ctx, "no code was sent", "error", err)
+	s.ResendAfter = c.cfg.Now()
+	c.cfg.Log.WarnContext(ctx, "no code was sent", "error", err)
 	if club.OutcomeOf(err) == club.Rejected {
 		return notSendable(err)
 	}
@@ -143,12 +165,12 @@ func notSendable(err error) error {
 
 // drop has the club system forget a code. It may fail: nobody but Frontdesk can
 // use the code, and Frontdesk does not once it has left the state behind.
-func (c codes) drop(ctx context.Context, scope club.Scope, s Signature) {
+func (c *CodeSender) drop(ctx context.Context, scope club.Scope, s Signature) {
 	if !s.takesCode() {
 		return
 	}
-	if err := c.club.CancelSignatureRequest(ctx, scope, s.Request); err != nil {
-		c.log.WarnContext(ctx, "signature request not cancelled", "error", err)
+	if err := c.cfg.Club.CancelSignatureRequest(ctx, scope, s.Request); err != nil {
+		c.cfg.Log.WarnContext(ctx, "signature request not cancelled", "error", err)
 	}
 }
 
@@ -159,11 +181,17 @@ const (
 	codeNotPending = "api.error.signature-request.not-pending"
 )
 
+// Enter counts a code against the signature's attempts before it is checked. NoCode
+// when no code can be entered.
+func (c *CodeSender) Enter(s *Signature, code string) error {
+	return s.enter(c.cfg.Keys.HideWithEach("code", string(s.Request)+" "+code))
+}
+
 // check has a code checked that was entered and stored before. It moves the
 // signature on, and its error is what the person is told. signed looks at the
 // club system whether what was to be signed is signed.
-func (c codes) check(ctx context.Context, scope club.Scope, s *Signature, code string, signed func(context.Context) (bool, error)) error {
-	err := c.club.ValidateSignatureRequest(ctx, scope, s.Request, code)
+func (c *CodeSender) check(ctx context.Context, scope club.Scope, s *Signature, code string, signed func(context.Context) (bool, error)) error {
+	err := c.cfg.Club.ValidateSignatureRequest(ctx, scope, s.Request, code)
 	switch club.OutcomeOf(err) {
 	case club.Accepted:
 		s.State = SignatureSigned
@@ -177,7 +205,7 @@ func (c codes) check(ctx context.Context, scope club.Scope, s *Signature, code s
 }
 
 // rejected reads the answer to a code that did not sign.
-func (c codes) rejected(ctx context.Context, scope club.Scope, s *Signature, err error, signed func(context.Context) (bool, error)) error {
+func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *Signature, err error, signed func(context.Context) (bool, error)) error {
 	var upstream *club.Error
 	errors.As(err, &upstream)
 	if failure := migrationFailed(err); failure != nil {
@@ -210,12 +238,12 @@ func (c codes) rejected(ctx context.Context, scope club.Scope, s *Signature, err
 }
 
 // settle finds out what became of a code whose answer was lost.
-func (c codes) settle(ctx context.Context, s *Signature, err error, signed func(context.Context) (bool, error)) error {
+func (c *CodeSender) settle(ctx context.Context, s *Signature, err error, signed func(context.Context) (bool, error)) error {
 	done, lookErr := signed(ctx)
 	switch {
 	case lookErr != nil:
 		s.State = SignatureUnconfirmed
-		c.log.WarnContext(ctx, "whether a code signed is not known", "error", err, "look", lookErr)
+		c.cfg.Log.WarnContext(ctx, "whether a code signed is not known", "error", err, "look", lookErr)
 		return nil
 	case done:
 		s.State = SignatureSigned

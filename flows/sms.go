@@ -3,7 +3,6 @@ package flows
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -38,8 +37,8 @@ type allowance struct {
 // what stays the same when a visitor makes one contact after the other. An empty
 // subject is one that is not known. SMSLimited with the time to wait when one of
 // them had enough, SMSPaused when the club that pays for it had.
-func (c codes) allow(ctx context.Context, at club.IRI, subjects ...string) (allowance, error) {
-	now := c.now()
+func (c *CodeSender) allow(ctx context.Context, at club.IRI, subjects ...string) (allowance, error) {
+	now := c.cfg.Now()
 	a := allowance{id: uuid.NewString(), next: now}
 	for _, subject := range subjects {
 		if err := c.take(ctx, &a, now, subject, smsLimits); err != nil {
@@ -55,30 +54,30 @@ func (c codes) allow(ctx context.Context, at club.IRI, subjects ...string) (allo
 }
 
 // spend takes the code of an allowance out of what the club pays for.
-func (c codes) spend(ctx context.Context, a *allowance, now time.Time, at club.IRI) error {
-	if c.guard == nil {
+func (c *CodeSender) spend(ctx context.Context, a *allowance, now time.Time, at club.IRI) error {
+	if c.cfg.Guard == nil {
 		return nil
 	}
-	if err := c.guard.distrusts(ctx, at, now); err != nil {
+	if err := c.cfg.Guard.distrusts(ctx, at, now); err != nil {
 		c.giveBack(ctx, *a)
 		return err
 	}
-	err := c.take(ctx, a, now, sentBy(at), c.guard.budget())
-	c.guard.paying.Store(at, nil)
+	err := c.take(ctx, a, now, sentBy(at), c.cfg.Guard.budget())
+	c.cfg.Guard.paying.Store(at, nil)
 	var full *Error
 	if errors.As(err, &full) && full.Code == SMSLimited {
-		return c.guard.overspent(ctx, at, full.RetryAfter)
+		return c.cfg.Guard.overspent(ctx, at, full.RetryAfter)
 	}
 	return err
 }
 
 // take counts the code of an allowance for one subject more. When that had enough,
 // or cannot be asked, the whole allowance is given back.
-func (c codes) take(ctx context.Context, a *allowance, now time.Time, subject string, limits []SMSLimit) error {
+func (c *CodeSender) take(ctx context.Context, a *allowance, now time.Time, subject string, limits []SMSLimit) error {
 	if subject == "" {
 		return nil
 	}
-	allowed, next, err := c.store.TakeSMS(ctx, subject, a.id, now, limits)
+	allowed, next, err := c.cfg.Store.TakeSMS(ctx, subject, a.id, now, limits)
 	switch {
 	case err != nil:
 		c.giveBack(ctx, *a)
@@ -95,10 +94,10 @@ func (c codes) take(ctx context.Context, a *allowance, now time.Time, subject st
 }
 
 // giveBack returns an allowance for which certainly no SMS was sent.
-func (c codes) giveBack(ctx context.Context, a allowance) {
+func (c *CodeSender) giveBack(ctx context.Context, a allowance) {
 	for _, subject := range a.subjects {
-		if err := c.store.GiveBackSMS(context.WithoutCancel(ctx), subject, a.id); err != nil {
-			c.log.WarnContext(ctx, "allowance for a code not given back", "error", err)
+		if err := c.cfg.Store.GiveBackSMS(context.WithoutCancel(ctx), subject, a.id); err != nil {
+			c.cfg.Log.WarnContext(ctx, "allowance for a code not given back", "error", err)
 		}
 	}
 }
@@ -109,27 +108,4 @@ type addressKey struct{}
 // are counted by it. Without one they are not: staff, and gateways that count nothing.
 func FromAddress(ctx context.Context, address string) context.Context {
 	return context.WithValue(ctx, addressKey{}, address)
-}
-
-// phoneDigits: a phone is known by its last digits, as many as a French number
-// has without its prefix, so that all ways to write one number are one. Two
-// phones of other countries that share them only wait for each other.
-const phoneDigits = 9
-
-// phone names, with a key, the phone of a chain's contact; empty without a number.
-func (k *Keyring) phone(scope club.Scope, mobile string) string {
-	digits := onlyDigits(mobile)
-	if digits == "" {
-		return ""
-	}
-	return k.Hide("phone", scope.ClientToken+" "+digits[max(0, len(digits)-phoneDigits):])
-}
-
-func onlyDigits(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, text)
 }

@@ -39,7 +39,7 @@ type SMSGuard struct {
 
 // SMSGuardConfig is what a guard needs; every field is required unless said.
 type SMSGuardConfig struct {
-	Store     Store
+	Store     CodeStore
 	Hourly    int // codes for a club's visitors in any hour
 	Daily     int // and in any 24 hours
 	Validated int // percent of the codes that have to be entered; 0: that is not looked at
@@ -114,6 +114,11 @@ func (g *SMSGuard) told() {
 	if g != nil {
 		g.sent.Add(1)
 	}
+}
+
+// entered counts a code that signed.
+func (c *CodeSender) entered(ctx context.Context, at club.IRI, s Signature) {
+	c.cfg.Guard.entered(ctx, at, s)
 }
 
 // entered counts a code that signed, by the one that was sent. A code for which

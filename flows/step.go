@@ -134,14 +134,6 @@ func (p *Payment) otherThanAgreed(sale club.Sale, check club.SaleCheck) string {
 	return ""
 }
 
-// readSale reads the sale and its check side by side.
-func (m *Payments) readSale(ctx context.Context, from *club.Client, p *Payment) (sale club.Sale, check club.SaleCheck, err error) {
-	err = sideBySide(ctx,
-		func(ctx context.Context) (err error) { sale, err = from.GetSale(ctx, p.Scope(), p.Sale); return err },
-		func(ctx context.Context) (err error) { check, err = from.CheckSale(ctx, p.Scope(), p.Sale); return err })
-	return sale, check, err
-}
-
 func (m *Payments) payer(sale club.Sale) *Payer {
 	return &Payer{Contact: sale.Contact, FamilyName: sale.FamilyName, GivenName: sale.GivenName, Number: sale.Number,
 		ClubCode: sale.ClubCode, Checkout: sale.Checkout, ReadAt: m.cfg.Now().Round(0)}

@@ -44,7 +44,7 @@ func signedFor(keys *Keyring, registration, token string) bool {
 // Issued tells whether a token was made for a registration. Whether its holder still
 // holds it, only the registration knows.
 func (f *Registrations) Issued(id, token string) bool {
-	return signedFor(f.cfg.Payments.cfg.Keys, id, token)
+	return signedFor(f.cfg.Keys, id, token)
 }
 
 func hashToken(token string) string {

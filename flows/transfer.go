@@ -25,13 +25,21 @@ type Transfers struct {
 	cfg TransfersConfig
 }
 
+// TransferStore is what moves need of Redis.
+type TransferStore interface {
+	// Transfer reads the move to another club that a contact has begun. ErrNotFound.
+	Transfer(ctx context.Context, contact club.IRI) (*Transfer, error)
+	// SaveTransfer stores a contact's move if its version is still t.Version, and counts the version up.
+	SaveTransfer(ctx context.Context, contact club.IRI, t *Transfer, keep time.Duration) error
+}
+
 // TransfersConfig is what moves need; every field is required unless said.
 type TransfersConfig struct {
-	Store     Store
+	Store     TransferStore
 	Club      *club.Client
 	Catalogue *Catalogue
 	Keys      *Keyring
-	SMS       *SMSGuard // of what codes cost the clubs; nil: none
+	Codes     *CodeSender
 	Now       func() time.Time
 	Log       *slog.Logger
 }
@@ -64,18 +72,18 @@ func (f *Transfers) Start(ctx context.Context, who Identified, clubID string) (*
 	if err != nil {
 		return nil, err
 	}
-	allowed, err := f.codes().allow(ctx, to.IRI, string(contact.IRI), f.cfg.Keys.phone(scope, contact.Mobile))
+	allowed, err := f.cfg.Codes.allow(ctx, to.IRI, string(contact.IRI), f.cfg.Keys.Phone(scope.ClientToken, contact.Mobile))
 	if err != nil {
 		return nil, err
 	}
-	f.codes().drop(ctx, scope, t.Signature)
+	f.cfg.Codes.drop(ctx, scope, t.Signature)
 	t.begin(allowed)
 	t.ClubID = clubID
 	if err := f.save(ctx, who, t); err != nil {
-		f.codes().giveBack(ctx, allowed)
+		f.cfg.Codes.giveBack(ctx, allowed)
 		return nil, err
 	}
-	told := f.codes().send(ctx, &t.Signature, allowed, func(ctx context.Context) (club.SignatureRequest, error) {
+	told := f.cfg.Codes.send(ctx, &t.Signature, allowed, func(ctx context.Context) (club.SignatureRequest, error) {
 		return f.cfg.Club.CreateContactMigrationRequest(ctx, scope, contact.IRI, to.IRI)
 	})
 	if err := f.save(ctx, who, t); err != nil {
@@ -93,7 +101,7 @@ func (f *Transfers) Sign(ctx context.Context, who Identified, code string) (*Tra
 	case t.State == SignatureSigned:
 		return t, nil
 	}
-	if err := t.enter(f.cfg.Keys, code); err != nil {
+	if err := f.cfg.Codes.Enter(&t.Signature, code); err != nil {
 		return nil, err
 	}
 	to, err := f.cfg.Catalogue.place(ctx, who.ClientToken, t.ClubID)
@@ -107,12 +115,12 @@ func (f *Transfers) Sign(ctx context.Context, who Identified, code string) (*Tra
 	if err := f.save(ctx, who, t); err != nil {
 		return nil, err
 	}
-	told := f.codes().check(ctx, scope, &t.Signature, code, func(ctx context.Context) (bool, error) {
+	told := f.cfg.Codes.check(ctx, scope, &t.Signature, code, func(ctx context.Context) (bool, error) {
 		contact, err := f.cfg.Club.GetContact(ctx, scope, who.IRI())
 		return err == nil && contact.Club == to.IRI, err
 	})
 	if t.State == SignatureSigned {
-		f.cfg.SMS.entered(ctx, to.IRI, t.Signature)
+		f.cfg.Codes.entered(ctx, to.IRI, t.Signature)
 	}
 	if err := f.save(ctx, who, t); err != nil {
 		return nil, err
@@ -141,10 +149,6 @@ func (f *Transfers) save(ctx context.Context, who Identified, t *Transfer) error
 		return &Error{Code: Conflict, Detail: "The move was asked for twice at the same moment.", Err: err}
 	}
 	return storageFailed(err)
-}
-
-func (f *Transfers) codes() codes {
-	return codes{store: f.cfg.Store, club: f.cfg.Club, guard: f.cfg.SMS, now: f.cfg.Now, log: f.cfg.Log}
 }
 
 // scopeAbove is the scope of a call that touches a club and another one: the

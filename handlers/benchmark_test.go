@@ -45,7 +45,7 @@ func edge(b *testing.B) *handlers.Server {
 	processor := sandbox.New(sandbox.Config{URL: outside.URL + "/sandbox", Now: time.Now})
 	catalogue := flows.NewCatalogue(flows.CatalogueConfig{Club: clubSystem, Now: time.Now, After: time.After, Log: log})
 	payments := flows.NewPayments(flows.PaymentsConfig{Store: records, Queue: queue, Club: clubSystem.Money(), Aside: clubSystem, Cards: processor, Keys: keys, Environment: "test", Now: time.Now, Log: log})
-	registrations := flows.NewRegistrations(flows.RegistrationsConfig{Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments, Now: time.Now, Log: log})
+	registrations := flows.NewRegistrations(flows.RegistrationsConfig{Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments, Keys: keys, Now: time.Now, Log: log})
 	site := os.DirFS(filepath.Join(frontdesktest.Root(), "web-example"))
 	server, err := handlers.New(handlers.Config{
 		Registrations: registrations, Payments: payments, Catalogue: catalogue, Store: records, Cards: processor, Changes: flows.NewChanges(records),

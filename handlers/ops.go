@@ -24,8 +24,8 @@ import (
 type OpsConfig struct {
 	Payments      *flows.Payments
 	Contacts      *flows.Contacts
-	Registrations *flows.Registrations
-	ClubEvents    *flows.ClubEvents
+	Eraser        *flows.Eraser
+	Relay         *flows.Relay
 	Queue         *flows.Queue
 	ClientToken   string               // the organisation at the club system
 	Worlds        bool                 // X-Frontdesk-World may name another demo world (mock mode)

@@ -9,11 +9,11 @@ import (
 // This file serves operators who look after the relay of events to subscribers.
 
 func (o *Ops) listDeliveries(r *http.Request) (any, error) {
-	return o.cfg.ClubEvents.Deliveries(r.Context(), flows.DeliveryState(r.URL.Query().Get("state")))
+	return o.cfg.Relay.Deliveries(r.Context(), flows.DeliveryState(r.URL.Query().Get("state")))
 }
 
 func (o *Ops) showDelivery(r *http.Request) (any, error) {
-	return o.cfg.ClubEvents.Delivery(r.Context(), r.PathValue("id"))
+	return o.cfg.Relay.Delivery(r.Context(), r.PathValue("id"))
 }
 
 func (o *Ops) replayDelivery(r *http.Request) (any, error) {
@@ -21,7 +21,7 @@ func (o *Ops) replayDelivery(r *http.Request) (any, error) {
 	if err := bind(r, &in); err != nil {
 		return nil, err
 	}
-	return o.cfg.ClubEvents.Replay(r.Context(), r.PathValue("id"), in.By)
+	return o.cfg.Relay.Replay(r.Context(), r.PathValue("id"), in.By)
 }
 
 func (o *Ops) replayDead(r *http.Request) (any, error) {
@@ -29,7 +29,7 @@ func (o *Ops) replayDead(r *http.Request) (any, error) {
 	if err := bind(r, &in); err != nil {
 		return nil, err
 	}
-	return o.cfg.ClubEvents.ReplayAll(r.Context(), r.PathValue("name"), in.By)
+	return o.cfg.Relay.ReplayAll(r.Context(), r.PathValue("name"), in.By)
 }
 
 func (o *Ops) enableSubscriber(r *http.Request) (any, error) {
@@ -37,7 +37,7 @@ func (o *Ops) enableSubscriber(r *http.Request) (any, error) {
 	if err := bind(r, &in); err != nil {
 		return nil, err
 	}
-	return o.cfg.ClubEvents.Enable(r.Context(), r.PathValue("name"), in.By)
+	return o.cfg.Relay.Enable(r.Context(), r.PathValue("name"), in.By)
 }
 
 // queues serves GET /ops/queue.

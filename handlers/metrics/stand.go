@@ -20,7 +20,7 @@ type Sources struct {
 	Payments  *flows.Payments
 	Worker    *flows.Worker
 	Catalogue *flows.Catalogue
-	Events    *flows.ClubEvents
+	Relay     *flows.Relay
 	Queue     *flows.Queue
 	SMS       *flows.SMSGuard // nil: codes are not counted
 	Club      *club.Client
@@ -176,7 +176,7 @@ func (c *stand) read(ctx context.Context, to *sink) error {
 		}
 		to.gauge("frontdesk_queue_latency_seconds", "How long the oldest job has been waiting that could run.", float64(q.LatencyMs)/1000, "queue", q.Name)
 	}
-	relay, err := c.s.Events.Deliveries(ctx, "")
+	relay, err := c.s.Relay.Deliveries(ctx, "")
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Sale is a cart, and what becomes of it; club system API, section Sale.
@@ -104,6 +106,21 @@ func (c *Client) CheckSale(ctx context.Context, s Scope, sale IRI) (SaleCheck, e
 		return SaleCheck{Violations: e.Violations}, nil
 	}
 	return SaleCheck{Valid: err == nil}, err
+}
+
+// GetCheckedSale reads a sale and its check in parallel.
+func (c *Client) GetCheckedSale(ctx context.Context, s Scope, id IRI) (sale Sale, check SaleCheck, err error) {
+	reads, ctx := errgroup.WithContext(ctx)
+	reads.Go(func() (err error) {
+		sale, err = c.GetSale(ctx, s, id)
+		return err
+	})
+	reads.Go(func() (err error) {
+		check, err = c.CheckSale(ctx, s, id)
+		return err
+	})
+	err = reads.Wait()
+	return sale, check, err
 }
 
 // UpdateSaleContact puts the name and number of the migrated contact into a

@@ -163,7 +163,8 @@ func (g *gateway) again() *gateway {
 		WebhookURL: "http://gateway.example/v1/webhooks/card", Now: s.Now, Log: g.log,
 	})
 	other.registrations = flows.NewRegistrations(flows.RegistrationsConfig{
-		Store: s.store, Queue: s.queue, Club: g.client, Catalogue: s.catalogue, Payments: other.payments,
+		Store: s.store, Queue: s.queue, Club: g.client, Catalogue: s.catalogue, Payments: other.payments, Keys: s.keys,
+		Codes: flows.NewCodeSender(flows.CodeSenderConfig{Store: s.store, Club: g.client, Keys: s.keys, Now: s.Now, Log: g.log}),
 		PublicURL: "https://club.example", Now: s.Now, Log: g.log,
 	})
 	return &other
