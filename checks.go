@@ -12,7 +12,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/store"
-	"frontdesk/handlers/metrics"
+	"frontdesk/handlers/ops"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/identity"
@@ -21,18 +21,18 @@ import (
 const (
 	// checkTime bounds a check: an operator who waits longer has the answer already.
 	checkTime = 20 * time.Second
-	// watchTime bounds a check that readiness waits for: load balancers ask for some
+	// readyTimeout bounds a check that readiness waits for: load balancers ask for some
 	// seconds at most. What takes longer is not ready.
-	watchTime = 2 * time.Second
+	readyTimeout = 2 * time.Second
 	// startTime: a Redis that is started together with the gateways, or a machine that
 	// starts everything at once, has settled by then.
 	startTime = 10 * time.Second
-	// startPause is between two looks at such a Redis.
-	startPause = 250 * time.Millisecond
+	// redisPollInterval is between two looks at such a Redis.
+	redisPollInterval = 250 * time.Millisecond
 )
 
-// parts are a gateway's connections to what it stands on.
-type parts struct {
+// Clients are a gateway's connections to what it stands on.
+type Clients struct {
 	redis redis.UniversalClient
 	club  *club.Client
 	cards cards.Processor
@@ -40,69 +40,69 @@ type parts struct {
 }
 
 // connect makes the connections; nothing is dialled yet. seen counts the calls; nil: nobody does.
-func (cfg Config) connect(log *slog.Logger, seen *metrics.Metrics) (p parts, err error) {
+func (cfg Config) connect(log *slog.Logger, seen *ops.Metrics) (p Clients, err error) {
 	if p.redis, err = store.Connect(cfg.RedisURL); err != nil {
 		return p, fmt.Errorf("FRONTDESK_REDIS_URL: %w", err)
 	}
-	seen.WatchRedis(p.redis, time.Now)
+	seen.InstrumentRedis(p.redis, time.Now)
 	p.club, p.login = cfg.clubSystem(log, seen), cfg.login()
 	p.cards, err = cfg.processor()
 	return p, err
 }
 
-// use says who makes a check.
-type use uint8
+// occasion says who makes a check.
+type occasion uint8
 
 // The uses. Doctor makes every check.
 const (
-	atStart use = 1 << iota // live mode does not start unless it holds
-	watched                 // readiness goes on making it
+	atStart occasion = 1 << iota // live mode does not start unless it holds
+	watched                      // readiness goes on making it
 )
 
-// check is one thing that a gateway stands on.
-type check struct {
-	use  use
-	find func(context.Context) []flows.Diagnosis
+// probe is one thing that a gateway stands on.
+type probe struct {
+	on  occasion
+	run func(context.Context) []flows.Check
 }
 
-// checks is the one list of what a gateway stands on: the start of live mode and
+// probes is the one list of what a gateway stands on: the start of live mode and
 // readiness make some of it, doctor all of it.
-func (cfg Config) checks(p parts) []check {
-	return []check{
-		{atStart, cfg.findConfiguration},
-		{atStart | watched, func(ctx context.Context) []flows.Diagnosis { return cfg.findRedis(ctx, p.redis) }},
-		{watched, func(ctx context.Context) []flows.Diagnosis { return findToken(ctx, p.club) }},
-		{0, func(ctx context.Context) []flows.Diagnosis { return cfg.findClubSystem(ctx, p.club) }},
-		{0, func(ctx context.Context) []flows.Diagnosis { return cfg.findProcessor(ctx, p.cards) }},
-		{0, func(ctx context.Context) []flows.Diagnosis { return cfg.findLogin(ctx, p.login) }},
-		{0, cfg.findPublicAddress},
-		{0, cfg.findOperators},
+func (cfg Config) probes(p Clients) []probe {
+	return []probe{
+		{atStart, cfg.checkConfiguration},
+		{atStart | watched, func(ctx context.Context) []flows.Check { return cfg.checkRedis(ctx, p.redis) }},
+		{watched, func(ctx context.Context) []flows.Check { return checkToken(ctx, p.club) }},
+		{0, func(ctx context.Context) []flows.Check { return cfg.checkClubSystem(ctx, p.club) }},
+		{0, func(ctx context.Context) []flows.Check { return cfg.checkProcessor(ctx, p.cards) }},
+		{0, func(ctx context.Context) []flows.Check { return cfg.checkLogin(ctx, p.login) }},
+		{0, cfg.checkPublicAddress},
+		{0, cfg.checkOperators},
 	}
 }
 
-// diagnose makes the checks of a use, one after the other.
-func (cfg Config) diagnose(ctx context.Context, p parts, of use) (found []flows.Diagnosis) {
-	for _, c := range cfg.checks(p) {
-		if c.use&of == of {
-			found = append(found, c.find(ctx)...)
+// runProbes makes the checks of a use, one after the other.
+func (cfg Config) runProbes(ctx context.Context, p Clients, of occasion) (found []flows.Check) {
+	for _, c := range cfg.probes(p) {
+		if c.on&of == of {
+			found = append(found, c.run(ctx)...)
 		}
 	}
 	return found
 }
 
-// check lists everything for which a gateway cannot start, at once.
-func (cfg Config) check(ctx context.Context) error {
-	found := cfg.findConfiguration(ctx)
+// preflight lists everything for which a gateway cannot start, at once.
+func (cfg Config) preflight(ctx context.Context) error {
+	found := cfg.checkConfiguration(ctx)
 	if connection, err := store.Connect(cfg.RedisURL); cfg.Mode == "live" && cfg.RedisURL != "" && err == nil {
 		defer connection.Close()
 		awaitRedis(ctx, connection)
 		ctx, cancel := context.WithTimeout(ctx, checkTime)
 		defer cancel()
-		found = cfg.diagnose(ctx, parts{redis: connection}, atStart)
+		found = cfg.runProbes(ctx, Clients{redis: connection}, atStart)
 	}
 	var lines []error
 	for _, d := range found {
-		if !d.Holds() {
+		if !d.Safe() {
 			lines = append(lines, errors.New(sentence(d)))
 		}
 	}
@@ -125,19 +125,19 @@ func awaitRedis(ctx context.Context, connection redis.UniversalClient) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(startPause):
+		case <-time.After(redisPollInterval):
 		}
 	}
 }
 
 // sentence is a diagnosis as a line, without its verdict.
-func sentence(d flows.Diagnosis) string {
-	text := d.Seen
+func sentence(d flows.Check) string {
+	text := d.Found
 	if d.Part != "configuration" {
 		text = d.Name() + ": " + text
 	}
-	if d.Remedy != "" {
-		text += ": " + d.Remedy
+	if d.Fix != "" {
+		text += ": " + d.Fix
 	}
 	return text
 }
@@ -145,48 +145,48 @@ func sentence(d flows.Diagnosis) string {
 // ready is what readiness says of a gateway. The club system is not held against
 // it: when it fails, so does every gateway, and taking all of them out of service
 // would only hide why, and the payments that are under way along with it.
-func (cfg Config) ready(p parts) func(context.Context) []flows.Diagnosis {
-	return func(ctx context.Context) []flows.Diagnosis {
-		ctx, cancel := context.WithTimeout(ctx, watchTime)
+func (cfg Config) ready(p Clients) func(context.Context) []flows.Check {
+	return func(ctx context.Context) []flows.Check {
+		ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 		defer cancel()
-		found := cfg.diagnose(ctx, p, watched)
+		found := cfg.runProbes(ctx, p, watched)
 		for i, d := range found {
-			if d.Part == partClub && !d.Holds() {
-				found[i].Verdict = flows.Impaired
+			if d.Part == partClub && !d.Safe() {
+				found[i].Verdict = flows.Degraded
 			}
 		}
 		return found
 	}
 }
 
-func (cfg Config) findConfiguration(context.Context) (found []flows.Diagnosis) {
+func (cfg Config) checkConfiguration(context.Context) (found []flows.Check) {
 	for _, problem := range cfg.problems() {
-		found = append(found, flows.Diagnosis{Part: "configuration", Verdict: flows.Broken, Seen: problem.Error()})
+		found = append(found, flows.Check{Part: "configuration", Verdict: flows.Failed, Found: problem.Error()})
 	}
 	if len(found) == 0 {
-		found = append(found, flows.Diagnosis{Part: "configuration", Verdict: flows.Fine, Seen: cfg.Mode + " mode"})
+		found = append(found, flows.Check{Part: "configuration", Verdict: flows.OK, Found: cfg.Mode + " mode"})
 	}
 	return found
 }
 
-// findRedis examines Redis. Outside live mode it may forget what it likes: nothing
+// checkRedis examines Redis. Outside live mode it may forget what it likes: nothing
 // there is real.
-func (cfg Config) findRedis(ctx context.Context, connection redis.UniversalClient) []flows.Diagnosis {
+func (cfg Config) checkRedis(ctx context.Context, connection redis.UniversalClient) []flows.Check {
 	if cfg.Mode == "mock" {
-		d := flows.Diagnosis{Part: "redis", Verdict: flows.Fine, Seen: "embedded, forgets everything at the end"}
+		d := flows.Check{Part: "redis", Verdict: flows.OK, Found: "embedded, forgets everything at the end"}
 		if err := connection.Ping(ctx).Err(); err != nil {
-			d.Verdict, d.Seen = flows.Broken, err.Error()
+			d.Verdict, d.Found = flows.Failed, err.Error()
 		}
-		return []flows.Diagnosis{d}
+		return []flows.Check{d}
 	}
-	found := store.Examine(ctx, connection, store.Given{Vouched: cfg.RedisVouched, Replicas: cfg.RedisWait}, time.Now)
+	found := store.CheckRedis(ctx, connection, store.CheckOptions{AssumeDurable: cfg.RedisAssumeDurable, Replicas: cfg.RedisWait}, time.Now)
 	if strings.Contains(cfg.RedisURL, "+sentinel://") {
-		found[0].Seen += ", found by Sentinels"
+		found[0].Found += ", found by Sentinels"
 	}
 	for i, d := range found {
 		if d.Verdict == flows.Unsafe && cfg.Mode != "live" {
-			found[i].Verdict, found[i].Remedy = flows.Fine, ""
-			found[i].Seen += " (live mode refuses that)"
+			found[i].Verdict, found[i].Fix = flows.OK, ""
+			found[i].Found += " (live mode refuses that)"
 		}
 	}
 	return found
@@ -195,40 +195,40 @@ func (cfg Config) findRedis(ctx context.Context, connection redis.UniversalClien
 // partClub names the club system in diagnoses.
 const partClub = "club system"
 
-// findToken asks for an access token, or takes the one in hand.
-func findToken(ctx context.Context, client *club.Client) []flows.Diagnosis {
-	d := flows.Diagnosis{Part: partClub, Aspect: "token", Verdict: flows.Fine, Seen: "given"}
+// checkToken asks for an access token, or takes the one in hand.
+func checkToken(ctx context.Context, client *club.Client) []flows.Check {
+	d := flows.Check{Part: partClub, Aspect: "token", Verdict: flows.OK, Found: "given"}
 	if err := client.Authorise(ctx); err != nil {
-		d.Verdict, d.Seen = flows.Broken, err.Error()
-		d.Remedy = "see that FRONTDESK_CLUB_URL leads to it, and that FRONTDESK_CLUB_CLIENT_ID, FRONTDESK_CLUB_CLIENT_SECRET and FRONTDESK_CLUB_GATEWAY_KEY are what its provider gave you"
+		d.Verdict, d.Found = flows.Failed, err.Error()
+		d.Fix = "see that FRONTDESK_CLUB_URL leads to it, and that FRONTDESK_CLUB_CLIENT_ID, FRONTDESK_CLUB_CLIENT_SECRET and FRONTDESK_CLUB_GATEWAY_KEY are what its provider gave you"
 	}
-	return []flows.Diagnosis{d}
+	return []flows.Check{d}
 }
 
-// findClubSystem reads the chain, and asks for one of each kind that the journeys
+// checkClubSystem reads the chain, and asks for one of each kind that the journeys
 // read.
-func (cfg Config) findClubSystem(ctx context.Context, client *club.Client) []flows.Diagnosis {
+func (cfg Config) checkClubSystem(ctx context.Context, client *club.Client) []flows.Check {
 	if client.Authorise(ctx) != nil {
 		return nil // told already
 	}
-	d := flows.Diagnosis{Part: partClub, Aspect: "network", Verdict: flows.Broken}
+	d := flows.Check{Part: partClub, Aspect: "network", Verdict: flows.Failed}
 	network, err := client.NetworkNodes(ctx, club.Scope{ClientToken: cfg.ClubToken})
 	switch {
 	case err != nil:
-		d.Seen, d.Remedy = err.Error(), "see that FRONTDESK_CLUB_TOKEN is the organisation's client token, and FRONTDESK_CLUB_PATH_PREFIX what its addresses begin with"
-		return []flows.Diagnosis{d}
+		d.Found, d.Fix = err.Error(), "see that FRONTDESK_CLUB_TOKEN is the organisation's client token, and FRONTDESK_CLUB_PATH_PREFIX what its addresses begin with"
+		return []flows.Check{d}
 	case len(network.Clubs()) == 0:
-		d.Seen, d.Remedy = "shows no club to these credentials", "have the club system's provider give the OAuth client its clubs"
-		return []flows.Diagnosis{d}
+		d.Found, d.Fix = "shows no club to these credentials", "have the club system's provider give the OAuth client its clubs"
+		return []flows.Check{d}
 	}
-	d.Verdict, d.Seen = flows.Fine, fmt.Sprintf("%d clubs", len(network.Clubs()))
-	return []flows.Diagnosis{d, cfg.findGrants(ctx, client, network.Clubs()[0])}
+	d.Verdict, d.Found = flows.OK, fmt.Sprintf("%d clubs", len(network.Clubs()))
+	return []flows.Check{d, cfg.checkGrants(ctx, client, network.Clubs()[0])}
 }
 
-// findGrants asks for what the journeys read. Records that are not there are asked
+// checkGrants asks for what the journeys read. Records that are not there are asked
 // for where an id is needed: whether the endpoint is granted shows all the same.
 // What the journeys write is not tried, since trying it would do it.
-func (cfg Config) findGrants(ctx context.Context, client *club.Client, at club.NetworkNode) flows.Diagnosis {
+func (cfg Config) checkGrants(ctx context.Context, client *club.Client, at club.NetworkNode) flows.Check {
 	s := club.Scope{ClientToken: cfg.ClubToken, Club: at.Club, Node: at.IRI}
 	none := func(collection string) club.IRI { return club.NewIRI(cfg.ClubToken, collection, "0") }
 	reads := []struct {
@@ -255,10 +255,10 @@ func (cfg Config) findGrants(ctx context.Context, client *club.Client, at club.N
 			refused = append(refused, read.endpoint)
 		}
 	}
-	d := flows.Diagnosis{Part: partClub, Aspect: "grants", Verdict: flows.Fine, Seen: fmt.Sprintf("all %d endpoints that are read are granted; those that are written are not tried", len(reads))}
+	d := flows.Check{Part: partClub, Aspect: "grants", Verdict: flows.OK, Found: fmt.Sprintf("all %d endpoints that are read are granted; those that are written are not tried", len(reads))}
 	if len(refused) > 0 {
-		d.Verdict, d.Seen = flows.Broken, "not granted: "+strings.Join(refused, ", ")
-		d.Remedy = "have the club system's provider grant them, and those that the journeys write, to the OAuth client"
+		d.Verdict, d.Found = flows.Failed, "not granted: "+strings.Join(refused, ", ")
+		d.Fix = "have the club system's provider grant them, and those that the journeys write, to the OAuth client"
 	}
 	return d
 }

@@ -29,9 +29,9 @@ import (
 // No method is looked up by its name, as libraries that read structs do: the linker
 // would keep every method of the program for that, and double it.
 
-// usageFailed is the exit code for a command line or a variable that cannot be
+// exitUsage is the exit code for a command line or a variable that cannot be
 // understood, apart from 1, by which doctor and health say that something fails.
-const usageFailed = 80
+const exitUsage = 80
 
 // argument is what a command takes without a flag.
 type argument struct {
@@ -162,7 +162,7 @@ func execute(ctx context.Context, arguments, environment []string) (code int, er
 	root, err := newCommand("frontdesk", "The back end of a fitness club's signup. Started with nothing configured, it is its own mock.", &all,
 		func(ctx context.Context, chosen any) error { ran = true; return all.run(ctx, chosen) })
 	if err != nil {
-		return usageFailed, err
+		return exitUsage, err
 	}
 	root.CompletionOptions.DisableDefaultCmd = true // where it runs there seldom is a shell
 	cobra.EnableCommandSorting = false              // as for flags
@@ -176,7 +176,7 @@ func execute(ctx context.Context, arguments, environment []string) (code int, er
 	case ran:
 		return 1, err
 	default:
-		return usageFailed, fmt.Errorf("error: %w", err)
+		return exitUsage, fmt.Errorf("error: %w", err)
 	}
 }
 

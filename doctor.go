@@ -21,13 +21,13 @@ import (
 // doctorCommand checks what a gateway with this configuration would stand on.
 type doctorCommand struct {
 	Config
-	Claim  bool `help:"Also let callers race for claims at the card processor: each must have exactly one winner. Makes payments that nobody pays and cancels them; refused with live keys."`
-	Rounds int  `help:"Rounds of --claim." default:"5"`
-	Racers int  `help:"Callers in each round of --claim." default:"8"`
+	CheckClaims bool `help:"Also let callers race for claims at the card processor: each must have exactly one winner. Makes payments that nobody pays and cancels them; refused with live keys."`
+	Rounds      int  `help:"Rounds of --check-claims." default:"5"`
+	Racers      int  `help:"Callers in each round of --check-claims." default:"8"`
 }
 
-// claimRoundTime: a round is a race and a repetition by every racer, with pauses where an account is busy.
-const claimRoundTime = time.Minute
+// claimRoundTimeout: a round is a race and a repetition by every racer, with pauses where an account is busy.
+const claimRoundTimeout = time.Minute
 
 // Run prints a line for each finding, and fails when one of them did.
 func (c *doctorCommand) Run(ctx context.Context) error {
@@ -50,10 +50,10 @@ func (c *doctorCommand) Run(ctx context.Context) error {
 // What rests on a configuration that cannot be used is not checked, but for Redis.
 func (c *doctorCommand) examine(ctx context.Context, group *errgroup.Group) (failed int, err error) {
 	if len(c.problems()) > 0 {
-		failed = report(c.findConfiguration(ctx))
+		failed = report(c.checkConfiguration(ctx))
 		if connection, err := store.Connect(c.RedisURL); c.RedisURL != "" && err == nil {
 			defer connection.Close()
-			failed += report(within(ctx, checkTime, func(ctx context.Context) []flows.Diagnosis { return c.findRedis(ctx, connection) }))
+			failed += report(within(ctx, checkTime, func(ctx context.Context) []flows.Check { return c.checkRedis(ctx, connection) }))
 		}
 		return failed, nil
 	}
@@ -65,35 +65,35 @@ func (c *doctorCommand) examine(ctx context.Context, group *errgroup.Group) (fai
 		return 0, err
 	}
 	defer p.redis.Close()
-	for _, check := range c.checks(p) {
-		failed += report(within(ctx, checkTime, check.find))
+	for _, check := range c.probes(p) {
+		failed += report(within(ctx, checkTime, check.run))
 	}
-	if c.Claim && failed == 0 {
-		failed += report(within(ctx, time.Duration(c.Rounds)*claimRoundTime, func(ctx context.Context) []flows.Diagnosis { return c.findClaim(ctx, p.cards) }))
+	if c.CheckClaims && failed == 0 {
+		failed += report(within(ctx, time.Duration(c.Rounds)*claimRoundTimeout, func(ctx context.Context) []flows.Check { return c.checkClaims(ctx, p.cards) }))
 	}
 	return failed, nil
 }
 
-func within(ctx context.Context, limit time.Duration, find func(context.Context) []flows.Diagnosis) []flows.Diagnosis {
+func within(ctx context.Context, limit time.Duration, find func(context.Context) []flows.Check) []flows.Check {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return find(ctx)
 }
 
 // report prints what was found, and counts what must not be so.
-func report(found []flows.Diagnosis) (failed int) {
+func report(found []flows.Check) (failed int) {
 	for _, d := range found {
 		word := "ok"
 		switch {
-		case !d.Holds():
+		case !d.Safe():
 			word = "FAIL"
 			failed++
-		case d.Verdict == flows.Impaired:
+		case d.Verdict == flows.Degraded:
 			word = "warning"
 		}
-		text := d.Seen
-		if d.Remedy != "" {
-			text += ": " + d.Remedy
+		text := d.Found
+		if d.Fix != "" {
+			text += ": " + d.Fix
 		}
 		fmt.Printf("%-8s %-23s %s\n", word, d.Name(), text)
 	}
@@ -122,23 +122,23 @@ func (c *doctorCommand) prepare(ctx context.Context, group *errgroup.Group) erro
 	return err
 }
 
-// findClaim lets callers race for claims: exactly one may win each.
-func (c *doctorCommand) findClaim(ctx context.Context, processor cards.Processor) []flows.Diagnosis {
-	d := flows.Diagnosis{Part: "claim", Verdict: flows.Broken}
+// checkClaims lets callers race for claims: exactly one may win each.
+func (c *doctorCommand) checkClaims(ctx context.Context, processor cards.Processor) []flows.Check {
+	d := flows.Check{Part: "claim", Verdict: flows.Failed}
 	if account, ok := processor.(*stripe.Client); ok && account.Live() {
-		d.Seen = "refused: these are live keys, and the check makes payments; run it with keys of the processor's sandbox"
-		return []flows.Diagnosis{d}
+		d.Found = "refused: these are live keys, and the check makes payments; run it with keys of the processor's sandbox"
+		return []flows.Check{d}
 	}
 	seen, err := cards.CheckClaim(ctx, processor, c.Rounds, c.Racers)
 	switch {
 	case err != nil:
-		d.Seen = err.Error()
+		d.Found = err.Error()
 	case !seen.Holds():
-		d.Seen = "no claim can rest on this processor: " + strings.Join(seen.Broken, "; ")
+		d.Found = "no claim can rest on this processor: " + strings.Join(seen.Broken, "; ")
 	default:
-		d.Verdict = flows.Fine
-		d.Seen = fmt.Sprintf("%d rounds of %d callers, %d winners; %d calls lost, %d had to ask again",
-			seen.Rounds, seen.Racers, seen.Won, seen.Lost, seen.Asked)
+		d.Verdict = flows.OK
+		d.Found = fmt.Sprintf("%d rounds of %d callers, %d winners; %d calls lost, %d had to ask again",
+			seen.Rounds, seen.Racers, seen.Won, seen.Lost, seen.Retried)
 	}
-	return []flows.Diagnosis{d}
+	return []flows.Check{d}
 }

@@ -13,10 +13,10 @@ func drain(ctx context.Context, pause time.Duration) context.Context {
 	return drained
 }
 
-// leaving ends the connection of every answer once the gateway was told to stop.
+// closeOnShutdown ends the connection of every answer once the gateway was told to stop.
 // Whoever keeps connections, a proxy or a front end, has none left then on which a
 // request could be under way in the moment in which the server closes.
-func leaving(next http.Handler, stopping <-chan struct{}) http.Handler {
+func closeOnShutdown(next http.Handler, stopping <-chan struct{}) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-stopping:

@@ -20,7 +20,7 @@ type eraseCommand struct {
 	Registration string `help:"The id of one registration." xor:"who" required:""`
 	Contact      string `help:"The contact's id at the club system, such as 1001." xor:"who" required:""`
 	World        string `help:"The simulator's world that the person is of, such as demo-x; mock mode only."`
-	By           string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
+	Operator     string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
 	JSON         bool   `help:"Print JSON." name:"json"`
 }
 
@@ -30,8 +30,8 @@ func (c *eraseCommand) Run(ctx context.Context) error {
 	if c.World != "" {
 		headers = append(headers, [2]string{"X-Frontdesk-World", c.World})
 	}
-	answer, err := callGateway(ctx, c.OpsAddr, http.MethodPost, "/ops/erasures", map[string]string{
-		"email": c.Email, "mobile": c.Mobile, "registration": c.Registration, "contact": c.Contact, "by": c.By}, headers...)
+	answer, err := requestOps(ctx, c.OpsAddr, http.MethodPost, "/ops/erasures", map[string]string{
+		"email": c.Email, "mobile": c.Mobile, "registration": c.Registration, "contact": c.Contact, "by": c.Operator}, headers...)
 	if err != nil {
 		return err
 	}

@@ -14,9 +14,9 @@ type healthCommand struct {
 	Addr string `help:"Where the gateway listens." default:":8080" env:"FRONTDESK_ADDR"`
 }
 
-// healthTime is below the five seconds after which the image's health check is
+// healthTimeout is below the five seconds after which the image's health check is
 // given up, so that the line that says why is seen.
-const healthTime = 4 * time.Second
+const healthTimeout = 4 * time.Second
 
 // Run succeeds when the gateway answers /healthz with 200.
 func (c *healthCommand) Run(ctx context.Context) error {
@@ -27,7 +27,7 @@ func (c *healthCommand) Run(ctx context.Context) error {
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = "127.0.0.1" // by number: no file of host names is needed
 	}
-	ctx, cancel := context.WithTimeout(ctx, healthTime)
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/healthz", nil)
 	if err != nil {

@@ -13,28 +13,28 @@ import (
 
 // The figures of what live mode takes for a secret.
 const (
-	// leastVariety is how many different characters a secret has at least: sixteen
+	// minKeyVariety is how many different characters a secret has at least: sixteen
 	// random hexadecimal digits have fewer once in ten thousand times, and what
 	// somebody typed with one finger has.
 	leastVariety = 6
-	// leastHookSecret: the processor's signing secrets have 38 characters; a
+	// minHookSecretLength: the processor's signing secrets have 38 characters; a
 	// shorter one was cut off or made up.
-	leastHookSecret = 32
+	minHookSecretLength = 32
 )
 
-// checkLive lists what is unsafe where real money is taken.
-func (cfg Config) checkLive(found *problems) {
-	cfg.checkAddresses(found)
-	cfg.checkClubCredentials(found)
-	cfg.checkProcessor(found)
-	cfg.checkSecrets(found)
-	cfg.checkOrigins(found)
-	cfg.checkOperators(found)
+// validateLive lists what is unsafe where real money is taken.
+func (cfg Config) validateLive(found *problems) {
+	cfg.validateAddresses(found)
+	cfg.validateClubCredentials(found)
+	cfg.validateProcessor(found)
+	cfg.validateSecrets(found)
+	cfg.validateOrigins(found)
+	cfg.validateOpsAddr(found)
 }
 
-// checkAddresses holds every address to https: what passes could be read and
+// validateAddresses holds every address to https: what passes could be read and
 // changed on the way.
-func (cfg Config) checkAddresses(found *problems) {
+func (cfg Config) validateAddresses(found *problems) {
 	found.need(cfg.PublicURL, "FRONTDESK_PUBLIC_URL", "where browsers reach the gateway, such as https://signup.your-club")
 	for _, is := range []struct{ name, address string }{
 		{"FRONTDESK_PUBLIC_URL", cfg.PublicURL}, {"FRONTDESK_CLUB_URL", cfg.ClubURL},
@@ -76,8 +76,8 @@ func exampleHost(host string) bool {
 	return len(labels) > 1 && labels[len(labels)-2] == "example"
 }
 
-// checkClubCredentials refuses those of the demo organisation.
-func (cfg Config) checkClubCredentials(found *problems) {
+// validateClubCredentials refuses those of the demo organisation.
+func (cfg Config) validateClubCredentials(found *problems) {
 	for _, is := range []struct{ name, value, demo, what string }{
 		{"FRONTDESK_CLUB_TOKEN", cfg.ClubToken, clubsim.DemoClientToken, "the organisation's client token"},
 		{"FRONTDESK_CLUB_CLIENT_ID", cfg.ClubClientID, clubsim.DemoClientID, "the OAuth client"},
@@ -91,8 +91,8 @@ func (cfg Config) checkClubCredentials(found *problems) {
 	}
 }
 
-// checkProcessor wants the live keys of a processor that takes real money.
-func (cfg Config) checkProcessor(found *problems) {
+// validateProcessor wants the live keys of a processor that takes real money.
+func (cfg Config) validateProcessor(found *problems) {
 	if cfg.CardProcessor == "sandbox" {
 		found.add("FRONTDESK_CARD_PROCESSOR", "is sandbox, which takes no real money: set it to stripe")
 	}
@@ -110,13 +110,13 @@ func (cfg Config) checkProcessor(found *problems) {
 	case secret == "":
 	case !strings.HasPrefix(secret, "whsec_"):
 		found.add("FRONTDESK_STRIPE_WEBHOOK_SECRET", "is no signing secret: it has to begin with whsec_, as the processor shows it with the endpoint")
-	case len(secret) < leastHookSecret || guessable(secret):
+	case len(secret) < minHookSecretLength || guessable(secret):
 		found.add("FRONTDESK_STRIPE_WEBHOOK_SECRET", "is too short or can be guessed: whoever knows it can announce payments; take it from the processor, whole")
 	}
 }
 
-// checkSecrets wants secrets of the operator's own, which nobody can guess.
-func (cfg Config) checkSecrets(found *problems) {
+// validateSecrets wants secrets of the operator's own, which nobody can guess.
+func (cfg Config) validateSecrets(found *problems) {
 	found.need(strings.Join(cfg.SealKeys, ""), "FRONTDESK_SEAL_KEYS", "keys of your own, such as from: openssl rand -base64 32")
 	for i, key := range cfg.SealKeys {
 		if readable(key) {
@@ -164,7 +164,7 @@ func guessable(secret string) bool {
 // but for once in 10¹³ times.
 func readable(key string) bool {
 	secret, err := base64.StdEncoding.DecodeString(strings.TrimSpace(key))
-	if err != nil || len(secret) < leastSecret {
+	if err != nil || len(secret) < minSecretBytes {
 		return false // told elsewhere
 	}
 	different := map[byte]bool{}
@@ -174,8 +174,8 @@ func readable(key string) bool {
 	return len(different) < leastVariety || !slices.ContainsFunc(secret, func(b byte) bool { return b < ' ' || b > '~' })
 }
 
-// checkOrigins wants each origin of another front end by its exact name.
-func (cfg Config) checkOrigins(found *problems) {
+// validateOrigins wants each origin of another front end by its exact name.
+func (cfg Config) validateOrigins(found *problems) {
 	for _, origin := range cfg.AllowedOrigins {
 		u, err := url.Parse(origin)
 		switch wrong := insecure(origin); {
@@ -189,9 +189,9 @@ func (cfg Config) checkOrigins(found *problems) {
 	}
 }
 
-// checkOperators keeps the operators' address, which asks nobody who they are,
+// validateOpsAddr keeps the operators' address, which asks nobody who they are,
 // off the internet.
-func (cfg Config) checkOperators(found *problems) {
+func (cfg Config) validateOpsAddr(found *problems) {
 	if cfg.OpsAddr == "off" {
 		return
 	}

@@ -52,10 +52,10 @@ func (t traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{t.Hand
 // WithGroup implements slog.Handler.
 func (t traced) WithGroup(name string) slog.Handler { return traced{t.Handler.WithGroup(name)} }
 
-// hearLibraries brings what libraries say by themselves into the one log, where it is
+// routeLibraryLogs brings what libraries say by themselves into the one log, where it is
 // redacted too: the Redis client, and through the standard library's log Go's HTTP
 // server and all that nobody has thought of. The queue is given the log as it is made.
-func hearLibraries(log *slog.Logger) {
+func routeLibraryLogs(log *slog.Logger) {
 	redis.SetLogger(&redisLog{log: log, some: rate.Sometimes{First: redisLines, Interval: redisEvery}})
 	slog.SetLogLoggerLevel(slog.LevelWarn) // they speak when something is wrong
 	slog.SetDefault(log)

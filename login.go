@@ -7,13 +7,13 @@ import (
 	"frontdesk/upstream/identity"
 )
 
-// leastSecret is the least that HS256 is worth anything with (RFC 7518, section 3.2).
-const leastSecret = 32 // bytes
+// minSecretBytes is the least that HS256 is worth anything with (RFC 7518, section 3.2).
+const minSecretBytes = 32 // bytes
 
-// checkIdentity lists what is wrong about whom the club's own login vouches for.
-func (cfg Config) checkIdentity(found *problems) {
-	if cfg.IdentitySecret != "" && len(cfg.IdentitySecret) < leastSecret {
-		found.add("FRONTDESK_IDENTITY_SECRET", "is shorter than %d bytes", leastSecret)
+// validateIdentity lists what is wrong about whom the club's own login vouches for.
+func (cfg Config) validateIdentity(found *problems) {
+	if cfg.IdentitySecret != "" && len(cfg.IdentitySecret) < minSecretBytes {
+		found.add("FRONTDESK_IDENTITY_SECRET", "is shorter than %d bytes", minSecretBytes)
 	}
 	u, err := url.Parse(cfg.IdentityJWKSURL)
 	if cfg.IdentityJWKSURL != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {

@@ -29,8 +29,8 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/store"
 	"frontdesk/handlers"
-	"frontdesk/handlers/metrics"
-	"frontdesk/handlers/panel"
+	"frontdesk/handlers/devtools"
+	"frontdesk/handlers/ops"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/cards/stripe"
@@ -87,10 +87,10 @@ func (c *serveCommand) Run(ctx context.Context) error { return run(ctx, c.Config
 func run(ctx context.Context, cfg Config) error {
 	log := cfg.newLog(os.Stderr)
 	redis.SetLogger(&redisLog{log: slog.New(slog.DiscardHandler)}) // the check says itself what is wrong
-	if err := cfg.check(ctx); err != nil {
+	if err := cfg.preflight(ctx); err != nil {
 		return err
 	}
-	hearLibraries(log)
+	routeLibraryLogs(log)
 	cfg.warn(log)
 	listener, err := net.Listen("tcp", cfg.Addr)
 	if err != nil {
@@ -106,11 +106,11 @@ func run(ctx context.Context, cfg Config) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	var outside outsideWorld
-	var beside *panel.Panel // the developer's, in mock mode alone
+	var beside *devtools.Panel // the developer's, in mock mode alone
 	stopping := func() {}
 	if cfg.Mode == "mock" {
 		outside = newOutsideWorld(cfg.PublicURL, cfg.clubWebhookURL(portOf(listener)), log)
-		beside = panel.New(panel.Config{Now: time.Now})
+		beside = devtools.New(devtools.Config{Now: time.Now})
 		stopping = func() { beside.Close(); outside.club.Release() }
 		defer outside.serveApart(ctx, apart, beside)()
 		if cfg.RedisURL, err = embedRedis(ctx, group); err != nil {
@@ -128,16 +128,18 @@ func run(ctx context.Context, cfg Config) error {
 	}
 	gateway := all.gateway
 	if cfg.Mode == "mock" {
-		gateway = beside.Around(outside.before(gateway, all.catalogue.Forget))
+		gateway = beside.Wrap(outside.before(gateway, all.catalogue.Invalidate))
 	}
 	defer cfg.collectGarbage()() // from here on, since a start is made sooner with Go's own pace
-	drained := drain(ctx, cfg.Drain)
-	group.Go(func() error { return serve(drained, handlers.Listen(listener), leaving(gateway, ctx.Done()), stopping) })
+	drained := drain(ctx, cfg.DrainDelay)
+	group.Go(func() error {
+		return serve(drained, handlers.Listen(listener), closeOnShutdown(gateway, ctx.Done()), stopping)
+	})
 	if operators != nil {
 		group.Go(func() error { return serve(drained, operators, all.ops, func() {}) })
 	}
 	group.Go(func() error { return all.worker.Run(drained) })
-	cfg.greet(os.Stdout, listener.Addr())
+	cfg.printBanner(os.Stdout, listener.Addr())
 	return group.Wait()
 }
 
@@ -158,7 +160,7 @@ type built struct {
 
 // build puts the gateway together, from the outside in; stopping is closed when
 // it was told to end; beside is nil but in mock mode.
-func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struct{}, beside *panel.Panel) (built, error) {
+func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struct{}, beside *devtools.Panel) (built, error) {
 	keys, err := keyring(cfg.SealKeys)
 	if err != nil {
 		return built{}, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err)
@@ -179,22 +181,22 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	if err != nil {
 		return built{}, err
 	}
-	clubSystem, processor := p.club, cards.Observed(p.cards, time.Now, seen.metrics.AskedCards)
+	clubSystem, processor := p.club, cards.Instrument(p.cards, time.Now, seen.metrics.CountCardCall)
 	records := store.New(store.Config{Redis: p.redis, Keys: keys, Replicas: cfg.RedisWait})
 	queue := flows.NewQueue(p.redis)
 	catalogue := flows.NewCatalogue(flows.CatalogueConfig{Club: clubSystem, Shared: records, Now: time.Now, After: time.After, Log: log})
-	payments := flows.NewPayments(flows.PaymentsConfig{
-		Store: records, Queue: queue, Club: clubSystem.Money(), Aside: clubSystem, Cards: processor, Keys: keys,
-		Environment: cfg.Mode, Rule: cfg.rule(), WebhookURL: cfg.PublicURL + "/v1/webhooks/card", Moved: seen.metrics.Moved, Now: time.Now, Log: log,
+	payments := flows.NewMachine(flows.MachineConfig{
+		Store: records, Queue: queue, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys,
+		Environment: cfg.Mode, Rule: cfg.rule(), WebhookURL: cfg.PublicURL + "/v1/webhooks/card", OnTransition: seen.metrics.CountTransition, Now: time.Now, Log: log,
 	})
 	guard := cfg.smsGuard(records, log)
-	codes := flows.NewCodeSender(flows.CodeSenderConfig{Store: records, Club: clubSystem, Keys: keys, Guard: guard, Now: time.Now, Log: log})
+	codes := flows.NewCodeSender(flows.CodeSenderConfig{Store: records, Club: clubSystem, Keys: keys, Budget: guard, Now: time.Now, Log: log})
 	registrations := flows.NewRegistrations(flows.RegistrationsConfig{
 		Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments, Keys: keys, Codes: codes,
 		PublicURL: cfg.PublicURL, Now: time.Now, Log: log,
 	})
 	contacts := flows.NewContacts(flows.ContactsConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Now: time.Now})
-	changes := flows.NewChanges(records)
+	changes := flows.NewHub(records)
 	events, relay, err := cfg.clubEvents(records, queue, keys, registrations, log)
 	if err != nil {
 		return built{}, err
@@ -202,7 +204,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	worker := flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: changes, Events: events, Traces: seen.traces, Now: time.Now, After: time.After, Log: log})
 	transfers := flows.NewTransfers(flows.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, Codes: codes, Now: time.Now, Log: log})
 	ready := cfg.ready(p)
-	seen.metrics.Watch(metrics.Sources{
+	seen.metrics.RegisterCollector(ops.CollectorConfig{
 		Payments: payments, Worker: worker, Catalogue: catalogue, Relay: relay, Queue: queue, SMS: guard, Club: clubSystem,
 		Redis: p.redis, Ready: ready, Traces: seen.traces, Now: time.Now, After: time.After,
 	})
@@ -212,8 +214,8 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Ready: ready, Stopping: stopping,
 		Contract: contract, Site: pages, Examples: developers, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
-		Challenge: cfg.challenge(), RateLimits: cfg.limited(), TrustedProxies: proxies,
-		Answered: answered, Counted: seen.metrics.Answered, Followed: seen.metrics.Followed, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
+		Captcha: cfg.captcha(), RateLimits: cfg.rateLimited(), TrustedProxies: proxies,
+		OnRequest: answered, OnRequestMetric: seen.metrics.CountRequest, OnStream: seen.metrics.CountStream, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
 	})
 	eraser := flows.NewEraser(flows.EraserConfig{Store: records, Keys: keys, Now: time.Now, Log: log})
 	ops := handlers.NewOps(handlers.OpsConfig{
@@ -223,11 +225,11 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 }
 
 // clubSystem makes the client of the club system.
-func (cfg Config) clubSystem(log *slog.Logger, seen *metrics.Metrics) *club.Client {
+func (cfg Config) clubSystem(log *slog.Logger, seen *ops.Metrics) *club.Client {
 	return club.New(club.Config{
 		BaseURL: cfg.ClubURL, ClientID: cfg.ClubClientID, ClientSecret: cfg.ClubClientSecret, GatewayKey: cfg.ClubGatewayKey,
 		GatewayKeyHeader: cfg.ClubKeyHeader, TokenPath: cfg.ClubTokenPath, PathPrefix: cfg.ClubPathPrefix,
-		Traceparent: flows.Traceparent, Attempted: seen.AskedClub, Now: time.Now, Logger: log,
+		Traceparent: flows.Traceparent, OnAttempt: seen.CountClubCall, Now: time.Now, Logger: log,
 	})
 }
 
@@ -237,7 +239,7 @@ func (cfg Config) rule() *flows.Rule {
 	if cfg.Mode == "live" {
 		return nil
 	}
-	return &flows.Rule{Conditions: []flows.Condition{{What: flows.OfSaleState, Before: "building", After: "settled"}}}
+	return &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}}
 }
 
 // processor makes the adapter of the configured card processor.
@@ -324,12 +326,12 @@ func (cfg *Config) listenForDoubles(port string) (net.Listener, error) {
 
 // serveApart serves the doubles to the gateway's own calls until it is told that
 // nobody calls any more, by the function that it gives.
-func (o outsideWorld) serveApart(ctx context.Context, apart net.Listener, beside *panel.Panel) (end func()) {
+func (o outsideWorld) serveApart(ctx context.Context, apart net.Listener, beside *devtools.Panel) (end func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // #nosec G118 -- end calls it
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = serve(ctx, apart, beside.Around(o.alone()), o.close) // it ends with the process in any case
+		_ = serve(ctx, apart, beside.Wrap(o.alone()), o.close) // it ends with the process in any case
 	}()
 	return func() { cancel(); <-ended }
 }
@@ -347,7 +349,7 @@ func (c *simCommand) Run(ctx context.Context) error {
 	outside := newOutsideWorld(base, c.WebhookURL, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	debug.SetGCPercent(simGarbage)
 	fmt.Printf("The club system's simulator is at %s/sim, the sandbox card processor at %s/sandbox.\n", base, base)
-	greetDemo(os.Stdout)
+	printDemoCredentials(os.Stdout)
 	return serve(ctx, listener, outside.alone(), outside.close)
 }
 
@@ -385,11 +387,11 @@ const (
 	// where it would be megabytes by itself: enough for a megabyte a second far away, and
 	// soon full for one who has stopped to read.
 	sendBuffer = 64 << 10
-	// proxiesNotice: a proxy that asks /readyz every five seconds has asked twice.
-	proxiesNotice = 10 * time.Second
-	// finish: requests under way end by themselves, a payment's POST after 30 s at
-	// most. With proxiesNotice before it an end takes 55 s; grant it 75.
-	finish = 45 * time.Second
+	// drainDelay: a proxy that asks /readyz every five seconds has asked twice.
+	drainDelay = 10 * time.Second
+	// shutdownTimeout: requests under way end by themselves, a payment's POST after 30 s at
+	// most. With drainDelay before it an end takes 55 s; grant it 75.
+	shutdownTimeout = 45 * time.Second
 )
 
 // serve serves until the context ends, and then lets the requests under way
@@ -413,13 +415,13 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, sto
 		return err
 	case <-ctx.Done():
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finish)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	return server.Shutdown(ctx)
 }
 
-// greet says what runs where.
-func (cfg Config) greet(w io.Writer, at net.Addr) {
+// printBanner says what runs where.
+func (cfg Config) printBanner(w io.Writer, at net.Addr) {
 	if cfg.Mode != "mock" {
 		fmt.Fprintf(w, "Frontdesk (%s mode) is at %s, before the club system at %s. It listens on %s.\n", cfg.Mode, cfg.PublicURL, cfg.ClubURL, at)
 		return
@@ -432,7 +434,7 @@ func (cfg Config) greet(w io.Writer, at net.Addr) {
   Card processor      %[1]s/sandbox   (sandbox)      payments: %[1]s/sandbox/payments
 
 `, cfg.PublicURL)
-	greetDemo(w)
+	printDemoCredentials(w)
 	for _, key := range cfg.StaffKeys {
 		if key == demoStaffKey {
 			fmt.Fprintf(w, "  Staff key           %s, in the header X-Frontdesk-Staff-Key\n", key)
@@ -443,8 +445,8 @@ func (cfg Config) greet(w io.Writer, at net.Addr) {
 	}
 }
 
-// greetDemo says what to type into the doubles.
-func greetDemo(w io.Writer) {
+// printDemoCredentials says what to type into the doubles.
+func printDemoCredentials(w io.Writer) {
 	fmt.Fprintf(w, `  Test cards          4242424242424242 succeeds         4000000000000002 is declined
                       4000002500003155 asks a question  4000000000009995 lacks funds
   Club credentials    client token %s, client id %s, secret %s, gateway key %s

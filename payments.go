@@ -65,19 +65,19 @@ type listCommand struct {
 }
 
 type showCommand struct {
-	ID string `arg:"" help:"The payment."`
-	By string `help:"Who you are: your login name, for the commands that are printed." env:"USER" default:"${operator}"`
+	ID       string `arg:"" help:"The payment."`
+	Operator string `help:"Who you are: your login name, for the commands that are printed." env:"USER" default:"${operator}"`
 }
 
-// operator is who decides, and why.
-type operator struct {
-	By  string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
-	Why string `help:"Why, in a few words; no names of customers."`
+// decision is who decides, and why.
+type decision struct {
+	Operator string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
+	Reason   string `help:"Why, in a few words; no names of customers."`
 }
 
 type confirmRecordedCommand struct {
 	ID string `arg:"" help:"The payment."`
-	operator
+	decision
 }
 
 type confirmNotRecordedCommand struct {
@@ -85,17 +85,17 @@ type confirmNotRecordedCommand struct {
 	SendAgain bool   `help:"Record it again, under a new claim." xor:"then" required:""`
 	Refund    bool   `help:"Give the buyer the money back." xor:"then" required:""`
 	Cancel    bool   `help:"Give it up; for payments without a card processor." xor:"then" required:""`
-	operator
+	decision
 }
 
 type noteCommand struct {
-	ID   string `arg:"" help:"The payment."`
-	Text string `arg:"" help:"What you found; no names of customers."`
-	By   string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
+	ID       string `arg:"" help:"The payment."`
+	Text     string `arg:"" help:"What you found; no names of customers."`
+	Operator string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
 }
 
 type calibrateCommand struct {
-	By string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
+	Operator string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
 }
 
 // Run lists payments.
@@ -107,17 +107,17 @@ func (c *listCommand) Run(ctx context.Context, all *paymentsCommand) error {
 	if c.All {
 		query.Set("all", "true")
 	}
-	return ask(ctx, all, http.MethodGet, "?"+query.Encode(), nil, func(w io.Writer, listed flows.Listed) { printList(w, listed, c.State == "" && !c.All) })
+	return callPayments(ctx, all, http.MethodGet, "?"+query.Encode(), nil, func(w io.Writer, listed flows.Page) { printList(w, listed, c.State == "" && !c.All) })
 }
 
 // Run shows a payment.
 func (c *showCommand) Run(ctx context.Context, all *paymentsCommand) error {
-	return ask(ctx, all, http.MethodGet, "/"+url.PathEscape(c.ID), nil, func(w io.Writer, d flows.Dossier) { printDossier(w, d, c.By) })
+	return callPayments(ctx, all, http.MethodGet, "/"+url.PathEscape(c.ID), nil, func(w io.Writer, d flows.PaymentDetail) { printDossier(w, d, c.Operator) })
 }
 
 // Run says that a payment is recorded.
 func (c *confirmRecordedCommand) Run(ctx context.Context, all *paymentsCommand) error {
-	return ask(ctx, all, http.MethodPost, "/"+url.PathEscape(c.ID)+"/confirm-recorded", map[string]string{"by": c.By, "why": c.Why}, printDecided)
+	return callPayments(ctx, all, http.MethodPost, "/"+url.PathEscape(c.ID)+"/confirm-recorded", map[string]string{"by": c.Operator, "why": c.Reason}, printDecided)
 }
 
 // Run says that a payment is not recorded.
@@ -129,32 +129,32 @@ func (c *confirmNotRecordedCommand) Run(ctx context.Context, all *paymentsComman
 	case c.Cancel:
 		then = flows.GiveUp
 	}
-	return ask(ctx, all, http.MethodPost, "/"+url.PathEscape(c.ID)+"/confirm-not-recorded",
-		map[string]string{"by": c.By, "why": c.Why, "then": string(then)}, printDecided)
+	return callPayments(ctx, all, http.MethodPost, "/"+url.PathEscape(c.ID)+"/confirm-not-recorded",
+		map[string]string{"by": c.Operator, "why": c.Reason, "then": string(then)}, printDecided)
 }
 
 // Run leaves a note.
 func (c *noteCommand) Run(ctx context.Context, all *paymentsCommand) error {
-	return ask(ctx, all, http.MethodPost, "/"+url.PathEscape(c.ID)+"/notes", map[string]string{"by": c.By, "text": c.Text},
+	return callPayments(ctx, all, http.MethodPost, "/"+url.PathEscape(c.ID)+"/notes", map[string]string{"by": c.Operator, "text": c.Text},
 		func(w io.Writer, note flows.Note) { fmt.Fprintf(w, "Noted at %s.\n", instant(note.At)) })
 }
 
 // Run calibrates.
 func (c *calibrateCommand) Run(ctx context.Context, all *paymentsCommand) error {
-	return ask(ctx, all, http.MethodPost, "/calibrate", map[string]string{"by": c.By}, printCalibration)
+	return callPayments(ctx, all, http.MethodPost, "/calibrate", map[string]string{"by": c.Operator}, printCalibration)
 }
 
-// askTime is above the longest answer, that of the calibration.
-const askTime = 100 * time.Second
+// opsTimeout is above the longest answer, that of the calibration.
+const opsTimeout = 100 * time.Second
 
-// ask calls the gateway about payments, and prints the answer for people or as it is.
-func ask[T any](ctx context.Context, c *paymentsCommand, method, path string, body any, show func(io.Writer, T)) error {
-	return askOps(ctx, c.OpsAddr, c.JSON, method, "/ops/payments"+path, body, show)
+// callPayments calls the gateway about payments, and prints the answer for people or as it is.
+func callPayments[T any](ctx context.Context, c *paymentsCommand, method, path string, body any, show func(io.Writer, T)) error {
+	return callOps(ctx, c.OpsAddr, c.JSON, method, "/ops/payments"+path, body, show)
 }
 
-// callGateway calls the operators' edge of a running gateway.
-func callGateway(ctx context.Context, opsAddr, method, path string, body any, headers ...[2]string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+// requestOps calls the operators' edge of a running gateway.
+func requestOps(ctx context.Context, opsAddr, method, path string, body any, headers ...[2]string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, opsTimeout)
 	defer cancel()
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -181,7 +181,7 @@ func callGateway(ctx context.Context, opsAddr, method, path string, body any, he
 	case err != nil:
 		return nil, fmt.Errorf("the answer of Frontdesk at %s broke off", opsAddr)
 	case response.StatusCode != http.StatusOK:
-		return nil, refusedWith(opsAddr, answer)
+		return nil, problemError(opsAddr, answer)
 	}
 	return answer, nil
 }
@@ -195,8 +195,8 @@ func reachable(address string) string {
 	return address
 }
 
-// refusedWith puts a problem document into a line or a few.
-func refusedWith(address string, body []byte) error {
+// problemError puts a problem document into a line or a few.
+func problemError(address string, body []byte) error {
 	var problem struct {
 		Title, Detail string
 		Errors        []struct{ Pointer, Message string }

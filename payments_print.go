@@ -11,7 +11,7 @@ import (
 
 // This file prints for people what the operators' edge answers.
 
-func printList(w io.Writer, listed flows.Listed, waiting bool) {
+func printList(w io.Writer, listed flows.Page, waiting bool) {
 	if len(listed.Items) == 0 {
 		if waiting {
 			fmt.Fprintln(w, "No payment waits for a person.")
@@ -31,7 +31,7 @@ func printList(w io.Writer, listed flows.Listed, waiting bool) {
 	}
 }
 
-func printDecided(w io.Writer, d flows.Decided) {
+func printDecided(w io.Writer, d flows.ResolutionResult) {
 	fmt.Fprintf(w, "Payment %s is %s.\n", d.Payment.ID, d.Payment.State)
 	for _, warning := range d.Warnings {
 		fmt.Fprintln(w, "Warning: "+warning)
@@ -42,16 +42,16 @@ func printCalibration(w io.Writer, c flows.Calibration) {
 	fmt.Fprintf(w, "Read again: %d recorded payments, %d that were never paid; %d could not be read.\n", c.Recorded, c.Unpaid, c.Failed)
 	for _, finding := range c.Findings {
 		mark := "-"
-		if finding.Separates {
+		if finding.Discriminates {
 			mark = "+"
 		}
-		fmt.Fprintf(w, "  %s %s: %s\n", mark, finding.What, finding.Text)
+		fmt.Fprintf(w, "  %s %s: %s\n", mark, finding.Signal, finding.Text)
 	}
 	fmt.Fprintln(w, c.Verdict)
 }
 
 // printDossier prints what is known of a payment, and what may be done by whoever asks.
-func printDossier(w io.Writer, d flows.Dossier, by string) {
+func printDossier(w io.Writer, d flows.PaymentDetail, by string) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "Payment\t%s\nState\t%s since %s: %s\nAmount\t%s by %s\nSale\t%s\nClub\t%s\nContact number\t%s\nAt the processor\t%s\n",
 		d.ID, d.State, instant(d.Since), d.Reason, flows.Price(d.Amount, d.Currency), d.Method, d.Sale, d.Club, or(d.ContactNumber, "-"), atProcessor(d))
@@ -77,7 +77,7 @@ func printDossier(w io.Writer, d flows.Dossier, by string) {
 		if i == 0 {
 			fmt.Fprintln(w, "\nNotes")
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\n", instant(note.At), note.By, note.Text)
+		fmt.Fprintf(table, "  %s\t%s\t%s\n", instant(note.At), note.Operator, note.Text)
 	}
 	flush(table)
 	fmt.Fprintln(w, "\nWhat it means")
@@ -86,12 +86,12 @@ func printDossier(w io.Writer, d flows.Dossier, by string) {
 	}
 	fmt.Fprintln(w, "\nWhat you can do")
 	for _, command := range d.Commands {
-		fmt.Fprintln(w, "  "+command+" --by "+by)
+		fmt.Fprintln(w, "  "+command+" --operator "+by)
 	}
 }
 
 // printEvidence puts what was seen before the capture and later side by side.
-func printEvidence(table *tabwriter.Writer, d flows.Dossier) {
+func printEvidence(table *tabwriter.Writer, d flows.PaymentDetail) {
 	if d.Snapshot == nil && len(d.Readings) == 0 && d.NextReading == nil {
 		return
 	}
@@ -137,23 +137,23 @@ func validity(valid bool) string {
 	return "invalid"
 }
 
-func amount(d flows.Dossier) func(int64) string {
+func amount(d flows.PaymentDetail) func(int64) string {
 	return func(of int64) string { return flows.Price(of, d.Currency) }
 }
 
-func decided(passage flows.Passage) string {
+func decided(passage flows.Transition) string {
 	text := ""
-	if passage.By != "" {
-		text = " (" + passage.By
-		if passage.Why != "" {
-			text += ": " + passage.Why
+	if passage.Operator != "" {
+		text = " (" + passage.Operator
+		if passage.OperatorReason != "" {
+			text += ": " + passage.OperatorReason
 		}
 		text += ")"
 	}
 	return text
 }
 
-func atProcessor(d flows.Dossier) string {
+func atProcessor(d flows.PaymentDetail) string {
 	text := or(d.Processor, "-") + " " + d.ProcessorID
 	if at := d.AtProcessor; at != nil {
 		text += fmt.Sprintf(": %s, %s taken, %s given back", at.State, flows.Price(at.Captured, d.Currency), flows.Price(at.Refunded, d.Currency))

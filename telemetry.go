@@ -21,7 +21,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"frontdesk/flows"
-	"frontdesk/handlers/metrics"
+	"frontdesk/handlers/ops"
 	"frontdesk/upstream/collector"
 )
 
@@ -30,22 +30,22 @@ import (
 
 // The figures of traces.
 const (
-	// exportTime: a collector that needs longer for a batch is down.
-	exportTime = 5 * time.Second
-	// keptSpans wait for a collector at most; each is about a kilobyte. Those above
+	// exportTimeout: a collector that needs longer for a batch is down.
+	exportTimeout = 5 * time.Second
+	// maxQueuedSpans wait for a collector at most; each is about a kilobyte. Those above
 	// are dropped: nobody waits for a collector.
-	keptSpans = 4096
+	maxQueuedSpans = 4096
 )
 
 // telemetry is what a gateway is seen by.
 type telemetry struct {
-	metrics *metrics.Metrics
+	metrics *ops.Metrics
 	traces  trace.TracerProvider
 	close   func() // hands over the last spans
 }
 
-// checkTraces: a collector stands in the operators' network, so http will do.
-func (cfg Config) checkTraces(found *problems) {
+// validateTraces: a collector stands in the operators' network, so http will do.
+func (cfg Config) validateTraces(found *problems) {
 	at, err := url.Parse(cfg.TracesURL)
 	switch {
 	case cfg.TracesURL == "":
@@ -70,7 +70,7 @@ func (cfg Config) newCollector() (*collector.Client, error) {
 	}
 	headers, err := cfg.collectorHeaders()
 	return collector.New(collector.Config{
-		URL: strings.TrimSuffix(cfg.TracesURL, "/") + "/v1/traces", Now: time.Now, Timeout: exportTime,
+		URL: strings.TrimSuffix(cfg.TracesURL, "/") + "/v1/traces", Now: time.Now, Timeout: exportTimeout,
 		Headers: headers, Gzip: cfg.TracesCompress == "gzip", TLS: trusted,
 	}), err
 }
@@ -118,7 +118,7 @@ func (cfg Config) collectorTLS() (*tls.Config, error) {
 }
 
 func (cfg Config) newTelemetry(ctx context.Context, log *slog.Logger) (*telemetry, error) {
-	seen := &telemetry{metrics: metrics.New(metrics.Config{Version: builtVersion(), Mode: cfg.Mode}), traces: flows.UnkeptTraces(), close: func() {}}
+	seen := &telemetry{metrics: ops.NewMetrics(ops.MetricsConfig{Version: builtVersion(), Mode: cfg.Mode}), traces: flows.IDOnlyProvider(), close: func() {}}
 	if cfg.TracesURL == "" {
 		return seen, nil
 	}
@@ -132,11 +132,11 @@ func (cfg Config) newTelemetry(ctx context.Context, log *slog.Logger) (*telemetr
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
 	}
 	// Whether a trace is kept is not for the visitor's header to say: every one is.
-	kept := sdk.NewTracerProvider(sdk.WithSampler(sdk.AlwaysSample()), sdk.WithBatcher(exporter, sdk.WithMaxQueueSize(keptSpans)),
+	kept := sdk.NewTracerProvider(sdk.WithSampler(sdk.AlwaysSample()), sdk.WithBatcher(exporter, sdk.WithMaxQueueSize(maxQueuedSpans)),
 		sdk.WithResource(resource.NewSchemaless(attribute.String("service.name", "frontdesk"), attribute.String("service.version", builtVersion()))))
 	seen.traces = kept
 	seen.close = func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTimeout)
 		defer cancel()
 		if err := kept.Shutdown(ctx); err != nil {
 			log.WarnContext(ctx, "the last spans are lost", "error", err)

@@ -26,9 +26,9 @@ func (cfg Config) warn(log *slog.Logger) {
 	}
 }
 
-// checkAddressForms holds addresses of browsers to their form where they need not be
+// validateAddressForms holds addresses of browsers to their form where they need not be
 // https: one without a scheme would be met only in links and answers that lead nowhere.
-func (cfg Config) checkAddressForms(found *problems) {
+func (cfg Config) validateAddressForms(found *problems) {
 	if cfg.PublicURL != "" && webAddress(cfg.PublicURL) == nil {
 		found.add("FRONTDESK_PUBLIC_URL", "is no address: it has to be http:// or https:// and a host")
 	}

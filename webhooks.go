@@ -36,15 +36,15 @@ const maxWebhookSecrets = 2
 // webhookSecret is what can stand in a path as it is; nobody can try out one that has the length.
 var webhookSecret = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-const leastWebhookSecret, mostWebhookSecret = 16, 128
+const minWebhookSecretLength, maxWebhookSecretLength = 16, 128
 
-func (cfg Config) checkWebhooks() (problems []error) {
+func (cfg Config) validateWebhooks() (problems []error) {
 	if len(cfg.WebhookSecret) > maxWebhookSecrets {
 		problems = append(problems, fmt.Errorf("FRONTDESK_WEBHOOK_SECRET: at most %d secrets, the current one and the one before it", maxWebhookSecrets))
 	}
 	for i, secret := range cfg.WebhookSecret {
-		if len(secret) < leastWebhookSecret || len(secret) > mostWebhookSecret || !webhookSecret.MatchString(secret) {
-			problems = append(problems, fmt.Errorf("FRONTDESK_WEBHOOK_SECRET: secret %d is not %d to %d letters, digits, hyphens and underscores, such as from: openssl rand -hex 24", i+1, leastWebhookSecret, mostWebhookSecret))
+		if len(secret) < minWebhookSecretLength || len(secret) > maxWebhookSecretLength || !webhookSecret.MatchString(secret) {
+			problems = append(problems, fmt.Errorf("FRONTDESK_WEBHOOK_SECRET: secret %d is not %d to %d letters, digits, hyphens and underscores, such as from: openssl rand -hex 24", i+1, minWebhookSecretLength, maxWebhookSecretLength))
 		}
 		if secret == demoWebhookSecret && cfg.Mode == "live" {
 			problems = append(problems, fmt.Errorf("FRONTDESK_WEBHOOK_SECRET: secret %d is the demo secret, which everybody knows", i+1))
@@ -74,8 +74,8 @@ func (cfg Config) subscribers() (list []flows.Subscriber, err error) {
 }
 
 // destinations: outside live mode a developer's own machine is one.
-func (cfg Config) destinations() flows.Destinations {
-	return flows.Destinations{Loopback: cfg.Mode != "live"}
+func (cfg Config) destinations() flows.EgressPolicy {
+	return flows.EgressPolicy{Loopback: cfg.Mode != "live"}
 }
 
 // clubWebhookURL is where the simulator in this process sends its events: the port
@@ -95,7 +95,7 @@ func (cfg Config) clubEvents(records *store.Store, queue *flows.Queue, keys *flo
 	})
 	return flows.NewClubEvents(flows.ClubEventsConfig{
 		Store: records, Queue: queue, Registrations: registrations, Relay: relay,
-		ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", Now: time.Now, Log: log,
+		ClientToken: cfg.ClubToken, AnyOrganisation: cfg.Mode == "mock", Now: time.Now, Log: log,
 	}), relay, nil
 }
 
@@ -118,44 +118,44 @@ type showDeliveryCommand struct {
 }
 
 type replayCommand struct {
-	ID   string `arg:"" optional:"" help:"The delivery."`
-	Dead string `help:"A subscriber: all of its dead deliveries." placeholder:"NAME"`
-	By   string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
+	ID       string `arg:"" optional:"" help:"The delivery."`
+	Dead     string `help:"A subscriber: all of its dead deliveries." placeholder:"NAME"`
+	Operator string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
 }
 
 type enableCommand struct {
-	Name string `arg:"" help:"The subscriber."`
-	By   string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
+	Name     string `arg:"" help:"The subscriber."`
+	Operator string `help:"Who you are: your login name." env:"USER" default:"${operator}"`
 }
 
 // Run lists deliveries.
 func (c *listDeliveriesCommand) Run(ctx context.Context, all *webhooksCommand) error {
-	return askOps(ctx, all.OpsAddr, all.JSON, http.MethodGet, "/ops/webhooks?state="+url.QueryEscape(c.State), nil, printDeliveries)
+	return callOps(ctx, all.OpsAddr, all.JSON, http.MethodGet, "/ops/webhooks?state="+url.QueryEscape(c.State), nil, printDeliveries)
 }
 
 // Run shows a delivery.
 func (c *showDeliveryCommand) Run(ctx context.Context, all *webhooksCommand) error {
-	return askOps(ctx, all.OpsAddr, all.JSON, http.MethodGet, "/ops/webhooks/"+url.PathEscape(c.ID), nil, printDelivery)
+	return callOps(ctx, all.OpsAddr, all.JSON, http.MethodGet, "/ops/webhooks/"+url.PathEscape(c.ID), nil, printDelivery)
 }
 
 // Run delivers once more.
 func (c *replayCommand) Run(ctx context.Context, all *webhooksCommand) error {
-	by := map[string]string{"by": c.By}
+	by := map[string]string{"by": c.Operator}
 	switch {
 	case (c.ID == "") == (c.Dead == ""):
 		return errors.New("name either a delivery, or with --dead a subscriber")
 	case c.Dead != "":
-		return askOps(ctx, all.OpsAddr, all.JSON, http.MethodPost, "/ops/subscribers/"+url.PathEscape(c.Dead)+"/replay", by,
+		return callOps(ctx, all.OpsAddr, all.JSON, http.MethodPost, "/ops/subscribers/"+url.PathEscape(c.Dead)+"/replay", by,
 			func(w io.Writer, r flows.Replayed) {
 				fmt.Fprintf(w, "%d deliveries to %s go out once more.\n", r.Deliveries, r.Subscriber)
 			})
 	}
-	return askOps(ctx, all.OpsAddr, all.JSON, http.MethodPost, "/ops/webhooks/"+url.PathEscape(c.ID)+"/replay", by, printDelivery)
+	return callOps(ctx, all.OpsAddr, all.JSON, http.MethodPost, "/ops/webhooks/"+url.PathEscape(c.ID)+"/replay", by, printDelivery)
 }
 
 // Run delivers again to a subscriber.
 func (c *enableCommand) Run(ctx context.Context, all *webhooksCommand) error {
-	return askOps(ctx, all.OpsAddr, all.JSON, http.MethodPost, "/ops/subscribers/"+url.PathEscape(c.Name)+"/enable", map[string]string{"by": c.By},
+	return callOps(ctx, all.OpsAddr, all.JSON, http.MethodPost, "/ops/subscribers/"+url.PathEscape(c.Name)+"/enable", map[string]string{"by": c.Operator},
 		func(w io.Writer, s flows.Subscription) {
 			fmt.Fprintf(w, "%s is delivered to, %d of them waiting.\n", s.Name, s.Waiting)
 		})
@@ -168,12 +168,12 @@ type queueCommand struct {
 
 // Run prints the queues.
 func (c *queueCommand) Run(ctx context.Context) error {
-	return askOps(ctx, c.OpsAddr, c.JSON, http.MethodGet, "/ops/queue", nil, printQueues)
+	return callOps(ctx, c.OpsAddr, c.JSON, http.MethodGet, "/ops/queue", nil, printQueues)
 }
 
-// askOps calls the gateway's operators' edge, and prints the answer for people or as it is.
-func askOps[T any](ctx context.Context, opsAddr string, asJSON bool, method, path string, body any, show func(io.Writer, T)) error {
-	answer, err := callGateway(ctx, opsAddr, method, path, body)
+// callOps calls the gateway's operators' edge, and prints the answer for people or as it is.
+func callOps[T any](ctx context.Context, opsAddr string, asJSON bool, method, path string, body any, show func(io.Writer, T)) error {
+	answer, err := requestOps(ctx, opsAddr, method, path, body)
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func printDeliveries(w io.Writer, all flows.Deliveries) {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", d.ID, d.Event, d.State, d.Failures, next, or(d.LastError, "-"))
 	}
 	flush(table)
-	fmt.Fprintf(w, "\nEvents received, by what they are (%d not worked on yet):", all.Unworked)
+	fmt.Fprintf(w, "\nEvents received, by what they are (%d not worked on yet):", all.Pending)
 	for _, kind := range slices.Sorted(maps.Keys(all.Received)) {
 		fmt.Fprintf(w, " %s %s", kind, all.Received[kind])
 	}

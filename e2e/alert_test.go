@@ -64,16 +64,16 @@ var (
 		"by": true, "histogram_quantile": true, "m": true}
 )
 
-// TestAlertsAreAboutWhatIsExposed holds the rules, the metrics of a running gateway
+// TestAlertRulesMatchMetrics holds the rules, the metrics of a running gateway
 // and the runbook together.
-func TestAlertsAreAboutWhatIsExposed(t *testing.T) {
+func TestAlertRulesMatchMetrics(t *testing.T) {
 	t.Parallel()
-	outside := frontdesktest.NewOutside(t)
+	outside := frontdesktest.NewUpstreams(t)
 	crm := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox",
 		"FRONTDESK_REDIS_URL="+frontdesktest.NewRedis(t), "FRONTDESK_RATE_LIMITS=on",
 		`FRONTDESK_SUBSCRIBERS=[{"name":"crm","url":"http://127.0.0.1:1/hooks","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]`)
 	c := frontdesktest.NewClient(t, crm.URL)
-	c.Outside = outside.URL
+	c.SimulatorURL = outside.URL
 	registration := c.Register()
 	c.Confirm(c.Pay(registration.Id), "4242424242424242")
 	c.AwaitPayment(registration.Id, api.Recorded)
@@ -157,8 +157,8 @@ func valuesOf(family *dto.MetricFamily) map[string][]string {
 	return values
 }
 
-// rare are values that a gateway shows only when something is wrong.
-var rare = map[string]bool{"5..": true}
+// rareValues are values that a gateway shows only when something is wrong.
+var rareValues = map[string]bool{"5..": true}
 
 // checkMatcher holds a matcher against values that exist: one that matches nothing
 // alerts on nothing.
@@ -175,14 +175,14 @@ func checkMatcher(t *testing.T, name, text string, values map[string][]string) {
 		for _, value := range values[m[1]] {
 			matches = matches || err == nil && pattern.MatchString(value)
 		}
-		if !matches && !rare[wanted] {
+		if !matches && !rareValues[wanted] {
 			t.Errorf("%s never has %s=%q", name, m[1], wanted)
 		}
 	}
 }
 
-// TestEveryStateIsCounted: a state that is added later is among the metrics.
-func TestEveryStateIsCounted(t *testing.T) {
+// TestMetricsCoverEveryState: a state that is added later is among the metrics.
+func TestMetricsCoverEveryState(t *testing.T) {
 	t.Parallel()
 	seen := scrape(t, frontdesktest.NewMock(t))
 	for _, state := range flows.PaymentStates {

@@ -17,31 +17,31 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// background is a gateway that hands its spans to a collector and relays to a subscriber.
-type background struct {
-	setting
-	t       *testing.T
-	taken   *frontdesktest.Collector
-	told    *subscriber
-	gateway *frontdesktest.Process
-	c       *frontdesktest.Client
+// backgroundEnv is a gateway that hands its spans to a collector and relays to a subscriber.
+type backgroundEnv struct {
+	testEnv
+	t          *testing.T
+	collector  *frontdesktest.Collector
+	subscriber *subscriber
+	gateway    *frontdesktest.Process
+	c          *frontdesktest.Client
 }
 
-func newBackground(t *testing.T) *background {
+func newBackgroundEnv(t *testing.T) *backgroundEnv {
 	t.Helper()
-	b := &background{setting: newSetting(t), t: t, taken: frontdesktest.NewCollector(t), told: newSubscriber(t, "crm", http.StatusOK)}
-	b.gateway, b.c = b.gatewayWith(t, "FRONTDESK_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT="+b.taken.URL, subscribe(t, b.told.wants()))
-	b.c.Outside = b.outside.URL
+	b := &backgroundEnv{testEnv: newTestEnv(t), t: t, collector: frontdesktest.NewCollector(t), subscriber: newSubscriber(t, "crm", http.StatusOK)}
+	b.gateway, b.c = b.gatewayWith(t, "FRONTDESK_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT="+b.collector.URL, subscribe(t, b.subscriber.config()))
+	b.c.SimulatorURL = b.upstreams.URL
 	return b
 }
 
-// TestBackgroundWorkIsTraced: whatever the gateway does by itself is in the trace of
+// TestBackgroundTraces: whatever the gateway does by itself is in the trace of
 // who caused it, or in one of its own, and so are the calls that it makes.
-func TestBackgroundWorkIsTraced(t *testing.T) {
+func TestBackgroundTraces(t *testing.T) {
 	t.Parallel()
-	b := newBackground(t)
-	event := b.tellOfABuyer()
-	b.payUnheard()
+	b := newBackgroundEnv(t)
+	event := b.sendEventOfOpenRegistration()
+	b.payWithoutWebhook()
 	b.enqueueOldJob()
 	if err := b.gateway.Stop(); err != nil { // hands over the last spans
 		t.Fatal(err)
@@ -79,20 +79,20 @@ func TestBackgroundWorkIsTraced(t *testing.T) {
 	})
 }
 
-// tellOfABuyer sends an event about a contact whose registration is open, and gives
+// sendEventOfOpenRegistration sends an event about a contact whose registration is open, and gives
 // its trace. The look that follows may be taken by a sweep that is due in the same
 // moment, and is that sweep's then; the next event has a look of its own.
-func (b *background) tellOfABuyer() []byte {
+func (b *backgroundEnv) sendEventOfOpenRegistration() []byte {
 	b.t.Helper()
 	b.c.Register()
-	contacts := b.outside.Sim.Contacts()
+	contacts := b.upstreams.Sim.Contacts()
 	body := fmt.Sprintf(`{"event":"contact.updated","data":{"object":{"contactId":%q,"clubId":"/demo/clubs/11"}}}`, contacts[len(contacts)-1].ID)
 	for i := range 4 {
 		trace := fmt.Sprintf("4bf92f3577b34da6a3ce929d0e0e47%02x", i)
 		looks := func() int { return strings.Count(b.gateway.Log(), `operation=GetSale`) }
 		before := looks()
 		b.c.Do("POST", demoIntake, body, traceparent("00-"+trace+"-"+browserSpan+"-01")).Into(http.StatusOK, nil)
-		b.told.await("the event", func(got []relayed) bool { return len(got) == i+1 })
+		b.subscriber.await("the event", func(got []delivered) bool { return len(got) == i+1 })
 		frontdesktest.Eventually(b.t, "the registration is read again", func() bool { return looks() > before })
 		if regexp.MustCompile(`operation=GetSale .*traceId=` + trace).MatchString(b.gateway.Log()) {
 			id, _ := hex.DecodeString(trace)
@@ -103,16 +103,16 @@ func (b *background) tellOfABuyer() []byte {
 	return nil
 }
 
-// payUnheard has a buyer pay who never comes back, at a processor that tells nobody.
-func (b *background) payUnheard() {
+// payWithoutWebhook has a buyer pay who never comes back, at a processor that tells nobody.
+func (b *backgroundEnv) payWithoutWebhook() {
 	b.t.Helper()
-	b.c.Do("PUT", b.outside.URL+"/sandbox/settings", `{"webhooks":"drop"}`).Into(http.StatusOK, nil)
+	b.c.Do("PUT", b.upstreams.URL+"/sandbox/settings", `{"webhooks":"drop"}`).Into(http.StatusOK, nil)
 	b.c.Confirm(b.c.Pay(b.c.Register().Id), "4242424242424242")
-	frontdesktest.Eventually(b.t, "a sweep has found the payment", func() bool { return len(b.outside.Sim.Ledger()) == 1 })
+	frontdesktest.Eventually(b.t, "a sweep has found the payment", func() bool { return len(b.upstreams.Sim.Ledger()) == 1 })
 }
 
 // enqueueOldJob enqueues what a version did that knew of no traces.
-func (b *background) enqueueOldJob() {
+func (b *backgroundEnv) enqueueOldJob() {
 	b.t.Helper()
 	options, err := redis.ParseURL(b.redis)
 	if err != nil {
@@ -130,8 +130,8 @@ func (b *background) enqueueOldJob() {
 	})
 }
 
-func (b *background) named(name string) (found []*spans.Span) {
-	for _, span := range b.taken.Spans() {
+func (b *backgroundEnv) named(name string) (found []*spans.Span) {
+	for _, span := range b.collector.Spans() {
 		if span.Name == name {
 			found = append(found, span)
 		}
@@ -140,15 +140,15 @@ func (b *background) named(name string) (found []*spans.Span) {
 }
 
 // one is the span of a trace with a name and, unless that is nil, a parent.
-func (b *background) one(t *testing.T, trace []byte, name string, parent *spans.Span) *spans.Span {
+func (b *backgroundEnv) one(t *testing.T, trace []byte, name string, parent *spans.Span) *spans.Span {
 	t.Helper()
-	for _, span := range b.taken.Of(trace, name) {
+	for _, span := range b.collector.Find(trace, name) {
 		if parent == nil || bytes.Equal(span.ParentSpanId, parent.SpanId) {
 			return span
 		}
 	}
 	var all []string
-	for _, span := range b.taken.Spans() {
+	for _, span := range b.collector.Spans() {
 		if bytes.Equal(span.TraceId, trace) {
 			all = append(all, span.Name)
 		}
@@ -159,7 +159,7 @@ func (b *background) one(t *testing.T, trace []byte, name string, parent *spans.
 
 // anyUnder tells whether some trace begins with a span, which caused the next one,
 // and so on down.
-func (b *background) anyUnder(root string, below ...string) bool {
+func (b *backgroundEnv) anyUnder(root string, below ...string) bool {
 	under := map[string]bool{}
 	for _, span := range b.named(root) {
 		if len(span.ParentSpanId) == 0 {
@@ -190,35 +190,35 @@ func attributes(span *spans.Span) map[string]string {
 	return said
 }
 
-// ofTheProcess are the lines that are about no work: of the start and of the end.
-var ofTheProcess = regexp.MustCompile(`msg="(operators are served|FRONTDESK_[^"]*)"`)
+// untracedLines are the lines that are about no work: of the start and of the end.
+var untracedLines = regexp.MustCompile(`msg="(operators are served|FRONTDESK_[^"]*)"`)
 
-// TestEveryLineHasItsTrace walks a journey that leads into every corner of the
+// TestLogLinesCarryTraceIDs walks a journey that leads into every corner of the
 // background, and looks at all that is logged meanwhile, at the finest level.
-func TestEveryLineHasItsTrace(t *testing.T) {
+func TestLogLinesCarryTraceIDs(t *testing.T) {
 	t.Parallel()
-	b := newBackground(t)
-	b.tellOfABuyer()
+	b := newBackgroundEnv(t)
+	b.sendEventOfOpenRegistration()
 	registration := b.c.Register()
 	b.c.Confirm(b.c.Pay(registration.Id), "4242424242424242")
 	b.c.AwaitPayment(registration.Id, api.Recorded)
-	b.told.answer(http.StatusInternalServerError)
-	tell(b.c, "class_event.updated") // a delivery that fails
-	b.told.await("the failing delivery", func(got []relayed) bool { return got[len(got)-1].Type == "class_event.updated" })
+	b.subscriber.setStatus(http.StatusInternalServerError)
+	sendEvent(b.c, "class_event.updated") // a delivery that fails
+	b.subscriber.await("the failing delivery", func(got []delivered) bool { return got[len(got)-1].Type == "class_event.updated" })
 	b.c.Do("GET", "/readyz", nil)
-	inside(t, b.gateway, "/metrics")
-	b.c.Do("GET", "http://"+b.gateway.Ops()+"/ops/payments/nobody's", nil)
+	opsGet(t, b.gateway, "/metrics")
+	b.c.Do("GET", "http://"+b.gateway.OpsAddress()+"/ops/payments/nobody's", nil)
 	b.c.Do("GET", "/v1/registrations/"+registration.Id+"-x", nil).Problem(api.NotFound)
 	frontdesktest.StopRedis(t, b.redis)
 	b.c.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem(api.StorageUnavailable)
-	b.c.Do("GET", "http://"+b.gateway.Ops()+"/ops/payments", nil)
+	b.c.Do("GET", "http://"+b.gateway.OpsAddress()+"/ops/payments", nil)
 	frontdesktest.Eventually(t, "the sweep has complained", func() bool { return strings.Contains(b.gateway.Log(), `msg="open payments not swept"`) })
 	trace := regexp.MustCompile(`\btraceId=[0-9a-f]{32}\b`)
 	seen := map[string]int{}
 	for line := range strings.Lines(b.gateway.Log()) {
 		said, _, _ := strings.Cut(line[strings.Index(line, "msg=")+4:], "=")
 		seen[said]++
-		if !trace.MatchString(line) && !ofTheProcess.MatchString(line) && !ofLibraries.MatchString(line) {
+		if !trace.MatchString(line) && !untracedLines.MatchString(line) && !libraryLines.MatchString(line) {
 			t.Errorf("no trace: %s", line)
 		}
 	}
@@ -233,6 +233,6 @@ func TestEveryLineHasItsTrace(t *testing.T) {
 	}
 }
 
-// ofLibraries are the lines of libraries about their own connections, which are
+// libraryLines are the lines of libraries about their own connections, which are
 // nobody's work: the queue's, and the Redis client's between calls.
-var ofLibraries = regexp.MustCompile(`msg="(queue: |redis client")`)
+var libraryLines = regexp.MustCompile(`msg="(queue: |redis client")`)

@@ -7,24 +7,24 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestByKeyboard walks from the first page to the welcome with Tab, Enter, Space
+// TestKeyboardOnly walks from the first page to the welcome with Tab, Enter, Space
 // and the arrows, and the focus can be seen all the way.
-func TestByKeyboard(t *testing.T) {
+func TestKeyboardOnly(t *testing.T) {
 	t.Parallel()
-	g := newGuest(t, desktop)
+	g := newSiteVisitor(t, desktop)
 	g.goTo("/")
 	g.press(`[data-club="11"]`, frontdesktest.EnterKey)
-	g.See(`main[data-step="offer"] [data-offer]`)
+	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
 	g.TabTo(`[data-category]:checked`)
 	g.Press(frontdesktest.RightKey)
-	g.See(`[data-category]:checked:focus:not([data-category="subscription"])`)
+	g.WaitVisible(`[data-category]:checked:focus:not([data-category="subscription"])`)
 	g.Press(frontdesktest.LeftKey)
-	g.See(`[data-category="subscription"]:checked:focus`)
+	g.WaitVisible(`[data-category="subscription"]:checked:focus`)
 	g.press(`[data-offer="`+cardOffer+`"] [data-choose]`, frontdesktest.SpaceKey)
-	g.See(`dialog [data-continue]`)
+	g.WaitVisible(`dialog [data-continue]`)
 	g.press(`dialog [data-continue]`, frontdesktest.EnterKey)
 
-	g.See(`form[data-form="person"]`)
+	g.WaitVisible(`form[data-form="person"]`)
 	person := frontdesktest.Person()
 	person.BirthDate = "1990-05-05" // typed alike wherever the day or the month comes first
 	for _, field := range [][2]string{
@@ -37,19 +37,19 @@ func TestByKeyboard(t *testing.T) {
 		t.Errorf("the date of birth was typed as %q", got)
 	}
 	g.Press(frontdesktest.EnterKey)
-	g.See(`main[data-step="cart"] [data-pay]`)
+	g.WaitVisible(`main[data-step="cart"] [data-pay]`)
 	if !g.Focused(`[data-heading]`) {
 		t.Error("the new step's heading has not got the focus")
 	}
 	due, registration := g.due(), g.Registration()
 	g.press(`[data-pay]`, frontdesktest.EnterKey)
 	g.press(`#card`, goodCard+frontdesktest.EnterKey)
-	g.becomesMember()
-	g.leaves(registration, trace{recorded: due, taken: due})
+	g.expectMember()
+	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 }
 
 // press goes to an element with Tab, and presses keys there.
-func (g *guest) press(selector, keys string) {
+func (g *siteVisitor) press(selector, keys string) {
 	g.t.Helper()
 	g.TabTo(selector)
 	g.Press(keys)
@@ -62,11 +62,11 @@ func TestWithoutScript(t *testing.T) {
 	for kind, device := range devices {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			g := newGuest(t, device)
+			g := newSiteVisitor(t, device)
 			g.WithoutScript()
 			g.goTo("/")
-			g.See(`noscript h1`)
-			g.Shot("no-script")
+			g.WaitVisible(`noscript h1`)
+			g.Screenshot("no-script")
 			for _, word := range []string{"JavaScript", "front desk", "do not pay again"} {
 				if !strings.Contains(g.Text(), word) {
 					t.Errorf("nothing is said of %q:\n%s", word, g.Text())

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/e2e/stripetest"
+	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
-// contentPolicyOf is what the site's first page may load.
-func contentPolicyOf(t *testing.T, c *frontdesktest.Client) string {
+// contentPolicy is what the site's first page may load.
+func contentPolicy(t *testing.T, c *frontdesktest.Client) string {
 	t.Helper()
 	answer, err := http.Get(c.URL + "/")
 	if err != nil {
@@ -34,24 +34,24 @@ func awayOnce(next http.Handler) http.Handler {
 	})
 }
 
-// cardFieldsGuest gives a guest of a gateway whose payments are made with the
+// newCardFieldsVisitor gives a guest of a gateway whose payments are made with the
 // processor's own card fields on the page: the library of that processor, before
 // doubles of its script and of its API.
-func cardFieldsGuest(t *testing.T, with device) (*guest, setting, *stripetest.Server) {
+func newCardFieldsVisitor(t *testing.T, with device) (*siteVisitor, testEnv, *stripetest.Server) {
 	t.Helper()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	processor := stripetest.New(stripetest.Config{})
 	t.Cleanup(processor.Close)
-	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.outside.URL+"/sim", "FRONTDESK_REDIS_URL="+s.redis,
+	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+s.redis,
 		"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
 		"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)
 	processor.SetWebhooks(stripetest.Normal, gateway.URL+"/v1/webhooks/card")
 	c := frontdesktest.NewClient(t, gateway.URL)
-	c.Outside = s.outside.URL
-	g := guestAt(t, with, c, gateway)
-	g.Stand(map[string]http.Handler{"js.stripe.com": awayOnce(processor.Script()), "api.stripe.com": processor.FromBrowsers()})
+	c.SimulatorURL = s.upstreams.URL
+	g := newSiteVisitorAt(t, with, c, gateway)
+	g.InterceptHosts(map[string]http.Handler{"js.stripe.com": awayOnce(processor.Script()), "api.stripe.com": processor.CORSHandler()})
 	for _, meant := range []string{"asked js.stripe.com", "asked api.stripe.com", "status of 402", "status of 503"} {
-		g.Expect(meant)
+		g.ExpectConsole(meant)
 	}
 	return g, s, processor
 }
@@ -63,38 +63,38 @@ func TestCardFieldsInBrowser(t *testing.T) {
 	for kind, device := range devices {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			g, s, processor := cardFieldsGuest(t, device)
+			g, s, processor := newCardFieldsVisitor(t, device)
 			g.fillCart()
 			g.Click(`[data-pay]`)
-			g.See(`[data-card-error="unloaded"]`)
+			g.WaitVisible(`[data-card-error="unloaded"]`)
 			g.Inspect("unloaded")
 			g.Click(`[data-card-again]`)
-			g.See(`[data-card-fields="ready"] [data-double-card]`)
+			g.WaitVisible(`[data-card-fields="ready"] [data-double-card]`)
 			g.Inspect("fields")
 			if g.Count(`[data-pay]`) != 0 {
 				t.Errorf("there are two ways to pay:\n%s", g.Text())
 			}
 			g.Click(`[data-pay-card]`)
-			g.See(`[data-card-error] svg`)
+			g.WaitVisible(`[data-card-error] svg`)
 			if text := g.Text(); !strings.Contains(text, "Your card number is incomplete.") {
 				t.Errorf("the processor's words are missing in:\n%s", text)
 			}
 
 			g.Fill(`[data-double-card]`, declinedCard)
 			g.Click(`[data-pay-card]`)
-			g.See(`[data-payment="declined"]`)
-			g.See(`[data-card-error] svg`)
+			g.WaitVisible(`[data-payment="declined"]`)
+			g.WaitVisible(`[data-card-error] svg`)
 			g.Inspect("declined")
 			if typed := g.Value(`[data-double-card]`); typed == "" || g.Count(`[data-pay]`) != 0 {
 				t.Errorf("the fields were made anew, or there are two ways to pay:\n%s", g.Text())
 			}
 
 			g.Reload()
-			g.See(`[data-card-fields="ready"] [data-double-card]`)
-			g.Fill(`[data-double-card]`, askingCard)
+			g.WaitVisible(`[data-card-fields="ready"] [data-double-card]`)
+			g.Fill(`[data-double-card]`, challengeCard)
 			g.Click(`[data-pay-card]`)
-			g.becomesMember()
-			if address := g.Address(); strings.Contains(address, "payment_intent") || g.Count(`[data-card-fields]`) != 0 {
+			g.expectMember()
+			if address := g.URL(); strings.Contains(address, "payment_intent") || g.Count(`[data-card-fields]`) != 0 {
 				t.Errorf("the browser is at %s", address)
 			}
 			held := processor.Payments()
@@ -106,21 +106,21 @@ func TestCardFieldsInBrowser(t *testing.T) {
 	}
 }
 
-// TestOthersAreAskedOnlyForTheirFields: a page may load from the processor where
+// TestContentPolicyAllowsProcessorOnlyForCardFields: a page may load from the processor where
 // the card is entered in the page, and from nobody otherwise.
-func TestOthersAreAskedOnlyForTheirFields(t *testing.T) {
+func TestContentPolicyAllowsProcessorOnlyForCardFields(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, plain := s.gateway(t)
-	if policy := contentPolicyOf(t, plain); strings.Contains(policy, "https:") || !strings.Contains(policy, "default-src 'self'") {
+	if policy := contentPolicy(t, plain); strings.Contains(policy, "https:") || !strings.Contains(policy, "default-src 'self'") {
 		t.Errorf("with a page of the processor: %s", policy)
 	}
 	for _, path := range []string{"/openapi.d.ts", "/contract.d.ts", "/jsconfig.json", "/README.md"} {
 		plain.Do("GET", path, nil).Problem("not_found")
 	}
-	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.outside.URL+"/sim", "FRONTDESK_REDIS_URL="+s.redis,
+	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+s.redis,
 		"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_SECRET_KEY=sk_test_x", "FRONTDESK_STRIPE_PUBLISHABLE_KEY=pk_test_x", "FRONTDESK_STRIPE_WEBHOOK_SECRET=whsec_x")
-	policy := contentPolicyOf(t, frontdesktest.NewClient(t, gateway.URL))
+	policy := contentPolicy(t, frontdesktest.NewClient(t, gateway.URL))
 	for _, directive := range []string{"default-src 'self'", "script-src 'self' https://js.stripe.com;", "frame-src https://js.stripe.com", "connect-src 'self' https://api.stripe.com"} {
 		if !strings.Contains(policy, directive) {
 			t.Errorf("%q is missing in %s", directive, policy)

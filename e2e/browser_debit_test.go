@@ -18,26 +18,26 @@ func TestDebitDayInBrowser(t *testing.T) {
 	for kind, device := range devices {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			g := newGuest(t, device)
+			g := newSiteVisitor(t, device)
 			g.goTo("/?club=11")
 			g.Click(`[data-offer="901"] [data-choose]`)
-			g.See(`dialog [data-debit-days="3"]`)
+			g.WaitVisible(`dialog [data-debit-days="3"]`)
 			g.Fill(`dialog [data-field="startDate"]`, "2031-03-01")
 			g.Click(`dialog label:has([data-debit-day="20"])`)
 			g.Click(`dialog [data-continue]`)
 			g.giveDetails()
-			g.See(`a[data-mandate]`)
+			g.WaitVisible(`a[data-mandate]`)
 
 			var schedule api.Schedule
 			g.c.Do("GET", "/v1/clubs/11/offers/901/schedule?startDate=2031-03-01&debitDay=20", nil).Into(http.StatusOK, &schedule)
 			plan := `[data-plan="901"][data-basis="exact"] [data-movement="` + schedule.FirstStatement[1].Date + `"]`
 			for range 2 {
-				g.See(`[data-debits-on="20"]`)
-				g.See(plan)
+				g.WaitVisible(`[data-debits-on="20"]`)
+				g.WaitVisible(plan)
 				g.Reload()
 			}
 			g.Click(`a[data-mandate]`)
-			g.See(`[data-form="mandate"] ` + plan)
+			g.WaitVisible(`[data-form="mandate"] ` + plan)
 			state := string(g.c.Control("GET", "state", nil).Body)
 			if !strings.Contains(state, `"specificDay":true,"debitDay":20,`) || !strings.Contains(state, `"startDate":"2031-03-20"`) {
 				t.Error("the club system was not told the day")
@@ -45,57 +45,57 @@ func TestDebitDayInBrowser(t *testing.T) {
 
 			g.Click(`.back`)
 			g.Click(`[data-elsewhere]`)
-			g.See(`[data-resume-link]`)
-			other := g.onAnother(phone)
+			g.WaitVisible(`[data-resume-link]`)
+			other := g.onAnotherDevice(phone)
 			other.Open(g.Value(`[data-resume-link]`))
-			other.See(plan)
-			g.leaves(g.Registration(), trace{})
+			other.WaitVisible(plan)
+			g.expectRecords(g.Registration(), expectedRecords{})
 		})
 	}
 }
 
-// TestOthersFollowInBrowser: what happens on one device is seen on the other at
+// TestLiveUpdatesInBrowser: what happens on one device is seen on the other at
 // once, without a reload, and what somebody is typing meanwhile stays.
-func TestOthersFollowInBrowser(t *testing.T) {
+func TestLiveUpdatesInBrowser(t *testing.T) {
 	t.Parallel()
-	desk := newGuest(t, desktop)
+	desk := newSiteVisitor(t, desktop)
 	desk.goTo("/?club=11&offer=" + directDebit + "&startDate=2031-03-01")
 	desk.giveDetails()
 	due, registration := desk.due(), desk.Registration()
 	desk.Click(`[data-elsewhere]`)
-	desk.See(`[data-resume-link]`)
-	mobile := desk.onAnother(phone)
+	desk.WaitVisible(`[data-resume-link]`)
+	mobile := desk.onAnotherDevice(phone)
 	mobile.Open(desk.Value(`[data-resume-link]`))
 	mobile.Click(`a[data-mandate]`)
 	mobile.giveAccount(goodIBAN)
-	mobile.See(`[data-attempts="5"]`)
+	mobile.WaitVisible(`[data-attempts="5"]`)
 
-	desk.See(`a[data-mandate="awaiting_code"]`)
+	desk.WaitVisible(`a[data-mandate="awaiting_code"]`)
 	desk.Click(`a[data-mandate]`)
-	desk.See(`[data-attempts="5"]`)
+	desk.WaitVisible(`[data-attempts="5"]`)
 	mobile.Fill(`[data-field="code"]`, "12")
-	desk.Expect("status of 422")
+	desk.ExpectConsole("status of 422")
 	desk.enterCode(wrong(desk.code()))
-	mobile.See(`[data-attempts="4"]`)
+	mobile.WaitVisible(`[data-attempts="4"]`)
 	if typed := mobile.Value(`[data-field="code"]`); typed != "12" {
 		t.Errorf("what was typed became %q", typed)
 	}
 	mobile.enterCode(mobile.code())
-	mobile.See(`[data-mandate="signed"]`)
-	desk.See(`[data-mandate="signed"]`)
+	mobile.WaitVisible(`[data-mandate="signed"]`)
+	desk.WaitVisible(`[data-mandate="signed"]`)
 	mobile.pay()
-	desk.See(`main[data-state="paying"]`)
+	desk.WaitVisible(`main[data-state="paying"]`)
 	if desk.Count(`[data-pay]`) != 0 {
 		t.Error("the other device can pay as well")
 	}
 	mobile.enterCard(goodCard)
-	mobile.becomesMember()
-	desk.See(`[data-member]`)
-	desk.leaves(registration, trace{recorded: due, taken: due, codes: 1})
+	mobile.expectMember()
+	desk.WaitVisible(`[data-member]`)
+	desk.expectRecords(registration, expectedRecords{recorded: due, captured: due, codes: 1})
 }
 
-// takesOut lets the club's staff take the last article out of the only sale.
-func (g *guest) takesOut() {
+// removeLastArticle lets the club's staff take the last article out of the only sale.
+func (g *siteVisitor) removeLastArticle() {
 	g.t.Helper()
 	state := g.c.Control("GET", "state", nil).Body
 	changed := regexp.MustCompile(`("articles":\[\d+),\d+\]`).ReplaceAll(state, []byte("$1]"))
@@ -107,19 +107,19 @@ func (g *guest) takesOut() {
 
 // changed goes to a cart of two offers of which, before it is paid, the club makes
 // one dearer by seven euros and takes the other out.
-func (g *guest) changed() (due int64) {
+func (g *siteVisitor) changed() (due int64) {
 	g.t.Helper()
 	g.fillCart()
 	due = g.due()
 	g.Click(`[data-add]`)
 	g.chooseOffer("badge", "2501")
-	g.See(`[data-item="2501"]`)
+	g.WaitVisible(`[data-item="2501"]`)
 	g.reprices(due, due+700)
-	g.takesOut()
-	g.Expect("status of 409")
+	g.removeLastArticle()
+	g.ExpectConsole("status of 409")
 	g.Click(`[data-pay]`)
-	g.See(`[data-error="cart_changed"]`)
-	g.See(`[data-change="price"]`)
+	g.WaitVisible(`[data-error="cart_changed"]`)
+	g.WaitVisible(`[data-change="price"]`)
 	return due + 700
 }
 
@@ -131,15 +131,15 @@ func TestChangedCartInBrowser(t *testing.T) {
 	for kind, device := range devices {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			g := newGuest(t, device)
+			g := newSiteVisitor(t, device)
 			due := g.changed()
-			g.See(`[data-change="removed"]`)
-			g.See(`[data-due="` + strconv.FormatInt(due, 10) + `"]`)
+			g.WaitVisible(`[data-change="removed"]`)
+			g.WaitVisible(`[data-due="` + strconv.FormatInt(due, 10) + `"]`)
 			registration := g.Registration()
-			g.leaves(registration, trace{}) // before the new amount was agreed to
+			g.expectRecords(registration, expectedRecords{}) // before the new amount was agreed to
 			g.payByCard()
-			g.becomesMember()
-			g.leaves(registration, trace{recorded: due, taken: due})
+			g.expectMember()
+			g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 		})
 	}
 }

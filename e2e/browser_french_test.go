@@ -12,8 +12,8 @@ func TestInFrench(t *testing.T) {
 	for kind, device := range devices {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			g := newGuest(t, device)
-			g.Speak("fr-FR")
+			g := newSiteVisitor(t, device)
+			g.SetLanguage("fr-FR")
 			g.goTo("/")
 			g.chooseClub()
 			g.chooseOffer("subscription", cardOffer)
@@ -22,28 +22,28 @@ func TestInFrench(t *testing.T) {
 			if amount := strings.Replace(money(due), ".", ",", 1) + "\u00a0€"; !strings.Contains(g.Text(), amount) {
 				t.Errorf("%s is not there, but:\n%s", amount, g.Text())
 			}
-			g.Shot("cart")
+			g.Screenshot("cart")
 			g.payByCard()
-			g.becomesMember()
-			g.leaves(registration, trace{recorded: due, taken: due})
+			g.expectMember()
+			g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 		})
 	}
 }
 
-// TestMoreInFrench walks what else there is to be read at length.
-func TestMoreInFrench(t *testing.T) {
+// TestLongTextsInFrench walks what else there is to be read at length.
+func TestLongTextsInFrench(t *testing.T) {
 	t.Parallel()
-	for name, walk := range map[string]func(*guest){
+	for name, walk := range map[string]func(*siteVisitor){
 		"direct debit": journeys["direct debit with a mandate and a code"],
 		"transfer":     memberJourneys["a former member moves to another club"],
 		"consents":     memberJourneys["a member says what they may be sent"],
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newGuest(t, phone)
-			g.Speak("fr-FR")
+			g := newSiteVisitor(t, phone)
+			g.SetLanguage("fr-FR")
 			walk(g)
-			g.readsFrench("the end")
+			g.expectFrench("the end")
 		})
 	}
 }
@@ -51,16 +51,16 @@ func TestMoreInFrench(t *testing.T) {
 // TestEveryScreenInFrench: on no screen there is a word of English left.
 func TestEveryScreenInFrench(t *testing.T) {
 	t.Parallel()
-	for name, screens := range rooms {
+	for name, screens := range allScreens {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newGuest(t, desktop)
-			g.Speak("fr-FR")
+			g := newSiteVisitor(t, desktop)
+			g.SetLanguage("fr-FR")
 			for _, screen := range screens {
-				screen.show(g)
-				g.See(screen.sign)
-				g.readsFrench(screen.name)
-				g.Shot(screen.name)
+				screen.open(g)
+				g.WaitVisible(screen.selector)
+				g.expectFrench(screen.name)
+				g.Screenshot(screen.name)
 			}
 		})
 	}
@@ -92,8 +92,8 @@ const leftInEnglish = `(async () => {
 	return JSON.stringify(found);
 })()`
 
-// readsFrench holds a page of the site to be French, in all its words.
-func (g *guest) readsFrench(name string) {
+// expectFrench holds a page of the site to be French, in all its words.
+func (g *siteVisitor) expectFrench(name string) {
 	g.t.Helper()
 	if g.Count(`[data-progress]`) == 0 {
 		return // the processor's own page

@@ -8,18 +8,18 @@ import (
 
 // journeys are the ways through the signup site, each told from its first page to
 // its end, with what it leaves outside.
-var journeys = map[string]func(*guest){
-	"a new member pays by card": func(g *guest) {
+var journeys = map[string]func(*siteVisitor){
+	"a new member pays by card": func(g *siteVisitor) {
 		g.goTo("/")
 		g.chooseClub()
 		g.chooseOffer("subscription", cardOffer)
 		g.giveDetails()
 		due, registration := g.due(), g.Registration()
 		g.payByCard()
-		g.becomesMember()
-		g.leaves(registration, trace{recorded: due, taken: due})
+		g.expectMember()
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"direct debit with a mandate and a code": func(g *guest) {
+	"direct debit with a mandate and a code": func(g *siteVisitor) {
 		g.goTo("/?club=11")
 		g.chooseOffer("subscription", directDebit)
 		g.giveDetails()
@@ -29,11 +29,11 @@ var journeys = map[string]func(*guest){
 		g.setUpDirectDebit()
 		due, registration := g.due(), g.Registration()
 		g.payByCard()
-		g.becomesMember()
-		g.See(`[data-coming="` + directDebit + `"] [data-kind="debit"]`)
-		g.leaves(registration, trace{recorded: due, taken: due, codes: 1})
+		g.expectMember()
+		g.WaitVisible(`[data-coming="` + directDebit + `"] [data-kind="debit"]`)
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due, codes: 1})
 	},
-	"a free trial": func(g *guest) {
+	"a free trial": func(g *siteVisitor) {
 		g.goTo("/?club=11")
 		g.chooseOffer("test_session", freeTrial)
 		g.giveDetails()
@@ -42,69 +42,69 @@ var journeys = map[string]func(*guest){
 		}
 		registration := g.Registration()
 		g.Click(`[data-pay]`)
-		g.becomesMember()
+		g.expectMember()
 		g.settled("free")
-		g.leaves(registration, trace{validated: 1})
+		g.expectRecords(registration, expectedRecords{validated: 1})
 	},
-	"somebody pays later at the club": func(g *guest) {
+	"somebody pays later at the club": func(g *siteVisitor) {
 		g.fillCart()
 		registration := g.Registration()
 		g.Click(`[data-later] summary`)
 		g.Click(`[data-pay-later]`)
-		g.becomesMember()
+		g.expectMember()
 		g.settled("later")
-		g.leaves(registration, trace{deferred: 1})
+		g.expectRecords(registration, expectedRecords{deferred: 1})
 	},
-	"a prospect brings their account along": func(g *guest) {
+	"a prospect brings their account along": func(g *siteVisitor) {
 		g.fillCart()
 		due, registration := g.due(), g.Registration()
 		g.Click(`[data-prospect]`)
 		g.Fill(`[data-field="accessToken"]`, g.c.Persona("prospect").AccessToken)
 		g.Click(`form[data-form="prospect"] [data-continue]`)
-		g.See(`main[data-step="cart"] [data-pay]`)
+		g.WaitVisible(`main[data-step="cart"] [data-pay]`)
 		g.payByCard()
-		if number := g.becomesMember(); number != "13-001003" {
+		if number := g.expectMember(); number != "13-001003" {
 			g.t.Errorf("the member is %s, not whom the chain knew", number)
 		}
-		g.leaves(registration, trace{recorded: due, taken: due})
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"somebody goes on with another device": func(g *guest) {
+	"somebody goes on with another device": func(g *siteVisitor) {
 		g.fillCart()
 		due, registration := g.due(), g.Registration()
 		g.Click(`[data-elsewhere]`)
-		g.See(`[data-resume-link]`)
-		other := g.onAnother(phone)
+		g.WaitVisible(`[data-resume-link]`)
+		other := g.onAnotherDevice(phone)
 		other.Open(g.Value(`[data-resume-link]`))
-		other.See(`[data-pay]`)
-		if other.Registration() != registration || strings.Contains(other.Address(), "resume") {
-			g.t.Errorf("the other device is at %s", other.Address())
+		other.WaitVisible(`[data-pay]`)
+		if other.Registration() != registration || strings.Contains(other.URL(), "resume") {
+			g.t.Errorf("the other device is at %s", other.URL())
 		}
 		other.payByCard()
-		other.becomesMember()
+		other.expectMember()
 		g.Reload()
-		g.becomesMember()
-		g.leaves(registration, trace{recorded: due, taken: due})
+		g.expectMember()
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"a member is invited by the club": func(g *guest) {
+	"a member is invited by the club": func(g *siteVisitor) {
 		link := g.invited("1001")
 		g.Open(link)
-		g.See(`main[data-step="offer"] [data-offer]`)
+		g.WaitVisible(`main[data-step="offer"] [data-offer]`)
 		g.chooseOffer("subscription", "201")
-		g.See(`[data-pay]`)
+		g.WaitVisible(`[data-pay]`)
 		if g.Count(`[data-field="givenName"]`) != 0 {
 			g.t.Error("the club's own member is asked for a name")
 		}
 		due, registration := g.due(), g.Registration()
 		g.payByCard()
-		if number := g.becomesMember(); number != "11-001001" {
+		if number := g.expectMember(); number != "11-001001" {
 			g.t.Errorf("the member is %s, not who was invited", number)
 		}
-		g.leaves(registration, trace{recorded: due, taken: due})
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 
-		g.Expect("status of 422")
+		g.ExpectConsole("status of 422")
 		g.Open(link)
-		g.See(`[data-error="invitation_invalid"]`)
-		g.See(`[data-offer="` + cardOffer + `"] [data-choose]`) // as a newcomer, then
+		g.WaitVisible(`[data-error="invitation_invalid"]`)
+		g.WaitVisible(`[data-offer="` + cardOffer + `"] [data-choose]`) // as a newcomer, then
 	},
 }
 
@@ -115,14 +115,14 @@ func TestJourneys(t *testing.T) {
 		for kind, device := range devices {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				t.Parallel()
-				walk(newGuest(t, device))
+				walk(newSiteVisitor(t, device))
 			})
 		}
 	}
 }
 
 // settled holds the page to say how the registration was settled.
-func (g *guest) settled(method string) {
+func (g *siteVisitor) settled(method string) {
 	g.t.Helper()
 	if how := g.Attribute(`[data-settled]`, "data-settled"); how != method {
 		g.t.Errorf("settled as %q, in:\n%s", how, g.Text())
@@ -130,9 +130,9 @@ func (g *guest) settled(method string) {
 }
 
 // invited gives the link that the club's staff make for a contact.
-func (g *guest) invited(contact string) string {
+func (g *siteVisitor) invited(contact string) string {
 	g.t.Helper()
 	var made struct{ URL string }
-	g.c.Do("POST", "http://"+g.gateway.Ops()+"/ops/invitations", map[string]string{"contactId": contact, "clubId": "11", "by": "ada"}).Into(http.StatusOK, &made)
+	g.c.Do("POST", "http://"+g.gateway.OpsAddress()+"/ops/invitations", map[string]string{"contactId": contact, "clubId": "11", "by": "ada"}).Into(http.StatusOK, &made)
 	return made.URL
 }

@@ -24,9 +24,9 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.failures = append(r.failures, fmt.Sprintf(format, args...))
 }
 
-// TestBrowserFindsFault: every check that browser tests get for nothing fails for
+// TestBrowserChecksFail: every check that browser tests get for nothing fails for
 // a page that is wrong in just that way, and for no other reason.
-func TestBrowserFindsFault(t *testing.T) {
+func TestBrowserChecksFail(t *testing.T) {
 	t.Parallel()
 	const good = `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Page</title><link rel="icon" href="data:,"><main><h1>Page</h1>%s</main>`
 	for name, test := range map[string]struct{ content, policy, expect, want string }{
@@ -58,7 +58,7 @@ func TestBrowserFindsFault(t *testing.T) {
 			r := &recorder{TB: t}
 			b := frontdesktest.NewBrowser(r, 1280, 900)
 			if test.expect != "" {
-				b.Expect(test.expect)
+				b.ExpectConsole(test.expect)
 			}
 			b.Open(server.URL)
 			b.Inspect("page")

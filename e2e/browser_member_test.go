@@ -14,38 +14,38 @@ import (
 )
 
 // logIn opens a place of the site as the club's login does for a persona.
-func (g *guest) logIn(place, persona string) {
+func (g *siteVisitor) logIn(place, persona string) {
 	g.t.Helper()
 	g.goTo(place + "#identityToken=" + g.c.Persona(persona).IdentityToken)
 }
 
-// keepsNoToken holds that nothing of a login is left in the address.
-func (g *guest) keepsNoToken() {
+// expectNoStoredToken holds that nothing of a login is left in the address.
+func (g *siteVisitor) expectNoStoredToken() {
 	g.t.Helper()
-	if address := g.Address(); strings.ContainsAny(address, "#") || strings.Contains(address, "oken") {
+	if address := g.URL(); strings.ContainsAny(address, "#") || strings.Contains(address, "oken") {
 		g.t.Errorf("the browser is at %s", address)
 	}
 }
 
 // memberJourneys are the ways of those whom the club knows already.
-var memberJourneys = map[string]func(*guest){
-	"a member buys at their own prices": func(g *guest) {
+var memberJourneys = map[string]func(*siteVisitor){
+	"a member buys at their own prices": func(g *siteVisitor) {
 		g.logIn("/?me&club=11", "customer")
-		g.See(`[data-own]`)
+		g.WaitVisible(`[data-own]`)
 		g.Click(`[data-offer="201"] [data-choose]`)
 		g.Click(`dialog [data-continue]`)
-		g.See(`[data-pay]`)
+		g.WaitVisible(`[data-pay]`)
 		if g.Count(`[data-correct]`) != 0 || g.Count(`[data-prospect]`) != 0 {
 			g.t.Error("the club's own member is asked who they are")
 		}
 		due, registration := g.due(), g.Registration()
 		g.payByCard()
-		if number := g.becomesMember(); number != "11-001001" {
+		if number := g.expectMember(); number != "11-001001" {
 			g.t.Errorf("the member is %s, not who logged in", number)
 		}
-		g.leaves(registration, trace{recorded: due, taken: due})
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"a former member moves to another club": func(g *guest) {
+	"a former member moves to another club": func(g *siteVisitor) {
 		g.logIn("/?me", "former")
 		g.Click(`[data-way="transfer"]`)
 		g.Click(`label:has([data-to="13"])`)
@@ -53,78 +53,78 @@ var memberJourneys = map[string]func(*guest){
 			g.t.Errorf("one can move to where one is, or to another chain:\n%s", g.Text())
 		}
 		g.Click(`[data-form="transfer"] [data-continue]`)
-		g.See(`[data-transfer="awaiting_code"] [data-attempts="5"]`)
-		g.See(`[data-resend="later"]`)
-		g.Expect("status of 422")
+		g.WaitVisible(`[data-transfer="awaiting_code"] [data-attempts="5"]`)
+		g.WaitVisible(`[data-resend="later"]`)
+		g.ExpectConsole("status of 422")
 		g.enterCode(wrong(g.code()))
-		g.See(`[data-error="code_wrong"]`)
-		g.See(`[data-attempts="4"]`)
+		g.WaitVisible(`[data-error="code_wrong"]`)
+		g.WaitVisible(`[data-attempts="4"]`)
 		g.Reload()
-		g.See(`[data-transfer="awaiting_code"] [data-attempts="4"]`)
+		g.WaitVisible(`[data-transfer="awaiting_code"] [data-attempts="4"]`)
 		g.enterCode(g.code())
-		g.See(`[data-moved="13"]`)
+		g.WaitVisible(`[data-moved="13"]`)
 		if club := g.c.Persona("former").ClubID; !strings.HasSuffix(club, "/clubs/13") {
 			g.t.Errorf("the club system has them in %s", club)
 		}
 		g.Reload()
-		g.See(`[data-moved="13"]`)
+		g.WaitVisible(`[data-moved="13"]`)
 		g.logIn("/?me", "former")
-		g.See(`[data-me="12-001004"] [data-status-of-me="former_customer"]`)
+		g.WaitVisible(`[data-me="12-001004"] [data-status-of-me="former_customer"]`)
 		if text := g.Text(); !strings.Contains(text, "Lyon") {
 			g.t.Errorf("the new club is not shown:\n%s", text)
 		}
 	},
-	"a prospect's account comes by the club's login": func(g *guest) {
+	"a prospect's account comes by the club's login": func(g *siteVisitor) {
 		g.fillCart()
 		due, registration := g.due(), g.Registration()
 		g.Click(`[data-prospect]`)
-		g.See(`[data-form="prospect"]`)
-		g.Expect("status of 422")
-		g.Open(g.Address() + "#accessToken=not.mine")
+		g.WaitVisible(`[data-form="prospect"]`)
+		g.ExpectConsole("status of 422")
+		g.Open(g.URL() + "#accessToken=not.mine")
 		g.Click(`[data-bring]`)
-		g.See(`[data-error="access_token_refused"]`)
-		g.See(`[data-form="prospect"]`) // to be logged in to once more
-		g.Open(g.Address() + "#accessToken=" + g.c.Persona("prospect").AccessToken)
-		g.See(`[data-logged-in]`)
-		g.keepsNoToken()
+		g.WaitVisible(`[data-error="access_token_refused"]`)
+		g.WaitVisible(`[data-form="prospect"]`) // to be logged in to once more
+		g.Open(g.URL() + "#accessToken=" + g.c.Persona("prospect").AccessToken)
+		g.WaitVisible(`[data-logged-in]`)
+		g.expectNoStoredToken()
 		g.Click(`[data-bring]`)
 		g.payByCard()
-		if number := g.becomesMember(); number != "13-001003" {
+		if number := g.expectMember(); number != "13-001003" {
 			g.t.Errorf("the member is %s, not whom the chain knew", number)
 		}
-		g.leaves(registration, trace{recorded: due, taken: due})
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"a member says what they may be sent": func(g *guest) {
+	"a member says what they may be sent": func(g *siteVisitor) {
 		g.logIn("/?me", "customer")
 		g.Click(`[data-way="consents"]`)
 		byMail, bySMS := `[data-consents="news"] [data-channel="email"]`, `[data-consents="partners"] [data-channel="text_message"]`
-		g.See(byMail)
+		g.WaitVisible(byMail)
 		if locked := g.Count(`[data-consents="legal"] input:disabled:checked`); locked != 3 {
 			g.t.Errorf("%d of 3 mandatory consents cannot be changed", locked)
 		}
 		news, partners := g.Attribute(byMail, "data-consent"), g.Attribute(bySMS, "data-consent")
 		g.Click(byMail)
 		g.Click(bySMS)
-		g.fails(clubsim.Fault{Match: clubsim.FaultMatch{Method: "PUT", Path: "/optins/" + partners}, Kind: "error_before", Status: 500})
+		g.setFault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "PUT", Path: "/optins/" + partners}, Kind: "error_before", Status: 500})
 		g.Click(`[data-form="consents"] [data-continue]`)
-		g.See(`[data-saved="1"][data-failed="1"]`)
-		g.See(`#consent-` + news + `-answer[data-answer="changed"]`)
-		g.See(`#consent-` + partners + `-answer[data-answer="failed"]`)
+		g.WaitVisible(`[data-saved="1"][data-failed="1"]`)
+		g.WaitVisible(`#consent-` + news + `-answer[data-answer="changed"]`)
+		g.WaitVisible(`#consent-` + partners + `-answer[data-answer="failed"]`)
 		g.Click(`[data-form="consents"] [data-continue]`)
-		g.See(`#consent-` + partners + `-answer[data-answer="changed"]`)
-		g.See(`[data-receipts="2"]`)
+		g.WaitVisible(`#consent-` + partners + `-answer[data-answer="changed"]`)
+		g.WaitVisible(`[data-receipts="2"]`)
 		g.Reload()
-		g.See(byMail + `:checked`)
-		g.See(bySMS + `:checked`)
+		g.WaitVisible(byMail + `:checked`)
+		g.WaitVisible(bySMS + `:checked`)
 		g.Click(byMail)
 		g.Click(`[data-form="consents"] [data-continue]`)
-		g.See(`#consent-` + news + `-answer[data-answer="changed"]`)
+		g.WaitVisible(`#consent-` + news + `-answer[data-answer="changed"]`)
 		g.consentsTo(map[string]bool{news: false, partners: true})
 	},
 }
 
 // consentsTo holds what the club system was told at last of a customer's consents, with a receipt of each time.
-func (g *guest) consentsTo(want map[string]bool) {
+func (g *siteVisitor) consentsTo(want map[string]bool) {
 	g.t.Helper()
 	var list api.ConsentList
 	g.c.As("customer").Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &list)
@@ -154,7 +154,7 @@ func TestMemberJourneys(t *testing.T) {
 		for kind, device := range devices {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				t.Parallel()
-				walk(newGuest(t, device))
+				walk(newSiteVisitor(t, device))
 			})
 		}
 	}
@@ -163,29 +163,29 @@ func TestMemberJourneys(t *testing.T) {
 // TestMemberInBrowser: who is logged in at the club sees what it knows of them, until they leave.
 func TestMemberInBrowser(t *testing.T) {
 	t.Parallel()
-	g := newGuest(t, phone)
+	g := newSiteVisitor(t, phone)
 	g.goTo("/")
 	g.Click(`[data-log-in]`)
-	g.See(`[data-form="login"]`)
+	g.WaitVisible(`[data-form="login"]`)
 	g.logIn("/?me", "debtor") // on the page that is open: only the fragment is another one
-	g.See(`[data-me="11-001002"]`)
-	g.keepsNoToken()
+	g.WaitVisible(`[data-me="11-001002"]`)
+	g.expectNoStoredToken()
 	if debt := g.Attribute(`[data-debt]`, "data-debt"); debt != "12400" || g.Attribute(`[data-status-of-me]`, "data-status-of-me") != "customer" {
 		t.Errorf("the debt is %s:\n%s", debt, g.Text())
 	}
 	g.Click(`[data-way="buy"]`)
-	g.See(`[data-own]`)
-	g.See(`[data-choose]`)
+	g.WaitVisible(`[data-own]`)
+	g.WaitVisible(`[data-choose]`)
 	if g.Count(`[data-category="subscription"]`) != 0 && g.Count(`[data-offer="201"]`) != 0 {
 		t.Error("a debtor is offered what the club does not sell to debtors")
 	}
 	g.goTo("/?me")
 	g.Reload()
-	g.See(`[data-me="11-001002"]`)
+	g.WaitVisible(`[data-me="11-001002"]`)
 	g.Click(`[data-log-out]`)
-	g.See(`[data-logged-out="left"]`)
+	g.WaitVisible(`[data-logged-out="left"]`)
 	g.Reload()
-	g.See(`[data-logged-out=""] [data-form="login"]`)
+	g.WaitVisible(`[data-logged-out=""] [data-form="login"]`)
 	if strings.Contains(g.Text(), "11-001002") {
 		t.Errorf("somebody who has left is still shown:\n%s", g.Text())
 	}
@@ -196,7 +196,7 @@ func TestLoginEndsInBrowser(t *testing.T) {
 	t.Parallel()
 	const secret = "a secret that is long enough for anybody"
 	gateway := frontdesktest.Start(t, "FRONTDESK_IDENTITY_SECRET="+secret)
-	g := guestAt(t, desktop, frontdesktest.NewClient(t, gateway.URL), gateway)
+	g := newSiteVisitorAt(t, desktop, frontdesktest.NewClient(t, gateway.URL), gateway)
 	now := time.Now()
 	const counts = 12 * time.Second // long enough for a page to be opened on a busy machine
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "1001", "club": "11", "iat": now.Unix(), "exp": now.Add(counts).Unix()}).SignedString([]byte(secret))
@@ -204,8 +204,8 @@ func TestLoginEndsInBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.goTo("/?me&step=consents#identityToken=" + token)
-	g.See(`[data-consents="news"]`)
-	g.See(`[data-logged-out="expired"]`)
+	g.WaitVisible(`[data-consents="news"]`)
+	g.WaitVisible(`[data-logged-out="expired"]`)
 	if g.Count(`[data-consent]`) != 0 {
 		t.Error("consents are shown to nobody")
 	}

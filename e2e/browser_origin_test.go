@@ -11,26 +11,26 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// foreigner is a visitor of a front end that stands on another origin.
-type foreigner struct {
-	*guest
+// crossOriginVisitor is a visitor of a front end that stands on another origin.
+type crossOriginVisitor struct {
+	*siteVisitor
 	site string // the front end's address
 }
 
-// newForeigner serves a front end below a name of this machine, on a port of its own.
-func newForeigner(t *testing.T, host string) *foreigner {
+// newCrossOriginVisitor serves a front end below a name of this machine, on a port of its own.
+func newCrossOriginVisitor(t *testing.T, host string) *crossOriginVisitor {
 	t.Helper()
 	server := httptest.NewServer(http.FileServer(http.Dir("testdata/front_end")))
 	t.Cleanup(server.Close)
 	c, gateway := frontdesktest.NewWorld(t)
-	f := &foreigner{guestAt(t, desktop, c, gateway), strings.Replace(server.URL, "127.0.0.1", host, 1) + "/"}
-	f.In(&frontdesktest.Client{}) // the front end names its world by itself
+	f := &crossOriginVisitor{newSiteVisitorAt(t, desktop, c, gateway), strings.Replace(server.URL, "127.0.0.1", host, 1) + "/"}
+	f.UseWorld(&frontdesktest.Client{}) // the front end names its world by itself
 	f.Open(f.site)
 	return f
 }
 
 // ask sends a request as the front end does. A token that is nil makes the session a cookie.
-func (f *foreigner) ask(token *string, method, path string, body any) (answer struct {
+func (f *crossOriginVisitor) ask(token *string, method, path string, body any) (answer struct {
 	api.Registration
 	Status int
 	Valid  bool
@@ -48,14 +48,14 @@ func (f *foreigner) ask(token *string, method, path string, body any) (answer st
 	return answer
 }
 
-// TestAnotherOrigin signs somebody up on a front end of another origin, with a
+// TestCrossOriginJourney signs somebody up on a front end of another origin, with a
 // cookie and with a bearer token, and brings the buyer back there.
-func TestAnotherOrigin(t *testing.T) {
+func TestCrossOriginJourney(t *testing.T) {
 	t.Parallel()
 	for name, token := range map[string]*string{"cookie": nil, "bearer": new(string)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newForeigner(t, "localhost")
+			f := newCrossOriginVisitor(t, "localhost")
 			start := today()
 			begun := f.ask(token, "POST", "/v1/registrations", api.StartRegistration{
 				ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: cardOffer, StartDate: &start}},
@@ -76,12 +76,12 @@ func TestAnotherOrigin(t *testing.T) {
 			}
 			f.Open(*payment.Card.RedirectUrl)
 			f.enterCard(goodCard)
-			f.See(`[data-front-end]`)
+			f.WaitVisible(`[data-front-end]`)
 			frontdesktest.Eventually(t, "the buyer is a member", func() bool { return f.ask(token, "GET", path, nil).State == api.Completed })
-			f.leaves(begun.Id, trace{recorded: begun.Cart.DueNow.Amount, taken: begun.Cart.DueNow.Amount})
+			f.expectRecords(begun.Id, expectedRecords{recorded: begun.Cart.DueNow.Amount, captured: begun.Cart.DueNow.Amount})
 
 			nobody := ""
-			f.Expect("status of 404")
+			f.ExpectConsole("status of 404")
 			if other := f.ask(&nobody, "GET", path, nil); other.Status != http.StatusNotFound {
 				t.Errorf("without a session the registration is answered by %+v", other)
 			}
@@ -93,11 +93,11 @@ func TestAnotherOrigin(t *testing.T) {
 // whether it asks before or not.
 func TestForbiddenOrigin(t *testing.T) {
 	t.Parallel()
-	f := newForeigner(t, "elsewhere.localhost")
-	f.Expect("asked elsewhere.localhost")
-	f.Expect("blocked by CORS policy")
-	f.Expect("ERR_FAILED")
-	f.Expect("ERR_BLOCKED_BY_RESPONSE") // what is not asked before has no key, and its refusal may not be read
+	f := newCrossOriginVisitor(t, "elsewhere.localhost")
+	f.ExpectConsole("asked elsewhere.localhost")
+	f.ExpectConsole("blocked by CORS policy")
+	f.ExpectConsole("ERR_FAILED")
+	f.ExpectConsole("ERR_BLOCKED_BY_RESPONSE") // what is not asked before has no key, and its refusal may not be read
 	for _, request := range []string{
 		`frontEnd("` + f.home + `", "` + f.c.World + `")("GET", "/v1/clubs")`,
 		`frontEnd("` + f.home + `", "` + f.c.World + `")("POST", "/v1/registrations", {clubId: "11"})`,

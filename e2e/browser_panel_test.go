@@ -10,11 +10,11 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// besideSite opens the site of a mock in a browser, with the panel closed beside it.
-func besideSite(t *testing.T, width, height int) (*guest, frontdesktest.Panel) {
+// mockSite opens the site of a mock in a browser, with the panel closed beside it.
+func mockSite(t *testing.T, width, height int) (*siteVisitor, frontdesktest.Panel) {
 	t.Helper()
 	gateway := frontdesktest.NewMock(t)
-	g := guestAt(t, device{width, height}, frontdesktest.NewClient(t, gateway.URL), gateway)
+	g := newSiteVisitorAt(t, device{width, height}, frontdesktest.NewClient(t, gateway.URL), gateway)
 	return g, g.Panel()
 }
 
@@ -25,48 +25,48 @@ func TestPanelInBrowser(t *testing.T) {
 	for name, size := range map[string][2]int{"desktop": {1280, 900}, "phone": {390, 844}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g, panel := besideSite(t, size[0], size[1])
+			g, panel := mockSite(t, size[0], size[1])
 			g.goTo("/?club=11&offer=" + directDebit + "&startDate=2031-03-01")
 			g.giveDetails()
 			g.Click(`a[data-mandate]`)
 			g.Fill(`[data-field="holder"]`, "Ada Martin")
-			panel.See(`.handle`)
+			panel.WaitVisible(`.handle`)
 			panel.Click(`.handle`)
-			panel.Tab("values")
+			panel.OpenTab("values")
 			panel.Click(`[data-value^="FR14"][data-value$="606"]`)
 			frontdesktest.Eventually(t, "the panel fills in the account", func() bool {
 				return strings.EqualFold(g.Value(`[data-field="iban"]`), goodIBAN)
 			})
-			g.Shot("values")
+			g.Screenshot("values")
 			g.Click(`form[data-form="mandate"] [data-continue]`)
-			panel.See(`[data-latest] [data-code]`) // on whatever tab
-			panel.Tab("phone")
-			panel.See(`.pane [data-code="` + g.code() + `"]`)
-			g.Shot("phone")
+			panel.WaitVisible(`[data-latest] [data-code]`) // on whatever tab
+			panel.OpenTab("phone")
+			panel.WaitVisible(`.pane [data-code="` + g.code() + `"]`)
+			g.Screenshot("phone")
 			panel.Click(`.pane [data-code]`)
 			frontdesktest.Eventually(t, "the panel fills in the code", func() bool { return g.Value(`[data-field="code"]`) == g.code() })
 			g.Click(`form[data-form="signature"] [data-continue]`)
-			g.See(`[data-mandate="signed"]`)
+			g.WaitVisible(`[data-mandate="signed"]`)
 
-			panel.Tab("faults")
+			panel.OpenTab("faults")
 			panel.Click(`[data-fault="lost"]`)
-			panel.See(`[data-fault="lost"][aria-checked="true"]`)
-			g.Shot("faults")
+			panel.WaitVisible(`[data-fault="lost"][aria-checked="true"]`)
+			g.Screenshot("faults")
 			g.Click(`[data-pay]`)
-			g.See(`#card`)
+			g.WaitVisible(`#card`)
 			g.enterCard(goodCard)
-			g.See(`[data-state="attention"]`)
-			g.See(`[data-payment="in_doubt"]`)
-			panel.See(`[data-fault="lost"][aria-checked="false"]`)
+			g.WaitVisible(`[data-state="attention"]`)
+			g.WaitVisible(`[data-payment="in_doubt"]`)
+			panel.WaitVisible(`[data-fault="lost"][aria-checked="false"]`)
 			if r := recordsOf(g.c); len(r.Ledger.Items) != 1 {
 				t.Errorf("the ledger holds %+v", r.Ledger.Items)
 			}
 
-			panel.Tab("world")
-			g.Shot("world")
+			panel.OpenTab("world")
+			g.Screenshot("world")
 			panel.Click(`[data-reset]`)
-			g.See(`[data-step="club"] [data-club]`)
-			panel.See(`[data-pane="world"]`) // it was open, and is
+			g.WaitVisible(`[data-step="club"] [data-club]`)
+			panel.WaitVisible(`[data-pane="world"]`) // it was open, and is
 			if g.Count(`[data-resume]`) != 0 {
 				t.Error("after the reset the page still knows its registration")
 			}
@@ -80,19 +80,19 @@ func TestPanelInBrowser(t *testing.T) {
 // TestPanelShowsRequests opens the panel by its key, and follows a request to what was asked of the club system.
 func TestPanelShowsRequests(t *testing.T) {
 	t.Parallel()
-	g, panel := besideSite(t, 1440, 900)
+	g, panel := mockSite(t, 1440, 900)
 	g.goTo("/")
-	g.See(`[data-club]`)
-	panel.See(`.handle`)
-	panel.Key()
-	panel.See(`[data-pane="requests"]`)
-	panel.Unsee(`.handle`)
+	g.WaitVisible(`[data-club]`)
+	panel.WaitVisible(`.handle`)
+	panel.PressKey()
+	panel.WaitVisible(`[data-pane="requests"]`)
+	panel.WaitHidden(`.handle`)
 	if over := g.Overflow(); over > 0 {
 		t.Errorf("the panel makes the page %d pixels too wide", over)
 	}
 	g.goTo("/?club=11&offer=201&startDate=2031-03-01")
 	g.giveDetails()
-	g.See(`[data-pay]`)
+	g.WaitVisible(`[data-pay]`)
 	start := ""
 	for _, answer := range answersOf(g.c, "demo") {
 		if answer.Path == "/v1/registrations" {
@@ -100,46 +100,46 @@ func TestPanelShowsRequests(t *testing.T) {
 		}
 	}
 	row := `details[data-trace="` + start + `"]`
-	panel.See(row + `[data-calls="5"]`)
+	panel.WaitVisible(row + `[data-calls="5"]`)
 	panel.Click(row + ` summary`)
 	for _, operation := range []string{"createContact", "createSale", "addArticle", "checkSale", "getSale"} {
-		panel.See(row + ` [data-operation="` + operation + `"]`)
+		panel.WaitVisible(row + ` [data-operation="` + operation + `"]`)
 	}
-	g.Shot("requests")
+	g.Screenshot("requests")
 
 	g.c.Do("POST", "/v1/registrations", `{"clubId": "11", "person": {}}`, frontdesktest.Key("")).Problem(api.InvalidRequest) // from elsewhere, in the same world
-	panel.See(`summary .code`)
+	panel.WaitVisible(`summary .code`)
 	if text := panel.Text(); !strings.Contains(text, "invalid_request") {
 		t.Errorf("the panel says\n%s", text)
 	}
 	panel.Click(`[data-key="clear"]`)
-	panel.Unsee(row)
+	panel.WaitHidden(row)
 
-	panel.Key()
-	panel.See(`.handle`)
+	panel.PressKey()
+	panel.WaitVisible(`.handle`)
 	g.Reload()
-	panel.See(`.handle`)
-	panel.Unsee(`.panel`)
+	panel.WaitVisible(`.handle`)
+	panel.WaitHidden(`.panel`)
 }
 
-// TestPanelKeyIsTheFieldsWhileTyping leaves the key to whoever types.
-func TestPanelKeyIsTheFieldsWhileTyping(t *testing.T) {
+// TestPanelKeyIgnoredInFields leaves the key to whoever types.
+func TestPanelKeyIgnoredInFields(t *testing.T) {
 	t.Parallel()
-	g, panel := besideSite(t, 1280, 900)
+	g, panel := mockSite(t, 1280, 900)
 	g.goTo("/?club=11&offer=201&startDate=2031-03-01")
-	panel.See(`.handle`)
+	panel.WaitVisible(`.handle`)
 	g.Click(`[data-field="givenName"]`)
-	panel.Key()
+	panel.PressKey()
 	if name := g.Value(`[data-field="givenName"]`); name != "`" {
 		t.Errorf("in the field stands %q", name)
 	}
-	panel.Unsee(`.panel`)
+	panel.WaitHidden(`.panel`)
 }
 
 // TestPanelSwitchesWebhooksAndFaults: what it sends is what its curl lines say, and it mends all of it.
 func TestPanelSwitchesWebhooksAndFaults(t *testing.T) {
 	t.Parallel()
-	g, panel := besideSite(t, 1280, 900)
+	g, panel := mockSite(t, 1280, 900)
 	faults := func() (list clubsim.Items[clubsim.Fault]) {
 		g.c.Control("GET", "faults", nil).Into(http.StatusOK, &list)
 		return list
@@ -150,11 +150,11 @@ func TestPanelSwitchesWebhooksAndFaults(t *testing.T) {
 	}
 	g.c.Control("PUT", "faults", `[{"match": {"path": "/optins"}, "kind": "malformed"}]`).Into(http.StatusOK, nil)
 	g.goTo("/")
-	panel.Key()
-	panel.Tab("faults")
+	panel.PressKey()
+	panel.OpenTab("faults")
 	for _, fault := range []string{"slow", "sms", "lost"} {
 		panel.Click(`[data-fault="` + fault + `"]`)
-		panel.See(`[data-fault="` + fault + `"][aria-checked="true"]`)
+		panel.WaitVisible(`[data-fault="` + fault + `"][aria-checked="true"]`)
 	}
 	var kinds []string
 	for _, fault := range faults().Items {
@@ -165,53 +165,53 @@ func TestPanelSwitchesWebhooksAndFaults(t *testing.T) {
 		t.Errorf("switched on: %s", got)
 	}
 	panel.Click(`[data-fault="slow"]`)
-	panel.See(`[data-fault="slow"][aria-checked="false"]`)
+	panel.WaitVisible(`[data-fault="slow"][aria-checked="false"]`)
 	if left := faults(); len(left.Items) != 4 {
 		t.Errorf("left: %+v", left)
 	}
 	panel.Click(`input[value="late"]`)
 	frontdesktest.Eventually(t, "webhooks are late", func() bool { return webhooks().Webhooks == "late" })
 	g.c.Do("PUT", "/sandbox/settings", map[string]string{"webhooks": "drop"}).Into(http.StatusOK, nil) // by curl
-	panel.See(`input[value="drop"]:checked`)
+	panel.WaitVisible(`input[value="drop"]:checked`)
 	panel.Click(`[data-mend]`)
-	panel.Unsee(`[data-mend]`)
+	panel.WaitHidden(`[data-mend]`)
 	if left := faults(); len(left.Items) != 0 || webhooks().Webhooks != "normal" {
 		t.Errorf("left: %+v, webhooks %s", left, webhooks().Webhooks)
 	}
 }
 
-// TestPanelEntersAnotherWorld: the page works in the world that the panel has chosen, after a reload too.
-func TestPanelEntersAnotherWorld(t *testing.T) {
+// TestPanelSwitchesWorld: the page works in the world that the panel has chosen, after a reload too.
+func TestPanelSwitchesWorld(t *testing.T) {
 	t.Parallel()
-	g, panel := besideSite(t, 1280, 900)
+	g, panel := mockSite(t, 1280, 900)
 	g.goTo("/")
-	panel.Key()
+	panel.PressKey()
 	panel.Click(`[data-world]`)
 	for _, wrong := range []string{"acme", "demo-/"} {
-		typeIn(g.Browser, wrong)
+		enterWorld(g.Browser, wrong)
 		panel.Click(`[data-enter]`)
-		panel.See(`[data-said="failed"]`)
+		panel.WaitVisible(`[data-said="failed"]`)
 	}
-	typeIn(g.Browser, "demo-elsewhere")
+	enterWorld(g.Browser, "demo-elsewhere")
 	panel.Click(`[data-enter]`)
 	elsewhere := *g.c
 	elsewhere.World = "demo-elsewhere"
 	// The page that is left shows clubs, too, so that only what is asked of the new world tells that it is there.
 	frontdesktest.Eventually(t, "the page works in the world that was chosen", func() bool { return len(elsewhere.Calls()) > 0 })
-	g.See(`[data-club]`)
+	g.WaitVisible(`[data-club]`)
 	g.Reload()
-	g.See(`[data-club]`)
-	panel.See(`[data-pane="world"]`)
+	g.WaitVisible(`[data-club]`)
+	panel.WaitVisible(`[data-pane="world"]`)
 	if text := panel.Text(); !strings.Contains(text, "demo-elsewhere") {
 		t.Errorf("the panel says\n%s", text)
 	}
 	panel.Click(`[data-advance="P1D"]`)
-	panel.See(`[data-clock="set"]`)
+	panel.WaitVisible(`[data-clock="set"]`)
 }
 
-// typeIn fills in the name of a world.
-func typeIn(b *frontdesktest.Browser, world string) {
-	b.Panel().See(`[data-field="world"]`)
+// enterWorld fills in the name of a world.
+func enterWorld(b *frontdesktest.Browser, world string) {
+	b.Panel().WaitVisible(`[data-field="world"]`)
 	b.Panel().Fill(`[data-field="world"]`, world)
 }
 
@@ -219,41 +219,41 @@ func typeIn(b *frontdesktest.Browser, world string) {
 // which the club's logins lead back.
 func TestPanelPersonas(t *testing.T) {
 	t.Parallel()
-	g, panel := besideSite(t, 1280, 900)
+	g, panel := mockSite(t, 1280, 900)
 	g.goTo("/")
-	panel.Key()
-	panel.Tab("people")
+	panel.PressKey()
+	panel.OpenTab("people")
 	if n := panel.Count(`[data-persona]`); n != 6 || panel.Count(`[data-bring]`) != 0 {
 		t.Errorf("%d personas; without a registration %d accounts can be brought into it", n, panel.Count(`[data-bring]`))
 	}
 	panel.Click(`[data-sign-in="debtor"]`)
-	g.See(`main[data-step]`)
-	frontdesktest.Eventually(t, "the login leads back", func() bool { return strings.Contains(panel.Arrived(), "/?me#identityToken=eyJ") })
+	g.WaitVisible(`main[data-step]`)
+	frontdesktest.Eventually(t, "the login leads back", func() bool { return strings.Contains(panel.LoadedURL(), "/?me#identityToken=eyJ") })
 
 	g.goTo("/?club=11&offer=201&startDate=2031-03-01")
 	g.giveDetails()
-	g.See(`[data-pay]`)
+	g.WaitVisible(`[data-pay]`)
 	registration := g.Registration()
 	panel.Click(`[data-bring="prospect"]`)
 	frontdesktest.Eventually(t, "the club system's login leads back", func() bool {
-		return strings.Contains(panel.Arrived(), "/?registration="+registration+"&step=prospect#accessToken=")
+		return strings.Contains(panel.LoadedURL(), "/?registration="+registration+"&step=prospect#accessToken=")
 	})
 }
 
-// TestPanelKeepsNobodyOut holds each of its tabs against the rules of accessibility.
-func TestPanelKeepsNobodyOut(t *testing.T) {
+// TestPanelAccessibility holds each of its tabs against the rules of accessibility.
+func TestPanelAccessibility(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string][2]int{"desktop": {1280, 900}, "phone": {390, 844}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g, panel := besideSite(t, size[0], size[1])
+			g, panel := mockSite(t, size[0], size[1])
 			g.goTo("/")
-			g.See(`[data-club]`)
-			panel.See(`.handle`)
+			g.WaitVisible(`[data-club]`)
+			panel.WaitVisible(`.handle`)
 			panel.Audit("closed")
-			panel.Key()
+			panel.PressKey()
 			for _, tab := range []string{"requests", "people", "phone", "values", "faults", "world"} {
-				panel.Tab(tab)
+				panel.OpenTab(tab)
 				panel.Audit(tab)
 			}
 			if over := g.Overflow(); over > 0 {

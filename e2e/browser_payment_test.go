@@ -9,91 +9,91 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// misfortunes are what happens to people in the middle of a payment. Each ends
+// interruptions are what happens to people in the middle of a payment. Each ends
 // with one payment, or with the page saying that there is a doubt.
-var misfortunes = map[string]func(*guest){
-	"they press pay twice": func(g *guest) {
+var interruptions = map[string]func(*siteVisitor){
+	"they press pay twice": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
 		g.DoubleClick(`[data-pay]`)
 		g.enterCard(goodCard)
-		g.becomesMember()
-		g.leaves(registration, trace{recorded: due, taken: due})
+		g.expectMember()
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"they reload wherever they are": func(g *guest) {
+	"they reload wherever they are": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
 		g.Reload()
 		g.pay()
 		g.Reload()
 		g.Click(`[data-action="cancel"]`)
-		g.See(`[data-payment="requires_action"]`)
+		g.WaitVisible(`[data-payment="requires_action"]`)
 		g.Reload()
-		g.See(`[data-payment="requires_action"]`)
+		g.WaitVisible(`[data-payment="requires_action"]`)
 		if g.Count(`[data-pay]`) != 0 {
 			g.t.Error("one can pay anew while a payment waits")
 		}
-		g.fails(clubsim.Fault{Match: recording, Kind: "delay", DelayMs: 1500})
+		g.setFault(clubsim.Fault{Match: recording, Kind: "delay", DelayMs: 1500})
 		g.Click(`a[data-continue]`)
 		g.enterCard(goodCard)
-		g.See(`[data-payment="processing"], [data-member]`)
+		g.WaitVisible(`[data-payment="processing"], [data-member]`)
 		g.Reload()
-		g.becomesMember()
-		g.leaves(registration, trace{recorded: due, taken: due})
+		g.expectMember()
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"they go back from the processor's page": func(g *guest) {
+	"they go back from the processor's page": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
 		g.pay()
 		g.Back()
-		g.See(`[data-payment="requires_action"]`)
+		g.WaitVisible(`[data-payment="requires_action"]`)
 		if g.Count(`[data-pay]`) != 0 || g.Registration() != registration {
-			g.t.Errorf("one can pay anew at %s", g.Address())
+			g.t.Errorf("one can pay anew at %s", g.URL())
 		}
 		g.Click(`a[data-continue]`)
 		g.enterCard(goodCard)
-		g.becomesMember()
+		g.expectMember()
 		g.Back()
 		g.Back()
-		g.See(`[data-member], [data-action="return"], main[data-step="offer"]`)
-		g.leaves(registration, trace{recorded: due, taken: due})
+		g.WaitVisible(`[data-member], [data-action="return"], main[data-step="offer"]`)
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"they have two tabs": func(g *guest) {
+	"they have two tabs": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
 		other := g.inAnotherTab()
 		other.HoldRequests("*/v1/registrations/*/events") // or it would see the payment begin, and its button would be gone
-		other.Open(g.Address())
-		other.See(`[data-pay]`)
+		other.Open(g.URL())
+		other.WaitVisible(`[data-pay]`)
 		g.Click(`[data-pay]`)
 		other.Click(`[data-pay]`)
-		g.See(`#card`)
-		other.See(`#card`)
+		g.WaitVisible(`#card`)
+		other.WaitVisible(`#card`)
 		g.enterCard(goodCard)
 		other.enterCard(goodCard)
-		g.becomesMember()
-		other.becomesMember()
-		g.leaves(registration, trace{recorded: due, taken: due})
+		g.expectMember()
+		other.expectMember()
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"the answer to the recording is lost": func(g *guest) {
+	"the answer to the recording is lost": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
-		g.fails(clubsim.Fault{Match: recording, Kind: "drop_after"})
+		g.setFault(clubsim.Fault{Match: recording, Kind: "drop_after"})
 		g.payByCard()
-		g.See(`main[data-state="attention"] [data-payment="in_doubt"], main[data-state="attention"] [data-message]`)
+		g.WaitVisible(`main[data-state="attention"] [data-payment="in_doubt"], main[data-state="attention"] [data-message]`)
 		g.Reload()
-		g.See(`main[data-state="attention"]`)
+		g.WaitVisible(`main[data-state="attention"]`)
 		if g.Count(`[data-pay], main [data-continue]`) != 0 || !strings.Contains(strings.ToLower(g.Text()), "not pay again") {
 			g.t.Errorf("in doubt the page says:\n%s", g.Text())
 		}
-		g.leaves(registration, trace{recorded: due, taken: due})
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"the answer to their pay button is lost": func(g *guest) {
+	"the answer to their pay button is lost": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
-		g.Expect("ERR_CONNECTION_RESET")
-		answer := g.HoldAnswers("*/v1/registrations/*/payment")
+		g.ExpectConsole("ERR_CONNECTION_RESET")
+		answer := g.HoldResponses("*/v1/registrations/*/payment")
 		g.Click(`[data-pay]`)
-		answer.Lose()
+		answer.Drop()
 		g.enterCard(goodCard)
-		g.becomesMember()
-		g.leaves(registration, trace{recorded: due, taken: due})
+		g.expectMember()
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"they close the laptop": func(g *guest) {
+	"they close the laptop": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
 		g.pay()
 		g.Click(`[data-action="cancel"]`)
@@ -102,29 +102,29 @@ var misfortunes = map[string]func(*guest){
 		g.c.Do("POST", processor+"/confirm", map[string]string{"card": goodCard}).Into(http.StatusOK, nil)
 		frontdesktest.Eventually(g.t, "it is recorded", func() bool { return g.calls("createPayment") == 1 })
 		g.Wake()
-		g.becomesMember()
-		g.leaves(registration, trace{recorded: due, taken: due})
+		g.expectMember()
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"their card is declined, and the next one's bank asks first": func(g *guest) {
+	"their card is declined, and the next one's bank asks first": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
 		g.pay()
 		g.enterCard(declinedCard)
-		g.See(`[role="alert"]`)
-		g.enterCard(askingCard)
+		g.WaitVisible(`[role="alert"]`)
+		g.enterCard(challengeCard)
 		g.Click(`[data-action="approve"]`)
-		g.becomesMember()
-		g.leaves(registration, trace{recorded: due, taken: due})
+		g.expectMember()
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
 }
 
-// TestInTheMiddleOfAPayment: whatever happens, nobody pays twice or in vain.
-func TestInTheMiddleOfAPayment(t *testing.T) {
+// TestInterruptedPayment: whatever happens, nobody pays twice or in vain.
+func TestInterruptedPayment(t *testing.T) {
 	t.Parallel()
-	for name, happens := range misfortunes {
+	for name, happens := range interruptions {
 		for kind, device := range devices {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				t.Parallel()
-				g := newGuest(t, device)
+				g := newSiteVisitor(t, device)
 				g.fillCart()
 				happens(g)
 			})
@@ -133,15 +133,15 @@ func TestInTheMiddleOfAPayment(t *testing.T) {
 }
 
 // processor is the page to which the site sends who wants to finish their payment.
-func (g *guest) processor() string {
+func (g *siteVisitor) processor() string {
 	g.t.Helper()
-	g.See(`a[data-continue]`)
+	g.WaitVisible(`a[data-continue]`)
 	return g.Attribute(`a[data-continue]`, "href")
 }
 
-// jump is how far the parts of a page may move on their own, in thousandths of
+// maxLayoutShift is how far the parts of a page may move on their own, in thousandths of
 // its size: half of what is called good, since people press buttons that cost money.
-const jump = 50
+const maxLayoutShift = 50
 
 // TestSlowNetwork: on a slow network the shape of what comes is shown first, and
 // nothing jumps when it has come.
@@ -150,11 +150,11 @@ func TestSlowNetwork(t *testing.T) {
 	for kind, device := range devices {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			g := newGuest(t, device)
+			g := newSiteVisitor(t, device)
 			g.logIn("/?me", "former")
-			g.See(`[data-way]`)
-			g.Slow()
-			registration := g.registered(directDebit, frontdesktest.Person())
+			g.WaitVisible(`[data-way]`)
+			g.SlowNetwork()
+			registration := g.createRegistration(directDebit, frontdesktest.Person())
 			for _, page := range []struct{ name, place, seen string }{
 				{"clubs", "/", `[data-club]`},
 				{"offers", "/?club=11", `[data-offer]`},
@@ -166,11 +166,11 @@ func TestSlowNetwork(t *testing.T) {
 			} {
 				answers := g.HoldRequests("*/v1/*")
 				g.goTo(page.place)
-				g.See(`.bone`)
-				g.Shot(page.name + "-waiting")
+				g.WaitVisible(`.bone`)
+				g.Screenshot(page.name + "-waiting")
 				answers.Release()
-				g.See(page.seen)
-				if shift, parts := g.Shift(); shift >= jump {
+				g.WaitVisible(page.seen)
+				if shift, parts := g.LayoutShift(); shift >= maxLayoutShift {
 					t.Errorf("%s jumps by %d thousandths:\n%s", page.name, shift, parts)
 				}
 			}

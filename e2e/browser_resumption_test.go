@@ -11,38 +11,38 @@ import (
 // and the link is good once.
 func TestResumeInBrowser(t *testing.T) {
 	t.Parallel()
-	desk := newGuest(t, desktop)
+	desk := newSiteVisitor(t, desktop)
 	desk.fillCart()
 	due, registration := desk.due(), desk.Registration()
 	desk.Click(`[data-elsewhere]`)
-	desk.See(`[data-resume-link]`)
+	desk.WaitVisible(`[data-resume-link]`)
 	link := desk.Value(`[data-resume-link]`)
 	if !strings.HasPrefix(link, desk.home+"/?resume=") {
 		t.Fatalf("the link is %q", link)
 	}
 	desk.Click(`[data-copy]`)
-	desk.See(`[data-copy="done"], [data-copy="by-hand"]`)
+	desk.WaitVisible(`[data-copy="done"], [data-copy="by-hand"]`)
 	desk.reprices(due, due+1000)
 
-	mobile := desk.onAnother(phone)
+	mobile := desk.onAnotherDevice(phone)
 	mobile.Open(link)
-	mobile.See(`[data-change="price"]`)
+	mobile.WaitVisible(`[data-change="price"]`)
 	mobile.payByCard()
-	mobile.becomesMember()
+	mobile.expectMember()
 	desk.Reload()
-	desk.becomesMember()
-	desk.leaves(registration, trace{recorded: due + 1000, taken: due + 1000})
+	desk.expectMember()
+	desk.expectRecords(registration, expectedRecords{recorded: due + 1000, captured: due + 1000})
 
-	mobile.Expect("status of 422")
+	mobile.ExpectConsole("status of 422")
 	mobile.Open(link)
-	mobile.See(`[data-error="resumption_invalid"]`)
-	if strings.Contains(mobile.Address(), "resume") {
-		t.Errorf("the phone is at %s", mobile.Address())
+	mobile.WaitVisible(`[data-error="resumption_invalid"]`)
+	if strings.Contains(mobile.URL(), "resume") {
+		t.Errorf("the phone is at %s", mobile.URL())
 	}
 }
 
 // reprices changes what the one article costs that has a price, in cents.
-func (g *guest) reprices(from, to int64) {
+func (g *siteVisitor) reprices(from, to int64) {
 	g.t.Helper()
 	old, changed := fmt.Sprintf(`"price":%d,`, from), fmt.Sprintf(`"price":%d,`, to)
 	state := string(g.c.Control("GET", "state", nil).Body)

@@ -25,17 +25,17 @@ var (
 // Cards that make a known thing happen, and offers with which one comes to know
 // the whole site.
 const (
-	goodCard     = "4242424242424242"
-	declinedCard = "4000000000000002"
-	askingCard   = "4000002500003155" // the bank asks first
+	goodCard      = "4242424242424242"
+	declinedCard  = "4000000000000002"
+	challengeCard = "4000002500003155" // the bank asks first
 
 	cardOffer = "101"  // a year, paid by card
 	freeTrial = "3801" // costs nothing
 )
 
-// guest is a visitor of the signup site, in a world of their own. Their steps
+// siteVisitor is a visitor of the signup site, in a world of their own. Their steps
 // are named as one would tell of them; each waits for what it leads to.
-type guest struct {
+type siteVisitor struct {
 	*frontdesktest.Browser
 	t       *testing.T
 	c       *frontdesktest.Client
@@ -43,62 +43,62 @@ type guest struct {
 	home    string // the site's address
 }
 
-func newGuest(t *testing.T, with device) *guest {
+func newSiteVisitor(t *testing.T, with device) *siteVisitor {
 	t.Helper()
 	c, gateway := frontdesktest.NewWorld(t)
-	return guestAt(t, with, c, gateway)
+	return newSiteVisitorAt(t, with, c, gateway)
 }
 
-// guestAt gives a guest of a gateway's site, in the world of a front end.
-func guestAt(t *testing.T, with device, c *frontdesktest.Client, gateway *frontdesktest.Process) *guest {
+// newSiteVisitorAt gives a guest of a gateway's site, in the world of a front end.
+func newSiteVisitorAt(t *testing.T, with device, c *frontdesktest.Client, gateway *frontdesktest.Process) *siteVisitor {
 	t.Helper()
-	return &guest{
-		Browser: frontdesktest.NewBrowser(t, with.width, with.height).In(c), t: t, c: c, gateway: gateway,
+	return &siteVisitor{
+		Browser: frontdesktest.NewBrowser(t, with.width, with.height).UseWorld(c), t: t, c: c, gateway: gateway,
 		home: strings.Replace(gateway.URL, "127.0.0.1", "localhost", 1),
 	}
 }
 
-// onAnother gives the same guest with another device.
-func (g *guest) onAnother(with device) *guest {
+// onAnotherDevice gives the same guest with another device.
+func (g *siteVisitor) onAnotherDevice(with device) *siteVisitor {
 	g.t.Helper()
 	other := *g
-	other.Browser = frontdesktest.NewBrowser(g.t, with.width, with.height).In(g.c)
+	other.Browser = frontdesktest.NewBrowser(g.t, with.width, with.height).UseWorld(g.c)
 	return &other
 }
 
 // inAnotherTab gives the same guest with another tab of the same browser.
-func (g *guest) inAnotherTab() *guest {
+func (g *siteVisitor) inAnotherTab() *siteVisitor {
 	g.t.Helper()
 	other := *g
-	other.Browser = g.Tab()
+	other.Browser = g.NewTab()
 	return &other
 }
 
 // goTo opens a place of the site, such as "/?club=11".
-func (g *guest) goTo(place string) {
+func (g *siteVisitor) goTo(place string) {
 	g.t.Helper()
 	g.Open(g.home + place)
 }
 
-func (g *guest) chooseClub() {
+func (g *siteVisitor) chooseClub() {
 	g.t.Helper()
 	g.Click(`[data-club="11"]`)
-	g.See(`main[data-step="offer"] [data-offer]`)
+	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
 }
 
 // chooseOffer looks for an offer among those of its kind, and chooses it from today on.
-func (g *guest) chooseOffer(kind, offer string) {
+func (g *siteVisitor) chooseOffer(kind, offer string) {
 	g.t.Helper()
 	g.Click(`label:has([data-category="` + kind + `"])`)
 	g.Click(`[data-offer="` + offer + `"] [data-choose]`)
-	g.See(`dialog [data-continue], main:not([data-step="offer"])`)
+	g.WaitVisible(`dialog [data-continue], main:not([data-step="offer"])`)
 	if g.Count(`dialog`) > 0 {
 		g.Click(`dialog [data-continue]`)
 	}
 }
 
 // giveDetails says who registers.
-func (g *guest) giveDetails() {
+func (g *siteVisitor) giveDetails() {
 	g.t.Helper()
 	person := frontdesktest.Person()
 	for field, text := range map[string]string{
@@ -108,62 +108,62 @@ func (g *guest) giveDetails() {
 		g.Fill(`[data-field="`+field+`"]`, text)
 	}
 	g.Click(`form[data-form="person"] [data-continue]`)
-	g.See(`main[data-step="cart"] [data-due]`)
+	g.WaitVisible(`main[data-step="cart"] [data-due]`)
 }
 
 // fillCart goes the shortest way to a cart that can be paid by card.
-func (g *guest) fillCart() {
+func (g *siteVisitor) fillCart() {
 	g.t.Helper()
 	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
 	g.giveDetails()
-	g.See(`[data-pay]`)
+	g.WaitVisible(`[data-pay]`)
 }
 
 // pay presses the one button, which leads to the processor's page.
-func (g *guest) pay() {
+func (g *siteVisitor) pay() {
 	g.t.Helper()
 	g.Click(`[data-pay]`)
-	g.See(`#card`)
+	g.WaitVisible(`#card`)
 }
 
 // enterCard enters a card on the processor's page.
-func (g *guest) enterCard(card string) {
+func (g *siteVisitor) enterCard(card string) {
 	g.t.Helper()
 	g.Fill(`#card`, card)
 	g.Click(`[data-action="pay"]`)
 }
 
-func (g *guest) payByCard() {
+func (g *siteVisitor) payByCard() {
 	g.t.Helper()
 	g.pay()
 	g.enterCard(goodCard)
 }
 
 // setUpDirectDebit gives a bank account, and signs with the code from the SMS.
-func (g *guest) setUpDirectDebit() {
+func (g *siteVisitor) setUpDirectDebit() {
 	g.t.Helper()
 	g.Click(`a[data-mandate]`)
 	g.giveAccount(goodIBAN)
-	g.See(`[data-attempts="5"]`)
+	g.WaitVisible(`[data-attempts="5"]`)
 	g.enterCode(g.code())
-	g.See(`[data-mandate="signed"]`)
+	g.WaitVisible(`[data-mandate="signed"]`)
 }
 
-func (g *guest) giveAccount(iban string) {
+func (g *siteVisitor) giveAccount(iban string) {
 	g.t.Helper()
 	g.Fill(`[data-field="holder"]`, "Ada Martin")
 	g.Fill(`[data-field="iban"]`, iban)
 	g.Click(`form[data-form="mandate"] [data-continue]`)
 }
 
-func (g *guest) enterCode(code string) {
+func (g *siteVisitor) enterCode(code string) {
 	g.t.Helper()
 	g.Fill(`[data-field="code"]`, code)
 	g.Click(`form[data-form="signature"] [data-continue]`)
 }
 
 // code is the latest that was sent to anybody's phone.
-func (g *guest) code() string {
+func (g *siteVisitor) code() string {
 	g.t.Helper()
 	sent := g.messages()
 	if len(sent) == 0 {
@@ -172,16 +172,16 @@ func (g *guest) code() string {
 	return sent[len(sent)-1].Code
 }
 
-// becomesMember waits for the welcome, which has to outlive a reload, and gives the member's number.
-func (g *guest) becomesMember() string {
+// expectMember waits for the welcome, which has to outlive a reload, and gives the member's number.
+func (g *siteVisitor) expectMember() string {
 	g.t.Helper()
-	g.See(`main[data-state="completed"] [data-member]`)
+	g.WaitVisible(`main[data-state="completed"] [data-member]`)
 	number := g.Attribute(`[data-member]`, "data-member")
 	if number == "" || !strings.Contains(g.Text(), number) {
 		g.t.Errorf("the member's number %q is not shown in:\n%s", number, g.Text())
 	}
 	g.Reload()
-	g.See(`[data-member="` + number + `"]`)
+	g.WaitVisible(`[data-member="` + number + `"]`)
 	if g.Count(`[data-pay]`) != 0 {
 		g.t.Error("a member can still press pay")
 	}
@@ -189,35 +189,35 @@ func (g *guest) becomesMember() string {
 }
 
 // due is what the cart says is due now, in cents.
-func (g *guest) due() int64 {
+func (g *siteVisitor) due() int64 {
 	g.t.Helper()
 	return int64(atoi(g.Attribute(`[data-due]`, "data-due")))
 }
 
-// trace is what a journey leaves in the records outside.
-type trace struct {
+// expectedRecords is what a journey leaves in the records outside.
+type expectedRecords struct {
 	recorded   int64 // cents that the club system holds, of one payment of the sale
-	taken      int64 // cents that the card processor took, in one payment
+	captured   int64 // cents that the card processor took, in one payment
 	deferred   int   // sales whose payment the club system has put off
 	validated  int   // sales that cost nothing, and were validated
 	codes      int   // SMS
 	unfinished int   // payments at the card processor whose money was not taken
 }
 
-// leaves holds the records of the club system and of the card processor against
+// expectRecords holds the records of the club system and of the card processor against
 // what the visitor did. Whatever the page said, nobody has paid twice.
-func (g *guest) leaves(registration string, want trace) {
+func (g *siteVisitor) expectRecords(registration string, want expectedRecords) {
 	g.t.Helper()
 	r := recordsOf(g.c)
 	if !r.Audit.OK || len(r.Ledger.Items) > 1 {
 		g.t.Errorf("the ledger holds %+v; the audit finds %+v", r.Ledger.Items, r.Audit)
 	}
-	got := trace{codes: len(g.messages()), deferred: g.calls("postponeDue"), validated: g.calls("transitionSale")}
+	got := expectedRecords{codes: len(g.messages()), deferred: g.calls("postponeDue"), validated: g.calls("transitionSale")}
 	for _, entry := range r.Ledger.Items {
 		got.recorded += int64(entry.Amount - entry.OnAccount)
 	}
 	for _, payment := range g.payments(registration) {
-		got.taken += payment.Captured - payment.Refunded
+		got.captured += payment.Captured - payment.Refunded
 		if payment.Captured == 0 {
 			got.unfinished++
 		}
@@ -228,7 +228,7 @@ func (g *guest) leaves(registration string, want trace) {
 }
 
 // messages are the SMS that were sent in the visitor's world.
-func (g *guest) messages() []clubsim.SMS {
+func (g *siteVisitor) messages() []clubsim.SMS {
 	g.t.Helper()
 	var outbox clubsim.Items[clubsim.SMS]
 	g.c.Control("GET", "sms", nil).Into(http.StatusOK, &outbox)
@@ -236,7 +236,7 @@ func (g *guest) messages() []clubsim.SMS {
 }
 
 // calls counts how often the club system has done something in the visitor's world.
-func (g *guest) calls(operation string) (n int) {
+func (g *siteVisitor) calls(operation string) (n int) {
 	g.t.Helper()
 	for _, call := range g.c.Calls() {
 		if call.Operation == operation && call.Status < 300 {
@@ -247,7 +247,7 @@ func (g *guest) calls(operation string) (n int) {
 }
 
 // payments are what the card processor holds of a registration.
-func (g *guest) payments(registration string) (own []sandbox.Payment) {
+func (g *siteVisitor) payments(registration string) (own []sandbox.Payment) {
 	g.t.Helper()
 	var list struct{ Items []sandbox.Payment }
 	g.c.Do("GET", "/sandbox/payments?limit=500", nil, [2]string{"Authorization", "Bearer sk_sandbox_demo"}).Into(http.StatusOK, &list)
@@ -259,8 +259,8 @@ func (g *guest) payments(registration string) (own []sandbox.Payment) {
 	return own
 }
 
-// fails makes the club system fail at the next calls of a kind, once unless said otherwise.
-func (g *guest) fails(fault clubsim.Fault) {
+// setFault makes the club system fail at the next calls of a kind, once unless said otherwise.
+func (g *siteVisitor) setFault(fault clubsim.Fault) {
 	g.t.Helper()
 	if fault.Times == nil {
 		fault.Times = times(1)
@@ -270,8 +270,8 @@ func (g *guest) fails(fault clubsim.Fault) {
 
 func today() string { return time.Now().Format(time.DateOnly) }
 
-// registered makes a registration without the site, and gives it to the visitor's browser.
-func (g *guest) registered(offer string, person *api.Person) api.Registration {
+// createRegistration makes a registration without the site, and gives it to the visitor's browser.
+func (g *siteVisitor) createRegistration(offer string, person *api.Person) api.Registration {
 	g.t.Helper()
 	start := today()
 	var r api.Registration
@@ -279,7 +279,7 @@ func (g *guest) registered(offer string, person *api.Person) api.Registration {
 	g.c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: person, Items: &[]api.NewItem{{OfferId: offer, StartDate: &start}}},
 		frontdesktest.Key("")).Into(http.StatusCreated, &r)
 	g.c.Token = *r.Token
-	g.Cookie(g.home, "frontdesk-"+r.Id, g.c.Token)
+	g.SetCookie(g.home, "frontdesk-"+r.Id, g.c.Token)
 	return r
 }
 

@@ -13,10 +13,10 @@ import (
 // longCatalogue is what these worlds show: three pages of the club system.
 const longCatalogue = 90
 
-// asked counts the calls of the club system by operation, tokens apart.
-func (s setting) asked() map[string]int {
+// countCalls counts the calls of the club system by operation, tokens apart.
+func (s testEnv) countCalls() map[string]int {
 	counts := map[string]int{}
-	for _, request := range s.outside.Sim.Requests() {
+	for _, request := range s.upstreams.Sim.Requests() {
 		if request.Operation != "token" {
 			counts[request.Operation]++
 		}
@@ -25,21 +25,21 @@ func (s setting) asked() map[string]int {
 }
 
 // lengthen gives the world a catalogue of three pages, and lets every answer take its time.
-func (s setting) lengthen(t *testing.T) {
+func (s testEnv) lengthen(t *testing.T) {
 	t.Helper()
 	own := 41 // products that a visitor of the website is shown in club 11
-	if err := s.outside.Sim.Configure(func(settings *clubsim.Settings) { settings.ExtraProducts = longCatalogue - own }); err != nil {
+	if err := s.upstreams.Sim.Configure(func(settings *clubsim.Settings) { settings.ExtraProducts = longCatalogue - own }); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.outside.Sim.SetFaults([]clubsim.Fault{{Kind: "delay", DelayMs: 50}}); err != nil {
+	if err := s.upstreams.Sim.SetFaults([]clubsim.Fault{{Kind: "delay", DelayMs: 50}}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // expectOneReading wants every list to have been read once.
-func (s setting) expectOneReading(t *testing.T) {
+func (s testEnv) expectOneReading(t *testing.T) {
 	t.Helper()
-	asked := s.asked()
+	asked := s.countCalls()
 	for operation, want := range map[string]int{"listNetworkNodes": 1, "getClub": 1, "listProducts": 3, "listOffers": longCatalogue} {
 		if asked[operation] != want {
 			t.Errorf("%s was called %d times instead of %d", operation, asked[operation], want)
@@ -47,9 +47,9 @@ func (s setting) expectOneReading(t *testing.T) {
 	}
 }
 
-// crowdOf has many visitors ask gateways for the same catalogue at the same moment, and
+// concurrently has many visitors ask gateways for the same catalogue at the same moment, and
 // gives how many products each was shown; -1 for who got no answer.
-func crowdOf(visitors int, clients ...*frontdesktest.Client) []int {
+func concurrently(visitors int, clients ...*frontdesktest.Client) []int {
 	shown := make([]int, visitors)
 	var all sync.WaitGroup
 	for i := range visitors {
@@ -68,18 +68,18 @@ func crowdOf(visitors int, clients ...*frontdesktest.Client) []int {
 	return shown
 }
 
-// TestColdReadersOnThreeGateways: whoever asks for a catalogue that nobody has read, at
+// TestColdCatalogueOnThreeGateways: whoever asks for a catalogue that nobody has read, at
 // whichever gateway, causes one reading, all together.
-func TestColdReadersOnThreeGateways(t *testing.T) {
+func TestColdCatalogueOnThreeGateways(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	var clients []*frontdesktest.Client
 	for range 3 {
 		_, c := s.gateway(t)
 		clients = append(clients, c)
 	}
 	s.lengthen(t)
-	for i, products := range crowdOf(60, clients...) {
+	for i, products := range concurrently(60, clients...) {
 		if products != 30 {
 			t.Errorf("visitor %d is shown %d products", i, products)
 		}
@@ -87,58 +87,58 @@ func TestColdReadersOnThreeGateways(t *testing.T) {
 	s.expectOneReading(t)
 }
 
-// TestTheReadingGatewayDies: another one takes over, and nobody at it goes without.
-func TestTheReadingGatewayDies(t *testing.T) {
+// TestCatalogueReaderDies: another one takes over, and nobody at it goes without.
+func TestCatalogueReaderDies(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	reader, first := s.gateway(t)
 	_, second := s.gateway(t)
 	_, third := s.gateway(t)
 	s.lengthen(t)
-	held := s.outside.HoldAnswers(http.MethodGet, "/offers")
+	held := s.upstreams.HoldResponses(http.MethodGet, "/offers")
 	var left sync.WaitGroup
-	left.Go(func() { crowdOf(1, first) })
+	left.Go(func() { concurrently(1, first) })
 	<-held.Reached
 	left.Go(func() {
-		for i, products := range crowdOf(20, second, third) {
+		for i, products := range concurrently(20, second, third) {
 			if products != 30 {
 				t.Errorf("visitor %d is shown %d products after the reader has died", i, products)
 			}
 		}
 	})
 	reader.Kill()
-	s.outside.Release()
+	s.upstreams.Release()
 	left.Wait()
-	if again := s.asked()["listProducts"]; again > 6 {
+	if again := s.countCalls()["listProducts"]; again > 6 {
 		t.Errorf("the catalogue was asked for %d times by those who took over", again)
 	}
 }
 
-// TestColdReadersWithoutRedis: each gateway reads by itself, once.
-func TestColdReadersWithoutRedis(t *testing.T) {
+// TestColdCatalogueWithoutRedis: each gateway reads by itself, once.
+func TestColdCatalogueWithoutRedis(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, first := s.gateway(t)
 	_, second := s.gateway(t)
 	s.lengthen(t)
 	frontdesktest.StopRedis(t, s.redis)
-	for i, products := range crowdOf(20, first, second) {
+	for i, products := range concurrently(20, first, second) {
 		if products != 30 {
 			t.Errorf("visitor %d is shown %d products", i, products)
 		}
 	}
-	if asked := s.asked()["listProducts"]; asked != 6 {
+	if asked := s.countCalls()["listProducts"]; asked != 6 {
 		t.Errorf("two gateways without Redis have asked for %d pages", asked)
 	}
 }
 
-// TestCatalogueForOthersCaches: what a cache in front may keep is everybody's, and what
+// TestCatalogueCacheHeaders: what a cache in front may keep is everybody's, and what
 // is somebody's own it may not.
-func TestCatalogueForOthersCaches(t *testing.T) {
+func TestCatalogueCacheHeaders(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, c := s.gateway(t)
-	c.Outside = s.outside.URL
+	c.SimulatorURL = s.upstreams.URL
 	const everybodys = "public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600"
 	for _, path := range []string{"/v1/clubs", "/v1/clubs/11/products", "/v1/clubs/11/debit-days"} {
 		for range 2 { // from memory, too
@@ -146,7 +146,7 @@ func TestCatalogueForOthersCaches(t *testing.T) {
 				t.Errorf("%s may be kept by %q", path, got)
 			}
 		}
-		own := c.For(t)
+		own := c.WithT(t)
 		own.Token = c.Persona("debtor").IdentityToken
 		if got := own.Do("GET", path, nil).Header.Get("Cache-Control"); got != "private, no-cache" {
 			t.Errorf("somebody's own %s may be kept by %q", path, got)
@@ -159,9 +159,9 @@ func TestCatalogueForOthersCaches(t *testing.T) {
 	}
 }
 
-// TestAChangedWorldShowsAtOnce: in mock mode what a developer changes by hand is there with
+// TestMockChangesShowImmediately: in mock mode what a developer changes by hand is there with
 // the next request.
-func TestAChangedWorldShowsAtOnce(t *testing.T) {
+func TestMockChangesShowImmediately(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	total := func() (n int) {

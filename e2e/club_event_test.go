@@ -16,17 +16,17 @@ import (
 const demoIntake = "/v1/webhooks/club/demo-webhook-secret"
 
 // gatewayWith starts a gateway with more in its environment.
-func (s setting) gatewayWith(t *testing.T, environment ...string) (*frontdesktest.Process, *frontdesktest.Client) {
+func (s testEnv) gatewayWith(t *testing.T, environment ...string) (*frontdesktest.Process, *frontdesktest.Client) {
 	t.Helper()
-	process := frontdesktest.Start(t, append([]string{"FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL=" + s.outside.URL + "/sim",
-		"FRONTDESK_SANDBOX_URL=" + s.outside.URL + "/sandbox", "FRONTDESK_REDIS_URL=" + s.redis}, environment...)...)
+	process := frontdesktest.Start(t, append([]string{"FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL=" + s.upstreams.URL + "/sim",
+		"FRONTDESK_SANDBOX_URL=" + s.upstreams.URL + "/sandbox", "FRONTDESK_REDIS_URL=" + s.redis}, environment...)...)
 	return process, frontdesktest.NewClient(t, process.URL)
 }
 
 // webhooks has the club system send its events to a gateway.
-func (s setting) webhooks(t *testing.T, to *frontdesktest.Process, mode string) {
+func (s testEnv) webhooks(t *testing.T, to *frontdesktest.Process, mode string) {
 	t.Helper()
-	err := s.outside.Sim.Configure(func(settings *clubsim.Settings) {
+	err := s.upstreams.Sim.Configure(func(settings *clubsim.Settings) {
 		settings.WebhookURL, settings.Webhooks, settings.WebhookDelay = to.URL+demoIntake, mode, 1
 	})
 	if err != nil {
@@ -34,10 +34,10 @@ func (s setting) webhooks(t *testing.T, to *frontdesktest.Process, mode string) 
 	}
 }
 
-// payAtDesk has the club's staff take the money for a sale, past Frontdesk.
-func (s setting) payAtDesk(t *testing.T, iri club.IRI) {
+// payInPerson has the club's staff take the money for a sale, past Frontdesk.
+func (s testEnv) payInPerson(t *testing.T, iri club.IRI) {
 	t.Helper()
-	client := club.New(club.Config{BaseURL: s.outside.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
+	client := club.New(club.Config{BaseURL: s.upstreams.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
 		GatewayKey: clubsim.DemoGatewayKey, Now: time.Now})
 	scope := club.Scope{ClientToken: "demo", Club: "/demo/clubs/11", Node: "/demo/network_nodes/3"}
 	sale, err := client.GetSale(t.Context(), scope, iri)
@@ -57,7 +57,7 @@ func (s setting) payAtDesk(t *testing.T, iri club.IRI) {
 // and JSON of the body.
 func TestClubWebhookIntake(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	process, c := s.gatewayWith(t, "FRONTDESK_WEBHOOK_SECRET=the-new-secret-0001,the-old-secret-0001")
 	path := func(secret string) string { return "/v1/webhooks/club/" + secret }
 	const body = `{"event":"contact.updated","data":{"object":{"contactId":"/demo/contacts/1001","clubId":"/demo/clubs/11"}}}`
@@ -77,7 +77,7 @@ func TestClubWebhookIntake(t *testing.T) {
 	}{"empty": {"", api.MalformedRequest}, "half": {body[:30], api.MalformedRequest}, "form": {"event=contact.updated", api.MalformedRequest},
 		"two": {body + body, api.MalformedRequest}, "larger than any event": {`{"x":"` + strings.Repeat("x", 17<<10) + `"}`, api.TooLarge},
 		"larger than anything": {`{"x":"` + strings.Repeat("x", 70<<10) + `"}`, api.TooLarge}} {
-		t.Run(name, func(t *testing.T) { c.For(t).Do("POST", path("the-new-secret-0001"), bad.body).Problem(bad.code) })
+		t.Run(name, func(t *testing.T) { c.WithT(t).Do("POST", path("the-new-secret-0001"), bad.body).Problem(bad.code) })
 	}
 	unknown := c.Do("POST", "/v1/webhooks/nobody", body).Problem(api.NotFound)
 	for _, secret := range []string{"a-third-secret-0001", "the-new-secret-000", "the-new-secret-00011", "THE-NEW-SECRET-0001", "demo-webhook-secret", "x", "%20", "the-new-secret-0001,the-old-secret-0001"} {
@@ -107,14 +107,14 @@ func members(n int) string {
 	return strings.Join(all, ",")
 }
 
-// TestVisitorSeesTheDesk: what staff does in the club system reaches the page of the
+// TestInPersonPaymentReachesVisitor: what staff does in the club system reaches the page of the
 // visitor by itself, however the events come.
-func TestVisitorSeesTheDesk(t *testing.T) {
+func TestInPersonPaymentReachesVisitor(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"normal", "duplicate", "reorder", "late"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			s := newSetting(t)
+			s := newTestEnv(t)
 			one, c := s.gateway(t)
 			_, other := s.gateway(t)
 			s.webhooks(t, one, mode)
@@ -122,15 +122,15 @@ func TestVisitorSeesTheDesk(t *testing.T) {
 			other.Token = c.Token
 			events := follow(t, other, registration.Id, "")
 			events.until("the present state", inState(api.Open))
-			sales := s.outside.Sim.Sales()
-			s.payAtDesk(t, club.IRI(sales[len(sales)-1].ID))
+			sales := s.upstreams.Sim.Sales()
+			s.payInPerson(t, club.IRI(sales[len(sales)-1].ID))
 			seen := events.until("the cart is settled", func(r api.Registration) bool {
 				return len(r.Cart.Problems) == 1 && r.Cart.Problems[0].Code == "settled"
 			})
 			if seen.data.State != api.Open || seen.data.Contact.Status != "customer" || len(seen.data.Next) != 1 {
 				t.Errorf("the visitor sees %+v", seen.data)
 			}
-			if audit := s.outside.Sim.Audit(); !audit.OK {
+			if audit := s.upstreams.Sim.Audit(); !audit.OK {
 				t.Errorf("the audit finds %+v", audit)
 			}
 		})
@@ -143,13 +143,13 @@ func TestMockShowsEvents(t *testing.T) {
 	mock := frontdesktest.NewMock(t)
 	c := frontdesktest.NewClient(t, mock.URL)
 	registration := c.Register()
-	c.Settle(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
+	c.RequestPayment(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 	frontdesktest.Eventually(t, "the events came", func() bool {
-		said := mustCommand(t, mock.Ops(), "webhooks", "list")
+		said := mustCommand(t, mock.OpsAddress(), "webhooks", "list")
 		return strings.Contains(said, "Nobody subscribes") && strings.Contains(said, "contact.created 1") && strings.Contains(said, "contact.updated 1") &&
 			strings.Contains(said, "(0 not worked on yet)")
 	})
-	expectAll(t, mustCommand(t, mock.Ops(), "queue"), "QUEUE", "default", "LATENCY")
+	expectAll(t, mustCommand(t, mock.OpsAddress(), "queue"), "QUEUE", "default", "LATENCY")
 }
 
 func TestWebhookConfiguration(t *testing.T) {
@@ -171,7 +171,7 @@ func TestWebhookConfiguration(t *testing.T) {
 		"loopback, live":    {[]string{"FRONTDESK_MODE=live", subscriber(`"name":"crm"`)}, "https is needed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			said := refuse(t, nil, test.environment...)
+			said := expectStartRefused(t, nil, test.environment...)
 			expectAll(t, said, test.said)
 			if strings.Contains(said, "hidden") || strings.Contains(said, "whsec_MfKQ") {
 				t.Errorf("it repeats a secret: %s", said)

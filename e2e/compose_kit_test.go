@@ -82,7 +82,7 @@ type replicas struct {
 	*frontdesktest.Client // a front end before the proxy
 	t                     *testing.T
 	file                  composition
-	places                *strings.Replacer
+	addresses             *strings.Replacer
 	gateways              map[string]*frontdesktest.Process
 	proxy                 *frontdesktest.Program
 	redis                 string
@@ -106,17 +106,17 @@ func newReplicas(t *testing.T) *replicas {
 	for from, to := range addresses {
 		pairs = append(pairs, from, to)
 	}
-	r.places = strings.NewReplacer(pairs...)
-	r.redis = r.places.Replace(r.file.Services[gatewayA].Environment["FRONTDESK_REDIS_URL"])
+	r.addresses = strings.NewReplacer(pairs...)
+	r.redis = r.addresses.Replace(r.file.Services[gatewayA].Environment["FRONTDESK_REDIS_URL"])
 
 	r.startRedis(folder)
-	r.startOutside(outside)
+	r.startUpstreams(outside)
 	for _, name := range []string{gatewayA, gatewayB} {
 		r.start(name)
 	}
 	r.startProxy(folder, proxy)
 	r.Client = frontdesktest.NewClient(t, "http://"+proxy)
-	r.Outside = r.URL // the proxy leads there
+	r.SimulatorURL = r.URL // the proxy leads there
 	frontdesktest.Eventually(t, "the proxy leads to a gateway", func() bool {
 		answer, err := r.Try("GET", "/healthz", nil)
 		return err == nil && answer.Status == http.StatusOK
@@ -124,15 +124,15 @@ func newReplicas(t *testing.T) *replicas {
 	return r
 }
 
-// put writes one of the configuration files where this machine may have it.
-func (r *replicas) put(folder, name string) string {
+// writeConfig writes one of the configuration files where this machine may have it.
+func (r *replicas) writeConfig(folder, name string) string {
 	r.t.Helper()
 	text, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs/compose", name))
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	path := filepath.Join(folder, name)
-	if err := os.WriteFile(path, []byte(r.places.Replace(string(text))), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(r.addresses.Replace(string(text))), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
 	return path
@@ -140,17 +140,17 @@ func (r *replicas) put(folder, name string) string {
 
 func (r *replicas) startRedis(folder string) {
 	r.t.Helper()
-	acl, err := os.OpenFile(r.put(folder, "users.acl"), os.O_APPEND|os.O_WRONLY, 0)
+	acl, err := os.OpenFile(r.writeConfig(folder, "users.acl"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	defer acl.Close()
 	fmt.Fprintf(acl, "user administrator on #%x ~* &* +@all\n", sha256.Sum256([]byte(administratorPassword)))
-	server := frontdesktest.StartProgram(r.t, "redis-server", nil, "redis-server", r.put(folder, "redis.conf"))
+	server := frontdesktest.StartProgram(r.t, "redis-server", nil, "redis-server", r.writeConfig(folder, "redis.conf"))
 	frontdesktest.Eventually(r.t, "Redis is ready", func() bool { return strings.Contains(server.Log(), "Ready to accept connections") })
 }
 
-func (r *replicas) startOutside(at string) {
+func (r *replicas) startUpstreams(at string) {
 	r.t.Helper()
 	c := r.file.Services["outside"]
 	environment := append(r.environment(c), "FRONTDESK_SIM_ADDR="+at) // every address of its own container, there
@@ -160,7 +160,7 @@ func (r *replicas) startOutside(at string) {
 
 func (r *replicas) environment(c container) (environment []string) {
 	for _, name := range slices.Sorted(maps.Keys(c.Environment)) {
-		environment = append(environment, name+"="+r.places.Replace(c.Environment[name]))
+		environment = append(environment, name+"="+r.addresses.Replace(c.Environment[name]))
 	}
 	return environment
 }
@@ -168,7 +168,7 @@ func (r *replicas) environment(c container) (environment []string) {
 // start starts a gateway, and waits until it is ready.
 func (r *replicas) start(name string) *frontdesktest.Process {
 	r.t.Helper()
-	environment := append(r.environment(r.file.Services[name]), "FRONTDESK_ADDR="+r.places.Replace(name+":8080"))
+	environment := append(r.environment(r.file.Services[name]), "FRONTDESK_ADDR="+r.addresses.Replace(name+":8080"))
 	gateway := frontdesktest.Start(r.t, environment...)
 	r.gateways[name] = gateway
 	ready := frontdesktest.NewClient(r.t, gateway.URL)
@@ -182,19 +182,19 @@ func (r *replicas) startProxy(folder, at string) {
 	if os.Geteuid() == 0 {
 		more += " user root;" // its workers would not be let into the test's folder
 	}
-	r.proxy = frontdesktest.StartProgram(r.t, "nginx", nil, "nginx", "-c", r.put(folder, "nginx.conf"), "-p", folder, "-e", "stderr", "-g", more)
-	r.askReady("http://" + at + "/readyz")
+	r.proxy = frontdesktest.StartProgram(r.t, "nginx", nil, "nginx", "-c", r.writeConfig(folder, "nginx.conf"), "-p", folder, "-e", "stderr", "-g", more)
+	r.runHealthCheck("http://" + at + "/readyz")
 }
 
-// turns finds how often the health check asks, in the list of its loop.
-var turns = regexp.MustCompile(`^for i in ((?:\d+ ?)+);`)
+// healthCheckLoop finds how often the health check asks, in the list of its loop.
+var healthCheckLoop = regexp.MustCompile(`^for i in ((?:\d+ ?)+);`)
 
-// askReady does as the health check of the proxy's container, by which nginx learns
+// runHealthCheck does as the health check of the proxy's container, by which nginx learns
 // who is ready.
-func (r *replicas) askReady(address string) {
+func (r *replicas) runHealthCheck(address string) {
 	r.t.Helper()
 	check := r.file.Services["proxy"].Healthcheck
-	loop := turns.FindStringSubmatch(check.Test[1])
+	loop := healthCheckLoop.FindStringSubmatch(check.Test[1])
 	if loop == nil || !strings.Contains(check.Test[1], "/readyz") {
 		r.t.Fatalf("the proxy's health check is %q", check.Test)
 	}

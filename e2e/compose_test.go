@@ -47,7 +47,7 @@ func TestComposeFile(t *testing.T) {
 		if c.Environment["FRONTDESK_ADDR"] != ":8080" || fixedAddress(t, c) == "" {
 			t.Errorf("nginx looks for %s at port 8080 of a fixed address: %+v", name, c)
 		}
-		drain, err := time.ParseDuration(c.Environment["FRONTDESK_DRAIN"])
+		drain, err := time.ParseDuration(c.Environment["FRONTDESK_DRAIN_DELAY"])
 		if longest := drain + 45*time.Second; err != nil || c.StopGrace <= longest {
 			t.Errorf("%s may take %s to stop, and is killed after %s", name, longest, c.StopGrace)
 		}
@@ -105,10 +105,10 @@ func TestComposeJourneys(t *testing.T) {
 	payment := r.Pay(registration.Id)
 	r.Confirm(payment, "4242424242424242")
 	frontdesktest.Eventually(t, "an event of the completed registration", func() bool { return strings.Contains(<-events, `"state":"completed"`) })
-	expectBooked(t, r.Client, append(walkJourneys(t, r.Client, r.gateways[gatewayA]), payment.Amount.Amount))
+	expectRecorded(t, r.Client, append(runJourneys(t, r.Client, r.gateways[gatewayA]), payment.Amount.Amount))
 	for _, command := range [][]string{{"queue"}, {"payments", "list"}, {"webhooks", "list"}} { // operators read in Redis, too
 		look := exec.CommandContext(t.Context(), frontdesktest.Binary(t), command...)
-		look.Env = []string{"FRONTDESK_OPS_ADDR=" + r.gateways[gatewayB].Ops()}
+		look.Env = []string{"FRONTDESK_OPS_ADDR=" + r.gateways[gatewayB].OpsAddress()}
 		if said, err := look.CombinedOutput(); err != nil {
 			t.Errorf("frontdesk %v: %v: %s", command, err, said)
 		}

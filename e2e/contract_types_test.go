@@ -13,8 +13,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// webTool gives a program that checks the site, from the pinned packages of e2e/web.
-func webTool(t *testing.T, name string) string {
+// npmTool gives a program that checks the site, from the pinned packages of e2e/web.
+func npmTool(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(frontdesktest.Root(), "e2e", "web", "node_modules", ".bin", name)
 	if _, err := os.Stat(path); err != nil {
@@ -23,10 +23,10 @@ func webTool(t *testing.T, name string) string {
 	return path
 }
 
-// TestTypesAreTheContracts holds the types that the site is written in equal to openapi.yaml.
-func TestTypesAreTheContracts(t *testing.T) {
+// TestTypesMatchContract holds the types that the site is written in equal to openapi.yaml.
+func TestTypesMatchContract(t *testing.T) {
 	t.Parallel()
-	generate := exec.CommandContext(t.Context(), webTool(t, "openapi-typescript"), "openapi.yaml", "--default-non-nullable=false")
+	generate := exec.CommandContext(t.Context(), npmTool(t, "openapi-typescript"), "openapi.yaml", "--default-non-nullable=false")
 	generate.Dir = frontdesktest.Root()
 	generated, err := generate.Output()
 	if err != nil {
@@ -41,10 +41,10 @@ func TestTypesAreTheContracts(t *testing.T) {
 	}
 }
 
-// TestSiteIsSoundlyTyped has the compiler check every file of the site, which it never builds.
-func TestSiteIsSoundlyTyped(t *testing.T) {
+// TestSiteTypechecks has the compiler check every file of the site, which it never builds.
+func TestSiteTypechecks(t *testing.T) {
 	t.Parallel()
-	check := exec.CommandContext(t.Context(), webTool(t, "tsc"), "-p", filepath.Join(frontdesktest.Root(), "web-example", "jsconfig.json"))
+	check := exec.CommandContext(t.Context(), npmTool(t, "tsc"), "-p", filepath.Join(frontdesktest.Root(), "web-example", "jsconfig.json"))
 	if out, err := check.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/e2e/stripetest"
+	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
 // doctor runs the check with an environment, and gives what it printed and whether it was content.
@@ -39,10 +39,10 @@ func verdicts(printed string) map[string]string {
 
 func TestDoctor(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	processor := stripetest.New(stripetest.Config{})
 	t.Cleanup(processor.Close)
-	test := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.redis, "FRONTDESK_CLUB_URL=" + s.outside.URL + "/sim"}
+	test := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.redis, "FRONTDESK_CLUB_URL=" + s.upstreams.URL + "/sim"}
 	nobody := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=redis://127.0.0.1:1", "FRONTDESK_CLUB_URL=http://127.0.0.1:1", "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1"}
 	withStripe := func(key string) []string {
 		return append([]string{"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=" + key,
@@ -63,13 +63,13 @@ func TestDoctor(t *testing.T) {
 		says        string
 	}{
 		"nothing configured":        {nil, nil, all, "mock mode"},
-		"nothing configured, claim": {nil, []string{"--claim", "--rounds=2", "--racers=4"}, and("ok", "claim"), "2 rounds of 4 callers, 2 winners; 6 calls lost"},
-		"everything answers":        {append([]string{"FRONTDESK_SANDBOX_URL=" + s.outside.URL + "/sandbox"}, test...), nil, all, "5 clubs"},
-		"nobody answers":            {nobody, []string{"--claim"}, and("FAIL", "redis", "club system", "card processor", "login"), "4 of the checks failed"},
-		"wrong client secret":       {append([]string{"FRONTDESK_CLUB_CLIENT_SECRET=wrong", "FRONTDESK_SANDBOX_URL=" + s.outside.URL + "/sandbox"}, test...), nil, and("FAIL", "club system"), "1 of the checks failed"},
-		"a foreign organisation":    {append([]string{"FRONTDESK_CLUB_TOKEN=foreign", "FRONTDESK_SANDBOX_URL=" + s.outside.URL + "/sandbox"}, test...), nil, and("FAIL", "club system", "login"), "2 of the checks failed"},
-		"stripe":                    {withStripe(processor.SecretKey), []string{"--claim", "--rounds=2", "--racers=4"}, and("ok", "claim"), "test keys"},
-		"stripe, wrong key":         {withStripe("sk_test_wrong"), []string{"--claim"}, and("FAIL", "card processor"), "1 of the checks failed"},
+		"nothing configured, claim": {nil, []string{"--check-claims", "--rounds=2", "--racers=4"}, and("ok", "claim"), "2 rounds of 4 callers, 2 winners; 6 calls lost"},
+		"everything answers":        {append([]string{"FRONTDESK_SANDBOX_URL=" + s.upstreams.URL + "/sandbox"}, test...), nil, all, "5 clubs"},
+		"nobody answers":            {nobody, []string{"--check-claims"}, and("FAIL", "redis", "club system", "card processor", "login"), "4 of the checks failed"},
+		"wrong client secret":       {append([]string{"FRONTDESK_CLUB_CLIENT_SECRET=wrong", "FRONTDESK_SANDBOX_URL=" + s.upstreams.URL + "/sandbox"}, test...), nil, and("FAIL", "club system"), "1 of the checks failed"},
+		"a foreign organisation":    {append([]string{"FRONTDESK_CLUB_TOKEN=foreign", "FRONTDESK_SANDBOX_URL=" + s.upstreams.URL + "/sandbox"}, test...), nil, and("FAIL", "club system", "login"), "2 of the checks failed"},
+		"stripe":                    {withStripe(processor.SecretKey), []string{"--check-claims", "--rounds=2", "--racers=4"}, and("ok", "claim"), "test keys"},
+		"stripe, wrong key":         {withStripe("sk_test_wrong"), []string{"--check-claims"}, and("FAIL", "card processor"), "1 of the checks failed"},
 		"half a configuration":      {[]string{"FRONTDESK_MODE=test"}, nil, map[string]string{"configuration": "FAIL"}, "FRONTDESK_REDIS_URL is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,15 +92,15 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// TestDoctorRefusesToRaceForRealMoney with live keys.
-func TestDoctorRefusesToRaceForRealMoney(t *testing.T) {
+// TestDoctorRefusesClaimCheckWithLiveKeys with live keys.
+func TestDoctorRefusesClaimCheckWithLiveKeys(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	processor := stripetest.New(stripetest.Config{SecretKey: "sk_live_double"})
 	t.Cleanup(processor.Close)
-	printed, content := doctor(t, []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.redis, "FRONTDESK_CLUB_URL=" + s.outside.URL + "/sim",
+	printed, content := doctor(t, []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.redis, "FRONTDESK_CLUB_URL=" + s.upstreams.URL + "/sim",
 		"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=sk_live_double",
-		"FRONTDESK_STRIPE_PUBLISHABLE_KEY=pk", "FRONTDESK_STRIPE_WEBHOOK_SECRET=whsec"}, "--claim")
+		"FRONTDESK_STRIPE_PUBLISHABLE_KEY=pk", "FRONTDESK_STRIPE_WEBHOOK_SECRET=whsec"}, "--check-claims")
 	if content || !strings.Contains(printed, "live") || len(processor.Payments()) != 0 {
 		t.Errorf("content %v with %d payments, and printed:\n%s", content, len(processor.Payments()), printed)
 	}

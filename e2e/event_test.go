@@ -93,7 +93,7 @@ func inState(state api.RegistrationState) func(api.Registration) bool {
 // TestEvents follows a journey at another gateway than the one that moves it.
 func TestEvents(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, here := s.gateway(t)
 	_, there := s.gateway(t)
 	registration := here.Register()
@@ -118,10 +118,10 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestEventsGoOn while nothing happens, and beyond the time limits of other requests.
-func TestEventsGoOn(t *testing.T) {
+// TestEventStreamOutlivesTimeouts while nothing happens, and beyond the time limits of other requests.
+func TestEventStreamOutlivesTimeouts(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, c := s.gateway(t)
 	registration := c.Register()
 	events := follow(t, c, registration.Id, "")
@@ -137,10 +137,10 @@ func TestEventsGoOn(t *testing.T) {
 	events.until("the change after two heartbeats", inState(api.Abandoned))
 }
 
-// TestEventsEndWithTheGateway at once, so that the front end goes to another one.
-func TestEventsEndWithTheGateway(t *testing.T) {
+// TestEventStreamEndsWithGateway at once, so that the front end goes to another one.
+func TestEventStreamEndsWithGateway(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	process, c := s.gateway(t)
 	registration := c.Register()
 	events := follow(t, c, registration.Id, "")
@@ -159,10 +159,10 @@ func TestEventsEndWithTheGateway(t *testing.T) {
 	}
 }
 
-// TestEventsAreTheHolders alone.
-func TestEventsAreTheHolders(t *testing.T) {
+// TestEventStreamRequiresToken alone.
+func TestEventStreamRequiresToken(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, c := s.gateway(t)
 	registration := c.Register()
 	another := frontdesktest.NewClient(t, c.URL)

@@ -14,19 +14,19 @@ import (
 const (
 	// buyers is how many people are in a journey at any moment of a failover.
 	buyers = 8
-	// paidAround is how many of them have paid before, and again after it: a gateway that
+	// minPaid is how many of them have paid before, and again after it: a gateway that
 	// never came back to Redis would bring nobody to the end.
-	paidAround = buyers
-	// underWay is how long one of them is waited for whose payment is just being sent.
-	underWay = 30 * time.Second
-	// watching is how long a buyer looks on before they come back later.
-	watching = 20 * time.Second
+	minPaid = buyers
+	// journeyTimeout is how long one of them is waited for whose payment is just being sent.
+	journeyTimeout = 30 * time.Second
+	// watchTimeout is how long a buyer looks on before they come back later.
+	watchTimeout = 20 * time.Second
 )
 
 // TestSentinelFailsOverUnderLoad kills the primary that Sentinels watch while a crowd pays.
 func TestSentinelFailsOverUnderLoad(t *testing.T) {
 	t.Parallel()
-	watched, err := rig.NewWatched(t.Context(), t.TempDir())
+	watched, err := rig.NewSentinelRedis(t.Context(), t.TempDir())
 	t.Cleanup(watched.Kill)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestClusterAcknowledgesUnderLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	underLoad(t, rig.Config{Storage: cluster, Environment: []string{"FRONTDESK_REDIS_WAIT=1"}}, func(_ *rig.Rig, registration string) {
+	failUnderLoad(t, rig.Config{Storage: cluster, Environment: []string{"FRONTDESK_REDIS_WAIT=1"}}, func(_ *rig.Harness, registration string) {
 		if err := cluster.Migrate(t.Context(), "fd:{"+registration+"}:registration"); err != nil {
 			t.Error(err)
 		}
@@ -68,8 +68,8 @@ func TestClusterAcknowledgesUnderLoad(t *testing.T) {
 // the club system. The one buyer's is recorded all the same.
 func failOverUnderLoad(t *testing.T, storage rig.Storage, failOver func(ctx context.Context, registration string) error) {
 	t.Helper()
-	r, registration, told := underLoad(t, rig.Config{Storage: storage}, func(r *rig.Rig, registration string) {
-		struck := r.Trap(t.Context(), rig.Posting, rig.While, underWay, func(*rig.Gateway) {
+	r, registration, told := failUnderLoad(t, rig.Config{Storage: storage}, func(r *rig.Harness, registration string) {
+		struck := r.BreakAt(t.Context(), rig.PostPayment, rig.DuringRequest, journeyTimeout, func(*rig.Gateway) {
 			if err := failOver(t.Context(), registration); err != nil {
 				t.Error(err)
 			}
@@ -86,10 +86,10 @@ func failOverUnderLoad(t *testing.T, storage rig.Storage, failOver func(ctx cont
 	}
 }
 
-// underLoad has something befall Redis while a crowd pays at two gateways, and between one buyer's
+// failUnderLoad has something befall Redis while a crowd pays at two gateways, and between one buyer's
 // wish to pay and their card. In the end the crowd pays again, and every captured payment is
 // recorded once or in doubt. It gives the one buyer's registration, and what they were told of their payment.
-func underLoad(t *testing.T, of rig.Config, befall func(r *rig.Rig, registration string)) (r *rig.Rig, registration, told string) {
+func failUnderLoad(t *testing.T, of rig.Config, befall func(r *rig.Harness, registration string)) (r *rig.Harness, registration, told string) {
 	t.Helper()
 	of.Gateway, of.Replicas = frontdesktest.Binary(t), 2
 	r, err := rig.New(t.Context(), of)
@@ -101,50 +101,50 @@ func underLoad(t *testing.T, of rig.Config, befall func(r *rig.Rig, registration
 	if !one.Register(t.Context()) || !one.Pay(t.Context()) {
 		t.Fatal("nobody can pay")
 	}
-	crowd := &shoppers{rig: r, done: make(chan struct{})}
-	crowd.enter(t.Context())
-	frontdesktest.Eventually(t, "a crowd pays", func() bool { return crowd.paid() >= paidAround })
+	crowd := &paymentLoad{rig: r, done: make(chan struct{})}
+	crowd.start(t.Context())
+	frontdesktest.Eventually(t, "a crowd pays", func() bool { return crowd.paid() >= minPaid })
 	befall(r, one.Registration)
 	begun := time.Now()
 	one.Confirm(t.Context())
-	one.Watch(t.Context(), underWay)
+	one.Watch(t.Context(), journeyTimeout)
 	told = one.State
 	t.Logf("%s after %s", told, time.Since(begun).Round(time.Millisecond))
-	after := crowd.paid() + paidAround
+	after := crowd.paid() + minPaid
 	frontdesktest.Eventually(t, "the crowd pays again", func() bool { return crowd.paid() >= after })
-	crowd.leave()
-	expectFair(t, r, append(crowd.journeys, one))
+	crowd.stop()
+	expectConsistentLedgers(t, r, append(crowd.journeys, one))
 	return r, one.Registration, told
 }
 
-// expectFair holds everybody's books against each other, once all have come to their end.
-func expectFair(t *testing.T, r *rig.Rig, journeys []*rig.Journey) {
+// expectConsistentLedgers holds everybody's books against each other, once all have come to their end.
+func expectConsistentLedgers(t *testing.T, r *rig.Harness, journeys []*rig.Journey) {
 	t.Helper()
 	if err := r.Settle(t.Context(), journeys); err != nil {
 		t.Fatal(err)
 	}
-	found, err := r.Judge(t.Context(), journeys)
+	found, err := r.Check(t.Context(), journeys)
 	if err != nil {
 		t.Error(err)
 	}
 	for _, v := range found {
-		t.Errorf("%s: %s %s\n%s", v.Invariant, v.Flow, v.Detail, v.Trace)
+		t.Errorf("%s: %s %s\n%s", v.Invariant, v.Registration, v.Detail, v.Trace)
 	}
 	t.Logf("%d journeys", len(journeys))
 }
 
-// shoppers are buyers who come one after the other, several at a time.
-type shoppers struct {
-	rig   *rig.Rig
+// paymentLoad are buyers who come one after the other, several at a time.
+type paymentLoad struct {
+	rig   *rig.Harness
 	done  chan struct{}
 	group sync.WaitGroup
 
-	mu       sync.Mutex
-	journeys []*rig.Journey
-	over     []string // how those ended who have left
+	mu        sync.Mutex
+	journeys  []*rig.Journey
+	endStates []string // how those ended who have left
 }
 
-func (s *shoppers) enter(ctx context.Context) {
+func (s *paymentLoad) start(ctx context.Context) {
 	for place := range buyers {
 		s.group.Go(func() {
 			for seed := uint64(place + 1); ; seed += buyers {
@@ -157,9 +157,9 @@ func (s *shoppers) enter(ctx context.Context) {
 				s.mu.Lock()
 				s.journeys = append(s.journeys, j)
 				s.mu.Unlock()
-				j.Shop(ctx, watching)
+				j.Run(ctx, watchTimeout)
 				s.mu.Lock()
-				s.over = append(s.over, j.State)
+				s.endStates = append(s.endStates, j.State)
 				s.mu.Unlock()
 			}
 		})
@@ -167,14 +167,14 @@ func (s *shoppers) enter(ctx context.Context) {
 }
 
 // paid is how many were told that they are members.
-func (s *shoppers) paid() int {
+func (s *paymentLoad) paid() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(slices.DeleteFunc(slices.Clone(s.over), func(state string) bool { return state != "recorded" }))
+	return len(slices.DeleteFunc(slices.Clone(s.endStates), func(state string) bool { return state != "recorded" }))
 }
 
-// leave lets those who are there finish, and nobody else in.
-func (s *shoppers) leave() {
+// stop lets those who are there finish, and nobody else in.
+func (s *paymentLoad) stop() {
 	close(s.done)
 	s.group.Wait()
 }

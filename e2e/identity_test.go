@@ -150,8 +150,8 @@ func TestRefusedStarts(t *testing.T) {
 	}
 }
 
-// TestClubSystemFailsIdentified lets each call fail that an identified contact causes.
-func TestClubSystemFailsIdentified(t *testing.T) {
+// TestIdentifiedStartFails lets each call fail that an identified contact causes.
+func TestIdentifiedStartFails(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
 	for i, test := range []struct {
@@ -210,9 +210,9 @@ func TestMe(t *testing.T) {
 	}
 }
 
-// TestCatalogueOfAPerson: what a club offers depends on who asks, and nobody is
+// TestPersonalCatalogue: what a club offers depends on who asks, and nobody is
 // shown what is offered to somebody else.
-func TestCatalogueOfAPerson(t *testing.T) {
+func TestPersonalCatalogue(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	offers := func(c *frontdesktest.Client, club string) (names []string) {
@@ -251,9 +251,9 @@ func TestCatalogueOfAPerson(t *testing.T) {
 	}
 }
 
-// TestKnownAndUnknownPeopleLookAlike: an answer, or what is asked of the club
+// TestKnownAndUnknownPeopleGetSameResponses: an answer, or what is asked of the club
 // system for it, must not tell whether somebody is known.
-func TestKnownAndUnknownPeopleLookAlike(t *testing.T) {
+func TestKnownAndUnknownPeopleGetSameResponses(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	c.World = "demo-alike"
@@ -269,7 +269,7 @@ func TestKnownAndUnknownPeopleLookAlike(t *testing.T) {
 	startAs := func(p *api.Person) (alike, api.Registration) {
 		before := len(c.Calls())
 		var r api.Registration
-		response := c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: p, Items: &[]api.NewItem{{OfferId: oneOff}}}, frontdesktest.Key(""))
+		response := c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: p, Items: &[]api.NewItem{{OfferId: cardOnlyOffer}}}, frontdesktest.Key(""))
 		response.Into(http.StatusCreated, &r)
 		return alike{fmt.Sprint(sorted(operations(c, before))), shapeOf(t, response.Body), slices.Sorted(maps.Keys(response.Header)), response.Status}, r
 	}
@@ -325,13 +325,13 @@ func sorted(names []string) []string {
 	return names
 }
 
-// TestLoginOfTheClub runs gateways before logins of other kinds than the simulator's.
-func TestLoginOfTheClub(t *testing.T) {
+// TestClubLoginKinds runs gateways before logins of other kinds than the simulator's.
+func TestClubLoginKinds(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	const secret = "a-secret-of-the-club's-login-and-frontdesk"
 	environment := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.redis,
-		"FRONTDESK_CLUB_URL=" + s.outside.URL + "/sim", "FRONTDESK_SANDBOX_URL=" + s.outside.URL + "/sandbox"}
+		"FRONTDESK_CLUB_URL=" + s.upstreams.URL + "/sim", "FRONTDESK_SANDBOX_URL=" + s.upstreams.URL + "/sandbox"}
 	token := func(change jwt.MapClaims) string {
 		now := time.Now()
 		claims := jwt.MapClaims{"sub": "1001", "club": "11", "iat": now.Unix(), "exp": now.Add(time.Minute).Unix()}
@@ -351,7 +351,7 @@ func TestLoginOfTheClub(t *testing.T) {
 	}
 
 	shared := frontdesktest.NewClient(t, frontdesktest.Start(t, append(environment, "FRONTDESK_IDENTITY_SECRET="+secret, "FRONTDESK_IDENTITY_AUDIENCE=frontdesk")...).URL)
-	shared.Outside = s.outside.URL
+	shared.SimulatorURL = s.upstreams.URL
 	me(shared, token(jwt.MapClaims{"aud": "frontdesk"})).Into(http.StatusOK, nil)
 	me(shared, token(nil)).Problem(api.NotIdentified)
 	me(shared, token(jwt.MapClaims{"aud": "frontdesk", "sub": "99999"})).Problem(api.NotIdentified)
@@ -360,7 +360,7 @@ func TestLoginOfTheClub(t *testing.T) {
 	me(shared, shared.Persona("customer").IdentityToken).Problem(api.NotIdentified)
 
 	away := frontdesktest.NewClient(t, frontdesktest.Start(t, append(environment, "FRONTDESK_IDENTITY_JWKS_URL=http://127.0.0.1:1/jwks")...).URL)
-	away.Outside = s.outside.URL
+	away.SimulatorURL = s.upstreams.URL
 	if problem := me(away, away.Persona("customer").IdentityToken).Problem(api.IdentityUnavailable); problem.Status != http.StatusServiceUnavailable {
 		t.Errorf("a login that cannot be reached is answered with %d", problem.Status)
 	}

@@ -20,33 +20,33 @@ import (
 	"frontdesk/flows"
 )
 
-// post is the club's own: it makes links and knows a front end that gets them.
-type post struct {
+// invitationEnv is the club's own: it makes links and knows a front end that gets them.
+type invitationEnv struct {
 	*frontdesktest.Client
 	t       *testing.T
 	gateway *frontdesktest.Process
 	redis   string
 }
 
-func newPost(t *testing.T) *post {
+func newInvitationEnv(t *testing.T) *invitationEnv {
 	t.Helper()
-	s := newSetting(t)
-	p := &post{t: t, gateway: frontdesktest.NewGateway(t, s.outside, s.redis), redis: s.redis}
+	s := newTestEnv(t)
+	p := &invitationEnv{t: t, gateway: frontdesktest.NewGateway(t, s.upstreams, s.redis), redis: s.redis}
 	p.Client = frontdesktest.NewClient(t, p.gateway.URL)
-	p.Outside = s.outside.URL
+	p.SimulatorURL = s.upstreams.URL
 	return p
 }
 
 // invite runs the command, and gives what it printed.
-func (p *post) invite(args ...string) (string, error) {
+func (p *invitationEnv) invite(args ...string) (string, error) {
 	cmd := exec.CommandContext(p.t.Context(), frontdesktest.Binary(p.t), append([]string{"invite"}, args...)...)
-	cmd.Env = []string{"FRONTDESK_OPS_ADDR=" + p.gateway.Ops(), "USER=ada"}
+	cmd.Env = []string{"FRONTDESK_OPS_ADDR=" + p.gateway.OpsAddress(), "USER=ada"}
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSpace(string(out)), err
 }
 
 // invitation makes a link, and gives what it holds.
-func (p *post) invitation(args ...string) string {
+func (p *invitationEnv) invitation(args ...string) string {
 	p.t.Helper()
 	link, err := p.invite(args...)
 	if err != nil {
@@ -60,18 +60,20 @@ func (p *post) invitation(args ...string) string {
 }
 
 // site is where browsers reach the gateway.
-func (p *post) site() string { return strings.Replace(p.gateway.URL, "127.0.0.1", "localhost", 1) }
+func (p *invitationEnv) site() string {
+	return strings.Replace(p.gateway.URL, "127.0.0.1", "localhost", 1)
+}
 
 // use sends an invitation as the page does that the link leads to.
-func (p *post) use(invitation string, body api.StartRegistration, key [2]string) *frontdesktest.Response {
+func (p *invitationEnv) use(invitation string, body api.StartRegistration, key [2]string) *frontdesktest.Response {
 	p.t.Helper()
 	body.Invitation = &invitation
 	return p.Do("POST", "/v1/registrations", body, key)
 }
 
-func TestInvitationIsGoodOnce(t *testing.T) {
+func TestInvitationIsSingleUse(t *testing.T) {
 	t.Parallel()
-	p := newPost(t)
+	p := newInvitationEnv(t)
 	debtor := p.invitation("--contact", "1002", "--club", "11")
 
 	// What goes wrong on the way leaves the invitation good.
@@ -109,9 +111,9 @@ func TestInvitationIsGoodOnce(t *testing.T) {
 	}
 }
 
-func TestInvitationHasOneWinner(t *testing.T) {
+func TestConcurrentInvitationUse(t *testing.T) {
 	t.Parallel()
-	p := newPost(t)
+	p := newInvitationEnv(t)
 	raced := p.invitation("--contact", "1001", "--club", "11")
 	var won atomic.Int32
 	var racers sync.WaitGroup
@@ -134,9 +136,9 @@ func TestInvitationHasOneWinner(t *testing.T) {
 	}
 }
 
-func TestWhoIsNotInvited(t *testing.T) {
+func TestInvitationRefused(t *testing.T) {
 	t.Parallel()
-	p := newPost(t)
+	p := newInvitationEnv(t)
 	for name, args := range map[string][]string{
 		"no such contact": {"--contact", "99999", "--club", "11"}, "of another club": {"--contact", "1001", "--club", "12"},
 		"no such club": {"--contact", "1001", "--club", "999"}, "banned": {"--contact", "1005", "--club", "11"},
@@ -158,7 +160,7 @@ func TestWhoIsNotInvited(t *testing.T) {
 func TestInvitationInMockMode(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
-	p := &post{t: t, gateway: mock, Client: frontdesktest.NewClient(t, mock.URL)}
+	p := &invitationEnv{t: t, gateway: mock, Client: frontdesktest.NewClient(t, mock.URL)}
 	at := p.invitation("--contact", "1001", "--club", "11")
 	elsewhere := p.invitation("--contact", "1001", "--club", "11", "--world", "demo-x")
 	p.use(elsewhere, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Problem(api.InvitationInvalid)
@@ -178,8 +180,8 @@ func TestInvitationInMockMode(t *testing.T) {
 // TestInvitationsAreAudited: whoever makes a link leaves a line, and no contact in it.
 func TestInvitationsAreAudited(t *testing.T) {
 	t.Parallel()
-	p := newPost(t)
-	p.invitation("--contact", "1001", "--club", "11", "--by", "grace")
+	p := newInvitationEnv(t)
+	p.invitation("--contact", "1001", "--club", "11", "--operator", "grace")
 	options, err := redis.ParseURL(p.redis)
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +198,7 @@ func TestBadInputForInvitations(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
 	c := frontdesktest.NewClient(t, mock.URL)
-	url := "http://" + mock.Ops() + "/ops/invitations"
+	url := "http://" + mock.OpsAddress() + "/ops/invitations"
 	for name, test := range map[string]struct {
 		body   string
 		header [2]string
@@ -226,7 +228,7 @@ func TestBadInputForInvitations(t *testing.T) {
 				headers = append(headers, test.header)
 			}
 			var problem api.Problem
-			c.For(t).Do("POST", url, test.body, headers...).Into(test.status, &problem)
+			c.WithT(t).Do("POST", url, test.body, headers...).Into(test.status, &problem)
 			if flows.Code(problem.Code) != test.code || len(value(problem.Errors)) != test.fields {
 				t.Errorf("%+v", problem)
 			}

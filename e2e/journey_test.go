@@ -64,7 +64,7 @@ func TestVisitorBecomesMember(t *testing.T) {
 	expectOnePayment(t, recordsOf(c), payment.Amount.Amount)
 }
 
-func TestWorldsAreApart(t *testing.T) {
+func TestWorldsAreIsolated(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
 	one, other := frontdesktest.NewClient(t, mock.URL), frontdesktest.NewClient(t, mock.URL)
@@ -192,7 +192,7 @@ func TestAgeRestrictedCartCannotBePaid(t *testing.T) {
 	t.Error("no offer of the catalogue is age-restricted")
 }
 
-func TestNothingOfTheClubSystemLeaks(t *testing.T) {
+func TestClubSystemNamesDoNotLeak(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	registration := c.Register()

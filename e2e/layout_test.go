@@ -72,8 +72,8 @@ func layer(path string) int {
 	return len(layers)
 }
 
-// TestFilesAreReadable holds sizes and documentation where a reader can follow.
-func TestFilesAreReadable(t *testing.T) {
+// TestFileSizesAndDocs holds sizes and documentation where a reader can follow.
+func TestFileSizesAndDocs(t *testing.T) {
 	t.Parallel()
 	const mostLines, mostFunction, documentedPercent = 600, 80, 90
 	exported, documented := 0, 0

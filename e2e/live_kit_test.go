@@ -19,7 +19,7 @@ import (
 	"testing"
 
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/e2e/stripetest"
+	"frontdesk/upstream/cards/stripe/stripetest"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -31,10 +31,10 @@ const (
 	liveGatewayKey = "gk_5Nq8sYp3Lr"
 )
 
-// live is the world of a gateway in live mode: everything is reached by https, as
+// liveEnv is the world of a gateway in live mode: everything is reached by https, as
 // live mode demands, and is what it demands. Doubles stand behind it.
-type live struct {
-	outside   *frontdesktest.Outside
+type liveEnv struct {
+	upstreams *frontdesktest.Upstreams
 	processor *stripetest.Server
 	redis     string
 	front     *httptest.Server // what visitors reach: a proxy that ends TLS
@@ -45,23 +45,23 @@ type live struct {
 }
 
 // newLive makes a world in which live mode starts. options are for its Redis.
-func newLive(t *testing.T, options ...string) *live {
+func newLive(t *testing.T, options ...string) *liveEnv {
 	t.Helper()
-	l := &live{outside: frontdesktest.NewOutside(t), redis: frontdesktest.NewSafeRedis(t, options...)}
+	l := &liveEnv{upstreams: frontdesktest.NewUpstreams(t), redis: frontdesktest.NewDurableRedis(t, options...)}
 	l.processor = stripetest.New(stripetest.Config{
 		SecretKey: "sk_live_" + rand.Text(), PublishableKey: "pk_live_" + rand.Text(), WebhookSecret: "whsec_" + rand.Text() + rand.Text(),
 	})
 	t.Cleanup(l.processor.Close)
-	club, cards := secured(t, http.HandlerFunc(l.organisation)), secured(t, l.processor)
-	l.front = secured(t, http.HandlerFunc(l.proxy))
+	club, cards := newTLSServer(t, http.HandlerFunc(l.clubSystem)), newTLSServer(t, l.processor)
+	l.front = newTLSServer(t, http.HandlerFunc(l.proxy))
 	l.env = map[string]string{
-		"FRONTDESK_MODE": "live", "FRONTDESK_REDIS_URL": l.redis, "FRONTDESK_PUBLIC_URL": l.front.URL, "SSL_CERT_FILE": certificateOf(t, l.front),
+		"FRONTDESK_MODE": "live", "FRONTDESK_REDIS_URL": l.redis, "FRONTDESK_PUBLIC_URL": l.front.URL, "SSL_CERT_FILE": certificateFile(t, l.front),
 		"FRONTDESK_CLUB_URL": club.URL, "FRONTDESK_CLUB_TOKEN": liveToken, "FRONTDESK_CLUB_CLIENT_ID": liveClientID,
 		"FRONTDESK_CLUB_CLIENT_SECRET": liveSecret, "FRONTDESK_CLUB_GATEWAY_KEY": liveGatewayKey,
 		"FRONTDESK_CARD_PROCESSOR": "stripe", "FRONTDESK_STRIPE_URL": cards.URL, "FRONTDESK_STRIPE_SECRET_KEY": l.processor.SecretKey,
 		"FRONTDESK_STRIPE_PUBLISHABLE_KEY": l.processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET": l.processor.WebhookSecret,
 		"FRONTDESK_IDENTITY_SECRET": rand.Text() + rand.Text(), "FRONTDESK_SEAL_KEYS": sealKey(), "FRONTDESK_STAFF_KEYS": rand.Text(),
-		"FRONTDESK_ALLOWED_ORIGINS": "https://www.gym-4711.fr", "FRONTDESK_DRAIN": "1s",
+		"FRONTDESK_ALLOWED_ORIGINS": "https://www.gym-4711.fr", "FRONTDESK_DRAIN_DELAY": "1s",
 	}
 	return l
 }
@@ -72,8 +72,8 @@ func sealKey() string {
 	return base64.StdEncoding.EncodeToString(key)
 }
 
-// secured serves a handler by https.
-func secured(t *testing.T, handler http.Handler) *httptest.Server {
+// newTLSServer serves a handler by https.
+func newTLSServer(t *testing.T, handler http.Handler) *httptest.Server {
 	t.Helper()
 	server := httptest.NewTLSServer(handler)
 	t.Cleanup(func() {
@@ -83,8 +83,8 @@ func secured(t *testing.T, handler http.Handler) *httptest.Server {
 	return server
 }
 
-// certificateOf writes down whom a gateway has to trust: the test servers share a certificate.
-func certificateOf(t *testing.T, server *httptest.Server) string {
+// certificateFile writes down whom a gateway has to trust: the test servers share a certificate.
+func certificateFile(t *testing.T, server *httptest.Server) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "roots.pem")
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
@@ -94,16 +94,16 @@ func certificateOf(t *testing.T, server *httptest.Server) string {
 	return path
 }
 
-// organisation is the simulator's demo organisation under another name and with
+// clubSystem is the simulator's demo organisation under another name and with
 // other credentials: whatever passes is put into the words of either side.
-func (l *live) organisation(w http.ResponseWriter, r *http.Request) {
+func (l *liveEnv) clubSystem(w http.ResponseWriter, r *http.Request) {
 	in := strings.NewReplacer(liveClientID, clubsim.DemoClientID, liveToken, clubsim.DemoClientToken, liveSecret, clubsim.DemoClientSecret, liveGatewayKey, clubsim.DemoGatewayKey)
 	out := strings.NewReplacer("/"+clubsim.DemoClientToken+"/", "/"+liveToken+"/", `\/`+clubsim.DemoClientToken+`\/`, `\/`+liveToken+`\/`)
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	request, err := http.NewRequestWithContext(r.Context(), r.Method, l.outside.URL+"/sim"+in.Replace(r.URL.RequestURI()), strings.NewReader(in.Replace(string(body))))
+	request, err := http.NewRequestWithContext(r.Context(), r.Method, l.upstreams.URL+"/sim"+in.Replace(r.URL.RequestURI()), strings.NewReader(in.Replace(string(body))))
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
@@ -127,7 +127,7 @@ func (l *live) organisation(w http.ResponseWriter, r *http.Request) {
 }
 
 // proxy ends TLS before the gateway.
-func (l *live) proxy(w http.ResponseWriter, r *http.Request) {
+func (l *liveEnv) proxy(w http.ResponseWriter, r *http.Request) {
 	l.mu.Lock()
 	at := l.gateway
 	l.mu.Unlock()
@@ -139,7 +139,7 @@ func (l *live) proxy(w http.ResponseWriter, r *http.Request) {
 }
 
 // environment is the environment with changes; an empty value takes a variable out.
-func (l *live) environment(changes map[string]string) (environment []string) {
+func (l *liveEnv) environment(changes map[string]string) (environment []string) {
 	env := maps.Clone(l.env)
 	maps.Copy(env, changes)
 	for _, name := range slices.Sorted(maps.Keys(env)) {
@@ -151,7 +151,7 @@ func (l *live) environment(changes map[string]string) (environment []string) {
 }
 
 // start runs a gateway behind the front, and gives a visitor of it.
-func (l *live) start(t *testing.T) (*frontdesktest.Process, *frontdesktest.Client) {
+func (l *liveEnv) start(t *testing.T) (*frontdesktest.Process, *frontdesktest.Client) {
 	t.Helper()
 	// A disk that is busy with other tests keeps Redis from answering in time, now and
 	// then, and then a gateway refuses to start, as it should.

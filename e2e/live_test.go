@@ -13,7 +13,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/e2e/stripetest"
+	"frontdesk/upstream/cards/stripe/stripetest"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -33,9 +33,9 @@ func TestLive(t *testing.T) {
 	if _, err := l.processor.Confirm(held[0].ID, "4242424242424242"); err != nil {
 		t.Fatal(err)
 	}
-	frontdesktest.Eventually(t, "the club system has the payment", func() bool { return len(l.outside.Sim.Ledger()) > 0 })
+	frontdesktest.Eventually(t, "the club system has the payment", func() bool { return len(l.upstreams.Sim.Ledger()) > 0 })
 	c.Await(registration.Id, api.Completed)
-	setting{outside: l.outside}.expectOnePayment(t, payment.Amount.Amount)
+	testEnv{upstreams: l.upstreams}.expectOnePayment(t, payment.Amount.Amount)
 	if held := l.processor.Payments(); held[0].Captured != payment.Amount.Amount || held[0].Metadata["fd_environment"] != "live" {
 		t.Errorf("the processor holds %+v", held[0])
 	}
@@ -79,14 +79,14 @@ func TestLiveEdge(t *testing.T) {
 	c.Do("GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-World", "demo-other"}).Into(http.StatusOK, &all) // means nothing here
 }
 
-// TestDoctorOfALiveGateway finds nothing to say against it; and says what is wrong
+// TestDoctorInLiveMode finds nothing to say against it; and says what is wrong
 // once something is.
-func TestDoctorOfALiveGateway(t *testing.T) {
+func TestDoctorInLiveMode(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
 	process, _ := l.start(t)
 	l.processor.SetWebhooks(stripetest.Drop, l.front.URL+"/v1/webhooks/card")
-	changes := map[string]string{"FRONTDESK_OPS_ADDR": process.Ops()}
+	changes := map[string]string{"FRONTDESK_OPS_ADDR": process.OpsAddress()}
 	printed, content := doctor(t, l.environment(changes))
 	if !content || strings.Contains(printed, "FAIL") || strings.Contains(printed, "warning") {
 		t.Errorf("content: %t\n%s", content, printed)
@@ -95,7 +95,7 @@ func TestDoctorOfALiveGateway(t *testing.T) {
 
 	configure(t, l.redis, "maxmemory-policy", "allkeys-lru")
 	l.processor.SetWebhooks(stripetest.Drop, "https://elsewhere.fr/v1/webhooks/card")
-	l.outside.Sim.Configure(func(s *clubsim.Settings) {
+	l.upstreams.Sim.Configure(func(s *clubsim.Settings) {
 		s.ProductionMode, s.GrantedEndpoints = true, []string{"listNetworkNodes", "getClub", "listProducts"}
 	})
 	changes["FRONTDESK_IDENTITY_SECRET"], changes["FRONTDESK_IDENTITY_JWKS_URL"] = "", l.front.URL+"/nothing"
@@ -168,7 +168,7 @@ func configure(t *testing.T, address, name, value string) {
 // complaints gives the lines of a refusal to start, without its heading.
 func complaints(t *testing.T, environment []string) []string {
 	t.Helper()
-	said := refuse(t, nil, environment...)
+	said := expectStartRefused(t, nil, environment...)
 	heading, rest, ok := strings.Cut(said, "\n")
 	if !ok || heading != "frontdesk: cannot start in live mode:" {
 		t.Fatalf("it says:\n%s", said)
@@ -296,8 +296,8 @@ func TestLiveRefusesUnsafeRedis(t *testing.T) {
 	t.Run("CONFIG is forbidden", func(t *testing.T) {
 		t.Parallel()
 		l := newLive(t, "--rename-command", "CONFIG", "")
-		expectAll(t, strings.Join(complaints(t, l.environment(nil)), ""), "redis persistence", "FRONTDESK_REDIS_VOUCHED=true")
-		l.env["FRONTDESK_REDIS_VOUCHED"] = "true"
+		expectAll(t, strings.Join(complaints(t, l.environment(nil)), ""), "redis persistence", "FRONTDESK_REDIS_ASSUME_DURABLE=true")
+		l.env["FRONTDESK_REDIS_ASSUME_DURABLE"] = "true"
 		_, c := l.start(t)
 		c.Do("GET", "/readyz", nil).Into(http.StatusOK, nil)
 	})
@@ -321,9 +321,9 @@ func TestLiveRefusesUnsafeRedis(t *testing.T) {
 		})
 		c.Token = *registration.Token
 		frontdesktest.StopRedis(t, replica)
-		c.Settle(registration.Id, `{"method":"card"}`).Problem(api.StorageUnavailable)
+		c.RequestPayment(registration.Id, `{"method":"card"}`).Problem(api.StorageUnavailable)
 		c.Registration(registration.Id) // who only looks is served
-		expectOneLine(t, process, []string{"redis writes is broken: refused: fewer than 1 of its replicas", "start the replica", "FRONTDESK_REDIS_WAIT"})
+		expectOneLogLine(t, process, []string{"redis writes is failed: refused: fewer than 1 of its replicas", "start the replica", "FRONTDESK_REDIS_WAIT"})
 		expectReady(t, c, "redis unavailable")
 	})
 }

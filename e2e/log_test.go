@@ -13,9 +13,9 @@ import (
 	"frontdesk/flows"
 )
 
-// TestLogOfALiveGateway: machines can read it, each request has its line and its
+// TestLiveLog: machines can read it, each request has its line and its
 // trace, and nobody who registers is in it.
-func TestLogOfALiveGateway(t *testing.T) {
+func TestLiveLog(t *testing.T) {
 	t.Parallel()
 	process, c := newLive(t).start(t)
 	registration := c.Register()
@@ -50,9 +50,9 @@ func TestLogOfALiveGateway(t *testing.T) {
 	}
 }
 
-// TestQueueAndRedisSpeakThroughTheLog: what libraries say when Redis is gone is for
+// TestLibraryLogs: what libraries say when Redis is gone is for
 // machines too, at a level that somebody looks at, and does not bury the rest.
-func TestQueueAndRedisSpeakThroughTheLog(t *testing.T) {
+func TestLibraryLogs(t *testing.T) {
 	t.Parallel()
 	live := newLive(t)
 	process, _ := live.start(t)
@@ -78,9 +78,9 @@ func TestQueueAndRedisSpeakThroughTheLog(t *testing.T) {
 	}
 }
 
-// TestServersThatSayTooMuch: Go's HTTP client tells the log of the standard library what
+// TestUnsolicitedResponsesAreRedacted: Go's HTTP client tells the log of the standard library what
 // a server says unasked, word by word. In the gateway's log the words are left out.
-func TestServersThatSayTooMuch(t *testing.T) {
+func TestUnsolicitedResponsesAreRedacted(t *testing.T) {
 	t.Parallel()
 	talkative := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		connection, _, err := http.NewResponseController(w).Hijack()
@@ -92,8 +92,8 @@ func TestServersThatSayTooMuch(t *testing.T) {
 		connection.Close()
 	}))
 	t.Cleanup(talkative.Close)
-	gateway, c := newSetting(t).gatewayWith(t, subscribe(t, flows.Subscriber{Name: "crm", URL: talkative.URL, Secret: subscriberSecret}))
-	tell(c, "class_event.updated")
+	gateway, c := newTestEnv(t).gatewayWith(t, subscribe(t, flows.Subscriber{Name: "crm", URL: talkative.URL, Secret: subscriberSecret}))
+	sendEvent(c, "class_event.updated")
 	frontdesktest.Eventually(t, "the HTTP client complains", func() bool {
 		return strings.Contains(gateway.Log(), `level=WARN msg="Unsolicited response received on idle HTTP channel`)
 	})

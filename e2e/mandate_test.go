@@ -26,18 +26,18 @@ const (
 // debtor is a visitor whose cart needs a mandate, before a gateway in test mode.
 type debtor struct {
 	*frontdesktest.Client
-	t       *testing.T
-	outside *frontdesktest.Outside
-	gateway *frontdesktest.Process
-	redis   string
-	id      string
-	path    string
+	t         *testing.T
+	upstreams *frontdesktest.Upstreams
+	gateway   *frontdesktest.Process
+	redis     string
+	id        string
+	path      string
 }
 
 func newDebtor(t *testing.T) *debtor {
 	t.Helper()
-	d := &debtor{t: t, outside: frontdesktest.NewOutside(t), redis: frontdesktest.NewRedis(t)}
-	d.gateway = frontdesktest.NewGateway(t, d.outside, d.redis)
+	d := &debtor{t: t, upstreams: frontdesktest.NewUpstreams(t), redis: frontdesktest.NewRedis(t)}
+	d.gateway = frontdesktest.NewGateway(t, d.upstreams, d.redis)
 	d.Client = frontdesktest.NewClient(t, d.gateway.URL)
 	d.register()
 	return d
@@ -90,7 +90,7 @@ func (d *debtor) answered(response *frontdesktest.Response, state api.SignatureS
 // code is the latest that the club system sent.
 func (d *debtor) code() string {
 	d.t.Helper()
-	messages := d.outside.Sim.SMS()
+	messages := d.upstreams.Sim.SMS()
 	if len(messages) == 0 {
 		d.t.Fatal("no SMS was sent")
 	}
@@ -106,7 +106,7 @@ func atoi(text string) (n int) {
 
 func (d *debtor) sent(want int) {
 	d.t.Helper()
-	if got := len(d.outside.Sim.SMS()); got != want {
+	if got := len(d.upstreams.Sim.SMS()); got != want {
 		d.t.Errorf("%d codes were sent, want %d", got, want)
 	}
 }
@@ -133,7 +133,7 @@ func (d *debtor) redisClient() *redis.Client {
 func (d *debtor) fault(kind, method, path string) {
 	d.t.Helper()
 	once := 1
-	if err := d.outside.Sim.SetFaults([]clubsim.Fault{{Match: clubsim.FaultMatch{Method: method, Path: path}, Kind: kind, Times: &once}}); err != nil {
+	if err := d.upstreams.Sim.SetFaults([]clubsim.Fault{{Match: clubsim.FaultMatch{Method: method, Path: path}, Kind: kind, Times: &once}}); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -184,19 +184,19 @@ func TestDirectDebit(t *testing.T) {
 	if !strings.HasPrefix(actions(signed), "pay ") || !signed.Cart.Valid {
 		t.Errorf("after the signature one can %s with cart %+v", actions(signed), signed.Cart)
 	}
-	d.expectNowhere(secrets, first.Body, wrongAnswer.Body)
+	d.expectNoSecrets(secrets, first.Body, wrongAnswer.Body)
 	payment := d.Pay(d.id)
 	d.Confirm(payment, "4242424242424242")
 	d.Await(d.id, api.Completed)
-	audit := d.outside.Sim.Audit()
-	if ledger := d.outside.Sim.Ledger(); len(ledger) != 1 || !audit.OK {
+	audit := d.upstreams.Sim.Audit()
+	if ledger := d.upstreams.Sim.Ledger(); len(ledger) != 1 || !audit.OK {
 		t.Errorf("the ledger holds %+v, the audit %+v", ledger, audit)
 	}
-	d.expectNowhere(secrets)
+	d.expectNoSecrets(secrets)
 }
 
-// expectNowhere looks for secrets in everything that Redis holds, in the log, and in answers.
-func (d *debtor) expectNowhere(secrets []string, answers ...[]byte) {
+// expectNoSecrets looks for secrets in everything that Redis holds, in the log, and in answers.
+func (d *debtor) expectNoSecrets(secrets []string, answers ...[]byte) {
 	d.t.Helper()
 	client := d.redisClient()
 	defer client.Close()
@@ -241,7 +241,7 @@ func TestMandateRefused(t *testing.T) {
 		"no IBAN there":       {`{"holder":"Ada","iban":"US14 2004 1010 0505 0001"}`, "/iban"},
 		"the bank says no":    {`{"holder":"Ada","iban":"` + refusedIBAN + `"}`, "/iban"},
 	} {
-		problem := d.For(t).Do("POST", d.path+"/mandate", test.body, frontdesktest.Key("")).Problem(api.InvalidRequest)
+		problem := d.WithT(t).Do("POST", d.path+"/mandate", test.body, frontdesktest.Key("")).Problem(api.InvalidRequest)
 		var all []string
 		for _, field := range value(problem.Errors) {
 			all = append(all, field.Pointer)
@@ -292,7 +292,7 @@ func TestCodes(t *testing.T) {
 
 	d.later()
 	d.mandate(api.SignatureAwaitingCode)
-	d.outside.Sim.Configure(func(s *clubsim.Settings) { s.SMSCode.Validity = 1 })
+	d.upstreams.Sim.Configure(func(s *clubsim.Settings) { s.SMSCode.Validity = 1 })
 	frontdesktest.Eventually(t, "the code is too old", func() bool {
 		response := d.post("/mandate/signature", api.Signature{Code: wrong(d.code())})
 		return strings.Contains(string(response.Body), "code_expired") || response.Status == http.StatusConflict
@@ -360,7 +360,7 @@ func (d *debtor) failed(response *frontdesktest.Response) {
 
 // loseMandate: no code was sent for a mandate of which nothing is known, and the same request goes on.
 func loseMandate(d *debtor, kind string) {
-	wish, codes := api.NewMandate{Holder: "Ada", Iban: goodIBAN}, len(d.outside.Sim.SMS())
+	wish, codes := api.NewMandate{Holder: "Ada", Iban: goodIBAN}, len(d.upstreams.Sim.SMS())
 	d.fault(kind, "POST", "/mandates")
 	if response := d.post("/mandate", wish, "lost "+d.id); kind != "unauthorized_once" { // which is asked again
 		d.failed(response)
@@ -373,7 +373,7 @@ func loseMandate(d *debtor, kind string) {
 
 // loseCode: whoever may have got an SMS is sent no second one before its time.
 func loseCode(d *debtor, kind string) {
-	codes := len(d.outside.Sim.SMS())
+	codes := len(d.upstreams.Sim.SMS())
 	d.fault(kind, "POST", "/signature_requests")
 	if kind == "unauthorized_once" {
 		d.mandate(api.SignatureAwaitingCode)
@@ -382,10 +382,10 @@ func loseCode(d *debtor, kind string) {
 	d.mandate(api.SignatureNoCode)
 	d.post("/mandate/signature", api.Signature{Code: "123456"}).Problem(api.NoCode)
 	d.post("/mandate/signature/resend", nil).Problem(api.SmsLimited)
-	if sent := len(d.outside.Sim.SMS()) - codes; sent > 1 {
+	if sent := len(d.upstreams.Sim.SMS()) - codes; sent > 1 {
 		d.t.Errorf("%d codes were sent", sent)
 	}
-	d.expectWayOn()
+	d.expectRecovery()
 }
 
 // loseSignature: the mandate itself tells whether it was signed.
@@ -453,7 +453,7 @@ func TestLastCodeRepeated(t *testing.T) {
 // faults sets what goes wrong at the club system; nothing, without any.
 func (d *debtor) faults(faults ...clubsim.Fault) {
 	d.t.Helper()
-	if err := d.outside.Sim.SetFaults(faults); err != nil {
+	if err := d.upstreams.Sim.SetFaults(faults); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -475,7 +475,7 @@ func TestUnconfirmedSignature(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
 	d.mandate(api.SignatureAwaitingCode)
-	if err := d.outside.Sim.SetFaults([]clubsim.Fault{
+	if err := d.upstreams.Sim.SetFaults([]clubsim.Fault{
 		{Match: clubsim.FaultMatch{Method: "POST", Path: "/signature_requests/*/transitions"}, Kind: "drop_after"},
 		{Match: clubsim.FaultMatch{Method: "GET", Path: "/mandates/*"}, Kind: "error_before"},
 	}); err != nil {
@@ -483,7 +483,7 @@ func TestUnconfirmedSignature(t *testing.T) {
 	}
 	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureUnconfirmed)
 	d.post("/payment", `{"method":"card"}`).Problem(api.MandateRequired)
-	d.outside.Sim.SetFaults(nil)
+	d.upstreams.Sim.SetFaults(nil)
 	frontdesktest.Eventually(t, "the signature is known", func() bool { return d.read().Mandate.State == api.SignatureSigned })
 	d.sent(1)
 	if got := actions(d.read()); !strings.HasPrefix(got, "pay ") {
@@ -491,8 +491,8 @@ func TestUnconfirmedSignature(t *testing.T) {
 	}
 }
 
-// TestMandateStays: other items, the same mandate; another buyer, another one.
-func TestMandateStays(t *testing.T) {
+// TestMandateReuse: other items, the same mandate; another buyer, another one.
+func TestMandateReuse(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
 	first := api.NewMandate{Holder: "Ada", Iban: goodIBAN}
@@ -523,7 +523,7 @@ func TestMandateStays(t *testing.T) {
 func TestMandateWhereTheClubAsksForIt(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
-	d.outside.Sim.Configure(func(s *clubsim.Settings) { s.MandateRequired = true })
+	d.upstreams.Sim.Configure(func(s *clubsim.Settings) { s.MandateRequired = true })
 	var check api.Check
 	d.Do("POST", d.path+"/check", nil).Into(http.StatusOK, &check)
 	if len(check.Problems) != 1 || check.Problems[0].Code != "mandate_required" {
@@ -551,7 +551,7 @@ func TestDebitDays(t *testing.T) {
 		`{"weekDay":6}`: `"startDate":"2031-03-01","debitWeekDay":6`, `{"from":"2031-03-20"}`: `"specificDay":false,"debitDay":0,"startDate":"2031-03-20"`,
 	} {
 		d.post("/items", `{"offerId":"901","startDate":"2031-03-01","debit":`+debit+`}`).Into(http.StatusCreated, nil)
-		state := string(d.Do("GET", d.outside.URL+"/sim/demo/_control/state", nil).Body)
+		state := string(d.Do("GET", d.upstreams.URL+"/sim/demo/_control/state", nil).Body)
 		for _, part := range strings.Split(want, ",") {
 			if !strings.Contains(state, part) {
 				t.Errorf("%s: the club system was not told %s", debit, part)
@@ -570,8 +570,8 @@ func TestDebitDays(t *testing.T) {
 	}
 }
 
-// expectWayOn holds the mandate to saying what can be done.
-func (d *debtor) expectWayOn() {
+// expectRecovery holds the mandate to saying what can be done.
+func (d *debtor) expectRecovery() {
 	d.t.Helper()
 	if m := d.read().Mandate; m.ResendAfter == nil || value(m.Message) == "" {
 		d.t.Errorf("nothing says what can be done: %+v", m)
@@ -582,8 +582,8 @@ func (d *debtor) expectWayOn() {
 func (d *debtor) again(t *testing.T) *debtor {
 	t.Helper()
 	other := *d
-	other.t, other.Client = t, d.For(t)
-	d.outside.Sim.SetFaults(nil)
+	other.t, other.Client = t, d.WithT(t)
+	d.upstreams.Sim.SetFaults(nil)
 	other.later()
 	other.register()
 	return &other

@@ -10,9 +10,9 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// TestOneReadEndsTheOther: what is told of a contact is read in two places at once. Where
+// TestMeFailsFast: what is told of a contact is read in two places at once. Where
 // one says that there is no such contact, nobody waits for the other one.
-func TestOneReadEndsTheOther(t *testing.T) {
+func TestMeFailsFast(t *testing.T) {
 	t.Parallel()
 	const contact, account = "/contacts/*", "/stats/accounts/contacts/*"
 	mock := frontdesktest.NewMock(t)

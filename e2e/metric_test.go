@@ -22,10 +22,10 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// moving is a gateway at which something of every kind happens, and what its metrics
+// metricEnv is a gateway at which something of every kind happens, and what its metrics
 // say before and after each.
-type moving struct {
-	setting
+type metricEnv struct {
+	testEnv
 	t        *testing.T
 	gateway  *frontdesktest.Process
 	c        *frontdesktest.Client
@@ -40,51 +40,51 @@ type moving struct {
 // what the runbook explains and what moved have to be the same.
 func TestEveryMetricMoves(t *testing.T) {
 	t.Parallel()
-	m := newMoving(t)
-	m.moves("a journey", m.payByCard, "frontdesk_http_requests_total", "route", "/v1/registrations", "status", "201")
-	m.moves("", nil, "frontdesk_http_request_duration_seconds", "route", "/v1/registrations")
-	m.moves("", nil, "frontdesk_upstream_calls_total", "upstream", "club", "operation", "CreatePayment", "outcome", "accepted")
-	m.moves("", nil, "frontdesk_upstream_calls_total", "upstream", "cards", "operation", "create", "outcome", "accepted")
-	m.moves("", nil, "frontdesk_upstream_call_duration_seconds", "upstream", "cards", "operation", "create")
-	m.moves("", nil, "frontdesk_payment_transitions_total", "from", "sending", "to", "recorded")
-	m.moves("", nil, "frontdesk_club_token_age_seconds")
-	m.moves("", nil, "frontdesk_catalogue_reads_total", "result", "miss")
-	m.moves("", nil, "frontdesk_redis_calls_total", "outcome", "answered")
-	m.moves("", nil, "frontdesk_redis_call_duration_seconds")
-	m.moves("", nil, "frontdesk_redis_used_memory_bytes")
-	m.stands("frontdesk_redis_connections") // the first ones may be enough for all that follows
-	m.moves("a sweep", nil, "frontdesk_worker_sweep_timestamp_seconds")
-	m.moves("a code that is sent", m.sign, "frontdesk_sms_codes_total", "what", "sent")
-	m.moves("a code that is entered", nil, "frontdesk_sms_codes_total", "what", "validated")
-	m.moves("", nil, "frontdesk_sms_budget_used_codes", "within", "hour")
-	m.moves("", nil, "frontdesk_sms_budget_used_codes", "within", "day")
-	m.moves("a budget that is used up", m.spendCodes, "frontdesk_sms_paused_total", "why", "budget")
-	m.moves("somebody who follows", m.follow, "frontdesk_event_streams_open")
-	m.moves("somebody who follows no more", func() { m.followed.body.Close() }, "frontdesk_event_streams_open")
+	m := newMetricEnv(t)
+	m.expectMoves("a journey", m.payByCard, "frontdesk_http_requests_total", "route", "/v1/registrations", "status", "201")
+	m.expectMoves("", nil, "frontdesk_http_request_duration_seconds", "route", "/v1/registrations")
+	m.expectMoves("", nil, "frontdesk_upstream_calls_total", "upstream", "club", "operation", "CreatePayment", "outcome", "accepted")
+	m.expectMoves("", nil, "frontdesk_upstream_calls_total", "upstream", "cards", "operation", "create", "outcome", "accepted")
+	m.expectMoves("", nil, "frontdesk_upstream_call_duration_seconds", "upstream", "cards", "operation", "create")
+	m.expectMoves("", nil, "frontdesk_payment_transitions_total", "from", "sending", "to", "recorded")
+	m.expectMoves("", nil, "frontdesk_club_token_age_seconds")
+	m.expectMoves("", nil, "frontdesk_catalogue_reads_total", "result", "miss")
+	m.expectMoves("", nil, "frontdesk_redis_calls_total", "outcome", "answered")
+	m.expectMoves("", nil, "frontdesk_redis_call_duration_seconds")
+	m.expectMoves("", nil, "frontdesk_redis_used_memory_bytes")
+	m.expectPresent("frontdesk_redis_connections") // the first ones may be enough for all that follows
+	m.expectMoves("a sweep", nil, "frontdesk_worker_sweep_timestamp_seconds")
+	m.expectMoves("a code that is sent", m.sign, "frontdesk_sms_codes_total", "what", "sent")
+	m.expectMoves("a code that is entered", nil, "frontdesk_sms_codes_total", "what", "validated")
+	m.expectMoves("", nil, "frontdesk_sms_budget_used_codes", "within", "hour")
+	m.expectMoves("", nil, "frontdesk_sms_budget_used_codes", "within", "day")
+	m.expectMoves("a budget that is used up", m.spendCodes, "frontdesk_sms_paused_total", "why", "budget")
+	m.expectMoves("somebody who follows", m.follow, "frontdesk_event_streams_open")
+	m.expectMoves("somebody who follows no more", func() { m.followed.body.Close() }, "frontdesk_event_streams_open")
 	if open, _ := sum(scrape(t, m.gateway), "frontdesk_event_streams_open"); open != 0 {
 		t.Errorf("%g streams are open", open)
 	}
-	m.moves("somebody who asks too often", m.hurry, "frontdesk_http_requests_total", "code", "rate_limited")
-	m.moves("work that nobody does", m.pause, "frontdesk_queue_jobs", "queue", "default", "state", "pending")
-	m.moves("", nil, "frontdesk_queue_latency_seconds", "queue", "default")
-	m.moves("", nil, "frontdesk_club_events_total", "event", "class_event.updated")
-	m.moves("", nil, "frontdesk_club_events_waiting")
-	m.moves("a subscriber that fails", m.resume, "frontdesk_relay_deliveries", "subscriber", "crm", "state", "retrying")
-	m.moves("", nil, "frontdesk_queue_jobs", "queue", "relay-crm", "state", "retry")
-	m.moves("a subscriber that is gone", m.leave, "frontdesk_relay_gone", "subscriber", "crm")
-	m.moves("a delivery that is dead", nil, "frontdesk_queue_jobs", "queue", "relay-crm", "state", "archived")
-	m.moves("a doubt", m.doubt, "frontdesk_payments", "state", "in_doubt")
-	m.moves("", nil, "frontdesk_payment_oldest_age_seconds", "state", "in_doubt")
-	m.moves("a Redis with a limit", m.limitMemory, "frontdesk_redis_maxmemory_bytes")
-	m.moves("a token that is refused", m.refuseToken, "frontdesk_upstream_calls_total", "upstream", "club", "operation", "Token", "outcome", "refused")
-	m.moves("", nil, "frontdesk_check_ok", "part", "club_system")
-	m.moves("a Redis that hangs", m.hang, "frontdesk_redis_pool_timeouts_total")
-	m.moves("", nil, "frontdesk_redis_calls_total", "outcome", "failed")
+	m.expectMoves("somebody who asks too often", m.exceedRateLimit, "frontdesk_http_requests_total", "code", "rate_limited")
+	m.expectMoves("work that nobody does", m.pauseQueue, "frontdesk_queue_jobs", "queue", "default", "state", "pending")
+	m.expectMoves("", nil, "frontdesk_queue_latency_seconds", "queue", "default")
+	m.expectMoves("", nil, "frontdesk_club_events_total", "event", "class_event.updated")
+	m.expectMoves("", nil, "frontdesk_club_events_waiting")
+	m.expectMoves("a subscriber that fails", m.resumeQueue, "frontdesk_relay_deliveries", "subscriber", "crm", "state", "retrying")
+	m.expectMoves("", nil, "frontdesk_queue_jobs", "queue", "relay-crm", "state", "retry")
+	m.expectMoves("a subscriber that is gone", m.unsubscribe, "frontdesk_relay_gone", "subscriber", "crm")
+	m.expectMoves("a delivery that is dead", nil, "frontdesk_queue_jobs", "queue", "relay-crm", "state", "archived")
+	m.expectMoves("a doubt", m.leaveInDoubt, "frontdesk_payments", "state", "in_doubt")
+	m.expectMoves("", nil, "frontdesk_payment_oldest_age_seconds", "state", "in_doubt")
+	m.expectMoves("a Redis with a limit", m.limitMemory, "frontdesk_redis_maxmemory_bytes")
+	m.expectMoves("a token that is refused", m.refuseToken, "frontdesk_upstream_calls_total", "upstream", "club", "operation", "Token", "outcome", "refused")
+	m.expectMoves("", nil, "frontdesk_check_ok", "part", "club_system")
+	m.expectMoves("a Redis that hangs", m.pauseRedis, "frontdesk_redis_pool_timeouts_total")
+	m.expectMoves("", nil, "frontdesk_redis_calls_total", "outcome", "failed")
 	frontdesktest.Eventually(t, "Redis is back", func() bool {
 		up, _ := sum(scrape(t, m.gateway), "frontdesk_redis_up")
 		return up == 1
 	})
-	m.moves("a Redis that is gone", func() { frontdesktest.StopRedis(t, m.redis) }, "frontdesk_redis_up")
+	m.expectMoves("a Redis that is gone", func() { frontdesktest.StopRedis(t, m.redis) }, "frontdesk_redis_up")
 
 	// These two never change; they say how the gateway was started.
 	if v, _ := sum(m.started, "frontdesk_build_info", "mode", "test"); v != 1 {
@@ -97,11 +97,11 @@ func TestEveryMetricMoves(t *testing.T) {
 	m.expectDocumented()
 }
 
-func newMoving(t *testing.T) *moving {
+func newMetricEnv(t *testing.T) *metricEnv {
 	t.Helper()
-	m := &moving{setting: newSetting(t), t: t, crm: newSubscriber(t, "crm", http.StatusOK), moved: map[string]bool{}}
-	m.gateway, m.c = m.gatewayWith(t, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1", "FRONTDESK_SMS_HOURLY=3", "FRONTDESK_SMS_DAILY=7", subscribe(t, m.crm.wants()))
-	m.c.Outside = m.outside.URL
+	m := &metricEnv{testEnv: newTestEnv(t), t: t, crm: newSubscriber(t, "crm", http.StatusOK), moved: map[string]bool{}}
+	m.gateway, m.c = m.gatewayWith(t, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1", "FRONTDESK_SMS_HOURLY=3", "FRONTDESK_SMS_DAILY=7", subscribe(t, m.crm.config()))
+	m.c.SimulatorURL = m.upstreams.URL
 	options, err := redis.ParseURL(m.redis)
 	if err != nil {
 		t.Fatal(err)
@@ -112,8 +112,8 @@ func newMoving(t *testing.T) *moving {
 	return m
 }
 
-// stands is for a gauge that has no need to change: it is there, and above zero.
-func (m *moving) stands(name string) {
+// expectPresent is for a gauge that has no need to change: it is there, and above zero.
+func (m *metricEnv) expectPresent(name string) {
 	m.t.Helper()
 	if now, found := sum(scrape(m.t, m.gateway), name); !found || now <= 0 {
 		m.t.Errorf("%s is %g", name, now)
@@ -121,9 +121,9 @@ func (m *moving) stands(name string) {
 	m.moved[name] = true
 }
 
-// moves has something happen, and waits until a metric says something else than it did
+// expectMoves has something happen, and waits until a metric says something else than it did
 // before it; with nothing happening, than it did in the beginning.
-func (m *moving) moves(what string, happens func(), name string, labels ...string) {
+func (m *metricEnv) expectMoves(what string, happens func(), name string, labels ...string) {
 	m.t.Helper()
 	before := m.started
 	if happens != nil {
@@ -139,7 +139,7 @@ func (m *moving) moves(what string, happens func(), name string, labels ...strin
 }
 
 // expectDocumented compares what is exposed and has moved with the runbook's table.
-func (m *moving) expectDocumented() {
+func (m *metricEnv) expectDocumented() {
 	m.t.Helper()
 	runbook, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "runbook.md"))
 	if err != nil {
@@ -169,14 +169,14 @@ func (m *moving) expectDocumented() {
 	}
 }
 
-func (m *moving) payByCard() {
+func (m *metricEnv) payByCard() {
 	registration := m.c.Register()
 	m.c.Confirm(m.c.Pay(registration.Id), "4242424242424242")
 	m.c.AwaitPayment(registration.Id, api.Recorded)
 }
 
 // mandate asks for a code for a new person, from an address of their own.
-func (m *moving) mandate(n int) (registration string, answer *frontdesktest.Response) {
+func (m *metricEnv) mandate(n int) (registration string, answer *frontdesktest.Response) {
 	person, from := frontdesktest.Person(), [2]string{"X-Forwarded-For", fmt.Sprintf("203.0.113.%d", n)}
 	person.Mobile = fmt.Sprintf("+3361111111%d", n)
 	start, day := time.Now().AddDate(0, 2, 0).Format(time.DateOnly), 10
@@ -188,14 +188,14 @@ func (m *moving) mandate(n int) (registration string, answer *frontdesktest.Resp
 	return begun.Id, m.c.Do("POST", "/v1/registrations/"+begun.Id+"/mandate", map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"}, frontdesktest.Key(""), from)
 }
 
-func (m *moving) sign() {
+func (m *metricEnv) sign() {
 	registration, answer := m.mandate(0)
 	answer.Into(http.StatusCreated, nil)
-	sent := m.outside.Sim.SMS()
+	sent := m.upstreams.Sim.SMS()
 	m.c.Do("POST", "/v1/registrations/"+registration+"/mandate/signature", api.Signature{Code: sent[len(sent)-1].Code}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 }
 
-func (m *moving) spendCodes() {
+func (m *metricEnv) spendCodes() {
 	for n := range 3 {
 		_, answer := m.mandate(n + 1)
 		if answer.Status != http.StatusCreated {
@@ -204,49 +204,49 @@ func (m *moving) spendCodes() {
 	}
 }
 
-func (m *moving) follow() { m.followed = follow(m.t, m.c, m.c.Register().Id, "") }
+func (m *metricEnv) follow() { m.followed = follow(m.t, m.c, m.c.Register().Id, "") }
 
-func (m *moving) hurry() {
+func (m *metricEnv) exceedRateLimit() {
 	for range 125 {
 		m.c.Do("GET", "/v1/clubs", nil, [2]string{"X-Forwarded-For", "203.0.113.99"})
 	}
 }
 
-// pause has the background work stand still, as an operator can, while an event comes.
-func (m *moving) pause() {
+// pauseQueue has the background work stand still, as an operator can, while an event comes.
+func (m *metricEnv) pauseQueue() {
 	if err := asynq.NewInspectorFromRedisClient(m.client).PauseQueue("default"); err != nil {
 		m.t.Fatal(err)
 	}
-	tell(m.c, "class_event.updated")
+	sendEvent(m.c, "class_event.updated")
 }
 
-func (m *moving) resume() {
-	m.crm.answer(http.StatusInternalServerError)
+func (m *metricEnv) resumeQueue() {
+	m.crm.setStatus(http.StatusInternalServerError)
 	if err := asynq.NewInspectorFromRedisClient(m.client).UnpauseQueue("default"); err != nil {
 		m.t.Fatal(err)
 	}
 }
 
-func (m *moving) leave() {
-	m.crm.answer(http.StatusGone)
-	tell(m.c, "class_event.updated")
+func (m *metricEnv) unsubscribe() {
+	m.crm.setStatus(http.StatusGone)
+	sendEvent(m.c, "class_event.updated")
 }
 
-func (m *moving) doubt() {
+func (m *metricEnv) leaveInDoubt() {
 	m.fault(m.t, clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/payments"}, Kind: "drop_after"})
 	registration := m.c.Register()
 	m.c.Confirm(m.c.Pay(registration.Id), "4242424242424242")
 }
 
-func (m *moving) limitMemory() {
+func (m *metricEnv) limitMemory() {
 	if err := m.client.ConfigSet(m.t.Context(), "maxmemory", "1gb").Err(); err != nil {
 		m.t.Fatal(err)
 	}
 }
 
 // refuseToken has the club system take the token for none, and give no other.
-func (m *moving) refuseToken() {
-	if err := m.outside.Sim.SetFaults([]clubsim.Fault{{Match: clubsim.FaultMatch{Path: "/contacts"}, Kind: "unauthorized_once"},
+func (m *metricEnv) refuseToken() {
+	if err := m.upstreams.Sim.SetFaults([]clubsim.Fault{{Match: clubsim.FaultMatch{Path: "/contacts"}, Kind: "unauthorized_once"},
 		{Match: clubsim.FaultMatch{Path: "/oauth/v2/token"}, Kind: "error_before", Status: http.StatusUnauthorized}}); err != nil {
 		m.t.Fatal(err)
 	}
@@ -254,8 +254,8 @@ func (m *moving) refuseToken() {
 	m.c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: frontdesktest.Person()}, frontdesktest.Key(""))
 }
 
-// hang has Redis answer nobody for a moment in which many ask.
-func (m *moving) hang() {
+// pauseRedis has Redis answer nobody for a moment in which many ask.
+func (m *metricEnv) pauseRedis() {
 	if err := m.client.Do(m.t.Context(), "CLIENT", "PAUSE", "8000", "ALL").Err(); err != nil {
 		m.t.Fatal(err)
 	}

@@ -13,34 +13,34 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// setting is an outside world with a Redis and any number of gateways.
-type setting struct {
-	outside *frontdesktest.Outside
-	redis   string
+// testEnv is an outside world with a Redis and any number of gateways.
+type testEnv struct {
+	upstreams *frontdesktest.Upstreams
+	redis     string
 }
 
-func newSetting(t *testing.T) setting {
+func newTestEnv(t *testing.T) testEnv {
 	t.Helper()
-	return setting{frontdesktest.NewOutside(t), frontdesktest.NewRedis(t)}
+	return testEnv{frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t)}
 }
 
-func (s setting) gateway(t *testing.T) (*frontdesktest.Process, *frontdesktest.Client) {
+func (s testEnv) gateway(t *testing.T) (*frontdesktest.Process, *frontdesktest.Client) {
 	t.Helper()
-	process := frontdesktest.NewGateway(t, s.outside, s.redis)
+	process := frontdesktest.NewGateway(t, s.upstreams, s.redis)
 	return process, frontdesktest.NewClient(t, process.URL)
 }
 
-func (s setting) expectOnePayment(t *testing.T, amount int64) {
+func (s testEnv) expectOnePayment(t *testing.T, amount int64) {
 	t.Helper()
-	r := records{Audit: s.outside.Sim.Audit()}
-	r.Ledger.Items = s.outside.Sim.Ledger()
+	r := records{Audit: s.upstreams.Sim.Audit()}
+	r.Ledger.Items = s.upstreams.Sim.Ledger()
 	expectOnePayment(t, r, amount)
 }
 
 // fault makes the next recording of a payment fail.
-func (s setting) fault(t *testing.T, fault clubsim.Fault) {
+func (s testEnv) fault(t *testing.T, fault clubsim.Fault) {
 	t.Helper()
-	if err := s.outside.Sim.SetFaults([]clubsim.Fault{fault}); err != nil {
+	if err := s.upstreams.Sim.SetFaults([]clubsim.Fault{fault}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -51,7 +51,7 @@ func times(n int) *int { return &n }
 
 func TestTwoGatewaysUnderConcurrentPayment(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, one := s.gateway(t)
 	_, other := s.gateway(t)
 	registration := one.Register()
@@ -78,7 +78,7 @@ func TestTwoGatewaysUnderConcurrentPayment(t *testing.T) {
 			t.Errorf("payments %s and %s for one registration", first, id)
 		}
 	}
-	if held := s.outside.Cards.Payments(); len(held) != 1 {
+	if held := s.upstreams.Cards.Payments(); len(held) != 1 {
 		t.Fatalf("the processor holds %d payments", len(held))
 	}
 	payment := one.Pay(registration.Id)
@@ -99,15 +99,15 @@ func TestTwoGatewaysUnderConcurrentPayment(t *testing.T) {
 
 func TestGatewayKilledBetweenClaimAndAnswer(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	doomed, c := s.gateway(t)
 	registration := c.Register()
 	payment := c.Pay(registration.Id)
-	hold := s.outside.HoldAnswers(http.MethodPost, "/sales/*/payments")
+	hold := s.upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 	c.Confirm(payment, "4242424242424242")
 	<-hold.Reached // the club system has booked the payment, and its answer is on the way
 	doomed.Kill()
-	s.outside.Release()
+	s.upstreams.Release()
 
 	_, survivor := s.gateway(t)
 	survivor.Token = c.Token
@@ -122,7 +122,7 @@ func TestGatewayKilledBetweenClaimAndAnswer(t *testing.T) {
 	again := survivor.Do("POST", "/v1/registrations/"+registration.Id+"/payment", `{"method":"card"}`, frontdesktest.Key(""))
 	again.Into(http.StatusAccepted, nil)
 	s.expectOnePayment(t, payment.Amount.Amount)
-	if held := s.outside.Cards.Payments()[0]; held.Refunded != 0 || held.Captured != payment.Amount.Amount {
+	if held := s.upstreams.Cards.Payments()[0]; held.Refunded != 0 || held.Captured != payment.Amount.Amount {
 		t.Errorf("the processor holds %+v", held)
 	}
 }
@@ -141,7 +141,7 @@ func expireLease(t *testing.T, redisURL, registration string) {
 	}
 }
 
-func TestOutcomesOfTheRecording(t *testing.T) {
+func TestRecordingOutcomes(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		fault   clubsim.Fault
@@ -161,7 +161,7 @@ func TestOutcomesOfTheRecording(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSetting(t)
+			s := newTestEnv(t)
 			_, c := s.gateway(t)
 			registration := c.Register()
 			payment := c.Pay(registration.Id)
@@ -169,13 +169,13 @@ func TestOutcomesOfTheRecording(t *testing.T) {
 			s.fault(t, test.fault)
 			c.Confirm(payment, "4242424242424242")
 			end := c.AwaitPayment(registration.Id, test.payment)
-			if faults := s.outside.Sim.Faults(); faults[0].Hits != 1 {
+			if faults := s.upstreams.Sim.Faults(); faults[0].Hits != 1 {
 				t.Errorf("the fault happened %d times", faults[0].Hits)
 			}
-			if got := len(s.outside.Sim.Ledger()); got != test.ledger {
+			if got := len(s.upstreams.Sim.Ledger()); got != test.ledger {
 				t.Errorf("the ledger holds %d payments, want %d", got, test.ledger)
 			}
-			if held := s.outside.Cards.Payments()[0]; held.State != test.money {
+			if held := s.upstreams.Cards.Payments()[0]; held.State != test.money {
 				t.Errorf("the processor says %s, want %s", held.State, test.money)
 			}
 			if test.payment == api.InDoubt {
@@ -190,14 +190,14 @@ func TestOutcomesOfTheRecording(t *testing.T) {
 
 func TestLostWebhookIsRepairedByPolling(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, c := s.gateway(t)
 	registration := c.Register()
 	payment := c.Pay(registration.Id)
-	c.Do("PUT", s.outside.URL+"/sandbox/settings", map[string]string{"webhooks": "drop"}).Into(http.StatusOK, nil)
+	c.Do("PUT", s.upstreams.URL+"/sandbox/settings", map[string]string{"webhooks": "drop"}).Into(http.StatusOK, nil)
 	c.Confirm(payment, "4242424242424242")
 	// Nobody asks for the registration, so only the sweeper can find out.
-	frontdesktest.Eventually(t, "recorded by the sweeper", func() bool { return len(s.outside.Sim.Ledger()) == 1 })
+	frontdesktest.Eventually(t, "recorded by the sweeper", func() bool { return len(s.upstreams.Sim.Ledger()) == 1 })
 	c.Await(registration.Id, api.Completed)
 	s.expectOnePayment(t, payment.Amount.Amount)
 }
@@ -207,9 +207,9 @@ func TestDoubledAndReorderedWebhooks(t *testing.T) {
 	for _, mode := range []string{"duplicate", "reorder"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			s := newSetting(t)
+			s := newTestEnv(t)
 			_, c := s.gateway(t)
-			c.Do("PUT", s.outside.URL+"/sandbox/settings", map[string]string{"webhooks": mode}).Into(http.StatusOK, nil)
+			c.Do("PUT", s.upstreams.URL+"/sandbox/settings", map[string]string{"webhooks": mode}).Into(http.StatusOK, nil)
 			registration := c.Register()
 			payment := c.Pay(registration.Id)
 			c.Confirm(payment, "4242424242424242")
@@ -221,7 +221,7 @@ func TestDoubledAndReorderedWebhooks(t *testing.T) {
 
 func TestClubSystemDownBeforeCapture(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, c := s.gateway(t)
 	registration := c.Register()
 	payment := c.Pay(registration.Id)
@@ -231,10 +231,10 @@ func TestClubSystemDownBeforeCapture(t *testing.T) {
 	if cancelled.State != api.Open || cancelled.Payment.Retry != api.PaymentRetryNew {
 		t.Errorf("unexpected end: %+v", cancelled)
 	}
-	if held := s.outside.Cards.Payments()[0]; held.Captured != 0 || held.State != cards.Cancelled {
+	if held := s.upstreams.Cards.Payments()[0]; held.Captured != 0 || held.State != cards.Cancelled {
 		t.Errorf("the buyer was charged: %+v", held)
 	}
-	if err := s.outside.Sim.SetFaults(nil); err != nil {
+	if err := s.upstreams.Sim.SetFaults(nil); err != nil {
 		t.Fatal(err)
 	}
 	second := c.Pay(registration.Id)
@@ -248,7 +248,7 @@ func TestClubSystemDownBeforeCapture(t *testing.T) {
 
 func TestCartIsFrozenWhilePaying(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, c := s.gateway(t)
 	registration := c.Register()
 	payment := c.Pay(registration.Id)
@@ -258,11 +258,11 @@ func TestCartIsFrozenWhilePaying(t *testing.T) {
 	c.Do("DELETE", path+"/items", nil).Problem(api.CartFrozen)
 	c.Do("PUT", path+"/person", frontdesktest.Person()).Problem(api.CartFrozen)
 	c.Do("DELETE", path, nil).Into(http.StatusOK, nil)
-	if held := s.outside.Cards.Payments()[0]; held.State != cards.Cancelled {
+	if held := s.upstreams.Cards.Payments()[0]; held.State != cards.Cancelled {
 		t.Errorf("the processor says %s after the registration was abandoned", held.State)
 	}
 	response := c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4242424242424242"})
-	if response.Status != http.StatusConflict || len(s.outside.Sim.Ledger()) != 0 {
+	if response.Status != http.StatusConflict || len(s.upstreams.Sim.Ledger()) != 0 {
 		t.Errorf("the cancelled payment was confirmed with %d", response.Status)
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// operate runs the command as an operator does, beside a gateway that serves
+// runCLI runs the command as an operator does, beside a gateway that serves
 // operators at an address, and gives what it says.
-func operate(t *testing.T, at string, words ...string) (said string, ok bool) {
+func runCLI(t *testing.T, at string, words ...string) (said string, ok bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), frontdesktest.Binary(t), append([]string{"payments"}, words...)...)
 	cmd.Env = []string{"FRONTDESK_OPS_ADDR=" + at, "USER=ada"}
@@ -25,18 +25,18 @@ func operate(t *testing.T, at string, words ...string) (said string, ok bool) {
 	return string(out), err == nil
 }
 
-func mustOperate(t *testing.T, at string, words ...string) string {
+func mustRunCLI(t *testing.T, at string, words ...string) string {
 	t.Helper()
-	said, ok := operate(t, at, words...)
+	said, ok := runCLI(t, at, words...)
 	if !ok {
 		t.Fatalf("payments %s: %s", strings.Join(words, " "), said)
 	}
 	return said
 }
 
-// doubt brings a registration's payment into doubt: the club system fails before
+// inDoubtPayment brings a registration's payment into doubt: the club system fails before
 // it does anything, and does not say so.
-func doubt(t *testing.T, c *frontdesktest.Client) (registration api.Registration, payment string) {
+func inDoubtPayment(t *testing.T, c *frontdesktest.Client) (registration api.Registration, payment string) {
 	t.Helper()
 	registration = c.Register()
 	started := c.Pay(registration.Id)
@@ -50,19 +50,19 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
 	c := frontdesktest.NewClient(t, mock.URL)
-	at := mock.Ops()
-	expectAll(t, mustOperate(t, at, "list"), "No payment waits for a person.")
-	registration, id := doubt(t, c)
+	at := mock.OpsAddress()
+	expectAll(t, mustRunCLI(t, at, "list"), "No payment waits for a person.")
+	registration, id := inDoubtPayment(t, c)
 
-	expectAll(t, mustOperate(t, at, "list"), "PAYMENT", id, "in_doubt", registration.Contact.Number, "/demo/sales/")
-	expectAll(t, mustOperate(t, at, "list", "--state", "recorded"), "There is no such payment.")
-	expectAll(t, mustOperate(t, at, "show", id), "in_doubt since", "captured", "fd_post_1", "before the capture", "building", "temp",
+	expectAll(t, mustRunCLI(t, at, "list"), "PAYMENT", id, "in_doubt", registration.Contact.Number, "/demo/sales/")
+	expectAll(t, mustRunCLI(t, at, "list", "--state", "recorded"), "There is no such payment.")
+	expectAll(t, mustRunCLI(t, at, "show", id), "in_doubt since", "captured", "fd_post_1", "before the capture", "building", "temp",
 		"What it means", "frontdesk payments confirm-recorded "+id, "can be said from")
-	var listed flows.Listed
-	if err := json.Unmarshal([]byte(mustOperate(t, at, "--json", "list", "--all")), &listed); err != nil || len(listed.Items) != 1 || string(listed.Items[0].ID) != id {
+	var listed flows.Page
+	if err := json.Unmarshal([]byte(mustRunCLI(t, at, "--json", "list", "--all")), &listed); err != nil || len(listed.Items) != 1 || string(listed.Items[0].ID) != id {
 		t.Errorf("listed: %+v, %v", listed, err)
 	}
-	expectAll(t, mustOperate(t, at, "note", id, "called the club"), "Noted at")
+	expectAll(t, mustRunCLI(t, at, "note", id, "called the club"), "Noted at")
 
 	for _, wrong := range []struct {
 		words []string
@@ -72,38 +72,38 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 		{[]string{"confirm-not-recorded", id, "--cancel"}, "money is taken"},
 		{[]string{"confirm-not-recorded", id}, "at least one of the flags in the group [send-again refund cancel] is required"},
 		{[]string{"confirm-not-recorded", id, "--send-again", "--refund"}, "none of the others can be"},
-		{[]string{"confirm-recorded", id, "--by", "ada@example.com"}, "by: Say who you are"},
+		{[]string{"confirm-recorded", id, "--operator", "ada@example.com"}, "by: Say who you are"},
 		{[]string{"confirm-recorded", "nothing-1"}, "There is no such payment"},
 		{[]string{"show", "../../healthz"}, "no payment's id"},
 		{[]string{"show"}, "<id>"},
 		{[]string{"list", "--state", "lost"}, "There is no such state"},
 	} {
-		if said, ok := operate(t, at, wrong.words...); ok || !strings.Contains(said, wrong.said) {
+		if said, ok := runCLI(t, at, wrong.words...); ok || !strings.Contains(said, wrong.said) {
 			t.Errorf("payments %s: %t, %s", strings.Join(wrong.words, " "), ok, said)
 		}
 	}
-	expectAll(t, mustOperate(t, at, "confirm-recorded", id, "--why", "seen on the sale"), "is recorded")
+	expectAll(t, mustRunCLI(t, at, "confirm-recorded", id, "--reason", "seen on the sale"), "is recorded")
 	done := c.AwaitPayment(registration.Id, api.Recorded)
 	if done.State != api.Completed {
 		t.Errorf("the visitor sees %+v", done)
 	}
-	expectAll(t, mustOperate(t, at, "show", id), "(ada: seen on the sale)", "fd_done_1", "fd_op_1", "confirm-recorded by ada", "called the club")
-	if said, ok := operate(t, at, "confirm-recorded", id); ok || !strings.Contains(said, "not in doubt, it is recorded") {
+	expectAll(t, mustRunCLI(t, at, "show", id), "(ada: seen on the sale)", "fd_done_1", "fd_op_1", "confirm-recorded by ada", "called the club")
+	if said, ok := runCLI(t, at, "confirm-recorded", id); ok || !strings.Contains(said, "not in doubt, it is recorded") {
 		t.Errorf("decided twice: %s", said)
 	}
-	expectAll(t, mustOperate(t, at, "calibrate"), "Too few known payments: 0 recorded of at least 20")
+	expectAll(t, mustRunCLI(t, at, "calibrate"), "Too few known payments: 0 recorded of at least 20")
 }
 
 func TestOperatorWithoutGateway(t *testing.T) {
 	t.Parallel()
 	for at, want := range map[string]string{"127.0.0.1:1": "no Frontdesk at 127.0.0.1:1: is it running?", "nowhere": "nowhere"} {
-		if said, ok := operate(t, at, "list"); ok || !strings.Contains(said, want) {
+		if said, ok := runCLI(t, at, "list"); ok || !strings.Contains(said, want) {
 			t.Errorf("%s: %s", at, said)
 		}
 	}
 	// Another server there, such as the gateway's own public side.
 	mock := frontdesktest.NewMock(t)
-	if said, ok := operate(t, strings.TrimPrefix(mock.URL, "http://"), "list"); ok {
+	if said, ok := runCLI(t, strings.TrimPrefix(mock.URL, "http://"), "list"); ok {
 		t.Errorf("the public side serves operators: %s", said)
 	}
 }
@@ -115,7 +115,7 @@ func TestOperatorsListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	expectAll(t, refuse(t, nil, "FRONTDESK_OPS_ADDR="+taken.Addr().String()), "FRONTDESK_OPS_ADDR", "in use")
+	expectAll(t, expectStartRefused(t, nil, "FRONTDESK_OPS_ADDR="+taken.Addr().String()), "FRONTDESK_OPS_ADDR", "in use")
 	if standard, err := net.Listen("tcp", "127.0.0.1:9090"); err == nil { // else somebody else has taken it
 		defer standard.Close()
 	}
@@ -131,8 +131,8 @@ func TestBadInputOfOperators(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
 	c := frontdesktest.NewClient(t, mock.URL)
-	_, id := doubt(t, c)
-	base := "http://" + mock.Ops() + "/ops/payments"
+	_, id := inDoubtPayment(t, c)
+	base := "http://" + mock.OpsAddress() + "/ops/payments"
 	one := base + "/" + id
 	type header = [2]string
 	for name, test := range map[string]struct {
@@ -147,7 +147,7 @@ func TestBadInputOfOperators(t *testing.T) {
 		"unknown state":            {"GET", base + "?state=lost", nil, nil, 422, flows.InvalidRequest},
 		"all of what":              {"GET", base + "?all=perhaps", nil, nil, 422, flows.InvalidRequest},
 		"unknown path":             {"GET", one + "/history", nil, nil, 404, flows.NotFound},
-		"outside":                  {"GET", "http://" + mock.Ops() + "/v1/clubs", nil, nil, 404, ""},
+		"outside":                  {"GET", "http://" + mock.OpsAddress() + "/v1/clubs", nil, nil, 404, ""},
 		"wrong method":             {"DELETE", one, nil, nil, 405, flows.MethodNotAllowed},
 		"a page in a browser":      {"GET", base, nil, []header{{"Origin", "https://elsewhere.example"}}, 403, flows.ForbiddenOrigin},
 		"a form in a browser":      {"POST", one + "/confirm-recorded", `{"by":"ada"}`, []header{{"Content-Type", "text/plain"}}, 403, flows.ForbiddenOrigin},
@@ -178,7 +178,7 @@ func TestBadInputOfOperators(t *testing.T) {
 		"calibrate, too large":     {"POST", base + "/calibrate", strings.Repeat(" ", 5000), nil, 413, flows.TooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
-			response := c.For(t).Do(test.method, test.url, test.body, test.headers...)
+			response := c.WithT(t).Do(test.method, test.url, test.body, test.headers...)
 			if test.code == "" {
 				response.Into(test.status, nil)
 				return
@@ -193,17 +193,17 @@ func TestBadInputOfOperators(t *testing.T) {
 			}
 		})
 	}
-	var shown flows.Dossier
+	var shown flows.PaymentDetail
 	c.Do("GET", one, nil).Into(http.StatusOK, &shown)
 	if shown.State != flows.InDoubt || len(shown.Notes) != 0 {
 		t.Errorf("after all that: %+v", shown)
 	}
 }
 
-// TestOperatorsAreCalledByAddress: a name that a web page has made to lead here is refused.
-func TestOperatorsAreCalledByAddress(t *testing.T) {
+// TestOperatorsListenerRefusesHostnames: a name that a web page has made to lead here is refused.
+func TestOperatorsListenerRefusesHostnames(t *testing.T) {
 	t.Parallel()
-	at := frontdesktest.NewMock(t).Ops()
+	at := frontdesktest.NewMock(t).OpsAddress()
 	_, port, _ := net.SplitHostPort(at)
 	for host, want := range map[string]int{at: 200, "localhost:" + port: 200, "[::1]:" + port: 200, "rebound.example:" + port: 403} {
 		connection, err := net.Dial("tcp", at)
@@ -222,7 +222,7 @@ func TestOperatorsAreCalledByAddress(t *testing.T) {
 // TestOperatorsShareDecisions: what was decided at one gateway counts at the other.
 func TestOperatorsShareDecisions(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	one, c := s.gateway(t)
 	other, _ := s.gateway(t)
 	registration := c.Register()
@@ -231,11 +231,11 @@ func TestOperatorsShareDecisions(t *testing.T) {
 	c.Confirm(payment, "4242424242424242")
 	c.AwaitPayment(registration.Id, api.InDoubt)
 	id := registration.Id + "-1"
-	expectAll(t, mustOperate(t, one.Ops(), "confirm-recorded", id), "is recorded")
-	if said, ok := operate(t, other.Ops(), "confirm-not-recorded", id, "--refund"); ok || !strings.Contains(said, "not in doubt, it is recorded") {
+	expectAll(t, mustRunCLI(t, one.OpsAddress(), "confirm-recorded", id), "is recorded")
+	if said, ok := runCLI(t, other.OpsAddress(), "confirm-not-recorded", id, "--refund"); ok || !strings.Contains(said, "not in doubt, it is recorded") {
 		t.Errorf("decided at both: %s", said)
 	}
-	if held := s.outside.Cards.Payments()[0]; held.Metadata["fd_done_1"] == "" || !strings.HasSuffix(held.Metadata["fd_op_1"], "by ada") {
+	if held := s.upstreams.Cards.Payments()[0]; held.Metadata["fd_done_1"] == "" || !strings.HasSuffix(held.Metadata["fd_op_1"], "by ada") {
 		t.Errorf("the processor holds %v", held.Metadata)
 	}
 }

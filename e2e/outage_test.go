@@ -16,65 +16,65 @@ import (
 
 // outage is something that happens to what a gateway stands on, and what is to be seen of it.
 type outage struct {
-	fsync  string // how Redis syncs what it is told; empty: at every write, as live mode demands
-	strike func(*stricken)
-	mend   func(*stricken)
-	code   api.ProblemCode // of the problem that a visitor reads who wants to pay meanwhile
-	ready  string          // the one part of which /readyz says that it is not well, and how; empty: all is
-	log    []string        // what one line of the log says, once: what is wrong, and where it is ours to mend, what to do
-	gone   bool            // what came of a payment that was just being sent is not stored by whoever sent it
-	doubt  bool            // nor known to anybody
+	fsync   string // how Redis syncs what it is told; empty: at every write, as live mode demands
+	start   func(*outageEnv)
+	end     func(*outageEnv)
+	code    api.ProblemCode // of the problem that a visitor reads who wants to pay meanwhile
+	ready   string          // the one part of which /readyz says that it is not well, and how; empty: all is
+	log     []string        // what one line of the log says, once: what is wrong, and where it is ours to mend, what to do
+	unsaved bool            // what came of a payment that was just being sent is not stored by whoever sent it
+	inDoubt bool            // nor known to anybody
 }
 
-// dead and full are what Redis is found to be.
+// redisDown and full are what Redis is found to be.
 var (
-	dead = []string{"redis is broken: does not answer", "see that it runs and that FRONTDESK_REDIS_URL leads to it", "when its disk is full"}
-	full = []string{"redis writes is broken: refused, since its disk is full", "make room on its disk"}
+	redisDown = []string{"redis is failed: does not answer", "see that it runs and that FRONTDESK_REDIS_URL leads to it", "when its disk is full"}
+	diskFull  = []string{"redis writes is failed: refused, since its disk is full", "make room on its disk"}
 )
 
 // outages are all that the outside does to a gateway. Each is told to the operator in one clear line
 // of the log and to the visitor in one clear problem document, and nobody's money is lost.
 var outages = map[string]outage{
 	"bad configuration": {
-		strike: func(s *stricken) { s.restart("FRONTDESK_CLUB_CLIENT_SECRET=wrong") }, mend: func(s *stricken) { s.restart() },
-		code: api.ClubSystemFailed, ready: "club_system degraded", gone: true, doubt: true,
-		log: []string{"club system token is impaired", "refused, status 401", "see that FRONTDESK_CLUB_URL leads to it", "FRONTDESK_CLUB_CLIENT_SECRET"},
+		start: func(s *outageEnv) { s.restart("FRONTDESK_CLUB_CLIENT_SECRET=wrong") }, end: func(s *outageEnv) { s.restart() },
+		code: api.ClubSystemFailed, ready: "club_system degraded", unsaved: true, inDoubt: true,
+		log: []string{"club system token is degraded", "refused, status 401", "see that FRONTDESK_CLUB_URL leads to it", "FRONTDESK_CLUB_CLIENT_SECRET"},
 	},
 	"dead Redis": {
-		strike: func(s *stricken) { s.redis.Cut() }, mend: func(s *stricken) { s.redis.Mend() },
-		code: api.StorageUnavailable, ready: "redis unavailable", log: dead, gone: true,
+		start: func(s *outageEnv) { s.redis.Cut() }, end: func(s *outageEnv) { s.redis.Restore() },
+		code: api.StorageUnavailable, ready: "redis unavailable", log: redisDown, unsaved: true,
 	},
 	"slow Redis": {
-		strike: func(s *stricken) { s.redis.Trickle() }, mend: func(s *stricken) { s.redis.Mend() },
-		code: api.StorageUnavailable, ready: "redis unavailable", log: dead, gone: true,
+		start: func(s *outageEnv) { s.redis.Trickle() }, end: func(s *outageEnv) { s.redis.Restore() },
+		code: api.StorageUnavailable, ready: "redis unavailable", log: redisDown, unsaved: true,
 	},
 	// A Redis that syncs at every write ends itself when it cannot: it has acknowledged what it did
 	// in memory, or is about to.
 	"full disk": {
-		strike: func(s *stricken) { s.must(s.storage.FillDisk()) },
-		mend:   func(s *stricken) { <-s.storage.Ended(); s.must(s.storage.Start(s.t.Context())) },
-		code:   api.StorageUnavailable, ready: "redis unavailable", log: dead, gone: true,
+		start: func(s *outageEnv) { s.must(s.storage.FillDisk()) },
+		end:   func(s *outageEnv) { <-s.storage.Ended(); s.must(s.storage.Start(s.t.Context())) },
+		code:  api.StorageUnavailable, ready: "redis unavailable", log: redisDown, unsaved: true,
 	},
 	"full disk, synced each second": {
-		fsync:  rig.FsyncEverySec,
-		strike: func(s *stricken) { s.must(s.storage.FillDisk()); s.notice() },
-		mend:   func(s *stricken) { s.must(s.storage.FreeDisk()) },
-		code:   api.StorageUnavailable, ready: "redis unavailable", log: full, gone: true,
+		fsync: rig.FsyncEverySec,
+		start: func(s *outageEnv) { s.must(s.storage.FillDisk()); s.awaitWriteFailure() },
+		end:   func(s *outageEnv) { s.must(s.storage.FreeDisk()) },
+		code:  api.StorageUnavailable, ready: "redis unavailable", log: diskFull, unsaved: true,
 	},
 	"dead club system": {
-		strike: func(s *stricken) { s.club.Cut() }, mend: func(s *stricken) { s.club.Mend() },
-		code: api.ClubSystemUnavailable, log: []string{"request failed", "club_system_unavailable", "connection refused"}, doubt: true,
+		start: func(s *outageEnv) { s.club.Cut() }, end: func(s *outageEnv) { s.club.Restore() },
+		code: api.ClubSystemUnavailable, log: []string{"request failed", "club_system_unavailable", "connection refused"}, inDoubt: true,
 	},
 	"slow club system": {
-		strike: func(s *stricken) { s.club.Trickle() }, mend: func(s *stricken) { s.club.Mend() },
+		start: func(s *outageEnv) { s.club.Trickle() }, end: func(s *outageEnv) { s.club.Restore() },
 		code: api.ClubSystemFailed, log: []string{"request failed", "club_system_failed", "timeout"},
 	},
 	"dead processor": {
-		strike: func(s *stricken) { s.cards.Cut() }, mend: func(s *stricken) { s.cards.Mend() },
+		start: func(s *outageEnv) { s.cards.Cut() }, end: func(s *outageEnv) { s.cards.Restore() },
 		code: api.ProcessorUnavailable, log: []string{"request failed", "processor_unavailable", "connection refused"},
 	},
 	"slow processor": {
-		strike: func(s *stricken) { s.cards.Trickle() }, mend: func(s *stricken) { s.cards.Mend() },
+		start: func(s *outageEnv) { s.cards.Trickle() }, end: func(s *outageEnv) { s.cards.Restore() },
 		code: api.ProcessorUnavailable, log: []string{"request failed", "processor_unavailable", "deadline exceeded"},
 	},
 }
@@ -87,37 +87,37 @@ func TestOutages(t *testing.T) {
 	for name, o := range outages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStricken(t, o.fsync)
+			s := newOutageEnv(t, o.fsync)
 			shopping, entering, sending := s.buyer(), s.buyer(), s.buyer()
 			payment := entering.Pay(entering.registration.Id)
-			held := s.outside.HoldAnswers(http.MethodPost, "/sales/*/payments")
+			held := s.upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 			sending.Confirm(sending.Pay(sending.registration.Id), goodCard)
 			<-held.Reached
-			o.strike(s)
+			o.start(s)
 			const key = "the key of a buyer with patience"
 			asked := time.Now()
-			expectTold(t, shopping.ask(key), o.code)
+			expectHelpfulProblem(t, shopping.ask(key), o.code)
 			if took := time.Since(asked); took > longest {
 				t.Errorf("the visitor was told after %s", took)
 			}
-			expectOneLine(t, s.gateway, o.log)
+			expectOneLogLine(t, s.gateway, o.log)
 			expectReady(t, shopping.Client, o.ready)
 			entering.Confirm(payment, goodCard)
-			s.outside.Release()
-			if o.gone && !o.doubt {
-				frontdesktest.Eventually(t, "it is known at the processor that the payment was booked", func() bool { return s.journalled(sending) })
+			s.upstreams.Release()
+			if o.unsaved && !o.inDoubt {
+				frontdesktest.Eventually(t, "it is known at the processor that the payment was booked", func() bool { return s.acceptanceJournaled(sending) })
 			}
-			o.mend(s)
-			if o.gone {
+			o.end(s)
+			if o.unsaved {
 				expireLease(t, s.storage.URL(), sending.registration.Id)
 			}
 			frontdesktest.Eventually(t, "the same key goes on", func() bool { return shopping.ask(key).Status == http.StatusCreated })
-			shopping.become(api.Recorded)
-			entering.become(api.Recorded)
-			if o.doubt {
-				sending.become(api.Recorded, api.InDoubt)
+			shopping.payUntil(api.Recorded)
+			entering.payUntil(api.Recorded)
+			if o.inDoubt {
+				sending.payUntil(api.Recorded, api.InDoubt)
 			} else {
-				sending.become(api.Recorded)
+				sending.payUntil(api.Recorded)
 			}
 			s.expectNoLoss(shopping, entering, sending)
 		})
@@ -128,8 +128,8 @@ func TestOutages(t *testing.T) {
 // processor's 10 s are the longest of the limits that they meet with.
 const longest = 20 * time.Second
 
-// expectTold holds the answer to a visitor to what helps one, and tells nothing else.
-func expectTold(t *testing.T, answer *frontdesktest.Response, code api.ProblemCode) {
+// expectHelpfulProblem holds the answer to a visitor to what helps one, and tells nothing else.
+func expectHelpfulProblem(t *testing.T, answer *frontdesktest.Response, code api.ProblemCode) {
 	t.Helper()
 	problem := answer.Problem(code)
 	if problem.Status != http.StatusServiceUnavailable && problem.Status != http.StatusBadGateway || problem.Retry == api.ProblemRetryNever ||
@@ -143,8 +143,8 @@ func expectTold(t *testing.T, answer *frontdesktest.Response, code api.ProblemCo
 	}
 }
 
-// expectOneLine looks for the one line of a log that says all parts.
-func expectOneLine(t *testing.T, of *frontdesktest.Process, parts []string) {
+// expectOneLogLine looks for the one line of a log that says all parts.
+func expectOneLogLine(t *testing.T, of *frontdesktest.Process, parts []string) {
 	t.Helper()
 	found := 0
 	frontdesktest.Eventually(t, "the log says "+strings.Join(parts, ", "), func() bool {
@@ -178,33 +178,33 @@ func expectReady(t *testing.T, c *frontdesktest.Client, but string) {
 	}
 }
 
-// stricken is a gateway with a line to each thing that it stands on.
-type stricken struct {
+// outageEnv is a gateway with a line to each thing that it stands on.
+type outageEnv struct {
 	t                  *testing.T
-	outside            *frontdesktest.Outside
+	upstreams          *frontdesktest.Upstreams
 	storage            *rig.Redis
-	redis, club, cards *frontdesktest.Line
+	redis, club, cards *frontdesktest.TCPProxy
 	gateway            *frontdesktest.Process
 }
 
-func newStricken(t *testing.T, fsync string) *stricken {
+func newOutageEnv(t *testing.T, fsync string) *outageEnv {
 	t.Helper()
 	if fsync == "" {
 		fsync = rig.FsyncAlways
 	}
-	s := &stricken{t: t, outside: frontdesktest.NewOutside(t)}
+	s := &outageEnv{t: t, upstreams: frontdesktest.NewUpstreams(t)}
 	var err error
 	s.storage, err = rig.NewRedis(t.Context(), t.TempDir(), fsync)
 	s.must(err)
 	t.Cleanup(func() { s.storage.Kill() })
-	at := strings.TrimPrefix(s.outside.URL, "http://")
-	s.redis = frontdesktest.NewLine(t, strings.TrimPrefix(s.storage.URL(), "redis://"))
-	s.club, s.cards = frontdesktest.NewLine(t, at), frontdesktest.NewLine(t, at)
+	at := strings.TrimPrefix(s.upstreams.URL, "http://")
+	s.redis = frontdesktest.NewTCPProxy(t, strings.TrimPrefix(s.storage.URL(), "redis://"))
+	s.club, s.cards = frontdesktest.NewTCPProxy(t, at), frontdesktest.NewTCPProxy(t, at)
 	s.restart()
 	return s
 }
 
-func (s *stricken) must(err error) {
+func (s *outageEnv) must(err error) {
 	s.t.Helper()
 	if err != nil {
 		s.t.Fatal(err)
@@ -212,7 +212,7 @@ func (s *stricken) must(err error) {
 }
 
 // restart starts the gateway, in the place of the one that ran, with more variables than usual if there are any.
-func (s *stricken) restart(more ...string) {
+func (s *outageEnv) restart(more ...string) {
 	s.t.Helper()
 	if s.gateway != nil {
 		s.gateway.Kill()
@@ -221,8 +221,8 @@ func (s *stricken) restart(more ...string) {
 		"FRONTDESK_CLUB_URL=http://" + s.club.Address() + "/sim", "FRONTDESK_SANDBOX_URL=http://" + s.cards.Address() + "/sandbox"}, more...)...)
 }
 
-// notice has Redis notice that it cannot write: it acknowledges what it is told before that.
-func (s *stricken) notice() {
+// awaitWriteFailure has Redis notice that it cannot write: it acknowledges what it is told before that.
+func (s *outageEnv) awaitWriteFailure() {
 	s.t.Helper()
 	client := s.storage.Client()
 	defer client.Close()
@@ -232,11 +232,11 @@ func (s *stricken) notice() {
 // buyer is a visitor on the way to a membership.
 type buyer struct {
 	*frontdesktest.Client
-	s            *stricken
+	s            *outageEnv
 	registration api.Registration
 }
 
-func (s *stricken) buyer() *buyer {
+func (s *outageEnv) buyer() *buyer {
 	s.t.Helper()
 	b := &buyer{Client: frontdesktest.NewClient(s.t, s.gateway.URL), s: s}
 	b.registration = b.Register()
@@ -247,11 +247,11 @@ func (s *stricken) buyer() *buyer {
 func (b *buyer) ask(key string) *frontdesktest.Response {
 	b.s.t.Helper()
 	b.URL = b.s.gateway.URL
-	return b.Settle(b.registration.Id, `{"method":"card"}`, frontdesktest.Key(key))
+	return b.RequestPayment(b.registration.Id, `{"method":"card"}`, frontdesktest.Key(key))
 }
 
-// become goes the rest of the way, pressing again as people do, and paying anew when told that this is the way.
-func (b *buyer) become(ends ...api.PaymentState) {
+// payUntil goes the rest of the way, pressing again as people do, and paying anew when told that this is the way.
+func (b *buyer) payUntil(ends ...api.PaymentState) {
 	b.s.t.Helper()
 	b.URL = b.s.gateway.URL
 	frontdesktest.Eventually(b.s.t, "the payment comes to its end", func() bool {
@@ -267,9 +267,9 @@ func (b *buyer) become(ends ...api.PaymentState) {
 	})
 }
 
-// journalled tells whether the processor holds that a buyer's payment was booked.
-func (s *stricken) journalled(b *buyer) bool {
-	for _, held := range s.outside.Cards.Payments() {
+// acceptanceJournaled tells whether the processor holds that a buyer's payment was booked.
+func (s *outageEnv) acceptanceJournaled(b *buyer) bool {
+	for _, held := range s.upstreams.Cards.Payments() {
 		if held.Metadata["fd_registration"] == b.registration.Id && held.Metadata["fd_done_1"] != "" {
 			return true
 		}
@@ -278,20 +278,20 @@ func (s *stricken) journalled(b *buyer) bool {
 }
 
 // expectNoLoss holds the books of the club system and of the processor against what the buyers owed.
-func (s *stricken) expectNoLoss(buyers ...*buyer) {
+func (s *outageEnv) expectNoLoss(buyers ...*buyer) {
 	s.t.Helper()
 	owed, booked, captured := int64(0), int64(0), int64(0)
 	for _, b := range buyers {
 		owed += b.registration.Cart.DueNow.Amount
 	}
-	ledger := s.outside.Sim.Ledger()
+	ledger := s.upstreams.Sim.Ledger()
 	for _, entry := range ledger {
 		booked += int64(entry.Amount)
 	}
-	for _, held := range s.outside.Cards.Payments() {
+	for _, held := range s.upstreams.Cards.Payments() {
 		captured += held.Captured - held.Refunded
 	}
-	if audit := s.outside.Sim.Audit(); len(ledger) != len(buyers) || booked != owed || captured != owed || !audit.OK {
+	if audit := s.upstreams.Sim.Audit(); len(ledger) != len(buyers) || booked != owed || captured != owed || !audit.OK {
 		s.t.Errorf("%d cents were owed by %d people, %d were captured and %d booked by %d payments; the audit finds %+v",
 			owed, len(buyers), captured, booked, len(ledger), audit)
 	}

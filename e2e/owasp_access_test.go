@@ -26,34 +26,34 @@ func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 	own := startIn(t, victim)
 	customer := victim.Persona("customer")
 	before := victim.Do("GET", "/v1/registrations/"+registration.Id, nil)
-	quiet := unmoved(t, victim)
+	quiet := expectUnchanged(t, victim)
 	proofs := map[string][]([2]string){
-		"the token of another registration": {bearing(*own.Token)},
+		"the token of another registration": {bearerHeader(*own.Token)},
 		"that token in the victim's cookie": {{"Cookie", "frontdesk-" + registration.Id + "=" + *own.Token}},
-		"somebody's login":                  {bearing(customer.IdentityToken)},
+		"somebody's login":                  {bearerHeader(customer.IdentityToken)},
 		"the desk's key":                    {frontdesktest.StaffKey()},
-		"the id itself":                     {bearing(registration.Id)},
-		"the payment's id":                  {bearing(payment.Id)},
-		"the processor's secret":            {bearing(value(payment.Card.ClientSecret) + "x")},
+		"the id itself":                     {bearerHeader(registration.Id)},
+		"the payment's id":                  {bearerHeader(payment.Id)},
+		"the processor's secret":            {bearerHeader(value(payment.Card.ClientSecret) + "x")},
 	}
 	for _, r := range routes(t) {
 		if !strings.Contains(r.path, "{id}") {
 			continue
 		}
 		for name, proof := range proofs {
-			answer := attacker(victim).Do(r.method, r.of(registration.Id), r.wish(), append(proof, frontdesktest.Key(""))...)
-			of := attacker(victim).Do(r.method, r.of("00000000-0000-4000-8000-000000000000"), r.wish(), append(proof, frontdesktest.Key(""))...).Problem(api.NotFound)
+			answer := attacker(victim).Do(r.method, r.pathFor(registration.Id), r.body(), append(proof, frontdesktest.Key(""))...)
+			of := attacker(victim).Do(r.method, r.pathFor("00000000-0000-4000-8000-000000000000"), r.body(), append(proof, frontdesktest.Key(""))...).Problem(api.NotFound)
 			if problem := answer.Problem(api.NotFound); value(problem.Detail) != value(of.Detail) || strings.Contains(string(answer.Body), payment.Id) {
 				t.Errorf("%s %s with %s tells %s", r.method, r.path, name, answer.Body)
 			}
 		}
 		// The other way about: one's own token, and the id of a thing that is somebody else's.
 		for _, id := range []string{payment.Id, "1001", registration.Id + "%00", registration.Id + "%2f..%2f" + own.Id, "*"} {
-			attacker(victim).Do(r.method, r.of(id), r.wish(), bearing(*own.Token), frontdesktest.Key("")).Problem(api.NotFound)
+			attacker(victim).Do(r.method, r.pathFor(id), r.body(), bearerHeader(*own.Token), frontdesktest.Key("")).Problem(api.NotFound)
 		}
 	}
 	for _, body := range []string{`{"offerId":"/demo/contacts/1001"}`, `{"offerId":"2501/../../contacts/1001"}`, `{"offerId":"2501?contact=1001"}`} {
-		attacker(victim).Do("POST", "/v1/registrations/"+own.Id+"/items", body, bearing(*own.Token), frontdesktest.Key("")).Problem(api.InvalidRequest)
+		attacker(victim).Do("POST", "/v1/registrations/"+own.Id+"/items", body, bearerHeader(*own.Token), frontdesktest.Key("")).Problem(api.InvalidRequest)
 	}
 	quiet("whoever was refused")
 	if after := victim.Do("GET", "/v1/registrations/"+registration.Id, nil); string(after.Body) != string(before.Body) {
@@ -64,18 +64,18 @@ func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 	expectOnePayment(t, recordsOf(victim), payment.Amount.Amount)
 }
 
-// TestAPI1CodeOfSomebodyElse: a code moves the person to whom it was sent, and a
+// TestAPI1ForeignCode: a code moves the person to whom it was sent, and a
 // consent is its contact's alone.
-func TestAPI1CodeOfSomebodyElse(t *testing.T) {
+func TestAPI1ForeignCode(t *testing.T) {
 	t.Parallel()
 	_, mock := frontdesktest.NewWorld(t)
-	victim, thief := newMover(t, mock, "owasp", "prospect"), newMover(t, mock, "owasp", "former")
+	victim, thief := newTransferVisitor(t, mock, "owasp", "prospect"), newTransferVisitor(t, mock, "owasp", "former")
 	victim.start("11").Into(http.StatusCreated, nil)
 	if answer := thief.sign(victim.code()); answer.Status < 400 || answer.Status > 499 {
 		t.Errorf("the code of somebody else is answered with %s", answer.Body)
 	}
-	victim.belongs("13")
-	thief.belongs("12")
+	victim.expectClub("13")
+	thief.expectClub("12")
 	var theirs api.ConsentList
 	victim.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &theirs)
 	wish := api.ChangeConsents{Items: []api.ConsentWish{{Id: theirs.Items[0].Id, Authorized: !theirs.Items[0].Authorized}}}
@@ -153,11 +153,11 @@ func tampered(t *testing.T, genuine, lure string) map[string]string {
 func TestAPI2BrokenAuthentication(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)
-	lure := newLure(t)
+	lure := newTrapServer(t)
 	customer := c.Persona("customer")
 	c.As("customer").Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
 	c.Club()
-	quiet := unmoved(t, c)
+	quiet := expectUnchanged(t, c)
 	tokens := tampered(t, customer.IdentityToken, lure.URL)
 	var keys struct{ Keys []struct{ N, X, Y string } }
 	attacker(c).Do("GET", "/sim/demo/_control/jwks", nil).Into(http.StatusOK, &keys)
@@ -177,7 +177,7 @@ func TestAPI2BrokenAuthentication(t *testing.T) {
 			if r.method == "POST" {
 				body = `{"clubId":"11"}`
 			}
-			answer := attacker(c).Do(r.method, r.path, body, bearing(token), frontdesktest.Key(""))
+			answer := attacker(c).Do(r.method, r.path, body, bearerHeader(token), frontdesktest.Key(""))
 			if answer.Status == http.StatusRequestHeaderFieldsTooLarge {
 				continue // refused before it was looked at
 			}
@@ -193,14 +193,14 @@ func TestAPI2BrokenAuthentication(t *testing.T) {
 	}
 	attacker(c).Do("GET", "/v1/me", nil, [2]string{"Authorization", "Basic " + customer.IdentityToken}).Problem(api.NotIdentified)
 	quiet("a token that does not count")
-	if came := lure.came.Load(); came > 0 {
+	if came := lure.requests.Load(); came > 0 {
 		t.Errorf("%d keys were fetched from where a token said", came)
 	}
 }
 
-// TestAPI2ClaimsOfTheLogin: what the login itself has signed counts for whom, where
+// TestAPI2LoginClaims: what the login itself has signed counts for whom, where
 // and when it says, and never for longer than ten minutes.
-func TestAPI2ClaimsOfTheLogin(t *testing.T) {
+func TestAPI2LoginClaims(t *testing.T) {
 	t.Parallel()
 	const secret = "what-the-login-and-the-gateway-share-alone"
 	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_IDENTITY_SECRET="+secret, "FRONTDESK_IDENTITY_AUDIENCE=frontdesk", "FRONTDESK_IDENTITY_ISSUER=login").URL)
@@ -216,10 +216,10 @@ func TestAPI2ClaimsOfTheLogin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return c.Do("GET", "/v1/me", nil, bearing(signed))
+		return c.Do("GET", "/v1/me", nil, bearerHeader(signed))
 	}
 	me(nil).Into(http.StatusOK, nil)
-	quiet := unmoved(t, c)
+	quiet := expectUnchanged(t, c)
 	for name, change := range map[string]jwt.MapClaims{
 		"expired": {"exp": now.Add(-time.Minute).Unix()}, "without an end": {"exp": nil}, "for a day": {"exp": now.Add(24 * time.Hour).Unix()},
 		"not yet": {"nbf": now.Add(time.Hour).Unix()}, "from the future": {"iat": now.Add(time.Hour).Unix()}, "an end that is text": {"exp": "tomorrow"},
@@ -235,15 +235,15 @@ func TestAPI2ClaimsOfTheLogin(t *testing.T) {
 	me(jwt.MapClaims{"club": "12"}).Problem(api.NotIdentified) // the contact's club is another one, which only the club system knows
 }
 
-// TestAPI2SessionsAreOurs: nobody chooses a session for somebody else, and a link
+// TestAPI2SessionFixation: nobody chooses a session for somebody else, and a link
 // to resume one opens it once.
-func TestAPI2SessionsAreOurs(t *testing.T) {
+func TestAPI2SessionFixation(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)
 	registration := c.Register()
 	path := "/v1/registrations/" + registration.Id
 	const chosen = "chosen-by-the-attacker-chosen-by-the-attacker"
-	started := attacker(c).Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), bearing(chosen),
+	started := attacker(c).Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), bearerHeader(chosen),
 		[2]string{"Cookie", "frontdesk-" + registration.Id + "=" + chosen}, [2]string{"X-Frontdesk-Session", "cookie"})
 	var fixed api.Registration
 	started.Into(http.StatusCreated, &fixed)
@@ -251,8 +251,8 @@ func TestAPI2SessionsAreOurs(t *testing.T) {
 		t.Errorf("the session is %q", cookie)
 	}
 	for _, guess := range []string{chosen, "", "null", "undefined", *registration.Token + ".", strings.ToLower(*registration.Token), (*registration.Token)[:42]} {
-		attacker(c).Do("GET", path, nil, bearing(guess)).Problem(api.NotFound)
-		attacker(c).Do("GET", "/v1/registrations/"+fixed.Id, nil, bearing(guess)).Problem(api.NotFound)
+		attacker(c).Do("GET", path, nil, bearerHeader(guess)).Problem(api.NotFound)
+		attacker(c).Do("GET", "/v1/registrations/"+fixed.Id, nil, bearerHeader(guess)).Problem(api.NotFound)
 	}
 	attacker(c).Do("GET", path+"?token="+*registration.Token+"&access_token="+*registration.Token, nil).Problem(api.InvalidRequest)
 	elsewhere := attacker(c)
@@ -260,8 +260,8 @@ func TestAPI2SessionsAreOurs(t *testing.T) {
 	elsewhere.Do("POST", "/v1/resumptions", api.Resumption{Resume: resumeCode(t, c, registration.Id)}, frontdesktest.Key("")).Problem(api.ResumptionInvalid)
 
 	code := resumeCode(t, c, registration.Id)
-	exchange(attacker(c), code, bearing(chosen)).Into(http.StatusCreated, nil)
-	quiet := unmoved(t, c)
+	exchange(attacker(c), code, bearerHeader(chosen)).Into(http.StatusCreated, nil)
+	quiet := expectUnchanged(t, c)
 	for range 3 {
 		exchange(attacker(c), code).Problem(api.ResumptionInvalid)
 	}
@@ -275,7 +275,7 @@ func TestAPI5BrokenFunctionLevelAuthorization(t *testing.T) {
 	c, mock := frontdesktest.NewWorld(t)
 	registration := c.Register()
 	path := "/v1/registrations/" + registration.Id
-	quiet := unmoved(t, c)
+	quiet := expectUnchanged(t, c)
 	const key = "demo-staff-key-1"
 	desk := `{"method":"desk","mean":"cash"}`
 	for _, proof := range [][2]string{{"X-Staff", "true"}, {"X-Frontdesk-Staff", key}, {"Cookie", "X-Frontdesk-Staff-Key=" + key}, {"X-Role", "staff"}, {"X-Original-URL", "/ops/payments"}} {
@@ -306,7 +306,7 @@ func TestAPI5BrokenFunctionLevelAuthorization(t *testing.T) {
 	}
 	for _, origin := range []string{"http://evil.example", "null"} { // a page in an operator's browser
 		request := [2]string{"Origin", origin}
-		if answer := attacker(c).Do("POST", "http://"+mock.Ops()+"/ops/payments/calibrate", `{"by":"eve"}`, request); answer.Status != http.StatusForbidden {
+		if answer := attacker(c).Do("POST", "http://"+mock.OpsAddress()+"/ops/payments/calibrate", `{"by":"eve"}`, request); answer.Status != http.StatusForbidden {
 			t.Errorf("a page at %s reaches the operators' edge: %s", origin, answer.Body)
 		}
 	}

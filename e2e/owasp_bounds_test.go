@@ -19,8 +19,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// boast is what a club system says that knows no bounds, by the member that says it.
-var boast = map[string]any{
+// oversizedText is what a club system says that knows no bounds, by the member that says it.
+var oversizedText = map[string]any{
 	"name": strings.Repeat("é\n\x01", 600), "description": strings.Repeat("é\r\n\t\x7f", 4_000), "alias": strings.Repeat("a", 501),
 	"registrationFeeName": strings.Repeat("f", 501), "number": strings.Repeat("1\n", 400), "channel": strings.Repeat("c", 600),
 	"priceCurrency": "Euro", "validFrom": "2026-01-01T00:00:00+01:00", "rhythmBilling": strings.Repeat("P", 51),
@@ -29,34 +29,34 @@ var boast = map[string]any{
 // renamed are records that get a name by which no route can ask for them, and a product of a kind that nobody knows.
 var renamed = map[string]string{"/demo/clubs/21": "/demo/clubs/a.b", "/demo/offers/201": "/demo/offers/" + strings.Repeat("9", 65), "/demo/optins/12012": "/demo/optins/~", "badge": "amulet"}
 
-// boasting gives what JSON says with the members of boast in the place of its own.
-func boasting(said any) any {
+// oversizing gives what JSON says with the members of boast in the place of its own.
+func oversizing(said any) any {
 	switch v := said.(type) {
 	case []any:
 		for i := range v {
-			v[i] = boasting(v[i])
+			v[i] = oversizing(v[i])
 		}
 	case map[string]any:
 		for member, of := range v {
-			if _, text := of.(string); text && boast[member] != nil {
-				v[member] = boast[member]
+			if _, text := of.(string); text && oversizedText[member] != nil {
+				v[member] = oversizedText[member]
 			} else if name, text := of.(string); text && renamed[name] != "" {
 				v[member] = renamed[name]
 			} else if tags, list := of.([]any); list && member == "tags" {
 				for range 300 {
 					tags = append(tags, map[string]any{"@id": fmt.Sprintf("/demo/contact_tags/%d", len(tags)+9000), "name": "x"})
 				}
-				v[member] = boasting(tags)
+				v[member] = oversizing(tags)
 			} else {
-				v[member] = boasting(of)
+				v[member] = oversizing(of)
 			}
 		}
 	}
 	return said
 }
 
-// newBoaster stands before the simulator, and makes whatever it says too long.
-func newBoaster(t *testing.T, club string) string {
+// newOversizedClub stands before the simulator, and makes whatever it says too long.
+func newOversizedClub(t *testing.T, club string) string {
 	t.Helper()
 	at, err := url.Parse(club)
 	if err != nil {
@@ -75,7 +75,7 @@ func newBoaster(t *testing.T, club string) string {
 		decoder := json.NewDecoder(bytes.NewReader(text))
 		decoder.UseNumber()
 		if decoder.Decode(&said) == nil {
-			if text, err = json.Marshal(boasting(said)); err != nil {
+			if text, err = json.Marshal(oversizing(said)); err != nil {
 				return err
 			}
 		}
@@ -88,12 +88,12 @@ func newBoaster(t *testing.T, club string) string {
 	return server.URL
 }
 
-// TestAPI10WordsWithoutEnd: whatever the club system calls things, an answer keeps
+// TestAPI10OversizedTexts: whatever the club system calls things, an answer keeps
 // the bounds of the contract, to which the client holds each of them.
-func TestAPI10WordsWithoutEnd(t *testing.T) {
+func TestAPI10OversizedTexts(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
-	_, c := s.gatewayBefore(t, newBoaster(t, s.outside.URL+"/sim"))
+	s := newTestEnv(t)
+	_, c := s.gatewayWithClub(t, newOversizedClub(t, s.upstreams.URL+"/sim"))
 	oneLine := func(what, text string) {
 		if utf8.RuneCountInString(text) != 500 || strings.ContainsAny(text, "\n\x01") {
 			t.Errorf("%s is %q", what, text)
@@ -138,12 +138,12 @@ func TestAPI10WordsWithoutEnd(t *testing.T) {
 	oneLine("a channel", consents.Items[0].Channel)
 }
 
-// TestAPI10NumbersBeyondSense: what can be no amount, no cart and no catalogue is
+// TestAPI10ImplausibleNumbers: what can be no amount, no cart and no catalogue is
 // taken for the mistake that it is, and days that no month has are left out.
-func TestAPI10NumbersBeyondSense(t *testing.T) {
+func TestAPI10ImplausibleNumbers(t *testing.T) {
 	t.Parallel()
-	tr, _, c := betrayed(t)
-	tr.betray("/network_nodes", says(200, "application/ld+json", `{"hydra:member":[{"@id":"/demo/network_nodes/1","type":"group","children":[`+numbered("network_nodes", 6001)+`]}]}`))
+	tr, _, c := newMaliciousClubGateway(t)
+	tr.respond("/network_nodes", says(200, "application/ld+json", `{"hydra:member":[{"@id":"/demo/network_nodes/1","type":"group","children":[`+numbered("network_nodes", 6001)+`]}]}`))
 	c.Do("GET", "/v1/clubs", nil).Problem(api.ClubSystemFailed)
 	customer := c.As("customer")
 	offer := func(members string) string {
@@ -159,19 +159,19 @@ func TestAPI10NumbersBeyondSense(t *testing.T) {
 		"a schedule":           {"/offers", offer(`"repaymentSchedule":{"occurrences":[` + strings.Repeat(entry+",", 600) + entry + `]}`), "/v1/clubs/11/products"},
 		"one page of products": {"/products", `{"hydra:member":[` + numbered("products", 6001) + `]}`, "/v1/clubs/12/products"},
 	} {
-		tr.betray(lie.on, says(200, "application/ld+json", lie.says))
+		tr.respond(lie.on, says(200, "application/ld+json", lie.says))
 		customer.Do("GET", lie.path, nil).Problem(api.ClubSystemFailed)
-		if tr.asked.Load() == 0 {
+		if tr.calls.Load() == 0 {
 			t.Errorf("nobody asked for %s", name)
 		}
 	}
-	tr.betray("/allowed_debit_days", says(200, "application/ld+json", `[{"debitDay":0,"date":"2030-01-01"},{"debitDay":32,"date":"2030-01-01"},{"debitDay":5,"date":"soon"},{"debitDay":6,"date":"2030-02-06"}]`))
+	tr.respond("/allowed_debit_days", says(200, "application/ld+json", `[{"debitDay":0,"date":"2030-01-01"},{"debitDay":32,"date":"2030-01-01"},{"debitDay":5,"date":"soon"},{"debitDay":6,"date":"2030-02-06"}]`))
 	var days api.DebitDayList
 	c.Do("GET", "/v1/clubs/11/debit-days", nil).Into(http.StatusOK, &days)
 	if len(days.Items) != 1 || days.Items[0].Day != 6 {
 		t.Errorf("the days are %+v", days.Items)
 	}
-	tr.betray("", nil)
+	tr.respond("", nil)
 	registration := c.Register()
 	sale := ""
 	for _, call := range c.Calls() {
@@ -188,9 +188,9 @@ func TestAPI10NumbersBeyondSense(t *testing.T) {
 		"lines":   `"totalTI":1,"articles":[` + strings.Join(many, ",") + `]`,
 		"a total": `"totalTI":1000000000001`,
 	} {
-		tr.betray(sale, says(200, "application/ld+json", `{"@id":"`+sale+`",`+lie+`}`))
+		tr.respond(sale, says(200, "application/ld+json", `{"@id":"`+sale+`",`+lie+`}`))
 		c.Do("POST", "/v1/registrations/"+registration.Id+"/check", nil).Problem(api.ClubSystemFailed)
-		if tr.asked.Load() == 0 {
+		if tr.calls.Load() == 0 {
 			t.Errorf("nobody asked for %s", name)
 		}
 	}

@@ -29,23 +29,23 @@ func TestAPI3MassAssignment(t *testing.T) {
 	c, _ := frontdesktest.NewWorld(t)
 	registration := c.Register()
 	customer := c.Persona("customer")
-	quiet := unmoved(t, c)
+	quiet := expectUnchanged(t, c)
 	tried := 0
 	for _, r := range routes(t) {
-		text, ok := wishes[r.op.OperationID]
+		text, ok := requestBodies[r.op.OperationID]
 		if !ok {
 			continue
 		}
-		proof := bearing(*registration.Token)
+		proof := bearerHeader(*registration.Token)
 		if strings.HasPrefix(r.path, "/v1/me") {
-			proof = bearing(customer.IdentityToken)
+			proof = bearerHeader(customer.IdentityToken)
 		}
 		if !strings.Contains(r.path, "{id}") && !strings.HasPrefix(r.path, "/v1/me") {
 			proof = [2]string{"Accept", "application/json"}
 		}
 		for name, value := range internal {
 			for at, body := range assigned(t, text, name, value) {
-				answer := attacker(c).Do(r.method, r.of(registration.Id), body, proof, frontdesktest.Key(""))
+				answer := attacker(c).Do(r.method, r.pathFor(registration.Id), body, proof, frontdesktest.Key(""))
 				if problem := answer.Problem(api.InvalidRequest); !slices.ContainsFunc(*problem.Errors, func(e api.FieldProblem) bool { return strings.HasPrefix(e.Pointer, at) }) {
 					t.Errorf("%s %s with %s: %s", r.method, r.path, at, answer.Body)
 				}
@@ -53,7 +53,7 @@ func TestAPI3MassAssignment(t *testing.T) {
 			}
 		}
 	}
-	if tried < len(wishes)*len(internal) {
+	if tried < len(requestBodies)*len(internal) {
 		t.Errorf("only %d assignments were tried", tried)
 	}
 	quiet("a body with more than is asked for")

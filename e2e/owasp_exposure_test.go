@@ -14,16 +14,16 @@ import (
 // names is ever called, and buyers are sent to the club's own pages alone.
 func TestAPI7ServerSideRequestForgery(t *testing.T) {
 	t.Parallel()
-	lure := newLure(t)
+	lure := newTrapServer(t)
 	redirector := httptest.NewServer(http.RedirectHandler(lure.URL+"/keys", http.StatusTemporaryRedirect))
 	t.Cleanup(redirector.Close)
 	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_ALLOWED_ORIGINS=https://signup.club.example",
-		"FRONTDESK_IDENTITY_JWKS_URL="+redirector.URL+"/jwks", "FRONTDESK_CHALLENGE_URL="+redirector.URL+"/verify", "FRONTDESK_CHALLENGE_SECRET=secret").URL)
+		"FRONTDESK_IDENTITY_JWKS_URL="+redirector.URL+"/jwks", "FRONTDESK_CAPTCHA_URL="+redirector.URL+"/verify", "FRONTDESK_CAPTCHA_SECRET=secret").URL)
 	answered := [2]string{"X-Frontdesk-Challenge", lure.URL}
 	var r api.Registration
-	c.Do("POST", "/v1/registrations", wishes["startRegistration"], frontdesktest.Key(""), answered).Into(http.StatusCreated, &r)
+	c.Do("POST", "/v1/registrations", requestBodies["startRegistration"], frontdesktest.Key(""), answered).Into(http.StatusCreated, &r)
 	c.Token = *r.Token
-	quiet := unmoved(t, c)
+	quiet := expectUnchanged(t, c)
 	path := "/v1/registrations/" + r.Id + "/payment"
 	for _, address := range []string{
 		lure.URL, "http://169.254.169.254/latest/meta-data/", "http://[::ffff:127.0.0.1]/", "http://localhost:6379/", "file:///etc/passwd", "gopher://127.0.0.1:6379/_FLUSHALL",
@@ -38,7 +38,7 @@ func TestAPI7ServerSideRequestForgery(t *testing.T) {
 	}
 	c.As("customer").Do("GET", "/v1/me", nil).Problem(api.IdentityUnavailable)
 	quiet("an address")
-	if came := lure.came.Load(); came > 0 {
+	if came := lure.requests.Load(); came > 0 {
 		t.Errorf("%d requests were made to where the attacker wished", came)
 	}
 	var payment api.Payment
@@ -130,11 +130,11 @@ func TestAPI8LiveMode(t *testing.T) {
 			t.Errorf("%s comes with %q", path, hsts)
 		}
 	}
-	before := len(l.outside.Sim.Requests())
+	before := len(l.upstreams.Sim.Requests())
 	c.Do("GET", "/v1/clubs", nil, frontdesktest.StaffKey()).Problem(api.StaffKeyUnknown)
 	c.Do("POST", "/v1/registrations", `{"clubId":"11","channel":"club"}`, frontdesktest.Key(""), [2]string{"X-Frontdesk-World", "demo"}).Problem(api.StaffOnly)
 	c.Do("POST", "/v1/webhooks/club/demo-webhook-secret", `{"event":"contact.updated"}`).Problem(api.NotFound)
-	if made := len(l.outside.Sim.Requests()) - before; made > 0 {
+	if made := len(l.upstreams.Sim.Requests()) - before; made > 0 {
 		t.Errorf("the demo's keys made %d calls", made)
 	}
 	for _, origin := range []string{"http://localhost:5173", "null", "https://evil.example", "https://www.gym-4711.fr.evil.example", "http://www.gym-4711.fr"} {
@@ -150,7 +150,7 @@ func TestAPI9ImproperInventoryManagement(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)
 	c.Club()
-	quiet := unmoved(t, c)
+	quiet := expectUnchanged(t, c)
 	for _, path := range []string{
 		"/v0/clubs", "/v2/clubs", "/v1.0/clubs", "/v1beta/clubs", "/api/v1/clubs", "/api/clubs", "/clubs", "/v1", "/v1/", "/beta/v1/clubs", "/internal/v1/clubs",
 		"/admin", "/swagger.json", "/openapi.json", "/openapi.yml", "/v1/openapi.yaml", "/api-docs", "/graphql", "/actuator/health", "/server-status", "/status", "/health",
@@ -167,8 +167,8 @@ func TestAPI9ImproperInventoryManagement(t *testing.T) {
 		if strings.Contains(r.path, "{secret}") {
 			continue
 		}
-		for _, path := range []string{r.of("x") + "/", "/" + r.of("x"), strings.ToUpper(r.of("x")), "/v2" + r.of("x")} {
-			if answer := c.Do(r.method, path, r.wish(), frontdesktest.Key("")); answer.Status != http.StatusNotFound && (path != "/docs/" || answer.Status != http.StatusOK) {
+		for _, path := range []string{r.pathFor("x") + "/", "/" + r.pathFor("x"), strings.ToUpper(r.pathFor("x")), "/v2" + r.pathFor("x")} {
+			if answer := c.Do(r.method, path, r.body(), frontdesktest.Key("")); answer.Status != http.StatusNotFound && (path != "/docs/" || answer.Status != http.StatusOK) {
 				t.Errorf("%s %s is answered with %d", r.method, path, answer.Status)
 			}
 		}

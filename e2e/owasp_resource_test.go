@@ -16,23 +16,23 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// newCounted gives a front end of a mock gateway that counts requests, behind a
+// newLimitedGateway gives a front end of a mock gateway that counts requests, behind a
 // proxy that is trusted: from lets a request come from any address.
-func newCounted(t *testing.T) (*frontdesktest.Client, *frontdesktest.Process) {
+func newLimitedGateway(t *testing.T) (*frontdesktest.Client, *frontdesktest.Process) {
 	t.Helper()
 	process := frontdesktest.Start(t, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1")
 	return frontdesktest.NewClient(t, process.URL), process
 }
 
-// from is the header by which the trusted proxy says where a request comes from.
-func from(address string) [2]string { return [2]string{"X-Forwarded-For", address} }
+// forwardedFor is the header by which the trusted proxy says where a request comes from.
+func forwardedFor(address string) [2]string { return [2]string{"X-Forwarded-For", address} }
 
 // TestAPI4UnrestrictedResourceConsumption: bodies, depths, headers, pages and
 // requests end somewhere, and others are served meanwhile.
 func TestAPI4UnrestrictedResourceConsumption(t *testing.T) {
 	t.Parallel()
-	c, _ := newCounted(t)
-	c.Do("GET", "/v1/clubs", nil, from("192.0.2.99")).Into(http.StatusOK, nil)
+	c, _ := newLimitedGateway(t)
+	c.Do("GET", "/v1/clubs", nil, forwardedFor("192.0.2.99")).Into(http.StatusOK, nil)
 	before := len(c.Calls())
 	const big = 64 << 10
 	for name, attack := range map[string]struct {
@@ -47,16 +47,16 @@ func TestAPI4UnrestrictedResourceConsumption(t *testing.T) {
 		"many members":   {`{"clubId":"11"` + many(6000) + `}`, api.InvalidRequest},
 		"many items":     {`{"clubId":"11","items":[` + strings.Repeat(`{},`, 20000) + `{}]}`, api.InvalidRequest},
 	} {
-		answer := c.Do("POST", "/v1/registrations", attack.body, frontdesktest.Key(""), from("192.0.2.1"))
+		answer := c.Do("POST", "/v1/registrations", attack.body, frontdesktest.Key(""), forwardedFor("192.0.2.1"))
 		if answer.Problem(attack.code); len(answer.Body) > 2*big {
 			t.Errorf("%s of %d bytes is answered with %d", name, len(attack.body), len(answer.Body))
 		}
 	}
 	for _, query := range []string{"?limit=1000000", "?itemsPerPage=1000000", "?page=7", "?cursor=99999999999999999999", "?cursor=-1", "?cursor=" + strings.Repeat("9", 9000), "?type=" + strings.Repeat("x", 9000)} {
-		c.Do("GET", "/v1/clubs/11/products"+query, nil, from("192.0.2.2")).Problem(api.InvalidRequest)
+		c.Do("GET", "/v1/clubs/11/products"+query, nil, forwardedFor("192.0.2.2")).Problem(api.InvalidRequest)
 	}
 	var page api.ProductList
-	c.Do("GET", "/v1/clubs/11/products", nil, from("192.0.2.2")).Into(http.StatusOK, &page)
+	c.Do("GET", "/v1/clubs/11/products", nil, forwardedFor("192.0.2.2")).Into(http.StatusOK, &page)
 	if len(page.Items) > 50 {
 		t.Errorf("a page holds %d products", len(page.Items))
 	}
@@ -71,14 +71,14 @@ func TestAPI4UnrestrictedResourceConsumption(t *testing.T) {
 	}
 	refused := 0
 	for range 130 {
-		if answer := c.Do("GET", "/v1/clubs", nil, from("192.0.2.3")); answer.Status == http.StatusTooManyRequests {
+		if answer := c.Do("GET", "/v1/clubs", nil, forwardedFor("192.0.2.3")); answer.Status == http.StatusTooManyRequests {
 			refused++
 		}
 	}
 	if refused == 0 {
 		t.Error("one address is served as often as it likes")
 	}
-	c.Do("GET", "/v1/clubs", nil, from("192.0.2.4")).Into(http.StatusOK, nil)
+	c.Do("GET", "/v1/clubs", nil, forwardedFor("192.0.2.4")).Into(http.StatusOK, nil)
 	for _, operation := range operations(c, before) {
 		if operation == "createContact" || operation == "createSale" {
 			t.Errorf("a body that was refused came to %s", operation)
@@ -130,7 +130,7 @@ func TestAPI4Slowloris(t *testing.T) {
 // more, and one that is closed makes room.
 func TestAPI4EventStreams(t *testing.T) {
 	t.Parallel()
-	c, _ := newCounted(t)
+	c, _ := newLimitedGateway(t)
 	const most = 15
 	path := func(r api.Registration) string { return c.URL + "/v1/registrations/" + r.Id + "/events" }
 	open := func(r api.Registration, address string) (*http.Response, context.CancelFunc) {
@@ -148,7 +148,7 @@ func TestAPI4EventStreams(t *testing.T) {
 		t.Cleanup(func() { end(); answer.Body.Close() })
 		return answer, end
 	}
-	registration, other := startIn(t, c, from("192.0.2.1")), startIn(t, c, from("192.0.2.1"))
+	registration, other := startIn(t, c, forwardedFor("192.0.2.1")), startIn(t, c, forwardedFor("192.0.2.1"))
 	var last context.CancelFunc
 	for i := range most {
 		var answer *http.Response
@@ -157,7 +157,7 @@ func TestAPI4EventStreams(t *testing.T) {
 		}
 	}
 	events := "/v1/registrations/" + registration.Id + "/events"
-	refused := c.Do("GET", events, nil, bearing(*registration.Token), from("192.0.2.1"))
+	refused := c.Do("GET", events, nil, bearerHeader(*registration.Token), forwardedFor("192.0.2.1"))
 	if problem := refused.Problem(api.RateLimited); refused.Header.Get("Retry-After") != "15" || problem.Status != http.StatusTooManyRequests {
 		t.Errorf("one stream too many is answered with %v %s", refused.Header, refused.Body)
 	}
@@ -168,14 +168,14 @@ func TestAPI4EventStreams(t *testing.T) {
 	var crowd api.Registration
 	for i := range 100 {
 		if i%most == 0 {
-			crowd = startIn(t, c, from(fmt.Sprintf("198.51.100.%d", 100+i)))
+			crowd = startIn(t, c, forwardedFor(fmt.Sprintf("198.51.100.%d", 100+i)))
 		}
 		if answer, _ := open(crowd, shop); answer.StatusCode != http.StatusOK {
 			t.Fatalf("stream %d of an address is answered with %d", i+1, answer.StatusCode)
 		}
 	}
 	events = "/v1/registrations/" + crowd.Id + "/events"
-	if refused := c.Do("GET", events, nil, bearing(*crowd.Token), from(shop)); refused.Problem(api.RateLimited).Status != http.StatusTooManyRequests || refused.Header.Get("Retry-After") != "15" {
+	if refused := c.Do("GET", events, nil, bearerHeader(*crowd.Token), forwardedFor(shop)); refused.Problem(api.RateLimited).Status != http.StatusTooManyRequests || refused.Header.Get("Retry-After") != "15" {
 		t.Errorf("one stream too many of an address is answered with %v %s", refused.Header, refused.Body)
 	}
 	if answer, _ := open(crowd, "198.51.100.8"); answer.StatusCode != http.StatusOK {
@@ -197,9 +197,9 @@ func TestAPI4UnlistedProxy(t *testing.T) {
 	process := frontdesktest.Start(t, "FRONTDESK_RATE_LIMITS=on")
 	c := frontdesktest.NewClient(t, process.URL)
 	for i := range 20 {
-		startIn(t, c, from(fmt.Sprintf("192.0.2.%d", i)))
+		startIn(t, c, forwardedFor(fmt.Sprintf("192.0.2.%d", i)))
 	}
-	c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), from("192.0.2.200")).Problem(api.RateLimited)
+	c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), forwardedFor("192.0.2.200")).Problem(api.RateLimited)
 	told := func() int { return strings.Count(process.Log(), "FRONTDESK_TRUSTED_PROXIES") }
 	frontdesktest.Eventually(t, "the operator is told", func() bool { return told() > 0 })
 	if told() != 1 {
@@ -211,12 +211,12 @@ func TestAPI4UnlistedProxy(t *testing.T) {
 // peace is done so often and no more, whatever is changed about the request.
 func TestAPI6SensitiveBusinessFlows(t *testing.T) {
 	t.Parallel()
-	c, _ := newCounted(t)
+	c, _ := newLimitedGateway(t)
 	t.Run("trial sessions are farmed", func(t *testing.T) {
 		started := 0
 		for i := range 30 {
-			person := strings.Replace(wishes["startRegistration"], "eve@", fmt.Sprintf("eve+%d@", i), 1)
-			answer := c.For(t).Do("POST", "/v1/registrations", person, frontdesktest.Key(""), from(fmt.Sprintf("198.51.100.%d, 192.0.2.1", i)),
+			person := strings.Replace(requestBodies["startRegistration"], "eve@", fmt.Sprintf("eve+%d@", i), 1)
+			answer := c.WithT(t).Do("POST", "/v1/registrations", person, frontdesktest.Key(""), forwardedFor(fmt.Sprintf("198.51.100.%d, 192.0.2.1", i)),
 				[2]string{"User-Agent", fmt.Sprint("farm ", i)}, [2]string{"X-Real-IP", fmt.Sprintf("198.51.100.%d", i)}, [2]string{"Forwarded", fmt.Sprintf("for=198.51.100.%d", i)})
 			if answer.Status == http.StatusCreated {
 				started++
@@ -230,10 +230,10 @@ func TestAPI6SensitiveBusinessFlows(t *testing.T) {
 		}
 	})
 	t.Run("invitations and links are guessed", func(t *testing.T) {
-		quiet := unmoved(t, c)
+		quiet := expectUnchanged(t, c)
 		told, refused := map[string]bool{}, 0
 		for i := range 25 {
-			answer := c.For(t).Do("POST", "/v1/registrations", fmt.Sprintf(`{"clubId":"11","invitation":"guess-%d"}`, i), frontdesktest.Key(""), from("192.0.2.2"))
+			answer := c.WithT(t).Do("POST", "/v1/registrations", fmt.Sprintf(`{"clubId":"11","invitation":"guess-%d"}`, i), frontdesktest.Key(""), forwardedFor("192.0.2.2"))
 			if answer.Status == http.StatusTooManyRequests {
 				refused++
 				continue
@@ -248,19 +248,19 @@ func TestAPI6SensitiveBusinessFlows(t *testing.T) {
 	t.Run("codes are pumped", func(t *testing.T) {
 		sent := func() int {
 			var list clubsim.Items[clubsim.SMS]
-			c.For(t).Control("GET", "sms", nil).Into(http.StatusOK, &list)
+			c.WithT(t).Control("GET", "sms", nil).Into(http.StatusOK, &list)
 			return len(list.Items)
 		}
 		before := sent()
 		for i := range 6 { // one phone, by other people from other addresses
 			var r api.Registration
-			body := strings.Replace(strings.Replace(wishes["startRegistration"], "eve@", fmt.Sprintf("pump+%d@", i), 1), `{"offerId":"2501"}`, `{"offerId":"901","startDate":"2030-01-15","debit":{"day":10}}`, 1)
-			c.For(t).Do("POST", "/v1/registrations", body, frontdesktest.Key(""), from(fmt.Sprintf("203.0.113.%d", i))).Into(http.StatusCreated, &r)
-			answer := c.For(t).Do("POST", "/v1/registrations/"+r.Id+"/mandate", wishes["createMandate"], frontdesktest.Key(""), bearing(*r.Token), from(fmt.Sprintf("203.0.113.%d", i)))
+			body := strings.Replace(strings.Replace(requestBodies["startRegistration"], "eve@", fmt.Sprintf("pump+%d@", i), 1), `{"offerId":"2501"}`, `{"offerId":"901","startDate":"2030-01-15","debit":{"day":10}}`, 1)
+			c.WithT(t).Do("POST", "/v1/registrations", body, frontdesktest.Key(""), forwardedFor(fmt.Sprintf("203.0.113.%d", i))).Into(http.StatusCreated, &r)
+			answer := c.WithT(t).Do("POST", "/v1/registrations/"+r.Id+"/mandate", requestBodies["createMandate"], frontdesktest.Key(""), bearerHeader(*r.Token), forwardedFor(fmt.Sprintf("203.0.113.%d", i)))
 			if i > 0 {
 				answer.Problem(api.SmsLimited)
 			}
-			c.For(t).Do("POST", "/v1/registrations/"+r.Id+"/mandate/signature/resend", nil, frontdesktest.Key(""), bearing(*r.Token), from(fmt.Sprintf("203.0.113.%d", i)))
+			c.WithT(t).Do("POST", "/v1/registrations/"+r.Id+"/mandate/signature/resend", nil, frontdesktest.Key(""), bearerHeader(*r.Token), forwardedFor(fmt.Sprintf("203.0.113.%d", i)))
 		}
 		if now := sent(); now != before+1 {
 			t.Errorf("%d codes were sent", now-before)

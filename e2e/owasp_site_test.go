@@ -19,10 +19,10 @@ func TestCrossSiteRequestForgery(t *testing.T) {
 	page := attacker(c)
 	page.World = "" // a form sends no headers of its own
 	path := "/v1/registrations/" + registration.Id
-	quiet := unmoved(t, c)
+	quiet := expectUnchanged(t, c)
 	for _, origin := range []string{"https://evil.example", "null", "http://evil.example:80", "http://localhost.evil.example", "https://localhost@evil.example"} {
 		for _, media := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json"} {
-			for _, wish := range []struct{ path, body string }{{"/payment", wishes["startPayment"]}, {"/items", wishes["addItem"]}, {"/check", ""}, {"/resume-link", ""}} {
+			for _, wish := range []struct{ path, body string }{{"/payment", requestBodies["startPayment"]}, {"/items", requestBodies["addItem"]}, {"/check", ""}, {"/resume-link", ""}} {
 				page.Do("POST", path+wish.path, wish.body, session, [2]string{"Origin", origin}, [2]string{"Content-Type", media},
 					[2]string{"Sec-Fetch-Site", "cross-site"}, frontdesktest.Key("")).Problem(api.ForbiddenOrigin)
 			}
@@ -43,9 +43,9 @@ func TestCrossSiteRequestForgery(t *testing.T) {
 	}
 }
 
-// TestForeignHosts: the host that a request names is believed in nothing, be it by
+// TestHostHeader: the host that a request names is believed in nothing, be it by
 // a name that leads here (DNS rebinding), a poisoned cache, or a proxy's header.
-func TestForeignHosts(t *testing.T) {
+func TestHostHeader(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)
 	registration := c.Register()
@@ -69,9 +69,9 @@ func TestForeignHosts(t *testing.T) {
 	}
 }
 
-// TestCachesKeepNothing: what is somebody's is stored nowhere, and what may be
+// TestCachePolicy: what is somebody's is stored nowhere, and what may be
 // stored differs by what it depends on.
-func TestCachesKeepNothing(t *testing.T) {
+func TestCachePolicy(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)
 	registration := c.Register()

@@ -47,8 +47,8 @@ func routes(t *testing.T) (all []route) {
 	return all
 }
 
-// wishes are bodies that are right, by operation.
-var wishes = map[string]string{
+// requestBodies are bodies that are right, by operation.
+var requestBodies = map[string]string{
 	"startRegistration":  `{"clubId":"11","person":{"givenName":"Eve","familyName":"Martin","birthDate":"1990-05-17","email":"eve@example.com","mobile":"+33612345678","address":{"street":"1 rue","postalCode":"75011","city":"Paris","country":"FR"}},"items":[{"offerId":"2501"}]}`,
 	"resumeRegistration": `{"resume":"of nobody"}`,
 	"putPerson":          `{"givenName":"Eve","familyName":"Martin","birthDate":"1990-05-17","email":"eve@example.com","mobile":"+33612345678","address":{"street":"1 rue","postalCode":"75011","city":"Paris","country":"FR"}}`,
@@ -62,21 +62,21 @@ var wishes = map[string]string{
 	"changeConsents":     `{"items":[{"id":"12012","authorized":true}]}`,
 }
 
-// of fills in a route's path.
-func (r route) of(id string) string {
+// pathFor fills in a route's path.
+func (r route) pathFor(id string) string {
 	return strings.NewReplacer("{clubId}", "11", "{offerId}", "2501", "{id}", id, "{secret}", "guessed").Replace(r.path)
 }
 
-// wish is the route's body; nil for none.
-func (r route) wish() any {
-	if text, ok := wishes[r.op.OperationID]; ok {
+// body is the route's body; nil for none.
+func (r route) body() any {
+	if text, ok := requestBodies[r.op.OperationID]; ok {
 		return text
 	}
 	return nil
 }
 
-// bearing is the header of a bearer token.
-func bearing(token string) [2]string { return [2]string{"Authorization", "Bearer " + token} }
+// bearerHeader is the header of a bearer token.
+func bearerHeader(token string) [2]string { return [2]string{"Authorization", "Bearer " + token} }
 
 // attacker is a front end in the same world, with nothing in its hands.
 func attacker(c *frontdesktest.Client) *frontdesktest.Client {
@@ -85,8 +85,8 @@ func attacker(c *frontdesktest.Client) *frontdesktest.Client {
 	return &other
 }
 
-// unmoved gives a check that the club system was asked for nothing since, and that the ledger is as it was.
-func unmoved(t *testing.T, c *frontdesktest.Client) func(what string) {
+// expectUnchanged gives a check that the club system was asked for nothing since, and that the ledger is as it was.
+func expectUnchanged(t *testing.T, c *frontdesktest.Client) func(what string) {
 	t.Helper()
 	calls, held := len(c.Calls()), len(recordsOf(c).Ledger.Items)
 	return func(what string) {
@@ -100,17 +100,17 @@ func unmoved(t *testing.T, c *frontdesktest.Client) func(what string) {
 	}
 }
 
-// lure is a server of the attacker's that counts who comes.
-type lure struct {
+// trapServer is a server of the attacker's that counts who comes.
+type trapServer struct {
 	*httptest.Server
-	came atomic.Int64
+	requests atomic.Int64
 }
 
-func newLure(t *testing.T) *lure {
+func newTrapServer(t *testing.T) *trapServer {
 	t.Helper()
-	l := &lure{}
+	l := &trapServer{}
 	l.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		l.came.Add(1)
+		l.requests.Add(1)
 		io.WriteString(w, `{"keys":[],"success":true}`)
 	}))
 	t.Cleanup(l.Close)
@@ -151,7 +151,7 @@ func TestSecurityPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	declared := map[string]bool{}
-	for _, folder := range []string{"e2e", "handlers", "flows", "upstream/identity", "upstream/challenge"} {
+	for _, folder := range []string{"e2e", "handlers", "flows", "upstream/identity", "upstream/captcha"} {
 		files, err := filepath.Glob(filepath.Join(frontdesktest.Root(), folder, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -17,49 +17,49 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// traitor stands where the club system is: it passes everything on to the
+// maliciousClub stands where the club system is: it passes everything on to the
 // simulator, but for the operations that it answers in its own way.
-type traitor struct {
+type maliciousClub struct {
 	*httptest.Server
-	mu     sync.Mutex
-	on     string // the end of the paths that it answers itself
-	answer http.HandlerFunc
-	asked  atomic.Int64
+	mu      sync.Mutex
+	suffix  string // the end of the paths that it answers itself
+	handler http.HandlerFunc
+	calls   atomic.Int64
 }
 
-// betrayed is a gateway before a traitor, and somebody who asks it.
-func betrayed(t *testing.T) (*traitor, *frontdesktest.Process, *frontdesktest.Client) {
+// newMaliciousClubGateway is a gateway before a traitor, and somebody who asks it.
+func newMaliciousClubGateway(t *testing.T) (*maliciousClub, *frontdesktest.Process, *frontdesktest.Client) {
 	t.Helper()
-	s := newSetting(t)
-	tr := newTraitor(t, s.outside.URL+"/sim")
-	gateway, c := s.gatewayBefore(t, tr.URL)
+	s := newTestEnv(t)
+	tr := newMaliciousClub(t, s.upstreams.URL+"/sim")
+	gateway, c := s.gatewayWithClub(t, tr.URL)
 	return tr, gateway, c
 }
 
-// gatewayBefore is one that takes another address for the club system's.
-func (s setting) gatewayBefore(t *testing.T, club string) (*frontdesktest.Process, *frontdesktest.Client) {
+// gatewayWithClub is one that takes another address for the club system's.
+func (s testEnv) gatewayWithClub(t *testing.T, club string) (*frontdesktest.Process, *frontdesktest.Client) {
 	t.Helper()
-	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+club, "FRONTDESK_SANDBOX_URL="+s.outside.URL+"/sandbox",
-		"FRONTDESK_REDIS_URL="+s.redis, "FRONTDESK_IDENTITY_JWKS_URL="+s.outside.URL+"/sim/demo/_control/jwks")
+	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+club, "FRONTDESK_SANDBOX_URL="+s.upstreams.URL+"/sandbox",
+		"FRONTDESK_REDIS_URL="+s.redis, "FRONTDESK_IDENTITY_JWKS_URL="+s.upstreams.URL+"/sim/demo/_control/jwks")
 	c := frontdesktest.NewClient(t, gateway.URL)
-	c.Outside = s.outside.URL
+	c.SimulatorURL = s.upstreams.URL
 	return gateway, c
 }
 
-func newTraitor(t *testing.T, club string) *traitor {
+func newMaliciousClub(t *testing.T, club string) *maliciousClub {
 	t.Helper()
 	at, err := url.Parse(club)
 	if err != nil {
 		t.Fatal(err)
 	}
 	honest := httputil.NewSingleHostReverseProxy(at)
-	tr := &traitor{}
+	tr := &maliciousClub{}
 	tr.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		tr.mu.Lock()
-		on, answer := tr.on, tr.answer
+		on, answer := tr.suffix, tr.handler
 		tr.mu.Unlock()
 		if on != "" && strings.HasSuffix(r.URL.Path, on) {
-			tr.asked.Add(1)
+			tr.calls.Add(1)
 			answer(w, r)
 			return
 		}
@@ -69,12 +69,12 @@ func newTraitor(t *testing.T, club string) *traitor {
 	return tr
 }
 
-// betray answers paths with an end in another way from now on.
-func (tr *traitor) betray(on string, answer http.HandlerFunc) {
+// respond answers paths with an end in another way from now on.
+func (tr *maliciousClub) respond(on string, answer http.HandlerFunc) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	tr.on, tr.answer = on, answer
-	tr.asked.Store(0)
+	tr.suffix, tr.handler = on, answer
+	tr.calls.Store(0)
 }
 
 // says is an answer with a body.
@@ -91,8 +91,8 @@ func says(status int, media, body string) http.HandlerFunc {
 // memory than an answer may have.
 func TestAPI10UnsafeConsumptionOfAPIs(t *testing.T) {
 	t.Parallel()
-	lure := newLure(t)
-	tr, gateway, c := betrayed(t)
+	lure := newTrapServer(t)
+	tr, gateway, c := newMaliciousClubGateway(t)
 	customer := c.As("customer")
 	customer.Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
 	const ld, marker = "application/ld+json", "internal-detail-4711"
@@ -124,7 +124,7 @@ func TestAPI10UnsafeConsumptionOfAPIs(t *testing.T) {
 			}
 		},
 	} {
-		tr.betray("/contacts/1001", answer)
+		tr.respond("/contacts/1001", answer)
 		got := customer.Do("GET", "/v1/me", nil)
 		if got.Status < 400 || got.Header.Get("Content-Type") != "application/problem+json" || strings.Contains(string(got.Body), marker) || strings.Contains(string(got.Body), "alert") {
 			t.Errorf("%s is passed on as %d %s", name, got.Status, got.Body)
@@ -132,10 +132,10 @@ func TestAPI10UnsafeConsumptionOfAPIs(t *testing.T) {
 		if got.Status == http.StatusInternalServerError {
 			t.Errorf("%s is taken for a failure of the gateway: %s", name, got.Body)
 		}
-		tr.betray("", nil)
+		tr.respond("", nil)
 		frontdesktest.Eventually(t, "served again after "+name, func() bool { return customer.Do("GET", "/v1/me", nil).Status == http.StatusOK })
 	}
-	if came := lure.came.Load(); came > 0 {
+	if came := lure.requests.Load(); came > 0 {
 		t.Errorf("%d requests, with the club system's token, went elsewhere", came)
 	}
 	if log := gateway.Log(); strings.Contains(log, marker) || strings.Contains(log, "panic") {
@@ -174,18 +174,18 @@ func flood(packed bool) http.HandlerFunc {
 // script arrives as the text that it is.
 func TestAPI10EndlessPages(t *testing.T) {
 	t.Parallel()
-	tr, _, c := betrayed(t)
+	tr, _, c := newMaliciousClubGateway(t)
 	customer := c.As("customer")
-	tr.betray("/optins", func(w http.ResponseWriter, r *http.Request) {
+	tr.respond("/optins", func(w http.ResponseWriter, r *http.Request) {
 		says(200, "application/ld+json", fmt.Sprintf(`{"hydra:member":[{"@id":"/demo/optins/9%s","name":"x"}],"hydra:totalItems":1000000000,"hydra:view":{"hydra:next":"/demo/optins?page=next"}}`,
 			r.URL.Query().Get("page")))(w, r) // pages are asked for side by side
 	})
 	customer.Do("GET", "/v1/me/consents", nil).Problem(api.ClubSystemFailed)
-	if asked := tr.asked.Load(); asked < 2 || asked > 500 {
+	if asked := tr.calls.Load(); asked < 2 || asked > 500 {
 		t.Errorf("a list without an end was asked for %d times", asked)
 	}
 	const script = `<script>alert(1)</script>\u2028\u202e`
-	tr.betray("/contacts/1001", says(200, "application/ld+json", `{"@id":"/demo/contacts/1001","@type":"Person","number":"`+script+`","status":"customer","clubId":"/demo/clubs/11","tags":[]}`))
+	tr.respond("/contacts/1001", says(200, "application/ld+json", `{"@id":"/demo/contacts/1001","@type":"Person","number":"`+script+`","status":"customer","clubId":"/demo/clubs/11","tags":[]}`))
 	answer := customer.Do("GET", "/v1/me", nil)
 	if strings.Contains(string(answer.Body), "<script>") || !strings.HasPrefix(answer.Header.Get("Content-Type"), "application/") || answer.Header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("a script for a number is passed on as %s %s", answer.Header.Get("Content-Type"), answer.Body)

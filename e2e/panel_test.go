@@ -11,10 +11,10 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestPanelIsOfMockModeAlone: elsewhere nothing of it is served, and the site has no trace of it.
-func TestPanelIsOfMockModeAlone(t *testing.T) {
+// TestPanelOnlyInMockMode: elsewhere nothing of it is served, and the site has no trace of it.
+func TestPanelOnlyInMockMode(t *testing.T) {
 	t.Parallel()
-	_, live := newSetting(t).gateway(t)
+	_, live := newTestEnv(t).gateway(t)
 	mock := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	for _, path := range []string{"/panel/panel.js", "/panel/panel.css", "/panel/requests?world=demo", "/panel/changes", "/panel/"} {
 		live.Do("GET", path, nil).Problem(api.NotFound)
@@ -31,8 +31,8 @@ func TestPanelIsOfMockModeAlone(t *testing.T) {
 	}
 }
 
-// TestPanelTellsNoSecret walks a journey with every kind of secret, and looks at what is kept of its requests.
-func TestPanelTellsNoSecret(t *testing.T) {
+// TestPanelHidesSecrets walks a journey with every kind of secret, and looks at what is kept of its requests.
+func TestPanelHidesSecrets(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	var registration api.Registration
@@ -43,7 +43,7 @@ func TestPanelTellsNoSecret(t *testing.T) {
 	path := "/v1/registrations/" + registration.Id
 	key := frontdesktest.Key("")
 	c.Do("POST", path+"/mandate", map[string]string{"holder": "Ada Martin", "iban": goodIBAN}, key).Into(http.StatusCreated, nil)
-	code := (&guest{t: t, c: c}).code()
+	code := (&siteVisitor{t: t, c: c}).code()
 	c.Do("POST", path+"/mandate/signature", map[string]string{"code": code}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 	c.Do("POST", path+"/mandate", map[string]string{"holder": "Ada Martin", "iban": goodIBAN}, frontdesktest.Key("")).Problem(api.MandateSigned)
 	c.As("customer").Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
@@ -63,8 +63,8 @@ func TestPanelTellsNoSecret(t *testing.T) {
 	}
 }
 
-// TestWorldOfACookie: a page's requests are of the world that the panel has chosen, an EventSource's too.
-func TestWorldOfACookie(t *testing.T) {
+// TestWorldCookie: a page's requests are of the world that the panel has chosen, an EventSource's too.
+func TestWorldCookie(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	cookie := func(world string) [2]string { return [2]string{"Cookie", "frontdesk-world=" + world} }
@@ -82,7 +82,7 @@ func TestWorldOfACookie(t *testing.T) {
 	}
 	c.Do("GET", "/v1/clubs", nil, cookie("acme")).Problem(api.MalformedRequest)
 
-	_, tested := newSetting(t).gateway(t)
+	_, tested := newTestEnv(t).gateway(t)
 	tested.Do("GET", "/v1/clubs", nil, cookie("acme")).Into(http.StatusOK, nil)
 }
 

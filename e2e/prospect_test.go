@@ -9,10 +9,10 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// accessToken is a persona's own access token of the club system.
+// accessTokenPattern is a persona's own access token of the club system.
 func (d *debtor) accessToken(key string) string {
 	d.t.Helper()
-	for _, persona := range d.outside.Sim.Personas() {
+	for _, persona := range d.upstreams.Sim.Personas() {
 		if persona.Key == key {
 			return persona.AccessToken
 		}
@@ -44,20 +44,20 @@ func TestProspectSignsAndPays(t *testing.T) {
 	}
 	d.Do("PUT", d.path+"/person", frontdesktest.Person()).Problem(api.PersonKnown)
 	d.mandate(api.SignatureAwaitingCode)
-	if messages := d.outside.Sim.SMS(); messages[len(messages)-1].To != "+33601020303" {
+	if messages := d.upstreams.Sim.SMS(); messages[len(messages)-1].To != "+33601020303" {
 		t.Errorf("the code went to %s", messages[len(messages)-1].To)
 	}
 	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureSigned)
-	d.expectNowhere([]string{token, token[:24], d.code(), "3M02"}, first.Body, refused.Body)
+	d.expectNoSecrets([]string{token, token[:24], d.code(), "3M02"}, first.Body, refused.Body)
 	d.Confirm(d.Pay(d.id), "4242424242424242")
 	d.Await(d.id, api.Completed)
-	if audit := d.outside.Sim.Audit(); !audit.OK || len(d.outside.Sim.Ledger()) != 1 {
+	if audit := d.upstreams.Sim.Audit(); !audit.OK || len(d.upstreams.Sim.Ledger()) != 1 {
 		t.Errorf("the audit finds %+v", audit)
 	}
 }
 
-// TestSignedMandateGoesOver: who brings their account in after they signed has signed.
-func TestSignedMandateGoesOver(t *testing.T) {
+// TestSignedMandateSurvivesProspect: who brings their account in after they signed has signed.
+func TestSignedMandateSurvivesProspect(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
 	d.mandate(api.SignatureAwaitingCode)

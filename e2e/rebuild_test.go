@@ -8,46 +8,46 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/e2e/stripetest"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/stripe/stripetest"
 	"frontdesk/upstream/clubsim"
 )
 
-// TestEverythingRestartsEmpty: the gateway is killed with the money taken, and
+// TestRestartWithEmptyRedis: the gateway is killed with the money taken, and
 // comes back before a Redis that never heard of it. Whether the club system booked
 // the payment decides what becomes of it.
-func TestEverythingRestartsEmpty(t *testing.T) {
+func TestRestartWithEmptyRedis(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		until func(*testing.T, setting, *frontdesktest.Client, api.Payment) // the moment of the power cut
+		until func(*testing.T, testEnv, *frontdesktest.Client, api.Payment) // the moment of the power cut
 		end   api.PaymentState
 	}{
-		"the answer was under way": {func(t *testing.T, s setting, c *frontdesktest.Client, payment api.Payment) {
-			hold := s.outside.HoldAnswers(http.MethodPost, "/sales/*/payments")
+		"the answer was under way": {func(t *testing.T, s testEnv, c *frontdesktest.Client, payment api.Payment) {
+			hold := s.upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 			c.Confirm(payment, "4242424242424242")
 			<-hold.Reached
 		}, api.InDoubt},
-		"the club system let nobody in": {func(t *testing.T, s setting, c *frontdesktest.Client, payment api.Payment) {
+		"the club system let nobody in": {func(t *testing.T, s testEnv, c *frontdesktest.Client, payment api.Payment) {
 			s.fault(t, clubsim.Fault{Match: recording, Kind: "error_before", Status: 401})
 			c.Confirm(payment, "4242424242424242")
 			frontdesktest.Eventually(t, "a claim is given up", func() bool {
-				return s.outside.Cards.Payments()[0].Metadata["fd_release_1"] != ""
+				return s.upstreams.Cards.Payments()[0].Metadata["fd_release_1"] != ""
 			})
 		}, api.Recorded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSetting(t)
+			s := newTestEnv(t)
 			doomed, c := s.gateway(t)
 			registration := c.Register()
 			payment := c.Pay(registration.Id)
 			test.until(t, s, c, payment)
 			doomed.Kill()
-			s.outside.Release()
-			if err := s.outside.Sim.SetFaults(nil); err != nil {
+			s.upstreams.Release()
+			if err := s.upstreams.Sim.SetFaults(nil); err != nil {
 				t.Fatal(err)
 			}
-			if held := s.outside.Cards.Payments()[0]; held.State != cards.Captured {
+			if held := s.upstreams.Cards.Payments()[0]; held.State != cards.Captured {
 				t.Fatalf("the processor says %s", held.State)
 			}
 			s.redis = frontdesktest.NewRedis(t)
@@ -62,17 +62,17 @@ func TestEverythingRestartsEmpty(t *testing.T) {
 			stranger.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem(api.NotFound)
 			stranger.Registration(other.Id)
 			s.expectOnePayment(t, payment.Amount.Amount)
-			if held := s.outside.Cards.Payments(); len(held) != 1 || held[0].Refunded != 0 {
+			if held := s.upstreams.Cards.Payments(); len(held) != 1 || held[0].Refunded != 0 {
 				t.Errorf("the processor holds %+v", held)
 			}
 		})
 	}
 }
 
-// TestRedisIsEmptied under a gateway that runs, and the buyer just looks again.
-func TestRedisIsEmptied(t *testing.T) {
+// TestRedisFlushedWhileRunning under a gateway that runs, and the buyer just looks again.
+func TestRedisFlushedWhileRunning(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, c := s.gateway(t)
 	registration := c.Register()
 	payment := c.Pay(registration.Id)
@@ -102,14 +102,14 @@ func empty(t *testing.T, redisURL string) {
 	}
 }
 
-// TestStripeAfterRedisIsLost rebuilds from that processor's list.
-func TestStripeAfterRedisIsLost(t *testing.T) {
+// TestStripeRebuildAfterRedisLoss rebuilds from that processor's list.
+func TestStripeRebuildAfterRedisLoss(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	processor := stripetest.New(stripetest.Config{})
 	t.Cleanup(processor.Close)
 	start := func(redisURL string) *frontdesktest.Process {
-		return frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.outside.URL+"/sim", "FRONTDESK_REDIS_URL="+redisURL,
+		return frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+redisURL,
 			"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
 			"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)
 	}
@@ -123,13 +123,13 @@ func TestStripeAfterRedisIsLost(t *testing.T) {
 	for _, held := range processor.Payments() {
 		ids[held.Metadata["fd_registration"]] = held.ID
 	}
-	hold := s.outside.HoldAnswers(http.MethodPost, "/sales/*/payments")
+	hold := s.upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
 	if _, err := processor.Confirm(ids[doubtful.Id], "4242424242424242"); err != nil {
 		t.Fatal(err)
 	}
 	<-hold.Reached
 	doomed.Kill()
-	s.outside.Release()
+	s.upstreams.Release()
 
 	gateway := start(frontdesktest.NewRedis(t))
 	processor.SetWebhooks(stripetest.Normal, gateway.URL+"/v1/webhooks/card")
@@ -146,7 +146,7 @@ func TestStripeAfterRedisIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitingAgain.Await(other.Id, api.Completed)
-	if audit := s.outside.Sim.Audit(); !audit.OK || len(s.outside.Sim.Ledger()) != 2 {
-		t.Errorf("the audit finds %+v, the ledger %+v", audit, s.outside.Sim.Ledger())
+	if audit := s.upstreams.Sim.Audit(); !audit.OK || len(s.upstreams.Sim.Ledger()) != 2 {
+		t.Errorf("the audit finds %+v, the ledger %+v", audit, s.upstreams.Sim.Ledger())
 	}
 }

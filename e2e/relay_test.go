@@ -24,8 +24,8 @@ import (
 
 const subscriberSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" //nolint:gosec // the example of the Standard Webhooks specification
 
-// relayed is what a subscriber got, once.
-type relayed struct {
+// delivered is what a subscriber got, once.
+type delivered struct {
 	id   string
 	Type string
 	Data map[string]string
@@ -40,7 +40,7 @@ type subscriber struct {
 
 	mu     sync.Mutex
 	status int
-	got    []relayed
+	got    []delivered
 }
 
 func newSubscriber(t *testing.T, name string, status int) *subscriber {
@@ -61,7 +61,7 @@ func (s *subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil || verifier.Verify(text, r.Header) != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" {
 		s.t.Errorf("%s got %s %v %s", s.name, r.Method, r.Header, text)
 	}
-	delivery := relayed{id: r.Header.Get("webhook-id"), text: string(text)}
+	delivery := delivered{id: r.Header.Get("webhook-id"), text: string(text)}
 	if err := json.Unmarshal(text, &delivery); err != nil {
 		s.t.Errorf("%s got %s", s.name, text)
 	}
@@ -72,13 +72,13 @@ func (s *subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(status)
 }
 
-func (s *subscriber) answer(status int) {
+func (s *subscriber) setStatus(status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.status = status
 }
 
-func (s *subscriber) deliveries() []relayed {
+func (s *subscriber) deliveries() []delivered {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.got)
@@ -93,7 +93,7 @@ func (s *subscriber) ids() map[string]bool {
 	return ids
 }
 
-func (s *subscriber) await(what string, is func([]relayed) bool) {
+func (s *subscriber) await(what string, is func([]delivered) bool) {
 	s.t.Helper()
 	frontdesktest.Eventually(s.t, s.name+": "+what, func() bool { return is(s.deliveries()) })
 }
@@ -108,12 +108,12 @@ func subscribe(t *testing.T, to ...flows.Subscriber) string {
 	return "FRONTDESK_SUBSCRIBERS=" + string(text)
 }
 
-func (s *subscriber) wants(events ...string) flows.Subscriber {
+func (s *subscriber) config(events ...string) flows.Subscriber {
 	return flows.Subscriber{Name: s.name, URL: s.URL + "/hooks?key=hidden", Secret: subscriberSecret, Events: events}
 }
 
-// tell sends a gateway an event as the club system does.
-func tell(c *frontdesktest.Client, event string) {
+// sendEvent sends a gateway an event as the club system does.
+func sendEvent(c *frontdesktest.Client, event string) {
 	body := fmt.Sprintf(`{"event":%q,"data":{"object":{"classEventId":"/demo/class_events/1","clubId":"/demo/clubs/11"}}}`, event)
 	c.Do("POST", demoIntake, body).Into(http.StatusOK, nil)
 }
@@ -140,33 +140,33 @@ func mustCommand(t *testing.T, at string, words ...string) string {
 // than identifiers as the public API has them.
 func TestRelay(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	all, contacts := newSubscriber(t, "all", 204), newSubscriber(t, "contacts", 200)
-	process, c := s.gatewayWith(t, subscribe(t, all.wants(), contacts.wants("contact.*")))
+	process, c := s.gatewayWith(t, subscribe(t, all.config(), contacts.config("contact.*")))
 	s.webhooks(t, process, "normal")
 	registration := c.Register()
-	c.Settle(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
+	c.RequestPayment(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 	for _, name := range clubsim.EventNames() {
-		if _, err := s.outside.Sim.Emit(name, nil); err != nil {
+		if _, err := s.upstreams.Sim.Emit(name, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c.Do("POST", demoIntake, `{"event":"contact.exploded","data":{"object":{"contactId":"/demo/contacts/7","name":"Ada","clubId":{"name":"Ada"}}}}`)
 	c.Do("POST", demoIntake, `{"event":"contact.updated","data":{"object":{"contactId":"/other/contacts/7"}}}`) // not ours
 	happened := map[string]int{"contact.exploded": 1}
-	for _, event := range s.outside.Sim.Events() {
+	for _, event := range s.upstreams.Sim.Events() {
 		happened[event.Event]++
 	}
-	count := func(of []relayed) map[string]int {
+	count := func(of []delivered) map[string]int {
 		names := map[string]int{}
 		for _, d := range of {
 			names[d.Type]++
 		}
 		return names
 	}
-	all.await("every event", func(got []relayed) bool { return maps.Equal(count(got), happened) })
+	all.await("every event", func(got []delivered) bool { return maps.Equal(count(got), happened) })
 	maps.DeleteFunc(happened, func(name string, _ int) bool { return !strings.HasPrefix(name, "contact.") })
-	contacts.await("every event of contacts", func(got []relayed) bool { return maps.Equal(count(got), happened) })
+	contacts.await("every event of contacts", func(got []delivered) bool { return maps.Equal(count(got), happened) })
 	if n := len(all.ids()); n != len(all.deliveries()) {
 		t.Errorf("%d deliveries have %d ids", len(all.deliveries()), n)
 	}
@@ -180,33 +180,33 @@ func TestRelay(t *testing.T) {
 			t.Errorf("%s", d.text)
 		}
 	}
-	if said := mustCommand(t, process.Ops(), "webhooks", "list"); strings.Contains(said, "hidden") || !strings.Contains(said, "foreign 1") {
+	if said := mustCommand(t, process.OpsAddress(), "webhooks", "list"); strings.Contains(said, "hidden") || !strings.Contains(said, "foreign 1") {
 		t.Errorf("it lists %s", said)
 	}
 }
 
-// TestRelaySurvivesAKill: a gateway is killed while events come in; each that was
+// TestRelaySurvivesKill: a gateway is killed while events come in; each that was
 // answered is delivered by another one.
-func TestRelaySurvivesAKill(t *testing.T) {
+func TestRelaySurvivesKill(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	to := newSubscriber(t, "crm", 204)
-	doomed, c := s.gatewayWith(t, subscribe(t, to.wants()))
+	doomed, c := s.gatewayWith(t, subscribe(t, to.config()))
 	const events = 60
 	for range events {
-		tell(c, "class_event.updated")
+		sendEvent(c, "class_event.updated")
 	}
 	doomed.Kill()
 	early := len(to.ids())
-	_, _ = s.gatewayWith(t, subscribe(t, to.wants()))
-	to.await("every event", func([]relayed) bool { return len(to.ids()) == events })
+	_, _ = s.gatewayWith(t, subscribe(t, to.config()))
+	to.await("every event", func([]delivered) bool { return len(to.ids()) == events })
 	t.Logf("%d events were delivered before the kill", early)
 }
 
-// TestSlowSubscriberDelaysNobody.
-func TestSlowSubscriberDelaysNobody(t *testing.T) {
+// TestSlowSubscriberDoesNotDelayOthers.
+func TestSlowSubscriberDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	var held sync.WaitGroup
 	held.Add(1)
 	reached := make(chan struct{}, 100)
@@ -216,25 +216,25 @@ func TestSlowSubscriberDelaysNobody(t *testing.T) {
 	}))
 	t.Cleanup(func() { held.Done(); slow.CloseClientConnections(); slow.Close() })
 	fast := newSubscriber(t, "fast", 204)
-	process, c := s.gatewayWith(t, subscribe(t, flows.Subscriber{Name: "slow", URL: slow.URL, Secret: subscriberSecret}, fast.wants()))
+	process, c := s.gatewayWith(t, subscribe(t, flows.Subscriber{Name: "slow", URL: slow.URL, Secret: subscriberSecret}, fast.config()))
 	for range 100 {
-		tell(c, "class_event.updated")
+		sendEvent(c, "class_event.updated")
 	}
 	<-reached
-	fast.await("every event", func([]relayed) bool { return len(fast.ids()) == 100 })
+	fast.await("every event", func([]delivered) bool { return len(fast.ids()) == 100 })
 	registration := c.Register() // nor does it delay a visitor's payment
 	payment := c.Pay(registration.Id)
 	c.Confirm(payment, "4242424242424242")
 	c.Await(registration.Id, api.Completed)
 	var stand flows.Deliveries
-	c.Do("GET", "http://"+process.Ops()+"/ops/webhooks", nil).Into(http.StatusOK, &stand)
+	c.Do("GET", "http://"+process.OpsAddress()+"/ops/webhooks", nil).Into(http.StatusOK, &stand)
 	if slow := stand.Subscribers[0]; slow.Name != "slow" || slow.Delivered != 0 || slow.Waiting+slow.Retrying != 100 {
 		t.Errorf("the slow one: %+v", slow)
 	}
 }
 
-// runOut lets all tries of deliveries be made at once.
-func (s setting) runOut(t *testing.T, queue string) {
+// exhaustRetries lets all tries of deliveries be made at once.
+func (s testEnv) exhaustRetries(t *testing.T, queue string) {
 	t.Helper()
 	options, err := asynq.ParseRedisURI(s.redis)
 	if err != nil {
@@ -254,16 +254,16 @@ func (s setting) runOut(t *testing.T, queue string) {
 // TestDeadLetters: a subscriber that was away too long is delivered to by hand.
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	to := newSubscriber(t, "crm", 503)
-	process, c := s.gatewayWith(t, subscribe(t, to.wants()))
-	expectAll(t, mustCommand(t, process.Ops(), "webhooks", "list"), "crm", "127.0.0.1:")
-	expectAll(t, mustCommand(t, process.Ops(), "webhooks", "replay", "--dead", "crm"), "0 deliveries")
+	process, c := s.gatewayWith(t, subscribe(t, to.config()))
+	expectAll(t, mustCommand(t, process.OpsAddress(), "webhooks", "list"), "crm", "127.0.0.1:")
+	expectAll(t, mustCommand(t, process.OpsAddress(), "webhooks", "replay", "--dead", "crm"), "0 deliveries")
 	for _, event := range []string{"class_event.updated", "class_event.canceled", "attendee.booked"} {
-		tell(c, event)
+		sendEvent(c, event)
 	}
-	to.await("three events", func([]relayed) bool { return len(to.ids()) == 3 })
-	retrying := "http://" + process.Ops() + "/ops/webhooks?state=retrying"
+	to.await("three events", func([]delivered) bool { return len(to.ids()) == 3 })
+	retrying := "http://" + process.OpsAddress() + "/ops/webhooks?state=retrying"
 	var stand flows.Deliveries
 	frontdesktest.Eventually(t, "three are retried", func() bool {
 		c.Do("GET", retrying, nil).Into(http.StatusOK, &stand)
@@ -272,73 +272,73 @@ func TestDeadLetters(t *testing.T) {
 	if d := stand.Items[0]; d.Failures != 1 || d.LastError != "status 503" || d.Next == nil || d.LastFailed == nil || d.Body != "" {
 		t.Errorf("one that is retried: %+v", d)
 	}
-	s.runOut(t, "relay-crm")
+	s.exhaustRetries(t, "relay-crm")
 	if n := len(to.deliveries()); n != 33 {
 		t.Errorf("%d tries of three deliveries", n)
 	}
-	said := mustCommand(t, process.Ops(), "webhooks", "list", "--state", "dead")
+	said := mustCommand(t, process.OpsAddress(), "webhooks", "list", "--state", "dead")
 	expectAll(t, said, "crm", "dead", "11", "status 503", "class_event.canceled")
 	id := to.deliveries()[0].id
 	delivery := id + "@crm"
-	expectAll(t, mustCommand(t, process.Ops(), "webhooks", "show", delivery), "dead, 11 failures", `{"type":"`, `"clubId":"11"`)
+	expectAll(t, mustCommand(t, process.OpsAddress(), "webhooks", "show", delivery), "dead, 11 failures", `{"type":"`, `"clubId":"11"`)
 
-	to.answer(204)
+	to.setStatus(204)
 	before := len(to.deliveries())
-	mustCommand(t, process.Ops(), "webhooks", "replay", delivery)
-	to.await("the replay", func(got []relayed) bool { return len(got) == before+1 && got[before].id == id })
+	mustCommand(t, process.OpsAddress(), "webhooks", "replay", delivery)
+	to.await("the replay", func(got []delivered) bool { return len(got) == before+1 && got[before].id == id })
 	frontdesktest.Eventually(t, "it is delivered", func() bool {
-		said, ok := command(t, process.Ops(), "webhooks", "show", delivery)
+		said, ok := command(t, process.OpsAddress(), "webhooks", "show", delivery)
 		return ok && strings.Contains(said, "delivered")
 	})
-	expectAll(t, mustCommand(t, process.Ops(), "webhooks", "replay", "--dead", "crm"), "2 deliveries to crm")
-	to.await("the other two", func(got []relayed) bool { return len(got) == before+3 })
-	mustCommand(t, process.Ops(), "webhooks", "replay", delivery) // what was delivered can be sent once more, too
-	to.await("the first once more", func(got []relayed) bool { return len(got) == before+4 })
+	expectAll(t, mustCommand(t, process.OpsAddress(), "webhooks", "replay", "--dead", "crm"), "2 deliveries to crm")
+	to.await("the other two", func(got []delivered) bool { return len(got) == before+3 })
+	mustCommand(t, process.OpsAddress(), "webhooks", "replay", delivery) // what was delivered can be sent once more, too
+	to.await("the first once more", func(got []delivered) bool { return len(got) == before+4 })
 	if len(to.ids()) != 3 {
 		t.Errorf("three events have %d ids", len(to.ids()))
 	}
 	for words, want := range map[string]string{
 		"replay": "name either", "replay x --dead crm": "name either", "replay nobody": "no such delivery", "replay " + id + "@erp": "no such delivery",
 		"show evt_1@crm": "no such delivery", "replay --dead erp": "no such subscriber", "enable erp": "no such subscriber", "list --state lost": "no such state",
-		"enable crm --by a@b": "Say who you are", "replay " + delivery + " --by a@b": "Say who you are",
+		"enable crm --operator a@b": "Say who you are", "replay " + delivery + " --operator a@b": "Say who you are",
 	} {
-		if said, ok := command(t, process.Ops(), append([]string{"webhooks"}, strings.Fields(words)...)...); ok || !strings.Contains(said, want) {
+		if said, ok := command(t, process.OpsAddress(), append([]string{"webhooks"}, strings.Fields(words)...)...); ok || !strings.Contains(said, want) {
 			t.Errorf("webhooks %s: %t, %s", words, ok, said)
 		}
 	}
 }
 
-// TestSubscriberIsGone: nothing more is sent after a 410, until an operator says so.
-func TestSubscriberIsGone(t *testing.T) {
+// TestSubscriberGone: nothing more is sent after a 410, until an operator says so.
+func TestSubscriberGone(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	to, other := newSubscriber(t, "crm", 410), newSubscriber(t, "lake", 204)
-	process, c := s.gatewayWith(t, subscribe(t, to.wants(), other.wants()))
-	tell(c, "class_event.updated")
-	to.await("the first", func(got []relayed) bool { return len(got) == 1 })
+	process, c := s.gatewayWith(t, subscribe(t, to.config(), other.config()))
+	sendEvent(c, "class_event.updated")
+	to.await("the first", func(got []delivered) bool { return len(got) == 1 })
 	frontdesktest.Eventually(t, "it is gone", func() bool {
-		return strings.Contains(mustCommand(t, process.Ops(), "webhooks", "list"), "gone: nothing is sent")
+		return strings.Contains(mustCommand(t, process.OpsAddress(), "webhooks", "list"), "gone: nothing is sent")
 	})
-	tell(c, "class_event.canceled")
-	other.await("both", func(got []relayed) bool { return len(got) == 2 })
-	to.answer(204)
-	expectAll(t, mustCommand(t, process.Ops(), "webhooks", "enable", "crm"), "crm is delivered to")
-	tell(c, "attendee.booked")
-	to.await("what came after that", func(got []relayed) bool { return len(got) == 2 && got[1].Type == "attendee.booked" })
-	expectAll(t, mustCommand(t, process.Ops(), "webhooks", "list"), "status 410") // the first one is dead, and can be replayed
+	sendEvent(c, "class_event.canceled")
+	other.await("both", func(got []delivered) bool { return len(got) == 2 })
+	to.setStatus(204)
+	expectAll(t, mustCommand(t, process.OpsAddress(), "webhooks", "enable", "crm"), "crm is delivered to")
+	sendEvent(c, "attendee.booked")
+	to.await("what came after that", func(got []delivered) bool { return len(got) == 2 && got[1].Type == "attendee.booked" })
+	expectAll(t, mustCommand(t, process.OpsAddress(), "webhooks", "list"), "status 410") // the first one is dead, and can be replayed
 }
 
 // TestRedirectsAreNotFollowed: a subscriber leads nobody anywhere.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	inside := newSubscriber(t, "inside", 204)
 	outside := httptest.NewServer(http.RedirectHandler(inside.URL, http.StatusPermanentRedirect))
 	t.Cleanup(outside.Close)
 	process, c := s.gatewayWith(t, subscribe(t, flows.Subscriber{Name: "crm", URL: outside.URL, Secret: subscriberSecret}))
-	tell(c, "class_event.updated")
+	sendEvent(c, "class_event.updated")
 	frontdesktest.Eventually(t, "it failed", func() bool {
-		return strings.Contains(mustCommand(t, process.Ops(), "webhooks", "list"), "status 308")
+		return strings.Contains(mustCommand(t, process.OpsAddress(), "webhooks", "list"), "status 308")
 	})
 	if n := len(inside.deliveries()); n != 0 {
 		t.Errorf("%d deliveries were led elsewhere", n)
@@ -349,7 +349,7 @@ func TestBadInputOfWebhookOperators(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
 	c := frontdesktest.NewClient(t, mock.URL)
-	base := "http://" + mock.Ops() + "/ops/"
+	base := "http://" + mock.OpsAddress() + "/ops/"
 	for name, test := range map[string]struct {
 		method, path string
 		body         any
@@ -372,13 +372,13 @@ func TestBadInputOfWebhookOperators(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var problem api.Problem
-			c.For(t).Do(test.method, base+test.path, test.body).Into(test.status, &problem)
+			c.WithT(t).Do(test.method, base+test.path, test.body).Into(test.status, &problem)
 			if flows.Code(problem.Code) != test.code {
 				t.Errorf("%+v", problem)
 			}
 		})
 	}
-	tell(c, "class_event.updated")
+	sendEvent(c, "class_event.updated")
 	frontdesktest.Eventually(t, "a queue is there", func() bool {
 		var queues struct{ Items []flows.QueueState }
 		c.Do("GET", base+"queue", nil).Into(http.StatusOK, &queues)

@@ -16,11 +16,11 @@ import (
 	"frontdesk/flows"
 )
 
-// TestSubscriberAsksToWait: a subscriber that says when to come again is not asked
+// TestSubscriberRetryAfter: a subscriber that says when to come again is not asked
 // before, within an hour; said with another status, or unreadably, it counts for nothing.
-func TestSubscriberAsksToWait(t *testing.T) {
+func TestSubscriberRetryAfter(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	answers := map[string]struct {
 		status      int
 		after       string
@@ -43,11 +43,11 @@ func TestSubscriberAsksToWait(t *testing.T) {
 		to = append(to, flows.Subscriber{Name: name, URL: server.URL, Secret: subscriberSecret})
 	}
 	process, c := s.gatewayWith(t, subscribe(t, to...))
-	tell(c, "class_event.updated")
+	sendEvent(c, "class_event.updated")
 	failed := map[string]flows.Delivery{}
 	frontdesktest.Eventually(t, "every subscriber has failed once", func() bool {
 		var list flows.Deliveries
-		if err := json.Unmarshal([]byte(mustCommand(t, process.Ops(), "webhooks", "list", "--state", "retrying", "--json")), &list); err != nil {
+		if err := json.Unmarshal([]byte(mustCommand(t, process.OpsAddress(), "webhooks", "list", "--state", "retrying", "--json")), &list); err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range list.Items {
@@ -69,12 +69,12 @@ func TestSubscriberAsksToWait(t *testing.T) {
 	}
 }
 
-// TestSubscriberChangesItsSecret: while two secrets are configured, whoever knows
+// TestSubscriberSecretRotation: while two secrets are configured, whoever knows
 // either of them can verify a delivery, and nobody else.
-func TestSubscriberChangesItsSecret(t *testing.T) {
+func TestSubscriberSecretRotation(t *testing.T) {
 	t.Parallel()
 	const fresh, foreign = "whsec_bmV3LXNlY3JldC1vZi1hLXN1YnNjcmliZXItMDE=", "whsec_Zm9yZWlnbi1zZWNyZXQtb2Ytc29tZWJvZHktMDE=" //nolint:gosec // of this test alone
-	s := newSetting(t)
+	s := newTestEnv(t)
 	var came atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, err := io.ReadAll(r.Body)
@@ -92,6 +92,6 @@ func TestSubscriberChangesItsSecret(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	_, c := s.gatewayWith(t, subscribe(t, flows.Subscriber{Name: "crm", URL: server.URL, Secret: fresh + "," + subscriberSecret}))
-	tell(c, "class_event.updated")
+	sendEvent(c, "class_event.updated")
 	frontdesktest.Eventually(t, "the delivery came", func() bool { return came.Load() > 0 })
 }

@@ -8,9 +8,9 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestPayingAfterAReset: a world that begins anew gives the numbers of its
+// TestPaymentAfterReset: a world that begins anew gives the numbers of its
 // sales again, which the card processor has seen before.
-func TestPayingAfterAReset(t *testing.T) {
+func TestPaymentAfterReset(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	for range 2 {

@@ -125,16 +125,16 @@ func TestBadInputForResumptions(t *testing.T) {
 			if test.body != "" {
 				body = test.body
 			}
-			c.For(t).Do("POST", test.path, body, test.headers...).Problem(test.code)
+			c.WithT(t).Do("POST", test.path, body, test.headers...).Problem(test.code)
 		})
 	}
 	c.Do("GET", "/v1/resumptions", nil).Problem(api.MethodNotAllowed)
 }
 
-// TestResumeHasOneWinner: one link, many devices, two gateways.
-func TestResumeHasOneWinner(t *testing.T) {
+// TestConcurrentResumption: one link, many devices, two gateways.
+func TestConcurrentResumption(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, c := s.gateway(t)
 	_, elsewhere := s.gateway(t)
 	r := c.Register()
@@ -158,7 +158,7 @@ func TestResumeHasOneWinner(t *testing.T) {
 	c.Registration(r.Id)
 }
 
-func TestResumeInItsWorldAlone(t *testing.T) {
+func TestResumeOnlyInItsWorld(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
 	one, other := frontdesktest.NewClient(t, mock.URL), frontdesktest.NewClient(t, mock.URL)
@@ -183,15 +183,15 @@ func reprice(t *testing.T, world *clubsim.World, from, to int64) {
 	}
 }
 
-// TestResumeTellsWhatChanged: the cart is as the club system has it now, or says that it is not.
-func TestResumeTellsWhatChanged(t *testing.T) {
+// TestResumeReportsChanges: the cart is as the club system has it now, or says that it is not.
+func TestResumeReportsChanges(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, c := s.gateway(t)
 	r := c.Register()
 	was := r.Cart.DueNow.Amount
 
-	reprice(t, s.outside.Sim, was, was+1000)
+	reprice(t, s.upstreams.Sim, was, was+1000)
 	_, seen := resume(t, c, r.Id)
 	if seen.Cart.DueNow.Amount != was+1000 || !seen.Cart.Valid || value(seen.Cart.Stale) || len(seen.Cart.Changes) != 1 {
 		t.Fatalf("another price is shown as %+v", seen.Cart)
@@ -214,12 +214,12 @@ func TestResumeTellsWhatChanged(t *testing.T) {
 			t.Errorf("the club system %s: %+v, %q", kind, stale.Cart, value(stale.Message))
 		}
 	}
-	if err := s.outside.Sim.SetFaults(nil); err != nil {
+	if err := s.upstreams.Sim.SetFaults(nil); err != nil {
 		t.Fatal(err)
 	}
 
 	offer := atoi(value(seen.Cart.Items[0].OfferId))
-	if err := s.outside.Sim.Configure(func(settings *clubsim.Settings) { settings.WithdrawnOffers = []int{offer} }); err != nil {
+	if err := s.upstreams.Sim.Configure(func(settings *clubsim.Settings) { settings.WithdrawnOffers = []int{offer} }); err != nil {
 		t.Fatal(err)
 	}
 	phone, gone := resume(t, c, r.Id)
@@ -229,8 +229,8 @@ func TestResumeTellsWhatChanged(t *testing.T) {
 	phone.Do("POST", "/v1/registrations/"+r.Id+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.CartInvalid)
 }
 
-// TestResumeASignature: the other device sees how the code stands, and goes on from there.
-func TestResumeASignature(t *testing.T) {
+// TestResumeSignature: the other device sees how the code stands, and goes on from there.
+func TestResumeSignature(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
 	d.mandate(api.SignatureAwaitingCode)
@@ -238,7 +238,7 @@ func TestResumeASignature(t *testing.T) {
 	if seen.Mandate == nil || seen.Mandate.State != api.SignatureAwaitingCode || !strings.Contains(actions(seen), "sign ") {
 		t.Errorf("a code under way is shown as %+v, %s", seen.Mandate, actions(seen))
 	}
-	d.outside.Sim.Advance(11 * time.Minute)
+	d.upstreams.Sim.Advance(11 * time.Minute)
 	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.CodeExpired)
 	d.later()
 	tablet, late := resume(t, laptop, d.id)
@@ -257,7 +257,7 @@ func TestResumeASignature(t *testing.T) {
 // TestResumeWhilePaying: two devices, one payment, and what came of it for both.
 func TestResumeWhilePaying(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, c := s.gateway(t)
 	r := c.Register()
 	payment := c.Pay(r.Id)
@@ -280,13 +280,13 @@ func TestResumeWhilePaying(t *testing.T) {
 	if _, doubt := resume(t, c, r.Id); doubt.State != api.Attention || doubt.Payment.Retry != api.PaymentRetryNever || len(doubt.Next) != 0 {
 		t.Errorf("the doubt is shown as %+v", doubt)
 	}
-	if ledger := s.outside.Sim.Ledger(); len(ledger) != 1 {
+	if ledger := s.upstreams.Sim.Ledger(); len(ledger) != 1 {
 		t.Errorf("the ledger holds %+v", ledger)
 	}
 }
 
-// TestResumeWhatHasEnded: it can be looked at, and no more.
-func TestResumeWhatHasEnded(t *testing.T) {
+// TestResumeEndedRegistration: it can be looked at, and no more.
+func TestResumeEndedRegistration(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	r := c.Register()
@@ -310,11 +310,11 @@ func TestResumeWhatHasEnded(t *testing.T) {
 	}
 }
 
-// TestResumeAndRedisIsLost: a link is gone with what it led to; who resumed before
+// TestResumeAfterRedisLoss: a link is gone with what it led to; who resumed before
 // is a holder still, since every token is signed.
-func TestResumeAndRedisIsLost(t *testing.T) {
+func TestResumeAfterRedisLoss(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, c := s.gateway(t)
 	r := c.Register()
 	phone, _ := resume(t, c, r.Id)

@@ -9,9 +9,9 @@ import (
 	"frontdesk/api"
 )
 
-// crowd is how many visitors are in a journey at any moment: enough for requests to be under
+// concurrentVisitors is how many visitors are in a journey at any moment: enough for requests to be under
 // way whenever a gateway goes, on a machine that is shared.
-const crowd = 4
+const concurrentVisitors = 4
 
 // TestRollingRestart restarts each gateway of compose.yaml twice, as an upgrade does,
 // while visitors register and pay. No visitor sees that: no request fails, nothing is sent
@@ -19,12 +19,12 @@ const crowd = 4
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	r := newReplicas(t)
-	wire := &once{Transport: &http.Transport{MaxIdleConnsPerHost: crowd}}
+	wire := &noRetryTransport{Transport: &http.Transport{MaxIdleConnsPerHost: concurrentVisitors}}
 	t.Cleanup(wire.CloseIdleConnections)
 	done := make(chan struct{})
 	var visitors sync.WaitGroup
-	var paid amounts
-	for range crowd {
+	var paid paidAmounts
+	for range concurrentVisitors {
 		visitors.Go(func() {
 			for {
 				select {
@@ -32,8 +32,8 @@ func TestRollingRestart(t *testing.T) {
 					return
 				default:
 				}
-				c := r.For(t)
-				c.Through(wire)
+				c := r.WithT(t)
+				c.UseTransport(wire)
 				registration := c.Register()
 				payment := c.Pay(registration.Id)
 				c.Confirm(payment, "4242424242424242")
@@ -57,36 +57,36 @@ func TestRollingRestart(t *testing.T) {
 	if failed := wire.failed.Load(); failed > 0 {
 		t.Errorf("%d requests of %d failed", failed, wire.sent.Load())
 	}
-	expectBooked(t, r.Client, paid.all())
+	expectRecorded(t, r.Client, paid.all())
 	t.Logf("%d requests, %d payments", wire.sent.Load(), len(paid.all()))
 }
 
-// amounts collects what visitors paid, in cents.
-type amounts struct {
+// paidAmounts collects what visitors paid, in cents.
+type paidAmounts struct {
 	mu    sync.Mutex
 	cents []int64
 }
 
-func (a *amounts) add(cents int64) {
+func (a *paidAmounts) add(cents int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.cents = append(a.cents, cents)
 }
 
-func (a *amounts) all() []int64 {
+func (a *paidAmounts) all() []int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.cents
 }
 
-// once is a front end's wire that sends nothing a second time by itself, as Go's
+// noRetryTransport is a front end's wire that sends nothing a second time by itself, as Go's
 // does with what bears an Idempotency-Key, and counts what fails.
-type once struct {
+type noRetryTransport struct {
 	*http.Transport
 	sent, failed atomic.Int64
 }
 
-func (o *once) RoundTrip(request *http.Request) (*http.Response, error) {
+func (o *noRetryTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
 	request.GetBody = nil
 	o.sent.Add(1)

@@ -144,10 +144,10 @@ func holdTotal(t *testing.T, offer api.Offer, s api.Schedule, records simOffer) 
 	}
 }
 
-// TestScheduleIsWhatTheClubIsAsked follows a direct debit offer from the preview
+// TestScheduleMatchesClubSystem follows a direct debit offer from the preview
 // into the club system: the article there holds the day and the date that the
 // visitor was shown.
-func TestScheduleIsWhatTheClubIsAsked(t *testing.T) {
+func TestScheduleMatchesClubSystem(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	club, start, day := c.Club(), time.Now().UTC().AddDate(0, 0, 3).Format(time.DateOnly), 10
@@ -205,8 +205,8 @@ func saleOf(t *testing.T, c *frontdesktest.Client) string {
 	return ""
 }
 
-// TestScheduleWithoutADay shows the club's next debit day, and says that nobody chose it.
-func TestScheduleWithoutADay(t *testing.T) {
+// TestScheduleWithoutDebitDay shows the club's next debit day, and says that nobody chose it.
+func TestScheduleWithoutDebitDay(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	club := c.Club()

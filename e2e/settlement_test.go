@@ -15,10 +15,10 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// TestWaysToSettle walks each way, well and with each failure of the club system.
-func TestWaysToSettle(t *testing.T) {
+// TestPaymentMethods walks each way, well and with each failure of the club system.
+func TestPaymentMethods(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, c := s.gateway(t)
 	later := map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 1, 0).Format(time.DateOnly)}
 	for name, way := range map[string]struct {
@@ -44,8 +44,8 @@ func TestWaysToSettle(t *testing.T) {
 			"error after effect":  {&clubsim.Fault{Kind: "error_after", Status: 500}, http.StatusAccepted, api.InDoubt, true},
 		} {
 			t.Run(name+": "+failure, func(t *testing.T) {
-				before := len(s.outside.Sim.Ledger())
-				c := c.For(t)
+				before := len(s.upstreams.Sim.Ledger())
+				c := c.WithT(t)
 				var registration api.Registration
 				if name == "free" {
 					registration = c.RegisterFor(freeTrial)
@@ -57,14 +57,14 @@ func TestWaysToSettle(t *testing.T) {
 					s.fault(t, *test.fault)
 				}
 				var payment api.Payment
-				c.Settle(registration.Id, way.body, frontdesktest.StaffKey()).Into(test.status, &payment)
+				c.RequestPayment(registration.Id, way.body, frontdesktest.StaffKey()).Into(test.status, &payment)
 				if payment.State != test.state || payment.Card != nil || string(payment.Method) != name {
 					t.Errorf("the payment is %+v", payment)
 				}
 				if due := payment.DueDate; (due != nil) != (name == "later") || due != nil && *due != later["dueDate"] {
 					t.Errorf("it is due by %v", due)
 				}
-				if got := len(s.outside.Sim.Ledger()) - before; test.applied && got != way.ledger || !test.applied && got != 0 {
+				if got := len(s.upstreams.Sim.Ledger()) - before; test.applied && got != way.ledger || !test.applied && got != 0 {
 					t.Errorf("the ledger has %d lines more", got)
 				}
 				end := c.Registration(registration.Id)
@@ -72,8 +72,8 @@ func TestWaysToSettle(t *testing.T) {
 				if end.State != want {
 					t.Errorf("the registration is %s", end.State)
 				}
-				if !s.outside.Sim.Audit().OK {
-					t.Errorf("the audit finds %+v", s.outside.Sim.Audit())
+				if !s.upstreams.Sim.Audit().OK {
+					t.Errorf("the audit finds %+v", s.upstreams.Sim.Audit())
 				}
 			})
 		}
@@ -103,15 +103,15 @@ func TestPaymentExamples(t *testing.T) {
 			ClubId: c.Club(), Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: offer, StartDate: &tomorrow}},
 		}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
 		c.Token = *registration.Token
-		if answer := c.Settle(registration.Id, example.Value.Value, frontdesktest.StaffKey()); answer.Status != http.StatusCreated {
+		if answer := c.RequestPayment(registration.Id, example.Value.Value, frontdesktest.StaffKey()); answer.Status != http.StatusCreated {
 			t.Errorf("%s: status %d: %s", name, answer.Status, answer.Body)
 		}
 	}
 }
 
-// TestNothingIsPaidAnewOnceGivenUp: whoever obeys "retry" is not sent to a
+// TestClosedRegistrationIsNotRetried: whoever obeys "retry" is not sent to a
 // registration that is closed.
-func TestNothingIsPaidAnewOnceGivenUp(t *testing.T) {
+func TestClosedRegistrationIsNotRetried(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	registration := c.Register()
@@ -134,24 +134,24 @@ func TestNothingIsPaidAnewOnceGivenUp(t *testing.T) {
 			t.Errorf("%s shows %+v", where, seen)
 		}
 	}
-	c.Settle(registration.Id, map[string]string{"method": "card"}).Problem(api.RegistrationClosed)
+	c.RequestPayment(registration.Id, map[string]string{"method": "card"}).Problem(api.RegistrationClosed)
 }
 
-// TestWaysThatAreRefused: what does not fit the amount, and what is staff's alone.
-func TestWaysThatAreRefused(t *testing.T) {
+// TestRefusedPaymentMethods: what does not fit the amount, and what is staff's alone.
+func TestRefusedPaymentMethods(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	cash := map[string]string{"method": "desk", "mean": "cash"}
 	wrong := [2]string{"X-Frontdesk-Staff-Key", "not-a-staff-key-1"}
 	registration := c.Register()
-	c.Settle(registration.Id, cash).Problem(api.StaffOnly)
-	refused := c.Settle(registration.Id, cash, wrong)
+	c.RequestPayment(registration.Id, cash).Problem(api.StaffOnly)
+	refused := c.RequestPayment(registration.Id, cash, wrong)
 	refused.Problem(api.StaffKeyUnknown)
 	if refused.Status != http.StatusUnauthorized || refused.Header.Get("WWW-Authenticate") == "" {
 		t.Errorf("a wrong key is answered by %d", refused.Status)
 	}
-	c.Settle(registration.Id, map[string]string{"method": "free"}).Problem(api.AmountDue)
-	sum := c.Settle(registration.Id, `{"method":"desk","mean":"card","cards":[{"amount":1,"network":"CBGroup"}]}`, frontdesktest.StaffKey()).Problem(api.InvalidRequest)
+	c.RequestPayment(registration.Id, map[string]string{"method": "free"}).Problem(api.AmountDue)
+	sum := c.RequestPayment(registration.Id, `{"method":"desk","mean":"card","cards":[{"amount":1,"network":"CBGroup"}]}`, frontdesktest.StaffKey()).Problem(api.InvalidRequest)
 	if (*sum.Errors)[0].Pointer != "/cards" {
 		t.Errorf("points at %+v", sum.Errors)
 	}
@@ -167,16 +167,16 @@ func TestWaysThatAreRefused(t *testing.T) {
 		}
 	}
 	free := c.RegisterFor(freeTrial)
-	c.Settle(free.Id, map[string]string{"method": "card"}).Problem(api.NothingDue)
+	c.RequestPayment(free.Id, map[string]string{"method": "card"}).Problem(api.NothingDue)
 	if r := recordsOf(c); len(r.Ledger.Items) != 0 {
 		t.Errorf("the ledger holds %+v", r.Ledger.Items)
 	}
 }
 
-// TestTwoWaysAtOnce: many ask at once, to pay later and at the desk; one settles.
-func TestTwoWaysAtOnce(t *testing.T) {
+// TestConcurrentPaymentMethods: many ask at once, to pay later and at the desk; one settles.
+func TestConcurrentPaymentMethods(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, one := s.gateway(t)
 	_, other := s.gateway(t)
 	registration := one.Register()
@@ -184,23 +184,23 @@ func TestTwoWaysAtOnce(t *testing.T) {
 	later := map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 1, 0).Format(time.DateOnly)}
 	var group sync.WaitGroup
 	for range 8 {
-		group.Go(func() { one.Settle(registration.Id, later) })
+		group.Go(func() { one.RequestPayment(registration.Id, later) })
 		group.Go(func() {
-			other.Settle(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey())
+			other.RequestPayment(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey())
 		})
 	}
 	group.Wait()
 	end := one.Await(registration.Id, api.Completed)
 	want := map[api.PaymentMethod]int{api.PaymentMethodLater: 0, api.PaymentMethodDesk: 1}[end.Payment.Method]
 	settled := 0
-	for _, request := range s.outside.Sim.Requests() {
+	for _, request := range s.upstreams.Sim.Requests() {
 		postponed, _ := path.Match("/sales/*/postpone_due", request.Path)
 		paid, _ := path.Match("/sales/*/payments", request.Path)
 		if request.Method == http.MethodPost && (postponed || paid) {
 			settled++
 		}
 	}
-	if got := len(s.outside.Sim.Ledger()); got != want || settled != 1 {
+	if got := len(s.upstreams.Sim.Ledger()); got != want || settled != 1 {
 		t.Errorf("settled by %s: %d lines in the ledger after %d requests", end.Payment.Method, got, settled)
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestSlowReaderOfTheCatalogue: who asks for what is in memory, again and again, and takes
+// TestSlowCatalogueReader: who asks for what is in memory, again and again, and takes
 // nothing, loses the connection as everybody does; whoever comes meanwhile is served.
-func TestSlowReaderOfTheCatalogue(t *testing.T) {
+func TestSlowCatalogueReader(t *testing.T) {
 	t.Parallel()
-	gateway := frontdesktest.NewGateway(t, frontdesktest.NewOutside(t), frontdesktest.NewRedis(t))
+	gateway := frontdesktest.NewGateway(t, frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t))
 	c := frontdesktest.NewClient(t, gateway.URL)
 	c.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, nil)
 	const more = 400 // than the buffers of both sides hold
@@ -25,9 +25,9 @@ func TestSlowReaderOfTheCatalogue(t *testing.T) {
 	frontdesktest.Eventually(t, "nobody works for the slow one any more", func() bool { return working(t, gateway, "handlers.(*Server).shortcut") == 0 })
 }
 
-// TestLogOfAnswersFromMemory: in live mode what was read has its line, and what came from
+// TestCachedResponsesAreNotLogged: in live mode what was read has its line, and what came from
 // memory has none.
-func TestLogOfAnswersFromMemory(t *testing.T) {
+func TestCachedResponsesAreNotLogged(t *testing.T) {
 	t.Parallel()
 	process, c := newLive(t).start(t)
 	lines := func(route string) int {

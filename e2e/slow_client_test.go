@@ -14,8 +14,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// lingering is a client that takes its time. It says a character now and then, and comes to no end.
-type lingering struct {
+// slowClient is a client that takes its time. It says a character now and then, and comes to no end.
+type slowClient struct {
 	says   string // at once
 	reads  bool   // what it is answered, until the connection ends; else nothing at all
 	answer string // how that has to begin
@@ -39,7 +39,7 @@ func TestSlowClients(t *testing.T) {
 	registration := c.Register()
 	before := recordsOf(c)
 	const post = " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nIdempotency-Key: 7c0ae1f2-slow\r\nContent-Length: 500\r\n\r\n{"
-	clients := map[string]lingering{
+	clients := map[string]slowClient{
 		"headers":             {"GET /v1/clubs HTTP/1.1\r\nHost: x\r\nX-Slow: ", true, ""},
 		"body":                {"POST /v1/registrations" + post, true, "HTTP/1.1 400 "},
 		"card webhook":        {"POST /v1/webhooks/card" + post, true, "HTTP/1.1 400 "},
@@ -50,7 +50,7 @@ func TestSlowClients(t *testing.T) {
 	gone := make(chan string, len(clients))
 	for name, client := range clients {
 		connection := slowly(t, mock.URL)
-		go func() { gone <- client.linger(connection, name) }()
+		go func() { gone <- client.run(connection, name) }()
 	}
 	frontdesktest.Eventually(t, "the stream is open", func() bool { return working(t, mock, "followRegistration") == 1 })
 	turns, late := time.NewTicker(pace/8), time.After(ended)
@@ -95,8 +95,8 @@ func slowly(t *testing.T, url string) net.Conn {
 	return connection
 }
 
-// linger takes its time until the connection is ended, and says what is wrong with how it was.
-func (l lingering) linger(connection net.Conn, name string) (wrong string) {
+// run takes its time until the connection is ended, and says what is wrong with how it was.
+func (l slowClient) run(connection net.Conn, name string) (wrong string) {
 	if _, err := io.WriteString(connection, l.says); err != nil {
 		return fmt.Sprintf("%s: %v", name, err)
 	}
@@ -126,7 +126,7 @@ func (l lingering) linger(connection net.Conn, name string) (wrong string) {
 
 // working counts the goroutines of a gateway that are at work in a function.
 func working(t *testing.T, gateway *frontdesktest.Process, function string) (n int) {
-	for stack := range strings.SplitSeq(inside(t, gateway, "/debug/pprof/goroutine?debug=2"), "\n\n") {
+	for stack := range strings.SplitSeq(opsGet(t, gateway, "/debug/pprof/goroutine?debug=2"), "\n\n") {
 		if strings.Contains(stack, function) {
 			n++
 		}

@@ -42,7 +42,7 @@ func TestStartFails(t *testing.T) {
 				t.Parallel()
 				c := frontdesktest.NewClient(t, mock.URL)
 				c.World = "demo-start-" + strings.NewReplacer(" ", "-", `"`, "", ",", "-", ":", "-").Replace(name+kind)
-				body := api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: oneOff}, {OfferId: oneOff}}}
+				body := api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: cardOnlyOffer}, {OfferId: cardOnlyOffer}}}
 				starter := c
 				if call.persona != "" {
 					starter, body.Person = c.As(call.persona), nil
@@ -79,7 +79,7 @@ func TestStartFails(t *testing.T) {
 					t.Errorf("the cart holds %+v", r.Cart)
 				}
 				c.Token = *r.Token
-				c.Settle(r.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
+				c.RequestPayment(r.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 				expectOnePayment(t, recordsOf(c), r.Cart.DueNow.Amount)
 			})
 		}

@@ -13,9 +13,9 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// refuse starts the binary with an environment that it must not accept, and
+// expectStartRefused starts the binary with an environment that it must not accept, and
 // gives what it says.
-func refuse(t *testing.T, arguments []string, environment ...string) string {
+func expectStartRefused(t *testing.T, arguments []string, environment ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // it might run
 	defer cancel()
@@ -49,66 +49,66 @@ func expectLogged(t *testing.T, process *frontdesktest.Process, parts ...string)
 func TestBadConfiguration(t *testing.T) {
 	t.Parallel()
 	t.Run("test mode lists all that is missing", func(t *testing.T) {
-		expectAll(t, refuse(t, nil, "FRONTDESK_MODE=test"), "FRONTDESK_REDIS_URL", "FRONTDESK_CLUB_URL", "FRONTDESK_SANDBOX_URL")
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_MODE=test"), "FRONTDESK_REDIS_URL", "FRONTDESK_CLUB_URL", "FRONTDESK_SANDBOX_URL")
 	})
 	t.Run("live mode lists all that is missing", func(t *testing.T) {
-		expectAll(t, refuse(t, nil, "FRONTDESK_MODE=live"), "FRONTDESK_REDIS_URL", "FRONTDESK_CLUB_URL", "FRONTDESK_PUBLIC_URL", "FRONTDESK_CLUB_TOKEN",
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_MODE=live"), "FRONTDESK_REDIS_URL", "FRONTDESK_CLUB_URL", "FRONTDESK_PUBLIC_URL", "FRONTDESK_CLUB_TOKEN",
 			"FRONTDESK_CLUB_CLIENT_ID", "FRONTDESK_CLUB_CLIENT_SECRET", "FRONTDESK_CLUB_GATEWAY_KEY", "FRONTDESK_SEAL_KEYS", "FRONTDESK_CARD_PROCESSOR")
 	})
 	t.Run("unknown mode", func(t *testing.T) {
-		expectAll(t, refuse(t, nil, "FRONTDESK_MODE=prod"), "mock", "test", "live")
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_MODE=prod"), "mock", "test", "live")
 	})
 	t.Run("short key", func(t *testing.T) {
-		expectAll(t, refuse(t, nil, "FRONTDESK_SEAL_KEYS=c2hvcnQ="), "FRONTDESK_SEAL_KEYS", "at least 32")
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_SEAL_KEYS=c2hvcnQ="), "FRONTDESK_SEAL_KEYS", "at least 32")
 	})
 	t.Run("not a Redis", func(t *testing.T) {
-		said := refuse(t, nil, "FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=http://secret@host", "FRONTDESK_CLUB_URL=http://127.0.0.1:1/sim", "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1/sandbox")
+		said := expectStartRefused(t, nil, "FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=http://secret@host", "FRONTDESK_CLUB_URL=http://127.0.0.1:1/sim", "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1/sandbox")
 		expectAll(t, said, "FRONTDESK_REDIS_URL", "redis://")
 		if strings.Contains(said, "secret") {
 			t.Errorf("the address is repeated: %s", said)
 		}
 	})
 	t.Run("unknown command", func(t *testing.T) {
-		expectAll(t, refuse(t, []string{"bake"}), "bake")
-		expectAll(t, refuse(t, []string{"payments", "bake"}), "bake", "confirm-recorded")
-		expectAll(t, refuse(t, []string{"payments"}), "confirm-recorded")
+		expectAll(t, expectStartRefused(t, []string{"bake"}), "bake")
+		expectAll(t, expectStartRefused(t, []string{"payments", "bake"}), "bake", "confirm-recorded")
+		expectAll(t, expectStartRefused(t, []string{"payments"}), "confirm-recorded")
 	})
 	t.Run("flags that do not go with a command", func(t *testing.T) {
-		expectAll(t, refuse(t, []string{"--brew"}), "--brew")
-		expectAll(t, refuse(t, []string{"version", "--addr", ":0"}), "--addr")
-		expectAll(t, refuse(t, []string{"payments", "show"}), "<id> is missing")
-		expectAll(t, refuse(t, []string{"payments", "show", "a", "b"}), "unexpected argument b")
-		expectAll(t, refuse(t, []string{"invite", "--club", "11"}), "contact")
-		expectAll(t, refuse(t, []string{"erase"}), "email", "registration")
-		expectAll(t, refuse(t, []string{"erase", "--email", "a@example.com", "--mobile", "+33612345678"}), "email", "mobile")
-		expectAll(t, refuse(t, []string{"payments", "confirm-not-recorded", "p", "--refund", "--send-again"}), "refund", "send-again")
-		expectAll(t, refuse(t, nil, "FRONTDESK_REDIS_VOUCHED=perhaps"), "FRONTDESK_REDIS_VOUCHED", "true")
+		expectAll(t, expectStartRefused(t, []string{"--brew"}), "--brew")
+		expectAll(t, expectStartRefused(t, []string{"version", "--addr", ":0"}), "--addr")
+		expectAll(t, expectStartRefused(t, []string{"payments", "show"}), "<id> is missing")
+		expectAll(t, expectStartRefused(t, []string{"payments", "show", "a", "b"}), "unexpected argument b")
+		expectAll(t, expectStartRefused(t, []string{"invite", "--club", "11"}), "contact")
+		expectAll(t, expectStartRefused(t, []string{"erase"}), "email", "registration")
+		expectAll(t, expectStartRefused(t, []string{"erase", "--email", "a@example.com", "--mobile", "+33612345678"}), "email", "mobile")
+		expectAll(t, expectStartRefused(t, []string{"payments", "confirm-not-recorded", "p", "--refund", "--send-again"}), "refund", "send-again")
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_REDIS_ASSUME_DURABLE=perhaps"), "FRONTDESK_REDIS_ASSUME_DURABLE", "true")
 	})
 	t.Run("address in use", func(t *testing.T) {
 		taken := frontdesktest.NewMock(t)
-		expectAll(t, refuse(t, nil, "FRONTDESK_ADDR="+strings.TrimPrefix(taken.URL, "http://")), "FRONTDESK_ADDR", "address already in use")
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_ADDR="+strings.TrimPrefix(taken.URL, "http://")), "FRONTDESK_ADDR", "address already in use")
 	})
 	t.Run("addresses without a scheme, and a slip of the keyboard", func(t *testing.T) {
-		expectAll(t, refuse(t, nil, "FRONTDESK_PUBLIC_URL=signup.club", "FRONTDESK_ALLOWED_ORIGINS=foo", "FRONTDESK_REDISURL=redis://127.0.0.1:1"),
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_PUBLIC_URL=signup.club", "FRONTDESK_ALLOWED_ORIGINS=foo", "FRONTDESK_REDISURL=redis://127.0.0.1:1"),
 			"FRONTDESK_PUBLIC_URL", "FRONTDESK_ALLOWED_ORIGINS", "FRONTDESK_REDISURL is not known", "did you mean FRONTDESK_REDIS_URL?")
 	})
 	t.Run("a collector that cannot be spoken to", func(t *testing.T) {
 		at := "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1"
-		said := refuse(t, nil, at, "OTEL_EXPORTER_OTLP_HEADERS=api-key=k1,no secret")
+		said := expectStartRefused(t, nil, at, "OTEL_EXPORTER_OTLP_HEADERS=api-key=k1,no secret")
 		expectAll(t, said, "OTEL_EXPORTER_OTLP_HEADERS", "header 2")
 		if strings.Contains(said, "secret") {
 			t.Errorf("the header is repeated: %s", said)
 		}
-		expectAll(t, refuse(t, nil, at, "OTEL_EXPORTER_OTLP_CERTIFICATE=/none"), "OTEL_EXPORTER_OTLP_CERTIFICATE", "no such file")
-		expectAll(t, refuse(t, nil, at, "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION=zip"), "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "gzip")
+		expectAll(t, expectStartRefused(t, nil, at, "OTEL_EXPORTER_OTLP_CERTIFICATE=/none"), "OTEL_EXPORTER_OTLP_CERTIFICATE", "no such file")
+		expectAll(t, expectStartRefused(t, nil, at, "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION=zip"), "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "gzip")
 	})
 	t.Run("replicas that there cannot be", func(t *testing.T) {
 		for _, replicas := range []string{"1", "-1", "10"} { // mock mode has none
-			expectAll(t, refuse(t, nil, "FRONTDESK_REDIS_WAIT="+replicas), "FRONTDESK_REDIS_WAIT", "from 0 to 9", "0 in mock mode")
+			expectAll(t, expectStartRefused(t, nil, "FRONTDESK_REDIS_WAIT="+replicas), "FRONTDESK_REDIS_WAIT", "from 0 to 9", "0 in mock mode")
 		}
 	})
 	t.Run("not a duration", func(t *testing.T) {
-		expectAll(t, refuse(t, nil, "FRONTDESK_DRAIN=x"), "FRONTDESK_DRAIN")
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_DRAIN_DELAY=x"), "FRONTDESK_DRAIN_DELAY")
 	})
 }
 
@@ -121,11 +121,11 @@ func TestSecretsFromFiles(t *testing.T) {
 	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_CLUB_CLIENT_SECRET_FILE="+path).URL)
 	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
 
-	expectAll(t, refuse(t, nil, "FRONTDESK_CLUB_TOKEN_FILE="+path+".none"), "FRONTDESK_CLUB_TOKEN_FILE", "no such file")
-	expectAll(t, refuse(t, nil, "FRONTDESK_CLUB_TOKEN_FILE="+path, "FRONTDESK_CLUB_TOKEN=demo"), "both set")
+	expectAll(t, expectStartRefused(t, nil, "FRONTDESK_CLUB_TOKEN_FILE="+path+".none"), "FRONTDESK_CLUB_TOKEN_FILE", "no such file")
+	expectAll(t, expectStartRefused(t, nil, "FRONTDESK_CLUB_TOKEN_FILE="+path, "FRONTDESK_CLUB_TOKEN=demo"), "both set")
 }
 
-func TestWrongCredentialsAreTheGatewaysFault(t *testing.T) {
+func TestWrongClubCredentials(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_CLUB_CLIENT_SECRET=wrong").URL)
 	problem := c.Do("GET", "/v1/clubs", nil)
@@ -135,7 +135,7 @@ func TestWrongCredentialsAreTheGatewaysFault(t *testing.T) {
 	}
 }
 
-func TestStopsInPeace(t *testing.T) {
+func TestGracefulStop(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
 	frontdesktest.NewClient(t, mock.URL).Register()
@@ -144,9 +144,9 @@ func TestStopsInPeace(t *testing.T) {
 	}
 }
 
-func TestRedisGone(t *testing.T) {
+func TestRedisUnavailable(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, c := s.gateway(t)
 	registration := c.Register()
 	payment := c.Pay(registration.Id)
@@ -157,7 +157,7 @@ func TestRedisGone(t *testing.T) {
 	c.Do("GET", "/readyz", nil).Into(http.StatusServiceUnavailable, nil)
 	c.Do("GET", "/healthz", nil).Into(http.StatusOK, nil)
 	c.Confirm(payment, "4242424242424242")
-	if ledger := s.outside.Sim.Ledger(); len(ledger) != 0 {
+	if ledger := s.upstreams.Sim.Ledger(); len(ledger) != 0 {
 		t.Errorf("the ledger holds %+v", ledger)
 	}
 }

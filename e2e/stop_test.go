@@ -14,18 +14,18 @@ import (
 	"frontdesk/flows"
 )
 
-// TestStopsDuringAPayment tells a gateway to end while the club system keeps it
+// TestStopDuringPayment tells a gateway to end while the club system keeps it
 // waiting for the answer to a payment: it leaves service, has the answer recorded,
 // and only then ends.
-func TestStopsDuringAPayment(t *testing.T) {
+func TestStopDuringPayment(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
-	stopping := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+s.outside.URL+"/sandbox",
-		"FRONTDESK_REDIS_URL="+s.redis, "FRONTDESK_DRAIN=5s")
+	s := newTestEnv(t)
+	stopping := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.upstreams.URL+"/sim", "FRONTDESK_SANDBOX_URL="+s.upstreams.URL+"/sandbox",
+		"FRONTDESK_REDIS_URL="+s.redis, "FRONTDESK_DRAIN_DELAY=5s")
 	c := frontdesktest.NewClient(t, stopping.URL)
 	registration := c.Register()
 	payment := c.Pay(registration.Id)
-	held := s.outside.HoldAnswers("POST", "/sales/*/payments")
+	held := s.upstreams.HoldResponses("POST", "/sales/*/payments")
 	c.Confirm(payment, "4242424242424242")
 	<-held.Reached
 	stopping.Terminate()
@@ -40,8 +40,8 @@ func TestStopsDuringAPayment(t *testing.T) {
 	}
 	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil) // proxies may not have noticed yet
 	c.Do("GET", "/healthz", nil).Into(http.StatusOK, nil)
-	s.outside.Release()
-	if err := stopping.Ended(); err != nil {
+	s.upstreams.Release()
+	if err := stopping.Wait(); err != nil {
 		t.Errorf("it ended with %v:\n%s", err, stopping.Log())
 	}
 	_, other := s.gateway(t)
@@ -52,9 +52,9 @@ func TestStopsDuringAPayment(t *testing.T) {
 	s.expectOnePayment(t, payment.Amount.Amount)
 }
 
-// TestMockStopsDuringAPayment: the simulator in the same process answers until the payment
+// TestMockStopDuringPayment: the simulator in the same process answers until the payment
 // that it keeps waiting is recorded; a call that hangs keeps nothing from ending.
-func TestMockStopsDuringAPayment(t *testing.T) {
+func TestMockStopDuringPayment(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.Start(t, "FRONTDESK_REDIS_URL=redis://127.0.0.1:1")
 	c := frontdesktest.NewClient(t, mock.URL)
@@ -71,17 +71,17 @@ func TestMockStopsDuringAPayment(t *testing.T) {
 	}
 }
 
-// TestRegistrationOfANewerVersion: an older gateway beside newer ones asks the
+// TestRegistrationOfNewerVersion: an older gateway beside newer ones asks the
 // visitor for a moment's patience, and touches nothing.
-func TestRegistrationOfANewerVersion(t *testing.T) {
+func TestRegistrationOfNewerVersion(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	key := []byte("a key of thirty-two bytes, or so.")
 	keys, err := flows.NewKeyring(key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+s.outside.URL+"/sandbox",
+	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.upstreams.URL+"/sim", "FRONTDESK_SANDBOX_URL="+s.upstreams.URL+"/sandbox",
 		"FRONTDESK_REDIS_URL="+s.redis, "FRONTDESK_SEAL_KEYS="+base64.StdEncoding.EncodeToString(key))
 	c := frontdesktest.NewClient(t, gateway.URL)
 	registration := c.Register()

@@ -5,7 +5,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/e2e/stripetest"
+	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
 // TestPaymentThroughStripe runs the journey with the real adapter and the real
@@ -15,10 +15,10 @@ func TestPaymentThroughStripe(t *testing.T) {
 	for name, webhooks := range map[string]stripetest.WebhookMode{"told by webhook": stripetest.Normal, "webhook lost": stripetest.Drop} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSetting(t)
+			s := newTestEnv(t)
 			processor := stripetest.New(stripetest.Config{})
 			t.Cleanup(processor.Close)
-			gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.outside.URL+"/sim", "FRONTDESK_REDIS_URL="+s.redis,
+			gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+s.redis,
 				"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
 				"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)
 			processor.SetWebhooks(webhooks, gateway.URL+"/v1/webhooks/card")

@@ -15,10 +15,10 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// inside reads a page of the operators' listener.
-func inside(t *testing.T, process *frontdesktest.Process, path string) string {
+// opsGet reads a page of the operators' listener.
+func opsGet(t *testing.T, process *frontdesktest.Process, path string) string {
 	t.Helper()
-	answer, err := http.Get("http://" + process.Ops() + path)
+	answer, err := http.Get("http://" + process.OpsAddress() + path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func inside(t *testing.T, process *frontdesktest.Process, path string) string {
 func scrape(t *testing.T, process *frontdesktest.Process) map[string]*dto.MetricFamily {
 	t.Helper()
 	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(inside(t, process, "/metrics")))
+	families, err := parser.TextToMetricFamilies(strings.NewReader(opsGet(t, process, "/metrics")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +61,8 @@ func sum(families map[string]*dto.MetricFamily, name string, pairs ...string) (t
 	return total, found
 }
 
-// TestJourneyMovesTheCounters pays by card, and looks for it among the metrics.
-func TestJourneyMovesTheCounters(t *testing.T) {
+// TestJourneyCounters pays by card, and looks for it among the metrics.
+func TestJourneyCounters(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
 	c := frontdesktest.NewClient(t, mock.URL)
@@ -99,7 +99,7 @@ func TestJourneyMovesTheCounters(t *testing.T) {
 	if up, _ := sum(after, "frontdesk_redis_up"); up != 1 {
 		t.Error("Redis is said to be down")
 	}
-	if index := inside(t, mock, "/debug/pprof/"); !strings.Contains(index, "goroutine") {
+	if index := opsGet(t, mock, "/debug/pprof/"); !strings.Contains(index, "goroutine") {
 		t.Errorf("no profiles: %s", index)
 	}
 	for _, path := range []string{"/metrics", "/debug/pprof/"} { // on the public listener there is nothing of it
@@ -111,12 +111,12 @@ func TestJourneyMovesTheCounters(t *testing.T) {
 	}
 }
 
-// TestDoubtIsSeenWithItsAge: an operator is told that somebody waits, and since when.
-func TestDoubtIsSeenWithItsAge(t *testing.T) {
+// TestInDoubtAgeMetric: an operator is told that somebody waits, and since when.
+func TestInDoubtAgeMetric(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
 	c := frontdesktest.NewClient(t, mock.URL)
-	doubt(t, c)
+	inDoubtPayment(t, c)
 	frontdesktest.Eventually(t, "the doubt and its age are among the metrics", func() bool {
 		seen := scrape(t, mock)
 		many, _ := sum(seen, "frontdesk_payments", "state", "in_doubt")
@@ -125,11 +125,11 @@ func TestDoubtIsSeenWithItsAge(t *testing.T) {
 	})
 }
 
-// TestScrapeOutlivesRedis: when Redis is gone the counters are still told, in time.
-func TestScrapeOutlivesRedis(t *testing.T) {
+// TestMetricsWithoutRedis: when Redis is gone the counters are still told, in time.
+func TestMetricsWithoutRedis(t *testing.T) {
 	t.Parallel()
 	address := frontdesktest.NewRedis(t)
-	gateway := frontdesktest.NewGateway(t, frontdesktest.NewOutside(t), address)
+	gateway := frontdesktest.NewGateway(t, frontdesktest.NewUpstreams(t), address)
 	if up, found := sum(scrape(t, gateway), "frontdesk_redis_up"); up != 1 || !found {
 		t.Fatalf("Redis is said to be down: %g, %t", up, found)
 	}
@@ -158,7 +158,7 @@ func TestJourneyIsOneTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, parent := []byte("\x4b\xf9\x2f\x35\x77\xb3\x4d\xa6\xa3\xce\x92\x9d\x0e\x0e\x47\x36"), []byte("\x00\xf0\x67\xaa\x0b\xa9\x02\xb7")
-	request, call := taken.Of(id, "GET /v1/clubs"), taken.Of(id, "club NetworkNodes")
+	request, call := taken.Find(id, "GET /v1/clubs"), taken.Find(id, "club NetworkNodes")
 	switch {
 	case len(request) != 1 || len(call) == 0:
 		t.Fatalf("the browser's trace has %d requests and %d calls", len(request), len(call))

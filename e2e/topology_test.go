@@ -16,21 +16,21 @@ import (
 // onTopology runs two gateways, which count requests, on a Redis of several servers.
 func onTopology(t *testing.T, storage rig.Storage) (gateways []*frontdesktest.Process, c *frontdesktest.Client) {
 	t.Helper()
-	s := setting{frontdesktest.NewOutside(t), storage.URL()}
+	s := testEnv{frontdesktest.NewUpstreams(t), storage.URL()}
 	for range 2 {
 		gateway, _ := s.gatewayWith(t, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1")
 		gateways = append(gateways, gateway)
 	}
 	c = frontdesktest.NewClient(t, gateways[0].URL)
-	c.Outside = s.outside.URL
-	c.Through(fromAnywhere{http.DefaultTransport})
+	c.SimulatorURL = s.upstreams.URL
+	c.UseTransport(randomAddressTransport{http.DefaultTransport})
 	return gateways, c
 }
 
 // payThrough pays for a registration, while trouble happens between the wish to pay and the card.
 func payThrough(t *testing.T, c *frontdesktest.Client, trouble func(registration string)) int64 {
 	t.Helper()
-	c = c.For(t)
+	c = c.WithT(t)
 	c.Token = ""
 	registration := c.Register()
 	payment := c.Pay(registration.Id)
@@ -51,9 +51,9 @@ func expectSafe(t *testing.T, storage rig.Storage, unsafe string) {
 		t.Fatal(err)
 	}
 	defer connection.Close()
-	for _, d := range store.Examine(t.Context(), connection, store.Given{}, time.Now) {
-		if want := d.Name() != unsafe; (d.Verdict == flows.Fine) != want {
-			t.Errorf("%s is %s: %s", d.Name(), d.Verdict, d.Seen)
+	for _, d := range store.CheckRedis(t.Context(), connection, store.CheckOptions{}, time.Now) {
+		if want := d.Name() != unsafe; (d.Verdict == flows.OK) != want {
+			t.Errorf("%s is %s: %s", d.Name(), d.Verdict, d.Found)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestRedisCluster(t *testing.T) {
 	}
 	expectSafe(t, cluster, "")
 	gateways, c := onTopology(t, cluster)
-	paid := walkJourneys(t, c, gateways[0])
+	paid := runJourneys(t, c, gateways[0])
 	paid = append(paid, payThrough(t, c, func(id string) {
 		for _, key := range []string{"fd:{" + id + "}:registration", "asynq:{default}:pending"} {
 			if err := cluster.Migrate(t.Context(), key); err != nil {
@@ -91,28 +91,28 @@ func TestRedisCluster(t *testing.T) {
 	}))
 	expectOneSlot(t, gateways)
 	frontdesktest.Eventually(t, "the gateways are ready", func() bool { return c.Do("GET", "/readyz", nil).Status == http.StatusOK })
-	expectBooked(t, c, paid)
+	expectRecorded(t, c, paid)
 	expectOneSlot(t, gateways)
 }
 
 // TestRedisSentinel kills the primary that Sentinels watch in the middle of a payment.
 func TestRedisSentinel(t *testing.T) {
 	t.Parallel()
-	watched, err := rig.NewWatched(t.Context(), t.TempDir())
+	watched, err := rig.NewSentinelRedis(t.Context(), t.TempDir())
 	t.Cleanup(watched.Kill)
 	if err != nil {
 		t.Fatal(err)
 	}
 	expectSafe(t, watched, "")
 	gateways, c := onTopology(t, watched)
-	paid := walkJourneys(t, c, gateways[1])
+	paid := runJourneys(t, c, gateways[1])
 	paid = append(paid, payThrough(t, c, func(string) {
 		if err := watched.FailOver(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}))
 	frontdesktest.Eventually(t, "the gateways are ready", func() bool { return c.Do("GET", "/readyz", nil).Status == http.StatusOK })
-	expectBooked(t, c, paid)
+	expectRecorded(t, c, paid)
 	promoted := watched.Client()
 	defer promoted.Close()
 	if err := promoted.ConfigSet(t.Context(), "appendfsync", "everysec").Err(); err != nil {
@@ -121,9 +121,9 @@ func TestRedisSentinel(t *testing.T) {
 	expectSafe(t, watched, "redis persistence")
 }
 
-// TestClusterWithAnUnsafeNode: one primary that may forget makes the cluster unfit for
+// TestClusterWithUnsafeNode: one primary that may forget makes the cluster unfit for
 // real payments.
-func TestClusterWithAnUnsafeNode(t *testing.T) {
+func TestClusterWithUnsafeNode(t *testing.T) {
 	t.Parallel()
 	cluster, err := rig.NewCluster(t.Context(), t.TempDir())
 	t.Cleanup(cluster.Kill)

@@ -21,8 +21,8 @@ const (
 func traceparent(value string) [2]string { return [2]string{"traceparent", value} }
 
 // answersOf are the requests that the panel knows of a world.
-func answersOf(c *frontdesktest.Client, world string) []handlers.Answer {
-	var list struct{ Items []handlers.Answer }
+func answersOf(c *frontdesktest.Client, world string) []handlers.RequestInfo {
+	var list struct{ Items []handlers.RequestInfo }
 	c.Do("GET", "/panel/requests?world="+world, nil).Into(http.StatusOK, &list)
 	return list.Items
 }
@@ -72,8 +72,8 @@ func expectCalls(t *testing.T, c *frontdesktest.Client, trace string, operations
 	}
 }
 
-// TestTraceGoesOnInTheBackground: what a webhook sets off is the webhook's doing.
-func TestTraceGoesOnInTheBackground(t *testing.T) {
+// TestTraceContinuesInBackground: what a webhook sets off is the webhook's doing.
+func TestTraceContinuesInBackground(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	registration := c.Register()

@@ -14,50 +14,50 @@ import (
 // Nodes of the simulator: the chain of clubs 11, 12 and 13, and the franchise level above 11 and 12.
 const chain, franchise = "1", "2"
 
-// mover is a persona who is logged in, in a world of their own.
-type mover struct {
+// transferVisitor is a persona who is logged in, in a world of their own.
+type transferVisitor struct {
 	visitor
 	persona string
 }
 
-func newMover(t *testing.T, mock *frontdesktest.Process, world, persona string) *mover {
+func newTransferVisitor(t *testing.T, mock *frontdesktest.Process, world, persona string) *transferVisitor {
 	t.Helper()
-	m := &mover{visitor{Client: frontdesktest.NewClient(t, mock.URL), t: t}, persona}
+	m := &transferVisitor{visitor{Client: frontdesktest.NewClient(t, mock.URL), t: t}, persona}
 	m.World = "demo-move-" + world
-	m.is(persona)
+	m.logInAs(persona)
 	return m
 }
 
-func (m *mover) start(club string, key ...string) *frontdesktest.Response {
+func (m *transferVisitor) start(club string, key ...string) *frontdesktest.Response {
 	m.t.Helper()
 	return m.Do("POST", "/v1/me/transfer", api.NewTransfer{ClubId: club}, frontdesktest.Key(strings.Join(key, "")))
 }
 
-func (m *mover) sign(code string, key ...string) *frontdesktest.Response {
+func (m *transferVisitor) sign(code string, key ...string) *frontdesktest.Response {
 	m.t.Helper()
 	return m.Do("POST", "/v1/me/transfer/signature", api.Signature{Code: code}, frontdesktest.Key(strings.Join(key, "")))
 }
 
-// stands expects a move in a state, and the contact in a club of the simulator.
-func (m *mover) stands(response *frontdesktest.Response, state api.SignatureState, club string) (transfer api.Transfer) {
+// expectTransfer expects a move in a state, and the contact in a club of the simulator.
+func (m *transferVisitor) expectTransfer(response *frontdesktest.Response, state api.SignatureState, club string) (transfer api.Transfer) {
 	m.t.Helper()
 	response.Into(http.StatusCreated, &transfer)
 	if transfer.State != state {
 		m.t.Errorf("the move is %s, want %s: %s", transfer.State, state, response.Body)
 	}
-	m.belongs(club)
+	m.expectClub(club)
 	return transfer
 }
 
-func (m *mover) belongs(club string) {
+func (m *transferVisitor) expectClub(club string) {
 	m.t.Helper()
 	if got := m.Persona(m.persona).ClubID; !strings.HasSuffix(got, "/clubs/"+club) {
 		m.t.Errorf("the contact is of %s, want club %s", got, club)
 	}
 }
 
-// sent expects so many codes in the simulator's outbox.
-func (m *mover) sent(want int) {
+// expectCodesSent expects so many codes in the simulator's outbox.
+func (m *transferVisitor) expectCodesSent(want int) {
 	m.t.Helper()
 	var list clubsim.Items[clubsim.SMS]
 	m.Control("GET", "sms", nil).Into(http.StatusOK, &list)
@@ -66,8 +66,8 @@ func (m *mover) sent(want int) {
 	}
 }
 
-// limited expects that no code is sent yet, and that it is said when one can be.
-func (m *mover) limited(response *frontdesktest.Response) {
+// expectSMSLimited expects that no code is sent yet, and that it is said when one can be.
+func (m *transferVisitor) expectSMSLimited(response *frontdesktest.Response) {
 	m.t.Helper()
 	response.Problem(api.SmsLimited)
 	if after := atoi(response.Header.Get("Retry-After")); response.Status != http.StatusTooManyRequests || after < 1 || after > 60 {
@@ -75,7 +75,7 @@ func (m *mover) limited(response *frontdesktest.Response) {
 	}
 }
 
-func (m *mover) fault(faults ...string) {
+func (m *transferVisitor) fault(faults ...string) {
 	m.t.Helper()
 	m.Control("PUT", "faults", "["+strings.Join(faults, ",")+"]").Into(http.StatusOK, nil)
 }
@@ -91,23 +91,23 @@ func TestTransfer(t *testing.T) {
 		"within a franchisee": {"former", "12", "11", franchise},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := newMover(t, mock, strings.ReplaceAll(name, " ", "-"), test.persona)
-			started := m.stands(m.start(test.to, "one"), api.SignatureAwaitingCode, test.from)
+			m := newTransferVisitor(t, mock, strings.ReplaceAll(name, " ", "-"), test.persona)
+			started := m.expectTransfer(m.start(test.to, "one"), api.SignatureAwaitingCode, test.from)
 			if started.ClubId != test.to || value(started.AttemptsLeft) != 5 || started.ResendAfter == nil {
 				t.Errorf("it is %+v", started)
 			}
 			if again := m.start(test.to, "one"); again.Header.Get("Idempotent-Replayed") != "true" {
 				t.Errorf("the repetition is answered by %s", again.Body)
 			}
-			m.limited(m.start(test.to)) // the SMS before may be under way
+			m.expectSMSLimited(m.start(test.to)) // the SMS before may be under way
 			m.sign(wrong(m.code())).Problem(api.CodeWrong)
-			m.belongs(test.from)
+			m.expectClub(test.from)
 			done := m.sign(m.code(), "two")
-			m.stands(done, api.SignatureSigned, test.to)
+			m.expectTransfer(done, api.SignatureSigned, test.to)
 			if again := m.sign(m.code(), "two"); string(again.Body) != string(done.Body) {
 				t.Errorf("the repetition is answered by %s", again.Body)
 			}
-			m.sent(1)
+			m.expectCodesSent(1)
 			acted := 0
 			for _, call := range m.Calls() {
 				if call.Operation == "createContactMigrationRequest" || call.Operation == "transitionSignatureRequest" {
@@ -122,7 +122,7 @@ func TestTransfer(t *testing.T) {
 			}
 			m.Do("GET", "/v1/me", nil).Problem(api.NotIdentified) // the login's token names the old club
 			var me api.Me
-			m.is(test.persona)
+			m.logInAs(test.persona)
 			m.Do("GET", "/v1/me", nil).Into(http.StatusOK, &me)
 			if me.ClubId != test.to {
 				t.Errorf("they are of club %s", me.ClubId)
@@ -145,13 +145,13 @@ func TestTransferRefused(t *testing.T) {
 		"customer":      {"customer", "12", api.MigrationContact},
 		"banned":        {"banned", "12", api.MigrationContact},
 	} {
-		m := newMover(t, mock, "refused-"+strings.ReplaceAll(name, " ", "-"), test.persona)
+		m := newTransferVisitor(t, mock, "refused-"+strings.ReplaceAll(name, " ", "-"), test.persona)
 		problem := m.start(test.to).Problem(test.code)
 		if test.code == api.InvalidRequest && (len(value(problem.Errors)) != 1 || value(problem.Errors)[0].Pointer != "/clubId") {
 			t.Errorf("%s: points at %+v", name, problem.Errors)
 		}
 		m.sign("123456").Problem(api.NoCode)
-		m.sent(0)
+		m.expectCodesSent(0)
 	}
 	anybody := frontdesktest.NewClient(t, mock.URL)
 	anybody.Do("POST", "/v1/me/transfer", api.NewTransfer{ClubId: "11"}, frontdesktest.Key("")).Problem(api.NotIdentified)
@@ -161,23 +161,23 @@ func TestTransferRefused(t *testing.T) {
 func TestTransferCodes(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)
-	blocked := newMover(t, mock, "blocked", "former")
-	blocked.stands(blocked.start("13"), api.SignatureAwaitingCode, "12")
+	blocked := newTransferVisitor(t, mock, "blocked", "former")
+	blocked.expectTransfer(blocked.start("13"), api.SignatureAwaitingCode, "12")
 	for range 4 {
 		blocked.sign(wrong(blocked.code())).Problem(api.CodeWrong)
 	}
 	blocked.sign(wrong(blocked.code())).Problem(api.CodeBlocked)
 
-	old := newMover(t, mock, "old", "former")
-	old.stands(old.start("13"), api.SignatureAwaitingCode, "12")
+	old := newTransferVisitor(t, mock, "old", "former")
+	old.expectTransfer(old.start("13"), api.SignatureAwaitingCode, "12")
 	old.Control("PUT", "clock", `{"advance":"P1D"}`).Into(http.StatusOK, nil)
 	old.sign(old.code()).Problem(api.CodeExpired)
 
-	for _, m := range []*mover{blocked, old} {
+	for _, m := range []*transferVisitor{blocked, old} {
 		m.sign(m.code()).Problem(api.NoCode) // even the right one
-		m.belongs("12")
-		m.limited(m.start("13"))
-		m.sent(1)
+		m.expectClub("12")
+		m.expectSMSLimited(m.start("13"))
+		m.expectCodesSent(1)
 	}
 }
 
@@ -192,54 +192,54 @@ func TestTransferCallsFail(t *testing.T) {
 		done := kind != "error_before"
 		once := func(match string) string { return fmt.Sprintf(`{%s,"kind":%q,"times":1}`, match, kind) }
 		t.Run("contact "+kind, func(t *testing.T) {
-			m := newMover(t, mock, "contact-"+kind, "former")
+			m := newTransferVisitor(t, mock, "contact-"+kind, "former")
 			m.fault(fmt.Sprintf(`{"match":{"method":"GET","path":"/contacts/*"},"kind":%q}`, kind))
 			expectPart(t, m.start("13", "same"), "contact could not be read", "")
-			m.sent(0)
+			m.expectCodesSent(0)
 			m.fault()
-			m.stands(m.start("13", "same"), api.SignatureAwaitingCode, "12")
-			m.sent(1)
+			m.expectTransfer(m.start("13", "same"), api.SignatureAwaitingCode, "12")
+			m.expectCodesSent(1)
 		})
 		t.Run("code "+kind, func(t *testing.T) {
-			m := newMover(t, mock, "code-"+kind, "former")
+			m := newTransferVisitor(t, mock, "code-"+kind, "former")
 			m.fault(once(request))
-			m.stands(m.start("13", "same"), api.SignatureNoCode, "12")
+			m.expectTransfer(m.start("13", "same"), api.SignatureNoCode, "12")
 			m.start("13", "same").Into(http.StatusCreated, nil) // a repetition asks for nothing
-			m.limited(m.start("13"))
+			m.expectSMSLimited(m.start("13"))
 			m.sign("123456").Problem(api.NoCode)
-			m.sent(map[bool]int{true: 1}[done])
+			m.expectCodesSent(map[bool]int{true: 1}[done])
 		})
 		t.Run("signature "+kind, func(t *testing.T) {
-			m := newMover(t, mock, "signature-"+kind, "former")
-			m.stands(m.start("13"), api.SignatureAwaitingCode, "12")
+			m := newTransferVisitor(t, mock, "signature-"+kind, "former")
+			m.expectTransfer(m.start("13"), api.SignatureAwaitingCode, "12")
 			m.fault(once(transition))
 			first := m.sign(m.code(), "same")
 			if !done {
 				expectPart(t, first, "code could not be checked", "")
-				m.belongs("12")
+				m.expectClub("12")
 			}
-			m.stands(m.sign(m.code(), "same"), api.SignatureSigned, "13")
-			m.sent(1)
+			m.expectTransfer(m.sign(m.code(), "same"), api.SignatureSigned, "13")
+			m.expectCodesSent(1)
 		})
 		t.Run("signature, time and again "+kind, func(t *testing.T) {
-			m := newMover(t, mock, "again-"+kind, "former")
-			m.stands(m.start("13"), api.SignatureAwaitingCode, "12")
+			m := newTransferVisitor(t, mock, "again-"+kind, "former")
+			m.expectTransfer(m.start("13"), api.SignatureAwaitingCode, "12")
 			m.fault(fmt.Sprintf(`{%s,"kind":%q}`, transition, kind))
 			for range 7 {
 				m.sign(m.code(), "same")
 			}
 			m.fault()
-			m.stands(m.sign(m.code(), "same"), api.SignatureSigned, "13")
-			m.sent(1)
+			m.expectTransfer(m.sign(m.code(), "same"), api.SignatureSigned, "13")
+			m.expectCodesSent(1)
 		})
 		t.Run("signature and look "+kind, func(t *testing.T) {
-			m := newMover(t, mock, "look-"+kind, "former")
-			m.stands(m.start("13"), api.SignatureAwaitingCode, "12")
+			m := newTransferVisitor(t, mock, "look-"+kind, "former")
+			m.expectTransfer(m.start("13"), api.SignatureAwaitingCode, "12")
 			m.fault(once(transition), look)
-			m.stands(m.sign(m.code()), api.SignatureUnconfirmed, map[bool]string{true: "13", false: "12"}[done])
+			m.expectTransfer(m.sign(m.code()), api.SignatureUnconfirmed, map[bool]string{true: "13", false: "12"}[done])
 			m.fault()
-			m.stands(m.sign(m.code()), api.SignatureSigned, "13")
-			m.sent(1)
+			m.expectTransfer(m.sign(m.code()), api.SignatureSigned, "13")
+			m.expectCodesSent(1)
 		})
 	}
 }

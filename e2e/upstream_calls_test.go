@@ -25,8 +25,8 @@ const (
 	// or put one of them into the next, and can never put two rounds into one, so that one
 	// of some with the fewest rounds is right.
 	measurements = 5
-	// oneOff is an offer that needs nothing of the buyer but the money.
-	oneOff = "2501"
+	// cardOnlyOffer is an offer that needs nothing of the buyer but the money.
+	cardOnlyOffer = "2501"
 )
 
 // measured is what an endpoint asks of the club system.
@@ -51,11 +51,11 @@ var endpoints = map[string]struct {
 	"`GET …/products`, at first": {true, func(v *visitor) func() { return v.get("/v1/clubs/11/products") }},
 	"`GET …/products`":           {false, func(v *visitor) func() { return v.get("/v1/clubs/11/products") }},
 	"`GET …/products` of an identified contact, at first": {false, func(v *visitor) func() {
-		v.is("customer")
+		v.logInAs("customer")
 		return v.get("/v1/clubs/11/products")
 	}},
 	"`GET …/products` of an identified contact": {false, func(v *visitor) func() {
-		v.is("customer")
+		v.logInAs("customer")
 		v.get("/v1/clubs/11/products")()
 		return v.get("/v1/clubs/11/products")
 	}},
@@ -69,36 +69,36 @@ var endpoints = map[string]struct {
 	"`POST /v1/registrations` with a person": {false, func(v *visitor) func() {
 		return v.post("/v1/registrations", api.StartRegistration{ClubId: "11", Person: frontdesktest.Person()}, http.StatusCreated)
 	}},
-	"`POST /v1/registrations` with a person and an item":     {false, func(v *visitor) func() { return v.start(oneOff) }},
-	"`POST /v1/registrations` with a person and two items":   {false, func(v *visitor) func() { return v.start(oneOff, freeTrial) }},
+	"`POST /v1/registrations` with a person and an item":     {false, func(v *visitor) func() { return v.start(cardOnlyOffer) }},
+	"`POST /v1/registrations` with a person and two items":   {false, func(v *visitor) func() { return v.start(cardOnlyOffer, freeTrial) }},
 	"`POST /v1/registrations` with a person and a debit day": {false, func(v *visitor) func() { return v.startDebited() }},
 	"`POST /v1/registrations` of an identified contact with an item, after its catalogue": {false, func(v *visitor) func() {
-		v.is("customer")
+		v.logInAs("customer")
 		v.get("/v1/clubs/11/products")()
-		return v.post("/v1/registrations", api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: oneOff}}}, http.StatusCreated)
+		return v.post("/v1/registrations", api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: cardOnlyOffer}}}, http.StatusCreated)
 	}},
 	"`POST …/items`, the first": {false, func(v *visitor) func() {
 		v.registered()
-		return v.post(v.path+"/items", api.NewItem{OfferId: oneOff}, http.StatusCreated)
+		return v.post(v.path+"/items", api.NewItem{OfferId: cardOnlyOffer}, http.StatusCreated)
 	}},
 	"`POST …/items`, one more": {false, func(v *visitor) func() {
-		v.registered(oneOff)
+		v.registered(cardOnlyOffer)
 		return v.post(v.path+"/items", api.NewItem{OfferId: freeTrial}, http.StatusCreated)
 	}},
 	"`DELETE …/items`": {false, func(v *visitor) func() {
-		v.registered(oneOff)
+		v.registered(cardOnlyOffer)
 		return v.do("DELETE", v.path+"/items", nil, http.StatusOK)
 	}},
 	"`POST …/check`": {false, func(v *visitor) func() {
-		v.registered(oneOff)
+		v.registered(cardOnlyOffer)
 		return v.do("POST", v.path+"/check", nil, http.StatusOK)
 	}},
 	"`PUT …/person` with an item in the cart": {false, func(v *visitor) func() {
-		v.registered(oneOff)
+		v.registered(cardOnlyOffer)
 		return v.do("PUT", v.path+"/person", frontdesktest.Person(), http.StatusOK)
 	}},
 	"`GET /v1/registrations/{id}`": {false, func(v *visitor) func() {
-		v.registered(oneOff)
+		v.registered(cardOnlyOffer)
 		return v.get(v.path)
 	}},
 
@@ -124,16 +124,16 @@ var endpoints = map[string]struct {
 		return v.do("DELETE", v.path+"/mandate/signature", nil, http.StatusOK)
 	}},
 	"`POST …/prospect`": {false, func(v *visitor) func() {
-		v.registered(oneOff)
+		v.registered(cardOnlyOffer)
 		return v.post(v.path+"/prospect", api.Prospect{AccessToken: v.Persona("prospect").AccessToken}, http.StatusCreated)
 	}},
 
 	"`POST …/payment`, card": {false, func(v *visitor) func() {
-		v.registered(oneOff)
+		v.registered(cardOnlyOffer)
 		return v.pay(map[string]string{"method": "card"})
 	}},
 	"the buyer confirms the card, until it is recorded": {false, func(v *visitor) func() {
-		v.registered(oneOff)
+		v.registered(cardOnlyOffer)
 		payment := v.Pay(v.id)
 		return func() {
 			v.Confirm(payment, "4242424242424242")
@@ -141,12 +141,12 @@ var endpoints = map[string]struct {
 		}
 	}},
 	"`GET /v1/registrations/{id}`, the first after that": {false, func(v *visitor) func() {
-		v.registered(oneOff)
+		v.registered(cardOnlyOffer)
 		v.pay(map[string]string{"method": "desk", "mean": "cash"})()
 		return v.get(v.path)
 	}},
 	"`POST …/payment`, later": {false, func(v *visitor) func() {
-		v.registered(oneOff)
+		v.registered(cardOnlyOffer)
 		return v.pay(map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 1, 0).Format(time.DateOnly)})
 	}},
 	"`POST …/payment`, free": {false, func(v *visitor) func() {
@@ -154,20 +154,20 @@ var endpoints = map[string]struct {
 		return v.pay(map[string]string{"method": "free"})
 	}},
 	"`POST …/payment`, desk": {false, func(v *visitor) func() {
-		v.registered(oneOff)
+		v.registered(cardOnlyOffer)
 		return v.pay(map[string]string{"method": "desk", "mean": "cash"})
 	}},
 
 	"`GET /v1/me`": {false, func(v *visitor) func() {
-		v.is("debtor")
+		v.logInAs("debtor")
 		return v.get("/v1/me")
 	}},
 	"`GET /v1/me/consents`": {false, func(v *visitor) func() {
-		v.is("customer")
+		v.logInAs("customer")
 		return v.get("/v1/me/consents")
 	}},
 	"`PATCH /v1/me/consents`, two of them": {false, func(v *visitor) func() {
-		v.is("customer")
+		v.logInAs("customer")
 		var list api.ConsentList
 		v.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &list)
 		wish := api.ChangeConsents{}
@@ -180,11 +180,11 @@ var endpoints = map[string]struct {
 	}},
 	"`POST /v1/me/transfer`": {false, func(v *visitor) func() {
 		v.get("/v1/clubs/13/debit-days")() // the club that they move to was looked at before
-		v.is("former")
+		v.logInAs("former")
 		return v.post("/v1/me/transfer", api.NewTransfer{ClubId: "13"}, http.StatusCreated)
 	}},
 	"`POST /v1/me/transfer/signature`": {false, func(v *visitor) func() {
-		v.is("former")
+		v.logInAs("former")
 		v.post("/v1/me/transfer", api.NewTransfer{ClubId: "13"}, http.StatusCreated)()
 		return v.post("/v1/me/transfer/signature", api.Signature{Code: v.code()}, http.StatusCreated)
 	}},
@@ -203,7 +203,7 @@ type visitor struct {
 	id, path string
 }
 
-func (v *visitor) is(persona string) { v.Token = v.Persona(persona).IdentityToken }
+func (v *visitor) logInAs(persona string) { v.Token = v.Persona(persona).IdentityToken }
 
 func (v *visitor) do(method, path string, body any, status int, headers ...[2]string) func() {
 	return func() { v.Do(method, path, body, headers...).Into(status, nil) }

@@ -13,13 +13,13 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// walkJourneys goes once through everything that people do: a direct debit with a
+// runJourneys goes once through everything that people do: a direct debit with a
 // signed mandate, a prospect who brings an account in, a registration that goes on
 // on another device, an invited contact, a move to another club, an event of the club
 // system. It gives what was paid, in cents: each of it by one payment.
-func walkJourneys(t *testing.T, c *frontdesktest.Client, at *frontdesktest.Process) (paid []int64) {
+func runJourneys(t *testing.T, c *frontdesktest.Client, at *frontdesktest.Process) (paid []int64) {
 	t.Helper()
-	v := &visitor{Client: c.For(t), t: t}
+	v := &visitor{Client: c.WithT(t), t: t}
 	pay := func() {
 		payment := v.Pay(v.id)
 		v.Confirm(payment, "4242424242424242")
@@ -42,7 +42,7 @@ func walkJourneys(t *testing.T, c *frontdesktest.Client, at *frontdesktest.Proce
 
 	v.Token = ""
 	invite := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "invite", "--contact", "1001", "--club", "11")
-	invite.Env = []string{"FRONTDESK_OPS_ADDR=" + at.Ops(), "USER=ada"}
+	invite.Env = []string{"FRONTDESK_OPS_ADDR=" + at.OpsAddress(), "USER=ada"}
 	link, err := invite.Output()
 	_, invitation, ok := strings.Cut(strings.TrimSpace(string(link)), "invitation=")
 	if err != nil || !ok {
@@ -51,7 +51,7 @@ func walkJourneys(t *testing.T, c *frontdesktest.Client, at *frontdesktest.Proce
 	invitation, _, _ = strings.Cut(invitation, "&")
 	v.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Invitation: &invitation}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 
-	v.is("former")
+	v.logInAs("former")
 	v.post("/v1/me/transfer", api.NewTransfer{ClubId: "13"}, http.StatusCreated)()
 	v.post("/v1/me/transfer/signature", api.Signature{Code: v.code()}, http.StatusCreated)()
 	v.Token = ""
@@ -59,8 +59,8 @@ func walkJourneys(t *testing.T, c *frontdesktest.Client, at *frontdesktest.Proce
 	return paid
 }
 
-// expectBooked holds the club system's books against what was paid.
-func expectBooked(t *testing.T, c *frontdesktest.Client, paid []int64) {
+// expectRecorded holds the club system's books against what was paid.
+func expectRecorded(t *testing.T, c *frontdesktest.Client, paid []int64) {
 	t.Helper()
 	var ledger clubsim.Items[clubsim.LedgerEntry]
 	var audit clubsim.Audit
@@ -78,10 +78,10 @@ func expectBooked(t *testing.T, c *frontdesktest.Client, paid []int64) {
 	}
 }
 
-// fromAnywhere has each request come from another address, as those of a crowd do.
-type fromAnywhere struct{ http.RoundTripper }
+// randomAddressTransport has each request come from another address, as those of a crowd do.
+type randomAddressTransport struct{ http.RoundTripper }
 
-func (f fromAnywhere) RoundTrip(request *http.Request) (*http.Response, error) {
+func (f randomAddressTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
 	request.Header.Set("X-Forwarded-For", fmt.Sprintf("198.51.%d.%d", rand.IntN(256), rand.IntN(256)))
 	return f.RoundTripper.RoundTrip(request)

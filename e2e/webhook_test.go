@@ -34,8 +34,8 @@ func (d delivery) to(c *frontdesktest.Client) *frontdesktest.Response {
 	return c.Do("POST", "/v1/webhooks/card", d.body, [2]string{"Content-Type", "application/json"}, [2]string{sandbox.SignatureHeader, d.signature})
 }
 
-// told is an event that says of a payment whatever its sender likes.
-func told(t *testing.T, id string, payment sandbox.Payment) string {
+// paymentEvent is an event that says of a payment whatever its sender likes.
+func paymentEvent(t *testing.T, id string, payment sandbox.Payment) string {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{
 		"id": id, "type": "payment.captured", "createdAt": time.Now(), "data": map[string]any{"payment": payment},
@@ -49,13 +49,13 @@ func told(t *testing.T, id string, payment sandbox.Payment) string {
 // TestForgedWebhooks are refused, whatever they claim, and change nothing.
 func TestForgedWebhooks(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, c := s.gateway(t)
 	registration := c.Register()
 	c.Pay(registration.Id)
 	claims := s.payment(t)
 	claims.State, claims.Captured = cards.Captured, claims.Amount
-	body := told(t, "evt_forged", claims)
+	body := paymentEvent(t, "evt_forged", claims)
 	now := time.Now()
 	right := signed(now, sandbox.DemoWebhookSecret, body)
 	before := c.Registration(registration.Id)
@@ -86,7 +86,7 @@ func TestForgedWebhooks(t *testing.T) {
 // to others: they are taken, so that nobody repeats them, and lead to nothing.
 func TestLyingWebhooks(t *testing.T) {
 	t.Parallel()
-	s := newSetting(t)
+	s := newTestEnv(t)
 	_, c := s.gateway(t)
 	registration := c.Register()
 	c.Pay(registration.Id)
@@ -112,7 +112,7 @@ func TestLyingWebhooks(t *testing.T) {
 		"fields that nobody expects": meddle(func(p *sandbox.Payment) { p.Metadata["fd_post_1"] = "claimed" }),
 	} {
 		for range 2 { // and is repeated
-			signed(time.Now(), sandbox.DemoWebhookSecret, told(t, "evt_"+strings.ReplaceAll(name, " ", "_"), lie)).to(c).Into(http.StatusNoContent, nil)
+			signed(time.Now(), sandbox.DemoWebhookSecret, paymentEvent(t, "evt_"+strings.ReplaceAll(name, " ", "_"), lie)).to(c).Into(http.StatusNoContent, nil)
 		}
 	}
 	// The true event that follows finds everything in place.
@@ -122,9 +122,9 @@ func TestLyingWebhooks(t *testing.T) {
 }
 
 // payment is the one that the processor holds.
-func (s setting) payment(t *testing.T) sandbox.Payment {
+func (s testEnv) payment(t *testing.T) sandbox.Payment {
 	t.Helper()
-	held := s.outside.Cards.Payments()
+	held := s.upstreams.Cards.Payments()
 	if len(held) != 1 {
 		t.Fatalf("the processor holds %d payments", len(held))
 	}
@@ -132,12 +132,12 @@ func (s setting) payment(t *testing.T) sandbox.Payment {
 }
 
 // expectUntouched says that no money moved anywhere.
-func (s setting) expectUntouched(t *testing.T) {
+func (s testEnv) expectUntouched(t *testing.T) {
 	t.Helper()
 	if held := s.payment(t); held.State != cards.RequiresAction || held.Captured != 0 || held.Metadata["fd_post_1"] != "" {
 		t.Errorf("the processor holds %+v", held)
 	}
-	if booked := s.outside.Sim.Ledger(); len(booked) != 0 {
+	if booked := s.upstreams.Sim.Ledger(); len(booked) != 0 {
 		t.Errorf("the club system booked %+v", booked)
 	}
 }

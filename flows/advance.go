@@ -33,23 +33,23 @@ const (
 	leaseGrace = 30 * time.Second
 	// freshSale: the sale's data, and the token that read it, are good for a POST for so long.
 	freshSale = 60 * time.Second
-	// lookEvery: how often a payment that waits for the buyer or for somebody's
+	// pollEvery: how often a payment that waits for the buyer or for somebody's
 	// recovery is looked at; well below the minute within which a paid
 	// registration is completed when the webhook got lost.
-	lookEvery = 15 * time.Second
-	// justBegun: for so long nobody can have put off the first look at a payment, which the start says.
-	justBegun = lookEvery / 5
-	// doubtEvery: how often the processor's journal is asked about a payment in doubt.
-	doubtEvery = 2 * time.Minute
+	pollEvery = 15 * time.Second
+	// firstPollGrace: for so long nobody can have put off the first look at a payment, which the start says.
+	firstPollGrace = pollEvery / 5
+	// doubtPollEvery: how often the processor's journal is asked about a payment in doubt.
+	doubtPollEvery = 2 * time.Minute
 	// maxSteps bounds one Advance; the longest good way has nine steps.
 	maxSteps = 25
 )
 
-// Payments is the payment machine: it moves every payment from its price to
+// Machine is the payment machine: it moves every payment from its price to
 // its end, and it is the only code that does.
-type Payments struct {
-	cfg    PaymentsConfig
-	recall recall
+type Machine struct {
+	cfg      MachineConfig
+	onDemand onDemandRebuild
 }
 
 // PaymentStore is what the machine needs of Redis. Each write is one atomic script; one that lost a
@@ -60,18 +60,18 @@ type PaymentStore interface {
 	// PaymentUnlessSeen reads a payment as Payment does, unless Once was called with this name within its period.
 	PaymentUnlessSeen(ctx context.Context, id PaymentID, name string) (p *Payment, seen bool, err error)
 	// Commit moves a payment by compare-and-set; see Move.
-	Commit(ctx context.Context, move Move) error
+	Commit(ctx context.Context, move StateChange) error
 	// Rebuild stores a payment that is missing, and its registration as
 	// SaveRegistration does (nil: the registration stays as it is), both or neither.
 	// keep is how long a final payment is kept. ErrConflict when the payment is there.
 	Rebuild(ctx context.Context, r *Registration, p *Payment, keep time.Duration) error
-	// LookAt puts the payment's next look at an instant; the zero instant means never again.
-	LookAt(ctx context.Context, id PaymentID, at time.Time) error
-	// KeepOpen is LookAt for a payment that has no next look; one that has keeps it.
-	KeepOpen(ctx context.Context, id PaymentID, at time.Time) error
-	// Finished takes a final payment from the list of open ones and puts it into
+	// ScheduleNext puts the payment's next look at an instant; the zero instant means never again.
+	ScheduleNext(ctx context.Context, id PaymentID, at time.Time) error
+	// EnsureOpen is ScheduleNext for a payment that has no next look; one that has keeps it.
+	EnsureOpen(ctx context.Context, id PaymentID, at time.Time) error
+	// MarkFinished takes a final payment from the list of open ones and puts it into
 	// the bounded list of those that ended in the same state.
-	Finished(ctx context.Context, p *Payment) error
+	MarkFinished(ctx context.Context, p *Payment) error
 	// OpenPayments lists payments that are not final, the one to be looked at next first.
 	OpenPayments(ctx context.Context, limit int) ([]PaymentID, error)
 	// FinishedPayments lists payments that ended in a state, the latest first.
@@ -94,34 +94,34 @@ type PaymentStore interface {
 	Audit(ctx context.Context, entry AuditEntry) error
 }
 
-// PaymentsConfig is what the machine needs; every field is required unless said.
-type PaymentsConfig struct {
-	Store       PaymentStore
-	Queue       *Queue
-	Club        *club.Client
-	Aside       *club.Client // for what no money waits for: in a lane of its own, so that its trouble is never a sale's
-	Cards       cards.Processor
-	Keys        *Keyring
-	Environment string                      // kept in the processor's metadata, so that test and live payments are never mixed up
-	WebhookURL  string                      // where the processor reports, for processors that take it per payment
-	Rule        *Rule                       // by which evidence tells that a payment was recorded, until one is calibrated; nil: there is none
-	Moved       func(from, to PaymentState) // hears of every transition; nil: nobody listens
-	Now         func() time.Time
-	Log         *slog.Logger
+// MachineConfig is what the machine needs; every field is required unless said.
+type MachineConfig struct {
+	Store          PaymentStore
+	Queue          *Queue
+	Club           *club.Client
+	BackgroundClub *club.Client // for what no money waits for: in a lane of its own, so that its trouble is never a sale's
+	Cards          cards.Processor
+	Keys           *Keyring
+	Environment    string                      // kept in the processor's metadata, so that test and live payments are never mixed up
+	WebhookURL     string                      // where the processor reports, for processors that take it per payment
+	Rule           *Rule                       // by which evidence tells that a payment was recorded, until one is calibrated; nil: there is none
+	OnTransition   func(from, to PaymentState) // hears of every transition; nil: nobody listens
+	Now            func() time.Time
+	Log            *slog.Logger
 }
 
-// NewPayments makes the machine.
-func NewPayments(cfg PaymentsConfig) *Payments { return &Payments{cfg: cfg} }
+// NewMachine makes the machine.
+func NewMachine(cfg MachineConfig) *Machine { return &Machine{cfg: cfg} }
 
 // keepEvents: a processor repeats a delivery for days, and each is looked at once.
 const keepEvents = 7 * 24 * time.Hour
 
-// Told takes an event of the processor as the hint that it is: the payment
+// HandleEvent takes an event of the processor as the hint that it is: the payment
 // will be looked at soon. An event of a payment of somebody else, or of another
 // environment, is no concern of ours. One of ours that Redis does not know is
 // looked for at the processor by whoever takes the look. The event is remembered
 // only after the look is asked for: rather two looks than none.
-func (m *Payments) Told(ctx context.Context, event cards.Event) error {
+func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 	generation, err := strconv.Atoi(event.Metadata["fd_generation"])
 	registration := event.Metadata["fd_registration"]
 	if err != nil || registration == "" || event.Metadata["fd_environment"] != m.cfg.Environment {
@@ -130,7 +130,7 @@ func (m *Payments) Told(ctx context.Context, event cards.Event) error {
 	}
 	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID
 	id := NewPaymentID(registration, generation)
-	if m.cfg.Queue.hands.again(id) {
+	if m.cfg.Queue.dispatcher.requestAgain(id) {
 		_, err := m.cfg.Store.Once(ctx, name, keepEvents)
 		return storageFailed(err)
 	}
@@ -160,25 +160,25 @@ func (m *Payments) Told(ctx context.Context, event cards.Event) error {
 // step is what one look at a payment decided: a change to commit, or nothing,
 // and then when to look again.
 type step struct {
-	to        PaymentState   // the state to move to; empty: no change at all; the present one: only the record changes
-	reason    string         // why, for operators and the log
-	word      Word           // of the operator who decided; empty for the machine
-	edit      func(*Payment) // changes to the record
-	lease     time.Duration  // see Move
-	ownerGone time.Duration  // see Move
-	again     time.Duration  // with no change: how long until the next look
-	held      *cards.Payment // what the processor told, and that matches, for the next turn; nil: that reads for itself
+	to              PaymentState   // the state to move to; empty: no change at all; the present one: only the record changes
+	reason          string         // why, for operators and the log
+	decision        Decision       // of the operator who decided; empty for the machine
+	edit            func(*Payment) // changes to the record
+	lease           time.Duration  // see Move
+	leaseExpiredFor time.Duration  // see Move
+	retryAfter      time.Duration  // with no change: how long until the next look
+	remote          *cards.Payment // what the processor told, and that matches, for the next turn; nil: that reads for itself
 }
 
 // wait is the step that changes nothing.
-func wait(again time.Duration) step { return step{again: again} }
+func wait(again time.Duration) step { return step{retryAfter: again} }
 
 // Advance moves a payment as far as it can go now, and answers with it as it
 // then stands. Everybody calls it at any time and as often as they like: the
 // buyer's request, the processor's webhook, the sweeper. An error means that
 // something could not be asked or stored; the payment is safe where it stands,
 // comes with the error if it could be read, and will be looked at again.
-func (m *Payments) Advance(ctx context.Context, id PaymentID) (*Payment, error) {
+func (m *Machine) Advance(ctx context.Context, id PaymentID) (*Payment, error) {
 	p, err := m.cfg.Store.Payment(ctx, id)
 	if err != nil {
 		return nil, storageFailed(err)
@@ -189,33 +189,33 @@ func (m *Payments) Advance(ctx context.Context, id PaymentID) (*Payment, error) 
 // advance is Advance for who has just read the payment. Each turn goes on from
 // what the turn before has written: who changed it meanwhile is found out by the
 // compare-and-set, as they would be after one more reading.
-func (m *Payments) advance(ctx context.Context, p *Payment) (*Payment, error) {
-	var held *cards.Payment // what the processor told the turn before
+func (m *Machine) advance(ctx context.Context, p *Payment) (*Payment, error) {
+	var remote *cards.Payment // what the processor told the turn before
 	began := m.cfg.Now()
 	for range maxSteps {
 		if p.Schema > PaymentSchema {
 			return p, nil
 		}
-		s, err := m.next(ctx, p, held)
+		s, err := m.next(ctx, p, remote)
 		if err != nil {
-			m.lookAgain(ctx, p, lookEvery)
+			m.reschedule(ctx, p, pollEvery)
 			return p, err
 		}
 		if s.to == "" {
-			m.lookAgain(ctx, p, s.again)
+			m.reschedule(ctx, p, s.retryAfter)
 			return p, nil
 		}
 		moved, err := m.commit(ctx, p, s)
 		switch {
 		case errors.Is(err, ErrOwned):
-			m.lookAgain(ctx, p, lookEvery)
+			m.reschedule(ctx, p, pollEvery)
 			return p, nil
 		case errors.Is(err, ErrConflict): // somebody else moved it
 			if p, err = m.cfg.Store.Payment(ctx, p.ID); err != nil {
 				return nil, storageFailed(err)
 			}
-			if held = nil; p.State == s.to { // they took the same step: what it was taken upon is still news
-				held = s.held
+			if remote = nil; p.State == s.to { // they took the same step: what it was taken upon is still news
+				remote = s.remote
 			}
 			continue
 		case err != nil:
@@ -223,28 +223,28 @@ func (m *Payments) advance(ctx context.Context, p *Payment) (*Payment, error) {
 		}
 		switch {
 		case moved.State == Sending:
-			if older(m.cfg.Now(), began, claimLife) {
-				s.held = nil
+			if expired(m.cfg.Now(), began, claimLife) {
+				s.remote = nil
 			}
-			if moved, err = m.record(ctx, moved, s.held); err != nil {
+			if moved, err = m.record(ctx, moved, s.remote); err != nil {
 				return moved, err
 			}
-		case s.word.By == byRule && moved.Witnessed():
+		case s.decision.Operator == byRule && moved.HasProcessor():
 			m.journalRecorded(ctx, moved)
 		}
 		if moved.State.Final() {
 			return moved, nil
 		}
-		p, held = moved, s.held
+		p, remote = moved, s.remote
 		p.UpdatedAt = p.UpdatedAt.Round(0) // as Redis has it: the wall clock alone sees a machine that was suspended
 	}
 	return nil, &Error{Code: Internal, Err: fmt.Errorf("payment %s did not settle within %d steps", p.ID, maxSteps)}
 }
 
-// Look takes one step of a payment that waits for its buyer, so that a visitor
+// Poll takes one step of a payment that waits for its buyer, so that a visitor
 // who comes back sees what they just did; the rest of the way is asked for. Any
 // trouble leaves the payment as it was read.
-func (m *Payments) Look(ctx context.Context, p *Payment) *Payment {
+func (m *Machine) Poll(ctx context.Context, p *Payment) *Payment {
 	if p.State != Intent || p.Schema > PaymentSchema {
 		return p
 	}
@@ -257,30 +257,30 @@ func (m *Payments) Look(ctx context.Context, p *Payment) *Payment {
 		}
 	}
 	if err != nil && !errors.Is(err, ErrConflict) {
-		m.cfg.Log.WarnContext(ctx, "payment not looked at", "payment", p.ID, "error", err)
+		m.cfg.Log.WarnContext(ctx, "payment not polled", "payment", p.ID, "error", err)
 	}
 	return p
 }
 
 // next looks at a payment and decides. held is what the processor told the turn before; nil: nothing.
-func (m *Payments) next(ctx context.Context, p *Payment, held *cards.Payment) (step, error) {
+func (m *Machine) next(ctx context.Context, p *Payment, remote *cards.Payment) (step, error) {
 	switch p.State {
 	case Priced:
-		if !p.Witnessed() {
+		if !p.HasProcessor() {
 			return m.prepareSettlement(ctx, p)
 		}
 		return m.createIntent(ctx, p)
 	case Intent:
-		return m.awaitBuyer(ctx, p, held)
+		return m.awaitBuyer(ctx, p, remote)
 	case Authorised:
-		return m.checkSale(ctx, p, held)
+		return m.checkSale(ctx, p, remote)
 	case Capturing:
 		return m.capture(ctx, p)
 	case Captured:
-		return m.prepareRecord(ctx, p, held)
+		return m.prepareRecord(ctx, p, remote)
 	case Sending:
 		// Its owner is at work in this very moment, or is gone and took the outcome along.
-		return step{to: InDoubt, reason: "the process that was recording it is gone", ownerGone: leaseGrace}, nil
+		return step{to: InDoubt, reason: "the process that was recording it is gone", leaseExpiredFor: leaseGrace}, nil
 	case Cancelling:
 		return m.cancel(ctx, p)
 	case RefundDue:
@@ -288,14 +288,14 @@ func (m *Payments) next(ctx context.Context, p *Payment, held *cards.Payment) (s
 	case Refunding:
 		return m.refund(ctx, p)
 	case InDoubt:
-		return m.askJournal(ctx, p)
+		return m.resolveDoubt(ctx, p)
 	default:
 		return wait(0), nil
 	}
 }
 
 // commit is the one place that assigns a payment's state.
-func (m *Payments) commit(ctx context.Context, p *Payment, s step) (*Payment, error) {
+func (m *Machine) commit(ctx context.Context, p *Payment, s step) (*Payment, error) {
 	if p.Schema > PaymentSchema {
 		return nil, &Error{Code: Internal, Err: fmt.Errorf("payment %s was written by a newer version", p.ID)}
 	}
@@ -303,11 +303,11 @@ func (m *Payments) commit(ctx context.Context, p *Payment, s step) (*Payment, er
 		return nil, &Error{Code: Internal, Err: fmt.Errorf("payment %s: no transition from %s to %s", p.ID, p.State, s.to)}
 	}
 	next := *p
-	m.remember(&next, s)
+	m.applyTransition(&next, s)
 	if s.edit != nil {
 		s.edit(&next)
 	}
-	move := Move{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString(), Lease: s.lease, OwnerGone: s.ownerGone, Unseen: p.shows() == next.shows()}
+	move := StateChange{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString(), Lease: s.lease, LeaseExpiredFor: s.leaseExpiredFor, Silent: p.shows() == next.shows()}
 	if next.State.Final() {
 		move.Keep = keepFinal
 		next.Payer, next.Desk, next.Contact = nil, nil, "" // that something was paid is kept for longer than by whom
@@ -316,9 +316,9 @@ func (m *Payments) commit(ctx context.Context, p *Payment, s step) (*Payment, er
 		return nil, err
 	}
 	if next.State.Final() {
-		m.lookAgain(ctx, &next, 0)
+		m.reschedule(ctx, &next, 0)
 	}
-	m.moved(ctx, p.State, next.State)
+	m.reportTransition(ctx, p.State, next.State)
 	level := slog.LevelInfo
 	if next.State == InDoubt && p.State != InDoubt {
 		level = slog.LevelError // a person is needed, unless the evidence tells soon
@@ -327,21 +327,21 @@ func (m *Payments) commit(ctx context.Context, p *Payment, s step) (*Payment, er
 	return &next, nil
 }
 
-// lookAgain schedules the next look; never, for a payment that is final. A
+// reschedule schedules the next look; never, for a payment that is final. A
 // failure is only logged: the entry in the list of open payments stays.
-func (m *Payments) lookAgain(ctx context.Context, p *Payment, after time.Duration) {
+func (m *Machine) reschedule(ctx context.Context, p *Payment, after time.Duration) {
 	var err error
-	after = cmp.Or(after, doubtEvery)
+	after = cmp.Or(after, doubtPollEvery)
 	switch now := m.cfg.Now(); {
 	case p.State.Final():
-		err = m.cfg.Store.Finished(ctx, p)
-	case after >= lookEvery && now.Sub(p.CreatedAt) < justBegun:
+		err = m.cfg.Store.MarkFinished(ctx, p)
+	case after >= pollEvery && now.Sub(p.CreatedAt) < firstPollGrace:
 		// The start has said when to look at it first, which is no later.
 	default:
-		err = m.cfg.Store.LookAt(ctx, p.ID, now.Add(jitter(after)))
+		err = m.cfg.Store.ScheduleNext(ctx, p.ID, now.Add(jitter(after)))
 	}
 	if err != nil {
-		m.cfg.Log.WarnContext(ctx, "next look not scheduled", "payment", p.ID, "error", err)
+		m.cfg.Log.WarnContext(ctx, "next poll not scheduled", "payment", p.ID, "error", err)
 	}
 }
 

@@ -13,23 +13,23 @@ import (
 
 // The figures of the calibration.
 const (
-	// leastRecorded and leastUnpaid: below this a coincidence could pass for a rule.
-	leastRecorded, leastUnpaid = 20, 5
-	// mostRead of either kind are read again: what holds for so many holds.
-	mostRead = 60
-	// mostAsked bounds the search for payments of which it is known how they ended.
-	mostAsked = 500
-	// readAtOnce keeps the calibration from crowding out visitors.
-	readAtOnce = 4
-	// calibrateTime: the answer is awaited by a person at a terminal.
-	calibrateTime = 75 * time.Second
+	// minRecorded and minUnpaid: below this a coincidence could pass for a rule.
+	minRecorded, minUnpaid = 20, 5
+	// maxSamples of either kind are read again: what holds for so many holds.
+	maxSamples = 60
+	// maxCandidates bounds the search for payments of which it is known how they ended.
+	maxCandidates = 500
+	// sampleConcurrency keeps the calibration from crowding out visitors.
+	sampleConcurrency = 4
+	// calibrateTimeout: the answer is awaited by a person at a terminal.
+	calibrateTimeout = 75 * time.Second
 )
 
 // Finding is what one observable says about the known payments.
 type Finding struct {
-	What      Observable `json:"what"`
-	Separates bool       `json:"separates"`
-	Text      string     `json:"text"`
+	Signal        Signal `json:"what"`
+	Discriminates bool   `json:"separates"`
+	Text          string `json:"text"`
 }
 
 // Calibration is what was found.
@@ -52,33 +52,33 @@ type sample struct {
 // those that were recorded from those that were never paid. What it finds is the
 // rule of this environment from then on. Too few known payments change nothing;
 // where nothing separates them, no rule is left.
-func (m *Payments) Calibrate(ctx context.Context, by string) (Calibration, error) {
-	if err := (Word{By: by}).check(); err != nil {
+func (m *Machine) Calibrate(ctx context.Context, by string) (Calibration, error) {
+	if err := (Decision{Operator: by}).check(); err != nil {
 		return Calibration{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, calibrateTime)
+	ctx, cancel := context.WithTimeout(ctx, calibrateTimeout)
 	defer cancel()
-	recorded, unreadable, err := m.samples(ctx, Recorded, m.surelyRecorded)
+	recorded, unreadable, err := m.samples(ctx, Recorded, m.knownRecorded)
 	if err != nil {
 		return Calibration{}, err
 	}
-	unpaid, alsoUnreadable, err := m.samples(ctx, Cancelled, m.surelyUnpaid)
+	unpaid, alsoUnreadable, err := m.samples(ctx, Cancelled, m.knownUnpaid)
 	if err != nil {
 		return Calibration{}, err
 	}
 	c := Calibration{Recorded: len(recorded), Unpaid: len(unpaid), Failed: unreadable + alsoUnreadable}
-	if c.Recorded < leastRecorded || c.Unpaid < leastUnpaid {
+	if c.Recorded < minRecorded || c.Unpaid < minUnpaid {
 		c.Verdict = fmt.Sprintf("Too few known payments: %d recorded of at least %d, and %d never paid of at least %d; %d could not be read. Nothing was changed.",
-			c.Recorded, leastRecorded, c.Unpaid, leastUnpaid, c.Failed)
+			c.Recorded, minRecorded, c.Unpaid, minUnpaid, c.Failed)
 		return c, nil
 	}
 	rule := &Rule{CalibratedAt: m.cfg.Now(), Recorded: c.Recorded, Unpaid: c.Unpaid}
-	for _, group := range [][]Observable{ofSale, ofContact} {
+	for _, group := range [][]Signal{saleSignals, contactSignals} {
 		separating := []Condition{}
 		for _, what := range group {
 			condition, finding := compareSamples(what, recorded, unpaid)
 			c.Findings = append(c.Findings, finding)
-			if finding.Separates {
+			if finding.Discriminates {
 				separating = append(separating, condition)
 			}
 		}
@@ -94,13 +94,13 @@ func (m *Payments) Calibrate(ctx context.Context, by string) (Calibration, error
 	if err := m.cfg.Store.SaveRule(ctx, m.cfg.Environment, rule); err != nil {
 		return Calibration{}, storageFailed(err)
 	}
-	return c, storageFailed(m.cfg.Store.Audit(ctx, AuditEntry{At: rule.CalibratedAt, By: by, What: "calibrate"}))
+	return c, storageFailed(m.cfg.Store.Audit(ctx, AuditEntry{At: rule.CalibratedAt, Operator: by, Action: "calibrate"}))
 }
 
 // samples reads the sales of the latest payments that ended in a state, as far as
 // it is known how they ended.
-func (m *Payments) samples(ctx context.Context, state PaymentState, known func(context.Context, *Payment) (bool, error)) (read []sample, failed int, err error) {
-	ids, err := m.cfg.Store.FinishedPayments(ctx, state, mostAsked)
+func (m *Machine) samples(ctx context.Context, state PaymentState, known func(context.Context, *Payment) (bool, error)) (read []sample, failed int, err error) {
+	ids, err := m.cfg.Store.FinishedPayments(ctx, state, maxCandidates)
 	if err != nil {
 		return nil, 0, storageFailed(err)
 	}
@@ -120,16 +120,16 @@ func (m *Payments) samples(ctx context.Context, state PaymentState, known func(c
 		if ok {
 			chosen = append(chosen, p)
 		}
-		if len(chosen) == mostRead {
+		if len(chosen) == maxSamples {
 			break
 		}
 	}
 	var mu sync.Mutex
 	var group errgroup.Group
-	group.SetLimit(readAtOnce)
+	group.SetLimit(sampleConcurrency)
 	for _, p := range chosen {
 		group.Go(func() error {
-			_, _, seen, err := m.observe(ctx, m.cfg.Aside, p)
+			_, _, seen, err := m.observe(ctx, m.cfg.BackgroundClub, p)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -143,16 +143,16 @@ func (m *Payments) samples(ctx context.Context, state PaymentState, known func(c
 	return read, failed, group.Wait()
 }
 
-// surelyRecorded is a payment that the club system accepted itself; what a person
+// knownRecorded is a payment that the club system accepted itself; what a person
 // or a rule concluded is nothing to learn from.
-func (m *Payments) surelyRecorded(_ context.Context, p *Payment) (bool, error) {
-	return p.Witnessed() && p.State == Recorded && p.decidedBy() == "" && p.Snapshot != nil, nil
+func (m *Machine) knownRecorded(_ context.Context, p *Payment) (bool, error) {
+	return p.HasProcessor() && p.State == Recorded && p.decisionOperator() == "" && p.Snapshot != nil, nil
 }
 
-// surelyUnpaid is a payment of which nothing was ever sent, and after which its
+// knownUnpaid is a payment of which nothing was ever sent, and after which its
 // sale was not paid in another way, as far as Frontdesk knows.
-func (m *Payments) surelyUnpaid(ctx context.Context, p *Payment) (bool, error) {
-	if !p.Witnessed() || p.State != Cancelled || p.decidedBy() != "" || p.Claim > 0 || p.passed(Sending) {
+func (m *Machine) knownUnpaid(ctx context.Context, p *Payment) (bool, error) {
+	if !p.HasProcessor() || p.State != Cancelled || p.decisionOperator() != "" || p.Claim > 0 || p.hasBeen(Sending) {
 		return false, nil
 	}
 	if p.Snapshot != nil && p.Snapshot.SaleState != nil && *p.Snapshot.SaleState != p.SaleState {
@@ -167,12 +167,12 @@ func (m *Payments) surelyUnpaid(ctx context.Context, p *Payment) (bool, error) {
 
 // compareSamples tells whether an observable changed in the same way with all
 // recorded payments, and is like that with none that was never paid.
-func compareSamples(what Observable, recorded, unpaid []sample) (Condition, Finding) {
+func compareSamples(what Signal, recorded, unpaid []sample) (Condition, Finding) {
 	found := func(separates bool, text string, of ...any) Finding {
-		return Finding{What: what, Separates: separates, Text: fmt.Sprintf(text, of...)}
+		return Finding{Signal: what, Discriminates: separates, Text: fmt.Sprintf(text, of...)}
 	}
 	first := recorded[0]
-	c := Condition{What: what, Before: valueOf(what, first.p, first.p.Snapshot), After: valueOf(what, first.p, first.now)}
+	c := Condition{Signal: what, Before: valueOf(what, first.p, first.p.Snapshot), After: valueOf(what, first.p, first.now)}
 	for _, s := range recorded {
 		before, after := valueOf(what, s.p, s.p.Snapshot), valueOf(what, s.p, s.now)
 		switch {

@@ -10,8 +10,8 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// lived are payments that ended: recorded ones, and ones that the buyer left.
-func (w *world) lived(g *gateway, recorded, left int) (unpaid []*flows.Payment) {
+// seedPayments are payments that ended: recorded ones, and ones that the buyer left.
+func (w *world) seedPayments(g *gateway, recorded, left int) (unpaid []*flows.Payment) {
 	w.Helper()
 	for range recorded {
 		if p := w.advance(g, w.authorised(g)); p.State != flows.Recorded {
@@ -39,18 +39,18 @@ func TestCalibrate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	w.lived(g, 20, 5)
+	w.seedPayments(g, 20, 5)
 	c := w.calibrated(g)
 	if c.Rule == nil || c.Recorded != 20 || c.Unpaid != 5 || len(c.Findings) != 5 || !strings.Contains(c.Verdict, "sale_state went from building to settled") {
 		t.Fatalf("calibrated: %+v", c)
 	}
 	for _, finding := range c.Findings {
-		if tells := finding.What == flows.OfSaleState || finding.What == flows.OfContactStatus; finding.Separates != tells {
+		if tells := finding.Signal == flows.SignalSaleState || finding.Signal == flows.SignalContactStatus; finding.Discriminates != tells {
 			t.Errorf("%+v", finding)
 		}
 	}
 	for _, condition := range c.Rule.Conditions {
-		if condition.What == flows.OfContactStatus {
+		if condition.Signal == flows.SignalContactStatus {
 			t.Error("the rule asks for the contact although the sale tells")
 		}
 	}
@@ -78,18 +78,18 @@ func TestCalibrateWithoutStates(t *testing.T) {
 	w := newWorld(t)
 	w.mute = true
 	g := w.gateway()
-	w.lived(g, 20, 5)
+	w.seedPayments(g, 20, 5)
 	c := w.calibrated(g)
 	if c.Rule == nil {
 		t.Fatalf("calibrated: %+v", c)
 	}
 	for _, condition := range c.Rule.Conditions {
-		if condition.What == flows.OfSaleState {
+		if condition.Signal == flows.SignalSaleState {
 			t.Errorf("the rule asks for what is not told: %+v", c.Rule)
 		}
 	}
 	for _, finding := range c.Findings {
-		if finding.What == flows.OfSaleState && !strings.Contains(finding.Text, "not known") {
+		if finding.Signal == flows.SignalSaleState && !strings.Contains(finding.Text, "not known") {
 			t.Errorf("%+v", finding)
 		}
 	}
@@ -101,8 +101,8 @@ func TestCalibrateOnTooFew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			g := w.gateway(wiring{rule: simulatorsRule()})
-			w.lived(g, test.recorded, test.left)
+			g := w.gateway(gatewayOptions{rule: simulatorsRule()})
+			w.seedPayments(g, test.recorded, test.left)
 			c := w.calibrated(g)
 			if c.Rule != nil || c.Recorded != test.recorded || c.Unpaid != test.left || !strings.Contains(c.Verdict, "Too few") {
 				t.Errorf("calibrated: %+v", c)
@@ -124,8 +124,8 @@ func TestCalibrateOnTooFew(t *testing.T) {
 func TestCalibrateInseparable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.gateway(wiring{rule: simulatorsRule()})
-	unpaid := w.lived(g, 20, 5)
+	g := w.gateway(gatewayOptions{rule: simulatorsRule()})
+	unpaid := w.seedPayments(g, 20, 5)
 	w.payAtDesk(unpaid[2])
 	c := w.calibrated(g)
 	if c.Rule != nil || !strings.Contains(c.Verdict, "Nothing separates") {
@@ -150,7 +150,7 @@ func TestCalibrateKnowsWhatItKnows(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	again := w.lived(g, 0, 1)[0] // the buyer then pays after all
+	again := w.seedPayments(g, 0, 1)[0] // the buyer then pays after all
 	paid := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), again.Registration) })
 	w.confirm(paid, goodCard)
 	w.advance(g, paid)
@@ -158,7 +158,7 @@ func TestCalibrateKnowsWhatItKnows(t *testing.T) {
 	w.payAtDesk(atDesk)
 	w.advance(g, atDesk)
 	byPerson := w.doubtful(g, "drop_after")
-	must(t, func() (flows.Decided, error) { return g.ConfirmRecorded(t.Context(), byPerson.ID, ada) })
+	must(t, func() (flows.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), byPerson.ID, ada) })
 	w.advance(g, byPerson)
 	if c := w.calibrated(g); c.Recorded != 1 || c.Unpaid != 0 || c.Failed != 0 {
 		t.Errorf("calibrated: %+v", c)

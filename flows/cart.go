@@ -84,7 +84,7 @@ func (f *Registrations) AddItem(ctx context.Context, id, token string, item NewI
 			return alreadySettled()
 		}
 		if anew {
-			return f.rebuild(ctx, r, at, append(r.wishes(), item))
+			return f.rebuild(ctx, r, at, append(r.requestedItems(), item))
 		}
 		if err := f.addArticle(ctx, r, at, item, offers[0]); err != nil {
 			return err
@@ -93,8 +93,8 @@ func (f *Registrations) AddItem(ctx context.Context, id, token string, item NewI
 	})
 }
 
-// wishes are the items as they were asked for.
-func (r *Registration) wishes() []NewItem {
+// requestedItems are the items as they were asked for.
+func (r *Registration) requestedItems() []NewItem {
 	items := make([]NewItem, len(r.Items))
 	for i, item := range r.Items {
 		items[i] = item.NewItem
@@ -175,7 +175,7 @@ func (f *Registrations) Check(ctx context.Context, id, token string) (Cart, erro
 	err = f.readCart(ctx, r, at)
 	if err == nil && r.Cart.settled() {
 		if err := f.cfg.Store.AmendRegistration(ctx, r); err != nil {
-			f.cfg.Log.WarnContext(ctx, "cart not saved that was settled elsewhere", "error", err)
+			f.cfg.Log.WarnContext(ctx, "externally settled cart not saved", "error", err)
 		}
 	}
 	return r.Cart, err
@@ -186,7 +186,7 @@ func (f *Registrations) Check(ctx context.Context, id, token string) (Cart, erro
 // items stand in the request: a pattern for the index, or empty for the body itself.
 func (f *Registrations) offers(ctx context.Context, r *Registration, seller Club, items []NewItem, pointer string) ([]Offer, error) {
 	query := ProductQuery{ClientToken: r.ClientToken, ClubID: r.ClubID, Channel: r.Channel}
-	if r.known() {
+	if r.identified() {
 		query.Buyer = *r.Contact.Buyer
 	}
 	offers := make([]Offer, len(items))
@@ -260,11 +260,11 @@ func (f *Registrations) articleArrived(ctx context.Context, r *Registration, at 
 	if err != nil {
 		return false
 	}
-	r.heed(sale.State, r.SaleState)
-	held := 0
+	r.markIfSettled(sale.State, r.SaleState)
+	remote := 0
 	for _, article := range sale.Articles {
 		if article.Offer == offer && article.Parent == "" {
-			held++
+			remote++
 		}
 	}
 	asked := 0
@@ -273,7 +273,7 @@ func (f *Registrations) articleArrived(ctx context.Context, r *Registration, at 
 			asked++
 		}
 	}
-	return held > asked
+	return remote > asked
 }
 
 // readCart reads the cart as the club system has it: it adds lines on its own, so
@@ -283,12 +283,12 @@ func (f *Registrations) readCart(ctx context.Context, r *Registration, at Club) 
 	if err != nil {
 		return clubFailed(err, "The cart could not be read.")
 	}
-	r.seeCart(at.Currency, sale, check)
+	r.applySale(at.Currency, sale, check)
 	return nil
 }
 
-// seeCart takes over what was read of the sale.
-func (r *Registration) seeCart(currency string, sale club.Sale, check club.SaleCheck) {
+// applySale takes over what was read of the sale.
+func (r *Registration) applySale(currency string, sale club.Sale, check club.SaleCheck) {
 	if r.SaleState == "" {
 		r.SaleState = sale.State
 	}
@@ -296,7 +296,7 @@ func (r *Registration) seeCart(currency string, sale club.Sale, check club.SaleC
 	if r.Cart.Currency == "" {
 		r.Cart.Currency = currency
 	}
-	r.heed(sale.State, r.SaleState)
+	r.markIfSettled(sale.State, r.SaleState)
 }
 
 func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing bool) Cart {

@@ -38,7 +38,7 @@ func TestSettledAtTheClub(t *testing.T) {
 	}
 	w.expectSettledCart(get())
 	ctx, id := t.Context(), p.Registration
-	for _, method := range []flows.Method{flows.ByCard, flows.Later} {
+	for _, method := range []flows.Method{flows.ByCard, flows.Deferred} {
 		if _, err := g.registrations.Pay(ctx, id, holderToken, flows.StartPayment{Method: method, DueDate: "2030-01-31"}); flows.CodeOf(err) != flows.CartInvalid {
 			t.Errorf("paid by %s: %v", method, err)
 		}
@@ -99,10 +99,10 @@ func TestSettledMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	slow, quick := w.gateway(), w.gateway()
-	later := w.wishes()[flows.Later].start
+	later := w.settlementCases()[flows.Deferred].start
 	for range 2 { // a comparison with the processor would be refused to the second
 		r := w.registered(quick)
-		w.meddle("GET", "/sim/demo/sales/*", func() {
+		w.injectFault("GET", "/sim/demo/sales/*", func() {
 			must(w, func() (*flows.Payment, error) { return quick.registrations.Pay(w.Context(), r.ID, holderToken, later) })
 		}, nil)
 		p := must(w, func() (*flows.Payment, error) { return slow.registrations.Pay(w.Context(), r.ID, holderToken, later) })

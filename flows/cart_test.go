@@ -38,20 +38,20 @@ func (w *world) expectCart(view flows.View, names ...string) {
 // lost, here or there: it is in the cart once.
 func TestAddItemAgain(t *testing.T) {
 	t.Parallel()
-	for name, lose := range map[string]func(*world, *frontdesktest.Wire){
-		"the club system's answer, and the sale cannot be read": func(w *world, _ *frontdesktest.Wire) {
+	for name, lose := range map[string]func(*world, *frontdesktest.MessageProxy){
+		"the club system's answer, and the sale cannot be read": func(w *world, _ *frontdesktest.MessageProxy) {
 			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/articles"}, Kind: "drop_after", Times: times(1)},
 				clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before"})
 		},
-		"the registration cannot be saved": func(w *world, wire *frontdesktest.Wire) {
-			w.meddle("POST", "/sim/demo/sales/*/articles", nil, wire.Cut)
+		"the registration cannot be saved": func(w *world, wire *frontdesktest.MessageProxy) {
+			w.injectFault("POST", "/sim/demo/sales/*/articles", nil, wire.Cut)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			wire := frontdesktest.NewWire(t, frontdesktest.Breakage{})
-			first := w.gateway(wiring{redisURL: w.redisOver(wire)})
+			wire := frontdesktest.NewMessageProxy(t, frontdesktest.Fault{})
+			first := w.gateway(gatewayOptions{redisURL: w.redisOver(wire)})
 			r := w.registered(w.gateway())
 			lose(w, wire)
 			if _, err := w.addItem(first, r, badge); err == nil {
@@ -111,7 +111,7 @@ func TestCartWhilePaying(t *testing.T) {
 	}
 
 	other := w.registered(g)
-	w.meddle("POST", "/sim/demo/sales/*/articles", func() {
+	w.injectFault("POST", "/sim/demo/sales/*/articles", func() {
 		if _, err := w.gateway().pay(t.Context(), other.ID); err != nil {
 			t.Error(err)
 		}

@@ -12,7 +12,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// The figures of the catalogue. How old it may be stands in memory.go.
+// The figures of the catalogue. How old it may be stands in cache.go.
 const (
 	// offersFresh: everybody's catalogue of a club takes the offers of a product that
 	// were read within this time. It is half of readingFresh, so that a catalogue that is
@@ -27,22 +27,22 @@ const (
 )
 
 // Catalogue answers what the clubs are and what they offer, from memory where
-// it was read a short time ago, by this gateway or another: see memory.go.
+// it was read a short time ago, by this gateway or another: see cache.go.
 type Catalogue struct {
-	cfg      CatalogueConfig
-	networks *memory[organisation, *club.Network]
-	terms    *memory[clubKey, clubTerms]
-	products *memory[productsKey, []Product]
-	days     *memory[daysKey, []DebitDay]
-	offers   cache[offersKey, []club.Offer]
-	places   chan struct{} // taken by readings of offers
-	editions sync.Map      // by client token: how often it was forgotten
+	cfg         CatalogueConfig
+	networks    *sharedCache[organisation, *club.Network]
+	terms       *sharedCache[clubKey, clubTerms]
+	products    *sharedCache[productsKey, []Product]
+	days        *sharedCache[daysKey, []DebitDay]
+	offers      localCache[offersKey, []club.Offer]
+	slots       chan struct{} // taken by readings of offers
+	generations sync.Map      // by client token: how often it was forgotten
 }
 
 // CatalogueConfig is what a catalogue needs. Every field is required unless said.
 type CatalogueConfig struct {
 	Club   *club.Client
-	Shared Shared // what the gateways remember together; nil: this one remembers by itself
+	Shared CacheStore // what the gateways remember together; nil: this one remembers by itself
 	Now    func() time.Time
 	After  func(time.Duration) <-chan time.Time
 	Log    *slog.Logger
@@ -50,8 +50,8 @@ type CatalogueConfig struct {
 
 // organisation is whose clubs they are. Every key begins with it.
 type organisation struct {
-	token   string
-	edition uint64 // counts how often everything was forgotten
+	token      string
+	generation uint64 // counts how often everything was forgotten
 }
 
 // offersKey: offers depend on the product and the club, never on who asks (club
@@ -132,28 +132,28 @@ func newProduct(product club.Product, listed []club.Offer) Product {
 
 // NewCatalogue makes a catalogue.
 func NewCatalogue(cfg CatalogueConfig) *Catalogue {
-	c := &Catalogue{cfg: cfg, places: make(chan struct{}, offerReads), offers: newCache[offersKey, []club.Offer](offerEntries, offersFresh, cfg.Now)}
-	c.networks = newMemory[organisation, *club.Network]("network", &c.cfg)
-	c.terms = newMemory[clubKey, clubTerms]("club", &c.cfg)
-	c.products = newMemory[productsKey, []Product]("products", &c.cfg)
-	c.days = newMemory[daysKey, []DebitDay]("days", &c.cfg)
+	c := &Catalogue{cfg: cfg, slots: make(chan struct{}, offerReads), offers: newLocalCache[offersKey, []club.Offer](offerEntries, offersFresh, cfg.Now)}
+	c.networks = newSharedCache[organisation, *club.Network]("network", &c.cfg)
+	c.terms = newSharedCache[clubKey, clubTerms]("club", &c.cfg)
+	c.products = newSharedCache[productsKey, []Product]("products", &c.cfg)
+	c.days = newSharedCache[daysKey, []DebitDay]("days", &c.cfg)
 	return c
 }
 
-// Forget has everything of an organisation read anew. It is for a world that was made
+// Invalidate has everything of an organisation read anew. It is for a world that was made
 // to begin again, where whoever did so wants to see it.
-func (c *Catalogue) Forget(clientToken string) {
-	c.editions.Store(clientToken, c.organisation(clientToken).edition+1)
+func (c *Catalogue) Invalidate(clientToken string) {
+	c.generations.Store(clientToken, c.organisation(clientToken).generation+1)
 }
 
 func (c *Catalogue) organisation(clientToken string) organisation {
-	edition, _ := c.editions.Load(clientToken)
+	edition, _ := c.generations.Load(clientToken)
 	n, _ := edition.(uint64)
 	return organisation{clientToken, n}
 }
 
 // Clubs lists the clubs of the chain.
-func (c *Catalogue) Clubs(ctx context.Context, clientToken string) ([]Club, *Snapshot, error) {
+func (c *Catalogue) Clubs(ctx context.Context, clientToken string) ([]Club, *Version, error) {
 	network, err := c.network(ctx, clientToken)
 	if err != nil {
 		return nil, nil, err
@@ -168,12 +168,12 @@ func (c *Catalogue) Clubs(ctx context.Context, clientToken string) ([]Club, *Sna
 		}
 		clubs = append(clubs, found)
 	}
-	return clubs, &network.Snapshot, nil
+	return clubs, &network.Version, nil
 }
 
 // Club finds a club by its public id. NotFound when the chain has none.
 func (c *Catalogue) Club(ctx context.Context, clientToken, id string) (Club, error) {
-	found, err := c.place(ctx, clientToken, id)
+	found, err := c.locate(ctx, clientToken, id)
 	if err != nil {
 		return Club{}, err
 	}
@@ -188,8 +188,8 @@ func (c *Catalogue) Club(ctx context.Context, clientToken, id string) (Club, err
 	return found, nil
 }
 
-// place is Club without what only the club itself tells.
-func (c *Catalogue) place(ctx context.Context, clientToken, id string) (Club, error) {
+// locate is Club without what only the club itself tells.
+func (c *Catalogue) locate(ctx context.Context, clientToken, id string) (Club, error) {
 	network, err := c.network(ctx, clientToken)
 	if err != nil {
 		return Club{}, err
@@ -201,7 +201,7 @@ func (c *Catalogue) place(ctx context.Context, clientToken, id string) (Club, er
 	return clubOf(clientToken, node), nil
 }
 
-func (c *Catalogue) network(ctx context.Context, clientToken string) (*remembered[*club.Network], error) {
+func (c *Catalogue) network(ctx context.Context, clientToken string) (*entry[*club.Network], error) {
 	return c.networks.get(ctx, c.organisation(clientToken), func(ctx context.Context) (*club.Network, error) {
 		network, err := c.cfg.Club.NetworkNodes(ctx, club.Scope{ClientToken: clientToken})
 		return network, clubFailed(err, "The clubs of the chain could not be read.")
@@ -215,8 +215,8 @@ func clubOf(clientToken string, node club.NetworkNode) Club {
 
 // Products reads a club's catalogue with all offers. It is for everybody who asks with
 // the same query, so nobody may change it.
-func (c *Catalogue) Products(ctx context.Context, query ProductQuery) ([]Product, *Snapshot, error) {
-	at, err := c.place(ctx, query.ClientToken, query.ClubID)
+func (c *Catalogue) Products(ctx context.Context, query ProductQuery) ([]Product, *Version, error) {
+	at, err := c.locate(ctx, query.ClientToken, query.ClubID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -230,13 +230,13 @@ func (c *Catalogue) Products(ctx context.Context, query ProductQuery) ([]Product
 	if err != nil {
 		return nil, nil, err
 	}
-	return products.value, &products.Snapshot, nil
+	return products.value, &products.Version, nil
 }
 
 // readProducts reads a catalogue. The offers of a page are read while the next one is
 // on its way, and so is the club, without which nobody can buy what the catalogue has.
 func (c *Catalogue) readProducts(ctx context.Context, at Club, query ProductQuery) ([]Product, error) {
-	scope, asked, err := c.sale(ctx, at, query)
+	scope, asked, err := c.saleQuery(ctx, at, query)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (c *Catalogue) readProducts(ctx context.Context, at Club, query ProductQuer
 		once, _ := begun.LoadOrStore(product.IRI, sync.OnceValues(func() ([]club.Offer, error) { return c.offersOf(ctx, at, product.IRI) }))
 		return once.(func() ([]club.Offer, error))()
 	}
-	listed, err := c.cfg.Club.ListProductsAhead(ctx, scope, asked, func(page []club.Product) {
+	listed, err := c.cfg.Club.ListProductsConcurrently(ctx, scope, asked, func(page []club.Product) {
 		for _, product := range page {
 			ahead.Go(func() { _, _ = offers(product) }) // what became of it is seen below
 		}
@@ -271,11 +271,11 @@ func (c *Catalogue) readProducts(ctx context.Context, at Club, query ProductQuer
 func (c *Catalogue) offersOf(ctx context.Context, at Club, product club.IRI) ([]club.Offer, error) {
 	key := offersKey{c.organisation(at.Scope.ClientToken), at.IRI, product}
 	return c.offers.get(ctx, key, func(ctx context.Context) ([]club.Offer, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readingTime) // another catalogue may wait for them
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readingTimeout) // another catalogue may wait for them
 		defer cancel()
 		select {
-		case c.places <- struct{}{}:
-			defer func() { <-c.places }()
+		case c.slots <- struct{}{}:
+			defer func() { <-c.slots }()
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -283,10 +283,10 @@ func (c *Catalogue) offersOf(ctx context.Context, at Club, product club.IRI) ([]
 	})
 }
 
-// sale says for which sale the catalogue is read, and from where: a contact of
+// saleQuery says for which sale the catalogue is read, and from where: a contact of
 // another club of the chain is seen from the node above both. In a club of
 // another chain a contact is a visitor like anybody.
-func (c *Catalogue) sale(ctx context.Context, at Club, query ProductQuery) (club.Scope, club.ProductQuery, error) {
+func (c *Catalogue) saleQuery(ctx context.Context, at Club, query ProductQuery) (club.Scope, club.ProductQuery, error) {
 	scope := at.Scope
 	asked := club.ProductQuery{Channel: query.Channel, Club: at.IRI, Date: query.Date, Type: query.Type}
 	buyer := query.Buyer

@@ -14,10 +14,10 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// Budget is how often something may happen: Most times at once, and once more each Every.
-type Budget struct {
-	Most  int
-	Every time.Duration
+// RateLimit is how often something may happen: Most times at once, and once more each Every.
+type RateLimit struct {
+	Burst    int
+	Interval time.Duration
 }
 
 // StoredEvent is an event as it is kept until it was worked on.
@@ -34,11 +34,11 @@ const (
 	// maxEvent is a hundred times what an event has, so that those that wait fit into
 	// a small Redis whatever is sent.
 	maxEvent = 16 << 10
-	// eventsAtOnce: events are worked on in bundles of which each takes a moment.
-	eventsAtOnce = 100
-	// settleDown: an event that follows from what a visitor, or staff, is just doing
+	// eventBatch: events are worked on in bundles of which each takes a moment.
+	eventBatch = 100
+	// refreshDelay: an event that follows from what a visitor, or staff, is just doing
 	// is acted upon when that is over, and once for all that came meanwhile.
-	settleDown = 2 * time.Second
+	refreshDelay = 2 * time.Second
 )
 
 // clubEvents are the events of the club system (club system API, section Events)
@@ -66,8 +66,8 @@ var clubEvents = map[string]string{
 	"identificator.created":          "targetId", // what a settled sale may leave
 }
 
-// relayedAlone are the other events of the description.
-var relayedAlone = []string{"contact.created", "optin.updated", "attendee.booked", "attendee.canceled", "class_event.updated", "class_event.canceled",
+// relayOnlyEvents are the other events of the description.
+var relayOnlyEvents = []string{"contact.created", "optin.updated", "attendee.booked", "attendee.canceled", "class_event.updated", "class_event.canceled",
 	"subscription.deleted", "subscription_option.deleted", "identificator.updated", "identificator.deleted", "identificator.disabled"}
 
 // ClubEvents takes what the club system tells. It comes once, unsigned, in any order
@@ -78,9 +78,9 @@ type ClubEvents struct {
 
 // EventStore is what the club system's events need of Redis.
 type EventStore interface {
-	// KeepClubEvent stores an event behind those that wait, counts it, and tells
+	// SaveClubEvent stores an event behind those that wait, counts it, and tells
 	// how many wait then. The oldest of very many are dropped.
-	KeepClubEvent(ctx context.Context, event StoredEvent, countsAs string) (waiting int64, err error)
+	SaveClubEvent(ctx context.Context, event StoredEvent, countsAs string) (waiting int64, err error)
 	// ClubEvents reads the events that wait, the oldest first.
 	ClubEvents(ctx context.Context, limit int) ([]StoredEvent, error)
 	// DropClubEvents takes events away that were worked on.
@@ -89,37 +89,37 @@ type EventStore interface {
 	ClubEventsWaiting(ctx context.Context) (int64, error)
 	// RegistrationsOf lists the registrations of contacts; some may be gone.
 	RegistrationsOf(ctx context.Context, contacts ...club.IRI) ([]string, error)
-	// HintLooks brings the next look at registrations forward to an instant.
-	HintLooks(ctx context.Context, ids []string, at time.Time) error
-	// DueLooks takes the registrations whose look is due, within the budget of all
+	// RequestRefresh brings the next look at registrations forward to an instant.
+	RequestRefresh(ctx context.Context, ids []string, at time.Time) error
+	// DueRefreshes takes the registrations whose look is due, within the budget of all
 	// gateways, and puts each of them off to next.
-	DueLooks(ctx context.Context, now, next time.Time, budget Budget) ([]string, error)
-	// SettleLook says when a registration that was put off to taken is looked at
+	DueRefreshes(ctx context.Context, now, next time.Time, budget RateLimit) ([]string, error)
+	// FinishRefresh says when a registration that was put off to taken is looked at
 	// again (the zero instant: never), unless there was a hint since.
-	SettleLook(ctx context.Context, id string, taken, next time.Time) error
+	FinishRefresh(ctx context.Context, id string, taken, next time.Time) error
 }
 
 // ClubEventsConfig is what events need; every field is required.
 type ClubEventsConfig struct {
-	Store         EventStore
-	Queue         *Queue
-	Registrations *Registrations
-	Relay         *Relay
-	ClientToken   string // the organisation whose events count
-	Worlds        bool   // those of every demo world count (mock mode)
-	Now           func() time.Time
-	Log           *slog.Logger
+	Store           EventStore
+	Queue           *Queue
+	Registrations   *Registrations
+	Relay           *Relay
+	ClientToken     string // the organisation whose events count
+	AnyOrganisation bool   // those of every demo world count (mock mode)
+	Now             func() time.Time
+	Log             *slog.Logger
 }
 
 // NewClubEvents makes the intake of events.
 func NewClubEvents(cfg ClubEventsConfig) *ClubEvents { return &ClubEvents{cfg: cfg} }
 
-// Take stores an event before anything is made of it. MalformedRequest when it is
+// Receive stores an event before anything is made of it. MalformedRequest when it is
 // no JSON, TooLarge for more than any event has; whatever else it is, it is taken,
 // since nobody would send it better.
 // StorageUnavailable when it is not stored: its sender notes that, and does not
 // repeat it.
-func (e *ClubEvents) Take(ctx context.Context, body []byte) error {
+func (e *ClubEvents) Receive(ctx context.Context, body []byte) error {
 	switch {
 	case len(body) > maxEvent:
 		return &Error{Code: TooLarge, Detail: "At most 16 KiB are taken."}
@@ -127,7 +127,7 @@ func (e *ClubEvents) Take(ctx context.Context, body []byte) error {
 		return &Error{Code: MalformedRequest, Detail: "The body is not JSON."}
 	}
 	event := StoredEvent{ID: "evt_" + uuid.NewString(), At: e.cfg.Now().UTC().Truncate(time.Millisecond), Body: body, Trace: Traceparent(ctx)}
-	waiting, err := e.cfg.Store.KeepClubEvent(ctx, event, e.kindOf(event))
+	waiting, err := e.cfg.Store.SaveClubEvent(ctx, event, e.kindOf(event))
 	if err != nil {
 		return storageFailed(err)
 	}
@@ -135,30 +135,30 @@ func (e *ClubEvents) Take(ctx context.Context, body []byte) error {
 		return nil // whoever works on the one before comes to this one
 	}
 	if err := e.cfg.Queue.enqueueEvents(ctx); err != nil {
-		e.cfg.Log.WarnContext(ctx, "work on events not enqueued; the sweep comes to it", "error", err)
+		e.cfg.Log.WarnContext(ctx, "club events not enqueued; the next sweep retries", "error", err)
 	}
 	return nil
 }
 
 // kindOf is what an event counts as: its name, if the club system's description has it.
 func (e *ClubEvents) kindOf(event StoredEvent) string {
-	n, ok := readNotice(event)
+	n, ok := parseEvent(event)
 	switch {
 	case !ok:
 		return "unreadable"
-	case !e.ours(n):
+	case !e.concernsUs(n):
 		return "foreign"
-	case known(n.Type):
+	case isKnownEvent(n.Type):
 		return n.Type
 	}
 	return "unknown"
 }
 
-func known(event string) bool {
+func isKnownEvent(event string) bool {
 	if _, acts := clubEvents[event]; acts {
 		return true
 	}
-	for _, name := range relayedAlone {
+	for _, name := range relayOnlyEvents {
 		if name == event {
 			return true
 		}
@@ -166,18 +166,18 @@ func known(event string) bool {
 	return false
 }
 
-// ours tells whether an event is about the organisation; one about nothing is.
-func (e *ClubEvents) ours(n notice) bool {
+// concernsUs tells whether an event is about the organisation; one about nothing is.
+func (e *ClubEvents) concernsUs(n Event) bool {
 	for _, iri := range n.Object {
-		if iri.ClientToken() != e.cfg.ClientToken && !e.cfg.Worlds {
+		if iri.ClientToken() != e.cfg.ClientToken && !e.cfg.AnyOrganisation {
 			return false
 		}
 	}
 	return true
 }
 
-// notice is what counts of an event.
-type notice struct {
+// Event is what counts of an event.
+type Event struct {
 	ID     string
 	At     time.Time
 	Type   string
@@ -191,9 +191,9 @@ var eventName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,40}\.[a-z][a-z0-9_]{0,40}$
 // maxMembers bounds what is read of an event; the description's have three.
 const maxMembers = 10
 
-// readNotice reads an event. Members that are no identifiers are left out: nobody
+// parseEvent reads an event. Members that are no identifiers are left out: nobody
 // said what they are, so they could be about a person.
-func readNotice(event StoredEvent) (n notice, ok bool) {
+func parseEvent(event StoredEvent) (n Event, ok bool) {
 	var wire struct {
 		Event string `json:"event"`
 		Data  struct {
@@ -203,32 +203,32 @@ func readNotice(event StoredEvent) (n notice, ok bool) {
 	if json.Unmarshal(event.Body, &wire) != nil || !eventName.MatchString(wire.Event) {
 		return n, false
 	}
-	n = notice{ID: event.ID, At: event.At, Type: wire.Event, Object: map[string]club.IRI{}, Trace: event.Trace}
+	n = Event{ID: event.ID, At: event.At, Type: wire.Event, Object: map[string]club.IRI{}, Trace: event.Trace}
 	for member, value := range wire.Data.Object {
 		if text, _ := value.(string); strings.HasSuffix(member, "Id") && club.IRI(text).ID() != "" && len(n.Object) < maxMembers {
-			n.Object[spelled(member)] = club.IRI(text)
+			n.Object[correctMember(member)] = club.IRI(text)
 		}
 	}
 	return n, true
 }
 
-// spelled mends a name that the club system misspells; the right one is taken as well.
-func spelled(member string) string {
+// correctMember mends a name that the club system misspells; the right one is taken as well.
+func correctMember(member string) string {
 	if member == "indentificatorId" {
 		return "identificatorId"
 	}
 	return member
 }
 
-// Work works on the events that wait. It may run anywhere, at any time and twice
+// ProcessPending works on the events that wait. It may run anywhere, at any time and twice
 // at once: what an event leads to is the same each time.
-func (e *ClubEvents) Work(ctx context.Context) error {
+func (e *ClubEvents) ProcessPending(ctx context.Context) error {
 	for {
-		events, err := e.cfg.Store.ClubEvents(ctx, eventsAtOnce)
+		events, err := e.cfg.Store.ClubEvents(ctx, eventBatch)
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		if err := e.work(ctx, events); err != nil {
+		if err := e.process(ctx, events); err != nil {
 			return err
 		}
 		if err := e.cfg.Store.DropClubEvents(ctx, events); err != nil {
@@ -237,13 +237,13 @@ func (e *ClubEvents) Work(ctx context.Context) error {
 	}
 }
 
-func (e *ClubEvents) work(ctx context.Context, events []StoredEvent) error {
-	var notices []notice
+func (e *ClubEvents) process(ctx context.Context, events []StoredEvent) error {
+	var notices []Event
 	concerned := map[club.IRI]bool{}
 	for _, event := range events {
-		causedBy(ctx, event.Trace)
-		n, ok := readNotice(event)
-		if !ok || !e.ours(n) {
+		linkCause(ctx, event.Trace)
+		n, ok := parseEvent(event)
+		if !ok || !e.concernsUs(n) {
 			continue
 		}
 		notices = append(notices, n)
@@ -252,11 +252,11 @@ func (e *ClubEvents) work(ctx context.Context, events []StoredEvent) error {
 		}
 	}
 	err := e.cfg.Relay.enqueue(ctx, notices)
-	return errors.Join(err, e.hint(ctx, concerned))
+	return errors.Join(err, e.requestRefreshes(ctx, concerned))
 }
 
-// hint has the registrations of contacts read again soon.
-func (e *ClubEvents) hint(ctx context.Context, concerned map[club.IRI]bool) error {
+// requestRefreshes has the registrations of contacts read again soon.
+func (e *ClubEvents) requestRefreshes(ctx context.Context, concerned map[club.IRI]bool) error {
 	contacts := make([]club.IRI, 0, len(concerned))
 	for contact := range concerned {
 		contacts = append(contacts, contact)
@@ -265,8 +265,8 @@ func (e *ClubEvents) hint(ctx context.Context, concerned map[club.IRI]bool) erro
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	if err := e.cfg.Store.HintLooks(ctx, ids, e.cfg.Now().Add(settleDown)); err != nil {
+	if err := e.cfg.Store.RequestRefresh(ctx, ids, e.cfg.Now().Add(refreshDelay)); err != nil {
 		return err
 	}
-	return e.cfg.Queue.enqueueLooks(ctx, settleDown)
+	return e.cfg.Queue.enqueueDueRefreshes(ctx, refreshDelay)
 }

@@ -16,33 +16,33 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// office is where a gateway takes the club system's events.
-type office struct {
+// eventHarness is where a gateway takes the club system's events.
+type eventHarness struct {
 	*flows.ClubEvents
 	w      *world
 	g      *gateway
 	sweeps chan<- time.Time
 }
 
-// office makes the intake of events of a gateway, which nobody works on yet.
-func (w *world) office(g *gateway, subscribers ...flows.Subscriber) *office {
+// eventHarness makes the intake of events of a gateway, which nobody works on yet.
+func (w *world) eventHarness(g *gateway, subscribers ...flows.Subscriber) *eventHarness {
 	w.Helper()
 	relay := flows.NewRelay(flows.RelayConfig{
-		Queue: g.queue, Keys: keyring(w, "one"), Store: g.store, Client: flows.NewRelayClient(flows.Destinations{Loopback: true}),
+		Queue: g.queue, Keys: keyring(w, "one"), Store: g.store, Client: flows.NewRelayClient(flows.EgressPolicy{Loopback: true}),
 		Subscribers: subscribers, Now: time.Now, Log: g.log, // those who verify a signature have the real time
 	})
-	return &office{w: w, g: g, ClubEvents: flows.NewClubEvents(flows.ClubEventsConfig{
+	return &eventHarness{w: w, g: g, ClubEvents: flows.NewClubEvents(flows.ClubEventsConfig{
 		Store: g.store, Queue: g.queue, Registrations: g.registrations, Relay: relay, ClientToken: "demo", Now: w.clock.Now, Log: g.log,
 	})}
 }
 
 // open has the events worked on until the test ends.
-func (o *office) open() {
+func (o *eventHarness) open() {
 	o.w.Helper()
 	sweeps := make(chan time.Time)
 	o.sweeps = sweeps
 	worker := flows.NewWorker(flows.WorkerConfig{
-		Store: o.g.store, Queue: o.g.queue, Payments: o.g.Payments, Changes: flows.NewChanges(o.g.store), Events: o.ClubEvents, Now: o.w.clock.Now,
+		Store: o.g.store, Queue: o.g.queue, Payments: o.g.Machine, Changes: flows.NewHub(o.g.store), Events: o.ClubEvents, Now: o.w.clock.Now,
 		Log: o.g.log, After: func(time.Duration) <-chan time.Time { return sweeps },
 	})
 	ctx, stop := context.WithCancel(o.w.Context())
@@ -56,21 +56,21 @@ func (o *office) open() {
 	})
 }
 
-// tell delivers an event as the club system does.
-func (o *office) tell(event string, members ...string) {
+// send delivers an event as the club system does.
+func (o *eventHarness) send(event string, members ...string) {
 	o.w.Helper()
 	var object []string
 	for i := 0; i < len(members); i += 2 {
 		object = append(object, fmt.Sprintf("%q:%q", members[i], members[i+1]))
 	}
 	body := fmt.Sprintf(`{"event":%q,"data":{"object":{%s}}}`, event, strings.Join(object, ","))
-	if err := o.Take(o.w.Context(), []byte(body)); err != nil {
+	if err := o.Receive(o.w.Context(), []byte(body)); err != nil {
 		o.w.Fatal(err)
 	}
 }
 
 // idle waits until every event was worked on.
-func (o *office) idle() {
+func (o *eventHarness) idle() {
 	o.w.Helper()
 	frontdesktest.Eventually(o.w, "every event was worked on", func() bool {
 		waiting, err := o.g.store.ClubEventsWaiting(o.w.Context())
@@ -78,13 +78,13 @@ func (o *office) idle() {
 	})
 }
 
-// letLook lets the time pass after which what was told is looked at.
-func (o *office) letLook(after time.Duration) {
+// allowRefresh lets the time pass after which what was told is looked at.
+func (o *eventHarness) allowRefresh(after time.Duration) {
 	o.w.clock.Advance(after)
 	o.sweeps <- o.w.clock.Now()
 }
 
-func (o *office) awaitCart(id, what string, is func(*flows.Registration) bool) (r *flows.Registration) {
+func (o *eventHarness) awaitCart(id, what string, is func(*flows.Registration) bool) (r *flows.Registration) {
 	o.w.Helper()
 	frontdesktest.Eventually(o.w, what, func() bool {
 		var err error
@@ -114,16 +114,16 @@ func TestEventOfASettlementElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	o := w.office(g)
+	o := w.eventHarness(g)
 	r, another := w.registered(g), w.registered(g)
 	w.payAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
 	o.open()
 	for range 3 { // duplicates are harmless
-		o.tell("contact.updated", "contactId", string(r.Contact.IRI), "clubId", "/demo/clubs/11")
+		o.send("contact.updated", "contactId", string(r.Contact.IRI), "clubId", "/demo/clubs/11")
 	}
 	o.idle()
 	before := w.calls("/sales/*")
-	o.letLook(3 * time.Second)
+	o.allowRefresh(3 * time.Second)
 	now := o.awaitCart(r.ID, "the cart is settled", settled)
 	if now.Contact.Status != "customer" || now.Version != r.Version+1 {
 		t.Errorf("it is %+v's, in version %d", now.Contact, now.Version)
@@ -141,27 +141,27 @@ func TestEventsOfOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	o := w.office(g)
+	o := w.eventHarness(g)
 	r := w.registered(g)
 	o.open()
 	asked := len(w.sim.Requests())
-	o.tell("contact.updated", "contactId", "/demo/contacts/1001", "clubId", "/demo/clubs/11") // nobody here
-	o.tell("contact.updated", "contactId", "/other"+strings.TrimPrefix(string(r.Contact.IRI), "/demo"))
-	o.tell("contact.created", "contactId", string(r.Contact.IRI), "clubId", "/demo/clubs/11")
-	o.tell("identificator.disabled", "indentificatorId", "/demo/identificators/1", "targetId", string(r.Contact.IRI))
-	o.tell("contact.exploded", "contactId", string(r.Contact.IRI))
-	o.tell("contact.updated", "contactId", r.Contact.IRI.ID())
+	o.send("contact.updated", "contactId", "/demo/contacts/1001", "clubId", "/demo/clubs/11") // nobody here
+	o.send("contact.updated", "contactId", "/other"+strings.TrimPrefix(string(r.Contact.IRI), "/demo"))
+	o.send("contact.created", "contactId", string(r.Contact.IRI), "clubId", "/demo/clubs/11")
+	o.send("identificator.disabled", "indentificatorId", "/demo/identificators/1", "targetId", string(r.Contact.IRI))
+	o.send("contact.exploded", "contactId", string(r.Contact.IRI))
+	o.send("contact.updated", "contactId", r.Contact.IRI.ID())
 	for _, body := range []string{`[]`, `"x"`, `1`, `null`, `{"event":7}`, `{"event":"contact.updated","data":[]}`, `{"event":"contact.updated","data":{"object":{"contactId":{"@id":1}}}}`} {
-		if err := o.Take(t.Context(), []byte(body)); err != nil {
+		if err := o.Receive(t.Context(), []byte(body)); err != nil {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
-	if err := o.Take(t.Context(), []byte(`{"event":`)); flows.CodeOf(err) != flows.MalformedRequest {
+	if err := o.Receive(t.Context(), []byte(`{"event":`)); flows.CodeOf(err) != flows.MalformedRequest {
 		t.Errorf("no JSON: %v", err)
 	}
 	o.idle()
-	o.letLook(3 * time.Second)
-	o.letLook(time.Second) // the sweep before it is over
+	o.allowRefresh(3 * time.Second)
+	o.allowRefresh(time.Second) // the sweep before it is over
 	if n := len(w.sim.Requests()) - asked; n != 0 {
 		t.Errorf("%d calls were made", n)
 	}
@@ -178,13 +178,13 @@ func TestEveryEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	o := w.office(g)
+	o := w.eventHarness(g)
 	for i, name := range clubsim.EventNames() {
 		r := w.registered(g)
 		contact := string(r.Contact.IRI)
 		spelling := []string{"indentificatorId", "identificatorId"}[i%2]
-		o.tell(name, "contactId", contact, "targetId", contact, "clubId", "/demo/clubs/11", spelling, "/demo/identificators/2")
-		if err := o.Work(t.Context()); err != nil {
+		o.send(name, "contactId", contact, "targetId", contact, "clubId", "/demo/clubs/11", spelling, "/demo/identificators/2")
+		if err := o.ProcessPending(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		due := w.redis.ZScore(t.Context(), "fd:{looks}:registrations", r.ID).Val()
@@ -209,14 +209,14 @@ func TestStoredEventsAreNotLost(t *testing.T) {
 	dead := w.gateway()
 	r := w.registered(dead)
 	w.payAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
-	w.office(dead).tell("contact.updated", "contactId", string(r.Contact.IRI))
+	w.eventHarness(dead).send("contact.updated", "contactId", string(r.Contact.IRI))
 	for _, key := range w.redis.Keys(t.Context(), "asynq:*").Val() {
 		w.redis.Del(t.Context(), key)
 	}
-	o := w.office(w.gateway())
+	o := w.eventHarness(w.gateway())
 	o.open() // sweeps when it starts
 	o.idle()
-	o.letLook(3 * time.Second)
+	o.allowRefresh(3 * time.Second)
 	o.awaitCart(r.ID, "the cart is settled", settled)
 }
 
@@ -224,10 +224,10 @@ func TestStoredEventsAreNotLost(t *testing.T) {
 func TestEventsWithoutRedis(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	wire := frontdesktest.NewWire(t, frontdesktest.Breakage{})
-	o := w.office(w.gateway(wiring{redisURL: w.redisOver(wire)}))
+	wire := frontdesktest.NewMessageProxy(t, frontdesktest.Fault{})
+	o := w.eventHarness(w.gateway(gatewayOptions{redisURL: w.redisOver(wire)}))
 	wire.Cut()
-	if err := o.Take(t.Context(), []byte(`{"event":"contact.updated"}`)); flows.CodeOf(err) != flows.StorageUnavailable {
+	if err := o.Receive(t.Context(), []byte(`{"event":"contact.updated"}`)); flows.CodeOf(err) != flows.StorageUnavailable {
 		t.Errorf("taken: %v", err)
 	}
 }
@@ -237,7 +237,7 @@ func TestPolling(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	o := w.office(g)
+	o := w.eventHarness(g)
 	r := w.registered(g)
 	o.open()
 	begun := w.calls("/sales/*")
@@ -249,21 +249,21 @@ func TestPolling(t *testing.T) {
 		{14 * time.Minute, 0, 15 * time.Minute}, {2 * time.Minute, 1, 32 * time.Minute}, {10 * time.Minute, 1, 32 * time.Minute},
 		{7 * time.Minute, 2, 66 * time.Minute}, {20 * time.Minute, 2, 66 * time.Minute}, {15 * time.Minute, 3, 136 * time.Minute},
 	} {
-		o.letLook(step.after)
+		o.allowRefresh(step.after)
 		frontdesktest.Eventually(t, "the next look is due after "+step.next.String(), func() bool {
 			due := w.redis.ZScore(t.Context(), "fd:{looks}:registrations", r.ID).Val()
 			return w.calls("/sales/*")-begun == step.reads && due == float64(r.CreatedAt.Add(step.next).UnixMilli())
 		})
 	}
 	w.payAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
-	o.letLook(3 * time.Hour)
+	o.allowRefresh(3 * time.Hour)
 	o.awaitCart(r.ID, "the cart is settled", settled)
 	gone := w.registered(g)
 	frontdesktest.Eventually(t, "what is settled is not polled", func() bool {
 		return w.redis.ZScore(t.Context(), "fd:{looks}:registrations", r.ID).Err() != nil
 	})
 	before := len(w.sim.Requests())
-	o.letLook(21 * time.Hour)
+	o.allowRefresh(21 * time.Hour)
 	frontdesktest.Eventually(t, "what has expired is not polled", func() bool {
 		return w.redis.ZScore(t.Context(), "fd:{looks}:registrations", gone.ID).Err() != nil
 	})
@@ -277,7 +277,7 @@ func TestEventStorm(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	o := w.office(g)
+	o := w.eventHarness(g)
 	contacts := map[club.IRI]bool{}
 	for range 60 {
 		contacts[w.registered(g).Contact.IRI] = true
@@ -287,26 +287,26 @@ func TestEventStorm(t *testing.T) {
 	reads := func() int { return w.calls("/sales/*") - before }
 	for told := 0; told < 2000; {
 		for contact := range contacts {
-			o.tell("contact.updated", "contactId", string(contact), "clubId", "/demo/clubs/11")
+			o.send("contact.updated", "contactId", string(contact), "clubId", "/demo/clubs/11")
 			told++
 		}
 	}
 	o.idle()
-	o.letLook(3 * time.Second)
+	o.allowRefresh(3 * time.Second)
 	frontdesktest.Eventually(t, "twenty looks", func() bool { return reads() == 20 })
 	for range 5 {
-		o.letLook(0)
+		o.allowRefresh(0)
 	}
-	o.letLook(10 * time.Second)
+	o.allowRefresh(10 * time.Second)
 	frontdesktest.Eventually(t, "ten looks more after ten seconds", func() bool { return reads() == 30 })
 	for range 5 {
-		o.letLook(0)
+		o.allowRefresh(0)
 	}
 	if n := reads(); n > 30 {
 		t.Errorf("%d looks within the budget of 30", n)
 	}
 	for range 30 { // and in the end everything was read, once
-		o.letLook(time.Second)
+		o.allowRefresh(time.Second)
 	}
 	frontdesktest.Eventually(t, "every registration was read", func() bool { return reads() == 60 })
 }
@@ -315,8 +315,8 @@ func TestEventStorm(t *testing.T) {
 func TestEventsInADoubt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.gateway(wiring{rule: simulatorsRule()})
-	o := w.office(g)
+	g := w.gateway(gatewayOptions{rule: simulatorsRule()})
+	o := w.eventHarness(g)
 	p := w.doubtful(g, "error_before")
 	for _, pause := range []time.Duration{31 * time.Second, 2 * time.Minute} {
 		w.clock.Advance(pause)
@@ -335,9 +335,9 @@ func TestEventsInADoubt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.tell("contact.updated", "contactId", string(r.Contact.IRI))
+	o.send("contact.updated", "contactId", string(r.Contact.IRI))
 	o.idle()
-	o.letLook(3 * time.Second)
+	o.allowRefresh(3 * time.Second)
 	w.awaitState(g, p.ID, flows.Recorded)
 	frontdesktest.Eventually(t, "the journal says so", func() bool { return w.held(p).Metadata["fd_done_1"] != "" })
 }
@@ -347,7 +347,7 @@ func TestContactMergedElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	o := w.office(g)
+	o := w.eventHarness(g)
 	r := w.registered(g)
 	known := w.persona("prospect")
 	above := bastille
@@ -359,9 +359,9 @@ func TestContactMergedElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.open()
-	o.tell("contact.deleted", "contactId", string(r.Contact.IRI), "clubId", "/demo/clubs/11")
+	o.send("contact.deleted", "contactId", string(r.Contact.IRI), "clubId", "/demo/clubs/11")
 	o.idle()
-	o.letLook(3 * time.Second)
+	o.allowRefresh(3 * time.Second)
 	now := o.awaitCart(r.ID, "the contact is the one that stayed", func(r *flows.Registration) bool { return string(r.Contact.IRI) == known.ContactID })
 	if now.Contact.Status != "prospect" || !now.Cart.Valid {
 		t.Errorf("it is %+v's, with %+v", now.Contact, now.Cart)
@@ -372,21 +372,21 @@ func TestContactMergedElsewhere(t *testing.T) {
 	}
 }
 
-// TestLooksThatFail are repeated, and harm nothing.
-func TestLooksThatFail(t *testing.T) {
+// TestRefreshesThatFail are repeated, and harm nothing.
+func TestRefreshesThatFail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	o := w.office(g)
+	o := w.eventHarness(g)
 	r := w.registered(g)
 	w.payAtDesk(&flows.Payment{Sale: r.Sale, Amount: quarterPassPrice})
 	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 500, Times: times(1)})
 	o.open()
-	o.tell("identificator.created", "indentificatorId", "/demo/identificators/2", "targetId", string(r.Contact.IRI))
+	o.send("identificator.created", "indentificatorId", "/demo/identificators/2", "targetId", string(r.Contact.IRI))
 	o.idle()
-	o.letLook(3 * time.Second)
+	o.allowRefresh(3 * time.Second)
 	frontdesktest.Eventually(t, "the look fails", func() bool { return w.sim.Faults()[0].Hits == 1 })
-	o.letLook(61 * time.Second)
+	o.allowRefresh(61 * time.Second)
 	o.awaitCart(r.ID, "the cart is settled", settled)
 }
 

@@ -26,8 +26,8 @@ type Consent struct {
 // Locked tells whether it is mandatory information, which cannot be switched off.
 func (c Consent) Locked() bool { return c.Type == club.OptinLegal }
 
-// ConsentWish asks for a consent to be given or withdrawn.
-type ConsentWish struct {
+// ConsentRequest asks for a consent to be given or withdrawn.
+type ConsentRequest struct {
 	ID         string
 	Authorized bool
 }
@@ -58,56 +58,56 @@ type Receipt struct {
 }
 
 // Consents lists what a contact has consented to, and its latest receipts.
-func (f *Contacts) Consents(ctx context.Context, who Identified) ([]Consent, []Receipt, error) {
-	at, err := homeOf(ctx, f.cfg.Catalogue, who)
+func (f *Contacts) Consents(ctx context.Context, identity ContactIdentity) ([]Consent, []Receipt, error) {
+	at, err := homeClub(ctx, f.cfg.Catalogue, identity)
 	if err != nil {
 		return nil, nil, err
 	}
-	consents, err := f.readConsents(ctx, at, who)
+	consents, err := f.readConsents(ctx, at, identity)
 	if err != nil {
 		return nil, nil, err
 	}
-	receipts, err := f.cfg.Store.Receipts(ctx, who.IRI())
+	receipts, err := f.cfg.Store.Receipts(ctx, identity.IRI())
 	return consents, receipts, storageFailed(err)
 }
 
 // ChangeConsents carries wishes out, each by itself, and tells what became of
 // each. The receipt is kept first: no consent is given at the club system that
 // the contact cannot be shown to have given. Nil when there was nothing to change.
-func (f *Contacts) ChangeConsents(ctx context.Context, who Identified, wishes []ConsentWish, wording string) ([]ConsentChange, *Receipt, error) {
-	if err := distinct(wishes); err != nil {
+func (f *Contacts) ChangeConsents(ctx context.Context, identity ContactIdentity, requests []ConsentRequest, wording string) ([]ConsentChange, *Receipt, error) {
+	if err := checkDistinct(requests); err != nil {
 		return nil, nil, err
 	}
-	at, err := homeOf(ctx, f.cfg.Catalogue, who)
+	at, err := homeClub(ctx, f.cfg.Catalogue, identity)
 	if err != nil {
 		return nil, nil, err
 	}
-	consents, err := f.readConsents(ctx, at, who)
+	consents, err := f.readConsents(ctx, at, identity)
 	if err != nil {
 		return nil, nil, err
 	}
-	changes, said := planConsents(consents, wishes)
+	changes, said := planConsents(consents, requests)
 	if len(said) == 0 {
 		return changes, nil, nil
 	}
 	receipt := Receipt{ID: uuid.NewString(), At: f.cfg.Now().UTC(), Wording: wording, Items: said}
-	if err := f.cfg.Store.KeepReceipt(ctx, who.IRI(), receipt); err != nil {
+	if err := f.cfg.Store.SaveReceipt(ctx, identity.IRI(), receipt); err != nil {
 		return nil, nil, storageFailed(err)
 	}
-	if f.writeConsents(ctx, at, who, changes) {
-		f.lookAgain(ctx, at, who, changes)
+	if f.writeConsents(ctx, at, identity, changes) {
+		f.verifyFailed(ctx, at, identity, changes)
 	}
 	return changes, &receipt, nil
 }
 
-// distinct refuses two wishes for one consent, since either could be meant.
-func distinct(wishes []ConsentWish) error {
+// checkDistinct refuses two wishes for one consent, since either could be meant.
+func checkDistinct(requests []ConsentRequest) error {
 	failure, seen := &Error{Code: InvalidRequest}, map[string]bool{}
-	for i, wish := range wishes {
-		if seen[wish.ID] {
+	for i, request := range requests {
+		if seen[request.ID] {
 			failure.Fields = append(failure.Fields, FieldProblem{fmt.Sprintf("/items/%d/id", i), "is in the list already"})
 		}
-		seen[wish.ID] = true
+		seen[request.ID] = true
 	}
 	if len(failure.Fields) > 0 {
 		return failure
@@ -117,14 +117,14 @@ func distinct(wishes []ConsentWish) error {
 
 // readConsents reads the contact's own consents. One that does not say whose it
 // is, is nobody's: it is not shown to anybody.
-func (f *Contacts) readConsents(ctx context.Context, at Club, who Identified) ([]Consent, error) {
-	optins, err := f.cfg.Club.ListOptins(ctx, at.Scope, who.IRI())
+func (f *Contacts) readConsents(ctx context.Context, at Club, identity ContactIdentity) ([]Consent, error) {
+	optins, err := f.cfg.Club.ListOptins(ctx, at.Scope, identity.IRI())
 	if err != nil {
 		return nil, notIdentified(err, "The consents could not be read.")
 	}
 	consents := []Consent{}
 	for _, optin := range optins {
-		if optin.Contact == who.IRI() {
+		if optin.Contact == identity.IRI() {
 			consents = append(consents, Consent{ID: optin.IRI.ID(), Channel: optin.Channel, Type: optin.Type, Authorized: optin.Authorized})
 		}
 	}
@@ -133,23 +133,23 @@ func (f *Contacts) readConsents(ctx context.Context, at Club, who Identified) ([
 
 // planConsents says of each wish what has to become of it, and lists what the
 // contact thereby says. What has to be written is marked as changed already.
-func planConsents(consents []Consent, wishes []ConsentWish) (changes []ConsentChange, said []Consent) {
-	held := map[string]Consent{}
+func planConsents(consents []Consent, requests []ConsentRequest) (changes []ConsentChange, said []Consent) {
+	current := map[string]Consent{}
 	for _, consent := range consents {
-		held[consent.ID] = consent
+		current[consent.ID] = consent
 	}
-	for _, wish := range wishes {
-		consent, known := held[wish.ID]
-		change := ConsentChange{ID: wish.ID, Code: ConsentUnknown}
+	for _, request := range requests {
+		consent, known := current[request.ID]
+		change := ConsentChange{ID: request.ID, Code: ConsentUnknown}
 		if known {
 			change.Consent = &consent
 			switch {
-			case consent.Authorized == wish.Authorized:
+			case consent.Authorized == request.Authorized:
 				change.Code = ConsentUnchanged
 			case consent.Locked():
 				change.Code = ConsentLocked
 			default:
-				change.Code, consent.Authorized = ConsentChanged, wish.Authorized
+				change.Code, consent.Authorized = ConsentChanged, request.Authorized
 				said = append(said, consent)
 			}
 		}
@@ -159,7 +159,7 @@ func planConsents(consents []Consent, wishes []ConsentWish) (changes []ConsentCh
 }
 
 // writeConsents carries out what was planned, and marks and reports what failed.
-func (f *Contacts) writeConsents(ctx context.Context, at Club, who Identified, changes []ConsentChange) (failed bool) {
+func (f *Contacts) writeConsents(ctx context.Context, at Club, identity ContactIdentity, changes []ConsentChange) (failed bool) {
 	var writes errgroup.Group
 	writes.SetLimit(consentWrites)
 	for i := range changes {
@@ -168,7 +168,7 @@ func (f *Contacts) writeConsents(ctx context.Context, at Club, who Identified, c
 			continue
 		}
 		writes.Go(func() error {
-			optin := club.NewIRI(who.ClientToken, "optins", change.ID)
+			optin := club.NewIRI(identity.ClientToken, "optins", change.ID)
 			err := f.cfg.Club.UpdateOptin(ctx, at.Scope, optin, change.Consent.Authorized)
 			if err != nil {
 				change.Code = ConsentFailed
@@ -179,12 +179,12 @@ func (f *Contacts) writeConsents(ctx context.Context, at Club, who Identified, c
 	return writes.Wait() != nil
 }
 
-// lookAgain tells what became of consents whose change failed: an answer that
+// verifyFailed tells what became of consents whose change failed: an answer that
 // was lost may have been a change that was made. What cannot be read again stays
 // failed, as it was before.
-func (f *Contacts) lookAgain(ctx context.Context, at Club, who Identified, changes []ConsentChange) {
+func (f *Contacts) verifyFailed(ctx context.Context, at Club, identity ContactIdentity, changes []ConsentChange) {
 	now := map[string]bool{}
-	consents, err := f.readConsents(ctx, at, who)
+	consents, err := f.readConsents(ctx, at, identity)
 	for _, consent := range consents {
 		now[consent.ID] = consent.Authorized
 	}

@@ -11,16 +11,18 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// Identified is a contact for whom the club's own login, or an invitation,
+// ContactIdentity is a contact for whom the club's own login, or an invitation,
 // vouches. Nobody else names a contact to Frontdesk.
-type Identified struct {
+type ContactIdentity struct {
 	ClientToken string
 	ContactID   string // public id
 	ClubID      string // public id of the contact's own club
 }
 
 // IRI is the contact at the club system.
-func (who Identified) IRI() club.IRI { return club.NewIRI(who.ClientToken, "contacts", who.ContactID) }
+func (identity ContactIdentity) IRI() club.IRI {
+	return club.NewIRI(identity.ClientToken, "contacts", identity.ContactID)
+}
 
 // Buyer is what of a known contact decides what it can buy. It is part of a
 // cache's key, so it holds nothing that cannot be compared.
@@ -31,11 +33,11 @@ type Buyer struct {
 	Debt    int64    `json:"debt"`           // minor units
 }
 
-// Known is an identified contact as the club system has it now.
-type Known struct {
+// Profile is an identified contact as the club system has it now.
+type Profile struct {
 	club.Contact
-	At   Club  // its own club
-	Debt int64 // minor units of the club's currency
+	HomeClub Club  // its own club
+	Debt     int64 // minor units of the club's currency
 }
 
 // Contacts is what identified contacts see and change of themselves.
@@ -45,12 +47,12 @@ type Contacts struct {
 
 // MemberStore is what identified contacts need of Redis.
 type MemberStore interface {
-	// KeepInvitation keeps an invitation under the hash of its token.
-	KeepInvitation(ctx context.Context, hash string, invitation Invitation, life time.Duration) error
+	// SaveInvitation keeps an invitation under the hash of its token.
+	SaveInvitation(ctx context.Context, hash string, invitation Invitation, life time.Duration) error
 	// Audit appends to the audit stream, which is bounded and in plain.
 	Audit(ctx context.Context, entry AuditEntry) error
-	// KeepReceipt keeps what a contact said about its consents.
-	KeepReceipt(ctx context.Context, contact club.IRI, receipt Receipt) error
+	// SaveReceipt keeps what a contact said about its consents.
+	SaveReceipt(ctx context.Context, contact club.IRI, receipt Receipt) error
 	// Receipts returns what a contact said about its consents, newest first.
 	Receipts(ctx context.Context, contact club.IRI) ([]Receipt, error)
 }
@@ -68,49 +70,49 @@ func NewContacts(cfg ContactsConfig) *Contacts { return &Contacts{cfg: cfg} }
 
 // Me reads a contact with its tags, and what it owes. NotIdentified when the
 // club does not know it (any more): a new token of the login says what is true now.
-func (f *Contacts) Me(ctx context.Context, who Identified) (Known, error) {
-	return readKnown(ctx, f.cfg.Club, f.cfg.Catalogue, who)
+func (f *Contacts) Me(ctx context.Context, identity ContactIdentity) (Profile, error) {
+	return readProfile(ctx, f.cfg.Club, f.cfg.Catalogue, identity)
 }
 
 // Buyer is Me for the catalogue.
-func (f *Contacts) Buyer(ctx context.Context, who Identified) (Buyer, error) {
-	known, err := f.Me(ctx, who)
+func (f *Contacts) Buyer(ctx context.Context, identity ContactIdentity) (Buyer, error) {
+	known, err := f.Me(ctx, identity)
 	if err != nil {
 		return Buyer{}, err
 	}
 	return known.buyer(f.cfg.Now()), nil
 }
 
-// readKnown reads the contact and its account side by side, from its own club:
+// readProfile reads the contact and its account side by side, from its own club:
 // a contact that has moved is not seen from there.
-func readKnown(ctx context.Context, client *club.Client, catalogue *Catalogue, who Identified) (Known, error) {
-	at, err := homeOf(ctx, catalogue, who)
+func readProfile(ctx context.Context, client *club.Client, catalogue *Catalogue, identity ContactIdentity) (Profile, error) {
+	at, err := homeClub(ctx, catalogue, identity)
 	if err != nil {
-		return Known{}, err
+		return Profile{}, err
 	}
-	known := Known{At: at}
+	known := Profile{HomeClub: at}
 	reads, ctx := errgroup.WithContext(ctx)
 	reads.Go(func() (err error) {
-		known.Contact, err = client.GetContact(ctx, at.Scope, who.IRI())
+		known.Contact, err = client.GetContact(ctx, at.Scope, identity.IRI())
 		return notIdentified(err, "The contact could not be read.")
 	})
 	reads.Go(func() error {
-		statistics, err := client.GetAccountStatistics(ctx, at.Scope, who.IRI())
+		statistics, err := client.GetAccountStatistics(ctx, at.Scope, identity.IRI())
 		known.Debt = statistics.TotalRealDebt
 		return notIdentified(err, "The contact's account could not be read.")
 	})
 	if err := reads.Wait(); err != nil {
-		return Known{}, err
+		return Profile{}, err
 	}
 	if known.Club != "" && known.Club != at.IRI {
-		return Known{}, &Error{Code: NotIdentified, Detail: unknownContact}
+		return Profile{}, &Error{Code: NotIdentified, Detail: unknownContact}
 	}
 	return known, nil
 }
 
-// homeOf is the club that an identified contact belongs to.
-func homeOf(ctx context.Context, catalogue *Catalogue, who Identified) (Club, error) {
-	at, err := catalogue.Club(ctx, who.ClientToken, who.ClubID)
+// homeClub is the club that an identified contact belongs to.
+func homeClub(ctx context.Context, catalogue *Catalogue, identity ContactIdentity) (Club, error) {
+	at, err := catalogue.Club(ctx, identity.ClientToken, identity.ClubID)
 	if err != nil && CodeOf(err) == NotFound {
 		return Club{}, &Error{Code: NotIdentified, Detail: unknownContact, Err: err}
 	}
@@ -128,7 +130,7 @@ func notIdentified(err error, part string) error {
 }
 
 // buyer is what of the contact decides what it can buy on a day.
-func (k Known) buyer(now time.Time) Buyer {
+func (k Profile) buyer(now time.Time) Buyer {
 	day := now.UTC().Format(time.DateOnly)
 	var tags []string
 	for _, tag := range k.Tags {
@@ -136,16 +138,16 @@ func (k Known) buyer(now time.Time) Buyer {
 			tags = append(tags, string(tag.IRI))
 		}
 	}
-	return Buyer{Contact: k.IRI, Club: k.At.IRI, Tags: strings.Join(tags, " "), Debt: k.Debt}
+	return Buyer{Contact: k.IRI, Club: k.HomeClub.IRI, Tags: strings.Join(tags, " "), Debt: k.Debt}
 }
 
-// recognise makes an identified contact the buyer of a registration. Who may not
+// attachContact makes an identified contact the buyer of a registration. Who may not
 // buy is told so before anything is made at the club system.
-func (f *Registrations) recognise(ctx context.Context, r *Registration, who Identified) (club.Contact, error) {
-	if who.ClubID != r.ClubID {
+func (f *Registrations) attachContact(ctx context.Context, r *Registration, identity ContactIdentity) (club.Contact, error) {
+	if identity.ClubID != r.ClubID {
 		return club.Contact{}, &Error{Code: OtherClub, Detail: "You belong to another club. Please register there, or move to this club first."}
 	}
-	known, err := readKnown(ctx, f.cfg.Club, f.cfg.Catalogue, who)
+	known, err := readProfile(ctx, f.cfg.Club, f.cfg.Catalogue, identity)
 	if err != nil {
 		return club.Contact{}, err
 	}

@@ -15,11 +15,11 @@ import (
 // answer, alone or with the gateway that sent it. Another gateway then goes on.
 func TestEveryMessageBreaks(t *testing.T) {
 	t.Parallel()
-	for name, plan := range map[string]frontdesktest.Breakage{
+	for name, plan := range map[string]frontdesktest.Fault{
 		"the message is lost":                 {},
-		"the answer is lost":                  {AnswerLost: true},
-		"the gateway dies before the message": {ForGood: true},
-		"the gateway dies before the answer":  {AnswerLost: true, ForGood: true},
+		"the answer is lost":                  {DropResponse: true},
+		"the gateway dies before the message": {Permanent: true},
+		"the gateway dies before the answer":  {DropResponse: true, Permanent: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -29,7 +29,7 @@ func TestEveryMessageBreaks(t *testing.T) {
 				t.Run(fmt.Sprint(plan.Message), func(t *testing.T) {
 					w := newWorld(t)
 					end, wire := w.breakAt(plan)
-					broke = wire.Broke()
+					broke = wire.Triggered()
 					ends[end]++
 				})
 				if !broke {
@@ -45,9 +45,9 @@ func TestEveryMessageBreaks(t *testing.T) {
 }
 
 // breakAt lives a payment with a gateway whose wire breaks, and ends it with one whose wire is whole.
-func (w *world) breakAt(plan frontdesktest.Breakage) (flows.PaymentState, *frontdesktest.Wire) {
-	wire := frontdesktest.NewWire(w, plan)
-	doomed := w.gateway(wiring{outside: wire.To(w.address), redisURL: w.redisOver(wire)})
+func (w *world) breakAt(plan frontdesktest.Fault) (flows.PaymentState, *frontdesktest.MessageProxy) {
+	wire := frontdesktest.NewMessageProxy(w, plan)
+	doomed := w.gateway(gatewayOptions{outside: wire.Forward(w.address), redisURL: w.redisOver(wire)})
 	survivor := w.gateway()
 	versions := w.watchVersions(survivor)
 	r := w.registered(survivor)

@@ -15,23 +15,23 @@ import (
 // the subscription starts; it is asked for by its date, so that what the buyer
 // was told and what the club does cannot differ.
 func (f *Registrations) completeDebit(ctx context.Context, at Club, item NewItem, offer Offer, pointer string) (*Debit, []FieldProblem, error) {
-	wish := *item.Debit
+	request := *item.Debit
 	switch {
 	case !offer.NeedsOne(NeedsDebit):
 		return nil, []FieldProblem{{pointer, "This offer is not paid by direct debit."}}, nil
-	case wish.Day != nil && wish.WeekDay != nil:
+	case request.Day != nil && request.WeekDay != nil:
 		return nil, []FieldProblem{{pointer, "Choose a day of the month or a day of the week, not both."}}, nil
-	case wish == Debit{}:
+	case request == Debit{}:
 		return nil, nil, nil // the club chooses
 	}
-	from := max(wish.From, item.StartDate, f.cfg.Now().UTC().Format(time.DateOnly))
+	from := max(request.From, item.StartDate, f.cfg.Now().UTC().Format(time.DateOnly))
 	switch {
-	case wish.WeekDay != nil:
-		wish.From = nextWeekDay(from, *wish.WeekDay)
-		return &wish, nil, nil
-	case wish.Day == nil:
-		wish.From = from
-		return &wish, nil, nil
+	case request.WeekDay != nil:
+		request.From = nextWeekDay(from, *request.WeekDay)
+		return &request, nil, nil
+	case request.Day == nil:
+		request.From = from
+		return &request, nil, nil
 	}
 	first, err := time.Parse(time.DateOnly, from)
 	if err != nil {
@@ -43,9 +43,9 @@ func (f *Registrations) completeDebit(ctx context.Context, at Club, item NewItem
 	}
 	allowed := make([]string, len(days))
 	for i, day := range days {
-		if day.Day == *wish.Day {
-			wish.From = day.Date
-			return &wish, nil, nil
+		if day.Day == *request.Day {
+			request.From = day.Date
+			return &request, nil, nil
 		}
 		allowed[i] = fmt.Sprint(day.Day)
 	}

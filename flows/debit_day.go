@@ -28,8 +28,8 @@ type DebitDaysQuery struct {
 // DebitDays lists the next days, from a date on, on which a debit can fall.
 // NotFound when there is no such club, InvalidRequest for a date that cannot be
 // a start.
-func (c *Catalogue) DebitDays(ctx context.Context, query DebitDaysQuery) ([]DebitDay, *Snapshot, error) {
-	at, err := c.place(ctx, query.ClientToken, query.ClubID)
+func (c *Catalogue) DebitDays(ctx context.Context, query DebitDaysQuery) ([]DebitDay, *Version, error) {
+	at, err := c.locate(ctx, query.ClientToken, query.ClubID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,7 +41,7 @@ func (c *Catalogue) DebitDays(ctx context.Context, query DebitDaysQuery) ([]Debi
 	if err != nil {
 		return nil, nil, err
 	}
-	return days.value, &days.Snapshot, nil
+	return days.value, &days.Version, nil
 }
 
 func (c *Catalogue) debitDays(ctx context.Context, at Club, from time.Time) ([]DebitDay, error) {
@@ -52,7 +52,7 @@ func (c *Catalogue) debitDays(ctx context.Context, at Club, from time.Time) ([]D
 	return days.value, nil
 }
 
-func (c *Catalogue) readDays(ctx context.Context, at Club, from time.Time) (*remembered[[]DebitDay], error) {
+func (c *Catalogue) readDays(ctx context.Context, at Club, from time.Time) (*entry[[]DebitDay], error) {
 	key := daysKey{clubKey{c.organisation(at.Scope.ClientToken), at.IRI.ID()}, from.Format(time.DateOnly)}
 	return c.days.get(ctx, key, func(ctx context.Context) ([]DebitDay, error) {
 		listed, err := c.cfg.Club.ListAllowedDebitDays(ctx, at.Scope, key.from)

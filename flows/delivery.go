@@ -55,7 +55,7 @@ type Subscription struct {
 type Deliveries struct {
 	Subscribers []Subscription    `json:"subscribers"`
 	Received    map[string]string `json:"received"` // events by name, and unknown, foreign, unreadable, dropped ones
-	Unworked    int64             `json:"unworked"` // stored, and not worked on yet
+	Pending     int64             `json:"unworked"` // stored, and not worked on yet
 	Items       []Delivery        `json:"items"`
 }
 
@@ -80,7 +80,7 @@ func (r *Relay) Deliveries(ctx context.Context, state DeliveryState) (Deliveries
 	if err != nil {
 		return Deliveries{}, storageFailed(err)
 	}
-	all := Deliveries{Subscribers: []Subscription{}, Received: received, Unworked: waiting, Items: []Delivery{}}
+	all := Deliveries{Subscribers: []Subscription{}, Received: received, Pending: waiting, Items: []Delivery{}}
 	for _, s := range r.cfg.Subscribers {
 		subscription, err := r.subscription(s)
 		if err != nil {
@@ -170,7 +170,7 @@ func (r *Relay) Delivery(_ context.Context, id string) (Delivery, error) {
 // Replay delivers once more what is retried, dead or was delivered, now and in an
 // operator's name. NotDecidable while it is on its way.
 func (r *Relay) Replay(ctx context.Context, id, by string) (Delivery, error) {
-	if err := (Word{By: by}).check(); err != nil {
+	if err := (Decision{Operator: by}).check(); err != nil {
 		return Delivery{}, err
 	}
 	s, err := r.subscriberOf(id)
@@ -203,7 +203,7 @@ type Replayed struct {
 func (r *Relay) ReplayAll(ctx context.Context, subscriber, by string) (Replayed, error) {
 	s, err := r.subscriber(subscriber)
 	if err == nil {
-		err = (Word{By: by}).check()
+		err = (Decision{Operator: by}).check()
 	}
 	if err == nil {
 		err = r.audit(ctx, "replay-all", by)
@@ -223,7 +223,7 @@ func (r *Relay) ReplayAll(ctx context.Context, subscriber, by string) (Replayed,
 func (r *Relay) Enable(ctx context.Context, subscriber, by string) (Subscription, error) {
 	s, err := r.subscriber(subscriber)
 	if err == nil {
-		err = (Word{By: by}).check()
+		err = (Decision{Operator: by}).check()
 	}
 	if err == nil {
 		err = r.audit(ctx, "enable", by)
@@ -241,7 +241,7 @@ func (r *Relay) Enable(ctx context.Context, subscriber, by string) (Subscription
 }
 
 func (r *Relay) audit(ctx context.Context, what, by string) error {
-	return storageFailed(r.cfg.Store.Audit(ctx, AuditEntry{At: r.cfg.Now(), By: by, What: what}))
+	return storageFailed(r.cfg.Store.Audit(ctx, AuditEntry{At: r.cfg.Now(), Operator: by, Action: what}))
 }
 
 func (r *Relay) subscriber(name string) (Subscriber, error) {

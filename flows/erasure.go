@@ -13,9 +13,9 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// Wanted names the person whose data an operator has erased: by exactly one of
+// ErasureRequest names the person whose data an operator has erased: by exactly one of
 // what the person can give.
-type Wanted struct {
+type ErasureRequest struct {
 	ClientToken  string
 	Email        string
 	Mobile       string
@@ -25,19 +25,19 @@ type Wanted struct {
 
 // Erasure tells what became of a person's data. It holds no personal data itself.
 type Erasure struct {
-	Erased    []Erased `json:"erased"`
-	Kept      []Kept   `json:"kept"`      // what is still there, and why
-	Elsewhere []string `json:"elsewhere"` // who else holds data of the person, that is not Frontdesk's to erase
+	Erased    []ErasedItem `json:"erased"`
+	Kept      []KeptItem   `json:"kept"`      // what is still there, and why
+	Elsewhere []string     `json:"elsewhere"` // who else holds data of the person, that is not Frontdesk's to erase
 }
 
-// Erased is what was erased of one registration, or of one contact.
-type Erased struct {
+// ErasedItem is what was erased of one registration, or of one contact.
+type ErasedItem struct {
 	Registration string `json:"registration,omitempty"` // empty: what a contact had beside its registrations
 	What         string `json:"what"`
 }
 
-// Kept is something that was not erased.
-type Kept struct {
+// KeptItem is something that was not erased.
+type KeptItem struct {
 	Registration string    `json:"registration,omitempty"`
 	Payment      PaymentID `json:"payment,omitempty"`
 	What         string    `json:"what"`
@@ -64,8 +64,8 @@ type ErasureStore interface {
 	RegistrationsOf(ctx context.Context, contacts ...club.IRI) ([]string, error)
 	// RegistrationsOfPerson lists those of somebody by names made with a key; some may be gone.
 	RegistrationsOfPerson(ctx context.Context, names ...string) ([]string, error)
-	// Forget takes a registration from every list in which it is found by person or contact.
-	Forget(ctx context.Context, r *Registration) error
+	// Unindex takes a registration from every list in which it is found by person or contact.
+	Unindex(ctx context.Context, r *Registration) error
 	// EraseTransfer deletes a contact's move to another club, and tells whether there was one.
 	EraseTransfer(ctx context.Context, contact club.IRI) (bool, error)
 	// Receipts returns what a contact said about its consents, newest first.
@@ -93,14 +93,14 @@ func NewEraser(cfg EraserConfig) *Eraser { return &Eraser{cfg: cfg} }
 // Of an erased registration its number is left, without anything of its person,
 // until its time is over: the card processor still names it, and what is missing
 // would be brought back from there. Its holder reads that there is none.
-func (f *Eraser) Erase(ctx context.Context, wanted Wanted, by string) (Erasure, error) {
+func (f *Eraser) Erase(ctx context.Context, wanted ErasureRequest, by string) (Erasure, error) {
 	if err := wanted.check(by); err != nil {
 		return Erasure{}, err
 	}
-	if err := f.cfg.Store.Audit(ctx, AuditEntry{At: f.cfg.Now(), By: by, What: "erase"}); err != nil {
+	if err := f.cfg.Store.Audit(ctx, AuditEntry{At: f.cfg.Now(), Operator: by, Action: "erase"}); err != nil {
 		return Erasure{}, storageFailed(err)
 	}
-	report := Erasure{Erased: []Erased{}, Kept: []Kept{}, Elsewhere: heldElsewhere()}
+	report := Erasure{Erased: []ErasedItem{}, Kept: []KeptItem{}, Elsewhere: thirdPartyHolders()}
 	ids, contacts, err := f.find(ctx, wanted)
 	if err != nil {
 		return Erasure{}, err
@@ -119,16 +119,16 @@ func (f *Eraser) Erase(ctx context.Context, wanted Wanted, by string) (Erasure, 
 			return Erasure{}, err
 		}
 	}
-	report.Kept = append(report.Kept, passing())
-	f.cfg.Log.InfoContext(ctx, "a person's data was erased", "erased", len(report.Erased), "kept", len(report.Kept))
+	report.Kept = append(report.Kept, expiringData())
+	f.cfg.Log.InfoContext(ctx, "personal data erased", "erased", len(report.Erased), "kept", len(report.Kept))
 	return report, nil
 }
 
 // check says everything that is wrong with the wish.
-func (w Wanted) check(by string) error {
+func (w ErasureRequest) check(by string) error {
 	failure := &Error{Code: InvalidRequest}
 	var word *Error
-	if errors.As(Word{By: by}.check(), &word) {
+	if errors.As(Decision{Operator: by}.check(), &word) {
 		failure.Fields = word.Fields
 	}
 	named := 0
@@ -159,7 +159,7 @@ func (w Wanted) check(by string) error {
 }
 
 // find lists the registrations that may be the person's, and the contact when that is what is known.
-func (f *Eraser) find(ctx context.Context, wanted Wanted) (ids []string, contacts []club.IRI, err error) {
+func (f *Eraser) find(ctx context.Context, wanted ErasureRequest) (ids []string, contacts []club.IRI, err error) {
 	switch {
 	case wanted.Registration != "":
 		return []string{wanted.Registration}, nil, nil
@@ -168,7 +168,7 @@ func (f *Eraser) find(ctx context.Context, wanted Wanted) (ids []string, contact
 		ids, err = f.cfg.Store.RegistrationsOf(ctx, contact)
 		contacts = []club.IRI{contact}
 	default:
-		ids, err = f.cfg.Store.RegistrationsOfPerson(ctx, f.cfg.Keys.Persons(wanted.ClientToken, wanted.Email, wanted.Mobile)...)
+		ids, err = f.cfg.Store.RegistrationsOfPerson(ctx, f.cfg.Keys.PersonPseudonyms(wanted.ClientToken, wanted.Email, wanted.Mobile)...)
 	}
 	return ids, contacts, storageFailed(err)
 }
@@ -184,7 +184,7 @@ func (f *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *E
 		case err != nil:
 			return "", storageFailed(err)
 		case p != nil && !p.State.Final():
-			report.Kept = append(report.Kept, Kept{Registration: id, Payment: p.ID, What: "the registration and its payment", Deferred: true,
+			report.Kept = append(report.Kept, KeptItem{Registration: id, Payment: p.ID, What: "the registration and its payment", Deferred: true,
 				Why: "the payment is " + string(p.State) + ": its money needs the buyer until it has ended"})
 			return "", nil
 		}
@@ -196,12 +196,12 @@ func (f *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *E
 		} else if err != nil {
 			return "", storageFailed(err)
 		}
-		if err := f.cfg.Store.Forget(ctx, &before); err != nil {
+		if err := f.cfg.Store.Unindex(ctx, &before); err != nil {
 			return "", storageFailed(err)
 		}
-		report.Erased = append(report.Erased, Erased{id, "buyer, cart, mandate, devices and links of the registration"})
+		report.Erased = append(report.Erased, ErasedItem{id, "buyer, cart, mandate, devices and links of the registration"})
 		if p != nil {
-			report.Kept = append(report.Kept, Kept{Registration: id, Payment: p.ID, What: "the payment: sale, amount, states",
+			report.Kept = append(report.Kept, KeptItem{Registration: id, Payment: p.ID, What: "the payment: sale, amount, states",
 				Why: "books need it for 30 days; who paid was dropped when it ended"})
 		}
 		if before.Contact == nil {
@@ -219,25 +219,25 @@ func (f *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *Era
 		return storageFailed(err)
 	}
 	if erased {
-		report.Erased = append(report.Erased, Erased{What: "the contact's move to another club"})
+		report.Erased = append(report.Erased, ErasedItem{What: "the contact's move to another club"})
 	}
 	receipts, err := f.cfg.Store.Receipts(ctx, contact)
 	if err != nil {
 		return storageFailed(err)
 	}
 	if len(receipts) > 0 {
-		report.Kept = append(report.Kept, Kept{What: "receipts of consents, sealed", Why: "the club has to be able to show for three years that the contact agreed"})
+		report.Kept = append(report.Kept, KeptItem{What: "receipts of consents, sealed", Why: "the club has to be able to show for three years that the contact agreed"})
 	}
 	return nil
 }
 
-// passing is what cannot be found by person, and goes by itself.
-func passing() Kept {
-	return Kept{What: "answers to repeated requests (sealed, 24 h), counts of SMS codes (keyed hashes, 24 h), unused invitations (sealed, 30 days at most), events on their way to subscribers (sealed, about a day)",
+// expiringData is what cannot be found by person, and goes by itself.
+func expiringData() KeptItem {
+	return KeptItem{What: "answers to repeated requests (sealed, 24 h), counts of SMS codes (keyed hashes, 24 h), unused invitations (sealed, 30 days at most), events on their way to subscribers (sealed, about a day)",
 		Why: "nothing in them tells whose they are until they are opened; they go by themselves"}
 }
 
-func heldElsewhere() []string {
+func thirdPartyHolders() []string {
 	return []string{
 		"the club system: the contact with its name, address, e-mail and mobile, its sales, mandates with the account number, and consents; ask the club's staff, or the club system's provider",
 		"the card processor: the card, and what the buyer typed on its page; metadata that Frontdesk left there names the registration and the sale, and no person",

@@ -28,8 +28,8 @@ type Reading struct {
 
 // The figures of the evidence.
 const (
-	// asideTime: the capture waits no longer than this for what it can do without.
-	asideTime = 2 * time.Second
+	// backgroundTimeout: the capture waits no longer than this for what it can do without.
+	backgroundTimeout = 2 * time.Second
 	// maxReadings: two whole doubts with a failure before each reading, should an
 	// operator send a payment again.
 	maxReadings = 2 * 2 * 6
@@ -48,26 +48,26 @@ func readingAt(i int) (after time.Duration, ok bool) {
 
 // observe reads the sale and its check, and beside them the contact's status and
 // debt, which nothing depends on: what cannot be read of them is not known.
-func (m *Payments) observe(ctx context.Context, from *club.Client, p *Payment) (sale club.Sale, check club.SaleCheck, seen *Evidence, err error) {
+func (m *Machine) observe(ctx context.Context, from *club.Client, p *Payment) (sale club.Sale, check club.SaleCheck, seen *Evidence, err error) {
 	seen = &Evidence{At: m.cfg.Now()}
-	aside, enough := context.WithTimeout(ctx, asideTime)
+	aside, enough := context.WithTimeout(ctx, backgroundTimeout)
 	defer enough()
-	var beside sync.WaitGroup
+	var background sync.WaitGroup
 	contact := p.Contact
 	if contact != "" {
-		m.observeContact(aside, &beside, p.Scope(), contact, seen)
+		m.observeContact(aside, &background, p.Scope(), contact, seen)
 	}
 	sale, check, err = from.GetCheckedSale(ctx, p.Scope(), p.Sale)
 	if err != nil {
 		enough()
-		beside.Wait()
+		background.Wait()
 		return sale, check, nil, err
 	}
 	if contact == "" && sale.Contact != "" { // of a payment that ended nothing is kept that leads to a person
 		contact = sale.Contact
-		m.observeContact(aside, &beside, p.Scope(), contact, seen)
+		m.observeContact(aside, &background, p.Scope(), contact, seen)
 	}
-	beside.Wait()
+	background.Wait()
 	if contact != sale.Contact {
 		seen.ContactStatus, seen.Debt = nil, nil // the sale was moved to somebody else
 	}
@@ -78,44 +78,44 @@ func (m *Payments) observe(ctx context.Context, from *club.Client, p *Payment) (
 	return sale, check, seen, nil
 }
 
-func (m *Payments) observeContact(ctx context.Context, beside *sync.WaitGroup, scope club.Scope, contact club.IRI, seen *Evidence) {
-	beside.Go(func() {
-		if got, err := m.cfg.Aside.GetContact(ctx, scope, contact); err == nil && got.Status != "" {
+func (m *Machine) observeContact(ctx context.Context, background *sync.WaitGroup, scope club.Scope, contact club.IRI, seen *Evidence) {
+	background.Go(func() {
+		if got, err := m.cfg.BackgroundClub.GetContact(ctx, scope, contact); err == nil && got.Status != "" {
 			seen.ContactStatus = &got.Status
 		}
 	})
-	beside.Go(func() {
-		if got, err := m.cfg.Aside.GetAccountStatistics(ctx, scope, contact); err == nil {
+	background.Go(func() {
+		if got, err := m.cfg.BackgroundClub.GetAccountStatistics(ctx, scope, contact); err == nil {
 			seen.Debt = &got.TotalRealDebt
 		}
 	})
 }
 
-// askJournal resolves a doubt for which an accepted answer was journalled, and
+// resolveDoubt resolves a doubt for which an accepted answer was journalled, and
 // reads evidence when it is time to.
-func (m *Payments) askJournal(ctx context.Context, p *Payment) (step, error) {
-	var held cards.Payment
-	if p.Witnessed() {
+func (m *Machine) resolveDoubt(ctx context.Context, p *Payment) (step, error) {
+	var remote cards.Payment
+	if p.HasProcessor() {
 		var mismatch string
 		var err error
-		held, mismatch, err = m.read(ctx, p)
+		remote, mismatch, err = m.read(ctx, p)
 		switch {
 		case err != nil:
 			return step{}, err
 		case mismatch != "":
 			return step{to: Blocked, reason: mismatch}, nil
-		case journalled(held):
+		case acceptanceJournaled(remote):
 			return step{to: Recorded, reason: "the journal holds the club system's acceptance"}, nil
 		}
 	}
 	due, more := p.nextReading()
 	switch early := due.Sub(m.cfg.Now()); {
 	case more && early <= 0:
-		return m.readEvidence(ctx, p, held)
+		return m.readEvidence(ctx, p, remote)
 	case more:
-		return wait(min(early, doubtEvery)), nil
+		return wait(min(early, doubtPollEvery)), nil
 	default:
-		return wait(doubtEvery), nil
+		return wait(doubtPollEvery), nil
 	}
 }
 
@@ -143,14 +143,14 @@ func (p *Payment) nextReading() (due time.Time, more bool) {
 			break
 		}
 	}
-	if again := failed.Add(doubtEvery); !failed.IsZero() && again.After(due) {
+	if again := failed.Add(doubtPollEvery); !failed.IsZero() && again.After(due) {
 		due = again
 	}
 	return due, true
 }
 
 // readEvidence takes one reading, and believes it where a rule says "recorded".
-func (m *Payments) readEvidence(ctx context.Context, p *Payment, held cards.Payment) (step, error) {
+func (m *Machine) readEvidence(ctx context.Context, p *Payment, remote cards.Payment) (step, error) {
 	_, _, seen, err := m.observe(ctx, m.cfg.Club, p)
 	if ctx.Err() != nil {
 		return step{}, clubFailed(err, "The evidence could not be read.")
@@ -162,9 +162,9 @@ func (m *Payments) readEvidence(ctx context.Context, p *Payment, held cards.Paym
 		m.cfg.Log.WarnContext(ctx, "evidence not readable", "payment", p.ID, "error", err)
 	}
 	edit := func(next *Payment) { next.Readings = withReading(p.Readings, reading) }
-	moneyIsThere := !p.Witnessed() || whole(held) && !refundClaimed(held)
-	if rule := m.rule(ctx); err == nil && moneyIsThere && rule.Tells(p, reading.Evidence) {
-		return step{to: Recorded, reason: "the evidence is that of recorded payments: " + rule.String(), word: Word{By: byRule}, edit: edit}, nil
+	moneyIsThere := !p.HasProcessor() || holdsWholeAmount(remote) && !refundClaimed(remote)
+	if rule := m.rule(ctx); err == nil && moneyIsThere && rule.Matches(p, reading.Evidence) {
+		return step{to: Recorded, reason: "the evidence is that of recorded payments: " + rule.String(), decision: Decision{Operator: byRule}, edit: edit}, nil
 	}
 	return step{to: InDoubt, reason: p.Reason, edit: edit}, nil
 }

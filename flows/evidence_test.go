@@ -11,7 +11,7 @@ import (
 
 // simulatorsRule is how the simulator's sales show that they were paid.
 func simulatorsRule() *flows.Rule {
-	return &flows.Rule{Conditions: []flows.Condition{{What: flows.OfSaleState, Before: "building", After: "settled"}}}
+	return &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}}
 }
 
 // known gives the value of something that has to be known.
@@ -107,7 +107,7 @@ func TestEvidenceOnSchedule(t *testing.T) {
 func TestEvidenceThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := w.gateway(wiring{rule: simulatorsRule()})
+	g := w.gateway(gatewayOptions{rule: simulatorsRule()})
 	p := w.doubtful(g, "drop_after")
 	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503})
 	w.clock.Advance(31 * time.Second)
@@ -157,8 +157,8 @@ func TestRule(t *testing.T) {
 		"not recorded":       {"error_before", tells, nil, flows.InDoubt},
 		"no rule":            {"drop_after", nil, nil, flows.InDoubt},
 		"a rule of nothing":  {"drop_after", &flows.Rule{}, nil, flows.InDoubt},
-		"half of two":        {"drop_after", &flows.Rule{Conditions: append([]flows.Condition{{What: flows.OfDebt, Before: "nothing", After: "the amount"}}, tells.Conditions...)}, nil, flows.InDoubt},
-		"another before":     {"drop_after", &flows.Rule{Conditions: []flows.Condition{{What: flows.OfSaleState, Before: "open", After: "settled"}}}, nil, flows.InDoubt},
+		"half of two":        {"drop_after", &flows.Rule{Conditions: append([]flows.Condition{{Signal: flows.SignalDebt, Before: "nothing", After: "the amount"}}, tells.Conditions...)}, nil, flows.InDoubt},
+		"another before":     {"drop_after", &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "open", After: "settled"}}}, nil, flows.InDoubt},
 		"a refund was begun": {"drop_after", tells, refundBegan, flows.InDoubt},
 		"money went back":    {"drop_after", tells, func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, 1) }, flows.InDoubt},
 		"the snapshot is lost": {"drop_after", tells, func(w *world, g *gateway, p *flows.Payment) {
@@ -169,7 +169,7 @@ func TestRule(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			g := w.gateway(wiring{rule: test.rule})
+			g := w.gateway(gatewayOptions{rule: test.rule})
 			p := w.doubtful(g, test.kind)
 			if test.bring != nil {
 				test.bring(w, g, p)

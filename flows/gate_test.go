@@ -27,20 +27,20 @@ func TestWriteGate(t *testing.T) {
 			})
 		}, false, false},
 		"asleep after the claim": {func(w *world) {
-			w.meddle("POST", "/sandbox/payments/*/metadata", nil, func() { w.clock.Advance(11 * time.Second) })
+			w.injectFault("POST", "/sandbox/payments/*/metadata", nil, func() { w.clock.Advance(11 * time.Second) })
 		}, false, true},
 		"asleep for a day": {func(w *world) {
-			w.meddle("POST", "/sandbox/payments/*/metadata", nil, func() { w.clock.Advance(24 * time.Hour) })
+			w.injectFault("POST", "/sandbox/payments/*/metadata", nil, func() { w.clock.Advance(24 * time.Hour) })
 		}, false, true},
 		"asleep while the token is fetched": {func(w *world) {
 			w.shortTokens()
-			w.meddle("POST", "/sandbox/payments/*/metadata", nil, func() {
+			w.injectFault("POST", "/sandbox/payments/*/metadata", nil, func() {
 				w.clock.Advance(9 * time.Second)
-				w.meddle("POST", "/sim/oauth/v2/token", nil, func() { w.clock.Advance(2 * time.Second) })
+				w.injectFault("POST", "/sim/oauth/v2/token", nil, func() { w.clock.Advance(2 * time.Second) })
 			})
 		}, false, true},
 		"slow, but not too slow": {func(w *world) {
-			w.meddle("POST", "/sandbox/payments/*/metadata", nil, func() { w.clock.Advance(9 * time.Second) })
+			w.injectFault("POST", "/sandbox/payments/*/metadata", nil, func() { w.clock.Advance(9 * time.Second) })
 		}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestWriteGate(t *testing.T) {
 				t.Errorf("%s (%s) after %d calls", p.State, p.Reason, w.posted())
 			}
 			journal := w.held(p).Metadata
-			if claimed := journal["fd_post_1"] != ""; claimed != test.claimed || journal["fd_release_1"] != p.PostID {
+			if claimed := journal["fd_post_1"] != ""; claimed != test.claimed || journal["fd_release_1"] != p.AttemptID {
 				t.Errorf("the claim is not given up: %v", journal)
 			}
 			w.expectSound(w.settle(g, p))
@@ -87,7 +87,7 @@ func TestClaimThatSomethingIsWrongWith(t *testing.T) {
 	for name, change := range map[string]func(*world, *flows.Payment){
 		"another attempt wins the claim": func(w *world, p *flows.Payment) {
 			other := *p
-			other.PostID = "another"
+			other.AttemptID = "another"
 			w.claim(&other)
 		},
 		"another attempt gave it up":   func(w *world, p *flows.Payment) { w.note(p, "fd_release_1", "another") },
@@ -98,7 +98,7 @@ func TestClaimThatSomethingIsWrongWith(t *testing.T) {
 			w := newWorld(t)
 			g := w.gateway()
 			p := w.authorised(g)
-			w.meddle("POST", "/sandbox/payments/*/metadata", func() { change(w, w.stored(g, p.ID)) }, nil)
+			w.injectFault("POST", "/sandbox/payments/*/metadata", func() { change(w, w.stored(g, p.ID)) }, nil)
 			w.advance(g, p)
 			if w.log.counts(move{flows.Sending, flows.InDoubt}) != 1 || w.posted() != 0 {
 				t.Errorf("%v after %d calls", w.log.movesOf(p.ID), w.posted())
@@ -124,9 +124,9 @@ func TestReleaseIsOwed(t *testing.T) {
 			g := w.gateway()
 			p := w.authorised(g)
 			w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: test.status, Times: times(test.times)})
-			w.meddle("POST", "/sim/demo/sales/*/payments", nil, func() { w.fail("POST", "/sandbox/payments/*/metadata", 1) })
+			w.injectFault("POST", "/sim/demo/sales/*/payments", nil, func() { w.fail("POST", "/sandbox/payments/*/metadata", 1) })
 			p = w.advance(g, p)
-			if test.end == flows.Recorded && !p.Unrelease {
+			if test.end == flows.Recorded && !p.ReleasePending {
 				t.Errorf("no release is owed in %s (%s)", p.State, p.Reason)
 			}
 			end := w.settle(g, p)
@@ -153,9 +153,9 @@ func TestRejectionOfAMuteClubSystem(t *testing.T) {
 	w.expectSound(p)
 }
 
-// TestEverybodyLooks has the visitor, the webhooks and the sweepers of two
+// TestConcurrentAdvance has the visitor, the webhooks and the sweepers of two
 // gateways look at a payment at once.
-func TestEverybodyLooks(t *testing.T) {
+func TestConcurrentAdvance(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	gateways := []*gateway{w.gateway(), w.gateway()}

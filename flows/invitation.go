@@ -18,8 +18,8 @@ const (
 	InvitationLife = 72 * time.Hour
 	// maxInvitationLife: a link that lies around for longer is somebody else's in the end.
 	maxInvitationLife = 30 * 24 * time.Hour
-	// giveBackTime bounds the return of an invitation, which goes on when its client has left.
-	giveBackTime = 5 * time.Second
+	// releaseTimeout bounds the return of an invitation, which goes on when its client has left.
+	releaseTimeout = 5 * time.Second
 )
 
 // Invitation is what a link stands for. The link holds 256 random bits, of
@@ -29,18 +29,18 @@ type Invitation struct {
 	ClubID    string `json:"clubId"`
 }
 
-// publicID is what the club system's ids look like where they stand alone.
+// publicIDPattern is what the club system's ids look like where they stand alone.
 var publicID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // Invite makes an invitation for a contact in an operator's name, good for one
 // registration within a time, and answers with its token and its end. A contact
 // whom the club does not know there, or has banned, gets none. There is none either
 // that the audit stream does not tell of.
-func (f *Contacts) Invite(ctx context.Context, who Identified, life time.Duration, by string) (token string, end time.Time, err error) {
-	if err := mayInvite(who, life, by); err != nil {
+func (f *Contacts) Invite(ctx context.Context, identity ContactIdentity, life time.Duration, by string) (token string, end time.Time, err error) {
+	if err := mayInvite(identity, life, by); err != nil {
 		return "", end, err
 	}
-	known, err := f.Me(ctx, who)
+	known, err := f.Me(ctx, identity)
 	switch {
 	case CodeOf(err) == NotIdentified && err != nil:
 		return "", end, &Error{Code: NotFound, Detail: "The club has no such contact.", Err: err}
@@ -50,22 +50,22 @@ func (f *Contacts) Invite(ctx context.Context, who Identified, life time.Duratio
 		return "", end, &Error{Code: ContactBanned, Detail: "The club has banned this contact."}
 	}
 	now := f.cfg.Now()
-	if err := f.cfg.Store.Audit(ctx, AuditEntry{At: now, By: by, What: "invite"}); err != nil {
+	if err := f.cfg.Store.Audit(ctx, AuditEntry{At: now, Operator: by, Action: "invite"}); err != nil {
 		return "", end, storageFailed(err)
 	}
 	token, _ = randomToken()
-	err = f.cfg.Store.KeepInvitation(ctx, invitationHash(who.ClientToken, token), Invitation{who.ContactID, who.ClubID}, life)
+	err = f.cfg.Store.SaveInvitation(ctx, invitationHash(identity.ClientToken, token), Invitation{identity.ContactID, identity.ClubID}, life)
 	return token, now.Add(life), storageFailed(err)
 }
 
 // mayInvite says everything that is wrong with the wish for an invitation.
-func mayInvite(who Identified, life time.Duration, by string) error {
+func mayInvite(identity ContactIdentity, life time.Duration, by string) error {
 	failure := &Error{Code: InvalidRequest}
 	var word *Error
-	if errors.As(Word{By: by}.check(), &word) {
+	if errors.As(Decision{Operator: by}.check(), &word) {
 		failure.Fields = word.Fields
 	}
-	for _, field := range []struct{ pointer, id string }{{"/contactId", who.ContactID}, {"/clubId", who.ClubID}} {
+	for _, field := range []struct{ pointer, id string }{{"/contactId", identity.ContactID}, {"/clubId", identity.ClubID}} {
 		if !publicID.MatchString(field.id) {
 			failure.Fields = append(failure.Fields, FieldProblem{field.pointer, "An id of the club system, such as 11."})
 		}
@@ -90,7 +90,7 @@ func invitationHash(clientToken, token string) string { return hashToken(clientT
 // registration may have been started.
 func (f *Registrations) startInvited(ctx context.Context, in NewRegistration) (View, string, error) {
 	hash, use := invitationHash(in.ClientToken, in.Invitation), uuid.NewString()
-	invitation, err := f.cfg.Store.TakeInvitation(ctx, hash, use)
+	invitation, err := f.cfg.Store.ClaimInvitation(ctx, hash, use)
 	if errors.Is(err, ErrNotFound) {
 		return View{}, "", &Error{Code: InvitationInvalid, Detail: "Please ask the club for a new link.",
 			Fields: []FieldProblem{{"/invitation", "It was used, has expired, or never was one."}}, Err: err}
@@ -98,15 +98,15 @@ func (f *Registrations) startInvited(ctx context.Context, in NewRegistration) (V
 	if err != nil {
 		return View{}, "", storageFailed(err)
 	}
-	in.Contact = &Identified{ClientToken: in.ClientToken, ContactID: invitation.ContactID, ClubID: invitation.ClubID}
+	in.Contact = &ContactIdentity{ClientToken: in.ClientToken, ContactID: invitation.ContactID, ClubID: invitation.ClubID}
 	view, token, err := f.start(ctx, in)
 	if err == nil {
 		return view, token, nil
 	}
-	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
+	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
-	if failed := f.cfg.Store.GiveInvitationBack(back, hash, use); failed != nil {
-		f.cfg.Log.WarnContext(ctx, "invitation not given back", "error", failed)
+	if failed := f.cfg.Store.ReleaseInvitation(back, hash, use); failed != nil {
+		f.cfg.Log.WarnContext(ctx, "invitation not released", "error", failed)
 	}
 	return View{}, "", err
 }

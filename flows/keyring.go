@@ -34,15 +34,15 @@ import (
 // processor remembers a request by, such as an idempotency key, is made with a
 // key: a rotation changes no request that was made before.
 type Keyring struct {
-	seal tink.AEAD
-	sign tink.MAC
-	hide []namer
+	seal          tink.AEAD
+	sign          tink.MAC
+	pseudonymKeys []pseudonymKey
 }
 
-// namer is what one secret names things with.
-type namer struct {
-	id   []byte // stands in front of every name, and tells the secret
-	hide prf.PRF
+// pseudonymKey is what one secret names things with.
+type pseudonymKey struct {
+	id  []byte // stands in front of every name, and tells the secret
+	prf prf.PRF
 }
 
 const (
@@ -69,7 +69,7 @@ func NewKeyring(secrets ...[]byte) (*Keyring, error) {
 	ring := &Keyring{}
 	sealing, _, sealErr := ringOf(secrets, sealingKey)
 	signing, _, signErr := ringOf(secrets, signingKey)
-	naming, names, nameErr := ringOf(secrets, namingKey)
+	naming, names, nameErr := ringOf(secrets, derivePseudonymKey)
 	err := errors.Join(sealErr, signErr, nameErr)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func NewKeyring(secrets ...[]byte) (*Keyring, error) {
 		return nil, err
 	}
 	for i, name := range names {
-		ring.hide = append(ring.hide, namer{derive(secrets[i], "id", keyID), set.PRFs[name]})
+		ring.pseudonymKeys = append(ring.pseudonymKeys, pseudonymKey{derive(secrets[i], "id", keyID), set.PRFs[name]})
 	}
 	return ring, nil
 }
@@ -140,7 +140,7 @@ func signingKey(secret []byte) (key.Key, error) {
 	return hmac.NewKey(derived(secret, "mac"), parameters, 0)
 }
 
-func namingKey(secret []byte) (key.Key, error) {
+func derivePseudonymKey(secret []byte) (key.Key, error) {
 	parameters, err := hmacprf.NewParameters(subkey, hmacprf.SHA256)
 	if err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (k *Keyring) Open(name string, sealed []byte) ([]byte, error) {
 // Current tells whether something was sealed with the first key, so that it stays
 // readable when the others are dropped.
 func (k *Keyring) Current(sealed []byte) bool {
-	return len(sealed) > keyID && bytes.Equal(sealed[1:1+keyID], k.hide[0].id) // a byte of the layout stands first
+	return len(sealed) > keyID && bytes.Equal(sealed[1:1+keyID], k.pseudonymKeys[0].id) // a byte of the layout stands first
 }
 
 // Sign returns an HMAC-SHA-256 over the text.
@@ -197,17 +197,17 @@ func (k *Keyring) Verify(text, signature []byte) bool {
 	return k.sign.VerifyMAC(signature, text) == nil
 }
 
-// Hide makes a name, in hex, out of a text that could be guessed from a plain
+// Pseudonym makes a name, in hex, out of a text that could be guessed from a plain
 // hash, such as a contact's identifier. The purpose keeps names for one thing
 // apart from those for another.
-func (k *Keyring) Hide(purpose, text string) string { return k.HideWithEach(purpose, text)[0] }
+func (k *Keyring) Pseudonym(purpose, text string) string { return k.Pseudonyms(purpose, text)[0] }
 
-// HideWithEach is Hide with every key of the ring, the current one first, for
+// Pseudonyms is Hide with every key of the ring, the current one first, for
 // names that were made before a rotation. The first eight characters tell the key.
-func (k *Keyring) HideWithEach(purpose, text string) []string {
-	names := make([]string, len(k.hide))
-	for i, namer := range k.hide {
-		name, err := namer.hide.ComputePRF(fmt.Appendf(nil, "%d:%s%s", len(purpose), purpose, text), subkey)
+func (k *Keyring) Pseudonyms(purpose, text string) []string {
+	names := make([]string, len(k.pseudonymKeys))
+	for i, namer := range k.pseudonymKeys {
+		name, err := namer.prf.ComputePRF(fmt.Appendf(nil, "%d:%s%s", len(purpose), purpose, text), subkey)
 		if err != nil {
 			panic(err) // it fails for lengths over that of its hash alone
 		}

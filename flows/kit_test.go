@@ -63,11 +63,11 @@ type world struct {
 	redis     *redis.Client // the test's own hand in Redis
 	log       *journal
 
-	mu      sync.Mutex
-	meddler *meddler
-	mute    bool         // the club system does not tell the state of a sale
-	lists   atomic.Int32 // how often the processor was asked for all payments
-	reads   atomic.Int32 // how often it was asked for one
+	mu            sync.Mutex
+	faultInjector *faultInjector
+	mute          bool         // the club system does not tell the state of a sale
+	lists         atomic.Int32 // how often the processor was asked for all payments
+	reads         atomic.Int32 // how often it was asked for one
 }
 
 // realRedis is the Redis of all tests; each world has a database of its own in it.
@@ -91,7 +91,7 @@ func newWorld(t *testing.T) *world {
 	simulator := clubsim.New(clubsim.Config{Now: w.clock.Now})
 	w.sim = simulator.World(clubsim.DemoClientToken)
 	mux := http.NewServeMux()
-	server, own := httptest.NewServer(w.meddled(mux)), httptest.NewServer(mux)
+	server, own := httptest.NewServer(w.withFaults(mux)), httptest.NewServer(mux)
 	w.address = server.Listener.Addr().String()
 	w.sandbox = sandbox.NewServer(sandbox.ServerConfig{Now: w.clock.Now, BaseURL: server.URL + "/sandbox"})
 	mux.Handle("/sim/", http.StripPrefix("/sim", simulator))
@@ -127,9 +127,9 @@ func (w *world) clubClient(address string) *club.Client {
 
 // gateway is one gateway's journeys, run in the process of the test.
 type gateway struct {
-	*flows.Payments
+	*flows.Machine
 	registrations *flows.Registrations
-	sms           *flows.SMSGuard
+	sms           *flows.SMSBudget
 	codes         *flows.CodeSender
 	catalogue     *flows.Catalogue
 	store         *store.Store
@@ -137,20 +137,20 @@ type gateway struct {
 	log           *slog.Logger
 }
 
-// wiring says how a gateway reaches the world; zero values mean directly, and as everybody else.
-type wiring struct {
+// gatewayOptions says how a gateway reaches the world; zero values mean directly, and as everybody else.
+type gatewayOptions struct {
 	outside    string // address of club system and processor
 	redisURL   string
 	webhookURL string
 	keys       *flows.Keyring
 	rule       *flows.Rule
-	sms        flows.SMSGuardConfig // without an hourly budget: no guard
+	sms        flows.SMSBudgetConfig // without an hourly budget: no guard
 }
 
 // gateway starts a gateway; with a wiring, one that is different from the others.
-func (w *world) gateway(how ...wiring) *gateway {
+func (w *world) gateway(how ...gatewayOptions) *gateway {
 	w.Helper()
-	in := wiring{}
+	in := gatewayOptions{}
 	if len(how) > 0 {
 		in = how[0]
 	}
@@ -169,30 +169,30 @@ func (w *world) gateway(how ...wiring) *gateway {
 	client := w.clubClient(in.outside)
 	processor := sandbox.New(sandbox.Config{URL: "http://" + in.outside + "/sandbox", Now: w.clock.Now})
 	g.catalogue = flows.NewCatalogue(flows.CatalogueConfig{Club: client, Shared: g.store, Now: w.clock.Now, After: time.After, Log: g.log})
-	g.Payments = flows.NewPayments(flows.PaymentsConfig{
-		Store: g.store, Queue: g.queue, Club: client.Money(), Aside: client, Cards: processor, Keys: in.keys, Environment: "test",
+	g.Machine = flows.NewMachine(flows.MachineConfig{
+		Store: g.store, Queue: g.queue, Club: client.Money(), BackgroundClub: client, Cards: processor, Keys: in.keys, Environment: "test",
 		Rule: in.rule, WebhookURL: in.webhookURL, Now: w.clock.Now, Log: g.log,
 	})
 	if in.sms.Hourly > 0 {
 		in.sms.Store, in.sms.Now, in.sms.Log = g.store, w.clock.Now, g.log
-		g.sms = flows.NewSMSGuard(in.sms)
+		g.sms = flows.NewSMSBudget(in.sms)
 	}
-	g.codes = flows.NewCodeSender(flows.CodeSenderConfig{Store: g.store, Club: client, Keys: in.keys, Guard: g.sms, Now: w.clock.Now, Log: g.log})
+	g.codes = flows.NewCodeSender(flows.CodeSenderConfig{Store: g.store, Club: client, Keys: in.keys, Budget: g.sms, Now: w.clock.Now, Log: g.log})
 	g.registrations = flows.NewRegistrations(flows.RegistrationsConfig{
-		Store: g.store, Queue: g.queue, Club: client, Catalogue: g.catalogue, Payments: g.Payments, Keys: in.keys, Codes: g.codes,
+		Store: g.store, Queue: g.queue, Club: client, Catalogue: g.catalogue, Payments: g.Machine, Keys: in.keys, Codes: g.codes,
 		PublicURL: "https://club.example", Now: w.clock.Now, Log: g.log,
 	})
 	return g
 }
 
 // redisOver gives the world's Redis at the far end of a wire.
-func (w *world) redisOver(wire *frontdesktest.Wire) string {
+func (w *world) redisOver(wire *frontdesktest.MessageProxy) string {
 	w.Helper()
 	far, err := url.Parse(w.redisURL)
 	if err != nil {
 		w.Fatal(err)
 	}
-	return "redis://" + wire.To(far.Host) + far.Path
+	return "redis://" + wire.Forward(far.Host) + far.Path
 }
 
 func orDefault(field *string, value string) {
@@ -339,15 +339,15 @@ func (w *world) put(g *gateway, id flows.PaymentID, state flows.PaymentState, ed
 	for _, edit := range edits {
 		edit(&next)
 	}
-	move := flows.Move{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString()}
+	move := flows.StateChange{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString()}
 	if err := g.store.Commit(w.Context(), move); err != nil {
 		w.Fatal(err)
 	}
 	return &next
 }
 
-// ownerGone lets the time pass after which the silent owner of a payment counts as gone.
-func (w *world) ownerGone(p *flows.Payment) {
+// expireLease lets the time pass after which the silent owner of a payment counts as gone.
+func (w *world) expireLease(p *flows.Payment) {
 	w.Helper()
 	if err := w.redis.HSet(w.Context(), redisKey(p), "lease", 0).Err(); err != nil {
 		w.Fatal(err)
@@ -391,50 +391,50 @@ func (w *world) lines(p *flows.Payment) (lines []clubsim.LedgerEntry) {
 	return lines
 }
 
-// meddler does something at one moment of the machine's dealings with the world.
-type meddler struct {
+// faultInjector does something at one moment of the machine's dealings with the world.
+type faultInjector struct {
 	method, pattern string
 	before, after   func() // each may be nil
 	fail            int    // answer so many requests with an error, with nothing done but before
 	status          int    // of that error; 0: 503
 }
 
-// meddle does something around the next request that matches, such as POST
+// injectFault does something around the next request that matches, such as POST
 // /sandbox/payments/*/capture.
-func (w *world) meddle(method, pattern string, before, after func()) {
-	w.setMeddler(&meddler{method: method, pattern: pattern, before: before, after: after})
+func (w *world) injectFault(method, pattern string, before, after func()) {
+	w.setFaultInjector(&faultInjector{method: method, pattern: pattern, before: before, after: after})
 }
 
 // fail answers the next requests that match with 503 and does nothing.
 func (w *world) fail(method, pattern string, times int) {
-	w.setMeddler(&meddler{method: method, pattern: pattern, fail: times})
+	w.setFaultInjector(&faultInjector{method: method, pattern: pattern, fail: times})
 }
 
-func (w *world) setMeddler(m *meddler) {
+func (w *world) setFaultInjector(m *faultInjector) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.meddler = m
+	w.faultInjector = m
 }
 
 // take gives what is to be done around a request.
-func (w *world) take(r *http.Request) meddler {
+func (w *world) take(r *http.Request) faultInjector {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	m := w.meddler
+	m := w.faultInjector
 	if m == nil || m.method != r.Method {
-		return meddler{}
+		return faultInjector{}
 	}
 	if match, _ := path.Match(m.pattern, r.URL.Path); !match {
-		return meddler{}
+		return faultInjector{}
 	}
 	taken := *m
 	if m.fail--; m.fail <= 0 {
-		w.meddler = nil
+		w.faultInjector = nil
 	}
 	return taken
 }
 
-func (w *world) meddled(next http.Handler) http.Handler {
+func (w *world) withFaults(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if one, _ := path.Match("/sandbox/payments/*", r.URL.Path); r.Method == http.MethodGet && one {
 			w.reads.Add(1)

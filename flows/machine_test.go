@@ -47,7 +47,7 @@ var scenarios = map[string]scenario{
 	"the buyer leaves at the last moment, and pays": {func(w *world, g *gateway) *flows.Payment {
 		p := w.started(g)
 		w.clock.Advance(31 * time.Minute)
-		w.meddle("POST", "/sandbox/payments/*/cancel", func() { w.confirm(p, goodCard) }, nil)
+		w.injectFault("POST", "/sandbox/payments/*/cancel", func() { w.confirm(p, goodCard) }, nil)
 		return w.advance(g, p)
 	}, flows.Cancelled, 0, cards.Cancelled},
 
@@ -80,7 +80,7 @@ var scenarios = map[string]scenario{
 
 	"the authorisation lapses before the capture": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
-		w.meddle("POST", "/sandbox/payments/*/capture", func() { w.cancelAtProcessor(p) }, nil)
+		w.injectFault("POST", "/sandbox/payments/*/capture", func() { w.cancelAtProcessor(p) }, nil)
 		return w.advance(g, p)
 	}, flows.Cancelled, 0, cards.Cancelled},
 
@@ -107,7 +107,7 @@ var scenarios = map[string]scenario{
 	"another payment of the sale was recorded": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
 		w.captureAtProcessor(p)
-		twin := w.twin(p)
+		twin := w.duplicate(p)
 		w.confirm(twin, goodCard)
 		w.captureAtProcessor(twin)
 		w.note(twin, "fd_post_1", postOfTheTest, "fd_done_1", postOfTheTest)
@@ -131,8 +131,8 @@ var scenarios = map[string]scenario{
 	"the acceptance was journalled and not stored": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
 		// While the POST is under way, somebody concludes that its sender is gone.
-		w.meddle("POST", "/sim/demo/sales/*/payments", func() {
-			w.ownerGone(p)
+		w.injectFault("POST", "/sim/demo/sales/*/payments", func() {
+			w.expireLease(p)
 			if got := w.advance(w.gateway(), p); got.State != flows.InDoubt {
 				w.Errorf("without its owner the payment is %s", got.State)
 			}
@@ -175,13 +175,13 @@ var scenarios = map[string]scenario{
 
 	"refunded by hand before it was recorded": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
-		w.meddle("POST", "/sandbox/payments/*/capture", nil, func() { w.refundAtProcessor(p, p.Amount) })
+		w.injectFault("POST", "/sandbox/payments/*/capture", nil, func() { w.refundAtProcessor(p, p.Amount) })
 		return w.advance(g, p)
 	}, flows.Blocked, 0, cards.Refunded},
 
 	"refunded by hand at the moment of the claim": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
-		w.meddle("POST", "/sandbox/payments/*/metadata", func() { w.refundAtProcessor(p, p.Amount) }, nil)
+		w.injectFault("POST", "/sandbox/payments/*/metadata", func() { w.refundAtProcessor(p, p.Amount) }, nil)
 		return w.advance(g, p)
 	}, flows.Blocked, 0, cards.Refunded},
 
@@ -204,7 +204,7 @@ var scenarios = map[string]scenario{
 		p := w.authorised(g)
 		w.captureAtProcessor(p)
 		w.put(g, p.ID, flows.Refunding)
-		w.meddle("POST", "/sandbox/payments/*/refund", func() { w.refundAtProcessor(p, 1) }, nil)
+		w.injectFault("POST", "/sandbox/payments/*/refund", func() { w.refundAtProcessor(p, 1) }, nil)
 		return w.advance(g, p)
 	}, flows.Blocked, 0, cards.Captured},
 
@@ -223,14 +223,14 @@ var scenarios = map[string]scenario{
 	}, flows.Refunded, 0, cards.Refunded},
 
 	"in doubt without a processor, and an operator has it sent again": {func(w *world, g *gateway) *flows.Payment {
-		p := w.unwitnessed(g)
+		p := w.doubtWithoutProcessor(g)
 		w.clock.Advance(16 * time.Minute)
 		w.mustDecide(g, p, flows.SendAgain)
 		return w.advance(g, p)
 	}, flows.Recorded, 0, cards.RequiresAction}, // a deferral is no payment in the ledger
 
 	"in doubt without a processor, and an operator gives it up": {func(w *world, g *gateway) *flows.Payment {
-		p := w.unwitnessed(g)
+		p := w.doubtWithoutProcessor(g)
 		w.clock.Advance(16 * time.Minute)
 		w.mustDecide(g, p, flows.GiveUp)
 		return w.advance(g, p)
@@ -318,7 +318,7 @@ func (w *world) expectView(p *flows.Payment, state, retry string) {
 func (w *world) tamper(p *flows.Payment) {
 	w.Helper()
 	must(w, func() (cards.Payment, error) {
-		return w.processor.Annotate(w.Context(), uuid.NewString(), p.ProcessorID, map[string]string{"fd_amount": "1"})
+		return w.processor.UpdateMetadata(w.Context(), uuid.NewString(), p.ProcessorID, map[string]string{"fd_amount": "1"})
 	})
 }
 
@@ -343,7 +343,7 @@ func (w *world) refundAtProcessor(p *flows.Payment, amount int64) {
 	})
 }
 
-// payAtDesk settles the payment's sale with cash, as the club's staff could.
+// payInPerson settles the payment's sale with cash, as the club's staff could.
 func (w *world) payAtDesk(p *flows.Payment) {
 	w.Helper()
 	sale := must(w, func() (club.Sale, error) { return w.club.GetSale(w.Context(), bastille, p.Sale) })

@@ -58,20 +58,20 @@ func (f *Registrations) CreateMandate(ctx context.Context, id, token string, in 
 	if err != nil {
 		return View{}, clubFailed(err, "The contact could not be read.")
 	}
-	phone := f.cfg.Keys.Phone(r.ClientToken, contact.Mobile)
-	allowed, err := f.cfg.Codes.allow(ctx, at.IRI, r.smsSubjects(phone)...)
+	phone := f.cfg.Keys.PhonePseudonym(r.ClientToken, contact.Mobile)
+	allowed, err := f.cfg.Codes.Reserve(ctx, at.IRI, r.smsSubjects(phone)...)
 	if err != nil {
 		return View{}, err
 	}
 	made, err := f.cfg.Club.CreateMandate(ctx, at.Scope, wireMandate(at, contact, in, iban))
 	if err != nil {
-		f.cfg.Codes.giveBack(ctx, allowed)
+		f.cfg.Codes.Release(ctx, allowed)
 		return View{}, mandateRejected(err)
 	}
 	next := &Mandate{IRI: made.IRI, Contact: contact.IRI, Phone: phone, Masked: iban.Masked(), ValidFrom: in.ValidFrom}
 	if r.Mandate != nil {
-		f.cfg.Codes.drop(ctx, at.Scope, r.Mandate.Signature)
-		next.Round = r.Mandate.Round
+		f.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
+		next.Sequence = r.Mandate.Sequence
 	}
 	r.Mandate = next
 	return f.sendCode(ctx, r, p, at, allowed)

@@ -65,7 +65,7 @@ func (r *Registration) mandateActions(now time.Time) []string {
 		return []string{"mandate"}
 	}
 	var actions []string
-	if m.takesCode() && m.AttemptsLeft() > 0 {
+	if m.acceptsCode() && m.AttemptsLeft() > 0 {
 		actions = append(actions, "sign")
 	}
 	if !now.Before(m.ResendAfter) {

@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// mandateLooks is how often somebody who waits may cause a look at a mandate
+	// mandateRefreshEvery is how often somebody who waits may cause a look at a mandate
 	// whose signature is not confirmed.
-	mandateLooks = 2 * time.Second
-	// saveTries: a change that another one overtook is made again; more than a few
+	mandateRefreshEvery = 2 * time.Second
+	// maxSaveAttempts: a change that another one overtook is made again; more than a few
 	// in a row is somebody hammering.
-	saveTries = 4
+	maxSaveAttempts = 4
 )
 
 // sendCode stores that a code is asked for, asks for it, and stores what came of it.
-func (f *Registrations) sendCode(ctx context.Context, r *Registration, p *Payment, at Club, allowed allowance) (View, error) {
+func (f *Registrations) sendCode(ctx context.Context, r *Registration, p *Payment, at Club, allowed Reservation) (View, error) {
 	r.Mandate.begin(allowed)
 	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
-		f.cfg.Codes.giveBack(ctx, allowed)
+		f.cfg.Codes.Release(ctx, allowed)
 		return View{}, storageFailed(err)
 	}
 	signature := r.Mandate.Signature
-	told := f.cfg.Codes.send(ctx, &signature, allowed, func(ctx context.Context) (club.SignatureRequest, error) {
+	told := f.cfg.Codes.Send(ctx, &signature, allowed, func(ctx context.Context) (club.SignatureRequest, error) {
 		return f.cfg.Club.CreateSignatureRequest(ctx, at.Scope, r.Mandate.Contact, r.Mandate.IRI)
 	})
 	r, err := f.keepSignature(ctx, r, signature)
@@ -53,7 +53,7 @@ func (f *Registrations) SignMandate(ctx context.Context, id, token, code string)
 		return View{}, storageFailed(err)
 	}
 	signature := r.Mandate.Signature
-	told := f.cfg.Codes.check(ctx, at.Scope, &signature, code, func(ctx context.Context) (bool, error) { return f.mandateSigned(ctx, r, at) })
+	told := f.cfg.Codes.Check(ctx, at.Scope, &signature, code, func(ctx context.Context) (bool, error) { return f.mandateSigned(ctx, r, at) })
 	r, err = f.settleSignature(ctx, r, at, signature)
 	if err != nil {
 		return View{}, err
@@ -93,7 +93,7 @@ func (f *Registrations) keepSignature(ctx context.Context, r *Registration, sign
 	if signature.State == SignatureSigned {
 		f.cfg.Codes.entered(ctx, club.NewIRI(r.ClientToken, "clubs", r.ClubID), signature)
 	}
-	for range saveTries {
+	for range maxSaveAttempts {
 		r.Mandate.Signature = signature
 		if signature.State == SignatureSigned {
 			r.Cart.mandateSigned()
@@ -105,13 +105,13 @@ func (f *Registrations) keepSignature(ctx context.Context, r *Registration, sign
 		if r, _, err = f.cfg.Store.Registration(ctx, r.ID); err != nil {
 			return r, storageFailed(err)
 		}
-		if r.Mandate == nil || r.Mandate.IRI != mandate || r.Mandate.Round != signature.Round {
+		if r.Mandate == nil || r.Mandate.IRI != mandate || r.Mandate.Sequence != signature.Sequence {
 			break
 		}
 		if theirs := r.Mandate.Signature; theirs.ended() && signature.State != SignatureSigned {
 			return r, nil
 		}
-		signature.Checks = max(signature.Checks, r.Mandate.Checks)
+		signature.Attempts = max(signature.Attempts, r.Mandate.Attempts)
 	}
 	return r, storageFailed(ErrConflict)
 }
@@ -129,12 +129,12 @@ func (f *Registrations) CancelSignature(ctx context.Context, id, token string) (
 		return f.view(r, p), nil
 	}
 	if r.Mandate.State == SignatureUnconfirmed {
-		r = f.lookAtMandate(ctx, r, at)
+		r = f.refreshMandate(ctx, r, at)
 	}
 	if r.Mandate.State == SignatureSigned {
 		return View{}, &Error{Code: MandateSigned, Detail: "The mandate is signed already. Please ask the club to revoke it."}
 	}
-	f.cfg.Codes.drop(ctx, at.Scope, r.Mandate.Signature)
+	f.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
 	signature := r.Mandate.Signature
 	signature.State, signature.Request = SignatureCancelled, ""
 	if r, err = f.keepSignature(ctx, r, signature); err != nil {
@@ -153,7 +153,7 @@ func (f *Registrations) ResendCode(ctx context.Context, id, token string) (View,
 		return View{}, Signature{}.noCode()
 	}
 	if r.Mandate.State == SignatureUnconfirmed {
-		r = f.lookAtMandate(ctx, r, at)
+		r = f.refreshMandate(ctx, r, at)
 	}
 	switch now := f.cfg.Now(); {
 	case r.Mandate.State == SignatureSigned:
@@ -163,16 +163,16 @@ func (f *Registrations) ResendCode(ctx context.Context, id, token string) (View,
 	case now.Before(r.Mandate.ResendAfter):
 		return View{}, &Error{Code: SMSLimited, RetryAfter: r.Mandate.ResendAfter.Sub(now), Detail: "The last code was sent a moment ago."}
 	}
-	allowed, err := f.cfg.Codes.allow(ctx, at.IRI, r.smsSubjects(r.Mandate.Phone)...)
+	allowed, err := f.cfg.Codes.Reserve(ctx, at.IRI, r.smsSubjects(r.Mandate.Phone)...)
 	if err != nil {
 		return View{}, err
 	}
-	f.cfg.Codes.drop(ctx, at.Scope, r.Mandate.Signature)
+	f.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
 	return f.sendCode(ctx, r, p, at, allowed)
 }
 
-// lookAtMandate finds out whether a signature whose answer was lost is there.
-func (f *Registrations) lookAtMandate(ctx context.Context, r *Registration, at Club) *Registration {
+// refreshMandate finds out whether a signature whose answer was lost is there.
+func (f *Registrations) refreshMandate(ctx context.Context, r *Registration, at Club) *Registration {
 	signed, err := f.mandateSigned(ctx, r, at)
 	if err != nil {
 		return r
@@ -192,23 +192,23 @@ func (f *Registrations) lookAtMandate(ctx context.Context, r *Registration, at C
 // confirmMandate looks, for a visitor who waits, whether an unconfirmed
 // signature is there. Their answer does not depend on it.
 func (f *Registrations) confirmMandate(ctx context.Context, r *Registration) *Registration {
-	first, err := f.cfg.Store.Once(ctx, "mandate:"+r.ID, mandateLooks)
+	first, err := f.cfg.Store.Once(ctx, "mandate:"+r.ID, mandateRefreshEvery)
 	if err != nil || !first {
 		return r
 	}
-	ctx, cancel := context.WithTimeout(ctx, nudgeTime)
+	ctx, cancel := context.WithTimeout(ctx, advanceWait)
 	defer cancel()
 	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	if err != nil {
 		return r
 	}
-	return f.lookAtMandate(ctx, r, at)
+	return f.refreshMandate(ctx, r, at)
 }
 
 // dropMandate forgets the mandate of a contact who is not the buyer any more.
 func (f *Registrations) dropMandate(ctx context.Context, r *Registration, at Club) {
 	if r.Mandate != nil {
-		f.cfg.Codes.drop(ctx, at.Scope, r.Mandate.Signature)
+		f.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
 		r.Mandate = nil
 	}
 }

@@ -18,29 +18,29 @@ const (
 	// of it. Whoever held it may not send after 10 s, what was sent ends after 30 s,
 	// and what proxies and the club system's own queues hold on to is gone by then.
 	decideAfter = 15 * time.Minute
-	// maxMirrored: decisions kept in the processor's metadata. With three entries
+	// maxRecordedDecisions: decisions kept in the processor's metadata. With three entries
 	// for each of the claims they stay inside the processors' 50.
-	maxMirrored = 5
-	// maxWords bounds what an operator writes at once: a paragraph.
-	maxWords = 500
+	maxRecordedDecisions = 5
+	// maxReasonLength bounds what an operator writes at once: a paragraph.
+	maxReasonLength = 500
 )
 
-// Word is what an operator says with a decision.
-type Word struct {
-	By  string // who: a login name, since it is kept in plain
-	Why string // may be empty
+// Decision is what an operator says with a decision.
+type Decision struct {
+	Operator string // who: a login name, since it is kept in plain
+	Reason   string // may be empty
 }
 
-// login is what a name in the audit stream and at the processor may look like.
-var login = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
+// operatorName is what a name in the audit stream and at the processor may look like.
+var operatorName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
 
-func (w Word) check() error {
+func (w Decision) check() error {
 	var fields []FieldProblem
-	if !login.MatchString(w.By) {
+	if !operatorName.MatchString(w.Operator) {
 		fields = append(fields, FieldProblem{"/by", "Say who you are: a login name of at most 40 letters, digits, dots, hyphens and underscores."})
 	}
-	if len(w.Why) > maxWords || strings.ContainsFunc(w.Why, unicode.IsControl) {
-		fields = append(fields, FieldProblem{"/why", fmt.Sprintf("One line of at most %d bytes.", maxWords)})
+	if len(w.Reason) > maxReasonLength || strings.ContainsFunc(w.Reason, unicode.IsControl) {
+		fields = append(fields, FieldProblem{"/why", fmt.Sprintf("One line of at most %d bytes.", maxReasonLength)})
 	}
 	if len(fields) > 0 {
 		return &Error{Code: InvalidRequest, Fields: fields}
@@ -48,73 +48,73 @@ func (w Word) check() error {
 	return nil
 }
 
-// Then is what follows from "it was not recorded".
-type Then string
+// Resolution is what follows from "it was not recorded".
+type Resolution string
 
 // What can follow.
 const (
-	SendAgain Then = "send_again" // it is recorded anew, under the next claim
-	Refund    Then = "refund"     // by card: the buyer gets the money back
-	GiveUp    Then = "cancel"     // without a processor: there is nothing to give back
+	SendAgain Resolution = "send_again" // it is recorded anew, under the next claim
+	Refund    Resolution = "refund"     // by card: the buyer gets the money back
+	GiveUp    Resolution = "cancel"     // without a processor: there is nothing to give back
 )
 
 // Note is what operators tell each other about a payment.
 type Note struct {
-	At   time.Time `json:"at"`
-	By   string    `json:"by"`
-	Text string    `json:"text"`
+	At       time.Time `json:"at"`
+	Operator string    `json:"by"`
+	Text     string    `json:"text"`
 }
 
 // AuditEntry is one line of the audit stream. It holds no personal data, and
 // nothing that an operator wrote.
 type AuditEntry struct {
-	At      time.Time
-	By      string
-	What    string    // confirm-recorded, confirm-not-recorded, note, calibrate, invite, replay, replay-all, enable, erase
-	Payment PaymentID // of the first three
-	From    PaymentState
-	To      PaymentState
+	At       time.Time
+	Operator string
+	Action   string    // confirm-recorded, confirm-not-recorded, note, calibrate, invite, replay, replay-all, enable, erase
+	Payment  PaymentID // of the first three
+	From     PaymentState
+	To       PaymentState
 }
 
-// Decided is a payment after a decision, and what of its traces could not be left.
-type Decided struct {
+// ResolutionResult is a payment after a decision, and what of its traces could not be left.
+type ResolutionResult struct {
 	Payment  Summary  `json:"payment"`
 	Warnings []string `json:"warnings,omitempty"`
 }
 
 // ConfirmRecorded ends a doubt: an operator has seen the payment in the club
 // system. NotDecidable when the payment is not in doubt or its money is not whole.
-func (m *Payments) ConfirmRecorded(ctx context.Context, id PaymentID, word Word) (Decided, error) {
+func (m *Machine) ConfirmRecorded(ctx context.Context, id PaymentID, word Decision) (ResolutionResult, error) {
 	p, err := m.inDoubt(ctx, id, word)
 	if err != nil {
-		return Decided{}, err
+		return ResolutionResult{}, err
 	}
-	if p.Witnessed() {
+	if p.HasProcessor() {
 		if _, err := m.claimInDoubt(ctx, p); err != nil {
-			return Decided{}, err
+			return ResolutionResult{}, err
 		}
 	}
 	const what = "confirm-recorded"
-	moved, err := m.decide(ctx, p, step{to: Recorded, reason: "an operator saw it recorded", word: word, edit: func(next *Payment) {
-		next.Claim, next.PostID, next.Unrelease = p.Claim, p.PostID, false
+	moved, err := m.decide(ctx, p, step{to: Recorded, reason: "an operator saw it recorded", decision: word, edit: func(next *Payment) {
+		next.Claim, next.AttemptID, next.ReleasePending = p.Claim, p.AttemptID, false
 	}})
 	if err != nil {
-		return Decided{}, err
+		return ResolutionResult{}, err
 	}
 	ctx = context.WithoutCancel(ctx)
 	var warnings []string
-	if moved.Witnessed() && !m.journalRecorded(ctx, moved) {
+	if moved.HasProcessor() && !m.journalRecorded(ctx, moved) {
 		warnings = append(warnings, "The processor's journal could not be told: if Redis loses its latest writes, the doubt comes back.")
 	}
-	return Decided{summary(moved), append(warnings, m.leaveTraces(ctx, p, moved, what, what, word)...)}, nil
+	return ResolutionResult{summary(moved), append(warnings, m.recordDecision(ctx, p, moved, what, what, word)...)}, nil
 }
 
 // journalRecorded writes down at the processor what was decided, to stand when Redis
 // falls back: after the commit, so that only the one who decided does.
-func (m *Payments) journalRecorded(ctx context.Context, p *Payment) bool {
-	err := m.insist(func() error { _, err := m.annotate(ctx, p, "done", p.PostID); return err })
+func (m *Machine) journalRecorded(ctx context.Context, p *Payment) bool {
+	err := m.retryIdempotent(func() error { _, err := m.updateMetadata(ctx, p, "done", p.AttemptID); return err })
 	if err != nil {
-		m.cfg.Log.WarnContext(ctx, "decision not journalled at the processor", "payment", p.ID, "error", err)
+		m.cfg.Log.WarnContext(ctx, "decision not journaled at the processor", "payment", p.ID, "error", err)
 	}
 	return err == nil
 }
@@ -123,48 +123,48 @@ func (m *Payments) journalRecorded(ctx context.Context, p *Payment) bool {
 // does not hold the payment. TooEarly until the latest claim is 15 min old;
 // NotDecidable when the payment is not in doubt, what shall follow is not
 // possible, or the journal speaks against it.
-func (m *Payments) ConfirmNotRecorded(ctx context.Context, id PaymentID, then Then, word Word) (Decided, error) {
+func (m *Machine) ConfirmNotRecorded(ctx context.Context, id PaymentID, then Resolution, word Decision) (ResolutionResult, error) {
 	p, err := m.inDoubt(ctx, id, word)
 	if err != nil {
-		return Decided{}, err
+		return ResolutionResult{}, err
 	}
-	to, err := then.leads(p)
+	to, err := then.target(p)
 	if err != nil {
-		return Decided{}, err
+		return ResolutionResult{}, err
 	}
-	if p.Witnessed() {
+	if p.HasProcessor() {
 		err = m.settleClaim(ctx, p, then)
 	} else {
 		err = m.oldEnough(p.doubtSince())
 	}
 	if err != nil {
-		return Decided{}, err
+		return ResolutionResult{}, err
 	}
 	ctx = context.WithoutCancel(ctx) // the claim is released: what follows has to be committed
-	moved, err := m.decide(ctx, p, step{to: to, reason: "an operator saw it not recorded", word: word, edit: func(next *Payment) {
-		next.Claim, next.PostID, next.Unrelease, next.NotBefore = p.Claim, p.PostID, false, time.Time{}
+	moved, err := m.decide(ctx, p, step{to: to, reason: "an operator saw it not recorded", decision: word, edit: func(next *Payment) {
+		next.Claim, next.AttemptID, next.ReleasePending, next.NotBefore = p.Claim, p.AttemptID, false, time.Time{}
 	}})
 	if err != nil {
-		return Decided{}, err
+		return ResolutionResult{}, err
 	}
 	const what = "confirm-not-recorded"
-	warnings := m.leaveTraces(ctx, p, moved, what, what+" "+string(then), word)
+	warnings := m.recordDecision(ctx, p, moved, what, what+" "+string(then), word)
 	if err := m.cfg.Queue.EnqueueAdvance(ctx, id); err != nil {
-		m.cfg.Log.WarnContext(ctx, "look not enqueued", "payment", id, "error", err) // the sweeper finds it
+		m.cfg.Log.WarnContext(ctx, "advance not enqueued", "payment", id, "error", err) // the sweeper finds it
 	}
-	return Decided{summary(moved), warnings}, nil
+	return ResolutionResult{summary(moved), warnings}, nil
 }
 
-// leads gives the state to which the decision leads.
-func (t Then) leads(p *Payment) (PaymentState, error) {
+// target gives the state to which the decision leads.
+func (t Resolution) target(p *Payment) (PaymentState, error) {
 	switch {
-	case t == SendAgain && p.Witnessed():
+	case t == SendAgain && p.HasProcessor():
 		return Captured, nil
 	case t == SendAgain:
 		return Priced, nil
-	case t == Refund && p.Witnessed():
+	case t == Refund && p.HasProcessor():
 		return RefundDue, nil
-	case t == GiveUp && !p.Witnessed():
+	case t == GiveUp && !p.HasProcessor():
 		return Cancelled, nil
 	case t == Refund:
 		return "", &Error{Code: NotDecidable, Detail: "No card processor holds money of this payment, so there is nothing to refund. To give it up, cancel it."}
@@ -176,7 +176,7 @@ func (t Then) leads(p *Payment) (PaymentState, error) {
 }
 
 // inDoubt reads a payment that an operator may decide on.
-func (m *Payments) inDoubt(ctx context.Context, id PaymentID, word Word) (*Payment, error) {
+func (m *Machine) inDoubt(ctx context.Context, id PaymentID, word Decision) (*Payment, error) {
 	if err := word.check(); err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (m *Payments) inDoubt(ctx context.Context, id PaymentID, word Word) (*Payme
 	return p, nil
 }
 
-func (m *Payments) payment(ctx context.Context, id PaymentID) (*Payment, error) {
+func (m *Machine) payment(ctx context.Context, id PaymentID) (*Payment, error) {
 	if registration, _ := id.Split(); registration == "" {
 		return nil, &Error{Code: NotFound, Detail: "That is no payment's id."}
 	}
@@ -205,39 +205,39 @@ func (m *Payments) payment(ctx context.Context, id PaymentID) (*Payment, error) 
 
 // claimInDoubt reads the journal, and puts the latest claim that it knows into p:
 // Redis may have forgotten that claim, and the decision is about it.
-func (m *Payments) claimInDoubt(ctx context.Context, p *Payment) (cards.Payment, error) {
-	held, mismatch, err := m.read(ctx, p)
+func (m *Machine) claimInDoubt(ctx context.Context, p *Payment) (cards.Payment, error) {
+	remote, mismatch, err := m.read(ctx, p)
 	switch {
 	case err != nil:
-		return held, err
+		return remote, err
 	case mismatch != "":
-		return held, &Error{Code: NotDecidable, Detail: "Nothing can be decided: " + mismatch + "."}
-	case refundClaimed(held):
-		return held, &Error{Code: NotDecidable, Detail: "A refund of this payment was begun: the journal at the processor holds its claim. See there whether the money went back, and leave a note here."}
-	case !whole(held):
-		return held, &Error{Code: NotDecidable, Detail: fmt.Sprintf("The processor says %s, with %d of %d given back: the money has to be settled there.", held.State, held.Refunded, held.Captured)}
+		return remote, &Error{Code: NotDecidable, Detail: "Nothing can be decided: " + mismatch + "."}
+	case refundClaimed(remote):
+		return remote, &Error{Code: NotDecidable, Detail: "A refund of this payment was begun: the journal at the processor holds its claim. See there whether the money went back, and leave a note here."}
+	case !holdsWholeAmount(remote):
+		return remote, &Error{Code: NotDecidable, Detail: fmt.Sprintf("The processor says %s, with %d of %d given back: the money has to be settled there.", remote.State, remote.Refunded, remote.Captured)}
 	}
-	if n, post := lastClaim(held); n >= p.Claim {
-		p.Claim, p.PostID = n, post
+	if n, post := lastClaim(remote); n >= p.Claim {
+		p.Claim, p.AttemptID = n, post
 	}
-	return held, nil
+	return remote, nil
 }
 
 // settleClaim releases the latest claim on the operator's word, once it is old
 // enough, so that nothing that Redis forgot can use it any more.
-func (m *Payments) settleClaim(ctx context.Context, p *Payment, then Then) error {
+func (m *Machine) settleClaim(ctx context.Context, p *Payment, then Resolution) error {
 	own := *p
-	held, err := m.claimInDoubt(ctx, p)
+	remote, err := m.claimInDoubt(ctx, p)
 	if err != nil {
 		return err
 	}
 	switch {
-	case journalled(held):
+	case acceptanceJournaled(remote):
 		return m.acceptedAfterAll(ctx, p)
 	case then == SendAgain && p.Claim >= maxClaims:
 		return &Error{Code: NotDecidable, Detail: fmt.Sprintf("All %d tries to record it are used up. The money can go back: refund it.", maxClaims)}
 	}
-	if err := m.oldEnough(youngestClaim(&own, held)); err != nil {
+	if err := m.oldEnough(latestAttempt(&own, remote)); err != nil {
 		return err
 	}
 	if then == SendAgain {
@@ -246,15 +246,15 @@ func (m *Payments) settleClaim(ctx context.Context, p *Payment, then Then) error
 		}
 	}
 	key := claimKey("release", p.Claim)
-	if held.Metadata[key] == "" {
-		held, err = m.annotate(ctx, p, "release", p.PostID)
+	if remote.Metadata[key] == "" {
+		remote, err = m.updateMetadata(ctx, p, "release", p.AttemptID)
 	}
 	switch {
-	case errors.Is(err, cards.ErrKeyReused), err == nil && held.Metadata[key] != p.PostID:
+	case errors.Is(err, cards.ErrKeyReused), err == nil && remote.Metadata[key] != p.AttemptID:
 		return &Error{Code: NotDecidable, Detail: fmt.Sprintf("The journal at the processor holds a release of claim %d that names another attempt, so nothing was decided. Look at the payment again.", p.Claim)}
 	case err != nil:
 		return processorFailed(err)
-	case journalled(held):
+	case acceptanceJournaled(remote):
 		return m.acceptedAfterAll(ctx, p)
 	}
 	return nil
@@ -262,25 +262,25 @@ func (m *Payments) settleClaim(ctx context.Context, p *Payment, then Then) error
 
 // stillPayable refuses to send a payment again for a sale that is not as it was
 // before the capture: the money would be booked on the person's account at best.
-func (m *Payments) stillPayable(ctx context.Context, p *Payment) error {
+func (m *Machine) stillPayable(ctx context.Context, p *Payment) error {
 	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
 	if err != nil {
 		return clubFailed(err, "The sale could not be read, so it cannot be paid either.")
 	}
-	if reason := p.otherThanAgreed(sale, check); reason != "" {
+	if reason := p.changedSinceAgreed(sale, check); reason != "" {
 		return &Error{Code: NotDecidable, Detail: "It cannot be sent again: " + reason + ". If that was by this payment, confirm it as recorded; else refund it."}
 	}
 	return nil
 }
 
-func (m *Payments) acceptedAfterAll(ctx context.Context, p *Payment) error {
+func (m *Machine) acceptedAfterAll(ctx context.Context, p *Payment) error {
 	if err := m.cfg.Queue.EnqueueAdvance(ctx, p.ID); err != nil {
-		m.cfg.Log.WarnContext(ctx, "look not enqueued", "payment", p.ID, "error", err)
+		m.cfg.Log.WarnContext(ctx, "advance not enqueued", "payment", p.ID, "error", err)
 	}
 	return &Error{Code: NotDecidable, Detail: "The club system's acceptance is in the journal at the processor: the payment is recorded, and will say so in a moment."}
 }
 
-func (m *Payments) oldEnough(claimed time.Time) error {
+func (m *Machine) oldEnough(claimed time.Time) error {
 	if early := decideAfter - m.cfg.Now().Sub(claimed); early > 0 {
 		return &Error{Code: TooEarly, RetryAfter: early, Detail: fmt.Sprintf("Too early to say that it was not recorded: what was sent may still arrive. Possible from %s.",
 			claimed.Add(decideAfter).UTC().Format(time.RFC3339))}
@@ -288,15 +288,15 @@ func (m *Payments) oldEnough(claimed time.Time) error {
 	return nil
 }
 
-// youngestClaim is when the latest attempt began of which the record or the journal
+// latestAttempt is when the latest attempt began of which the record or the journal
 // knows. One that does not tell its instant began before the doubt.
-func youngestClaim(p *Payment, held cards.Payment) time.Time {
-	youngest, ok := postedAt(p.PostID)
+func latestAttempt(p *Payment, remote cards.Payment) time.Time {
+	youngest, ok := attemptStart(p.AttemptID)
 	if !ok {
 		youngest = p.doubtSince()
 	}
 	for n := 1; n <= maxClaims+1; n++ {
-		if at, ok := postedAt(held.Metadata[claimKey("post", n)]); ok && at.After(youngest) {
+		if at, ok := attemptStart(remote.Metadata[claimKey("post", n)]); ok && at.After(youngest) {
 			youngest = at
 		}
 	}
@@ -312,7 +312,7 @@ func (p *Payment) doubtSince() time.Time {
 }
 
 // decide commits a decision; whoever was first has decided.
-func (m *Payments) decide(ctx context.Context, p *Payment, s step) (*Payment, error) {
+func (m *Machine) decide(ctx context.Context, p *Payment, s step) (*Payment, error) {
 	moved, err := m.commit(ctx, p, s)
 	if errors.Is(err, ErrConflict) {
 		return nil, &Error{Code: Conflict, Detail: "Somebody else decided, or the payment moved on, at the same moment. Look at it again.", Err: err}
@@ -320,8 +320,8 @@ func (m *Payments) decide(ctx context.Context, p *Payment, s step) (*Payment, er
 	return moved, storageFailed(err)
 }
 
-// insist repeats what is safe to repeat and has to be done.
-func (m *Payments) insist(do func() error) (err error) {
+// retryIdempotent repeats what is safe to repeat and has to be done.
+func (m *Machine) retryIdempotent(do func() error) (err error) {
 	for range triesPerClaim {
 		if err = do(); err == nil || errors.Is(err, cards.ErrKeyReused) {
 			break
@@ -330,37 +330,37 @@ func (m *Payments) insist(do func() error) (err error) {
 	return err
 }
 
-// leaveTraces appends a decision to the audit stream and mirrors it at the
+// recordDecision appends a decision to the audit stream and mirrors it at the
 // processor. The decision stands whether that works or not.
-func (m *Payments) leaveTraces(ctx context.Context, from, moved *Payment, what, mirrored string, word Word) (warnings []string) {
-	entry := AuditEntry{At: moved.UpdatedAt, By: word.By, What: what, Payment: moved.ID, From: from.State, To: moved.State}
+func (m *Machine) recordDecision(ctx context.Context, from, moved *Payment, what, mirrored string, word Decision) (warnings []string) {
+	entry := AuditEntry{At: moved.UpdatedAt, Operator: word.Operator, Action: what, Payment: moved.ID, From: from.State, To: moved.State}
 	if err := m.cfg.Store.Audit(ctx, entry); err != nil {
 		m.cfg.Log.WarnContext(ctx, "decision not in the audit stream", "payment", moved.ID, "error", err)
 		warnings = append(warnings, "The audit stream could not be told.")
 	}
-	if moved.Witnessed() {
-		if err := m.mirror(ctx, moved, mirrored+" by "+word.By); err != nil {
-			m.cfg.Log.WarnContext(ctx, "decision not mirrored at the processor", "payment", moved.ID, "error", err)
+	if moved.HasProcessor() {
+		if err := m.writeToProcessor(ctx, moved, mirrored+" by "+word.Operator); err != nil {
+			m.cfg.Log.WarnContext(ctx, "decision not written to the processor", "payment", moved.ID, "error", err)
 			warnings = append(warnings, "The processor's metadata could not be told.")
 		}
 	}
 	return warnings
 }
 
-// mirror appends a decision to the processor's metadata, under the first number
+// writeToProcessor appends a decision to the processor's metadata, under the first number
 // that nobody has used.
-func (m *Payments) mirror(ctx context.Context, p *Payment, text string) error {
+func (m *Machine) writeToProcessor(ctx context.Context, p *Payment, text string) error {
 	text = p.UpdatedAt.UTC().Format(time.RFC3339) + " " + text
-	held, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
+	remote, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
 	if err != nil {
 		return err
 	}
-	for n := 1; n <= maxMirrored; n++ {
-		if held.Metadata[claimKey("op", n)] != "" {
+	for n := 1; n <= maxRecordedDecisions; n++ {
+		if remote.Metadata[claimKey("op", n)] != "" {
 			continue
 		}
-		err = m.insist(func() error {
-			_, err := m.cfg.Cards.Annotate(ctx, fmt.Sprintf("op:%s:%d", p.ProcessorID, n), p.ProcessorID, map[string]string{claimKey("op", n): text})
+		err = m.retryIdempotent(func() error {
+			_, err := m.cfg.Cards.UpdateMetadata(ctx, fmt.Sprintf("op:%s:%d", p.ProcessorID, n), p.ProcessorID, map[string]string{claimKey("op", n): text})
 			return err
 		})
 		if !errors.Is(err, cards.ErrKeyReused) {
@@ -372,21 +372,21 @@ func (m *Payments) mirror(ctx context.Context, p *Payment, text string) error {
 
 // AddNote keeps what operators tell each other. It works in every state and never
 // touches the payment's own record, so that it gets in nobody's way.
-func (m *Payments) AddNote(ctx context.Context, id PaymentID, by, text string) (Note, error) {
-	if err := (Word{By: by}).check(); err != nil {
+func (m *Machine) AddNote(ctx context.Context, id PaymentID, by, text string) (Note, error) {
+	if err := (Decision{Operator: by}).check(); err != nil {
 		return Note{}, err
 	}
-	if text = strings.TrimSpace(text); text == "" || len(text) > maxWords || strings.ContainsFunc(text, unicode.IsControl) {
-		return Note{}, &Error{Code: InvalidRequest, Fields: []FieldProblem{{"/text", fmt.Sprintf("One line of 1 to %d bytes.", maxWords)}}}
+	if text = strings.TrimSpace(text); text == "" || len(text) > maxReasonLength || strings.ContainsFunc(text, unicode.IsControl) {
+		return Note{}, &Error{Code: InvalidRequest, Fields: []FieldProblem{{"/text", fmt.Sprintf("One line of 1 to %d bytes.", maxReasonLength)}}}
 	}
 	p, err := m.payment(ctx, id)
 	if err != nil {
 		return Note{}, err
 	}
-	note := Note{At: m.cfg.Now(), By: by, Text: text}
+	note := Note{At: m.cfg.Now(), Operator: by, Text: text}
 	if err := m.cfg.Store.AddNote(ctx, id, note); err != nil {
 		return Note{}, storageFailed(err)
 	}
-	err = m.cfg.Store.Audit(ctx, AuditEntry{At: note.At, By: by, What: "note", Payment: id, From: p.State, To: p.State})
+	err = m.cfg.Store.Audit(ctx, AuditEntry{At: note.At, Operator: by, Action: "note", Payment: id, From: p.State, To: p.State})
 	return note, storageFailed(err)
 }

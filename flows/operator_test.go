@@ -14,7 +14,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-var ada = flows.Word{By: "ada", Why: "looked at the sale"}
+var ada = flows.Decision{Operator: "ada", Reason: "looked at the sale"}
 
 // doubtful lives a payment whose recording went wrong once: with error_before the
 // club system did nothing, with drop_after it booked the payment.
@@ -35,19 +35,19 @@ func (w *world) doubtAgain(g *gateway, p *flows.Payment, kind string) *flows.Pay
 	return p
 }
 
-// unwitnessed is a payment in doubt of which no processor knows.
-func (w *world) unwitnessed(g *gateway) *flows.Payment {
+// doubtWithoutProcessor is a payment in doubt of which no processor knows.
+func (w *world) doubtWithoutProcessor(g *gateway) *flows.Payment {
 	w.Helper()
 	p := w.started(g)
 	return w.put(g, p.ID, flows.InDoubt, func(next *flows.Payment) {
-		next.Method, next.DueDate = flows.Later, w.clock.Now().AddDate(0, 0, 14).Format(time.DateOnly)
+		next.Method, next.DueDate = flows.Deferred, w.clock.Now().AddDate(0, 0, 14).Format(time.DateOnly)
 		next.Claim, next.DoubtSince = 1, w.clock.Now()
 	})
 }
 
-func (w *world) mustDecide(g *gateway, p *flows.Payment, then flows.Then) flows.Decided {
+func (w *world) mustDecide(g *gateway, p *flows.Payment, then flows.Resolution) flows.ResolutionResult {
 	w.Helper()
-	return must(w, func() (flows.Decided, error) { return g.ConfirmNotRecorded(w.Context(), p.ID, then, ada) })
+	return must(w, func() (flows.ResolutionResult, error) { return g.ConfirmNotRecorded(w.Context(), p.ID, then, ada) })
 }
 
 // expectRefusal holds a decision that must not have happened.
@@ -67,23 +67,23 @@ func TestConfirmRecorded(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.doubtful(g, "drop_after")
-	decided := must(t, func() (flows.Decided, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	decided := must(t, func() (flows.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
 	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 0 {
 		t.Errorf("decided: %+v", decided)
 	}
 	end := w.stored(g, p.ID)
 	w.expectSound(end)
 	last := end.History[len(end.History)-1]
-	if last.By != "ada" || last.Why != ada.Why || last.State != flows.Recorded {
+	if last.Operator != "ada" || last.OperatorReason != ada.Reason || last.State != flows.Recorded {
 		t.Errorf("the history ends with %+v", last)
 	}
 	metadata := w.held(p).Metadata
-	if metadata["fd_done_1"] != p.PostID || !strings.HasSuffix(metadata["fd_op_1"], "confirm-recorded by ada") {
+	if metadata["fd_done_1"] != p.AttemptID || !strings.HasSuffix(metadata["fd_op_1"], "confirm-recorded by ada") {
 		t.Errorf("the journal is %v", metadata)
 	}
 	entries := w.redis.XRange(t.Context(), "fd:audit", "-", "+").Val()
 	if len(entries) != 1 || entries[0].Values["what"] != "confirm-recorded" || entries[0].Values["payment"] != string(p.ID) ||
-		entries[0].Values["from"] != "in_doubt" || entries[0].Values["to"] != "recorded" || strings.Contains(fmt.Sprint(entries), ada.Why) {
+		entries[0].Values["from"] != "in_doubt" || entries[0].Values["to"] != "recorded" || strings.Contains(fmt.Sprint(entries), ada.Reason) {
 		t.Errorf("the audit stream holds %v", entries)
 	}
 }
@@ -97,7 +97,7 @@ func TestDecisionsRefused(t *testing.T) {
 		_, err := g.ConfirmRecorded(w.Context(), p.ID, ada)
 		return err
 	}
-	not := func(then flows.Then, word flows.Word) decide {
+	not := func(then flows.Resolution, word flows.Decision) decide {
 		return func(w *world, g *gateway, p *flows.Payment) error {
 			_, err := g.ConfirmNotRecorded(w.Context(), p.ID, then, word)
 			return err
@@ -112,16 +112,16 @@ func TestDecisionsRefused(t *testing.T) {
 		detail    string
 	}{
 		"too early":               {14 * time.Minute, nil, not(flows.Refund, ada), flows.TooEarly, "Possible from"},
-		"nobody":                  {old, nil, not(flows.Refund, flows.Word{}), flows.InvalidRequest, ""},
-		"an address for a name":   {old, nil, not(flows.Refund, flows.Word{By: "ada@example.com"}), flows.InvalidRequest, ""},
-		"a novel":                 {old, nil, not(flows.Refund, flows.Word{By: "ada", Why: strings.Repeat("x", 501)}), flows.InvalidRequest, ""},
-		"more than a line":        {old, nil, not(flows.Refund, flows.Word{By: "ada", Why: "a\x1b[2Jb"}), flows.InvalidRequest, ""},
+		"nobody":                  {old, nil, not(flows.Refund, flows.Decision{}), flows.InvalidRequest, ""},
+		"an address for a name":   {old, nil, not(flows.Refund, flows.Decision{Operator: "ada@example.com"}), flows.InvalidRequest, ""},
+		"a novel":                 {old, nil, not(flows.Refund, flows.Decision{Operator: "ada", Reason: strings.Repeat("x", 501)}), flows.InvalidRequest, ""},
+		"more than a line":        {old, nil, not(flows.Refund, flows.Decision{Operator: "ada", Reason: "a\x1b[2Jb"}), flows.InvalidRequest, ""},
 		"what then":               {old, nil, not("keep", ada), flows.InvalidRequest, ""},
 		"give up taken money":     {old, nil, not(flows.GiveUp, ada), flows.NotDecidable, "money is taken"},
-		"accepted after all":      {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.PostID) }, not(flows.Refund, ada), flows.NotDecidable, "acceptance"},
-		"accepted, and sent anew": {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.PostID) }, not(flows.SendAgain, ada), flows.NotDecidable, "acceptance"},
+		"accepted after all":      {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.AttemptID) }, not(flows.Refund, ada), flows.NotDecidable, "acceptance"},
+		"accepted, and sent anew": {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.AttemptID) }, not(flows.SendAgain, ada), flows.NotDecidable, "acceptance"},
 		"accepted in the very moment": {old, func(w *world, _ *gateway, p *flows.Payment) {
-			w.meddle(http.MethodPost, "/sandbox/payments/*/metadata", func() { w.note(p, "fd_done_1", p.PostID) }, nil)
+			w.injectFault(http.MethodPost, "/sandbox/payments/*/metadata", func() { w.note(p, "fd_done_1", p.AttemptID) }, nil)
 		}, not(flows.Refund, ada), flows.NotDecidable, "acceptance"},
 		"another's release":                    {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_release_1", "another") }, not(flows.Refund, ada), flows.NotDecidable, "names another attempt"},
 		"another's release in the very moment": {old, anotherReleases, not(flows.SendAgain, ada), flows.NotDecidable, "names another attempt"},
@@ -138,7 +138,7 @@ func TestDecisionsRefused(t *testing.T) {
 		},
 			not(flows.Refund, ada), flows.ProcessorUnavailable, ""},
 		"a younger claim that Redis forgot": {old, func(w *world, _ *gateway, p *flows.Payment) {
-			w.note(p, "fd_release_1", p.PostID, "fd_post_2", fmt.Sprintf("%d-0d1c5d43-7e6a-4bd7-9a2f-6d7f0ab0a001", w.clock.Now().Add(-time.Minute).UnixMilli()))
+			w.note(p, "fd_release_1", p.AttemptID, "fd_post_2", fmt.Sprintf("%d-0d1c5d43-7e6a-4bd7-9a2f-6d7f0ab0a001", w.clock.Now().Add(-time.Minute).UnixMilli()))
 		}, not(flows.SendAgain, ada), flows.TooEarly, "Possible from"},
 		"the sale was settled meanwhile": {old, func(w *world, _ *gateway, p *flows.Payment) { w.payAtDesk(p) }, not(flows.SendAgain, ada), flows.NotDecidable, "settled in another way"},
 		"club system down": {old, func(w *world, _ *gateway, _ *flows.Payment) {
@@ -166,16 +166,16 @@ func TestDecisionsRefused(t *testing.T) {
 }
 
 func anotherReleases(w *world, _ *gateway, p *flows.Payment) {
-	w.meddle(http.MethodPost, "/sandbox/payments/*/metadata", func() {
+	w.injectFault(http.MethodPost, "/sandbox/payments/*/metadata", func() {
 		key := fmt.Sprintf("release:%s:1", p.ProcessorID)
 		must(w, func() (cards.Payment, error) {
-			return w.processor.Annotate(w.Context(), key, p.ProcessorID, map[string]string{"fd_release_1": "another"})
+			return w.processor.UpdateMetadata(w.Context(), key, p.ProcessorID, map[string]string{"fd_release_1": "another"})
 		})
 	}, nil)
 }
 
 func refundBegan(w *world, _ *gateway, p *flows.Payment) {
-	w.note(p, "fd_release_1", p.PostID, "fd_post_2", fmt.Sprintf("refund-%d-0d1c5d43-7e6a-4bd7-9a2f-6d7f0ab0a001", w.clock.Now().UnixMilli()))
+	w.note(p, "fd_release_1", p.AttemptID, "fd_post_2", fmt.Sprintf("refund-%d-0d1c5d43-7e6a-4bd7-9a2f-6d7f0ab0a001", w.clock.Now().UnixMilli()))
 }
 
 func TestDecisionsOnlyInDoubt(t *testing.T) {
@@ -202,8 +202,8 @@ func TestDecisionsOnlyInDoubt(t *testing.T) {
 	newer := w.put(g, p.ID, flows.InDoubt, func(next *flows.Payment) { next.Schema = flows.PaymentSchema + 1 })
 	_, err := g.ConfirmRecorded(t.Context(), p.ID, ada)
 	w.expectRefusal(g, newer, err, flows.NotDecidable, "newer Frontdesk")
-	d := must(t, func() (flows.Dossier, error) { return g.Show(t.Context(), p.ID) })
-	if len(d.Notes) != len(flows.PaymentStates)-1 || d.Notes[0].By != "ada" || d.Notes[0].Text != "seen in priced" {
+	d := must(t, func() (flows.PaymentDetail, error) { return g.Show(t.Context(), p.ID) })
+	if len(d.Notes) != len(flows.PaymentStates)-1 || d.Notes[0].Operator != "ada" || d.Notes[0].Text != "seen in priced" {
 		t.Errorf("the notes are %+v", d.Notes)
 	}
 	for _, id := range []flows.PaymentID{"", "x", "none-1", "x-0"} {
@@ -223,7 +223,7 @@ func TestNoteWhileSending(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.authorised(g)
-	w.meddle(http.MethodPost, "/sim/demo/sales/*/payments", func() {
+	w.injectFault(http.MethodPost, "/sim/demo/sales/*/payments", func() {
 		if _, err := w.gateway().AddNote(t.Context(), p.ID, "ada", "what is taking so long?"); err != nil {
 			t.Error(err)
 		}
@@ -241,7 +241,7 @@ func TestTwoOperators(t *testing.T) {
 	g := w.gateway()
 	other := w.gateway()
 	for name, test := range map[string]struct {
-		first, second flows.Then // empty: recorded
+		first, second flows.Resolution // empty: recorded
 		end           flows.PaymentState
 		told          flows.Code
 	}{
@@ -255,7 +255,7 @@ func TestTwoOperators(t *testing.T) {
 		}
 		p := w.doubtful(g, kind)
 		w.clock.Advance(16 * time.Minute)
-		decide := func(g *gateway, then flows.Then) (err error) {
+		decide := func(g *gateway, then flows.Resolution) (err error) {
 			if then == "" {
 				_, err = g.ConfirmRecorded(t.Context(), p.ID, ada)
 			} else {
@@ -263,7 +263,7 @@ func TestTwoOperators(t *testing.T) {
 			}
 			return err
 		}
-		w.meddle(http.MethodGet, "/sandbox/payments/*", func() {
+		w.injectFault(http.MethodGet, "/sandbox/payments/*", func() {
 			if err := decide(other, test.second); err != nil {
 				t.Errorf("%s: the first to decide is told %v", name, err)
 			}
@@ -289,7 +289,7 @@ func TestManyOperators(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range cap(errs) {
 		group.Go(func() {
-			_, err := gateways[i%2].ConfirmNotRecorded(t.Context(), p.ID, []flows.Then{flows.Refund, flows.SendAgain}[i/2%2], flows.Word{By: fmt.Sprint("op", i)})
+			_, err := gateways[i%2].ConfirmNotRecorded(t.Context(), p.ID, []flows.Resolution{flows.Refund, flows.SendAgain}[i/2%2], flows.Decision{Operator: fmt.Sprint("op", i)})
 			errs <- err
 		})
 	}
@@ -317,7 +317,7 @@ func TestRedisForgetsDecision(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		kind  string
-		then  flows.Then
+		then  flows.Resolution
 		end   flows.PaymentState // after Redis fell back, with nobody deciding again
 		again flows.Code         // what an operator is told who wants the money to go back then
 	}{
@@ -333,7 +333,7 @@ func TestRedisForgetsDecision(t *testing.T) {
 			doubt := w.dump(p.Registration)
 			w.clock.Advance(16 * time.Minute)
 			if test.then == "" {
-				must(t, func() (flows.Decided, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+				must(t, func() (flows.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
 			} else {
 				w.mustDecide(g, p, test.then)
 			}
@@ -378,7 +378,7 @@ func TestDecisionAboutLatestClaim(t *testing.T) {
 	w.expectRefusal(g, p, err, flows.TooEarly, "")
 	w.clock.Advance(2 * time.Minute)
 	w.mustDecide(g, p, flows.SendAgain)
-	if got := w.held(p).Metadata["fd_release_2"]; got != second.PostID {
+	if got := w.held(p).Metadata["fd_release_2"]; got != second.AttemptID {
 		t.Errorf("the release of the second claim names %q", got)
 	}
 	end := w.settle(g, p)
@@ -396,13 +396,13 @@ func TestDecisionWithoutCommit(t *testing.T) {
 	g := w.gateway()
 	p := w.doubtful(g, "error_before")
 	w.clock.Advance(16 * time.Minute)
-	w.meddle(http.MethodPost, "/sandbox/payments/*/metadata", nil, func() {
+	w.injectFault(http.MethodPost, "/sandbox/payments/*/metadata", nil, func() {
 		w.put(g, p.ID, flows.InDoubt) // such as one more reading
 	})
 	if _, err := g.ConfirmNotRecorded(t.Context(), p.ID, flows.Refund, ada); flows.CodeOf(err) != flows.Conflict {
 		t.Fatalf("the operator is told %v", err)
 	}
-	if held := w.held(p); held.Metadata["fd_release_1"] != p.PostID || held.Metadata["fd_op_1"] != "" {
+	if held := w.held(p); held.Metadata["fd_release_1"] != p.AttemptID || held.Metadata["fd_op_1"] != "" {
 		t.Errorf("the journal is %v", held.Metadata)
 	}
 	w.mustDecide(g, p, flows.Refund)
@@ -413,27 +413,27 @@ func TestDecisionWithoutCommit(t *testing.T) {
 	}
 }
 
-// TestTracesFail: a decision stands although it could not be mirrored, and says so.
-func TestTracesFail(t *testing.T) {
+// TestDecisionRecordFails: a decision stands although it could not be mirrored, and says so.
+func TestDecisionRecordFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.doubtful(g, "drop_after")
 	w.fail(http.MethodPost, "/sandbox/payments/*/metadata", 6) // the acceptance and the mirror, three times each
-	decided := must(t, func() (flows.Decided, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	decided := must(t, func() (flows.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
 	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 2 {
 		t.Errorf("decided: %+v", decided)
 	}
 }
 
-func TestUnwitnessedDecisions(t *testing.T) {
+func TestDecisionsWithoutProcessor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	p := w.unwitnessed(g)
+	p := w.doubtWithoutProcessor(g)
 	_, err := g.ConfirmNotRecorded(t.Context(), p.ID, flows.Refund, ada)
 	w.expectRefusal(g, p, err, flows.NotDecidable, "cancel it")
-	for _, then := range []flows.Then{flows.SendAgain, flows.GiveUp} {
+	for _, then := range []flows.Resolution{flows.SendAgain, flows.GiveUp} {
 		_, err = g.ConfirmNotRecorded(t.Context(), p.ID, then, ada)
 		w.expectRefusal(g, p, err, flows.TooEarly, "")
 	}
@@ -444,8 +444,8 @@ func TestUnwitnessedDecisions(t *testing.T) {
 	if metadata := w.held(p).Metadata; metadata["fd_op_1"] != "" || metadata["fd_release_1"] != "" {
 		t.Errorf("the processor is told %v", metadata)
 	}
-	seen := w.unwitnessed(g)
-	must(t, func() (flows.Decided, error) { return g.ConfirmRecorded(t.Context(), seen.ID, ada) })
+	seen := w.doubtWithoutProcessor(g)
+	must(t, func() (flows.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), seen.ID, ada) })
 	if end := w.stored(g, seen.ID); end.State != flows.Recorded {
 		t.Errorf("%s (%s)", end.State, end.Reason)
 	}

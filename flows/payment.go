@@ -12,8 +12,8 @@ type StartPayment struct {
 	Method    Method
 	ReturnURL string // of ByCard; empty: the signup site, with the registration's id
 	DueDate   string // of Later, YYYY-MM-DD: the amount is overdue after it
-	Desk      *Desk  // of AtDesk
-	Staff     bool   // staff asks: nobody else may say AtDesk
+	Desk      *Desk  // of InPerson
+	Staff     bool   // staff asks: nobody else may say InPerson
 }
 
 // Pay starts the registration's payment, or goes on with the one that lives:
@@ -30,7 +30,7 @@ func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayme
 	if err != nil {
 		return nil, err
 	}
-	if in.Method == AtDesk && !in.Staff {
+	if in.Method == InPerson && !in.Staff {
 		return nil, &Error{Code: StaffOnly, Detail: "Only the club's staff can say that money was taken at the desk."}
 	}
 	begun := !p.Live()
@@ -39,7 +39,7 @@ func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayme
 			return nil, err
 		}
 	}
-	if err := p.answers(in); err != nil {
+	if err := p.matches(in); err != nil {
 		return nil, err
 	}
 	latest, err := f.advance(ctx, p)
@@ -51,7 +51,7 @@ func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayme
 		// fallen back to the one before, and only asking the processor tells.
 		return f.Pay(ctx, id, token, in)
 	}
-	if err != nil && p.State == Priced && p.Witnessed() {
+	if err != nil && p.State == Priced && p.HasProcessor() {
 		return nil, err
 	}
 	if err != nil {
@@ -81,7 +81,7 @@ func (f *Registrations) begin(ctx context.Context, r *Registration, last *Paymen
 	known := r.Cart.settled()
 	err = f.readAgain(ctx, r, at, in.Method)
 	if r.Cart.settled() && !known {
-		return f.paidElsewhere(ctx, r)
+		return f.settledExternally(ctx, r)
 	}
 	if err != nil {
 		return nil, err
@@ -100,11 +100,11 @@ func (f *Registrations) begin(ctx context.Context, r *Registration, last *Paymen
 		ID: NewPaymentID(r.ID, r.Generation), Schema: PaymentSchema, State: Priced, Reason: "asked for by the buyer", Method: in.Method,
 		Registration: r.ID, Generation: r.Generation, ClientToken: r.ClientToken, Sale: r.Sale, Club: at.IRI, Node: at.Scope.Node,
 		Amount: r.Cart.Total, Currency: r.Cart.Currency, Cart: r.Cart.agreed(), SaleState: r.SaleState, Contact: r.Contact.IRI,
-		DueDate: in.DueDate, Desk: in.Desk, Asked: in.asked(), CreatedAt: now, UpdatedAt: now,
+		DueDate: in.DueDate, Desk: in.Desk, RequestDigest: in.requestDigest(), CreatedAt: now, UpdatedAt: now,
 	}
-	if p.Witnessed() {
+	if p.HasProcessor() {
 		p.ReturnURL = f.returnURL(r, in.ReturnURL)
-		f.cfg.Payments.address(p)
+		f.cfg.Payments.fixRequest(p)
 	}
 	err = f.cfg.Store.StartPayment(ctx, r, p)
 	if errors.Is(err, ErrConflict) {
@@ -113,13 +113,13 @@ func (f *Registrations) begin(ctx context.Context, r *Registration, last *Paymen
 			return theirs, nil
 		}
 	}
-	p.justBegun = err == nil
+	p.created = err == nil
 	return p, storageFailed(err)
 }
 
 // advance leads a payment on: one of somebody else as it stands now, since they are at it.
 func (f *Registrations) advance(ctx context.Context, p *Payment) (*Payment, error) {
-	if p.justBegun {
+	if p.created {
 		return f.cfg.Payments.advance(ctx, p)
 	}
 	return f.cfg.Payments.Advance(ctx, p.ID)
@@ -214,7 +214,7 @@ func (f *Registrations) PaymentByID(ctx context.Context, id, token string, payme
 	p, err := f.cfg.Store.Payment(ctx, payment)
 	if errors.Is(err, ErrNotFound) && generation > r.Generation {
 		// We told them of a payment that is newer than what Redis remembers.
-		if err := f.cfg.Payments.Recall(ctx); err != nil {
+		if err := f.cfg.Payments.RebuildOnDemand(ctx); err != nil {
 			return nil, err
 		}
 		p, err = f.cfg.Store.Payment(ctx, payment)
@@ -227,11 +227,11 @@ func (f *Registrations) PaymentByID(ctx context.Context, id, token string, payme
 }
 
 // Cancel gives up a payment of which nothing was captured. PaymentUnderWay once money may have moved.
-func (m *Payments) Cancel(ctx context.Context, id PaymentID) (*Payment, error) {
+func (m *Machine) Cancel(ctx context.Context, id PaymentID) (*Payment, error) {
 	for range maxSteps {
 		// A payment that is not known anywhere is given up before it is looked at: a look could send it.
 		waiting, err := m.cfg.Store.Payment(ctx, id)
-		if err == nil && waiting.State == Priced && !waiting.Witnessed() {
+		if err == nil && waiting.State == Priced && !waiting.HasProcessor() {
 			p, err := m.withdraw(ctx, waiting)
 			if errors.Is(err, ErrConflict) {
 				continue

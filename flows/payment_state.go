@@ -112,27 +112,27 @@ func (s PaymentState) Final() bool { return s == Recorded || s == Cancelled || s
 // Payment is the record of one payment: what was agreed on, where it stands,
 // and what has to be known to go on after a crash at any line.
 type Payment struct {
-	ID           PaymentID    `json:"id"`
-	Schema       int          `json:"schema"`
-	Version      int64        `json:"-"` // counted by the store
-	State        PaymentState `json:"state"`
-	Reason       string       `json:"reason"` // of the last transition, for operators
-	Method       Method       `json:"method"`
-	DueDate      string       `json:"dueDate,omitempty"` // of Later, YYYY-MM-DD
-	Desk         *Desk        `json:"desk,omitempty"`    // of AtDesk; dropped at the end
-	Asked        string       `json:"asked,omitempty"`   // digest of what was asked for beside the method
-	Registration string       `json:"registration"`
-	Generation   int          `json:"generation"`
-	ClientToken  string       `json:"clientToken"`
-	Sale         club.IRI     `json:"sale"`
-	SaleState    string       `json:"saleState"` // see Registration
-	Club         club.IRI     `json:"club"`
-	Node         club.IRI     `json:"node"`
-	Amount       int64        `json:"amount"`               // minor units
-	Currency     string       `json:"currency"`             // ISO 4217
-	Cart         []CartLine   `json:"cart"`                 // what the amount is for; empty in one that was rebuilt
-	CartDigest   string       `json:"cartDigest,omitempty"` // of the cart, in one that was rebuilt
-	Rebuilt      bool         `json:"rebuilt,omitempty"`    // brought back from the processor after Redis lost it
+	ID            PaymentID    `json:"id"`
+	Schema        int          `json:"schema"`
+	Version       int64        `json:"-"` // counted by the store
+	State         PaymentState `json:"state"`
+	Reason        string       `json:"reason"` // of the last transition, for operators
+	Method        Method       `json:"method"`
+	DueDate       string       `json:"dueDate,omitempty"` // of Later, YYYY-MM-DD
+	Desk          *Desk        `json:"desk,omitempty"`    // of InPerson; dropped at the end
+	RequestDigest string       `json:"asked,omitempty"`   // digest of what was asked for beside the method
+	Registration  string       `json:"registration"`
+	Generation    int          `json:"generation"`
+	ClientToken   string       `json:"clientToken"`
+	Sale          club.IRI     `json:"sale"`
+	SaleState     string       `json:"saleState"` // see Registration
+	Club          club.IRI     `json:"club"`
+	Node          club.IRI     `json:"node"`
+	Amount        int64        `json:"amount"`               // minor units
+	Currency      string       `json:"currency"`             // ISO 4217
+	Cart          []CartLine   `json:"cart"`                 // what the amount is for; empty in one that was rebuilt
+	CartDigest    string       `json:"cartDigest,omitempty"` // of the cart, in one that was rebuilt
+	Rebuilt       bool         `json:"rebuilt,omitempty"`    // brought back from the processor after Redis lost it
 
 	// What the processor is told beside the amount. It is fixed with the price, so
 	// that every gateway asks for the payment in the same words: the processor
@@ -147,18 +147,18 @@ type Payment struct {
 	ClientSecret string `json:"clientSecret,omitempty"`
 	DeclineCode  string `json:"declineCode,omitempty"`
 
-	Payer     *Payer    `json:"payer,omitempty"` // read with the sale, for the record; dropped at the end
-	Claim     int       `json:"claim"`           // number of the claim being used or used last; 0 before the first
-	PostID    string    `json:"postId,omitempty"`
-	Unrelease bool      `json:"unrelease,omitempty"` // claim Claim was given up unused, and its release is not written yet
-	NotBefore time.Time `json:"notBefore"`           // no claim before this instant
+	Payer          *Payer    `json:"payer,omitempty"` // read with the sale, for the record; dropped at the end
+	Claim          int       `json:"claim"`           // number of the claim being used or used last; 0 before the first
+	AttemptID      string    `json:"postId,omitempty"`
+	ReleasePending bool      `json:"unrelease,omitempty"` // claim Claim was given up unused, and its release is not written yet
+	NotBefore      time.Time `json:"notBefore"`           // no claim before this instant
 
-	// What people need who look into a doubt; see evidence.go and history.go.
-	Contact    club.IRI  `json:"contact,omitempty"`  // whose sale it is; dropped at the end
-	Snapshot   *Evidence `json:"snapshot,omitempty"` // before the capture
-	DoubtSince time.Time `json:"doubtSince,omitzero"`
-	Readings   []Reading `json:"readings,omitempty"` // while in doubt, oldest first
-	History    []Passage `json:"history,omitempty"`  // oldest first
+	// What people need who look into a doubt; see evidence.go and transition.go.
+	Contact    club.IRI     `json:"contact,omitempty"`  // whose sale it is; dropped at the end
+	Snapshot   *Evidence    `json:"snapshot,omitempty"` // before the capture
+	DoubtSince time.Time    `json:"doubtSince,omitzero"`
+	Readings   []Reading    `json:"readings,omitempty"` // while in doubt, oldest first
+	History    []Transition `json:"history,omitempty"`  // oldest first
 
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"` // of the last transition
@@ -167,7 +167,7 @@ type Payment struct {
 	// but said by the journey that shows the payment.
 	Closed bool `json:"-"`
 
-	justBegun bool // by whoever holds it; nobody else knows of it yet
+	created bool // by whoever holds it; nobody else knows of it yet
 }
 
 // Payer is who pays, as the sale says, and where the club books it.
@@ -200,15 +200,15 @@ func (p *Payment) Scope() club.Scope {
 	return club.Scope{ClientToken: p.ClientToken, Club: p.Club, Node: p.Node}
 }
 
-// Witnessed tells whether a processor holds the payment and keeps its journal of
+// HasProcessor tells whether a processor holds the payment and keeps its journal of
 // claims. The other ways to pay rest on the record alone.
-func (p *Payment) Witnessed() bool { return p.Method.witnessed() }
+func (p *Payment) HasProcessor() bool { return p.Method.hasProcessor() }
 
 // Live tells whether the payment still holds its sale: nothing else may settle it.
 func (p *Payment) Live() bool { return p != nil && p.State != Cancelled && p.State != Refunded }
 
-// Move is one transition, or a change of the record that leaves the state alone.
-type Move struct {
+// StateChange is one transition, or a change of the record that leaves the state alone.
+type StateChange struct {
 	From    PaymentState // expected
 	Version int64        // expected
 	Next    *Payment     // with the new state; its version is Version+1 after the commit
@@ -217,13 +217,13 @@ type Move struct {
 	Operation string
 	// Lease is how long the caller owns the payment after this move; zero: not at all.
 	Lease time.Duration
-	// OwnerGone, when above zero, refuses the move with ErrOwned until the
+	// LeaseExpiredFor, when above zero, refuses the move with ErrOwned until the
 	// lease has been over for so long, by the clock of Redis.
-	OwnerGone time.Duration
+	LeaseExpiredFor time.Duration
 	// Keep is how long a final payment is kept; zero for one that is not final.
 	Keep time.Duration
-	// Unseen: the buyer is shown what they were shown before, so that nobody who follows is told.
-	Unseen bool
+	// Silent: the buyer is shown what they were shown before, so that nobody who follows is told.
+	Silent bool
 }
 
 // ErrOwned says that a payment is still leased to the process that sends it.
@@ -242,7 +242,7 @@ type PaymentView struct {
 // View tells the buyer where the payment stands. Retry is never while money
 // may move or have moved: a front end that obeys it cannot make anybody pay twice.
 func (p *Payment) View() PaymentView {
-	if !p.Witnessed() {
+	if !p.HasProcessor() {
 		return p.settlementView()
 	}
 	switch p.State {

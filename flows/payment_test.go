@@ -110,10 +110,10 @@ func TestPayWhileCharged(t *testing.T) {
 func TestRedisDiesDuringThePayment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	wire := frontdesktest.NewWire(t, frontdesktest.Breakage{})
-	g := w.gateway(wiring{redisURL: w.redisOver(wire)})
+	wire := frontdesktest.NewMessageProxy(t, frontdesktest.Fault{})
+	g := w.gateway(gatewayOptions{redisURL: w.redisOver(wire)})
 	p := w.authorised(w.gateway())
-	w.meddle("POST", "/sandbox/payments/*/capture", nil, wire.Cut)
+	w.injectFault("POST", "/sandbox/payments/*/capture", nil, wire.Cut)
 	answer, err := g.pay(t.Context(), p.Registration)
 	if err != nil {
 		t.Fatalf("the money is taken and the visitor is told: %v", err)
@@ -157,7 +157,7 @@ func TestAbandon(t *testing.T) {
 		}, flows.PaymentUnderWay, cards.Captured},
 		"paid meanwhile": {func(w *world, _ *gateway, p *flows.Payment) { w.confirm(p, goodCard) }, flows.PaymentUnderWay, cards.Captured},
 		"paid at the last moment": {func(w *world, _ *gateway, p *flows.Payment) {
-			w.meddle("POST", "/sandbox/payments/*/cancel", func() { w.confirm(p, goodCard) }, nil)
+			w.injectFault("POST", "/sandbox/payments/*/cancel", func() { w.confirm(p, goodCard) }, nil)
 		}, "", cards.Cancelled},
 		"the processor is down": {func(w *world, _ *gateway, p *flows.Payment) {
 			w.fail("POST", "/sandbox/payments/*/cancel", 1)
@@ -217,24 +217,24 @@ func TestPayerIsForgotten(t *testing.T) {
 	}
 }
 
-// TestLook takes one step for a visitor who comes back, and leaves the rest to the queue.
-func TestLook(t *testing.T) {
+// TestPoll takes one step for a visitor who comes back, and leaves the rest to the queue.
+func TestPoll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.started(g)
-	if same := g.Look(t.Context(), p); same.Version != p.Version {
+	if same := g.Poll(t.Context(), p); same.Version != p.Version {
 		t.Errorf("nothing happened, and it became %+v", same)
 	}
 	w.confirm(p, goodCard)
-	if moved := g.Look(t.Context(), p); moved.State != flows.Authorised {
+	if moved := g.Poll(t.Context(), p); moved.State != flows.Authorised {
 		t.Errorf("after the buyer paid it is %s", moved.State)
 	}
-	if stale := g.Look(t.Context(), p); stale.State != flows.Intent {
+	if stale := g.Poll(t.Context(), p); stale.State != flows.Intent {
 		t.Errorf("what somebody else moved became %s", stale.State)
 	}
 	captured := w.put(g, p.ID, flows.Captured)
-	if same := g.Look(t.Context(), captured); same.State != flows.Captured || w.stored(g, p.ID).Version != captured.Version {
+	if same := g.Poll(t.Context(), captured); same.State != flows.Captured || w.stored(g, p.ID).Version != captured.Version {
 		t.Errorf("a look moved a captured payment to %s", same.State)
 	}
 }
@@ -246,16 +246,16 @@ func instantAndUUID(post string) bool {
 	return err == nil && uuid.Validate(id) == nil
 }
 
-// TestLookMeanwhile: a buyer who comes back looks while the processor's event is
+// TestPollConcurrently: a buyer who comes back looks while the processor's event is
 // worked on. Both read that the money is reserved, one of them moves the payment, and
 // the other goes on from there without a third reading: the buyer waits for each call.
-func TestLookMeanwhile(t *testing.T) {
+func TestPollConcurrently(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	told, watched := w.gateway(), w.gateway()
 	p := w.authorised(told)
-	w.meddle("GET", "/sandbox/payments/*", nil, func() {
-		if seen := watched.Look(t.Context(), p); seen.State != flows.Authorised {
+	w.injectFault("GET", "/sandbox/payments/*", nil, func() {
+		if seen := watched.Poll(t.Context(), p); seen.State != flows.Authorised {
 			t.Errorf("the buyer sees %s", seen.State)
 		}
 	})
@@ -281,7 +281,7 @@ func TestCaptureTellsOfTheClaims(t *testing.T) {
 	}{
 		"taken at once": {func(*world, *flows.Payment) {}, 1},
 		"taken, and asleep": {func(w *world, _ *flows.Payment) {
-			w.meddle("POST", "/sandbox/payments/*/capture", nil, func() { w.clock.Advance(11 * time.Second) })
+			w.injectFault("POST", "/sandbox/payments/*/capture", nil, func() { w.clock.Advance(11 * time.Second) })
 		}, 2},
 		"taken by a call whose answer was lost": {func(w *world, p *flows.Payment) {
 			must(w, func() (cards.Payment, error) {
@@ -324,7 +324,7 @@ func TestAgreedAmount(t *testing.T) {
 			}
 		}
 	}
-	if metadata["fd_done_1"] != p.PostID || metadata["fd_post_1"] != p.PostID || !instantAndUUID(p.PostID) {
+	if metadata["fd_done_1"] != p.AttemptID || metadata["fd_post_1"] != p.AttemptID || !instantAndUUID(p.AttemptID) {
 		t.Errorf("the journal is %v", metadata)
 	}
 }

@@ -12,25 +12,25 @@ const phoneDigits = 9
 // IsPhone tells whether a text has enough digits to identify a phone.
 func IsPhone(text string) bool { return len(onlyDigits(text)) >= phoneDigits }
 
-// Phone is the pseudonym of the phone of a chain's contact; empty without a number.
-func (k *Keyring) Phone(clientToken, mobile string) string {
+// PhonePseudonym is the pseudonym of the phone of a chain's contact; empty without a number.
+func (k *Keyring) PhonePseudonym(clientToken, mobile string) string {
 	digits := onlyDigits(mobile)
 	if digits == "" {
 		return ""
 	}
-	return k.Hide("phone", clientToken+" "+digits[max(0, len(digits)-phoneDigits):])
+	return k.Pseudonym("phone", clientToken+" "+digits[max(0, len(digits)-phoneDigits):])
 }
 
-// Person returns the pseudonyms of a person under the current key, one for each of
+// CurrentPersonPseudonyms returns the pseudonyms of a person under the current key, one for each of
 // e-mail and phone that is known.
-func (k *Keyring) Person(clientToken, email, mobile string) []string {
-	all := k.Persons(clientToken, email, mobile)
-	return all[:len(all)/len(k.hide)]
+func (k *Keyring) CurrentPersonPseudonyms(clientToken, email, mobile string) []string {
+	all := k.PersonPseudonyms(clientToken, email, mobile)
+	return all[:len(all)/len(k.pseudonymKeys)]
 }
 
-// Persons returns a person's pseudonyms under every key of the ring, those of Person
+// PersonPseudonyms returns a person's pseudonyms under every key of the ring, those of Person
 // first. Without the key nobody can try addresses out on a pseudonym.
-func (k *Keyring) Persons(clientToken, email, mobile string) (names []string) {
+func (k *Keyring) PersonPseudonyms(clientToken, email, mobile string) (names []string) {
 	var texts []string
 	if email = strings.ToLower(strings.TrimSpace(email)); email != "" {
 		texts = append(texts, "email "+clientToken+" "+email)
@@ -38,9 +38,9 @@ func (k *Keyring) Persons(clientToken, email, mobile string) (names []string) {
 	if digits := onlyDigits(mobile); digits != "" {
 		texts = append(texts, "mobile "+clientToken+" "+digits[max(0, len(digits)-phoneDigits):])
 	}
-	for key := range k.hide {
+	for key := range k.pseudonymKeys {
 		for _, text := range texts {
-			names = append(names, k.HideWithEach("person", text)[key])
+			names = append(names, k.Pseudonyms("person", text)[key])
 		}
 	}
 	return names

@@ -116,7 +116,7 @@ func (f *Registrations) takeOver(ctx context.Context, r *Registration, at Club) 
 	r.Contact = &Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}
 	r.Prospect.Migrated, r.Prospect.Done = true, true
 	f.followContact(ctx, r, at)
-	r.seeCart(at.Currency, sale, check)
+	r.applySale(at.Currency, sale, check)
 	return true, nil
 }
 

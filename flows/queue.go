@@ -18,12 +18,12 @@ const (
 	// pollQueue: how long a job may lie before an idle worker sees it. Buyers do not wait
 	// for it but when every hand is busy, and then the workers are not idle.
 	pollQueue = 250 * time.Millisecond
-	// workers: jobs wait for other systems, not for the processor of this machine.
-	workers = 20
+	// concurrency: jobs wait for other systems, not for the processor of this machine.
+	concurrency = 20
 	// jobTimeout: a whole payment from authorised to recorded, with every call at its limit.
 	jobTimeout = 2 * time.Minute
-	// finishWork: a POST that was begun when the gateway was told to stop takes 30 s at most.
-	finishWork = 35 * time.Second
+	// drainTimeout: a POST that was begun when the gateway was told to stop takes 30 s at most.
+	drainTimeout = 35 * time.Second
 	// sweepEvery, within a fifth either way: how often payments are looked for that nobody told of.
 	sweepEvery = 15 * time.Second
 	// sweepLimit: how many payments one sweep enqueues at most.
@@ -37,14 +37,14 @@ const advanceJob = "payment:advance"
 // Queue hands background work to the gateways that share a Redis, at least
 // once. Its names are those of the library: asynq keeps them under asynq:*.
 type Queue struct {
-	client *asynq.Client
-	redis  redis.UniversalClient
-	hands  *hands // of this gateway's worker; nobody's, while none runs
+	client     *asynq.Client
+	redis      redis.UniversalClient
+	dispatcher *dispatcher // of this gateway's worker; nobody's, while none runs
 }
 
 // NewQueue makes a queue.
 func NewQueue(redis redis.UniversalClient) *Queue {
-	return &Queue{client: asynq.NewClientFromRedisClient(redis), redis: redis, hands: newHands()}
+	return &Queue{client: asynq.NewClientFromRedisClient(redis), redis: redis, dispatcher: newDispatcher()}
 }
 
 // EnqueueAdvance asks for one Advance of a payment, on any gateway, soon. It goes
@@ -60,9 +60,9 @@ func (q *Queue) EnqueueAdvance(ctx context.Context, id PaymentID) error {
 
 // Worker runs the background work of one gateway.
 type Worker struct {
-	cfg    WorkerConfig
-	server *asynq.Server
-	watch  watch
+	cfg       WorkerConfig
+	server    *asynq.Server
+	heartbeat heartbeat
 }
 
 // WorkerStore is what a worker needs of Redis.
@@ -70,13 +70,13 @@ type WorkerStore interface {
 	// DuePayments returns payments that want a look, at most limit, and puts each
 	// of them off by pause, so that several gateways share the work.
 	DuePayments(ctx context.Context, now time.Time, pause time.Duration, limit int) ([]PaymentID, error)
-	// LookAt puts the payment's next look at an instant; the zero instant means never again.
-	LookAt(ctx context.Context, id PaymentID, at time.Time) error
+	// ScheduleNext puts the payment's next look at an instant; the zero instant means never again.
+	ScheduleNext(ctx context.Context, id PaymentID, at time.Time) error
 	// RenewReceipts seals with the current key every receipt that an older one sealed.
 	RenewReceipts(ctx context.Context) error
-	// Beat leaves a gateway's n-th sign of life and returns the one before it, 0 for
+	// Heartbeat leaves a gateway's n-th sign of life and returns the one before it, 0 for
 	// none: another than the gateway left itself says that Redis forgot something.
-	Beat(ctx context.Context, gateway string, n int64) (int64, error)
+	Heartbeat(ctx context.Context, gateway string, n int64) (int64, error)
 	// Once tells whether this is the first call with this name within the period.
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)
 }
@@ -85,8 +85,8 @@ type WorkerStore interface {
 type WorkerConfig struct {
 	Store    WorkerStore
 	Queue    *Queue
-	Payments *Payments
-	Changes  *Changes
+	Payments *Machine
+	Changes  *Hub
 	Events   *ClubEvents          // nil: the club system's events are not worked on by this worker
 	Traces   trace.TracerProvider // keeps the spans of jobs, sweeps and rebuilds; nil: none are kept
 	Now      func() time.Time
@@ -97,11 +97,11 @@ type WorkerConfig struct {
 // NewWorker makes a worker that does not run yet.
 func NewWorker(cfg WorkerConfig) *Worker {
 	if cfg.Traces == nil {
-		cfg.Traces = UnkeptTraces()
+		cfg.Traces = IDOnlyProvider()
 	}
-	return &Worker{cfg: cfg, watch: newWatch(), server: asynq.NewServerFromRedisClient(cfg.Queue.redis, asynq.Config{
-		Concurrency: workers, TaskCheckInterval: pollQueue, ShutdownTimeout: finishWork,
-		Logger: quiet{cfg.Log}, LogLevel: asynq.WarnLevel,
+	return &Worker{cfg: cfg, heartbeat: newHeartbeat(), server: asynq.NewServerFromRedisClient(cfg.Queue.redis, asynq.Config{
+		Concurrency: concurrency, TaskCheckInterval: pollQueue, ShutdownTimeout: drainTimeout,
+		Logger: asynqLogger{cfg.Log}, LogLevel: asynq.WarnLevel,
 	})}
 }
 
@@ -123,7 +123,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	var changes sync.WaitGroup
 	changes.Go(func() { w.cfg.Changes.Run(ctx) })
-	rebuilds, working := w.startRebuilds(ctx), w.startHands(ctx)
+	rebuilds, working := w.startRebuilds(ctx), w.startDispatch(ctx)
 	changes.Go(func() { w.renewReceipts(ctx) })
 	for {
 		w.tick(ctx)
@@ -159,13 +159,13 @@ func (w *Worker) advance(ctx context.Context, id PaymentID) {
 	_, err := w.cfg.Payments.Advance(ctx, id)
 	if err != nil && CodeOf(err) == NotFound {
 		// A start that was not completed, or a payment that Redis lost.
-		if err = w.cfg.Payments.Recall(ctx); err == nil {
+		if err = w.cfg.Payments.RebuildOnDemand(ctx); err == nil {
 			_, err = w.cfg.Payments.Advance(ctx, id)
 		}
 	}
 	switch {
 	case CodeOf(err) == NotFound && err != nil:
-		err = w.cfg.Store.LookAt(ctx, id, time.Time{}) // the processor knows nothing of it either
+		err = w.cfg.Store.ScheduleNext(ctx, id, time.Time{}) // the processor knows nothing of it either
 	case err != nil:
 		w.cfg.Log.WarnContext(ctx, "payment not advanced", "payment", id, "error", err)
 		return
@@ -189,11 +189,11 @@ func (w *Worker) sweep(ctx context.Context) error {
 	return err
 }
 
-// quiet passes the queue library's warnings on, marked as such.
-type quiet struct{ log *slog.Logger }
+// asynqLogger passes the queue library's warnings on, marked as such.
+type asynqLogger struct{ log *slog.Logger }
 
-func (q quiet) Debug(args ...any) { q.log.Debug("queue: " + fmt.Sprint(args...)) }
-func (q quiet) Info(args ...any)  { q.log.Debug("queue: " + fmt.Sprint(args...)) }
-func (q quiet) Warn(args ...any)  { q.log.Warn("queue: " + fmt.Sprint(args...)) }
-func (q quiet) Error(args ...any) { q.log.Error("queue: " + fmt.Sprint(args...)) }
-func (q quiet) Fatal(args ...any) { q.log.Error("queue: " + fmt.Sprint(args...)) }
+func (q asynqLogger) Debug(args ...any) { q.log.Debug("queue: " + fmt.Sprint(args...)) }
+func (q asynqLogger) Info(args ...any)  { q.log.Debug("queue: " + fmt.Sprint(args...)) }
+func (q asynqLogger) Warn(args ...any)  { q.log.Warn("queue: " + fmt.Sprint(args...)) }
+func (q asynqLogger) Error(args ...any) { q.log.Error("queue: " + fmt.Sprint(args...)) }
+func (q asynqLogger) Fatal(args ...any) { q.log.Error("queue: " + fmt.Sprint(args...)) }

@@ -17,7 +17,7 @@ import (
 func (w *world) worker(g *gateway) chan<- time.Time {
 	sweeps := make(chan time.Time)
 	worker := flows.NewWorker(flows.WorkerConfig{
-		Store: g.store, Queue: g.queue, Payments: g.Payments, Changes: flows.NewChanges(g.store), Now: w.clock.Now, Log: g.log,
+		Store: g.store, Queue: g.queue, Payments: g.Machine, Changes: flows.NewHub(g.store), Now: w.clock.Now, Log: g.log,
 		After: func(time.Duration) <-chan time.Time { return sweeps },
 	})
 	ctx, stop := context.WithCancel(w.Context())
@@ -51,7 +51,7 @@ func TestEventFinishesPayment(t *testing.T) {
 	p := w.authorised(g)
 	told := event(p)
 	for range 3 { // deliveries are repeated
-		if err := g.Told(t.Context(), told); err != nil {
+		if err := g.HandleEvent(t.Context(), told); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,7 +72,7 @@ func TestEventsThatAreNotOurs(t *testing.T) {
 	} {
 		foreign := event(p)
 		change(foreign.Metadata)
-		if err := g.Told(t.Context(), foreign); err != nil {
+		if err := g.HandleEvent(t.Context(), foreign); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -89,7 +89,7 @@ func TestSweep(t *testing.T) {
 	g := w.gateway()
 	p := w.authorised(g)
 	never := flows.NewPaymentID(uuid.NewString(), 1)
-	if err := g.store.LookAt(t.Context(), never, w.clock.Now()); err != nil {
+	if err := g.store.ScheduleNext(t.Context(), never, w.clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	w.clock.Advance(time.Minute)
@@ -132,15 +132,15 @@ func TestQueueIsGone(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.authorised(g)
-	wire := frontdesktest.NewWire(t, frontdesktest.Breakage{})
-	cut := w.gateway(wiring{redisURL: w.redisOver(wire)})
+	wire := frontdesktest.NewMessageProxy(t, frontdesktest.Fault{})
+	cut := w.gateway(gatewayOptions{redisURL: w.redisOver(wire)})
 	wire.Cut()
 	told := event(p)
-	if err := cut.Told(t.Context(), told); flows.CodeOf(err) != flows.StorageUnavailable {
+	if err := cut.HandleEvent(t.Context(), told); flows.CodeOf(err) != flows.StorageUnavailable {
 		t.Errorf("the processor is told %v", err)
 	}
 	w.worker(g)
-	if err := g.Told(t.Context(), told); err != nil {
+	if err := g.HandleEvent(t.Context(), told); err != nil {
 		t.Fatal(err)
 	}
 	w.awaitState(g, p.ID, flows.Recorded)

@@ -25,9 +25,9 @@ const (
 	// shown to anybody, so that its registration need not come back: the sale's 20 h,
 	// the two days for which a registration outlives its payment, and some more.
 	keepRebuilt = 3 * 24 * time.Hour
-	// waitedFor: a buyer who was lost sight of for longer than an idle intent and an
+	// maxBuyerWait: a buyer who was lost sight of for longer than an idle intent and an
 	// idle authorisation may take is not charged any more.
-	waitedFor = idleIntent + idleAuthorisation
+	maxBuyerWait = idleIntent + idleAuthorisation
 )
 
 // Rebuild compares the payments that the processor created within the window with
@@ -38,7 +38,7 @@ const (
 //
 // A payment is taken for ours if its metadata carries our signature and
 // environment; all others are left alone. What Redis knows is never overwritten.
-func (m *Payments) Rebuild(ctx context.Context, window time.Duration) error {
+func (m *Machine) Rebuild(ctx context.Context, window time.Duration) error {
 	groups, err := m.listOurs(ctx, window)
 	if err != nil {
 		return err
@@ -56,9 +56,9 @@ func (m *Payments) Rebuild(ctx context.Context, window time.Duration) error {
 	for _, group := range groups {
 		switch err := m.restore(ctx, group); {
 		case errors.Is(err, ErrDamaged):
-			m.cfg.Log.ErrorContext(ctx, "payment not rebuilt", "registration", group[0].proven.Registration, "error", err)
+			m.cfg.Log.ErrorContext(ctx, "payment not rebuilt", "registration", group[0].derived.Registration, "error", err)
 		case errors.Is(err, ErrNewer):
-			m.cfg.Log.InfoContext(ctx, "registration left to gateways of a newer version", "registration", group[0].proven.Registration)
+			m.cfg.Log.InfoContext(ctx, "registration left to gateways of a newer version", "registration", group[0].derived.Registration)
 		case err != nil:
 			return err
 		}
@@ -66,36 +66,36 @@ func (m *Payments) Rebuild(ctx context.Context, window time.Duration) error {
 	return nil
 }
 
-// account is a payment as the processor proves it, beside what Redis knows of it.
-type account struct {
-	proven *Payment
-	held   cards.State
-	known  *Payment // nil: Redis lacks it
+// candidate is a payment as the processor proves it, beside what Redis knows of it.
+type candidate struct {
+	derived *Payment
+	remote  cards.State
+	stored  *Payment // nil: Redis lacks it
 }
 
-func (a account) lost() bool { return a.known == nil }
+func (a candidate) lost() bool { return a.stored == nil }
 
-// surplus tells whether Redis knows the payment as one beside the one that counts.
-func (a account) surplus() bool {
-	return a.known != nil && a.known.ID != NewPaymentID(a.known.Registration, a.known.Generation)
+// duplicate tells whether Redis knows the payment as one beside the one that counts.
+func (a candidate) duplicate() bool {
+	return a.stored != nil && a.stored.ID != NewPaymentID(a.stored.Registration, a.stored.Generation)
 }
 
 // agrees tells whether Redis and the processor say the same, so that what follows
 // from the one may be done to the other.
-func (a account) agrees() bool {
-	return a.known.State == a.proven.State || a.known.State == Authorised && a.proven.State == Intent
+func (a candidate) agrees() bool {
+	return a.stored.State == a.derived.State || a.stored.State == Authorised && a.derived.State == Intent
 }
 
 // listOurs gives our payments at the processor, those of a registration together.
-func (m *Payments) listOurs(ctx context.Context, window time.Duration) ([][]account, error) {
-	held, err := m.cfg.Cards.List(ctx, m.cfg.Now().Add(-window))
+func (m *Machine) listOurs(ctx context.Context, window time.Duration) ([][]candidate, error) {
+	remote, err := m.cfg.Cards.List(ctx, m.cfg.Now().Add(-window))
 	if err != nil {
 		return nil, processorFailed(err)
 	}
-	var groups [][]account
+	var groups [][]candidate
 	index := map[string]int{}
-	for _, each := range held {
-		p := m.rebuilt(each)
+	for _, each := range remote {
+		p := m.derivePayment(each)
 		if p == nil {
 			continue
 		}
@@ -105,15 +105,15 @@ func (m *Payments) listOurs(ctx context.Context, window time.Duration) ([][]acco
 			index[p.Registration] = at
 			groups = append(groups, nil)
 		}
-		groups[at] = append(groups[at], account{proven: p, held: each.State})
+		groups[at] = append(groups[at], candidate{derived: p, remote: each.State})
 	}
 	return groups, nil
 }
 
-// rebuilt is the record that the processor's own account of a payment allows; nil
+// derivePayment is the record that the processor's own account of a payment allows; nil
 // for a payment that is not ours, or that nobody is interested in any more.
-func (m *Payments) rebuilt(held cards.Payment) *Payment {
-	said := held.Metadata
+func (m *Machine) derivePayment(remote cards.Payment) *Payment {
+	said := remote.Metadata
 	generation, _ := strconv.Atoi(said["fd_generation"])
 	amount, err := strconv.ParseInt(said["fd_amount"], 10, 64)
 	sale := club.IRI(said["fd_sale"])
@@ -127,42 +127,42 @@ func (m *Payments) rebuilt(held cards.Payment) *Payment {
 		Registration: said["fd_registration"], Generation: generation, ClientToken: sale.ClientToken(), Sale: sale,
 		SaleState: said["fd_sale_state"], Club: club.IRI(said["fd_club"]), Node: club.IRI(said["fd_node"]), CartDigest: said["fd_cart"],
 		Amount: amount, Currency: said["fd_currency"], Signature: said["fd_mac"],
-		Processor: m.cfg.Cards.Name(), ProcessorID: held.ID, RedirectURL: held.RedirectURL, ClientSecret: held.ClientSecret,
-		DeclineCode: held.DeclineCode, CreatedAt: held.CreatedAt, UpdatedAt: now,
+		Processor: m.cfg.Cards.Name(), ProcessorID: remote.ID, RedirectURL: remote.RedirectURL, ClientSecret: remote.ClientSecret,
+		DeclineCode: remote.DeclineCode, CreatedAt: remote.CreatedAt, UpdatedAt: now,
 	}
-	p.State, p.Reason = m.proven(p, held)
-	if p.State.Final() && now.Sub(held.CreatedAt) > keepRebuilt {
+	p.State, p.Reason = m.deriveState(p, remote)
+	if p.State.Final() && now.Sub(remote.CreatedAt) > keepRebuilt {
 		return nil
 	}
 	return p
 }
 
-// proven is the state that the processor's account proves, with the claim that the
+// deriveState is the state that the processor's account proves, with the claim that the
 // journal ends with. What was not captured is looked at again.
-func (m *Payments) proven(p *Payment, held cards.Payment) (PaymentState, string) {
-	switch held.State {
+func (m *Machine) deriveState(p *Payment, remote cards.Payment) (PaymentState, string) {
+	switch remote.State {
 	case cards.Cancelled:
 		return Cancelled, "rebuilt: nothing was taken"
 	case cards.Captured, cards.Refunded:
 	default:
-		if m.cfg.Now().Sub(held.CreatedAt) > waitedFor {
+		if m.cfg.Now().Sub(remote.CreatedAt) > maxBuyerWait {
 			return Cancelling, "rebuilt: nobody waits for it any more"
 		}
 		return Intent, "rebuilt: nothing is taken yet"
 	}
-	if mismatch := m.compare(p, held); mismatch != "" {
+	if mismatch := m.compare(p, remote); mismatch != "" {
 		return Blocked, "rebuilt: " + mismatch
 	}
-	p.Claim, p.PostID = lastClaim(held)
-	open := p.Claim > 0 && !released(held, p.Claim)
+	p.Claim, p.AttemptID = lastClaim(remote)
+	open := p.Claim > 0 && !released(remote, p.Claim)
 	switch {
-	case journalled(held):
+	case acceptanceJournaled(remote):
 		return Recorded, "rebuilt: the journal holds the club system's acceptance"
-	case held.State == cards.Refunded && open && !isRefund(p.PostID):
+	case remote.State == cards.Refunded && open && !isRefundAttempt(p.AttemptID):
 		return Blocked, "rebuilt: it was refunded while it was being recorded"
-	case held.State == cards.Refunded:
+	case remote.State == cards.Refunded:
 		return Refunded, "rebuilt: the money went back"
-	case isRefund(p.PostID):
+	case isRefundAttempt(p.AttemptID):
 		return Refunding, "rebuilt: the last claim is that of a refund"
 	case open:
 		return InDoubt, "rebuilt: somebody was recording it"
@@ -174,14 +174,14 @@ func (m *Payments) proven(p *Payment, held cards.Payment) (PaymentState, string)
 }
 
 // anyLost tells whether Redis lacks any of the payments.
-func (m *Payments) anyLost(ctx context.Context, groups [][]account) (bool, error) {
+func (m *Machine) anyLost(ctx context.Context, groups [][]candidate) (bool, error) {
 	for _, group := range groups {
-		switch err := m.findKnown(ctx, group); {
+		switch err := m.loadStored(ctx, group); {
 		case errors.Is(err, ErrDamaged), errors.Is(err, ErrNewer):
 			continue // told of by whoever looks at the payment
 		case err != nil:
 			return false, err
-		case slices.ContainsFunc(group, account.lost):
+		case slices.ContainsFunc(group, candidate.lost):
 			return true, nil
 		}
 		if _, _, behind, err := m.registrationOf(ctx, group); behind != nil || err != nil && !errors.Is(err, ErrNewer) {
@@ -195,46 +195,46 @@ func (m *Payments) anyLost(ctx context.Context, groups [][]account) (bool, error
 // where Redis has none, and finds the payment that the registration is behind: one
 // that Redis knows, and that began later than the registration says. Registrations
 // of payments that ended more than a day ago may be gone.
-func (m *Payments) registrationOf(ctx context.Context, group []account) (r *Registration, latest, behind *Payment, err error) {
-	r, latest, err = m.cfg.Store.Registration(ctx, group[0].proven.Registration)
+func (m *Machine) registrationOf(ctx context.Context, group []candidate) (r *Registration, latest, behind *Payment, err error) {
+	r, latest, err = m.cfg.Store.Registration(ctx, group[0].derived.Registration)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, nil, nil, storageFailed(err)
 	}
 	for _, a := range group {
 		switch {
-		case a.lost() || a.surplus():
-		case r == nil && a.known.State.Final() && m.cfg.Now().Sub(a.known.UpdatedAt) > KeepRegistration:
-		case r != nil && r.Generation >= a.known.Generation:
-		case behind == nil || behind.Generation < a.known.Generation:
-			behind = a.known
+		case a.lost() || a.duplicate():
+		case r == nil && a.stored.State.Final() && m.cfg.Now().Sub(a.stored.UpdatedAt) > KeepRegistration:
+		case r != nil && r.Generation >= a.stored.Generation:
+		case behind == nil || behind.Generation < a.stored.Generation:
+			behind = a.stored
 		}
 	}
 	return r, latest, behind, nil
 }
 
-// findKnown looks each payment up in Redis. What lives is put back into the list
+// loadStored looks each payment up in Redis. What lives is put back into the list
 // of open payments if it is not there.
-func (m *Payments) findKnown(ctx context.Context, group []account) error {
+func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 	for i, a := range group {
-		known, err := m.lookUp(ctx, a.proven)
+		known, err := m.findStored(ctx, a.derived)
 		if err != nil {
 			return err
 		}
-		group[i].known = known
+		group[i].stored = known
 		if known == nil || known.State.Final() {
 			continue
 		}
-		if err := m.cfg.Store.KeepOpen(ctx, known.ID, m.cfg.Now()); err != nil {
+		if err := m.cfg.Store.EnsureOpen(ctx, known.ID, m.cfg.Now()); err != nil {
 			return storageFailed(err)
 		}
 	}
 	return nil
 }
 
-// lookUp gives Redis' record of a payment; nil when there is none. One that Redis
+// findStored gives Redis' record of a payment; nil when there is none. One that Redis
 // knows to be under way to the processor counts as whatever is found there.
-func (m *Payments) lookUp(ctx context.Context, p *Payment) (*Payment, error) {
-	for _, id := range []PaymentID{p.ID, surplusID(p)} {
+func (m *Machine) findStored(ctx context.Context, p *Payment) (*Payment, error) {
+	for _, id := range []PaymentID{p.ID, duplicateID(p)} {
 		known, err := m.cfg.Store.Payment(ctx, id)
 		switch {
 		case errors.Is(err, ErrNotFound):
@@ -249,8 +249,8 @@ func (m *Payments) lookUp(ctx context.Context, p *Payment) (*Payment, error) {
 
 // restore brings back what Redis lacks of one registration: its latest payment,
 // with the registration itself, and whatever else the processor holds for it.
-func (m *Payments) restore(ctx context.Context, group []account) error {
-	if err := m.findKnown(ctx, group); err != nil {
+func (m *Machine) restore(ctx context.Context, group []candidate) error {
+	if err := m.loadStored(ctx, group); err != nil {
 		return err
 	}
 	r, latest, behind, err := m.registrationOf(ctx, group)
@@ -260,67 +260,67 @@ func (m *Payments) restore(ctx context.Context, group []account) error {
 	case behind != nil:
 		// Redis fell back between the two, or while somebody rebuilt.
 		return m.catchUp(ctx, r, behind)
-	case len(group) == 1 && !group[0].lost() && (latest != nil || !group[0].surplus()):
+	case len(group) == 1 && !group[0].lost() && (latest != nil || !group[0].duplicate()):
 		return nil
 	}
 	// Others rebuild at the same time: what is missing now is not what the
 	// registration was read with.
-	if err := m.findKnown(ctx, group); err != nil {
+	if err := m.loadStored(ctx, group); err != nil {
 		return err
 	}
-	slices.SortFunc(group, byWeight)
+	slices.SortFunc(group, byRank)
 	for i, a := range group {
-		if a.surplus() && latest == nil {
-			a.known = nil // beside what Redis has lost since: then this one counts
+		if a.duplicate() && latest == nil {
+			a.stored = nil // beside what Redis has lost since: then this one counts
 		}
-		newest := r == nil || a.proven.Generation > r.Generation || a.proven.Generation == r.Generation && latest == nil
+		newest := r == nil || a.derived.Generation > r.Generation || a.derived.Generation == r.Generation && latest == nil
 		if !a.lost() || !newest {
 			continue
 		}
-		stored, err := m.storeRebuilt(ctx, registrationAt(r, a.proven), a.proven)
+		stored, err := m.storeRebuilt(ctx, registrationAt(r, a.derived), a.derived)
 		if !stored || err != nil {
 			return err // somebody else was faster, and sees to the rest
 		}
-		group[i].known = a.proven
+		group[i].stored = a.derived
 		break
 	}
-	return m.settleSurplus(ctx, group)
+	return m.settleDuplicates(ctx, group)
 }
 
-// byWeight puts the payment first that counts for its registration: the one that
+// byRank puts the payment first that counts for its registration: the one that
 // was recorded or may have been, then one whose money is taken; of equals the one
 // that Redis knows, then the latest.
-func byWeight(a, b account) int {
-	p, q := a.proven, b.proven
-	return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(standing(b), standing(a)), cmp.Compare(q.Generation, p.Generation),
+func byRank(a, b candidate) int {
+	p, q := a.derived, b.derived
+	return cmp.Or(cmp.Compare(b.rank(), a.rank()), cmp.Compare(storedRank(b), storedRank(a)), cmp.Compare(q.Generation, p.Generation),
 		p.CreatedAt.Compare(q.CreatedAt), cmp.Compare(p.ProcessorID, q.ProcessorID))
 }
 
 // The weights of a payment among those of its registration.
 const (
-	settled  = 4 // recorded, or perhaps recorded
-	taken    = 3 // the money is taken
-	reserved = 2
-	waiting  = 1
+	rankRecorded   = 4 // recorded, or perhaps recorded
+	rankCaptured   = 3 // the money is taken
+	rankAuthorised = 2
+	rankWaiting    = 1
 )
 
-func (a account) weight() int {
-	switch a.proven.State {
+func (a candidate) rank() int {
+	switch a.derived.State {
 	case Recorded, InDoubt, Blocked:
-		return settled
+		return rankRecorded
 	case Captured, RefundDue, Refunding:
-		return taken
+		return rankCaptured
 	case Intent, Cancelling:
-		if a.held == cards.Authorised {
-			return reserved
+		if a.remote == cards.Authorised {
+			return rankAuthorised
 		}
-		return waiting
+		return rankWaiting
 	default:
 		return 0
 	}
 }
 
-func standing(a account) int {
+func storedRank(a candidate) int {
 	if a.lost() {
 		return 0
 	}
@@ -328,7 +328,7 @@ func standing(a account) int {
 }
 
 // catchUp stores a registration that is behind one of its payments.
-func (m *Payments) catchUp(ctx context.Context, known *Registration, p *Payment) error {
+func (m *Machine) catchUp(ctx context.Context, known *Registration, p *Payment) error {
 	m.cfg.Log.WarnContext(ctx, "registration rebuilt", "payment", p.ID)
 	if err := m.cfg.Store.SaveRegistration(ctx, registrationAt(known, p)); err != nil && !errors.Is(err, ErrConflict) {
 		return storageFailed(err)
@@ -353,7 +353,7 @@ func registrationAt(known *Registration, p *Payment) *Registration {
 
 // storeRebuilt stores a payment that Redis lacks, and its registration unless that
 // is nil. It is false when somebody else was faster.
-func (m *Payments) storeRebuilt(ctx context.Context, r *Registration, p *Payment) (bool, error) {
+func (m *Machine) storeRebuilt(ctx context.Context, r *Registration, p *Payment) (bool, error) {
 	if err := m.findNode(ctx, p); err != nil {
 		return false, err
 	}
@@ -370,7 +370,7 @@ func (m *Payments) storeRebuilt(ctx context.Context, r *Registration, p *Payment
 	m.cfg.Log.WarnContext(ctx, "payment rebuilt", "payment", p.ID, "state", p.State, "reason", p.Reason)
 	if !p.State.Final() {
 		if err := m.cfg.Queue.EnqueueAdvance(ctx, p.ID); err != nil {
-			m.cfg.Log.WarnContext(ctx, "look not enqueued", "payment", p.ID, "error", err) // the next sweep finds it
+			m.cfg.Log.WarnContext(ctx, "advance not enqueued", "payment", p.ID, "error", err) // the next sweep finds it
 		}
 	}
 	return true, nil
@@ -378,7 +378,7 @@ func (m *Payments) storeRebuilt(ctx context.Context, r *Registration, p *Payment
 
 // findNode completes a payment that was made before its metadata had all that a
 // call to the club system needs.
-func (m *Payments) findNode(ctx context.Context, p *Payment) error {
+func (m *Machine) findNode(ctx context.Context, p *Payment) error {
 	if p.Schema >= signedCart || p.State.Final() {
 		return nil
 	}

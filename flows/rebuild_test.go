@@ -35,9 +35,9 @@ func (w *world) wipe() {
 	}
 }
 
-// twin makes a payment at the processor a second time, as a request does that was
+// duplicate makes a payment at the processor a second time, as a request does that was
 // on its way until the processor had forgotten its key.
-func (w *world) twin(p *flows.Payment) *flows.Payment {
+func (w *world) duplicate(p *flows.Payment) *flows.Payment {
 	w.Helper()
 	metadata := w.held(p).Metadata
 	maps.DeleteFunc(metadata, func(key, _ string) bool { return strings.ContainsAny(key, "123456789") }) // the journal of claims
@@ -69,8 +69,8 @@ func TestWipe(t *testing.T) {
 	t.Parallel()
 	for name, faults := range outcomes {
 		for _, later := range []time.Duration{0, 25 * time.Hour} {
-			for _, plan := range []frontdesktest.Breakage{{ForGood: true}, {ForGood: true, AnswerLost: true}} {
-				t.Run(fmt.Sprintf("%s, answer lost %t, %s later", name, plan.AnswerLost, later), func(t *testing.T) {
+			for _, plan := range []frontdesktest.Fault{{Permanent: true}, {Permanent: true, DropResponse: true}} {
+				t.Run(fmt.Sprintf("%s, answer lost %t, %s later", name, plan.DropResponse, later), func(t *testing.T) {
 					t.Parallel()
 					for plan.Message = 1; ; plan.Message++ {
 						broke := false
@@ -85,9 +85,9 @@ func TestWipe(t *testing.T) {
 	}
 }
 
-func (w *world) wipeAt(plan frontdesktest.Breakage, faults []clubsim.Fault, later time.Duration) bool {
-	wire := frontdesktest.NewWire(w, plan)
-	doomed, survivor := w.gateway(wiring{outside: wire.To(w.address), redisURL: w.redisOver(wire)}), w.gateway()
+func (w *world) wipeAt(plan frontdesktest.Fault, faults []clubsim.Fault, later time.Duration) bool {
+	wire := frontdesktest.NewMessageProxy(w, plan)
+	doomed, survivor := w.gateway(gatewayOptions{outside: wire.Forward(w.address), redisURL: w.redisOver(wire)}), w.gateway()
 	r := w.registered(survivor)
 	w.fault(faults...)
 	doomed.pay(w.Context(), r.ID)
@@ -108,7 +108,7 @@ func (w *world) wipeAt(plan frontdesktest.Breakage, faults []clubsim.Fault, late
 		if keys := w.redis.Keys(w.Context(), "fd:*").Val(); len(keys) != 0 {
 			w.Errorf("Redis holds %v", keys)
 		}
-		return wire.Broke()
+		return wire.Triggered()
 	}
 	before := w.held(p)
 	end := w.settle(survivor, p)
@@ -120,7 +120,7 @@ func (w *world) wipeAt(plan frontdesktest.Breakage, faults []clubsim.Fault, late
 	if again := w.stored(survivor, p.ID); again.Version != end.Version {
 		w.Errorf("another rebuild made %s of %s", again.State, end.State)
 	}
-	return wire.Broke()
+	return wire.Triggered()
 }
 
 // TestHolderAfterWipe: whoever holds a registration's token sees their payment
@@ -374,10 +374,10 @@ func TestRegistrationBehindItsPayment(t *testing.T) {
 	}
 }
 
-// TestTwins: the processor holds two payments of one sale, as it may after it has
+// TestDuplicates: the processor holds two payments of one sale, as it may after it has
 // forgotten a key. One of them counts, the money of the other goes back, and
 // nothing goes back that may have been recorded.
-func TestTwins(t *testing.T) {
+func TestDuplicates(t *testing.T) {
 	t.Parallel()
 	claimed, accepted := []string{"fd_post_1", "one"}, []string{"fd_post_1", "one", "fd_done_1", "one"}
 	released := []string{"fd_post_1", "one", "fd_release_1", "one"}
@@ -402,7 +402,7 @@ func TestTwins(t *testing.T) {
 			g := w.gateway()
 			p := w.authorised(g)
 			w.clock.Advance(time.Second)
-			twin := w.twin(p)
+			twin := w.duplicate(p)
 			w.confirm(twin, goodCard)
 			both := []*flows.Payment{p, twin}
 			for i, journal := range [][]string{test.first, test.second} {
@@ -413,7 +413,7 @@ func TestTwins(t *testing.T) {
 			}
 			w.put(g, p.ID, flows.Captured, func(next *flows.Payment) {
 				if test.first != nil {
-					next.Claim, next.PostID = 1, "one"
+					next.Claim, next.AttemptID = 1, "one"
 				}
 			})
 			if test.wipe {
@@ -449,14 +449,14 @@ func (w *world) settleAll(g *gateway) {
 	}
 }
 
-// TestTwinOfALivingPayment: what waits for a buyer beside a payment that was taken
+// TestDuplicateOfALivePayment: what waits for a buyer beside a payment that was taken
 // is given up, so that nobody can pay there.
-func TestTwinOfALivingPayment(t *testing.T) {
+func TestDuplicateOfALivePayment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.authorised(g)
-	twin := w.twin(p)
+	twin := w.duplicate(p)
 	w.advance(g, p)
 	w.rebuild(g)
 	w.settleAll(g)
@@ -496,7 +496,7 @@ func TestForeignPayments(t *testing.T) {
 		})
 	}
 	w.rebuild(g)
-	w.rebuild(w.gateway(wiring{keys: keyring(t, "two")}))
+	w.rebuild(w.gateway(gatewayOptions{keys: keyring(t, "two")}))
 	if keys := w.redis.Keys(t.Context(), "fd:*").Val(); len(keys) != 0 {
 		t.Errorf("Redis holds %v", keys)
 	}

@@ -34,11 +34,11 @@ func claimPause(n int) time.Duration {
 
 // prepareRecord moves a captured payment to sending, owned by this process.
 // From here on only record, called right after the move, may send the POST.
-func (m *Payments) prepareRecord(ctx context.Context, p *Payment, held *cards.Payment) (step, error) {
+func (m *Machine) prepareRecord(ctx context.Context, p *Payment, remote *cards.Payment) (step, error) {
 	if early := p.NotBefore.Sub(m.cfg.Now()); early > 0 {
 		return wait(early), nil
 	}
-	if p.Unrelease {
+	if p.ReleasePending {
 		return m.releaseLate(ctx, p)
 	}
 	payer := p.Payer
@@ -50,17 +50,17 @@ func (m *Payments) prepareRecord(ctx context.Context, p *Payment, held *cards.Pa
 		payer = m.payer(sale)
 	}
 	if p.Claim > 0 { // by whoever found the capture done, so that what the capture told is no longer all there is
-		held = nil
+		remote = nil
 	}
-	return step{to: Sending, reason: "about to be recorded", held: held, lease: lease, edit: func(next *Payment) {
-		next.Payer, next.Claim, next.PostID = payer, p.Claim+1, newPost(m.cfg.Now())
+	return step{to: Sending, reason: "about to be recorded", remote: remote, lease: lease, edit: func(next *Payment) {
+		next.Payer, next.Claim, next.AttemptID = payer, p.Claim+1, newAttemptID(m.cfg.Now())
 	}}, nil
 }
 
 // outcome is how one attempt to record ended.
 type outcome struct {
 	step
-	mark string // what to append to the processor's journal first: "done", "release" or nothing
+	journalEntry string // what to append to the processor's journal first: "done", "release" or nothing
 }
 
 // record sends the POST under a one-shot claim, commits what came of it, and
@@ -68,23 +68,23 @@ type outcome struct {
 // when it took the money, within claimLife; nil: it has to be read.
 // It must run in the call that moved the payment to sending, and it runs to
 // its end whatever happens to the caller: a POST that was begun is finished.
-func (m *Payments) record(ctx context.Context, p *Payment, captured *cards.Payment) (*Payment, error) {
+func (m *Machine) record(ctx context.Context, p *Payment, captured *cards.Payment) (*Payment, error) {
 	ctx = context.WithoutCancel(ctx)
 	asked := p.UpdatedAt // when the sending was asked for; a process may sleep at any line since
 	gate := func() error {
-		if older(m.cfg.Now(), asked, claimLife) {
+		if expired(m.cfg.Now(), asked, claimLife) {
 			return fmt.Errorf("claim %d is older than %s", p.Claim, claimLife)
 		}
 		return nil
 	}
 	result := outcome{}
-	if p.Witnessed() {
+	if p.HasProcessor() {
 		result = m.claimAndSend(ctx, p, captured, gate)
 	} else {
 		result = m.send(ctx, p, gate)
-		result.mark = "" // there is no journal
+		result.journalEntry = "" // there is no journal
 	}
-	if result.mark == "release" {
+	if result.journalEntry == "release" {
 		// The release is written before anybody may claim again; if it cannot be
 		// written now, the record says that it is owed.
 		if err := m.release(ctx, p); err != nil {
@@ -93,16 +93,16 @@ func (m *Payments) record(ctx context.Context, p *Payment, captured *cards.Payme
 				if edit != nil {
 					edit(next)
 				}
-				next.Unrelease = true
+				next.ReleasePending = true
 			}
 		}
 	}
 	moved, err := m.commit(ctx, p, result.step)
-	if result.mark == "done" {
+	if result.journalEntry == "done" {
 		// Written after the commit, so that the buyer does not wait for it; written
 		// even if the commit failed, since it resolves the doubt that then follows.
-		if _, journalErr := m.annotate(ctx, p, "done", p.PostID); journalErr != nil {
-			m.cfg.Log.WarnContext(ctx, "acceptance not journalled at the processor", "payment", p.ID, "error", journalErr)
+		if _, journalErr := m.updateMetadata(ctx, p, "done", p.AttemptID); journalErr != nil {
+			m.cfg.Log.WarnContext(ctx, "acceptance not journaled at the processor", "payment", p.ID, "error", journalErr)
 		}
 	}
 	if err != nil {
@@ -111,9 +111,9 @@ func (m *Payments) record(ctx context.Context, p *Payment, captured *cards.Payme
 	return moved, nil
 }
 
-// older tells whether more time has passed than a life. The wall clock sees a
+// expired tells whether more time has passed than a life. The wall clock sees a
 // machine that was suspended, the monotonic one a clock that was set.
-func older(now, since time.Time, life time.Duration) bool {
+func expired(now, since time.Time, life time.Duration) bool {
 	return now.Sub(since) > life || now.Round(0).Sub(since.Round(0)) > life
 }
 
@@ -121,26 +121,26 @@ func older(now, since time.Time, life time.Duration) bool {
 // claims: the key of an attempt that Redis has forgotten may be forgotten by the
 // processor too, its entry in the journal is not. Who took the money a moment ago
 // has read: keys of the time since are remembered.
-func (m *Payments) claimAndSend(ctx context.Context, p *Payment, captured *cards.Payment, gate club.Gate) outcome {
-	held, mismatch, err := m.readUnless(ctx, p, captured)
+func (m *Machine) claimAndSend(ctx context.Context, p *Payment, captured *cards.Payment, gate club.Gate) outcome {
+	remote, mismatch, err := m.readUnless(ctx, p, captured)
 	switch {
 	case err != nil:
 		return m.notSent(p, "the processor could not be asked before the claim")
 	case mismatch != "":
 		return outcome{step: step{to: Blocked, reason: mismatch}}
-	case !free(held, p.Claim, ""):
+	case !claimAvailable(remote, p.Claim, ""):
 		return outcome{step: step{to: InDoubt, reason: "the processor's journal tells of another attempt"}}
 	}
-	held, err = m.claim(ctx, p, gate)
+	remote, err = m.claim(ctx, p, gate)
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):
 		return outcome{step: step{to: InDoubt, reason: "claim " + strconv.Itoa(p.Claim) + " is held by another process"}}
 	case err != nil:
 		return m.notSent(p, "the claim was not confirmed by the processor")
-	case !free(held, p.Claim, p.PostID):
+	case !claimAvailable(remote, p.Claim, p.AttemptID):
 		return outcome{step: step{to: InDoubt, reason: "the processor's journal tells of another attempt"}}
-	case !whole(held):
-		return outcome{mark: "release", step: step{to: Blocked, reason: "to be recorded, and the processor says " + string(held.State)}}
+	case !holdsWholeAmount(remote):
+		return outcome{journalEntry: "release", step: step{to: Blocked, reason: "to be recorded, and the processor says " + string(remote.State)}}
 	}
 	return m.send(ctx, p, gate)
 }
@@ -148,23 +148,23 @@ func (m *Payments) claimAndSend(ctx context.Context, p *Payment, captured *cards
 // claim writes our post id under the claim's number, as long as the gate is
 // open. The key makes one winner: a repetition of our own request replays its
 // success, another process's is refused.
-func (m *Payments) claim(ctx context.Context, p *Payment, gate club.Gate) (held cards.Payment, err error) {
+func (m *Machine) claim(ctx context.Context, p *Payment, gate club.Gate) (remote cards.Payment, err error) {
 	key := fmt.Sprintf("claim:%s:%d", p.ProcessorID, p.Claim) // whatever name Redis has for the payment, now or before
-	entry := map[string]string{claimKey("post", p.Claim): p.PostID}
+	entry := map[string]string{claimKey("post", p.Claim): p.AttemptID}
 	for range triesPerClaim {
 		if closed := gate(); closed != nil {
-			return held, errors.Join(err, closed)
+			return remote, errors.Join(err, closed)
 		}
-		held, err = m.cfg.Cards.Annotate(ctx, key, p.ProcessorID, entry)
+		remote, err = m.cfg.Cards.UpdateMetadata(ctx, key, p.ProcessorID, entry)
 		if err == nil || errors.Is(err, cards.ErrKeyReused) {
 			break
 		}
 	}
-	return held, err
+	return remote, err
 }
 
 // send posts the payment and sorts the outcome: certain ones lead on, all else is doubt.
-func (m *Payments) send(ctx context.Context, p *Payment, gate club.Gate) outcome {
+func (m *Machine) send(ctx context.Context, p *Payment, gate club.Gate) outcome {
 	corrected := false
 	for try := 1; ; try++ {
 		err := m.post(ctx, p, gate)
@@ -173,7 +173,7 @@ func (m *Payments) send(ctx context.Context, p *Payment, gate club.Gate) outcome
 		}
 		switch club.OutcomeOf(err) {
 		case club.Accepted:
-			return outcome{step: step{to: Recorded, reason: "the club system accepted it"}, mark: "done"}
+			return outcome{step: step{to: Recorded, reason: "the club system accepted it"}, journalEntry: "done"}
 		case club.NotSent:
 			if try < triesPerClaim && gate() == nil {
 				continue
@@ -194,48 +194,48 @@ func (m *Payments) send(ctx context.Context, p *Payment, gate club.Gate) outcome
 }
 
 // notSent is for an attempt of which it is certain that nothing happened.
-func (m *Payments) notSent(p *Payment, reason string) outcome {
+func (m *Machine) notSent(p *Payment, reason string) outcome {
 	before, giveUp, tries := Captured, RefundDue, maxClaims
-	if !p.Witnessed() {
+	if !p.HasProcessor() {
 		before, giveUp, tries = Priced, Cancelled, maxSettlements
 	}
 	if p.Claim >= tries {
-		return outcome{step: step{to: giveUp, reason: reason + ", for the last time"}, mark: "release"}
+		return outcome{step: step{to: giveUp, reason: reason + ", for the last time"}, journalEntry: "release"}
 	}
-	return outcome{mark: "release", step: step{to: before, reason: reason, edit: func(next *Payment) {
+	return outcome{journalEntry: "release", step: step{to: before, reason: reason, edit: func(next *Payment) {
 		next.NotBefore = m.cfg.Now().Add(claimPause(p.Claim))
 	}}}
 }
 
 // rejected is for an answer in which the club system's application says no. It
 // is believed only if the sale looks as it did before.
-func (m *Payments) rejected(ctx context.Context, p *Payment) outcome {
+func (m *Machine) rejected(ctx context.Context, p *Payment) outcome {
 	giveUp := RefundDue
-	if !p.Witnessed() {
+	if !p.HasProcessor() {
 		giveUp = Cancelled
 	}
 	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
 	telling := p.SaleState != "" // else a sale that was settled looks no different
 	// Money can be booked beside a sale that fails its check; a deferral or a validation cannot.
 	telling = telling && (check.Valid || !p.Method.booksMoney())
-	if err == nil && telling && sale.State == p.SaleState && p.agrees(sale) {
-		return outcome{step: step{to: giveUp, reason: "the club system rejected it, and the sale is untouched"}, mark: "release"}
+	if err == nil && telling && sale.State == p.SaleState && p.matchesSale(sale) {
+		return outcome{step: step{to: giveUp, reason: "the club system rejected it, and the sale is untouched"}, journalEntry: "release"}
 	}
 	return outcome{step: step{to: InDoubt, reason: "the club system rejected it, but the sale does not look untouched"}}
 }
 
-// annotate appends an entry about the current claim to the processor's
+// updateMetadata appends an entry about the current claim to the processor's
 // journal. Entries are never overwritten: their keys carry the claim's number.
-func (m *Payments) annotate(ctx context.Context, p *Payment, what, value string) (cards.Payment, error) {
-	return m.cfg.Cards.Annotate(ctx, fmt.Sprintf("%s:%s:%d", what, p.ProcessorID, p.Claim), p.ProcessorID,
+func (m *Machine) updateMetadata(ctx context.Context, p *Payment, what, value string) (cards.Payment, error) {
+	return m.cfg.Cards.UpdateMetadata(ctx, fmt.Sprintf("%s:%s:%d", what, p.ProcessorID, p.Claim), p.ProcessorID,
 		map[string]string{claimKey(what, p.Claim): value})
 }
 
 // release gives the current claim up. Where somebody else's release stands
 // already, it stays: it names another post, so that no later claim and no refund
 // will take this one for given up.
-func (m *Payments) release(ctx context.Context, p *Payment) error {
-	_, err := m.annotate(ctx, p, "release", p.PostID)
+func (m *Machine) release(ctx context.Context, p *Payment) error {
+	_, err := m.updateMetadata(ctx, p, "release", p.AttemptID)
 	if errors.Is(err, cards.ErrKeyReused) {
 		return nil
 	}
@@ -243,11 +243,11 @@ func (m *Payments) release(ctx context.Context, p *Payment) error {
 }
 
 // releaseLate writes the release that could not be written with its outcome.
-func (m *Payments) releaseLate(ctx context.Context, p *Payment) (step, error) {
+func (m *Machine) releaseLate(ctx context.Context, p *Payment) (step, error) {
 	if err := m.release(ctx, p); err != nil {
 		return step{}, processorFailed(err)
 	}
-	return step{to: p.State, reason: p.Reason, edit: func(next *Payment) { next.Unrelease = false }}, nil
+	return step{to: p.State, reason: p.Reason, edit: func(next *Payment) { next.ReleasePending = false }}, nil
 }
 
 // claimKey names a journal entry: fd_post_1, fd_release_1, fd_done_1.
@@ -255,28 +255,28 @@ func claimKey(what string, n int) string { return "fd_" + what + "_" + strconv.I
 
 const donePrefix = "fd_done_"
 
-// free tells whether the n-th claim is there for a post (empty: for whoever
+// claimAvailable tells whether the n-th claim is there for a post (empty: for whoever
 // comes first): no acceptance is journalled, every earlier claim was given up,
 // and nobody else has written anything under this one.
-func free(held cards.Payment, n int, post string) bool {
+func claimAvailable(remote cards.Payment, n int, post string) bool {
 	for i := 1; i < n; i++ {
-		if !released(held, i) {
+		if !released(remote, i) {
 			return false
 		}
 	}
-	return held.Metadata[claimKey("post", n)] == post && held.Metadata[claimKey("release", n)] == "" && !journalled(held)
+	return remote.Metadata[claimKey("post", n)] == post && remote.Metadata[claimKey("release", n)] == "" && !acceptanceJournaled(remote)
 }
 
 // released tells whether a claim was given up by its holder, whose post the
 // release names; or before anybody won it, after which nobody can use it.
-func released(held cards.Payment, n int) bool {
-	post, release := held.Metadata[claimKey("post", n)], held.Metadata[claimKey("release", n)]
+func released(remote cards.Payment, n int) bool {
+	post, release := remote.Metadata[claimKey("post", n)], remote.Metadata[claimKey("release", n)]
 	return release != "" && (post == "" || post == release)
 }
 
-// journalled tells whether an accepted answer was journalled under any claim.
-func journalled(held cards.Payment) bool {
-	for key, post := range held.Metadata {
+// acceptanceJournaled tells whether an accepted answer was journalled under any claim.
+func acceptanceJournaled(remote cards.Payment) bool {
+	for key, post := range remote.Metadata {
 		if post != "" && strings.HasPrefix(key, donePrefix) {
 			return true
 		}
@@ -284,15 +284,15 @@ func journalled(held cards.Payment) bool {
 	return false
 }
 
-// address fixes what the processor will be told of a new payment.
-func (m *Payments) address(p *Payment) {
+// fixRequest fixes what the processor will be told of a new payment.
+func (m *Machine) fixRequest(p *Payment) {
 	p.Processor, p.WebhookURL = m.cfg.Cards.Name(), m.cfg.WebhookURL
 	p.Signature = hex.EncodeToString(m.cfg.Keys.Sign(signedText(m.metadata(p))))
 }
 
 // metadata is what the processor keeps for us: enough to find and to rebuild
 // the payment without Redis, signed, and without personal data.
-func (m *Payments) metadata(p *Payment) map[string]string {
+func (m *Machine) metadata(p *Payment) map[string]string {
 	entries := map[string]string{
 		"fd_version":      "1",
 		"fd_environment":  m.cfg.Environment,
@@ -322,20 +322,20 @@ func schemaOf(metadata map[string]string) (schema int, known bool) {
 	return 0, false
 }
 
-// ours tells whether metadata says what the record says, and we signed it.
-func (m *Payments) ours(p *Payment, held map[string]string) bool {
+// metadataMatches tells whether metadata says what the record says, and we signed it.
+func (m *Machine) metadataMatches(p *Payment, remote map[string]string) bool {
 	for key, want := range m.metadata(p) {
-		if key != "fd_mac" && held[key] != want {
+		if key != "fd_mac" && remote[key] != want {
 			return false
 		}
 	}
-	return m.signed(held)
+	return m.signed(remote)
 }
 
 // signed tells whether we signed what metadata says.
-func (m *Payments) signed(held map[string]string) bool {
-	signature, err := hex.DecodeString(held["fd_mac"])
-	return err == nil && m.cfg.Keys.Verify(signedText(held), signature)
+func (m *Machine) signed(remote map[string]string) bool {
+	signature, err := hex.DecodeString(remote["fd_mac"])
+	return err == nil && m.cfg.Keys.Verify(signedText(remote), signature)
 }
 
 // signedText joins the signed entries, each on a line of its own.

@@ -19,10 +19,10 @@ const (
 	payable = 20 * time.Hour
 	// KeepRegistration: how long a registration is kept beyond its end, for a visitor who looks again.
 	KeepRegistration = 24 * time.Hour
-	// nudgeEvery: how often a visitor who waits may cause a look at the payment.
-	nudgeEvery = 2 * time.Second
-	// nudgeTime: how long that look may keep the visitor's answer; the sweeper looks again anyway.
-	nudgeTime = 2 * time.Second
+	// advanceTriggerEvery: how often a visitor who waits may cause a look at the payment.
+	advanceTriggerEvery = 2 * time.Second
+	// advanceWait: how long that look may keep the visitor's answer; the sweeper looks again anyway.
+	advanceWait = 2 * time.Second
 )
 
 // eachItem is where the items stand in a request that has several.
@@ -51,10 +51,10 @@ type RegistrationStore interface {
 	Payment(ctx context.Context, id PaymentID) (*Payment, error)
 	// Once tells whether this is the first call with this name within the period.
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)
-	// TakeInvitation gives an invitation to its first use; ErrNotFound to every other.
-	TakeInvitation(ctx context.Context, hash, use string) (Invitation, error)
-	// GiveInvitationBack makes an invitation good again that this use has taken.
-	GiveInvitationBack(ctx context.Context, hash, use string) error
+	// ClaimInvitation gives an invitation to its first use; ErrNotFound to every other.
+	ClaimInvitation(ctx context.Context, hash, use string) (Invitation, error)
+	// ReleaseInvitation makes an invitation good again that this use has taken.
+	ReleaseInvitation(ctx context.Context, hash, use string) error
 }
 
 // RegistrationsConfig is what the journeys need; every field is required unless said.
@@ -63,7 +63,7 @@ type RegistrationsConfig struct {
 	Queue     *Queue
 	Club      *club.Client
 	Catalogue *Catalogue
-	Payments  *Payments
+	Payments  *Machine
 	Keys      *Keyring
 	Codes     *CodeSender
 	PublicURL string // where the signup site stands, the default of returnUrl
@@ -82,7 +82,7 @@ type NewRegistration struct {
 	Channel     string
 	Staff       bool // who asks has proven to be staff
 	Person      *Person
-	Contact     *Identified
+	Contact     *ContactIdentity
 	Invitation  string
 	Items       []NewItem
 }
@@ -128,7 +128,7 @@ func (f *Registrations) start(ctx context.Context, in NewRegistration) (View, st
 		return View{}, "", err
 	}
 	r.Cart.Currency = at.Currency
-	if err := f.outfit(ctx, r, at, in); err != nil {
+	if err := f.prepare(ctx, r, at, in); err != nil {
 		return View{}, "", err
 	}
 	if err := f.cfg.Store.CreateRegistration(ctx, r); err != nil {
@@ -137,11 +137,11 @@ func (f *Registrations) start(ctx context.Context, in NewRegistration) (View, st
 	return f.view(r, nil), token, nil
 }
 
-// outfit brings the registration as far as what is known of the buyer and the cart allows.
-func (f *Registrations) outfit(ctx context.Context, r *Registration, at Club, in NewRegistration) (err error) {
+// prepare brings the registration as far as what is known of the buyer and the cart allows.
+func (f *Registrations) prepare(ctx context.Context, r *Registration, at Club, in NewRegistration) (err error) {
 	var contact club.Contact
 	if in.Contact != nil {
-		if contact, err = f.recognise(ctx, r, *in.Contact); err != nil {
+		if contact, err = f.attachContact(ctx, r, *in.Contact); err != nil {
 			return err
 		}
 	}
@@ -152,13 +152,13 @@ func (f *Registrations) outfit(ctx context.Context, r *Registration, at Club, in
 	case in.Contact != nil:
 		return f.fillSale(ctx, r, at, contact, in.Items, offers, eachItem)
 	case in.Person != nil:
-		return f.fill(ctx, r, at, *in.Person, in.Items, offers)
+		return f.createContactAndSale(ctx, r, at, *in.Person, in.Items, offers)
 	}
 	return nil
 }
 
-// fill makes the contact and, when there are items, the sale with them.
-func (f *Registrations) fill(ctx context.Context, r *Registration, at Club, person Person, items []NewItem, offers []Offer) error {
+// createContactAndSale makes the contact and, when there are items, the sale with them.
+func (f *Registrations) createContactAndSale(ctx context.Context, r *Registration, at Club, person Person, items []NewItem, offers []Offer) error {
 	contact, err := f.createContact(ctx, at, person)
 	if err != nil {
 		return err
@@ -170,41 +170,41 @@ func (f *Registrations) fill(ctx context.Context, r *Registration, at Club, pers
 
 // indexPerson notes the pseudonyms by which a person's registration can be found again.
 func (f *Registrations) indexPerson(r *Registration, email, mobile string) {
-	r.Persons = append(r.Persons, f.cfg.Keys.Person(r.ClientToken, email, mobile)...)
-	slices.Sort(r.Persons)
-	r.Persons = slices.Compact(r.Persons)
+	r.PersonPseudonyms = append(r.PersonPseudonyms, f.cfg.Keys.CurrentPersonPseudonyms(r.ClientToken, email, mobile)...)
+	slices.Sort(r.PersonPseudonyms)
+	r.PersonPseudonyms = slices.Compact(r.PersonPseudonyms)
 }
 
-// Identified tells whether a registration is this holder's, and of a contact whom the club knows.
-func (f *Registrations) Identified(ctx context.Context, id, token string) bool {
+// HasIdentifiedContact tells whether a registration is this holder's, and of a contact whom the club knows.
+func (f *Registrations) HasIdentifiedContact(ctx context.Context, id, token string) bool {
 	r, _, err := f.load(ctx, id, token)
-	return err == nil && r.known()
+	return err == nil && r.identified()
 }
 
 // Get answers with the whole state. A visitor who comes back from the
 // processor thereby causes a look at the payment, in case its webhook got lost.
 func (f *Registrations) Get(ctx context.Context, id, token string) (View, error) {
-	_, look, err := f.Peek(ctx, id, token)
+	_, look, err := f.Load(ctx, id, token)
 	if err != nil {
 		return View{}, err
 	}
 	return look(), nil
 }
 
-// Peek is Get for who shows at once what is stored: what Get asks of other systems,
+// Load is Get for who shows at once what is stored: what Get asks of other systems,
 // look asks, and answers with the state that came of it.
-func (f *Registrations) Peek(ctx context.Context, id, token string) (stored View, look func() View, err error) {
+func (f *Registrations) Load(ctx context.Context, id, token string) (stored View, look func() View, err error) {
 	r, p, err := f.load(ctx, id, token)
 	if err != nil {
 		return View{}, nil, err
 	}
-	return f.view(r, p), func() View { return f.look(ctx, r, p) }, nil
+	return f.view(r, p), func() View { return f.refreshView(ctx, r, p) }, nil
 }
 
-// look is what a visitor's look at a registration makes of it.
-func (f *Registrations) look(ctx context.Context, r *Registration, p *Payment) View {
+// refreshView is what a visitor's look at a registration makes of it.
+func (f *Registrations) refreshView(ctx context.Context, r *Registration, p *Payment) View {
 	if p != nil && !p.State.Final() && r.Phase(p, f.cfg.Now()) != Attention {
-		p = f.nudge(ctx, p)
+		p = f.triggerAdvance(ctx, p)
 	}
 	if p != nil && p.State == Recorded && r.Contact != nil && r.Contact.Status != club.StatusCustomer {
 		f.refreshContact(ctx, r)
@@ -232,19 +232,19 @@ func (f *Registrations) refreshContact(ctx context.Context, r *Registration) {
 	}
 }
 
-// nudge looks at a payment on behalf of a visitor who waits for it, but not at every poll.
-func (f *Registrations) nudge(ctx context.Context, p *Payment) *Payment {
-	first, err := f.cfg.Store.Once(ctx, "nudge:"+string(p.ID), nudgeEvery)
+// triggerAdvance looks at a payment on behalf of a visitor who waits for it, but not at every poll.
+func (f *Registrations) triggerAdvance(ctx context.Context, p *Payment) *Payment {
+	first, err := f.cfg.Store.Once(ctx, "advance:"+string(p.ID), advanceTriggerEvery)
 	switch {
 	case err == nil && first && p.State == Intent:
-		ctx, cancel := context.WithTimeout(ctx, nudgeTime)
+		ctx, cancel := context.WithTimeout(ctx, advanceWait)
 		defer cancel()
-		return f.cfg.Payments.Look(ctx, p)
+		return f.cfg.Payments.Poll(ctx, p)
 	case err == nil && first:
 		err = f.cfg.Queue.AdvanceSoon(ctx, p)
 	}
 	if err != nil {
-		f.cfg.Log.WarnContext(ctx, "look not enqueued", "payment", p.ID, "error", err)
+		f.cfg.Log.WarnContext(ctx, "advance not enqueued", "payment", p.ID, "error", err)
 	}
 	return p
 }
@@ -253,15 +253,15 @@ func (f *Registrations) nudge(ctx context.Context, p *Payment) *Payment {
 // and a new sale with the same items, since the club system changes neither.
 func (f *Registrations) PutPerson(ctx context.Context, id, token string, person Person) (View, error) {
 	return f.change(ctx, id, token, func(r *Registration, at Club) error {
-		if r.known() || r.Prospect != nil && r.Prospect.Migrated {
+		if r.identified() || r.Prospect != nil && r.Prospect.Migrated {
 			return personKnown()
 		}
-		items := r.wishes()
+		items := r.requestedItems()
 		offers, err := f.offers(ctx, r, at, items, eachItem)
 		if err != nil {
 			return err
 		}
-		if err := f.fill(ctx, r, at, person, items, offers); err != nil {
+		if err := f.createContactAndSale(ctx, r, at, person, items, offers); err != nil {
 			return err
 		}
 		r.Prospect = nil
@@ -281,9 +281,9 @@ func (f *Registrations) Abandon(ctx context.Context, id, token string) (View, er
 			return View{}, err
 		}
 	}
-	if r.Mandate != nil && r.Mandate.takesCode() {
+	if r.Mandate != nil && r.Mandate.acceptsCode() {
 		if at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID); err == nil {
-			f.cfg.Codes.drop(ctx, at.Scope, r.Mandate.Signature)
+			f.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
 		}
 	}
 	r.State = Abandoned
@@ -318,7 +318,7 @@ func (f *Registrations) editable(ctx context.Context, id, token string) (*Regist
 	if err != nil {
 		return nil, nil, Club{}, err
 	}
-	r.heedPayment(p)
+	r.markIfSettledByPayment(p)
 	switch r.Phase(p, f.cfg.Now()) {
 	case Open:
 		if r.Cart.settled() {
@@ -341,10 +341,10 @@ func closed(phase RegistrationState) error {
 // nothing, not even that it exists. A registration that Redis does not have, and
 // that we gave this token for, is looked for at the processor.
 func (f *Registrations) load(ctx context.Context, id, token string) (*Registration, *Payment, error) {
-	signed := signedFor(f.cfg.Keys, id, token)
+	signed := tokenSignedFor(f.cfg.Keys, id, token)
 	r, p, err := f.cfg.Store.Registration(ctx, id)
 	if errors.Is(err, ErrNotFound) && signed {
-		if err := f.cfg.Payments.Recall(ctx); err != nil {
+		if err := f.cfg.Payments.RebuildOnDemand(ctx); err != nil {
 			return nil, nil, err
 		}
 		r, p, err = f.cfg.Store.Registration(ctx, id)
@@ -352,19 +352,19 @@ func (f *Registrations) load(ctx context.Context, id, token string) (*Registrati
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, nil, storageFailed(err)
 	}
-	if err != nil || !r.heldBy(token, signed) {
+	if err != nil || !r.hasHolder(token, signed) {
 		return nil, nil, &Error{Code: NotFound, Detail: "There is no such registration, or it is not yours."}
 	}
 	return r, p, nil
 }
 
-// heldBy tells whether a token is a holder's. What is stored of it decides; of a
+// hasHolder tells whether a token is a holder's. What is stored of it decides; of a
 // registration that came back from the processor that may be nothing, or less than
 // it was, so that the signature decides.
-func (r *Registration) heldBy(token string, signed bool) bool {
-	held := holds(token, r.TokenHash)
+func (r *Registration) hasHolder(token string, signed bool) bool {
+	isHolder := tokenMatches(token, r.TokenHash)
 	for _, hash := range r.Resumed {
-		held = holds(token, hash) || held
+		isHolder = tokenMatches(token, hash) || isHolder
 	}
-	return held || r.Rebuilt && signed
+	return isHolder || r.Rebuilt && signed
 }

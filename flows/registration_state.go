@@ -33,28 +33,28 @@ const RegistrationSchema = 1
 
 // Registration is the record of one person's journey.
 type Registration struct {
-	ID          string            `json:"id"`
-	Schema      int               `json:"schema,omitempty"` // of the Frontdesk that wrote it last; set by the store, 0 for the first layout
-	Version     int64             `json:"-"`                // counted by the store
-	State       RegistrationState `json:"state"`
-	ClientToken string            `json:"clientToken"`
-	TokenHash   string            `json:"tokenHash"`         // SHA-256 of the holder's token, hex; empty where Redis lost it, then the token's signature counts
-	Resumed     []string          `json:"resumed,omitempty"` // the same of the devices on which it was resumed, the oldest first
-	Resume      *Resume           `json:"resume,omitempty"`  // the link that nobody has used yet
-	ClubID      string            `json:"clubId"`
-	Channel     string            `json:"channel"`
-	Contact     *Contact          `json:"contact,omitempty"`
-	Sale        club.IRI          `json:"sale,omitempty"`
-	SaleState   string            `json:"saleState,omitempty"` // what the club system calls a sale that nothing has settled: that of a new one
-	Items       []Item            `json:"items,omitempty"`     // what the visitor asked for
-	Persons     []string          `json:"persons,omitempty"`   // keyed names of e-mail and phone, by which it is found to be erased
-	Erased      bool              `json:"erased,omitempty"`    // nothing of its person is left
-	Cart        Cart              `json:"cart"`                // the sale as it was last read
-	Mandate     *Mandate          `json:"mandate,omitempty"`
-	Prospect    *Prospect         `json:"prospect,omitempty"`
-	Generation  int               `json:"generation"` // number of payments begun
-	CreatedAt   time.Time         `json:"createdAt"`
-	ExpiresAt   time.Time         `json:"expiresAt"`
+	ID               string            `json:"id"`
+	Schema           int               `json:"schema,omitempty"` // of the Frontdesk that wrote it last; set by the store, 0 for the first layout
+	Version          int64             `json:"-"`                // counted by the store
+	State            RegistrationState `json:"state"`
+	ClientToken      string            `json:"clientToken"`
+	TokenHash        string            `json:"tokenHash"`         // SHA-256 of the holder's token, hex; empty where Redis lost it, then the token's signature counts
+	Resumed          []string          `json:"resumed,omitempty"` // the same of the devices on which it was resumed, the oldest first
+	Resume           *Resume           `json:"resume,omitempty"`  // the link that nobody has used yet
+	ClubID           string            `json:"clubId"`
+	Channel          string            `json:"channel"`
+	Contact          *Contact          `json:"contact,omitempty"`
+	Sale             club.IRI          `json:"sale,omitempty"`
+	SaleState        string            `json:"saleState,omitempty"` // what the club system calls a sale that nothing has settled: that of a new one
+	Items            []Item            `json:"items,omitempty"`     // what the visitor asked for
+	PersonPseudonyms []string          `json:"persons,omitempty"`   // keyed names of e-mail and phone, by which it is found to be erased
+	Erased           bool              `json:"erased,omitempty"`    // nothing of its person is left
+	Cart             Cart              `json:"cart"`                // the sale as it was last read
+	Mandate          *Mandate          `json:"mandate,omitempty"`
+	Prospect         *Prospect         `json:"prospect,omitempty"`
+	Generation       int               `json:"generation"` // number of payments begun
+	CreatedAt        time.Time         `json:"createdAt"`
+	ExpiresAt        time.Time         `json:"expiresAt"`
 	// Rebuilt: its payment was brought back from the processor. Redis no longer
 	// knows for certain what the journey was, so that it is never paid anew.
 	Rebuilt bool `json:"rebuilt,omitempty"`
@@ -70,8 +70,8 @@ type Contact struct {
 	Buyer  *Buyer   `json:"buyer,omitempty"` // of a contact whom the club knew before; nil for a visitor
 }
 
-// known tells whether the buyer is a contact whom the club knew before.
-func (r *Registration) known() bool { return r.Contact != nil && r.Contact.Buyer != nil }
+// identified tells whether the buyer is a contact whom the club knew before.
+func (r *Registration) identified() bool { return r.Contact != nil && r.Contact.Buyer != nil }
 
 // View is a registration with all that follows for its visitor.
 type View struct {
@@ -104,7 +104,7 @@ func (r *Registration) Phase(p *Payment, now time.Time) RegistrationState {
 
 // Closed tells whether the registration accepts no further payment.
 func (r *Registration) Closed(latest *Payment, now time.Time) bool {
-	r.heedPayment(latest)
+	r.markIfSettledByPayment(latest)
 	phase := r.Phase(latest, now)
 	return r.Cart.settled() || phase != Open && phase != Paying
 }
@@ -146,7 +146,7 @@ func openActions(r *Registration, payable bool, now time.Time) []string {
 		return actions
 	case r.Cart.settled():
 		return []string{"abandon"}
-	case r.known() || r.Prospect != nil && r.Prospect.Done:
+	case r.identified() || r.Prospect != nil && r.Prospect.Done:
 		actions = []string{"abandon"} // the details are the club's
 	case r.Prospect != nil && r.Prospect.Migrated:
 		actions = []string{"prospect", "abandon"}

@@ -44,19 +44,19 @@ func (s Subscriber) queue() string { return "relay-" + s.Name }
 
 // The figures of the relay.
 const (
-	// deliveryTime bounds one delivery: who needs longer is to answer first and work then.
-	deliveryTime = 15 * time.Second
-	// deliveriesAtOnce to one subscriber: more than one, so that one that hangs is
+	// deliveryTimeout bounds one delivery: who needs longer is to answer first and work then.
+	deliveryTimeout = 15 * time.Second
+	// deliveryConcurrency to one subscriber: more than one, so that one that hangs is
 	// not all; few, since it did not ask for a load test.
-	deliveriesAtOnce = 4
+	deliveryConcurrency = 4
 	// pollRelay: how long a delivery may lie; nobody waits before a page for it.
 	pollRelay = 500 * time.Millisecond
-	// stopRelay: a delivery under way when the gateway stops; what does not end by then is repeated.
-	stopRelay = 5 * time.Second
+	// relayDrainTimeout: a delivery under way when the gateway stops; what does not end by then is repeated.
+	relayDrainTimeout = 5 * time.Second
 	// keepDelivered: how long a delivery that was taken can be looked up, and is not made twice.
 	keepDelivered = time.Hour
-	// maxHeard bounds what is read of a subscriber's answer, which says nothing but its status.
-	maxHeard = 4 << 10
+	// maxResponse bounds what is read of a subscriber's answer, which says nothing but its status.
+	maxResponse = 4 << 10
 )
 
 // RetryAfterFailure is how long after its n-th failure (from 0) a delivery is tried
@@ -119,9 +119,9 @@ func NewRelay(cfg RelayConfig) *Relay {
 	return &Relay{cfg: cfg, inspector: asynq.NewInspectorFromRedisClient(cfg.Queue.redis)}
 }
 
-// told is what subscribers get (Standard Webhooks, payload structure). An identifier
+// Payload is what subscribers get (Standard Webhooks, payload structure). An identifier
 // is in it as the public API has it, without the organisation.
-type told struct {
+type Payload struct {
 	Type      string            `json:"type"`
 	Timestamp time.Time         `json:"timestamp"` // when Frontdesk heard of it; the club system does not say when it happened
 	Data      map[string]string `json:"data"`
@@ -132,7 +132,7 @@ func deliveryID(event, subscriber string) string { return event + "@" + subscrib
 
 // enqueue has events delivered to the subscribers that want them. Asked again it
 // does nothing for what is on its way, and for what was delivered within the hour.
-func (r *Relay) enqueue(ctx context.Context, events []notice) error {
+func (r *Relay) enqueue(ctx context.Context, events []Event) error {
 	for _, s := range r.cfg.Subscribers {
 		if r.gone(s) {
 			continue
@@ -149,8 +149,8 @@ func (r *Relay) enqueue(ctx context.Context, events []notice) error {
 	return nil
 }
 
-func (r *Relay) enqueueOne(ctx context.Context, s Subscriber, n notice) error {
-	body := told{Type: n.Type, Timestamp: n.At, Data: map[string]string{}}
+func (r *Relay) enqueueOne(ctx context.Context, s Subscriber, n Event) error {
+	body := Payload{Type: n.Type, Timestamp: n.At, Data: map[string]string{}}
 	for member, iri := range n.Object {
 		body.Data[member] = iri.ID()
 	}
@@ -161,7 +161,7 @@ func (r *Relay) enqueueOne(ctx context.Context, s Subscriber, n notice) error {
 	id := deliveryID(n.ID, s.Name)
 	job := asynq.NewTaskWithHeaders(deliverJob, r.cfg.Keys.Seal(id, text), map[string]string{"event": n.ID, "type": n.Type, TraceHeader: n.Trace})
 	err = r.cfg.Queue.enqueue(ctx, job, asynq.Queue(s.queue()), asynq.TaskID(id), asynq.MaxRetry(retries()),
-		asynq.Timeout(deliveryTime), asynq.Retention(keepDelivered))
+		asynq.Timeout(deliveryTimeout), asynq.Retention(keepDelivered))
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return nil
 	}
@@ -172,9 +172,9 @@ func (r *Relay) enqueueOne(ctx context.Context, s Subscriber, n notice) error {
 func (r *Relay) start(kept trace.TracerProvider) error {
 	for _, s := range r.cfg.Subscribers {
 		server := asynq.NewServerFromRedisClient(r.cfg.Queue.redis, asynq.Config{
-			Concurrency: deliveriesAtOnce, Queues: map[string]int{s.queue(): 1}, TaskCheckInterval: pollRelay, ShutdownTimeout: stopRelay,
+			Concurrency: deliveryConcurrency, Queues: map[string]int{s.queue(): 1}, TaskCheckInterval: pollRelay, ShutdownTimeout: relayDrainTimeout,
 			RetryDelayFunc: pauseAfter,
-			Logger:         quiet{r.cfg.Log}, LogLevel: asynq.ErrorLevel,
+			Logger:         asynqLogger{r.cfg.Log}, LogLevel: asynq.ErrorLevel,
 		})
 		mux := asynq.NewServeMux()
 		mux.Use(traceJobs(kept))
@@ -212,9 +212,9 @@ func (r *Relay) deliver(ctx context.Context, s Subscriber, job *asynq.Task) erro
 	case err != nil:
 		return err
 	case answer.status == http.StatusGone: // the subscriber wants no more (Standard Webhooks, section Retries)
-		r.cfg.Log.WarnContext(ctx, "subscriber is gone: nothing more is sent to it until an operator enables it", "subscriber", s.Name)
+		r.cfg.Log.WarnContext(ctx, "subscriber gone; deliveries paused until an operator enables it", "subscriber", s.Name)
 		if err := r.inspector.PauseQueue(s.queue()); err != nil {
-			r.cfg.Log.DebugContext(ctx, "deliveries stopped already", "subscriber", s.Name, "error", err)
+			r.cfg.Log.DebugContext(ctx, "deliveries already paused", "subscriber", s.Name, "error", err)
 		}
 		return fmt.Errorf("status 410, so that nothing more is sent: %w", asynq.SkipRetry)
 	case answer.status < 200 || answer.status > 299:
@@ -225,15 +225,15 @@ func (r *Relay) deliver(ctx context.Context, s Subscriber, job *asynq.Task) erro
 
 // post sends a signed delivery and gives its answer. What the network
 // says of a failure names addresses, so that it goes to the log alone.
-func (r *Relay) post(ctx context.Context, s Subscriber, event string, text []byte) (answered, error) {
+func (r *Relay) post(ctx context.Context, s Subscriber, event string, text []byte) (deliveryResponse, error) {
 	now := r.cfg.Now()
 	signature, err := s.sign(event, now, text)
 	if err != nil {
-		return answered{}, err
+		return deliveryResponse{}, err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, bytes.NewReader(text))
 	if err != nil {
-		return answered{}, errors.New("the address is not one")
+		return deliveryResponse{}, errors.New("the address is not one")
 	}
 	for name, value := range map[string]string{
 		"Content-Type": "application/json", "User-Agent": "Frontdesk",
@@ -246,16 +246,16 @@ func (r *Relay) post(ctx context.Context, s Subscriber, event string, text []byt
 	response, err := r.cfg.Client.Do(request)
 	switch {
 	case errors.Is(err, ErrDestination):
-		return answered{}, ErrDestination
+		return deliveryResponse{}, ErrDestination
 	case err != nil && ctx.Err() != nil:
-		return answered{}, errors.New("no answer in time")
+		return deliveryResponse{}, errors.New("no answer in time")
 	case err != nil:
 		r.cfg.Log.DebugContext(ctx, "delivery failed", "subscriber", s.Name, "error", err)
-		return answered{}, errors.New("it could not be reached, or gave no answer")
+		return deliveryResponse{}, errors.New("it could not be reached, or gave no answer")
 	}
 	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, maxHeard) // so that the connection can be used again
-	return answerOf(response, r.cfg.Now), nil
+	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // so that the connection can be used again
+	return readResponse(response, r.cfg.Now), nil
 }
 
 // gone tells whether a subscriber has said that it wants no more.

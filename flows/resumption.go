@@ -42,7 +42,7 @@ func (f *Registrations) NewResumeLink(ctx context.Context, id, token string) (Re
 	secret, _ := randomToken()
 	code := id + "." + secret
 	var link ResumeLink
-	for range saveTries {
+	for range maxSaveAttempts {
 		r, p, err := f.load(ctx, id, token)
 		if err != nil {
 			return ResumeLink{}, err
@@ -83,7 +83,7 @@ func (f *Registrations) Resume(ctx context.Context, clientToken, code string) (V
 	if r.Phase(p, f.cfg.Now()) == Open && r.Sale != "" {
 		r, p, stale = f.refreshCart(ctx, r, p)
 	}
-	view := f.look(ctx, r, p)
+	view := f.refreshView(ctx, r, p)
 	view.Stale = stale
 	if stale && view.Message == "" {
 		view.Message = "The club's system did not answer just now, so the cart is shown as it was when it was last read."
@@ -98,18 +98,18 @@ func (f *Registrations) takeLink(ctx context.Context, clientToken, code string) 
 		return nil, nil, "", notResumable(nil)
 	}
 	token, hash := newToken(f.cfg.Keys, id)
-	for range saveTries {
+	for range maxSaveAttempts {
 		r, p, err := f.cfg.Store.Registration(ctx, id)
 		switch {
 		case errors.Is(err, ErrNotFound):
 			return nil, nil, "", notResumable(err)
 		case err != nil:
 			return nil, nil, "", storageFailed(err)
-		case r.ClientToken != clientToken || r.Resume == nil || !holds(code, r.Resume.Hash) || f.cfg.Now().After(r.Resume.ExpiresAt):
+		case r.ClientToken != clientToken || r.Resume == nil || !tokenMatches(code, r.Resume.Hash) || f.cfg.Now().After(r.Resume.ExpiresAt):
 			return nil, nil, "", notResumable(nil)
 		}
 		r.Resume = nil
-		r.admit(hash)
+		r.addHolder(hash)
 		if err := f.cfg.Store.AmendRegistration(ctx, r); !errors.Is(err, ErrConflict) {
 			return r, p, token, storageFailed(err)
 		}
@@ -122,9 +122,9 @@ func notResumable(err error) error {
 		Fields: []FieldProblem{{"/resume", "It was used, replaced, has expired, or never was one."}}, Err: err}
 }
 
-// admit makes the holder of another token a holder of the registration. The first
+// addHolder makes the holder of another token a holder of the registration. The first
 // device's stays one for good.
-func (r *Registration) admit(hash string) {
+func (r *Registration) addHolder(hash string) {
 	r.Resumed = append(r.Resumed, hash)
 	r.Resumed = slices.Delete(r.Resumed, 0, max(0, len(r.Resumed)-maxResumed))
 }

@@ -9,30 +9,30 @@ import (
 	"time"
 )
 
-// Observable is something of the evidence by which a recorded payment can be told
+// Signal is something of the evidence by which a recorded payment can be told
 // from one that is not.
-type Observable string
+type Signal string
 
 // The observables.
 const (
-	OfSaleState     Observable = "sale_state"
-	OfCheck         Observable = "check"          // valid, invalid
-	OfTotal         Observable = "total"          // see amountText
-	OfContactStatus Observable = "contact_status" // as the club system calls it
-	OfDebt          Observable = "debt"           // its difference to the snapshot; see amountText
+	SignalSaleState     Signal = "sale_state"
+	SignalCheck         Signal = "check"          // valid, invalid
+	SignalTotal         Signal = "total"          // see amountText
+	SignalContactStatus Signal = "contact_status" // as the club system calls it
+	SignalDebt          Signal = "debt"           // its difference to the snapshot; see amountText
 )
 
-// ofSale are the observables that no other purchase of the same person changes.
-var ofSale = []Observable{OfSaleState, OfCheck, OfTotal}
+// saleSignals are the observables that no other purchase of the same person changes.
+var saleSignals = []Signal{SignalSaleState, SignalCheck, SignalTotal}
 
-// ofContact are those that another purchase may change as well.
-var ofContact = []Observable{OfContactStatus, OfDebt}
+// contactSignals are those that another purchase may change as well.
+var contactSignals = []Signal{SignalContactStatus, SignalDebt}
 
 // Condition is one thing that changes when a payment is recorded.
 type Condition struct {
-	What   Observable `json:"what"`
-	Before string     `json:"before"`
-	After  string     `json:"after"`
+	Signal Signal `json:"what"`
+	Before string `json:"before"`
+	After  string `json:"after"`
 }
 
 // Rule tells from evidence that a payment was recorded. It never tells that one
@@ -44,14 +44,14 @@ type Rule struct {
 	Unpaid       int         `json:"unpaid"`
 }
 
-// Tells tells whether the payment was as the rule's "before" when its snapshot was
+// Matches tells whether the payment was as the rule's "before" when its snapshot was
 // taken, and is now as only recorded ones are.
-func (r *Rule) Tells(p *Payment, now Evidence) bool {
+func (r *Rule) Matches(p *Payment, now Evidence) bool {
 	if r == nil || len(r.Conditions) == 0 || p.Snapshot == nil {
 		return false
 	}
 	for _, c := range r.Conditions {
-		before, after := valueOf(c.What, p, p.Snapshot), valueOf(c.What, p, &now)
+		before, after := valueOf(c.Signal, p, p.Snapshot), valueOf(c.Signal, p, &now)
 		if before == "" || before != c.Before || after != c.After {
 			return false
 		}
@@ -63,27 +63,27 @@ func (r *Rule) Tells(p *Payment, now Evidence) bool {
 func (r *Rule) String() string {
 	parts := make([]string, len(r.Conditions))
 	for i, c := range r.Conditions {
-		parts[i] = fmt.Sprintf("%s went from %s to %s", c.What, c.Before, c.After)
+		parts[i] = fmt.Sprintf("%s went from %s to %s", c.Signal, c.Before, c.After)
 	}
 	return strings.Join(parts, ", ")
 }
 
 // valueOf is an observable as text; empty when it is not known.
-func valueOf(what Observable, p *Payment, seen *Evidence) string {
+func valueOf(what Signal, p *Payment, seen *Evidence) string {
 	switch {
 	case seen == nil:
-	case what == OfSaleState && seen.SaleState != nil:
+	case what == SignalSaleState && seen.SaleState != nil:
 		return *seen.SaleState
-	case what == OfContactStatus && seen.ContactStatus != nil:
+	case what == SignalContactStatus && seen.ContactStatus != nil:
 		return *seen.ContactStatus
-	case what == OfCheck && seen.Valid != nil:
+	case what == SignalCheck && seen.Valid != nil:
 		if *seen.Valid {
 			return "valid"
 		}
 		return "invalid"
-	case what == OfTotal && seen.Total != nil:
+	case what == SignalTotal && seen.Total != nil:
 		return amountText(*seen.Total, p.Amount)
-	case what == OfDebt && seen.Debt != nil && p.Snapshot != nil && p.Snapshot.Debt != nil:
+	case what == SignalDebt && seen.Debt != nil && p.Snapshot != nil && p.Snapshot.Debt != nil:
 		return amountText(*seen.Debt-*p.Snapshot.Debt, p.Amount)
 	}
 	return ""
@@ -105,7 +105,7 @@ func amountText(amount, of int64) string {
 }
 
 // rule is the rule of this environment; nil when there is none or it cannot be read.
-func (m *Payments) rule(ctx context.Context) *Rule {
+func (m *Machine) rule(ctx context.Context) *Rule {
 	rule, err := m.cfg.Store.Rule(ctx, m.cfg.Environment)
 	switch {
 	case err == nil:

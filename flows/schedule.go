@@ -74,26 +74,26 @@ func (c *Catalogue) listedOffer(ctx context.Context, query ScheduleQuery) (Sched
 
 // chooseDebitDay holds a wish against the days on which the club debits. Where
 // there is no wish, the club's next day is shown, as one that may still change.
-func (c *Catalogue) chooseDebitDay(ctx context.Context, at Club, wish *int, terms *ScheduleTerms) (*FieldProblem, error) {
-	if wish == nil && terms.Offer.Billing == nil {
+func (c *Catalogue) chooseDebitDay(ctx context.Context, at Club, request *int, terms *ScheduleTerms) (*FieldProblem, error) {
+	if request == nil && terms.Offer.Billing == nil {
 		return nil, nil
 	}
 	days, err := c.debitDays(ctx, at, terms.Start)
 	if err != nil {
 		return nil, err
 	}
-	if wish == nil {
+	if request == nil {
 		terms.DebitDayOpen = true
 		if len(days) > 0 {
 			terms.DebitDay = days[0].Day
 		}
 		return nil, nil
 	}
-	if !slices.ContainsFunc(days, func(day DebitDay) bool { return day.Day == *wish }) {
+	if !slices.ContainsFunc(days, func(day DebitDay) bool { return day.Day == *request }) {
 		return &FieldProblem{Pointer: "query/debitDay", Message: "is not a day on which the club debits"}, nil
 	}
 	if terms.Offer.Billing != nil {
-		terms.DebitDay = *wish
+		terms.DebitDay = *request
 	}
 	return nil, nil
 }

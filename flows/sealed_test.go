@@ -54,11 +54,11 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := store.Answer{Status: 201, Header: map[string]string{"Location": "/v1/registrations/" + view.ID}, Body: []byte(`{"token":"` + token + `"}`)}
-	if _, _, err := g.store.BeginAnswer(ctx, token, "key", "print", "owner"); err != nil {
+	answer := store.Response{Status: 201, Header: map[string]string{"Location": "/v1/registrations/" + view.ID}, Body: []byte(`{"token":"` + token + `"}`)}
+	if _, _, err := g.store.BeginRequest(ctx, token, "key", "print", "owner"); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.store.KeepAnswer(ctx, token, "key", "owner", answer); err != nil {
+	if err := g.store.SaveResponse(ctx, token, "key", "owner", answer); err != nil {
 		t.Fatal(err)
 	}
 	search("after the start")
@@ -67,7 +67,7 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.confirm(p, goodCard)
-	if err := g.Told(ctx, event(p)); err != nil {
+	if err := g.HandleEvent(ctx, event(p)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := g.registrations.Get(ctx, view.ID, token); err != nil {

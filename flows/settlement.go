@@ -18,20 +18,20 @@ type Method string
 
 // The methods, as the public API calls them.
 const (
-	ByCard Method = "card"  // through the card processor
-	Later  Method = "later" // the buyer owes the amount from now on (postpone_due)
-	Free   Method = "free"  // nothing is due (the sale's transition validate)
-	AtDesk Method = "desk"  // staff took the money: cash, cheques or cards
+	ByCard   Method = "card"  // through the card processor
+	Deferred Method = "later" // the buyer owes the amount from now on (postpone_due)
+	Free     Method = "free"  // nothing is due (the sale's transition validate)
+	InPerson Method = "desk"  // staff took the money: cash, cheques or cards
 )
 
 // methods in the order in which they are offered.
-var methods = []Method{ByCard, Later, Free, AtDesk}
+var methods = []Method{ByCard, Deferred, Free, InPerson}
 
-// witnessed tells whether a processor keeps a journal of the payment.
-func (m Method) witnessed() bool { return m != Later && m != Free && m != AtDesk }
+// hasProcessor tells whether a processor keeps a journal of the payment.
+func (m Method) hasProcessor() bool { return m != Deferred && m != Free && m != InPerson }
 
 // booksMoney tells whether the club system is told of money that came in.
-func (m Method) booksMoney() bool { return m != Later && m != Free }
+func (m Method) booksMoney() bool { return m != Deferred && m != Free }
 
 // Desk is the money that staff took.
 type Desk struct {
@@ -77,11 +77,11 @@ const (
 	settleWithin = 30 * time.Minute
 )
 
-// asked is a digest of what a start asks for beside the method, so that only the
+// requestDigest is a digest of what a start asks for beside the method, so that only the
 // same wish is answered with the payment that lives. Where a card sends the
 // buyer back to makes no other payment.
-func (in StartPayment) asked() string {
-	if in.Method.witnessed() {
+func (in StartPayment) requestDigest() string {
+	if in.Method.hasProcessor() {
 		return ""
 	}
 	text, err := json.Marshal([]any{in.DueDate, in.Desk})
@@ -92,9 +92,9 @@ func (in StartPayment) asked() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// answers says whether a payment that lives is the answer to a wish.
-func (p *Payment) answers(in StartPayment) error {
-	if p.Method == in.Method && p.Asked == in.asked() {
+// matches says whether a payment that lives is the answer to a wish.
+func (p *Payment) matches(in StartPayment) error {
+	if p.Method == in.Method && p.RequestDigest == in.requestDigest() {
 		return nil
 	}
 	return &Error{Code: PaymentExists, Detail: "Another payment of this registration lives, by another method or in other words."}
@@ -108,7 +108,7 @@ func (r *Registration) methods() []Method {
 // prepareSettlement moves a payment without a processor from priced to sending,
 // owned by this process, if the sale is still as agreed. Nothing has happened
 // anywhere before that, so that whatever is not so ends it without harm.
-func (m *Payments) prepareSettlement(ctx context.Context, p *Payment) (step, error) {
+func (m *Machine) prepareSettlement(ctx context.Context, p *Payment) (step, error) {
 	if m.cfg.Now().Sub(p.UpdatedAt) > settleWithin {
 		return step{to: Cancelled, reason: "it could not be sent in time"}, nil
 	}
@@ -123,7 +123,7 @@ func (m *Payments) prepareSettlement(ctx context.Context, p *Payment) (step, err
 		// By somebody else, or by this very payment before Redis fell back: a person has to find out.
 		return step{to: Blocked, reason: "the sale is settled already"}, nil
 	}
-	if reason := p.otherThanAgreed(sale, check); reason != "" {
+	if reason := p.changedSinceAgreed(sale, check); reason != "" {
 		return step{to: Cancelled, reason: reason, edit: func(next *Payment) { next.Snapshot = seen }}, nil
 	}
 	payer := m.payer(sale)
@@ -133,9 +133,9 @@ func (m *Payments) prepareSettlement(ctx context.Context, p *Payment) (step, err
 }
 
 // post sends the one request that settles the sale at the club system.
-func (m *Payments) post(ctx context.Context, p *Payment, gate club.Gate) error {
+func (m *Machine) post(ctx context.Context, p *Payment, gate club.Gate) error {
 	switch p.Method {
-	case Later:
+	case Deferred:
 		return m.cfg.Club.PostponeDue(ctx, p.Scope(), p.Sale, p.DueDate, gate)
 	case Free:
 		return m.cfg.Club.ValidateSale(ctx, p.Scope(), p.Sale, gate)
@@ -159,7 +159,7 @@ func (m *Payments) post(ctx context.Context, p *Payment, gate club.Gate) error {
 
 // withdraw gives up a payment without a processor that nobody has sent.
 // ErrConflict when it moved meanwhile.
-func (m *Payments) withdraw(ctx context.Context, p *Payment) (*Payment, error) {
+func (m *Machine) withdraw(ctx context.Context, p *Payment) (*Payment, error) {
 	return m.commit(ctx, p, step{to: Cancelled, reason: "the buyer gave up"})
 }
 
@@ -193,10 +193,10 @@ func (p *Payment) settlementView() PaymentView {
 
 // settlementWords are what a buyer is told of each method.
 var settlementWords = map[Method]struct{ recorded, inDoubt string }{
-	Later: {"You are registered. You pay at the club by ",
+	Deferred: {"You are registered. You pay at the club by ",
 		"The club is being told that you pay later. Please do not pay in another way: the club's staff will confirm it to you."},
 	Free: {"It is booked, and there is nothing to pay. Welcome!",
 		"Your booking is being recorded. Please do not book again: the club's staff will confirm it to you."},
-	AtDesk: {"Your payment at the club is recorded. Welcome!",
+	InPerson: {"Your payment at the club is recorded. Welcome!",
 		"Your payment at the club was received and is being recorded. Please do not pay again: the club's staff will confirm it to you."},
 }

@@ -18,8 +18,8 @@ import (
 // trial is an offer that costs nothing.
 const trial = club.IRI("/demo/offers/3801")
 
-// wish is a way to settle without a processor, and what it comes to at the club system.
-type wish struct {
+// settlementCase is a way to settle without a processor, and what it comes to at the club system.
+type settlementCase struct {
 	start  flows.StartPayment
 	offer  club.IRI
 	price  int64
@@ -28,28 +28,28 @@ type wish struct {
 	ledger int    // payments that the club system has booked then
 }
 
-func (w *world) wishes() map[flows.Method]wish {
+func (w *world) settlementCases() map[flows.Method]settlementCase {
 	due := w.clock.Now().AddDate(0, 1, 0).Format(time.DateOnly)
-	return map[flows.Method]wish{
-		flows.Later:  {flows.StartPayment{Method: flows.Later, DueDate: due}, quarterPass, quarterPassPrice, "/sales/*/postpone_due", "deferred", 0},
-		flows.Free:   {flows.StartPayment{Method: flows.Free}, trial, 0, "/sales/*/transitions", "settled", 0},
-		flows.AtDesk: {flows.StartPayment{Method: flows.AtDesk, Staff: true, Desk: &flows.Desk{Mean: "cash"}}, quarterPass, quarterPassPrice, "/sales/*/payments", "settled", 1},
+	return map[flows.Method]settlementCase{
+		flows.Deferred: {flows.StartPayment{Method: flows.Deferred, DueDate: due}, quarterPass, quarterPassPrice, "/sales/*/postpone_due", "deferred", 0},
+		flows.Free:     {flows.StartPayment{Method: flows.Free}, trial, 0, "/sales/*/transitions", "settled", 0},
+		flows.InPerson: {flows.StartPayment{Method: flows.InPerson, Staff: true, Desk: &flows.Desk{Mean: "cash"}}, quarterPass, quarterPassPrice, "/sales/*/payments", "settled", 1},
 	}
 }
 
 // withoutProcessor are the methods that the tests here go through.
-var withoutProcessor = []flows.Method{flows.Later, flows.Free, flows.AtDesk}
+var withoutProcessor = []flows.Method{flows.Deferred, flows.Free, flows.InPerson}
 
 // settles asks for a payment in a way, in a registration made for it.
 func (w *world) settles(g *gateway, method flows.Method) (*flows.Payment, error) {
 	w.Helper()
-	how := w.wishes()[method]
+	how := w.settlementCases()[method]
 	r := w.registeredFor(g, how.offer, how.price)
 	return g.registrations.Pay(w.Context(), r.ID, holderToken, how.start)
 }
 
 // sent counts the requests of a way that reached the club system.
-func (w *world) sent(how wish) (n int) {
+func (w *world) sent(how settlementCase) (n int) {
 	for _, request := range w.sim.Requests() {
 		if match, _ := path.Match(how.path, request.Path); match && request.Method == "POST" {
 			n++
@@ -59,14 +59,14 @@ func (w *world) sent(how wish) (n int) {
 }
 
 // request is what makes a way fail.
-func (how wish) request() clubsim.FaultMatch {
+func (how settlementCase) request() clubsim.FaultMatch {
 	return clubsim.FaultMatch{Method: "POST", Path: how.path}
 }
 
 // expectSettled holds the club system's own account of the sale against the payment.
 func (w *world) expectSettled(p *flows.Payment) {
 	w.Helper()
-	how := w.wishes()[p.Method]
+	how := w.settlementCases()[p.Method]
 	sale := must(w, func() (club.Sale, error) { return w.club.GetSale(w.Context(), bastille, p.Sale) })
 	lines := w.lines(p)
 	switch p.State {
@@ -105,14 +105,14 @@ var settlements = func() map[string]scenario {
 			return must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
 		}, flows.Recorded, true},
 		"refused at first": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
-			w.fault(clubsim.Fault{Match: w.wishes()[method].request(), Kind: "error_before", Status: 401, Times: times(2)})
+			w.fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_before", Status: 401, Times: times(2)})
 			p := must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
 			w.expectView(p, "processing", "same_key")
 			w.clock.Advance(time.Minute)
 			return w.advance(g, p)
 		}, flows.Recorded, true},
 		"refused for good": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
-			w.fault(clubsim.Fault{Match: w.wishes()[method].request(), Kind: "error_before", Status: 401})
+			w.fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_before", Status: 401})
 			p := must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
 			for range 6 {
 				w.clock.Advance(5 * time.Minute)
@@ -121,21 +121,21 @@ var settlements = func() map[string]scenario {
 			return p
 		}, flows.Cancelled, false},
 		"rejected": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
-			w.fault(clubsim.Fault{Match: w.wishes()[method].request(), Kind: "error_before", Status: 422, Times: times(1)})
+			w.fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_before", Status: 422, Times: times(1)})
 			return must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
 		}, flows.Cancelled, false},
 		"rejected, applied": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
-			w.fault(clubsim.Fault{Match: w.wishes()[method].request(), Kind: "error_after", Status: 400, Times: times(1)})
+			w.fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_after", Status: 400, Times: times(1)})
 			return must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
 		}, flows.InDoubt, true},
 		"the answer is lost": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
-			w.fault(clubsim.Fault{Match: w.wishes()[method].request(), Kind: "drop_after", Times: times(1)})
+			w.fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "drop_after", Times: times(1)})
 			return must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
 		}, flows.InDoubt, true},
 		"the sender dies": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
 			p := w.priced(g, method)
 			w.put(g, p.ID, flows.Sending)
-			w.ownerGone(p)
+			w.expireLease(p)
 			return w.advance(g, p)
 		}, flows.InDoubt, false},
 		"the sale grew": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
@@ -171,7 +171,7 @@ var settlements = func() map[string]scenario {
 	} {
 		for _, method := range withoutProcessor {
 			ledger := 0
-			if s.applied && method == flows.AtDesk {
+			if s.applied && method == flows.InPerson {
 				ledger = 1
 			}
 			all[string(method)+": "+name] = scenario{live: func(w *world, g *gateway) *flows.Payment { return s.live(w, g, method) }, end: s.end, ledger: ledger}
@@ -183,7 +183,7 @@ var settlements = func() map[string]scenario {
 // priced gives a payment that was refused at first, and may be sent again.
 func (w *world) priced(g *gateway, method flows.Method) *flows.Payment {
 	w.Helper()
-	w.fault(clubsim.Fault{Match: w.wishes()[method].request(), Kind: "error_before", Status: 401, Times: times(2)})
+	w.fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_before", Status: 401, Times: times(2)})
 	p := must(w, func() (*flows.Payment, error) { return w.settles(g, method) })
 	if p.State != flows.Priced {
 		w.Fatalf("the payment is %s", p.State)
@@ -198,11 +198,11 @@ func (w *world) priced(g *gateway, method flows.Method) *flows.Payment {
 func TestSettlementBreaks(t *testing.T) {
 	t.Parallel()
 	for _, method := range withoutProcessor {
-		for name, plan := range map[string]frontdesktest.Breakage{
+		for name, plan := range map[string]frontdesktest.Fault{
 			"the message is lost":                 {},
-			"the answer is lost":                  {AnswerLost: true},
-			"the gateway dies before the message": {ForGood: true},
-			"the gateway dies before the answer":  {AnswerLost: true, ForGood: true},
+			"the answer is lost":                  {DropResponse: true},
+			"the gateway dies before the message": {Permanent: true},
+			"the gateway dies before the answer":  {DropResponse: true, Permanent: true},
 		} {
 			t.Run(string(method)+": "+name, func(t *testing.T) {
 				t.Parallel()
@@ -212,7 +212,7 @@ func TestSettlementBreaks(t *testing.T) {
 					t.Run(fmt.Sprint(plan.Message), func(t *testing.T) {
 						w := newWorld(t)
 						end, wire := w.settleAt(method, plan)
-						broke = wire.Broke()
+						broke = wire.Triggered()
 						ends[end]++
 					})
 					if !broke {
@@ -229,12 +229,12 @@ func TestSettlementBreaks(t *testing.T) {
 }
 
 // settleAt lives a payment with a gateway whose wire breaks, and ends it with one whose wire is whole.
-func (w *world) settleAt(method flows.Method, plan frontdesktest.Breakage) (flows.PaymentState, *frontdesktest.Wire) {
-	wire := frontdesktest.NewWire(w, plan)
-	doomed := w.gateway(wiring{outside: wire.To(w.address), redisURL: w.redisOver(wire)})
+func (w *world) settleAt(method flows.Method, plan frontdesktest.Fault) (flows.PaymentState, *frontdesktest.MessageProxy) {
+	wire := frontdesktest.NewMessageProxy(w, plan)
+	doomed := w.gateway(gatewayOptions{outside: wire.Forward(w.address), redisURL: w.redisOver(wire)})
 	survivor := w.gateway()
 	versions := w.watchVersions(survivor)
-	how := w.wishes()[method]
+	how := w.settlementCases()[method]
 	r := w.registeredFor(survivor, how.offer, how.price)
 	_, _ = doomed.registrations.Pay(w.Context(), r.ID, holderToken, how.start)
 	p := must(w, func() (*flows.Payment, error) {
@@ -249,13 +249,13 @@ func (w *world) settleAt(method flows.Method, plan frontdesktest.Breakage) (flow
 	return end.State, wire
 }
 
-// TestEverybodySettles: whoever asks and looks at once, by whatever method, one settles.
-func TestEverybodySettles(t *testing.T) {
+// TestConcurrentSettlement: whoever asks and looks at once, by whatever method, one settles.
+func TestConcurrentSettlement(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	gateways := []*gateway{w.gateway(), w.gateway()}
 	r := w.registered(gateways[0])
-	ways := []flows.StartPayment{w.wishes()[flows.Later].start, w.wishes()[flows.AtDesk].start}
+	ways := []flows.StartPayment{w.settlementCases()[flows.Deferred].start, w.settlementCases()[flows.InPerson].start}
 	var group sync.WaitGroup
 	for range 8 {
 		for i, g := range gateways {
@@ -269,7 +269,7 @@ func TestEverybodySettles(t *testing.T) {
 	}
 	group.Wait()
 	p := w.stored(gateways[0], flows.NewPaymentID(r.ID, 1))
-	if n := w.sent(w.wishes()[flows.Later]) + w.posted(); n != 1 || p.State != flows.Recorded {
+	if n := w.sent(w.settlementCases()[flows.Deferred]) + w.posted(); n != 1 || p.State != flows.Recorded {
 		t.Errorf("%s (%s) after %d calls", p.State, p.Reason, n)
 	}
 	w.expectSettled(p)
@@ -281,8 +281,8 @@ func TestPayable(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	due, nothing := w.registered(g), w.registeredFor(g, trial, 0)
-	sum := flows.StartPayment{Method: flows.AtDesk, Staff: true, Desk: &flows.Desk{Mean: "card", Cards: []flows.DeskCard{{Amount: quarterPassPrice - 1, Network: "CBGroup"}}}}
-	stranger := w.wishes()[flows.AtDesk].start
+	sum := flows.StartPayment{Method: flows.InPerson, Staff: true, Desk: &flows.Desk{Mean: "card", Cards: []flows.DeskCard{{Amount: quarterPassPrice - 1, Network: "CBGroup"}}}}
+	stranger := w.settlementCases()[flows.InPerson].start
 	stranger.Staff = false
 	for name, test := range map[string]struct {
 		r    *flows.Registration
@@ -290,8 +290,8 @@ func TestPayable(t *testing.T) {
 		want flows.Code
 	}{
 		"card, nothing due":      {nothing, flows.StartPayment{Method: flows.ByCard}, flows.NothingDue},
-		"later, nothing due":     {nothing, w.wishes()[flows.Later].start, flows.NothingDue},
-		"desk, nothing due":      {nothing, w.wishes()[flows.AtDesk].start, flows.NothingDue},
+		"later, nothing due":     {nothing, w.settlementCases()[flows.Deferred].start, flows.NothingDue},
+		"desk, nothing due":      {nothing, w.settlementCases()[flows.InPerson].start, flows.NothingDue},
 		"free, an amount due":    {due, flows.StartPayment{Method: flows.Free}, flows.AmountDue},
 		"desk, another sum":      {due, sum, flows.InvalidRequest},
 		"desk, by the buyer":     {due, stranger, flows.StaffOnly},
@@ -301,7 +301,7 @@ func TestPayable(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for r, want := range map[*flows.Registration][]flows.Method{due: {flows.ByCard, flows.Later, flows.AtDesk}, nothing: {flows.Free}} {
+	for r, want := range map[*flows.Registration][]flows.Method{due: {flows.ByCard, flows.Deferred, flows.InPerson}, nothing: {flows.Free}} {
 		view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) })
 		if view.Phase != flows.Open || !slices.Equal(view.Methods, want) || view.Actions[0] != "pay" {
 			t.Errorf("%s, to be settled by %v, with %v", view.Phase, view.Methods, view.Actions)
@@ -315,7 +315,7 @@ func TestOneWayAtATime(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.started(g) // by card
-	later := w.wishes()[flows.Later].start
+	later := w.settlementCases()[flows.Deferred].start
 	ask := func(in flows.StartPayment) error {
 		_, err := g.registrations.Pay(t.Context(), p.Registration, holderToken, in)
 		return err
@@ -337,7 +337,7 @@ func TestOneWayAtATime(t *testing.T) {
 	}
 	other := later
 	other.DueDate = w.clock.Now().AddDate(0, 2, 0).Format(time.DateOnly)
-	for name, in := range map[string]flows.StartPayment{"another day": other, "a card": {Method: flows.ByCard}, "the desk": w.wishes()[flows.AtDesk].start} {
+	for name, in := range map[string]flows.StartPayment{"another day": other, "a card": {Method: flows.ByCard}, "the desk": w.settlementCases()[flows.InPerson].start} {
 		if err := ask(in); flows.CodeOf(err) != flows.PaymentExists {
 			t.Errorf("%s beside a deferral: %v", name, err)
 		}
@@ -358,13 +358,13 @@ func TestWithdraw(t *testing.T) {
 			if view.Phase != flows.Paying || !slices.Equal(view.Methods, []flows.Method{method}) {
 				t.Errorf("%s, to be settled by %v", view.Phase, view.Methods)
 			}
-			before := w.sent(w.wishes()[method])
+			before := w.sent(w.settlementCases()[method])
 			view, err := g.registrations.Abandon(t.Context(), p.Registration, holderToken)
 			if err != nil || view.Phase != flows.Abandoned || view.Payment.State != flows.Cancelled {
 				t.Errorf("%+v, %v", view, err)
 			}
 			w.expectSettled(w.stored(g, p.ID))
-			if n := w.sent(w.wishes()[method]); n != before {
+			if n := w.sent(w.settlementCases()[method]); n != before {
 				t.Errorf("%d requests were sent after %d", n, before)
 			}
 
@@ -394,7 +394,7 @@ func TestAsleepBeforeSettling(t *testing.T) {
 				}
 			})
 			p := must(t, func() (*flows.Payment, error) { return w.settles(g, method) })
-			if p.State != flows.Priced || w.sent(w.wishes()[method]) != 0 {
+			if p.State != flows.Priced || w.sent(w.settlementCases()[method]) != 0 {
 				t.Errorf("%s (%s) after a sleep", p.State, p.Reason)
 			}
 			end := w.settle(g, p)
@@ -420,7 +420,7 @@ func TestSettlementView(t *testing.T) {
 			}
 		}
 	}
-	owed := flows.Payment{State: flows.Recorded, Method: flows.Later, DueDate: "2030-01-31"}
+	owed := flows.Payment{State: flows.Recorded, Method: flows.Deferred, DueDate: "2030-01-31"}
 	if message := owed.View().Message; !strings.HasSuffix(message, "by 31 January 2030.") {
 		t.Errorf("the buyer is told %q", message)
 	}
@@ -432,7 +432,7 @@ func TestRefusedByTheProcessor(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	r := w.registered(g)
-	w.setMeddler(&meddler{method: "POST", pattern: "/sandbox/payments", fail: 1, status: 422})
+	w.setFaultInjector(&faultInjector{method: "POST", pattern: "/sandbox/payments", fail: 1, status: 422})
 	p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
 	w.expectView(p, "cancelled", "new")
 	view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) })

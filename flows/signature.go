@@ -40,28 +40,28 @@ const (
 var SignatureStates = []SignatureState{SignatureNoCode, SignatureAwaiting, SignatureUnconfirmed, SignatureSigned,
 	SignatureCancelled, SignatureExpired, SignatureBlocked}
 
-// maxChecks is how many wrong codes end a signature request: enough for typing
+// maxAttempts is how many wrong codes end a signature request: enough for typing
 // errors, and one in 200,000 for guessing six digits.
-const maxChecks = 5
+const maxAttempts = 5
 
 // Signature is what a contact signs with an SMS code: a mandate, or a move to
 // another club.
 type Signature struct {
 	State       SignatureState `json:"state"`
-	Round       int            `json:"round"`             // counts the codes that were asked for, so that a late answer is known as such
+	Sequence    int            `json:"round"`             // counts the codes that were asked for, so that a late answer is known as such
 	Request     club.IRI       `json:"request,omitempty"` // the club system's signature request; empty while none is known
-	Checks      int            `json:"checks"`            // codes that were entered for this request
+	Attempts    int            `json:"checks"`            // codes that were entered for this request
 	SMS         string         `json:"sms,omitempty"`     // the allowance of its code, by which that is counted as entered
-	Open        string         `json:"open,omitempty"`    // a keyed name of the last of them, while what became of it is not known
+	PendingCode string         `json:"open,omitempty"`    // a keyed name of the last of them, while what became of it is not known
 	ResendAfter time.Time      `json:"resendAfter"`       // when a new code can be asked for
 }
 
 // AttemptsLeft is how many codes can still be entered.
 func (s Signature) AttemptsLeft() int {
-	switch left := maxChecks - s.Checks; {
-	case !s.takesCode():
+	switch left := maxAttempts - s.Attempts; {
+	case !s.acceptsCode():
 		return 0
-	case s.Open != "":
+	case s.PendingCode != "":
 		return max(1, left) // the open code is the last one, and can be entered until it is known
 	default:
 		return max(0, left)
@@ -75,19 +75,19 @@ func (s Signature) AttemptsLeft() int {
 // be entered.
 func (s *Signature) enter(names []string) error {
 	switch {
-	case !s.takesCode():
+	case !s.acceptsCode():
 		return s.noCode()
-	case s.Open != "" && slices.Contains(names, s.Open):
+	case s.PendingCode != "" && slices.Contains(names, s.PendingCode):
 		return nil
-	case s.Checks >= maxChecks:
+	case s.Attempts >= maxAttempts:
 		return s.noCode()
 	}
-	s.Checks, s.Open = s.Checks+1, names[0]
+	s.Attempts, s.PendingCode = s.Attempts+1, names[0]
 	return nil
 }
 
-// takesCode tells whether a code can be entered.
-func (s Signature) takesCode() bool {
+// acceptsCode tells whether a code can be entered.
+func (s Signature) acceptsCode() bool {
 	return s.Request != "" && (s.State == SignatureAwaiting || s.State == SignatureUnconfirmed)
 }
 
@@ -98,11 +98,11 @@ type CodeSender struct {
 
 // CodeStore is what codes by SMS need of Redis.
 type CodeStore interface {
-	// TakeSMS counts an SMS code for a subject, unless a limit is used up. It answers
+	// ReserveSMS counts an SMS code for a subject, unless a limit is used up. It answers
 	// with the instant from which the next one is allowed. A repeated id counts once.
-	TakeSMS(ctx context.Context, subject, id string, now time.Time, limits []SMSLimit) (allowed bool, next time.Time, err error)
-	// GiveBackSMS takes a counted code back.
-	GiveBackSMS(ctx context.Context, subject, id string) error
+	ReserveSMS(ctx context.Context, subject, id string, now time.Time, limits []SMSLimit) (allowed bool, next time.Time, err error)
+	// ReleaseSMS takes a counted code back.
+	ReleaseSMS(ctx context.Context, subject, id string) error
 	// CountSMS counts a subject's codes from one instant to another, both included.
 	CountSMS(ctx context.Context, subject string, from, to time.Time) (int, error)
 	// Once tells whether this is the first call with this name within the period.
@@ -111,38 +111,38 @@ type CodeStore interface {
 
 // CodeSenderConfig is what a sender of codes needs; every field is required unless said.
 type CodeSenderConfig struct {
-	Store CodeStore
-	Club  *club.Client
-	Keys  *Keyring
-	Guard *SMSGuard // bounds what the codes cost the clubs; nil: nothing does
-	Now   func() time.Time
-	Log   *slog.Logger
+	Store  CodeStore
+	Club   *club.Client
+	Keys   *Keyring
+	Budget *SMSBudget // bounds what the codes cost the clubs; nil: nothing does
+	Now    func() time.Time
+	Log    *slog.Logger
 }
 
 // NewCodeSender returns a sender of codes.
 func NewCodeSender(cfg CodeSenderConfig) *CodeSender { return &CodeSender{cfg: cfg} }
 
 // begin notes that a code is about to be asked for.
-func (s *Signature) begin(a allowance) {
-	*s = Signature{State: SignatureNoCode, Round: s.Round + 1, SMS: a.id, ResendAfter: a.next}
+func (s *Signature) begin(a Reservation) {
+	*s = Signature{State: SignatureNoCode, Sequence: s.Sequence + 1, SMS: a.id, ResendAfter: a.next}
 }
 
-// send has the code sent that was begun. The error is about the request itself,
+// Send has the code sent that was begun. The error is about the request itself,
 // which no repetition mends; any other failure is in the signature's state.
-func (c *CodeSender) send(ctx context.Context, s *Signature, a allowance, request func(context.Context) (club.SignatureRequest, error)) error {
+func (c *CodeSender) Send(ctx context.Context, s *Signature, a Reservation, request func(context.Context) (club.SignatureRequest, error)) error {
 	made, err := request(ctx)
 	switch club.OutcomeOf(err) {
 	case club.Accepted:
 		s.State, s.Request = SignatureAwaiting, made.IRI
-		c.cfg.Guard.told()
+		c.cfg.Budget.countSent()
 		return nil
 	case club.Unknown:
-		c.cfg.Guard.told()
+		c.cfg.Budget.countSent()
 		// An SMS may be on its way, with a code that nothing here can use.
 		c.cfg.Log.WarnContext(ctx, "whether a code was sent is not known", "error", err)
 		return nil
 	}
-	c.giveBack(ctx, a)
+	c.Release(ctx, a)
 	s.ResendAfter = c.cfg.Now()
 	c.cfg.Log.WarnContext(ctx, "no code was sent", "error", err)
 	if club.OutcomeOf(err) == club.Rejected {
@@ -163,10 +163,10 @@ func notSendable(err error) error {
 	return clubFailed(err, "The code could not be sent.")
 }
 
-// drop has the club system forget a code. It may fail: nobody but Frontdesk can
+// Cancel has the club system forget a code. It may fail: nobody but Frontdesk can
 // use the code, and Frontdesk does not once it has left the state behind.
-func (c *CodeSender) drop(ctx context.Context, scope club.Scope, s Signature) {
-	if !s.takesCode() {
+func (c *CodeSender) Cancel(ctx context.Context, scope club.Scope, s Signature) {
+	if !s.acceptsCode() {
 		return
 	}
 	if err := c.cfg.Club.CancelSignatureRequest(ctx, scope, s.Request); err != nil {
@@ -184,20 +184,20 @@ const (
 // Enter counts a code against the signature's attempts before it is checked. NoCode
 // when no code can be entered.
 func (c *CodeSender) Enter(s *Signature, code string) error {
-	return s.enter(c.cfg.Keys.HideWithEach("code", string(s.Request)+" "+code))
+	return s.enter(c.cfg.Keys.Pseudonyms("code", string(s.Request)+" "+code))
 }
 
-// check has a code checked that was entered and stored before. It moves the
+// Check has a code checked that was entered and stored before. It moves the
 // signature on, and its error is what the person is told. signed looks at the
 // club system whether what was to be signed is signed.
-func (c *CodeSender) check(ctx context.Context, scope club.Scope, s *Signature, code string, signed func(context.Context) (bool, error)) error {
+func (c *CodeSender) Check(ctx context.Context, scope club.Scope, s *Signature, code string, signed func(context.Context) (bool, error)) error {
 	err := c.cfg.Club.ValidateSignatureRequest(ctx, scope, s.Request, code)
 	switch club.OutcomeOf(err) {
 	case club.Accepted:
 		s.State = SignatureSigned
 		return nil
 	case club.Unknown:
-		return c.settle(ctx, s, err, signed)
+		return c.resolveUnknown(ctx, s, err, signed)
 	case club.NotSent, club.Refused:
 		return clubFailed(err, "The code could not be checked.") // it stays open: entered again, it is no further attempt
 	}
@@ -225,20 +225,20 @@ func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *Signatur
 		return &Error{Code: CodeExpired, Detail: "The code cannot be used any more. Please ask for a new one.", Err: err}
 	case upstream.Status != 400 && upstream.Status != 422:
 		return clubFailed(err, "The code could not be checked.")
-	case upstream.Code == codeTooMany, s.Checks >= maxChecks:
+	case upstream.Code == codeTooMany, s.Attempts >= maxAttempts:
 		if upstream.Code != codeTooMany {
-			c.drop(ctx, scope, *s)
+			c.Cancel(ctx, scope, *s)
 		}
 		s.State = SignatureBlocked
 		return &Error{Code: CodeBlocked, Detail: "The code was wrong too often, so it signs nothing any more. Please ask for a new one.", Err: err}
 	}
-	s.Open = ""
+	s.PendingCode = ""
 	return &Error{Code: CodeWrong, Detail: fmt.Sprintf("The code is wrong. Attempts left: %d.", s.AttemptsLeft()),
 		Fields: []FieldProblem{{"/code", "This is not the code that was sent."}}, Err: err}
 }
 
-// settle finds out what became of a code whose answer was lost.
-func (c *CodeSender) settle(ctx context.Context, s *Signature, err error, signed func(context.Context) (bool, error)) error {
+// resolveUnknown finds out what became of a code whose answer was lost.
+func (c *CodeSender) resolveUnknown(ctx context.Context, s *Signature, err error, signed func(context.Context) (bool, error)) error {
 	done, lookErr := signed(ctx)
 	switch {
 	case lookErr != nil:

@@ -13,7 +13,7 @@ import (
 // SMSLimit allows so many codes within a time.
 type SMSLimit struct {
 	Codes  int
-	Within time.Duration
+	Period time.Duration
 }
 
 // smsLimits are what one person, and one phone, gets at most: a code a minute,
@@ -26,64 +26,64 @@ var smsLimits = []SMSLimit{{1, time.Minute}, {3, 10 * time.Minute}, {5, time.Hou
 // household needs, and little enough that sending to strangers' numbers pays nobody.
 var addressLimits = []SMSLimit{{10, time.Hour}}
 
-// allowance is one code that may be sent.
-type allowance struct {
+// Reservation is one code that may be sent.
+type Reservation struct {
 	id       string
 	subjects []string
 	next     time.Time // when the one after it may be sent
 }
 
-// allow takes a code out of what each subject may get: a contact, its phone, and
+// Reserve takes a code out of what each subject may get: a contact, its phone, and
 // what stays the same when a visitor makes one contact after the other. An empty
 // subject is one that is not known. SMSLimited with the time to wait when one of
 // them had enough, SMSPaused when the club that pays for it had.
-func (c *CodeSender) allow(ctx context.Context, at club.IRI, subjects ...string) (allowance, error) {
+func (c *CodeSender) Reserve(ctx context.Context, at club.IRI, subjects ...string) (Reservation, error) {
 	now := c.cfg.Now()
-	a := allowance{id: uuid.NewString(), next: now}
+	a := Reservation{id: uuid.NewString(), next: now}
 	for _, subject := range subjects {
-		if err := c.take(ctx, &a, now, subject, smsLimits); err != nil {
-			return allowance{}, err
+		if err := c.reserveFor(ctx, &a, now, subject, smsLimits); err != nil {
+			return Reservation{}, err
 		}
 	}
 	if address, _ := ctx.Value(addressKey{}).(string); address != "" {
-		if err := c.take(ctx, &a, now, "address "+address, addressLimits); err != nil {
-			return allowance{}, err
+		if err := c.reserveFor(ctx, &a, now, "address "+address, addressLimits); err != nil {
+			return Reservation{}, err
 		}
 	}
-	return a, c.spend(ctx, &a, now, at)
+	return a, c.reserveBudget(ctx, &a, now, at)
 }
 
-// spend takes the code of an allowance out of what the club pays for.
-func (c *CodeSender) spend(ctx context.Context, a *allowance, now time.Time, at club.IRI) error {
-	if c.cfg.Guard == nil {
+// reserveBudget takes the code of an allowance out of what the club pays for.
+func (c *CodeSender) reserveBudget(ctx context.Context, a *Reservation, now time.Time, at club.IRI) error {
+	if c.cfg.Budget == nil {
 		return nil
 	}
-	if err := c.cfg.Guard.distrusts(ctx, at, now); err != nil {
-		c.giveBack(ctx, *a)
+	if err := c.cfg.Budget.lowConversion(ctx, at, now); err != nil {
+		c.Release(ctx, *a)
 		return err
 	}
-	err := c.take(ctx, a, now, sentBy(at), c.cfg.Guard.budget())
-	c.cfg.Guard.paying.Store(at, nil)
+	err := c.reserveFor(ctx, a, now, sentBy(at), c.cfg.Budget.limits())
+	c.cfg.Budget.activeClubs.Store(at, nil)
 	var full *Error
 	if errors.As(err, &full) && full.Code == SMSLimited {
-		return c.cfg.Guard.overspent(ctx, at, full.RetryAfter)
+		return c.cfg.Budget.exhausted(ctx, at, full.RetryAfter)
 	}
 	return err
 }
 
-// take counts the code of an allowance for one subject more. When that had enough,
+// reserveFor counts the code of an allowance for one subject more. When that had enough,
 // or cannot be asked, the whole allowance is given back.
-func (c *CodeSender) take(ctx context.Context, a *allowance, now time.Time, subject string, limits []SMSLimit) error {
+func (c *CodeSender) reserveFor(ctx context.Context, a *Reservation, now time.Time, subject string, limits []SMSLimit) error {
 	if subject == "" {
 		return nil
 	}
-	allowed, next, err := c.cfg.Store.TakeSMS(ctx, subject, a.id, now, limits)
+	allowed, next, err := c.cfg.Store.ReserveSMS(ctx, subject, a.id, now, limits)
 	switch {
 	case err != nil:
-		c.giveBack(ctx, *a)
+		c.Release(ctx, *a)
 		return storageFailed(err)
 	case !allowed:
-		c.giveBack(ctx, *a)
+		c.Release(ctx, *a)
 		return &Error{Code: SMSLimited, RetryAfter: next.Sub(now), Detail: "Codes are sent at most once a minute, and a few times a day."}
 	}
 	a.subjects = append(a.subjects, subject)
@@ -93,19 +93,19 @@ func (c *CodeSender) take(ctx context.Context, a *allowance, now time.Time, subj
 	return nil
 }
 
-// giveBack returns an allowance for which certainly no SMS was sent.
-func (c *CodeSender) giveBack(ctx context.Context, a allowance) {
+// Release returns an allowance for which certainly no SMS was sent.
+func (c *CodeSender) Release(ctx context.Context, a Reservation) {
 	for _, subject := range a.subjects {
-		if err := c.cfg.Store.GiveBackSMS(context.WithoutCancel(ctx), subject, a.id); err != nil {
-			c.cfg.Log.WarnContext(ctx, "allowance for a code not given back", "error", err)
+		if err := c.cfg.Store.ReleaseSMS(context.WithoutCancel(ctx), subject, a.id); err != nil {
+			c.cfg.Log.WarnContext(ctx, "sms reservation not released", "error", err)
 		}
 	}
 }
 
 type addressKey struct{}
 
-// FromAddress notes in a context from which address a wish came, for the codes that
+// WithClientAddress notes in a context from which address a wish came, for the codes that
 // are counted by it. Without one they are not: staff, and gateways that count nothing.
-func FromAddress(ctx context.Context, address string) context.Context {
+func WithClientAddress(ctx context.Context, address string) context.Context {
 	return context.WithValue(ctx, addressKey{}, address)
 }

@@ -18,7 +18,7 @@ import (
 // the sale, its registration (a club system that was restored from a backup
 // gives the numbers of sales again) and the generation: whoever comes here again gets the same payment,
 // unless they come so late that the processor may have forgotten the key.
-func (m *Payments) createIntent(ctx context.Context, p *Payment) (step, error) {
+func (m *Machine) createIntent(ctx context.Context, p *Payment) (step, error) {
 	if m.cfg.Now().Sub(p.CreatedAt) > createWithin {
 		return step{to: Blocked, reason: "too old to be made at the processor"}, nil
 	}
@@ -33,7 +33,7 @@ func (m *Payments) createIntent(ctx context.Context, p *Payment) (step, error) {
 	case err != nil:
 		return step{}, processorFailed(err)
 	}
-	return step{to: Intent, reason: "the processor waits for the buyer", held: m.news(p, created), edit: func(next *Payment) {
+	return step{to: Intent, reason: "the processor waits for the buyer", remote: m.fresh(p, created), edit: func(next *Payment) {
 		next.ProcessorID, next.RedirectURL, next.ClientSecret = created.ID, created.RedirectURL, created.ClientSecret
 	}}, nil
 }
@@ -41,14 +41,14 @@ func (m *Payments) createIntent(ctx context.Context, p *Payment) (step, error) {
 // notCreated is for a payment that the processor will never make. That it has
 // made none either, before Redis fell back, is believed only after a look: what
 // stood there would be forgotten.
-func (m *Payments) notCreated(ctx context.Context, p *Payment) (step, error) {
+func (m *Machine) notCreated(ctx context.Context, p *Payment) (step, error) {
 	const clocksDiffer = 5 * time.Minute // ours and the processor's, at most
-	held, err := m.cfg.Cards.List(ctx, p.CreatedAt.Add(-clocksDiffer))
+	remote, err := m.cfg.Cards.List(ctx, p.CreatedAt.Add(-clocksDiffer))
 	if err != nil {
 		return step{}, processorFailed(err)
 	}
 	generation := strconv.Itoa(p.Generation)
-	for _, each := range held {
+	for _, each := range remote {
 		if each.Metadata["fd_registration"] == p.Registration && each.Metadata["fd_generation"] == generation {
 			return step{to: Blocked, reason: "the processor refuses to make it, and holds it already"}, nil
 		}
@@ -57,33 +57,33 @@ func (m *Payments) notCreated(ctx context.Context, p *Payment) (step, error) {
 }
 
 // awaitBuyer looks whether the buyer has done something.
-func (m *Payments) awaitBuyer(ctx context.Context, p *Payment, known *cards.Payment) (step, error) {
-	held, mismatch, err := m.readUnless(ctx, p, known)
+func (m *Machine) awaitBuyer(ctx context.Context, p *Payment, known *cards.Payment) (step, error) {
+	remote, mismatch, err := m.readUnless(ctx, p, known)
 	switch {
 	case err != nil:
 		return step{}, err
 	case mismatch != "":
 		return step{to: Blocked, reason: mismatch}, nil
 	}
-	switch held.State {
+	switch remote.State {
 	case cards.Authorised, cards.Captured:
-		return step{to: Authorised, reason: "the buyer authorised it", edit: func(next *Payment) { next.DeclineCode = "" }, held: &held}, nil
+		return step{to: Authorised, reason: "the buyer authorised it", edit: func(next *Payment) { next.DeclineCode = "" }, remote: &remote}, nil
 	case cards.Cancelled:
 		return step{to: Cancelling, reason: "it was cancelled at the processor"}, nil
 	case cards.Refunded:
 		return step{to: Blocked, reason: "it was refunded at the processor"}, nil
 	}
-	if held.DeclineCode != p.DeclineCode {
-		reason := "declined: " + held.DeclineCode
-		if held.DeclineCode == "" {
+	if remote.DeclineCode != p.DeclineCode {
+		reason := "declined: " + remote.DeclineCode
+		if remote.DeclineCode == "" {
 			reason = "the buyer tries again"
 		}
-		return step{to: Intent, reason: reason, edit: func(next *Payment) { next.DeclineCode = held.DeclineCode }}, nil
+		return step{to: Intent, reason: reason, edit: func(next *Payment) { next.DeclineCode = remote.DeclineCode }}, nil
 	}
 	if m.cfg.Now().Sub(p.UpdatedAt) > idleIntent {
 		return step{to: Cancelling, reason: "the buyer left"}, nil
 	}
-	return wait(lookEvery), nil
+	return wait(pollEvery), nil
 }
 
 // checkSale reads the sale again before any money is taken. Whatever is not as
@@ -91,24 +91,24 @@ func (m *Payments) awaitBuyer(ctx context.Context, p *Payment, known *cards.Paym
 // included, lets the authorisation go: the buyer was not charged. That the
 // processor still holds it, its capture tells; so it is not read again by who
 // read it a moment ago.
-func (m *Payments) checkSale(ctx context.Context, p *Payment, known *cards.Payment) (step, error) {
-	held, mismatch, err := m.readUnless(ctx, p, known)
+func (m *Machine) checkSale(ctx context.Context, p *Payment, known *cards.Payment) (step, error) {
+	remote, mismatch, err := m.readUnless(ctx, p, known)
 	switch {
 	case err != nil:
 		return step{}, err
 	case mismatch != "":
 		return step{to: Blocked, reason: mismatch}, nil
-	case held.State == cards.Captured:
+	case remote.State == cards.Captured:
 		// Redis has forgotten the capture. The sale was checked before it, and a
 		// check that fails now could not undo it.
 		return step{to: Capturing, reason: "the money was taken before"}, nil
-	case held.State != cards.Authorised:
-		return step{to: Cancelling, reason: "the processor no longer holds the authorisation: " + string(held.State)}, nil
+	case remote.State != cards.Authorised:
+		return step{to: Cancelling, reason: "the processor no longer holds the authorisation: " + string(remote.State)}, nil
 	case m.cfg.Now().Sub(p.UpdatedAt) > idleAuthorisation:
 		return step{to: Cancelling, reason: "the authorisation is too old"}, nil
 	}
 	sale, check, seen, err := m.observe(ctx, m.cfg.Club, p)
-	reason := p.otherThanAgreed(sale, check)
+	reason := p.changedSinceAgreed(sale, check)
 	if err != nil {
 		m.cfg.Log.WarnContext(ctx, "sale not readable before capture", "payment", p.ID, "error", err)
 		reason = "the club system could not be asked before the capture"
@@ -120,115 +120,115 @@ func (m *Payments) checkSale(ctx context.Context, p *Payment, known *cards.Payme
 	return step{to: Capturing, reason: "the sale is as agreed", edit: func(next *Payment) { next.Payer, next.Snapshot = payer, seen }}, nil
 }
 
-// otherThanAgreed says why a sale must not be paid as the buyer agreed to pay it;
+// changedSinceAgreed says why a sale must not be paid as the buyer agreed to pay it;
 // empty when it may.
-func (p *Payment) otherThanAgreed(sale club.Sale, check club.SaleCheck) string {
+func (p *Payment) changedSinceAgreed(sale club.Sale, check club.SaleCheck) string {
 	switch {
 	case !check.Valid:
 		return "the sale no longer passes the check"
 	case sale.State != p.SaleState: // the check has nothing against such a sale
 		return "the sale was settled in another way"
-	case !p.agrees(sale):
+	case !p.matchesSale(sale):
 		return "the sale changed after the buyer agreed to the price"
 	}
 	return ""
 }
 
-func (m *Payments) payer(sale club.Sale) *Payer {
+func (m *Machine) payer(sale club.Sale) *Payer {
 	return &Payer{Contact: sale.Contact, FamilyName: sale.FamilyName, GivenName: sale.GivenName, Number: sale.Number,
 		ClubCode: sale.ClubCode, Checkout: sale.Checkout, ReadAt: m.cfg.Now().Round(0)}
 }
 
 // capture takes the money. Its key makes it harmless to ask twice.
-func (m *Payments) capture(ctx context.Context, p *Payment) (step, error) {
+func (m *Machine) capture(ctx context.Context, p *Payment) (step, error) {
 	taken, err := m.cfg.Cards.Capture(ctx, "capture:"+string(p.ID), p.ProcessorID, p.Amount)
 	switch {
 	case err == nil:
-		return step{to: Captured, reason: "the money is taken", held: m.news(p, taken)}, nil
-	case !lastWord(err):
+		return step{to: Captured, reason: "the money is taken", remote: m.fresh(p, taken)}, nil
+	case !isFinalRefusal(err):
 		return step{}, processorFailed(err)
 	}
-	held, mismatch, err := m.read(ctx, p)
+	remote, mismatch, err := m.read(ctx, p)
 	switch {
 	case err != nil:
 		return step{}, err
 	case mismatch != "":
 		return step{to: Blocked, reason: mismatch}, nil
-	case held.State == cards.Captured:
+	case remote.State == cards.Captured:
 		return step{to: Captured, reason: "the money is taken"}, nil
-	case held.State == cards.Refunded:
+	case remote.State == cards.Refunded:
 		return step{to: Blocked, reason: "it was refunded at the processor"}, nil
 	default:
 		return step{to: Cancelling, reason: "the processor refused the capture"}, nil
 	}
 }
 
-// lastWord tells whether the processor has refused a call for good: where the
+// isFinalRefusal tells whether the processor has refused a call for good: where the
 // payment stands has to be read then.
-func lastWord(err error) bool {
+func isFinalRefusal(err error) bool {
 	return errors.Is(err, cards.ErrState) || errors.Is(err, cards.ErrRefused) || errors.Is(err, cards.ErrNotFound)
 }
 
 // cancel gives the payment up at the processor, and believes only what it reads back.
-func (m *Payments) cancel(ctx context.Context, p *Payment) (step, error) {
+func (m *Machine) cancel(ctx context.Context, p *Payment) (step, error) {
 	_, err := m.cfg.Cards.Cancel(ctx, "cancel:"+string(p.ID), p.ProcessorID)
-	if err != nil && !lastWord(err) {
+	if err != nil && !isFinalRefusal(err) {
 		return step{}, processorFailed(err)
 	}
-	held, mismatch, err := m.read(ctx, p)
+	remote, mismatch, err := m.read(ctx, p)
 	switch {
 	case err != nil:
 		return step{}, err
 	case mismatch != "":
 		return step{to: Blocked, reason: mismatch}, nil
-	case held.State == cards.Cancelled:
+	case remote.State == cards.Cancelled:
 		return step{to: Cancelled, reason: p.Reason}, nil
 	default:
-		return step{to: Blocked, reason: "cannot be cancelled: the processor says " + string(held.State)}, nil
+		return step{to: Blocked, reason: "cannot be cancelled: the processor says " + string(remote.State)}, nil
 	}
 }
 
 // prepareRefund moves on to refunding, under a claim of its own: the next number,
 // which is never released, so that nobody can record the payment any more.
-func (m *Payments) prepareRefund(ctx context.Context, p *Payment) (step, error) {
-	if p.Unrelease {
+func (m *Machine) prepareRefund(ctx context.Context, p *Payment) (step, error) {
+	if p.ReleasePending {
 		return m.releaseLate(ctx, p)
 	}
 	return step{to: Refunding, reason: p.Reason, edit: func(next *Payment) {
-		next.Claim, next.PostID = p.Claim+1, refundPost+newPost(m.cfg.Now())
+		next.Claim, next.AttemptID = p.Claim+1, refundPrefix+newAttemptID(m.cfg.Now())
 	}}, nil
 }
 
 // refund gives the money back, unless the journal at the processor knows better:
 // Redis may have forgotten that it was recorded, or who is about to.
-func (m *Payments) refund(ctx context.Context, p *Payment) (step, error) {
-	held, mismatch, err := m.read(ctx, p)
+func (m *Machine) refund(ctx context.Context, p *Payment) (step, error) {
+	remote, mismatch, err := m.read(ctx, p)
 	switch {
 	case err != nil:
 		return step{}, err
 	case mismatch != "":
 		return step{to: Blocked, reason: mismatch}, nil
-	case journalled(held):
+	case acceptanceJournaled(remote):
 		return step{to: Blocked, reason: "a refund is due for a payment that was recorded"}, nil
-	case held.State == cards.Refunded:
+	case remote.State == cards.Refunded:
 		return step{to: Refunded, reason: p.Reason}, nil
-	case held.Metadata[claimKey("post", p.Claim)] != p.PostID && !free(held, p.Claim, ""):
+	case remote.Metadata[claimKey("post", p.Claim)] != p.AttemptID && !claimAvailable(remote, p.Claim, ""):
 		return step{to: Blocked, reason: "a refund is due, and the journal tells of another attempt"}, nil
 	}
-	held, err = m.claim(ctx, p, func() error { return nil }) // a refund has no moment after which it must not leave
+	remote, err = m.claim(ctx, p, func() error { return nil }) // a refund has no moment after which it must not leave
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):
 		return step{to: Blocked, reason: "a refund is due, and another attempt holds the claim"}, nil
 	case err != nil:
 		return step{}, processorFailed(err)
-	case !free(held, p.Claim, p.PostID):
+	case !claimAvailable(remote, p.Claim, p.AttemptID):
 		return step{to: Blocked, reason: "a refund is due, and the journal tells of another attempt"}, nil
 	}
 	_, err = m.cfg.Cards.Refund(ctx, "refund:"+string(p.ID), p.ProcessorID, p.Amount)
 	switch {
 	case err == nil:
 		return step{to: Refunded, reason: p.Reason}, nil
-	case lastWord(err):
+	case isFinalRefusal(err):
 		return step{to: Blocked, reason: "the processor refused the refund"}, nil
 	default:
 		return step{}, processorFailed(err)
@@ -237,29 +237,29 @@ func (m *Payments) refund(ctx context.Context, p *Payment) (step, error) {
 
 // read gets the payment from the processor and compares it with the record. A
 // mismatch is told in words: nothing automatic may follow from it.
-func (m *Payments) read(ctx context.Context, p *Payment) (held cards.Payment, mismatch string, err error) {
-	held, err = m.cfg.Cards.Get(ctx, p.ProcessorID)
+func (m *Machine) read(ctx context.Context, p *Payment) (remote cards.Payment, mismatch string, err error) {
+	remote, err = m.cfg.Cards.Get(ctx, p.ProcessorID)
 	switch {
 	case errors.Is(err, cards.ErrNotFound):
-		return held, "the processor does not know the payment", nil
+		return remote, "the processor does not know the payment", nil
 	case err != nil:
-		return held, "", processorFailed(err)
+		return remote, "", processorFailed(err)
 	default:
-		return held, m.compare(p, held), nil
+		return remote, m.compare(p, remote), nil
 	}
 }
 
 // readUnless is read, unless it is known already what the processor holds, and that it matches.
-func (m *Payments) readUnless(ctx context.Context, p *Payment, known *cards.Payment) (held cards.Payment, mismatch string, err error) {
+func (m *Machine) readUnless(ctx context.Context, p *Payment, known *cards.Payment) (remote cards.Payment, mismatch string, err error) {
 	if known == nil {
 		return m.read(ctx, p)
 	}
 	return *known, "", nil
 }
 
-// news is what a call that changed a payment has told of it; nil where it has to be read
+// fresh is what a call that changed a payment has told of it; nil where it has to be read
 // instead: it does not match, or it is told once more, and the payment may have moved on.
-func (m *Payments) news(p *Payment, told cards.Payment) *cards.Payment {
+func (m *Machine) fresh(p *Payment, told cards.Payment) *cards.Payment {
 	if told.Replayed || m.compare(p, told) != "" {
 		return nil
 	}
@@ -267,28 +267,30 @@ func (m *Payments) news(p *Payment, told cards.Payment) *cards.Payment {
 }
 
 // compare says where the processor's payment differs from the record; empty when nowhere.
-func (m *Payments) compare(p *Payment, held cards.Payment) string {
+func (m *Machine) compare(p *Payment, remote cards.Payment) string {
 	switch {
-	case held.Amount != p.Amount || held.Currency != p.Currency:
+	case remote.Amount != p.Amount || remote.Currency != p.Currency:
 		return "the processor holds another amount or currency"
-	case held.State == cards.Captured && held.Captured != p.Amount:
+	case remote.State == cards.Captured && remote.Captured != p.Amount:
 		return "the processor captured another amount"
-	case !m.ours(p, held.Metadata):
+	case !m.metadataMatches(p, remote.Metadata):
 		return "the processor's metadata does not match or is not signed by us"
 	}
 	return ""
 }
 
-// whole tells whether the money was taken and none of it went back.
-func whole(held cards.Payment) bool { return held.State == cards.Captured && held.Refunded == 0 }
+// holdsWholeAmount tells whether the money was taken and none of it went back.
+func holdsWholeAmount(remote cards.Payment) bool {
+	return remote.State == cards.Captured && remote.Refunded == 0
+}
 
 // processorFailed says that the card processor could not be asked; nothing is known to have changed.
 func processorFailed(err error) error {
 	return &Error{Code: ProcessorUnavailable, Detail: "The card processor did not answer as expected.", Err: err}
 }
 
-// agrees tells whether a sale is what the buyer agreed to pay.
-func (p *Payment) agrees(sale club.Sale) bool {
+// matchesSale tells whether a sale is what the buyer agreed to pay.
+func (p *Payment) matchesSale(sale club.Sale) bool {
 	return sale.TotalTI == p.Amount && cartDigest(cartLines(sale)) == p.cartDigest()
 }
 

@@ -34,17 +34,17 @@ func tokenText(registration string, bits []byte) []byte {
 	return append([]byte("registration token\n"+registration+"\n"), bits...)
 }
 
-// signedFor tells whether we made a token for a registration, which needs no
+// tokenSignedFor tells whether we made a token for a registration, which needs no
 // memory of either.
-func signedFor(keys *Keyring, registration, token string) bool {
+func tokenSignedFor(keys *Keyring, registration, token string) bool {
 	all, err := base64.RawURLEncoding.DecodeString(token)
 	return err == nil && len(all) > tokenBits && keys.Verify(tokenText(registration, all[:tokenBits]), all[tokenBits:])
 }
 
-// Issued tells whether a token was made for a registration. Whether its holder still
+// TokenIssued tells whether a token was made for a registration. Whether its holder still
 // holds it, only the registration knows.
-func (f *Registrations) Issued(id, token string) bool {
-	return signedFor(f.cfg.Keys, id, token)
+func (f *Registrations) TokenIssued(id, token string) bool {
+	return tokenSignedFor(f.cfg.Keys, id, token)
 }
 
 func hashToken(token string) string {
@@ -52,8 +52,8 @@ func hashToken(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// holds tells whether a token is the one that a hash was made of, in a time
+// tokenMatches tells whether a token is the one that a hash was made of, in a time
 // that does not depend on how much of it is right.
-func holds(token, hash string) bool {
+func tokenMatches(token, hash string) bool {
 	return subtle.ConstantTimeCompare([]byte(hashToken(token)), []byte(hash)) == 1
 }

@@ -49,52 +49,52 @@ func NewTransfers(cfg TransfersConfig) *Transfers { return &Transfers{cfg: cfg} 
 
 // Start asks for the move, and has a code sent to the contact. Asked for again,
 // it has another code sent, and the one before is cancelled.
-func (f *Transfers) Start(ctx context.Context, who Identified, clubID string) (*Transfer, error) {
-	to, err := f.cfg.Catalogue.place(ctx, who.ClientToken, clubID)
+func (f *Transfers) Start(ctx context.Context, identity ContactIdentity, clubID string) (*Transfer, error) {
+	to, err := f.cfg.Catalogue.locate(ctx, identity.ClientToken, clubID)
 	if CodeOf(err) == NotFound {
 		return nil, &Error{Code: InvalidRequest, Fields: []FieldProblem{{"/clubId", "There is no such club."}}, Err: err}
 	}
 	if err != nil {
 		return nil, err
 	}
-	scope, err := f.scope(ctx, who, to)
+	scope, err := f.scope(ctx, identity, to)
 	if err != nil {
 		return nil, err
 	}
-	contact, err := f.cfg.Club.GetContact(ctx, scope, who.IRI())
+	contact, err := f.cfg.Club.GetContact(ctx, scope, identity.IRI())
 	if err != nil {
 		return nil, clubFailed(err, "The contact could not be read.")
 	}
 	if contact.Club == to.IRI {
 		return nil, migrationFailed(club.ErrMigrationClub)
 	}
-	t, err := f.load(ctx, who)
+	t, err := f.load(ctx, identity)
 	if err != nil {
 		return nil, err
 	}
-	allowed, err := f.cfg.Codes.allow(ctx, to.IRI, string(contact.IRI), f.cfg.Keys.Phone(scope.ClientToken, contact.Mobile))
+	allowed, err := f.cfg.Codes.Reserve(ctx, to.IRI, string(contact.IRI), f.cfg.Keys.PhonePseudonym(scope.ClientToken, contact.Mobile))
 	if err != nil {
 		return nil, err
 	}
-	f.cfg.Codes.drop(ctx, scope, t.Signature)
+	f.cfg.Codes.Cancel(ctx, scope, t.Signature)
 	t.begin(allowed)
 	t.ClubID = clubID
-	if err := f.save(ctx, who, t); err != nil {
-		f.cfg.Codes.giveBack(ctx, allowed)
+	if err := f.save(ctx, identity, t); err != nil {
+		f.cfg.Codes.Release(ctx, allowed)
 		return nil, err
 	}
-	told := f.cfg.Codes.send(ctx, &t.Signature, allowed, func(ctx context.Context) (club.SignatureRequest, error) {
+	told := f.cfg.Codes.Send(ctx, &t.Signature, allowed, func(ctx context.Context) (club.SignatureRequest, error) {
 		return f.cfg.Club.CreateContactMigrationRequest(ctx, scope, contact.IRI, to.IRI)
 	})
-	if err := f.save(ctx, who, t); err != nil {
+	if err := f.save(ctx, identity, t); err != nil {
 		return nil, err
 	}
 	return t, told
 }
 
 // Sign enters the code from the SMS; the contact then belongs to the new club.
-func (f *Transfers) Sign(ctx context.Context, who Identified, code string) (*Transfer, error) {
-	t, err := f.load(ctx, who)
+func (f *Transfers) Sign(ctx context.Context, identity ContactIdentity, code string) (*Transfer, error) {
+	t, err := f.load(ctx, identity)
 	switch {
 	case err != nil:
 		return nil, err
@@ -104,25 +104,25 @@ func (f *Transfers) Sign(ctx context.Context, who Identified, code string) (*Tra
 	if err := f.cfg.Codes.Enter(&t.Signature, code); err != nil {
 		return nil, err
 	}
-	to, err := f.cfg.Catalogue.place(ctx, who.ClientToken, t.ClubID)
+	to, err := f.cfg.Catalogue.locate(ctx, identity.ClientToken, t.ClubID)
 	if err != nil {
 		return nil, err
 	}
-	scope, err := f.scope(ctx, who, to)
+	scope, err := f.scope(ctx, identity, to)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.save(ctx, who, t); err != nil {
+	if err := f.save(ctx, identity, t); err != nil {
 		return nil, err
 	}
-	told := f.cfg.Codes.check(ctx, scope, &t.Signature, code, func(ctx context.Context) (bool, error) {
-		contact, err := f.cfg.Club.GetContact(ctx, scope, who.IRI())
+	told := f.cfg.Codes.Check(ctx, scope, &t.Signature, code, func(ctx context.Context) (bool, error) {
+		contact, err := f.cfg.Club.GetContact(ctx, scope, identity.IRI())
 		return err == nil && contact.Club == to.IRI, err
 	})
 	if t.State == SignatureSigned {
 		f.cfg.Codes.entered(ctx, to.IRI, t.Signature)
 	}
-	if err := f.save(ctx, who, t); err != nil {
+	if err := f.save(ctx, identity, t); err != nil {
 		return nil, err
 	}
 	return t, told
@@ -131,20 +131,20 @@ func (f *Transfers) Sign(ctx context.Context, who Identified, code string) (*Tra
 // scope acts from the nearest node above both clubs: from the contact's own
 // node the new club is out of reach, and from above more would be seen than
 // the move needs.
-func (f *Transfers) scope(ctx context.Context, who Identified, to Club) (club.Scope, error) {
-	return f.cfg.Catalogue.scopeAbove(ctx, to, club.NewIRI(who.ClientToken, "clubs", who.ClubID))
+func (f *Transfers) scope(ctx context.Context, identity ContactIdentity, to Club) (club.Scope, error) {
+	return f.cfg.Catalogue.scopeAbove(ctx, to, club.NewIRI(identity.ClientToken, "clubs", identity.ClubID))
 }
 
-func (f *Transfers) load(ctx context.Context, who Identified) (*Transfer, error) {
-	t, err := f.cfg.Store.Transfer(ctx, who.IRI())
+func (f *Transfers) load(ctx context.Context, identity ContactIdentity) (*Transfer, error) {
+	t, err := f.cfg.Store.Transfer(ctx, identity.IRI())
 	if errors.Is(err, ErrNotFound) {
 		return &Transfer{}, nil
 	}
 	return t, storageFailed(err)
 }
 
-func (f *Transfers) save(ctx context.Context, who Identified, t *Transfer) error {
-	err := f.cfg.Store.SaveTransfer(ctx, who.IRI(), t, keepTransfer)
+func (f *Transfers) save(ctx context.Context, identity ContactIdentity, t *Transfer) error {
+	err := f.cfg.Store.SaveTransfer(ctx, identity.IRI(), t, keepTransfer)
 	if errors.Is(err, ErrConflict) {
 		return &Error{Code: Conflict, Detail: "The move was asked for twice at the same moment.", Err: err}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // former left club 12 two years ago.
-var former = flows.Identified{ClientToken: "demo", ContactID: "1004", ClubID: "12"}
+var former = flows.ContactIdentity{ClientToken: "demo", ContactID: "1004", ClubID: "12"}
 
 func (w *world) transfers(g *gateway) *flows.Transfers {
 	return flows.NewTransfers(flows.TransfersConfig{Store: g.store, Club: w.clubClient(w.address), Catalogue: g.catalogue, Keys: keyring(w, "one"), Codes: g.codes, Now: w.clock.Now, Log: g.log})
@@ -58,9 +58,9 @@ func TestTransferRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	f := w.transfers(w.gateway())
-	customer := flows.Identified{ClientToken: "demo", ContactID: "1001", ClubID: "11"}
+	customer := flows.ContactIdentity{ClientToken: "demo", ContactID: "1001", ClubID: "11"}
 	for name, test := range map[string]struct {
-		who  flows.Identified
+		who  flows.ContactIdentity
 		club string
 		code flows.Code
 	}{

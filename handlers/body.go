@@ -13,11 +13,11 @@ import (
 	"frontdesk/flows"
 )
 
-// inspect refuses what is JSON and yet not safe to pass on, whatever the route:
+// inspectJSON refuses what is JSON and yet not safe to pass on, whatever the route:
 // members that come twice, since two readers may take different ones; characters
 // that do not exist, and NUL, which the systems behind may cut a text at; and card
 // numbers. Each is told with its pointer, and nothing of it is repeated.
-func inspect(body []byte) error {
+func inspectJSON(body []byte) error {
 	reader := jsontext.NewDecoder(bytes.NewReader(body))
 	var cards []flows.FieldProblem
 	for {
@@ -38,7 +38,7 @@ func inspect(body []byte) error {
 		if !enoughDigits(text) { // as nearly always
 			continue
 		}
-		if at := pointerOf(reader); holdsCardNumber(jsontext.Pointer(at).LastToken(), text) {
+		if at := pointerOf(reader); containsPAN(jsontext.Pointer(at).LastToken(), text) {
 			cards = append(cards, flows.FieldProblem{Pointer: at, Message: "holds a card number"})
 		}
 	}
@@ -49,9 +49,9 @@ func inspect(body []byte) error {
 		Detail: "No card number is taken here, and nothing of this request was kept. A card is entered on the card processor's own page alone."}
 }
 
-// refuseBody refuses a body where the contract has none: whoever sent it takes it for
+// rejectBody refuses a body where the contract has none: whoever sent it takes it for
 // heard. An empty one is what intermediaries make of none. Who asks for health may ask as they like.
-func refuseBody(c echo.Context) error {
+func rejectBody(c echo.Context) error {
 	if !strings.HasPrefix(c.Path(), "/v1/") {
 		return nil
 	}

@@ -37,7 +37,7 @@ func TestUnsafeBodies(t *testing.T) {
 		if problem.Status != http.StatusBadRequest || problem.Errors == nil || len(*problem.Errors) != 1 || (*problem.Errors)[0].Pointer != pointer {
 			t.Errorf("%q: points at %q, want %q", body, pointers(problem), pointer)
 		}
-		c.Do("PUT", nobody+"/person", body).Problem(api.MalformedRequest)
+		c.Do("PUT", unknownRegistration+"/person", body).Problem(api.MalformedRequest)
 	}
 	body := `{"clubId":"11","person":{"givenName":"\ud83c\udfcb","familyName":"李明 Ñandú","birthDate":"1990-05-17","email":"ada@example.com","mobile":"+33612345678",
 		"address":{"street":"12 rue des Lilas","postalCode":"75011","city":"Paris","country":"FR"}}}`
@@ -88,10 +88,10 @@ func TestChannelIsStaffs(t *testing.T) {
 // logged or repeated.
 func TestCardNumbersAreRefused(t *testing.T) {
 	t.Parallel()
-	outside, redisURL := frontdesktest.NewOutside(t), frontdesktest.NewRedis(t)
+	outside, redisURL := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t)
 	gateway := frontdesktest.NewGateway(t, outside, redisURL)
 	c := frontdesktest.NewClient(t, gateway.URL)
-	c.Outside = outside.URL
+	c.SimulatorURL = outside.URL
 	own, identity := start(t, c), c.Persona("customer").IdentityToken
 	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
 	if err != nil {
@@ -103,7 +103,7 @@ func TestCardNumbersAreRefused(t *testing.T) {
 			if op.RequestBody == nil || strings.HasPrefix(path, "/v1/webhooks/") {
 				continue
 			}
-			for _, place := range places(op.RequestBody.Value.Content.Get("application/json").Schema.Value) {
+			for _, place := range jsonPaths(op.RequestBody.Value.Content.Get("application/json").Schema.Value) {
 				for _, number := range []string{"4242424242424242", "5555 5555 5555 4444", "3782-822463-10005"} {
 					sent++
 					body, pointer := place.with(number)
@@ -154,28 +154,28 @@ func keysOf(t *testing.T, url string) []string {
 	return keys
 }
 
-// place is where a text can stand in a body: the names that lead to it. An empty
+// jsonPath is where a text can stand in a body: the names that lead to it. An empty
 // last name stands for a name of the object itself.
-type place []string
+type jsonPath []string
 
-// places lists every text of a schema, and every object.
-func places(schema *openapi3.Schema) (found []place) {
+// jsonPaths lists every text of a schema, and every object.
+func jsonPaths(schema *openapi3.Schema) (found []jsonPath) {
 	below := func(name string, schema *openapi3.Schema) {
-		for _, p := range places(schema) {
-			found = append(found, append(place{name}, p...))
+		for _, p := range jsonPaths(schema) {
+			found = append(found, append(jsonPath{name}, p...))
 		}
 	}
 	switch {
 	case len(schema.OneOf) > 0:
 		for _, variant := range schema.OneOf {
-			found = append(found, places(variant.Value)...)
+			found = append(found, jsonPaths(variant.Value)...)
 		}
 	case schema.Type.Is("array"):
 		below("0", schema.Items.Value)
 	case schema.Type.Is("string"):
 		found = append(found, nil)
 	case schema.Type.Is("object"):
-		found = append(found, place{""})
+		found = append(found, jsonPath{""})
 		for name, member := range schema.Properties {
 			below(name, member.Value)
 		}
@@ -184,7 +184,7 @@ func places(schema *openapi3.Schema) (found []place) {
 }
 
 // with makes a body that has a text in this place, and the pointer to it.
-func (p place) with(text string) (body any, pointer string) {
+func (p jsonPath) with(text string) (body any, pointer string) {
 	body = text
 	for i := len(p) - 1; i >= 0; i-- {
 		switch p[i] {
@@ -222,19 +222,19 @@ func TestWhatLooksLikeACard(t *testing.T) {
 	}
 	// The account number is judged by its own form, with a typing error too; a card in its place is a card.
 	for text, is := range map[string]bool{"FR76 3000 6000 0112 3456 7890 188": false, "FR7630569309025904": false, "4242 4242 4242 4242": true} {
-		response := c.Do("POST", nobody+"/mandate", map[string]string{"holder": "Ada", "iban": text}, frontdesktest.Key(""))
+		response := c.Do("POST", unknownRegistration+"/mandate", map[string]string{"holder": "Ada", "iban": text}, frontdesktest.Key(""))
 		if refused := strings.Contains(string(response.Body), string(api.CardNumberRefused)); refused != is {
 			t.Errorf("%q as an account is refused as a card: %t", text, refused)
 		}
 	}
-	c.Do("PUT", nobody+"/person", `{"amount":4242424242424242}`).Problem(api.CardNumberRefused)
+	c.Do("PUT", unknownRegistration+"/person", `{"amount":4242424242424242}`).Problem(api.CardNumberRefused)
 }
 
 // refusedAsCard sends a text as a part of an address, and tells whether it is taken for a card.
 func refusedAsCard(c *frontdesktest.Client, member, text string) bool {
 	body := map[string]any{"address": map[string]string{member: text}}
 	var problem api.Problem
-	response := c.Do("PUT", nobody+"/person", body)
+	response := c.Do("PUT", unknownRegistration+"/person", body)
 	if err := json.Unmarshal(response.Body, &problem); err != nil {
 		panic(err)
 	}

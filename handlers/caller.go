@@ -16,10 +16,10 @@ import (
 
 // caller is who sent a request, and to which organisation.
 type caller struct {
-	token       string            // of a registration; empty for a visitor who holds none
-	clientToken string            // the organisation at the club system
-	staff       bool              // with a staff key
-	contact     *flows.Identified // for whom the club's own login vouches; nil for everybody else
+	token       string                 // of a registration; empty for a visitor who holds none
+	clientToken string                 // the organisation at the club system
+	staff       bool                   // with a staff key
+	contact     *flows.ContactIdentity // for whom the club's own login vouches; nil for everybody else
 }
 
 type callerKey struct{}
@@ -35,14 +35,14 @@ func callerIn(ctx context.Context) *caller {
 	return &caller{}
 }
 
-// longestWorld is the simulator's.
-const longestWorld = 128
+// maxWorldName is the simulator's.
+const maxWorldName = 128
 
-// worldName is what the simulator takes as a client token, apart from its length: a pattern
+// worldPattern is what the simulator takes as a client token, apart from its length: a pattern
 // that counts is compiled into as many copies of what it counts.
-var worldName = regexp.MustCompile(`^demo(-[A-Za-z0-9._-]+)?$`)
+var worldPattern = regexp.MustCompile(`^demo(-[A-Za-z0-9._-]+)?$`)
 
-func isWorld(name string) bool { return len(name) <= longestWorld && worldName.MatchString(name) }
+func isWorld(name string) bool { return len(name) <= maxWorldName && worldPattern.MatchString(name) }
 
 // worldOf names the world that a request asks for: in a header, or in a cookie,
 // since a page cannot send a header with all that it asks for, such as an EventSource.
@@ -56,9 +56,9 @@ func worldOf(r *http.Request) string {
 	return ""
 }
 
-// identify finds out who is calling. A session cookie counts only when the
+// resolveCaller finds out who is calling. A session cookie counts only when the
 // browser says that the request comes from a front end of ours.
-func (s *Server) identify(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *Server) resolveCaller(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		who := caller{clientToken: s.cfg.ClientToken}
 		if world := worldOf(c.Request()); world != "" && s.cfg.Worlds {
@@ -121,7 +121,7 @@ func (s *Server) cors() echo.MiddlewareFunc {
 	return middleware.CORSWithConfig(middleware.CORSConfig{
 		AllowOriginFunc:  func(origin string) (bool, error) { return s.allowedOrigin(origin), nil },
 		AllowMethods:     []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
-		AllowHeaders:     []string{"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID", "X-Frontdesk-Session", challengeHeader, staffHeader, "X-Frontdesk-World", "traceparent"},
+		AllowHeaders:     []string{"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID", "X-Frontdesk-Session", captchaHeader, staffHeader, "X-Frontdesk-World", "traceparent"},
 		ExposeHeaders:    []string{"ETag", "Location", "Retry-After", "Idempotent-Replayed", "RateLimit", "RateLimit-Policy"},
 		AllowCredentials: true,
 		MaxAge:           600, // ten minutes: a page asks once, and a change of the configuration is soon known

@@ -51,10 +51,10 @@ func cartOf(r *flows.Registration) api.Cart {
 		Problems: problemsOf(cart), Changes: []api.CartChange{},
 	}
 	for i, line := range cart.Lines {
-		name := words(line.Name)
+		name := singleLine(line.Name)
 		price := money(line.Price, cart.Currency)
 		out.Items[i] = api.CartItem{Name: name, Price: price, StartDate: optional(line.StartDate), Debit: debitOf(line.Debit)}
-		if offer := line.Offer.ID(); addressable(offer) {
+		if offer := line.Offer.ID(); isPublicID(offer) {
 			out.Items[i].OfferId = &offer
 		}
 		if line.Was != nil {
@@ -66,9 +66,9 @@ func cartOf(r *flows.Registration) api.Cart {
 		}
 	}
 	for _, line := range cart.Gone {
-		out.Changes = append(out.Changes, api.CartChange{Kind: api.Removed, Name: words(line.Name), Price: money(line.Price, cart.Currency)})
+		out.Changes = append(out.Changes, api.CartChange{Kind: api.Removed, Name: singleLine(line.Name), Price: money(line.Price, cart.Currency)})
 	}
-	out.Changes = first(out.Changes, mostChanges)
+	out.Changes = firstN(out.Changes, maxChanges)
 	return out
 }
 
@@ -81,7 +81,7 @@ func debitOf(debit *flows.Debit) *api.Debit {
 }
 
 func problemsOf(cart flows.Cart) []api.CartProblem {
-	told := first(cart.Problems, mostProblems)
+	told := firstN(cart.Problems, maxProblems)
 	problems := make([]api.CartProblem, len(told))
 	for i, problem := range told {
 		problems[i] = api.CartProblem{Code: problem.Code, Message: problem.Message}

@@ -14,7 +14,7 @@ import (
 	"frontdesk/flows"
 	"frontdesk/flows/redact"
 	"frontdesk/handlers"
-	"frontdesk/handlers/metrics"
+	"frontdesk/handlers/ops"
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
@@ -45,8 +45,8 @@ func newEdge(t testing.TB) *handlers.Server {
 		Cards:    sandbox.New(sandbox.Config{URL: outside.URL, Now: time.Now}),
 		Contract: contract, Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")), Examples: os.DirFS(filepath.Join(frontdesktest.Root(), "docs", "examples")),
 		ClientToken: "demo", PublicURL: "https://club.example", AllowedOrigins: []string{"https://www.club.example"},
-		Counted:    metrics.New(metrics.Config{Version: "test", Mode: "live"}).Answered,
-		RateLimits: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Now: time.Now, After: time.After, Log: log,
+		OnRequestMetric: ops.NewMetrics(ops.MetricsConfig{Version: "test", Mode: "live"}).CountRequest,
+		RateLimits:      true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Now: time.Now, After: time.After, Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)

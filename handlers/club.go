@@ -13,17 +13,17 @@ func (s *Server) ListClubs(ctx context.Context, _ api.ListClubsRequestObject) (a
 	if err != nil {
 		return nil, err
 	}
-	return s.remember(ctx, flows.Buyer{}, read, func() (any, error) {
+	return s.cacheResponse(ctx, flows.Buyer{}, read, func() (any, error) {
 		list := api.ClubList{Items: make([]api.Club, 0, len(clubs))}
 		for _, club := range clubs {
-			if !addressable(club.IRI.ID()) {
+			if !isPublicID(club.IRI.ID()) {
 				continue
 			}
 			path := []string{}
-			for _, parent := range first(club.Path, mostParents) {
-				path = append(path, words(parent))
+			for _, parent := range firstN(club.Path, maxParents) {
+				path = append(path, singleLine(parent))
 			}
-			list.Items = append(list.Items, api.Club{Id: club.IRI.ID(), Name: words(club.Name), Alias: optional(words(club.Alias)), Path: path})
+			list.Items = append(list.Items, api.Club{Id: club.IRI.ID(), Name: singleLine(club.Name), Alias: optional(singleLine(club.Alias)), Path: path})
 		}
 		return list, nil
 	})

@@ -15,7 +15,7 @@ func (s *Server) ListConsents(ctx context.Context, _ api.ListConsentsRequestObje
 	}
 	list := api.ListConsents200JSONResponse{Items: make([]api.Consent, 0, len(consents)), Receipts: make([]api.ConsentReceipt, len(receipts))}
 	for _, consent := range consents {
-		if addressable(consent.ID) {
+		if isPublicID(consent.ID) {
 			list.Items = append(list.Items, consentOf(consent))
 		}
 	}
@@ -27,9 +27,9 @@ func (s *Server) ListConsents(ctx context.Context, _ api.ListConsentsRequestObje
 
 // ChangeConsents serves PATCH /v1/me/consents.
 func (s *Server) ChangeConsents(ctx context.Context, request api.ChangeConsentsRequestObject) (api.ChangeConsentsResponseObject, error) {
-	wishes := make([]flows.ConsentWish, len(request.Body.Items))
+	wishes := make([]flows.ConsentRequest, len(request.Body.Items))
 	for i, item := range request.Body.Items {
-		wishes[i] = flows.ConsentWish{ID: item.Id, Authorized: item.Authorized}
+		wishes[i] = flows.ConsentRequest{ID: item.Id, Authorized: item.Authorized}
 	}
 	changes, receipt, err := s.cfg.Contacts.ChangeConsents(ctx, *callerOf(ctx).contact, wishes, value(request.Body.Wording))
 	if err != nil {
@@ -51,13 +51,13 @@ func (s *Server) ChangeConsents(ctx context.Context, request api.ChangeConsentsR
 }
 
 func consentOf(consent flows.Consent) api.Consent {
-	return api.Consent{Id: consent.ID, Channel: words(consent.Channel), Type: words(consent.Type), Authorized: consent.Authorized, Locked: consent.Locked()}
+	return api.Consent{Id: consent.ID, Channel: singleLine(consent.Channel), Type: singleLine(consent.Type), Authorized: consent.Authorized, Locked: consent.Locked()}
 }
 
 func receiptOf(receipt flows.Receipt) api.ConsentReceipt {
 	out := api.ConsentReceipt{Id: receipt.ID, At: receipt.At, Wording: optional(receipt.Wording), Items: make([]api.ConsentWord, len(receipt.Items))}
 	for i, said := range receipt.Items {
-		out.Items[i] = api.ConsentWord{Id: said.ID, Channel: words(said.Channel), Type: words(said.Type), Authorized: said.Authorized}
+		out.Items[i] = api.ConsentWord{Id: said.ID, Channel: singleLine(said.Channel), Type: singleLine(said.Type), Authorized: said.Authorized}
 	}
 	return out
 }

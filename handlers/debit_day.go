@@ -15,8 +15,8 @@ func (s *Server) ListDebitDays(ctx context.Context, request api.ListDebitDaysReq
 	if err != nil {
 		return nil, err
 	}
-	days = first(days, mostDays)
-	return s.remember(ctx, flows.Buyer{}, read, func() (any, error) {
+	days = firstN(days, maxDays)
+	return s.cacheResponse(ctx, flows.Buyer{}, read, func() (any, error) {
 		list := api.DebitDayList{Items: make([]api.DebitDay, len(days))}
 		for i, day := range days {
 			list.Items[i] = api.DebitDay{Day: day.Day, Date: day.Date}

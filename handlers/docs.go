@@ -16,8 +16,8 @@ import (
 	"maragu.dev/gomponents/html"
 )
 
-// docsPolicy is for the contract's page alone, which styles inline. The other pages have the site's.
-const docsPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
+// swaggerPolicy is for the contract's page alone, which styles inline. The other pages have the site's.
+const swaggerPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
 
 // docsFiles are the parts of the pages below /docs; docs/main.go makes those that are HTML.
 //
@@ -32,21 +32,21 @@ const problemPath = "/docs/problems#"
 // that is part of the binary. In mock mode the page's script puts in what an
 // example needs: see docs/try.js.
 func (s *Server) contractPage() (echo.HandlerFunc, error) {
-	page, err := drawPage("Frontdesk", g.Group{
+	page, err := renderPage("Frontdesk", g.Group{
 		html.Link(html.Rel("stylesheet"), html.Href("/docs/swagger-ui.css")),
 		html.Link(html.Rel("icon"), html.Type("image/png"), html.Href("/docs/favicon-32x32.png")),
 		html.Script(html.Src("/docs/swagger-ui-bundle.js"), html.Defer()),
 		html.Script(html.Src("/docs/swagger-ui-standalone-preset.js"), html.Defer()),
 		html.Script(html.Src("/docs/contract.js"), html.Type("module")),
 	}, html.Div(html.ID("swagger-ui"), html.Data("mock", strconv.FormatBool(s.cfg.Worlds))))
-	return withPolicy(docsPolicy, func(c echo.Context) error { return c.HTMLBlob(http.StatusOK, page) }), err
+	return withPolicy(swaggerPolicy, func(c echo.Context) error { return c.HTMLBlob(http.StatusOK, page) }), err
 }
 
-// libraryFiles serves what the contract's page loads of the library.
-func libraryFiles() echo.HandlerFunc {
+// swaggerFiles serves what the contract's page loads of the library.
+func swaggerFiles() echo.HandlerFunc {
 	files := http.StripPrefix("/docs/", statigz.FileServer(static.FS))
-	return withPolicy(docsPolicy, func(c echo.Context) error {
-		answer := &missing{ResponseWriter: c.Response()}
+	return withPolicy(swaggerPolicy, func(c echo.Context) error {
+		answer := &notFoundFilter{ResponseWriter: c.Response()}
 		files.ServeHTTP(answer, c.Request())
 		if answer.is {
 			return echo.ErrNotFound
@@ -55,22 +55,22 @@ func libraryFiles() echo.HandlerFunc {
 	})
 }
 
-// missing keeps back the library's own answer to a path that it does not have,
+// notFoundFilter keeps back the library's own answer to a path that it does not have,
 // which is no problem document.
-type missing struct {
+type notFoundFilter struct {
 	http.ResponseWriter
 	is bool
 }
 
 // WriteHeader begins the answer, unless there is none.
-func (m *missing) WriteHeader(status int) {
+func (m *notFoundFilter) WriteHeader(status int) {
 	if m.is = status == http.StatusNotFound; !m.is {
 		m.ResponseWriter.WriteHeader(status)
 	}
 }
 
 // Write goes on with it.
-func (m *missing) Write(p []byte) (int, error) {
+func (m *notFoundFilter) Write(p []byte) (int, error) {
 	if m.is {
 		return len(p), nil
 	}
@@ -82,9 +82,9 @@ func (m *missing) Write(p []byte) (int, error) {
 // examples, and the few shell functions that the contract's examples use.
 func (s *Server) mountDocs() error {
 	pages := map[string]func() ([]byte, error){
-		"problems": func() ([]byte, error) { return written("When a request fails", "problems.html") },
-		"web.md":   func() ([]byte, error) { return written("For web developers", "web.html") },
-		"apps.md":  func() ([]byte, error) { return written("For app developers", "apps.html") },
+		"problems": func() ([]byte, error) { return markdownPage("When a request fails", "problems.html") },
+		"web.md":   func() ([]byte, error) { return markdownPage("For web developers", "web.html") },
+		"apps.md":  func() ([]byte, error) { return markdownPage("For app developers", "apps.html") },
 	}
 	err := fs.WalkDir(s.cfg.Examples, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
@@ -106,23 +106,23 @@ func (s *Server) mountDocs() error {
 			if err != nil {
 				return err
 			}
-			return c.Blob(http.StatusOK, mediaOf(path), text)
+			return c.Blob(http.StatusOK, contentType(path), text)
 		}))
 	}
 	return err
 }
 
-// written is a page that was made of a text.
-func written(title, name string) ([]byte, error) {
+// markdownPage is a page that was made of a text.
+func markdownPage(title, name string) ([]byte, error) {
 	text, err := docsFiles.ReadFile("docs/" + name)
 	if err != nil {
 		return nil, err
 	}
-	return drawPage(title+" - Frontdesk", nil, html.Main(html.Class("docs-page"), g.Raw(string(text))))
+	return renderPage(title+" - Frontdesk", nil, html.Main(html.Class("docs-page"), g.Raw(string(text))))
 }
 
-// mediaOf shows what is no page, and needed by none, as text to be read in the browser.
-func mediaOf(path string) string {
+// contentType shows what is no page, and needed by none, as text to be read in the browser.
+func contentType(path string) string {
 	switch {
 	case strings.HasSuffix(path, ".js") && !strings.Contains(path, "/"):
 		return "text/javascript; charset=utf-8"
@@ -134,8 +134,8 @@ func mediaOf(path string) string {
 	return "text/plain; charset=utf-8"
 }
 
-// drawPage makes a page below /docs, with the way to the others above it.
-func drawPage(title string, head, body g.Node) ([]byte, error) {
+// renderPage makes a page below /docs, with the way to the others above it.
+func renderPage(title string, head, body g.Node) ([]byte, error) {
 	link := func(address, text string) g.Node { return html.A(html.Href(address), g.Text(text)) }
 	var page bytes.Buffer
 	err := html.Doctype(html.HTML(html.Lang("en"),

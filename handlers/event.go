@@ -18,8 +18,8 @@ const (
 	// heartbeat: proxies close what is silent for half a minute or more. With each
 	// the registration is read again, since a hint may have got lost.
 	heartbeat = 15 * time.Second
-	// eventTime: a client that takes an event no faster than this is gone.
-	eventTime = 10 * time.Second
+	// eventTimeout: a client that takes an event no faster than this is gone.
+	eventTimeout = 10 * time.Second
 )
 
 // followRegistration serves GET /v1/registrations/{id}/events as server-sent
@@ -27,7 +27,7 @@ const (
 // change falls between the two. The stream goes on after the request: see follow.
 func (s *Server) followRegistration(c echo.Context) error {
 	ctx, id := c.Request().Context(), c.Param("id")
-	changed, stop := s.cfg.Changes.Follow(id)
+	changed, stop := s.cfg.Changes.Subscribe(id)
 	stream, leave, err := s.beginStream(c, id)
 	if err != nil {
 		stop()
@@ -46,7 +46,7 @@ func (s *Server) followRegistration(c echo.Context) error {
 // the connection over.
 func (s *Server) beginStream(c echo.Context, id string) (stream *eventStream, leave func(), err error) {
 	ctx := c.Request().Context()
-	view, look, err := s.cfg.Registrations.Peek(ctx, id, callerOf(ctx).token)
+	view, look, err := s.cfg.Registrations.Load(ctx, id, callerOf(ctx).token)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,9 +97,9 @@ func (s *Server) follow(ctx context.Context, stream *eventStream, changed <-chan
 
 // readAndTell reads the registration again. It is false when the stream is over.
 func (s *Server) readAndTell(ctx context.Context, stream *eventStream) bool {
-	within, cancel := context.WithTimeout(ctx, readTime)
+	within, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	view, look, err := s.cfg.Registrations.Peek(within, stream.registration, stream.token)
+	view, look, err := s.cfg.Registrations.Load(within, stream.registration, stream.token)
 	switch {
 	case err == nil:
 		return s.tell(within, stream, view, look)
@@ -185,7 +185,7 @@ func (s *eventStream) send(id string, document any) error {
 func (s *eventStream) beat() error { return s.write([]byte(":\n\n")) }
 
 func (s *eventStream) write(text []byte) error {
-	_ = s.conn.SetWriteDeadline(s.now().Add(eventTime)) // then writing fails as well
+	_ = s.conn.SetWriteDeadline(s.now().Add(eventTimeout)) // then writing fails as well
 	_, err := s.conn.Write(text)
 	return err
 }

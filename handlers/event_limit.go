@@ -11,11 +11,11 @@ import (
 // A stream costs a connection, two goroutines and fourteen kilobytes for as long as somebody
 // holds it open, so that counting how often one is asked for is not enough.
 const (
-	// mostStreams of a registration: its five devices, with three tabs each.
-	mostStreams = 15
-	// mostStreamsFrom one address: far more visitors than sign up at the same moment
+	// maxStreams of a registration: its five devices, with three tabs each.
+	maxStreams = 15
+	// maxStreamsPerAddress one address: far more visitors than sign up at the same moment
 	// in one guest network, under two megabytes, and fewer than the requests that it has at once.
-	mostStreamsFrom = 100
+	maxStreamsPerAddress = 100
 )
 
 // openStreams counts the event streams that are open in this process. The zero value counts from none.
@@ -49,11 +49,11 @@ func (o *openStreams) leave(whose string) {
 // admitStream takes the holder of a registration in; leave lets the next one in.
 func (s *Server) admitStream(c echo.Context, id string) (leave func(), err error) {
 	admitted, err := s.limitStreams(c, id)
-	if err != nil || s.cfg.Followed == nil {
+	if err != nil || s.cfg.OnStream == nil {
 		return admitted, err
 	}
-	s.cfg.Followed(1)
-	return func() { admitted(); s.cfg.Followed(-1) }, nil
+	s.cfg.OnStream(1)
+	return func() { admitted(); s.cfg.OnStream(-1) }, nil
 }
 
 // limitStreams counts a stream, where requests are counted.
@@ -61,11 +61,11 @@ func (s *Server) limitStreams(c echo.Context, id string) (leave func(), err erro
 	if s.buckets == nil {
 		return func() {}, nil
 	}
-	registration, address := "registration "+id, "address "+s.placeOf(c.Request()).String()
-	if !s.streams.enter(registration, mostStreams) {
+	registration, address := "registration "+id, "address "+s.clientKey(c.Request()).String()
+	if !s.streams.enter(registration, maxStreams) {
 		return nil, tooManyStreams("There are too many open streams of this registration.")
 	}
-	if !s.streams.enter(address, mostStreamsFrom) {
+	if !s.streams.enter(address, maxStreamsPerAddress) {
 		s.streams.leave(registration)
 		return nil, tooManyStreams("There are too many open streams from this address.")
 	}

@@ -44,7 +44,7 @@ func pointers(problem api.Problem) string {
 // key asks for a fresh idempotency key.
 var key = [2]string{"Idempotency-Key", "fresh"}
 
-const nobody = "/v1/registrations/00000000-0000-4000-8000-000000000000"
+const unknownRegistration = "/v1/registrations/00000000-0000-4000-8000-000000000000"
 
 // badInput is what nobody should send, and what each is told.
 var badInput = map[string]struct {
@@ -71,10 +71,10 @@ var badInput = map[string]struct {
 		key, api.InvalidRequest, "/person/address/postalCode /person/email /person/familyName /person/givenName /person/mobile"},
 	"numbers that are none": {"POST", "/v1/registrations", `{"clubId":"11","person":{"givenName":"Ada","familyName":"Martin","birthDate":"1990-05-17","email":"ada@example.org","mobile":"+3312345","address":{"street":"1","postalCode":"ABCDE","city":"Paris","country":"FR"}}}`,
 		key, api.InvalidRequest, "/person/address/postalCode /person/mobile"},
-	"a name of two lines":            {"PUT", nobody + "/person", strings.Replace(person, "Ada", `Ada\nMartin`, 1), [2]string{}, api.InvalidRequest, "/givenName"},
+	"a name of two lines":            {"PUT", unknownRegistration + "/person", strings.Replace(person, "Ada", `Ada\nMartin`, 1), [2]string{}, api.InvalidRequest, "/givenName"},
 	"a key of letters that few have": {"POST", "/v1/registrations", `{"clubId":"11"}`, [2]string{"Idempotency-Key", "clé-clé-clé-clé-clé"}, api.MalformedRequest, "header/Idempotency-Key"},
 	"an endless member":              {"POST", "/v1/registrations", `{"clubId":"11","` + strings.Repeat("m", 1000) + `":1}`, key, api.InvalidRequest, "/" + strings.Repeat("m", 499)},
-	"a code of letters":              {"POST", nobody + "/mandate/signature", `{"code":"abcdef"}`, key, api.InvalidRequest, "/code"},
+	"a code of letters":              {"POST", unknownRegistration + "/mandate/signature", `{"code":"abcdef"}`, key, api.InvalidRequest, "/code"},
 	"day that does not exist":        {"POST", "/v1/registrations", `{"clubId":"11","items":[{"offerId":"1","startDate":"2030-02-30"}]}`, key, api.InvalidRequest, "/items/0/startDate"},
 	"too many items":                 {"POST", "/v1/registrations", `{"clubId":"11","items":[` + strings.Repeat(`{"offerId":"1"},`, 20) + `{"offerId":"1"}]}`, key, api.InvalidRequest, "/items"},
 	"unknown club":                   {"POST", "/v1/registrations", `{"clubId":"999"}`, key, api.InvalidRequest, "/clubId"},
@@ -88,28 +88,28 @@ var badInput = map[string]struct {
 	"misspelt parameter":             {"GET", "/v1/clubs/11/products?typ=bogus", nil, [2]string{}, api.InvalidRequest, "query/typ"},
 	"parameter where none is":        {"GET", "/v1/clubs?type=subscription", nil, [2]string{}, api.InvalidRequest, "query/type"},
 	"made-up cursor":                 {"GET", "/v1/clubs/11/products?cursor=-1", nil, [2]string{}, api.InvalidRequest, "query/cursor"},
-	"registration of others":         {"GET", nobody, nil, [2]string{}, api.NotFound, ""},
-	"abandon others'":                {"DELETE", nobody, nil, [2]string{}, api.NotFound, ""},
-	"pay others'":                    {"POST", nobody + "/payment", `{"method":"card"}`, key, api.NotFound, ""},
-	"no method":                      {"POST", nobody + "/payment", `{"returnUrl":"https://club.example/"}`, key, api.InvalidRequest, "/method"},
-	"unknown way to pay":             {"POST", nobody + "/payment", `{"method":"gold","amount":1}`, key, api.InvalidRequest, "/method"},
-	"method of another type":         {"POST", nobody + "/payment", `{"method":7}`, key, api.InvalidRequest, "/method"},
-	"payment that is a list":         {"POST", nobody + "/payment", `[]`, key, api.InvalidRequest, ""},
-	"card with more":                 {"POST", nobody + "/payment", `{"method":"card","dueDate":"2030-01-31","returnUrl":"x"}`, key, api.InvalidRequest, "/dueDate /returnUrl"},
-	"later without a date":           {"POST", nobody + "/payment", `{"method":"later"}`, key, api.InvalidRequest, "/dueDate"},
-	"later, not a date":              {"POST", nobody + "/payment", `{"method":"later","dueDate":"soon","mean":"cash"}`, key, api.InvalidRequest, "/dueDate /mean"},
-	"later, no such day":             {"POST", nobody + "/payment", `{"method":"later","dueDate":"2027-02-30"}`, key, api.InvalidRequest, "/dueDate"},
-	"later, in the past":             {"POST", nobody + "/payment", `{"method":"later","dueDate":"2020-01-31"}`, key, api.InvalidRequest, "/dueDate"},
-	"later, too late":                {"POST", nobody + "/payment", `{"method":"later","dueDate":"2090-01-31"}`, key, api.InvalidRequest, "/dueDate"},
-	"free with an amount":            {"POST", nobody + "/payment", `{"method":"free","amount":0}`, key, api.InvalidRequest, "/amount"},
-	"desk without a mean":            {"POST", nobody + "/payment", `{"method":"desk","cards":[{"amount":0,"network":"a b","name":"x"}]}`, key, api.InvalidRequest, "/cards /mean"},
-	"desk, cash with cards":          {"POST", nobody + "/payment", `{"method":"desk","mean":"cash","cards":[{"amount":1,"network":"CBGroup"}]}`, key, api.InvalidRequest, "/cards"},
-	"desk, card without":             {"POST", nobody + "/payment", `{"method":"desk","mean":"card","cheques":[]}`, key, api.InvalidRequest, "/cards /cheques"},
-	"desk, wrong cards":              {"POST", nobody + "/payment", `{"method":"desk","mean":"card","cards":[{"amount":0,"network":"a b","name":"x"},{"amount":"1"}]}`, key, api.InvalidRequest, "/cards/0/amount /cards/0/name /cards/0/network /cards/1/amount /cards/1/network"},
-	"desk, wrong cheque":             {"POST", nobody + "/payment", `{"method":"desk","mean":"cheque","cheques":[{"amount":-1,"bank":" ","depositDesiredDate":"x","owner":""}]}`, key, api.InvalidRequest, "/cheques/0/amount /cheques/0/bank /cheques/0/code /cheques/0/depositDesiredDate /cheques/0/owner"},
+	"registration of others":         {"GET", unknownRegistration, nil, [2]string{}, api.NotFound, ""},
+	"abandon others'":                {"DELETE", unknownRegistration, nil, [2]string{}, api.NotFound, ""},
+	"pay others'":                    {"POST", unknownRegistration + "/payment", `{"method":"card"}`, key, api.NotFound, ""},
+	"no method":                      {"POST", unknownRegistration + "/payment", `{"returnUrl":"https://club.example/"}`, key, api.InvalidRequest, "/method"},
+	"unknown way to pay":             {"POST", unknownRegistration + "/payment", `{"method":"gold","amount":1}`, key, api.InvalidRequest, "/method"},
+	"method of another type":         {"POST", unknownRegistration + "/payment", `{"method":7}`, key, api.InvalidRequest, "/method"},
+	"payment that is a list":         {"POST", unknownRegistration + "/payment", `[]`, key, api.InvalidRequest, ""},
+	"card with more":                 {"POST", unknownRegistration + "/payment", `{"method":"card","dueDate":"2030-01-31","returnUrl":"x"}`, key, api.InvalidRequest, "/dueDate /returnUrl"},
+	"later without a date":           {"POST", unknownRegistration + "/payment", `{"method":"later"}`, key, api.InvalidRequest, "/dueDate"},
+	"later, not a date":              {"POST", unknownRegistration + "/payment", `{"method":"later","dueDate":"soon","mean":"cash"}`, key, api.InvalidRequest, "/dueDate /mean"},
+	"later, no such day":             {"POST", unknownRegistration + "/payment", `{"method":"later","dueDate":"2027-02-30"}`, key, api.InvalidRequest, "/dueDate"},
+	"later, in the past":             {"POST", unknownRegistration + "/payment", `{"method":"later","dueDate":"2020-01-31"}`, key, api.InvalidRequest, "/dueDate"},
+	"later, too late":                {"POST", unknownRegistration + "/payment", `{"method":"later","dueDate":"2090-01-31"}`, key, api.InvalidRequest, "/dueDate"},
+	"free with an amount":            {"POST", unknownRegistration + "/payment", `{"method":"free","amount":0}`, key, api.InvalidRequest, "/amount"},
+	"desk without a mean":            {"POST", unknownRegistration + "/payment", `{"method":"desk","cards":[{"amount":0,"network":"a b","name":"x"}]}`, key, api.InvalidRequest, "/cards /mean"},
+	"desk, cash with cards":          {"POST", unknownRegistration + "/payment", `{"method":"desk","mean":"cash","cards":[{"amount":1,"network":"CBGroup"}]}`, key, api.InvalidRequest, "/cards"},
+	"desk, card without":             {"POST", unknownRegistration + "/payment", `{"method":"desk","mean":"card","cheques":[]}`, key, api.InvalidRequest, "/cards /cheques"},
+	"desk, wrong cards":              {"POST", unknownRegistration + "/payment", `{"method":"desk","mean":"card","cards":[{"amount":0,"network":"a b","name":"x"},{"amount":"1"}]}`, key, api.InvalidRequest, "/cards/0/amount /cards/0/name /cards/0/network /cards/1/amount /cards/1/network"},
+	"desk, wrong cheque":             {"POST", unknownRegistration + "/payment", `{"method":"desk","mean":"cheque","cheques":[{"amount":-1,"bank":" ","depositDesiredDate":"x","owner":""}]}`, key, api.InvalidRequest, "/cheques/0/amount /cheques/0/bank /cheques/0/code /cheques/0/depositDesiredDate /cheques/0/owner"},
 	"wrong staff key":                {"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-Staff-Key", "demo-staff-key-2"}, api.StaffKeyUnknown, ""},
-	"return to a script":             {"POST", nobody + "/payment", `{"method":"card","returnUrl":"javascript:alert(1)"}`, key, api.InvalidRequest, "/returnUrl"},
-	"return with a password":         {"POST", nobody + "/payment", `{"method":"card","returnUrl":"http://user:pw@localhost:5173/"}`, key, api.InvalidRequest, "/returnUrl"},
+	"return to a script":             {"POST", unknownRegistration + "/payment", `{"method":"card","returnUrl":"javascript:alert(1)"}`, key, api.InvalidRequest, "/returnUrl"},
+	"return with a password":         {"POST", unknownRegistration + "/payment", `{"method":"card","returnUrl":"http://user:pw@localhost:5173/"}`, key, api.InvalidRequest, "/returnUrl"},
 	"id that is none":                {"GET", "/v1/registrations/a%2Fb", nil, [2]string{}, api.NotFound, ""},
 	"foreign world":                  {"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-World", "acme"}, api.MalformedRequest, ""},
 	"unsigned webhook":               {"POST", "/v1/webhooks/card", `{"id":"evt_1"}`, [2]string{}, api.WebhookUntrusted, ""},
@@ -129,7 +129,7 @@ func TestBadInput(t *testing.T) {
 			default:
 				headers = append(headers, test.header)
 			}
-			problem := c.For(t).Do(test.method, test.path, test.body, headers...).Problem(test.code)
+			problem := c.WithT(t).Do(test.method, test.path, test.body, headers...).Problem(test.code)
 			if got := pointers(problem); got != test.pointers {
 				t.Errorf("points at %q, want %q", got, test.pointers)
 			}
@@ -409,7 +409,7 @@ func value[T any](member *T) (v T) {
 func TestTheBetterWords(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
-	answer := c.Do("PUT", nobody+"/person", strings.NewReplacer("+33612345678", "06 12 34 56 78", "75011", "75_11", `"FR"`, `"fr"`, "Ada", `A\tda`).Replace(person))
+	answer := c.Do("PUT", unknownRegistration+"/person", strings.NewReplacer("+33612345678", "06 12 34 56 78", "75011", "75_11", `"FR"`, `"fr"`, "Ada", `A\tda`).Replace(person))
 	told := map[string]string{}
 	for _, e := range value(answer.Problem(api.InvalidRequest).Errors) {
 		told[e.Pointer] = e.Message

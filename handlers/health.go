@@ -11,9 +11,9 @@ import (
 	"frontdesk/flows"
 )
 
-// readyFor is how long an answer of readiness is good: probes of several load
+// readyTTL is how long an answer of readiness is good: probes of several load
 // balancers then cost one look, and a Redis that is gone shows within two probes.
-const readyFor = 5 * time.Second
+const readyTTL = 5 * time.Second
 
 // headAsGet has HEAD answered as GET where load balancers and caches ask with it. The
 // router gets a copy: by its own request the server knows to leave the body out.
@@ -40,7 +40,7 @@ func (s *Server) GetReadiness(ctx context.Context, _ api.GetReadinessRequestObje
 		return api.GetReadiness503JSONResponse{Status: api.Unavailable, Checks: &map[string]string{"process": "stopping"}}, nil
 	default:
 	}
-	status, checks := s.readiness.now(ctx, s.cfg)
+	status, checks := s.readiness.check(ctx, s.cfg)
 	if status == api.Unavailable {
 		return api.GetReadiness503JSONResponse{Status: status, Checks: &checks}, nil
 	}
@@ -49,29 +49,29 @@ func (s *Server) GetReadiness(ctx context.Context, _ api.GetReadinessRequestObje
 
 // readiness remembers how the gateway was found.
 type readiness struct {
-	mu    sync.Mutex
-	until time.Time
-	found []flows.Diagnosis
-	wrong string // of what was logged last
+	mu         sync.Mutex
+	until      time.Time
+	checks     []flows.Check
+	lastLogged string // of what was logged last
 }
 
-// now says how the gateway stands. One looks, and all who ask meanwhile wait for
+// check says how the gateway stands. One looks, and all who ask meanwhile wait for
 // that look; it goes on when the one who asked has left.
-func (r *readiness) now(ctx context.Context, cfg Config) (status api.HealthStatus, checks map[string]string) {
+func (r *readiness) check(ctx context.Context, cfg Config) (status api.HealthStatus, checks map[string]string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if now := cfg.Now(); !now.Before(r.until) {
-		r.found = cfg.Ready(context.WithoutCancel(ctx))
-		r.until = now.Add(readyFor)
-		r.tell(ctx, cfg)
+		r.checks = cfg.Ready(context.WithoutCancel(ctx))
+		r.until = now.Add(readyTTL)
+		r.logChange(ctx, cfg)
 	}
 	status, checks = api.Ok, map[string]string{}
-	for _, d := range r.found {
+	for _, d := range r.checks {
 		part, word := strings.ReplaceAll(d.Part, " ", "_"), api.Ok
 		switch {
-		case !d.Holds():
+		case !d.Safe():
 			word, status = api.Unavailable, api.Unavailable
-		case d.Verdict == flows.Impaired:
+		case d.Verdict == flows.Degraded:
 			word = api.Degraded
 		}
 		if word == api.Degraded && status == api.Ok {
@@ -84,27 +84,27 @@ func (r *readiness) now(ctx context.Context, cfg Config) (status api.HealthStatu
 	return status, checks
 }
 
-// tell logs what is wrong and what to do, when that is something else than the last time.
+// logChange logs what is wrong and what to do, when that is something else than the last time.
 // The same trouble shows in many ways, such as a Redis that refuses now and hangs then: as
 // long as the same is to be done, it is told once.
-func (r *readiness) tell(ctx context.Context, cfg Config) {
+func (r *readiness) logChange(ctx context.Context, cfg Config) {
 	var wrong, told []string
-	for _, d := range r.found {
-		if d.Verdict == flows.Fine {
+	for _, d := range r.checks {
+		if d.Verdict == flows.OK {
 			continue
 		}
-		line := d.Name() + " is " + string(d.Verdict) + ": " + d.Seen
-		if d.Remedy != "" {
-			line += " (" + d.Remedy + ")"
+		line := d.Name() + " is " + string(d.Verdict) + ": " + d.Found
+		if d.Fix != "" {
+			line += " (" + d.Fix + ")"
 		}
 		told = append(told, line)
-		wrong = append(wrong, d.Name()+string(d.Verdict)+d.Remedy)
+		wrong = append(wrong, d.Name()+string(d.Verdict)+d.Fix)
 	}
 	text := strings.Join(wrong, "; ")
-	if text == r.wrong {
+	if text == r.lastLogged {
 		return
 	}
-	r.wrong = text
+	r.lastLogged = text
 	if text == "" {
 		cfg.Log.InfoContext(ctx, "ready again")
 		return

@@ -17,11 +17,11 @@ import (
 	"frontdesk/flows/store"
 )
 
-// requestLife bounds a request that goes on after its client has left.
-const requestLife = 60 * time.Second
+// requestTimeout bounds a request that goes on after its client has left.
+const requestTimeout = 60 * time.Second
 
-// keptHeaders are the headers of an answer that a replay repeats.
-var keptHeaders = []string{"Content-Type", "Location", "Set-Cookie"}
+// replayedHeaders are the headers of an answer that a replay repeats.
+var replayedHeaders = []string{"Content-Type", "Location", "Set-Cookie"}
 
 // idempotent carries a request with an Idempotency-Key out once, and gives its
 // definitive answer to every repetition (IETF draft: The Idempotency-Key HTTP
@@ -33,7 +33,7 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		if !ok || !op.needsKey {
 			return next(c)
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), requestLife)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), requestTimeout)
 		defer cancel()
 		c.SetRequest(c.Request().WithContext(ctx))
 
@@ -41,27 +41,27 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		c.Request().Body = keptBody{c.Request().Body, bytes.NewReader(body)}
+		c.Request().Body = rereadableBody{c.Request().Body, bytes.NewReader(body)}
 		who := callerOf(ctx)
 		key := c.Request().Header.Get("Idempotency-Key")
 		scope := who.scope() + "\n" + strconv.FormatBool(who.staff) + "\n" + c.Request().Method + " " + c.Request().URL.Path
 		owner := uuid.NewString()
-		begun, answer, err := s.cfg.Store.BeginAnswer(ctx, scope, key, requestText(c.Request(), body), owner)
+		begun, answer, err := s.cfg.Store.BeginRequest(ctx, scope, key, requestText(c.Request(), body), owner)
 		switch {
 		case err != nil:
 			return err
-		case begun == store.Running:
+		case begun == store.InProgress:
 			return &flows.Error{Code: flows.KeyInUse}
-		case begun == store.Reused:
+		case begun == store.KeyReused:
 			return &flows.Error{Code: flows.KeyReused}
-		case begun == store.Done:
+		case begun == store.Completed:
 			return s.replay(c, op, answer)
 		}
-		answer, definitive := s.carryOut(c, next)
+		answer, definitive := s.execute(c, next)
 		if definitive {
-			err = s.cfg.Store.KeepAnswer(ctx, scope, key, owner, answer)
+			err = s.cfg.Store.SaveResponse(ctx, scope, key, owner, answer)
 		} else {
-			err = s.cfg.Store.DropAnswer(ctx, scope, key, owner)
+			err = s.cfg.Store.AbandonRequest(ctx, scope, key, owner)
 		}
 		if err != nil {
 			s.cfg.Log.WarnContext(c.Request().Context(), "answer not kept for a repetition", "error", err)
@@ -70,38 +70,38 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// leastVariety is how many different characters a key needs that keeps strangers
+// minKeyVariety is how many different characters a key needs that keeps strangers
 // apart: a UUID with fewer is one in a trillion, a row of one digit is not.
-const leastVariety = 6
+const minKeyVariety = 6
 
-// againstGuessing tells that a key can be somebody else's by chance. Where anyone may
+// guessableKey tells that a key can be somebody else's by chance. Where anyone may
 // call, nothing but the key tells two callers apart: with a key such as "1" and an
 // equal body, the second one would get the first one's answer, token included.
-func againstGuessing(c echo.Context, op operation) []flows.FieldProblem {
+func guessableKey(c echo.Context, op operation) []flows.FieldProblem {
 	key := c.Request().Header.Get("Idempotency-Key")
-	if !op.needsKey || policies[op.Method+" "+c.Path()]&anyone == 0 || key == "" {
+	if !op.needsKey || accessTable[op.Method+" "+c.Path()]&anyone == 0 || key == "" {
 		return nil
 	}
 	different := map[rune]bool{}
 	for _, r := range key {
 		different[r] = true
 	}
-	if len(different) >= leastVariety {
+	if len(different) >= minKeyVariety {
 		return nil
 	}
 	return []flows.FieldProblem{{Pointer: "header/Idempotency-Key", Message: "could be another caller's as well: take a fresh random value, such as a UUID"}}
 }
 
-// keptBody lets a body be read again without hiding what validation left on it.
-type keptBody struct {
+// rereadableBody lets a body be read again without hiding what validation left on it.
+type rereadableBody struct {
 	io.ReadCloser
 	again io.Reader
 }
 
-func (b keptBody) Read(p []byte) (int, error) { return b.again.Read(p) }
+func (b rereadableBody) Read(p []byte) (int, error) { return b.again.Read(p) }
 
 // ValidatedValue passes on the value that was validated; see openapi3filter.
-func (b keptBody) ValidatedValue() any {
+func (b rereadableBody) ValidatedValue() any {
 	if validated, ok := b.ReadCloser.(interface{ ValidatedValue() any }); ok {
 		return validated.ValidatedValue()
 	}
@@ -114,11 +114,11 @@ func requestText(r *http.Request, body []byte) string {
 	return r.Header.Get("X-Frontdesk-Session") + "\n" + string(body)
 }
 
-// carryOut lets the request be answered into memory. The answer is definitive
+// execute lets the request be answered into memory. The answer is definitive
 // unless its problem document invites the caller to send the same again.
-func (s *Server) carryOut(c echo.Context, next echo.HandlerFunc) (answer store.Answer, definitive bool) {
+func (s *Server) execute(c echo.Context, next echo.HandlerFunc) (answer store.Response, definitive bool) {
 	real := c.Response()
-	kept := &capture{header: real.Header()}
+	kept := &responseRecorder{header: real.Header()}
 	c.SetResponse(echo.NewResponse(kept, s.echo))
 	definitive = true
 	if err := next(c); err != nil {
@@ -127,8 +127,8 @@ func (s *Server) carryOut(c echo.Context, next echo.HandlerFunc) (answer store.A
 		s.writeProblem(err, c)
 	}
 	c.SetResponse(real)
-	answer = store.Answer{Status: kept.status, Header: map[string]string{}, Body: kept.body.Bytes()}
-	for _, name := range keptHeaders {
+	answer = store.Response{Status: kept.status, Header: map[string]string{}, Body: kept.body.Bytes()}
+	for _, name := range replayedHeaders {
 		if value := real.Header().Get(name); value != "" {
 			answer.Header[name] = value
 		}
@@ -136,20 +136,20 @@ func (s *Server) carryOut(c echo.Context, next echo.HandlerFunc) (answer store.A
 	return answer, definitive
 }
 
-// capture takes an answer down instead of sending it.
-type capture struct {
+// responseRecorder takes an answer down instead of sending it.
+type responseRecorder struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-func (w *capture) Header() http.Header         { return w.header }
-func (w *capture) Write(p []byte) (int, error) { return w.body.Write(p) }
-func (w *capture) WriteHeader(status int)      { w.status = status }
+func (w *responseRecorder) Header() http.Header         { return w.header }
+func (w *responseRecorder) Write(p []byte) (int, error) { return w.body.Write(p) }
+func (w *responseRecorder) WriteHeader(status int)      { w.status = status }
 
 // replay answers a repetition. A payment is shown as it stands now: an old
 // answer that sends the buyer to pay must not outlive the payment.
-func (s *Server) replay(c echo.Context, op operation, answer store.Answer) error {
+func (s *Server) replay(c echo.Context, op operation, answer store.Response) error {
 	c.Response().Header().Set("Idempotent-Replayed", "true")
 	if op.Operation.OperationID != "startPayment" || answer.Status >= http.StatusBadRequest {
 		return s.write(c, answer)
@@ -166,7 +166,7 @@ func (s *Server) replay(c echo.Context, op operation, answer store.Answer) error
 	return s.paymentStarted(payment).VisitStartPaymentResponse(c.Response())
 }
 
-func (s *Server) write(c echo.Context, answer store.Answer) error {
+func (s *Server) write(c echo.Context, answer store.Response) error {
 	for name, value := range answer.Header {
 		c.Response().Header().Set(name, value)
 	}

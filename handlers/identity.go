@@ -11,34 +11,34 @@ import (
 	"frontdesk/upstream/identity"
 )
 
-// admit finds out for which contact the club's own login vouches, where the
+// authenticate finds out for which contact the club's own login vouches, where the
 // route asks for it, and turns away who has to be identified and is not. On
 // other routes a token of the login is never looked at: it holds no registration.
-func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		policy := policies[c.Request().Method+" "+c.Path()]
+		policy := accessTable[c.Request().Method+" "+c.Path()]
 		if policy&identified == 0 {
 			return next(c)
 		}
 		who := callerIn(c.Request().Context())
-		credentials := bearerOf(c.Request())
+		credentials := bearerToken(c.Request())
 		switch {
-		case identity.Looks(credentials):
+		case identity.LooksLikeToken(credentials):
 			contact, err := s.cfg.Identity.Verify(c.Request().Context(), credentials, who.clientToken)
 			if err != nil {
-				return refused(c, err)
+				return tokenRefused(c, err)
 			}
 			who.token = ""
-			who.contact = &flows.Identified{ClientToken: who.clientToken, ContactID: contact.ID, ClubID: contact.Club}
+			who.contact = &flows.ContactIdentity{ClientToken: who.clientToken, ContactID: contact.ID, ClubID: contact.Club}
 		case policy&anyone == 0:
-			return refused(c, identity.ErrInvalid)
+			return tokenRefused(c, identity.ErrInvalid)
 		}
 		return next(c)
 	}
 }
 
-// bearerOf gives what stands in the Authorization header; empty without one.
-func bearerOf(r *http.Request) string {
+// bearerToken gives what stands in the Authorization header; empty without one.
+func bearerToken(r *http.Request) string {
 	scheme, credentials, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return ""
@@ -46,9 +46,9 @@ func bearerOf(r *http.Request) string {
 	return strings.TrimSpace(credentials)
 }
 
-// refused answers every token that does not count in one way, whatever is wrong
+// tokenRefused answers every token that does not count in one way, whatever is wrong
 // with it: what exactly is a matter for the log of whoever signed it.
-func refused(c echo.Context, err error) error {
+func tokenRefused(c echo.Context, err error) error {
 	if errors.Is(err, identity.ErrUnavailable) {
 		return &flows.Error{Code: flows.IdentityUnavailable, Detail: "The keys of the club's login cannot be read at the moment.", Err: err}
 	}

@@ -34,7 +34,7 @@ func (o *Ops) invite(r *http.Request) (any, error) {
 	if in.TTL != "" {
 		life, _ = time.ParseDuration(in.TTL) // what cannot be read is too short
 	}
-	who := flows.Identified{ClientToken: clientToken, ContactID: in.ContactID, ClubID: in.ClubID}
+	who := flows.ContactIdentity{ClientToken: clientToken, ContactID: in.ContactID, ClubID: in.ClubID}
 	token, end, err := o.cfg.Contacts.Invite(r.Context(), who, life, in.By)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 type limit struct {
 	name string // in the headers and in openapi.yaml
 	store.Rate
-	of subject
+	per subject
 }
 
 // subject says whose requests a limit counts.
@@ -27,9 +27,9 @@ const (
 	// perAddress counts what comes from one address (an IPv6 network of one customer), in each gateway by itself:
 	// the shield of the process, which no request has to ask Redis for.
 	perAddress subject = "address"
-	// perAddressOfAll counts by address over all gateways, in Redis. Staff are not counted: a club's
+	// perAddressShared counts by address over all gateways, in Redis. Staff are not counted: a club's
 	// kiosk signs up everybody from one address.
-	perAddressOfAll subject = "address of all"
+	perAddressShared subject = "address of all"
 	// perHolder counts what the holder of a registration does, whatever device they use, over all gateways, in Redis; for
 	// an identified contact, what they do with one token. Nobody else can use it up: without the token it is not counted.
 	perHolder subject = "holder"
@@ -40,15 +40,15 @@ const (
 var (
 	// requests: 60 a minute is a page that is loaded twice as often as one can look at
 	// it; 120 at once is a household, or a shop's guests, behind one address.
-	requests = limit{"requests", store.Rate{Requests: 120, Within: 2 * time.Minute}, perAddress}
+	requests = limit{"requests", store.Rate{Requests: 120, Period: 2 * time.Minute}, perAddress}
 	// starts: a registration may make a contact at the club, which nobody takes away
 	// again; 20 an hour is more people than sign up from one guest network.
-	starts = limit{"starts", store.Rate{Requests: 20, Within: time.Hour}, perAddressOfAll}
+	starts = limit{"starts", store.Rate{Requests: 20, Period: time.Hour}, perAddressShared}
 	// writes: ten a minute is somebody who changes their mind at every step; each is up to six calls to the club system.
-	writes = limit{"writes", store.Rate{Requests: 10, Within: time.Minute}, perHolder}
+	writes = limit{"writes", store.Rate{Requests: 10, Period: time.Minute}, perHolder}
 	// payments: five wishes to pay in ten minutes are three declined cards and two slips;
 	// who tries out stolen cards needs many more.
-	payments = limit{"payments", store.Rate{Requests: 5, Within: 10 * time.Minute}, perHolder}
+	payments = limit{"payments", store.Rate{Requests: 5, Period: 10 * time.Minute}, perHolder}
 )
 
 // limits is the one table of how often what may be called. A route without an
@@ -91,11 +91,11 @@ var limits = map[string][]limit{
 
 // policy describes the limit in the form of RateLimit-Policy.
 func (l limit) policy() string {
-	return strconv.Quote(l.name) + ";q=" + strconv.Itoa(l.Requests) + ";w=" + strconv.Itoa(int(l.Within.Seconds()))
+	return strconv.Quote(l.name) + ";q=" + strconv.Itoa(l.Requests) + ";w=" + strconv.Itoa(int(l.Period.Seconds()))
 }
 
-// toldPolicies are the policies of all limits by name, written once.
-func toldPolicies() map[string]string {
+// policyHeaders are the policies of all limits by name, written once.
+func policyHeaders() map[string]string {
 	told := map[string]string{}
 	for _, of := range limits {
 		for _, l := range of {

@@ -50,7 +50,7 @@ func limited(t *testing.T, response *frontdesktest.Response, limit string, most 
 // TestRequestsPerAddress: reads are counted, and go on without Redis; what needs it does not.
 func TestRequestsPerAddress(t *testing.T) {
 	t.Parallel()
-	outside, redisURL := frontdesktest.NewOutside(t), frontdesktest.NewRedis(t)
+	outside, redisURL := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t)
 	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox",
 		"FRONTDESK_REDIS_URL="+redisURL, "FRONTDESK_RATE_LIMITS=on")
 	c := frontdesktest.NewClient(t, gateway.URL)
@@ -113,7 +113,7 @@ func TestWritesPerHolder(t *testing.T) {
 // TestStartsPerAddress: registrations are counted by address over all gateways, those of staff are not.
 func TestStartsPerAddress(t *testing.T) {
 	t.Parallel()
-	outside, redisURL := frontdesktest.NewOutside(t), frontdesktest.NewRedis(t)
+	outside, redisURL := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t)
 	var gateways []*frontdesktest.Client
 	for range 2 {
 		gateways = append(gateways, frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim",

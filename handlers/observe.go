@@ -15,9 +15,9 @@ import (
 	"frontdesk/flows"
 )
 
-// Answer is what may be told of a request once it was answered: no query, no
+// RequestInfo is what may be told of a request once it was answered: no query, no
 // header, no body, and of the path only what is no secret.
-type Answer struct {
+type RequestInfo struct {
 	At         time.Time `json:"at"` // when it came in
 	Method     string    `json:"method"`
 	Path       string    `json:"path"` // for Answered alone: the route, with the ids of what it is about; empty when there is no such route
@@ -46,20 +46,20 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		if err := next(c); err != nil {
 			c.Error(err)
 		}
-		answer := s.answerOf(c, begun, s.cfg.Now().Sub(begun))
+		answer := s.requestInfo(c, begun, s.cfg.Now().Sub(begun))
 		level := s.cfg.AccessLevel
 		if c.Get(recalledKey) != nil {
 			level = min(level, recalledLevel)
 		}
-		s.logAnswer(ctx, level, answer)
+		s.logRequest(ctx, level, answer)
 		if span.IsRecording() {
 			span.SetAttributes(attribute.Int("status", answer.Status), attribute.String("code", answer.Code))
 		}
-		if s.cfg.Answered != nil && strings.HasPrefix(r.URL.Path, "/v1/") {
-			s.cfg.Answered(answer)
+		if s.cfg.OnRequest != nil && strings.HasPrefix(r.URL.Path, "/v1/") {
+			s.cfg.OnRequest(answer)
 		}
-		if s.cfg.Counted != nil {
-			s.cfg.Counted(answer)
+		if s.cfg.OnRequestMetric != nil {
+			s.cfg.OnRequestMetric(answer)
 		}
 		return nil
 	}
@@ -74,9 +74,9 @@ func (s *Server) recover() echo.MiddlewareFunc {
 	}})
 }
 
-// logAnswer writes the line about a request. It goes past the logger, which would look for
+// logRequest writes the line about a request. It goes past the logger, which would look for
 // the line of the source that logs, at every request, and nobody reads that.
-func (s *Server) logAnswer(ctx context.Context, level slog.Level, answer Answer) {
+func (s *Server) logRequest(ctx context.Context, level slog.Level, answer RequestInfo) {
 	lines := s.cfg.Log.Handler()
 	if !lines.Enabled(ctx, level) {
 		return
@@ -97,7 +97,7 @@ func spanName(c echo.Context) string {
 
 // routeOf is the route of the contract that a request has; empty when it has none.
 func routeOf(c echo.Context) string {
-	if _, ok := policies[c.Request().Method+" "+c.Path()]; ok {
+	if _, ok := accessTable[c.Request().Method+" "+c.Path()]; ok {
 		return c.Path()
 	}
 	return ""
@@ -106,19 +106,19 @@ func routeOf(c echo.Context) string {
 // codeKey is where writeProblem leaves the code.
 const codeKey = "code"
 
-func (s *Server) answerOf(c echo.Context, begun time.Time, took time.Duration) Answer {
+func (s *Server) requestInfo(c echo.Context, begun time.Time, took time.Duration) RequestInfo {
 	code, _ := c.Get(codeKey).(string)
 	world := callerOf(c.Request().Context()).clientToken
 	if world == "" { // it was refused before anybody looked
 		world = s.cfg.ClientToken
 	}
-	answer := Answer{
-		At: begun.UTC(), Method: clipped(c.Request().Method), Status: c.Response().Status, Code: code,
+	answer := RequestInfo{
+		At: begun.UTC(), Method: clip(c.Request().Method), Status: c.Response().Status, Code: code,
 		Replayed: c.Response().Header().Get("Idempotent-Replayed") != "", DurationMs: milliseconds(took),
 		Route: routeOf(c), World: world,
 	}
-	if s.cfg.Answered != nil { // nobody else looks at one request
-		answer.Path, answer.TraceID = tellablePath(c), traceOf(c)
+	if s.cfg.OnRequest != nil { // nobody else looks at one request
+		answer.Path, answer.TraceID = publicPath(c), traceOf(c)
 	}
 	return answer
 }
@@ -126,23 +126,23 @@ func (s *Server) answerOf(c echo.Context, begun time.Time, took time.Duration) A
 // milliseconds are exact to a microsecond.
 func milliseconds(took time.Duration) float64 { return float64(took.Microseconds()) / 1000 }
 
-// tellable are the parameters of routes that are no secrets; those of webhooks are.
-var tellable = []string{"id", "clubId", "offerId"}
+// publicParams are the parameters of routes that are no secrets; those of webhooks are.
+var publicParams = []string{"id", "clubId", "offerId"}
 
-func tellablePath(c echo.Context) string {
+func publicPath(c echo.Context) string {
 	segments := strings.Split(c.Path(), "/")
 	for i, segment := range segments {
-		for _, name := range tellable {
+		for _, name := range publicParams {
 			if segment == ":"+name {
-				segments[i] = clipped(c.Param(name))
+				segments[i] = clip(c.Param(name))
 			}
 		}
 	}
 	return strings.Join(segments, "/")
 }
 
-// clipped cuts what a caller made up to what an id or a method can need, since it is kept.
-func clipped(text string) string {
+// clip cuts what a caller made up to what an id or a method can need, since it is kept.
+func clip(text string) string {
 	const longest = 64
 	if len(text) > longest {
 		return text[:longest]

@@ -22,17 +22,17 @@ import (
 
 // OpsConfig is what the operators' edge needs; every field is required unless said.
 type OpsConfig struct {
-	Payments      *flows.Payments
-	Contacts      *flows.Contacts
-	Eraser        *flows.Eraser
-	Relay         *flows.Relay
-	Queue         *flows.Queue
-	ClientToken   string               // the organisation at the club system
-	Worlds        bool                 // X-Frontdesk-World may name another demo world (mock mode)
-	PublicURL     string               // where the links of invitations lead
-	Metrics       http.Handler         // answers a scrape
-	Traces        trace.TracerProvider // keeps the spans of requests; nil: none are kept
-	Log           *slog.Logger
+	Payments    *flows.Machine
+	Contacts    *flows.Contacts
+	Eraser      *flows.Eraser
+	Relay       *flows.Relay
+	Queue       *flows.Queue
+	ClientToken string               // the organisation at the club system
+	Worlds      bool                 // X-Frontdesk-World may name another demo world (mock mode)
+	PublicURL   string               // where the links of invitations lead
+	Metrics     http.Handler         // answers a scrape
+	Traces      trace.TracerProvider // keeps the spans of requests; nil: none are kept
+	Log         *slog.Logger
 }
 
 // Ops is the operators' edge: payments, invitations, webhooks and queues, to be served on a
@@ -46,19 +46,19 @@ type Ops struct {
 // maxOpsBody is ample for a decision and its reason.
 const maxOpsBody = 4 << 10
 
-// operatorMeanings are the meanings of the codes that operators alone meet.
-var operatorMeanings = map[flows.Code]meaning{
+// operatorProblems are the meanings of the codes that operators alone meet.
+var operatorProblems = map[flows.Code]problemKind{
 	flows.NotDecidable: {http.StatusConflict, api.ProblemRetryNever, "The decision is not possible"},
 	flows.TooEarly:     {http.StatusConflict, api.ProblemRetryAfter, "The decision is not possible yet"},
 }
 
-// redisAway is for operators; visitors are not told what stands behind.
-const redisAway = "Redis does not answer; frontdesk doctor says more, and FRONTDESK_REDIS_URL says where it should be."
+// redisDown is for operators; visitors are not told what stands behind.
+const redisDown = "Redis does not answer; frontdesk doctor says more, and FRONTDESK_REDIS_URL says where it should be."
 
 // NewOps puts the operators' edge together.
 func NewOps(cfg OpsConfig) *Ops {
 	if cfg.Traces == nil {
-		cfg.Traces = flows.UnkeptTraces()
+		cfg.Traces = flows.IDOnlyProvider()
 	}
 	o := &Ops{cfg: cfg, mux: http.NewServeMux()}
 	for pattern, answer := range map[string]func(*http.Request) (any, error){
@@ -86,7 +86,7 @@ func NewOps(cfg OpsConfig) *Ops {
 			o.write(r.Context(), w, http.StatusOK, "application/json", result)
 		})
 	}
-	o.mountInside()
+	o.mountDebug()
 	return o
 }
 
@@ -97,7 +97,7 @@ func (o *Ops) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer span.End()
 	r = r.WithContext(ctx)
 	// A page can send a POST without being asked first, but not one of JSON.
-	if !addressed(r.Host) || r.Header.Get("Origin") != "" || r.Method == http.MethodPost && !ofJSON(r) {
+	if !isAddress(r.Host) || r.Header.Get("Origin") != "" || r.Method == http.MethodPost && !isJSON(r) {
 		o.problem(w, r, &flows.Error{Code: flows.ForbiddenOrigin, Detail: "This is for operators' tools, which call it by address or localhost and send application/json; a page in a browser does not."})
 		return
 	}
@@ -105,7 +105,7 @@ func (o *Ops) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		o.mux.ServeHTTP(w, r)
 		return
 	}
-	refused := &refusal{header: http.Header{}}
+	refused := &muxRefusal{header: http.Header{}}
 	handler.ServeHTTP(refused, r)
 	if refused.status == http.StatusMethodNotAllowed {
 		w.Header().Set("Allow", refused.header.Get("Allow"))
@@ -118,19 +118,19 @@ func (o *Ops) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // operatorSpan names a request in its trace: the route, or that it is none.
 func operatorSpan(pattern string) string { return cmp.Or(pattern, "operators") }
 
-// refusal takes the mux's own answer, which is not a problem document.
-type refusal struct {
+// muxRefusal takes the mux's own answer, which is not a problem document.
+type muxRefusal struct {
 	header http.Header
 	status int
 }
 
-func (f *refusal) Header() http.Header         { return f.header }
-func (f *refusal) WriteHeader(status int)      { f.status = status }
-func (f *refusal) Write(b []byte) (int, error) { return len(b), nil }
+func (f *muxRefusal) Header() http.Header         { return f.header }
+func (f *muxRefusal) WriteHeader(status int)      { f.status = status }
+func (f *muxRefusal) Write(b []byte) (int, error) { return len(b), nil }
 
-// addressed tells whether a host is an address or localhost: a name could be one
+// isAddress tells whether a host is an address or localhost: a name could be one
 // that a web page has made to lead here.
-func addressed(hostport string) bool {
+func isAddress(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {
 		host = hostport
@@ -138,7 +138,7 @@ func addressed(hostport string) bool {
 	return host == "localhost" || net.ParseIP(strings.Trim(host, "[]")) != nil
 }
 
-func ofJSON(r *http.Request) bool {
+func isJSON(r *http.Request) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && kind == "application/json"
 }
@@ -150,7 +150,7 @@ type decision struct {
 
 func (o *Ops) list(r *http.Request) (any, error) {
 	query := r.URL.Query()
-	in := flows.Listing{State: flows.PaymentState(query.Get("state"))}
+	in := flows.ListOptions{State: flows.PaymentState(query.Get("state"))}
 	if all := query.Get("all"); all != "" {
 		var err error
 		if in.All, err = strconv.ParseBool(all); err != nil {
@@ -172,19 +172,19 @@ func (o *Ops) confirmRecorded(r *http.Request) (any, error) {
 	if err := bind(r, &in); err != nil {
 		return nil, err
 	}
-	return o.cfg.Payments.ConfirmRecorded(r.Context(), flows.PaymentID(r.PathValue("id")), flows.Word{By: in.By, Why: in.Why})
+	return o.cfg.Payments.ConfirmRecorded(r.Context(), flows.PaymentID(r.PathValue("id")), flows.Decision{Operator: in.By, Reason: in.Why})
 }
 
 func (o *Ops) confirmNotRecorded(r *http.Request) (any, error) {
 	var in struct {
 		decision
-		Then flows.Then `json:"then"`
-		Why  string     `json:"why"`
+		Then flows.Resolution `json:"then"`
+		Why  string           `json:"why"`
 	}
 	if err := bind(r, &in); err != nil {
 		return nil, err
 	}
-	return o.cfg.Payments.ConfirmNotRecorded(r.Context(), flows.PaymentID(r.PathValue("id")), in.Then, flows.Word{By: in.By, Why: in.Why})
+	return o.cfg.Payments.ConfirmNotRecorded(r.Context(), flows.PaymentID(r.PathValue("id")), in.Then, flows.Decision{Operator: in.By, Reason: in.Why})
 }
 
 func (o *Ops) note(r *http.Request) (any, error) {
@@ -231,7 +231,7 @@ func (o *Ops) problem(w http.ResponseWriter, r *http.Request, err error) {
 	problem, retryAfter := problemOf(err, flows.TraceID(r.Context()))
 	problem.Type = o.cfg.PublicURL + problem.Type // this listener has no such page
 	if problem.Code == api.StorageUnavailable && problem.Detail == nil {
-		detail := redisAway
+		detail := redisDown
 		problem.Detail = &detail
 	}
 	if problem.Status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {

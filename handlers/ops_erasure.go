@@ -22,7 +22,7 @@ func (o *Ops) erase(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.cfg.Eraser.Erase(r.Context(), flows.Wanted{
+	return o.cfg.Eraser.Erase(r.Context(), flows.ErasureRequest{
 		ClientToken: clientToken, Email: in.Email, Mobile: in.Mobile, Registration: in.Registration, Contact: in.Contact,
 	}, in.By)
 }

@@ -11,9 +11,9 @@ import (
 	"frontdesk/flows"
 )
 
-// parameterOf takes apart where a problem is that is not in the body, such as
+// splitPointer takes apart where a problem is that is not in the body, such as
 // query/type; of a place in the body, which begins with a slash, in is empty.
-func parameterOf(pointer string) (in, name string) {
+func splitPointer(pointer string) (in, name string) {
 	in, name, _ = strings.Cut(pointer, "/")
 	return in, name
 }
@@ -21,8 +21,8 @@ func parameterOf(pointer string) (in, name string) {
 // fieldProblem tells where a problem is in the members of the contract: a header
 // and a parameter have no JSON pointer, so each has a member of its own.
 func fieldProblem(of flows.FieldProblem) api.FieldProblem {
-	problem := api.FieldProblem{Pointer: words(of.Pointer), Message: words(of.Message)}
-	switch in, name := parameterOf(problem.Pointer); in {
+	problem := api.FieldProblem{Pointer: singleLine(of.Pointer), Message: singleLine(of.Message)}
+	switch in, name := splitPointer(problem.Pointer); in {
 	case "header":
 		problem.Header = &name
 	case "query":
@@ -31,10 +31,10 @@ func fieldProblem(of flows.FieldProblem) api.FieldProblem {
 	return problem
 }
 
-// againstUnknown refuses query parameters that the operation does not have: one that is
+// unknownParameters refuses query parameters that the operation does not have: one that is
 // misspelt and left out would change the answer without a word. What is known is told.
 // Who asks for health may ask as they like, such as past a cache.
-func againstUnknown(c echo.Context, op operation) (problems []flows.FieldProblem) {
+func unknownParameters(c echo.Context, op operation) (problems []flows.FieldProblem) {
 	if !strings.HasPrefix(c.Path(), "/v1/") {
 		return nil
 	}

@@ -31,11 +31,11 @@ func (s *Server) startOf(body api.StartPayment) (flows.StartPayment, error) {
 	}
 	switch in := asked.(type) {
 	case api.StartLaterPayment:
-		return flows.StartPayment{Method: flows.Later, DueDate: in.DueDate}, nil
+		return flows.StartPayment{Method: flows.Deferred, DueDate: in.DueDate}, nil
 	case api.StartFreePayment:
 		return flows.StartPayment{Method: flows.Free}, nil
 	case api.StartDeskPayment:
-		return flows.StartPayment{Method: flows.AtDesk, Desk: deskOf(in)}, nil
+		return flows.StartPayment{Method: flows.InPerson, Desk: deskOf(in)}, nil
 	case api.StartCardPayment:
 		returnURL := value(in.ReturnUrl)
 		if returnURL != "" && !s.returnsToFrontEnd(returnURL) {
@@ -64,7 +64,7 @@ func deskOf(in api.StartDeskPayment) *flows.Desk {
 func methodsOf(ctx context.Context, view flows.View) *[]api.PaymentMethod {
 	methods := []api.PaymentMethod{}
 	for _, method := range view.Methods {
-		if method != flows.AtDesk || callerOf(ctx).staff {
+		if method != flows.InPerson || callerOf(ctx).staff {
 			methods = append(methods, api.PaymentMethod(method))
 		}
 	}
@@ -108,8 +108,8 @@ func (s *Server) paymentOf(payment *flows.Payment) api.Payment {
 	}
 	if payment.Method == flows.ByCard {
 		out.Card = &api.CardPayment{
-			Processor: payment.Processor, RedirectUrl: optional(whole(view.RedirectURL, longestURL)), ClientSecret: optional(whole(view.ClientSecret, longestWords)),
-			PublishableKey: optional(s.cfg.PublishableKey), DeclineCode: optional(words(view.DeclineCode)),
+			Processor: payment.Processor, RedirectUrl: optional(wholeOrEmpty(view.RedirectURL, maxURL)), ClientSecret: optional(wholeOrEmpty(view.ClientSecret, maxText)),
+			PublishableKey: optional(s.cfg.PublishableKey), DeclineCode: optional(singleLine(view.DeclineCode)),
 		}
 	}
 	return out

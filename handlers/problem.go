@@ -14,15 +14,15 @@ import (
 	"frontdesk/flows"
 )
 
-// meaning is what a code means to a caller.
-type meaning struct {
+// problemKind is what a code means to a caller.
+type problemKind struct {
 	status int
 	retry  api.ProblemRetry
 	title  string
 }
 
-// meanings is the one table from code to HTTP status and to what the caller can do next.
-var meanings = map[flows.Code]meaning{
+// problems is the one table from code to HTTP status and to what the caller can do next.
+var problems = map[flows.Code]problemKind{
 	flows.MalformedRequest:      {http.StatusBadRequest, api.ProblemRetryNever, "The request cannot be read"},
 	flows.InvalidRequest:        {http.StatusUnprocessableEntity, api.ProblemRetryNever, "Some fields are wrong"},
 	flows.CardNumberRefused:     {http.StatusUnprocessableEntity, api.ProblemRetryNever, "No card numbers here"},
@@ -79,7 +79,7 @@ var meanings = map[flows.Code]meaning{
 
 // StatusOf is the HTTP status of a code; 500 for one that nobody knows.
 func StatusOf(code flows.Code) int {
-	if m, ok := meanings[code]; ok {
+	if m, ok := problems[code]; ok {
 		return m.status
 	}
 	return http.StatusInternalServerError
@@ -88,32 +88,32 @@ func StatusOf(code flows.Code) int {
 // defaultRetryAfter is told where the retry is "after" and nobody knows better.
 const defaultRetryAfter = 2 // seconds
 
-// longestRetryAfter is a day: no limit counts beyond it.
-const longestRetryAfter = 24 * 60 * 60 // seconds
+// maxRetryAfter is a day: no limit counts beyond it.
+const maxRetryAfter = 24 * 60 * 60 // seconds
 
-// mostFields are told of in one document: several times what any form has. A body of
+// maxFields are told of in one document: several times what any form has. A body of
 // nothing but mistakes would otherwise be answered with many times its own length.
-const mostFields = 100
+const maxFields = 100
 
 // problemOf turns any error into a problem document. Only what a flows.Error
 // says for people passes through; the text of anything else stays in the log.
 func problemOf(err error, traceID string) (api.Problem, int) {
-	failure := asFailure(err)
-	m, ok := meanings[failure.Code]
+	failure := domainError(err)
+	m, ok := problems[failure.Code]
 	if !ok {
-		m, ok = operatorMeanings[failure.Code]
+		m, ok = operatorProblems[failure.Code]
 	}
 	if !ok {
-		failure, m = &flows.Error{Code: flows.Internal}, meanings[flows.Internal]
+		failure, m = &flows.Error{Code: flows.Internal}, problems[flows.Internal]
 	}
 	problem := api.Problem{
 		Type: problemPath + string(failure.Code), Title: m.title, Status: m.status,
 		Code: api.ProblemCode(failure.Code), Retry: m.retry, TraceId: &traceID,
 	}
 	if failure.Detail != "" {
-		problem.Detail = optional(words(failure.Detail)) // which may name what the caller made up
+		problem.Detail = optional(singleLine(failure.Detail)) // which may name what the caller made up
 	}
-	if told := failure.Fields[:min(len(failure.Fields), mostFields)]; len(told) > 0 {
+	if told := failure.Fields[:min(len(failure.Fields), maxFields)]; len(told) > 0 {
 		fields := make([]api.FieldProblem, len(told))
 		for i, field := range told {
 			fields[i] = fieldProblem(field)
@@ -122,13 +122,13 @@ func problemOf(err error, traceID string) (api.Problem, int) {
 	}
 	retryAfter := 0
 	if m.retry == api.ProblemRetryAfter {
-		retryAfter = min(max(defaultRetryAfter, int(math.Ceil(failure.RetryAfter.Seconds()))), longestRetryAfter)
+		retryAfter = min(max(defaultRetryAfter, int(math.Ceil(failure.RetryAfter.Seconds()))), maxRetryAfter)
 	}
 	return problem, retryAfter
 }
 
-// asFailure finds the journey's error, or reads the router's own.
-func asFailure(err error) *flows.Error {
+// domainError finds the journey's error, or reads the router's own.
+func domainError(err error) *flows.Error {
 	var failure *flows.Error
 	if errors.As(err, &failure) {
 		return failure
@@ -151,8 +151,8 @@ func asFailure(err error) *flows.Error {
 	}
 }
 
-// foundations are the problems behind which what the gateway stands on may be broken.
-var foundations = []api.ProblemCode{api.StorageUnavailable, api.ClubSystemFailed, api.ClubSystemUnavailable}
+// dependencyCodes are the problems behind which what the gateway stands on may be broken.
+var dependencyCodes = []api.ProblemCode{api.StorageUnavailable, api.ClubSystemFailed, api.ClubSystemUnavailable}
 
 // writeProblem is the one place that writes a problem document.
 func (s *Server) writeProblem(err error, c echo.Context) {
@@ -164,11 +164,11 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	if problem.Status >= http.StatusInternalServerError {
 		s.cfg.Log.ErrorContext(c.Request().Context(), "request failed", "route", c.Path(), "code", problem.Code, "error", err)
 	}
-	if slices.Contains(foundations, problem.Code) {
-		s.readiness.now(c.Request().Context(), s.cfg) // so that the log says what to do, whether or not anybody probes
+	if slices.Contains(dependencyCodes, problem.Code) {
+		s.readiness.check(c.Request().Context(), s.cfg) // so that the log says what to do, whether or not anybody probes
 	}
 	if problem.Status == http.StatusNotFound && wantsPage(c.Request()) {
-		if err := s.writeUnknownPage(c); err != nil {
+		if err := s.writeNotFoundPage(c); err != nil {
 			s.cfg.Log.DebugContext(c.Request().Context(), "page not delivered", "error", err)
 		}
 		return

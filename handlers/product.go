@@ -30,7 +30,7 @@ func (s *Server) ListProducts(ctx context.Context, request api.ListProductsReque
 	if err != nil {
 		return nil, err
 	}
-	return s.remember(ctx, query.Buyer, read, func() (any, error) { return pageOf(products, value(request.Params.Cursor)) })
+	return s.cacheResponse(ctx, query.Buyer, read, func() (any, error) { return pageOf(products, value(request.Params.Cursor)) })
 }
 
 // pageOf is a page of a catalogue; its cursor is where it begins.
@@ -45,7 +45,7 @@ func pageOf(products []flows.Product, cursor string) (any, error) {
 	to := min(from+productsPerPage, len(products))
 	page := api.ProductList{Items: make([]api.Product, 0, to-from)}
 	for _, product := range products[from:to] {
-		if addressable(product.IRI.ID()) && api.ProductType(product.Type).Valid() {
+		if isPublicID(product.IRI.ID()) && api.ProductType(product.Type).Valid() {
 			page.Items = append(page.Items, productOf(product))
 		}
 	}
@@ -57,11 +57,11 @@ func pageOf(products []flows.Product, cursor string) (any, error) {
 
 func productOf(product flows.Product) api.Product {
 	out := api.Product{
-		Id: product.IRI.ID(), Name: words(product.Name), Description: optional(prose(product.Description)),
+		Id: product.IRI.ID(), Name: singleLine(product.Name), Description: optional(multiLine(product.Description)),
 		Type: api.ProductType(product.Type), Offers: make([]api.Offer, 0, len(product.Offers)),
 	}
 	for _, offer := range product.Offers {
-		if addressable(offer.IRI.ID()) {
+		if isPublicID(offer.IRI.ID()) {
 			out.Offers = append(out.Offers, offerOf(offer))
 		}
 	}
@@ -70,14 +70,14 @@ func productOf(product flows.Product) api.Product {
 
 func offerOf(offer flows.Offer) api.Offer {
 	out := api.Offer{
-		Id: offer.IRI.ID(), Name: words(offer.Name), DueNow: money(offer.DueNow, offer.Currency), Prorated: offer.Prorated,
-		Commitment: optional(duration(offer.Commitment)), Needs: make([]api.OfferNeeds, len(offer.Needs)),
+		Id: offer.IRI.ID(), Name: singleLine(offer.Name), DueNow: money(offer.DueNow, offer.Currency), Prorated: offer.Prorated,
+		Commitment: optional(durationText(offer.Commitment)), Needs: make([]api.OfferNeeds, len(offer.Needs)),
 	}
 	for i, need := range offer.Needs {
 		out.Needs[i] = api.OfferNeeds(need)
 	}
 	if offer.RegistrationFee != 0 {
-		out.RegistrationFee = &api.RegistrationFee{Name: optional(words(offer.FeeName)), Amount: offer.RegistrationFee, Currency: currencyOf(offer.Currency)}
+		out.RegistrationFee = &api.RegistrationFee{Name: optional(singleLine(offer.FeeName)), Amount: offer.RegistrationFee, Currency: currencyCode(offer.Currency)}
 	}
 	if offer.Billing != nil {
 		out.Billing = billingOf(*offer.Billing, offer.Currency)
@@ -86,10 +86,10 @@ func offerOf(offer flows.Offer) api.Offer {
 }
 
 func billingOf(billing flows.Billing, currency string) *api.Billing {
-	out := &api.Billing{Rhythm: duration(billing.Rhythm), Endless: billing.Endless, FirstInstalmentPaid: billing.FirstPaid, Entries: make([]api.BillingEntry, len(billing.Entries))}
+	out := &api.Billing{Rhythm: durationText(billing.Rhythm), Endless: billing.Endless, FirstInstalmentPaid: billing.FirstPaid, Entries: make([]api.BillingEntry, len(billing.Entries))}
 	for i, entry := range billing.Entries {
-		out.Entries[i] = api.BillingEntry{Every: duration(entry.Every), Price: money(entry.Price, currency)}
-		if entry.Times <= mostPeriods {
+		out.Entries[i] = api.BillingEntry{Every: durationText(entry.Every), Price: money(entry.Price, currency)}
+		if entry.Times <= maxPeriods {
 			out.Entries[i].Times = optional(entry.Times)
 		}
 	}
@@ -97,5 +97,5 @@ func billingOf(billing flows.Billing, currency string) *api.Billing {
 }
 
 func money(amount int64, currency string) api.Money {
-	return api.Money{Amount: amount, Currency: currencyOf(currency)}
+	return api.Money{Amount: amount, Currency: currencyCode(currency)}
 }

@@ -16,9 +16,9 @@ import (
 	"frontdesk/flows/store"
 )
 
-// mostAddresses bounds what the buckets of this process take: some megabytes. Who
+// maxAddresses bounds what the buckets of this process take: some megabytes. Who
 // has more addresses than that at once is not stopped by counting them.
-const mostAddresses = 1 << 16
+const maxAddresses = 1 << 16
 
 // bucketShards keep requests on many cores from waiting for each other.
 const bucketShards = 64
@@ -39,53 +39,53 @@ type buckets struct {
 
 type bucketShard struct {
 	mu   sync.Mutex
-	full map[place]time.Duration // since begun
+	full map[clientKey]time.Duration // since begun
 }
 
 // newBuckets makes the buckets of a limit.
 func newBuckets(of limit, now func() time.Time) *buckets {
-	b := &buckets{of: of, each: of.Within / time.Duration(of.Requests), now: now, begun: now(), policy: []string{of.policy()}}
+	b := &buckets{of: of, each: of.Period / time.Duration(of.Requests), now: now, begun: now(), policy: []string{of.policy()}}
 	for left := range of.Requests + 1 {
-		told := leftOf(of, store.Taken{Left: left, ResetAfter: time.Duration(of.Requests-left) * b.each})
+		told := rateLimitHeader(of, store.RateStatus{Remaining: left, ResetAfter: time.Duration(of.Requests-left) * b.each})
 		b.left = append(b.left, []string{told})
 		b.lines = append(b.lines, []byte(leftHeader+": "+told+"\r\n"))
 	}
 	for i := range b.shards {
-		b.shards[i].full = map[place]time.Duration{}
+		b.shards[i].full = map[clientKey]time.Duration{}
 	}
 	return b
 }
 
 // take counts a request.
-func (b *buckets) take(who place, at time.Time) store.Taken {
+func (b *buckets) take(who clientKey, at time.Time) store.RateStatus {
 	now := at.Sub(b.begun)
 	shard := &b.shards[who.shard()]
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	full, known := shard.full[who]
 	full = max(full, now)
-	taken := store.Taken{Allowed: full+b.each-now <= b.of.Within}
+	taken := store.RateStatus{Allowed: full+b.each-now <= b.of.Period}
 	if taken.Allowed {
 		full += b.each
-		if !known && len(shard.full) >= mostAddresses/bucketShards {
+		if !known && len(shard.full) >= maxAddresses/bucketShards {
 			shard.tidy(now)
 		}
 		shard.full[who] = full
 	} else {
-		taken.RetryAfter = full + b.each - now - b.of.Within
+		taken.RetryAfter = full + b.each - now - b.of.Period
 	}
 	taken.ResetAfter = full - now
-	taken.Left = int((b.of.Within - taken.ResetAfter) / b.each)
+	taken.Remaining = int((b.of.Period - taken.ResetAfter) / b.each)
 	return taken
 }
 
 // shard spreads addresses, by the last byte of an IPv4 address or of an IPv6 network.
-func (p place) shard() int { return int(p[7]^p[15]) % bucketShards }
+func (p clientKey) shard() int { return int(p[7]^p[15]) % bucketShards }
 
 // tidy makes room: buckets that are full go, and where there are none, an eighth of all.
 func (s *bucketShard) tidy(now time.Duration) {
 	before := len(s.full)
-	maps.DeleteFunc(s.full, func(_ place, full time.Duration) bool { return full <= now })
+	maps.DeleteFunc(s.full, func(_ clientKey, full time.Duration) bool { return full <= now })
 	for who := range s.full {
 		if len(s.full) <= before*7/8 {
 			return
@@ -106,10 +106,10 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 		if s.buckets == nil {
 			return next(c)
 		}
-		at := s.placeOf(c.Request())
+		at := s.clientKey(c.Request())
 		staff, _ := s.isStaff(c.Request())                  // a key that is wrong is told of later
 		if !staff && c.Request().Method != http.MethodGet { // a read sends no code
-			c.SetRequest(c.Request().WithContext(flows.FromAddress(c.Request().Context(), at.String())))
+			c.SetRequest(c.Request().WithContext(flows.WithClientAddress(c.Request().Context(), at.String())))
 		}
 		header := c.Response().Header()
 		for _, l := range limits[c.Request().Method+" "+c.Path()] {
@@ -120,10 +120,10 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 			case !counted:
 				continue
 			}
-			header[policyHeader] = append(header[policyHeader], s.told[l.name])
-			header[leftHeader] = append(header[leftHeader], leftOf(l, taken))
+			header[policyHeader] = append(header[policyHeader], s.policyHeaders[l.name])
+			header[leftHeader] = append(header[leftHeader], rateLimitHeader(l, taken))
 			if !taken.Allowed {
-				return &flows.Error{Code: flows.RateLimited, RetryAfter: taken.RetryAfter, Detail: tooOften[l.of]}
+				return &flows.Error{Code: flows.RateLimited, RetryAfter: taken.RetryAfter, Detail: rateLimitDetails[l.per]}
 			}
 		}
 		return next(c)
@@ -134,29 +134,29 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 // for anew at every request.
 var policyHeader, leftHeader = http.CanonicalHeaderKey("RateLimit-Policy"), http.CanonicalHeaderKey("RateLimit")
 
-// leftOf describes what is left of a limit in the form of RateLimit. It is written at
+// rateLimitHeader describes what is left of a limit in the form of RateLimit. It is written at
 // every request, so into one piece of memory.
-func leftOf(l limit, taken store.Taken) string {
+func rateLimitHeader(l limit, taken store.RateStatus) string {
 	text := append(make([]byte, 0, 48), '"')
 	text = append(append(text, l.name...), `";r=`...)
-	text = append(strconv.AppendInt(text, int64(taken.Left), 10), ";t="...)
+	text = append(strconv.AppendInt(text, int64(taken.Remaining), 10), ";t="...)
 	return string(append(text, seconds(taken.ResetAfter)...))
 }
 
-// tooOften says to a person what was counted.
-var tooOften = map[subject]string{
-	perAddress:      "There were too many requests from this address.",
-	perAddressOfAll: "There were too many requests of this kind from this address.",
-	perHolder:       "There were too many changes in a short time.",
+// rateLimitDetails says to a person what was counted.
+var rateLimitDetails = map[subject]string{
+	perAddress:       "There were too many requests from this address.",
+	perAddressShared: "There were too many requests of this kind from this address.",
+	perHolder:        "There were too many changes in a short time.",
 }
 
 // take counts a request under a limit, unless it is nobody's whom that counts.
-func (s *Server) take(c echo.Context, l limit, at place, staff bool) (taken store.Taken, counted bool, err error) {
+func (s *Server) take(c echo.Context, l limit, at clientKey, staff bool) (taken store.RateStatus, counted bool, err error) {
 	who := ""
-	switch l.of {
+	switch l.per {
 	case perAddress:
 		return s.buckets.take(at, s.cfg.Now()), true, nil
-	case perAddressOfAll:
+	case perAddressShared:
 		if staff {
 			return taken, false, nil
 		}
@@ -174,7 +174,7 @@ func (s *Server) take(c echo.Context, l limit, at place, staff bool) (taken stor
 // shows, or else the token of the club's login. Empty for everybody else, who is
 // refused soon.
 func (s *Server) holderOf(c echo.Context) string {
-	token := bearerOf(c.Request())
+	token := bearerToken(c.Request())
 	id := c.Param("id")
 	if cookie, err := c.Cookie(s.cookieName(id)); err == nil && token == "" {
 		token = cookie.Value
@@ -183,7 +183,7 @@ func (s *Server) holderOf(c echo.Context) string {
 	case id == "" && token != "":
 		digest := sha256.Sum256([]byte(token))
 		return "token " + hex.EncodeToString(digest[:])
-	case id != "" && s.cfg.Registrations.Issued(id, token):
+	case id != "" && s.cfg.Registrations.TokenIssued(id, token):
 		return "registration " + id
 	}
 	return ""

@@ -97,7 +97,7 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		out.Cart.Stale = &view.Stale
 	}
 	if view.Contact != nil {
-		out.Contact = &api.Contact{Number: words(view.Contact.Number), Status: words(view.Contact.Status)}
+		out.Contact = &api.Contact{Number: singleLine(view.Contact.Number), Status: singleLine(view.Contact.Status)}
 		if buyer := view.Contact.Buyer; buyer != nil {
 			debt := money(buyer.Debt, view.Cart.Currency)
 			out.Contact.Debt = &debt

@@ -39,7 +39,7 @@ func scheduleOf(terms flows.ScheduleTerms) api.Schedule {
 			Basis: api.ScheduleBasis(debit.Basis), Rules: rulesOf(debit.Verdict)}
 	}
 	if r := computed.Recurrence; r != nil {
-		out.Recurrence = &api.ScheduleRecurrence{From: r.From.String(), Every: duration(r.Every), Day: optional(r.Day), Amount: money(r.Amount, currency),
+		out.Recurrence = &api.ScheduleRecurrence{From: r.From.String(), Every: durationText(r.Every), Day: optional(r.Day), Amount: money(r.Amount, currency),
 			Basis: api.ScheduleBasis(r.Basis), Rules: rulesOf(r.Verdict)}
 	}
 	if computed.Total != nil {
@@ -63,7 +63,7 @@ func dueNowOf(due schedule.DueNow, offer flows.Offer) api.ScheduleDueNow {
 	for i, part := range due.Parts {
 		out.Parts[i] = api.SchedulePart{Kind: api.SchedulePartKind(part.Kind), Amount: money(part.Amount, offer.Currency)}
 		if part.Kind == schedule.Fee {
-			out.Parts[i].Name = optional(words(offer.FeeName))
+			out.Parts[i].Name = optional(singleLine(offer.FeeName))
 		}
 	}
 	return out

@@ -46,7 +46,7 @@ func TestBadScheduleQueries(t *testing.T) {
 			if test.code == api.MethodNotAllowed {
 				method = "POST"
 			}
-			if got := pointers(c.For(t).Do(method, test.path, nil).Problem(test.code)); got != test.pointers {
+			if got := pointers(c.WithT(t).Do(method, test.path, nil).Problem(test.code)); got != test.pointers {
 				t.Errorf("points at %q, want %q", got, test.pointers)
 			}
 		})

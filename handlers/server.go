@@ -31,17 +31,17 @@ import (
 	"frontdesk/api"
 	"frontdesk/flows"
 	"frontdesk/flows/store"
+	"frontdesk/upstream/captcha"
 	"frontdesk/upstream/cards"
-	"frontdesk/upstream/challenge"
 	"frontdesk/upstream/identity"
 )
 
 // Config is what the edge needs. Every field is required unless said.
 type Config struct {
 	Registrations *flows.Registrations
-	Payments      *flows.Payments
+	Payments      *flows.Machine
 	Catalogue     *flows.Catalogue
-	Changes       *flows.Changes
+	Changes       *flows.Hub
 	Transfers     *flows.Transfers
 	Contacts      *flows.Contacts
 	ClubEvents    *flows.ClubEvents
@@ -62,15 +62,15 @@ type Config struct {
 	WebhookSecrets []string // the club system's events come to a path with one of them; empty: nowhere
 	PublishableKey string   // the card processor's key for browsers; empty when it has none
 
-	Ready    func(context.Context) []flows.Diagnosis // looks at what the gateway stands on
-	Stopping <-chan struct{}                         // closed when the gateway was told to end; nil: it never is
-	Answered func(Answer)                            // hears of every request below /v1 once it was answered; nil: nobody listens
-	Counted  func(Answer)                            // hears of every request once it was answered; nil: nobody counts
-	Followed func(by int)                            // hears of every event stream that begins (1) or ends (-1); nil: nobody counts
+	Ready           func(context.Context) []flows.Check // looks at what the gateway stands on
+	Stopping        <-chan struct{}                     // closed when the gateway was told to end; nil: it never is
+	OnRequest       func(RequestInfo)                   // hears of every request below /v1 once it was answered; nil: nobody listens
+	OnRequestMetric func(RequestInfo)                   // hears of every request once it was answered; nil: nobody counts
+	OnStream        func(by int)                        // hears of every event stream that begins (1) or ends (-1); nil: nobody counts
 
-	Challenge      *challenge.Verifier // what strangers answer before something costs money; nil: nothing
-	RateLimits     bool                // count requests, and refuse too many; see limit.go
-	TrustedProxies []netip.Prefix      // who is believed to say in X-Forwarded-For whom they speak for; empty: nobody
+	Captcha        *captcha.Verifier // what strangers answer before something costs money; nil: nothing
+	RateLimits     bool              // count requests, and refuse too many; see limit.go
+	TrustedProxies []netip.Prefix    // who is believed to say in X-Forwarded-For whom they speak for; empty: nobody
 
 	Traces      trace.TracerProvider // keeps the spans of requests; nil: none are kept
 	AccessLevel slog.Level           // of the log's one line per request; zero: info
@@ -85,19 +85,19 @@ const maxBody = "64K"
 
 // Server is the edge as an http.Handler.
 type Server struct {
-	cfg        Config
-	echo       *echo.Echo
-	operations map[string]operation // by method and route of the router
-	tags       *validator.Validate
-	readiness  readiness
-	answers    *otter.Cache[any, any]
-	buckets    *buckets          // nil: nothing is counted
-	told       map[string]string // the policies of limits, by name
-	proxies    proxies
-	protection []header // of every answer
-	short      bool     // see shortcut.go
-	streams    openStreams
-	unlisted   sync.Once // a proxy was warned of
+	cfg           Config
+	echo          *echo.Echo
+	operations    map[string]operation // by method and route of the router
+	tags          *validator.Validate
+	readiness     readiness
+	responses     *otter.Cache[any, any]
+	buckets       *buckets          // nil: nothing is counted
+	policyHeaders map[string]string // the policies of limits, by name
+	proxies       trustedProxies
+	protection    []header // of every answer
+	short         bool     // see shortcut.go
+	streams       openStreams
+	proxyWarning  sync.Once // a proxy was warned of
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -114,10 +114,10 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("contract: %w", err)
 	}
 	if cfg.Traces == nil {
-		cfg.Traces = flows.UnkeptTraces()
+		cfg.Traces = flows.IDOnlyProvider()
 	}
 	e := echo.New()
-	s := &Server{cfg: cfg, echo: e, operations: operationsOf(document), tags: newValidator(cfg.Now), answers: newAnswers(), told: toldPolicies(),
+	s := &Server{cfg: cfg, echo: e, operations: operationsOf(document), tags: newValidator(cfg.Now), responses: newResponseCache(), policyHeaders: policyHeaders(),
 		proxies: cfg.TrustedProxies}
 	s.protection = s.securityHeaders()
 	e.HTTPErrorHandler = s.writeProblem
@@ -125,8 +125,8 @@ func New(cfg Config) (*Server, error) {
 	if cfg.RateLimits {
 		s.buckets = newBuckets(requests, cfg.Now)
 	}
-	e.Use(joined(s.observe, s.recover(), s.protected, s.cors(), s.limit, s.recall, middleware.BodyLimit(maxBody), limited,
-		s.identify, s.admit, s.validate, s.idempotent, s.challenge))
+	e.Use(joined(s.observe, s.recover(), s.protected, s.cors(), s.limit, s.serveCached, middleware.BodyLimit(maxBody), withTimeout,
+		s.resolveCaller, s.authenticate, s.validate, s.idempotent, s.requireCaptcha))
 
 	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))
 	e.POST("/v1/webhooks/card", s.receiveCardWebhook)
@@ -138,12 +138,12 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	e.GET("/docs", contractPage)
-	if err := errors.Join(s.compareRoutes(), s.comparePolicies(e.Routes()), s.compareLimits(e.Routes()), compareCodes(document)); err != nil {
+	if err := errors.Join(s.compareRoutes(), s.compareAccess(e.Routes()), s.compareLimits(e.Routes()), compareCodes(document)); err != nil {
 		return nil, err
 	}
 	s.short = cfg.hasShortcut()
 	e.GET("/docs/", contractPage)
-	e.GET("/docs/*", libraryFiles())
+	e.GET("/docs/*", swaggerFiles())
 	return s, errors.Join(s.mountDocs(), s.mountSite())
 }
 
@@ -152,7 +152,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.shortcut(w, r) {
 		return
 	}
-	s.echo.ServeHTTP(newAttentive(w, s.cfg.Now), headAsGet(r))
+	s.echo.ServeHTTP(newDeadlineWriter(w, s.cfg.Now), headAsGet(r))
 }
 
 // compareRoutes holds the router and the contract equal, either way.
@@ -180,7 +180,7 @@ func compareCodes(document *openapi3.T) error {
 	listed := document.Components.Schemas[problemCodes].Value.Enum
 	table := document.Components.Schemas[problemCodes].Value.Description
 	for _, code := range listed {
-		m, ok := meanings[flows.Code(fmt.Sprint(code))]
+		m, ok := problems[flows.Code(fmt.Sprint(code))]
 		if !ok {
 			return fmt.Errorf("problem code %v is in openapi.yaml, but has no meaning", code)
 		}
@@ -188,8 +188,8 @@ func compareCodes(document *openapi3.T) error {
 			return fmt.Errorf("the table of problem codes in openapi.yaml has no row that begins %s", row)
 		}
 	}
-	if len(listed) != len(meanings) {
-		return fmt.Errorf("openapi.yaml lists %d problem codes of %d", len(listed), len(meanings))
+	if len(listed) != len(problems) {
+		return fmt.Errorf("openapi.yaml lists %d problem codes of %d", len(listed), len(problems))
 	}
 	return nil
 }

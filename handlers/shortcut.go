@@ -19,7 +19,7 @@ import (
 
 // hasShortcut tells whether nobody wants to hear of single answers from memory.
 func (cfg Config) hasShortcut() bool {
-	return !cfg.Worlds && cfg.Answered == nil && !flows.Keeps(cfg.Traces) && !cfg.Log.Enabled(context.Background(), recalledLevel)
+	return !cfg.Worlds && cfg.OnRequest == nil && !flows.Exports(cfg.Traces) && !cfg.Log.Enabled(context.Background(), recalledLevel)
 }
 
 // recalledLevel is that of the line about an answer from memory, which is one of many that
@@ -46,16 +46,16 @@ func (s *Server) shortcut(w http.ResponseWriter, r *http.Request) bool {
 		if !taken.Allowed {
 			return false // it is refused there, and not counted twice
 		}
-		left = s.buckets.lines[taken.Left]
+		left = s.buckets.lines[taken.Remaining]
 	}
-	answer := Answer{At: begun, Method: http.MethodGet, Route: kept.route, Status: http.StatusOK, World: s.cfg.ClientToken}
+	answer := RequestInfo{At: begun, Method: http.MethodGet, Route: kept.route, Status: http.StatusOK, World: s.cfg.ClientToken}
 	v, known := kept.variantFor(r)
 	wire.begin(v.lines, left)
 	if known { // the server writes it after this, so that there is no time to measure
 		answer.Status = http.StatusNotModified
 		w.WriteHeader(answer.Status)
 	} else {
-		_ = wire.SetWriteDeadline(begun.Add(takeTime)) // a connection that is gone is told of by the write
+		_ = wire.SetWriteDeadline(begun.Add(writeTimeout)) // a connection that is gone is told of by the write
 		if r.Method == http.MethodGet {
 			wire.gather()
 		}
@@ -63,17 +63,17 @@ func (s *Server) shortcut(w http.ResponseWriter, r *http.Request) bool {
 		_ = wire.settle()
 		answer.DurationMs = milliseconds(s.cfg.Now().Sub(begun))
 	}
-	if s.cfg.Counted != nil {
-		s.cfg.Counted(answer)
+	if s.cfg.OnRequestMetric != nil {
+		s.cfg.OnRequestMetric(answer)
 	}
 	return true
 }
 
 // linesOf are the headers of an answer to anybody that are the same each time.
-func (s *Server) linesOf(a *remembered, v *variant) ([]byte, error) {
+func (s *Server) linesOf(a *cachedResponse, v *encoding) ([]byte, error) {
 	header := http.Header{}
 	s.protect(header)
-	a.label(header, v, sharedAnswer)
+	a.label(header, v, publicCacheControl)
 	if s.buckets != nil {
 		header[policyHeader] = s.buckets.policy
 	}

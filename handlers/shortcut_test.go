@@ -21,7 +21,7 @@ import (
 // logs each of its answers, so that all take the long way.
 func bothWays(t *testing.T) (short, long *frontdesktest.Process) {
 	t.Helper()
-	outside, redisURL := frontdesktest.NewOutside(t), frontdesktest.NewRedis(t)
+	outside, redisURL := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t)
 	start := func(level string) *frontdesktest.Process {
 		return frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim", "FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox",
 			"FRONTDESK_REDIS_URL="+redisURL, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1", "FRONTDESK_LOG_LEVEL="+level,
@@ -173,7 +173,7 @@ func TestAnswersFromMemoryAreCounted(t *testing.T) {
 		for range asked {
 			c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
 		}
-		counted := frontdesktest.NewClient(t, "http://"+p.Ops()).Do("GET", "http://"+p.Ops()+"/metrics", nil)
+		counted := frontdesktest.NewClient(t, "http://"+p.OpsAddress()).Do("GET", "http://"+p.OpsAddress()+"/metrics", nil)
 		for _, line := range []string{
 			fmt.Sprintf(`frontdesk_http_requests_total{code="none",method="GET",route="/v1/clubs",status="200"} %d`, asked),
 			fmt.Sprintf(`frontdesk_http_request_duration_seconds_count{method="GET",route="/v1/clubs"} %d`, asked),

@@ -27,13 +27,13 @@ import (
 // operation is a route of the contract.
 type operation struct {
 	routers.Route
-	needsKey   bool // an Idempotency-Key is required
-	challenged bool // strangers answer the challenge first, where there is one
+	needsKey     bool // an Idempotency-Key is required
+	needsCaptcha bool // strangers answer the challenge first, where there is one
 }
 
-// bodies makes the typed body of an operation, for the checks that the contract
+// bodyTypes makes the typed body of an operation, for the checks that the contract
 // puts into tags: what a schema cannot say, such as a birth date.
-var bodies = map[string]func(body []byte) any{
+var bodyTypes = map[string]func(body []byte) any{
 	"startRegistration": func([]byte) any { return new(api.StartRegistration) },
 	"putPerson":         func([]byte) any { return new(api.Person) },
 	"addItem":           func([]byte) any { return new(api.NewItem) },
@@ -64,9 +64,9 @@ func operationsOf(document *openapi3.T) map[string]operation {
 		for method, op := range item.Operations() {
 			route := strings.NewReplacer("{", ":", "}", "").Replace(path)
 			operations[method+" "+route] = operation{
-				Route:      routers.Route{Spec: document, Path: path, PathItem: item, Method: method, Operation: op},
-				needsKey:   op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil,
-				challenged: op.Parameters.GetByInAndName("header", challengeHeader) != nil,
+				Route:        routers.Route{Spec: document, Path: path, PathItem: item, Method: method, Operation: op},
+				needsKey:     op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil,
+				needsCaptcha: op.Parameters.GetByInAndName("header", captchaHeader) != nil,
 			}
 		}
 	}
@@ -90,17 +90,17 @@ func (s *Server) validate(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		problems, err := againstDocument(c, op)
+		problems, err := validateSchema(c, op)
 		if err != nil {
 			return err
 		}
-		problems = append(problems, s.againstTags(op, body)...)
-		problems = append(problems, s.againstDay(c, op, "date")...)
-		problems = append(problems, againstGuessing(c, op)...)
-		problems = append(problems, againstUnknown(c, op)...)
+		problems = append(problems, s.validateTags(op, body)...)
+		problems = append(problems, s.validateDay(c, op, "date")...)
+		problems = append(problems, guessableKey(c, op)...)
+		problems = append(problems, unknownParameters(c, op)...)
 		if len(problems) > 0 {
 			// A start date is told by the journey, once it knows the club; these problems keep the request from it.
-			return invalid(append(problems, s.againstDay(c, op, "startDate")...))
+			return invalid(append(problems, s.validateDay(c, op, "startDate")...))
 		}
 		return next(c)
 	}
@@ -113,7 +113,7 @@ func invalid(problems []flows.FieldProblem) error {
 	told := problems[:0]
 	for _, problem := range problems {
 		last := len(told) - 1
-		if last >= 0 && told[last].Pointer == problem.Pointer && told[last].Message == vague {
+		if last >= 0 && told[last].Pointer == problem.Pointer && told[last].Message == genericMessage {
 			told[last] = problem // the words of a tag say more than that a pattern does not fit
 		}
 		if last >= 0 && (told[last].Pointer == problem.Pointer || strings.HasPrefix(problem.Pointer, told[last].Pointer+"/")) {
@@ -123,7 +123,7 @@ func invalid(problems []flows.FieldProblem) error {
 	}
 	failure := &flows.Error{Code: flows.InvalidRequest, Fields: told}
 	for _, problem := range told {
-		in, name := parameterOf(problem.Pointer)
+		in, name := splitPointer(problem.Pointer)
 		if in == "header" {
 			failure.Code = flows.MalformedRequest
 		}
@@ -152,7 +152,7 @@ func readAll(from io.Reader) ([]byte, error) {
 func readBody(c echo.Context, op operation) ([]byte, error) {
 	r := c.Request()
 	if op.Operation.RequestBody == nil {
-		return nil, refuseBody(c)
+		return nil, rejectBody(c)
 	}
 	body, err := readAll(r.Body)
 	if err != nil {
@@ -164,7 +164,7 @@ func readBody(c echo.Context, op operation) ([]byte, error) {
 	if !json.Valid(body) {
 		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON."}
 	}
-	if err := inspect(body); err != nil {
+	if err := inspectJSON(body); err != nil {
 		return nil, err
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -172,8 +172,8 @@ func readBody(c echo.Context, op operation) ([]byte, error) {
 	return body, nil
 }
 
-// againstDocument holds a request against its operation in the contract.
-func againstDocument(c echo.Context, op operation) ([]flows.FieldProblem, error) {
+// validateSchema holds a request against its operation in the contract.
+func validateSchema(c echo.Context, op operation) ([]flows.FieldProblem, error) {
 	path := map[string]string{}
 	for i, name := range c.ParamNames() {
 		path[name] = c.ParamValues()[i]
@@ -242,7 +242,7 @@ var quoted = regexp.MustCompile(`"([^"]+)"`)
 // member is moved to that member, so that a form finds its field.
 func schemaProblems(e *openapi3.SchemaError, base string) []flows.FieldProblem {
 	if e.Schema != nil && e.Schema.Discriminator != nil {
-		return variantProblems(e, base)
+		return oneOfProblems(e, base)
 	}
 	if e.Origin != nil {
 		var problems []flows.FieldProblem
@@ -291,12 +291,12 @@ func schemaMessage(e *openapi3.SchemaError) string {
 	case "format":
 		return "has to be a " + e.Schema.Format
 	default:
-		return vague
+		return genericMessage
 	}
 }
 
-// vague is told where neither the document nor a tag has better words.
-const vague = "is not valid"
+// genericMessage is told where neither the document nor a tag has better words.
+const genericMessage = "is not valid"
 
 // newValidator knows the tags that the contract uses.
 func newValidator(now func() time.Time) *validator.Validate {
@@ -319,24 +319,24 @@ func newValidator(now func() time.Time) *validator.Validate {
 	})
 	register("birthdate", func(f validator.FieldLevel) bool {
 		born, err := time.Parse(time.DateOnly, f.Field().String())
-		return err == nil && born.Before(now()) && born.After(now().AddDate(-oldestAge, 0, 0))
+		return err == nil && born.Before(now()) && born.After(now().AddDate(-maxAge, 0, 0))
 	})
 	register("startdate", func(f validator.FieldLevel) bool {
 		return flows.StartDateProblem(f.Field().String(), now()) == ""
 	})
 	register("duedate", func(f validator.FieldLevel) bool {
 		day, err := time.Parse(time.DateOnly, f.Field().String())
-		today := now().UTC().Add(-lastToday).Truncate(24 * time.Hour)
-		return err == nil && !day.Before(today) && !day.After(now().AddDate(latestDue, 0, 0))
+		today := now().UTC().Add(-lastTimeZone).Truncate(24 * time.Hour)
+		return err == nil && !day.Before(today) && !day.After(now().AddDate(maxDueYears, 0, 0))
 	})
 	return v
 }
 
 const (
-	// lastToday: it is today until then, at the last place on Earth. The club's own clock is not known here.
-	lastToday = 12 * time.Hour
-	// latestDue in years, as far ahead as a pass can begin; the club system takes any date, and a later one is a slip of the keyboard.
-	latestDue = 5
+	// lastTimeZone: it is today until then, at the last place on Earth. The club's own clock is not known here.
+	lastTimeZone = 12 * time.Hour
+	// maxDueYears in years, as far ahead as a pass can begin; the club system takes any date, and a later one is a slip of the keyboard.
+	maxDueYears = 5
 )
 
 // e164 is an international number (ITU-T E.164), with the plus sign that tells it
@@ -360,12 +360,12 @@ func isPostalCode(f validator.FieldLevel) bool {
 	return shape.MatchString(strings.TrimSpace(f.Field().String()))
 }
 
-// oldestAge in years; a birth date before that is a slip of the keyboard.
-const oldestAge = 120
+// maxAge in years; a birth date before that is a slip of the keyboard.
+const maxAge = 120
 
-// againstTags checks what a schema cannot say.
-func (s *Server) againstTags(op operation, body []byte) []flows.FieldProblem {
-	make, ok := bodies[op.Operation.OperationID]
+// validateTags checks what a schema cannot say.
+func (s *Server) validateTags(op operation, body []byte) []flows.FieldProblem {
+	make, ok := bodyTypes[op.Operation.OperationID]
 	if !ok {
 		return nil
 	}
@@ -392,8 +392,8 @@ func (s *Server) againstTags(op operation, body []byte) []flows.FieldProblem {
 	return problems
 }
 
-// againstDay tells what is wrong with a parameter that is a day to start or to buy on.
-func (s *Server) againstDay(c echo.Context, op operation, name string) []flows.FieldProblem {
+// validateDay tells what is wrong with a parameter that is a day to start or to buy on.
+func (s *Server) validateDay(c echo.Context, op operation, name string) []flows.FieldProblem {
 	day := c.QueryParam(name)
 	if day == "" || op.Operation.Parameters.GetByInAndName("query", name) == nil {
 		return nil
@@ -427,6 +427,6 @@ func tagMessage(tag string) string {
 	case "http_url":
 		return "has to be an http or https address without a user name"
 	default:
-		return vague
+		return genericMessage
 	}
 }

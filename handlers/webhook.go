@@ -27,7 +27,7 @@ func (s *Server) receiveCardWebhook(c echo.Context) error {
 	if err != nil {
 		return &flows.Error{Code: flows.MalformedRequest, Err: err}
 	}
-	if err := s.cfg.Payments.Told(c.Request().Context(), event); err != nil {
+	if err := s.cfg.Payments.HandleEvent(c.Request().Context(), event); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -43,7 +43,7 @@ func (s *Server) receiveClubWebhook(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.cfg.ClubEvents.Take(c.Request().Context(), body); err != nil {
+	if err := s.cfg.ClubEvents.Receive(c.Request().Context(), body); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusOK)

@@ -29,10 +29,10 @@ const (
 )
 
 // measureCard counts what a whole card journey takes.
-func measureCard(ctx context.Context, l *lab) (rows []row, err error) {
-	for _, part := range []func(context.Context, *lab) ([]row, error){countCard, loadCard, timeCard} {
-		found, err := part(ctx, l)
-		l.clear()
+func measureCard(ctx context.Context, h *harness) (rows []row, err error) {
+	for _, part := range []func(context.Context, *harness) ([]row, error){countCard, loadCard, timeCard} {
+		found, err := part(ctx, h)
+		h.clear()
 		if rows = append(rows, found...); err != nil {
 			return rows, err
 		}
@@ -40,10 +40,10 @@ func measureCard(ctx context.Context, l *lab) (rows []row, err error) {
 	return rows, nil
 }
 
-// stage runs an outside world and a gateway that has its catalogue. Redis is reached over
+// env runs an outside world and a gateway that has its catalogue. Redis is reached over
 // the address that through gives for it.
-func (l *lab) stage(ctx context.Context, through func(*rig.Redis) (string, error), environment ...string) (*countedWorld, *gateway, error) {
-	redis, err := l.redis()
+func (h *harness) env(ctx context.Context, through func(*rig.Redis) (string, error), environment ...string) (*countingUpstreams, *gateway, error) {
+	redis, err := h.redis()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -51,13 +51,13 @@ func (l *lab) stage(ctx context.Context, through func(*rig.Redis) (string, error
 	if err != nil {
 		return nil, nil, err
 	}
-	outside, err := l.countedOutside()
+	outside, err := h.countingUpstreams()
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := l.gateway(outside.url, url, environment...)
+	g, err := h.gateway(outside.url, url, environment...)
 	if err == nil {
-		_, _, err = fetched(ctx, g.url+catalogue, nil)
+		_, _, err = fetch(ctx, g.url+catalogue, nil)
 	}
 	return outside, g, err
 }
@@ -65,11 +65,11 @@ func (l *lab) stage(ctx context.Context, through func(*rig.Redis) (string, error
 func direct(redis *rig.Redis) (string, error) { return redis.URL(), nil }
 
 // countCard counts calls and round trips.
-func countCard(ctx context.Context, l *lab) ([]row, error) {
-	var wire *redisWire
-	outside, g, err := l.stage(ctx, func(redis *rig.Redis) (_ string, err error) {
-		if wire, err = newRedisWire(strings.TrimPrefix(redis.URL(), "redis://")); err == nil {
-			l.all = append(l.all, wire)
+func countCard(ctx context.Context, h *harness) ([]row, error) {
+	var wire *redisCounter
+	outside, g, err := h.env(ctx, func(redis *rig.Redis) (_ string, err error) {
+		if wire, err = newRedisCounter(strings.TrimPrefix(redis.URL(), "redis://")); err == nil {
+			h.started = append(h.started, wire)
 		}
 		return wire.url(), err
 	})
@@ -95,21 +95,21 @@ func countCard(ctx context.Context, l *lab) ([]row, error) {
 	each := func(n int) float64 { return float64(n) / countedJourneys }
 	trips := each(counted.trips) - each(beside.trips)*took.Seconds()/idle.Seconds()
 	return []row{
-		{"A card journey: calls of the club system", fmt.Sprintf("%.3g", each(calls["club"])), "", 0, bar{}},
-		{"A card journey: calls of the card processor", fmt.Sprintf("%.3g", each(calls["processor"])), "", 0, bar{}},
+		{"A card journey: calls of the club system", fmt.Sprintf("%.3g", each(calls["club"])), "", 0, threshold{}},
+		{"A card journey: calls of the card processor", fmt.Sprintf("%.3g", each(calls["processor"])), "", 0, threshold{}},
 		{"A card journey: round trips to Redis, requests counted", fmt.Sprintf("%.1f, with %.1f commands; %d/s when idle", trips, each(counted.commands), beside.trips),
-			fmt.Sprintf("measured first: %.1f", firstTrips), trips / firstTrips, bar{atMost: 0.5}},
+			fmt.Sprintf("measured first: %.1f", firstTrips), trips / firstTrips, threshold{atMost: 0.5}},
 	}, nil
 }
 
 // loadCard takes the processor time of a journey, beside that of a request which a bare
 // server passes on to another.
-func loadCard(ctx context.Context, l *lab) ([]row, error) {
-	outside, g, err := l.stage(ctx, direct)
+func loadCard(ctx context.Context, h *harness) ([]row, error) {
+	outside, g, err := h.env(ctx, direct)
 	if err != nil {
 		return nil, err
 	}
-	forwarder, at, err := l.reference("forward", outside.url+"/sandbox/settings")
+	forwarder, at, err := h.reference("forward", outside.url+"/sandbox/settings")
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func loadCard(ctx context.Context, l *lab) ([]row, error) {
 	}
 	journeys, requests := all[0], all[1]
 	return []row{{"A card journey: processor time of the gateway", fmt.Sprintf("%.2f ms: a core has time for %.0f/s, and %.0f/s were walked", journeys.median()*1e3, 1/journeys.median(), perSecond.median()),
-		fmt.Sprintf("a request that bare net/http passes on: %.3f ms", requests.median()*1e3), journeys.over(requests), bar{atMost: firstCPU / 2}}}, nil
+		fmt.Sprintf("a request that bare net/http passes on: %.3f ms", requests.median()*1e3), journeys.ratioTo(requests), threshold{atMost: firstCPU / 2}}}, nil
 }
 
 // cpuOf measures the processor time that a process takes for each of n pieces of work.
@@ -161,8 +161,8 @@ func forwarded(ctx context.Context, at string, n int) error {
 }
 
 // timeCard takes the time of what a buyer waits for, in calls of another system.
-func timeCard(ctx context.Context, l *lab) ([]row, error) {
-	outside, g, err := l.stage(ctx, direct)
+func timeCard(ctx context.Context, h *harness) ([]row, error) {
+	outside, g, err := h.env(ctx, direct)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func timeCard(ctx context.Context, l *lab) ([]row, error) {
 	one := fmt.Sprintf("one call: %.1f ms", all[0].median()*1e3)
 	shown := func(of series) string { return fmt.Sprintf("%.0f ms", of.median()*1e3) }
 	return []row{
-		{"POST /v1/registrations with person and item, every call 50 ms", shown(all[1]), one, all[1].over(all[0]), bar{atMost: 4.3}},
-		{"From the processor's confirmation to recorded, every call 50 ms", shown(all[2]), one, all[2].over(all[0]), bar{atMost: 6.3}},
+		{"POST /v1/registrations with person and item, every call 50 ms", shown(all[1]), one, all[1].ratioTo(all[0]), threshold{atMost: 4.3}},
+		{"From the processor's confirmation to recorded, every call 50 ms", shown(all[2]), one, all[2].ratioTo(all[0]), threshold{atMost: 6.3}},
 	}, nil
 }

@@ -24,12 +24,12 @@ import (
 // buyers walk card journeys at a gateway, each from an address of their own.
 type buyers struct {
 	gateway string
-	outside *countedWorld
+	outside *countingUpstreams
 	http    http.Client
 	walked  atomic.Int64
 }
 
-func newBuyers(gateway string, outside *countedWorld) *buyers {
+func newBuyers(gateway string, outside *countingUpstreams) *buyers {
 	return &buyers{gateway: gateway, outside: outside,
 		http: http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 2 * atOnce}}}
 }
@@ -38,7 +38,7 @@ const (
 	// atOnce is how many journeys are under way together: enough to keep one core busy
 	// while each waits for the disk of Redis.
 	atOnce = 16
-	// oneOff is an offer that needs nothing of the buyer but the money.
+	// cardOnlyOffer is an offer that needs nothing of the buyer but the money.
 	oneOff = "2501"
 )
 
@@ -205,5 +205,5 @@ func (j *journey) ask(ctx context.Context, method, url string, body, into any) e
 	if err != nil {
 		return err
 	}
-	return rig.Exchange(&j.http, request, into)
+	return rig.DoJSON(&j.http, request, into)
 }

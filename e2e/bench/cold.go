@@ -17,45 +17,45 @@ const (
 	coldProducts = 90
 	// ownProducts are those that a visitor of the website is shown in club 11 of a world as it is made.
 	ownProducts = 41
-	// rush asks at the same moment for what nobody has read.
-	rush = 1000
+	// coldReaders asks at the same moment for what nobody has read.
+	coldReaders = 1000
 )
 
 // measureCold asks fresh gateways for a catalogue that nobody has read, before a slow
 // club system: one visitor at one, and then a rush at three.
-func measureCold(ctx context.Context, l *lab) ([]row, error) {
+func measureCold(ctx context.Context, h *harness) ([]row, error) {
 	took := make(series, rounds)
 	for i := range rounds {
-		w, err := l.coldWorld(ctx, 1)
+		w, err := h.coldEnv(ctx, 1)
 		if err != nil {
 			return nil, err
 		}
 		began := time.Now()
-		if _, _, err := fetched(ctx, w.gateways[0].url+catalogue, nil); err != nil {
+		if _, _, err := fetch(ctx, w.gateways[0].url+catalogue, nil); err != nil {
 			return nil, err
 		}
 		took[i] = time.Since(began).Seconds()
-		l.clear()
+		h.clear()
 	}
 	calls := took.median() / upstreamTime.Seconds()
 	alone := row{fmt.Sprintf("Catalogue, cold, %d products, every upstream call %s", coldProducts, upstreamTime), fmt.Sprintf("%.0f ms, access token included", took.median()*1000),
-		"one upstream call", calls, bar{atMost: 8}}
-	together, err := l.measureCrowd(ctx)
+		"one upstream call", calls, threshold{atMost: 8}}
+	together, err := h.measureCrowd(ctx)
 	return append([]row{alone}, together...), err
 }
 
 // measureCrowd has a rush ask three gateways at once.
-func (l *lab) measureCrowd(ctx context.Context) ([]row, error) {
-	w, err := l.coldWorld(ctx, 3)
+func (h *harness) measureCrowd(ctx context.Context) ([]row, error) {
+	w, err := h.coldEnv(ctx, 3)
 	if err != nil {
 		return nil, err
 	}
-	failed := make([]error, rush)
+	failed := make([]error, coldReaders)
 	began := time.Now()
 	var all sync.WaitGroup
-	for i := range rush {
+	for i := range coldReaders {
 		header := http.Header{"X-Forwarded-For": {fmt.Sprintf("10.0.%d.%d", i>>8, i&255)}}
-		all.Go(func() { _, _, failed[i] = fetched(ctx, w.gateways[i%len(w.gateways)].url+catalogue, header) })
+		all.Go(func() { _, _, failed[i] = fetch(ctx, w.gateways[i%len(w.gateways)].url+catalogue, header) })
 	}
 	all.Wait()
 	took := time.Since(began)
@@ -64,33 +64,33 @@ func (l *lab) measureCrowd(ctx context.Context) ([]row, error) {
 			return nil, err
 		}
 	}
-	asked, err := w.asked(ctx)
+	asked, err := w.countCalls(ctx)
 	if err != nil {
 		return nil, err
 	}
 	const once = 1 + 1 + coldProducts/30 + coldProducts // the chain, the club, the pages, the offers of each product
-	return []row{{fmt.Sprintf("%d cold readers on %d gateways", rush, len(w.gateways)), fmt.Sprintf("%d upstream calls, in %.1f s", asked, took.Seconds()),
-		fmt.Sprintf("one set: %d calls", once), float64(asked) / once, bar{atMost: 1}}}, nil
+	return []row{{fmt.Sprintf("%d cold readers on %d gateways", coldReaders, len(w.gateways)), fmt.Sprintf("%d upstream calls, in %.1f s", asked, took.Seconds()),
+		fmt.Sprintf("one set: %d calls", once), float64(asked) / once, threshold{atMost: 1}}}, nil
 }
 
-// coldWorld is a slow club system with a long catalogue, and gateways that have read nothing.
-type coldWorld struct {
+// coldEnv is a slow club system with a long catalogue, and gateways that have read nothing.
+type coldEnv struct {
 	control  string // of the simulator
 	gateways []*gateway
 }
 
-func (l *lab) coldWorld(ctx context.Context, gateways int) (*coldWorld, error) {
-	redis, err := l.redis()
+func (h *harness) coldEnv(ctx context.Context, gateways int) (*coldEnv, error) {
+	redis, err := h.redis()
 	if err != nil {
 		return nil, err
 	}
-	outside, err := l.outside()
+	outside, err := h.upstreams()
 	if err != nil {
 		return nil, err
 	}
-	w := &coldWorld{control: outside + "/sim/demo/_control/"}
+	w := &coldEnv{control: outside + "/sim/demo/_control/"}
 	for range gateways {
-		g, err := l.gateway(outside, redis.URL())
+		g, err := h.gateway(outside, redis.URL())
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +103,7 @@ func (l *lab) coldWorld(ctx context.Context, gateways int) (*coldWorld, error) {
 }
 
 // put changes the simulator's world.
-func (w *coldWorld) put(ctx context.Context, what, body string) error {
+func (w *coldEnv) put(ctx context.Context, what, body string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPut, w.control+what, strings.NewReader(body))
 	if err != nil {
 		return err
@@ -112,9 +112,9 @@ func (w *coldWorld) put(ctx context.Context, what, body string) error {
 	return err
 }
 
-// asked counts what the club system was asked, access tokens apart.
-func (w *coldWorld) asked(ctx context.Context) (n int, err error) {
-	_, text, err := fetched(ctx, w.control+"requests", nil)
+// countCalls counts what the club system was asked, access tokens apart.
+func (w *coldEnv) countCalls(ctx context.Context) (n int, err error) {
+	_, text, err := fetch(ctx, w.control+"requests", nil)
 	if err != nil {
 		return 0, err
 	}

@@ -24,12 +24,12 @@ type load struct {
 	connections int           // zero: 32
 	during      time.Duration // zero: one second
 	status      int           // of the answer; zero: 200
-	visits      []visit       // of the visitors in turn, below url; none: url itself
+	targets     []target      // of the visitors in turn, below url; none: url itself
 	addresses   int           // so many visitors ask, each from an address of their own, as a proxy says it; zero: none is said
 }
 
-// visit is what one of the visitors asks for.
-type visit struct {
+// target is what one of the visitors asks for.
+type target struct {
 	path   string
 	header http.Header
 }
@@ -42,39 +42,39 @@ type result struct {
 }
 
 // run sends the load. Any answer but the expected one is an error.
-func (l load) run(ctx context.Context) (result, error) {
-	if l.connections == 0 {
-		l.connections = 32
+func (h load) run(ctx context.Context) (result, error) {
+	if h.connections == 0 {
+		h.connections = 32
 	}
-	if l.during == 0 {
-		l.during = time.Second
+	if h.during == 0 {
+		h.during = time.Second
 	}
-	if l.status == 0 {
-		l.status = http.StatusOK
+	if h.status == 0 {
+		h.status = http.StatusOK
 	}
-	texts, host, err := l.texts()
+	texts, host, err := h.texts()
 	if err != nil {
 		return result{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.during)
+	ctx, cancel := context.WithTimeout(ctx, h.during)
 	defer cancel()
-	took := make([][]time.Duration, l.connections)
-	failed := make([]error, l.connections)
+	took := make([][]time.Duration, h.connections)
+	failed := make([]error, h.connections)
 	began := time.Now()
 	var all sync.WaitGroup
-	for i := range l.connections {
-		all.Go(func() { took[i], failed[i] = l.connection(ctx, host, texts, i) })
+	for i := range h.connections {
+		all.Go(func() { took[i], failed[i] = h.connection(ctx, host, texts, i) })
 	}
 	all.Wait()
 	elapsed := time.Since(began)
 	for _, err := range failed {
 		if err != nil {
-			return result{}, fmt.Errorf("%s: %w", l.url, err)
+			return result{}, fmt.Errorf("%s: %w", h.url, err)
 		}
 	}
 	sorted := slices.Concat(took...)
 	if len(sorted) == 0 {
-		return result{}, fmt.Errorf("%s: no answer within %s", l.url, l.during)
+		return result{}, fmt.Errorf("%s: no answer within %s", h.url, h.during)
 	}
 	slices.Sort(sorted)
 	return result{
@@ -84,22 +84,22 @@ func (l load) run(ctx context.Context) (result, error) {
 }
 
 // texts are the requests as they go over the wire, one for each visitor.
-func (l load) texts() (texts [][]byte, host string, err error) {
-	to, err := url.Parse(l.url)
+func (h load) texts() (texts [][]byte, host string, err error) {
+	to, err := url.Parse(h.url)
 	if err != nil {
 		return nil, "", err
 	}
-	for i := range max(1, l.addresses) {
-		at := visit{to.RequestURI(), l.header}
-		if len(l.visits) > 0 {
-			at = l.visits[i%len(l.visits)]
+	for i := range max(1, h.addresses) {
+		at := target{to.RequestURI(), h.header}
+		if len(h.targets) > 0 {
+			at = h.targets[i%len(h.targets)]
 		}
 		var text bytes.Buffer
 		fmt.Fprintf(&text, "GET %s HTTP/1.1\r\nHost: %s\r\n", at.path, to.Host)
 		if err := at.header.Write(&text); err != nil {
 			return nil, "", err
 		}
-		if l.addresses > 0 {
+		if h.addresses > 0 {
 			fmt.Fprintf(&text, "X-Forwarded-For: 10.%d.%d.%d\r\n", i>>16&255, i>>8&255, i&255)
 		}
 		text.WriteString("\r\n")
@@ -109,7 +109,7 @@ func (l load) texts() (texts [][]byte, host string, err error) {
 }
 
 // connection sends one request after another until the time is over.
-func (l load) connection(ctx context.Context, host string, texts [][]byte, at int) (took []time.Duration, err error) {
+func (h load) connection(ctx context.Context, host string, texts [][]byte, at int) (took []time.Duration, err error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", host)
 	if err != nil {
@@ -117,7 +117,7 @@ func (l load) connection(ctx context.Context, host string, texts [][]byte, at in
 	}
 	defer conn.Close()
 	reader := bufio.NewReaderSize(conn, 64<<10)
-	for ; ctx.Err() == nil; at += l.connections {
+	for ; ctx.Err() == nil; at += h.connections {
 		began := time.Now()
 		if _, err := conn.Write(texts[at%len(texts)]); err != nil {
 			return nil, err
@@ -126,15 +126,15 @@ func (l load) connection(ctx context.Context, host string, texts [][]byte, at in
 		if err != nil {
 			return nil, err
 		}
-		if status != l.status {
-			return nil, fmt.Errorf("status %d instead of %d", status, l.status)
+		if status != h.status {
+			return nil, fmt.Errorf("status %d instead of %d", status, h.status)
 		}
 		took = append(took, time.Since(began))
 	}
 	return took, nil
 }
 
-// readAnswer reads an answer to its end, and keeps nothing but the status.
+// readResponse reads an answer to its end, and keeps nothing but the status.
 func readAnswer(r *bufio.Reader) (status int, err error) {
 	length, chunked := 0, false
 	for first := true; ; first = false {

@@ -30,7 +30,7 @@ import (
 // measurement makes some rows of the table.
 type measurement struct {
 	name, about string
-	run         func(context.Context, *lab) ([]row, error)
+	run         func(context.Context, *harness) ([]row, error)
 }
 
 // measurements are all there are, in the order of the table. The crowds come last: what they
@@ -68,10 +68,10 @@ func command(ctx context.Context, args []string) error {
 		}
 		return nil
 	}
-	if len(args) > 0 && args[0] == apart {
+	if len(args) > 0 && args[0] == pinnedArg {
 		return measure(ctx, args[1:], true)
 	}
-	if err := beginApart(args); err != nil {
+	if err := reexecPinned(args); err != nil {
 		fmt.Fprintf(os.Stderr, "With taskset and two cores the server would have one to itself; now the load disturbs it: %v.\n", err)
 	}
 	return measure(ctx, args, false)
@@ -87,21 +87,21 @@ func measure(ctx context.Context, names []string, apart bool) error {
 			return fmt.Errorf("no such measurement among %s; see: go run ./e2e/bench list", strings.Join(names, ", "))
 		}
 	}
-	l, err := newLab(ctx, apart)
+	h, err := newHarness(ctx, apart)
 	if err != nil {
 		return err
 	}
-	defer l.close()
+	defer h.close()
 	var rows []row
 	var failed []error
 	for _, m := range chosen {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", m.name, m.about)
-		found, err := m.run(ctx, l)
+		found, err := m.run(ctx, h)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", m.name, err))
 		}
 		rows = append(rows, found...)
-		l.clear()
+		h.clear()
 	}
 	printTable(os.Stdout, rows)
 	return errors.Join(append(failed, missed(rows))...)

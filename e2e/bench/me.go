@@ -26,28 +26,28 @@ const (
 	meUpstream = 5
 	// meConnections ask at once where processor time is counted.
 	meConnections = 64
-	// meQuiet ask at once where the answer's time is measured: one, since several that wait for
+	// latencyConnections ask at once where the answer's time is measured: one, since several that wait for
 	// reads of the same length come back together, and queue for the one core.
-	meQuiet = 1
+	latencyConnections = 1
 	// verifications of one token show what the identity check takes.
 	verifications = 5000
 )
 
 // measureMe merges two reads of a contact, beside a server that does no more than that.
-func measureMe(ctx context.Context, l *lab) ([]row, error) {
-	outside, err := l.outside()
+func measureMe(ctx context.Context, h *harness) ([]row, error) {
+	outside, err := h.upstreams()
 	if err != nil {
 		return nil, err
 	}
-	redis, err := l.redis()
+	redis, err := h.redis()
 	if err != nil {
 		return nil, err
 	}
-	g, err := l.gateway(outside, redis.URL())
+	g, err := h.gateway(outside, redis.URL())
 	if err != nil {
 		return nil, err
 	}
-	club, err := l.clubSystem(outside)
+	club, err := h.clubSystem(outside)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func measureMe(ctx context.Context, l *lab) ([]row, error) {
 	var bare [3]*rig.Process
 	var at [3]string
 	for i, name := range []string{"echo-merge", "echo-pick", "echo-splice"} {
-		if bare[i], at[i], err = l.referenceTo(name, asked); err != nil {
+		if bare[i], at[i], err = h.referenceTo(name, asked); err != nil {
 			return nil, err
 		}
 	}
@@ -85,9 +85,9 @@ func measureMe(ctx context.Context, l *lab) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	me.connections = meQuiet
-	took, err := interleave(half(ctx, me), half(ctx, load{url: contact, header: club.header, connections: meQuiet}),
-		half(ctx, load{url: account, header: club.header, connections: meQuiet}), half(ctx, load{url: at[0] + "/", connections: meQuiet}))
+	me.connections = latencyConnections
+	took, err := interleave(medianLatency(ctx, me), medianLatency(ctx, load{url: contact, header: club.header, connections: latencyConnections}),
+		medianLatency(ctx, load{url: account, header: club.header, connections: latencyConnections}), medianLatency(ctx, load{url: at[0] + "/", connections: latencyConnections}))
 	if err != nil {
 		return nil, err
 	}
@@ -107,23 +107,23 @@ func meRows(used, took []series) []row {
 	seconds := func(s series) string { return fmt.Sprintf("%.2f s", s.median()) }
 	return []row{
 		{"GET /v1/me, two reads of 5 ms merged: processor time for 10,000, without the identity check", seconds(without),
-			"bare Echo that decodes and merges: " + seconds(used[2]), without.over(used[2]), bar{atMost: 1.1}},
-		{"Bare Echo that decodes the few members of GET /v1/me alone", seconds(used[3]), "bare Echo that decodes and merges: " + seconds(used[2]), used[3].over(used[2]), bar{}},
-		{"Bare Echo that passes both on as they came", seconds(used[4]), "bare Echo that decodes and merges: " + seconds(used[2]), used[4].over(used[2]), bar{}},
-		{"The identity check (EdDSA) of 10,000 requests", seconds(check), "", 0, bar{}},
+			"bare Echo that decodes and merges: " + seconds(used[2]), without.ratioTo(used[2]), threshold{atMost: 1.1}},
+		{"Bare Echo that decodes the few members of GET /v1/me alone", seconds(used[3]), "bare Echo that decodes and merges: " + seconds(used[2]), used[3].ratioTo(used[2]), threshold{}},
+		{"Bare Echo that passes both on as they came", seconds(used[4]), "bare Echo that decodes and merges: " + seconds(used[2]), used[4].ratioTo(used[2]), threshold{}},
+		{"The identity check (EdDSA) of 10,000 requests", seconds(check), "", 0, threshold{}},
 		{"GET /v1/me: half of the answers come within", fmt.Sprintf("%.2f ms", took[0].median()),
-			fmt.Sprintf("the slower of its reads: %.2f ms, and bare Echo: %.2f ms", slower.median(), took[3].median()), took[0].over(slower), bar{atMost: most}},
+			fmt.Sprintf("the slower of its reads: %.2f ms, and bare Echo: %.2f ms", slower.median(), took[3].median()), took[0].ratioTo(slower), threshold{atMost: most}},
 	}
 }
 
 // perRequests is a contender by its processor time in seconds for ten thousand answers.
-func perRequests(ctx context.Context, l load, p *rig.Process) func() (float64, error) {
+func perRequests(ctx context.Context, h load, p *rig.Process) func() (float64, error) {
 	return func() (float64, error) {
 		before, err := cpu(p)
 		if err != nil {
 			return 0, err
 		}
-		found, err := l.run(ctx)
+		found, err := h.run(ctx)
 		if err != nil {
 			return 0, err
 		}
@@ -132,10 +132,10 @@ func perRequests(ctx context.Context, l load, p *rig.Process) func() (float64, e
 	}
 }
 
-// half is a contender by the time within which half of its answers come, in milliseconds.
-func half(ctx context.Context, l load) func() (float64, error) {
+// medianLatency is a contender by the time within which half of its answers come, in milliseconds.
+func medianLatency(ctx context.Context, h load) func() (float64, error) {
 	return func() (float64, error) {
-		found, err := l.run(ctx)
+		found, err := h.run(ctx)
 		return float64(found.p50.Microseconds()) / 1000, err
 	}
 }

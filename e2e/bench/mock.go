@@ -11,24 +11,24 @@ import (
 )
 
 // measureMock asks the simulator of the club system for a page of its products.
-func measureMock(ctx context.Context, l *lab) ([]row, error) {
+func measureMock(ctx context.Context, h *harness) ([]row, error) {
 	at, err := address()
 	if err != nil {
 		return nil, err
 	}
-	sim, err := l.serve("sandbox card processor at", nil, l.binary, "sim", "--addr", at)
+	sim, err := h.serve("sandbox card processor at", nil, h.binary, "sim", "--addr", at)
 	if err != nil {
 		return nil, err
 	}
-	club, err := l.clubSystem("http://" + at)
+	club, err := h.clubSystem("http://" + at)
 	if err != nil {
 		return nil, err
 	}
-	_, page, err := fetched(ctx, club.url+"/products", club.header)
+	_, page, err := fetch(ctx, club.url+"/products", club.header)
 	if err != nil {
 		return nil, err
 	}
-	_, bare, err := l.referenceTo("echo-encode", page)
+	_, bare, err := h.referenceTo("echo-encode", page)
 	if err != nil {
 		return nil, err
 	}
@@ -42,14 +42,14 @@ func measureMock(ctx context.Context, l *lab) ([]row, error) {
 	}
 	return []row{{
 		fmt.Sprintf("Simulator, a page of products, %d bytes", len(page)), fmt.Sprintf("%.0f/s; %d MB then", all[0].median(), held>>20),
-		fmt.Sprintf("bare Echo that encodes the same: %.0f/s", all[1].median()), all[0].over(all[1]), bar{atLeast: 0.9},
+		fmt.Sprintf("bare Echo that encodes the same: %.0f/s", all[1].median()), all[0].ratioTo(all[1]), threshold{atLeast: 0.9},
 	}}, nil
 }
 
 // perSecond is a contender by how often it answers.
-func perSecond(ctx context.Context, l load) func() (float64, error) {
+func perSecond(ctx context.Context, h load) func() (float64, error) {
 	return func() (float64, error) {
-		found, err := l.run(ctx)
+		found, err := h.run(ctx)
 		return found.perSecond, err
 	}
 }

@@ -38,7 +38,7 @@ http {
 
 // nginx runs nginx as a caching proxy on the server's core, and gives its address; nil
 // where it is not installed.
-func (l *lab) nginx(before string) (*rig.Process, string, error) {
+func (h *harness) nginx(before string) (*rig.Process, string, error) {
 	path, err := exec.LookPath("nginx")
 	if err != nil {
 		return nil, "", nil //nolint:nilerr // the row says so
@@ -47,7 +47,7 @@ func (l *lab) nginx(before string) (*rig.Process, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	dir := filepath.Join(l.dir, "nginx")
+	dir := filepath.Join(h.dir, "nginx")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, "", err
 	}
@@ -55,6 +55,6 @@ func (l *lab) nginx(before string) (*rig.Process, string, error) {
 	if err := os.WriteFile(file, fmt.Appendf(nil, nginxFile, dir, at, before), 0o600); err != nil {
 		return nil, "", err
 	}
-	p, err := l.serve("getrlimit", nil, path, "-p", dir, "-c", file)
+	p, err := h.serve("getrlimit", nil, path, "-p", dir, "-c", file)
 	return p, "http://" + at, err
 }

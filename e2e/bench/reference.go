@@ -70,7 +70,7 @@ func bareReplay(path string) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	var told answer
+	var told recordedResponse
 	err = json.Unmarshal(text, &told)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header, known := told.Header, r.Header.Get("If-None-Match") != ""

@@ -9,17 +9,17 @@ import (
 
 // row is a line of the table.
 type row struct {
-	work   string // what is measured
-	today  string // its figure in words, with units
-	beside string // what it is compared with, and the figure of that
-	ratio  float64
-	bar    bar // zero: the row is shown, and nothing is asked of it
+	work      string // what is measured
+	measured  string // its figure in words, with units
+	reference string // what it is compared with, and the figure of that
+	ratio     float64
+	threshold threshold // zero: the row is shown, and nothing is asked of it
 }
 
-// bar is what a ratio has to reach. Zero fields ask for nothing.
-type bar struct{ atLeast, atMost float64 }
+// threshold is what a ratio has to reach. Zero fields ask for nothing.
+type threshold struct{ atLeast, atMost float64 }
 
-func (b bar) String() string {
+func (b threshold) String() string {
 	switch {
 	case b.atLeast != 0:
 		return fmt.Sprintf("≥ %.4g", b.atLeast)
@@ -29,7 +29,7 @@ func (b bar) String() string {
 	return ""
 }
 
-func (b bar) reached(ratio float64) bool {
+func (b threshold) met(ratio float64) bool {
 	return (b.atLeast == 0 || ratio >= b.atLeast) && (b.atMost == 0 || ratio <= b.atMost)
 }
 
@@ -41,13 +41,13 @@ func printTable(to io.Writer, rows []row) {
 		if r.ratio != 0 {
 			ratio = fmt.Sprintf("%.3g", r.ratio)
 		}
-		if r.bar != (bar{}) {
+		if r.threshold != (threshold{}) {
 			verdict = "reached"
-			if !r.bar.reached(r.ratio) {
+			if !r.threshold.met(r.ratio) {
 				verdict = "**missed**"
 			}
 		}
-		fmt.Fprintf(to, "| %s | %s | %s | %s | %s | %s |\n", r.work, r.today, r.beside, ratio, r.bar, verdict)
+		fmt.Fprintf(to, "| %s | %s | %s | %s | %s | %s |\n", r.work, r.measured, r.reference, ratio, r.threshold, verdict)
 	}
 }
 
@@ -55,8 +55,8 @@ func printTable(to io.Writer, rows []row) {
 func missed(rows []row) error {
 	var all []error
 	for _, r := range rows {
-		if !r.bar.reached(r.ratio) {
-			all = append(all, fmt.Errorf("%s: %.3g, and the bar is %s", r.work, r.ratio, r.bar))
+		if !r.threshold.met(r.ratio) {
+			all = append(all, fmt.Errorf("%s: %.3g, and the bar is %s", r.work, r.ratio, r.threshold))
 		}
 	}
 	return errors.Join(all...)
@@ -78,9 +78,9 @@ func (s series) median() float64 {
 	return sorted[middle]
 }
 
-// over is the median of the ratios of two series, round by round: what a neighbour on the
+// ratioTo is the median of the ratios of two series, round by round: what a neighbour on the
 // machine does to a round, it does to both sides.
-func (s series) over(other series) float64 {
+func (s series) ratioTo(other series) float64 {
 	ratios := make(series, len(s))
 	for i := range s {
 		ratios[i] = s[i] / other[i]

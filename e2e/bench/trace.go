@@ -26,7 +26,7 @@ type spanCollector struct {
 	kept []*spans.Span
 }
 
-func (l *lab) collector() (*spanCollector, error) {
+func (h *harness) collector() (*spanCollector, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (l *lab) collector() (*spanCollector, error) {
 	c := &spanCollector{url: "http://" + listener.Addr().String()}
 	c.server = &http.Server{Handler: http.HandlerFunc(c.take), ReadHeaderTimeout: time.Minute}
 	go c.server.Serve(listener) //nolint:errcheck // it ends with Kill
-	l.all = append(l.all, c)
+	h.started = append(h.started, c)
 	return c, nil
 }
 
@@ -69,16 +69,16 @@ func (c *spanCollector) since(at time.Time) []*spans.Span {
 // drawTrace walks one card journey, every call of other systems upstreamCall long, and
 // draws what the gateway's own spans say of it.
 func drawTrace(ctx context.Context, to io.Writer) error {
-	l, err := newLab(ctx, false)
+	h, err := newHarness(ctx, false)
 	if err != nil {
 		return err
 	}
-	defer l.close()
-	spans, err := l.collector()
+	defer h.close()
+	spans, err := h.collector()
 	if err != nil {
 		return err
 	}
-	outside, g, err := l.stage(ctx, direct, "OTEL_EXPORTER_OTLP_ENDPOINT="+spans.url)
+	outside, g, err := h.env(ctx, direct, "OTEL_EXPORTER_OTLP_ENDPOINT="+spans.url)
 	if err != nil {
 		return err
 	}

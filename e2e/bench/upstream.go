@@ -19,9 +19,9 @@ type clubSystem struct {
 }
 
 // clubSystem gets an access token for the simulator at an address.
-func (l *lab) clubSystem(outside string) (*clubSystem, error) {
+func (h *harness) clubSystem(outside string) (*clubSystem, error) {
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {clubsim.DemoClientID}, "client_secret": {clubsim.DemoClientSecret}}
-	request, err := http.NewRequestWithContext(l.ctx, http.MethodPost, outside+"/sim/oauth/v2/token", strings.NewReader(form.Encode()))
+	request, err := http.NewRequestWithContext(h.ctx, http.MethodPost, outside+"/sim/oauth/v2/token", strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (c *clubSystem) put(ctx context.Context, what string, document any) error {
 
 // persona is a contact whom the simulator knows from the start.
 func (c *clubSystem) persona(ctx context.Context, key string) (clubsim.Persona, error) {
-	_, body, err := fetched(ctx, c.url+"/_control/personas", nil)
+	_, body, err := fetch(ctx, c.url+"/_control/personas", nil)
 	if err != nil {
 		return clubsim.Persona{}, err
 	}

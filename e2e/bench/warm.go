@@ -18,26 +18,26 @@ const catalogue = "/v1/clubs/11/products"
 const visitors = 1 << 14
 
 // measureWarm asks for a catalogue that was just read. All servers are sent the same requests.
-func measureWarm(ctx context.Context, l *lab) ([]row, error) {
-	redis, err := l.redis()
+func measureWarm(ctx context.Context, h *harness) ([]row, error) {
+	redis, err := h.redis()
 	if err != nil {
 		return nil, err
 	}
-	outside, err := l.wordyOutside()
+	outside, err := h.verboseUpstreams()
 	if err != nil {
 		return nil, err
 	}
 	// The address is public, as in live mode, where it takes one header more. So is the level of
 	// the log, at which answers from memory have no line.
-	g, err := l.gateway(outside, redis.URL(), "FRONTDESK_PUBLIC_URL=https://signup.example")
+	g, err := h.gateway(outside, redis.URL(), "FRONTDESK_PUBLIC_URL=https://signup.example")
 	if err != nil {
 		return nil, err
 	}
-	whole, err := l.recorded(ctx, g.url+catalogue)
+	whole, err := h.record(ctx, g.url+catalogue)
 	if err != nil {
 		return nil, err
 	}
-	page, answers := filepath.Join(l.dir, "page.json"), filepath.Join(l.dir, "answers.json")
+	page, answers := filepath.Join(h.dir, "page.json"), filepath.Join(h.dir, "answers.json")
 	text, err := json.Marshal(whole)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func measureWarm(ctx context.Context, l *lab) ([]row, error) {
 	if err := json.Unmarshal(whole.Body, &of); err != nil {
 		return nil, err
 	}
-	rows, err := l.compareWarm(ctx, g, whole.Header.Get("ETag"), page, answers)
+	rows, err := h.compareWarm(ctx, g, whole.Header.Get("ETag"), page, answers)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func measureWarm(ctx context.Context, l *lab) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows[0].today += fmt.Sprintf("; %d MB then", held>>20)
+	rows[0].measured += fmt.Sprintf("; %d MB then", held>>20)
 	for i, work := range []string{"Catalogue, warm, ", "Bare net/http with the same headers, ", "Bare Echo, ", "nginx that caches the gateway's answer, "} {
 		rows[i].work = work + fmt.Sprintf("%d products, %.0f KB", len(of.Items), float64(len(whole.Body))/1000)
 	}
@@ -68,20 +68,20 @@ func measureWarm(ctx context.Context, l *lab) ([]row, error) {
 
 // compareWarm runs all that serve the page, and gives a row for each; the first four are of
 // the whole page.
-func (l *lab) compareWarm(ctx context.Context, g *gateway, tag, page, answers string) ([]row, error) {
+func (h *harness) compareWarm(ctx context.Context, g *gateway, tag, page, answers string) ([]row, error) {
 	known := http.Header{"If-None-Match": {tag}}
 	asked := func(p *rig.Process, url string, header http.Header, status int) *contender {
 		return &contender{process: p, load: load{url: url + catalogue, addresses: visitors, header: header, status: status}}
 	}
 	all := map[string]*contender{"gateway": asked(g.Process, g.url, nil, 0), "gateway 304": asked(g.Process, g.url, known, http.StatusNotModified)}
 	for _, one := range []struct{ name, file string }{{"bytes", page}, {"replay", answers}, {"echo-bytes", page}} {
-		p, url, err := l.reference(one.name, one.file)
+		p, url, err := h.reference(one.name, one.file)
 		if err != nil {
 			return nil, err
 		}
 		all[one.name], all[one.name+" 304"] = asked(p, url, nil, 0), asked(p, url, known, http.StatusNotModified)
 	}
-	p, url, err := l.nginx(g.url)
+	p, url, err := h.nginx(g.url)
 	if err != nil {
 		return nil, err
 	}
@@ -101,14 +101,14 @@ func (l *lab) compareWarm(ctx context.Context, g *gateway, tag, page, answers st
 	for i, name := range order {
 		all[name].found = found[i]
 	}
-	than := func(of, bare string, asked bar) row {
+	than := func(of, bare string, asked threshold) row {
 		if all[of] == nil {
-			return row{today: of + " is not installed"}
+			return row{measured: of + " is not installed"}
 		}
-		return row{today: all[of].String(), beside: "bare net/http: " + all[bare].String(), ratio: all[of].found.over(all[bare].found), bar: asked}
+		return row{measured: all[of].String(), reference: "bare net/http: " + all[bare].String(), ratio: all[of].found.ratioTo(all[bare].found), threshold: asked}
 	}
-	rows := []row{than("gateway", "bytes", bar{atLeast: 0.85}), than("replay", "bytes", bar{}), than("echo-bytes", "bytes", bar{}), than("nginx", "bytes", bar{}),
-		than("gateway 304", "bytes 304", bar{atLeast: 0.9}), than("replay 304", "bytes 304", bar{})}
+	rows := []row{than("gateway", "bytes", threshold{atLeast: 0.85}), than("replay", "bytes", threshold{}), than("echo-bytes", "bytes", threshold{}), than("nginx", "bytes", threshold{}),
+		than("gateway 304", "bytes 304", threshold{atLeast: 0.9}), than("replay 304", "bytes 304", threshold{})}
 	rows[4].work, rows[5].work = "Catalogue, warm, with If-None-Match", "Bare net/http, a 304 with the same headers"
 	return rows, nil
 }
@@ -143,36 +143,36 @@ func (c *contender) String() string {
 	return fmt.Sprintf("%.0f/s, %.1f µs each", c.found.median(), c.spent/float64(c.requests)*1e6)
 }
 
-// answer is one that was recorded, to be given again.
-type answer struct {
+// recordedResponse is one that was recorded, to be given again.
+type recordedResponse struct {
 	Header http.Header
 	Known  http.Header // of the 304 that tells that it is known
 	Body   []byte
 }
 
-// recorded is the answer of an address, and what that answers to those who have it.
-func (l *lab) recorded(ctx context.Context, url string) (answer, error) {
-	header, body, err := fetched(ctx, url, nil)
+// record is the answer of an address, and what that answers to those who have it.
+func (h *harness) record(ctx context.Context, url string) (recordedResponse, error) {
+	header, body, err := fetch(ctx, url, nil)
 	if err != nil {
-		return answer{}, err
+		return recordedResponse{}, err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return answer{}, err
+		return recordedResponse{}, err
 	}
 	request.Header.Set("If-None-Match", header.Get("ETag"))
 	request.Header.Set("Accept-Encoding", "identity") // which has a tag of its own
 	known, err := http.DefaultTransport.RoundTrip(request)
 	if err != nil {
-		return answer{}, err
+		return recordedResponse{}, err
 	}
 	known.Body.Close()
 	if known.StatusCode != http.StatusNotModified {
-		return answer{}, fmt.Errorf("%s with its own tag: %s", url, known.Status)
+		return recordedResponse{}, fmt.Errorf("%s with its own tag: %s", url, known.Status)
 	}
 	for _, one := range []http.Header{header, known.Header} {
 		one.Del("Date") // which the server that gives it again says itself
 		one.Del("Connection")
 	}
-	return answer{header, known.Header, body}, nil
+	return recordedResponse{header, known.Header, body}, nil
 }

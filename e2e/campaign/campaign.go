@@ -20,12 +20,12 @@ import (
 
 // Campaign is one kind of long test.
 type Campaign struct {
-	Name  string // of the command line and the record, one word
-	About string // one sentence for the record: what is done to whom
+	Name        string // of the command line and the record, one word
+	Description string // one sentence for the record: what is done to whom
 	// Faults are the kinds that must have happened, each at least once, for a run to count.
 	Faults []string
-	// Weaknesses are the names of those that the campaign has to find.
-	Weaknesses []string
+	// Mutations are the names of those that the campaign has to find.
+	Mutations []string
 	// InProcess says that the campaign runs the gateway's code itself, so that a
 	// weakness is built into the command; else it is built into the gateway, which
 	// is then given as Options.Gateway.
@@ -38,16 +38,16 @@ type Campaign struct {
 // Options say how much is done. Zero values of Count and For mean no bound; a run
 // needs one of them.
 type Options struct {
-	Seed  uint64        // decides everything that the campaign decides
-	Count int           // journeys to drive
-	For   time.Duration // no new journey is begun after so long
-	// Least is how often each kind of fault has to happen at least, when once is
+	Seed     uint64        // decides everything that the campaign decides
+	Count    int           // journeys to drive
+	Duration time.Duration // no new journey is begun after so long
+	// MinFaults is how often each kind of fault has to happen at least, when once is
 	// not enough. A campaign whose faults are its own doing goes on until then.
-	Least map[string]int
-	// Only, when not zero, drives the one journey of that seed: the repetition of a violation.
-	Only uint64
-	// UntilViolation stops at the first violation.
-	UntilViolation bool
+	MinFaults map[string]int
+	// OnlySeed, when not zero, drives the one journey of that seed: the repetition of a violation.
+	OnlySeed uint64
+	// StopAtViolation stops at the first violation.
+	StopAtViolation bool
 	// Gateway is the binary of the gateway, for campaigns that run processes. Empty: built from the tree.
 	Gateway string
 	// Log hears how it goes on; nil: nobody does.
@@ -63,8 +63,8 @@ func (o Options) Logf(format string, args ...any) {
 
 // Context ends when the time of the options is over.
 func (o Options) Context(ctx context.Context) (context.Context, context.CancelFunc) {
-	if o.For == 0 {
+	if o.Duration == 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, o.For)
+	return context.WithTimeout(ctx, o.Duration)
 }

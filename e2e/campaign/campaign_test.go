@@ -8,12 +8,12 @@ import (
 	"frontdesk/e2e/campaign"
 )
 
-// TestWeaknessesApply: a mistake that the code has outgrown would be found by nobody.
-func TestWeaknessesApply(t *testing.T) {
+// TestMutationsApply: a mistake that the code has outgrown would be found by nobody.
+func TestMutationsApply(t *testing.T) {
 	t.Parallel()
-	for _, w := range campaign.Weaknesses() {
+	for _, w := range campaign.Mutations() {
 		t.Run(w.Name, func(t *testing.T) {
-			if changed, err := w.Changed(); err != nil || len(changed) == 0 {
+			if changed, err := w.ChangedFiles(); err != nil || len(changed) == 0 {
 				t.Errorf("%d files, %v", len(changed), err)
 			}
 		})
@@ -23,39 +23,39 @@ func TestWeaknessesApply(t *testing.T) {
 // TestInvariants gives each of them a journey that breaks it and no other.
 func TestInvariants(t *testing.T) {
 	t.Parallel()
-	held := func(captured, refunded int64) []campaign.Held {
-		return []campaign.Held{{ID: "pay_1", Captured: captured, Refunded: refunded}}
+	held := func(captured, refunded int64) []campaign.CardPayment {
+		return []campaign.CardPayment{{ID: "pay_1", Captured: captured, Refunded: refunded}}
 	}
 	for name, test := range map[string]struct {
 		evidence campaign.Evidence
 		breaks   string
 	}{
-		"recorded":            {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, Booked: []int64{5}, Held: held(5, 0)}, ""},
-		"refunded":            {campaign.Evidence{State: "refunded", ProcessorID: "pay_1", Due: 5, Held: held(5, 5)}, ""},
-		"in doubt":            {campaign.Evidence{State: "in_doubt", ProcessorID: "pay_1", Due: 5, Booked: []int64{5}, Held: held(5, 0)}, ""},
-		"deferred":            {campaign.Evidence{State: "recorded", Due: 5, Settled: []string{"later"}}, ""},
-		"at the desk":         {campaign.Evidence{State: "recorded", Way: "desk", Due: 5, Booked: []int64{5}, Held: held(0, 0)}, ""},
-		"desk and card":       {campaign.Evidence{State: "recorded", Way: "desk", Due: 5, Booked: []int64{5}, Earlier: map[string]string{"pay_1": "recorded"}, Held: held(5, 0)}, campaign.SettledAnotherWay},
-		"desk, too little":    {campaign.Evidence{State: "recorded", Due: 5, Booked: []int64{4}}, campaign.RecordedOtherAmount},
-		"deferred and booked": {campaign.Evidence{State: "in_doubt", Due: 5, Settled: []string{"later"}, Booked: []int64{5}}, campaign.AppliedTwice},
-		"deferred, charged": {campaign.Evidence{State: "recorded", ProcessorID: "pay_2", Due: 5, Settled: []string{"later"},
-			Earlier: map[string]string{"pay_1": "recorded"}, Held: held(5, 0)}, campaign.SettledAnotherWay},
-		"booked twice":        {campaign.Evidence{State: "in_doubt", Due: 5, Booked: []int64{5, 5}, Held: held(5, 0)}, campaign.AppliedTwice},
-		"nothing booked":      {campaign.Evidence{State: "recorded", Due: 5, Held: held(5, 0)}, campaign.RecordedNotApplied},
-		"another amount":      {campaign.Evidence{State: "recorded", Due: 5, Booked: []int64{4}, Held: held(4, 0)}, campaign.RecordedOtherAmount},
-		"forgotten":           {campaign.Evidence{State: "processing", Due: 5, Held: held(5, 0)}, campaign.ChargedAndForgotten},
-		"of another payment":  {campaign.Evidence{State: "in_doubt", ProcessorID: "pay_2", Due: 5, Held: held(5, 0)}, campaign.ChargedAndForgotten},
-		"refunded and booked": {campaign.Evidence{State: "in_doubt", Due: 5, Booked: []int64{5}, Held: held(5, 5)}, campaign.RefundedButApplied},
+		"recorded":            {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, Booked: []int64{5}, CardPayments: held(5, 0)}, ""},
+		"refunded":            {campaign.Evidence{State: "refunded", ProcessorID: "pay_1", Due: 5, CardPayments: held(5, 5)}, ""},
+		"in doubt":            {campaign.Evidence{State: "in_doubt", ProcessorID: "pay_1", Due: 5, Booked: []int64{5}, CardPayments: held(5, 0)}, ""},
+		"deferred":            {campaign.Evidence{State: "recorded", Due: 5, SettledBy: []string{"later"}}, ""},
+		"at the desk":         {campaign.Evidence{State: "recorded", Method: "desk", Due: 5, Booked: []int64{5}, CardPayments: held(0, 0)}, ""},
+		"desk and card":       {campaign.Evidence{State: "recorded", Method: "desk", Due: 5, Booked: []int64{5}, StateByPayment: map[string]string{"pay_1": "recorded"}, CardPayments: held(5, 0)}, campaign.SettledByAnotherMethod},
+		"desk, too little":    {campaign.Evidence{State: "recorded", Due: 5, Booked: []int64{4}}, campaign.RecordedWrongAmount},
+		"deferred and booked": {campaign.Evidence{State: "in_doubt", Due: 5, SettledBy: []string{"later"}, Booked: []int64{5}}, campaign.AppliedTwice},
+		"deferred, charged": {campaign.Evidence{State: "recorded", ProcessorID: "pay_2", Due: 5, SettledBy: []string{"later"},
+			StateByPayment: map[string]string{"pay_1": "recorded"}, CardPayments: held(5, 0)}, campaign.SettledByAnotherMethod},
+		"booked twice":        {campaign.Evidence{State: "in_doubt", Due: 5, Booked: []int64{5, 5}, CardPayments: held(5, 0)}, campaign.AppliedTwice},
+		"nothing booked":      {campaign.Evidence{State: "recorded", Due: 5, CardPayments: held(5, 0)}, campaign.RecordedNotApplied},
+		"another amount":      {campaign.Evidence{State: "recorded", Due: 5, Booked: []int64{4}, CardPayments: held(4, 0)}, campaign.RecordedWrongAmount},
+		"forgotten":           {campaign.Evidence{State: "processing", Due: 5, CardPayments: held(5, 0)}, campaign.ChargedAndForgotten},
+		"of another payment":  {campaign.Evidence{State: "in_doubt", ProcessorID: "pay_2", Due: 5, CardPayments: held(5, 0)}, campaign.ChargedAndForgotten},
+		"refunded and booked": {campaign.Evidence{State: "in_doubt", Due: 5, Booked: []int64{5}, CardPayments: held(5, 5)}, campaign.RefundedButApplied},
 		"charged twice": {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, Booked: []int64{5},
-			Earlier: map[string]string{"pay_2": "recorded"}, Held: append(held(5, 0), campaign.Held{ID: "pay_2", Captured: 5})}, campaign.ChargedTwice},
-		"told to pay again":     {campaign.Evidence{State: "in_doubt", Answers: []campaign.Answer{{State: "declined", Retry: "new", Charged: true}}}, campaign.RetryWhileCharged},
-		"declined, no charge":   {campaign.Evidence{Answers: []campaign.Answer{{State: "declined", Retry: "new"}}}, ""},
+			StateByPayment: map[string]string{"pay_2": "recorded"}, CardPayments: append(held(5, 0), campaign.CardPayment{ID: "pay_2", Captured: 5})}, campaign.ChargedTwice},
+		"told to pay again":     {campaign.Evidence{State: "in_doubt", Responses: []campaign.Response{{State: "declined", Retry: "new", Charged: true}}}, campaign.RetryWhileCharged},
+		"declined, no charge":   {campaign.Evidence{Responses: []campaign.Response{{State: "declined", Retry: "new"}}}, ""},
 		"a version that shrank": {campaign.Evidence{Versions: map[string][]int64{"payment": {1, 2, 2}}}, campaign.VersionShrank},
 	} {
 		t.Run(name, func(t *testing.T) {
-			test.evidence.Calm = campaign.CalmTime
+			test.evidence.QuietFor = campaign.QuietPeriod
 			var found []string
-			for _, v := range test.evidence.Violated() {
+			for _, v := range test.evidence.Violations() {
 				found = append(found, v.Invariant)
 			}
 			if test.breaks == "" && len(found) > 0 || test.breaks != "" && !slices.Equal(found, []string{test.breaks}) {
@@ -65,23 +65,23 @@ func TestInvariants(t *testing.T) {
 	}
 }
 
-// TestFaultsHaveToHappen: a run that met no fault proves nothing.
-func TestFaultsHaveToHappen(t *testing.T) {
+// TestFaultsMustHappen: a run that met no fault proves nothing.
+func TestFaultsMustHappen(t *testing.T) {
 	t.Parallel()
 	c := campaign.Campaign{Name: "test", Faults: []string{"answer lost"}}
-	o := campaign.Options{Least: map[string]int{"answer lost": 2}}
+	o := campaign.Options{MinFaults: map[string]int{"answer lost": 2}}
 	r := campaign.NewRecorder("test", o)
-	r.Flow("recorded")
-	r.Fault("answer lost")
-	if r.Enough(o) || r.Report().Err(c, o) == nil {
+	r.AddJourney("recorded")
+	r.AddFault("answer lost")
+	if r.EnoughFaults(o) || r.Report().Err(c, o) == nil {
 		t.Error("one fault instead of two counts")
 	}
-	r.Fault("answer lost")
-	if err := r.Report().Err(c, o); err != nil || !r.Enough(o) {
+	r.AddFault("answer lost")
+	if err := r.Report().Err(c, o); err != nil || !r.EnoughFaults(o) {
 		t.Errorf("a run that met its faults does not count: %v", err)
 	}
-	r.Violated(campaign.Violation{Invariant: campaign.AppliedTwice})
-	if r.Report().Err(c, o) == nil || r.Report().Took > time.Minute {
+	r.AddViolations(campaign.Violation{Invariant: campaign.AppliedTwice})
+	if r.Report().Err(c, o) == nil || r.Report().Duration > time.Minute {
 		t.Error("a violation does not count")
 	}
 }
@@ -90,10 +90,10 @@ func TestFaultsHaveToHappen(t *testing.T) {
 func TestCanary(t *testing.T) {
 	t.Parallel()
 	ada, bob := campaign.NewCanary(1234567), campaign.NewCanary(1234568)
-	if found := ada.In("… " + ada.Mobile + " … " + ada.Street); len(found) != 2 {
+	if found := ada.FoundIn("… " + ada.Mobile + " … " + ada.Street); len(found) != 2 {
 		t.Errorf("found %v", found)
 	}
-	if found := ada.In(bob.GivenName + bob.Mobile + bob.Email); found != nil {
+	if found := ada.FoundIn(bob.GivenName + bob.Mobile + bob.Email); found != nil {
 		t.Errorf("another's %v were taken for hers", found)
 	}
 }

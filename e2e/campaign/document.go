@@ -12,19 +12,19 @@ import (
 
 // Results are all reports of one occasion, the record.
 type Results struct {
-	At      time.Time     `json:"at"`
-	Version string        `json:"version"` // of the tree, as git names it
-	Machine string        `json:"machine"`
-	Took    time.Duration `json:"took"` // nanoseconds, until the latest report
-	Reports []Result      `json:"reports"`
+	At       time.Time     `json:"at"`
+	Version  string        `json:"version"` // of the tree, as git names it
+	Machine  string        `json:"machine"`
+	Duration time.Duration `json:"took"` // nanoseconds, until the latest report
+	Reports  []Result      `json:"reports"`
 }
 
 // Result is one campaign with the weaknesses that it was tried on.
 type Result struct {
-	Report *Report   `json:"report"`
-	Caught []*Report `json:"caught"`
-	About  string    `json:"about"`
-	Failed string    `json:"failed,omitempty"` // why it does not count, or what it found
+	Report      *Report   `json:"report"`
+	Killed      []*Report `json:"caught"`
+	Description string    `json:"about"`
+	Failed      string    `json:"failed,omitempty"` // why it does not count, or what it found
 }
 
 // ReadResults reads what Write wrote.
@@ -106,7 +106,7 @@ that ship with Frontdesk. That the real ones behave as documented is for
 for nothing leave no journal at a card processor: they rest on what Redis acknowledged, so that
 Redis fails but does not forget in their journeys. And what is only read right after Redis
 forgot may be older than what was read before; asking to pay asks the processor, and is not.
-`, r.At.UTC().Format("2 January 2006, 15:04 UTC"), r.Version, r.Machine, r.Took.Round(time.Second))
+`, r.At.UTC().Format("2 January 2006, 15:04 UTC"), r.Version, r.Machine, r.Duration.Round(time.Second))
 }
 
 func (r Results) summarise(w io.Writer) {
@@ -118,17 +118,17 @@ func (r Results) summarise(w io.Writer) {
 `)
 	for _, result := range r.Reports {
 		report, found := result.Report, 0
-		for _, caught := range result.Caught {
-			if caught.Broken > 0 {
+		for _, caught := range result.Killed {
+			if caught.ViolationCount > 0 {
 				found++
 			}
 		}
-		bound := "below " + ruleOfThree(report.Flows)
-		if report.Broken > 0 {
+		bound := "below " + ruleOfThree(report.Journeys)
+		if report.ViolationCount > 0 {
 			bound = "see below"
 		}
 		fmt.Fprintf(w, "| [%s](#%s) | %d | %d | %s | %d | %d of %d | %s |\n", report.Campaign, report.Campaign,
-			report.Flows, report.Broken, bound, sum(report.Faults), found, len(result.Caught), report.Took.Round(time.Second))
+			report.Journeys, report.ViolationCount, bound, sum(report.Faults), found, len(result.Killed), report.Duration.Round(time.Second))
 	}
 	fmt.Fprint(w, "\nThe campaigns ran side by side, so that their durations add up to more than the whole.\n")
 }
@@ -152,8 +152,8 @@ with the trace of the journey. Short forms of all of them are part of `+"`make t
 }
 
 func (r Result) document(w io.Writer) {
-	fmt.Fprintf(w, "\n## %s\n\n%s\n\nSeed %d; %d journeys in %s, %.3g a second.\n\n", r.Report.Campaign, r.About, r.Report.Seed,
-		r.Report.Flows, r.Report.Took.Round(time.Second), r.Report.PerSecond())
+	fmt.Fprintf(w, "\n## %s\n\n%s\n\nSeed %d; %d journeys in %s, %.3g a second.\n\n", r.Report.Campaign, r.Description, r.Report.Seed,
+		r.Report.Journeys, r.Report.Duration.Round(time.Second), r.Report.PerSecond())
 	if r.Failed != "" {
 		fmt.Fprintf(w, "**This campaign failed.** Seeds and traces are in the record that the page is made from.\n\n```\n%s\n```\n\n", clipped(r.Failed))
 	}
@@ -168,24 +168,24 @@ func (r Result) document(w io.Writer) {
 	for _, note := range r.Report.Notes {
 		fmt.Fprintf(w, "\n%s\n", note)
 	}
-	if len(r.Caught) > 0 {
+	if len(r.Killed) > 0 {
 		fmt.Fprintf(w, "\n| Mistake that was built in | Found because | After |\n|---|---|---:|\n")
 	}
-	for _, caught := range r.Caught {
-		fmt.Fprintf(w, "| %s |\n", caught.asCaught())
+	for _, caught := range r.Killed {
+		fmt.Fprintf(w, "| %s |\n", caught.killedRow())
 	}
 }
 
-// asCaught is a report of a build with a weakness, as a row.
-func (r *Report) asCaught() string {
-	about, as := r.Weakness, "**not found**"
-	if weakness, err := WeaknessNamed(r.Weakness); err == nil {
-		about = "`" + r.Weakness + "`: " + weakness.About
+// killedRow is a report of a build with a weakness, as a row.
+func (r *Report) killedRow() string {
+	about, as := r.Mutation, "**not found**"
+	if weakness, err := MutationNamed(r.Mutation); err == nil {
+		about = "`" + r.Mutation + "`: " + weakness.Description
 	}
-	if r.Broken > 0 {
+	if r.ViolationCount > 0 {
 		as = r.Violations[0].Invariant
 	}
-	return fmt.Sprintf("%s | %s | %d journeys, %s", about, as, r.Flows, r.Took.Round(100*time.Millisecond))
+	return fmt.Sprintf("%s | %s | %d journeys, %s", about, as, r.Journeys, r.Duration.Round(100*time.Millisecond))
 }
 
 // clipped keeps the beginning of a long text: a trace belongs into the record, not on a page.

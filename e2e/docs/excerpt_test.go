@@ -14,12 +14,12 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestExcerptsAreTheFiles: what a guide shows of an example file stands there.
-func TestExcerptsAreTheFiles(t *testing.T) {
+// TestExcerptsMatchFiles: what a guide shows of an example file stands there.
+func TestExcerptsMatchFiles(t *testing.T) {
 	t.Parallel()
 	excerpts := 0
 	for _, guide := range []string{"docs/web.md", "docs/apps.md"} {
-		for _, b := range blocksOf(read(t, guide)) {
+		for _, b := range parseBlocks(read(t, guide)) {
 			if b.File == "" {
 				continue
 			}
@@ -69,11 +69,11 @@ var languages = map[string]language{
 	},
 }
 
-// TestAppsSpeakTheContract holds the files for app developers, which nothing
+// TestAppExamplesMatchContract holds the files for app developers, which nothing
 // here can compile, against the contract: every path with its method, every
 // field with whether it may be missing, every header, and every word that is
 // compared with.
-func TestAppsSpeakTheContract(t *testing.T) {
+func TestAppExamplesMatchContract(t *testing.T) {
 	t.Parallel()
 	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
 	if err != nil {
@@ -82,16 +82,16 @@ func TestAppsSpeakTheContract(t *testing.T) {
 	for name, l := range languages {
 		t.Run(name, func(t *testing.T) {
 			text := read(t, l.file)
-			l.holdModels(t, text, document)
-			l.holdRequests(t, text, document)
-			l.holdHeaders(t, text, document)
-			l.holdWords(t, text, document)
+			l.checkModels(t, text, document)
+			l.checkRequests(t, text, document)
+			l.checkHeaders(t, text, document)
+			l.checkValues(t, text, document)
 		})
 	}
 }
 
-// holdModels compares the types that are named as schemas with them.
-func (l language) holdModels(t *testing.T, text string, document *openapi3.T) {
+// checkModels compares the types that are named as schemas with them.
+func (l language) checkModels(t *testing.T, text string, document *openapi3.T) {
 	t.Helper()
 	held := map[string]int{}
 	for _, model := range l.model.FindAllStringSubmatch(text, -1) {
@@ -129,7 +129,7 @@ func (l language) holdModels(t *testing.T, text string, document *openapi3.T) {
 // interpolated is a value in a path.
 var interpolated = regexp.MustCompile(`\\\(\w[\w.]*\)|\$\{[^}]*\}|\$\w+`)
 
-func (l language) holdRequests(t *testing.T, text string, document *openapi3.T) {
+func (l language) checkRequests(t *testing.T, text string, document *openapi3.T) {
 	t.Helper()
 	known := map[string]bool{}
 	for path, item := range document.Paths.Map() {
@@ -158,7 +158,7 @@ func (l language) holdRequests(t *testing.T, text string, document *openapi3.T) 
 	}
 }
 
-func (l language) holdHeaders(t *testing.T, text string, document *openapi3.T) {
+func (l language) checkHeaders(t *testing.T, text string, document *openapi3.T) {
 	t.Helper()
 	known := map[string]bool{"Authorization": true, "Content-Type": true, "Retry-After": true}
 	for _, parameter := range document.Components.Parameters {
@@ -175,15 +175,15 @@ func (l language) holdHeaders(t *testing.T, text string, document *openapi3.T) {
 	}
 }
 
-// holdWords compares states, codes, actions and the like with all that the contract lists.
-func (l language) holdWords(t *testing.T, text string, document *openapi3.T) {
+// checkValues compares states, codes, actions and the like with all that the contract lists.
+func (l language) checkValues(t *testing.T, text string, document *openapi3.T) {
 	t.Helper()
 	known := map[string]bool{"offline": true} // the file's own, where no answer came
 	for _, schema := range document.Components.Schemas {
-		note(known, schema.Value)
+		collectValues(known, schema.Value)
 		for name, property := range schema.Value.Properties {
 			known[name] = true
-			note(known, property.Value)
+			collectValues(known, property.Value)
 		}
 	}
 	found := map[string]bool{}
@@ -204,7 +204,7 @@ func (l language) holdWords(t *testing.T, text string, document *openapi3.T) {
 	}
 }
 
-func note(known map[string]bool, schema *openapi3.Schema) {
+func collectValues(known map[string]bool, schema *openapi3.Schema) {
 	for _, word := range schema.Enum {
 		known[fmt.Sprint(word)] = true
 	}

@@ -14,21 +14,21 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// workshop is a folder as a web developer has it: a package with what npm has installed, and copies of examples.
-type workshop struct {
+// nodeProject is a folder as a web developer has it: a package with what npm has installed, and copies of examples.
+type nodeProject struct {
 	t       *testing.T
 	dir     string
 	gateway string
 }
 
-// newWorkshop copies examples. They ask the gateway of the test instead of the one at the usual address.
-func newWorkshop(t *testing.T, gateway string, examples ...string) workshop {
+// newNodeProject copies examples. They ask the gateway of the test instead of the one at the usual address.
+func newNodeProject(t *testing.T, gateway string, examples ...string) nodeProject {
 	t.Helper()
 	installed := filepath.Join(frontdesktest.Root(), "e2e", "web", "node_modules")
 	if _, err := os.Stat(filepath.Join(installed, "openapi-fetch")); err != nil {
 		t.Fatal("these tests need node and the packages of e2e/web: run .ci/tools")
 	}
-	w := workshop{t, t.TempDir(), gateway}
+	w := nodeProject{t, t.TempDir(), gateway}
 	w.write("package.json", `{"type": "module"}`)
 	if err := os.Symlink(installed, filepath.Join(w.dir, "node_modules")); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func newWorkshop(t *testing.T, gateway string, examples ...string) workshop {
 	return w
 }
 
-func (w workshop) write(name, text string) {
+func (w nodeProject) write(name, text string) {
 	w.t.Helper()
 	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(strings.ReplaceAll(text, "http://localhost:8080", w.gateway)), 0o644); err != nil {
 		w.t.Fatal(err)
@@ -47,7 +47,7 @@ func (w workshop) write(name, text string) {
 }
 
 // run runs a program in the folder, and gives what it says.
-func (w workshop) run(name string, args ...string) (string, error) {
+func (w nodeProject) run(name string, args ...string) (string, error) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), longest)
 	defer cancel()
@@ -60,7 +60,7 @@ func (w workshop) run(name string, args ...string) (string, error) {
 	return string(out), err
 }
 
-func (w workshop) must(name string, args ...string) string {
+func (w nodeProject) must(name string, args ...string) string {
 	w.t.Helper()
 	out, err := w.run(name, args...)
 	if err != nil {
@@ -70,7 +70,7 @@ func (w workshop) must(name string, args ...string) string {
 }
 
 // compile is tsc as strict as it gets.
-func (w workshop) compile(args ...string) (string, error) {
+func (w nodeProject) compile(args ...string) (string, error) {
 	return w.run("tsc", append([]string{"--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom"}, args...)...)
 }
 
@@ -79,7 +79,7 @@ func (w workshop) compile(args ...string) (string, error) {
 func TestTypedClient(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	w := newWorkshop(t, localhost(c.URL), "client.ts", "signup.ts")
+	w := newNodeProject(t, localhost(c.URL), "client.ts", "signup.ts")
 	w.must("openapi-typescript", w.gateway+"/openapi.yaml", "-o", "frontdesk.d.ts")
 	if out, err := w.compile("--outDir", "out", "signup.ts"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -89,11 +89,11 @@ func TestTypedClient(t *testing.T) {
 	}
 	expectOnePayment(t, c)
 
-	w.expectMistakes(read(t, "docs/examples/signup.ts"))
+	w.expectTypeErrors(read(t, "docs/examples/signup.ts"))
 }
 
-// expectMistakes has tsc find each mistake, all in one run.
-func (w workshop) expectMistakes(example string) {
+// expectTypeErrors has tsc find each mistake, all in one run.
+func (w nodeProject) expectTypeErrors(example string) {
 	w.t.Helper()
 	mistakes := map[string][2]string{
 		"field":  {`clubId: "11"`, `clubID: "11"`},
@@ -135,7 +135,7 @@ func TestParallelSignups(t *testing.T) {
 	t.Parallel()
 	chromium := frontdesktest.Chromium(t)
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
-	w := newWorkshop(t, localhost(c.URL), "parallel-signups.mjs")
+	w := newNodeProject(t, localhost(c.URL), "parallel-signups.mjs")
 	said := w.must("node", "parallel-signups.mjs", w.gateway, chromium)
 	worlds := map[string]bool{}
 	for _, signup := range signedUp.FindAllStringSubmatch(said, -1) {

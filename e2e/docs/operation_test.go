@@ -34,7 +34,7 @@ func operationsOf(t *testing.T) (operations []operation) {
 	for path, item := range document.Paths.Map() {
 		for method, op := range item.Operations() {
 			op.Parameters = append(slices.Clone(op.Parameters), item.Parameters...)
-			operations = append(operations, operation{op, method, path, promised(op)})
+			operations = append(operations, operation{op, method, path, successStatus(op)})
 		}
 	}
 	slices.SortFunc(operations, func(a, b operation) int { return strings.Compare(a.Path+a.Method, b.Path+b.Method) })
@@ -44,8 +44,8 @@ func operationsOf(t *testing.T) (operations []operation) {
 	return operations
 }
 
-// promised is the first status of success.
-func promised(op *openapi3.Operation) int {
+// successStatus is the first status of success.
+func successStatus(op *openapi3.Operation) int {
 	for _, status := range slices.Sorted(func(yield func(string) bool) {
 		for status := range op.Responses.Map() {
 			if !yield(status) {
@@ -60,8 +60,8 @@ func promised(op *openapi3.Operation) int {
 	return 0
 }
 
-// made finds the operation's own request among those of its example, the last one.
-func (op operation) made(all []exchange) (exchange, bool) {
+// findRequest finds the operation's own request among those of its example, the last one.
+func (op operation) findRequest(all []exchange) (exchange, bool) {
 	path := regexp.MustCompile("^" + regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(regexp.QuoteMeta(op.Path), "[^/]+") + "$")
 	for _, e := range slices.Backward(all) {
 		if e.Method == op.Method && path.MatchString(e.Path) {
@@ -80,20 +80,20 @@ func TestEveryOperationHasExamples(t *testing.T) {
 				t.Errorf("%s: the parameter %s has no example", op.OperationID, p.Name)
 			}
 		}
-		if op.RequestBody != nil && !shown(op.RequestBody.Value.Content) {
+		if op.RequestBody != nil && !hasExample(op.RequestBody.Value.Content) {
 			t.Errorf("%s: the body has no example", op.OperationID)
 		}
-		if answer := op.Responses.Status(op.Status); answer == nil || len(answer.Value.Content) > 0 && !shown(answer.Value.Content) {
+		if answer := op.Responses.Status(op.Status); answer == nil || len(answer.Value.Content) > 0 && !hasExample(answer.Value.Content) {
 			t.Errorf("%s: the answer %d has no example", op.OperationID, op.Status)
 		}
-		if len(commands(op)) != 1 {
-			t.Errorf("%s: its description has %d blocks of shell, not one", op.OperationID, len(commands(op)))
+		if len(shellBlocks(op)) != 1 {
+			t.Errorf("%s: its description has %d blocks of shell, not one", op.OperationID, len(shellBlocks(op)))
 		}
 	}
 }
 
-// shown tells whether content comes with an example, its own or its schema's. A page or a document is its own.
-func shown(content openapi3.Content) bool {
+// hasExample tells whether content comes with an example, its own or its schema's. A page or a document is its own.
+func hasExample(content openapi3.Content) bool {
 	for kind, media := range content {
 		page := kind == "text/html" || kind == "application/yaml"
 		if !page && media.Example == nil && len(media.Examples) == 0 && media.Schema.Value.Example == nil {
@@ -103,22 +103,22 @@ func shown(content openapi3.Content) bool {
 	return len(content) > 0
 }
 
-// commands are the blocks of shell in an operation's description.
-func commands(op operation) []block {
-	return slices.DeleteFunc(blocksOf(op.Description), func(b block) bool { return b.Language != "sh" })
+// shellBlocks are the blocks of shell in an operation's description.
+func shellBlocks(op operation) []block {
+	return slices.DeleteFunc(parseBlocks(op.Description), func(b block) bool { return b.Language != "sh" })
 }
 
-// TestEveryOperationCanBePasted runs each operation's lines by themselves, as
+// TestOperationExamplesRun runs each operation's lines by themselves, as
 // somebody does who has read nothing else. Its own request has to be answered
 // as the contract promises, and every other one without an error.
-func TestEveryOperationCanBePasted(t *testing.T) {
+func TestOperationExamplesRun(t *testing.T) {
 	t.Parallel()
 	gateway := localhost(frontdesktest.NewMock(t).URL)
 	for _, op := range operationsOf(t) {
 		t.Run(op.OperationID, func(t *testing.T) {
-			for _, lines := range commands(op) {
+			for _, lines := range shellBlocks(op) {
 				printed, made := paste(t, gateway, lines.Text)
-				if own, ok := op.made(made); !ok || own.Status != op.Status {
+				if own, ok := op.findRequest(made); !ok || own.Status != op.Status {
 					t.Errorf("%s %s has to be answered with %d; made was %+v", op.Method, op.Path, op.Status, made)
 				}
 				for _, e := range made {

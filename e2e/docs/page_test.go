@@ -14,10 +14,10 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestPagesCanBePasted runs every block with a curl command of the README and of
+// TestPageExamplesRun runs every block with a curl command of the README and of
 // the guides, each page's in its order, as one session. What operators type names
 // payments and people that exist only where something went wrong.
-func TestPagesCanBePasted(t *testing.T) {
+func TestPageExamplesRun(t *testing.T) {
 	t.Parallel()
 	guides, err := filepath.Glob(filepath.Join(frontdesktest.Root(), "docs", "*.md"))
 	if err != nil || len(guides) < 2 {
@@ -30,7 +30,7 @@ func TestPagesCanBePasted(t *testing.T) {
 			t.Fatal(err)
 		}
 		var session []string
-		for _, b := range blocksOf(string(text)) {
+		for _, b := range parseBlocks(string(text)) {
 			if b.Language == "sh" && strings.Contains(b.Text, "curl ") && filepath.Base(page) != "operators.md" {
 				session = append(session, b.Text)
 			}
@@ -58,14 +58,14 @@ func TestPagesCanBePasted(t *testing.T) {
 }
 
 var (
-	linked  = regexp.MustCompile(`\]\(([^)#:\s]*)(?:#([^)\s]+))?\)`) // what stands in this repository; other addresses have a colon
-	heading = regexp.MustCompile("(?m)^#+ (.+)$")
-	unheard = regexp.MustCompile(`[^\p{L}\p{N} _-]`) // what an anchor leaves out of its heading
+	linked      = regexp.MustCompile(`\]\(([^)#:\s]*)(?:#([^)\s]+))?\)`) // what stands in this repository; other addresses have a colon
+	heading     = regexp.MustCompile("(?m)^#+ (.+)$")
+	anchorOmits = regexp.MustCompile(`[^\p{L}\p{N} _-]`) // what an anchor leaves out of its heading
 )
 
-// TestLinksLead follows every link from one page of the repository to another, down
+// TestLinks follows every link from one page of the repository to another, down
 // to the heading.
-func TestLinksLead(t *testing.T) {
+func TestLinks(t *testing.T) {
 	t.Parallel()
 	var pages []string
 	for _, pattern := range []string{"*.md", "docs/*.md", "upstream/*.md"} {
@@ -85,7 +85,7 @@ func TestLinksLead(t *testing.T) {
 			}
 			if _, err := os.Stat(filepath.Join(frontdesktest.Root(), target)); err != nil {
 				t.Errorf("%s: %v", page, err)
-			} else if link[2] != "" && !slices.Contains(anchorsOf(read(t, target)), link[2]) {
+			} else if link[2] != "" && !slices.Contains(pageAnchors(read(t, target)), link[2]) {
 				t.Errorf("%s: %s has no heading for #%s", page, target, link[2])
 			}
 		}
@@ -95,10 +95,10 @@ func TestLinksLead(t *testing.T) {
 	}
 }
 
-// anchorsOf gives the anchors that GitHub makes of a page's headings.
-func anchorsOf(markdown string) (anchors []string) {
+// pageAnchors gives the anchors that GitHub makes of a page's headings.
+func pageAnchors(markdown string) (anchors []string) {
 	for _, found := range heading.FindAllStringSubmatch(markdown, -1) {
-		anchors = append(anchors, strings.ReplaceAll(unheard.ReplaceAllString(strings.ToLower(found[1]), ""), " ", "-"))
+		anchors = append(anchors, strings.ReplaceAll(anchorOmits.ReplaceAllString(strings.ToLower(found[1]), ""), " ", "-"))
 	}
 	return anchors
 }
@@ -111,7 +111,7 @@ func TestTryItOut(t *testing.T) {
 	gateway := localhost(frontdesktest.NewMock(t).URL)
 	b := frontdesktest.NewBrowser(t, 1280, 900)
 	b.Open(gateway + "/docs")
-	b.See(".opblock")
+	b.WaitVisible(".opblock")
 	operations := operationsOf(t)
 	if shown := b.Count(".opblock"); shown != len(operations) {
 		t.Errorf("the page shows %d operations of %d", shown, len(operations))
@@ -120,7 +120,7 @@ func TestTryItOut(t *testing.T) {
 		place := fmt.Sprintf("#operations-%s-%s", op.Tags[0], op.OperationID)
 		b.Click(place + " .opblock-summary-control")
 		b.Click(place + " .execute")
-		b.See(place + " .live-responses-table .response-col_status")
+		b.WaitVisible(place + " .live-responses-table .response-col_status")
 		if told := b.TextOf(place + " .live-responses-table .response .response-col_status"); !strings.HasPrefix(told, fmt.Sprint(op.Status)) {
 			t.Errorf("%s: the page shows %q instead of %d: %s", op.OperationID, told, op.Status, b.TextOf(place+" .live-responses-table"))
 		}
@@ -140,7 +140,7 @@ func TestTryItOutCurl(t *testing.T) {
 	const place = "#operations-payment-startPayment"
 	b.Click(place + " .opblock-summary-control")
 	b.Click(place + " .execute")
-	b.See(place + " .live-responses-table .response-col_status")
+	b.WaitVisible(place + " .live-responses-table .response-col_status")
 	_, made := paste(t, gateway, b.TextOf(place+" .curl"))
 	if len(made) != 1 || made[0].Method != http.MethodPost || made[0].Status != http.StatusCreated {
 		t.Errorf("pasted, the command of the page made %+v", made)
@@ -153,16 +153,16 @@ func TestAuthorize(t *testing.T) {
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	b := frontdesktest.NewBrowser(t, 1280, 900)
 	b.Open(localhost(c.URL) + "/docs")
-	b.Expect("status of 401") // the staff key is none
+	b.ExpectConsole("status of 401") // the staff key is none
 	b.Click(".auth-wrapper .authorize")
-	b.See(".auth-container form")
+	b.WaitVisible(".auth-container form")
 	// The dialog asks for each scheme of the contract, in its order: token, staffKey, identity, session.
 	for place, credentials := range map[int]string{2: "demo-staff-key-2", 3: c.Persona("debtor").IdentityToken} { // the key is none of the club's
 		scheme := fmt.Sprintf(".auth-container:nth-child(%d) ", place)
 		b.Type(scheme+"input", credentials)
 		b.Click(scheme + `[aria-label="Apply credentials"]`)
 	}
-	b.Shot("authorize")
+	b.Screenshot("authorize")
 	b.Click(".auth-container .btn-done")
 	for place, want := range map[string][2]string{
 		"#operations-me-getMe":             {"200", c.Persona("debtor").ContactID[len("/demo/contacts/"):]},
@@ -170,7 +170,7 @@ func TestAuthorize(t *testing.T) {
 	} {
 		b.Click(place + " .opblock-summary-control")
 		b.Click(place + " .execute")
-		b.See(place + " .live-responses-table .response-col_status")
+		b.WaitVisible(place + " .live-responses-table .response-col_status")
 		if told := b.TextOf(place + " .live-responses-table"); !strings.Contains(told, want[0]) || !strings.Contains(told, want[1]) {
 			t.Errorf("%s: the page shows %s", place, told)
 		}

@@ -81,8 +81,8 @@ type block struct {
 
 var fenced = regexp.MustCompile("(?ms)^ *```(\\w+)(?: (\\S+))?\n(.*?)^ *```$")
 
-// blocksOf lists the fenced pieces of Markdown.
-func blocksOf(markdown string) (blocks []block) {
+// parseBlocks lists the fenced pieces of Markdown.
+func parseBlocks(markdown string) (blocks []block) {
 	for _, found := range fenced.FindAllStringSubmatch(markdown, -1) {
 		blocks = append(blocks, block{Language: found[1], File: found[2], Text: found[3]})
 	}

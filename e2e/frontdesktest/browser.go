@@ -22,15 +22,15 @@ import (
 // they see in browser_page.go, what happens to them in browser_condition.go, and
 // what every page is held against in browser_audit.go.
 type Browser struct {
-	t    testing.TB
-	ctx  context.Context
-	shot string
+	t           testing.TB
+	ctx         context.Context
+	screenshots string
 
 	width, height int64
 	touch         bool
 	world         string
 	language      string
-	watch         *watch
+	console       *consoleMonitor
 }
 
 // phoneWidth is the widest window, in CSS pixels, that is taken for a phone's:
@@ -42,16 +42,16 @@ const phoneWidth = 500
 func NewBrowser(t testing.TB, width, height int) *Browser {
 	t.Helper()
 	b := &Browser{
-		t: t, shot: filepath.Join(Root(), "artefacts", strings.ReplaceAll(t.Name(), "/", "-")), watch: &watch{},
-		width: int64(width), height: int64(height), touch: width <= phoneWidth, language: usualLanguage,
+		t: t, screenshots: filepath.Join(Root(), "artefacts", strings.ReplaceAll(t.Name(), "/", "-")), console: &consoleMonitor{},
+		width: int64(width), height: int64(height), touch: width <= phoneWidth, language: defaultLanguage,
 	}
-	t.Cleanup(func() { b.watch.report(t) })
+	t.Cleanup(func() { b.console.report(t) })
 	b.open(chromium(t), chromedp.WithNewBrowserContext())
 	return b
 }
 
-// In lets the visitor's pages work in the world of a front end, or in none.
-func (b *Browser) In(c *Client) *Browser {
+// UseWorld lets the visitor's pages work in the world of a front end, or in none.
+func (b *Browser) UseWorld(c *Client) *Browser {
 	b.t.Helper()
 	b.world = c.World
 	headers := network.Headers{}
@@ -62,18 +62,18 @@ func (b *Browser) In(c *Client) *Browser {
 	return b
 }
 
-// Cookie puts a cookie into the browser that only servers see, as the one of a session is.
-func (b *Browser) Cookie(url, name, value string) {
+// SetCookie puts a cookie into the browser that only servers see, as the one of a session is.
+func (b *Browser) SetCookie(url, name, value string) {
 	b.t.Helper()
 	httpOnly := true
 	command(b, network.SetCookie, network.SetCookieParams{Name: name, Value: value, URL: url, HTTPOnly: &httpOnly})
 }
 
-// Tab opens another tab of the same browser, with the same session.
-func (b *Browser) Tab() *Browser {
+// NewTab opens another tab of the same browser, with the same session.
+func (b *Browser) NewTab() *Browser {
 	b.t.Helper()
 	other := *b
-	other.shot += "-tab"
+	other.screenshots += "-tab"
 	other.open(b.ctx)
 	return &other
 }
@@ -86,21 +86,21 @@ func (b *Browser) open(parent context.Context, options ...chromedp.ContextOption
 	b.ctx = ctx
 	b.t.Cleanup(func() {
 		if b.t.Failed() {
-			b.Shot("failed")
+			b.Screenshot("failed")
 		}
 		cancel()
 		stop()
 	})
 	b.do()
-	if err := chromedp.Listen(ctx, b.watch.see); err != nil {
+	if err := chromedp.Listen(ctx, b.console.handle); err != nil {
 		b.t.Fatal(err)
 	}
 	// A page in the background has no focus, and all but one of several are there.
 	command(b, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-	command(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: shiftObserver})
+	command(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: layoutShiftObserver})
 	b.Resize(b.width, b.height)
-	b.Speak(b.language)
-	b.In(&Client{World: b.world})
+	b.SetLanguage(b.language)
+	b.UseWorld(&Client{World: b.world})
 }
 
 func (b *Browser) do(steps ...chromedp.Action[chromedp.Void]) {
@@ -152,8 +152,8 @@ func (b *Browser) Back() {
 	command(b, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: history.Entries[history.CurrentIndex-1].ID})
 }
 
-// See waits until the first element of a CSS selector is visible.
-func (b *Browser) See(selector string) {
+// WaitVisible waits until the first element of a CSS selector is visible.
+func (b *Browser) WaitVisible(selector string) {
 	b.t.Helper()
 	visible := `(() => {
 		const element = document.querySelector(` + quote(selector) + `);
@@ -168,12 +168,12 @@ func (b *Browser) See(selector string) {
 	}
 }
 
-// Shot keeps a picture of the page under artefacts/, for people to look at.
-func (b *Browser) Shot(name string) {
+// Screenshot keeps a picture of the page under artefacts/, for people to look at.
+func (b *Browser) Screenshot(name string) {
 	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 	if err == nil {
-		if err = os.MkdirAll(b.shot, 0o755); err == nil {
-			err = os.WriteFile(filepath.Join(b.shot, name+".png"), picture, 0o644)
+		if err = os.MkdirAll(b.screenshots, 0o755); err == nil {
+			err = os.WriteFile(filepath.Join(b.screenshots, name+".png"), picture, 0o644)
 		}
 	}
 	if err != nil {

@@ -38,18 +38,18 @@ const (
 func (b *Browser) Audit(name string) {
 	b.t.Helper()
 	b.auditDark(name)
-	b.expectNone(name, "document", everyRule)
+	b.expectNoViolations(name, "document", everyRule)
 }
 
 func (b *Browser) auditDark(name string) {
 	b.t.Helper()
-	b.Dim(true)
-	b.expectNone(name+" in the dark", "document", colourRules)
-	b.Dim(false)
+	b.SetColorScheme(true)
+	b.expectNoViolations(name+" in the dark", "document", colourRules)
+	b.SetColorScheme(false)
 }
 
-// expectNone fails the test for what a part of the page, an expression of it, does not keep to.
-func (b *Browser) expectNone(name, part, rules string) {
+// expectNoViolations fails the test for what a part of the page, an expression of it, does not keep to.
+func (b *Browser) expectNoViolations(name, part, rules string) {
 	b.t.Helper()
 	if !eval[bool](b, `typeof axe === "object"`) {
 		eval[bool](b, axe(b.t)+`; true`)
@@ -59,30 +59,30 @@ func (b *Browser) expectNone(name, part, rules string) {
 	}
 }
 
-// widths are those at which every page is looked at: of a phone, and of a desk.
-var widths = []int64{390, 1280}
+// viewportWidths are those at which every page is looked at: of a phone, and of a desk.
+var viewportWidths = []int64{390, 1280}
 
-// smallest is the width that WCAG 2.1 asks pages to fit, in CSS pixels (1.4.10, Reflow).
-const smallest = 320
+// reflowWidth is the width that WCAG 2.1 asks pages to fit, in CSS pixels (1.4.10, Reflow).
+const reflowWidth = 320
 
 // Inspect holds what is on the page against what is asked of every page: it keeps
 // nobody out, at any of the usual widths, and fits the smallest phone. It keeps
 // pictures of what does not.
 func (b *Browser) Inspect(name string) {
 	b.t.Helper()
-	for _, width := range widths {
+	for _, width := range viewportWidths {
 		at := name + "-" + strconv.FormatInt(width, 10)
 		b.Resize(width, b.height)
-		b.expectNone(at, "document", everyRule)
+		b.expectNoViolations(at, "document", everyRule)
 		if b.t.Failed() {
-			b.Shot(at)
+			b.Screenshot(at)
 		}
 	}
 	b.auditDark(name) // colours are the same at any width
-	b.Resize(smallest, b.height)
+	b.Resize(reflowWidth, b.height)
 	if over := b.Overflow(); over > 0 {
-		b.Shot(name + "-too-wide")
-		b.t.Errorf("%s: at %d pixels the page is %d too wide", name, smallest, over)
+		b.Screenshot(name + "-too-wide")
+		b.t.Errorf("%s: at %d pixels the page is %d too wide", name, reflowWidth, over)
 	}
 	b.Resize(b.width, b.height)
 }

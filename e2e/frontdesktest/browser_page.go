@@ -26,8 +26,8 @@ func (b *Browser) Value(selector string) string {
 	return eval[string](b, `document.querySelector(`+quote(selector)+`)?.value ?? ""`)
 }
 
-// Address is where the browser is.
-func (b *Browser) Address() string {
+// URL is where the browser is.
+func (b *Browser) URL() string {
 	b.t.Helper()
 	return eval[string](b, `location.href`)
 }
@@ -37,7 +37,7 @@ func (b *Browser) Registration() string {
 	b.t.Helper()
 	id := eval[string](b, `new URLSearchParams(location.search).get("registration") ?? ""`)
 	if id == "" {
-		b.t.Fatalf("%s names no registration", b.Address())
+		b.t.Fatalf("%s names no registration", b.URL())
 	}
 	return id
 }
@@ -48,9 +48,9 @@ func (b *Browser) Overflow() int {
 	return eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`)
 }
 
-// shiftObserver notes, in every page, which of its parts jumped by how much without
+// layoutShiftObserver notes, in every page, which of its parts jumped by how much without
 // the visitor's doing: what https://web.dev/articles/cls adds up, over the page's whole life.
-const shiftObserver = `(() => {
+const layoutShiftObserver = `(() => {
 	const jumps = window.frontdesktestJumps = [];
 	const part = (node) => node?.outerHTML?.slice(0, 80) ?? "a part that is gone";
 	new PerformanceObserver((list) => {
@@ -60,9 +60,9 @@ const shiftObserver = `(() => {
 	}).observe({type: "layout-shift", buffered: true});
 })()`
 
-// Shift tells by how much the parts of the page have jumped since it was loaded, in
+// LayoutShift tells by how much the parts of the page have jumped since it was loaded, in
 // thousandths of its size, and which.
-func (b *Browser) Shift() (thousandths int, parts string) {
+func (b *Browser) LayoutShift() (thousandths int, parts string) {
 	b.t.Helper()
 	thousandths = eval[int](b, `Math.round(1000 * frontdesktestJumps.reduce((sum, {value}) => sum + value, 0))`)
 	return thousandths, eval[string](b, `frontdesktestJumps.flatMap(({parts}) => parts).join("\n")`)

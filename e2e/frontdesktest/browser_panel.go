@@ -11,20 +11,20 @@ type Panel struct{ b *Browser }
 // Panel gives the panel of the page.
 func (b *Browser) Panel() Panel { return Panel{b} }
 
-// Key presses the key that opens and closes the panel.
-func (p Panel) Key() {
+// PressKey presses the key that opens and closes the panel.
+func (p Panel) PressKey() {
 	p.b.t.Helper()
 	p.b.do(chromedp.KeyEvent("`"))
 }
 
-// See waits until the first element of a selector in the panel is visible.
-func (p Panel) See(selector string) {
+// WaitVisible waits until the first element of a selector in the panel is visible.
+func (p Panel) WaitVisible(selector string) {
 	p.b.t.Helper()
 	p.await(selector+" is to be seen in the panel", p.first(selector)+`?.checkVisibility() ?? false`)
 }
 
-// Unsee waits until no element of a selector in the panel is visible.
-func (p Panel) Unsee(selector string) {
+// WaitHidden waits until no element of a selector in the panel is visible.
+func (p Panel) WaitHidden(selector string) {
 	p.b.t.Helper()
 	p.await(selector+" is gone from the panel", `!(`+p.first(selector)+`?.checkVisibility() ?? false)`)
 }
@@ -32,22 +32,22 @@ func (p Panel) Unsee(selector string) {
 // Click waits for an element in the panel, and clicks it.
 func (p Panel) Click(selector string) {
 	p.b.t.Helper()
-	p.See(selector)
+	p.WaitVisible(selector)
 	p.await(selector+" in the panel takes a click", `(() => { const e = `+p.first(selector)+`; if (!e) return false; e.click(); return true })()`)
 }
 
 // Fill types into a field of the panel.
 func (p Panel) Fill(selector, value string) {
 	p.b.t.Helper()
-	p.See(selector)
+	p.WaitVisible(selector)
 	evaluated[bool](p.b, `(() => { const f = `+p.first(selector)+`; f.focus(); f.value = `+quote(value)+`; return true })()`)
 }
 
-// Tab opens a tab of the panel, and waits until it shows what it has read.
-func (p Panel) Tab(name string) {
+// OpenTab opens a tab of the panel, and waits until it shows what it has read.
+func (p Panel) OpenTab(name string) {
 	p.b.t.Helper()
 	p.Click(`[data-tab="` + name + `"]`)
-	p.See(`[data-pane="` + name + `"]`)
+	p.WaitVisible(`[data-pane="` + name + `"]`)
 }
 
 // Count tells how many elements a selector finds in the panel.
@@ -68,9 +68,9 @@ func (p Panel) Text() string {
 	return evaluated[string](p.b, p.first("aside")+`?.innerText ?? ""`)
 }
 
-// Arrived is the address at which the page was loaded, with the fragment that
+// LoadedURL is the address at which the page was loaded, with the fragment that
 // the page may have taken out of it since.
-func (p Panel) Arrived() string {
+func (p Panel) LoadedURL() string {
 	p.b.t.Helper()
 	return evaluated[string](p.b, `performance.getEntriesByType("navigation")[0].name`)
 }
@@ -79,7 +79,7 @@ func (p Panel) Arrived() string {
 // disability from using it.
 func (p Panel) Audit(name string) {
 	p.b.t.Helper()
-	p.b.expectNone(name, `"frontdesk-panel"`, everyRule)
+	p.b.expectNoViolations(name, `"frontdesk-panel"`, everyRule)
 }
 
 func (p Panel) first(selector string) string {

@@ -15,6 +15,6 @@ func (b *Browser) TextOf(selector string) string {
 // Type enters text key by key, for pages that take no notice of anything less.
 func (b *Browser) Type(selector, text string) {
 	b.t.Helper()
-	b.See(selector)
+	b.WaitVisible(selector)
 	b.do(chromedp.SendKeys(chromedp.CSS(selector), text))
 }

@@ -31,10 +31,10 @@ type Client struct {
 	URL   string
 	Token string // of a registration; empty for a visitor who holds none
 	World string // of the simulator, in mock mode; empty for demo
-	// Outside is where the simulator is; empty: in the gateway's own process.
-	Outside string
-	t       testing.TB
-	http    http.Client
+	// SimulatorURL is where the simulator is; empty: in the gateway's own process.
+	SimulatorURL string
+	t            testing.TB
+	http         http.Client
 }
 
 // NewClient makes a front end of a gateway.
@@ -49,11 +49,11 @@ func (c *Client) Trust(certificate *x509.Certificate) {
 	c.http.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
 }
 
-// Through has the front end speak over a connection of the test's own.
-func (c *Client) Through(transport http.RoundTripper) { c.http.Transport = transport }
+// UseTransport has the front end speak over a connection of the test's own.
+func (c *Client) UseTransport(transport http.RoundTripper) { c.http.Transport = transport }
 
-// For gives the same front end to a subtest.
-func (c *Client) For(t testing.TB) *Client {
+// WithT gives the same front end to a subtest.
+func (c *Client) WithT(t testing.TB) *Client {
 	other := *c
 	other.t = t
 	return &other
@@ -100,7 +100,7 @@ func (c *Client) Try(method, path string, body any, headers ...[2]string) (*Resp
 	}
 	response := &Response{Status: answer.StatusCode, Header: answer.Header, Body: text, t: c.t}
 	if strings.HasPrefix(path, "/") {
-		c.holdAgainstContract(request, response)
+		c.validateResponse(request, response)
 	}
 	return response, nil
 }
@@ -186,9 +186,9 @@ func Contract(t testing.TB) []byte {
 	return text
 }
 
-// holdAgainstContract checks an answer against openapi.yaml. A path or a method
+// validateResponse checks an answer against openapi.yaml. A path or a method
 // that the document does not have is no answer of the contract.
-func (c *Client) holdAgainstContract(request *http.Request, response *Response) {
+func (c *Client) validateResponse(request *http.Request, response *Response) {
 	c.t.Helper()
 	if response.Status == http.StatusRequestHeaderFieldsTooLarge {
 		return // said by the Go library, before there is a route
@@ -274,8 +274,8 @@ func (c *Client) Pay(registration string) api.Payment {
 	return payment
 }
 
-// Settle asks for the payment of a registration in any way, with any headers.
-func (c *Client) Settle(registration string, body any, headers ...[2]string) *Response {
+// RequestPayment asks for the payment of a registration in any way, with any headers.
+func (c *Client) RequestPayment(registration string, body any, headers ...[2]string) *Response {
 	c.t.Helper()
 	return c.Do("POST", "/v1/registrations/"+registration+"/payment", body, append(headers, Key(""))...)
 }

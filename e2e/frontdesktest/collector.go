@@ -36,7 +36,7 @@ func NewCollector(t testing.TB) *Collector {
 
 // ServeHTTP takes a batch, and refuses what is none.
 func (c *Collector) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	body, err := unpacked(request)
+	body, err := decompressed(request)
 	var batch collector.ExportTraceServiceRequest
 	if err != nil || request.URL.Path != "/v1/traces" || proto.Unmarshal(body, &batch) != nil {
 		w.WriteHeader(http.StatusBadRequest)
@@ -53,8 +53,8 @@ func (c *Collector) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "application/x-protobuf")
 }
 
-// unpacked is a body as it was before it was made smaller.
-func unpacked(request *http.Request) ([]byte, error) {
+// decompressed is a body as it was before it was made smaller.
+func decompressed(request *http.Request) ([]byte, error) {
 	var body io.Reader = request.Body
 	if request.Header.Get("Content-Encoding") == "gzip" {
 		packed, err := gzip.NewReader(request.Body)
@@ -80,8 +80,8 @@ func (c *Collector) Raw() string {
 	return string(c.raw)
 }
 
-// Of are a trace's spans with a name.
-func (c *Collector) Of(trace []byte, name string) (found []*spans.Span) {
+// Find are a trace's spans with a name.
+func (c *Collector) Find(trace []byte, name string) (found []*spans.Span) {
 	for _, span := range c.Spans() {
 		if bytes.Equal(span.TraceId, trace) && span.Name == name {
 			found = append(found, span)

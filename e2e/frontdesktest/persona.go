@@ -51,8 +51,8 @@ func (c *Client) Control(method, name string, body any) *Response {
 	}
 	plain := *c
 	plain.Token, plain.World = "", ""
-	if c.Outside != "" {
-		plain.URL = c.Outside
+	if c.SimulatorURL != "" {
+		plain.URL = c.SimulatorURL
 	}
 	return plain.Do(method, "/sim/"+world+"/_control/"+name, body)
 }

@@ -59,7 +59,7 @@ var binary = sync.OnceValues(func() (string, error) {
 // has built and shares: func TestMain(m *testing.M) { frontdesktest.Main(m) }
 func Main(m *testing.M) {
 	code := m.Run()
-	owner.end()
+	packageScope.end()
 	if built != "" {
 		os.RemoveAll(built)
 	}
@@ -91,9 +91,9 @@ type Process struct {
 	end chan error
 }
 
-// place is the address in what the binary says when it starts; where there are two,
+// listenAddress is the address in what the binary says when it starts; where there are two,
 // it is the last one, and the first is a proxy's.
-var place = regexp.MustCompile(`http://localhost:\d+|listens on 127\.0\.0\.1:\d+`)
+var listenAddress = regexp.MustCompile(`http://localhost:\d+|listens on 127\.0\.0\.1:\d+`)
 
 // Start runs the binary with an environment of its own until the test ends.
 func Start(t testing.TB, environment ...string) *Process {
@@ -126,7 +126,7 @@ func TryStart(t testing.TB, environment ...string) *Process {
 	})
 	lines := bufio.NewScanner(stdout)
 	for p.URL == "" && lines.Scan() {
-		for _, found := range place.FindAllString(lines.Text(), -1) {
+		for _, found := range listenAddress.FindAllString(lines.Text(), -1) {
 			p.URL = strings.NewReplacer("localhost", "127.0.0.1", "listens on ", "http://").Replace(found)
 		}
 	}
@@ -141,13 +141,13 @@ func TryStart(t testing.TB, environment ...string) *Process {
 	return p
 }
 
-// opsPlace is where operators are served, in the log.
-var opsPlace = regexp.MustCompile(`operators are served",? ?"?address"?[=:]"?([^\s",}]+)`)
+// opsAddress is where operators are served, in the log.
+var opsAddress = regexp.MustCompile(`operators are served",? ?"?address"?[=:]"?([^\s",}]+)`)
 
-// Ops gives the address at which the process serves operators.
-func (p *Process) Ops() string {
+// OpsAddress gives the address at which the process serves operators.
+func (p *Process) OpsAddress() string {
 	p.t.Helper()
-	found := opsPlace.FindStringSubmatch(p.Log())
+	found := opsAddress.FindStringSubmatch(p.Log())
 	if found == nil {
 		p.t.Fatalf("%s serves no operators:\n%s", p.URL, p.Log())
 	}
@@ -158,7 +158,7 @@ func (p *Process) Ops() string {
 func NewMock(t testing.TB) *Process { return Start(t) }
 
 // NewGateway runs a gateway in test mode, in front of an outside world and on a Redis.
-func NewGateway(t testing.TB, outside *Outside, redisURL string) *Process {
+func NewGateway(t testing.TB, outside *Upstreams, redisURL string) *Process {
 	t.Helper()
 	return Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim",
 		"FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox", "FRONTDESK_REDIS_URL="+redisURL)
@@ -185,8 +185,8 @@ func (p *Process) Terminate() {
 	}
 }
 
-// Ended gives the verdict of a process that was asked to end.
-func (p *Process) Ended() error { return <-p.end }
+// Wait gives the verdict of a process that was asked to end.
+func (p *Process) Wait() error { return <-p.end }
 
 // PeakMemory is the most memory, in bytes, that a process held until it ended, as
 // the system has counted it; 0 where it does not count, or before the end.
@@ -230,8 +230,8 @@ func NewRedis(t testing.TB, options ...string) string {
 	return fmt.Sprintf("redis://127.0.0.1:%d", port)
 }
 
-// NewSafeRedis runs a real Redis on which live mode may rest.
-func NewSafeRedis(t testing.TB, options ...string) string {
+// NewDurableRedis runs a real Redis on which live mode may rest.
+func NewDurableRedis(t testing.TB, options ...string) string {
 	t.Helper()
 	return NewRedis(t, append([]string{"--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction"}, options...)...)
 }

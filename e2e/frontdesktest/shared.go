@@ -10,38 +10,38 @@ import (
 	"github.com/google/uuid"
 )
 
-// suite owns what the tests of a package share. It stands in for the test where
+// packageTB owns what the tests of a package share. It stands in for the test where
 // the kit asks for one, and cleans up when the last test is done.
-type suite struct {
+type packageTB struct {
 	testing.TB // none: whatever is not below fails what is being made
 
-	mu   sync.Mutex
-	ends []func()
+	mu       sync.Mutex
+	cleanups []func()
 }
 
-// owner is there once for all tests of a package, as their process is.
-var owner suite
+// packageScope is there once for all tests of a package, as their process is.
+var packageScope packageTB
 
-func (s *suite) Helper()             {}
-func (s *suite) Failed() bool        { return false } // each test tells of its own part of a log
-func (s *suite) Logf(string, ...any) {}
-func (s *suite) Fatal(args ...any)   { panic(errors.New(fmt.Sprint(args...))) }
-func (s *suite) Fatalf(format string, args ...any) {
+func (s *packageTB) Helper()             {}
+func (s *packageTB) Failed() bool        { return false } // each test tells of its own part of a log
+func (s *packageTB) Logf(string, ...any) {}
+func (s *packageTB) Fatal(args ...any)   { panic(errors.New(fmt.Sprint(args...))) }
+func (s *packageTB) Fatalf(format string, args ...any) {
 	panic(fmt.Errorf(format, args...))
 }
 
-func (s *suite) Errorf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+func (s *packageTB) Errorf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
-func (s *suite) Cleanup(end func()) {
+func (s *packageTB) Cleanup(end func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ends = append(s.ends, end)
+	s.cleanups = append(s.cleanups, end)
 }
 
 // end takes down what was shared, the latest first.
-func (s *suite) end() {
-	for i := len(s.ends) - 1; i >= 0; i-- {
-		s.ends[i]()
+func (s *packageTB) end() {
+	for i := len(s.cleanups) - 1; i >= 0; i-- {
+		s.cleanups[i]()
 	}
 }
 
@@ -53,7 +53,7 @@ func shared[T any](start func(testing.TB) T) func(testing.TB) T {
 				err = fmt.Errorf("%v", trouble)
 			}
 		}()
-		return start(&owner), nil
+		return start(&packageScope), nil
 	})
 	return func(t testing.TB) T {
 		t.Helper()

@@ -17,10 +17,10 @@ type Config struct {
 	Days      int // 24 h pass, and the processor forgets its idempotency keys; at most 6
 	Operator  int // commands of an operator on a payment in doubt; at most 6, or Any
 
-	Declines bool  // the first card that a buyer tries may be declined
-	Ways     []Way // what can be chosen each time a payment is started; empty: ByCard
+	Declines bool     // the first card that a buyer tries may be declined
+	Methods  []Method // what can be chosen each time a payment is started; empty: ByCard
 
-	Weakness Weakness // what is left out of the protocol; zero: nothing
+	Mutation Mutation // what is left out of the protocol; zero: nothing
 	Except   []string // invariants that are not looked at; empty: all are
 	Limit    int      // worlds after which the search gives up; zero: 20 million, which take about 1.5 GB
 }
@@ -28,33 +28,33 @@ type Config struct {
 // Any is a budget without an end.
 const Any = 7
 
-// Way is a way to settle a sale.
-type Way uint8
+// Method is a way to settle a sale.
+type Method uint8
 
 // The ways. A deferral (postpone_due) and a free sale (transitions) are one to
 // the model: the club system itself refuses both on a sale that is recorded.
 const (
-	ByCard    Way = iota // a card processor that keeps claims in its metadata
-	ByCapture            // a card processor that cannot: its capture is the claim
-	Later                // without a processor: later, and free
-	AtDesk               // without a processor: cash, cheque or a card at the desk, which the club system books every time
+	ByCard    Method = iota // a card processor that keeps claims in its metadata
+	ByCapture               // a card processor that cannot: its capture is the claim
+	Deferred                // without a processor: later, and free
+	InPerson                // without a processor: cash, cheque or a card at the desk, which the club system books every time
 )
 
 // String names the way in words.
-func (w Way) String() string {
+func (w Method) String() string {
 	return [...]string{"card", "card, capture as claim", "later", "desk"}[w]
 }
 
-// witnessed tells whether a processor holds a payment for it.
-func (w Way) witnessed() bool { return w == ByCard || w == ByCapture }
+// hasProcessor tells whether a processor holds a payment for it.
+func (w Method) hasProcessor() bool { return w == ByCard || w == ByCapture }
 
 func (c Config) withDefaults() Config {
 	c.Replicas = orDefault(c.Replicas, 2)
 	c.Claims = orDefault(c.Claims, 2)
 	c.Payments = orDefault(c.Payments, 1)
 	c.Limit = orDefault(c.Limit, 20_000_000)
-	if len(c.Ways) == 0 {
-		c.Ways = []Way{ByCard}
+	if len(c.Methods) == 0 {
+		c.Methods = []Method{ByCard}
 	}
 	endless := slices.Max([]int{c.Crashes, c.Sleeps, c.Wipes, c.Operator})
 	if c.Replicas > maxReplicas || c.Claims >= maxClaims || c.Payments > slots || c.Rollbacks > maxBackups || c.Days >= Any || endless > Any {

@@ -17,9 +17,9 @@
 // goroutine and finds the same every time.
 //
 //	here                              there
-//	next, createIntent … askJournal   Payments.next and the functions of that name
+//	next, createIntent … resolveDoubt   Payments.next and the functions of that name
 //	prepareSettlement, created        the function of that name, notCreated
-//	takeOver, prepareRefund           the cases Sending (with Move.OwnerGone) and RefundDue of next
+//	takeOver, prepareRefund           the cases Sending (with Move.LeaseExpiredFor) and RefundDue of next
 //	prepareRecord, releaseLate        the functions of that name
 //	record, look, trust, claim        record, claimAndSend, claim
 //	preparing                         the turns of Payments.advance after a capture, by who has its answer
@@ -81,7 +81,7 @@
 // counts as such an operator. The processor is linearizable, keeps its keys for a
 // day, and forgets no metadata. The list of open payments, by which the sweeper finds them, is taken
 // to be complete. A second payment of one generation cannot come about here, so
-// that giving it back (captured → refund_due, settleSurplus) is not modelled. Carts,
+// that giving it back (captured → refund_due, settleDuplicates) is not modelled. Carts,
 // prices and everything before the payment are left out; that the sale is as agreed
 // is the club system's answer, either way; that the processor will never create a
 // payment (cards.ErrRefused) is true for good. After a

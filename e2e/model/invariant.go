@@ -33,7 +33,7 @@ func (m *machine) violated(w *world) string {
 		return RecordedNotCharged
 	case (r.state == cancelled || r.state == refunded) && s.held == capturedThere: // flows.Payment.View says "retry: new"
 		return RetryWhileCharged
-	case r.state == intent && r.declined && s.held == capturedThere && m.weak(StaleDecline): // as it does for a decline
+	case r.state == intent && r.declined && s.held == capturedThere && m.mutated(StaleDecline): // as it does for a decline
 		return RetryWhileCharged
 	}
 	return ""

@@ -2,53 +2,53 @@ package model
 
 // machine gives the steps that lead on from a world.
 type machine struct {
-	cfg   Config
-	who   int // the replica whose step it is, or nobody
-	steps []step
-	moves [states][states]bool // the transitions that were committed
+	cfg          Config
+	replica      int // the replica whose step it is, or nobody
+	steps        []step
+	stateChanges [states][states]bool // the transitions that were committed
 }
 
-// nobody takes the steps of the world outside.
-const nobody = -1
+// noReplica takes the steps of the world outside.
+const noReplica = -1
 
 // kind tells steps apart by what has to happen for them.
 type kind uint8
 
 const (
-	good kind = iota // nothing: a gateway does its work
-	late             // what was under way arrives
-	may              // something fails, or people do something
+	normal  kind = iota // nothing: a gateway does its work
+	delayed             // what was under way arrives
+	fault               // something fails, or people do something
 )
 
 // step is one way on.
 type step struct {
-	to     world
-	who    int
-	what   string
-	kind   kind
-	broken string // the invariant that the step itself breaks
+	to      world
+	replica int
+	what    string
+	kind    kind
+	broken  string // the invariant that the step itself breaks
 }
 
-// onwards lists every step from w. Gateways come first, those that are at work
+// successors lists every step from w. Gateways come first, those that are at work
 // before the idle ones, and of a gateway's steps the first is that of a good day.
-func (m *machine) onwards(w *world) []step {
+func (m *machine) successors(w *world) []step {
 	m.steps = m.steps[:0]
-	free := nobody
+	free := noReplica
 	for i := range m.cfg.Replicas {
 		if w.process[i].at == idle {
 			free = i
 			continue
 		}
-		m.who = i
+		m.replica = i
 		m.proceed(w, i)
 	}
-	if free != nobody { // one of them speaks for all
-		m.who = free
+	if free != noReplica { // one of them speaks for all
+		m.replica = free
 		m.rebuild(w, free)
 		m.next(w)
 		m.operator(w, free)
 	}
-	m.who = nobody
+	m.replica = noReplica
 	m.arrivals(w)
 	m.buyer(w)
 	m.faults(w)
@@ -87,20 +87,20 @@ func (m *machine) proceed(w *world, i int) {
 	}
 }
 
-func (m *machine) good(to world, what string) { m.emit(to, what, good) }
-func (m *machine) may(to world, what string)  { m.emit(to, what, may) }
+func (m *machine) normal(to world, what string) { m.emit(to, what, normal) }
+func (m *machine) fault(to world, what string)  { m.emit(to, what, fault) }
 
 func (m *machine) emit(to world, what string, how kind) {
 	for i := range to.slot {
 		to.slot[i].tidy()
 	}
-	m.steps = append(m.steps, step{to: to, who: m.who, what: what, kind: how})
+	m.steps = append(m.steps, step{to: to, replica: m.replica, what: what, kind: how})
 }
 
 // wrong is a step that breaks an invariant by itself.
 func (m *machine) wrong(to world, what, invariant string) {
-	m.steps = append(m.steps, step{to: to, who: m.who, what: what, kind: may, broken: invariant})
+	m.steps = append(m.steps, step{to: to, replica: m.replica, what: what, kind: fault, broken: invariant})
 }
 
-// weak tells whether any of the weaknesses is built in.
-func (m *machine) weak(of Weakness) bool { return m.cfg.Weakness&of != 0 }
+// mutated tells whether any of the weaknesses is built in.
+func (m *machine) mutated(of Mutation) bool { return m.cfg.Mutation&of != 0 }

@@ -10,14 +10,14 @@ import (
 	"frontdesk/flows"
 )
 
-// whatever is a budget without an end.
-const whatever = model.Any
+// unlimited is a budget without an end.
+const unlimited = model.Any
 
 var (
-	byCapture = []model.Way{model.ByCapture}
-	later     = []model.Way{model.Later}
-	atDesk    = []model.Way{model.AtDesk}
-	everyWay  = []model.Way{model.ByCard, model.Later, model.AtDesk}
+	byCapture = []model.Method{model.ByCapture}
+	deferred  = []model.Method{model.Deferred}
+	inPerson  = []model.Method{model.InPerson}
+	everyWay  = []model.Method{model.ByCard, model.Deferred, model.InPerson}
 )
 
 // The budgets here are what a crowded machine does within a minute with the race
@@ -26,20 +26,20 @@ var (
 func TestProtocolHolds(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]model.Config{
-		"lost messages, crashes, sleepers, an operator": {Crashes: whatever, Sleeps: whatever, Operator: whatever, Declines: true},
-		"two payments of a sale":                        {Crashes: whatever, Sleeps: whatever, Rollbacks: 1, Claims: 1, Payments: 2},
-		"Redis falls back":                              {Crashes: whatever, Sleeps: whatever, Rollbacks: 1},
-		"Redis falls back, and an operator":             {Crashes: whatever, Sleeps: 1, Rollbacks: 1, Operator: 2, Claims: 1, Declines: true},
-		"Redis falls back twice":                        {Crashes: whatever, Sleeps: whatever, Rollbacks: 2, Claims: 1},
-		"Redis is wiped":                                {Crashes: whatever, Sleeps: whatever, Wipes: 1, Operator: whatever},
-		"Redis is wiped again and again":                {Crashes: whatever, Sleeps: whatever, Wipes: whatever, Operator: whatever, Claims: 1},
-		"Redis falls back and is wiped":                 {Crashes: whatever, Sleeps: whatever, Rollbacks: 1, Wipes: 1, Claims: 1},
-		"a day passes":                                  {Crashes: whatever, Sleeps: whatever, Rollbacks: 1, Days: 1},
-		"three replicas":                                {Crashes: whatever, Sleeps: whatever, Rollbacks: 1, Operator: whatever, Claims: 1, Replicas: 3},
-		"the capture is the claim":                      {Crashes: whatever, Sleeps: whatever, Rollbacks: 1, Wipes: 1, Operator: whatever, Ways: byCapture},
-		"later and free":                                {Crashes: whatever, Sleeps: whatever, Rollbacks: 2, Wipes: whatever, Operator: whatever, Claims: 1, Ways: later},
-		"at the desk":                                   {Crashes: whatever, Sleeps: whatever, Wipes: whatever, Operator: whatever, Ways: atDesk},
-		"one way after another":                         {Crashes: whatever, Sleeps: whatever, Wipes: 1, Operator: whatever, Claims: 1, Payments: 2, Ways: everyWay},
+		"lost messages, crashes, sleepers, an operator": {Crashes: unlimited, Sleeps: unlimited, Operator: unlimited, Declines: true},
+		"two payments of a sale":                        {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Claims: 1, Payments: 2},
+		"Redis falls back":                              {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1},
+		"Redis falls back, and an operator":             {Crashes: unlimited, Sleeps: 1, Rollbacks: 1, Operator: 2, Claims: 1, Declines: true},
+		"Redis falls back twice":                        {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 2, Claims: 1},
+		"Redis is wiped":                                {Crashes: unlimited, Sleeps: unlimited, Wipes: 1, Operator: unlimited},
+		"Redis is wiped again and again":                {Crashes: unlimited, Sleeps: unlimited, Wipes: unlimited, Operator: unlimited, Claims: 1},
+		"Redis falls back and is wiped":                 {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Wipes: 1, Claims: 1},
+		"a day passes":                                  {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Days: 1},
+		"three replicas":                                {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Operator: unlimited, Claims: 1, Replicas: 3},
+		"the capture is the claim":                      {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 1, Wipes: 1, Operator: unlimited, Methods: byCapture},
+		"later and free":                                {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 2, Wipes: unlimited, Operator: unlimited, Claims: 1, Methods: deferred},
+		"at the desk":                                   {Crashes: unlimited, Sleeps: unlimited, Wipes: unlimited, Operator: unlimited, Methods: inPerson},
+		"one way after another":                         {Crashes: unlimited, Sleeps: unlimited, Wipes: 1, Operator: unlimited, Claims: 1, Payments: 2, Methods: everyWay},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -52,15 +52,15 @@ func TestProtocolHolds(t *testing.T) {
 	}
 }
 
-// finding is what has to be found, and in how many steps: a shortest trace that
+// counterexample is what has to be found, and in how many steps: a shortest trace that
 // gets longer or shorter says that the model changed.
-type finding struct {
+type counterexample struct {
 	config model.Config
 	breaks string
 	steps  int
 }
 
-func (f finding) expect(t *testing.T) {
+func (f counterexample) expect(t *testing.T) {
 	t.Helper()
 	r := model.Check(f.config)
 	if r.Violation == nil {
@@ -72,35 +72,35 @@ func (f finding) expect(t *testing.T) {
 	}
 }
 
-func TestWeaknessesAreFound(t *testing.T) {
+func TestMutationsAreFound(t *testing.T) {
 	t.Parallel()
 	forgetful := []string{model.ChargedAndForgotten}
-	for name, f := range map[string]finding{
-		"compare-and-set in Redis alone":             {model.Config{Weakness: model.RedisAlone, Rollbacks: 1}, model.PostedTwice, 12},
-		"resume after an expired lease":              {model.Config{Weakness: model.ResumeExpired, Sleeps: 1}, model.PostedTwice, 15},
-		"retry of an ambiguous answer":               {model.Config{Weakness: model.RetryAmbiguous}, model.PostedTwice, 11},
-		"one overwritable witness":                   {model.Config{Weakness: model.OverwritableWitness, Rollbacks: 1}, model.PostedTwice, 15},
-		"no write gate":                              {model.Config{Weakness: model.NoGate, Sleeps: 1, Operator: 1}, model.RefundedBooked, 18},
-		"next claim without a release":               {model.Config{Weakness: model.ClaimWithoutRelease, Rollbacks: 1}, model.PostedTwice, 19},
-		"release although bytes may have left":       {model.Config{Weakness: model.ReleaseAlthoughSent}, model.PostedTwice, 16},
-		"second intent, first not read as cancelled": {model.Config{Weakness: model.BlindCancel, Payments: 2}, model.RetryWhileCharged, 9},
-		"refund out of doubt":                        {model.Config{Weakness: model.RefundInDoubt}, model.RefundUnbidden, 10},
-		"key of the attempt, not of the sale":        {model.Config{Weakness: model.KeyPerAttempt, Rollbacks: 1, Except: forgetful}, model.PostedTwice, 20},
-		"anybody's release counts":                   {model.Config{Weakness: model.TrustAnyRelease, Rollbacks: 1}, model.PostedTwice, 19},
-		"refund without reading the claims":          {model.Config{Weakness: model.RefundUnread, Rollbacks: 1}, model.RefundedBooked, 21},
-		"refund without a claim":                     {model.Config{Weakness: model.RefundUnclaimed, Rollbacks: 1}, model.RefundedBooked, 23},
-		"refund without a claim, and a rebuild":      {model.Config{Weakness: model.RefundUnclaimed, Wipes: 1}, model.RefundedBooked, 23},
-		"refund without a claim, and no rebuild":     {model.Config{Weakness: model.RefundUnclaimed | model.NoRebuild, Rollbacks: 1, Except: forgetful}, model.RefundedBooked, 25},
-		"owed release written for ever":              {model.Config{Weakness: model.OwedReleaseInsists, Rollbacks: 1}, model.NeverSettles, 16},
-		"claim without reading the journal":          {model.Config{Weakness: model.ClaimUnread, Rollbacks: 1, Days: 1}, model.PostedTwice, 16},
-		"capture's answer trusted at any age":        {model.Config{Weakness: model.TrustAnyCapture, Rollbacks: 1, Days: 1, Sleeps: 1}, model.PostedTwice, 18},
-		"claim by a sleeper":                         {model.Config{Weakness: model.ClaimAtAnyAge, Rollbacks: 1, Days: 1, Sleeps: 1}, model.PostedTwice, 23},
-		"created under a forgotten key":              {model.Config{Weakness: model.CreateAtAnyAge, Rollbacks: 1, Days: 1, Except: forgetful}, model.PostedTwice, 21},
-		"no rebuild":                                 {model.Config{Weakness: model.NoRebuild, Wipes: 1}, model.ChargedAndForgotten, 7},
-		"failure told while charged":                 {model.Config{Weakness: model.ErrorWhileCharged}, model.FailedWhileCharged, 8},
-		"decline told from Redis":                    {model.Config{Weakness: model.StaleDecline, Rollbacks: 1, Declines: true}, model.RetryWhileCharged, 9},
-		"operator in haste":                          {model.Config{Weakness: model.OperatorInHaste, Operator: 1}, model.RefundedBooked, 18},
-		"operator who trusts Redis":                  {model.Config{Weakness: model.OperatorTrustsRedis, Operator: 1, Rollbacks: 1}, model.RefundedBooked, 19},
+	for name, f := range map[string]counterexample{
+		"compare-and-set in Redis alone":             {model.Config{Mutation: model.RedisAlone, Rollbacks: 1}, model.PostedTwice, 12},
+		"resume after an expired lease":              {model.Config{Mutation: model.ResumeExpired, Sleeps: 1}, model.PostedTwice, 15},
+		"retry of an ambiguous answer":               {model.Config{Mutation: model.RetryAmbiguous}, model.PostedTwice, 11},
+		"one overwritable witness":                   {model.Config{Mutation: model.OverwritableClaim, Rollbacks: 1}, model.PostedTwice, 15},
+		"no write gate":                              {model.Config{Mutation: model.NoGate, Sleeps: 1, Operator: 1}, model.RefundedBooked, 18},
+		"next claim without a release":               {model.Config{Mutation: model.ClaimWithoutRelease, Rollbacks: 1}, model.PostedTwice, 19},
+		"release although bytes may have left":       {model.Config{Mutation: model.ReleaseAlthoughSent}, model.PostedTwice, 16},
+		"second intent, first not read as cancelled": {model.Config{Mutation: model.BlindCancel, Payments: 2}, model.RetryWhileCharged, 9},
+		"refund out of doubt":                        {model.Config{Mutation: model.RefundInDoubt}, model.RefundUnbidden, 10},
+		"key of the attempt, not of the sale":        {model.Config{Mutation: model.KeyPerAttempt, Rollbacks: 1, Except: forgetful}, model.PostedTwice, 20},
+		"anybody's release counts":                   {model.Config{Mutation: model.TrustAnyRelease, Rollbacks: 1}, model.PostedTwice, 19},
+		"refund without reading the claims":          {model.Config{Mutation: model.RefundUnread, Rollbacks: 1}, model.RefundedBooked, 21},
+		"refund without a claim":                     {model.Config{Mutation: model.RefundUnclaimed, Rollbacks: 1}, model.RefundedBooked, 23},
+		"refund without a claim, and a rebuild":      {model.Config{Mutation: model.RefundUnclaimed, Wipes: 1}, model.RefundedBooked, 23},
+		"refund without a claim, and no rebuild":     {model.Config{Mutation: model.RefundUnclaimed | model.NoRebuild, Rollbacks: 1, Except: forgetful}, model.RefundedBooked, 25},
+		"owed release written for ever":              {model.Config{Mutation: model.PendingReleaseInsists, Rollbacks: 1}, model.NeverSettles, 16},
+		"claim without reading the journal":          {model.Config{Mutation: model.ClaimUnread, Rollbacks: 1, Days: 1}, model.PostedTwice, 16},
+		"capture's answer trusted at any age":        {model.Config{Mutation: model.TrustAnyCapture, Rollbacks: 1, Days: 1, Sleeps: 1}, model.PostedTwice, 18},
+		"claim by a sleeper":                         {model.Config{Mutation: model.ClaimAtAnyAge, Rollbacks: 1, Days: 1, Sleeps: 1}, model.PostedTwice, 23},
+		"created under a forgotten key":              {model.Config{Mutation: model.CreateAtAnyAge, Rollbacks: 1, Days: 1, Except: forgetful}, model.PostedTwice, 21},
+		"no rebuild":                                 {model.Config{Mutation: model.NoRebuild, Wipes: 1}, model.ChargedAndForgotten, 7},
+		"failure told while charged":                 {model.Config{Mutation: model.ErrorWhileCharged}, model.FailedWhileCharged, 8},
+		"decline told from Redis":                    {model.Config{Mutation: model.StaleDecline, Rollbacks: 1, Declines: true}, model.RetryWhileCharged, 9},
+		"operator in haste":                          {model.Config{Mutation: model.OperatorInHaste, Operator: 1}, model.RefundedBooked, 18},
+		"operator who trusts Redis":                  {model.Config{Mutation: model.OperatorTrustsRedis, Operator: 1, Rollbacks: 1}, model.RefundedBooked, 19},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -113,9 +113,9 @@ func TestWeaknessesAreFound(t *testing.T) {
 // are right for as long as Redis keeps what it acknowledged, and no longer.
 func TestWhatRestsOnRedisAlone(t *testing.T) {
 	t.Parallel()
-	for name, f := range map[string]finding{
-		"two payments at the desk":  {model.Config{Rollbacks: 1, Ways: atDesk}, model.PostedTwice, 6},
-		"a card, and then deferred": {model.Config{Rollbacks: 1, Ways: []model.Way{model.ByCard, model.Later}}, model.ChargedAndForgotten, 9},
+	for name, f := range map[string]counterexample{
+		"two payments at the desk":  {model.Config{Rollbacks: 1, Methods: inPerson}, model.PostedTwice, 6},
+		"a card, and then deferred": {model.Config{Rollbacks: 1, Methods: []model.Method{model.ByCard, model.Deferred}}, model.ChargedAndForgotten, 9},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -128,25 +128,25 @@ func TestWhatRestsOnRedisAlone(t *testing.T) {
 // but for what the model has and the code does without: a claim by capture.
 func TestTransitionsAreThoseOfTheCode(t *testing.T) {
 	t.Parallel()
-	moves := model.Check(model.Config{Crashes: whatever, Sleeps: whatever, Declines: true}).Moves
-	moves = append(moves, model.Check(model.Config{Rollbacks: 1, Claims: 1}).Moves...)
-	moves = append(moves, model.Check(model.Config{Crashes: whatever, Payments: 2, Ways: []model.Way{model.Later, model.AtDesk}}).Moves...)
-	moves = append(moves, model.Check(model.Config{Crashes: whatever, Operator: whatever}).Moves...)
+	moves := model.Check(model.Config{Crashes: unlimited, Sleeps: unlimited, Declines: true}).StateChanges
+	moves = append(moves, model.Check(model.Config{Rollbacks: 1, Claims: 1}).StateChanges...)
+	moves = append(moves, model.Check(model.Config{Crashes: unlimited, Payments: 2, Methods: []model.Method{model.Deferred, model.InPerson}}).StateChanges...)
+	moves = append(moves, model.Check(model.Config{Crashes: unlimited, Operator: unlimited}).StateChanges...)
 	for _, move := range moves {
 		from, to := flows.PaymentState(move.From), flows.PaymentState(move.To)
 		if from != to && !from.CanBecome(to) {
 			t.Errorf("the model goes from %s to %s, and the code does not", from, to)
 		}
 	}
-	moves = append(moves, model.Check(model.Config{Operator: whatever, Ways: later}).Moves...)
-	moves = append(moves, model.Check(model.Config{Claims: 1, Payments: 2, Ways: everyWay}).Moves...)
-	moves = append(moves, model.Check(model.Config{Ways: byCapture}).Moves...)
+	moves = append(moves, model.Check(model.Config{Operator: unlimited, Methods: deferred}).StateChanges...)
+	moves = append(moves, model.Check(model.Config{Claims: 1, Payments: 2, Methods: everyWay}).StateChanges...)
+	moves = append(moves, model.Check(model.Config{Methods: byCapture}).StateChanges...)
 	// A second payment of a sale is left out of the model, and with it what becomes of its money.
-	moves = append(moves, model.Move{From: string(flows.Captured), To: string(flows.RefundDue)})
+	moves = append(moves, model.StateChange{From: string(flows.Captured), To: string(flows.RefundDue)})
 	for _, from := range flows.PaymentStates {
 		for _, to := range flows.PaymentStates {
 			// The code blocks a payment where something does not match, and in the model everything does.
-			if from.CanBecome(to) && to != flows.Blocked && !slices.Contains(moves, model.Move{From: string(from), To: string(to)}) {
+			if from.CanBecome(to) && to != flows.Blocked && !slices.Contains(moves, model.StateChange{From: string(from), To: string(to)}) {
 				t.Errorf("the code goes from %s to %s, and the model does not", from, to)
 			}
 		}
@@ -156,8 +156,8 @@ func TestTransitionsAreThoseOfTheCode(t *testing.T) {
 func TestSameResultEveryTime(t *testing.T) {
 	t.Parallel()
 	for _, config := range []model.Config{
-		{Crashes: whatever, Sleeps: whatever, Operator: whatever},
-		{Crashes: whatever, Rollbacks: 1, Weakness: model.TrustAnyRelease},
+		{Crashes: unlimited, Sleeps: unlimited, Operator: unlimited},
+		{Crashes: unlimited, Rollbacks: 1, Mutation: model.TrustAnyRelease},
 	} {
 		first, second := model.Check(config), model.Check(config)
 		if !reflect.DeepEqual(first, second) {
@@ -178,14 +178,14 @@ func TestBudgetsBound(t *testing.T) {
 			t.Errorf("%s add nothing to %d states: %d", name, none, with)
 		}
 	}
-	if r := model.Check(model.Config{Rollbacks: 3, Wipes: whatever, Limit: 1000}); r.Complete || r.Violation != nil {
+	if r := model.Check(model.Config{Rollbacks: 3, Wipes: unlimited, Limit: 1000}); r.Complete || r.Violation != nil {
 		t.Errorf("a search that was cut short says: complete %t, violation %v", r.Complete, r.Violation)
 	}
 }
 
 func TestTraceIsReadable(t *testing.T) {
 	t.Parallel()
-	text := model.Check(model.Config{Weakness: model.RetryAmbiguous}).Violation.String()
+	text := model.Check(model.Config{Mutation: model.RetryAmbiguous}).Violation.String()
 	for _, line := range []string{
 		"the club system booked the sale twice, after 11 steps:\n  1. The buyer starts a payment.  [Redis: payment 1 priced v1; club system: 0 booked]\n",
 		" posts; the club system books it, the answer is lost.  [Redis: payment 1 sending v6 claim 1 by a; processor's payment 1: captured post_1=a; club system: 1 booked]\n",

@@ -16,15 +16,15 @@ func (m *machine) operator(w *world, i int) {
 	spend(&next.left.operator)
 	switch {
 	case w.booked(r).applied > 0:
-		m.may(next.end(i, r, recorded, toDecide), "is told by an operator: recorded")
-	case !m.weak(OperatorInHaste) && !m.settled(w, r):
+		m.fault(next.end(i, r, recorded, toDecide), "is told by an operator: recorded")
+	case !m.mutated(OperatorInHaste) && !m.claimsExpired(w, r):
 	case s == nil:
 		m.notRecorded(&next, i, r, priced, cancelled, toDecide)
 	case s.held == capturedThere:
-		if n, p := s.last(); n >= r.claim {
-			r.claim, r.post = n, p // the decision is about the last claim in the journal
+		if n, p := s.lastClaim(); n >= r.claim {
+			r.claim, r.attempt = n, p // the decision is about the last claim in the journal
 		}
-		if !r.post.refund() { // else a refund is under way, and goes on by itself
+		if !r.attempt.refund() { // else a refund is under way, and goes on by itself
 			m.notRecorded(&next, i, r, captured, refundDue, toSettle)
 		}
 	}
@@ -32,21 +32,21 @@ func (m *machine) operator(w *world, i int) {
 
 // notRecorded offers what can follow from "it was not recorded".
 func (m *machine) notRecorded(w *world, i int, r record, again, back state, at at) {
-	m.may(w.end(i, r, back, at), "is told by an operator: not recorded, give the money back")
-	if int(r.claim) < m.cfg.Claims && r.way != ByCapture {
-		m.may(w.end(i, r, again, at), "is told by an operator: not recorded, send again")
+	m.fault(w.end(i, r, back, at), "is told by an operator: not recorded, give the money back")
+	if int(r.claim) < m.cfg.Claims && r.method != ByCapture {
+		m.fault(w.end(i, r, again, at), "is told by an operator: not recorded, send again")
 	}
 }
 
-// settled tells whether every claim that an operator can know of is old: whoever
+// claimsExpired tells whether every claim that an operator can know of is old: whoever
 // holds it has found the gate closed, and no POST under it is still on its way.
-func (m *machine) settled(w *world, r record) bool {
+func (m *machine) claimsExpired(w *world, r record) bool {
 	if w.booked(r).late > 0 {
 		return false
 	}
 	for i := range w.process {
 		p := &w.process[i]
-		if p.recording() && (p.rec.post == r.post || w.of(r).knows(p.rec.post) && !m.weak(OperatorTrustsRedis)) {
+		if p.recording() && (p.rec.attempt == r.attempt || w.of(r).knows(p.rec.attempt) && !m.mutated(OperatorTrustsRedis)) {
 			return false
 		}
 	}
@@ -54,12 +54,12 @@ func (m *machine) settled(w *world, r record) bool {
 }
 
 // knows tells whether the journal holds a claim of the post.
-func (s *slot) knows(p post) bool {
+func (s *slot) knows(p attemptID) bool {
 	if s == nil {
 		return false
 	}
 	for _, e := range s.journal {
-		if e.post == p {
+		if e.attempt == p {
 			return true
 		}
 	}
@@ -70,12 +70,12 @@ func (s *slot) knows(p post) bool {
 func (m *machine) settle(w *world, i int) {
 	there, r := *w, w.process[i].rec
 	e := &there.of(r).journal[r.claim-1]
-	if e.release != 0 && e.release != r.post {
-		m.good(w.idle(i), "drops the command: another release stands there")
+	if e.release != 0 && e.release != r.attempt {
+		m.normal(w.idle(i), "drops the command: another release stands there")
 		return
 	}
-	e.release = r.post
-	m.good(there.then(i, toDecide, r), "releases the claim for the operator")
-	m.may(there.idle(i), "releases the claim for the operator, the answer is lost")
-	m.may(w.idle(i), "cannot reach the processor: the command fails")
+	e.release = r.attempt
+	m.normal(there.then(i, toDecide, r), "releases the claim for the operator")
+	m.fault(there.idle(i), "releases the claim for the operator, the answer is lost")
+	m.fault(w.idle(i), "cannot reach the processor: the command fails")
 }

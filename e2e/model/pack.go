@@ -19,7 +19,7 @@ func pack(w *world) key {
 	order(&p)
 	order(&b)
 	k := key{
-		w.redis.bits() | w.left.bits()<<25 | w.desk.bits()<<43 | w.later.bits()<<47 | uint64(w.key[0])<<51 | uint64(w.key[1])<<53,
+		w.redis.bits() | w.left.bits()<<25 | w.inPerson.bits()<<43 | w.deferred.bits()<<47 | uint64(w.key[0])<<51 | uint64(w.key[1])<<53,
 		b[0] | b[1]<<25,
 		b[2] | p[0]<<25,
 		p[1] | p[2]<<30,
@@ -33,7 +33,7 @@ func pack(w *world) key {
 func unpack(k *key) (w world) {
 	w.redis.fromBits(k[0])
 	w.left = budgetOf(k[0] >> 25)
-	w.desk, w.later = bookedOf(k[0]>>43), bookedOf(k[0]>>47)
+	w.inPerson, w.deferred = bookedOf(k[0]>>43), bookedOf(k[0]>>47)
 	w.key = [slots]uint8{two(k[0] >> 51), two(k[0] >> 53)}
 	w.backups[0].fromBits(k[1])
 	w.backups[1].fromBits(k[1] >> 25)
@@ -72,7 +72,7 @@ func (k key) rename() key {
 
 // naming is the new name of each post id, and of either kind how many there are.
 type naming struct {
-	names [2 * (maxPosts + 1)]uint64
+	names [2 * (maxAttemptIDs + 1)]uint64
 	count [2]uint64
 }
 
@@ -105,13 +105,13 @@ func bit(set bool, place uint) uint64 {
 // state 4, version 5, slot 2, claim 2. The post id comes first, so that pack can
 // leave it out of the order.
 func (r record) bits() uint64 {
-	return uint64(r.post) | bit(r.exists, 4) | bit(r.owed, 5) | bit(r.declined, 6) | bit(r.rebuilt, 7) | uint64(r.generation)<<8 |
-		uint64(r.way)<<10 | uint64(r.state)<<12 | uint64(r.version)<<16 | uint64(r.slot)<<21 | uint64(r.claim)<<23
+	return uint64(r.attempt) | bit(r.exists, 4) | bit(r.releasePending, 5) | bit(r.declined, 6) | bit(r.rebuilt, 7) | uint64(r.generation)<<8 |
+		uint64(r.method)<<10 | uint64(r.state)<<12 | uint64(r.version)<<16 | uint64(r.slot)<<21 | uint64(r.claim)<<23
 }
 
 func (r *record) fromBits(v uint64) {
-	*r = record{post: post(v & 15), exists: v>>4&1 == 1, owed: v>>5&1 == 1, declined: v>>6&1 == 1, rebuilt: v>>7&1 == 1,
-		generation: two(v >> 8), way: Way(two(v >> 10)), state: state(v >> 12 & 15), version: uint8(v >> 16 & 31), slot: two(v >> 21), claim: two(v >> 23)}
+	*r = record{attempt: attemptID(v & 15), exists: v>>4&1 == 1, releasePending: v>>5&1 == 1, declined: v>>6&1 == 1, rebuilt: v>>7&1 == 1,
+		generation: two(v >> 8), method: Method(two(v >> 10)), state: state(v >> 12 & 15), version: uint8(v >> 16 & 31), slot: two(v >> 21), claim: two(v >> 23)}
 }
 
 // bits of a process: record 25, stale, at 4.
@@ -127,7 +127,7 @@ func (s slot) bits() uint64 {
 	v := uint64(s.generation)<<42 | uint64(s.held)<<44 | bit(s.lateCapture, 47) | bit(s.lateCancel, 48) | bit(s.lateRefund, 49) | s.club.bits()<<50
 	for n := range s.journal {
 		e := s.journal[n]
-		v |= (uint64(e.post) | uint64(e.release)<<4 | uint64(e.late)<<8 | bit(e.done, 12) | bit(e.keyed, 13)) << (14 * n)
+		v |= (uint64(e.attempt) | uint64(e.release)<<4 | uint64(e.late)<<8 | bit(e.done, 12) | bit(e.keyed, 13)) << (14 * n)
 	}
 	return v
 }
@@ -135,7 +135,7 @@ func (s slot) bits() uint64 {
 func (s *slot) fromBits(v uint64) {
 	for n := range s.journal {
 		e := v >> (14 * n)
-		s.journal[n] = entry{post: post(e & 15), release: post(e >> 4 & 15), late: post(e >> 8 & 15), done: e>>12&1 == 1, keyed: e>>13&1 == 1}
+		s.journal[n] = entry{attempt: attemptID(e & 15), release: attemptID(e >> 4 & 15), late: attemptID(e >> 8 & 15), done: e>>12&1 == 1, keyed: e>>13&1 == 1}
 	}
 	s.generation, s.held = two(v>>42), held(three(v>>44))
 	s.lateCapture, s.lateCancel, s.lateRefund = v>>47&1 == 1, v>>48&1 == 1, v>>49&1 == 1

@@ -5,7 +5,7 @@ package model
 // rebuild lists the processor's payments and describes the latest one that Redis
 // does not know anew, from its metadata.
 func (m *machine) rebuild(w *world, i int) {
-	if m.weak(NoRebuild) {
+	if m.mutated(NoRebuild) {
 		return
 	}
 	latest := 0
@@ -17,16 +17,16 @@ func (m *machine) rebuild(w *world, i int) {
 		}
 	}
 	if latest > 0 {
-		m.good(w.then(i, toRebuild, m.rebuilt(w, latest)), "finds a payment at the processor that Redis does not know")
+		m.normal(w.then(i, toRebuild, m.derivePayment(w, latest)), "finds a payment at the processor that Redis does not know")
 	}
 }
 
-// rebuilt is the record that the processor's own account of a payment allows. What
+// derivePayment is the record that the processor's own account of a payment allows. What
 // was not captured is looked at again, or given up; what was captured is as far as
 // the journal says.
-func (m *machine) rebuilt(w *world, n int) record {
+func (m *machine) derivePayment(w *world, n int) record {
 	s := &w.slot[n-1]
-	r := record{exists: true, generation: s.generation, way: m.cardWay(), slot: uint8(n), version: 1, state: intent, rebuilt: true}
+	r := record{exists: true, generation: s.generation, method: m.cardWay(), slot: uint8(n), version: 1, state: intent, rebuilt: true}
 	switch s.held {
 	case cancelledThere:
 		r.state = cancelled
@@ -35,15 +35,15 @@ func (m *machine) rebuilt(w *world, n int) record {
 	default:
 		return r
 	}
-	r.claim, r.post = s.last()
+	r.claim, r.attempt = s.lastClaim()
 	switch {
-	case s.journalled():
+	case s.acceptanceJournaled():
 		r.state = recorded
 	case s.held == refundedThere:
 		r.state = m.rebuiltRefunded(s, r)
-	case r.post.refund():
+	case r.attempt.refund():
 		r.state = refunding
-	case r.way == ByCapture || r.claim > 0 && !m.released(s.journal[r.claim-1]):
+	case r.method == ByCapture || r.claim > 0 && !m.released(s.journal[r.claim-1]):
 		r.state = inDoubt
 	case int(r.claim) == m.cfg.Claims:
 		r.state = refundDue
@@ -56,16 +56,16 @@ func (m *machine) rebuilt(w *world, n int) record {
 // rebuiltRefunded is the state of a payment whose money went back: by a refund of
 // ours, or by a hand that came between.
 func (m *machine) rebuiltRefunded(s *slot, r record) state {
-	if r.claim > 0 && !r.post.refund() && !m.released(s.journal[r.claim-1]) {
+	if r.claim > 0 && !r.attempt.refund() && !m.released(s.journal[r.claim-1]) {
 		return blocked
 	}
 	return refunded
 }
 
 // cardWay is the way of every payment that the processor holds.
-func (m *machine) cardWay() Way {
-	for _, way := range m.cfg.Ways {
-		if way.witnessed() {
+func (m *machine) cardWay() Method {
+	for _, way := range m.cfg.Methods {
+		if way.hasProcessor() {
 			return way
 		}
 	}
@@ -76,9 +76,9 @@ func (m *machine) cardWay() Way {
 func (m *machine) storeRebuilt(w *world, i int) {
 	r, done := w.process[i].rec, w.idle(i)
 	if w.redis.exists && w.redis.generation >= r.generation {
-		m.good(done, "finds the payment in Redis again")
+		m.normal(done, "finds the payment in Redis again")
 		return
 	}
-	m.store(done, r, good, "stores what it rebuilt")
-	m.may(done, "cannot reach Redis: nothing is rebuilt")
+	m.store(done, r, normal, "stores what it rebuilt")
+	m.fault(done, "cannot reach Redis: nothing is rebuilt")
 }

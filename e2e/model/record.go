@@ -6,10 +6,10 @@ package model
 // prepareRecord moves a captured payment on to its next claim. The pause before
 // it (Payment.NotBefore) may be over at any time.
 func (m *machine) prepareRecord(w *world) {
-	if m.weak(ErrorWhileCharged) && w.of(w.redis).held == capturedThere {
+	if m.mutated(ErrorWhileCharged) && w.of(w.redis).held == capturedThere {
 		m.wrong(*w, "cannot read the sale, and answers the buyer that it failed", FailedWhileCharged)
 	}
-	if w.redis.owed {
+	if w.redis.releasePending {
 		m.releaseLate(w)
 		return
 	}
@@ -20,20 +20,20 @@ func (m *machine) prepareRecord(w *world) {
 // read just before, and one that is settled already is nobody's to settle again.
 func (m *machine) prepareSettlement(w *world) {
 	if w.applied() > 0 {
-		m.move(w, blocked, good, "finds the sale settled already")
+		m.move(w, blocked, normal, "finds the sale settled already")
 		return
 	}
-	m.move(w, cancelled, may, "finds the sale changed, or is told to give up")
+	m.move(w, cancelled, fault, "finds the sale changed, or is told to give up")
 	m.nextClaim(w, "finds the sale open, and will record")
 }
 
 func (m *machine) nextClaim(w *world, what string) {
 	r := w.redis
-	r.state, r.claim, r.post = sending, r.claim+1, w.fresh(forPost)
+	r.state, r.claim, r.attempt = sending, r.claim+1, w.newAttemptID(forPost)
 	if int(r.claim) > m.cfg.Claims {
 		panic("model: a claim beyond the last one")
 	}
-	m.commit(*w, r, good, what)
+	m.commit(*w, r, normal, what)
 }
 
 // releaseLate writes the release that could not be written with its outcome.
@@ -41,25 +41,25 @@ func (m *machine) nextClaim(w *world, what string) {
 func (m *machine) releaseLate(w *world) {
 	there, r := *w, w.redis
 	e := &there.of(r).journal[r.claim-1]
-	if e.release != 0 && e.release != r.post && m.weak(OwedReleaseInsists) {
-		m.good(*w, "is refused the release that is owed, since another one stands there, and will try again")
+	if e.release != 0 && e.release != r.attempt && m.mutated(PendingReleaseInsists) {
+		m.normal(*w, "is refused the release that is owed, since another one stands there, and will try again")
 		return
 	}
 	wrote := e.release == 0
 	if wrote {
-		e.release = r.post
+		e.release = r.attempt
 	}
-	r.owed = false
-	m.commit(there, r, good, "writes the release that is owed, or finds that one stands there")
+	r.releasePending = false
+	m.commit(there, r, normal, "writes the release that is owed, or finds that one stands there")
 	if wrote {
-		m.may(there, "writes the release that is owed, and does not commit it")
+		m.fault(there, "writes the release that is owed, and does not commit it")
 	}
 }
 
 // preparing is the world in which who captured has found that committed, and goes
 // on to the claim.
 func (w *world) preparing(i int, r record) world {
-	r.claim, r.post = r.claim+1, w.fresh(forPost)
+	r.claim, r.attempt = r.claim+1, w.newAttemptID(forPost)
 	return w.end(i, r, sending, toPrepare)
 }
 
@@ -67,11 +67,11 @@ func (w *world) preparing(i int, r record) world {
 func (m *machine) record(r record, before process) process {
 	p := process{at: toLook, rec: r}
 	switch {
-	case !r.way.witnessed() || m.weak(RedisAlone):
+	case !r.method.hasProcessor() || m.mutated(RedisAlone):
 		p.at = toSend
-	case m.weak(ClaimUnread) || r.way == ByCapture:
+	case m.mutated(ClaimUnread) || r.method == ByCapture:
 		p.at = toClaim
-	case before.at == toPrepare && r.claim == 1 && (!before.stale || m.weak(TrustAnyCapture)):
+	case before.at == toPrepare && r.claim == 1 && (!before.stale || m.mutated(TrustAnyCapture)):
 		p.at = toTrust
 	}
 	return p
@@ -82,7 +82,7 @@ func (m *machine) record(r record, before process) process {
 func (m *machine) trust(w *world, i int) {
 	p := &w.process[i]
 	if p.stale {
-		m.good(w.then(i, toLook, p.rec), "finds the capture's answer too old to claim upon")
+		m.normal(w.then(i, toLook, p.rec), "finds the capture's answer too old to claim upon")
 		return
 	}
 	m.claim(w, i)
@@ -94,12 +94,12 @@ func (m *machine) trust(w *world, i int) {
 func (m *machine) look(w *world, i int) {
 	r := w.process[i].rec
 	s := w.of(r)
-	if m.free(s, r.claim, 0) || m.weak(ResumeExpired) && m.free(s, r.claim, r.post) {
-		m.good(w.then(i, toClaim, r), "reads that the claim is free")
+	if m.claimAvailable(s, r.claim, 0) || m.mutated(ResumeExpired) && m.claimAvailable(s, r.claim, r.attempt) {
+		m.normal(w.then(i, toClaim, r), "reads that the claim is free")
 	} else {
-		m.good(w.outcome(i, inDoubt), "reads that another attempt was made")
+		m.normal(w.outcome(i, inDoubt), "reads that another attempt was made")
 	}
-	m.may(m.notSent(w, i), "cannot reach the processor before the claim")
+	m.fault(m.notSent(w, i), "cannot reach the processor before the claim")
 }
 
 // claim is the second half: Cards.Annotate under the claim's key, again while
@@ -110,31 +110,31 @@ func (m *machine) claim(w *world, i int) {
 	s := there.of(r)
 	e := &s.journal[r.claim-1]
 	switch {
-	case r.way == ByCapture:
+	case r.method == ByCapture:
 		m.claimByCapture(w, i)
 		return
-	case p.stale && !m.weak(ClaimAtAnyAge):
-		m.good(m.notSent(w, i), "finds the gate closed before the claim")
+	case p.stale && !m.mutated(ClaimAtAnyAge):
+		m.normal(m.notSent(w, i), "finds the gate closed before the claim")
 		return
-	case e.keyed && e.post != r.post && !m.weak(OverwritableWitness):
-		m.good(w.outcome(i, inDoubt), "is refused the claim: another attempt holds it")
+	case e.keyed && e.attempt != r.attempt && !m.mutated(OverwritableClaim):
+		m.normal(w.outcome(i, inDoubt), "is refused the claim: another attempt holds it")
 		return
 	}
 	before := *e
-	e.post, e.keyed = r.post, true
+	e.attempt, e.keyed = r.attempt, true
 	switch {
-	case !m.free(s, r.claim, r.post):
-		m.good(there.outcome(i, inDoubt), "writes the claim, and reads that another attempt was made")
+	case !m.claimAvailable(s, r.claim, r.attempt):
+		m.normal(there.outcome(i, inDoubt), "writes the claim, and reads that another attempt was made")
 	case s.held != capturedThere:
-		m.good(there.end(i, r, blocked, toRelease), "writes the claim, and reads that the money went back")
+		m.normal(there.end(i, r, blocked, toRelease), "writes the claim, and reads that the money went back")
 	default:
-		m.good(there.then(i, toSend, r), "wins the claim")
+		m.normal(there.then(i, toSend, r), "wins the claim")
 	}
-	m.may(m.notSent(&there, i), "writes the claim, and never learns of it")
-	m.may(m.notSent(w, i), "cannot reach the processor: no claim is written")
+	m.fault(m.notSent(&there, i), "writes the claim, and never learns of it")
+	m.fault(m.notSent(w, i), "cannot reach the processor: no claim is written")
 	*e = before
-	e.late = r.post
-	m.may(m.notSent(&there, i), "asks for the claim, which stays on its way")
+	e.late = r.attempt
+	m.fault(m.notSent(&there, i), "asks for the claim, which stays on its way")
 }
 
 // claimByCapture takes the money under a key of this attempt alone. Its success
@@ -144,40 +144,40 @@ func (m *machine) claimByCapture(w *world, i int) {
 	s := there.of(p.rec)
 	switch {
 	case p.stale:
-		m.good(w.outcome(i, inDoubt), "finds the gate closed before the capture")
+		m.normal(w.outcome(i, inDoubt), "finds the gate closed before the capture")
 		return
 	case s.held != authorisedThere:
-		m.good(w.outcome(i, inDoubt), "is refused the capture: the payment is "+heldNames[s.held])
+		m.normal(w.outcome(i, inDoubt), "is refused the capture: the payment is "+heldNames[s.held])
 		return
 	}
 	before := *s
-	s.held, s.journal[0].post, s.journal[0].keyed = capturedThere, p.rec.post, true
-	m.good(there.then(i, toSend, p.rec), "captures, and has the claim by that")
-	m.may(there.outcome(i, inDoubt), "captures, and never learns of it")
-	m.may(w.outcome(i, inDoubt), "cannot reach the processor: whether it captured is not known")
+	s.held, s.journal[0].attempt, s.journal[0].keyed = capturedThere, p.rec.attempt, true
+	m.normal(there.then(i, toSend, p.rec), "captures, and has the claim by that")
+	m.fault(there.outcome(i, inDoubt), "captures, and never learns of it")
+	m.fault(w.outcome(i, inDoubt), "cannot reach the processor: whether it captured is not known")
 	*s = before
-	s.lateCapture, s.journal[0].late = true, p.rec.post
-	m.may(there.outcome(i, inDoubt), "asks for the capture, which stays on its way")
+	s.lateCapture, s.journal[0].late = true, p.rec.attempt
+	m.fault(there.outcome(i, inDoubt), "asks for the capture, which stays on its way")
 }
 
 // send is the POST, with every outcome that the club system's client tells apart.
 func (m *machine) send(w *world, i int) {
 	p := &w.process[i]
-	if p.stale && !m.weak(NoGate) {
-		m.good(m.notSent(w, i), "finds the gate closed: nothing is sent")
+	if p.stale && !m.mutated(NoGate) {
+		m.normal(m.notSent(w, i), "finds the gate closed: nothing is sent")
 		return
 	}
-	there, rejection := *w, good
+	there, rejection := *w, normal
 	if m.post(&there, p.rec) {
-		rejection = may
-		m.good(there.end(i, p.rec, recorded, toAccept), "posts; the club system accepts it")
-		m.may(there.then(i, toInquire, p.rec), "posts; the club system books it, and answers with a rejection")
-		m.may(m.unknown(&there, i), "posts; the club system books it, the answer is lost")
+		rejection = fault
+		m.normal(there.end(i, p.rec, recorded, toAccept), "posts; the club system accepts it")
+		m.fault(there.then(i, toInquire, p.rec), "posts; the club system books it, and answers with a rejection")
+		m.fault(m.unknown(&there, i), "posts; the club system books it, the answer is lost")
 		m.sendLate(w, i)
 	}
 	m.emit(w.then(i, toInquire, p.rec), "posts; the club system rejects it", rejection)
-	m.may(m.notSent(w, i), "is not let through, or sends nothing: refused, or not sent")
-	m.may(m.unknown(w, i), "posts; the request is lost, and there is no answer")
+	m.fault(m.notSent(w, i), "is not let through, or sends nothing: refused, or not sent")
+	m.fault(m.unknown(w, i), "posts; the request is lost, and there is no answer")
 }
 
 // maxLate is how many POSTs of a kind may be under way unanswered: one more than
@@ -188,14 +188,14 @@ func (m *machine) sendLate(w *world, i int) {
 	there := *w
 	if b := there.booked(w.process[i].rec); b.late < maxLate {
 		b.late++
-		m.may(m.unknown(&there, i), "posts; the request stays on its way, and there is no answer")
+		m.fault(m.unknown(&there, i), "posts; the request stays on its way, and there is no answer")
 	}
 }
 
 // post carries a POST out at the club system, which refuses to defer or to
 // validate a sale that is recorded, and never refuses a payment.
 func (m *machine) post(w *world, r record) (taken bool) {
-	if r.way == Later && w.applied() > 0 {
+	if r.method == Deferred && w.applied() > 0 {
 		return false
 	}
 	w.booked(r).add()
@@ -208,9 +208,9 @@ func (b *booked) add() { b.applied = min(b.applied+1, 2) }
 // unknown is the outcome of a POST of which a byte left and no answer came.
 func (m *machine) unknown(w *world, i int) world {
 	switch {
-	case m.weak(RetryAmbiguous):
+	case m.mutated(RetryAmbiguous):
 		return *w
-	case m.weak(ReleaseAlthoughSent):
+	case m.mutated(ReleaseAlthoughSent):
 		return m.notSent(w, i)
 	default:
 		return w.outcome(i, inDoubt)
@@ -223,9 +223,9 @@ func (m *machine) notSent(w *world, i int) world {
 	r := w.process[i].rec
 	last := int(r.claim) == m.cfg.Claims
 	switch {
-	case r.way == ByCapture, r.way == ByCard && last:
+	case r.method == ByCapture, r.method == ByCard && last:
 		return m.giveUp(w, i, refundDue)
-	case r.way == ByCard:
+	case r.method == ByCard:
 		return m.giveUp(w, i, captured)
 	case last:
 		return m.giveUp(w, i, cancelled)
@@ -236,7 +236,7 @@ func (m *machine) notSent(w *world, i int) world {
 
 // giveUp is an outcome with the mark "release", where there is a journal for it.
 func (m *machine) giveUp(w *world, i int, to state) world {
-	if !w.process[i].rec.way.witnessed() || m.weak(RedisAlone) {
+	if !w.process[i].rec.method.hasProcessor() || m.mutated(RedisAlone) {
 		return w.outcome(i, to)
 	}
 	return w.end(i, w.process[i].rec, to, toRelease)
@@ -245,15 +245,15 @@ func (m *machine) giveUp(w *world, i int, to state) world {
 // inquire is rejected: the rejection is believed if the sale looks untouched.
 func (m *machine) inquire(w *world, i int) {
 	to := refundDue
-	if !w.process[i].rec.way.witnessed() {
+	if !w.process[i].rec.method.hasProcessor() {
 		to = cancelled
 	}
 	if w.applied() > 0 {
-		m.good(w.outcome(i, inDoubt), "reads that the sale does not look untouched")
+		m.normal(w.outcome(i, inDoubt), "reads that the sale does not look untouched")
 		return
 	}
-	m.good(m.giveUp(w, i, to), "reads that the sale is untouched")
-	m.may(w.outcome(i, inDoubt), "cannot read the sale")
+	m.normal(m.giveUp(w, i, to), "reads that the sale is untouched")
+	m.fault(w.outcome(i, inDoubt), "cannot read the sale")
 }
 
 // release writes fd_release_n before the outcome is committed. When that fails,
@@ -261,25 +261,25 @@ func (m *machine) inquire(w *world, i int) {
 func (m *machine) release(w *world, i int) {
 	there, r := *w, w.process[i].rec
 	owed := r
-	owed.owed = r.state != blocked
+	owed.releasePending = r.state != blocked
 	switch e := &there.of(r).journal[r.claim-1]; {
 	case e.release == 0:
-		e.release = r.post
-		m.good(there.then(i, toEnd, r), "releases the claim")
-		m.may(there.then(i, toEnd, owed), "releases the claim, the answer is lost")
-	case e.release != r.post && m.weak(OwedReleaseInsists):
-		m.good(w.then(i, toEnd, owed), "is refused the release: another one stands there")
+		e.release = r.attempt
+		m.normal(there.then(i, toEnd, r), "releases the claim")
+		m.fault(there.then(i, toEnd, owed), "releases the claim, the answer is lost")
+	case e.release != r.attempt && m.mutated(PendingReleaseInsists):
+		m.normal(w.then(i, toEnd, owed), "is refused the release: another one stands there")
 		return
 	default:
-		m.good(w.then(i, toEnd, r), "finds the claim released")
+		m.normal(w.then(i, toEnd, r), "finds the claim released")
 	}
-	m.may(w.then(i, toEnd, owed), "cannot reach the processor: the release is owed")
+	m.fault(w.then(i, toEnd, owed), "cannot reach the processor: the release is owed")
 }
 
 // journal writes fd_done_n, after the commit and whether that worked or not.
 func (m *machine) journal(w *world, i int) {
 	there, r := *w, w.process[i].rec
 	there.of(r).journal[r.claim-1].done = true
-	m.good(there.idle(i), "journals the acceptance")
-	m.may(w.idle(i), "does not get the acceptance journalled")
+	m.normal(there.idle(i), "journals the acceptance")
+	m.fault(w.idle(i), "does not get the acceptance journalled")
 }

@@ -7,15 +7,15 @@ import (
 
 // Result is what a search found.
 type Result struct {
-	States    int        // different worlds
-	Depth     int        // steps to the farthest of them
-	Complete  bool       // every world within the budgets was seen
-	Violation *Violation // the first one, nil for none
-	Moves     []Move     // the transitions of payments that were committed
+	States       int           // different worlds
+	Depth        int           // steps to the farthest of them
+	Complete     bool          // every world within the budgets was seen
+	Violation    *Violation    // the first one, nil for none
+	StateChanges []StateChange // the transitions of payments that were committed
 }
 
-// Move is a transition of a payment, in the names of flows.PaymentState.
-type Move struct{ From, To string }
+// StateChange is a transition of a payment, in the names of flows.PaymentState.
+type StateChange struct{ From, To string }
 
 // Check explores every world that can be reached, breadth first, and stops at
 // the first that breaks an invariant: its trace is one of the shortest. The same
@@ -30,7 +30,7 @@ func Check(cfg Config) Result {
 		s.expand(at)
 	}
 	if s.violation == nil {
-		s.followGoodDays()
+		s.checkLiveness()
 	}
 	return s.result(s.violation == nil)
 }
@@ -44,7 +44,7 @@ type search struct {
 	machine   machine
 	worlds    arena[key]
 	parents   arena[uint32]
-	onwards   arena[uint32] // where a good day leads, none for a world at rest
+	next      arena[uint32] // where a good day leads, none for a world at rest
 	index     []uint32      // hash table: a world's number plus one, 0 for a free place
 	violation *Violation
 }
@@ -53,7 +53,7 @@ type search struct {
 func (s *search) expand(at uint32) {
 	w := unpack(s.worlds.at(at))
 	onwards, resting := none, true
-	for n, step := range s.machine.onwards(&w) {
+	for n, step := range s.machine.successors(&w) {
 		number, isNew := s.add(step.to, at)
 		if step.broken == "" && isNew {
 			step.broken = s.machine.violated(&step.to)
@@ -62,15 +62,15 @@ func (s *search) expand(at uint32) {
 			s.violation = s.explain(step.broken, at, n)
 			return
 		}
-		resting = resting && step.kind != good
-		if step.kind != may && onwards == none {
+		resting = resting && step.kind != normal
+		if step.kind != fault && onwards == none {
 			onwards = number
 		}
 	}
 	if resting && w.forgotten() && s.breaks(ChargedAndForgotten) {
 		s.violation = s.explain(ChargedAndForgotten, at, -1)
 	}
-	*s.onwards.at(at) = onwards
+	*s.next.at(at) = onwards
 }
 
 func (s *search) breaks(invariant string) bool {
@@ -89,7 +89,7 @@ func (s *search) add(w world, parent uint32) (number uint32, isNew bool) {
 	}
 	number = s.worlds.add(k)
 	s.parents.add(parent)
-	s.onwards.add(none)
+	s.next.add(none)
 	s.index[place] = number + 1
 	return number, true
 }
@@ -122,17 +122,17 @@ func (k *key) hash() uint64 {
 	return h
 }
 
-// followGoodDays follows every world on a good day: no faults, and what is under
+// checkLiveness follows every world on a good day: no faults, and what is under
 // way arrives after everything else. A way that never ends is a payment that
 // never settles. Ends were looked at when they were expanded.
-func (s *search) followGoodDays() {
+func (s *search) checkLiveness() {
 	const unseen, onTheWay, ends = 0, 1, 2
 	marks := make([]uint8, s.worlds.len())
 	for start := range uint32(len(marks)) {
 		at := start
 		for at != none && marks[at] == unseen {
 			marks[at] = onTheWay
-			at = *s.onwards.at(at)
+			at = *s.next.at(at)
 		}
 		if at != none && marks[at] == onTheWay {
 			if w := unpack(s.worlds.at(at)); w.charged() && s.breaks(NeverSettles) {
@@ -140,7 +140,7 @@ func (s *search) followGoodDays() {
 				return
 			}
 		}
-		for at = start; at != none && marks[at] == onTheWay; at = *s.onwards.at(at) {
+		for at = start; at != none && marks[at] == onTheWay; at = *s.next.at(at) {
 			marks[at] = ends
 		}
 	}
@@ -153,8 +153,8 @@ func (s *search) result(complete bool) Result {
 	}
 	for from := range states {
 		for to := range states {
-			if s.machine.moves[from][to] {
-				r.Moves = append(r.Moves, Move{from.String(), to.String()})
+			if s.machine.stateChanges[from][to] {
+				r.StateChanges = append(r.StateChanges, StateChange{from.String(), to.String()})
 			}
 		}
 	}

@@ -31,36 +31,36 @@ func (s state) String() string { return stateNames[s] }
 // over tells whether no machine touches the payment any more.
 func (s state) over() bool { return s == recorded || s == cancelled || s == refunded || s == blocked }
 
-// post names the random id under which a claim is asked for (flows.Payment.PostID).
+// attemptID names the random id under which a claim is asked for (flows.Payment.AttemptID).
 // Only whether two are equal means anything, so few are needed: one that nothing
 // refers to any more is given out again. The id of a refund's claim says that it
 // is one: it has the highest bit. 0 is none.
-type post uint8
+type attemptID uint8
 
 // What a claim is asked for.
 const (
-	forPost   post = 0
-	forRefund post = 8
-	maxPosts  post = 7 // of either kind
+	forPost       attemptID = 0
+	forRefund     attemptID = 8
+	maxAttemptIDs attemptID = 7 // of either kind
 )
 
-func (p post) refund() bool { return p > forRefund }
+func (p attemptID) refund() bool { return p > forRefund }
 
 // record is what Redis holds of the registration: flows.Registration and its
 // latest flows.Payment, as far as they decide anything. The earlier payments of
 // a registration are over before the next one begins (Registrations.begin).
 type record struct {
-	exists     bool // the registration is there; false after Redis was wiped
-	generation uint8
-	way        Way
-	state      state
-	version    uint8
-	slot       uint8 // Payment.ProcessorID: 1 or 2, 0 for none
-	claim      uint8 // Payment.Claim
-	post       post  // Payment.PostID
-	owed       bool  // Payment.Unrelease
-	declined   bool  // Payment.DeclineCode is set
-	rebuilt    bool  // from the processor, which knows neither buyer nor cart, so that no further payment can be started
+	exists         bool // the registration is there; false after Redis was wiped
+	generation     uint8
+	method         Method
+	state          state
+	version        uint8
+	slot           uint8     // Payment.ProcessorID: 1 or 2, 0 for none
+	claim          uint8     // Payment.Claim
+	attempt        attemptID // Payment.AttemptID
+	releasePending bool      // Payment.Unrelease
+	declined       bool      // Payment.DeclineCode is set
+	rebuilt        bool      // from the processor, which knows neither buyer nor cart, so that no further payment can be started
 }
 
 // maxVersion is what five bits can hold, and twice what is ever reached.
@@ -113,11 +113,11 @@ func (p *process) timed() bool { return p.at >= toKeep && p.at <= toAccept && !p
 
 // entry is what the processor's journal holds under one claim's number.
 type entry struct {
-	post    post // fd_post_n
-	release post // fd_release_n
-	late    post // a claim that was sent and may still be applied
-	done    bool // fd_done_n
-	keyed   bool // the processor still knows the idempotency key of the claim that it applied
+	attempt attemptID // fd_post_n
+	release attemptID // fd_release_n
+	late    attemptID // a claim that was sent and may still be applied
+	done    bool      // fd_done_n
+	keyed   bool      // the processor still knows the idempotency key of the claim that it applied
 }
 
 // held is where a payment stands at the processor, cards.State.
@@ -177,14 +177,14 @@ type budget struct {
 // world is one state of everything: Redis, the replicas, the processor, the
 // club system.
 type world struct {
-	redis   record
-	backups [maxBackups]record // earlier contents that Redis will fall back to
-	process [maxReplicas]process
-	slot    [slots]slot
-	key     [slots]uint8 // by generation: the slot that the key of Cards.Create leads to, or refusedKey; 0 when the processor knows no such key
-	desk    booked       // POSTs for payments at the desk
-	later   booked       // deferrals, and validations of free sales
-	left    budget
+	redis    record
+	backups  [maxBackups]record // earlier contents that Redis will fall back to
+	process  [maxReplicas]process
+	slot     [slots]slot
+	key      [slots]uint8 // by generation: the slot that the key of Cards.Create leads to, or refusedKey; 0 when the processor knows no such key
+	inPerson booked       // POSTs for payments at the desk
+	deferred booked       // deferrals, and validations of free sales
+	left     budget
 }
 
 // of returns the processor's payment of a record, nil when it has none.
@@ -197,11 +197,11 @@ func (w *world) of(r record) *slot {
 
 // booked returns where the POSTs for a record are counted.
 func (w *world) booked(r record) *booked {
-	switch r.way {
-	case Later:
-		return &w.later
-	case AtDesk:
-		return &w.desk
+	switch r.method {
+	case Deferred:
+		return &w.deferred
+	case InPerson:
+		return &w.inPerson
 	default:
 		return &w.of(r).club
 	}
@@ -209,7 +209,7 @@ func (w *world) booked(r record) *booked {
 
 // applied is how many POSTs the club system carried out for the sale.
 func (w *world) applied() uint8 {
-	n := w.desk.applied + w.later.applied
+	n := w.inPerson.applied + w.deferred.applied
 	for i := range w.slot {
 		n += w.slot[i].club.applied
 	}
@@ -217,40 +217,40 @@ func (w *world) applied() uint8 {
 }
 
 // owned tells whether the lease of a payment in sending still runs.
-func (w *world) owned(p post) bool {
+func (w *world) owned(p attemptID) bool {
 	for i := range w.process {
-		if w.process[i].recording() && w.process[i].rec.post == p {
+		if w.process[i].recording() && w.process[i].rec.attempt == p {
 			return true
 		}
 	}
 	return false
 }
 
-// posts calls visit with every post id that the world refers to, in an order
+// attemptIDs calls visit with every post id that the world refers to, in an order
 // that depends on the world alone.
-func (w *world) posts(visit func(*post)) {
-	visit(&w.redis.post)
+func (w *world) attemptIDs(visit func(*attemptID)) {
+	visit(&w.redis.attempt)
 	for i := range w.slot {
 		for n := range w.slot[i].journal {
 			e := &w.slot[i].journal[n]
-			visit(&e.post)
+			visit(&e.attempt)
 			visit(&e.release)
 			visit(&e.late)
 		}
 	}
 	for i := range w.process {
-		visit(&w.process[i].rec.post)
+		visit(&w.process[i].rec.attempt)
 	}
 	for i := range w.backups {
-		visit(&w.backups[i].post)
+		visit(&w.backups[i].attempt)
 	}
 }
 
-// fresh returns a post id that nothing refers to, as uuid.NewString does.
-func (w *world) fresh(purpose post) post {
+// newAttemptID returns a post id that nothing refers to, as uuid.NewString does.
+func (w *world) newAttemptID(purpose attemptID) attemptID {
 	used := uint32(0)
-	w.posts(func(p *post) { used |= 1 << *p })
-	for p := purpose + 1; p <= purpose+maxPosts; p++ {
+	w.attemptIDs(func(p *attemptID) { used |= 1 << *p })
+	for p := purpose + 1; p <= purpose+maxAttemptIDs; p++ {
 		if used&(1<<p) == 0 {
 			return p
 		}

@@ -31,7 +31,7 @@ func (m *machine) next(w *world) {
 	case refunding:
 		m.refund(w)
 	case inDoubt:
-		m.askJournal(w)
+		m.resolveDoubt(w)
 	}
 }
 
@@ -39,34 +39,34 @@ func (m *machine) next(w *world) {
 // asks again to the same payment, for as long as the processor knows the key.
 func (m *machine) createIntent(w *world) {
 	switch {
-	case !w.redis.way.witnessed():
+	case !w.redis.method.hasProcessor():
 		m.prepareSettlement(w)
 		return
-	case m.dayPassed(w) && !m.weak(CreateAtAnyAge):
-		m.move(w, blocked, good, "finds the payment too old to be created at the processor")
+	case m.dayPassed(w) && !m.mutated(CreateAtAnyAge):
+		m.move(w, blocked, normal, "finds the payment too old to be created at the processor")
 		return
 	}
 	if w.key[w.redis.generation-1] == refusedKey {
-		m.move(w, cancelled, good, "is refused the creation again, and reads that there is no payment")
+		m.move(w, cancelled, normal, "is refused the creation again, and reads that there is no payment")
 		return
 	}
 	there, r := *w, w.redis
 	known := &there.key[r.generation-1]
 	if *known == 0 && !w.created(r.generation) {
 		*known = refusedKey
-		m.move(&there, cancelled, may, "is refused the creation for good, and reads that there is no payment")
-		m.may(there, "is refused the creation for good, and does not commit it")
+		m.move(&there, cancelled, fault, "is refused the creation for good, and reads that there is no payment")
+		m.fault(there, "is refused the creation for good, and does not commit it")
 		*known = 0
 	}
-	if *known == 0 || m.weak(KeyPerAttempt) {
+	if *known == 0 || m.mutated(KeyPerAttempt) {
 		if *known = there.freeSlot(); *known == 0 {
 			return // one more payment at the processor than a world has room for
 		}
 		there.slot[*known-1] = slot{generation: r.generation, held: requiresAction}
 	}
 	r.slot, r.state = *known, intent
-	m.commit(there, r, good, "creates the payment at the processor, or gets the one that is there")
-	m.may(there, "creates the payment at the processor, and does not commit it")
+	m.commit(there, r, normal, "creates the payment at the processor, or gets the one that is there")
+	m.fault(there, "creates the payment at the processor, and does not commit it")
 }
 
 // created tells whether the processor holds a payment of a generation.
@@ -88,20 +88,20 @@ func (m *machine) awaitBuyer(w *world) {
 	switch w.of(r).held {
 	case authorisedThere, capturedThere:
 		r.state, r.declined = authorised, false
-		m.commit(*w, r, good, "reads that the buyer authorised")
+		m.commit(*w, r, normal, "reads that the buyer authorised")
 	case cancelledThere:
-		m.move(w, cancelling, good, "reads that it was cancelled at the processor")
+		m.move(w, cancelling, normal, "reads that it was cancelled at the processor")
 	case refundedThere:
-		m.move(w, blocked, good, "reads that it was refunded at the processor")
+		m.move(w, blocked, normal, "reads that it was refunded at the processor")
 	case declinedThere:
 		if !r.declined {
 			r.declined = true
-			m.commit(*w, r, good, "reads that the card was declined")
+			m.commit(*w, r, normal, "reads that the card was declined")
 			return
 		}
 		fallthrough
 	default:
-		m.move(w, cancelling, may, "finds that the buyer left, or gives up for the buyer")
+		m.move(w, cancelling, fault, "finds that the buyer left, or gives up for the buyer")
 	}
 }
 
@@ -109,15 +109,15 @@ func (m *machine) awaitBuyer(w *world) {
 func (m *machine) checkSale(w *world) {
 	switch s := w.of(w.redis); {
 	case s.held != authorisedThere && s.held != capturedThere:
-		m.move(w, cancelling, good, "reads that the authorisation is gone")
+		m.move(w, cancelling, normal, "reads that the authorisation is gone")
 		return
-	case w.redis.way == ByCapture:
+	case w.redis.method == ByCapture:
 		m.nextClaim(w, "finds the sale as agreed, and will record")
 	default:
-		m.move(w, capturing, good, "finds the sale as agreed, or the money taken before")
+		m.move(w, capturing, normal, "finds the sale as agreed, or the money taken before")
 	}
 	if w.of(w.redis).held == authorisedThere {
-		m.move(w, cancelling, may, "finds the sale changed, settled or unreadable")
+		m.move(w, cancelling, fault, "finds the sale changed, settled or unreadable")
 	}
 }
 
@@ -132,15 +132,15 @@ func (m *machine) capture(w *world) {
 		s.held = capturedThere
 		r := w.redis
 		r.state = captured
-		m.good(there.then(m.who, toKeep, r), "captures")
-		m.may(there, "captures, and does not learn of it")
+		m.normal(there.then(m.replica, toKeep, r), "captures")
+		m.fault(there, "captures, and does not learn of it")
 		s.held, s.lateCapture = authorisedThere, true
-		m.may(there, "asks for the capture, which stays on its way")
-		m.move(w, cancelling, may, "is refused the capture")
+		m.fault(there, "asks for the capture, which stays on its way")
+		m.move(w, cancelling, fault, "is refused the capture")
 	case capturedThere, refundedThere:
-		m.move(w, captured, good, "captures, which was done before")
+		m.move(w, captured, normal, "captures, which was done before")
 	default:
-		m.move(w, cancelling, good, "is refused the capture, as there is no authorisation")
+		m.move(w, cancelling, normal, "is refused the capture, as there is no authorisation")
 	}
 }
 
@@ -153,18 +153,18 @@ func (m *machine) cancel(w *world) {
 		s.held = cancelledThere
 	}
 	if s.held != cancelledThere {
-		m.move(w, blocked, good, "cannot cancel what is captured or refunded")
+		m.move(w, blocked, normal, "cannot cancel what is captured or refunded")
 		return
 	}
-	m.move(&there, cancelled, good, "cancels, and reads back that it is cancelled")
+	m.move(&there, cancelled, normal, "cancels, and reads back that it is cancelled")
 	if !before.open() {
 		return
 	}
-	m.may(there, "cancels, and does not commit it")
+	m.fault(there, "cancels, and does not commit it")
 	s.held, s.lateCancel = before, true
-	m.may(there, "asks for the cancellation, which stays on its way")
-	if m.weak(BlindCancel) {
-		m.move(&there, cancelled, may, "asks for the cancellation, which stays on its way, and believes in it")
+	m.fault(there, "asks for the cancellation, which stays on its way")
+	if m.mutated(BlindCancel) {
+		m.move(&there, cancelled, fault, "asks for the cancellation, which stays on its way, and believes in it")
 	}
 }
 
@@ -175,15 +175,15 @@ func (m *machine) prepareRefund(w *world) {
 	r := w.redis
 	r.state = refunding
 	switch {
-	case m.weak(RefundUnclaimed | RefundUnread):
-	case r.way == ByCapture: // whoever captured has the only claim
-	case r.owed:
+	case m.mutated(RefundUnclaimed | RefundUnread):
+	case r.method == ByCapture: // whoever captured has the only claim
+	case r.releasePending:
 		m.releaseLate(w)
 		return
 	default:
-		r.claim, r.post = r.claim+1, w.fresh(forRefund)
+		r.claim, r.attempt = r.claim+1, w.newAttemptID(forRefund)
 	}
-	m.commit(*w, r, good, "will refund")
+	m.commit(*w, r, normal, "will refund")
 }
 
 // refund gives the money back, once the claim for that is won. Everybody who
@@ -191,30 +191,30 @@ func (m *machine) prepareRefund(w *world) {
 func (m *machine) refund(w *world) {
 	r, s := w.redis, w.of(w.redis)
 	switch {
-	case s.journalled():
-		m.move(w, blocked, good, "reads that it was recorded: no refund is due")
+	case s.acceptanceJournaled():
+		m.move(w, blocked, normal, "reads that it was recorded: no refund is due")
 	case s.held == refundedThere:
-		m.move(w, refunded, good, "reads that it is refunded")
-	case m.weak(RefundUnclaimed):
+		m.move(w, refunded, normal, "reads that it is refunded")
+	case m.mutated(RefundUnclaimed):
 		m.refundUnclaimed(w)
-	case m.weak(RefundUnread) || s.journal[r.claim-1].post == r.post:
+	case m.mutated(RefundUnread) || s.journal[r.claim-1].attempt == r.attempt:
 		m.giveBack(w)
-	case r.way == ByCard && m.free(s, r.claim, 0):
+	case r.method == ByCard && m.claimAvailable(s, r.claim, 0):
 		m.secure(w)
 	default:
-		m.move(w, blocked, good, "reads of another attempt: no refund is safe")
+		m.move(w, blocked, normal, "reads of another attempt: no refund is safe")
 	}
 }
 
 // refundUnclaimed trusts that nobody will claim after everybody gave up.
 func (m *machine) refundUnclaimed(w *world) {
 	switch {
-	case w.redis.owed:
+	case w.redis.releasePending:
 		m.releaseLate(w)
-	case w.of(w.redis).givenUp(w.redis.claim):
+	case w.of(w.redis).allReleased(w.redis.claim):
 		m.giveBack(w)
 	default:
-		m.move(w, blocked, good, "reads of a claim that was not given up: no refund is safe")
+		m.move(w, blocked, normal, "reads of a claim that was not given up: no refund is safe")
 	}
 }
 
@@ -223,32 +223,32 @@ func (m *machine) secure(w *world) {
 	there := *w
 	e := &there.of(w.redis).journal[w.redis.claim-1]
 	before := *e
-	e.post, e.keyed = w.redis.post, true
-	m.good(there, "wins the claim for the refund")
+	e.attempt, e.keyed = w.redis.attempt, true
+	m.normal(there, "wins the claim for the refund")
 	*e = before
-	e.late = w.redis.post
-	m.may(there, "asks for the claim of the refund, which stays on its way")
+	e.late = w.redis.attempt
+	m.fault(there, "asks for the claim of the refund, which stays on its way")
 }
 
-// giveBack is the call that refunds.
+// Release is the call that refunds.
 func (m *machine) giveBack(w *world) {
 	there := *w
 	s := there.of(w.redis)
 	s.held = refundedThere
-	m.move(&there, refunded, good, "refunds")
-	m.may(there, "refunds, and does not commit it")
+	m.move(&there, refunded, normal, "refunds")
+	m.fault(there, "refunds, and does not commit it")
 	s.held, s.lateRefund = capturedThere, true
-	m.may(there, "asks for the refund, which stays on its way")
+	m.fault(there, "asks for the refund, which stays on its way")
 }
 
-// askJournal resolves a doubt for which an acceptance was journalled.
-func (m *machine) askJournal(w *world) {
+// resolveDoubt resolves a doubt for which an acceptance was journalled.
+func (m *machine) resolveDoubt(w *world) {
 	switch s := w.of(w.redis); {
 	case s == nil:
-	case s.journalled():
-		m.move(w, recorded, good, "reads in the journal that it was accepted")
-	case s.held == capturedThere && m.weak(RefundInDoubt):
-		m.move(w, refundDue, good, "gives up on the doubt")
+	case s.acceptanceJournaled():
+		m.move(w, recorded, normal, "reads in the journal that it was accepted")
+	case s.held == capturedThere && m.mutated(RefundInDoubt):
+		m.move(w, refundDue, normal, "gives up on the doubt")
 	}
 }
 
@@ -256,10 +256,10 @@ func (m *machine) askJournal(w *world) {
 // owner is at work, else that the owner took the outcome along.
 func (m *machine) takeOver(w *world) {
 	switch {
-	case w.owned(w.redis.post):
-	case m.weak(ResumeExpired):
-		m.move(w, sending, good, "finds the lease over, and goes on sending")
+	case w.owned(w.redis.attempt):
+	case m.mutated(ResumeExpired):
+		m.move(w, sending, normal, "finds the lease over, and goes on sending")
 	default:
-		m.move(w, inDoubt, good, "finds the lease over")
+		m.move(w, inDoubt, normal, "finds the lease over")
 	}
 }

@@ -6,15 +6,15 @@ package model
 // commit puts a payment into Redis that is what the caller read. Whoever moves it
 // to sending goes on to record, unless the answer is lost.
 func (m *machine) commit(w world, r record, how kind, what string) {
-	m.moves[w.redis.state][r.state] = true
+	m.stateChanges[w.redis.state][r.state] = true
 	if r.version = w.redis.version + 1; r.version > maxVersion {
 		panic("model: a version is higher than a record has room for")
 	}
 	if r.state == sending {
-		before := w.process[m.who]
-		w.process[m.who] = process{}
-		m.store(w, r, may, what+", and dies")
-		w.process[m.who] = m.record(r, before)
+		before := w.process[m.replica]
+		w.process[m.replica] = process{}
+		m.store(w, r, fault, what+", and dies")
+		w.process[m.replica] = m.record(r, before)
 	}
 	m.store(w, r, how, what)
 }
@@ -39,9 +39,9 @@ func (m *machine) finish(w *world, i int, from state) {
 		done.process[i] = process{at: toJournal, rec: record{slot: p.rec.slot, claim: p.rec.claim}}
 	}
 	if now := w.redis; !now.exists || now.generation != p.rec.generation || now.state != from || now.version != p.rec.version {
-		m.good(done, "commits nothing, as somebody else moved the payment")
-		if p.at == toKeep && now.exists && now.generation == p.rec.generation && now.state == captured && !now.owed {
-			m.good(w.preparing(i, now), "finds the capture committed by somebody else, and goes on")
+		m.normal(done, "commits nothing, as somebody else moved the payment")
+		if p.at == toKeep && now.exists && now.generation == p.rec.generation && now.state == captured && !now.releasePending {
+			m.normal(w.preparing(i, now), "finds the capture committed by somebody else, and goes on")
 		}
 		return
 	}
@@ -54,8 +54,8 @@ func (m *machine) finish(w *world, i int, from state) {
 	case toPrepare:
 		next = *w
 	}
-	m.commit(next, p.rec, good, "commits")
-	m.may(done, "cannot reach Redis, so that nothing is committed")
+	m.commit(next, p.rec, normal, "commits")
+	m.fault(done, "cannot reach Redis, so that nothing is committed")
 }
 
 // store puts a content into Redis. The one before may be found again in a backup,
@@ -66,12 +66,12 @@ func (m *machine) store(w world, r record, how kind, what string) {
 		m.wrong(w, what, VersionShrank)
 	}
 	if r.state.over() { // nobody reads the rest any more
-		r = record{exists: true, generation: r.generation, way: r.way, state: r.state, slot: r.slot, rebuilt: r.rebuilt}
+		r = record{exists: true, generation: r.generation, method: r.method, state: r.state, slot: r.slot, rebuilt: r.rebuilt}
 	}
 	w.redis = r
 	m.emit(w, what, how)
 	if w.keep(before) {
-		m.emit(w, what+" (a backup of Redis keeps what was before)", may)
+		m.emit(w, what+" (a backup of Redis keeps what was before)", fault)
 	}
 }
 
@@ -103,16 +103,16 @@ func (m *machine) rollback(w *world) {
 		next := *w
 		next.redis, next.backups[i] = b, record{}
 		spend(&next.left.rollbacks)
-		m.may(next, what)
+		m.fault(next, what)
 		again := next
 		if again.keep(b) {
-			m.may(again, what+" (and a backup keeps it)")
+			m.fault(again, what+" (and a backup keeps it)")
 		}
 		if again.keep(w.redis) {
-			m.may(again, what+" (and backups keep both)")
+			m.fault(again, what+" (and backups keep both)")
 		}
 		if next.keep(w.redis) {
-			m.may(next, what+" (and a backup keeps what was before)")
+			m.fault(next, what+" (and a backup keeps what was before)")
 		}
 	}
 }
@@ -124,5 +124,5 @@ func (m *machine) wipe(w *world) {
 	}
 	next := *w
 	spend(&next.left.wipes)
-	m.store(next, record{}, may, "Redis loses everything")
+	m.store(next, record{}, fault, "Redis loses everything")
 }

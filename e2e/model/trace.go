@@ -29,7 +29,7 @@ func (s *search) explain(invariant string, to uint32, n int) *Violation {
 	var way []world
 	if n >= 0 {
 		w := unpack(s.worlds.at(to))
-		way = append(way, s.machine.onwards(&w)[n].to)
+		way = append(way, s.machine.successors(&w)[n].to)
 	}
 	for at := to; at != 0; at = *s.parents.at(at) {
 		way = append(way, unpack(s.worlds.at(at)))
@@ -37,20 +37,20 @@ func (s *search) explain(invariant string, to uint32, n int) *Violation {
 	v := &Violation{Invariant: invariant}
 	w := s.machine.cfg.start()
 	for _, next := range slices.Backward(way) {
-		want := sameFor(next)
-		steps := s.machine.onwards(&w)
-		taken := steps[slices.IndexFunc(steps, func(st step) bool { return sameFor(st.to) == want })]
+		want := canonicalKey(next)
+		steps := s.machine.successors(&w)
+		taken := steps[slices.IndexFunc(steps, func(st step) bool { return canonicalKey(st.to) == want })]
 		v.Steps = append(v.Steps, taken.String())
 		w = taken.to
 	}
 	return v
 }
 
-// sameFor is a key that is surely the same for worlds that nobody can tell
+// canonicalKey is a key that is surely the same for worlds that nobody can tell
 // apart: the least for any order of the replicas and of the backups. pack, which
 // has to be fast, may give several to worlds in which two replicas do the same
 // under different post ids.
-func sameFor(w world) key {
+func canonicalKey(w world) key {
 	least := key{^uint64(0)}
 	for _, p := range orders {
 		for _, b := range orders {
@@ -72,8 +72,8 @@ var orders = [...][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, 
 // String tells who does what, and what came of it.
 func (st step) String() string {
 	who := ""
-	if st.who != nobody {
-		who = fmt.Sprintf("Replica %d ", st.who+1)
+	if st.replica != noReplica {
+		who = fmt.Sprintf("Replica %d ", st.replica+1)
 	}
 	return who + st.what + ".  [" + st.to.String() + "]"
 }
@@ -101,9 +101,9 @@ func (r record) String() string {
 		text += fmt.Sprintf(" v%d", r.version)
 	}
 	if r.claim > 0 {
-		text += fmt.Sprintf(" claim %d by %s", r.claim, r.post)
+		text += fmt.Sprintf(" claim %d by %s", r.claim, r.attempt)
 	}
-	if r.owed {
+	if r.releasePending {
 		text += ", its release owed"
 	}
 	return text
@@ -112,8 +112,8 @@ func (r record) String() string {
 func (s *slot) String() string {
 	text := heldNames[s.held]
 	for n, e := range s.journal {
-		if e.post != 0 {
-			text += fmt.Sprintf(" post_%d=%s", n+1, e.post)
+		if e.attempt != 0 {
+			text += fmt.Sprintf(" post_%d=%s", n+1, e.attempt)
 		}
 		if e.release != 0 {
 			text += fmt.Sprintf(" release_%d=%s", n+1, e.release)
@@ -126,7 +126,7 @@ func (s *slot) String() string {
 }
 
 // String names a post id by a letter, that of a refund by a capital one.
-func (p post) String() string {
+func (p attemptID) String() string {
 	if p.refund() {
 		return string(rune('A' + p - forRefund - 1))
 	}

@@ -16,8 +16,8 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// leastLines is how much the gateways have to say before silence about somebody counts.
-const leastLines = 10_000
+// minLines is how much the gateways have to say before silence about somebody counts.
+const minLines = 10_000
 
 const (
 	canaryIBAN  = "DE89370400440532013000"
@@ -26,16 +26,16 @@ const (
 	foreignCard = "5555555555554444"
 )
 
-// walk is the journeys of people every detail of whom is looked for afterwards.
-type walk struct {
-	*stand
-	c        *frontdesktest.Client
-	gateway  *frontdesktest.Process   // that of most journeys
-	gateways []*frontdesktest.Process // all of them
-	spans    *frontdesktest.Collector // what they hand over
-	secrets  secrets
-	seen     strings.Builder // all that Redis ever held where it was looked at
-	persons  uint64
+// canaryRun is the journeys of people every detail of whom is looked for afterwards.
+type canaryRun struct {
+	*testEnv
+	c         *frontdesktest.Client
+	gateway   *frontdesktest.Process   // that of most journeys
+	gateways  []*frontdesktest.Process // all of them
+	spans     *frontdesktest.Collector // what they hand over
+	secrets   secrets
+	redisText strings.Builder // all that Redis ever held where it was looked at
+	persons   uint64
 }
 
 // TestCanaries walks every kind of journey, with a failing club system and bad
@@ -44,14 +44,14 @@ type walk struct {
 // planted, the name of a subscriber, is found in each of them by the same means.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
-	w := &walk{stand: newStand(t), spans: frontdesktest.NewCollector(t)}
+	w := &canaryRun{testEnv: newTestEnv(t), spans: frontdesktest.NewCollector(t)}
 	subscriber := `FRONTDESK_SUBSCRIBERS=[{"name":"zqplanted","url":"http://127.0.0.1:9/zqsubscriberpath","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]`
 	environment := []string{"FRONTDESK_LOG_LEVEL=debug", "OTEL_EXPORTER_OTLP_ENDPOINT=" + w.spans.URL, subscriber}
-	w.gateway, w.c = w.stand.gateway(environment...)
-	second, elsewhere := w.stand.gateway(append(environment, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1")...)
+	w.gateway, w.c = w.testEnv.gateway(environment...)
+	second, elsewhere := w.testEnv.gateway(append(environment, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1")...)
 	w.gateways = []*frontdesktest.Process{w.gateway, second}
 	w.secrets.add("the subscriber's path", "zqsubscriberpath")
-	if err := w.outside.Sim.Configure(func(settings *clubsim.Settings) {
+	if err := w.upstreams.Sim.Configure(func(settings *clubsim.Settings) {
 		settings.WebhookURL, settings.Webhooks, settings.WebhookDelay = w.gateway.URL+"/v1/webhooks/club/demo-webhook-secret", "normal", 1
 	}); err != nil {
 		t.Fatal(err)
@@ -63,22 +63,22 @@ func TestCanaries(t *testing.T) {
 	w.byMandate()
 	w.asProspect()
 	w.identified()
-	w.atTheDesk()
+	w.inPerson()
 	w.badInput()
-	w.failing()
-	w.limited(elsewhere)
-	w.talk()
-	w.look()
-	w.expectLives()
+	w.withFailingClub()
+	w.exceedRateLimit(elsewhere)
+	w.fillLogs()
+	w.recordRedis()
+	w.expectLifetimes()
 	if told.taken.Load() == 0 || toldByStripe.taken.Load() == 0 {
 		t.Errorf("the processors' webhooks were not taken: %d and %d", told.taken.Load(), toldByStripe.taken.Load())
 	}
-	w.search(w.places())
+	w.search(w.collectOutput())
 }
 
-// places is everywhere that something of somebody could have been left. The gateways
+// collectOutput is everywhere that something of somebody could have been left. The gateways
 // have ended then, so that nothing is on its way any more.
-func (w *walk) places() map[string]string {
+func (w *canaryRun) collectOutput() map[string]string {
 	scraped := ""
 	for _, gateway := range w.gateways {
 		scraped += metrics(gateway)
@@ -90,19 +90,19 @@ func (w *walk) places() map[string]string {
 		}
 	}
 	w.expectSpans()
-	if lines := strings.Count(w.logs(), "\n"); lines < leastLines {
+	if lines := strings.Count(w.logs(), "\n"); lines < minLines {
 		w.t.Errorf("only %d lines were logged", lines)
 	}
 	for _, queue := range []string{"asynq:{default}", "asynq:{relay-zqplanted}:retry"} {
-		if !strings.Contains(w.seen.String(), queue) {
+		if !strings.Contains(w.redisText.String(), queue) {
 			w.t.Errorf("%s was never looked into", queue)
 		}
 	}
-	return map[string]string{"the logs": w.logs(), "Redis": w.seen.String(), "the metrics": scraped, "the spans": w.spans.Raw()}
+	return map[string]string{"the logs": w.logs(), "Redis": w.redisText.String(), "the metrics": scraped, "the spans": w.spans.Raw()}
 }
 
 // search looks for everybody's secrets in places, and for what has to be there.
-func (w *walk) search(places map[string]string) {
+func (w *canaryRun) search(places map[string]string) {
 	var planted secrets
 	planted.add("the subscriber's name", "zqplanted")
 	for name, place := range places {
@@ -115,34 +115,34 @@ func (w *walk) search(places map[string]string) {
 	}
 }
 
-func (w *walk) logs() (all string) {
+func (w *canaryRun) logs() (all string) {
 	for _, gateway := range w.gateways {
 		all += gateway.Log()
 	}
 	return all
 }
 
-// leastSpans: each of the requests that make the gateways talk has one, and a few are
+// minSpans: each of the requests that make the gateways talk has one, and a few are
 // dropped when a collector is slow.
-const leastSpans = 1_000
+const minSpans = 1_000
 
-// kindsOfWork are the names of spans of all that a gateway does, so that silence about
+// tracedJobs are the names of spans of all that a gateway does, so that silence about
 // somebody counts.
-var kindsOfWork = []string{
+var tracedJobs = []string{
 	"POST /v1/registrations", "POST /v1/registrations/:id/payment", "POST /v1/registrations/:id/mandate", "POST /v1/registrations/:id/mandate/signature",
 	"POST /v1/registrations/:id/prospect", "GET /v1/me", "POST /v1/me/transfer", "POST /v1/webhooks/card", "POST /v1/webhooks/club/:secret", "page",
 	"GET /metrics", "POST /ops/payments/{id}/notes", "POST /ops/erasures", "scrape",
-	"club Token", "club CreateContact", "club CreateSale", "club CreateMandate", "club CreatePayment", "cards create", "cards capture", "cards annotate", "cards list",
+	"club Token", "club CreateContact", "club CreateSale", "club CreateMandate", "club CreatePayment", "cards create", "cards capture", "cards update_metadata", "cards list",
 	"job payment:advance", "job club:events", "job registration:due", "job registration:look", "job webhook:deliver", "sweep", "rebuild",
 }
 
 // missingSpans are the kinds of work of which no span has arrived yet.
-func (w *walk) missingSpans() (missing []string) {
+func (w *canaryRun) missingSpans() (missing []string) {
 	named := map[string]bool{}
 	for _, span := range w.spans.Spans() {
 		named[span.Name] = true
 	}
-	for _, name := range kindsOfWork {
+	for _, name := range tracedJobs {
 		if !named[name] {
 			missing = append(missing, name)
 		}
@@ -151,8 +151,8 @@ func (w *walk) missingSpans() (missing []string) {
 }
 
 // expectSpans looks at what has arrived in the end.
-func (w *walk) expectSpans() {
-	if n := len(w.spans.Spans()); n < leastSpans {
+func (w *canaryRun) expectSpans() {
+	if n := len(w.spans.Spans()); n < minSpans {
 		w.t.Errorf("only %d spans arrived", n)
 	}
 	if missing := w.missingSpans(); len(missing) > 0 {
@@ -160,10 +160,10 @@ func (w *walk) expectSpans() {
 	}
 }
 
-// somebody is a person nobody has met, whose details are secrets from now on.
-func (w *walk) somebody() *api.Person { return person(w.canary()) }
+// newPerson is a person nobody has met, whose details are secrets from now on.
+func (w *canaryRun) newPerson() *api.Person { return person(w.newCanary()) }
 
-func (w *walk) canary() campaign.Canary {
+func (w *canaryRun) newCanary() campaign.Canary {
 	w.persons++
 	who := campaign.NewCanary(48151623 + w.persons*1_010_101)
 	for what, text := range map[string]string{"a given name": who.GivenName, "a family name": who.FamilyName, "an e-mail": who.Email,
@@ -173,36 +173,36 @@ func (w *walk) canary() campaign.Canary {
 	return who
 }
 
-// begin starts a registration of somebody.
-func (w *walk) begin(item api.NewItem) api.Registration {
-	registration := register(w.c, w.somebody(), item)
+// register starts a registration of somebody.
+func (w *canaryRun) register(item api.NewItem) api.Registration {
+	registration := register(w.c, w.newPerson(), item)
 	w.secrets.add("a registration's token", w.c.Token)
 	return registration
 }
 
-// look remembers what Redis holds now.
-func (w *walk) look() { w.remember(w.stand) }
+// recordRedis remembers what Redis holds now.
+func (w *canaryRun) recordRedis() { w.recordRedisOf(w.testEnv) }
 
-func (w *walk) remember(s *stand) {
-	for key, value := range s.everything() {
-		w.seen.WriteString(key + "\n" + value + "\n")
+func (w *canaryRun) recordRedisOf(s *testEnv) {
+	for key, value := range s.redisContents() {
+		w.redisText.WriteString(key + "\n" + value + "\n")
 	}
 }
 
-func (w *walk) post(path string, body any, headers ...[2]string) *frontdesktest.Response {
+func (w *canaryRun) post(path string, body any, headers ...[2]string) *frontdesktest.Response {
 	return w.c.Do("POST", path, body, append(headers, frontdesktest.Key(""))...)
 }
 
 // byCard pays after a decline, on another device.
-func (w *walk) byCard() {
-	registration := w.begin(cardItem())
+func (w *canaryRun) byCard() {
+	registration := w.register(cardItem())
 	path := "/v1/registrations/" + registration.Id
 	var link api.ResumeLink
 	w.post(path+"/resume-link", nil).Into(http.StatusCreated, &link)
 	_, code, _ := strings.Cut(link.Url, "resume=")
 	w.secrets.add("a link's secret", code[strings.Index(code, ".")+1:])
 	payment := w.c.Pay(registration.Id)
-	w.look()
+	w.recordRedis()
 	w.c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": refusedCard})
 	var resumed api.Registration
 	w.post("/v1/resumptions", api.Resumption{Resume: code}).Into(http.StatusCreated, &resumed)
@@ -212,13 +212,13 @@ func (w *walk) byCard() {
 		w.secrets.add("a card number", card)
 	}
 	w.c.Confirm(payment, goodCard)
-	w.look()
+	w.recordRedis()
 	w.c.Await(registration.Id, api.Completed)
 }
 
 // byMandate signs a mandate, after codes that are wrong and an account that is none.
-func (w *walk) byMandate() {
-	registration := w.begin(debitItem())
+func (w *canaryRun) byMandate() {
+	registration := w.register(debitItem())
 	path := "/v1/registrations/" + registration.Id
 	w.secrets.add("an account", canaryIBAN)
 	w.secrets.add("an account", "DE89 3704 0044 0532 0130 00")
@@ -230,24 +230,24 @@ func (w *walk) byMandate() {
 	code := w.latestCode()
 	w.secrets.codes = append(w.secrets.codes, code)
 	w.post(path+"/mandate/signature", api.Signature{Code: "Zq7wrong19"})
-	w.look()
+	w.recordRedis()
 	w.post(path+"/mandate/signature", api.Signature{Code: code}).Into(http.StatusCreated, nil)
 	pay(w.c, registration.Id)
 }
 
 // asProspect brings along an account of another club.
-func (w *walk) asProspect() {
-	registration := w.begin(cardItem())
+func (w *canaryRun) asProspect() {
+	registration := w.register(cardItem())
 	token := w.c.Persona("prospect").AccessToken
 	w.secrets.add("an access token of the club system", token)
 	w.secrets.add("an access token that is none", "zqnobodysaccesstoken31")
 	w.post("/v1/registrations/"+registration.Id+"/prospect", api.Prospect{AccessToken: "zqnobodysaccesstoken31"}).Problem(api.AccessTokenRefused)
 	w.post("/v1/registrations/"+registration.Id+"/prospect", api.Prospect{AccessToken: token}).Into(http.StatusCreated, nil)
-	w.look()
+	w.recordRedis()
 }
 
 // identified is what contacts do whom the club knows: register, consent, move, follow an invitation.
-func (w *walk) identified() {
+func (w *canaryRun) identified() {
 	own := w.c.Token
 	w.c.Token = w.c.Persona("customer").IdentityToken
 	w.secrets.add("an identity token", w.c.Token)
@@ -267,38 +267,38 @@ func (w *walk) identified() {
 	w.post("/v1/me/transfer", api.NewTransfer{ClubId: "13"}).Into(http.StatusCreated, nil)
 	code := w.latestCode()
 	w.secrets.codes = append(w.secrets.codes, code)
-	w.look()
+	w.recordRedis()
 	w.post("/v1/me/transfer/signature", api.Signature{Code: code}).Into(http.StatusCreated, nil)
 
 	w.c.Token = own
-	link, err := w.command(w.gateway, "invite", "--contact", "1001", "--club", "11")
+	link, err := w.runCLI(w.gateway, "invite", "--contact", "1001", "--club", "11")
 	if err != nil {
 		w.t.Fatal(link)
 	}
 	address, _ := url.Parse(link)
 	invitation := address.Query().Get("invitation")
 	w.secrets.add("an invitation", invitation)
-	w.look()
+	w.recordRedis()
 	w.c.Token = ""
 	w.post("/v1/registrations", api.StartRegistration{ClubId: "11", Invitation: &invitation}).Into(http.StatusCreated, nil)
 }
 
-// atTheDesk pays by cheque, with staff.
-func (w *walk) atTheDesk() {
+// inPerson pays by cheque, with staff.
+func (w *canaryRun) inPerson() {
 	w.secrets.add("the staff's key", "demo-staff-key-1")
 	w.secrets.add("a cheque's owner", "Zqowner Wcheque")
-	registration := w.begin(cardItem())
+	registration := w.register(cardItem())
 	amount := registration.Cart.DueNow.Amount
-	w.c.Settle(registration.Id, fmt.Sprintf(`{"method":"desk","mean":"cheque","cheques":[{"amount":%d,"bank":"Zqbank","code":"1234567","depositDesiredDate":"2031-01-31","owner":"Zqowner Wcheque"}]}`, amount),
+	w.c.RequestPayment(registration.Id, fmt.Sprintf(`{"method":"desk","mean":"cheque","cheques":[{"amount":%d,"bank":"Zqbank","code":"1234567","depositDesiredDate":"2031-01-31","owner":"Zqowner Wcheque"}]}`, amount),
 		frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
-	w.look()
-	w.c.Settle(w.begin(cardItem()).Id, `{"method":"desk","mean":"cash"}`, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
+	w.recordRedis()
+	w.c.RequestPayment(w.register(cardItem()).Id, `{"method":"desk","mean":"cash"}`, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 }
 
 // badInput puts somebody into every place in which a text can be sent.
-func (w *walk) badInput() {
-	who := w.somebody()
-	open := w.begin(cardItem())
+func (w *canaryRun) badInput() {
+	who := w.newPerson()
+	open := w.register(cardItem())
 	own := w.c.Token
 	for _, text := range []string{who.FamilyName, who.Email, who.Mobile, foreignCard, canaryIBAN} {
 		escaped := url.PathEscape(text)
@@ -325,33 +325,33 @@ func (w *walk) badInput() {
 			w.c.Do("POST", "/v1/webhooks/club/"+secret, fmt.Sprintf(`{"name":"contact.updated","object":{"id":"/demo/contacts/1001"},"data":{"familyName":%q},%q:1}`, text, text))
 		}
 		w.c.Do("POST", "/v1/webhooks/card", fmt.Sprintf(`{"id":%q}`, text), [2]string{"Stripe-Signature", text})
-		w.c.Do("POST", "http://"+w.gateway.Ops()+"/ops/payments/"+escaped+"/notes", fmt.Sprintf(`{"by":%q,"text":%q}`, text, text))
-		w.c.Do("POST", "http://"+w.gateway.Ops()+"/ops/erasures", fmt.Sprintf(`{"by":"ada","email":%q}`, text))
+		w.c.Do("POST", "http://"+w.gateway.OpsAddress()+"/ops/payments/"+escaped+"/notes", fmt.Sprintf(`{"by":%q,"text":%q}`, text, text))
+		w.c.Do("POST", "http://"+w.gateway.OpsAddress()+"/ops/erasures", fmt.Sprintf(`{"by":"ada","email":%q}`, text))
 	}
-	w.look()
+	w.recordRedis()
 }
 
-// failing has the club system answer with nonsense and errors, to people who give their data.
-func (w *walk) failing() {
+// withFailingClub has the club system answer with nonsense and errors, to people who give their data.
+func (w *canaryRun) withFailingClub() {
 	for _, kind := range []string{"malformed", "error_after", "error_before", "drop_after", "too_many"} {
 		for _, path := range []string{"/contacts", "/sales", "/sales/*", "/sales/*/payments"} {
-			open := w.begin(cardItem())
-			w.fail(clubsim.Fault{Match: clubsim.FaultMatch{Path: path}, Kind: kind, Times: times(2)})
+			open := w.register(cardItem())
+			w.setFaults(clubsim.Fault{Match: clubsim.FaultMatch{Path: path}, Kind: kind, Times: times(2)})
 			token := w.c.Token
 			w.c.Token = ""
-			w.post("/v1/registrations", api.StartRegistration{ClubId: "11", Person: w.somebody(), Items: &[]api.NewItem{cardItem()}})
+			w.post("/v1/registrations", api.StartRegistration{ClubId: "11", Person: w.newPerson(), Items: &[]api.NewItem{cardItem()}})
 			w.c.Token = token
-			w.c.Settle(open.Id, `{"method":"desk","mean":"cash"}`, frontdesktest.StaffKey())
-			w.fail()
+			w.c.RequestPayment(open.Id, `{"method":"desk","mean":"cash"}`, frontdesktest.StaffKey())
+			w.setFaults()
 		}
 	}
-	w.look()
+	w.recordRedis()
 }
 
 func times(n int) *int { return &n }
 
-// limited has one address ask until it is refused.
-func (w *walk) limited(c *frontdesktest.Client) {
+// exceedRateLimit has one address ask until it is refused.
+func (w *canaryRun) exceedRateLimit(c *frontdesktest.Client) {
 	w.secrets.add("an address", "203.0.113.77")
 	for range 25 {
 		c.Token = ""
@@ -359,10 +359,10 @@ func (w *walk) limited(c *frontdesktest.Client) {
 	}
 }
 
-// talk asks so much that the gateways have said enough, each time with somebody's data.
-func (w *walk) talk() {
-	missing := leastLines - strings.Count(w.logs(), "\n")
-	who := w.somebody()
+// fillLogs asks so much that the gateways have said enough, each time with somebody's data.
+func (w *canaryRun) fillLogs() {
+	missing := minLines - strings.Count(w.logs(), "\n")
+	who := w.newPerson()
 	client := &http.Client{Timeout: time.Minute}
 	defer client.CloseIdleConnections()
 	var all sync.WaitGroup
@@ -391,7 +391,7 @@ func (w *walk) talk() {
 
 // metrics is what a gateway tells of itself, where it does.
 func metrics(gateway *frontdesktest.Process) string {
-	answer, err := http.Get("http://" + gateway.Ops() + "/metrics")
+	answer, err := http.Get("http://" + gateway.OpsAddress() + "/metrics")
 	if err != nil {
 		return ""
 	}

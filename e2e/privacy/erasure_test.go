@@ -15,7 +15,7 @@ import (
 // what money still needs waits, the rest is gone, and nobody else loses anything.
 func TestErasure(t *testing.T) {
 	t.Parallel()
-	s := newStand(t)
+	s := newTestEnv(t)
 	gateway, c := s.gateway()
 	ada, bob := campaign.NewCanary(31415926), campaign.NewCanary(27182818)
 	paid := register(c, person(ada), cardItem())
@@ -49,7 +49,7 @@ func TestErasure(t *testing.T) {
 	if later := s.erase(gateway, "--mobile", "0"+strings.TrimPrefix(ada.Mobile, "+33")); len(later.Erased) != 1 || later.Erased[0].Registration != paying.Id || deferred(later) != "" {
 		t.Errorf("later: erased %+v, kept %+v", later.Erased, later.Kept)
 	}
-	if ledger := s.outside.Sim.Ledger(); len(ledger) != 2 {
+	if ledger := s.upstreams.Sim.Ledger(); len(ledger) != 2 {
 		t.Errorf("the club holds %d payments", len(ledger))
 	}
 
@@ -61,7 +61,7 @@ func TestErasure(t *testing.T) {
 		t.Errorf("by registration: %+v", own)
 	}
 	for _, line := range s.redis.XRange(t.Context(), "fd:audit", "-", "+").Val() {
-		if line.Values["what"] != "erase" || line.Values["by"] != "ada" || len(ada.In(line.ID+line.Values["payment"].(string))) > 0 {
+		if line.Values["what"] != "erase" || line.Values["by"] != "ada" || len(ada.FoundIn(line.ID+line.Values["payment"].(string))) > 0 {
 			t.Errorf("the audit stream says %v", line.Values)
 		}
 	}
@@ -71,9 +71,9 @@ func TestErasure(t *testing.T) {
 }
 
 // erase runs the command, and reads its report.
-func (s *stand) erase(gateway *frontdesktest.Process, args ...string) flows.Erasure {
+func (s *testEnv) erase(gateway *frontdesktest.Process, args ...string) flows.Erasure {
 	s.t.Helper()
-	out, err := s.command(gateway, append([]string{"erase", "--json"}, args...)...)
+	out, err := s.runCLI(gateway, append([]string{"erase", "--json"}, args...)...)
 	if err != nil {
 		s.t.Fatalf("%v: %s", err, out)
 	}
@@ -94,7 +94,7 @@ func deferred(report flows.Erasure) (id string) {
 // nothing is written.
 func TestErasureRefused(t *testing.T) {
 	t.Parallel()
-	s := newStand(t)
+	s := newTestEnv(t)
 	gateway, c := s.gateway()
 	register(c, person(campaign.NewCanary(16180339)), cardItem())
 	c.Token = ""
@@ -103,17 +103,17 @@ func TestErasureRefused(t *testing.T) {
 		`{"by":"ada","mobile":"12"}`, `{"by":"ada","registration":"x"}`, `{"by":"ada","contact":"/demo/contacts/7"}`,
 		`{"email":"a@b.example"}`, `{"by":"ada rose","email":"a@b.example"}`,
 	} {
-		c.Do("POST", "http://"+gateway.Ops()+"/ops/erasures", body).Problem(api.InvalidRequest)
+		c.Do("POST", "http://"+gateway.OpsAddress()+"/ops/erasures", body).Problem(api.InvalidRequest)
 	}
-	c.Do("POST", "http://"+gateway.Ops()+"/ops/erasures", `{"by":"ada","name":"Martin"}`).Problem(api.MalformedRequest)
+	c.Do("POST", "http://"+gateway.OpsAddress()+"/ops/erasures", `{"by":"ada","name":"Martin"}`).Problem(api.MalformedRequest)
 	if n := s.redis.XLen(t.Context(), "fd:audit").Val(); n != 0 {
 		t.Errorf("the audit stream has %d lines", n)
 	}
-	c.Do("POST", "http://"+gateway.Ops()+"/ops/erasures", `{"by":"ada","email":"nobody@example.com"}`).Into(http.StatusOK, nil)
-	if out, err := s.command(gateway, "erase", "--email", "a@b.example", "--contact", "7"); err == nil {
+	c.Do("POST", "http://"+gateway.OpsAddress()+"/ops/erasures", `{"by":"ada","email":"nobody@example.com"}`).Into(http.StatusOK, nil)
+	if out, err := s.runCLI(gateway, "erase", "--email", "a@b.example", "--contact", "7"); err == nil {
 		t.Errorf("two people at once: %s", out)
 	}
-	if out, err := s.command(gateway, "erase", "--contact", "7"); err != nil || !strings.Contains(out, "Nothing was found") || !strings.Contains(out, "Elsewhere") {
+	if out, err := s.runCLI(gateway, "erase", "--contact", "7"); err != nil || !strings.Contains(out, "Nothing was found") || !strings.Contains(out, "Elsewhere") {
 		t.Errorf("%v: %s", err, out)
 	}
 }

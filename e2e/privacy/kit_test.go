@@ -23,17 +23,17 @@ import (
 
 func TestMain(m *testing.M) { frontdesktest.Main(m) }
 
-// stand is an outside world and a Redis, before which gateways are put.
-type stand struct {
-	t       *testing.T
-	outside *frontdesktest.Outside
-	address string
-	redis   *redis.Client
+// testEnv is an outside world and a Redis, before which gateways are put.
+type testEnv struct {
+	t         *testing.T
+	upstreams *frontdesktest.Upstreams
+	address   string
+	redis     *redis.Client
 }
 
-func newStand(t *testing.T) *stand {
+func newTestEnv(t *testing.T) *testEnv {
 	t.Helper()
-	s := &stand{t: t, outside: frontdesktest.NewOutside(t), address: frontdesktest.NewRedis(t)}
+	s := &testEnv{t: t, upstreams: frontdesktest.NewUpstreams(t), address: frontdesktest.NewRedis(t)}
 	options, err := redis.ParseURL(s.address)
 	if err != nil {
 		t.Fatal(err)
@@ -44,12 +44,12 @@ func newStand(t *testing.T) *stand {
 }
 
 // gateway starts a gateway with more in its environment.
-func (s *stand) gateway(environment ...string) (*frontdesktest.Process, *frontdesktest.Client) {
+func (s *testEnv) gateway(environment ...string) (*frontdesktest.Process, *frontdesktest.Client) {
 	s.t.Helper()
-	process := frontdesktest.Start(s.t, append([]string{"FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL=" + s.outside.URL + "/sim",
-		"FRONTDESK_SANDBOX_URL=" + s.outside.URL + "/sandbox", "FRONTDESK_REDIS_URL=" + s.address}, environment...)...)
+	process := frontdesktest.Start(s.t, append([]string{"FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL=" + s.upstreams.URL + "/sim",
+		"FRONTDESK_SANDBOX_URL=" + s.upstreams.URL + "/sandbox", "FRONTDESK_REDIS_URL=" + s.address}, environment...)...)
 	client := frontdesktest.NewClient(s.t, process.URL)
-	client.Outside = s.outside.URL
+	client.SimulatorURL = s.upstreams.URL
 	return process, client
 }
 
@@ -90,17 +90,17 @@ func pay(c *frontdesktest.Client, registration string) {
 }
 
 // latestCode is what the club system sent last.
-func (s *stand) latestCode() string {
+func (s *testEnv) latestCode() string {
 	s.t.Helper()
-	sent := s.outside.Sim.SMS()
+	sent := s.upstreams.Sim.SMS()
 	if len(sent) == 0 {
 		s.t.Fatal("no SMS was sent")
 	}
 	return sent[len(sent)-1].Code
 }
 
-// everything is the whole of Redis as text: every key with every value under it.
-func (s *stand) everything() map[string]string {
+// redisContents is the whole of Redis as text: every key with every value under it.
+func (s *testEnv) redisContents() map[string]string {
 	s.t.Helper()
 	ctx := context.Background()
 	all := map[string]string{}
@@ -126,19 +126,19 @@ func (s *stand) everything() map[string]string {
 	return all
 }
 
-// command runs the binary as an operator does, who speaks to a gateway.
-func (s *stand) command(gateway *frontdesktest.Process, args ...string) (string, error) {
+// runCLI runs the binary as an operator does, who speaks to a gateway.
+func (s *testEnv) runCLI(gateway *frontdesktest.Process, args ...string) (string, error) {
 	s.t.Helper()
 	cmd := exec.CommandContext(s.t.Context(), frontdesktest.Binary(s.t), args...)
-	cmd.Env = []string{"FRONTDESK_OPS_ADDR=" + gateway.Ops(), "USER=ada"}
+	cmd.Env = []string{"FRONTDESK_OPS_ADDR=" + gateway.OpsAddress(), "USER=ada"}
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSpace(string(out)), err
 }
 
-// fail breaks the club system; an empty list mends it.
-func (s *stand) fail(faults ...clubsim.Fault) {
+// setFaults breaks the club system; an empty list mends it.
+func (s *testEnv) setFaults(faults ...clubsim.Fault) {
 	s.t.Helper()
-	if err := s.outside.Sim.SetFaults(faults); err != nil {
+	if err := s.upstreams.Sim.SetFaults(faults); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -17,14 +17,14 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/e2e/stripetest"
 	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
-// between stands between a card processor and a gateway, and has each webhook say of
+// webhookProxy stands between a card processor and a gateway, and has each webhook say of
 // somebody what real ones say of buyers: their billing details, in the processor's
 // own words, in metadata and in the texts of refusals. It signs as the processor does.
-type between struct {
+type webhookProxy struct {
 	*httptest.Server
 	t      *testing.T
 	to     string // the gateway
@@ -35,15 +35,15 @@ type between struct {
 	taken  atomic.Int64 // by the gateway, signed
 }
 
-func (w *walk) standBetween(gateway *frontdesktest.Process, header, secret, member string) *between {
-	b := &between{t: w.t, to: gateway.URL + "/v1/webhooks/card", header: header, secret: secret, member: member, who: w.canary()}
+func (w *canaryRun) newWebhookProxy(gateway *frontdesktest.Process, header, secret, member string) *webhookProxy {
+	b := &webhookProxy{t: w.t, to: gateway.URL + "/v1/webhooks/card", header: header, secret: secret, member: member, who: w.newCanary()}
 	b.Server = httptest.NewServer(b)
 	w.t.Cleanup(b.Close)
 	return b
 }
 
 // ServeHTTP passes a webhook on, and first one that nobody signed.
-func (b *between) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+func (b *webhookProxy) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	var event map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&event); err != nil {
 		b.t.Errorf("the processor sent no JSON: %v", err)
@@ -75,7 +75,7 @@ func (b *between) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 }
 
 // post sends a body to the gateway, signed as both processors do.
-func (b *between) post(body []byte, secret string) int {
+func (b *webhookProxy) post(body []byte, secret string) int {
 	request, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.to, bytes.NewReader(body))
 	if err != nil {
 		b.t.Error(err)
@@ -96,24 +96,24 @@ func (b *between) post(body []byte, secret string) int {
 }
 
 // throughSandbox has the sandbox processor's webhooks say everything of a buyer.
-func (w *walk) throughSandbox() *between {
-	b := w.standBetween(w.gateways[0], sandbox.SignatureHeader, sandbox.DemoWebhookSecret, "payment")
-	w.c.Do("PUT", w.outside.URL+"/sandbox/settings", map[string]string{"webhooks": "duplicate", "webhookUrl": b.URL}).Into(http.StatusOK, nil)
+func (w *canaryRun) throughSandbox() *webhookProxy {
+	b := w.newWebhookProxy(w.gateways[0], sandbox.SignatureHeader, sandbox.DemoWebhookSecret, "payment")
+	w.c.Do("PUT", w.upstreams.URL+"/sandbox/settings", map[string]string{"webhooks": "duplicate", "webhookUrl": b.URL}).Into(http.StatusOK, nil)
 	return b
 }
 
 // byStripe pays through the other processor, after a decline, in a world of its own:
 // gateways that share a Redis have one processor.
-func (w *walk) byStripe(environment ...string) *between {
+func (w *canaryRun) byStripe(environment ...string) *webhookProxy {
 	processor := stripetest.New(stripetest.Config{})
 	w.t.Cleanup(processor.Close)
-	s := newStand(w.t)
+	s := newTestEnv(w.t)
 	gateway, c := s.gateway(append(environment, "FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
 		"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)...)
 	w.gateways = append(w.gateways, gateway)
-	b := w.standBetween(gateway, "Stripe-Signature", processor.WebhookSecret, "object")
+	b := w.newWebhookProxy(gateway, "Stripe-Signature", processor.WebhookSecret, "object")
 	processor.SetWebhooks(stripetest.Duplicate, b.URL)
-	registration := register(c, w.somebody(), cardItem())
+	registration := register(c, w.newPerson(), cardItem())
 	w.secrets.add("a registration's token", c.Token)
 	payment := c.Pay(registration.Id)
 	w.secrets.add("a payment's secret of the processor", *payment.Card.ClientSecret)
@@ -124,6 +124,6 @@ func (w *walk) byStripe(environment ...string) *between {
 		}
 	}
 	c.Await(registration.Id, api.Completed)
-	w.remember(s)
+	w.recordRedisOf(s)
 	return b
 }

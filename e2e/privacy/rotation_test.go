@@ -18,7 +18,7 @@ import (
 // and a journey that began during the rotation ends after the old key was dropped.
 func TestRotation(t *testing.T) {
 	t.Parallel()
-	s := newStand(t)
+	s := newTestEnv(t)
 	key := func(letter string) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte(letter), 32)) }
 	with := func(keys ...string) string { return "FRONTDESK_SEAL_KEYS=" + strings.Join(keys, ",") }
 	before, c := s.gateway(with(key("o")))
@@ -53,10 +53,10 @@ func TestRotation(t *testing.T) {
 	c.Token = secondToken
 	c.Confirm(payment, goodCard)
 	c.Await(second.Id, api.Completed)
-	if ledger := s.outside.Sim.Ledger(); len(ledger) != 2 {
+	if ledger := s.upstreams.Sim.Ledger(); len(ledger) != 2 {
 		t.Errorf("two purchases were recorded %d times", len(ledger))
 	}
-	if audit := s.outside.Sim.Audit(); len(audit.SalesPaidTwice) != 0 {
+	if audit := s.upstreams.Sim.Audit(); len(audit.SalesPaidTwice) != 0 {
 		t.Errorf("paid twice: %+v", audit.SalesPaidTwice)
 	}
 	if report := s.erase(after, "--registration", second.Id); len(report.Erased) != 1 {
@@ -65,7 +65,7 @@ func TestRotation(t *testing.T) {
 }
 
 // consents has a contact change its mind, and gives the receipt.
-func (s *stand) consents(c *frontdesktest.Client) string {
+func (s *testEnv) consents(c *frontdesktest.Client) string {
 	s.t.Helper()
 	own := *c
 	own.Token = c.Persona("customer").IdentityToken
@@ -83,7 +83,7 @@ func (s *stand) consents(c *frontdesktest.Client) string {
 }
 
 // receipts is what the contact has said so far.
-func (s *stand) receipts(c *frontdesktest.Client) []api.ConsentReceipt {
+func (s *testEnv) receipts(c *frontdesktest.Client) []api.ConsentReceipt {
 	s.t.Helper()
 	own := *c
 	own.Token = c.Persona("customer").IdentityToken
@@ -93,7 +93,7 @@ func (s *stand) receipts(c *frontdesktest.Client) []api.ConsentReceipt {
 }
 
 // renewed waits until every receipt is sealed with a key alone.
-func (s *stand) renewed(encoded string) {
+func (s *testEnv) renewed(encoded string) {
 	s.t.Helper()
 	secret, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *stand) renewed(encoded string) {
 		s.t.Fatal(err)
 	}
 	frontdesktest.Eventually(s.t, "the receipts are sealed anew", func() bool {
-		for key := range s.everything() {
+		for key := range s.redisContents() {
 			if !strings.HasPrefix(key, "fd:receipts:") {
 				continue
 			}

@@ -53,9 +53,9 @@ func (s *secrets) in(text string) (found []string) {
 	return found
 }
 
-// TestSearchFinds: what is looked for would be found in every form, so that finding
+// TestSearchFindsEncodings: what is looked for would be found in every form, so that finding
 // nothing means something.
-func TestSearchFinds(t *testing.T) {
+func TestSearchFindsEncodings(t *testing.T) {
 	t.Parallel()
 	var s secrets
 	const text = "zqada+x@canary.example/é"

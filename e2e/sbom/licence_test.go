@@ -15,9 +15,9 @@ import (
 // permissive are the licences under which a module may be linked.
 var permissive = map[string]bool{"Apache-2.0": true, "MIT": true, "BSD-2-Clause": true, "BSD-3-Clause": true, "ISC": true}
 
-// sure is the part of a file, in percent, that a known licence has to make up:
+// minMatchPercent is the part of a file, in percent, that a known licence has to make up:
 // copyright lines, and the titles that some put above, are the rest.
-const sure = 75
+const minMatchPercent = 75
 
 // TestLicences reads the licence of every module of which something is linked.
 func TestLicences(t *testing.T) {
@@ -37,14 +37,14 @@ func TestLicences(t *testing.T) {
 		t.Fatalf("only %d modules were found", len(modules))
 	}
 	for path, dir := range modules {
-		if found := licence(t, dir); found != "" {
+		if found := checkLicence(t, dir); found != "" {
 			t.Errorf("%s: %s", path, found)
 		}
 	}
 }
 
-// licence tells what is wrong with the licence in a folder; empty: nothing.
-func licence(t *testing.T, dir string) string {
+// checkLicence tells what is wrong with the licence in a folder; empty: nothing.
+func checkLicence(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -60,17 +60,17 @@ func licence(t *testing.T, dir string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found = judge(text); found != "" {
+		if found = checkText(text); found != "" {
 			return entry.Name() + " " + found
 		}
 	}
 	return found
 }
 
-// judge tells what is wrong with the text of a licence; empty: nothing.
-func judge(text []byte) string {
+// checkText tells what is wrong with the text of a licence; empty: nothing.
+func checkText(text []byte) string {
 	cover := licensecheck.Scan(text)
-	if cover.Percent < sure {
+	if cover.Percent < minMatchPercent {
 		return "is no licence that is known"
 	}
 	for _, match := range cover.Match {
@@ -81,13 +81,13 @@ func judge(text []byte) string {
 	return ""
 }
 
-// TestOtherLicencesAreNoticed: the classifier tells apart what it has to.
-func TestOtherLicencesAreNoticed(t *testing.T) {
+// TestUnacceptableLicencesAreReported: the classifier tells apart what it has to.
+func TestUnacceptableLicencesAreReported(t *testing.T) {
 	t.Parallel()
-	if found := judge([]byte("Licensed under the GNU General Public License v3.0 <https://www.gnu.org/licenses/gpl-3.0.html>")); found == "" {
+	if found := checkText([]byte("Licensed under the GNU General Public License v3.0 <https://www.gnu.org/licenses/gpl-3.0.html>")); found == "" {
 		t.Error("a copyleft licence is taken")
 	}
-	if found := judge([]byte("All rights are reserved. Ask us before you use any of this.")); found == "" {
+	if found := checkText([]byte("All rights are reserved. Ask us before you use any of this.")); found == "" {
 		t.Error("a text that is no licence is taken")
 	}
 }

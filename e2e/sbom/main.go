@@ -40,7 +40,7 @@ func write(to io.Writer, binary string) error {
 	components := []cdx.Component{component(cdx.ComponentTypeLibrary, "stdlib", strings.TrimPrefix(info.GoVersion, "go"))}
 	references := []string{components[0].BOMRef}
 	for _, module := range info.Deps {
-		linked := component(cdx.ComponentTypeLibrary, of(module).Path, of(module).Version)
+		linked := component(cdx.ComponentTypeLibrary, effective(module).Path, effective(module).Version)
 		components, references = append(components, linked), append(references, linked.BOMRef)
 	}
 	bill.Components = &components
@@ -48,8 +48,8 @@ func write(to io.Writer, binary string) error {
 	return cdx.NewBOMEncoder(to, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bill)
 }
 
-// of is what was linked in a module's place.
-func of(module *debug.Module) *debug.Module {
+// effective is what was linked in a module's place.
+func effective(module *debug.Module) *debug.Module {
 	if module.Replace != nil {
 		return module.Replace
 	}

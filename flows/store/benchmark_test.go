@@ -9,7 +9,7 @@ import (
 // BenchmarkCommit is one compare-and-set of a payment on a real Redis: encoded, sealed,
 // sent and answered.
 func BenchmarkCommit(b *testing.B) {
-	on := newBench(b, realRedis.Database())
+	on := newFixture(b, realRedis.Database())
 	_, p := on.started()
 	p = on.commit(to(p, flows.Intent))
 	b.ReportAllocs()
@@ -20,7 +20,7 @@ func BenchmarkCommit(b *testing.B) {
 
 // BenchmarkRegistration is the read of a registration with its payment.
 func BenchmarkRegistration(b *testing.B) {
-	on := newBench(b, realRedis.Database())
+	on := newFixture(b, realRedis.Database())
 	r, _ := on.started()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -6,9 +6,9 @@ import (
 	"frontdesk/flows"
 )
 
-// TestUnseenMove: a move that shows nothing new to the buyer is stored, and nobody is told.
-func TestUnseenMove(t *testing.T) {
-	onEach(t, func(b *bench) {
+// TestSilentStateChange: a move that shows nothing new to the buyer is stored, and nobody is told.
+func TestSilentStateChange(t *testing.T) {
+	onEach(t, func(b *fixture) {
 		_, quiet := b.started()
 		loud, other := b.started()
 		told := b.redis.Subscribe(b.Context(), "fd:changes")
@@ -17,7 +17,7 @@ func TestUnseenMove(t *testing.T) {
 			b.Fatal(err)
 		}
 		unseen := to(quiet, flows.Intent)
-		unseen.Unseen = true
+		unseen.Silent = true
 		if moved := b.commit(unseen); moved.Version != 2 {
 			b.Errorf("an unseen move made version %d", moved.Version)
 		}

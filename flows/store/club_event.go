@@ -14,12 +14,12 @@ import (
 // chain, in about three megabytes. Beyond it the oldest go, which polling repairs.
 const maxClubEvents = 10_000
 
-// keepClubEvent stores an event before its sender is answered, and counts it.
+// saveClubEvent stores an event before its sender is answered, and counts it.
 //
 // KEYS  1 events  2 counts
 // ARGV  1 body  2 what it counts as  3 how many are kept
 // Returns how many wait now.
-var keepClubEvent = redis.NewScript(`
+var saveClubEvent = redis.NewScript(`
 redis.call('XADD', KEYS[1], '*', 'body', ARGV[1])
 redis.call('HINCRBY', KEYS[2], ARGV[2], 1)
 local waiting = redis.call('XLEN', KEYS[1])
@@ -30,13 +30,13 @@ end
 return waiting
 `)
 
-// KeepClubEvent implements flows.EventStore.
-func (s *Store) KeepClubEvent(ctx context.Context, event flows.StoredEvent, countsAs string) (int64, error) {
+// SaveClubEvent implements flows.EventStore.
+func (s *Store) SaveClubEvent(ctx context.Context, event flows.StoredEvent, countsAs string) (int64, error) {
 	body, err := s.seal(clubEvents, event)
 	if err != nil {
 		return 0, err
 	}
-	waiting, err := s.run(ctx, keepClubEvent, []string{clubEvents, clubEventCounts}, body, countsAs, maxClubEvents)
+	waiting, err := s.run(ctx, saveClubEvent, []string{clubEvents, clubEventCounts}, body, countsAs, maxClubEvents)
 	if err != nil {
 		return 0, err
 	}
@@ -82,12 +82,12 @@ func (s *Store) ClubEventCounts(ctx context.Context) (map[string]string, error) 
 	return s.redis.HGetAll(ctx, clubEventCounts).Result()
 }
 
-// hint brings the next look at registrations forward, and never puts one off.
+// requestRefresh brings the next look at registrations forward, and never puts one off.
 //
 // KEYS  1 looks
 // ARGV  1 the look, ms  2… registrations
 // Returns how many there were.
-var hint = redis.NewScript(`
+var requestRefresh = redis.NewScript(`
 for i = 2, #ARGV do
   local due = redis.call('ZSCORE', KEYS[1], ARGV[i])
   if not due or tonumber(due) > tonumber(ARGV[1]) then redis.call('ZADD', KEYS[1], ARGV[1], ARGV[i]) end
@@ -95,24 +95,24 @@ end
 return #ARGV - 1
 `)
 
-// HintLooks implements flows.EventStore.
-func (s *Store) HintLooks(ctx context.Context, ids []string, at time.Time) error {
+// RequestRefresh implements flows.EventStore.
+func (s *Store) RequestRefresh(ctx context.Context, ids []string, at time.Time) error {
 	args := []any{at.UnixMilli()}
 	for _, id := range ids {
 		args = append(args, id)
 	}
-	_, err := s.run(ctx, hint, []string{looks}, args...)
+	_, err := s.run(ctx, requestRefresh, []string{refreshes}, args...)
 	return err
 }
 
-// dueLooks takes registrations whose look is due, as many as the budget has looks
+// dueRefreshes takes registrations whose look is due, as many as the budget has looks
 // left, and puts each of them off, so that gateways that ask at the same time get
 // different ones. The budget is a bucket that fills up steadily.
 //
 // KEYS  1 looks  2 budget
 // ARGV  1 now, ms  2 the next look, ms  3 what the bucket holds  4 ms in which one look more is allowed
 // Returns their ids.
-var dueLooks = redis.NewScript(`
+var dueRefreshes = redis.NewScript(`
 local now = tonumber(ARGV[1])
 local held = redis.call('HMGET', KEYS[2], 'left', 'at')
 local left, at = tonumber(held[1] or ARGV[3]), tonumber(held[2] or now)
@@ -124,17 +124,17 @@ redis.call('PEXPIRE', KEYS[2], math.ceil(ARGV[3] * ARGV[4]))
 return due
 `)
 
-// DueLooks implements flows.EventStore.
-func (s *Store) DueLooks(ctx context.Context, now, next time.Time, budget flows.Budget) ([]string, error) {
-	return dueLooks.Run(ctx, s.redis, []string{looks, looksBudget}, now.UnixMilli(), next.UnixMilli(), budget.Most, budget.Every.Milliseconds()).StringSlice()
+// DueRefreshes implements flows.EventStore.
+func (s *Store) DueRefreshes(ctx context.Context, now, next time.Time, budget flows.RateLimit) ([]string, error) {
+	return dueRefreshes.Run(ctx, s.redis, []string{refreshes, refreshRate}, now.UnixMilli(), next.UnixMilli(), budget.Burst, budget.Interval.Milliseconds()).StringSlice()
 }
 
-// settleLook ends a look, unless there was another hint since it was taken.
+// finishRefresh ends a look, unless there was another hint since it was taken.
 //
 // KEYS  1 looks
 // ARGV  1 registration  2 what the look was put off to, ms  3 the next look, ms; 0 for none
 // Returns 1 when it ended, 0 when there was a hint.
-var settleLook = redis.NewScript(`
+var finishRefresh = redis.NewScript(`
 local due = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not due or tonumber(due) ~= tonumber(ARGV[2]) then return 0 end
 if ARGV[3] == '0' then return redis.call('ZREM', KEYS[1], ARGV[1]) end
@@ -142,13 +142,13 @@ redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
 return 1
 `)
 
-// SettleLook implements flows.EventStore.
-func (s *Store) SettleLook(ctx context.Context, id string, taken, next time.Time) error {
+// FinishRefresh implements flows.EventStore.
+func (s *Store) FinishRefresh(ctx context.Context, id string, taken, next time.Time) error {
 	at := int64(0)
 	if !next.IsZero() {
 		at = next.UnixMilli()
 	}
-	_, err := s.run(ctx, settleLook, []string{looks}, id, taken.UnixMilli(), at)
+	_, err := s.run(ctx, finishRefresh, []string{refreshes}, id, taken.UnixMilli(), at)
 	return err
 }
 
@@ -181,15 +181,15 @@ func (s *Store) index(r *flows.Registration) (calls []call) {
 	if r.Contact == nil {
 		return nil
 	}
-	calls = []call{noted(r, s.contactKeys(r.Contact.IRI)[0], maxOfContact)}
+	calls = []call{indexEntry(r, s.contactKeys(r.Contact.IRI)[0], maxOfContact)}
 	if r.Sale != "" {
-		calls = append(calls, call{pollRegistration, []string{looks}, []any{r.ID, r.CreatedAt.Add(flows.FirstPoll).UnixMilli()}})
+		calls = append(calls, call{pollRegistration, []string{refreshes}, []any{r.ID, r.CreatedAt.Add(flows.FirstPoll).UnixMilli()}})
 	}
 	return calls
 }
 
-// noted is the call that notes under a key whose a registration is.
-func noted(r *flows.Registration, key string, most int) call {
+// indexEntry is the call that notes under a key whose a registration is.
+func indexEntry(r *flows.Registration, key string, most int) call {
 	return call{indexRegistration, []string{key}, []any{r.ID, r.ExpiresAt.UnixMilli(), registrationTTL(r).Milliseconds(), most}}
 }
 

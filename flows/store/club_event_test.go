@@ -19,10 +19,10 @@ func event(id string) flows.StoredEvent {
 }
 
 func TestClubEvents(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		ctx := b.Context()
 		for i, id := range []string{"evt_a", "evt_b"} {
-			waiting, err := b.KeepClubEvent(ctx, event(id), "contact.updated")
+			waiting, err := b.SaveClubEvent(ctx, event(id), "contact.updated")
 			if err != nil || waiting != int64(i+1) {
 				b.Fatalf("%d wait, %v", waiting, err)
 			}
@@ -51,7 +51,7 @@ func TestClubEvents(t *testing.T) {
 
 // TestClubEventsAreBounded: the oldest go, and it shows.
 func TestClubEventsAreBounded(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		ctx := b.Context()
 		_, err := b.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for range 9_999 {
@@ -63,7 +63,7 @@ func TestClubEventsAreBounded(t *testing.T) {
 			b.Fatal(err)
 		}
 		for _, id := range []string{"evt_a", "evt_b", "evt_c"} {
-			if _, err := b.KeepClubEvent(ctx, event(id), "unknown"); err != nil {
+			if _, err := b.SaveClubEvent(ctx, event(id), "unknown"); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -74,14 +74,14 @@ func TestClubEventsAreBounded(t *testing.T) {
 	})
 }
 
-func TestLooks(t *testing.T) {
-	onEach(t, func(b *bench) {
+func TestRefreshes(t *testing.T) {
+	onEach(t, func(b *fixture) {
 		ctx, now := b.Context(), time.Now().Truncate(time.Millisecond)
-		plenty := flows.Budget{Most: 100, Every: time.Second}
+		plenty := flows.RateLimit{Burst: 100, Interval: time.Second}
 		later := now.Add(time.Minute)
 		due := func(at time.Time) []string {
 			b.Helper()
-			ids, err := b.DueLooks(ctx, at, at.Add(time.Minute), plenty)
+			ids, err := b.DueRefreshes(ctx, at, at.Add(time.Minute), plenty)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestLooks(t *testing.T) {
 		}
 		hint := func(at time.Time, ids ...string) {
 			b.Helper()
-			if err := b.HintLooks(ctx, ids, at); err != nil {
+			if err := b.RequestRefresh(ctx, ids, at); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -106,7 +106,7 @@ func TestLooks(t *testing.T) {
 		// a is done, for b another hint came meanwhile.
 		hint(now.Add(time.Second), "b")
 		for _, id := range []string{"a", "b"} {
-			if err := b.SettleLook(ctx, id, later, time.Time{}); err != nil {
+			if err := b.FinishRefresh(ctx, id, later, time.Time{}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -118,7 +118,7 @@ func TestLooks(t *testing.T) {
 			b.Errorf("after a death: %v", got)
 		}
 		taken := now.Add(3 * time.Minute)
-		if err := b.SettleLook(ctx, "c", taken, now.Add(time.Hour)); err != nil {
+		if err := b.FinishRefresh(ctx, "c", taken, now.Add(time.Hour)); err != nil {
 			b.Fatal(err)
 		}
 		if score := b.redis.ZScore(ctx, "fd:{looks}:registrations", "c").Val(); score != float64(now.Add(time.Hour).UnixMilli()) {
@@ -127,13 +127,13 @@ func TestLooks(t *testing.T) {
 	})
 }
 
-// TestBudget: so many at once, and then one at a time, whoever asks.
-func TestBudget(t *testing.T) {
-	onEach(t, func(b *bench) {
+// TestRefreshRate: so many at once, and then one at a time, whoever asks.
+func TestRefreshRate(t *testing.T) {
+	onEach(t, func(b *fixture) {
 		ctx, now := b.Context(), time.Now().Truncate(time.Millisecond)
 		other := b.open(b.url, "one")
 		for i := range 40 {
-			if err := b.HintLooks(ctx, []string{fmt.Sprint(i)}, now); err != nil {
+			if err := b.RequestRefresh(ctx, []string{fmt.Sprint(i)}, now); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -146,7 +146,7 @@ func TestBudget(t *testing.T) {
 			if i%2 == 1 {
 				asked = other
 			}
-			ids, err := asked.DueLooks(ctx, at, at.Add(24*time.Hour), flows.Budget{Most: 5, Every: time.Second})
+			ids, err := asked.DueRefreshes(ctx, at, at.Add(24*time.Hour), flows.RateLimit{Burst: 5, Interval: time.Second})
 			if err != nil || len(ids) != step.want {
 				b.Errorf("step %d: %d looks instead of %d, %v", i, len(ids), step.want, err)
 			}
@@ -155,7 +155,7 @@ func TestBudget(t *testing.T) {
 }
 
 func TestRegistrationsOfAContact(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		ctx := b.Context()
 		r, another := b.registered(), b.registered()
 		find := func(s *store.Store, contacts ...club.IRI) []string {

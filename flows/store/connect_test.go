@@ -123,7 +123,7 @@ func TestConnectRefuses(t *testing.T) {
 // and every command whose keys do not belong together.
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	b := newClusterBench(t)
+	b := newClusterFixture(t)
 	r, p := b.started()
 	if err := b.Commit(t.Context(), to(p, flows.Intent)); err != nil {
 		t.Fatal(err)
@@ -138,18 +138,18 @@ func TestCluster(t *testing.T) {
 	first := attempt{"body", "first"}
 	b.begin(first)
 	b.keep(first)
-	if err := b.LookAt(t.Context(), p.ID, p.CreatedAt); err != nil {
+	if err := b.ScheduleNext(t.Context(), p.ID, p.CreatedAt); err != nil {
 		t.Error(err)
 	}
 	if first, err := b.Once(t.Context(), "something", 1e9); err != nil || !first {
 		t.Errorf("once: %v (%v)", first, err)
 	}
-	found := store.Examine(t.Context(), connect(t, b.url), store.Given{}, time.Now)
-	expectDiagnoses(t, found, map[string]flows.Verdict{"redis persistence": flows.Unsafe}, "cluster")
+	found := store.CheckRedis(t.Context(), connect(t, b.url), store.CheckOptions{}, time.Now)
+	expectChecks(t, found, map[string]flows.Verdict{"redis persistence": flows.Unsafe}, "cluster")
 }
 
-// newClusterBench starts a node that has all slots.
-func newClusterBench(t *testing.T) *bench {
+// newClusterFixture starts a node that has all slots.
+func newClusterFixture(t *testing.T) *fixture {
 	t.Helper()
 	port := frontdesktest.FreePort(t)
 	cmd := exec.Command("redis-server", "--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
@@ -176,7 +176,7 @@ func newClusterBench(t *testing.T) *bench {
 	frontdesktest.Eventually(t, "the cluster is up", func() bool {
 		return strings.Contains(node.ClusterInfo(t.Context()).Val(), "cluster_state:ok")
 	})
-	b := &bench{TB: t, redis: node, url: fmt.Sprintf("redis+cluster://127.0.0.1:%d", port)}
+	b := &fixture{TB: t, redis: node, url: fmt.Sprintf("redis+cluster://127.0.0.1:%d", port)}
 	b.Store = b.open(b.url, "one")
 	return b
 }

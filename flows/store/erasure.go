@@ -16,8 +16,8 @@ const maxOfPerson = 1000
 // indexPersons notes as whose a registration is found. It comes before the
 // registration, as index does.
 func indexPersons(r *flows.Registration) (calls []call) {
-	for _, name := range r.Persons {
-		calls = append(calls, noted(r, personKey(name), maxOfPerson))
+	for _, name := range r.PersonPseudonyms {
+		calls = append(calls, indexEntry(r, personKey(name), maxOfPerson))
 	}
 	return calls
 }
@@ -34,16 +34,16 @@ func (s *Store) RegistrationsOfPerson(ctx context.Context, names ...string) (ids
 	return ids, nil
 }
 
-// Forget implements flows.Store.
-func (s *Store) Forget(ctx context.Context, r *flows.Registration) error {
+// Unindex implements flows.Store.
+func (s *Store) Unindex(ctx context.Context, r *flows.Registration) error {
 	var keys []string
-	for _, name := range r.Persons {
+	for _, name := range r.PersonPseudonyms {
 		keys = append(keys, personKey(name))
 	}
 	if r.Contact != nil {
 		keys = append(keys, s.contactKeys(r.Contact.IRI)...)
 	}
-	for _, key := range append(keys, looks) {
+	for _, key := range append(keys, refreshes) {
 		if err := s.redis.ZRem(ctx, key, r.ID).Err(); err != nil {
 			return err
 		}

@@ -11,31 +11,31 @@ import (
 )
 
 func TestInvitationIsForOneUse(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		ctx, invitation := b.Context(), flows.Invitation{ContactID: "1001", ClubID: "11"}
-		if err := b.KeepInvitation(ctx, "hash", invitation, time.Hour); err != nil {
+		if err := b.SaveInvitation(ctx, "hash", invitation, time.Hour); err != nil {
 			b.Fatal(err)
 		}
 		for _, use := range []string{"one", "one"} { // whose answer got lost
-			if got, err := b.TakeInvitation(ctx, "hash", use); err != nil || got != invitation {
+			if got, err := b.ClaimInvitation(ctx, "hash", use); err != nil || got != invitation {
 				b.Errorf("%s: %+v, %v", use, got, err)
 			}
 		}
 		taken := func(use string) {
 			b.Helper()
-			if got, err := b.TakeInvitation(ctx, "hash", use); !errors.Is(err, flows.ErrNotFound) {
+			if got, err := b.ClaimInvitation(ctx, "hash", use); !errors.Is(err, flows.ErrNotFound) {
 				b.Errorf("%s: %+v, %v", use, got, err)
 			}
 		}
 		taken("other")
-		if err := b.GiveInvitationBack(ctx, "hash", "other"); err != nil {
+		if err := b.ReleaseInvitation(ctx, "hash", "other"); err != nil {
 			b.Error(err)
 		}
 		taken("other")
-		if err := b.GiveInvitationBack(ctx, "hash", "one"); err != nil {
+		if err := b.ReleaseInvitation(ctx, "hash", "one"); err != nil {
 			b.Error(err)
 		}
-		if got, err := b.TakeInvitation(ctx, "hash", "third"); err != nil || got != invitation {
+		if got, err := b.ClaimInvitation(ctx, "hash", "third"); err != nil || got != invitation {
 			b.Errorf("given back: %+v, %v", got, err)
 		}
 		if held := b.redis.HGet(ctx, "fd:invitation:hash", "body").Val(); held == "" || strings.Contains(held, "1001") {
@@ -47,11 +47,11 @@ func TestInvitationIsForOneUse(t *testing.T) {
 }
 
 func TestReceiptsAreKept(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		ctx, at := b.Context(), time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 		for i, id := range []string{"one", "two"} {
 			receipt := flows.Receipt{ID: id, At: at.Add(time.Duration(i) * time.Hour), Wording: "v1", Items: []flows.Consent{{ID: "12012", Channel: "email", Type: "news", Authorized: true}}}
-			if err := b.KeepReceipt(ctx, "/demo/contacts/1001", receipt); err != nil {
+			if err := b.SaveReceipt(ctx, "/demo/contacts/1001", receipt); err != nil {
 				b.Fatal(err)
 			}
 		}

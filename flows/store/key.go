@@ -48,30 +48,30 @@ func number(id flows.PaymentID) string {
 // probeKey is written and read back to see whether that is possible.
 func probeKey(name string) string { return "fd:probe:" + name }
 
-// beatKey holds the last sign of life of a gateway.
-func beatKey(gateway string) string { return "fd:beat:" + gateway }
+// heartbeatKey holds the last sign of life of a gateway.
+func heartbeatKey(gateway string) string { return "fd:beat:" + gateway }
 
 // onceKey remembers that something happened.
 func onceKey(name string) string { return "fd:once:" + digest(name) }
 
-// answerKey holds the answer to an idempotent request. The scope and the key
+// responseKey holds the answer to an idempotent request. The scope and the key
 // are the caller's, so they appear hashed alone.
-func answerKey(scope, key string) string { return "fd:answer:" + digest(scope, key) }
+func responseKey(scope, key string) string { return "fd:answer:" + digest(scope, key) }
 
 // smsKey holds the codes that were sent to a subject. Who that is can be
 // guessed by trying all contacts, so it is hashed with a key. When the key is
 // rotated the count begins anew.
-func (s *Store) smsKey(subject string) string { return "fd:sms:" + s.keys.Hide("sms", subject) }
+func (s *Store) smsKey(subject string) string { return "fd:sms:" + s.keys.Pseudonym("sms", subject) }
 
 // rateKey holds the requests of somebody under a limit; hashed as in smsKey. The
 // library puts "rate:" in front of it.
 func (s *Store) rateKey(limit, who string) string {
-	return "fd:" + limit + ":" + s.keys.Hide("rate", who)
+	return "fd:" + limit + ":" + s.keys.Pseudonym("rate", who)
 }
 
 // transferKey holds a contact's move to another club; hashed as in smsKey.
 func (s *Store) transferKey(contact club.IRI) string {
-	return "fd:transfer:" + s.keys.Hide("transfer", string(contact))
+	return "fd:transfer:" + s.keys.Pseudonym("transfer", string(contact))
 }
 
 // invitationKey holds what a link stands for, by the hash of its token.
@@ -84,18 +84,18 @@ const (
 	clubEventCounts = "fd:{club}:counts"
 )
 
-// looks is a sorted set of registrations that are to be read again at the club
-// system, scored by the millisecond of that look; looksBudget is a hash of what is
+// refreshes is a sorted set of registrations that are to be read again at the club
+// system, scored by the millisecond of that look; refreshRate is a hash of what is
 // left of the looks that are allowed.
 const (
-	looks       = "fd:{looks}:registrations"
-	looksBudget = "fd:{looks}:budget"
+	refreshes   = "fd:{looks}:registrations"
+	refreshRate = "fd:{looks}:budget"
 )
 
 // contactKeys hold the registrations of a contact, who is hashed as in smsKey: the
 // key that is written comes first, then those from before a rotation.
 func (s *Store) contactKeys(contact club.IRI) []string {
-	keys := s.keys.HideWithEach("contact", string(contact))
+	keys := s.keys.Pseudonyms("contact", string(contact))
 	for i, name := range keys {
 		keys[i] = "fd:contact:" + name
 	}
@@ -116,7 +116,7 @@ func receiptsKey(contact club.IRI) string { return receiptsPrefix + digest(strin
 // readingKeys hold what was read of the club system under a name, and who reads it anew.
 // The name tells whose catalogue it is, so it is hashed as in smsKey.
 func (s *Store) readingKeys(name string) (reading, lease string) {
-	reading = "fd:{" + s.keys.Hide("reading", name) + "}:reading"
+	reading = "fd:{" + s.keys.Pseudonym("reading", name) + "}:reading"
 	return reading, reading + ":lease"
 }
 

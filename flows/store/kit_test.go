@@ -19,8 +19,8 @@ import (
 	"frontdesk/flows/store"
 )
 
-// bench is a store on a Redis, and the test's own hand in it.
-type bench struct {
+// fixture is a store on a Redis, and the test's own hand in it.
+type fixture struct {
 	testing.TB
 	*store.Store
 	url    string
@@ -43,11 +43,11 @@ func TestMain(m *testing.M) {
 }
 
 // onEach runs a test on a real Redis and on the one that mock mode embeds.
-func onEach(t *testing.T, test func(b *bench)) {
+func onEach(t *testing.T, test func(b *fixture)) {
 	t.Parallel()
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
-		b := newBench(t, realRedis.Database())
+		b := newFixture(t, realRedis.Database())
 		b.expire = func(key string) {
 			b.redis.PExpire(t.Context(), key, time.Millisecond)
 			frontdesktest.Eventually(t, key+" is gone", func() bool { return b.redis.Exists(t.Context(), key).Val() == 0 })
@@ -57,15 +57,15 @@ func onEach(t *testing.T, test func(b *bench)) {
 	t.Run("embedded", func(t *testing.T) {
 		t.Parallel()
 		embedded := miniredis.RunT(t)
-		b := newBench(t, "redis://"+embedded.Addr())
+		b := newFixture(t, "redis://"+embedded.Addr())
 		b.expire = func(key string) { embedded.FastForward(b.redis.PTTL(t.Context(), key).Val()) }
 		test(b)
 	})
 }
 
-func newBench(t testing.TB, address string) *bench {
+func newFixture(t testing.TB, address string) *fixture {
 	t.Helper()
-	b := &bench{TB: t, url: address}
+	b := &fixture{TB: t, url: address}
 	b.Store = b.open(address, "one")
 	options, err := redis.ParseURL(address)
 	if err != nil {
@@ -77,7 +77,7 @@ func newBench(t testing.TB, address string) *bench {
 }
 
 // open makes another store on a Redis, with the keys of these names.
-func (b *bench) open(address string, names ...string) *store.Store {
+func (b *fixture) open(address string, names ...string) *store.Store {
 	b.Helper()
 	connection, err := store.Connect(address)
 	if err != nil {
@@ -103,18 +103,18 @@ func keysOf(t testing.TB, names ...string) *flows.Keyring {
 }
 
 // behind makes a store whose wire to Redis loses the answer to a message.
-func (b *bench) behind(message int) (*store.Store, *frontdesktest.Wire) {
+func (b *fixture) behind(message int) (*store.Store, *frontdesktest.MessageProxy) {
 	b.Helper()
-	wire := frontdesktest.NewWire(b, frontdesktest.Breakage{Message: message, AnswerLost: true})
+	wire := frontdesktest.NewMessageProxy(b, frontdesktest.Fault{Message: message, DropResponse: true})
 	far, err := url.Parse(b.url)
 	if err != nil {
 		b.Fatal(err)
 	}
-	return b.open("redis://"+wire.To(far.Host)+far.Path, "one"), wire
+	return b.open("redis://"+wire.Forward(far.Host)+far.Path, "one"), wire
 }
 
 // everything is the whole of Redis, to be compared.
-func (b *bench) everything() map[string]string {
+func (b *fixture) everything() map[string]string {
 	b.Helper()
 	all := map[string]string{}
 	for _, key := range b.redis.Keys(context.Background(), "*").Val() {
@@ -131,7 +131,7 @@ func (b *bench) everything() map[string]string {
 }
 
 // unchanged runs something that must not change anything in Redis.
-func (b *bench) unchanged(what string, do func()) {
+func (b *fixture) unchanged(what string, do func()) {
 	b.Helper()
 	before := b.everything()
 	do()
@@ -141,7 +141,7 @@ func (b *bench) unchanged(what string, do func()) {
 }
 
 // registered stores a new registration.
-func (b *bench) registered() *flows.Registration {
+func (b *fixture) registered() *flows.Registration {
 	b.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	r := &flows.Registration{
@@ -156,7 +156,7 @@ func (b *bench) registered() *flows.Registration {
 }
 
 // started stores a registration with a payment.
-func (b *bench) started() (*flows.Registration, *flows.Payment) {
+func (b *fixture) started() (*flows.Registration, *flows.Payment) {
 	b.Helper()
 	r := b.registered()
 	p := b.next(r)
@@ -167,7 +167,7 @@ func (b *bench) started() (*flows.Registration, *flows.Payment) {
 }
 
 // next makes the next payment of a registration, which is not stored yet.
-func (b *bench) next(r *flows.Registration) *flows.Payment {
+func (b *fixture) next(r *flows.Registration) *flows.Payment {
 	r.Generation++
 	return &flows.Payment{
 		ID: flows.NewPaymentID(r.ID, r.Generation), Schema: flows.PaymentSchema, State: flows.Priced, Registration: r.ID,
@@ -177,14 +177,14 @@ func (b *bench) next(r *flows.Registration) *flows.Payment {
 }
 
 // to is the move of a payment to a state.
-func to(p *flows.Payment, state flows.PaymentState) flows.Move {
+func to(p *flows.Payment, state flows.PaymentState) flows.StateChange {
 	next := *p
 	next.State = state
-	return flows.Move{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString()}
+	return flows.StateChange{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString()}
 }
 
 // commit makes a move that has to work, and gives the payment as it is then.
-func (b *bench) commit(move flows.Move) *flows.Payment {
+func (b *fixture) commit(move flows.StateChange) *flows.Payment {
 	b.Helper()
 	if err := b.Commit(b.Context(), move); err != nil {
 		b.Fatal(err)
@@ -199,7 +199,7 @@ func paymentKey(p *flows.Payment) string {
 }
 
 // lives holds how long a key still lives, within ten seconds; 0: for ever.
-func (b *bench) lives(key string, want time.Duration) {
+func (b *fixture) lives(key string, want time.Duration) {
 	b.Helper()
 	left := b.redis.PTTL(b.Context(), key).Val()
 	if want == 0 && left != -1 || want > 0 && (left > want || left < want-10*time.Second) {

@@ -11,7 +11,7 @@ import (
 
 // TestRecordsOfANewerVersion: an older gateway leaves them alone, and says so.
 func TestRecordsOfANewerVersion(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		r, p := b.started()
 		secret := sha256.Sum256([]byte("one"))
 		keys, err := flows.NewKeyring(secret[:])

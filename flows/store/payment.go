@@ -74,23 +74,23 @@ for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', ARGV[2], id) end
 return due
 `)
 
-// lookAt says when a payment is looked at next.
+// scheduleNext says when a payment is looked at next.
 //
 // KEYS  1 open payments
 // ARGV  1 id  2 the look, ms
 // Returns how many payments were added: 1 or 0.
-var lookAt = redis.NewScript(`return redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])`)
+var scheduleNext = redis.NewScript(`return redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])`)
 
-// firstLook is when a sweeper looks at a payment that nobody has looked at: after
+// firstPoll is when a sweeper looks at a payment that nobody has looked at: after
 // more time than the start takes with all its repetitions, since an entry whose
 // payment is not there yet would be dropped.
-const firstLook = 15 * time.Second
+const firstPoll = 15 * time.Second
 
 // StartPayment implements flows.Store. The payment enters the list of open
 // ones first: an entry without a payment is dropped later, a payment without
 // an entry would never be looked at.
 func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flows.Payment) error {
-	look := call{lookAt, []string{openPayments}, []any{string(p.ID), p.CreatedAt.Add(firstLook).UnixMilli()}}
+	look := call{scheduleNext, []string{openPayments}, []any{string(p.ID), p.CreatedAt.Add(firstPoll).UnixMilli()}}
 	rKey, pKey := registrationKey(r.ID), paymentKey(p.ID)
 	rBody, err := s.sealRegistration(r)
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *Store) payment(key string, fields []any) (p *flows.Payment, err error) 
 }
 
 // Commit implements flows.Store.
-func (s *Store) Commit(ctx context.Context, move flows.Move) error {
+func (s *Store) Commit(ctx context.Context, move flows.StateChange) error {
 	key := paymentKey(move.Next.ID)
 	body, err := s.seal(key, move.Next)
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *Store) Commit(ctx context.Context, move flows.Move) error {
 	}
 	moved, err := s.run(ctx, commit, []string{key, registrationKey(move.Next.Registration)},
 		string(move.From), move.Version, move.Operation, string(move.Next.State), body,
-		move.Lease.Milliseconds(), move.OwnerGone.Milliseconds(), move.Keep.Milliseconds(), keepAfterPayment.Milliseconds(), number(move.Next.ID), !move.Unseen)
+		move.Lease.Milliseconds(), move.LeaseExpiredFor.Milliseconds(), move.Keep.Milliseconds(), keepAfterPayment.Milliseconds(), number(move.Next.ID), !move.Silent)
 	if err != nil {
 		return err
 	}
@@ -200,8 +200,8 @@ func (s *Store) DuePayments(ctx context.Context, now time.Time, pause time.Durat
 	return ids, nil
 }
 
-// LookAt implements flows.Store.
-func (s *Store) LookAt(ctx context.Context, id flows.PaymentID, at time.Time) error {
+// ScheduleNext implements flows.Store.
+func (s *Store) ScheduleNext(ctx context.Context, id flows.PaymentID, at time.Time) error {
 	if at.IsZero() {
 		return s.redis.ZRem(ctx, openPayments, string(id)).Err()
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func TestStartPayment(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		r, p := b.started()
 		if r.Version != 2 || p.Version != 1 {
 			b.Errorf("registration version %d, payment version %d", r.Version, p.Version)
@@ -35,7 +35,7 @@ func TestStartPayment(t *testing.T) {
 // TestStartPaymentIsBothOrNeither starts a payment of a registration that was
 // changed, and one that exists already.
 func TestStartPaymentIsBothOrNeither(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		r, p := b.started()
 		stale := *r
 		stale.Version--
@@ -58,9 +58,9 @@ func TestStartPaymentIsBothOrNeither(t *testing.T) {
 }
 
 func TestCommit(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		_, p := b.started()
-		for what, move := range map[string]flows.Move{
+		for what, move := range map[string]flows.StateChange{
 			"another state":   {From: flows.Captured, Version: p.Version, Next: p, Operation: "a"},
 			"an old version":  {From: p.State, Version: p.Version - 1, Next: p, Operation: "b"},
 			"a later version": {From: p.State, Version: p.Version + 1, Next: p, Operation: "c"},
@@ -90,7 +90,7 @@ func TestCommit(t *testing.T) {
 // TestRepeatedOperation: a move that is asked for again gets its first answer,
 // whatever has happened since, and does nothing more.
 func TestRepeatedOperation(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		_, p := b.started()
 		first := to(p, flows.Intent)
 		intent := b.commit(first)
@@ -117,13 +117,13 @@ func TestRepeatedOperation(t *testing.T) {
 // TestLease: while a payment is leased, and for a grace after that, nobody may
 // take it over; its owner may go on.
 func TestLease(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		_, p := b.started()
 		claim := to(p, flows.Sending)
 		claim.Lease = time.Minute
 		sending := b.commit(claim)
 		takeOver := to(sending, flows.InDoubt)
-		takeOver.OwnerGone = time.Millisecond
+		takeOver.LeaseExpiredFor = time.Millisecond
 		owned := func(what string) {
 			b.unchanged(what, func() {
 				if err := b.Commit(b.Context(), takeOver); !errors.Is(err, flows.ErrOwned) || !errors.Is(err, flows.ErrConflict) {
@@ -134,9 +134,9 @@ func TestLease(t *testing.T) {
 		owned("under the lease")
 		// The lease is over by the clock of Redis, but not for as long as the grace.
 		b.redis.HSet(b.Context(), paymentKey(p), "lease", time.Now().UnixMilli())
-		takeOver.OwnerGone = time.Minute
+		takeOver.LeaseExpiredFor = time.Minute
 		owned("within the grace")
-		takeOver.OwnerGone = time.Millisecond
+		takeOver.LeaseExpiredFor = time.Millisecond
 		frontdesktest.Eventually(b, "taken over", func() bool { return b.Commit(b.Context(), takeOver) == nil })
 
 		_, p = b.started()
@@ -153,7 +153,7 @@ func TestLease(t *testing.T) {
 // TestEnd: a payment that is final is kept for a while, and so is its
 // registration; the next payment keeps the registration again.
 func TestEnd(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		r, p := b.started()
 		end := to(p, flows.Cancelled)
 		end.Keep = 30 * 24 * time.Hour
@@ -176,15 +176,15 @@ func TestEnd(t *testing.T) {
 
 // TestDuePayments shares a list of payments between callers that ask at once.
 func TestDuePayments(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		now := time.Now()
 		const payments, limit = 200, 7
 		for i := range payments {
-			if err := b.LookAt(b.Context(), flows.PaymentID(fmt.Sprintf("r-%d", i+1)), now.Add(-time.Duration(i)*time.Millisecond)); err != nil {
+			if err := b.ScheduleNext(b.Context(), flows.PaymentID(fmt.Sprintf("r-%d", i+1)), now.Add(-time.Duration(i)*time.Millisecond)); err != nil {
 				b.Fatal(err)
 			}
 		}
-		if err := b.LookAt(b.Context(), "later-1", now.Add(time.Second)); err != nil {
+		if err := b.ScheduleNext(b.Context(), "later-1", now.Add(time.Second)); err != nil {
 			b.Fatal(err)
 		}
 		var mu sync.Mutex
@@ -220,7 +220,7 @@ func TestDuePayments(t *testing.T) {
 		if again, _ := b.DuePayments(b.Context(), now.Add(30*time.Second), time.Second, 1000); len(again) != payments+1 {
 			b.Errorf("after the pause %d payments are due", len(again))
 		}
-		if err := b.LookAt(b.Context(), "later-1", time.Time{}); err != nil {
+		if err := b.ScheduleNext(b.Context(), "later-1", time.Time{}); err != nil {
 			b.Fatal(err)
 		}
 		if last, _ := b.DuePayments(b.Context(), now.Add(time.Hour), time.Second, 1000); len(last) != payments {
@@ -232,7 +232,7 @@ func TestDuePayments(t *testing.T) {
 // TestStartIsNotSweptAtOnce: between the entry in the list and the payment
 // itself a sweeper finds nothing, and would drop the entry for good.
 func TestStartIsNotSweptAtOnce(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		_, p := b.started()
 		if due, err := b.DuePayments(b.Context(), p.CreatedAt.Add(5*time.Second), time.Second, 10); err != nil || len(due) != 0 {
 			b.Errorf("while it may be under way: %v (%v)", due, err)
@@ -244,7 +244,7 @@ func TestStartIsNotSweptAtOnce(t *testing.T) {
 }
 
 func TestOnce(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		name := "event:" + uuid.NewString()
 		expect := func(what string, wantSeen, wantFirst bool) {
 			b.Helper()

@@ -11,23 +11,23 @@ import (
 // pace, and all of them after Within.
 type Rate struct {
 	Requests int
-	Within   time.Duration
+	Period   time.Duration
 }
 
-// Taken is how a request stands that was counted.
-type Taken struct {
+// RateStatus is how a request stands that was counted.
+type RateStatus struct {
 	Allowed    bool
-	Left       int           // how many more could follow at once
+	Remaining  int           // how many more could follow at once
 	RetryAfter time.Duration // until the next one is allowed; zero when this one was
 	ResetAfter time.Duration // until all are there again
 }
 
 // TakeRequest counts a request of somebody under the name of a limit, over all
 // gateways and by the clock of Redis. One whose answer is lost is not counted again.
-func (s *Store) TakeRequest(ctx context.Context, name, who string, rate Rate) (Taken, error) {
-	result, err := redis_rate.NewLimiter(s.redis).Allow(ctx, s.rateKey(name, who), redis_rate.Limit{Rate: rate.Requests, Burst: rate.Requests, Period: rate.Within})
+func (s *Store) TakeRequest(ctx context.Context, name, who string, rate Rate) (RateStatus, error) {
+	result, err := redis_rate.NewLimiter(s.redis).Allow(ctx, s.rateKey(name, who), redis_rate.Limit{Rate: rate.Requests, Burst: rate.Requests, Period: rate.Period})
 	if err != nil {
-		return Taken{}, unavailable(err)
+		return RateStatus{}, unavailable(err)
 	}
-	return Taken{Allowed: result.Allowed > 0, Left: result.Remaining, RetryAfter: max(0, result.RetryAfter), ResetAfter: result.ResetAfter}, nil
+	return RateStatus{Allowed: result.Allowed > 0, Remaining: result.Remaining, RetryAfter: max(0, result.RetryAfter), ResetAfter: result.ResetAfter}, nil
 }

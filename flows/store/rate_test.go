@@ -11,9 +11,9 @@ import (
 
 // TestRates: so many at once, one limit and one subject apart from another, and nobody is named.
 func TestRates(t *testing.T) {
-	onEach(t, func(b *bench) {
-		rate := store.Rate{Requests: 3, Within: time.Hour}
-		take := func(name, who string) store.Taken {
+	onEach(t, func(b *fixture) {
+		rate := store.Rate{Requests: 3, Period: time.Hour}
+		take := func(name, who string) store.RateStatus {
 			b.Helper()
 			taken, err := b.TakeRequest(b.Context(), name, who, rate)
 			if err != nil {
@@ -22,12 +22,12 @@ func TestRates(t *testing.T) {
 			return taken
 		}
 		for want := 2; want >= 0; want-- {
-			if got := take("writes", "address 203.0.113.7"); !got.Allowed || got.Left != want || got.RetryAfter != 0 || got.ResetAfter <= 0 {
+			if got := take("writes", "address 203.0.113.7"); !got.Allowed || got.Remaining != want || got.RetryAfter != 0 || got.ResetAfter <= 0 {
 				b.Errorf("%d should be left: %+v", want, got)
 			}
 		}
 		refused := take("writes", "address 203.0.113.7")
-		if refused.Allowed || refused.Left != 0 || refused.RetryAfter <= 19*time.Minute || refused.RetryAfter > 20*time.Minute || refused.ResetAfter <= 59*time.Minute {
+		if refused.Allowed || refused.Remaining != 0 || refused.RetryAfter <= 19*time.Minute || refused.RetryAfter > 20*time.Minute || refused.ResetAfter <= 59*time.Minute {
 			b.Errorf("the fourth: %+v", refused)
 		}
 		if !take("starts", "address 203.0.113.7").Allowed || !take("writes", "address 203.0.113.8").Allowed {

@@ -40,7 +40,7 @@ return 1
 // of open ones first.
 func (s *Store) Rebuild(ctx context.Context, r *flows.Registration, p *flows.Payment, keep time.Duration) error {
 	if !p.State.Final() {
-		if err := s.KeepOpen(ctx, p.ID, p.UpdatedAt); err != nil {
+		if err := s.EnsureOpen(ctx, p.ID, p.UpdatedAt); err != nil {
 			return err
 		}
 	}
@@ -70,17 +70,17 @@ func (s *Store) Rebuild(ctx context.Context, r *flows.Registration, p *flows.Pay
 	return nil
 }
 
-// KeepOpen implements flows.Store.
-func (s *Store) KeepOpen(ctx context.Context, id flows.PaymentID, at time.Time) error {
+// EnsureOpen implements flows.Store.
+func (s *Store) EnsureOpen(ctx context.Context, id flows.PaymentID, at time.Time) error {
 	return s.redis.ZAddNX(ctx, openPayments, redis.Z{Score: float64(at.UnixMilli()), Member: string(id)}).Err()
 }
 
-// keepBeat: a gateway that is silent for so long has ended, or has cause to look at everything again.
-const keepBeat = time.Hour
+// keepHeartbeat: a gateway that is silent for so long has ended, or has cause to look at everything again.
+const keepHeartbeat = time.Hour
 
-// Beat implements flows.Store.
-func (s *Store) Beat(ctx context.Context, gateway string, n int64) (int64, error) {
-	before, err := s.redis.SetArgs(ctx, beatKey(gateway), n, redis.SetArgs{Get: true, TTL: keepBeat}).Result()
+// Heartbeat implements flows.Store.
+func (s *Store) Heartbeat(ctx context.Context, gateway string, n int64) (int64, error) {
+	before, err := s.redis.SetArgs(ctx, heartbeatKey(gateway), n, redis.SetArgs{Get: true, TTL: keepHeartbeat}).Result()
 	switch {
 	case errors.Is(err, redis.Nil):
 		return 0, nil

@@ -15,7 +15,7 @@ import (
 )
 
 // lost is a registration and its payment that Redis knows nothing of.
-func (b *bench) lost(state flows.PaymentState) (*flows.Registration, *flows.Payment) {
+func (b *fixture) lost(state flows.PaymentState) (*flows.Registration, *flows.Payment) {
 	b.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	r := &flows.Registration{ID: uuid.NewString(), State: flows.Open, ClubID: "11", Generation: 1, CreatedAt: now, ExpiresAt: now.Add(20 * time.Hour), Rebuilt: true}
@@ -24,7 +24,7 @@ func (b *bench) lost(state flows.PaymentState) (*flows.Registration, *flows.Paym
 }
 
 func TestRebuild(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		r, p := b.lost(flows.InDoubt)
 		if err := b.Rebuild(b.Context(), r, p, 0); err != nil {
 			b.Fatal(err)
@@ -56,7 +56,7 @@ func TestRebuild(t *testing.T) {
 
 // TestRebuildFinal: what has ended is kept as long as any payment that has.
 func TestRebuildFinal(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		r, p := b.lost(flows.Recorded)
 		if err := b.Rebuild(b.Context(), r, p, 720*time.Hour); err != nil {
 			b.Fatal(err)
@@ -71,7 +71,7 @@ func TestRebuildFinal(t *testing.T) {
 
 // TestRebuildBehind: Redis has an earlier state of the registration.
 func TestRebuildBehind(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		r, first := b.started()
 		next := *first
 		next.ID, next.Generation, next.State = flows.NewPaymentID(r.ID, 2), 2, flows.Captured
@@ -109,7 +109,7 @@ func TestRebuildBehind(t *testing.T) {
 }
 
 func TestOneRebuilds(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		r, p := b.lost(flows.Captured)
 		var won atomic.Int32
 		var group sync.WaitGroup
@@ -133,12 +133,12 @@ func TestOneRebuilds(t *testing.T) {
 
 // TestRebuildAnswerLost: the script is sent again and finds itself done.
 func TestRebuildAnswerLost(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		for message := 1; ; message++ {
 			behind, wire := b.behind(message)
 			r, p := b.lost(flows.Captured)
 			err := behind.Rebuild(b.Context(), r, p, 0)
-			if !wire.Broke() {
+			if !wire.Triggered() {
 				return
 			}
 			if errors.Is(err, flows.ErrConflict) {
@@ -148,11 +148,11 @@ func TestRebuildAnswerLost(t *testing.T) {
 	})
 }
 
-func TestBeat(t *testing.T) {
-	onEach(t, func(b *bench) {
+func TestHeartbeat(t *testing.T) {
+	onEach(t, func(b *fixture) {
 		var before []int64
 		beat := func(gateway string, n int64) {
-			got, err := b.Beat(b.Context(), gateway, n)
+			got, err := b.Heartbeat(b.Context(), gateway, n)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -170,8 +170,8 @@ func TestBeat(t *testing.T) {
 	})
 }
 
-func TestKeepOpen(t *testing.T) {
-	onEach(t, func(b *bench) {
+func TestEnsureOpen(t *testing.T) {
+	onEach(t, func(b *fixture) {
 		_, p := b.started()
 		score := func() int64 {
 			return int64(b.redis.ZScore(b.Context(), "fd:payments:open", string(p.ID)).Val())
@@ -182,7 +182,7 @@ func TestKeepOpen(t *testing.T) {
 			want int64
 		}{{func() {}, planned}, {func() { b.redis.Del(b.Context(), "fd:payments:open") }, now.UnixMilli()}} {
 			step.do()
-			if err := b.KeepOpen(b.Context(), p.ID, now); err != nil || score() != step.want {
+			if err := b.EnsureOpen(b.Context(), p.ID, now); err != nil || score() != step.want {
 				b.Errorf("the next look is at %d, want %d (%v)", score(), step.want, err)
 			}
 		}
@@ -192,7 +192,7 @@ func TestKeepOpen(t *testing.T) {
 // TestDamagedFields: what stands beside a sealed record and contradicts it is an
 // error that names the key, and changes nothing.
 func TestDamagedFields(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		for name, test := range map[string]struct {
 			key          func(*flows.Registration, *flows.Payment) string
 			field, value string
@@ -222,7 +222,7 @@ func TestDamagedFields(t *testing.T) {
 	})
 }
 
-func (b *bench) expectDamaged(what, key string, err error) {
+func (b *fixture) expectDamaged(what, key string, err error) {
 	b.Helper()
 	if !errors.Is(err, flows.ErrDamaged) || !strings.Contains(err.Error(), key) {
 		b.Errorf("%s: %v", what, err)

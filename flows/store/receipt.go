@@ -19,12 +19,12 @@ const (
 	maxReceipts = 50
 )
 
-// keepReceipt puts a receipt in front of those of its contact, once.
+// saveReceipt puts a receipt in front of those of its contact, once.
 //
 // KEYS  1 receipts of the contact
 // ARGV  1 receipt  2 how many are kept  3 time to live, ms
 // Returns 1.
-var keepReceipt = redis.NewScript(`
+var saveReceipt = redis.NewScript(`
 if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] then
   redis.call('LPUSH', KEYS[1], ARGV[1])
   redis.call('LTRIM', KEYS[1], 0, ARGV[2] - 1)
@@ -48,8 +48,8 @@ end
 return 0
 `)
 
-// receiptsAtOnce: keys that a look for receipts asks Redis for, so that nobody waits behind it.
-const receiptsAtOnce = 500
+// receiptBatch: keys that a look for receipts asks Redis for, so that nobody waits behind it.
+const receiptBatch = 500
 
 // RenewReceipts implements flows.Store.
 func (s *Store) RenewReceipts(ctx context.Context) error {
@@ -61,7 +61,7 @@ func (s *Store) RenewReceipts(ctx context.Context) error {
 
 // renewReceiptsOn renews what one node holds.
 func (s *Store) renewReceiptsOn(ctx context.Context, node redis.Cmdable) error {
-	found := node.Scan(ctx, 0, receiptsPrefix+"*", receiptsAtOnce).Iterator()
+	found := node.Scan(ctx, 0, receiptsPrefix+"*", receiptBatch).Iterator()
 	for found.Next(ctx) {
 		if err := s.renewReceiptsOf(ctx, found.Val()); err != nil {
 			return err
@@ -91,14 +91,14 @@ func (s *Store) renewReceiptsOf(ctx context.Context, key string) error {
 	return nil
 }
 
-// KeepReceipt implements flows.Store.
-func (s *Store) KeepReceipt(ctx context.Context, contact club.IRI, receipt flows.Receipt) error {
+// SaveReceipt implements flows.Store.
+func (s *Store) SaveReceipt(ctx context.Context, contact club.IRI, receipt flows.Receipt) error {
 	key := receiptsKey(contact)
 	body, err := s.seal(key, receipt)
 	if err != nil {
 		return err
 	}
-	_, err = s.run(ctx, keepReceipt, []string{key}, body, maxReceipts, keepReceipts.Milliseconds())
+	_, err = s.run(ctx, saveReceipt, []string{key}, body, maxReceipts, keepReceipts.Milliseconds())
 	return err
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 func TestRegistration(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		r := b.registered()
 		got, p, err := b.Registration(b.Context(), r.ID)
 		if err != nil || p != nil || got.Version != 1 || !reflect.DeepEqual(got, r) {
@@ -29,7 +29,7 @@ func TestRegistration(t *testing.T) {
 }
 
 func TestRegistrationCompareAndSet(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		r := b.registered()
 		stale := *r
 		r.ClubID = "12"
@@ -68,7 +68,7 @@ func TestRegistrationCompareAndSet(t *testing.T) {
 // TestAnswersOfRedisGetLost loses the answer to each message of each write in
 // turn: the write is sent again and finds itself done.
 func TestAnswersOfRedisGetLost(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		for name, write := range map[string]func(*store.Store) error{
 			"create": func(s *store.Store) error {
 				r := *b.registered()
@@ -94,7 +94,7 @@ func TestAnswersOfRedisGetLost(t *testing.T) {
 			for message := 1; ; message++ {
 				behind, wire := b.behind(message)
 				err := write(behind)
-				if !wire.Broke() {
+				if !wire.Triggered() {
 					break
 				}
 				// A look that could not be scheduled is told; nothing was begun then.
@@ -109,9 +109,9 @@ func TestAnswersOfRedisGetLost(t *testing.T) {
 // TestAmendLists: a registration is listed anew where its life is counted anew, or under
 // another contact; else it is where it was.
 func TestAmendLists(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		r := b.registered()
-		if err := b.Forget(b.Context(), r); err != nil {
+		if err := b.Unindex(b.Context(), r); err != nil {
 			b.Fatal(err)
 		}
 		listed := func(contact club.IRI) bool {

@@ -105,15 +105,15 @@ func wait(ctx context.Context, pipe redis.Pipeliner, replicas int) *redis.IntCmd
 }
 
 // copies finds out whether so many replicas acknowledge what a primary writes.
-func copies(ctx context.Context, node *redis.Client, replicas int) flows.Diagnosis {
-	d := flows.Diagnosis{Part: "redis", Aspect: "writes", Verdict: flows.Fine, Seen: fmt.Sprintf("each is acknowledged by %d of its replicas", replicas)}
+func copies(ctx context.Context, node *redis.Client, replicas int) flows.Check {
+	d := flows.Check{Part: "redis", Aspect: "writes", Verdict: flows.OK, Found: fmt.Sprintf("each is acknowledged by %d of its replicas", replicas)}
 	_, err := repeat(ctx, func() (any, error) { return nil, acknowledged(ctx, node, replicas) }) // as often as a write would
 	switch {
 	case errors.Is(err, errUnacknowledged):
-		d.Verdict, d.Seen = flows.Broken, fmt.Sprintf("refused: fewer than %d of its replicas acknowledge them", replicas)
-		d.Remedy = "start the replica, or see why it lags behind; FRONTDESK_REDIS_WAIT wants it to have whatever is written"
+		d.Verdict, d.Found = flows.Failed, fmt.Sprintf("refused: fewer than %d of its replicas acknowledge them", replicas)
+		d.Fix = "start the replica, or see why it lags behind; FRONTDESK_REDIS_WAIT wants it to have whatever is written"
 	case err != nil:
-		d.Verdict, d.Seen, d.Remedy = flows.Broken, "cannot be waited for: "+err.Error(), "allow WAIT to the user of FRONTDESK_REDIS_URL"
+		d.Verdict, d.Found, d.Fix = flows.Failed, "cannot be waited for: "+err.Error(), "allow WAIT to the user of FRONTDESK_REDIS_URL"
 	}
 	return d
 }

@@ -17,14 +17,14 @@ import (
 
 // acknowledging is a bench on a primary whose replica has to acknowledge what is written.
 type acknowledging struct {
-	*bench  // whose own store asks no replica
-	waiting *store.Store
-	replica *redis.Client
+	*fixture // whose own store asks no replica
+	waiting  *store.Store
+	replica  *redis.Client
 }
 
 func newAcknowledging(t *testing.T) *acknowledging {
 	t.Helper()
-	a := &acknowledging{bench: newBench(t, frontdesktest.NewSafeRedis(t, "--appendfsync", "everysec", "--repl-diskless-sync-delay", "0"))}
+	a := &acknowledging{fixture: newFixture(t, frontdesktest.NewDurableRedis(t, "--appendfsync", "everysec", "--repl-diskless-sync-delay", "0"))}
 	options, err := redis.ParseURL(frontdesktest.NewRedis(t))
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func (a *acknowledging) follow() {
 
 // move makes a move as often as it is told that it may not have been made, as who is told so does:
 // on a busy machine a replica is slow.
-func (a *acknowledging) move(by *store.Store, move flows.Move) *flows.Payment {
+func (a *acknowledging) move(by *store.Store, move flows.StateChange) *flows.Payment {
 	a.Helper()
 	frontdesktest.Eventually(a, "a replica acknowledges", func() bool { return by.Commit(a.Context(), move) == nil })
 	return move.Next
@@ -64,13 +64,13 @@ func TestReplicasAcknowledge(t *testing.T) {
 	if state := a.replica.HGet(t.Context(), paymentKey(p), "state").Val(); state != string(flows.Intent) {
 		t.Errorf("the replica has %q", state)
 	}
-	given := store.Given{Replicas: 1}
-	var found []flows.Diagnosis
+	given := store.CheckOptions{Replicas: 1}
+	var found []flows.Check
 	frontdesktest.Eventually(t, "Redis is found well", func() bool {
-		found = store.Examine(t.Context(), a.redis, given, time.Now)
-		return !slices.ContainsFunc(found, func(d flows.Diagnosis) bool { return d.Verdict != flows.Fine })
+		found = store.CheckRedis(t.Context(), a.redis, given, time.Now)
+		return !slices.ContainsFunc(found, func(d flows.Check) bool { return d.Verdict != flows.OK })
 	})
-	expectDiagnoses(t, found, nil, "replicas acknowledge each write")
+	expectChecks(t, found, nil, "replicas acknowledge each write")
 
 	a.replica.ReplicaOf(t.Context(), "NO", "ONE")
 	move := to(p, flows.Authorised)
@@ -83,11 +83,11 @@ func TestReplicasAcknowledge(t *testing.T) {
 	if _, err := a.waiting.Payment(t.Context(), p.ID); err != nil {
 		t.Errorf("nor can it be read: %v", err)
 	}
-	_, _, err := a.waiting.BeginAnswer(t.Context(), "scope", "key", "body", "owner")
+	_, _, err := a.waiting.BeginRequest(t.Context(), "scope", "key", "body", "owner")
 	if flows.CodeOf(err) != flows.StorageUnavailable {
 		t.Errorf("a request begins with %v", err)
 	}
-	expectDiagnoses(t, store.Examine(t.Context(), a.redis, given, time.Now), map[string]flows.Verdict{"redis writes": flows.Broken}, "start the replica")
+	expectChecks(t, store.CheckRedis(t.Context(), a.redis, given, time.Now), map[string]flows.Verdict{"redis writes": flows.Failed}, "start the replica")
 
 	a.follow()
 	if p = a.move(a.waiting, move); p.Version != 3 {
@@ -106,13 +106,13 @@ func TestReplicasAndALostAnswer(t *testing.T) {
 	broke := 0
 	for message := range 5 {
 		_, p := a.started()
-		wire := frontdesktest.NewWire(t, frontdesktest.Breakage{Message: message + 1, AnswerLost: true})
-		behind := store.New(store.Config{Redis: connect(t, "redis://"+wire.To(far.Host)), Keys: keysOf(t, "one"), Replicas: 1})
+		wire := frontdesktest.NewMessageProxy(t, frontdesktest.Fault{Message: message + 1, DropResponse: true})
+		behind := store.New(store.Config{Redis: connect(t, "redis://"+wire.Forward(far.Host)), Keys: keysOf(t, "one"), Replicas: 1})
 		a.move(behind, to(p, flows.Intent))
 		if read, err := a.Payment(t.Context(), p.ID); err != nil || read.State != flows.Intent || read.Version != p.Version+1 {
 			t.Errorf("message %d: %+v (%v)", message+1, read, err)
 		}
-		if wire.Broke() {
+		if wire.Triggered() {
 			broke++
 		}
 	}

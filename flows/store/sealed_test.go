@@ -12,7 +12,7 @@ import (
 // TestUnreadableRecords breaks what Redis holds: every read is an error then,
 // never an empty record, and changes nothing.
 func TestUnreadableRecords(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		r, p := b.started()
 		other, otherPayment := b.started()
 		rKey, pKey := registrationKey(r), paymentKey(p)
@@ -54,7 +54,7 @@ func TestUnreadableRecords(t *testing.T) {
 	})
 }
 
-func (b *bench) set(key, body string) { b.redis.HSet(b.Context(), key, "body", body) }
+func (b *fixture) set(key, body string) { b.redis.HSet(b.Context(), key, "body", body) }
 
 // flip alters the last bit.
 func flip(sealed string) string {
@@ -62,13 +62,13 @@ func flip(sealed string) string {
 	return sealed[:last] + string([]byte{sealed[last] ^ 1})
 }
 
-// TestUnreadableAnswer: an answer that cannot be opened is an error, never an empty answer.
-func TestUnreadableAnswer(t *testing.T) {
-	onEach(t, func(b *bench) {
+// TestUnreadableResponse: an answer that cannot be opened is an error, never an empty answer.
+func TestUnreadableResponse(t *testing.T) {
+	onEach(t, func(b *fixture) {
 		first := attempt{"body", "first"}
 		b.begin(first)
 		b.keep(first)
-		_, _, err := b.open(b.url, "two").BeginAnswer(b.Context(), "a holder and a route", "the key", "body", "again")
+		_, _, err := b.open(b.url, "two").BeginRequest(b.Context(), "a holder and a route", "the key", "body", "again")
 		if flows.CodeOf(err) != flows.StorageUnavailable {
 			b.Errorf("with another key: %v", err)
 		}
@@ -77,7 +77,7 @@ func TestUnreadableAnswer(t *testing.T) {
 
 // TestRotation puts a new key in front, and later drops the old one.
 func TestRotation(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		r, p := b.started()
 		untouched, _ := b.started()
 		rotated, dropped := b.open(b.url, "two", "one"), b.open(b.url, "two")
@@ -106,7 +106,7 @@ func TestRotation(t *testing.T) {
 // TestNothingIsReadable: Redis holds no name, no reference of the club system,
 // and nothing of an answer, under any key and in any value.
 func TestNothingIsReadable(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		b.started()
 		first := attempt{"body", "first"}
 		b.begin(first)
@@ -126,7 +126,7 @@ func TestNothingIsReadable(t *testing.T) {
 }
 
 func TestRedisIsGone(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		behind, wire := b.behind(0)
 		if err := behind.Ping(b.Context()); err != nil {
 			b.Fatal(err)
@@ -134,7 +134,7 @@ func TestRedisIsGone(t *testing.T) {
 		r, p := b.started()
 		wire.Cut()
 		_, _, readErr := behind.Registration(b.Context(), r.ID)
-		_, _, beginErr := behind.BeginAnswer(b.Context(), "scope", "key", "body", "owner")
+		_, _, beginErr := behind.BeginRequest(b.Context(), "scope", "key", "body", "owner")
 		for what, err := range map[string]error{
 			"ping": behind.Ping(b.Context()), "read": readErr, "save": behind.SaveRegistration(b.Context(), r),
 			"commit": behind.Commit(b.Context(), to(p, flows.Intent)), "begin": beginErr,

@@ -10,12 +10,12 @@ import (
 	"frontdesk/flows"
 )
 
-// takeSMS counts an SMS code, unless one of the limits is used up.
+// reserveSMS counts an SMS code, unless one of the limits is used up.
 //
 // KEYS  1 codes of a subject: their ids, scored by the millisecond at which they were counted
 // ARGV  1 now, ms  2 id  3 number of limits, then for each: how many codes, within how many ms; the longest last
 // Returns {1 when counted (also when this id was counted before), ms from which the next one is allowed}.
-var takeSMS = redis.NewScript(`
+var reserveSMS = redis.NewScript(`
 local now = tonumber(ARGV[1])
 local longest = ARGV[#ARGV]
 local function allowed()
@@ -36,13 +36,13 @@ redis.call('PEXPIRE', KEYS[1], longest)
 return {1, allowed()}
 `)
 
-// TakeSMS implements flows.Store.
-func (s *Store) TakeSMS(ctx context.Context, subject, id string, now time.Time, limits []flows.SMSLimit) (bool, time.Time, error) {
+// ReserveSMS implements flows.Store.
+func (s *Store) ReserveSMS(ctx context.Context, subject, id string, now time.Time, limits []flows.SMSLimit) (bool, time.Time, error) {
 	args := []any{now.UnixMilli(), id, len(limits)}
 	for _, limit := range limits {
-		args = append(args, limit.Codes, limit.Within.Milliseconds())
+		args = append(args, limit.Codes, limit.Period.Milliseconds())
 	}
-	reply, err := s.run(ctx, takeSMS, []string{s.smsKey(subject)}, args...)
+	reply, err := s.run(ctx, reserveSMS, []string{s.smsKey(subject)}, args...)
 	if err != nil {
 		return false, time.Time{}, err
 	}
@@ -64,7 +64,7 @@ func (s *Store) CountSMS(ctx context.Context, subject string, from, to time.Time
 	return int(n), err
 }
 
-// GiveBackSMS implements flows.Store.
-func (s *Store) GiveBackSMS(ctx context.Context, subject, id string) error {
+// ReleaseSMS implements flows.Store.
+func (s *Store) ReleaseSMS(ctx context.Context, subject, id string) error {
 	return s.redis.ZRem(ctx, s.smsKey(subject), id).Err()
 }

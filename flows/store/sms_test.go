@@ -11,12 +11,12 @@ import (
 
 // TestSMSLimits counts codes by each limit at once, one subject apart from another.
 func TestSMSLimits(t *testing.T) {
-	onEach(t, func(b *bench) {
-		limits := []flows.SMSLimit{{Codes: 1, Within: time.Minute}, {Codes: 3, Within: 10 * time.Minute}}
+	onEach(t, func(b *fixture) {
+		limits := []flows.SMSLimit{{Codes: 1, Period: time.Minute}, {Codes: 3, Period: 10 * time.Minute}}
 		begin := time.Now().UTC().Truncate(time.Second)
 		take := func(subject, id string, after time.Duration) (bool, time.Duration) {
 			b.Helper()
-			allowed, next, err := b.TakeSMS(b.Context(), subject, id, begin.Add(after), limits)
+			allowed, next, err := b.ReserveSMS(b.Context(), subject, id, begin.Add(after), limits)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -41,7 +41,7 @@ func TestSMSLimits(t *testing.T) {
 				b.Errorf("%+v: %t, next after %s", step, allowed, next)
 			}
 		}
-		if err := b.GiveBackSMS(b.Context(), "/demo/contacts/7", "d"); err != nil {
+		if err := b.ReleaseSMS(b.Context(), "/demo/contacts/7", "d"); err != nil {
 			b.Fatal(err)
 		}
 		if allowed, _ := take("/demo/contacts/7", "e", 10*time.Minute); !allowed {
@@ -57,7 +57,7 @@ func TestSMSLimits(t *testing.T) {
 
 // TestTransfers: a move is stored by compare-and-set, sealed, one for each contact.
 func TestTransfers(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		if _, err := b.Transfer(b.Context(), "/demo/contacts/7"); !errors.Is(err, flows.ErrNotFound) {
 			b.Errorf("what is not there: %v", err)
 		}
@@ -84,7 +84,7 @@ func TestTransfers(t *testing.T) {
 // TestRequestsAfterRotation: a repetition is known by the key that its
 // fingerprint was made with, and another request is told from it.
 func TestRequestsAfterRotation(t *testing.T) {
-	onEach(t, func(b *bench) {
+	onEach(t, func(b *fixture) {
 		first := attempt{"body", "first"}
 		b.begin(first)
 		b.keep(first)

@@ -35,9 +35,9 @@ type Processor interface {
 	Cancel(ctx context.Context, key, id string) (Payment, error)
 	// Refund gives captured money back, amount in minor units. ErrState when nothing is captured.
 	Refund(ctx context.Context, key, id string, amount int64) (Payment, error)
-	// Annotate merges metadata into the payment. With a claim's key there is one
+	// UpdateMetadata merges metadata into the payment. With a claim's key there is one
 	// winner: everybody else gets ErrKeyReused.
-	Annotate(ctx context.Context, key, id string, metadata map[string]string) (Payment, error)
+	UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (Payment, error)
 	// List returns the payments created since an instant, newest first: all of them,
 	// or an error. The list is read from the payments themselves and lags behind nothing.
 	List(ctx context.Context, since time.Time) ([]Payment, error)

@@ -15,19 +15,19 @@ const (
 	// authorised, let alone captured.
 	claimCheckAmount = 1_00
 
-	// claimCheckTries and claimCheckPause: a call that met a key in use or a busy
+	// claimCheckAttempts and claimCheckPause: a call that met a key in use or a busy
 	// account is repeated for about ten seconds, far longer than one takes.
-	claimCheckTries = 20
-	claimCheckPause = 500 * time.Millisecond
+	claimCheckAttempts = 20
+	claimCheckPause    = 500 * time.Millisecond
 )
 
 // ClaimReport is what CheckClaim saw.
 type ClaimReport struct {
-	Rounds int // rounds that were played to their end
-	Racers int // callers in each round
-	Won    int // calls that were told that they won; as many as Rounds when the claim holds
-	Lost   int // calls that were told that another won
-	Asked  int // calls that had to be repeated, since their first answer told nothing
+	Rounds  int // rounds that were played to their end
+	Racers  int // callers in each round
+	Won     int // calls that were told that they won; as many as Rounds when the claim holds
+	Lost    int // calls that were told that another won
+	Retried int // calls that had to be repeated, since their first answer told nothing
 	// Broken has a sentence for each time that the processor did not behave as a
 	// claim needs it.
 	Broken []string
@@ -54,7 +54,7 @@ func CheckClaim(ctx context.Context, p Processor, rounds, racers int) (ClaimRepo
 	run := uuid.NewString()
 	for n := range rounds {
 		round := claimRound{processor: p, key: fmt.Sprintf("claim-check:%s:%d", run, n+1), report: &report}
-		if err := round.play(ctx, racers); err != nil {
+		if err := round.run(ctx, racers); err != nil {
 			return report, fmt.Errorf("cards: claim check, round %d: %w", n+1, err)
 		}
 		report.Rounds++
@@ -73,9 +73,9 @@ type claimRound struct {
 // claimEntry is the metadata key that the racers write.
 const claimEntry = "fd_claim_check"
 
-// play makes the payment, races for its claim, and cancels it whatever happened.
-func (r *claimRound) play(ctx context.Context, racers int) (err error) {
-	made, _, err := insist(ctx, func() (Payment, error) {
+// run makes the payment, races for its claim, and cancels it whatever happened.
+func (r *claimRound) run(ctx context.Context, racers int) (err error) {
+	made, _, err := retryIdempotent(ctx, func() (Payment, error) {
 		return r.processor.Create(ctx, r.key+":create", NewPayment{
 			Amount: claimCheckAmount, Currency: "EUR", Metadata: map[string]string{"fd_purpose": "claim check"},
 		})
@@ -86,48 +86,48 @@ func (r *claimRound) play(ctx context.Context, racers int) (err error) {
 	r.payment = made.ID
 	defer func() {
 		ctx := context.WithoutCancel(ctx)
-		_, _, cancelErr := insist(ctx, func() (Payment, error) { return r.processor.Cancel(ctx, r.key+":cancel", r.payment) })
+		_, _, cancelErr := retryIdempotent(ctx, func() (Payment, error) { return r.processor.Cancel(ctx, r.key+":cancel", r.payment) })
 		err = errors.Join(err, cancelErr)
 	}()
 	verdicts, err := r.race(ctx, racers)
 	if err != nil {
 		return err
 	}
-	return r.judge(ctx, verdicts)
+	return r.evaluate(ctx, verdicts)
 }
 
-// insist repeats a call while its answer tells nothing, with the same key.
-func insist(ctx context.Context, call func() (Payment, error)) (p Payment, repeated bool, err error) {
+// retryIdempotent repeats a call while its answer tells nothing, with the same key.
+func retryIdempotent(ctx context.Context, call func() (Payment, error)) (p Payment, repeated bool, err error) {
 	for try := 1; ; try++ {
 		p, err = call()
 		known := err == nil || errors.Is(err, ErrKeyReused) || errors.Is(err, ErrRefused) || errors.Is(err, ErrNotFound) || errors.Is(err, ErrState)
-		if known || try == claimCheckTries {
+		if known || try == claimCheckAttempts {
 			return p, try > 1, err
 		}
-		if err := pause(ctx, claimCheckPause); err != nil {
+		if err := sleep(ctx, claimCheckPause); err != nil {
 			return Payment{}, true, err
 		}
 	}
 }
 
-// verdict is what one racer was told.
-type verdict struct {
+// claimResult is what one racer was told.
+type claimResult struct {
 	entry    string // what it wrote
 	accepted bool   // the answer was no error
 	won      bool   // and had its entry
-	asked    bool   // more than once
+	retried  bool   // more than once
 	err      error
 }
 
 // race lets all racers go at once and waits for all.
-func (r *claimRound) race(ctx context.Context, racers int) ([]verdict, error) {
-	verdicts := make([]verdict, racers)
+func (r *claimRound) race(ctx context.Context, racers int) ([]claimResult, error) {
+	verdicts := make([]claimResult, racers)
 	start := make(chan struct{})
 	var running sync.WaitGroup
 	for i := range verdicts {
 		running.Go(func() {
 			<-start
-			verdicts[i] = r.ask(ctx, uuid.NewString())
+			verdicts[i] = r.claim(ctx, uuid.NewString())
 		})
 	}
 	close(start)
@@ -140,12 +140,12 @@ func (r *claimRound) race(ctx context.Context, racers int) ([]verdict, error) {
 	return verdicts, nil
 }
 
-// ask claims with an entry of one's own.
-func (r *claimRound) ask(ctx context.Context, entry string) verdict {
-	held, repeated, err := insist(ctx, func() (Payment, error) {
-		return r.processor.Annotate(ctx, r.key, r.payment, map[string]string{claimEntry: entry})
+// claim claims with an entry of one's own.
+func (r *claimRound) claim(ctx context.Context, entry string) claimResult {
+	held, repeated, err := retryIdempotent(ctx, func() (Payment, error) {
+		return r.processor.UpdateMetadata(ctx, r.key, r.payment, map[string]string{claimEntry: entry})
 	})
-	v := verdict{entry: entry, asked: repeated}
+	v := claimResult{entry: entry, retried: repeated}
 	switch {
 	case err == nil:
 		v.accepted, v.won = true, held.Metadata[claimEntry] == entry
@@ -155,48 +155,48 @@ func (r *claimRound) ask(ctx context.Context, entry string) verdict {
 	return v
 }
 
-// judge compares the verdicts with each other, with what the payment says, and
+// evaluate compares the verdicts with each other, with what the payment says, and
 // with what repetitions are told.
-func (r *claimRound) judge(ctx context.Context, verdicts []verdict) error {
+func (r *claimRound) evaluate(ctx context.Context, verdicts []claimResult) error {
 	var winners []string
 	for _, v := range verdicts {
 		if v.won {
 			winners = append(winners, v.entry)
 		}
-		if v.asked {
-			r.report.Asked++
+		if v.retried {
+			r.report.Retried++
 		}
 		if v.accepted && !v.won {
-			r.broken("a call was accepted that wrote nothing")
+			r.reportBroken("a call was accepted that wrote nothing")
 		}
 	}
 	r.report.Won += len(winners)
 	r.report.Lost += len(verdicts) - len(winners)
 	if len(winners) != 1 {
-		r.broken("%d of %d racers won", len(winners), len(verdicts))
+		r.reportBroken("%d of %d racers won", len(winners), len(verdicts))
 	}
-	held, _, err := insist(ctx, func() (Payment, error) { return r.processor.Get(ctx, r.payment) })
+	held, _, err := retryIdempotent(ctx, func() (Payment, error) { return r.processor.Get(ctx, r.payment) })
 	if err != nil {
 		return err
 	}
 	for _, winner := range winners {
 		if held.Metadata[claimEntry] != winner {
-			r.broken("a winner's entry is not the one that is read back")
+			r.reportBroken("a winner's entry is not the one that is read back")
 		}
 	}
 	for _, v := range verdicts {
-		again := r.ask(ctx, v.entry)
+		again := r.claim(ctx, v.entry)
 		if again.err != nil {
 			return again.err
 		}
 		if again.won != v.won {
-			r.broken("a repetition was told %s, the call itself %s", outcomeWord(again.won), outcomeWord(v.won))
+			r.reportBroken("a repetition was told %s, the call itself %s", outcomeWord(again.won), outcomeWord(v.won))
 		}
 	}
 	return nil
 }
 
-func (r *claimRound) broken(format string, args ...any) {
+func (r *claimRound) reportBroken(format string, args ...any) {
 	r.report.Broken = append(r.report.Broken, fmt.Sprintf("payment %s: ", r.payment)+fmt.Sprintf(format, args...))
 }
 
@@ -207,8 +207,8 @@ func outcomeWord(won bool) string {
 	return "that it lost"
 }
 
-// pause waits, unless the context ends before.
-func pause(ctx context.Context, d time.Duration) error {
+// sleep waits, unless the context ends before.
+func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"frontdesk/e2e/stripetest"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/cards/stripe"
+	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
 func double(t *testing.T, cfg stripetest.Config) (*stripetest.Server, *stripe.Client) {
@@ -42,7 +42,7 @@ func TestCheckClaimHolds(t *testing.T) {
 	t.Parallel()
 	server, client := double(t, stripetest.Config{})
 	// The first call of each round is slow, so that the others meet its key in use.
-	slow := server.Inject(stripetest.Fault{Param: "metadata[fd_claim_check]", Stage: stripetest.Within, Times: 40, Delay: 5 * time.Millisecond})
+	slow := server.Inject(stripetest.Fault{Param: "metadata[fd_claim_check]", Stage: stripetest.During, Times: 40, Delay: 5 * time.Millisecond})
 	// A processor that is busy for a moment is asked again, whatever the call.
 	busy := []*stripetest.Injected{
 		server.Inject(stripetest.Fault{Path: "/v1/payment_intents", Status: http.StatusTooManyRequests}),
@@ -58,7 +58,7 @@ func TestCheckClaimHolds(t *testing.T) {
 		if report.Rounds != rounds || report.Won != rounds || report.Lost != rounds*(racers-1) {
 			t.Errorf("%s: %+v, want one winner in each of %d rounds", name, report, rounds)
 		}
-		if name == "stripe" && (report.Asked == 0 || slow.Hits() == 0) {
+		if name == "stripe" && (report.Retried == 0 || slow.Hits() == 0) {
 			t.Errorf("nobody met a key in use: %+v", report)
 		}
 	}
@@ -80,11 +80,11 @@ func TestCheckClaimHolds(t *testing.T) {
 // weakened is a processor that breaks one promise of the interface.
 type weakened struct {
 	cards.Processor
-	annotate func(p cards.Processor, ctx context.Context, key, id string, metadata map[string]string) (cards.Payment, error)
+	updateMetadata func(p cards.Processor, ctx context.Context, key, id string, metadata map[string]string) (cards.Payment, error)
 }
 
-func (w weakened) Annotate(ctx context.Context, key, id string, metadata map[string]string) (cards.Payment, error) {
-	return w.annotate(w.Processor, ctx, key, id, metadata)
+func (w weakened) UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (cards.Payment, error) {
+	return w.updateMetadata(w.Processor, ctx, key, id, metadata)
 }
 
 // TestCheckClaimCatches processors that no claim can rest on.
@@ -99,7 +99,7 @@ func TestCheckClaimCatches(t *testing.T) {
 	}{
 		"one that forgets keys": {forgetful, "of 8 racers won"},
 		"one that answers everybody with the first answer": {weakened{sound, func(p cards.Processor, ctx context.Context, key, id string, m map[string]string) (cards.Payment, error) {
-			held, err := p.Annotate(ctx, key, id, m)
+			held, err := p.UpdateMetadata(ctx, key, id, m)
 			if errors.Is(err, cards.ErrKeyReused) {
 				return p.Get(ctx, id)
 			}
@@ -109,14 +109,14 @@ func TestCheckClaimCatches(t *testing.T) {
 			return cards.Payment{}, cards.ErrKeyReused
 		}}, "0 of 8 racers won"},
 		"one whose winner's entry is lost": {weakened{sound, func(p cards.Processor, ctx context.Context, key, id string, m map[string]string) (cards.Payment, error) {
-			held, err := p.Annotate(ctx, key, id, m)
+			held, err := p.UpdateMetadata(ctx, key, id, m)
 			if err == nil {
-				_, err = p.Annotate(ctx, key+":gone", id, map[string]string{"fd_claim_check": ""})
+				_, err = p.UpdateMetadata(ctx, key+":gone", id, map[string]string{"fd_claim_check": ""})
 			}
 			return held, err
 		}}, "not the one that is read back"},
 		"one that does not know its winner again": {weakened{sound, func(p cards.Processor, ctx context.Context, key, id string, m map[string]string) (cards.Payment, error) {
-			held, err := p.Annotate(ctx, key, id, m)
+			held, err := p.UpdateMetadata(ctx, key, id, m)
 			if err != nil {
 				return held, err
 			}
@@ -150,7 +150,7 @@ func TestCheckClaimThatCannotBeMade(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	server.Heal()
+	server.ClearFaults()
 	busy := server.Inject(stripetest.Fault{Param: "metadata[fd_claim_check]", Times: -1, Status: http.StatusTooManyRequests, Type: "invalid_request_error", Code: "lock_timeout"})
 	go func() { <-busy.Reached(); cancel() }()
 	if report, err := cards.CheckClaim(ctx, client, 1, 4); !errors.Is(err, context.Canceled) || report.Holds() {

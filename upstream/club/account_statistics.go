@@ -15,9 +15,9 @@ type accountStatistics struct {
 
 func (a accountStatistics) check() error {
 	if a.TotalRealDebt == nil {
-		return present("totalRealDebt", false)
+		return require("totalRealDebt", false)
 	}
-	return amount("totalRealDebt", *a.TotalRealDebt)
+	return checkAmount("totalRealDebt", *a.TotalRealDebt)
 }
 
 // GetAccountStatistics reads the debt of a contact; club system API, section

@@ -63,6 +63,6 @@ func (in NewArticle) wire() wireArticle {
 // article that does not suit the contact is accepted all the same: CheckSale
 // tells. Read the sale again afterwards, other articles may have come along.
 func (c *Client) AddArticle(ctx context.Context, s Scope, sale IRI, in NewArticle) error {
-	_, err := do[none](ctx, c, post("AddArticle", s, "sales/{id}/articles", sale, in.wire()))
+	_, err := do[noContent](ctx, c, post("AddArticle", s, "sales/{id}/articles", sale, in.wire()))
 	return err
 }

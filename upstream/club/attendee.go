@@ -32,5 +32,5 @@ func (c *Client) ListAttendees(ctx context.Context, s Scope, q AttendeeQuery) ([
 	if q.ClassEvent != "" {
 		query.Set("classEventId", string(q.ClassEvent))
 	}
-	return list[Attendee](ctx, c, get("ListAttendees", s, "attendees", "").with(query))
+	return list[Attendee](ctx, c, get("ListAttendees", s, "attendees", "").withQuery(query))
 }

@@ -10,44 +10,44 @@ const (
 	// maxAmount in cents, either way: ten thousand million. Sums of some hundred such stay
 	// exact in every reader of JSON.
 	maxAmount = 1_000_000_000_000
-	// mostEntries of an offer's schedule: one for each debit, weekly for more than ten years.
-	mostEntries = 600
-	// mostArticles of a sale: several times what a visitor can put into a cart.
-	mostArticles = 500
+	// maxScheduleEntries of an offer's schedule: one for each debit, weekly for more than ten years.
+	maxScheduleEntries = 600
+	// maxArticles of a sale: several times what a visitor can put into a cart.
+	maxArticles = 500
 )
 
-// amount tells that a number can be no amount of money.
-func amount(field string, n int64) error {
+// checkAmount tells that a number can be no amount of money.
+func checkAmount(field string, n int64) error {
 	if n < -maxAmount || n > maxAmount {
 		return &DecodeError{Field: field, Want: "an amount of money"}
 	}
 	return nil
 }
 
-// atMost tells that a list is too long.
-func atMost(field string, n, most int) error {
+// checkLength tells that a list is too long.
+func checkLength(field string, n, most int) error {
 	if n > most {
 		return &DecodeError{Field: field, Want: fmt.Sprintf("a list of at most %d", most)}
 	}
 	return nil
 }
 
-func (o *Offer) bounded() error {
+func (o *Offer) checkBounds() error {
 	schedule := o.RepaymentSchedule
-	err := cmp.Or(amount("registrationFeeTI", o.RegistrationFeeTI), amount("totalPriceTI", o.TotalPriceTI),
-		atMost("repaymentSchedule", len(schedule.Occurrences)+len(schedule.Recurrences), mostEntries))
+	err := cmp.Or(checkAmount("registrationFeeTI", o.RegistrationFeeTI), checkAmount("totalPriceTI", o.TotalPriceTI),
+		checkLength("repaymentSchedule", len(schedule.Occurrences)+len(schedule.Recurrences), maxScheduleEntries))
 	for _, entries := range [][]ScheduleEntry{schedule.Occurrences, schedule.Recurrences} {
 		for _, entry := range entries {
-			err = cmp.Or(err, amount("repaymentSchedule.priceTI", entry.PriceTI))
+			err = cmp.Or(err, checkAmount("repaymentSchedule.priceTI", entry.PriceTI))
 		}
 	}
 	return err
 }
 
-func (p *pricedSale) bounded() error {
-	err := cmp.Or(amount("totalTI", *p.Total), atMost("articles", len(p.Articles), mostArticles))
+func (p *pricedSale) checkBounds() error {
+	err := cmp.Or(checkAmount("totalTI", *p.Total), checkLength("articles", len(p.Articles), maxArticles))
 	for _, article := range p.Articles {
-		err = cmp.Or(err, amount("articles.priceTI", article.PriceTI))
+		err = cmp.Or(err, checkAmount("articles.priceTI", article.PriceTI))
 	}
 	return err
 }

@@ -63,8 +63,8 @@ type Config struct {
 	// Logger gets one line per request at debug level: operation, status,
 	// outcome, time. Nil: nothing is logged.
 	Logger *slog.Logger
-	// Attempted hears of every request once it is over. Nil: nobody listens.
-	Attempted func(Attempt)
+	// OnAttempt hears of every request once it is over. Nil: nobody listens.
+	OnAttempt func(Attempt)
 	// Limits bound time, size and concurrency. Zero fields have defaults.
 	Limits Limits
 }
@@ -78,9 +78,9 @@ type Client struct {
 
 // core is what a client and its money view share.
 type core struct {
-	cfg    Config
-	tokens tokens
-	lanes  sync.Map // laneKey → *lane
+	cfg       Config
+	tokens    tokens
+	bulkheads sync.Map // bulkheadKey → *lane
 
 	address    *url.URL // of business requests, as far as the client token
 	badAddress error    // why there is none
@@ -108,13 +108,13 @@ func (c *Client) Money() *Client {
 
 func (cfg *Config) setDefaults() {
 	cfg.BaseURL, cfg.PathPrefix = strings.TrimRight(cfg.BaseURL, "/"), strings.TrimRight(cfg.PathPrefix, "/")
-	orDefault(&cfg.GatewayKeyHeader, "x-gateway-api-key")
-	orDefault(&cfg.ClubHeader, "x-user-club-id")
-	orDefault(&cfg.NodeHeader, "x-user-network-node-id")
+	setDefault(&cfg.GatewayKeyHeader, "x-gateway-api-key")
+	setDefault(&cfg.ClubHeader, "x-user-club-id")
+	setDefault(&cfg.NodeHeader, "x-user-network-node-id")
 	for _, name := range []*string{&cfg.GatewayKeyHeader, &cfg.ClubHeader, &cfg.NodeHeader} {
 		*name = http.CanonicalHeaderKey(*name)
 	}
-	orDefault(&cfg.TokenPath, "/oauth/v2/token")
+	setDefault(&cfg.TokenPath, "/oauth/v2/token")
 	if cfg.Traceparent == nil {
 		cfg.Traceparent = func(context.Context) string { return "" }
 	}
@@ -127,8 +127,8 @@ func (cfg *Config) setDefaults() {
 	}
 }
 
-// orDefault gives a field that was left zero its value.
-func orDefault[T comparable](field *T, value T) {
+// setDefault gives a field that was left zero its value.
+func setDefault[T comparable](field *T, value T) {
 	var zero T
 	if *field == zero {
 		*field = value

@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// mostPages is where a list ends for good: 6,000 records at thirty a page, far
+// maxPages is where a list ends for good: 6,000 records at thirty a page, far
 // beyond any catalogue. A longer list is a server that never says where it ends.
-const mostPages = 200
+const maxPages = 200
 
-// mostRecords is the same for whom pages are longer.
-const mostRecords = mostPages * pageSize
+// maxRecords is the same for whom pages are longer.
+const maxRecords = maxPages * pageSize
 
 // collection is a page of a list in any of its forms: hydra:Collection with or
 // without the prefix, or a bare array.
@@ -94,28 +94,28 @@ func (c *collection[T]) ended(have, fresh int) bool {
 // its length nor its next page.
 const pageSize = 30
 
-// pagesAtOnce is how many pages of a list are read side by side once the first one
+// concurrentPages is how many pages of a list are read side by side once the first one
 // has told how long it is: 240 records more than any catalogue that is known, and an
 // eighth of a lane, so that a list keeps nobody waiting.
-const pagesAtOnce = 8
+const concurrentPages = 8
 
 // list reads a collection to its end, in order and each record once: the list
 // may shift while its pages are read.
 func list[T any](ctx context.Context, c *Client, r request) ([]T, error) {
-	return listAhead(ctx, c, r, func([]T) {})
+	return listConcurrently(ctx, c, r, func([]T) {})
 }
 
-// listAhead is list that hands each page over as soon as it was read, in any order and
+// listConcurrently is list that hands each page over as soon as it was read, in any order and
 // to several callers at once, so that what is to be done for each record can begin. What
 // is handed over may be more than the list, since only the list knows where it ends.
-func listAhead[T any](ctx context.Context, c *Client, r request, seen func([]T)) ([]T, error) {
-	got := gathered[T]{known: make(map[IRI]bool)}
-	for page, wave := 1, 1; page <= mostPages; page, wave = page+wave, got.wave(page+wave-1) {
+func listConcurrently[T any](ctx context.Context, c *Client, r request, seen func([]T)) ([]T, error) {
+	got := accumulator[T]{seen: make(map[IRI]bool)}
+	for page, wave := 1, 1; page <= maxPages; page, wave = page+wave, got.nextPages(page+wave-1) {
 		pages, errs := make([]collection[T], wave), make([]error, wave)
 		var reads sync.WaitGroup
 		for i := range wave {
 			reads.Go(func() {
-				if pages[i], errs[i] = do[collection[T]](ctx, c, r.page(page+i)); errs[i] == nil {
+				if pages[i], errs[i] = do[collection[T]](ctx, c, r.forPage(page+i)); errs[i] == nil {
 					seen(pages[i].members)
 				}
 			})
@@ -126,31 +126,31 @@ func listAhead[T any](ctx context.Context, c *Client, r request, seen func([]T))
 				return nil, errs[i]
 			}
 			ended := got.add(pages[i])
-			if len(got.all) > mostRecords {
-				return nil, &Error{Operation: r.op, Outcome: Unknown, Err: errEndless}
+			if len(got.all) > maxRecords {
+				return nil, &Error{Operation: r.op, Outcome: Unknown, Err: errUnboundedList}
 			}
 			if ended {
 				return got.all, nil
 			}
 		}
 	}
-	return nil, &Error{Operation: r.op, Outcome: Unknown, Err: errEndless}
+	return nil, &Error{Operation: r.op, Outcome: Unknown, Err: errUnboundedList}
 }
 
-// gathered is what was read of a list so far.
-type gathered[T any] struct {
+// accumulator is what was read of a list so far.
+type accumulator[T any] struct {
 	all   []T
-	known map[IRI]bool
+	seen  map[IRI]bool
 	total int // as the latest page says; 0: it does not
 	size  int // of the first page
 }
 
 // add takes a page, and reports whether the list ends with it.
-func (g *gathered[T]) add(page collection[T]) bool {
+func (g *accumulator[T]) add(page collection[T]) bool {
 	before := len(g.all)
 	for i, member := range page.members {
-		if id := page.ids[i]; id == "" || !g.known[id] {
-			g.known[id] = true
+		if id := page.ids[i]; id == "" || !g.seen[id] {
+			g.seen[id] = true
 			g.all = append(g.all, member)
 		}
 	}
@@ -164,19 +164,19 @@ func (g *gathered[T]) add(page collection[T]) bool {
 	return page.ended(len(g.all), len(g.all)-before)
 }
 
-// wave is how many pages follow the first so many that can be read side by side: those
+// nextPages is how many pages follow the first so many that can be read side by side: those
 // that the list's length promises, or the next one where it tells none.
-func (g *gathered[T]) wave(read int) int {
+func (g *accumulator[T]) nextPages(read int) int {
 	promised := 1
 	if g.size > 0 {
 		promised = (g.total+g.size-1)/g.size - read
 	}
-	return max(1, min(promised, pagesAtOnce, mostPages-read))
+	return max(1, min(promised, concurrentPages, maxPages-read))
 }
 
-// page returns the request for a page of a list; the first one is asked for by
+// forPage returns the request for a page of a list; the first one is asked for by
 // the plain path.
-func (r request) page(n int) request {
+func (r request) forPage(n int) request {
 	if n == 1 {
 		return r
 	}
@@ -188,8 +188,8 @@ func (r request) page(n int) request {
 	return r
 }
 
-// with returns the request with query parameters.
-func (r request) with(query url.Values) request {
+// withQuery returns the request with query parameters.
+func (r request) withQuery(query url.Values) request {
 	r.query = query
 	return r
 }

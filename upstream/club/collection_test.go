@@ -126,7 +126,7 @@ func TestPagesSideBySide(t *testing.T) {
 		pager{145, 30, withTotal, false}.ServeHTTP(w, r)
 	})
 	var handed atomic.Int32
-	got, err := club.New(configured(u.URL)).ListProductsAhead(t.Context(), demo, club.ProductQuery{}, func(page []club.Product) { handed.Add(int32(len(page))) })
+	got, err := club.New(configured(u.URL)).ListProductsConcurrently(t.Context(), demo, club.ProductQuery{}, func(page []club.Product) { handed.Add(int32(len(page))) })
 	if err != nil || len(got) != 145 || handed.Load() != 145 || got[144].IRI != "/demo/products/145" {
 		t.Errorf("%d products, %d handed over: %v", len(got), handed.Load(), err)
 	}

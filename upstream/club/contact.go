@@ -39,7 +39,7 @@ type Contact struct {
 func (c Contact) check() error { return presentIRI(c.IRI) }
 
 // presentIRI is the check of a record without whose IRI nothing more can be asked.
-func presentIRI(iri IRI) error { return present("@id", iri != "") }
+func presentIRI(iri IRI) error { return require("@id", iri != "") }
 
 // ContactTag is a mark on a contact that may open or close offers to them.
 type ContactTag struct {
@@ -83,7 +83,7 @@ func (c *Client) GetContact(ctx context.Context, s Scope, contact IRI) (Contact,
 // is not accepted, ErrNoContactToken when it shows more than one contact, or none.
 func (c *Client) OwnContact(ctx context.Context, clientToken, accessToken string) (Contact, error) {
 	s := Scope{ClientToken: clientToken} // whose club it is is not known yet
-	optins, err := do[collection[Optin]](ctx, c, get("ListOptins", s, "optins", "").as(accessToken))
+	optins, err := do[collection[Optin]](ctx, c, get("ListOptins", s, "optins", "").withToken(accessToken))
 	if err != nil {
 		return Contact{}, err
 	}
@@ -97,7 +97,7 @@ func (c *Client) OwnContact(ctx context.Context, clientToken, accessToken string
 	if own == "" {
 		return Contact{}, ErrNoContactToken
 	}
-	return do[Contact](ctx, c, get("GetContact", s, "contacts/{id}", own).as(accessToken))
+	return do[Contact](ctx, c, get("GetContact", s, "contacts/{id}", own).withToken(accessToken))
 }
 
 // ContactChanges are corrections to a contact; empty fields stay as they are.

@@ -11,14 +11,14 @@ type Migration struct {
 // MigrateContact makes a person who is known already, as a prospect of another
 // club, the buyer: their data goes from source to the target contact; club
 // system API, section Contacts. The caller proves to be that person by
-// accessToken, the source contact's own, which is used for this request and
+// accessTokenPattern, the source contact's own, which is used for this request and
 // kept nowhere. UpdateSaleContact follows.
 //
 // Rejected when the source is no prospect, the target not of status temp, or
 // both are of one club. Refused when the token is not the source's.
 func (c *Client) MigrateContact(ctx context.Context, s Scope, source IRI, accessToken string, target Migration) error {
 	r := put("MigrateContact", s, "contacts/{id}/migrate", source, target)
-	_, err := do[none](ctx, c, r.as(accessToken))
+	_, err := do[noContent](ctx, c, r.withToken(accessToken))
 	return err
 }
 

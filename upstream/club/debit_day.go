@@ -13,8 +13,8 @@ type DebitDay struct {
 	Date string `json:"date"`     // the next such day, YYYY-MM-DD
 }
 
-// impossible tells that nothing can be debited then, since no calendar has the day.
-func (d DebitDay) impossible() bool {
+// invalid tells that nothing can be debited then, since no calendar has the day.
+func (d DebitDay) invalid() bool {
 	_, err := time.Parse(time.DateOnly, d.Date)
 	return err != nil || d.Day < 1 || d.Day > 31
 }
@@ -23,6 +23,6 @@ func (d DebitDay) impossible() bool {
 // the scope's club collects; club system API, section Catalogue.
 func (c *Client) ListAllowedDebitDays(ctx context.Context, s Scope, startDate string) ([]DebitDay, error) {
 	query := url.Values{"startDate": {startDate}}
-	days, err := list[DebitDay](ctx, c, get("ListAllowedDebitDays", s, "allowed_debit_days", "").with(query))
-	return slices.DeleteFunc(days, DebitDay.impossible), err
+	days, err := list[DebitDay](ctx, c, get("ListAllowedDebitDays", s, "allowed_debit_days", "").withQuery(query))
+	return slices.DeleteFunc(days, DebitDay.invalid), err
 }

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// errEndless: a list has not ended after mostPages.
-	errEndless = cause("list without end")
+	// errUnboundedList: a list has not ended after maxPages.
+	errUnboundedList = cause("list without end")
 	// errTooLong: an answer is longer than Limits.Body.
 	errTooLong = cause("answer too long")
 )
@@ -38,15 +38,15 @@ func (e *DecodeError) Error() string {
 	return fmt.Sprintf("answer unreadable: field %s is not %s", e.Field, e.Want)
 }
 
-// checked is a result that can be of no use however well it is formed.
-type checked interface {
+// checker is a result that can be of no use however well it is formed.
+type checker interface {
 	// check returns a DecodeError for a field that has to be there and is not, or
 	// that is out of bounds.
 	check() error
 }
 
-// present tells that a field is not there without which a result says nothing.
-func present(field string, there bool) error {
+// require tells that a field is not there without which a result says nothing.
+func require(field string, there bool) error {
 	if !there {
 		return &DecodeError{Field: field, Want: "present"}
 	}
@@ -56,9 +56,9 @@ func present(field string, there bool) error {
 // decode reads the answer to an accepted request. When the content is needed
 // and cannot be had, the outcome is Unknown: the club system did something, and
 // what it made cannot be told.
-func decode[T any](op string, a answer) (T, *Error) {
+func decode[T any](op string, a response) (T, *Error) {
 	var result T
-	if _, ok := any(&result).(*none); ok {
+	if _, ok := any(&result).(*noContent); ok {
 		return result, nil
 	}
 	err := a.bodyErr
@@ -76,7 +76,7 @@ func read(body []byte, result any) error {
 	if err := unmarshal(body, result); err != nil {
 		return decodeError(err)
 	}
-	if of, ok := result.(checked); ok {
+	if of, ok := result.(checker); ok {
 		return of.check()
 	}
 	return nil

@@ -38,32 +38,32 @@ func put(op string, s Scope, path string, record IRI, body any) request {
 	return request{op: op, method: http.MethodPut, scope: s, path: s.path(path, record), body: body}
 }
 
-// as returns the request with another access token than the client's own.
-func (r request) as(token string) request {
+// withToken returns the request with another access token than the client's own.
+func (r request) withToken(token string) request {
 	r.token = &token
 	return r
 }
 
-// read reports whether the request changes nothing, so that it may be repeated.
-func (r *request) read() bool { return r.method == http.MethodGet }
+// isRead reports whether the request changes nothing, so that it may be repeated.
+func (r *request) isRead() bool { return r.method == http.MethodGet }
 
-// answer is what came back for a request, read to its end.
-type answer struct {
+// response is what came back for a request, read to its end.
+type response struct {
 	status     int
 	body       []byte
 	bodyErr    error // the body could not be read to its end
 	retryAfter time.Duration
 }
 
-// none is the result of an operation whose answer says nothing that is needed.
-type none struct{}
+// noContent is the result of an operation whose answer says nothing that is needed.
+type noContent struct{}
 
 // do makes every request to the club system but the payment: it repeats what
 // may be repeated and decodes the answer into a T.
 func do[T any](ctx context.Context, c *Client, r request) (T, error) {
 	var result T
-	l := c.lane(r.scope.ClientToken)
-	e := c.repeat(ctx, l, &r, func(ctx context.Context) *Error {
+	l := c.bulkhead(r.scope.ClientToken)
+	e := c.retry(ctx, l, &r, func(ctx context.Context) *Error {
 		a, e := c.authorised(ctx, l, &r)
 		if e == nil {
 			result, e = decode[T](r.op, a)
@@ -79,11 +79,11 @@ func do[T any](ctx context.Context, c *Client, r request) (T, error) {
 
 // authorised sends a request with an access token, and once more with a new one
 // after a 401. That is safe for a write as well: a 401 says that nothing was done.
-func (c *Client) authorised(ctx context.Context, l *lane, r *request) (answer, *Error) {
+func (c *Client) authorised(ctx context.Context, l *bulkhead, r *request) (response, *Error) {
 	for first := true; ; first = false {
 		token, err := c.bearer(ctx, r)
 		if err != nil {
-			return answer{}, notSent(r.op, err)
+			return response{}, notSent(r.op, err)
 		}
 		a, e := c.send(ctx, l, r, token)
 		if e == nil || e.Status != http.StatusUnauthorized || r.token != nil || !first {
@@ -92,38 +92,38 @@ func (c *Client) authorised(ctx context.Context, l *lane, r *request) (answer, *
 	}
 }
 
-// accessToken is the form of a token (RFC 6750, section 2.1). One that comes
+// accessTokenPattern is the form of a token (RFC 6750, section 2.1). One that comes
 // from a visitor may have any form, and must not become a header as it is.
-var accessToken = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
+var accessTokenPattern = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 
 // bearer returns the access token for a request.
 func (c *Client) bearer(ctx context.Context, r *request) (string, error) {
 	if r.token == nil {
 		return c.tokens.get(ctx)
 	}
-	if !accessToken.MatchString(*r.token) {
+	if !accessTokenPattern.MatchString(*r.token) {
 		return "", ErrBadToken
 	}
 	return *r.token, nil
 }
 
 // send sends a request once, in the caller's lane.
-func (c *Client) send(ctx context.Context, l *lane, r *request, token string) (answer, *Error) {
-	if err := l.enter(ctx); err != nil {
-		return answer{}, notSent(r.op, err)
+func (c *Client) send(ctx context.Context, l *bulkhead, r *request, token string) (response, *Error) {
+	if err := l.acquire(ctx); err != nil {
+		return response{}, notSent(r.op, err)
 	}
-	ctx, span := begin(ctx, r.op)
+	ctx, span := startSpan(ctx, r.op)
 	defer span.End()
 	start := c.cfg.Now()
 	a, e := c.exchange(ctx, r, token)
-	l.leave(e)
-	c.logAttempt(ctx, r.op, a.status, e, c.cfg.Now().Sub(start))
-	c.noteToken(token, r.token == nil, a.status)
+	l.release(e)
+	c.observe(ctx, r.op, a.status, e, c.cfg.Now().Sub(start))
+	c.reportToken(token, r.token == nil, a.status)
 	return a, e
 }
 
-// noteToken tells the token store how the club system took a token.
-func (c *Client) noteToken(token string, own bool, status int) {
+// reportToken tells the token store how the club system took a token.
+func (c *Client) reportToken(token string, own bool, status int) {
 	switch {
 	case own && status == http.StatusUnauthorized:
 		c.tokens.reject(token)
@@ -133,17 +133,17 @@ func (c *Client) noteToken(token string, own bool, status int) {
 }
 
 // exchange sends a request over the pooled transport and reads the answer.
-func (c *Client) exchange(ctx context.Context, r *request, token string) (answer, *Error) {
+func (c *Client) exchange(ctx context.Context, r *request, token string) (response, *Error) {
 	var sent sentTrace
 	req, err := c.newRequest(httptrace.WithClientTrace(ctx, sent.hooks()), r, token)
 	if err != nil {
-		return answer{}, notSent(r.op, err)
+		return response{}, notSent(r.op, err)
 	}
 	resp, err := c.cfg.Transport.RoundTrip(req)
 	if err != nil {
-		return answer{}, &Error{Operation: r.op, Outcome: classify(sent.bytes(), 0, ""), Err: err, transient: true}
+		return response{}, &Error{Operation: r.op, Outcome: classify(sent.bytes(), 0, ""), Err: err, transient: true}
 	}
-	a := c.readAnswer(resp)
+	a := c.readResponse(resp)
 	if a.status < 200 || a.status > 299 {
 		return a, newError(r.op, 1, a)
 	}
@@ -205,10 +205,10 @@ func (c *Client) headers(ctx context.Context, r *request, token string) http.Hea
 	return header
 }
 
-// readAnswer reads and closes the response.
-func (c *core) readAnswer(resp *http.Response) answer {
+// readResponse reads and closes the response.
+func (c *core) readResponse(resp *http.Response) response {
 	defer resp.Body.Close()
-	a := answer{status: resp.StatusCode, retryAfter: RetryAfter(resp.Header, c.cfg.Now)}
+	a := response{status: resp.StatusCode, retryAfter: RetryAfter(resp.Header, c.cfg.Now)}
 	limit := c.cfg.Limits.Body
 	if resp.ContentLength > 0 && resp.ContentLength <= limit {
 		a.body = make([]byte, resp.ContentLength)
@@ -248,19 +248,19 @@ func notSent(op string, err error) *Error {
 // not tell how many bytes of which request it took, so that having got a
 // connection counts as having sent, and so does a transport that reports nothing.
 type sentTrace struct {
-	asked, got atomic.Bool
+	connRequested, connObtained atomic.Bool
 }
 
 func (s *sentTrace) hooks() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
-		GetConn: func(string) { s.asked.Store(true) },
-		GotConn: func(httptrace.GotConnInfo) { s.got.Store(true) },
+		GetConn: func(string) { s.connRequested.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) { s.connObtained.Store(true) },
 	}
 }
 
 // bytes is 0 when nothing was sent, and 1 otherwise.
 func (s *sentTrace) bytes() int64 {
-	if s.asked.Load() && !s.got.Load() {
+	if s.connRequested.Load() && !s.connObtained.Load() {
 		return 0
 	}
 	return 1

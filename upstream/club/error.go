@@ -132,20 +132,20 @@ type errorBody struct {
 	Violations []Violation `json:"violations"`
 }
 
-// documentedCode finds a code wherever in the body it stands. The longest one
+// codePattern finds a code wherever in the body it stands. The longest one
 // that is documented has 45 characters.
-var documentedCode = regexp.MustCompile(`api\.error\.[a-z0-9._-]{0,80}[a-z0-9]`)
+var codePattern = regexp.MustCompile(`api\.error\.[a-z0-9._-]{0,80}[a-z0-9]`)
 
 // newError makes the error of an answer that is not 2xx.
-func newError(op string, sent int64, a answer) *Error {
+func newError(op string, sent int64, a response) *Error {
 	var body errorBody
 	_ = json.Unmarshal(a.body, &body) // half a body is better than none
 	code, _ := body.Code.(string)
-	if documentedCode.FindString(code) != code || code == "" {
-		code = string(documentedCode.Find(a.body))
+	if codePattern.FindString(code) != code || code == "" {
+		code = string(codePattern.Find(a.body))
 	}
 	e := &Error{Operation: op, Outcome: classify(sent, a.status, code), Status: a.status, Code: code,
-		Violations: body.Violations, RetryAfter: a.retryAfter, Err: meaning(a, code)}
+		Violations: body.Violations, RetryAfter: a.retryAfter, Err: documentedError(a, code)}
 	switch a.status {
 	case 408, 429, 500, 502, 503, 504:
 		e.transient = true
@@ -153,12 +153,12 @@ func newError(op string, sent int64, a answer) *Error {
 	return e
 }
 
-// outOfReach is how the club system says that a contact cannot be seen from the
+// outOfReachPattern is how the club system says that a contact cannot be seen from the
 // acting node. It has no code, only a sentence with the contact's IRI in it.
-var outOfReach = regexp.MustCompile(`contacts\\?/[^"\s]*"?\s+does not exist`)
+var outOfReachPattern = regexp.MustCompile(`contacts\\?/[^"\s]*"?\s+does not exist`)
 
-// meaning returns the documented meaning of an answer, nil when it has none.
-func meaning(a answer, code string) error {
+// documentedError returns the documented meaning of an answer, nil when it has none.
+func documentedError(a response, code string) error {
 	switch {
 	case a.status == 401:
 		return ErrUnauthorized
@@ -170,7 +170,7 @@ func meaning(a answer, code string) error {
 		return ErrMigrationClub
 	case a.status == 400 && code == CodeMigrationContact:
 		return ErrMigrationContact
-	case a.status == 400 && outOfReach.Match(a.body):
+	case a.status == 400 && outOfReachPattern.Match(a.body):
 		return ErrOutOfReach
 	}
 	return nil

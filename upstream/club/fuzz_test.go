@@ -12,14 +12,14 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// canned answers every business request with one body, without a network: a
+// cannedResponse answers every business request with one body, without a network: a
 // fuzzer's thousands of runs a second leave no time for one.
-type canned struct {
+type cannedResponse struct {
 	status int
 	body   []byte
 }
 
-func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c cannedResponse) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp := &http.Response{StatusCode: c.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(c.body))), Request: r}
 	if strings.HasSuffix(r.URL.Path, "/token") {
 		resp.StatusCode, resp.Body = 200, io.NopCloser(strings.NewReader(tokenJSON))
@@ -30,7 +30,7 @@ func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
 // tasting is a client that gets one answer to everything and repeats nothing.
 func tasting(status int, body []byte) *club.Client {
 	cfg := configured("http://club.invalid")
-	cfg.Transport, cfg.Limits.Attempts = canned{status, body}, 1
+	cfg.Transport, cfg.Limits.Attempts = cannedResponse{status, body}, 1
 	return club.New(cfg)
 }
 

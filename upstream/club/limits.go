@@ -39,14 +39,14 @@ type Limits struct {
 }
 
 func (l *Limits) setDefaults() {
-	orDefault(&l.Read, 8*time.Second)
-	orDefault(&l.Attempt, 5*time.Second)
-	orDefault(&l.Write, 15*time.Second)
-	orDefault(&l.Payment, 30*time.Second)
-	orDefault(&l.Attempts, 3)
-	orDefault(&l.Concurrency, 64)
-	orDefault(&l.Queue, time.Second)
-	orDefault(&l.BreakerCalls, 20)
-	orDefault(&l.BreakerPause, 5*time.Second)
-	orDefault(&l.Body, 4<<20)
+	setDefault(&l.Read, 8*time.Second)
+	setDefault(&l.Attempt, 5*time.Second)
+	setDefault(&l.Write, 15*time.Second)
+	setDefault(&l.Payment, 30*time.Second)
+	setDefault(&l.Attempts, 3)
+	setDefault(&l.Concurrency, 64)
+	setDefault(&l.Queue, time.Second)
+	setDefault(&l.BreakerCalls, 20)
+	setDefault(&l.BreakerPause, 5*time.Second)
+	setDefault(&l.Body, 4<<20)
 }

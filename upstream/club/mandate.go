@@ -45,14 +45,14 @@ func (c *Client) CreateMandate(ctx context.Context, s Scope, in NewMandate) (Man
 // read, and that it has a state, is an assumption: the API's description shows
 // its identifier alone. ErrNotFound when there is none.
 func (c *Client) GetMandate(ctx context.Context, s Scope, mandate IRI) (Mandate, error) {
-	got, err := do[knownMandate](ctx, c, get("GetMandate", s, "mandates/{id}", mandate))
+	got, err := do[mandateWithState](ctx, c, get("GetMandate", s, "mandates/{id}", mandate))
 	return got.Mandate, err
 }
 
-// knownMandate is a mandate that was read to learn its state; without one it
+// mandateWithState is a mandate that was read to learn its state; without one it
 // says nothing, and above all not that it is unsigned.
-type knownMandate struct{ Mandate }
+type mandateWithState struct{ Mandate }
 
-func (m knownMandate) check() error {
-	return cmp.Or(present("state", m.State != ""), m.Mandate.check())
+func (m mandateWithState) check() error {
+	return cmp.Or(require("state", m.State != ""), m.Mandate.check())
 }

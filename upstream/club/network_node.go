@@ -34,8 +34,8 @@ func (c *Client) NetworkNodes(ctx context.Context, s Scope) (*Network, error) {
 		return nil, err
 	}
 	network := newNetwork(roots)
-	if len(network.nodes) > mostRecords {
-		return nil, &Error{Operation: "NetworkNodes", Outcome: Unknown, Err: errEndless}
+	if len(network.nodes) > maxRecords {
+		return nil, &Error{Operation: "NetworkNodes", Outcome: Unknown, Err: errUnboundedList}
 	}
 	return network, nil
 }

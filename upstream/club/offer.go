@@ -59,7 +59,7 @@ func (o *Offer) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	return o.bounded()
+	return o.checkBounds()
 }
 
 // MarshalJSON writes an offer as UnmarshalJSON reads it, for what is remembered of a catalogue.
@@ -97,5 +97,5 @@ func (b *behaviors) UnmarshalJSON(data []byte) error {
 // ListOffers reads the offers of a product; club system API, section Catalogue.
 func (c *Client) ListOffers(ctx context.Context, s Scope, product IRI) ([]Offer, error) {
 	query := url.Values{"product": {string(product)}}
-	return list[Offer](ctx, c, get("ListOffers", s, "offers", "").with(query))
+	return list[Offer](ctx, c, get("ListOffers", s, "offers", "").withQuery(query))
 }

@@ -35,7 +35,7 @@ func (c *Client) ListOptins(ctx context.Context, s Scope, contact IRI) ([]Optin,
 	if contact != "" {
 		query.Set("contactId", string(contact))
 	}
-	return list[Optin](ctx, c, get("ListOptins", s, "optins", "").with(query))
+	return list[Optin](ctx, c, get("ListOptins", s, "optins", "").withQuery(query))
 }
 
 // UpdateOptin gives or withdraws one consent; club system API, section Opt-ins.
@@ -45,6 +45,6 @@ func (c *Client) UpdateOptin(ctx context.Context, s Scope, optin IRI, authorized
 	body := struct {
 		Authorized bool `json:"isAuthorized"`
 	}{authorized}
-	_, err := do[none](ctx, c, put("UpdateOptin", s, "optins/{id}", optin, body))
+	_, err := do[noContent](ctx, c, put("UpdateOptin", s, "optins/{id}", optin, body))
 	return err
 }

@@ -104,11 +104,11 @@ func (b ProductBehavior) MarshalJSON() ([]byte, error) {
 // ListProducts reads the catalogue for a sale, all pages of it; club system
 // API, section Catalogue.
 func (c *Client) ListProducts(ctx context.Context, s Scope, q ProductQuery) ([]Product, error) {
-	return c.ListProductsAhead(ctx, s, q, func([]Product) {})
+	return c.ListProductsConcurrently(ctx, s, q, func([]Product) {})
 }
 
-// ListProductsAhead is ListProducts that hands each page over as soon as it was read,
+// ListProductsConcurrently is ListProducts that hands each page over as soon as it was read,
 // in any order and to several goroutines, for whoever begins with what it needs of each.
-func (c *Client) ListProductsAhead(ctx context.Context, s Scope, q ProductQuery, page func([]Product)) ([]Product, error) {
-	return listAhead(ctx, c, get("ListProducts", s, "products", "").with(q.values()), page)
+func (c *Client) ListProductsConcurrently(ctx context.Context, s Scope, q ProductQuery, page func([]Product)) ([]Product, error) {
+	return listConcurrently(ctx, c, get("ListProducts", s, "products", "").withQuery(q.values()), page)
 }

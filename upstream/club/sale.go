@@ -57,9 +57,9 @@ type pricedSale struct {
 
 func (p *pricedSale) check() error {
 	if p.Total == nil {
-		return present("totalTI", false)
+		return require("totalTI", false)
 	}
-	return cmp.Or(p.Sale.check(), p.bounded())
+	return cmp.Or(p.Sale.check(), p.checkBounds())
 }
 
 // GetSale reads a sale with its articles, its register and its total; club
@@ -86,7 +86,7 @@ type Buyer struct {
 // operation exists is an assumption: the API's description wants these fields
 // filled "before final validation" and does not say how.
 func (c *Client) UpdateSale(ctx context.Context, s Scope, sale IRI, in Buyer) error {
-	_, err := do[none](ctx, c, put("UpdateSale", s, "sales/{id}", sale, in))
+	_, err := do[noContent](ctx, c, put("UpdateSale", s, "sales/{id}", sale, in))
 	return err
 }
 
@@ -100,7 +100,7 @@ type SaleCheck struct {
 // An invalid cart is an answer and no error. Paying one would book the money on
 // the contact's account and settle nothing. ErrNotFound when there is no such sale.
 func (c *Client) CheckSale(ctx context.Context, s Scope, sale IRI) (SaleCheck, error) {
-	_, err := do[none](ctx, c, get("CheckSale", s, "sales/{id}/check", sale))
+	_, err := do[noContent](ctx, c, get("CheckSale", s, "sales/{id}/check", sale))
 	var e *Error
 	if errors.As(err, &e) && e.Status == http.StatusBadRequest {
 		return SaleCheck{Violations: e.Violations}, nil
@@ -126,7 +126,7 @@ func (c *Client) GetCheckedSale(ctx context.Context, s Scope, id IRI) (sale Sale
 // UpdateSaleContact puts the name and number of the migrated contact into a
 // sale; club system API, section Contacts. It follows MigrateContact.
 func (c *Client) UpdateSaleContact(ctx context.Context, s Scope, sale IRI) error {
-	_, err := do[none](ctx, c, put("UpdateSaleContact", s, "sale/{id}/update_contact", sale, nil))
+	_, err := do[noContent](ctx, c, put("UpdateSaleContact", s, "sale/{id}/update_contact", sale, nil))
 	return err
 }
 

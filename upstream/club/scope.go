@@ -44,14 +44,14 @@ func (i IRI) split() (clientToken, collection, id string) {
 	rest, rooted := strings.CutPrefix(string(i), "/")
 	clientToken, rest, _ = strings.Cut(rest, "/")
 	collection, id, _ = strings.Cut(rest, "/")
-	if !rooted || !segment(clientToken) || !segment(collection) || !segment(id) {
+	if !rooted || !isSegment(clientToken) || !isSegment(collection) || !isSegment(id) {
 		return "", "", ""
 	}
 	return clientToken, collection, id
 }
 
-// segment reports whether s can be one segment of a path and nothing else.
-func segment(s string) bool {
+// isSegment reports whether s can be one segment of a path and nothing else.
+func isSegment(s string) bool {
 	for i := range len(s) {
 		if b := s[i]; b <= ' ' || b >= 0x7f || strings.IndexByte("/?#%\\", b) >= 0 {
 			return false
@@ -65,7 +65,7 @@ func segment(s string) bool {
 func (i *IRI) UnmarshalJSON(data []byte) error {
 	switch data[0] {
 	case '"':
-		if text := data[1 : len(data)-1]; plain(text) {
+		if text := data[1 : len(data)-1]; isPlainASCII(text) {
 			*i = IRI(text)
 			return nil
 		}
@@ -83,9 +83,9 @@ func (i *IRI) UnmarshalJSON(data []byte) error {
 	return &json.SemanticError{GoType: reflect.TypeFor[IRI]()}
 }
 
-// plain tells whether the inside of a JSON string stands for itself: no escape, and
+// isPlainASCII tells whether the inside of a JSON string stands for itself: no escape, and
 // nothing beyond ASCII, as of every IRI that was ever seen.
-func plain(text []byte) bool {
+func isPlainASCII(text []byte) bool {
 	for _, b := range text {
 		if b == '\\' || b >= utf8.RuneSelf {
 			return false
@@ -119,7 +119,7 @@ func (s Scope) valid() bool {
 // another collection: two organisations, or a contact and a sale, may well have
 // the same number, and the wrong one would be read or paid.
 func (s Scope) path(template string, record IRI) string {
-	if !segment(s.ClientToken) {
+	if !isSegment(s.ClientToken) {
 		return ""
 	}
 	before, after, found := strings.Cut(template, "/{id}")

@@ -25,16 +25,16 @@ func (c *Client) CreateSignatureRequest(ctx context.Context, s Scope, contact, t
 // section Signature requests. The mandate is then signed, or the contact moved.
 // Rejected for a wrong code; how many may be wrong is not documented.
 func (c *Client) ValidateSignatureRequest(ctx context.Context, s Scope, request IRI, code string) error {
-	return c.moveSignatureRequest(ctx, "ValidateSignatureRequest", s, request, transition{Transition: "validate", Code: code})
+	return c.transitionSignatureRequest(ctx, "ValidateSignatureRequest", s, request, transition{Transition: "validate", Code: code})
 }
 
 // CancelSignatureRequest gives a signature request up; its code signs nothing
 // any more; club system API, section Signature requests.
 func (c *Client) CancelSignatureRequest(ctx context.Context, s Scope, request IRI) error {
-	return c.moveSignatureRequest(ctx, "CancelSignatureRequest", s, request, transition{Transition: "cancel"})
+	return c.transitionSignatureRequest(ctx, "CancelSignatureRequest", s, request, transition{Transition: "cancel"})
 }
 
-func (c *Client) moveSignatureRequest(ctx context.Context, op string, s Scope, request IRI, to transition) error {
-	_, err := do[none](ctx, c, post(op, s, "signature_requests/{id}/transitions", request, to))
+func (c *Client) transitionSignatureRequest(ctx context.Context, op string, s Scope, request IRI, to transition) error {
+	_, err := do[noContent](ctx, c, post(op, s, "signature_requests/{id}/transitions", request, to))
 	return err
 }

@@ -33,8 +33,8 @@ func configured(baseURL string) club.Config {
 // tokenJSON is the usual answer to a token request.
 const tokenJSON = `{"access_token": "tok-1", "token_type": "Bearer", "expires_in": 3600}`
 
-// upstream is a small club system whose business answers a test writes itself.
-type upstream struct {
+// recordingServer is a small club system whose business answers a test writes itself.
+type recordingServer struct {
 	*httptest.Server
 	mu       sync.Mutex
 	requests []*http.Request // business requests, in order
@@ -42,15 +42,15 @@ type upstream struct {
 }
 
 // serve starts a club system that hands out tokens and leaves the rest to handle.
-func serve(t *testing.T, handle http.HandlerFunc) *upstream {
+func serve(t *testing.T, handle http.HandlerFunc) *recordingServer {
 	t.Helper()
-	u := &upstream{}
+	u := &recordingServer{}
 	u.Server = httptest.NewServer(u.with(handle))
 	t.Cleanup(u.Close)
 	return u
 }
 
-func (u *upstream) with(handle http.HandlerFunc) http.Handler {
+func (u *recordingServer) with(handle http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/oauth/v2/token" {
 			io.WriteString(w, tokenJSON)
@@ -65,7 +65,7 @@ func (u *upstream) with(handle http.HandlerFunc) http.Handler {
 }
 
 // seen returns the business requests so far.
-func (u *upstream) seen() []*http.Request {
+func (u *recordingServer) seen() []*http.Request {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.requests

@@ -156,7 +156,7 @@ func (c *Client) Authorise(ctx context.Context) error {
 func (c *core) fetchToken(ctx context.Context) (token, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Limits.Read)
 	defer cancel()
-	ctx, span := begin(ctx, "Token")
+	ctx, span := startSpan(ctx, "Token")
 	defer span.End()
 	var sent sentTrace
 	req, err := c.tokenRequest(httptrace.WithClientTrace(ctx, sent.hooks()))
@@ -167,12 +167,12 @@ func (c *core) fetchToken(ctx context.Context) (token, error) {
 	resp, err := c.cfg.Transport.RoundTrip(req)
 	if err != nil {
 		e := &Error{Operation: "Token", Outcome: classify(sent.bytes(), 0, ""), Err: err, transient: true}
-		c.logAttempt(ctx, "Token", 0, e, c.cfg.Now().Sub(start))
+		c.observe(ctx, "Token", 0, e, c.cfg.Now().Sub(start))
 		return token{}, e
 	}
-	a := c.readAnswer(resp)
+	a := c.readResponse(resp)
 	fetched, e := readToken(a, start)
-	c.logAttempt(ctx, "Token", a.status, e, c.cfg.Now().Sub(start))
+	c.observe(ctx, "Token", a.status, e, c.cfg.Now().Sub(start))
 	if e != nil {
 		return token{}, e
 	}
@@ -198,7 +198,7 @@ func (c *core) tokenRequest(ctx context.Context) (*http.Request, error) {
 }
 
 // readToken reads the answer; the token's life counts from before it was asked for.
-func readToken(a answer, asked time.Time) (token, *Error) {
+func readToken(a response, asked time.Time) (token, *Error) {
 	if a.status < 200 || a.status > 299 {
 		return token{}, newError("Token", 1, a)
 	}

@@ -36,7 +36,7 @@ func (c *clock) add(d time.Duration) {
 // issuer is a club system that hands out tokens tok-1, tok-2 and so on and
 // accepts those that were not revoked.
 type issuer struct {
-	*upstream
+	*recordingServer
 	mu      sync.Mutex
 	issued  int
 	revoked map[string]bool
@@ -46,7 +46,7 @@ type issuer struct {
 
 func newIssuer(t *testing.T, expiresIn any) *issuer {
 	t.Helper()
-	i := &issuer{upstream: &upstream{}, revoked: map[string]bool{}, expires: expiresIn}
+	i := &issuer{recordingServer: &recordingServer{}, revoked: map[string]bool{}, expires: expiresIn}
 	business := i.with(i.business)
 	i.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/token") {
@@ -261,7 +261,7 @@ func TestTokenTrouble(t *testing.T) {
 // who wait for it are served.
 func TestTokenFetchOutlivesItsCaller(t *testing.T) {
 	asked, release := make(chan struct{}), make(chan struct{})
-	u := &upstream{}
+	u := &recordingServer{}
 	business := u.with(answering(200, `{"@id": "/demo/sales/1", "totalTI": 1}`))
 	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/token") {

@@ -10,16 +10,16 @@ import (
 const (
 	// userAgent is fixed: a version in it would tell strangers what to attack.
 	userAgent = "Frontdesk"
-	// dialTime bounds a TCP connection, handshakeTime the TLS handshake on it.
+	// dialTimeout bounds a TCP connection, handshakeTimeout the TLS handshake on it.
 	// Within one country either takes well under a second.
-	dialTime      = 3 * time.Second
-	handshakeTime = 5 * time.Second
-	// idleTime is how long an unused connection is kept: less than the minute
+	dialTimeout      = 3 * time.Second
+	handshakeTimeout = 5 * time.Second
+	// idleTimeout is how long an unused connection is kept: less than the minute
 	// after which load balancers drop theirs, so that few requests meet a
 	// connection that is closed already.
-	idleTime = 30 * time.Second
-	// headerLimit bounds the headers of an answer in bytes, as Go's servers do.
-	headerLimit = 1 << 20
+	idleTimeout = 30 * time.Second
+	// maxHeaderBytes bounds the headers of an answer in bytes, as Go's servers do.
+	maxHeaderBytes = 1 << 20
 )
 
 // NewTransport makes the pooled transport of every request but CreatePayment.
@@ -34,13 +34,13 @@ func NewTransport(tlsConfig *tls.Config, limits Limits) *http.Transport {
 	idle := 2 * limits.Concurrency // both lanes
 	return &http.Transport{
 		Protocols:              http11(),
-		DialContext:            (&net.Dialer{Timeout: dialTime}).DialContext,
+		DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
 		TLSClientConfig:        tlsConfig,
-		TLSHandshakeTimeout:    handshakeTime,
+		TLSHandshakeTimeout:    handshakeTimeout,
 		MaxIdleConns:           idle,
 		MaxIdleConnsPerHost:    idle,
-		IdleConnTimeout:        idleTime,
-		MaxResponseHeaderBytes: headerLimit,
+		IdleConnTimeout:        idleTimeout,
+		MaxResponseHeaderBytes: maxHeaderBytes,
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 func TestTokenRequest(t *testing.T) {
-	d := newDesk(t, "demo")
+	d := newTestClient(t, "demo")
 	ask := func(key, contentType, content string) *result {
 		r, _ := http.NewRequest("POST", d.url+"/oauth/v2/token", strings.NewReader(content))
 		r.Header.Set("Content-Type", contentType)
@@ -58,50 +58,50 @@ func TestTokenRequest(t *testing.T) {
 
 // Every refusal of the documented header checks, in the documented order.
 func TestHeaderChecks(t *testing.T) {
-	d := newDesk(t, "demo-headers")
+	d := newTestClient(t, "demo-headers")
 	contact := d.newContact(nil)
 	foreign := d.login("demo-elsewhere")
 	for name, c := range map[string]struct {
-		change func(*desk)
+		change func(*testClient)
 		status int
 		text   string
 	}{
-		"no gateway key":              {func(d *desk) { d.key = "" }, 401, "Unauthorized"},
-		"no gateway key, no bearer":   {func(d *desk) { d.key, d.bearer = "", "" }, 401, "Unauthorized"},
-		"wrong gateway key":           {func(d *desk) { d.key = "guess" }, 401, "Unauthorized"},
-		"no bearer":                   {func(d *desk) { d.bearer = "" }, 401, "access token"},
-		"garbage as bearer":           {func(d *desk) { d.bearer = "abc.def" }, 401, "access token"},
-		"client of another world":     {func(d *desk) { d.bearer = foreign }, 404, "Item not found"},
-		"unknown organisation":        {func(d *desk) { d.token = "acme" }, 404, "Item not found"},
-		"no client token":             {func(d *desk) { d.token = "" }, 404, "Item not found"},
-		"no club":                     {func(d *desk) { d.club = "" }, 404, "Item not found"},
-		"bare club id":                {func(d *desk) { d.club = "11" }, 404, "Item not found"},
-		"club id with a zero":         {func(d *desk) { d.club = "/demo-headers/clubs/011" }, 404, "Item not found"},
-		"unknown club":                {func(d *desk) { d.club = d.iri("clubs", 99) }, 404, "Item not found"},
-		"club of another world":       {func(d *desk) { d.club = "/demo/clubs/11" }, 404, "Item not found"},
-		"no node in a chain":          {func(d *desk) { d.node = "" }, 404, "Item not found"},
-		"bare node id":                {func(d *desk) { d.node = "1" }, 404, "Item not found"},
-		"node of the other chain":     {func(d *desk) { d.node = d.iri("network_nodes", 6) }, 404, "Item not found"},
-		"node of another club":        {func(d *desk) { d.node = d.iri("network_nodes", 4) }, 404, "Item not found"},
-		"the club's own node":         {func(d *desk) { d.node = d.iri("network_nodes", 3) }, 200, ""},
-		"the franchise above":         {func(d *desk) { d.node = d.iri("network_nodes", 2) }, 200, ""},
-		"the group above":             {func(d *desk) {}, 200, ""},
-		"another club of the chain":   {func(d *desk) { d.club = d.iri("clubs", 13) }, 200, ""},
-		"not seen from another club":  {func(d *desk) { d.club, d.node = d.iri("clubs", 13), d.iri("network_nodes", 5) }, 404, "Item not found"},
-		"a club without a chain":      {func(d *desk) { d.club, d.node = d.iri("clubs", 31), "" }, 404, "Item not found"},
-		"not seen from another chain": {func(d *desk) { d.club, d.node = d.iri("clubs", 21), d.iri("network_nodes", 6) }, 404, "Item not found"},
+		"no gateway key":              {func(d *testClient) { d.key = "" }, 401, "Unauthorized"},
+		"no gateway key, no bearer":   {func(d *testClient) { d.key, d.bearer = "", "" }, 401, "Unauthorized"},
+		"wrong gateway key":           {func(d *testClient) { d.key = "guess" }, 401, "Unauthorized"},
+		"no bearer":                   {func(d *testClient) { d.bearer = "" }, 401, "access token"},
+		"garbage as bearer":           {func(d *testClient) { d.bearer = "abc.def" }, 401, "access token"},
+		"client of another world":     {func(d *testClient) { d.bearer = foreign }, 404, "Item not found"},
+		"unknown organisation":        {func(d *testClient) { d.token = "acme" }, 404, "Item not found"},
+		"no client token":             {func(d *testClient) { d.token = "" }, 404, "Item not found"},
+		"no club":                     {func(d *testClient) { d.club = "" }, 404, "Item not found"},
+		"bare club id":                {func(d *testClient) { d.club = "11" }, 404, "Item not found"},
+		"club id with a zero":         {func(d *testClient) { d.club = "/demo-headers/clubs/011" }, 404, "Item not found"},
+		"unknown club":                {func(d *testClient) { d.club = d.iri("clubs", 99) }, 404, "Item not found"},
+		"club of another world":       {func(d *testClient) { d.club = "/demo/clubs/11" }, 404, "Item not found"},
+		"no node in a chain":          {func(d *testClient) { d.node = "" }, 404, "Item not found"},
+		"bare node id":                {func(d *testClient) { d.node = "1" }, 404, "Item not found"},
+		"node of the other chain":     {func(d *testClient) { d.node = d.iri("network_nodes", 6) }, 404, "Item not found"},
+		"node of another club":        {func(d *testClient) { d.node = d.iri("network_nodes", 4) }, 404, "Item not found"},
+		"the club's own node":         {func(d *testClient) { d.node = d.iri("network_nodes", 3) }, 200, ""},
+		"the franchise above":         {func(d *testClient) { d.node = d.iri("network_nodes", 2) }, 200, ""},
+		"the group above":             {func(d *testClient) {}, 200, ""},
+		"another club of the chain":   {func(d *testClient) { d.club = d.iri("clubs", 13) }, 200, ""},
+		"not seen from another club":  {func(d *testClient) { d.club, d.node = d.iri("clubs", 13), d.iri("network_nodes", 5) }, 404, "Item not found"},
+		"a club without a chain":      {func(d *testClient) { d.club, d.node = d.iri("clubs", 31), "" }, 404, "Item not found"},
+		"not seen from another chain": {func(d *testClient) { d.club, d.node = d.iri("clubs", 21), d.iri("network_nodes", 6) }, 404, "Item not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			other := *d
 			other.t = t
 			c.change(&other)
-			other.get(d.rel(contact)).want(c.status).wantText(c.text)
+			other.get(d.relative(contact)).want(c.status).wantText(c.text)
 		})
 	}
 }
 
 func TestAnyGatewayHeaderAndScheme(t *testing.T) {
-	d := newDesk(t, "demo-installations")
+	d := newTestClient(t, "demo-installations")
 	r := d.request("GET", "network_nodes", nil)
 	r.Header.Del("x-gateway-api-key")
 	r.Header.Set("X-Somebodys-Api-Key", clubsim.DemoGatewayKey)
@@ -110,7 +110,7 @@ func TestAnyGatewayHeaderAndScheme(t *testing.T) {
 }
 
 func TestPathsAndMethods(t *testing.T) {
-	d := newDesk(t, "demo-paths")
+	d := newTestClient(t, "demo-paths")
 	d.get("contacts/abc").want(404).wantText("Item not found")
 	d.get("contacts/01001").want(404)
 	d.get("contacts/999999").want(404)
@@ -129,7 +129,7 @@ func TestPathsAndMethods(t *testing.T) {
 // A first caller knows neither a club nor a node, or only one of them. What it
 // does send has to be right.
 func TestNetworkNodesNeedNoScope(t *testing.T) {
-	d := newDesk(t, "demo-first")
+	d := newTestClient(t, "demo-first")
 	club, node := d.iri("clubs", 11), d.iri("network_nodes", 1)
 	for _, c := range []struct {
 		club, node string
@@ -159,7 +159,7 @@ func TestNetworkNodesNeedNoScope(t *testing.T) {
 }
 
 func TestProductionMode(t *testing.T) {
-	d := newDesk(t, "demo-production")
+	d := newTestClient(t, "demo-production")
 	d.control("PUT", "settings", body{"productionMode": true, "grantedEndpoints": []string{"listNetworkNodes", "GET /contacts/{id}"}}).want(200)
 	d.get("network_nodes").want(200)
 	d.get("contacts/1001").want(200)
@@ -173,7 +173,7 @@ func TestProductionMode(t *testing.T) {
 
 // Endpoints are granted in whatever way people write them.
 func TestGrantedEndpointsInAnyForm(t *testing.T) {
-	d := newDesk(t, "demo-granted")
+	d := newTestClient(t, "demo-granted")
 	d.control("PUT", "settings", body{"productionMode": true}).want(200)
 	for _, name := range []string{
 		"getContact", "GET /contacts/{id}", "GET /contacts/{contactId}", "GET /contacts/*", "GET contacts/{id}",
@@ -202,11 +202,11 @@ func TestWorldNames(t *testing.T) {
 			t.Errorf("%q exists: %v, want %v", name, !exists, exists)
 		}
 	}
-	newDesk(t, "demo-Mixed_Case.9").get("contacts/1001").want(200)
+	newTestClient(t, "demo-Mixed_Case.9").get("contacts/1001").want(200)
 }
 
 func TestTokenLifetime(t *testing.T) {
-	d := newDesk(t, "demo-lifetime")
+	d := newTestClient(t, "demo-lifetime")
 	d.control("PUT", "settings", body{"tokenLifetime": "PT5M"}).want(200)
 	d.bearer = d.login(d.token)
 	d.get("contacts/1001").want(200)
@@ -228,25 +228,25 @@ func TestTokenLifetime(t *testing.T) {
 
 // The organisation's client enters every demo world, and worlds do not see each other.
 func TestWorldsAreApart(t *testing.T) {
-	d := newDesk(t, "demo")
+	d := newTestClient(t, "demo")
 	other := *d
 	other.token = "demo-other"
 	other.club, other.node = other.iri("clubs", 11), other.iri("network_nodes", 1)
 	contact := d.newContact(nil)
-	other.get(d.rel(contact)).want(404)
+	other.get(d.relative(contact)).want(404)
 	other.newContact(body{"familyName": "Elsewhere"})
-	if name := d.get(d.rel(contact)).want(200).text("familyName"); name != "Martin" {
+	if name := d.get(d.relative(contact)).want(200).text("familyName"); name != "Martin" {
 		t.Errorf("the other world's contact shows: %s", name)
 	}
 	d.control("POST", "reset", nil).want(204)
-	d.get(d.rel(contact)).want(404)
-	other.get(d.rel(contact)).want(200)
+	d.get(d.relative(contact)).want(404)
+	other.get(d.relative(contact)).want(200)
 }
 
 // Who calls as a contact need not know clubs and nodes: the contact's own club
 // is meant, seen from the top of its chain.
 func TestContactTokenNeedsNoScope(t *testing.T) {
-	d := newDesk(t, "demo-own-scope")
+	d := newTestClient(t, "demo-own-scope")
 	temp := d.newContact(nil)
 	for _, p := range d.world.Personas() {
 		if p.Key == "prospect" {
@@ -268,7 +268,7 @@ func TestContactTokenNeedsNoScope(t *testing.T) {
 
 // A contact's own token shows that contact and nobody else.
 func TestContactToken(t *testing.T) {
-	d := newDesk(t, "demo-contact")
+	d := newTestClient(t, "demo-contact")
 	for _, p := range d.world.Personas() {
 		if p.Key == "customer" {
 			d.bearer = p.AccessToken
@@ -313,20 +313,20 @@ func TestStartAndResetAreFast(t *testing.T) {
 
 // A club that belongs to no chain needs no node, and has none.
 func TestClubWithoutChain(t *testing.T) {
-	d := newDesk(t, "demo-alone")
+	d := newTestClient(t, "demo-alone")
 	d.club, d.node = d.iri("clubs", 31), ""
 	contact := d.newContact(nil)
-	d.get(d.rel(contact)).want(200)
+	d.get(d.relative(contact)).want(200)
 	if r := d.get("clubs/31").want(200); r.json["networkNode"] != nil {
 		t.Errorf("club: %s", r.raw)
 	}
 	d.get("clubs/11").want(404)
 	d.node = d.iri("network_nodes", 1)
-	d.get(d.rel(contact)).want(404)
+	d.get(d.relative(contact)).want(404)
 }
 
 func TestClubsOutsideTheClientsScope(t *testing.T) {
-	d := newDesk(t, "demo-scope")
+	d := newTestClient(t, "demo-scope")
 	d.control("PUT", "settings", body{"clientClubs": []int{11}}).want(200)
 	d.get("contacts/1001").want(200)
 	d.get("contacts/1003").want(404)

@@ -22,10 +22,10 @@ type accountStatistics struct {
 }
 
 // getAccountStatistics: GET stats/accounts/contacts/{id}.
-func getAccountStatistics(c *call) (reply, error) {
+func getAccountStatistics(c *request) (response, error) {
 	k, err := c.contactAt(c.ids[0])
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	return ok(accountStatistics{
 		Context: "/contexts/AccountStatistics", IRI: c.w.iri("stats/accounts/contacts", k.ID),

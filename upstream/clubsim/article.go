@@ -92,22 +92,22 @@ func (w *World) articleRecords(s *sale) []articleRecord {
 }
 
 // listArticles: GET sales/{saleId}/articles, since the articles are to be read again after each addition.
-func listArticles(c *call) (reply, error) {
+func listArticles(c *request) (response, error) {
 	s, err := c.saleAt(c.ids[0])
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	return paginate(c, "Article", c.w.articleRecords(s))
 }
 
 // getArticle: GET articles/{id}.
-func getArticle(c *call) (reply, error) {
+func getArticle(c *request) (response, error) {
 	a := c.w.state.Articles.get(c.ids[0])
 	if a == nil {
-		return reply{}, itemNotFound()
+		return response{}, itemNotFound()
 	}
 	if _, err := c.saleAt(a.SaleID); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	r := c.w.articleRecord(a)
 	r.Context = "/contexts/Article"
@@ -117,14 +117,14 @@ func getArticle(c *call) (reply, error) {
 // addArticle: POST sales/{saleId}/articles. An article that does not suit the
 // buyer is taken all the same; the check finds it. A mandatory option and a
 // prorata line are added on their own.
-func addArticle(c *call) (reply, error) {
+func addArticle(c *request) (response, error) {
 	s, err := c.openSaleAt(c.ids[0])
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	f, err := c.form()
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	a := article{SaleID: s.ID}
 	a.OfferID = f.iri("offerId", "offers", true)
@@ -132,11 +132,11 @@ func addArticle(c *call) (reply, error) {
 	a.StartDate = f.startDate()
 	a.Repayment = f.repayment()
 	if err := f.err(); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	o := c.w.catalogue.offers[a.OfferID]
 	if o == nil || a.Parent != 0 && !slices.Contains(s.Articles, a.Parent) {
-		return reply{}, itemNotFound()
+		return response{}, itemNotFound()
 	}
 	a.Name, a.Price = o.name, o.total
 	added := c.w.append(s, a)

@@ -38,7 +38,7 @@ func (w *World) bookingRecord(a *attendee) bookingRecord {
 	r := bookingRecord{
 		IRI: w.iri("attendees", a.ID), Type: "Attendee", State: "booked", ContactID: w.iri("contacts", k.ID),
 		GivenName: k.GivenName, FamilyName: k.FamilyName, Number: k.Number, ClubID: w.iri("clubs", k.ClubID),
-		CreatedAt: w.moment(a.CreatedAt), CanceledAt: w.momentOrNil(a.CanceledAt),
+		CreatedAt: w.timestamp(a.CreatedAt), CanceledAt: w.timestampOrNil(a.CanceledAt),
 	}
 	if !a.CanceledAt.IsZero() {
 		r.State = "canceled"
@@ -58,19 +58,19 @@ func (w *World) attendeeRecord(a *attendee) attendeeRecord {
 // listAttendees: GET attendees of the acting club, which can be polled to
 // reconcile events; optional filters contactId and classEventId, the latter also
 // as class_id with the bare number, as existing clients send it.
-func listAttendees(c *call) (reply, error) {
+func listAttendees(c *request) (response, error) {
 	contactID, err := c.filterIRI("contactId", "contacts")
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	eventID, err := c.filterIRI("classEventId", "class_events")
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if bare := c.req.query.Get("class_id"); bare != "" {
 		var valid bool
 		if eventID, valid = parseID(bare); !valid {
-			return reply{}, itemNotFound()
+			return response{}, itemNotFound()
 		}
 	}
 	var records []attendeeRecord
@@ -84,10 +84,10 @@ func listAttendees(c *call) (reply, error) {
 }
 
 // getAttendee: GET attendees/{id}.
-func getAttendee(c *call) (reply, error) {
+func getAttendee(c *request) (response, error) {
 	a := c.w.state.Attendees.get(c.ids[0])
 	if a == nil || !c.sees(a.ClubID) || !c.caller.maySee(a.ContactID) {
-		return reply{}, itemNotFound()
+		return response{}, itemNotFound()
 	}
 	r := c.w.attendeeRecord(a)
 	r.Context = "/contexts/Attendee"
@@ -107,7 +107,7 @@ func (st *state) booked() map[int]int {
 
 // bookTrial books the first class with a free place from the day on which a
 // trial was bought for; without one the trial is had on the gym floor.
-func (c *call) bookTrial(s *sale, from time.Time) {
+func (c *request) bookTrial(s *sale, from time.Time) {
 	booked := c.w.state.booked()
 	for _, e := range c.w.state.ClassEvents.Rows {
 		if e.ClubID != s.ClubID || e.Canceled != nil || e.StartsAt.Before(from) || e.StartsAt.Before(c.now) || booked[e.ID] >= e.Places {

@@ -8,7 +8,7 @@ type Audit struct {
 	// SalesPaidTwice are sales for which more than one payment brought more than their total.
 	SalesPaidTwice []PaidTwice `json:"salesPaidTwice"`
 	// PaymentsSettlingNothing are payments of which every cent is still on the payer's account.
-	PaymentsSettlingNothing []IdlePayment `json:"paymentsSettlingNothing"`
+	PaymentsSettlingNothing []UnallocatedPayment `json:"paymentsSettlingNothing"`
 	// UndeliverableSMS are messages to contacts without a valid mobile number.
 	UndeliverableSMS []UndeliverableSMS `json:"undeliverableSms"`
 	// Unbalanced tells where the double entry does not add up; always empty unless the simulator is broken.
@@ -25,8 +25,8 @@ type PaidTwice struct {
 	Amount     int      `json:"amount"` // cents that were paid
 }
 
-// IdlePayment is a payment that settled nothing.
-type IdlePayment struct {
+// UnallocatedPayment is a payment that settled nothing.
+type UnallocatedPayment struct {
 	PaymentID string    `json:"paymentId"`
 	SaleID    string    `json:"saleId"`
 	ContactID string    `json:"contactId"`
@@ -48,12 +48,12 @@ func (w *World) Audit() Audit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a := Audit{
-		SalesPaidTwice: w.salesPaidTwice(), PaymentsSettlingNothing: []IdlePayment{},
+		SalesPaidTwice: w.salesPaidTwice(), PaymentsSettlingNothing: []UnallocatedPayment{},
 		UndeliverableSMS: []UndeliverableSMS{}, Unbalanced: w.state.unbalanced(),
 	}
 	for _, p := range w.state.Payments.Rows {
 		if p.Left == p.Amount {
-			a.PaymentsSettlingNothing = append(a.PaymentsSettlingNothing, IdlePayment{
+			a.PaymentsSettlingNothing = append(a.PaymentsSettlingNothing, UnallocatedPayment{
 				w.iri("payments", p.ID), w.iri("sales", p.SaleID), w.iri("contacts", p.ContactID), w.iri("clubs", p.ClubID), p.Amount, p.Mean, p.At})
 		}
 	}

@@ -25,7 +25,7 @@ var benefitCollections = map[string]string{
 }
 
 // runBehaviors applies what was sold to the buyer, who is a customer from then on.
-func (c *call) runBehaviors(s *sale) {
+func (c *request) runBehaviors(s *sale) {
 	k := c.w.state.Contacts.get(s.ContactID)
 	for _, id := range s.Articles {
 		a := c.w.state.Articles.get(id)
@@ -40,7 +40,7 @@ func (c *call) runBehaviors(s *sale) {
 			c.grant(s, a, b)
 		}
 		if o.debited() {
-			c.accountingTag(k.ID, tagDirectDebit, true)
+			c.setAccountingTag(k.ID, tagDirectDebit, true)
 		}
 	}
 	if k.Status != statusCustomer && k.Status != statusBanned {
@@ -50,8 +50,8 @@ func (c *call) runBehaviors(s *sale) {
 }
 
 // grant leaves the record of one behaviour, and does what goes with its kind.
-func (c *call) grant(s *sale, a *article, b behavior) {
-	start := startOr(a, c.now)
+func (c *request) grant(s *sale, a *article, b behavior) {
+	start := startDateOr(a, c.now)
 	through := ""
 	if b.validity != "" {
 		through = mustPeriod(b.validity).after(start).AddDate(0, 0, -1).Format(time.DateOnly)
@@ -63,9 +63,9 @@ func (c *call) grant(s *sale, a *article, b behavior) {
 	switch b.kind {
 	case kindSubscription:
 		if through == "" {
-			through = endless
+			through = noEndDate
 		}
-		c.tag(s.ContactID, "member", made.ValidFrom, through)
+		c.addTag(s.ContactID, "member", made.ValidFrom, through)
 	case kindBadge:
 		c.emit("identificator.created", c.w.identificatorObject(made.ID, s.ContactID))
 	case kindTrial:

@@ -11,16 +11,16 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// unread is an answer that goes nowhere, so that only the simulator's own work is counted.
-type unread struct {
+// discardResponse is an answer that goes nowhere, so that only the simulator's own work is counted.
+type discardResponse struct {
 	header http.Header
 	status int
 	length int
 }
 
-func (u *unread) Header() http.Header         { return u.header }
-func (u *unread) WriteHeader(status int)      { u.status = status }
-func (u *unread) Write(p []byte) (int, error) { u.length += len(p); return len(p), nil }
+func (u *discardResponse) Header() http.Header         { return u.header }
+func (u *discardResponse) WriteHeader(status int)      { u.status = status }
+func (u *discardResponse) Write(p []byte) (int, error) { u.length += len(p); return len(p), nil }
 
 // BenchmarkListProducts is a page of the catalogue, from the request to the encoded answer.
 func BenchmarkListProducts(b *testing.B) { benchmarkRead(b, "/demo/products") }
@@ -38,7 +38,7 @@ func benchmarkRead(b *testing.B, path string) {
 		"X-User-Club-Id": {"/demo/clubs/11"}, "X-User-Network-Node-Id": {"/demo/network_nodes/3"},
 	}
 	for b.Loop() {
-		answer := &unread{header: http.Header{}}
+		answer := &discardResponse{header: http.Header{}}
 		sim.ServeHTTP(answer, r)
 		if answer.status != http.StatusOK {
 			b.Fatalf("status %d", answer.status)

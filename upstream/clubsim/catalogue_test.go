@@ -8,7 +8,7 @@ import (
 )
 
 // names lists the products that a query shows, over all pages.
-func (d *desk) names(query string) []string {
+func (d *testClient) names(query string) []string {
 	d.t.Helper()
 	var names []string
 	for _, p := range d.get("products?itemsPerPage=100&" + query).want(200).members() {
@@ -18,7 +18,7 @@ func (d *desk) names(query string) []string {
 }
 
 func TestCatalogueByContext(t *testing.T) {
-	d := newDesk(t, "demo-catalogue")
+	d := newTestClient(t, "demo-catalogue")
 	club := func(id int) string { return "context[club]=" + d.iri("clubs", id) }
 	for name, c := range map[string]struct {
 		query, product string
@@ -63,7 +63,7 @@ func TestCatalogueByContext(t *testing.T) {
 // What the demo organisation promises to have on offer, in each of its clubs.
 func TestCatalogueIsComplete(t *testing.T) {
 	for club, node := range map[int]int{11: 1, 12: 1, 13: 1, 21: 6, 22: 6} {
-		d := newDesk(t, fmt.Sprintf("demo-club-%d", club))
+		d := newTestClient(t, fmt.Sprintf("demo-club-%d", club))
 		d.club, d.node = d.iri("clubs", club), d.iri("network_nodes", node)
 		products := d.get("products?itemsPerPage=100").want(200).members()
 		if len(products) <= 30 {
@@ -127,7 +127,7 @@ func verifyOffer(t *testing.T, o body) {
 }
 
 func TestOffers(t *testing.T) {
-	d := newDesk(t, "demo-offers")
+	d := newTestClient(t, "demo-offers")
 	flex := d.get("offers?product=" + d.iri("products", 9)).want(200).members()
 	if len(flex) != 2 || flex[0]["registrationFeeTI"] != 2900.0 || flex[0]["registrationFeeName"] != "Registration fee" {
 		t.Errorf("flex: %v", flex)
@@ -148,7 +148,7 @@ func TestOffers(t *testing.T) {
 
 // A mandatory option comes along, whether it is a badge or an option of the subscription.
 func TestMandatoryOptions(t *testing.T) {
-	d := newDesk(t, "demo-mandatory")
+	d := newTestClient(t, "demo-mandatory")
 	for offer, c := range map[int]struct{ option, total int }{301: {2501, 69900 + 500}, 1501: {2501, 8890 + 500}, 4901: {1901, 42900 + 9900}} {
 		sale := d.newSale(d.newContact(nil), "PARIS11")
 		d.post(sale+"/articles", body{"offerId": d.iri("offers", offer), "implementation": body{"startDate": "2026-12-01"}}).want(201)
@@ -163,7 +163,7 @@ func TestMandatoryOptions(t *testing.T) {
 
 // TestExtraProducts: a long catalogue is there when a world's settings say so, can be bought from, and is gone again.
 func TestExtraProducts(t *testing.T) {
-	d := newDesk(t, "demo-long")
+	d := newTestClient(t, "demo-long")
 	own := len(d.names(""))
 	if slices.ContainsFunc(d.names(""), func(name string) bool { return name == "Hoodie, black, XS" }) {
 		t.Error("a world has extra products from the beginning")

@@ -22,14 +22,14 @@ const (
 
 // checkSale: GET sales/{id}/check: 204 when the sale can be settled, 400 with
 // every reason why not. A sale that is recorded has nothing left to check.
-func checkSale(c *call) (reply, error) {
+func checkSale(c *request) (response, error) {
 	s, err := c.saleAt(c.ids[0])
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if s.State == saleBuilding {
 		if err := c.validForRecording(s); err != nil {
-			return reply{}, err
+			return response{}, err
 		}
 	}
 	return noContent()
@@ -37,7 +37,7 @@ func checkSale(c *call) (reply, error) {
 
 // check finds everything that keeps a sale from being settled.
 func (w *World) check(s *sale, now time.Time) []violation {
-	found := s.incomplete()
+	found := s.missingFields()
 	if len(s.Articles) == 0 {
 		found = append(found, violation{"articles", "The sale has no article.", codeEmpty})
 	}
@@ -57,8 +57,8 @@ func (w *World) check(s *sale, now time.Time) []violation {
 	return found
 }
 
-// incomplete names the buyer's particulars that are missing.
-func (s *sale) incomplete() []violation {
+// missingFields names the buyer's particulars that are missing.
+func (s *sale) missingFields() []violation {
 	var found []violation
 	for _, field := range []struct{ name, value string }{
 		{"contactFamilyName", s.FamilyName}, {"contactGivenName", s.GivenName}, {"contactNumber", s.Number},
@@ -86,7 +86,7 @@ func (w *World) checkArticle(s *sale, k *contact, a *article, path string, now t
 	if p.has(kindSubscription) && at.debtLimit > 0 && w.debt(k.ID, now) > at.debtLimit {
 		found = append(found, violation{path, "The contact's debt is too high for a subscription.", codeDebt})
 	}
-	if !p.rule.allowsAge(k, startOr(a, now)) {
+	if !p.rule.allowsAge(k, startDateOr(a, now)) {
 		found = append(found, violation{path, "The contact's age does not fit the offer.", codeAge})
 	}
 	return append(found, a.checkDates(o, at, path)...)
@@ -101,8 +101,8 @@ func (r rule) allowsAge(k *contact, on time.Time) bool {
 	return known && age >= r.minAge && (r.maxAge == 0 || age <= r.maxAge)
 }
 
-// startOr is the day on which the article begins, today when it does not say.
-func startOr(a *article, now time.Time) time.Time {
+// startDateOr is the day on which the article begins, today when it does not say.
+func startDateOr(a *article, now time.Time) time.Time {
 	if start, err := time.Parse(time.DateOnly, a.StartDate); err == nil {
 		return start
 	}

@@ -44,16 +44,16 @@ func (w *World) classRecord(e *classEvent) classRecord {
 	r := classRecord{
 		IRI: w.iri("class_events", e.ID), Type: "ClassEvent", Club: w.iri("clubs", e.ClubID), Studio: w.iri("studios", clubByID(e.ClubID).studio()),
 		Activity: w.iriOrNil("activities", e.Activity), Coach: w.iriOrNil("coaches", e.Activity), Summary: e.Name,
-		StartsAt: w.moment(e.StartsAt), EndsAt: w.moment(e.EndsAt), Places: e.Places,
+		StartsAt: w.timestamp(e.StartsAt), EndsAt: w.timestamp(e.EndsAt), Places: e.Places,
 	}
 	if e.Canceled != nil {
-		r.Deleted = w.momentOrNil(*e.Canceled)
+		r.Deleted = w.timestampOrNil(*e.Canceled)
 	}
 	return r
 }
 
 // classEventRecord shows the attendees that the caller may see; the places that are left count all.
-func (c *call) classEventRecord(e *classEvent) classEventRecord {
+func (c *request) classEventRecord(e *classEvent) classEventRecord {
 	r := classEventRecord{classRecord: c.w.classRecord(e), Booked: []bookingRecord{}, Queued: []bookingRecord{}}
 	for _, a := range c.w.state.Attendees.Rows {
 		if a.EventID == e.ID && a.CanceledAt.IsZero() && c.caller.maySee(a.ContactID) {
@@ -65,7 +65,7 @@ func (c *call) classEventRecord(e *classEvent) classEventRecord {
 }
 
 // listClassEvents: GET class_events, the timetable of the acting club.
-func listClassEvents(c *call) (reply, error) {
+func listClassEvents(c *request) (response, error) {
 	var records []classEventRecord
 	for _, e := range c.w.state.ClassEvents.Rows {
 		if e.ClubID == c.club.id {
@@ -76,10 +76,10 @@ func listClassEvents(c *call) (reply, error) {
 }
 
 // getClassEvent: GET class_events/{id}.
-func getClassEvent(c *call) (reply, error) {
+func getClassEvent(c *request) (response, error) {
 	e := c.w.state.ClassEvents.get(c.ids[0])
 	if e == nil || !c.sees(e.ClubID) {
-		return reply{}, itemNotFound()
+		return response{}, itemNotFound()
 	}
 	r := c.classEventRecord(e)
 	r.Context = "/contexts/ClassEvent"

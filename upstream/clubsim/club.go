@@ -82,7 +82,7 @@ func (w *World) clubRecord(c *club) clubRecord {
 }
 
 // listClubs: GET clubs, those below the acting node.
-func listClubs(c *call) (reply, error) {
+func listClubs(c *request) (response, error) {
 	var records []clubRecord
 	for i := range clubs {
 		if c.sees(clubs[i].id) {
@@ -93,10 +93,10 @@ func listClubs(c *call) (reply, error) {
 }
 
 // getClub: GET clubs/{id}. The description needs a club's code and does not say where it is read.
-func getClub(c *call) (reply, error) {
+func getClub(c *request) (response, error) {
 	at, err := c.clubAt(c.ids[0])
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	r := c.w.clubRecord(at)
 	r.Context = "/contexts/Club"

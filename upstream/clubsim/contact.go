@@ -40,12 +40,12 @@ type contact struct {
 }
 
 var (
-	emailShape  = regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[^@\s]+$`)
-	mobileShape = regexp.MustCompile(`^(\+[1-9]\d{7,14}|0[67]\d{8})$`)
+	emailPattern  = regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[^@\s]+$`)
+	mobilePattern = regexp.MustCompile(`^(\+[1-9]\d{7,14}|0[67]\d{8})$`)
 )
 
-// reachable reports whether an SMS can get to the contact.
-func (k *contact) reachable() bool { return mobileShape.MatchString(k.Mobile) }
+// hasMobile reports whether an SMS can get to the contact.
+func (k *contact) hasMobile() bool { return mobilePattern.MatchString(k.Mobile) }
 
 // age is the contact's age in years on a day; unknown is false.
 func (k *contact) age(on time.Time) (years int, known bool) {
@@ -90,7 +90,7 @@ func (w *World) contactRecord(k *contact) contactRecord {
 		IRI: w.iri("contacts", k.ID), Type: "Person", Number: k.Number, Status: status,
 		FamilyName: k.FamilyName, GivenName: k.GivenName,
 		Gender: textOrNil(k.Gender), BirthDate: textOrNil(k.BirthDate), Email: textOrNil(k.Email), Mobile: textOrNil(k.Mobile),
-		ClubID: w.iri("clubs", k.ClubID), Tags: w.tagRecords(k.ID), CreatedAt: w.moment(k.CreatedAt),
+		ClubID: w.iri("clubs", k.ClubID), Tags: w.tagRecords(k.ID), CreatedAt: w.timestamp(k.CreatedAt),
 	}
 	if k.Address != (address{}) {
 		home := k.Address
@@ -107,16 +107,16 @@ func textOrNil(s string) *string {
 }
 
 // getContact: GET contacts/{id} (section Contacts).
-func getContact(c *call) (reply, error) {
+func getContact(c *request) (response, error) {
 	k, err := c.contactAt(c.ids[0])
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
-	return ok(c.w.oneContact(k))
+	return ok(c.w.contactResource(k))
 }
 
-// oneContact is a contact as an answer of its own.
-func (w *World) oneContact(k *contact) contactRecord {
+// contactResource is a contact as an answer of its own.
+func (w *World) contactResource(k *contact) contactRecord {
 	r := w.contactRecord(k)
 	r.Context = "/contexts/Contact"
 	return r
@@ -125,7 +125,7 @@ func (w *World) oneContact(k *contact) contactRecord {
 // listContacts: GET contacts of the acting club, with the filters email and
 // number, to find out whether somebody is known already. An assumption, as
 // createContact is.
-func listContacts(c *call) (reply, error) {
+func listContacts(c *request) (response, error) {
 	email, number := c.req.query.Get("email"), c.req.query.Get("number")
 	var records []contactRecord
 	for _, k := range c.w.state.Contacts.Rows {
@@ -138,52 +138,52 @@ func listContacts(c *call) (reply, error) {
 }
 
 // createContact: POST contacts. The description needs contacts to exist and does not say how they are made.
-func createContact(c *call) (reply, error) {
+func createContact(c *request) (response, error) {
 	f, err := c.form()
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	k := contact{CreatedAt: c.now, Optins: defaultOptins()}
 	k.readFrom(f, true, c.now)
 	k.ClubID = f.iri("clubId", "clubs", true)
 	k.Status = cmp.Or(f.choice("status", false, statusProspect, statusTemp), statusProspect)
 	if f.has("optins") {
-		f.complain("optins", "A contact cannot be created with other consents than the default ones.")
+		f.addViolation("optins", "A contact cannot be created with other consents than the default ones.")
 	}
 	if err := f.err(); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if _, err := c.clubAt(k.ClubID); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	made := c.w.state.Contacts.add(func(id int) contact {
 		k.ID, k.Number = id, contactNumber(k.ClubID, id)
 		return k
 	})
 	c.emit("contact.created", c.w.contactObject(made))
-	return reply{201, c.w.oneContact(made)}, nil
+	return response{201, c.w.contactResource(made)}, nil
 }
 
 // updateContact: PUT contacts/{id} changes the fields that are sent. An assumption, as createContact is.
-func updateContact(c *call) (reply, error) {
+func updateContact(c *request) (response, error) {
 	k, err := c.contactAt(c.ids[0])
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	f, err := c.form()
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	next := *k
 	next.readFrom(f, false, c.now)
 	if err := f.err(); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if next != *k {
 		*k = next
 		c.emit("contact.updated", c.w.contactObject(k))
 	}
-	return ok(c.w.oneContact(k))
+	return ok(c.w.contactResource(k))
 }
 
 // readFrom takes over the personal data that a form holds.
@@ -198,10 +198,10 @@ func (k *contact) readFrom(f *form, whole bool, now time.Time) {
 	take(&k.GivenName, f.text("givenName", needed("givenName")), "givenName")
 	take(&k.Gender, f.choice("gender", false, "female", "male", "other"), "gender")
 	take(&k.BirthDate, f.date("birthDate", false), "birthDate")
-	take(&k.Email, f.matching("email", false, emailShape), "email")
+	take(&k.Email, f.matching("email", false, emailPattern), "email")
 	take(&k.Mobile, f.text("mobile", false), "mobile")
 	if k.BirthDate > now.Format(time.DateOnly) {
-		f.complain("birthDate", "This value should not be in the future.")
+		f.addViolation("birthDate", "This value should not be in the future.")
 	}
 	if home := f.object("address", false); home != nil {
 		k.Address = home.address(false)

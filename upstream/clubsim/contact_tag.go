@@ -20,8 +20,8 @@ const (
 	tagDirectDebit = "direct debit"
 )
 
-// endless is the last day of what has no end; a tag's validThrough is documented as a date.
-const endless = "2099-12-31"
+// noEndDate is the last day of what has no end; a tag's validThrough is documented as a date.
+const noEndDate = "2099-12-31"
 
 type tagRecord struct {
 	Context      string `json:"@context,omitempty"`
@@ -52,13 +52,13 @@ func (w *World) tagRecord(t *contactTag) tagRecord {
 }
 
 // getContactTag: GET contact_tags/{id}. Accounting tags are known by their events alone.
-func getContactTag(c *call) (reply, error) {
+func getContactTag(c *request) (response, error) {
 	t := c.w.state.Tags.get(c.ids[0])
 	if t == nil || t.Accounting || t.Deleted {
-		return reply{}, itemNotFound()
+		return response{}, itemNotFound()
 	}
 	if _, err := c.contactAt(t.ContactID); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	r := c.w.tagRecord(t)
 	r.Context = "/contexts/ContactTag"
@@ -77,8 +77,8 @@ func (st *state) tagNames(contactID int, on time.Time) []string {
 	return names
 }
 
-// tag gives a contact a tag, or prolongs the one of that name.
-func (c *call) tag(contactID int, name, from, through string) {
+// addTag gives a contact a tag, or prolongs the one of that name.
+func (c *request) addTag(contactID int, name, from, through string) {
 	for _, t := range c.w.state.Tags.Rows {
 		if t.ContactID == contactID && t.Name == name && !t.Accounting && !t.Deleted {
 			t.ValidThrough = max(t.ValidThrough, through)
@@ -92,8 +92,8 @@ func (c *call) tag(contactID int, name, from, through string) {
 	c.emit("contact_tag.created", c.w.tagObject(t))
 }
 
-// accountingTag sets or removes an accounting tag.
-func (c *call) accountingTag(contactID int, name string, wanted bool) {
+// setAccountingTag sets or removes an accounting tag.
+func (c *request) setAccountingTag(contactID int, name string, wanted bool) {
 	for _, t := range c.w.state.Tags.Rows {
 		if t.ContactID == contactID && t.Name == name && t.Accounting && !t.Deleted {
 			if !wanted {
@@ -108,7 +108,7 @@ func (c *call) accountingTag(contactID int, name string, wanted bool) {
 	}
 	t := c.w.state.Tags.add(func(id int) contactTag {
 		from := c.now.Format(time.DateOnly)
-		return contactTag{ID: id, ContactID: contactID, Name: name, ValidFrom: from, ValidThrough: endless, Accounting: true}
+		return contactTag{ID: id, ContactID: contactID, Name: name, ValidFrom: from, ValidThrough: noEndDate, Accounting: true}
 	})
 	c.emit("accounting_contact_tag.created", c.w.tagObject(t))
 }

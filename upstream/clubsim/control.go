@@ -20,7 +20,7 @@ type Credentials struct {
 // Credentials returns the client that is good for this world alone (for the
 // world "demo" it is the organisation's, good for all).
 func (w *World) Credentials() Credentials {
-	return Credentials{ClientID: w.token, ClientSecret: DemoClientSecret, GatewayKey: DemoGatewayKey}
+	return Credentials{ClientID: w.clientToken, ClientSecret: DemoClientSecret, GatewayKey: DemoGatewayKey}
 }
 
 // Items is a list as the control endpoints send it.
@@ -35,42 +35,42 @@ type Clock struct {
 }
 
 // control is one control endpoint. It gets the request and returns what to send.
-type control func(w *World, req *request) (any, error)
+type control func(w *World, req *httpRequest) (any, error)
 
 // controls are the endpoints below _control/, by method and name. They need no
 // credentials: whoever can reach the simulator owns it.
 var controls = map[string]control{
-	"POST reset":      func(w *World, _ *request) (any, error) { w.Reset(); return nil, nil },
-	"GET credentials": func(w *World, _ *request) (any, error) { return w.Credentials(), nil },
-	"GET personas":    func(w *World, _ *request) (any, error) { return Items[Persona]{w.Personas()}, nil },
-	"GET jwks":        func(w *World, _ *request) (any, error) { return w.server.identityKeys(), nil },
-	"GET sms":         func(w *World, _ *request) (any, error) { return Items[SMS]{w.SMS()}, nil },
-	"GET ledger":      func(w *World, _ *request) (any, error) { return Items[LedgerEntry]{w.Ledger()}, nil },
-	"GET audit":       func(w *World, _ *request) (any, error) { return w.Audit(), nil },
+	"POST reset":      func(w *World, _ *httpRequest) (any, error) { w.Reset(); return nil, nil },
+	"GET credentials": func(w *World, _ *httpRequest) (any, error) { return w.Credentials(), nil },
+	"GET personas":    func(w *World, _ *httpRequest) (any, error) { return Items[Persona]{w.Personas()}, nil },
+	"GET jwks":        func(w *World, _ *httpRequest) (any, error) { return w.server.identityKeys(), nil },
+	"GET sms":         func(w *World, _ *httpRequest) (any, error) { return Items[SMS]{w.SMS()}, nil },
+	"GET ledger":      func(w *World, _ *httpRequest) (any, error) { return Items[LedgerEntry]{w.Ledger()}, nil },
+	"GET audit":       func(w *World, _ *httpRequest) (any, error) { return w.Audit(), nil },
 	"GET requests":    getRequests,
-	"GET faults":      func(w *World, _ *request) (any, error) { return Items[Fault]{w.Faults()}, nil },
+	"GET faults":      func(w *World, _ *httpRequest) (any, error) { return Items[Fault]{w.Faults()}, nil },
 	"PUT faults":      putFaults,
-	"GET settings":    func(w *World, _ *request) (any, error) { return w.Settings(), nil },
+	"GET settings":    func(w *World, _ *httpRequest) (any, error) { return w.Settings(), nil },
 	"PUT settings":    putSettings,
-	"GET clock":       func(w *World, _ *request) (any, error) { return w.clock(), nil },
+	"GET clock":       func(w *World, _ *httpRequest) (any, error) { return w.clock(), nil },
 	"PUT clock":       putClock,
-	"GET events":      func(w *World, _ *request) (any, error) { return Items[Event]{w.Events()}, nil },
+	"GET events":      func(w *World, _ *httpRequest) (any, error) { return Items[Event]{w.Events()}, nil },
 	"POST events":     postEvent,
-	"GET state":       func(w *World, _ *request) (any, error) { return json.RawMessage(w.Snapshot()), nil },
-	"PUT state":       func(w *World, req *request) (any, error) { return nil, w.Restore(req.body) },
+	"GET state":       func(w *World, _ *httpRequest) (any, error) { return json.RawMessage(w.Snapshot()), nil },
+	"PUT state":       func(w *World, req *httpRequest) (any, error) { return nil, w.Restore(req.body) },
 }
 
 // serveControl answers /{client_token}/_control/….
-func (s *Server) serveControl(rw http.ResponseWriter, req *request) {
+func (s *Server) serveControl(rw http.ResponseWriter, req *httpRequest) {
 	w := s.World(req.path[0])
 	if w == nil {
-		write(rw, controlError(http.StatusNotFound, "There is no such world."))
+		writeResponse(rw, controlError(http.StatusNotFound, "There is no such world."))
 		return
 	}
 	// Tools send neither Origin nor Sec-Fetch-Site and pass; a page of another
 	// site that a developer happens to have open does not.
 	if err := http.NewCrossOriginProtection().Check(req.Request); err != nil {
-		write(rw, controlError(http.StatusForbidden, err.Error()))
+		writeResponse(rw, controlError(http.StatusForbidden, err.Error()))
 		return
 	}
 	name := strings.Join(req.path[2:], "/")
@@ -80,26 +80,26 @@ func (s *Server) serveControl(rw http.ResponseWriter, req *request) {
 	}
 	endpoint, known := controls[req.Method+" "+name]
 	if !known {
-		write(rw, unknownControl(name))
+		writeResponse(rw, unknownControl(name))
 		return
 	}
 	result, err := endpoint(w, req)
 	switch {
 	case err != nil:
-		write(rw, controlError(http.StatusBadRequest, err.Error()))
+		writeResponse(rw, controlError(http.StatusBadRequest, err.Error()))
 	case result == nil:
-		write(rw, answer{status: http.StatusNoContent})
+		writeResponse(rw, httpResponse{status: http.StatusNoContent})
 	default:
-		write(rw, answer{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: encode(result)})
+		writeResponse(rw, httpResponse{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: encode(result)})
 	}
 }
 
-func controlError(status int, message string) answer {
+func controlError(status int, message string) httpResponse {
 	body := encode(map[string]any{"status": status, "message": message})
-	return answer{status: status, header: http.Header{"Content-Type": {"application/json"}}, body: body}
+	return httpResponse{status: status, header: http.Header{"Content-Type": {"application/json"}}, body: body}
 }
 
-func unknownControl(name string) answer {
+func unknownControl(name string) httpResponse {
 	var allowed []string
 	for endpoint := range controls {
 		if method, of, _ := strings.Cut(endpoint, " "); of == name {
@@ -116,15 +116,15 @@ func unknownControl(name string) answer {
 }
 
 // putFaults takes a bare array of faults, or the form in which they are listed.
-func putFaults(w *World, req *request) (any, error) {
+func putFaults(w *World, req *httpRequest) (any, error) {
 	faults := []Fault{}
 	if bytes.HasPrefix(bytes.TrimSpace(req.body), []byte("{")) {
 		var listed Items[Fault]
-		if err := strict(req.body, &listed); err != nil {
+		if err := decodeStrict(req.body, &listed); err != nil {
 			return nil, err
 		}
 		faults = listed.Items
-	} else if err := strict(req.body, &faults); err != nil {
+	} else if err := decodeStrict(req.body, &faults); err != nil {
 		return nil, err
 	}
 	if err := w.SetFaults(faults); err != nil {
@@ -133,7 +133,7 @@ func putFaults(w *World, req *request) (any, error) {
 	return Items[Fault]{w.Faults()}, nil
 }
 
-func putSettings(w *World, req *request) (any, error) {
+func putSettings(w *World, req *httpRequest) (any, error) {
 	if err := w.mergeSettings(req.body); err != nil {
 		return nil, err
 	}
@@ -145,9 +145,9 @@ func (w *World) clock() Clock {
 	return Clock{Now: &now}
 }
 
-func putClock(w *World, req *request) (any, error) {
+func putClock(w *World, req *httpRequest) (any, error) {
 	var to Clock
-	if err := strict(req.body, &to); err != nil {
+	if err := decodeStrict(req.body, &to); err != nil {
 		return nil, err
 	}
 	switch {
@@ -168,8 +168,8 @@ func putClock(w *World, req *request) (any, error) {
 	return w.clock(), nil
 }
 
-// eventByHand is the body of POST events: the object alone, or in data as it is sent.
-type eventByHand struct {
+// manualEvent is the body of POST events: the object alone, or in data as it is sent.
+type manualEvent struct {
 	Event  string            `json:"event"`
 	Object map[string]string `json:"object"`
 	Data   struct {
@@ -177,9 +177,9 @@ type eventByHand struct {
 	} `json:"data"`
 }
 
-func postEvent(w *World, req *request) (any, error) {
-	var by eventByHand
-	if err := strict(req.body, &by); err != nil {
+func postEvent(w *World, req *httpRequest) (any, error) {
+	var by manualEvent
+	if err := decodeStrict(req.body, &by); err != nil {
 		return nil, err
 	}
 	if by.Object == nil {

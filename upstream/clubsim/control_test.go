@@ -14,7 +14,7 @@ import (
 )
 
 func TestCredentialsAndPersonas(t *testing.T) {
-	d := newDesk(t, "demo-personas")
+	d := newTestClient(t, "demo-personas")
 	c := d.control("GET", "credentials", nil).want(200)
 	if c.text("clientId") != "demo-personas" || c.text("clientSecret") != clubsim.DemoClientSecret || c.text("gatewayKey") != clubsim.DemoGatewayKey {
 		t.Errorf("credentials: %s", c.raw)
@@ -26,19 +26,19 @@ func TestCredentialsAndPersonas(t *testing.T) {
 	}
 	for _, p := range personas {
 		key := p["key"].(string)
-		contact := d.get(d.rel(p["contactId"].(string))).want(200)
+		contact := d.get(d.relative(p["contactId"].(string))).want(200)
 		if p["status"] != want[key] || contact.text("status") != want[key] || contact.text("clubId") != p["clubId"] {
 			t.Errorf("%s: %v", key, p)
 		}
 		verifyIdentity(t, d, p)
 		as := *d
 		as.bearer = p["accessToken"].(string)
-		as.get(d.rel(p["contactId"].(string))).want(200)
+		as.get(d.relative(p["contactId"].(string))).want(200)
 	}
 }
 
 // verifyIdentity reads the identity token as the gateway would.
-func verifyIdentity(t *testing.T, d *desk, p body) {
+func verifyIdentity(t *testing.T, d *testClient, p body) {
 	t.Helper()
 	claims := jwt.MapClaims{}
 	login, err := keyfunc.NewJWKSetJSON([]byte(d.control("GET", "jwks", nil).want(200).raw))
@@ -58,7 +58,7 @@ func verifyIdentity(t *testing.T, d *desk, p body) {
 }
 
 func TestSettings(t *testing.T) {
-	d := newDesk(t, "demo-settings")
+	d := newTestClient(t, "demo-settings")
 	for _, c := range []struct {
 		change any
 		text   string
@@ -94,7 +94,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestClock(t *testing.T) {
-	d := newDesk(t, "demo-clock")
+	d := newTestClient(t, "demo-clock")
 	at := func() string { return d.control("GET", "clock", nil).want(200).text("now") }
 	if at() != "2026-11-21T09:00:00Z" {
 		t.Errorf("now %s", at())
@@ -110,7 +110,7 @@ func TestClock(t *testing.T) {
 }
 
 func TestSnapshotAndRestore(t *testing.T) {
-	d := newDesk(t, "demo-snapshot")
+	d := newTestClient(t, "demo-snapshot")
 	contact := d.newContact(nil)
 	sale := d.filledSale(contact, 2801)
 	d.control("PUT", "settings", body{"pageSize": 9}).want(200)
@@ -144,7 +144,7 @@ func TestSnapshotAndRestore(t *testing.T) {
 }
 
 func TestControlEndpointsAreNamed(t *testing.T) {
-	d := newDesk(t, "demo-control")
+	d := newTestClient(t, "demo-control")
 	d.control("GET", "nonsense", nil).want(404)
 	if allow := d.control("DELETE", "faults", nil).want(405).header.Get("Allow"); allow != "GET, PUT" {
 		t.Errorf("Allow: %s", allow)
@@ -159,7 +159,7 @@ func TestControlEndpointsAreNamed(t *testing.T) {
 }
 
 func TestJournal(t *testing.T) {
-	d := newDesk(t, "demo-journal")
+	d := newTestClient(t, "demo-journal")
 	d.get("contacts/1001").want(200)
 	d.bearer = "x"
 	d.get("contacts/1001").want(401)
@@ -182,7 +182,7 @@ func TestJournal(t *testing.T) {
 }
 
 func TestInspector(t *testing.T) {
-	d := newDesk(t, "demo-inspector")
+	d := newTestClient(t, "demo-inspector")
 	contact := d.newContact(body{"familyName": `<script>alert("x")</script>`})
 	sale := d.filledSale(contact, 301)
 	d.pay(sale, contact, 70400).want(201)
@@ -240,7 +240,7 @@ func TestInspector(t *testing.T) {
 
 // A page of another site cannot use the control endpoints; tools can, and so can reading.
 func TestControlRefusesOtherSites(t *testing.T) {
-	d := newDesk(t, "demo-sites")
+	d := newTestClient(t, "demo-sites")
 	for _, endpoint := range []string{"POST reset", "PUT faults", "PUT settings", "PUT clock", "POST events", "PUT state"} {
 		method, name, _ := strings.Cut(endpoint, " ")
 		for header, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://elsewhere.example"} {
@@ -256,7 +256,7 @@ func TestControlRefusesOtherSites(t *testing.T) {
 }
 
 func TestFixedCodeHasSixDigits(t *testing.T) {
-	d := newDesk(t, "demo-fixed")
+	d := newTestClient(t, "demo-fixed")
 	for _, code := range []string{"1234", "1234567", "abcdef", "12 456"} {
 		d.control("PUT", "settings", body{"smsCode": body{"fixed": code}}).want(400).wantText("smsCode.fixed")
 	}

@@ -14,12 +14,12 @@ type debitDayRecord struct {
 // listAllowedDebitDays: GET allowed_debit_days (section Catalogue): for each
 // day of the month on which the acting club debits, the next date from
 // startDate on. The answer is a plain array.
-func listAllowedDebitDays(c *call) (reply, error) {
+func listAllowedDebitDays(c *request) (response, error) {
 	from := c.now
 	if text := c.req.query.Get("startDate"); text != "" {
 		parsed, err := time.Parse(time.DateOnly, text)
 		if err != nil {
-			return reply{}, invalid(violation{PropertyPath: "startDate", Message: "This value is not a valid date."})
+			return response{}, invalid(violation{PropertyPath: "startDate", Message: "This value is not a valid date."})
 		}
 		from = parsed
 	}

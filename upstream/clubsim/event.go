@@ -114,7 +114,7 @@ type Delivery struct {
 }
 
 // emit lets an event of this call happen.
-func (c *call) emit(name string, object eventObject) { c.w.emit(name, object, c.now) }
+func (c *request) emit(name string, object eventObject) { c.w.emit(name, object, c.now) }
 
 // emit records an event and hands it to the outbox. There is no second try.
 func (w *World) emit(name string, object eventObject, now time.Time) *eventRecord {
@@ -144,7 +144,7 @@ func (w *World) Emit(name string, object map[string]string) (Event, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.now()
-	whole, err := w.byHand(name, object, now)
+	whole, err := w.applyManualEvent(name, object, now)
 	if err != nil {
 		return Event{}, err
 	}

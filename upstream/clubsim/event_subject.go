@@ -6,36 +6,36 @@ import (
 	"time"
 )
 
-// subject is the record that an event tells of.
-type subject struct {
+// eventSubject is the record that an event tells of.
+type eventSubject struct {
 	object eventObject       // the identifiers that its events carry
-	become func(what string) // makes true what an event says: "deleted", "canceled", …
+	apply  func(what string) // makes true what an event says: "deleted", "canceled", …
 }
 
-// subjectOf finds the record behind the first member of an event's object; nil
+// findSubject finds the record behind the first member of an event's object; nil
 // when there is none, as an event may tell of something that the world lacks.
-func (w *World) subjectOf(kind string, id int, now time.Time) *subject {
+func (w *World) findSubject(kind string, id int, now time.Time) *eventSubject {
 	st := w.state
 	switch kind {
 	case "contact":
 		if k := st.Contacts.get(id); k != nil {
-			return &subject{w.contactObject(k), func(what string) { k.Deleted = k.Deleted || what == "deleted" }}
+			return &eventSubject{w.contactObject(k), func(what string) { k.Deleted = k.Deleted || what == "deleted" }}
 		}
 	case "optin":
 		if k := st.Contacts.get(id / optinCount); k != nil {
-			return &subject{w.optinObject(optin{k, id % optinCount}), func(string) {}}
+			return &eventSubject{w.optinObject(optin{k, id % optinCount}), func(string) {}}
 		}
 	case "attendee":
 		if a := st.Attendees.get(id); a != nil {
-			return &subject{w.attendeeObject(a), func(what string) { a.CanceledAt = zeroUnless(what == "canceled", now) }}
+			return &eventSubject{w.attendeeObject(a), func(what string) { a.CanceledAt = timeIf(what == "canceled", now) }}
 		}
 	case "class_event":
 		if e := st.ClassEvents.get(id); e != nil {
-			return &subject{w.classEventObject(e), func(what string) { e.cancel(what == "canceled", now) }}
+			return &eventSubject{w.classEventObject(e), func(what string) { e.cancel(what == "canceled", now) }}
 		}
 	case "contact_tag", "accounting_contact_tag":
 		if t := st.Tags.get(id); t != nil && t.Accounting == (kind != "contact_tag") {
-			return &subject{w.tagObject(t), func(what string) { t.Deleted = what == "deleted" }}
+			return &eventSubject{w.tagObject(t), func(what string) { t.Deleted = what == "deleted" }}
 		}
 	default:
 		return w.benefitSubject(kind, id)
@@ -44,7 +44,7 @@ func (w *World) subjectOf(kind string, id int, now time.Time) *subject {
 }
 
 // benefitSubject: a subscription, an option or a badge. Whatever is updated is in force.
-func (w *World) benefitSubject(kind string, id int) *subject {
+func (w *World) benefitSubject(kind string, id int) *eventSubject {
 	b := w.state.Benefits.get(id)
 	if b == nil || benefitCollections[b.Kind] != kind+"s" {
 		return nil
@@ -53,7 +53,7 @@ func (w *World) benefitSubject(kind string, id int) *subject {
 	if b.Kind == kindBadge {
 		object = w.identificatorObject(b.ID, b.ContactID)
 	}
-	return &subject{object, func(what string) {
+	return &eventSubject{object, func(what string) {
 		b.State = ""
 		if what == "deleted" || what == "disabled" {
 			b.State = what
@@ -71,17 +71,17 @@ func (e *classEvent) cancel(canceled bool, now time.Time) {
 	}
 }
 
-func zeroUnless(wanted bool, t time.Time) time.Time {
+func timeIf(wanted bool, t time.Time) time.Time {
 	if !wanted {
 		return time.Time{}
 	}
 	return t
 }
 
-// byHand completes the object of an event that is emitted by hand, and makes
+// applyManualEvent completes the object of an event that is emitted by hand, and makes
 // true what the event says. A member that is not given is that of the record
 // which the first one names, or else one of the seed.
-func (w *World) byHand(name string, given eventObject, now time.Time) (eventObject, error) {
+func (w *World) applyManualEvent(name string, given eventObject, now time.Time) (eventObject, error) {
 	members := eventMembers[name]
 	for member, iri := range given {
 		example := exampleIDs[member]
@@ -98,8 +98,8 @@ func (w *World) byHand(name string, given eventObject, now time.Time) (eventObje
 	}
 	kind, what, _ := strings.Cut(name, ".")
 	id, _ := w.parseIRI(exampleIDs[members[0]].collection, whole[members[0]])
-	if s := w.subjectOf(kind, id, now); s != nil {
-		s.become(what)
+	if s := w.findSubject(kind, id, now); s != nil {
+		s.apply(what)
 		for member, iri := range s.object {
 			whole[member] = iri
 		}

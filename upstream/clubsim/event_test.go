@@ -10,13 +10,13 @@ import (
 
 func TestEventsOfOperations(t *testing.T) {
 	receiver := newReceiver(t)
-	d := newDesk(t, "demo-events")
+	d := newTestClient(t, "demo-events")
 	d.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
 	contact := d.newContact(nil)
-	d.put(d.rel(contact), body{"email": "new@example.com"}).want(200)
-	d.put(d.rel(contact), body{"email": "new@example.com"}).want(200) // nothing changes, nothing happens
+	d.put(d.relative(contact), body{"email": "new@example.com"}).want(200)
+	d.put(d.relative(contact), body{"email": "new@example.com"}).want(200) // nothing changes, nothing happens
 	consent := d.get("optins?contactId=" + contact).members()[0]["@id"].(string)
-	d.put(d.rel(consent), body{"isAuthorized": true}).want(200)
+	d.put(d.relative(consent), body{"isAuthorized": true}).want(200)
 	sale := d.filledSale(contact, 2501)
 	d.post(sale+"/postpone_due", body{"date": "2026-12-31"}).want(201)
 	d.pay(sale, contact, 500).want(201)
@@ -35,11 +35,11 @@ func TestEventsOfOperations(t *testing.T) {
 }
 
 func TestEventsOfAMigration(t *testing.T) {
-	d := newDesk(t, "demo-migrated")
+	d := newTestClient(t, "demo-migrated")
 	prospect, token := d.persona("prospect")
 	temp := d.newContact(nil)
 	d.bearer = token
-	d.put(d.rel(prospect)+"/migrate", body{"targetContactId": temp, "targetClubId": d.club}).want(204)
+	d.put(d.relative(prospect)+"/migrate", body{"targetContactId": temp, "targetClubId": d.club}).want(204)
 	events := d.world.Events()
 	if n := len(events); n != 3 || events[1].Event != "contact.updated" || events[1].Object["contactId"] != prospect ||
 		events[2].Event != "contact.deleted" || events[2].Object["contactId"] != temp {
@@ -49,7 +49,7 @@ func TestEventsOfAMigration(t *testing.T) {
 
 func TestEveryEventByHand(t *testing.T) {
 	receiver := newReceiver(t)
-	d := newDesk(t, "demo-by-hand")
+	d := newTestClient(t, "demo-by-hand")
 	d.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
 	names := clubsim.EventNames()
 	if len(names) != 20 {
@@ -84,7 +84,7 @@ func TestEveryEventByHand(t *testing.T) {
 
 // The world becomes what an event by hand says.
 func TestEventsByHandAreTrue(t *testing.T) {
-	d := newDesk(t, "demo-true")
+	d := newTestClient(t, "demo-true")
 	d.pay(d.filledSale(d.iri("contacts", 1001), 1901), d.iri("contacts", 1001), 9900).want(201) // an option
 	emit := func(name, member, path string) body {
 		t.Helper()
@@ -165,7 +165,7 @@ func TestEventsByHandAreTrue(t *testing.T) {
 func TestEventsAreSentOnce(t *testing.T) {
 	receiver := newReceiver(t)
 	receiver.status = 500
-	d := newDesk(t, "demo-once")
+	d := newTestClient(t, "demo-once")
 	d.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
 	d.world.Emit("contact.updated", nil)
 	d.world.Emit("contact.deleted", nil)
@@ -187,7 +187,7 @@ func TestWebhooksMisbehave(t *testing.T) {
 	} {
 		t.Run(mode, func(t *testing.T) {
 			receiver := newReceiver(t)
-			d := newDesk(t, "demo-mode")
+			d := newTestClient(t, "demo-mode")
 			d.control("PUT", "settings", body{"webhookUrl": receiver.URL, "webhooks": mode, "webhookDelay": 0}).want(200)
 			for _, name := range []string{"contact.created", "contact.updated", "contact.deleted"} {
 				d.world.Emit(name, nil)
@@ -210,7 +210,7 @@ func TestWebhooksMisbehave(t *testing.T) {
 
 func TestResetForgetsWhatWasNotSent(t *testing.T) {
 	receiver := newReceiver(t)
-	d := newDesk(t, "demo-forget")
+	d := newTestClient(t, "demo-forget")
 	d.control("PUT", "settings", body{"webhookUrl": receiver.URL, "webhooks": "reorder"}).want(200)
 	d.world.Emit("contact.deleted", nil)
 	d.control("POST", "reset", nil).want(204)

@@ -90,7 +90,7 @@ func (f Fault) verify() error {
 		return fmt.Errorf("kind: %q is not one of %s", f.Kind, strings.Join(FaultKinds(), ", "))
 	case err != nil:
 		return fmt.Errorf("match.path: %w", err)
-	case beginsWithToken(f.Match.Path):
+	case hasClientToken(f.Match.Path):
 		return errors.New("match.path: leave out the client token, as in /sales/*/payments")
 	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
 		return errors.New("status: 200 to 599")
@@ -102,10 +102,10 @@ func (f Fault) verify() error {
 	return nil
 }
 
-// beginsWithToken reports whether a path names the world that it stands in anyway.
-func beginsWithToken(matchPath string) bool {
+// hasClientToken reports whether a path names the world that it stands in anyway.
+func hasClientToken(matchPath string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(matchPath, "/"), "/")
-	return isWorld(first) || first == "{client_token}"
+	return isWorldName(first) || first == "{client_token}"
 }
 
 // FaultKinds lists the kinds of faults in alphabetical order.
@@ -135,7 +135,7 @@ func (w *World) takeFault(method, callPath string) *Fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, f := range w.faults {
-		if f.matches(method, callPath) && !f.spent() && w.roll(f) {
+		if f.matches(method, callPath) && !f.exhausted() && w.drawFault(f) {
 			f.Hits++
 			taken := *f
 			return &taken
@@ -155,32 +155,32 @@ func (f *Fault) matches(method, callPath string) bool {
 	return err == nil && matched
 }
 
-func (f *Fault) spent() bool {
+func (f *Fault) exhausted() bool {
 	if f.Times != nil {
 		return f.Hits >= *f.Times
 	}
 	return f.Kind == "unauthorized_once" && f.Hits > 0
 }
 
-// roll draws whether a fault with a probability hits this time.
-func (w *World) roll(f *Fault) bool {
+// drawFault draws whether a fault with a probability hits this time.
+func (w *World) drawFault(f *Fault) bool {
 	if f.Probability == nil {
 		return true
 	}
-	w.rolls++
-	return float64(w.draw("fault", w.rolls))/math.MaxUint64 < *f.Probability
+	w.faultDraws++
+	return float64(w.draw("fault", w.faultDraws))/math.MaxUint64 < *f.Probability
 }
 
 // respond runs an effect and sends its answer, bent by a fault where there is
 // one. note hears the status that went out, 0 for none, before it goes out, so
 // that a client that has its answer finds it in the journal.
-func (s *Server) respond(rw http.ResponseWriter, req *request, fault *Fault, effect func() answer, note func(int)) {
+func (s *Server) respond(rw http.ResponseWriter, req *httpRequest, fault *Fault, effect func() httpResponse, note func(int)) {
 	done := req.Context().Done()
 	switch fault.kind() {
 	case "error_before", "unauthorized_once", "too_many":
 		a := fault.refusal()
 		note(a.status)
-		write(rw, a)
+		writeResponse(rw, a)
 		return
 	case "hang":
 		s.hang(rw, done, note)
@@ -191,7 +191,7 @@ func (s *Server) respond(rw http.ResponseWriter, req *request, fault *Fault, eff
 	case "delay":
 		// The effect comes first: a caller that dies while it waits leaves behind
 		// what the slow answer would have told it.
-		if !s.wait(time.Duration(fault.DelayMs)*time.Millisecond, done) {
+		if !s.sleep(time.Duration(fault.DelayMs)*time.Millisecond, done) {
 			note(0)
 			panic(http.ErrAbortHandler)
 		}
@@ -202,11 +202,11 @@ func (s *Server) respond(rw http.ResponseWriter, req *request, fault *Fault, eff
 	case "error_after":
 		a = fault.refusal()
 	case "malformed":
-		a = answer{status: fault.statusOrDefault(), body: []byte(`{"@id": "/`)}
+		a = httpResponse{status: fault.statusOrDefault(), body: []byte(`{"@id": "/`)}
 	}
 	note(a.status)
-	write(rw, a)
-	s.recycle(a.body)
+	writeResponse(rw, a)
+	s.recycleBody(a.body)
 }
 
 func (f *Fault) statusOrDefault() int {
@@ -217,12 +217,12 @@ func (f *Fault) statusOrDefault() int {
 }
 
 // refusal is the error that a fault sends.
-func (f *Fault) refusal() answer {
+func (f *Fault) refusal() httpResponse {
 	e := failure(f.statusOrDefault(), "", http.StatusText(f.statusOrDefault()))
 	if f.Kind == "too_many" {
 		e.header = http.Header{"Retry-After": {retryAfter}, "X-Rate-Limit-Reset": {retryAfter}}
 	}
-	return e.answer(DefaultSettings())
+	return e.render(DefaultSettings())
 }
 
 // hang keeps the client waiting until it gives up or the server releases it.
@@ -230,7 +230,7 @@ func (s *Server) hang(rw http.ResponseWriter, done <-chan struct{}, note func(in
 	note(0)
 	select {
 	case <-done:
-	case <-s.freed:
+	case <-s.released:
 	}
 	drop(rw)
 }

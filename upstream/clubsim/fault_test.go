@@ -33,7 +33,7 @@ func TestFaultsOfAPayment(t *testing.T) {
 		"spent":                 {body{"kind": "error_before", "times": 0}, 201, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, "demo-fault")
+			d := newTestClient(t, "demo-fault")
 			contact := d.newContact(nil)
 			sale := d.filledSale(contact, 2801)
 			c.fault["match"] = payments
@@ -64,7 +64,7 @@ func TestFaultsOfAPayment(t *testing.T) {
 }
 
 func TestFaultsAreCountedAndCleared(t *testing.T) {
-	d := newDesk(t, "demo-counted")
+	d := newTestClient(t, "demo-counted")
 	d.control("PUT", "faults", body{"items": []body{
 		{"match": body{"path": "/contacts/*"}, "kind": "error_before", "times": 2},
 		{"match": body{"method": "get"}, "kind": "unauthorized_once"},
@@ -83,7 +83,7 @@ func TestFaultsAreCountedAndCleared(t *testing.T) {
 }
 
 func TestFaultsOfTheTokenAreThoseOfTheClientsWorld(t *testing.T) {
-	d := newDesk(t, "demo-token-fault")
+	d := newTestClient(t, "demo-token-fault")
 	d.control("PUT", "faults", []body{{"match": body{"method": "POST", "path": "/oauth/v2/token"}, "kind": "error_before", "times": 1}}).want(200)
 	d.login("demo")
 	r, _ := http.NewRequest("POST", d.url+"/oauth/v2/token", nil)
@@ -100,7 +100,7 @@ func TestFaultsFollowFromTheSeed(t *testing.T) {
 	half := 0.5
 	history := func(seed uint64) string {
 		sim := clubsim.New(clubsim.Config{Now: func() time.Time { return today }, Seed: seed})
-		d := openDesk(t, sim, "demo-half")
+		d := connect(t, sim, "demo-half")
 		d.world.SetFaults([]clubsim.Fault{{Kind: "error_before", Probability: &half}})
 		outcome := ""
 		for range 40 {
@@ -118,7 +118,7 @@ func TestFaultsFollowFromTheSeed(t *testing.T) {
 }
 
 func TestHangLastsUntilTheClientGivesUp(t *testing.T) {
-	d := newDesk(t, "demo-hang")
+	d := newTestClient(t, "demo-hang")
 	contact := d.newContact(nil)
 	sale := d.filledSale(contact, 2801)
 	d.control("PUT", "faults", []body{{"match": payments, "kind": "hang", "times": 1}}).want(200)
@@ -131,7 +131,7 @@ func TestHangLastsUntilTheClientGivesUp(t *testing.T) {
 }
 
 func TestCloseEndsDelays(t *testing.T) {
-	d := newDesk(t, "demo-close")
+	d := newTestClient(t, "demo-close")
 	d.control("PUT", "faults", []body{{"match": body{"path": "/contacts/*"}, "kind": "delay", "delayMs": 600000}}).want(200)
 	done := make(chan *result)
 	go func() { done <- d.get("contacts/1001") }()
@@ -145,7 +145,7 @@ func TestCloseEndsDelays(t *testing.T) {
 }
 
 func TestFaultsAreChecked(t *testing.T) {
-	d := newDesk(t, "demo-faults")
+	d := newTestClient(t, "demo-faults")
 	for _, c := range []struct {
 		fault any
 		text  string
@@ -167,7 +167,7 @@ func TestFaultsAreChecked(t *testing.T) {
 // Close ends hangs too, and does not mind being called by several, or during requests.
 func TestCloseTwiceDuringRequests(t *testing.T) {
 	receiver := newReceiver(t)
-	d := newDesk(t, "demo-close-twice")
+	d := newTestClient(t, "demo-close-twice")
 	d.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
 	d.control("PUT", "faults", []body{{"match": body{"path": "/contacts/1001"}, "kind": "hang"}}).want(200)
 	hung := make(chan *result)

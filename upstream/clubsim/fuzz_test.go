@@ -15,7 +15,7 @@ func FuzzRequest(f *testing.F) {
 	sim := clubsim.New(clubsim.Config{Now: func() time.Time { return today }})
 	f.Cleanup(sim.Close)
 	contact := sim.World("demo").Personas()[2].AccessToken
-	s := &shop{server: sim, world: sim.World("demo")}
+	s := &saleModel{server: sim, world: sim.World("demo")}
 	bearer := s.token(f)
 	for _, seed := range []struct{ method, path, body string }{
 		{"POST", "/oauth/v2/token", "grant_type=client_credentials"},

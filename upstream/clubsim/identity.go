@@ -48,7 +48,7 @@ func (s *Server) identityKeys() jwks {
 func (w *World) identityToken(k *contact) string {
 	now := w.server.cfg.Now()
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{
-		"sub": itoa(k.ID), "club": itoa(k.ClubID), "aud": w.token, "iat": now.Unix(), "exp": now.Add(identityLifetime).Unix(),
+		"sub": itoa(k.ID), "club": itoa(k.ClubID), "aud": w.clientToken, "iat": now.Unix(), "exp": now.Add(identityLifetime).Unix(),
 	})
 	token.Header["kid"] = identityKeyID
 	signed, err := token.SignedString(w.server.identityKey())

@@ -13,8 +13,8 @@ import (
 // inspectorRows is how many lines of a list the page shows, the newest: what a person reads.
 const inspectorRows = 60
 
-// inspection is what the page shows.
-type inspection struct {
+// inspectorView is what the page shows.
+type inspectorView struct {
 	World       string
 	Now         time.Time
 	Settings    Settings
@@ -56,37 +56,37 @@ func presets() []preset {
 }
 
 // serveInspector shows the world to a person, and does what its buttons ask for.
-func (w *World) serveInspector(rw http.ResponseWriter, req *request) {
+func (w *World) serveInspector(rw http.ResponseWriter, req *httpRequest) {
 	if len(req.path) == 2 { // the page's links are relative to the directory
-		write(rw, answer{status: http.StatusFound, header: http.Header{"Location": {"_control/"}}})
+		writeResponse(rw, httpResponse{status: http.StatusFound, header: http.Header{"Location": {"_control/"}}})
 		return
 	}
 	problem := ""
 	switch req.Method {
 	case http.MethodGet, http.MethodHead:
 	case http.MethodPost:
-		err := w.act(req)
+		err := w.runAction(req)
 		if err == nil {
-			write(rw, answer{status: http.StatusSeeOther, header: http.Header{"Location": {"./"}}})
+			writeResponse(rw, httpResponse{status: http.StatusSeeOther, header: http.Header{"Location": {"./"}}})
 			return
 		}
 		problem = err.Error()
 	default:
-		write(rw, unknownControl(""))
+		writeResponse(rw, unknownControl(""))
 		return
 	}
 	var page bytes.Buffer
-	if err := w.inspect(problem).page().Render(&page); err != nil {
+	if err := w.inspectorView(problem).page().Render(&page); err != nil {
 		panic(err)
 	}
-	write(rw, answer{status: http.StatusOK, body: page.Bytes(), header: http.Header{
+	writeResponse(rw, httpResponse{status: http.StatusOK, body: page.Bytes(), header: http.Header{
 		"Content-Type":            {"text/html; charset=utf-8"},
 		"Content-Security-Policy": {"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"},
 	}})
 }
 
-// act does what a button of the page asks for.
-func (w *World) act(req *request) error {
+// runAction does what a button of the page asks for.
+func (w *World) runAction(req *httpRequest) error {
 	fields, err := url.ParseQuery(string(req.body))
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (w *World) act(req *request) error {
 	case "fault":
 		return w.addFault(fields)
 	case "advance":
-		_, err := putClock(w, &request{body: encode(Clock{Advance: fields.Get("by")})})
+		_, err := putClock(w, &httpRequest{body: encode(Clock{Advance: fields.Get("by")})})
 		return err
 	case "settings":
 		return w.Configure(func(s *Settings) {
@@ -137,10 +137,10 @@ func (w *World) addFault(fields url.Values) error {
 	return w.SetFaults(append(w.Faults(), f))
 }
 
-// inspect gathers what the page shows, newest first.
-func (w *World) inspect(problem string) inspection {
-	return inspection{
-		World: w.token, Now: w.Now(), Settings: w.Settings(), Credentials: w.Credentials(), Audit: w.Audit(), Personas: w.Personas(),
+// inspectorView gathers what the page shows, newest first.
+func (w *World) inspectorView(problem string) inspectorView {
+	return inspectorView{
+		World: w.clientToken, Now: w.Now(), Settings: w.Settings(), Credentials: w.Credentials(), Audit: w.Audit(), Personas: w.Personas(),
 		Contacts: newest(w.Contacts()), Sales: newest(w.Sales()), Ledger: newest(w.Ledger()), SMS: newest(w.SMS()), Events: newest(w.Events()), Requests: newest(w.Requests()),
 		Faults: w.Faults(), Kinds: FaultKinds(), Presets: presets(), Problem: problem,
 		Webhooks: []string{"normal", "drop", "duplicate", "late", "reorder"},

@@ -15,8 +15,8 @@ import (
 
 // This file draws the inspector's forms, and the pieces that its page is made of.
 
-func (i inspection) faults() g.Node {
-	body := g.Group{grid("Everything works.", []string{"Kind", "Calls", "#Hits"}, i.Faults, func(f Fault) g.Node {
+func (i inspectorView) faults() g.Node {
+	body := g.Group{dataTable("Everything works.", []string{"Kind", "Calls", "#Hits"}, i.Faults, func(f Fault) g.Node {
 		return g.Group{
 			html.Td(g.Text(f.Kind), g.If(f.Status != 0, g.Textf(" %d", f.Status)), g.If(f.DelayMs != 0, g.Textf(" %d ms", f.DelayMs))),
 			html.Td(html.Class("mono"), g.Text(or(f.Match.Method, "any")+" "+or(f.Match.Path, "everything"))),
@@ -24,30 +24,30 @@ func (i inspection) faults() g.Node {
 		}
 	})}
 	if len(i.Faults) > 0 {
-		body = append(body, html.Div(html.Class("row"), action("clear", "", html.Button(g.Text("Clear all faults")))))
+		body = append(body, html.Div(html.Class("row"), actionForm("clear", "", html.Button(g.Text("Clear all faults")))))
 	}
 	presets := make(g.Group, len(i.Presets))
 	for n, p := range i.Presets {
 		presets[n] = html.Option(html.Value(strconv.Itoa(n)), g.Text(p.Label))
 	}
 	return section("", "Faults", "", body,
-		action("preset", "row", html.Select(html.Name("preset"), html.Aria("label", "Preset"), presets), html.Button(g.Text("Switch on"))),
-		action("fault", "row",
+		actionForm("preset", "row", html.Select(html.Name("preset"), html.Aria("label", "Preset"), presets), html.Button(g.Text("Switch on"))),
+		actionForm("fault", "row",
 			html.Select(html.Name("kind"), html.Aria("label", "Kind"), options("", i.Kinds...)),
 			html.Select(html.Name("method"), html.Aria("label", "Method"), html.Option(html.Value(""), g.Text("any")), options("", "GET", "POST", "PUT")),
 			html.Input(html.Type("text"), html.Name("path"), html.Placeholder("/sales/*/payments"), html.Aria("label", "Path"), g.Attr("size", "18")),
-			figure("times", "times", "Times", html.Min("0")), figure("status", "status", "Status"), figure("delayMs", "ms", "Delay in milliseconds", html.Min("0")),
+			numberInput("times", "times", "Times", html.Min("0")), numberInput("status", "status", "Status"), numberInput("delayMs", "ms", "Delay in milliseconds", html.Min("0")),
 			html.Button(g.Text("Add")),
 		))
 }
 
-func (i inspection) settings() g.Node {
+func (i inspectorView) settings() g.Node {
 	s := i.Settings
 	var others g.Group
 	for n, name := range []string{"personas", "ledger", "audit", "sms", "events", "requests", "faults", "state"} {
 		others = append(others, g.If(n > 0, g.Text(", ")), html.A(html.Href(name), g.Text(name)))
 	}
-	return section("", "Settings", "", action("settings", "",
+	return section("", "Settings", "", actionForm("settings", "",
 		row(html.Label(html.Input(html.Type("checkbox"), html.Name("productionMode"), g.If(s.ProductionMode, html.Checked())), g.Text(" production mode "),
 			soft(fmt.Sprintf("(%d endpoints granted)", len(s.GrantedEndpoints))))),
 		row(html.Label(g.Text("network nodes "), html.Select(html.Name("networkNodeShape"), options(s.NetworkNodeShape, "nested", "flat"))),
@@ -56,14 +56,14 @@ func (i inspection) settings() g.Node {
 	), html.P(html.Class("soft"), g.Text("All settings: "), html.A(html.Href("settings"), g.Text("settings")), g.Text(". As JSON: "), others, g.Text(".")))
 }
 
-// action is a form whose buttons do what World.act knows by that name.
-func action(name, class string, content ...g.Node) g.Node {
+// actionForm is a form whose buttons do what World.act knows by that name.
+func actionForm(name, class string, content ...g.Node) g.Node {
 	return html.Form(html.Method("post"), g.If(class != "", html.Class(class)), html.Input(html.Type("hidden"), html.Name("do"), html.Value(name)), g.Group(content))
 }
 
 func row(content ...g.Node) g.Node { return html.Div(html.Class("row"), g.Group(content)) }
 
-func figure(name, placeholder, label string, more ...g.Node) g.Node {
+func numberInput(name, placeholder, label string, more ...g.Node) g.Node {
 	return html.Input(html.Type("number"), html.Name(name), html.Placeholder(placeholder), html.Aria("label", label), html.Style("width:6em"), g.Group(more))
 }
 
@@ -75,18 +75,18 @@ func section(class, title, note string, content ...g.Node) g.Node {
 	return html.Section(g.If(class != "", html.Class(class)), html.H2(g.Text(title), g.If(note != "", g.Group{g.Text(" "), html.Span(g.Text(note))})), g.Group(content))
 }
 
-// grid has a row for each of a list, or says that there is none. A head that
+// dataTable has a row for each of a list, or says that there is none. A head that
 // begins with # stands above figures.
-func grid[T any](none string, heads []string, list []T, cells func(T) g.Node) g.Node {
+func dataTable[T any](none string, heads []string, list []T, cells func(T) g.Node) g.Node {
 	rows := make([]g.Node, len(list))
 	for i, one := range list {
 		rows[i] = cells(one)
 	}
-	return ruled(none, heads, rows)
+	return rawTable(none, heads, rows)
 }
 
-// ruled is a grid of rows that are drawn: no function of a type, of which there would be one for each.
-func ruled(none string, heads []string, rows []g.Node) g.Node {
+// rawTable is a grid of rows that are drawn: no function of a type, of which there would be one for each.
+func rawTable(none string, heads []string, rows []g.Node) g.Node {
 	if len(rows) == 0 {
 		return html.P(html.Class("empty"), g.Text(none))
 	}
@@ -102,8 +102,8 @@ func cell(class, of string, content ...g.Node) g.Node {
 	return html.Td(g.If(class != "", html.Class(class)), html.Data("of", of), g.Group(content))
 }
 
-// each draws a list, or what stands for none.
-func each[T any](list []T, one func(T) g.Node, none g.Node) g.Node {
+// listOr draws a list, or what stands for none.
+func listOr[T any](list []T, one func(T) g.Node, none g.Node) g.Node {
 	if len(list) == 0 {
 		return none
 	}
@@ -112,7 +112,7 @@ func each[T any](list []T, one func(T) g.Node, none g.Node) g.Node {
 
 func soft(text string) g.Node { return html.Span(html.Class("soft"), g.Text(text)) }
 
-func when(text string) g.Node { return html.Span(html.Class("when"), g.Text(text)) }
+func timeText(text string) g.Node { return html.Span(html.Class("when"), g.Text(text)) }
 
 func pill(class, text string) g.Node {
 	return html.Span(html.Class(classIf("pill", class, class != "")), g.Text(text))
@@ -152,7 +152,7 @@ func euros(cents int) string {
 	return fmt.Sprintf("%s%d.%02d\u00a0€", sign, cents/100, cents%100)
 }
 
-func clock(t time.Time) string { return t.Format("2006-01-02 15:04:05") }
+func formatTime(t time.Time) string { return t.Format("2006-01-02 15:04:05") }
 
-// last is what stands behind the last slash of an IRI.
-func last(iri string) string { return iri[strings.LastIndex(iri, "/")+1:] }
+// lastSegment is what stands behind the last slash of an IRI.
+func lastSegment(iri string) string { return iri[strings.LastIndex(iri, "/")+1:] }

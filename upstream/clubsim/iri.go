@@ -7,7 +7,7 @@ import (
 
 // iri is the path identifier of a record: /{client_token}/<collection>/<id>.
 func (w *World) iri(collection string, id int) string {
-	return "/" + w.token + "/" + collection + "/" + strconv.Itoa(id)
+	return "/" + w.clientToken + "/" + collection + "/" + strconv.Itoa(id)
 }
 
 // iriOrNil is the identifier of a record that may be missing (id zero).
@@ -22,7 +22,7 @@ func (w *World) iriOrNil(collection string, id int) *string {
 // parseIRI reads the number out of an identifier of this world and collection.
 // A bare number is not an identifier.
 func (w *World) parseIRI(collection, s string) (int, bool) {
-	rest, ok := strings.CutPrefix(s, "/"+w.token+"/"+collection+"/")
+	rest, ok := strings.CutPrefix(s, "/"+w.clientToken+"/"+collection+"/")
 	if !ok {
 		return 0, false
 	}

@@ -38,16 +38,16 @@ func traceID(header http.Header) string {
 	return ""
 }
 
-// note writes a call into the journal. A nil world has none.
-func (w *World) note(r Request, began time.Time, status int) {
+// recordRequest writes a call into the journal. A nil world has none.
+func (w *World) recordRequest(r Request, began time.Time, status int) {
 	if w == nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.called++
-	r.Number = w.called
-	r.At, r.Status = began.Add(w.offset).UTC(), status
+	w.requestCount++
+	r.Number = w.requestCount
+	r.At, r.Status = began.Add(w.clockOffset).UTC(), status
 	r.DurationMs = float64(w.server.cfg.Now().Sub(began).Microseconds()) / 1000
 	if len(w.journal) >= journalSize {
 		w.journal = slices.Delete(w.journal, 0, journalSize/4) // in steps, to stay cheap
@@ -65,7 +65,7 @@ func (w *World) Requests() []Request {
 // getRequests is GET _control/requests: the whole journal, or the calls of one
 // trace, or those that came after a number. A number that was never given is of
 // a world before a restart, and everything came after that.
-func getRequests(w *World, req *request) (any, error) {
+func getRequests(w *World, req *httpRequest) (any, error) {
 	after, err := 0, error(nil)
 	if text := req.query.Get("after"); text != "" {
 		if after, err = strconv.Atoi(text); err != nil || after < 0 {

@@ -9,7 +9,7 @@ const someTrace = "4bf92f3577b34da6a3ce929d0e0e4736"
 
 // TestJournalKnowsTraces finds the calls of one caller's request among others.
 func TestJournalKnowsTraces(t *testing.T) {
-	d := newDesk(t, "demo-traces")
+	d := newTestClient(t, "demo-traces")
 	d.get("clubs/11").want(200)
 	for _, header := range []string{"00-" + someTrace + "-00f067aa0ba902b7-01", "00-" + someTrace + "-nonsense-01"} {
 		r, err := http.NewRequestWithContext(t.Context(), "GET", d.url+"/"+d.token+"/clubs/12", nil)
@@ -31,7 +31,7 @@ func TestJournalKnowsTraces(t *testing.T) {
 
 // TestJournalIsReadOn reads what came after what was read before, over a reset as well.
 func TestJournalIsReadOn(t *testing.T) {
-	d := newDesk(t, "demo-journal")
+	d := newTestClient(t, "demo-journal")
 	d.get("clubs/11").want(200)
 	d.control("POST", "reset", nil).want(204)
 	d.get("clubs/12").want(200)

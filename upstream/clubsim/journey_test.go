@@ -7,14 +7,14 @@ import (
 
 // The journey of a new customer who pays by card: from the token to a settled sale.
 func TestCardJourney(t *testing.T) {
-	d := newDesk(t, "demo-journey")
+	d := newTestClient(t, "demo-journey")
 	nodes := d.get("network_nodes").want(200).members()
 	if len(nodes) != 2 {
 		t.Fatalf("two chains expected, got %d", len(nodes))
 	}
 	code := d.get("clubs/11").want(200).text("code")
 	contact := d.newContact(nil)
-	if debt := d.get("stats/accounts/" + d.rel(contact)).want(200).number("totalRealDebt"); debt != 0 {
+	if debt := d.get("stats/accounts/" + d.relative(contact)).want(200).number("totalRealDebt"); debt != 0 {
 		t.Errorf("a new contact owes %v", debt)
 	}
 	products := d.get("products?context[channel]=web&context[club]=" + d.iri("clubs", 11)).want(200).members()
@@ -35,7 +35,7 @@ func TestCardJourney(t *testing.T) {
 	if read.text("state") != "settled" || read.text("invoice") == "" {
 		t.Errorf("the sale is not settled: %v", read.json)
 	}
-	if status := d.get(d.rel(contact)).want(200).text("status"); status != "customer" {
+	if status := d.get(d.relative(contact)).want(200).text("status"); status != "customer" {
 		t.Errorf("the buyer is a %s", status)
 	}
 	if audit := d.world.Audit(); !audit.OK {

@@ -39,8 +39,8 @@ func tillAccount(clubID int, mean string) string {
 	return "club:" + strconv.Itoa(clubID) + ":till:" + mean
 }
 
-// book writes an entry that moves an amount from one account to another.
-func (w *World) book(e entry, debit, credit string, amount int, now time.Time) {
+// postEntry writes an entry that moves an amount from one account to another.
+func (w *World) postEntry(e entry, debit, credit string, amount int, now time.Time) {
 	if amount == 0 {
 		return
 	}
@@ -48,33 +48,33 @@ func (w *World) book(e entry, debit, credit string, amount int, now time.Time) {
 	w.state.Entries.add(func(id int) entry { e.ID = id; return e })
 }
 
-// receive books a payment and lets it do what it can. On a sale that is still
+// receivePayment books a payment and lets it do what it can. On a sale that is still
 // open it settles the sale, if the sale is valid and what was paid for it
 // covers it; else the money waits on the account. On a sale that is recorded
 // it pays what is left of that sale's due, and what remains is an overpayment
 // that settles the payer's other dues, oldest first.
-func (c *call) receive(p *payment, s *sale) {
-	c.w.book(entry{Kind: "payment", SaleID: s.ID, PaymentID: p.ID},
+func (c *request) receivePayment(p *payment, s *sale) {
+	c.w.postEntry(entry{Kind: "payment", SaleID: s.ID, PaymentID: p.ID},
 		tillAccount(p.ClubID, p.Mean), cashAccount(p.ContactID), p.Amount, c.now)
-	if s.State == saleBuilding && !c.settle(s) {
+	if s.State == saleBuilding && !c.settleIfPaid(s) {
 		return
 	}
 	for _, d := range c.w.state.Dues.Rows {
 		if d.SaleID == s.ID {
-			c.spend(p, d)
+			c.applyToDue(p, d)
 		}
 	}
 	for _, earlier := range c.w.state.Payments.Rows {
 		if earlier.SaleID == s.ID {
-			c.spendOnDebts(earlier)
+			c.applyToDues(earlier)
 		}
 	}
-	c.markDebt(s.ContactID)
-	c.markDebt(p.ContactID)
+	c.updateDebtTag(s.ContactID)
+	c.updateDebtTag(p.ContactID)
 }
 
-// settle records an open sale that is valid and covered by what was paid for it.
-func (c *call) settle(s *sale) bool {
+// settleIfPaid records an open sale that is valid and covered by what was paid for it.
+func (c *request) settleIfPaid(s *sale) bool {
 	paid := 0
 	for _, p := range c.w.state.Payments.Rows {
 		if p.SaleID == s.ID {
@@ -84,13 +84,13 @@ func (c *call) settle(s *sale) bool {
 	if paid < c.w.state.total(s) || len(c.w.check(s, c.now)) > 0 {
 		return false
 	}
-	c.record(s, saleSettled)
+	c.recordSale(s, saleSettled)
 	return true
 }
 
-// record makes the invoice of a sale, uses what was paid for it so far, and
+// recordSale makes the invoice of a sale, uses what was paid for it so far, and
 // runs the behaviours of what was sold.
-func (c *call) record(s *sale, state string) {
+func (c *request) recordSale(s *sale, state string) {
 	st := c.w.state
 	amount := st.total(s)
 	s.State = state
@@ -99,24 +99,24 @@ func (c *call) record(s *sale, state string) {
 		return due{ID: id, SaleID: s.ID, ContactID: s.ContactID, ClubID: s.ClubID, Amount: amount, Left: amount,
 			OverdueAt: s.OverdueAt, CreatedAt: c.now}
 	})
-	c.w.book(entry{Kind: "invoice", SaleID: s.ID}, dueAccount(s.ContactID), salesAccount(s.ClubID), amount, c.now)
+	c.w.postEntry(entry{Kind: "invoice", SaleID: s.ID}, dueAccount(s.ContactID), salesAccount(s.ClubID), amount, c.now)
 	for _, p := range st.Payments.Rows {
 		if p.SaleID == s.ID {
-			c.spend(p, d)
+			c.applyToDue(p, d)
 		}
 	}
 	c.runBehaviors(s)
-	c.markDebt(s.ContactID)
+	c.updateDebtTag(s.ContactID)
 }
 
-// markDebt keeps the accounting tag of a contact in step with its dues.
-func (c *call) markDebt(contactID int) {
+// updateDebtTag keeps the accounting tag of a contact in step with its dues.
+func (c *request) updateDebtTag(contactID int) {
 	owes := slices.ContainsFunc(c.w.state.Dues.Rows, func(d *due) bool { return d.ContactID == contactID && d.Left > 0 })
-	c.accountingTag(contactID, tagInDebt, owes)
+	c.setAccountingTag(contactID, tagInDebt, owes)
 }
 
-// spend uses what is left of a payment on a due.
-func (c *call) spend(p *payment, d *due) {
+// applyToDue uses what is left of a payment on a due.
+func (c *request) applyToDue(p *payment, d *due) {
 	amount := min(p.Left, d.Left)
 	if amount == 0 {
 		return
@@ -124,31 +124,31 @@ func (c *call) spend(p *payment, d *due) {
 	p.Left -= amount
 	d.Left -= amount
 	p.Settled = append(p.Settled, settlement{d.SaleID, amount})
-	c.w.book(entry{Kind: "settlement", SaleID: d.SaleID, PaymentID: p.ID},
+	c.w.postEntry(entry{Kind: "settlement", SaleID: d.SaleID, PaymentID: p.ID},
 		cashAccount(p.ContactID), dueAccount(d.ContactID), amount, c.now)
 	if s := c.w.state.Sales.get(d.SaleID); d.Left == 0 && s != nil {
 		s.State = saleSettled
 	}
 }
 
-// spendOnDebts uses what is left of a payment on the payer's dues, oldest first.
-func (c *call) spendOnDebts(p *payment) {
+// applyToDues uses what is left of a payment on the payer's dues, oldest first.
+func (c *request) applyToDues(p *payment) {
 	for _, d := range c.w.state.Dues.Rows {
 		if d.ContactID == p.ContactID {
-			c.spend(p, d)
+			c.applyToDue(p, d)
 		}
 	}
 }
 
-// spendCredit uses a contact's overpayments on its dues. Money that was paid
+// applyCredit uses a contact's overpayments on its dues. Money that was paid
 // for a sale that is still open is not an overpayment.
-func (c *call) spendCredit(contactID int) {
+func (c *request) applyCredit(contactID int) {
 	for _, p := range c.w.state.Payments.Rows {
 		if p.ContactID == contactID && p.Left > 0 && c.w.state.Sales.get(p.SaleID).State != saleBuilding {
-			c.spendOnDebts(p)
+			c.applyToDues(p)
 		}
 	}
-	c.markDebt(contactID)
+	c.updateDebtTag(contactID)
 }
 
 // LedgerEntry is a payment that was recorded, and what became of its money.

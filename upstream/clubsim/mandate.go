@@ -11,8 +11,8 @@ import (
 const RefusedIBAN = "FR4099999000000000000000099"
 
 var (
-	ibanShape = regexp.MustCompile(`^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$`)
-	bicShape  = regexp.MustCompile(`^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$`)
+	ibanPattern = regexp.MustCompile(`^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$`)
+	bicPattern  = regexp.MustCompile(`^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$`)
 )
 
 // mandate allows a club to debit a bank account, once it is signed.
@@ -54,7 +54,7 @@ func (w *World) mandateRecord(m *mandate) mandateRecord {
 		Context: "/contexts/Mandate", IRI: w.iri("mandates", m.ID), Type: "Mandate", State: "created",
 		Reference: "FD-" + itoa(m.ClubID) + "-" + itoa(m.ID), ContactID: w.iri("contacts", m.ContactID),
 		ClubID: w.iri("clubs", m.ClubID), Holder: m.Holder, IBAN: m.IBAN, BIC: m.BIC, Bank: m.Bank, ValidFrom: m.ValidFrom,
-		SignedAt: w.momentOrNil(m.SignedAt),
+		SignedAt: w.timestampOrNil(m.SignedAt),
 	}
 	if r.SignedAt != nil {
 		r.State = "signed"
@@ -63,38 +63,38 @@ func (w *World) mandateRecord(m *mandate) mandateRecord {
 }
 
 // createMandate: POST mandates (section Mandates). It has to be signed before it counts.
-func createMandate(c *call) (reply, error) {
+func createMandate(c *request) (response, error) {
 	f, err := c.form()
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	m := mandate{
 		ClubID: f.iri("clubId", "clubs", true), ContactID: f.iri("contactId", "contacts", true),
 		FamilyName: f.text("contactFamilyName", true), GivenName: f.text("contactGivenName", true), Number: f.text("contactNumber", true),
-		Holder: f.text("holder", true), IBAN: f.iban("iban"), BIC: f.matching("bic", true, bicShape), Bank: f.text("bank", true),
+		Holder: f.text("holder", true), IBAN: f.iban("iban"), BIC: f.matching("bic", true, bicPattern), Bank: f.text("bank", true),
 		ValidFrom: f.date("validFrom", true), CreatedAt: c.now,
 	}
 	if home := f.object("contactAddress", true); home != nil {
 		m.Address = home.address(true)
 	}
 	if err := f.err(); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if _, err := c.contactAt(m.ContactID); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if _, err := c.clubAt(m.ClubID); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	made := c.w.state.Mandates.add(func(id int) mandate { m.ID = id; return m })
-	return reply{201, c.w.mandateRecord(made)}, nil
+	return response{201, c.w.mandateRecord(made)}, nil
 }
 
 // getMandate: GET mandates/{id}, which tells whether it is signed.
-func getMandate(c *call) (reply, error) {
+func getMandate(c *request) (response, error) {
 	m := c.w.state.Mandates.get(c.ids[0])
 	if m == nil || !c.sees(m.ClubID) || !c.caller.maySee(m.ContactID) {
-		return reply{}, itemNotFound()
+		return response{}, itemNotFound()
 	}
 	return ok(c.w.mandateRecord(m))
 }
@@ -107,9 +107,9 @@ func (f *form) iban(name string) string {
 	case number == "":
 		return ""
 	case !validIBAN(number):
-		f.complainCode(name, "This is not a valid International Bank Account Number (IBAN).", "api.error.mandate.iban-not-valid")
+		f.addViolationCode(name, "This is not a valid International Bank Account Number (IBAN).", "api.error.mandate.iban-not-valid")
 	case number == RefusedIBAN:
-		f.complainCode(name, "The bank refuses this account.", "api.error.mandate.iban-refused")
+		f.addViolationCode(name, "The bank refuses this account.", "api.error.mandate.iban-refused")
 	}
 	if len(number) < 8 {
 		return number
@@ -121,7 +121,7 @@ func (f *form) iban(name string) string {
 // characters moved to the end and letters read as 10 to 35, the rest of the
 // division by 97 is 1.
 func validIBAN(number string) bool {
-	if !ibanShape.MatchString(number) {
+	if !ibanPattern.MatchString(number) {
 		return false
 	}
 	var digits strings.Builder

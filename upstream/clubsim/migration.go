@@ -10,7 +10,7 @@ const (
 
 // contactForMigration returns a contact, or the documented 400 when the acting
 // node has no right to it.
-func (c *call) contactForMigration(id int) (*contact, error) {
+func (c *request) contactForMigration(id int) (*contact, error) {
 	k, err := c.contactAt(id)
 	if err != nil {
 		return nil, badRequest("", fmt.Sprintf("The resource %s does not exist.", c.w.iri("contacts", id)))
@@ -20,21 +20,21 @@ func (c *call) contactForMigration(id int) (*contact, error) {
 
 // createContactMigrationRequest: POST contact_migration_requests (section
 // Contact migration between clubs). The code that is sent completes it.
-func createContactMigrationRequest(c *call) (reply, error) {
+func createContactMigrationRequest(c *request) (response, error) {
 	f, err := c.form()
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	clubID, contactID := f.iri("clubId", "clubs", true), f.iri("contactId", "contacts", true)
 	if err := f.err(); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	k, err := c.contactForMigration(contactID)
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if err := migratable(k, clubID); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	return c.requestSignature(k, signatureRequest{TargetID: clubID})
 }
@@ -53,7 +53,7 @@ func migratable(k *contact, clubID int) error {
 
 // completeMigration moves the contact once the code was right. The rules are
 // looked at again, since the contact may have changed in the meantime.
-func (c *call) completeMigration(q *signatureRequest) error {
+func (c *request) completeMigration(q *signatureRequest) error {
 	k := c.w.state.Contacts.get(q.ContactID)
 	if k.Deleted {
 		return itemNotFound()
@@ -69,31 +69,31 @@ func (c *call) completeMigration(q *signatureRequest) error {
 // migrateContact: PUT contacts/{contactSourceId}/migrate (section Contacts). A
 // prospect who is known already takes the place of the temporary contact that
 // a registration made: the two become one, in the target club.
-func migrateContact(c *call) (reply, error) {
+func migrateContact(c *request) (response, error) {
 	if c.w.state.Contacts.get(c.ids[0]) == nil {
-		return reply{}, itemNotFound()
+		return response{}, itemNotFound()
 	}
 	f, err := c.form()
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	targetID, clubID := f.iri("targetContactId", "contacts", true), f.iri("targetClubId", "clubs", true)
 	if err := f.err(); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if c.caller.Contact != c.ids[0] {
-		return reply{}, failure(403, "api.error.contact.migration.source-not-authenticated", "The caller is not authenticated as the source contact.")
+		return response{}, failure(403, "api.error.contact.migration.source-not-authenticated", "The caller is not authenticated as the source contact.")
 	}
 	source, err := c.contactForMigration(c.ids[0])
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	target := c.w.state.Contacts.get(targetID)
 	if target == nil || target.Deleted || !c.sees(target.ClubID) {
-		return reply{}, badRequest("", fmt.Sprintf("The resource %s does not exist.", c.w.iri("contacts", targetID)))
+		return response{}, badRequest("", fmt.Sprintf("The resource %s does not exist.", c.w.iri("contacts", targetID)))
 	}
 	if err := mergeable(source, target, clubID); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	c.merge(source, target)
 	return noContent()
@@ -112,13 +112,13 @@ func mergeable(source, target *contact, clubID int) error {
 // merge makes one contact out of two. The one that stays keeps its data and
 // takes what it lacks; mandates and balances follow it. Sales follow by
 // update_contact, which the club system keeps apart.
-func (c *call) merge(source, target *contact) {
+func (c *request) merge(source, target *contact) {
 	kept, gone := source, target
 	if c.w.settings.MigrationKeeps == "target" {
 		kept, gone = target, source
 	}
 	kept.ClubID, kept.Status = target.ClubID, statusProspect
-	kept.takeMissing(gone)
+	kept.fillFrom(gone)
 	gone.Deleted, gone.MergedInto = true, kept.ID
 	for _, m := range c.w.state.Mandates.Rows {
 		if m.ContactID == gone.ID {
@@ -130,8 +130,8 @@ func (c *call) merge(source, target *contact) {
 	c.emit("contact.deleted", c.w.contactObject(gone))
 }
 
-// takeMissing fills the gaps of a contact from another one.
-func (k *contact) takeMissing(from *contact) {
+// fillFrom fills the gaps of a contact from another one.
+func (k *contact) fillFrom(from *contact) {
 	for _, field := range []struct {
 		to   *string
 		from string
@@ -149,26 +149,26 @@ func (k *contact) takeMissing(from *contact) {
 }
 
 // transferBalances moves dues and money on account from one contact to another.
-func (c *call) transferBalances(from, to int) {
+func (c *request) transferBalances(from, to int) {
 	for _, d := range c.w.state.Dues.Rows {
 		if d.ContactID == from {
-			c.w.book(entry{Kind: "transfer", SaleID: d.SaleID}, dueAccount(to), dueAccount(from), d.Left, c.now)
+			c.w.postEntry(entry{Kind: "transfer", SaleID: d.SaleID}, dueAccount(to), dueAccount(from), d.Left, c.now)
 			d.ContactID = to
 		}
 	}
 	for _, p := range c.w.state.Payments.Rows {
 		if p.ContactID == from {
-			c.w.book(entry{Kind: "transfer", SaleID: p.SaleID, PaymentID: p.ID}, cashAccount(from), cashAccount(to), p.Left, c.now)
+			c.w.postEntry(entry{Kind: "transfer", SaleID: p.SaleID, PaymentID: p.ID}, cashAccount(from), cashAccount(to), p.Left, c.now)
 			p.ContactID = to
 		}
 	}
 }
 
 // updateSaleContact: PUT sale/{saleId}/update_contact, after migrateContact.
-func updateSaleContact(c *call) (reply, error) {
+func updateSaleContact(c *request) (response, error) {
 	s, err := c.openSaleAt(c.ids[0])
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	k := c.w.state.Contacts.get(s.ContactID)
 	for k.MergedInto != 0 {

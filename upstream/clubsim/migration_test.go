@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func (d *desk) persona(key string) (contact, accessToken string) {
+func (d *testClient) persona(key string) (contact, accessToken string) {
 	d.t.Helper()
 	for _, p := range d.world.Personas() {
 		if p.Key == key {
@@ -18,28 +18,28 @@ func (d *desk) persona(key string) (contact, accessToken string) {
 // Somebody who is known in Lyon registers in Paris: the temporary contact of the
 // registration gives way to the prospect, and the sale follows.
 func TestKnownProspectRegisters(t *testing.T) {
-	d := newDesk(t, "demo-known")
+	d := newTestClient(t, "demo-known")
 	prospect, token := d.persona("prospect")
 	temp := d.newContact(nil)
 	sale := d.filledSale(temp, 2801)
 	asOrganisation := d.bearer
 	target := body{"targetContactId": temp, "targetClubId": d.club}
 
-	d.put(d.rel(prospect)+"/migrate", target).want(403)
+	d.put(d.relative(prospect)+"/migrate", target).want(403)
 	d.bearer = token
-	d.put(d.rel(prospect)+"/migrate", body{}).want(400).wantField("targetContactId", "targetClubId")
-	d.put(d.rel(prospect)+"/migrate", body{"targetContactId": "1", "targetClubId": d.club}).want(404)
-	d.put(d.rel(prospect)+"/migrate", body{"targetContactId": temp, "targetClubId": d.iri("clubs", 12)}).want(400).
+	d.put(d.relative(prospect)+"/migrate", body{}).want(400).wantField("targetContactId", "targetClubId")
+	d.put(d.relative(prospect)+"/migrate", body{"targetContactId": "1", "targetClubId": d.club}).want(404)
+	d.put(d.relative(prospect)+"/migrate", body{"targetContactId": temp, "targetClubId": d.iri("clubs", 12)}).want(400).
 		wantCode("api.error.contact.migration.club-not-valid")
-	d.put(d.rel(prospect)+"/migrate", body{"targetContactId": d.iri("contacts", 1001), "targetClubId": d.club}).want(400).
+	d.put(d.relative(prospect)+"/migrate", body{"targetContactId": d.iri("contacts", 1001), "targetClubId": d.club}).want(400).
 		wantCode("api.error.contact.migration.contact-not-valid")
 	d.node = d.iri("network_nodes", 2) // Paris alone: no right to Lyon's contacts
-	d.put(d.rel(prospect)+"/migrate", target).want(400).wantText("resource " + prospect + " does not exist")
+	d.put(d.relative(prospect)+"/migrate", target).want(400).wantText("resource " + prospect + " does not exist")
 	d.node = d.iri("network_nodes", 1)
-	if r := d.put(d.rel(prospect)+"/migrate", target).want(204); r.raw != "" {
+	if r := d.put(d.relative(prospect)+"/migrate", target).want(204); r.raw != "" {
 		t.Errorf("body: %s", r.raw)
 	}
-	d.put(d.rel(prospect)+"/migrate", target).want(400)
+	d.put(d.relative(prospect)+"/migrate", target).want(400)
 
 	d.bearer = asOrganisation
 	d.put("sale/"+sale[len("sales/"):]+"/update_contact", nil).want(204)
@@ -47,11 +47,11 @@ func TestKnownProspectRegisters(t *testing.T) {
 	if read.text("contactId") != prospect || read.text("contactFamilyName") != "Silva" || read.text("contactGivenName") != "Paula" || read.text("contactNumber") == "1" {
 		t.Errorf("sale: %s", read.raw)
 	}
-	moved := d.get(d.rel(prospect)).want(200)
+	moved := d.get(d.relative(prospect)).want(200)
 	if moved.text("clubId") != d.club || moved.text("status") != "prospect" {
 		t.Errorf("contact: %s", moved.raw)
 	}
-	d.get(d.rel(temp)).want(404)
+	d.get(d.relative(temp)).want(404)
 	d.get(sale + "/check").want(204)
 	d.pay(sale, prospect, 9900).want(201)
 	if !d.world.Audit().OK {
@@ -62,7 +62,7 @@ func TestKnownProspectRegisters(t *testing.T) {
 
 // What the temporary contact owns follows it: mandate, dues and money on account.
 func TestMigrationMovesTheAccount(t *testing.T) {
-	d := newDesk(t, "demo-account")
+	d := newTestClient(t, "demo-account")
 	prospect, token := d.persona("prospect")
 	temp := d.newContact(nil)
 	request := d.signing(temp)
@@ -70,7 +70,7 @@ func TestMigrationMovesTheAccount(t *testing.T) {
 	sale := d.filledSale(temp, 901)
 	d.pay(sale, temp, 1000).want(201)
 	d.bearer = token
-	d.put(d.rel(prospect)+"/migrate", body{"targetContactId": temp, "targetClubId": d.club}).want(204)
+	d.put(d.relative(prospect)+"/migrate", body{"targetContactId": temp, "targetClubId": d.club}).want(204)
 	d.bearer = d.login(d.token)
 	d.get(sale + "/check").want(400)
 	d.put("sale/"+sale[len("sales/"):]+"/update_contact", nil).want(204)
@@ -82,36 +82,36 @@ func TestMigrationMovesTheAccount(t *testing.T) {
 }
 
 func TestMigrationMayKeepTheTarget(t *testing.T) {
-	d := newDesk(t, "demo-keeps")
+	d := newTestClient(t, "demo-keeps")
 	d.control("PUT", "settings", body{"migrationKeeps": "target"}).want(200)
 	prospect, token := d.persona("prospect")
 	temp := d.newContact(nil)
 	d.bearer = token
-	d.put(d.rel(prospect)+"/migrate", body{"targetContactId": temp, "targetClubId": d.club}).want(204)
+	d.put(d.relative(prospect)+"/migrate", body{"targetContactId": temp, "targetClubId": d.club}).want(204)
 	d.bearer = d.login(d.token)
-	d.get(d.rel(prospect)).want(404)
-	if status := d.get(d.rel(temp)).want(200).text("status"); status != "prospect" {
+	d.get(d.relative(prospect)).want(404)
+	if status := d.get(d.relative(temp)).want(200).text("status"); status != "prospect" {
 		t.Errorf("status %s", status)
 	}
 }
 
 func TestTransferBySMS(t *testing.T) {
-	d := newDesk(t, "demo-transfer")
+	d := newTestClient(t, "demo-transfer")
 	for _, key := range []string{"former", "prospect"} {
 		contact, _ := d.persona(key)
 		r := d.post("contact_migration_requests", body{"clubId": d.club, "contactId": contact}).want(201)
 		if r.text("@type") != "SignatureRequest" {
 			t.Errorf("%s: %s", key, r.raw)
 		}
-		d.post(d.rel(r.text("@id"))+"/transitions", body{"transition": "validate", "code": d.lastCode()}).want(201)
-		if club := d.get(d.rel(contact)).text("clubId"); club != d.club {
+		d.post(d.relative(r.text("@id"))+"/transitions", body{"transition": "validate", "code": d.lastCode()}).want(201)
+		if club := d.get(d.relative(contact)).text("clubId"); club != d.club {
 			t.Errorf("%s is in %s", key, club)
 		}
 	}
 }
 
 func TestTransferIsRefused(t *testing.T) {
-	d := newDesk(t, "demo-refused")
+	d := newTestClient(t, "demo-refused")
 	ask := func(club int, contact string) *result {
 		t.Helper()
 		return d.post("contact_migration_requests", body{"clubId": d.iri("clubs", club), "contactId": contact})

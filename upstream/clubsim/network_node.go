@@ -96,10 +96,10 @@ func (w *World) networkNodeRecord(n *networkNode) networkNodeRecord {
 // listNetworkNodes: GET network_nodes. Every node of the organisation,
 // whatever node the call acts from; the optional filter clubId finds the node
 // of a club.
-func listNetworkNodes(c *call) (reply, error) {
+func listNetworkNodes(c *request) (response, error) {
 	clubID, err := c.filterIRI("clubId", "clubs")
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	var records []networkNodeRecord
 	for i := range networkNodes {
@@ -117,10 +117,10 @@ func listNetworkNodes(c *call) (reply, error) {
 }
 
 // getNetworkNode: GET network_nodes/{id}.
-func getNetworkNode(c *call) (reply, error) {
+func getNetworkNode(c *request) (response, error) {
 	n := nodeByID(c.ids[0])
 	if n == nil {
-		return reply{}, itemNotFound()
+		return response{}, itemNotFound()
 	}
 	r := c.w.networkNodeRecord(n)
 	r.Context = "/contexts/NetworkNode"

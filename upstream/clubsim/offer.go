@@ -74,13 +74,13 @@ func (w *World) offerRecord(o *offer) offerRecord {
 
 // listOffers: GET offers?product=<product IRI> (section Catalogue). Without the
 // filter it lists every offer of the acting club.
-func listOffers(c *call) (reply, error) {
+func listOffers(c *request) (response, error) {
 	wanted, err := c.filterIRI("product", "products")
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if wanted != 0 && c.w.catalogue.byID[wanted] == nil {
-		return reply{}, itemNotFound()
+		return response{}, itemNotFound()
 	}
 	var records []offerRecord
 	for _, p := range c.w.catalogue.products {
@@ -99,10 +99,10 @@ func (w *World) sells(o *offer, at *club) bool {
 }
 
 // getOffer: GET offers/{id}, when the acting club sells it at all.
-func getOffer(c *call) (reply, error) {
+func getOffer(c *request) (response, error) {
 	o := c.w.catalogue.offers[c.ids[0]]
 	if o == nil || !c.w.sells(o, c.club) {
-		return reply{}, itemNotFound()
+		return response{}, itemNotFound()
 	}
 	r := c.w.offerRecord(o)
 	r.Context = "/contexts/Offer"

@@ -46,14 +46,14 @@ func (w *World) optinRecord(o optin) optinRecord {
 }
 
 // listOptins: GET optins (section Opt-ins), of one contact or of the contacts of the acting club.
-func listOptins(c *call) (reply, error) {
+func listOptins(c *request) (response, error) {
 	wanted, err := c.filterIRI("contactId", "contacts")
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if wanted != 0 {
 		if _, err := c.contactAt(wanted); err != nil {
-			return reply{}, err
+			return response{}, err
 		}
 	}
 	var records []optinRecord
@@ -69,46 +69,46 @@ func listOptins(c *call) (reply, error) {
 }
 
 // optinAt returns a consent when the call may see its contact.
-func (c *call) optinAt(id int) (optin, error) {
+func (c *request) optinAt(id int) (optin, error) {
 	k, err := c.contactAt(id / optinCount)
 	return optin{k, id % optinCount}, err
 }
 
 // getOptin: GET optins/{id}.
-func getOptin(c *call) (reply, error) {
+func getOptin(c *request) (response, error) {
 	o, err := c.optinAt(c.ids[0])
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
-	return ok(c.w.oneOptin(o))
+	return ok(c.w.optinResource(o))
 }
 
 // updateOptin: PUT optins/{id}. isAuthorized is the only thing that can change, and not on legal ones.
-func updateOptin(c *call) (reply, error) {
+func updateOptin(c *request) (response, error) {
 	o, err := c.optinAt(c.ids[0])
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	k := o.contact
 	f, err := c.form()
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	authorized := f.boolean("isAuthorized", true)
 	f.unchanged("channel", o.channel())
 	f.unchanged("type", o.kind())
 	f.unchanged("contact", c.w.iri("contacts", k.ID))
 	if err := f.err(); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if o.locked() {
-		return reply{}, badRequest("api.error.optin.legal-not-editable", "A legal opt-in cannot be modified.")
+		return response{}, badRequest("api.error.optin.legal-not-editable", "A legal opt-in cannot be modified.")
 	}
 	if k.Optins[o.index] != authorized {
 		k.Optins[o.index] = authorized
 		c.emit("optin.updated", c.w.optinObject(o))
 	}
-	return ok(c.w.oneOptin(o))
+	return ok(c.w.optinResource(o))
 }
 
 // unchanged refuses a property that cannot be changed, unless it is sent as it
@@ -116,12 +116,12 @@ func updateOptin(c *call) (reply, error) {
 func (f *form) unchanged(name, is string) {
 	var sent string
 	if f.has(name) && (json.Unmarshal(f.values[name], &sent) != nil || sent != is) {
-		f.complainCode(name, "This property cannot be changed.", "api.error.optin.property-not-editable")
+		f.addViolationCode(name, "This property cannot be changed.", "api.error.optin.property-not-editable")
 	}
 }
 
-// oneOptin is a consent as an answer of its own.
-func (w *World) oneOptin(o optin) optinRecord {
+// optinResource is a consent as an answer of its own.
+func (w *World) optinResource(o optin) optinRecord {
 	r := w.optinRecord(o)
 	r.Context = "/contexts/Optin"
 	return r

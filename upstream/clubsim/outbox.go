@@ -57,8 +57,8 @@ func (w *World) dispatch(e *eventRecord) {
 // later runs f under the world's lock after a while, unless the world was reset or the server closed.
 func (w *World) later(delay time.Duration, f func()) {
 	round := w.outbox.round
-	w.server.launch(func() {
-		if !w.server.wait(delay, nil) {
+	w.server.runInBackground(func() {
+		if !w.server.sleep(delay, nil) {
 			return
 		}
 		w.mu.Lock()
@@ -74,7 +74,7 @@ func (w *World) enqueue(events ...*eventRecord) {
 	w.outbox.queue = append(w.outbox.queue, events...)
 	if !w.outbox.running {
 		w.outbox.running = true
-		w.server.launch(w.drain)
+		w.server.runInBackground(w.drain)
 	}
 }
 

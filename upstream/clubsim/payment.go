@@ -7,11 +7,11 @@ import (
 )
 
 // The means of payment (club system API, section Payment).
-var means = []string{"CBWeb", "cash", "cheque", "card"}
+var paymentMeans = []string{"CBWeb", "cash", "cheque", "card"}
 
-// networkShape is what a card network's name may look like where the settings
+// networkPattern is what a card network's name may look like where the settings
 // name none: two of the four documented spellings are not known.
-var networkShape = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
+var networkPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
 
 // maxAmount bounds one payment, in cents: ten million euros, far above any sale
 // and far below where sums overflow.
@@ -76,49 +76,49 @@ func (w *World) paymentRecord(p *payment) paymentRecord {
 	return paymentRecord{
 		Context: "/contexts/Payment", IRI: w.iri("payments", p.ID), Type: "Payment", Amount: p.Amount, Currency: currency,
 		Mean: p.Mean, SaleID: w.iri("sales", p.SaleID), ContactID: w.iri("contacts", p.ContactID),
-		ClubID: w.iri("clubs", p.ClubID), CheckoutID: w.iri("checkouts", p.CheckoutID), CreatedAt: w.moment(p.At),
+		ClubID: w.iri("clubs", p.ClubID), CheckoutID: w.iri("checkouts", p.CheckoutID), CreatedAt: w.timestamp(p.At),
 	}
 }
 
 // createPayment: POST sales/{saleId}/payments. Every call makes a payment with
 // its bookings, whatever was paid before: nothing here protects against a
 // repeated call, and no header makes it idempotent.
-func createPayment(c *call) (reply, error) {
+func createPayment(c *request) (response, error) {
 	s, err := c.saleAt(c.ids[0])
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	f, err := c.form()
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	p := c.readPayment(f, s)
 	if err := f.err(); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	payer, err := c.contactAt(p.ContactID)
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if _, err := c.clubAt(p.ClubID); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if p.CheckoutID != clubByID(p.ClubID).checkout() {
-		return reply{}, itemNotFound()
+		return response{}, itemNotFound()
 	}
 	p.fillFrom(payer)
 	made := c.w.state.Payments.add(func(id int) payment { p.ID = id; return p })
-	c.receive(made, s)
+	c.receivePayment(made, s)
 	return c.created(c.w.paymentRecord(made))
 }
 
 // readPayment reads the body of a payment.
-func (c *call) readPayment(f *form, s *sale) payment {
+func (c *request) readPayment(f *form, s *sale) payment {
 	p := payment{
 		SaleID: s.ID, At: c.now,
 		ContactID: f.iri("contactId", "contacts", true), ClubID: f.iri("clubId", "clubs", true),
 		CheckoutID: f.iri("checkout", "checkouts", false),
-		Amount:     f.integer("amount", true, 1, maxAmount), Mean: f.choice("mean", true, means...),
+		Amount:     f.integer("amount", true, 1, maxAmount), Mean: f.choice("mean", true, paymentMeans...),
 		FamilyName: f.text("contactFamilyName", false), GivenName: f.text("contactGivenName", false), Number: f.text("contactNumber", false),
 	}
 	p.Left = p.Amount
@@ -127,25 +127,25 @@ func (c *call) readPayment(f *form, s *sale) payment {
 		p.CheckoutID = at.checkout()
 	}
 	if code := f.text("clubCode", false); at != nil && code != "" && code != at.code {
-		f.complain("clubCode", "This is not the code of the club.")
+		f.addViolation("clubCode", "This is not the code of the club.")
 	}
 	p.Cards, p.Cheques = c.readCards(f, &p), f.readCheques(&p)
 	return p
 }
 
 // readCards reads paymentCards, which belong to the mean card alone and add up to the amount.
-func (c *call) readCards(f *form, p *payment) []card {
+func (c *request) readCards(f *form, p *payment) []card {
 	var cards []card
 	sum := 0
-	for _, entry := range f.part("paymentCards", p.Mean == "card") {
-		one := card{Amount: entry.integer("amount", true, 1, maxAmount), Network: entry.matching("network", true, networkShape)}
+	for _, entry := range f.entriesFor("paymentCards", p.Mean == "card") {
+		one := card{Amount: entry.integer("amount", true, 1, maxAmount), Network: entry.matching("network", true, networkPattern)}
 		if allowed := c.w.settings.CardNetworks; len(allowed) > 0 && !slices.Contains(allowed, one.Network) {
-			entry.complain("network", "The value you selected is not a valid choice.")
+			entry.addViolation("network", "The value you selected is not a valid choice.")
 		}
 		cards, sum = append(cards, one), sum+one.Amount
 	}
 	if len(cards) > 0 && sum != p.Amount {
-		f.complain("paymentCards", "The amounts do not add up to the amount of the payment.")
+		f.addViolation("paymentCards", "The amounts do not add up to the amount of the payment.")
 	}
 	return cards
 }
@@ -154,7 +154,7 @@ func (c *call) readCards(f *form, p *payment) []card {
 func (f *form) readCheques(p *payment) []cheque {
 	var cheques []cheque
 	sum := 0
-	for _, entry := range f.part("cheques", p.Mean == "cheque") {
+	for _, entry := range f.entriesFor("cheques", p.Mean == "cheque") {
 		one := cheque{
 			Amount: entry.integer("amount", true, 1, maxAmount), Bank: entry.text("bank", true), Code: entry.text("code", true),
 			Deposit: entry.date("depositDesiredDate", false), Owner: entry.text("owner", true),
@@ -162,19 +162,19 @@ func (f *form) readCheques(p *payment) []cheque {
 		cheques, sum = append(cheques, one), sum+one.Amount
 	}
 	if len(cheques) > 0 && sum != p.Amount {
-		f.complain("cheques", "The amounts do not add up to the amount of the payment.")
+		f.addViolation("cheques", "The amounts do not add up to the amount of the payment.")
 	}
 	return cheques
 }
 
-// part reads the entries that go with one mean of payment: due with it, out of place with any other.
-func (f *form) part(name string, due bool) []*form {
+// entriesFor reads the entries that go with one mean of payment: due with it, out of place with any other.
+func (f *form) entriesFor(name string, due bool) []*form {
 	entries := f.list(name, due)
 	switch {
 	case due && f.has(name) && len(entries) == 0:
-		f.complain(name, messageBlank)
+		f.addViolation(name, messageBlank)
 	case !due && len(entries) > 0:
-		f.complain(name, "This field does not go with the mean of payment.")
+		f.addViolation(name, "This field does not go with the mean of payment.")
 	}
 	return entries
 }

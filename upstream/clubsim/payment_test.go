@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-func (d *desk) debt(contact string) int {
+func (d *testClient) debt(contact string) int {
 	d.t.Helper()
-	return d.get("stats/accounts/" + d.rel(contact)).want(200).number("totalRealDebt")
+	return d.get("stats/accounts/" + d.relative(contact)).want(200).number("totalRealDebt")
 }
 
 func TestPaymentBodies(t *testing.T) {
-	d := newDesk(t, "demo-bodies")
+	d := newTestClient(t, "demo-bodies")
 	contact := d.newContact(nil)
 	sale := d.filledSale(contact, 2801)
 	with := func(change body) body {
@@ -55,7 +55,7 @@ func TestPaymentBodies(t *testing.T) {
 
 // A second payment is an overpayment: it settles other debts, oldest first, and the rest stays.
 func TestOverpaymentSettlesDebts(t *testing.T) {
-	d := newDesk(t, "demo-overpaid")
+	d := newTestClient(t, "demo-overpaid")
 	debtor := d.iri("contacts", 1002)
 	if debt := d.debt(debtor); debt != 12400 {
 		t.Fatalf("the debtor owes %d", debt)
@@ -89,7 +89,7 @@ func TestOverpaymentSettlesDebts(t *testing.T) {
 }
 
 func TestIncompatibleSaleKeepsMoneyOnAccount(t *testing.T) {
-	d := newDesk(t, "demo-incompatible")
+	d := newTestClient(t, "demo-incompatible")
 	minor := d.iri("contacts", 1006)
 	sale := d.filledSale(minor, 401)
 	d.pay(sale, minor, 39900).want(201)
@@ -117,7 +117,7 @@ func TestIncompatibleSaleKeepsMoneyOnAccount(t *testing.T) {
 }
 
 // agedState is the world's snapshot with an earlier birth date for a contact.
-func (d *desk) agedState(contact string) body {
+func (d *testClient) agedState(contact string) body {
 	snapshot := d.control("GET", "state", nil).want(200).json
 	for _, row := range bodies(snapshot["state"].(body)["contacts"].(body)["rows"].([]any)) {
 		if d.iri("contacts", int(row["id"].(float64))) == contact {
@@ -128,7 +128,7 @@ func (d *desk) agedState(contact string) body {
 }
 
 func TestPartialPayments(t *testing.T) {
-	d := newDesk(t, "demo-partial")
+	d := newTestClient(t, "demo-partial")
 	contact := d.newContact(nil)
 	sale := d.filledSale(contact, 2801)
 	for i, want := range []string{"building", "building", "settled"} {
@@ -143,7 +143,7 @@ func TestPartialPayments(t *testing.T) {
 }
 
 func TestDeferral(t *testing.T) {
-	d := newDesk(t, "demo-deferral")
+	d := newTestClient(t, "demo-deferral")
 	contact := d.newContact(nil)
 	sale := d.filledSale(contact, 2801)
 	d.post(sale+"/postpone_due", body{}).want(400).wantField("date")
@@ -170,7 +170,7 @@ func TestDeferral(t *testing.T) {
 
 // An overpayment that is on the account pays for what is deferred later.
 func TestCreditPaysALaterDue(t *testing.T) {
-	d := newDesk(t, "demo-credit")
+	d := newTestClient(t, "demo-credit")
 	contact := d.newContact(nil)
 	first := d.filledSale(contact, 2801)
 	d.pay(first, contact, 9900).want(201)
@@ -186,7 +186,7 @@ func TestCreditPaysALaterDue(t *testing.T) {
 }
 
 func TestSomebodyElsePays(t *testing.T) {
-	d := newDesk(t, "demo-payer")
+	d := newTestClient(t, "demo-payer")
 	buyer, payer := d.newContact(nil), d.newContact(body{"familyName": "Payer"})
 	sale := d.filledSale(buyer, 2801)
 	d.pay(sale, payer, 10000).want(201)
@@ -194,7 +194,7 @@ func TestSomebodyElsePays(t *testing.T) {
 	if entry.ContactID != payer || entry.OnAccount != 100 || d.get(sale).text("state") != "settled" {
 		t.Errorf("%+v", entry)
 	}
-	if status := d.get(d.rel(payer)).text("status"); status != "temp" {
+	if status := d.get(d.relative(payer)).text("status"); status != "temp" {
 		t.Errorf("the payer became a %s", status)
 	}
 	if problems := d.world.Audit().Unbalanced; len(problems) != 0 {
@@ -203,7 +203,7 @@ func TestSomebodyElsePays(t *testing.T) {
 }
 
 func TestConcurrentPaymentsAreAllBooked(t *testing.T) {
-	d := newDesk(t, "demo-concurrent")
+	d := newTestClient(t, "demo-concurrent")
 	contact := d.newContact(nil)
 	sale := d.filledSale(contact, 2801)
 	const callers = 20

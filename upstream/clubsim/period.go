@@ -13,13 +13,13 @@ type period struct {
 	clock                      time.Duration
 }
 
-// periodShape allows up to six digits a part, enough for any lifetime and too
+// periodPattern allows up to six digits a part, enough for any lifetime and too
 // few to overflow when added to a date.
-var periodShape = regexp.MustCompile(
+var periodPattern = regexp.MustCompile(
 	`^P(?:(\d{1,6})Y)?(?:(\d{1,6})M)?(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$`)
 
 func parsePeriod(s string) (period, error) {
-	m := periodShape.FindStringSubmatch(s)
+	m := periodPattern.FindStringSubmatch(s)
 	if m == nil || s == "P" || s[len(s)-1] == 'T' {
 		return period{}, fmt.Errorf("%q is not an ISO 8601 duration", s)
 	}

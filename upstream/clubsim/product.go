@@ -45,13 +45,13 @@ func (w *World) productRecord(p *product) productRecord {
 }
 
 // listProducts: GET products (section Catalogue).
-func listProducts(c *call) (reply, error) {
+func listProducts(c *request) (response, error) {
 	s, err := c.shopper()
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	kind := c.req.query.Get("type")
-	shelf := c.w.shelved()
+	shelf := c.w.encodedProducts()
 	records := make([]encoded, 0, len(shelf))
 	for i, p := range c.w.catalogue.products {
 		if (kind == "" || p.kind == kind) && c.w.soldAt(p, s.club) && p.available(s) {
@@ -61,22 +61,22 @@ func listProducts(c *call) (reply, error) {
 	return paginate(c, "Product", records)
 }
 
-// shelved are the catalogue's products as this world shows them, in its order. They are
+// encodedProducts are the catalogue's products as this world shows them, in its order. They are
 // encoded once: nothing changes them, and of a world they show no more than its name.
-func (w *World) shelved() []encoded {
-	if w.shelf == nil {
+func (w *World) encodedProducts() []encoded {
+	if w.productCache == nil {
 		for _, p := range w.catalogue.products {
-			w.shelf = append(w.shelf, encode(w.productRecord(p)))
+			w.productCache = append(w.productCache, encode(w.productRecord(p)))
 		}
 	}
-	return w.shelf
+	return w.productCache
 }
 
 // getProduct: GET products/{id}, when the acting club sells it at all.
-func getProduct(c *call) (reply, error) {
+func getProduct(c *request) (response, error) {
 	p := c.w.catalogue.byID[c.ids[0]]
 	if p == nil || !c.w.soldAt(p, c.club) {
-		return reply{}, itemNotFound()
+		return response{}, itemNotFound()
 	}
 	r := c.w.productRecord(p)
 	r.Context = "/contexts/Product"
@@ -85,7 +85,7 @@ func getProduct(c *call) (reply, error) {
 
 // shopper reads the context parameters. Without context[club] it is the acting
 // club; a contact that is named brings its tags and its debt along.
-func (c *call) shopper() (shopper, error) {
+func (c *request) shopper() (shopper, error) {
 	if err := c.verifyContext(); err != nil {
 		return shopper{}, err
 	}
@@ -116,7 +116,7 @@ func (c *call) shopper() (shopper, error) {
 }
 
 // verifyContext names every context parameter that cannot be read.
-func (c *call) verifyContext() error {
+func (c *request) verifyContext() error {
 	var wrong []violation
 	verify := func(name string, valid func(string) bool) {
 		if text := c.req.query.Get(name); text != "" && !valid(text) {
@@ -140,7 +140,7 @@ func isDate(s string) bool {
 
 // contextTags reads context[contactTag][], tags by name or by identifier, with
 // or without an index between the last brackets.
-func (c *call) contextTags() []string {
+func (c *request) contextTags() []string {
 	var tags []string
 	for name, values := range c.req.query {
 		if !strings.HasPrefix(name, "context[contactTag]") {

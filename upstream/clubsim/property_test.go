@@ -16,18 +16,18 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// shop drives a world with random sales and payments, and keeps its own,
+// saleModel drives a world with random sales and payments, and keeps its own,
 // simpler books to compare with.
-type shop struct {
+type saleModel struct {
 	world    *clubsim.World
 	server   *clubsim.Server
 	bearer   string
 	contacts []string
-	sales    map[string]*soldThing // by path
-	paid     int                   // cents, all payments
+	sales    map[string]*trackedSale // by path
+	paid     int                     // cents, all payments
 }
 
-type soldThing struct {
+type trackedSale struct {
 	buyer    string
 	total    int
 	state    string
@@ -35,8 +35,8 @@ type soldThing struct {
 	paid     int
 }
 
-func newShop(t *rapid.T) *shop {
-	s := &shop{server: clubsim.New(clubsim.Config{Now: func() time.Time { return today }}), sales: map[string]*soldThing{}}
+func newSaleModel(t *rapid.T) *saleModel {
+	s := &saleModel{server: clubsim.New(clubsim.Config{Now: func() time.Time { return today }}), sales: map[string]*trackedSale{}}
 	t.Cleanup(s.server.Close)
 	s.world = s.server.World("demo")
 	s.contacts = []string{"/demo/contacts/1001", "/demo/contacts/1002", "/demo/contacts/1006"}
@@ -44,7 +44,7 @@ func newShop(t *rapid.T) *shop {
 }
 
 // call speaks HTTP to the simulator without a network in between.
-func (s *shop) call(t *rapid.T, method, path string, b any) (int, body) {
+func (s *saleModel) call(t *rapid.T, method, path string, b any) (int, body) {
 	encoded, _ := json.Marshal(b)
 	r := httptest.NewRequest(method, "/demo/"+path, bytes.NewReader(encoded))
 	for name, value := range map[string]string{
@@ -60,7 +60,7 @@ func (s *shop) call(t *rapid.T, method, path string, b any) (int, body) {
 	return rec.Code, answer
 }
 
-func (s *shop) token(t interface{ Fatalf(string, ...any) }) string {
+func (s *saleModel) token(t interface{ Fatalf(string, ...any) }) string {
 	if s.bearer == "" {
 		r := httptest.NewRequest("POST", "/oauth/v2/token", strings.NewReader("grant_type=client_credentials&client_id=demo&client_secret="+clubsim.DemoClientSecret))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -79,7 +79,7 @@ func (s *shop) token(t interface{ Fatalf(string, ...any) }) string {
 }
 
 // anySale picks a sale, by name so that a run can be repeated.
-func (s *shop) anySale(t *rapid.T) string {
+func (s *saleModel) anySale(t *rapid.T) string {
 	if len(s.sales) == 0 {
 		t.Skip("no sale yet")
 	}
@@ -87,7 +87,7 @@ func (s *shop) anySale(t *rapid.T) string {
 }
 
 // NewSale makes a sale with a few articles; some suit their buyer and some do not.
-func (s *shop) NewSale(t *rapid.T) {
+func (s *saleModel) NewSale(t *rapid.T) {
 	buyer := rapid.SampledFrom(s.contacts).Draw(t, "buyer")
 	status, answer := s.call(t, "POST", "sales", body{
 		"contactId": buyer, "clubId": "/demo/clubs/11", "clubCode": "PARIS11",
@@ -102,11 +102,11 @@ func (s *shop) NewSale(t *rapid.T) {
 		s.call(t, "POST", path+"/articles", body{"offerId": fmt.Sprintf("/demo/offers/%d", offer), "implementation": body{"startDate": start}})
 	}
 	_, read := s.call(t, "GET", path, nil)
-	s.sales[path] = &soldThing{buyer: buyer, total: int(read["totalTI"].(float64)), state: "building"}
+	s.sales[path] = &trackedSale{buyer: buyer, total: int(read["totalTI"].(float64)), state: "building"}
 }
 
 // Pay pays for a sale, by its buyer or somebody else, the right amount or another one.
-func (s *shop) Pay(t *rapid.T) {
+func (s *saleModel) Pay(t *rapid.T) {
 	path := s.anySale(t)
 	sold := s.sales[path]
 	amount := rapid.SampledFrom([]int{sold.total, sold.total / 2, sold.total + 700, 1, 15000}).Draw(t, "amount")
@@ -124,7 +124,7 @@ func (s *shop) Pay(t *rapid.T) {
 }
 
 // Postpone defers a sale where that is possible.
-func (s *shop) Postpone(t *rapid.T) {
+func (s *saleModel) Postpone(t *rapid.T) {
 	path := s.anySale(t)
 	checked, _ := s.call(t, "GET", path+"/check", nil)
 	status, _ := s.call(t, "POST", path+"/postpone_due", body{"date": "2026-12-31"})
@@ -135,7 +135,7 @@ func (s *shop) Postpone(t *rapid.T) {
 }
 
 // Validate settles a free sale.
-func (s *shop) Validate(t *rapid.T) {
+func (s *saleModel) Validate(t *rapid.T) {
 	path := s.anySale(t)
 	status, _ := s.call(t, "POST", path+"/transitions", body{"transition": "validate"})
 	if sold := s.sales[path]; status == 201 && (sold.total != 0 || sold.state != "building") {
@@ -144,10 +144,10 @@ func (s *shop) Validate(t *rapid.T) {
 }
 
 // Wait lets time pass.
-func (s *shop) Wait(t *rapid.T) { s.world.Advance(time.Minute) }
+func (s *saleModel) Wait(t *rapid.T) { s.world.Advance(time.Minute) }
 
 // Check compares the world's books with the shop's after every step.
-func (s *shop) Check(t *rapid.T) {
+func (s *saleModel) Check(t *rapid.T) {
 	audit := s.world.Audit()
 	if len(audit.Unbalanced) != 0 {
 		t.Fatalf("the double entry does not add up: %v", audit.Unbalanced)
@@ -173,7 +173,7 @@ func (s *shop) Check(t *rapid.T) {
 }
 
 // checkSales holds the rules of every sale: settled means paid in full, never more.
-func (s *shop) checkSales(t *rapid.T, settled map[string]int) {
+func (s *saleModel) checkSales(t *rapid.T, settled map[string]int) {
 	owed := map[string]int{}
 	for path, sold := range s.sales {
 		_, read := s.call(t, "GET", path, nil)
@@ -205,7 +205,7 @@ func (s *shop) checkSales(t *rapid.T, settled map[string]int) {
 }
 
 // checkTwice: no sale gets its money twice without the audit saying so, and no other one is accused.
-func (s *shop) checkTwice(t *rapid.T, audit clubsim.Audit) {
+func (s *saleModel) checkTwice(t *rapid.T, audit clubsim.Audit) {
 	named := map[string]bool{}
 	for _, twice := range audit.SalesPaidTwice {
 		named[strings.TrimPrefix(twice.SaleID, "/demo/")] = true
@@ -219,7 +219,7 @@ func (s *shop) checkTwice(t *rapid.T, audit clubsim.Audit) {
 
 func TestMoneyPhysics(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := newShop(t)
+		s := newSaleModel(t)
 		t.Repeat(map[string]func(*rapid.T){
 			"NewSale": s.NewSale, "Pay": s.Pay, "Postpone": s.Postpone, "Validate": s.Validate, "Wait": s.Wait, "": s.Check,
 		})

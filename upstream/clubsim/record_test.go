@@ -6,7 +6,7 @@ import (
 )
 
 func TestNetworkNodeShapes(t *testing.T) {
-	d := newDesk(t, "demo-nodes")
+	d := newTestClient(t, "demo-nodes")
 	nested := d.get("network_nodes").want(200).members()
 	if len(nested) != 2 {
 		t.Fatalf("%d chains", len(nested))
@@ -40,7 +40,7 @@ func TestNetworkNodeShapes(t *testing.T) {
 }
 
 func TestClubs(t *testing.T) {
-	d := newDesk(t, "demo-clubs")
+	d := newTestClient(t, "demo-clubs")
 	if n := len(d.get("clubs").want(200).members()); n != 3 {
 		t.Errorf("%d clubs below the group", n)
 	}
@@ -51,16 +51,16 @@ func TestClubs(t *testing.T) {
 }
 
 func TestContacts(t *testing.T) {
-	d := newDesk(t, "demo-contacts")
+	d := newTestClient(t, "demo-contacts")
 	iri := d.newContact(nil)
-	read := d.get(d.rel(iri)).want(200)
+	read := d.get(d.relative(iri)).want(200)
 	if read.text("@id") != iri || read.text("status") != "temp" || read.text("number") == "" || read.text("clubId") != d.club {
 		t.Errorf("contact: %s", read.raw)
 	}
 	if tags, is := read.json["tags"].([]any); !is || len(tags) != 0 {
 		t.Errorf("tags: %v", read.json["tags"])
 	}
-	if status := d.get(d.rel(d.newContact(body{"status": nil}))).text("status"); status != "prospect" {
+	if status := d.get(d.relative(d.newContact(body{"status": nil}))).text("status"); status != "prospect" {
 		t.Errorf("a contact is made as %s", status)
 	}
 	customer := d.get("contacts/1001").want(200)
@@ -78,15 +78,15 @@ func TestContacts(t *testing.T) {
 	d.post("contacts", body{"familyName": "A", "givenName": "B", "clubId": "11"}).want(404)
 	d.post("contacts", body{"familyName": "A", "givenName": "B", "clubId": d.iri("clubs", 21)}).want(404)
 
-	d.put(d.rel(iri), body{"familyName": "Durand", "address": body{"addressLocality": "Lyon"}}).want(200)
-	if name := d.get(d.rel(iri)).text("familyName"); name != "Durand" {
+	d.put(d.relative(iri), body{"familyName": "Durand", "address": body{"addressLocality": "Lyon"}}).want(200)
+	if name := d.get(d.relative(iri)).text("familyName"); name != "Durand" {
 		t.Errorf("name %s", name)
 	}
-	d.put(d.rel(iri), body{"familyName": ""}).want(400).wantField("familyName")
+	d.put(d.relative(iri), body{"familyName": ""}).want(400).wantField("familyName")
 }
 
 func TestOptins(t *testing.T) {
-	d := newDesk(t, "demo-optins")
+	d := newTestClient(t, "demo-optins")
 	iri := d.newContact(nil)
 	consents := d.get("optins?contactId=" + iri).want(200).members()
 	if len(consents) != 12 {
@@ -103,7 +103,7 @@ func TestOptins(t *testing.T) {
 		t.Errorf("kinds: %v", kinds)
 	}
 	for _, c := range consents {
-		path := d.rel(c["@id"].(string))
+		path := d.relative(c["@id"].(string))
 		if c["type"] == "legal" {
 			d.put(path, body{"isAuthorized": false}).want(400).wantCode("api.error.optin.legal-not-editable")
 			continue
@@ -112,7 +112,7 @@ func TestOptins(t *testing.T) {
 			t.Errorf("%s was not enabled", path)
 		}
 	}
-	path := d.rel(consents[0]["@id"].(string))
+	path := d.relative(consents[0]["@id"].(string))
 	d.put(path, body{}).want(400).wantField("isAuthorized")
 	d.put(path, body{"isAuthorized": "yes"}).want(400).wantField("isAuthorized")
 	d.put(path, body{"isAuthorized": true, "channel": "postal_mail"}).want(400).wantField("channel")
@@ -129,7 +129,7 @@ func TestOptins(t *testing.T) {
 }
 
 func TestPagination(t *testing.T) {
-	d := newDesk(t, "demo-pages")
+	d := newTestClient(t, "demo-pages")
 	first := d.get("class_events").want(200)
 	view := first.json["hydra:view"].(body)
 	if len(first.members()) != 30 || first.number("hydra:totalItems") != 56 || first.text("@type") != "hydra:Collection" {
@@ -165,13 +165,13 @@ func TestPagination(t *testing.T) {
 }
 
 func TestAttendeesAndClassEvents(t *testing.T) {
-	d := newDesk(t, "demo-classes")
+	d := newTestClient(t, "demo-classes")
 	attendees := d.get("attendees?contactId=" + d.iri("contacts", 1001)).want(200).members()
 	if len(attendees) != 1 || attendees[0]["state"] != "booked" {
 		t.Fatalf("attendees: %v", attendees)
 	}
 	event := attendees[0]["classEvent"].(body)["@id"].(string)
-	for filter, n := range map[string]int{"classEventId=" + event: 1, "class_id=" + d.rel(event)[len("class_events/"):]: 1, "class_id=2": 0} {
+	for filter, n := range map[string]int{"classEventId=" + event: 1, "class_id=" + d.relative(event)[len("class_events/"):]: 1, "class_id=2": 0} {
 		if got := len(d.get("attendees?" + filter).want(200).members()); got != n {
 			t.Errorf("%s: %d attendees of the class", filter, got)
 		}
@@ -193,7 +193,7 @@ func TestAttendeesAndClassEvents(t *testing.T) {
 
 // A moment is in whole seconds and carries a zone when the settings say so.
 func TestDateTimes(t *testing.T) {
-	d := newDesk(t, "demo-moments")
+	d := newTestClient(t, "demo-moments")
 	if at := d.get("contacts/1001").text("createdAt"); at != "2026-11-21T09:00:00" {
 		t.Errorf("createdAt %q", at)
 	}
@@ -208,7 +208,7 @@ func TestDateTimes(t *testing.T) {
 
 // Whoever is known already is found by email, within the acting club.
 func TestContactsAreFound(t *testing.T) {
-	d := newDesk(t, "demo-found")
+	d := newTestClient(t, "demo-found")
 	find := func(query string) []body { return d.get("contacts" + query).want(200).members() }
 	if found := find("?email=CUSTOMER@example.com"); len(found) != 1 || found[0]["@id"] != d.iri("contacts", 1001) {
 		t.Errorf("by email: %v", found)
@@ -234,7 +234,7 @@ func TestContactsAreFound(t *testing.T) {
 
 // Whatever has an @id and is not secret can be read by it.
 func TestRecordsAreReadByTheirIdentifier(t *testing.T) {
-	d := newDesk(t, "demo-by-id")
+	d := newTestClient(t, "demo-by-id")
 	contact := d.iri("contacts", 1001)
 	sale := d.filledSale(contact, 901)
 	mandate := d.post("mandates", d.mandateBody(contact)).want(201).text("@id")
@@ -246,31 +246,31 @@ func TestRecordsAreReadByTheirIdentifier(t *testing.T) {
 		d.iri("optins", 1001*12): "Optin", d.iri("attendees", 1): "Attendee", d.iri("class_events", 1): "ClassEvent",
 	}
 	for iri, kind := range records {
-		if r := d.get(d.rel(iri)).want(200); r.text("@id") != iri || r.text("@type") != kind || r.text("@context") != "/contexts/"+kind {
+		if r := d.get(d.relative(iri)).want(200); r.text("@id") != iri || r.text("@type") != kind || r.text("@context") != "/contexts/"+kind {
 			t.Errorf("%s: %s", iri, r.raw)
 		}
-		d.get(d.rel(iri[:strings.LastIndex(iri, "/")+1] + "99999999")).want(404)
+		d.get(d.relative(iri[:strings.LastIndex(iri, "/")+1] + "99999999")).want(404)
 	}
-	if state := d.get(d.rel(mandate)).text("state"); state != "created" {
+	if state := d.get(d.relative(mandate)).text("state"); state != "created" {
 		t.Errorf("the mandate is %s", state)
 	}
-	d.post(d.rel(request)+"/transitions", body{"transition": "validate", "code": d.lastCode()}).want(201)
-	if state := d.get(d.rel(mandate)).text("state"); state != "signed" {
+	d.post(d.relative(request)+"/transitions", body{"transition": "validate", "code": d.lastCode()}).want(201)
+	if state := d.get(d.relative(mandate)).text("state"); state != "signed" {
 		t.Errorf("the mandate is %s", state)
 	}
-	if state := d.get(d.rel(request)).text("state"); state != "validated" {
+	if state := d.get(d.relative(request)).text("state"); state != "validated" {
 		t.Errorf("the request is %s", state)
 	}
 	payment := d.pay(sale, contact, 6890).want(201).text("@id")
-	d.get(d.rel(payment)).want(404)   // what was paid is not read back
-	d.get("contact_tags/3").want(404) // an accounting tag
-	d.get("products/24").want(404)    // not sold in this club
+	d.get(d.relative(payment)).want(404) // what was paid is not read back
+	d.get("contact_tags/3").want(404)    // an accounting tag
+	d.get("products/24").want(404)       // not sold in this club
 	d.get("offers/2401").want(404)
 	other := *d
 	other.club, other.node = d.iri("clubs", 21), d.iri("network_nodes", 6)
 	for iri, kind := range records {
 		if kind != "Product" && kind != "Offer" {
-			other.get(d.rel(iri)).want(404)
+			other.get(d.relative(iri)).want(404)
 		}
 	}
 	for _, p := range d.world.Personas() {
@@ -280,7 +280,7 @@ func TestRecordsAreReadByTheirIdentifier(t *testing.T) {
 	}
 	for iri, kind := range records {
 		if kind == "Mandate" || kind == "SignatureRequest" || kind == "Optin" || kind == "Attendee" || kind == "ContactTag" {
-			d.get(d.rel(iri)).want(404)
+			d.get(d.relative(iri)).want(404)
 		}
 	}
 	if booked := d.get("class_events/1").want(200).json["bookedAttendees"].([]any); len(booked) != 0 {
@@ -289,7 +289,7 @@ func TestRecordsAreReadByTheirIdentifier(t *testing.T) {
 }
 
 func TestAllowedDebitDays(t *testing.T) {
-	d := newDesk(t, "demo-days")
+	d := newTestClient(t, "demo-days")
 	r := d.get("allowed_debit_days?startDate=2026-11-21").want(200)
 	want := `[{"debitDay":5,"date":"2026-12-05"},{"debitDay":10,"date":"2026-12-10"},{"debitDay":20,"date":"2026-12-20"}]`
 	if r.raw != want {

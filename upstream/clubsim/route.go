@@ -13,7 +13,7 @@ type operation struct {
 	method   string
 	pattern  string // below the client token; {id} stands for a number
 	unscoped bool   // can be called without the club and node headers
-	handle   func(*call) (reply, error)
+	handle   func(*request) (response, error)
 }
 
 // endpoint names the operation by method and path, such as "GET /contacts/{id}".

@@ -65,7 +65,7 @@ func (w *World) saleRecord(s *sale) saleRecord {
 		ContactFamilyName: textOrNil(s.FamilyName), ContactGivenName: textOrNil(s.GivenName), ContactNumber: textOrNil(s.Number),
 		CheckoutID: w.iri("checkouts", clubByID(s.ClubID).checkout()), TotalTI: w.state.total(s), Currency: currency,
 		Invoice: w.iriOrNil("invoices", s.Invoice), PostponedTo: textOrNil(s.OverdueAt),
-		Articles: w.articleRecords(s), CreatedAt: w.moment(s.CreatedAt),
+		Articles: w.articleRecords(s), CreatedAt: w.timestamp(s.CreatedAt),
 	}
 	if s.Address != (address{}) {
 		home := s.Address
@@ -75,10 +75,10 @@ func (w *World) saleRecord(s *sale) saleRecord {
 }
 
 // createSale: POST sales (section Sales).
-func createSale(c *call) (reply, error) {
+func createSale(c *request) (response, error) {
 	f, err := c.form()
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	s := sale{State: saleBuilding, CreatedAt: c.now, Articles: []int{}}
 	s.ContactID = f.iri("contactId", "contacts", true)
@@ -86,17 +86,17 @@ func createSale(c *call) (reply, error) {
 	s.ClubCode = f.text("clubCode", true)
 	s.readBuyer(f)
 	if at := clubByID(s.ClubID); at != nil && s.ClubCode != "" && s.ClubCode != at.code {
-		f.complain("clubCode", "This is not the code of the club.")
+		f.addViolation("clubCode", "This is not the code of the club.")
 	}
 	if err := f.err(); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	k, err := c.contactAt(s.ContactID)
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if _, err := c.clubAt(s.ClubID); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if c.w.settings.FillSaleFromContact {
 		s.fillFrom(k)
@@ -133,10 +133,10 @@ func (s *sale) fillFrom(k *contact) {
 }
 
 // getSale: GET sales/{saleId}.
-func getSale(c *call) (reply, error) {
+func getSale(c *request) (response, error) {
 	s, err := c.saleAt(c.ids[0])
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	return ok(c.w.saleRecord(s))
 }
@@ -144,26 +144,26 @@ func getSale(c *call) (reply, error) {
 // updateSale: PUT sales/{saleId} fills in the buyer's particulars. An
 // assumption: they are "optional at creation" and "needed before validation",
 // so there has to be a way to bring them.
-func updateSale(c *call) (reply, error) {
+func updateSale(c *request) (response, error) {
 	s, err := c.openSaleAt(c.ids[0])
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	f, err := c.form()
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	next := *s
 	next.readBuyer(f)
 	if err := f.err(); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	*s = next
 	return ok(c.w.saleRecord(s))
 }
 
 // openSaleAt returns a sale that can still be changed.
-func (c *call) openSaleAt(id int) (*sale, error) {
+func (c *request) openSaleAt(id int) (*sale, error) {
 	s, err := c.saleAt(id)
 	if err != nil {
 		return nil, err
@@ -176,57 +176,57 @@ func (c *call) openSaleAt(id int) (*sale, error) {
 
 // postponeDue: POST sales/{saleId}/postpone_due. From here on the contact owes
 // the amount; what was bought is delivered.
-func postponeDue(c *call) (reply, error) {
+func postponeDue(c *request) (response, error) {
 	s, err := c.openSaleAt(c.ids[0])
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	f, err := c.form()
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	date := f.date("date", true)
 	if err := f.err(); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if err := c.validForRecording(s); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if c.w.state.total(s) == 0 {
-		return reply{}, badRequest("api.error.sale.nothing-due", "A sale of zero amount cannot be postponed.")
+		return response{}, badRequest("api.error.sale.nothing-due", "A sale of zero amount cannot be postponed.")
 	}
 	s.OverdueAt = date
-	c.record(s, saleDeferred)
-	c.spendCredit(s.ContactID)
+	c.recordSale(s, saleDeferred)
+	c.applyCredit(s.ContactID)
 	return c.created(c.w.saleRecord(s))
 }
 
 // transitionSale: POST sales/{id}/transitions with validate, for zero amounts only.
-func transitionSale(c *call) (reply, error) {
+func transitionSale(c *request) (response, error) {
 	s, err := c.openSaleAt(c.ids[0])
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	f, err := c.form()
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	f.choice("transition", true, "validate")
 	if err := f.err(); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if c.w.state.total(s) != 0 {
-		return reply{}, badRequest("api.error.sale.transition-not-allowed", "Only a sale of zero amount can be validated without a payment.")
+		return response{}, badRequest("api.error.sale.transition-not-allowed", "Only a sale of zero amount can be validated without a payment.")
 	}
 	if err := c.validForRecording(s); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
-	c.record(s, saleSettled)
+	c.recordSale(s, saleSettled)
 	return c.created(c.w.saleRecord(s))
 }
 
 // validForRecording refuses a sale that its check finds wrong.
-func (c *call) validForRecording(s *sale) error {
+func (c *request) validForRecording(s *sale) error {
 	if wrong := c.w.check(s, c.now); len(wrong) > 0 {
 		return invalid(wrong...)
 	}

@@ -7,13 +7,13 @@ import (
 )
 
 func TestSaleCreation(t *testing.T) {
-	d := newDesk(t, "demo-sales")
+	d := newTestClient(t, "demo-sales")
 	contact := d.newContact(nil)
 	sale := d.post("sales", body{"contactId": contact, "clubId": d.club, "clubCode": "PARIS11"}).want(201)
 	if sale.text("@type") != "Sale" || sale.text("@context") == "" || sale.number("totalTI") != 0 || sale.json["invoice"] != nil {
 		t.Errorf("sale: %s", sale.raw)
 	}
-	path := d.rel(sale.text("@id"))
+	path := d.relative(sale.text("@id"))
 	d.get(path+"/check").want(400).wantCode("api.error.sale.contact-incomplete").
 		wantField("contactFamilyName", "contactGivenName", "contactNumber", "address.streetAddress", "articles")
 	d.put(path, body{"contactFamilyName": "Martin", "contactGivenName": "Alex", "contactNumber": "1", "address": homeAddress}).want(200)
@@ -35,7 +35,7 @@ func TestSaleCreation(t *testing.T) {
 }
 
 func TestArticles(t *testing.T) {
-	d := newDesk(t, "demo-articles")
+	d := newTestClient(t, "demo-articles")
 	sale := d.newSale(d.newContact(nil), "PARIS11")
 	d.post(sale+"/articles", body{}).want(400).wantField("offerId")
 	d.post(sale+"/articles", body{"offerId": 101}).want(404)
@@ -56,7 +56,7 @@ func TestArticles(t *testing.T) {
 }
 
 func TestMandatoryOptionIsAddedOnce(t *testing.T) {
-	d := newDesk(t, "demo-option")
+	d := newTestClient(t, "demo-option")
 	sale := d.filledSale(d.newContact(nil), 301)
 	read := d.get(sale).want(200)
 	lines := bodies(read.json["articles"].([]any))
@@ -70,7 +70,7 @@ func TestMandatoryOptionIsAddedOnce(t *testing.T) {
 }
 
 func TestProrata(t *testing.T) {
-	d := newDesk(t, "demo-prorata")
+	d := newTestClient(t, "demo-prorata")
 	for name, c := range map[string]struct {
 		offer int
 		start string
@@ -99,7 +99,7 @@ func TestProrata(t *testing.T) {
 }
 
 func TestPackageTakesItsStartDateFromImplementations(t *testing.T) {
-	d := newDesk(t, "demo-package")
+	d := newTestClient(t, "demo-package")
 	for name, implementations := range map[string]any{
 		"list":      []body{{"type": "subscription", "startDate": "2026-12-01"}, {"type": "counter"}},
 		"by name":   body{"subscription": body{"startDate": "2026-12-01"}, "counter": body{}},
@@ -118,7 +118,7 @@ func TestPackageTakesItsStartDateFromImplementations(t *testing.T) {
 
 // Articles that do not suit are taken, and found by the check.
 func TestCheckFindsWhatIsWrong(t *testing.T) {
-	d := newDesk(t, "demo-check")
+	d := newTestClient(t, "demo-check")
 	d.control("PUT", "settings", body{"mandateRequired": true}).want(200)
 	for name, c := range map[string]struct {
 		contact string
@@ -148,7 +148,7 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 
 // TestWithdrawnOffer: it is gone from the catalogue, and what is in a sale already fails its check.
 func TestWithdrawnOffer(t *testing.T) {
-	d := newDesk(t, "demo-withdrawn")
+	d := newTestClient(t, "demo-withdrawn")
 	sale := d.filledSale(d.iri("contacts", 1001), 2901)
 	d.get(sale + "/check").want(204)
 	d.control("PUT", "settings", body{"withdrawnOffers": []int{2901}}).want(200)
@@ -163,7 +163,7 @@ func TestWithdrawnOffer(t *testing.T) {
 }
 
 func TestFreeSale(t *testing.T) {
-	d := newDesk(t, "demo-free")
+	d := newTestClient(t, "demo-free")
 	contact := d.newContact(nil)
 	sale := d.filledSale(contact, 3801)
 	d.post(sale+"/transitions", body{}).want(400).wantField("transition")
@@ -201,12 +201,12 @@ func TestBehaviors(t *testing.T) {
 		"shop":         {4001, "regular", []string{"contact.updated"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, "demo-behavior-"+name)
+			d := newTestClient(t, "demo-behavior-"+name)
 			contact := d.newContact(body{"status": "prospect"})
 			sale := d.filledSale(contact, c.offer)
 			d.control("PUT", "settings", body{"webhookUrl": receiver.URL}).want(200)
 			d.pay(sale, contact, d.get(sale).number("totalTI")).want(201)
-			if status := d.get(d.rel(contact)).text("status"); status != "customer" {
+			if status := d.get(d.relative(contact)).text("status"); status != "customer" {
 				t.Errorf("the buyer is a %s", status)
 			}
 			kept, _ := d.world.Contact(contact)
@@ -238,7 +238,7 @@ func TestBehaviors(t *testing.T) {
 
 // An article says what it was told about its start and its debits.
 func TestArticlesTellWhatWasAskedFor(t *testing.T) {
-	d := newDesk(t, "demo-wish")
+	d := newTestClient(t, "demo-wish")
 	sale := d.newSale(d.newContact(nil), "PARIS11")
 	d.post(sale+"/articles", body{"offerId": d.iri("offers", 901), "implementation": body{"startDate": "2026-12-01"},
 		"repaymentSchedule": body{"specificDay": true, "debitDay": 10, "startDate": "2026-12-10", "debitWeekDay": 0}}).want(201)

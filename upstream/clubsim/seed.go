@@ -39,7 +39,7 @@ func (st *state) seedMember(now time.Time) {
 		b.ContactID, b.ClubID = k.ID, k.ClubID
 		st.Benefits.add(func(id int) benefit { b.ID = id; return b })
 	}
-	for _, t := range []contactTag{{Name: "member", ValidThrough: through}, {Name: "corporate", ValidThrough: endless}} {
+	for _, t := range []contactTag{{Name: "member", ValidThrough: through}, {Name: "corporate", ValidThrough: noEndDate}} {
 		t.ContactID, t.ValidFrom = k.ID, from
 		st.Tags.add(func(id int) contactTag { t.ID = id; return t })
 	}
@@ -74,7 +74,7 @@ func (st *state) seedDebt(now time.Time) {
 		})
 	}
 	st.Tags.add(func(id int) contactTag {
-		return contactTag{ID: id, ContactID: k.ID, Name: tagInDebt, ValidFrom: now.AddDate(0, -4, 0).Format(time.DateOnly), ValidThrough: endless, Accounting: true}
+		return contactTag{ID: id, ContactID: k.ID, Name: tagInDebt, ValidFrom: now.AddDate(0, -4, 0).Format(time.DateOnly), ValidThrough: noEndDate, Accounting: true}
 	})
 }
 

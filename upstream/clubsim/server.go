@@ -34,14 +34,16 @@ const (
 // figure; five seconds is long enough for a receiver that stores before it answers.
 const eventTimeout = 5 * time.Second
 
-// longestWorld holds the whole name of a test and a random suffix.
-const longestWorld = 128
+// maxWorldName holds the whole name of a test and a random suffix.
+const maxWorldName = 128
 
-// worldName is the shape of the client tokens that are demo worlds. Their length is no part
+// worldNamePattern is the shape of the client tokens that are demo worlds. Their length is no part
 // of it: a pattern that counts is compiled into as many copies of what it counts.
-var worldName = regexp.MustCompile(`^demo(-[A-Za-z0-9._-]+)?$`)
+var worldNamePattern = regexp.MustCompile(`^demo(-[A-Za-z0-9._-]+)?$`)
 
-func isWorld(name string) bool { return len(name) <= longestWorld && worldName.MatchString(name) }
+func isWorldName(name string) bool {
+	return len(name) <= maxWorldName && worldNamePattern.MatchString(name)
+}
 
 // Config is what a simulator needs.
 type Config struct {
@@ -63,17 +65,17 @@ type Config struct {
 
 // Server is the simulator: an http.Handler that holds any number of worlds.
 type Server struct {
-	cfg     Config
-	mint    mint
-	goods   *catalogue // shared by all worlds, never changed
-	spare   sync.Pool  // of *[]byte, bodies to use again: most of what a call allocates would be its answer
-	mu      sync.Mutex // guards worlds, closed and the start of background work
-	worlds  map[string]*World
-	closed  bool
-	closing chan struct{}
-	release sync.Once
-	freed   chan struct{} // closed when nobody is kept waiting on purpose any more
-	work    sync.WaitGroup
+	cfg         Config
+	tokens      tokenIssuer
+	catalogue   *catalogue // shared by all worlds, never changed
+	bodyPool    sync.Pool  // of *[]byte, bodies to use again: most of what a call allocates would be its answer
+	mu          sync.Mutex // guards worlds, closed and the start of background work
+	worlds      map[string]*World
+	closed      bool
+	closing     chan struct{}
+	releaseOnce sync.Once
+	released    chan struct{} // closed when nobody is kept waiting on purpose any more
+	background  sync.WaitGroup
 }
 
 // New makes a simulator without any world; worlds are made at first use.
@@ -91,19 +93,19 @@ func New(cfg Config) *Server {
 		cfg.HTTPClient = &http.Client{Timeout: eventTimeout}
 	}
 	return &Server{
-		cfg:     cfg,
-		mint:    mint{secret: []byte(cfg.IdentitySecret)},
-		goods:   newCatalogue(),
-		worlds:  map[string]*World{},
-		closing: make(chan struct{}),
-		freed:   make(chan struct{}),
+		cfg:       cfg,
+		tokens:    tokenIssuer{secret: []byte(cfg.IdentitySecret)},
+		catalogue: newCatalogue(),
+		worlds:    map[string]*World{},
+		closing:   make(chan struct{}),
+		released:  make(chan struct{}),
 	}
 }
 
 // World returns the world of a client token, made at first use. It returns nil
 // for a client token that is not a demo world.
 func (s *Server) World(clientToken string) *World {
-	if !isWorld(clientToken) {
+	if !isWorldName(clientToken) {
 		return nil
 	}
 	s.mu.Lock()
@@ -116,9 +118,9 @@ func (s *Server) World(clientToken string) *World {
 	return w
 }
 
-// known returns a world only when somebody has used it before, so that
+// existingWorld returns a world only when somebody has used it before, so that
 // requests without credentials cannot make worlds.
-func (s *Server) known(clientToken string) *World {
+func (s *Server) existingWorld(clientToken string) *World {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.worlds[clientToken]
@@ -133,25 +135,25 @@ func (s *Server) Close() {
 	}
 	s.mu.Unlock()
 	s.Release()
-	s.work.Wait()
+	s.background.Wait()
 }
 
 // Release ends hangs, now and from now on; all else goes on until Close. Whoever is
 // kept waiting by a delay gets the answer that was promised.
-func (s *Server) Release() { s.release.Do(func() { close(s.freed) }) }
+func (s *Server) Release() { s.releaseOnce.Do(func() { close(s.released) }) }
 
-// launch runs f in the background; Close waits for it. After Close it does nothing.
-func (s *Server) launch(f func()) {
+// runInBackground runs f in the background; Close waits for it. After Close it does nothing.
+func (s *Server) runInBackground(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return
 	}
-	s.work.Go(f)
+	s.background.Go(f)
 }
 
-// wait blocks for d and reports false when the server closes or done is closed first.
-func (s *Server) wait(d time.Duration, done <-chan struct{}) bool {
+// sleep blocks for d and reports false when the server closes or done is closed first.
+func (s *Server) sleep(d time.Duration, done <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -140,11 +140,11 @@ func (s Settings) verifyNumbers() error {
 		return errors.New("webhookUrl: not an absolute URL")
 	case s.TokenLifetime < 1 || s.WebhookDelay < 0 || s.SMSCode.Validity < 1 || s.SMSCode.Attempts < 1:
 		return errors.New("tokenLifetime, webhookDelay, smsCode.validity and smsCode.attempts cannot be that small")
-	case s.ExtraProducts < 0 || s.ExtraProducts > mostExtras:
-		return fmt.Errorf("extraProducts: 0 to %d", mostExtras)
+	case s.ExtraProducts < 0 || s.ExtraProducts > maxExtraProducts:
+		return fmt.Errorf("extraProducts: 0 to %d", maxExtraProducts)
 	case s.PageSize < 1 || s.MaxPageSize < s.PageSize:
 		return errors.New("pageSize and maxPageSize: 1 ≤ pageSize ≤ maxPageSize")
-	case s.SMSCode.Fixed != "" && !codeShape.MatchString(s.SMSCode.Fixed):
+	case s.SMSCode.Fixed != "" && !codePattern.MatchString(s.SMSCode.Fixed):
 		return errors.New("smsCode.fixed: six digits, or empty")
 	case s.CreatedStatus != 200 && s.CreatedStatus != 201:
 		return errors.New("createdStatus: 200 or 201")
@@ -184,15 +184,15 @@ func (w *World) Configure(change func(*Settings)) error {
 // mergeSettings changes the settings that a JSON object names.
 func (w *World) mergeSettings(body []byte) error {
 	var failed error
-	err := w.Configure(func(s *Settings) { failed = strict(body, s) })
+	err := w.Configure(func(s *Settings) { failed = decodeStrict(body, s) })
 	if failed != nil {
 		return failed
 	}
 	return err
 }
 
-// strict decodes JSON and refuses members that are not known, naming them.
-func strict(body []byte, v any) error {
+// decodeStrict decodes JSON and refuses members that are not known, naming them.
+func decodeStrict(body []byte, v any) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(v); err != nil {
@@ -204,8 +204,8 @@ func strict(body []byte, v any) error {
 	return nil
 }
 
-// codeShape is what an SMS code looks like.
-var codeShape = regexp.MustCompile(`^[0-9]{6}$`)
+// codePattern is what an SMS code looks like.
+var codePattern = regexp.MustCompile(`^[0-9]{6}$`)
 
 // ClubNumbers are numbers of clubs; JSON may also give their identifiers.
 type ClubNumbers []int
@@ -232,7 +232,7 @@ func clubNumber(raw json.RawMessage) (int, error) {
 	var iri string
 	if json.Unmarshal(raw, &iri) == nil {
 		segments := strings.Split(iri, "/")
-		if len(segments) == 4 && segments[0] == "" && isWorld(segments[1]) && segments[2] == "clubs" {
+		if len(segments) == 4 && segments[0] == "" && isWorldName(segments[1]) && segments[2] == "clubs" {
 			if number, valid := parseID(segments[3]); valid {
 				return number, nil
 			}

@@ -45,49 +45,49 @@ func (w *World) signatureRecord(q *signatureRequest) signatureRecord {
 	}
 	return signatureRecord{
 		Context: "/contexts/SignatureRequest", IRI: w.iri("signature_requests", q.ID), Type: "SignatureRequest",
-		State: q.State, ContactID: w.iri("contacts", q.ContactID), TargetID: target, CreatedAt: w.moment(q.CreatedAt),
+		State: q.State, ContactID: w.iri("contacts", q.ContactID), TargetID: target, CreatedAt: w.timestamp(q.CreatedAt),
 	}
 }
 
 // createSignatureRequest: POST signature_requests (section Signature requests).
-func createSignatureRequest(c *call) (reply, error) {
+func createSignatureRequest(c *request) (response, error) {
 	f, err := c.form()
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	contactID, mandateID := f.iri("contactId", "contacts", true), f.iri("targetId", "mandates", true)
 	if err := f.err(); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	k, err := c.contactAt(contactID)
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	m := c.w.state.Mandates.get(mandateID)
 	if m == nil || !c.sees(m.ClubID) || m.ContactID != k.ID {
-		return reply{}, itemNotFound()
+		return response{}, itemNotFound()
 	}
 	if !m.SignedAt.IsZero() {
-		return reply{}, badRequest("api.error.mandate.already-signed", "The mandate is signed already.")
+		return response{}, badRequest("api.error.mandate.already-signed", "The mandate is signed already.")
 	}
 	return c.requestSignature(k, signatureRequest{MandateID: m.ID})
 }
 
 // getSignatureRequest: GET signature_requests/{id}.
-func getSignatureRequest(c *call) (reply, error) {
+func getSignatureRequest(c *request) (response, error) {
 	q := c.w.state.Signatures.get(c.ids[0])
 	if q == nil || !c.seesSignature(q) {
-		return reply{}, itemNotFound()
+		return response{}, itemNotFound()
 	}
 	return ok(c.w.signatureRecord(q))
 }
 
 // requestSignature sends the code and answers with the new request.
-func (c *call) requestSignature(k *contact, q signatureRequest) (reply, error) {
+func (c *request) requestSignature(k *contact, q signatureRequest) (response, error) {
 	q.ContactID, q.ClubID, q.State, q.CreatedAt = k.ID, c.club.id, signaturePending, c.now
-	if !k.reachable() {
+	if !k.hasMobile() {
 		c.w.state.SMS.add(func(id int) sms { return sms{ID: id, To: k.Mobile, ContactID: k.ID, SentAt: c.now} })
-		return reply{}, invalid(violation{"contactId", "The contact has no valid mobile phone number.", "api.error.signature-request.mobile-not-valid"})
+		return response{}, invalid(violation{"contactId", "The contact has no valid mobile phone number.", "api.error.signature-request.mobile-not-valid"})
 	}
 	made := c.w.state.Signatures.add(func(id int) signatureRequest {
 		q.ID, q.Code = id, c.w.code(id)
@@ -96,7 +96,7 @@ func (c *call) requestSignature(k *contact, q signatureRequest) (reply, error) {
 	c.w.state.SMS.add(func(id int) sms {
 		return sms{ID: id, To: k.Mobile, ContactID: k.ID, SignatureID: made.ID, Code: made.Code, SentAt: c.now}
 	})
-	return reply{201, c.w.signatureRecord(made)}, nil
+	return response{201, c.w.signatureRecord(made)}, nil
 }
 
 // code is the SMS code of a signature request: six digits.
@@ -108,40 +108,40 @@ func (w *World) code(signatureID int) string {
 }
 
 // transitionSignatureRequest: POST signature_requests/{id}/transitions, validate or cancel.
-func transitionSignatureRequest(c *call) (reply, error) {
+func transitionSignatureRequest(c *request) (response, error) {
 	q := c.w.state.Signatures.get(c.ids[0])
 	if q == nil || !c.seesSignature(q) {
-		return reply{}, itemNotFound()
+		return response{}, itemNotFound()
 	}
 	f, err := c.form()
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	transition := f.choice("transition", true, "validate", "cancel")
 	code := f.text("code", transition == "validate")
 	if err := f.err(); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	if q.State != signaturePending {
-		return reply{}, badRequest("api.error.signature-request.not-pending", "The signature request is "+q.State+".")
+		return response{}, badRequest("api.error.signature-request.not-pending", "The signature request is "+q.State+".")
 	}
 	if transition == "cancel" {
 		q.State = signatureCanceled
 	} else if err := c.sign(q, code); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
-	return reply{201, c.w.signatureRecord(q)}, nil
+	return response{201, c.w.signatureRecord(q)}, nil
 }
 
 // seesSignature: from where the request was made, or where its contact is.
-func (c *call) seesSignature(q *signatureRequest) bool {
+func (c *request) seesSignature(q *signatureRequest) bool {
 	k := c.w.state.Contacts.get(q.ContactID)
 	return c.caller.maySee(q.ContactID) && (c.sees(q.ClubID) || c.sees(k.ClubID))
 }
 
 // sign compares the code and completes what it was asked for. The last wrong
 // code that is allowed ends the request.
-func (c *call) sign(q *signatureRequest, code string) error {
+func (c *request) sign(q *signatureRequest, code string) error {
 	rules := c.w.settings.SMSCode
 	if c.now.After(q.CreatedAt.Add(rules.Validity.Duration())) {
 		return invalid(violation{"code", "The code has expired.", "api.error.signature-request.code-expired"})

@@ -7,7 +7,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-func (d *desk) mandateBody(contact string) body {
+func (d *testClient) mandateBody(contact string) body {
 	return body{
 		"clubId": d.club, "contactId": contact, "contactFamilyName": "Martin", "contactGivenName": "Alex", "contactNumber": "1",
 		"contactAddress": homeAddress, "holder": "Alex Martin", "iban": "FR14 2004 1010 0505 0001 3M02 606", "bic": "PSSTFRPPPAR",
@@ -16,19 +16,19 @@ func (d *desk) mandateBody(contact string) body {
 }
 
 // signing makes a mandate and asks for its signature; it returns the path of the request.
-func (d *desk) signing(contact string) string {
+func (d *testClient) signing(contact string) string {
 	d.t.Helper()
 	mandate := d.post("mandates", d.mandateBody(contact)).want(201).text("@id")
-	return d.rel(d.post("signature_requests", body{"contactId": contact, "targetId": mandate}).want(201).text("@id"))
+	return d.relative(d.post("signature_requests", body{"contactId": contact, "targetId": mandate}).want(201).text("@id"))
 }
 
-func (d *desk) lastCode() string {
+func (d *testClient) lastCode() string {
 	messages := d.world.SMS()
 	return messages[len(messages)-1].Code
 }
 
 func TestMandateIsSigned(t *testing.T) {
-	d := newDesk(t, "demo-mandate")
+	d := newTestClient(t, "demo-mandate")
 	contact := d.newContact(nil)
 	sale := d.filledSale(contact, 901)
 	d.get(sale + "/check").want(204)
@@ -36,7 +36,7 @@ func TestMandateIsSigned(t *testing.T) {
 	d.get(sale + "/check").want(400).wantCode("api.error.sale.mandate-required")
 	request := d.signing(contact)
 	sms := d.world.SMS()
-	if len(sms) != 1 || len(sms[0].Code) != 6 || sms[0].To != "+33600000000" || sms[0].ContactID != contact || d.rel(sms[0].SignatureRequestID) != request {
+	if len(sms) != 1 || len(sms[0].Code) != 6 || sms[0].To != "+33600000000" || sms[0].ContactID != contact || d.relative(sms[0].SignatureRequestID) != request {
 		t.Fatalf("sms: %+v", sms)
 	}
 	d.get(sale + "/check").want(400)
@@ -50,7 +50,7 @@ func TestMandateIsSigned(t *testing.T) {
 }
 
 func TestMandateBodies(t *testing.T) {
-	d := newDesk(t, "demo-mandates")
+	d := newTestClient(t, "demo-mandates")
 	contact := d.newContact(nil)
 	d.post("mandates", body{}).want(400).wantField("clubId", "contactId", "contactFamilyName", "contactGivenName", "contactNumber",
 		"contactAddress", "holder", "iban", "bic", "bank", "validFrom")
@@ -75,7 +75,7 @@ func TestMandateBodies(t *testing.T) {
 }
 
 func TestSMSCodes(t *testing.T) {
-	d := newDesk(t, "demo-codes")
+	d := newTestClient(t, "demo-codes")
 	contact := d.newContact(nil)
 
 	request := d.signing(contact)
@@ -107,7 +107,7 @@ func TestSMSCodes(t *testing.T) {
 }
 
 func TestSMSToNowhere(t *testing.T) {
-	d := newDesk(t, "demo-nowhere")
+	d := newTestClient(t, "demo-nowhere")
 	contact := d.newContact(body{"mobile": "12"})
 	mandate := d.post("mandates", d.mandateBody(contact)).want(201).text("@id")
 	d.post("signature_requests", body{"contactId": contact, "targetId": mandate}).want(400).wantCode("api.error.signature-request.mobile-not-valid")
@@ -120,7 +120,7 @@ func TestSMSToNowhere(t *testing.T) {
 func TestCodesFollowFromTheSeed(t *testing.T) {
 	codes := map[string]bool{}
 	for range 2 {
-		d := newDesk(t, "demo-seeded")
+		d := newTestClient(t, "demo-seeded")
 		d.signing(d.newContact(nil))
 		codes[d.lastCode()] = true
 	}

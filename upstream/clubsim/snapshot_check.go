@@ -13,29 +13,31 @@ func (st *state) verify() error {
 	}
 	return errors.Join(
 		verifyRows("contacts", st.Contacts, func(id int, k *contact) bool { return k.ID == id && clubByID(k.ClubID) != nil && st.mergesEnd(k) }),
-		verifyRows("sales", st.Sales, func(id int, s *sale) bool { return s.ID == id && st.sound(s.ContactID, s.ClubID) && st.hasArticles(s) }),
+		verifyRows("sales", st.Sales, func(id int, s *sale) bool {
+			return s.ID == id && st.hasContactAndClub(s.ContactID, s.ClubID) && st.hasArticles(s)
+		}),
 		verifyRows("articles", st.Articles, func(id int, a *article) bool { return a.ID == id && st.Sales.get(a.SaleID) != nil }),
 		verifyRows("payments", st.Payments, func(id int, p *payment) bool {
-			return p.ID == id && st.sound(p.ContactID, p.ClubID) && st.Sales.get(p.SaleID) != nil
+			return p.ID == id && st.hasContactAndClub(p.ContactID, p.ClubID) && st.Sales.get(p.SaleID) != nil
 		}),
 		verifyRows("dues", st.Dues, func(id int, d *due) bool {
-			return d.ID == id && st.sound(d.ContactID, d.ClubID) && st.Sales.get(d.SaleID) != nil
+			return d.ID == id && st.hasContactAndClub(d.ContactID, d.ClubID) && st.Sales.get(d.SaleID) != nil
 		}),
 		verifyRows("entries", st.Entries, func(id int, e *entry) bool { return e.ID == id }),
-		verifyRows("benefits", st.Benefits, func(id int, b *benefit) bool { return b.ID == id && st.sound(b.ContactID, b.ClubID) }),
+		verifyRows("benefits", st.Benefits, func(id int, b *benefit) bool { return b.ID == id && st.hasContactAndClub(b.ContactID, b.ClubID) }),
 		verifyRows("tags", st.Tags, func(id int, t *contactTag) bool { return t.ID == id && st.Contacts.get(t.ContactID) != nil }),
-		verifyRows("mandates", st.Mandates, func(id int, m *mandate) bool { return m.ID == id && st.sound(m.ContactID, m.ClubID) }),
+		verifyRows("mandates", st.Mandates, func(id int, m *mandate) bool { return m.ID == id && st.hasContactAndClub(m.ContactID, m.ClubID) }),
 		verifyRows("signatureRequests", st.Signatures, func(id int, q *signatureRequest) bool {
-			return q.ID == id && st.sound(q.ContactID, q.ClubID) && (q.MandateID == 0 || st.Mandates.get(q.MandateID) != nil)
+			return q.ID == id && st.hasContactAndClub(q.ContactID, q.ClubID) && (q.MandateID == 0 || st.Mandates.get(q.MandateID) != nil)
 		}),
 		verifyRows("sms", st.SMS, func(id int, m *sms) bool { return m.ID == id && st.Contacts.get(m.ContactID) != nil }),
-		verifyRows("attendees", st.Attendees, func(id int, a *attendee) bool { return a.ID == id && st.sound(a.ContactID, a.ClubID) }),
+		verifyRows("attendees", st.Attendees, func(id int, a *attendee) bool { return a.ID == id && st.hasContactAndClub(a.ContactID, a.ClubID) }),
 		verifyRows("classEvents", st.ClassEvents, func(id int, e *classEvent) bool { return e.ID == id && clubByID(e.ClubID) != nil }),
 		verifyRows("events", st.Events, func(id int, e *eventRecord) bool { return e.ID == id }),
 	)
 }
 
-func (st *state) sound(contactID, clubID int) bool {
+func (st *state) hasContactAndClub(contactID, clubID int) bool {
 	return st.Contacts.get(contactID) != nil && clubByID(clubID) != nil
 }
 

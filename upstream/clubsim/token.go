@@ -27,7 +27,7 @@ type caller struct {
 // mayEnter reports whether the caller's scope holds a world. The organisation's
 // client is good for every demo world, a world's own client for that one alone.
 func (c caller) mayEnter(token string) bool {
-	if !isWorld(token) {
+	if !isWorldName(token) {
 		return false
 	}
 	return token == c.Client || (c.Client == DemoClientID && c.Contact == 0)
@@ -36,21 +36,21 @@ func (c caller) mayEnter(token string) bool {
 // maySee reports whether the caller may read a contact: its own token shows nobody else.
 func (c caller) maySee(contactID int) bool { return c.Contact == 0 || c.Contact == contactID }
 
-// mint makes and reads access tokens. They are opaque to clients; the caller
+// tokenIssuer makes and reads access tokens. They are opaque to clients; the caller
 // stands in them under a signature, so that they cost no memory and survive a
 // restart of the simulator.
-type mint struct {
+type tokenIssuer struct {
 	secret []byte
 	serial atomic.Int64
 }
 
-func (m *mint) issue(c caller) string {
+func (m *tokenIssuer) issue(c caller) string {
 	c.Serial = m.serial.Add(1)
 	payload := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %d %d %s", c.Serial, c.Expires, c.Contact, c.Client))
 	return payload + "." + m.sign(payload)
 }
 
-func (m *mint) read(token string) (c caller, valid bool) {
+func (m *tokenIssuer) parse(token string) (c caller, valid bool) {
 	payload, signature, _ := strings.Cut(token, ".")
 	if !hmac.Equal([]byte(signature), []byte(m.sign(payload))) {
 		return caller{}, false
@@ -67,7 +67,7 @@ func (m *mint) read(token string) (c caller, valid bool) {
 	return c, err == nil && noTime == nil
 }
 
-func (m *mint) sign(payload string) string {
+func (m *tokenIssuer) sign(payload string) string {
 	mac := hmac.New(sha256.New, m.secret)
 	mac.Write([]byte("access-token|" + payload))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
@@ -75,14 +75,14 @@ func (m *mint) sign(payload string) string {
 
 // authenticate checks the gateway's key and the bearer token.
 func (s *Server) authenticate(r *http.Request) (caller, error) {
-	if !carriesGatewayKey(r.Header) {
+	if !hasGatewayKey(r.Header) {
 		return caller{}, failure(http.StatusUnauthorized, "", "Unauthorized")
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return caller{}, unauthorized()
 	}
-	c, valid := s.mint.read(strings.TrimSpace(token))
+	c, valid := s.tokens.parse(strings.TrimSpace(token))
 	if home := s.World(c.Client); !valid || home == nil || home.Now().Unix() >= c.Expires {
 		return caller{}, unauthorized()
 	}
@@ -95,10 +95,10 @@ func unauthorized() error {
 	return e
 }
 
-// carriesGatewayKey looks for the key of the API gateway. Installations put it
+// hasGatewayKey looks for the key of the API gateway. Installations put it
 // into differently named headers, so any x-…-api-key will do; x-gateway-api-key
 // is the documented one.
-func carriesGatewayKey(header http.Header) bool {
+func hasGatewayKey(header http.Header) bool {
 	for name, values := range header {
 		name = textproto.CanonicalMIMEHeaderKey(name)
 		if strings.HasPrefix(name, "X-") && strings.HasSuffix(name, "-Api-Key") && len(values) == 1 && values[0] == DemoGatewayKey {
@@ -110,14 +110,14 @@ func carriesGatewayKey(header http.Header) bool {
 
 // isTokenPath: the documented place, and the one below a client token where some installations have it.
 func isTokenPath(path []string) bool {
-	if len(path) == 4 && isWorld(path[0]) {
+	if len(path) == 4 && isWorldName(path[0]) {
 		path = path[1:]
 	}
 	return strings.Join(path, "/") == "oauth/v2/token"
 }
 
-// tokenReply is the answer to a token request (RFC 6749, section 5.1).
-type tokenReply struct {
+// tokenResponse is the answer to a token request (RFC 6749, section 5.1).
+type tokenResponse struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type"`
 	ExpiresIn   *int   `json:"expires_in,omitempty"`
@@ -125,18 +125,18 @@ type tokenReply struct {
 
 // serveToken answers POST /oauth/v2/token (club system API, section Token).
 // Faults and the journal are those of the client's own world.
-func (s *Server) serveToken(rw http.ResponseWriter, req *request) {
+func (s *Server) serveToken(rw http.ResponseWriter, req *httpRequest) {
 	fields, unreadable := tokenFields(req)
 	w := s.World(fields.Get("client_id"))
 	fault := w.takeFault(req.Method, "/oauth/v2/token")
 	entry := Request{Method: req.Method, Path: "/oauth/v2/token", Operation: "token", Fault: fault.kind(), TraceID: traceID(req.Header)}
 	began := s.cfg.Now()
-	effect := func() answer { return s.token(req, fields, unreadable) }
-	s.respond(rw, req, fault, effect, func(status int) { w.note(entry, began, status) })
+	effect := func() httpResponse { return s.issueToken(req, fields, unreadable) }
+	s.respond(rw, req, fault, effect, func(status int) { w.recordRequest(entry, began, status) })
 }
 
 // tokenFields reads the form data, urlencoded or multipart.
-func tokenFields(req *request) (fields url.Values, unreadable error) {
+func tokenFields(req *httpRequest) (fields url.Values, unreadable error) {
 	kind, params, err := mime.ParseMediaType(req.Header.Get("Content-Type"))
 	if err == nil && kind == "application/x-www-form-urlencoded" {
 		if fields, err := url.ParseQuery(string(req.body)); err == nil {
@@ -151,16 +151,16 @@ func tokenFields(req *request) (fields url.Values, unreadable error) {
 	return url.Values{}, errNoForm
 }
 
-// token checks a token request in the order of the business requests: key, method, form.
-func (s *Server) token(req *request, fields url.Values, unreadable error) answer {
+// issueToken checks a token request in the order of the business requests: key, method, form.
+func (s *Server) issueToken(req *httpRequest, fields url.Values, unreadable error) httpResponse {
 	w := s.World(fields.Get("client_id"))
 	switch {
-	case !carriesGatewayKey(req.Header):
-		return failure(http.StatusUnauthorized, "", "Unauthorized").answer(DefaultSettings())
+	case !hasGatewayKey(req.Header):
+		return failure(http.StatusUnauthorized, "", "Unauthorized").render(DefaultSettings())
 	case req.Method != http.MethodPost:
 		e := failure(http.StatusMethodNotAllowed, "", "Method Not Allowed")
 		e.header = http.Header{"Allow": {http.MethodPost}}
-		return e.answer(DefaultSettings())
+		return e.render(DefaultSettings())
 	case unreadable != nil:
 		return oauthError(http.StatusBadRequest, "invalid_request", "The token request has to be form data.")
 	case fields.Get("grant_type") == "":
@@ -169,32 +169,32 @@ func (s *Server) token(req *request, fields url.Values, unreadable error) answer
 		return oauthError(http.StatusBadRequest, "unsupported_grant_type", "grant_type has to be client_credentials.")
 	case w == nil || fields.Get("client_secret") != DemoClientSecret:
 		return oauthError(http.StatusUnauthorized, "invalid_client", "The client credentials are invalid.")
-	case len(req.path) == 4 && !(caller{Client: w.token}).mayEnter(req.path[0]):
-		return errorAnswer(itemNotFound(), DefaultSettings())
+	case len(req.path) == 4 && !(caller{Client: w.clientToken}).mayEnter(req.path[0]):
+		return errorResponse(itemNotFound(), DefaultSettings())
 	}
 	return w.grantToken()
 }
 
-func (w *World) grantToken() answer {
+func (w *World) grantToken() httpResponse {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	lifetime := int(w.settings.TokenLifetime)
-	r := tokenReply{AccessToken: w.accessToken(0, w.now()), TokenType: "Bearer"}
+	r := tokenResponse{AccessToken: w.accessToken(0, w.now()), TokenType: "Bearer"}
 	if w.settings.TokenExpiresIn {
 		r.ExpiresIn = &lifetime
 	}
-	return answer{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: encode(r)}
+	return httpResponse{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: encode(r)}
 }
 
-// accessToken makes a token of the world's own client, or of one of its contacts.
+// accessTokenPattern makes a token of the world's own client, or of one of its contacts.
 func (w *World) accessToken(contactID int, now time.Time) string {
 	expires := now.Add(w.settings.TokenLifetime.Duration()).Unix()
-	return w.server.mint.issue(caller{Client: w.token, Contact: contactID, Expires: expires})
+	return w.server.tokens.issue(caller{Client: w.clientToken, Contact: contactID, Expires: expires})
 }
 
-func oauthError(status int, code, description string) answer {
+func oauthError(status int, code, description string) httpResponse {
 	body := encode(map[string]string{"error": code, "error_description": description})
-	return answer{status: status, header: http.Header{"Content-Type": {"application/json"}}, body: body}
+	return httpResponse{status: status, header: http.Header{"Content-Type": {"application/json"}}, body: body}
 }
 
 var errNoForm = errors.New("clubsim: no form data")

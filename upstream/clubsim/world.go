@@ -15,20 +15,20 @@ import (
 // Worlds share nothing but the catalogue, which never changes. All methods are
 // safe for concurrent use.
 type World struct {
-	server    *Server
-	token     string
-	catalogue *catalogue
+	server      *Server
+	clientToken string
+	catalogue   *catalogue
 
-	mu       sync.Mutex
-	state    *state
-	settings Settings
-	offset   time.Duration // the world's clock minus the real one
-	faults   []*Fault
-	rolls    int // how often a fault's probability was drawn
-	journal  []Request
-	called   int // how many calls the journal has had
-	outbox   outbox
-	shelf    []encoded // see shelved
+	mu           sync.Mutex
+	state        *state
+	settings     Settings
+	clockOffset  time.Duration // the world's clock minus the real one
+	faults       []*Fault
+	faultDraws   int // how often a fault's probability was drawn
+	journal      []Request
+	requestCount int // how many calls the journal has had
+	outbox       outbox
+	productCache []encoded // see shelved
 }
 
 // state is everything in a world that a snapshot holds and a restore brings back.
@@ -72,13 +72,13 @@ func (t *table[T]) get(id int) *T {
 }
 
 func newWorld(s *Server, token string) *World {
-	w := &World{server: s, token: token, catalogue: s.goods}
+	w := &World{server: s, clientToken: token, catalogue: s.catalogue}
 	w.reset()
 	return w
 }
 
 // ClientToken is the world's name, the first segment of its paths.
-func (w *World) ClientToken() string { return w.token }
+func (w *World) ClientToken() string { return w.clientToken }
 
 // Reset brings the world back to its seed: data, settings, faults, clock and journal.
 func (w *World) Reset() {
@@ -90,15 +90,15 @@ func (w *World) Reset() {
 func (w *World) reset() {
 	w.settings = DefaultSettings()
 	if w.server.cfg.WebhookURL != nil {
-		w.settings.WebhookURL = w.server.cfg.WebhookURL(w.token)
+		w.settings.WebhookURL = w.server.cfg.WebhookURL(w.clientToken)
 	}
-	w.offset, w.faults, w.rolls, w.journal = 0, nil, 0, nil
+	w.clockOffset, w.faults, w.faultDraws, w.journal = 0, nil, 0, nil
 	w.outbox.clear()
 	w.state = w.seed(w.now())
 }
 
 // now is the world's clock. UTC throughout: the club system's dates carry no zone.
-func (w *World) now() time.Time { return w.server.cfg.Now().Add(w.offset).UTC() }
+func (w *World) now() time.Time { return w.server.cfg.Now().Add(w.clockOffset).UTC() }
 
 // Now is what the world's clock shows.
 func (w *World) Now() time.Time {
@@ -111,20 +111,20 @@ func (w *World) Now() time.Time {
 func (w *World) SetNow(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.offset = now.Sub(w.server.cfg.Now())
+	w.clockOffset = now.Sub(w.server.cfg.Now())
 }
 
 // Advance moves the world's clock.
 func (w *World) Advance(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.offset += d
+	w.clockOffset += d
 }
 
 // draw is the world's randomness: a number that follows from the seed, the
 // world, a purpose and a count, and from nothing else.
 func (w *World) draw(purpose string, n int) uint64 {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d|%s|%s|%d", w.server.cfg.Seed, w.token, purpose, n))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d|%s|%s|%d", w.server.cfg.Seed, w.clientToken, purpose, n))
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
@@ -151,7 +151,7 @@ var errSnapshot = errors.New("clubsim: not a snapshot of this version")
 func (w *World) Snapshot() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return encode(snapshot{snapshotVersion, w.token, w.offset, w.settings, w.state})
+	return encode(snapshot{snapshotVersion, w.clientToken, w.clockOffset, w.settings, w.state})
 }
 
 // Restore brings back what Snapshot returned, of this world or of another one.
@@ -171,7 +171,7 @@ func (w *World) Restore(body []byte) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.state, w.settings, w.offset = restored.State, restored.Settings, restored.Offset
+	w.state, w.settings, w.clockOffset = restored.State, restored.Settings, restored.Offset
 	w.outbox.clear()
 	return nil
 }

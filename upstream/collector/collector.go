@@ -33,7 +33,7 @@ const (
 	defaultPause = time.Second
 	// defaultTimeout is what the specification of OTLP gives an attempt.
 	defaultTimeout = 10 * time.Second
-	// maxAnswer is read of an answer, in bytes; a collector's own are some dozen.
+	// maxResponse is read of an answer, in bytes; a collector's own are some dozen.
 	maxAnswer = 64 << 10
 )
 

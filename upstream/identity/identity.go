@@ -24,8 +24,8 @@ import (
 const (
 	// maxToken: a token with the usual claims and an RSA signature of 4096 bits is below 1.5 KiB.
 	maxToken = 4 << 10
-	// lifetime is the longest life of a token: it cannot be taken back, so a stolen one is soon worthless.
-	lifetime = 10 * time.Minute
+	// maxLifetime is the longest life of a token: it cannot be taken back, so a stolen one is soon worthless.
+	maxLifetime = 10 * time.Minute
 	// leeway is how far the clocks of the login and of the gateway may be apart.
 	leeway = 30 * time.Second
 )
@@ -102,9 +102,9 @@ type claims struct {
 	Club string `json:"club"`
 }
 
-// Looks tells whether credentials have the form of a token: three parts with
+// LooksLikeToken tells whether credentials have the form of a token: three parts with
 // dots between them, which a registration's token never has.
-func Looks(credentials string) bool { return strings.Contains(credentials, ".") }
+func LooksLikeToken(credentials string) bool { return strings.Contains(credentials, ".") }
 
 // Verify tells whom a token is about. organisation is the one that is called.
 // ErrInvalid, whatever is wrong with the token; ErrUnavailable.
@@ -122,7 +122,7 @@ func (v *Verifier) Verify(ctx context.Context, token, organisation string) (Cont
 	case err != nil:
 		return Contact{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	if problem := v.wrong(said, organisation); problem != "" {
+	if problem := v.rejectReason(said, organisation); problem != "" {
 		return Contact{}, fmt.Errorf("%w: %s", ErrInvalid, problem)
 	}
 	return Contact{ID: said.Subject, Club: said.Club}, nil
@@ -136,28 +136,28 @@ func (v *Verifier) keyFor(ctx context.Context) jwt.Keyfunc {
 		case shared && v.cfg.Secret != "":
 			return []byte(v.cfg.Secret), nil
 		case !shared && v.keys != nil:
-			return v.keys.find(ctx, token)
+			return v.keys.lookup(ctx, token)
 		default:
 			return nil, jwt.ErrTokenUnverifiable
 		}
 	}
 }
 
-// publicID is what an id looks like that can stand in a path of the club system.
+// publicIDPattern is what an id looks like that can stand in a path of the club system.
 var publicID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// wrong says what the library does not check: whom the token is about, that it
+// rejectReason says what the library does not check: whom the token is about, that it
 // lives shortly, and which organisation it is for.
-func (v *Verifier) wrong(said claims, organisation string) string {
+func (v *Verifier) rejectReason(said claims, organisation string) string {
 	now, expires := v.cfg.Now(), said.ExpiresAt.Time
 	switch {
 	case !publicID.MatchString(said.Subject):
 		return "sub is no id of a contact"
 	case !publicID.MatchString(said.Club):
 		return "club is no id of a club"
-	case expires.After(now.Add(lifetime + leeway)):
+	case expires.After(now.Add(maxLifetime + leeway)):
 		return "exp is too far away"
-	case said.IssuedAt != nil && expires.Sub(said.IssuedAt.Time) > lifetime:
+	case said.IssuedAt != nil && expires.Sub(said.IssuedAt.Time) > maxLifetime:
 		return "it lives too long"
 	case v.cfg.Organisations && len(said.Audience) > 0 && !slices.Contains(said.Audience, organisation):
 		return "aud is another organisation"

@@ -11,9 +11,9 @@ import (
 
 func TestMain(m *testing.M) { frontdesktest.Main(m) }
 
-// hold runs a campaign in its short form, and fails on what it finds or on faults that
+// runShort runs a campaign in its short form, and fails on what it finds or on faults that
 // did not happen.
-func hold(t *testing.T, c campaign.Campaign, o campaign.Options) *campaign.Report {
+func runShort(t *testing.T, c campaign.Campaign, o campaign.Options) *campaign.Report {
 	t.Helper()
 	o.Gateway, o.Log = frontdesktest.Binary(t), t.Logf
 	if o.Seed == 0 {
@@ -35,37 +35,37 @@ func hold(t *testing.T, c campaign.Campaign, o campaign.Options) *campaign.Repor
 
 func TestKill(t *testing.T) {
 	t.Parallel()
-	hold(t, chaos.Kill(), campaign.Options{})
+	runShort(t, chaos.Kill(), campaign.Options{})
 }
 
 func TestRedis(t *testing.T) {
 	t.Parallel()
-	hold(t, chaos.Redis(), campaign.Options{})
+	runShort(t, chaos.Redis(), campaign.Options{})
 }
 
 func TestWire(t *testing.T) {
 	t.Parallel()
-	hold(t, chaos.Wire(), campaign.Options{})
+	runShort(t, chaos.Wire(), campaign.Options{})
 }
 
 func TestWebhook(t *testing.T) {
 	t.Parallel()
-	hold(t, chaos.Webhook(), campaign.Options{})
+	runShort(t, chaos.Webhook(), campaign.Options{})
 }
 
 func TestRace(t *testing.T) {
 	t.Parallel()
-	hold(t, chaos.Race(), campaign.Options{})
+	runShort(t, chaos.Race(), campaign.Options{})
 }
 
-func TestKey(t *testing.T) {
+func TestIdempotency(t *testing.T) {
 	t.Parallel()
-	hold(t, chaos.Key(), campaign.Options{})
+	runShort(t, chaos.Idempotency(), campaign.Options{})
 }
 
-// TestFindWeaknesses tries the two campaigns that find theirs within seconds. The others need
+// TestMutationsAreKilled tries the two campaigns that find theirs within seconds. The others need
 // up to a minute each and are tried in the long form; each build costs as much again.
-func TestFindWeaknesses(t *testing.T) {
+func TestMutationsAreKilled(t *testing.T) {
 	t.Parallel()
 	builds, err := campaign.NewBuilds()
 	if err != nil {
@@ -75,25 +75,25 @@ func TestFindWeaknesses(t *testing.T) {
 	for _, test := range []struct {
 		campaign campaign.Campaign
 		weakness string
-	}{{chaos.Kill(), "take-over"}, {chaos.Key(), "key-any-body"}} {
-		report, err := campaign.Catch(t.Context(), builds, test.campaign, test.weakness, campaign.Options{Seed: 1, Log: t.Logf})
+	}{{chaos.Kill(), "take-over"}, {chaos.Idempotency(), "key-any-body"}} {
+		report, err := campaign.Kill(t.Context(), builds, test.campaign, test.weakness, campaign.Options{Seed: 1, Log: t.Logf})
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%s: %s after %d journeys", test.weakness, report.Violations[0].Invariant, report.Flows)
+		t.Logf("%s: %s after %d journeys", test.weakness, report.Violations[0].Invariant, report.Journeys)
 	}
 }
 
-// TestCampaignsAreWhole: a campaign without faults, without a weakness or without an end
+// TestCampaignsAreComplete: a campaign without faults, without a weakness or without an end
 // for the record would prove nothing.
-func TestCampaignsAreWhole(t *testing.T) {
+func TestCampaignsAreComplete(t *testing.T) {
 	t.Parallel()
 	for _, c := range chaos.All() {
-		if c.About == "" || len(c.Faults) == 0 || len(c.Weaknesses) == 0 || c.Long.Count == 0 && len(c.Long.Least) == 0 {
+		if c.Description == "" || len(c.Faults) == 0 || len(c.Mutations) == 0 || c.Long.Count == 0 && len(c.Long.MinFaults) == 0 {
 			t.Errorf("%s is not whole: %+v", c.Name, c)
 		}
-		for _, name := range c.Weaknesses {
-			if _, err := campaign.WeaknessNamed(name); err != nil {
+		for _, name := range c.Mutations {
+			if _, err := campaign.MutationNamed(name); err != nil {
 				t.Errorf("%s: %v", c.Name, err)
 			}
 		}

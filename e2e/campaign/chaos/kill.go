@@ -13,19 +13,19 @@ import (
 
 // The kinds of kills beside those in the moment of a deed.
 const (
-	killedAnytime = "killed at any moment"
-	killedAll     = "all killed at once"
+	killedOne = "killed at any moment"
+	killedAll = "all killed at once"
 )
 
 const (
-	// killCrowd is how many buyers are there at once: enough for every moment to come by
+	// killBuyers is how many buyers are there at once: enough for every moment to come by
 	// within a fraction of a second, on two cores.
-	killCrowd = 24
+	killBuyers = 24
 	// momentTime is how long a moment is waited for; one that does not come is tried again later.
 	momentTime = 3 * time.Second
-	// lull is the longest time between two kills at any moment: about as long as a payment takes
+	// maxPause is the longest time between two kills at any moment: about as long as a payment takes
 	// from the card to the record.
-	lull = 60 * time.Millisecond
+	maxPause = 60 * time.Millisecond
 	// killsLong are those of the run for the record, over all kinds.
 	killsLong = 1000
 )
@@ -34,47 +34,47 @@ const (
 // while buyers go on at the others: at any moment, all of them at once, and before,
 // after and at the answer to each request on which the money hangs.
 func Kill() campaign.Campaign {
-	kinds := []string{killedAnytime, killedAll}
-	for _, deed := range rig.Deeds {
+	kinds := []string{killedOne, killedAll}
+	for _, deed := range rig.Operations {
 		for _, phase := range rig.Phases {
 			kinds = append(kinds, killed(deed, phase))
 		}
 	}
-	long := campaign.Options{Least: map[string]int{}}
+	long := campaign.Options{MinFaults: map[string]int{}}
 	for _, kind := range kinds {
-		long.Least[kind] = killsLong/len(kinds) + 1
+		long.MinFaults[kind] = killsLong/len(kinds) + 1
 	}
 	return campaign.Campaign{
-		Name: "kill", About: "Gateways are killed with kill -9 at any moment and at chosen ones, and started again, while buyers go on at the others.",
-		Faults: kinds, Weaknesses: []string{"take-over"}, Long: long, Run: runKill,
+		Name: "kill", Description: "Gateways are killed with kill -9 at any moment and at chosen ones, and started again, while buyers go on at the others.",
+		Faults: kinds, Mutations: []string{"take-over"}, Long: long, Run: runKill,
 	}
 }
 
-func killed(deed rig.Deed, phase rig.Phase) string {
+func killed(deed rig.Operation, phase rig.Phase) string {
 	return fmt.Sprintf("killed %s the %s", phase, deed)
 }
 
 func runKill(ctx context.Context, o campaign.Options) (*campaign.Report, error) {
-	r, _, end, err := onSafeRedis(ctx, o, rig.Config{})
+	r, _, end, err := newDurableHarness(ctx, o, rig.Config{})
 	if err != nil {
 		return nil, err
 	}
 	defer end()
 	record := campaign.NewRecorder("kill", o)
-	buyers := newCrowd(ctx, r, o, killCrowd)
+	buyers := startLoad(ctx, r, o, killBuyers)
 	k := &killer{rig: r, record: record, random: rand.New(rand.NewPCG(o.Seed, 2)), o: o}
 	err = k.run(ctx)
-	journeys := buyers.leave()
+	journeys := buyers.stopAndWait()
 	if err != nil && !ended(err) {
 		return nil, err
 	}
-	err = finish(ctx, r, journeys, record, o.Seed, false)
+	err = settleAndCheck(ctx, r, journeys, record, o.Seed, false)
 	return record.Report(), err
 }
 
 // killer kills until every kind has happened often enough.
 type killer struct {
-	rig    *rig.Rig
+	rig    *rig.Harness
 	record *campaign.Recorder
 	random *rand.Rand
 	o      campaign.Options
@@ -85,18 +85,18 @@ type killer struct {
 func (k *killer) run(ctx context.Context) error {
 	ctx, cancel := k.o.Context(ctx)
 	defer cancel()
-	for round := 0; ctx.Err() == nil && (round == 0 || !k.o.UntilViolation && (k.o.For > 0 || !k.record.Enough(k.o))); round++ {
-		for _, deed := range rig.Deeds {
+	for round := 0; ctx.Err() == nil && (round == 0 || !k.o.StopAtViolation && (k.o.Duration > 0 || !k.record.EnoughFaults(k.o))); round++ {
+		for _, deed := range rig.Operations {
 			for _, phase := range rig.Phases {
-				if err := k.inMoment(ctx, deed, phase); err != nil {
+				if err := k.killAtOperation(ctx, deed, phase); err != nil {
 					return err
 				}
 			}
 		}
-		if err := k.anytime(ctx); err != nil {
+		if err := k.killOne(ctx); err != nil {
 			return err
 		}
-		if err := k.everybody(ctx); err != nil {
+		if err := k.killAll(ctx); err != nil {
 			return err
 		}
 		k.o.Logf("kill: round %d is over", round+1)
@@ -104,26 +104,26 @@ func (k *killer) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// inMoment kills whoever comes to a deed first.
-func (k *killer) inMoment(ctx context.Context, deed rig.Deed, phase rig.Phase) error {
-	victim := k.rig.Trap(ctx, deed, phase, momentTime, (*rig.Gateway).Kill)
+// killAtOperation kills whoever comes to a deed first.
+func (k *killer) killAtOperation(ctx context.Context, deed rig.Operation, phase rig.Phase) error {
+	victim := k.rig.BreakAt(ctx, deed, phase, momentTime, (*rig.Gateway).Kill)
 	if victim == nil {
 		return ctx.Err()
 	}
-	k.record.Fault(killed(deed, phase))
+	k.record.AddFault(killed(deed, phase))
 	return victim.Start(ctx)
 }
 
-func (k *killer) anytime(ctx context.Context) error {
-	wait(ctx, time.Duration(k.random.Int64N(int64(lull))))
+func (k *killer) killOne(ctx context.Context) error {
+	wait(ctx, time.Duration(k.random.Int64N(int64(maxPause))))
 	victim := k.rig.Gateways[k.random.IntN(len(k.rig.Gateways))]
 	victim.Kill()
-	k.record.Fault(killedAnytime)
+	k.record.AddFault(killedOne)
 	return victim.Start(ctx)
 }
 
-func (k *killer) everybody(ctx context.Context) error {
-	wait(ctx, time.Duration(k.random.Int64N(int64(lull))))
+func (k *killer) killAll(ctx context.Context) error {
+	wait(ctx, time.Duration(k.random.Int64N(int64(maxPause))))
 	var all sync.WaitGroup
 	errs := make([]error, len(k.rig.Gateways))
 	for i, victim := range k.rig.Gateways {
@@ -133,7 +133,7 @@ func (k *killer) everybody(ctx context.Context) error {
 		})
 	}
 	all.Wait()
-	k.record.Fault(killedAll)
+	k.record.AddFault(killedAll)
 	for _, err := range errs {
 		if err != nil {
 			return err

@@ -16,18 +16,18 @@ import (
 	"frontdesk/upstream/cards/sandbox"
 )
 
-// otherPayment: whoever presses, at whichever gateway and with whichever key, is led to
+// differentPayments: whoever presses, at whichever gateway and with whichever key, is led to
 // the one payment that there is.
-const otherPayment = "callers at the same moment were told of different payments"
+const differentPayments = "callers at the same moment were told of different payments"
 
 // What callers do at the same moment.
 const (
-	sameKey     = "payment asked for with one key"
-	ownKey      = "payment asked for with a key of one's own"
-	looked      = "registration looked at"
-	toldOf      = "webhook about the payment"
-	abandoned   = "registration abandoned"
-	cardEntered = "card entered"
+	sameKey          = "payment asked for with one key"
+	freshKey         = "payment asked for with a key of one's own"
+	registrationRead = "registration looked at"
+	webhookSent      = "webhook about the payment"
+	abandoned        = "registration abandoned"
+	cardEntered      = "card entered"
 )
 
 const (
@@ -41,11 +41,11 @@ const (
 // for each registration, when it is created and when its card was entered.
 func Race() campaign.Campaign {
 	return campaign.Campaign{
-		Name:       "race",
-		About:      "64 callers at once, over three gateways, ask for one payment with the same key and with others, look at it, send its webhooks, enter the card and abandon it.",
-		Faults:     []string{sameKey, ownKey, looked, toldOf, abandoned, cardEntered},
-		Weaknesses: []string{"key-per-attempt"},
-		Long:       campaign.Options{Count: racesLong}, Run: runRace,
+		Name:        "race",
+		Description: "64 callers at once, over three gateways, ask for one payment with the same key and with others, look at it, send its webhooks, enter the card and abandon it.",
+		Faults:      []string{sameKey, freshKey, registrationRead, webhookSent, abandoned, cardEntered},
+		Mutations:   []string{"key-per-attempt"},
+		Long:        campaign.Options{Count: racesLong}, Run: runRace,
 	}
 }
 
@@ -53,7 +53,7 @@ func runRace(ctx context.Context, o campaign.Options) (*campaign.Report, error) 
 	if o.Count == 0 {
 		o.Count = racesShort
 	}
-	r, _, end, err := onSafeRedis(ctx, o, rig.Config{})
+	r, _, end, err := newDurableHarness(ctx, o, rig.Config{})
 	if err != nil {
 		return nil, err
 	}
@@ -66,17 +66,17 @@ func runRace(ctx context.Context, o campaign.Options) (*campaign.Report, error) 
 		j := r.NewJourney(o.Seed + uint64(i))
 		journeys = append(journeys, j)
 		if j.Register(ctx) {
-			c := &contest{rig: r, journey: j, record: record, o: o, random: rand.New(rand.NewPCG(o.Seed, uint64(i))), key: uuid.NewString(), payments: map[string]int{}}
+			c := &contention{rig: r, journey: j, record: record, o: o, random: rand.New(rand.NewPCG(o.Seed, uint64(i))), key: uuid.NewString(), payments: map[string]int{}}
 			c.run(ctx, i)
 		}
 	}
-	err = finish(ctx, r, journeys, record, o.Seed, false)
+	err = settleAndCheck(ctx, r, journeys, record, o.Seed, false)
 	return record.Report(), err
 }
 
-// contest is the race for one registration.
-type contest struct {
-	rig     *rig.Rig
+// contention is the race for one registration.
+type contention struct {
+	rig     *rig.Harness
 	journey *rig.Journey
 	record  *campaign.Recorder
 	o       campaign.Options
@@ -88,8 +88,8 @@ type contest struct {
 }
 
 // run lets the callers loose twice. In one race of four somebody also gives up.
-func (c *contest) run(ctx context.Context, n int) {
-	first, second := []string{sameKey, ownKey, looked, toldOf}, []string{sameKey, ownKey, looked, looked, toldOf, toldOf, cardEntered}
+func (c *contention) run(ctx context.Context, n int) {
+	first, second := []string{sameKey, freshKey, registrationRead, webhookSent}, []string{sameKey, freshKey, registrationRead, registrationRead, webhookSent, webhookSent, cardEntered}
 	switch n % 8 {
 	case 3:
 		first = append(first, abandoned)
@@ -99,7 +99,7 @@ func (c *contest) run(ctx context.Context, n int) {
 	c.wave(ctx, first)
 	c.mu.Lock()
 	if len(c.payments) > 1 {
-		c.record.Violated(campaign.Violation{Invariant: otherPayment, Seed: c.o.Seed, Flow: c.journey.Registration, Detail: fmt.Sprint(c.payments)})
+		c.record.AddViolations(campaign.Violation{Invariant: differentPayments, Seed: c.o.Seed, Registration: c.journey.Registration, Detail: fmt.Sprint(c.payments)})
 	}
 	c.mu.Unlock()
 	if c.journey.ProcessorID() == "" {
@@ -109,7 +109,7 @@ func (c *contest) run(ctx context.Context, n int) {
 }
 
 // wave starts all callers at the same moment, and waits until they have their answers.
-func (c *contest) wave(ctx context.Context, deeds []string) {
+func (c *contention) wave(ctx context.Context, deeds []string) {
 	gun := make(chan struct{})
 	var all sync.WaitGroup
 	for i := range callers {
@@ -117,7 +117,7 @@ func (c *contest) wave(ctx context.Context, deeds []string) {
 		all.Go(func() {
 			<-gun
 			if c.do(ctx, deed, g) {
-				c.record.Fault(deed)
+				c.record.AddFault(deed)
 			}
 		})
 	}
@@ -126,21 +126,21 @@ func (c *contest) wave(ctx context.Context, deeds []string) {
 }
 
 // do does what one caller does, and tells whether there was an answer.
-func (c *contest) do(ctx context.Context, deed string, g *rig.Gateway) bool {
+func (c *contention) do(ctx context.Context, deed string, g *rig.Gateway) bool {
 	switch deed {
-	case looked:
+	case registrationRead:
 		_, err := c.journey.Ask(ctx, g, http.MethodGet, "", "", nil)
 		return err == nil
 	case abandoned:
 		_, err := c.journey.Ask(ctx, g, http.MethodDelete, "", "", nil)
 		return err == nil
 	case cardEntered:
-		return c.rig.Outside.Confirm(ctx, c.journey.ProcessorID(), "4242424242424242") == nil
-	case toldOf:
-		return c.tell(ctx, g)
+		return c.rig.Upstreams.Confirm(ctx, c.journey.ProcessorID(), "4242424242424242") == nil
+	case webhookSent:
+		return c.sendWebhook(ctx, g)
 	}
 	key := c.key
-	if deed == ownKey {
+	if deed == freshKey {
 		key = uuid.NewString()
 	}
 	reply, err := c.journey.Ask(ctx, g, http.MethodPost, "/payment", key, map[string]string{"method": "card"})
@@ -153,8 +153,8 @@ func (c *contest) do(ctx context.Context, deed string, g *rig.Gateway) bool {
 	return err == nil
 }
 
-// tell sends an event of the payment, signed as the processor does.
-func (c *contest) tell(ctx context.Context, g *rig.Gateway) bool {
+// sendWebhook sends an event of the payment, signed as the processor does.
+func (c *contention) sendWebhook(ctx context.Context, g *rig.Gateway) bool {
 	body, err := json.Marshal(map[string]any{"id": "evt_" + uuid.NewString(), "type": sandbox.EventAuthorised, "createdAt": time.Now(),
 		"data": map[string]any{"payment": map[string]any{"id": "pay_of_the_race", "metadata": map[string]string{
 			"fd_registration": c.journey.Registration, "fd_generation": "1", "fd_environment": "test"}}}})

@@ -22,40 +22,40 @@ const (
 )
 
 const (
-	// redisCrowd is how many buyers each of the three Redis has at once; the three
+	// redisBuyers is how many buyers each of the three Redis has at once; the three
 	// share the machine.
-	redisCrowd = 10
+	redisBuyers = 10
 	// redisReplicas: two gateways are enough to disagree.
 	redisReplicas = 2
-	// redisLull is the longest time between two blows: the buyers get about one journey done.
-	redisLull = 400 * time.Millisecond
-	// copyAge is the longest age of the copy that is rolled back to.
-	copyAge = 800 * time.Millisecond
+	// maxRedisPause is the longest time between two blows: the buyers get about one journey done.
+	maxRedisPause = 400 * time.Millisecond
+	// maxCopyAge is the longest age of the copy that is rolled back to.
+	maxCopyAge = 800 * time.Millisecond
 )
 
 // Redis takes from the gateways what they share: it is killed, failed over, wiped, and
 // rolled back to an older state, while buyers go on.
 func Redis() campaign.Campaign {
 	return campaign.Campaign{
-		Name:  "redis",
-		About: "Redis is killed and restarted, failed over by a Sentinel, wiped, and restarted from older files, while buyers go on.",
+		Name:        "redis",
+		Description: "Redis is killed and restarted, failed over by a Sentinel, wiped, and restarted from older files, while buyers go on.",
 		Faults: []string{redisKilledAlways, redisKilledEverySec, redisFailedOver, redisFlushed,
 			redisEmptied, redisRolledBack},
-		Weaknesses: []string{"redis-alone"},
-		Long: campaign.Options{Least: map[string]int{redisKilledAlways: 150, redisKilledEverySec: 150, redisFailedOver: 100,
+		Mutations: []string{"redis-alone"},
+		Long: campaign.Options{MinFaults: map[string]int{redisKilledAlways: 150, redisKilledEverySec: 150, redisFailedOver: 100,
 			redisFlushed: 30, redisEmptied: 30, redisRolledBack: 40}},
 		Run: runRedis,
 	}
 }
 
-// blow is one fault of a Redis.
-type blow struct {
+// redisFault is one fault of a Redis.
+type redisFault struct {
 	kind string
-	do   func(context.Context, *rig.Rig) error
+	do   func(context.Context, *rig.Harness) error
 }
 
 func runRedis(ctx context.Context, o campaign.Options) (*campaign.Report, error) {
-	s, err := newStage(ctx, o)
+	s, err := newEnv(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func runRedis(ctx context.Context, o campaign.Options) (*campaign.Report, error)
 	record := campaign.NewRecorder("redis", o)
 	// The three live side by side: most of a failover is waiting.
 	group, ctx := errgroup.WithContext(ctx)
-	for i, set := range []func(context.Context, *stage, *rand.Rand) (rig.Storage, []blow, error){careful, forgetful, watched} {
+	for i, set := range []func(context.Context, *env, *rand.Rand) (rig.Storage, []redisFault, error){durableRedis, lossyRedis, sentinelRedis} {
 		o := o
 		o.Seed += uint64(i) << 32
 		group.Go(func() error {
@@ -72,7 +72,7 @@ func runRedis(ctx context.Context, o campaign.Options) (*campaign.Report, error)
 			if err != nil {
 				return err
 			}
-			b := &breaker{o: o, record: record, random: random, blows: blows, mayLose: i > 0}
+			b := &redisRun{o: o, record: record, random: random, faults: blows, mayLose: i > 0}
 			return b.run(ctx, s.gateway, storage)
 		})
 	}
@@ -80,47 +80,47 @@ func runRedis(ctx context.Context, o campaign.Options) (*campaign.Report, error)
 	return record.Report(), err
 }
 
-// careful is a Redis that loses nothing that it acknowledged.
-func careful(ctx context.Context, s *stage, random *rand.Rand) (rig.Storage, []blow, error) {
+// durableRedis is a Redis that loses nothing that it acknowledged.
+func durableRedis(ctx context.Context, s *env, random *rand.Rand) (rig.Storage, []redisFault, error) {
 	r, err := rig.NewRedis(ctx, s.dir, rig.FsyncAlways)
-	return r, []blow{{redisKilledAlways, func(ctx context.Context, _ *rig.Rig) error { return restart(ctx, r, random, nil) }}}, err
+	return r, []redisFault{{redisKilledAlways, func(ctx context.Context, _ *rig.Harness) error { return restart(ctx, r, random, nil) }}}, err
 }
 
-// forgetful is a Redis that loses the last second, everything, or what came after a copy.
-func forgetful(ctx context.Context, s *stage, random *rand.Rand) (rig.Storage, []blow, error) {
+// lossyRedis is a Redis that loses the last second, everything, or what came after a copy.
+func lossyRedis(ctx context.Context, s *env, random *rand.Rand) (rig.Storage, []redisFault, error) {
 	r, err := rig.NewRedis(ctx, s.dir, rig.FsyncEverySec)
-	return r, []blow{
-		{redisKilledEverySec, func(ctx context.Context, _ *rig.Rig) error { return restart(ctx, r, random, nil) }},
-		{redisFlushed, func(ctx context.Context, _ *rig.Rig) error {
+	return r, []redisFault{
+		{redisKilledEverySec, func(ctx context.Context, _ *rig.Harness) error { return restart(ctx, r, random, nil) }},
+		{redisFlushed, func(ctx context.Context, _ *rig.Harness) error {
 			client := r.Client()
 			defer client.Close()
 			return client.FlushAll(ctx).Err()
 		}},
-		{redisKilledEverySec, func(ctx context.Context, _ *rig.Rig) error { return restart(ctx, r, random, nil) }},
-		{redisEmptied, func(ctx context.Context, _ *rig.Rig) error { return restart(ctx, r, random, r.Empty) }},
-		{redisKilledEverySec, func(ctx context.Context, _ *rig.Rig) error { return restart(ctx, r, random, nil) }},
-		{redisRolledBack, func(ctx context.Context, town *rig.Rig) error { return rollBack(ctx, town, r, random) }},
+		{redisKilledEverySec, func(ctx context.Context, _ *rig.Harness) error { return restart(ctx, r, random, nil) }},
+		{redisEmptied, func(ctx context.Context, _ *rig.Harness) error { return restart(ctx, r, random, r.Empty) }},
+		{redisKilledEverySec, func(ctx context.Context, _ *rig.Harness) error { return restart(ctx, r, random, nil) }},
+		{redisRolledBack, func(ctx context.Context, town *rig.Harness) error { return rollBack(ctx, town, r, random) }},
 	}, err
 }
 
-// watched is a primary that loses, with its process, what the replica has not got yet.
-func watched(ctx context.Context, s *stage, _ *rand.Rand) (rig.Storage, []blow, error) {
-	w, err := rig.NewWatched(ctx, s.dir)
-	return w, []blow{{redisFailedOver, func(ctx context.Context, _ *rig.Rig) error { return w.FailOver(ctx) }}}, err
+// sentinelRedis is a primary that loses, with its process, what the replica has not got yet.
+func sentinelRedis(ctx context.Context, s *env, _ *rand.Rand) (rig.Storage, []redisFault, error) {
+	w, err := rig.NewSentinelRedis(ctx, s.dir)
+	return w, []redisFault{{redisFailedOver, func(ctx context.Context, _ *rig.Harness) error { return w.FailOver(ctx) }}}, err
 }
 
 // rollBack copies the files while somebody's money is about to be taken, and a moment
 // later, when that payment is most likely recorded, goes back to them.
-func rollBack(ctx context.Context, town *rig.Rig, r *rig.Redis, random *rand.Rand) error {
+func rollBack(ctx context.Context, town *rig.Harness, r *rig.Redis, random *rand.Rand) error {
 	var err error
-	copied := town.Trap(ctx, rig.Capturing, rig.While, momentTime, func(*rig.Gateway) { err = r.Copy() })
+	copied := town.BreakAt(ctx, rig.Capture, rig.DuringRequest, momentTime, func(*rig.Gateway) { err = r.Copy() })
 	if copied == nil {
 		err = r.Copy()
 	}
 	if err != nil {
 		return err
 	}
-	wait(ctx, time.Duration(random.Int64N(int64(copyAge))))
+	wait(ctx, time.Duration(random.Int64N(int64(maxCopyAge))))
 	return restart(ctx, r, random, r.Restore)
 }
 
@@ -137,56 +137,56 @@ func restart(ctx context.Context, r *rig.Redis, random *rand.Rand, files func() 
 	return r.Start(context.WithoutCancel(ctx))
 }
 
-// breaker deals blows to one Redis.
-type breaker struct {
+// redisRun deals blows to one Redis.
+type redisRun struct {
 	o       campaign.Options
 	record  *campaign.Recorder
 	random  *rand.Rand
-	blows   []blow
+	faults  []redisFault
 	mayLose bool
 }
 
 // run deals blows until each has happened often enough, and then judges.
-func (b *breaker) run(ctx context.Context, gateway string, storage rig.Storage) error {
+func (b *redisRun) run(ctx context.Context, gateway string, storage rig.Storage) error {
 	r, err := rig.New(ctx, rig.Config{Gateway: gateway, Replicas: redisReplicas, Storage: storage})
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	buyers := newCrowd(ctx, r, b.o, redisCrowd)
-	err = b.strike(ctx, r)
-	journeys := buyers.leave()
+	buyers := startLoad(ctx, r, b.o, redisBuyers)
+	err = b.injectFaults(ctx, r)
+	journeys := buyers.stopAndWait()
 	if err != nil && !ended(err) {
 		return err
 	}
-	return finish(ctx, r, journeys, b.record, b.o.Seed, b.mayLose)
+	return settleAndCheck(ctx, r, journeys, b.record, b.o.Seed, b.mayLose)
 }
 
-func (b *breaker) strike(ctx context.Context, r *rig.Rig) error {
+func (b *redisRun) injectFaults(ctx context.Context, r *rig.Harness) error {
 	ctx, cancel := b.o.Context(ctx)
 	defer cancel()
-	for round := 0; ctx.Err() == nil && (round < 2 || !b.o.UntilViolation && (b.o.For > 0 || !b.enough(round))); round++ {
-		for _, one := range b.blows {
-			wait(ctx, time.Duration(b.random.Int64N(int64(redisLull))))
+	for round := 0; ctx.Err() == nil && (round < 2 || !b.o.StopAtViolation && (b.o.Duration > 0 || !b.enough(round))); round++ {
+		for _, one := range b.faults {
+			wait(ctx, time.Duration(b.random.Int64N(int64(maxRedisPause))))
 			if err := one.do(ctx, r); err != nil {
 				return err
 			}
-			b.record.Fault(one.kind)
+			b.record.AddFault(one.kind)
 		}
-		b.o.Logf("redis: round %d of %s is over", round+1, b.blows[0].kind)
+		b.o.Logf("redis: round %d of %s is over", round+1, b.faults[0].kind)
 	}
 	return ctx.Err()
 }
 
 // enough tells whether this Redis has had as many blows of each kind as it has to. It
 // counts rounds, as the recorder is shared.
-func (b *breaker) enough(rounds int) bool {
+func (b *redisRun) enough(rounds int) bool {
 	times := map[string]int{}
-	for _, one := range b.blows {
+	for _, one := range b.faults {
 		times[one.kind]++
 	}
 	for kind, n := range times {
-		if rounds*n < b.o.Least[kind] {
+		if rounds*n < b.o.MinFaults[kind] {
 			return false
 		}
 	}

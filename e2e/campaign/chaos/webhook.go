@@ -18,20 +18,20 @@ import (
 // completedLate: a webhook only makes things faster.
 const completedLate = "a paid registration was not completed within a minute, although nobody failed but the post"
 
-// forgeryTaken: what is not signed by the processor, just now, is not taken.
-const forgeryTaken = "a forged or stale delivery was taken"
+// forgeryAccepted: what is not signed by the processor, just now, is not taken.
+const forgeryAccepted = "a forged or stale delivery was taken"
 
 const (
-	// webhookCrowd is how many buyers are there at once.
-	webhookCrowd = 8
+	// webhookBuyers is how many buyers are there at once.
+	webhookBuyers = 8
 	// webhookShort and webhookLong are how many buyers come.
 	webhookShort, webhookLong = 60, 1500
-	// within is how long a paid registration may take when its webhook got lost.
-	within = time.Minute
-	// lookEvery is how often the books are looked at, which is added to what is allowed.
+	// completionTime is how long a paid registration may take when its webhook got lost.
+	completionTime = time.Minute
+	// pollEvery is how often the books are looked at, which is added to what is allowed.
 	lookEvery = time.Second
-	// foreign is how many payments of somebody else are at the same processor.
-	foreign = 10
+	// foreignPayments is how many payments of somebody else are at the same processor.
+	foreignPayments = 10
 )
 
 // Webhook lets the processor's webhooks be dropped, doubled, late and overtaken, and
@@ -39,11 +39,11 @@ const (
 // is paid has to be completed all the same.
 func Webhook() campaign.Campaign {
 	return campaign.Campaign{
-		Name:       "webhook",
-		About:      "The processor's webhooks are dropped, doubled, late, overtaken, replayed, forged, lying, of foreign payments and far too long, and buyers leave once they have paid.",
-		Faults:     append(append([]string{}, postal...), attacks...),
-		Weaknesses: []string{"no-sweep", "trusted-webhook", "unsigned-webhook"},
-		Long:       campaign.Options{Count: webhookLong}, Run: runWebhook,
+		Name:        "webhook",
+		Description: "The processor's webhooks are dropped, doubled, late, overtaken, replayed, forged, lying, of foreign payments and far too long, and buyers leave once they have paid.",
+		Faults:      append(append([]string{}, deliveryFaults...), attacks...),
+		Mutations:   []string{"no-sweep", "trusted-webhook", "unsigned-webhook"},
+		Long:        campaign.Options{Count: webhookLong}, Run: runWebhook,
 	}
 }
 
@@ -51,33 +51,33 @@ func runWebhook(ctx context.Context, o campaign.Options) (*campaign.Report, erro
 	if o.Count == 0 {
 		o.Count = webhookShort
 	}
-	r, _, end, err := onSafeRedis(ctx, o, rig.Config{Replicas: 2})
+	r, _, end, err := newDurableHarness(ctx, o, rig.Config{Replicas: 2})
 	if err != nil {
 		return nil, err
 	}
 	defer end()
 	record := campaign.NewRecorder("webhook", o)
-	office, err := openOffice(r, record, o.Seed)
+	office, err := startWebhookFaults(r, record, o.Seed)
 	if err != nil {
 		return nil, err
 	}
 	defer office.close()
-	if err := r.Outside.Set(ctx, sandbox.Settings{WebhookURL: office.url()}); err != nil {
+	if err := r.Upstreams.Set(ctx, sandbox.Settings{WebhookURL: office.url()}); err != nil {
 		return nil, err
 	}
-	w := &leavers{rig: r, record: record, office: office, o: o, paid: map[string]time.Time{}}
+	w := &departingBuyers{rig: r, record: record, faults: office, o: o, paid: map[string]time.Time{}}
 	if err := w.run(ctx); err != nil {
 		return nil, err
 	}
-	err = finish(ctx, r, w.journeys, record, o.Seed, false)
+	err = settleAndCheck(ctx, r, w.journeys, record, o.Seed, false)
 	return record.Report(), err
 }
 
-// leavers are buyers who pay and never look back.
-type leavers struct {
-	rig    *rig.Rig
+// departingBuyers are buyers who pay and never look back.
+type departingBuyers struct {
+	rig    *rig.Harness
 	record *campaign.Recorder
-	office *office
+	faults *webhookFaults
 	o      campaign.Options
 
 	mu       sync.Mutex
@@ -85,20 +85,20 @@ type leavers struct {
 	paid     map[string]time.Time // by registration
 }
 
-func (w *leavers) run(ctx context.Context) error {
-	if err := w.strangers(ctx); err != nil {
+func (w *departingBuyers) run(ctx context.Context) error {
+	if err := w.createForeignPayments(ctx); err != nil {
 		return err
 	}
 	limited, cancel := w.o.Context(ctx)
 	defer cancel()
 	var all sync.WaitGroup
-	for range webhookCrowd {
+	for range webhookBuyers {
 		all.Go(func() {
 			for j := w.next(); j != nil && limited.Err() == nil; j = w.next() {
 				if !j.Register(ctx) || !j.Pay(ctx) {
 					continue
 				}
-				w.office.lie(ctx, j)
+				w.faults.sendFalseEvents(ctx, j)
 				j.Confirm(ctx)
 				w.mu.Lock()
 				w.paid[j.Registration] = time.Now()
@@ -108,11 +108,11 @@ func (w *leavers) run(ctx context.Context) error {
 	}
 	done := make(chan struct{})
 	go func() { all.Wait(); close(done) }()
-	return w.watch(ctx, done)
+	return w.awaitCompletion(ctx, done)
 }
 
 // next is the next buyer; nil when enough have come.
-func (w *leavers) next() *rig.Journey {
+func (w *departingBuyers) next() *rig.Journey {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.journeys) >= w.o.Count {
@@ -123,9 +123,9 @@ func (w *leavers) next() *rig.Journey {
 	return j
 }
 
-// watch looks into the books until everything that was paid is there, or has been missing
+// awaitCompletion looks into the books until everything that was paid is there, or has been missing
 // for too long.
-func (w *leavers) watch(ctx context.Context, came <-chan struct{}) error {
+func (w *departingBuyers) awaitCompletion(ctx context.Context, came <-chan struct{}) error {
 	late := map[string]bool{}
 	for {
 		wait(ctx, lookEvery)
@@ -138,9 +138,9 @@ func (w *leavers) watch(ctx context.Context, came <-chan struct{}) error {
 		for registration, at := range w.paid {
 			switch waited := time.Since(at); {
 			case booked[registration] || late[registration]:
-			case waited > within+lookEvery:
+			case waited > completionTime+lookEvery:
 				late[registration] = true
-				w.record.Violated(campaign.Violation{Invariant: completedLate, Seed: w.o.Seed, Flow: registration,
+				w.record.AddViolations(campaign.Violation{Invariant: completedLate, Seed: w.o.Seed, Registration: registration,
 					Detail: fmt.Sprintf("paid %s ago", waited.Round(time.Second))})
 			default:
 				open++
@@ -157,10 +157,10 @@ func (w *leavers) watch(ctx context.Context, came <-chan struct{}) error {
 	}
 }
 
-// strangers pay somebody else at the same processor, whose events come here as well.
-func (w *leavers) strangers(ctx context.Context) error {
-	processor := sandbox.New(sandbox.Config{URL: w.rig.Outside.URL + "/sandbox", Now: time.Now})
-	for i := range foreign {
+// createForeignPayments pay somebody else at the same processor, whose events come here as well.
+func (w *departingBuyers) createForeignPayments(ctx context.Context) error {
+	processor := sandbox.New(sandbox.Config{URL: w.rig.Upstreams.URL + "/sandbox", Now: time.Now})
+	for i := range foreignPayments {
 		metadata := map[string]string{"shop": "another"}
 		if i%2 == 0 { // the same account, another environment
 			metadata = map[string]string{"fd_registration": uuid.NewString(), "fd_generation": "1", "fd_environment": "live"}
@@ -169,7 +169,7 @@ func (w *leavers) strangers(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := w.rig.Outside.Confirm(ctx, p.ID, "4242424242424242"); err != nil {
+		if err := w.rig.Upstreams.Confirm(ctx, p.ID, "4242424242424242"); err != nil {
 			return err
 		}
 	}

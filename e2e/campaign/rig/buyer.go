@@ -24,16 +24,16 @@ type Journey struct {
 	Registration string
 	Due          int64  // of the cart that they saw, minor units
 	State        string // of the payment, as they were told last; empty: of none
-	Gone         bool   // the gateway no longer knows the registration
-	Over         bool   // the state is an end
+	Forgotten    bool   // the gateway no longer knows the registration
+	Done         bool   // the state is an end
 
-	rig    *Rig
+	rig    *Harness
 	random *rand.Rand
 	token  string
 
 	mu          sync.Mutex
 	processorID string // of the payment that they see
-	answers     []campaign.Answer
+	responses   []campaign.Response
 	trace       []string
 	began       time.Time
 	generations int
@@ -41,16 +41,16 @@ type Journey struct {
 
 // The figures of a buyer.
 const (
-	// tries is how often a buyer presses until they give up for good: half a minute of
+	// maxAttempts is how often a buyer presses until they give up for good: half a minute of
 	// a service that does not answer.
-	tries = 60
-	// inUse is how often a buyer is told that their first request is still running until
+	maxAttempts = 60
+	// maxKeyInUse is how often a buyer is told that their first request is still running until
 	// they reload the page, which makes a new key.
-	inUse = 3
-	// payments is how many payments a buyer begins when told to try again.
-	payments = 3
-	// keptTrace and keptAnswers bound the memory of a buyer who waits for long.
-	keptTrace, keptAnswers = 60, 200
+	maxKeyInUse = 3
+	// maxPayments is how many payments a buyer begins when told to try again.
+	maxPayments = 3
+	// maxTraceLines and maxRequests bound the memory of a buyer who waits for long.
+	maxTraceLines, keptAnswers = 60, 200
 )
 
 // The cards of the sandbox that buyers use.
@@ -60,13 +60,13 @@ const (
 )
 
 // NewJourney makes a buyer who has done nothing yet. The seed decides what they do.
-func (r *Rig) NewJourney(seed uint64) *Journey {
+func (r *Harness) NewJourney(seed uint64) *Journey {
 	return &Journey{rig: r, random: rand.New(rand.NewPCG(seed, 1)), began: time.Now()}
 }
 
-// Shop registers, pays and waits for a moment. A journey that is not over then is
+// Run registers, pays and waits for a moment. A journey that is not over then is
 // followed later, as a buyer comes back.
-func (j *Journey) Shop(ctx context.Context, wait time.Duration) {
+func (j *Journey) Run(ctx context.Context, wait time.Duration) {
 	if j.Register(ctx) && j.Pay(ctx) {
 		j.Confirm(ctx)
 		j.Watch(ctx, wait)
@@ -75,11 +75,11 @@ func (j *Journey) Shop(ctx context.Context, wait time.Duration) {
 
 // Register starts the registration, and tells whether that worked.
 func (j *Journey) Register(ctx context.Context) bool {
-	body := map[string]any{"clubId": j.rig.club, "person": j.rig.person(),
+	body := map[string]any{"clubId": j.rig.club, "person": j.rig.newPerson(),
 		"items": []map[string]string{{"offerId": j.rig.offer, "startDate": time.Now().AddDate(0, 0, 1).Format(time.DateOnly)}}}
-	reply, ok := j.press(ctx, "/v1/registrations", body)
+	reply, ok := j.submit(ctx, "/v1/registrations", body)
 	var registration Registration
-	if !ok || reply.into(&registration) != nil || registration.Token == "" {
+	if !ok || reply.decode(&registration) != nil || registration.Token == "" {
 		return false
 	}
 	j.Registration, j.token, j.Due = registration.ID, registration.Token, registration.Cart.DueNow.Amount
@@ -91,15 +91,15 @@ func (j *Journey) Register(ctx context.Context) bool {
 func (j *Journey) Pay(ctx context.Context) bool {
 	if j.random.IntN(4) == 0 {
 		var other sync.WaitGroup
-		g, key := j.rig.any(j.random), uuid.NewString()
+		g, key := j.rig.randomGateway(j.random), uuid.NewString()
 		other.Go(func() { j.ask(ctx, g, http.MethodPost, j.path()+"/payment", key, card) })
 		defer other.Wait()
 	}
-	_, ok := j.press(ctx, j.path()+"/payment", card)
+	_, ok := j.submit(ctx, j.path()+"/payment", card)
 	if !ok {
 		j.reload(ctx)
 	}
-	return j.seen() != ""
+	return j.currentPayment() != ""
 }
 
 // card is the body of the wish to pay.
@@ -109,32 +109,32 @@ func (j *Journey) path() string { return "/v1/registrations/" + j.Registration }
 
 // ProcessorID is the processor's id of the payment that the buyer was sent to; empty
 // before there is one.
-func (j *Journey) ProcessorID() string { return j.seen() }
+func (j *Journey) ProcessorID() string { return j.currentPayment() }
 
-// seen is the processor's id of the payment that the buyer was sent to.
-func (j *Journey) seen() string {
+// currentPayment is the processor's id of the payment that the buyer was sent to.
+func (j *Journey) currentPayment() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.processorID
 }
 
-// press sends a request until it is answered for good, each time at some gateway, and
+// submit sends a request until it is answered for good, each time at some gateway, and
 // tells whether the answer is a success.
-func (j *Journey) press(ctx context.Context, path string, body any) (reply Reply, ok bool) {
+func (j *Journey) submit(ctx context.Context, path string, body any) (reply Response, ok bool) {
 	key, running := uuid.NewString(), 0
-	for range tries {
-		reply, err := j.ask(ctx, j.rig.any(j.random), http.MethodPost, path, key, body)
+	for range maxAttempts {
+		reply, err := j.ask(ctx, j.rig.randomGateway(j.random), http.MethodPost, path, key, body)
 		switch {
 		case err == nil && reply.Status < 300:
 			return reply, true
 		case err == nil && reply.Code() == "key_in_use":
-			if running++; running == inUse {
+			if running++; running == maxKeyInUse {
 				key, running = uuid.NewString(), 0
 			}
 		case err == nil && reply.Status < 500 && reply.Code() != "conflict":
 			return reply, false
 		}
-		if !pause(ctx, time.Duration(50+j.random.IntN(200))*time.Millisecond) {
+		if !sleep(ctx, time.Duration(50+j.random.IntN(200))*time.Millisecond) {
 			break
 		}
 	}
@@ -143,19 +143,19 @@ func (j *Journey) press(ctx context.Context, path string, body any) (reply Reply
 
 // Ask sends one request about the registration, to the path below it, and remembers
 // what the buyer was told.
-func (j *Journey) Ask(ctx context.Context, g *Gateway, method, below, key string, body any) (Reply, error) {
+func (j *Journey) Ask(ctx context.Context, g *Gateway, method, below, key string, body any) (Response, error) {
 	return j.ask(ctx, g, method, j.path()+below, key, body)
 }
 
 // ask sends one request, and remembers what it was answered about the payment.
-func (j *Journey) ask(ctx context.Context, g *Gateway, method, path, key string, body any) (Reply, error) {
+func (j *Journey) ask(ctx context.Context, g *Gateway, method, path, key string, body any) (Response, error) {
 	began := time.Now()
 	reply, err := j.rig.call(ctx, g, method, path, j.token, key, body)
 	j.remember(began, g, method, path, reply, err)
 	return reply, err
 }
 
-func (j *Journey) remember(began time.Time, g *Gateway, method, where string, reply Reply, err error) {
+func (j *Journey) remember(began time.Time, g *Gateway, method, where string, reply Response, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	line := fmt.Sprintf("%7s %s %s at %s: ", time.Since(j.began).Round(time.Millisecond), method, where, g.URL)
@@ -173,8 +173,8 @@ func (j *Journey) remember(began time.Time, g *Gateway, method, where string, re
 	if payment.Card.RedirectURL != "" {
 		j.processorID = path.Base(payment.Card.RedirectURL)
 	}
-	if len(j.answers) < keptAnswers {
-		j.answers = append(j.answers, campaign.Answer{State: payment.State, Retry: payment.Retry, Charged: j.rig.money.charged(j.processorID, began)})
+	if len(j.responses) < keptAnswers {
+		j.responses = append(j.responses, campaign.Response{State: payment.State, Retry: payment.Retry, Charged: j.rig.charges.charged(j.processorID, began)})
 	}
 }
 
@@ -182,13 +182,13 @@ func (j *Journey) remember(began time.Time, g *Gateway, method, where string, re
 func (j *Journey) note(line string) {
 	const stamp = 8 // the time before each line
 	same := len(j.trace) > 0 && len(line) > stamp && len(j.trace[len(j.trace)-1]) > stamp && j.trace[len(j.trace)-1][stamp:] == line[stamp:]
-	if !same && len(j.trace) < keptTrace {
+	if !same && len(j.trace) < maxTraceLines {
 		j.trace = append(j.trace, line)
 	}
 }
 
 // paymentIn finds the payment in an answer; nil when there is none.
-func paymentIn(where string, reply Reply) *Payment {
+func paymentIn(where string, reply Response) *Payment {
 	if reply.Status > 299 {
 		return nil
 	}
@@ -210,12 +210,12 @@ func paymentIn(where string, reply Reply) *Payment {
 func (j *Journey) Confirm(ctx context.Context) {
 	dice := j.random.IntN(10)
 	if dice == 0 {
-		j.rig.Outside.Confirm(ctx, j.seen(), declinedCard) // the page stays; what follows shows what came of it
+		j.rig.Upstreams.Confirm(ctx, j.currentPayment(), declinedCard) // the page stays; what follows shows what came of it
 	}
 	if dice == 1 {
-		j.rig.Outside.Confirm(ctx, j.seen(), goodCard)
+		j.rig.Upstreams.Confirm(ctx, j.currentPayment(), goodCard)
 	}
-	j.rig.Outside.Confirm(ctx, j.seen(), goodCard)
+	j.rig.Upstreams.Confirm(ctx, j.currentPayment(), goodCard)
 }
 
 // ends are the states after which a buyer stops looking.
@@ -225,22 +225,22 @@ var ends = []string{"recorded", "in_doubt", "refunded"}
 // was given up is begun again.
 func (j *Journey) Watch(ctx context.Context, wait time.Duration) {
 	until := time.Now().Add(wait)
-	for !j.Over && !j.Gone && time.Now().Before(until) {
+	for !j.Done && !j.Forgotten && time.Now().Before(until) {
 		j.reload(ctx)
 		switch {
-		case slices.Contains(ends, j.State) || j.State == "cancelled" && j.generations >= payments:
-			j.Over = true
+		case slices.Contains(ends, j.State) || j.State == "cancelled" && j.generations >= maxPayments:
+			j.Done = true
 			return
 		case j.State == "cancelled" || j.State == "":
 			j.generations++
 			if j.Pay(ctx) {
 				j.Confirm(ctx)
 			}
-			j.Over = j.State == "" && j.generations >= payments // a registration that was given up
+			j.Done = j.State == "" && j.generations >= maxPayments // a registration that was given up
 		case j.State == "requires_action" || j.State == "declined":
 			j.Confirm(ctx)
 		}
-		if !pause(ctx, time.Duration(100+j.random.IntN(200))*time.Millisecond) {
+		if !sleep(ctx, time.Duration(100+j.random.IntN(200))*time.Millisecond) {
 			return
 		}
 	}
@@ -251,11 +251,11 @@ func (j *Journey) reload(ctx context.Context) {
 	if j.Registration == "" {
 		return
 	}
-	reply, err := j.ask(ctx, j.rig.any(j.random), http.MethodGet, j.path(), "", nil)
+	reply, err := j.ask(ctx, j.rig.randomGateway(j.random), http.MethodGet, j.path(), "", nil)
 	if err != nil {
 		return
 	}
 	if reply.Status == http.StatusNotFound {
-		j.Gone = true
+		j.Forgotten = true
 	}
 }

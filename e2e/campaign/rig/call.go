@@ -9,15 +9,15 @@ import (
 	"net/http"
 )
 
-// Reply is what a gateway said to a buyer.
-type Reply struct {
+// Response is what a gateway said to a buyer.
+type Response struct {
 	Status   int
 	Replayed bool
 	Body     []byte
 }
 
-// into reads a success.
-func (a Reply) into(v any) error {
+// decode reads a success.
+func (a Response) decode(v any) error {
 	if a.Status > 299 {
 		return fmt.Errorf("status %d: %s", a.Status, a.Body)
 	}
@@ -25,7 +25,7 @@ func (a Reply) into(v any) error {
 }
 
 // Code is the problem's code; empty for none.
-func (a Reply) Code() string {
+func (a Response) Code() string {
 	var problem struct{ Code string }
 	if a.Status < 300 || json.Unmarshal(a.Body, &problem) != nil {
 		return ""
@@ -52,21 +52,21 @@ type Payment struct {
 }
 
 // Call sends a request of a buyer to a gateway. An error means that no answer came.
-func (r *Rig) Call(ctx context.Context, g *Gateway, method, path, token, key string, body any) (Reply, error) {
+func (r *Harness) Call(ctx context.Context, g *Gateway, method, path, token, key string, body any) (Response, error) {
 	return r.call(ctx, g, method, path, token, key, body)
 }
 
-func (r *Rig) call(ctx context.Context, g *Gateway, method, path, token, key string, body any) (Reply, error) {
+func (r *Harness) call(ctx context.Context, g *Gateway, method, path, token, key string, body any) (Response, error) {
 	var text []byte
 	if body != nil {
 		var err error
 		if text, err = json.Marshal(body); err != nil {
-			return Reply{}, err
+			return Response{}, err
 		}
 	}
 	request, err := http.NewRequestWithContext(ctx, method, g.URL+path, bytes.NewReader(text))
 	if err != nil {
-		return Reply{}, err
+		return Response{}, err
 	}
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
@@ -80,12 +80,12 @@ func (r *Rig) call(ctx context.Context, g *Gateway, method, path, token, key str
 	}
 	answer, err := r.http.Do(request)
 	if err != nil {
-		return Reply{}, err
+		return Response{}, err
 	}
 	defer answer.Body.Close()
 	said, err := io.ReadAll(answer.Body)
 	if err != nil {
-		return Reply{}, err
+		return Response{}, err
 	}
-	return Reply{answer.StatusCode, answer.Header.Get("Idempotent-Replayed") == "true", said}, nil
+	return Response{answer.StatusCode, answer.Header.Get("Idempotent-Replayed") == "true", said}, nil
 }

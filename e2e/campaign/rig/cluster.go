@@ -67,13 +67,13 @@ func (c *Cluster) join(ctx context.Context) error {
 		client := c.nodes[i].Client()
 		id := client.Do(ctx, "CLUSTER", "MYID").Val()
 		client.Close()
-		if err := Until(ctx, "a replica knows its primary", joining, func() bool {
+		if err := WaitUntil(ctx, "a replica knows its primary", joining, func() bool {
 			return c.do(ctx, node, "CLUSTER", "REPLICATE", id) == nil
 		}); err != nil {
 			return err
 		}
 	}
-	return Until(ctx, "the cluster is whole", joining, func() bool { return c.Whole(ctx) })
+	return WaitUntil(ctx, "the cluster is whole", joining, func() bool { return c.Healthy(ctx) })
 }
 
 // bus is the port on which a node speaks to the others.
@@ -85,9 +85,9 @@ func (c *Cluster) do(ctx context.Context, node *Redis, command ...any) error {
 	return client.Do(ctx, command...).Err()
 }
 
-// Whole tells whether every slot is served, in the eyes of every node, and each
+// Healthy tells whether every slot is served, in the eyes of every node, and each
 // replica has what its primary has.
-func (c *Cluster) Whole(ctx context.Context) bool {
+func (c *Cluster) Healthy(ctx context.Context) bool {
 	return !slices.ContainsFunc(c.nodes, func(node *Redis) bool {
 		client := node.Client()
 		defer client.Close()
@@ -97,8 +97,8 @@ func (c *Cluster) Whole(ctx context.Context) bool {
 	})
 }
 
-// Holder is the primary that has a key.
-func (c *Cluster) Holder(ctx context.Context, key string) *Redis {
+// PrimaryFor is the primary that has a key.
+func (c *Cluster) PrimaryFor(ctx context.Context, key string) *Redis {
 	for _, node := range c.nodes {
 		client := node.Client()
 		primary := strings.Contains(client.Info(ctx, "replication").Val(), "role:master")
@@ -113,7 +113,7 @@ func (c *Cluster) Holder(ctx context.Context, key string) *Redis {
 
 // Migrate moves the slot of a key to another primary while it is used, key by key.
 func (c *Cluster) Migrate(ctx context.Context, key string) error {
-	from := c.Holder(ctx, key)
+	from := c.PrimaryFor(ctx, key)
 	if from == nil {
 		return fmt.Errorf("nobody has %s", key)
 	}
@@ -151,12 +151,12 @@ func (c *Cluster) Migrate(ctx context.Context, key string) error {
 // FailOver kills the primary that has a key, and waits until a replica has taken its place.
 // The dead one stays dead, as a machine that is gone does.
 func (c *Cluster) FailOver(ctx context.Context, key string) error {
-	dead := c.Holder(ctx, key)
+	dead := c.PrimaryFor(ctx, key)
 	if dead == nil {
 		return fmt.Errorf("nobody has %s", key)
 	}
 	dead.Kill()
-	return Until(ctx, "a replica is promoted", promotion, func() bool { return c.Holder(ctx, key) != nil })
+	return WaitUntil(ctx, "a replica is promoted", promotion, func() bool { return c.PrimaryFor(ctx, key) != nil })
 }
 
 // Client makes a hand in all of its nodes, which finds out anew who has what.

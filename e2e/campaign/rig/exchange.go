@@ -9,19 +9,19 @@ import (
 
 // StatusError is an answer that is no success.
 type StatusError struct {
-	Asked  string // method and path
-	Status int
-	Body   string
+	Request string // method and path
+	Status  int
+	Body    string
 }
 
 // Error says what was asked, and what the answer was.
 func (e *StatusError) Error() string {
-	return fmt.Sprintf("%s: status %d: %s", e.Asked, e.Status, e.Body)
+	return fmt.Sprintf("%s: status %d: %s", e.Request, e.Status, e.Body)
 }
 
-// Exchange sends a request, and decodes its answer, unless into is nil. An answer that is
+// DoJSON sends a request, and decodes its answer, unless into is nil. An answer that is
 // no success is a StatusError.
-func Exchange(client *http.Client, request *http.Request, into any) error {
+func DoJSON(client *http.Client, request *http.Request, into any) error {
 	answer, err := client.Do(request)
 	if err != nil {
 		return err

@@ -9,22 +9,22 @@ import (
 // Gateway is one replica: the binary in test mode, on an address that stays its own
 // however often it is killed.
 type Gateway struct {
-	URL  string
-	path string
-	env  []string
-	door *Door
+	URL   string
+	path  string
+	env   []string
+	proxy *FaultProxy
 
 	mu  sync.Mutex
 	now *Process
 }
 
-func newGateway(path string, door *Door, redisURL string, more ...string) (*Gateway, error) {
+func newGateway(path string, door *FaultProxy, redisURL string, more ...string) (*Gateway, error) {
 	port, err := FreePort()
 	if err != nil {
 		return nil, err
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", port)
-	return &Gateway{URL: "http://" + address, path: path, door: door, env: append([]string{
+	return &Gateway{URL: "http://" + address, path: path, proxy: door, env: append([]string{
 		"FRONTDESK_MODE=test", "FRONTDESK_ADDR=" + address, "FRONTDESK_PUBLIC_URL=http://" + address, "FRONTDESK_REDIS_URL=" + redisURL,
 		"FRONTDESK_CLUB_URL=" + door.url() + "/sim", "FRONTDESK_SANDBOX_URL=" + door.url() + "/sandbox", "FRONTDESK_RATE_LIMITS=off", "FRONTDESK_OPS_ADDR=off",
 	}, more...)}, nil

@@ -34,14 +34,14 @@ const (
 // Process is a program that was started, until it is killed or ends.
 type Process struct {
 	cmd   *exec.Cmd
-	log   *tail
+	log   *logTail
 	ended chan struct{}
 }
 
 // Start runs a program with an environment and arguments, and waits until it says on
 // stdout or stderr that it is ready, in the words of ready.
 func Start(ctx context.Context, ready string, environment []string, path string, args ...string) (*Process, error) {
-	p := &Process{cmd: exec.Command(path, args...), log: &tail{ready: ready, told: make(chan struct{})}, ended: make(chan struct{})}
+	p := &Process{cmd: exec.Command(path, args...), log: &logTail{ready: ready, told: make(chan struct{})}, ended: make(chan struct{})}
 	p.cmd.Env = environment
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.WaitDelay = time.Second // a grandchild that holds the pipe open is none of ours
@@ -80,11 +80,11 @@ func (p *Process) Kill() {
 // PID is the number that the system knows it by.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Said is the end of what it has said so far.
-func (p *Process) Said() string { return p.log.String() }
+// Log is the end of what it has said so far.
+func (p *Process) Log() string { return p.log.String() }
 
-// tail keeps the end of what a process says, and notices when it is ready.
-type tail struct {
+// logTail keeps the end of what a process says, and notices when it is ready.
+type logTail struct {
 	mu    sync.Mutex
 	text  bytes.Buffer
 	ready string
@@ -93,7 +93,7 @@ type tail struct {
 }
 
 // Write implements io.Writer.
-func (t *tail) Write(p []byte) (int, error) {
+func (t *logTail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text.Write(p)
@@ -108,7 +108,7 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 // String is what it said last.
-func (t *tail) String() string {
+func (t *logTail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.text.String()
@@ -127,8 +127,8 @@ func FreePort() (int, error) {
 	return 0, fmt.Errorf("no port is free from %d to %d", firstPort, firstPort+ports)
 }
 
-// pause waits, or less when the context ends, and tells whether it did not.
-func pause(ctx context.Context, d time.Duration) bool {
+// sleep waits, or less when the context ends, and tells whether it did not.
+func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -139,18 +139,18 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Until asks again and again until something is so. It is an error when it is not
+// WaitUntil asks again and again until something is so. It is an error when it is not
 // within the time.
-func Until(ctx context.Context, what string, within time.Duration, so func() bool) error {
+func WaitUntil(ctx context.Context, what string, within time.Duration, so func() bool) error {
 	const every = 10 * time.Millisecond // soon enough, and cheap beside what is asked
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	for !so() {
-		if !pause(ctx, every) {
+		if !sleep(ctx, every) {
 			return fmt.Errorf("did not happen within %s: %s", within, what)
 		}
 	}
 	return nil
 }
 
-var _ io.Writer = (*tail)(nil)
+var _ io.Writer = (*logTail)(nil)

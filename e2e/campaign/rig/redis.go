@@ -47,14 +47,14 @@ func (r *Redis) Start(ctx context.Context, more ...string) (err error) {
 	}
 	args := []string{"--port", fmt.Sprint(r.Port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--appendfsync", r.fsync,
 		"--dir", r.files(), "--repl-diskless-sync-delay", "0"}
-	whole := append([]string{"-c", deaf, "redis-server"}, append(append(args, r.args...), more...)...)
+	whole := append([]string{"-c", ignoreXFSZ, "redis-server"}, append(append(args, r.args...), more...)...)
 	r.now, err = Start(ctx, "Ready to accept connections", nil, "sh", whole...)
 	return err
 }
 
-// deaf runs a program that is told by an error when it may not write, as on a disk that is
+// ignoreXFSZ runs a program that is told by an error when it may not write, as on a disk that is
 // full, and not by a signal that ends it.
-const deaf = `trap "" XFSZ; exec "$0" "$@"`
+const ignoreXFSZ = `trap "" XFSZ; exec "$0" "$@"`
 
 // FillDisk has its disk full from now on: what it writes to any file fails.
 func (r *Redis) FillDisk() error { return r.limitFiles("1:") }

@@ -12,9 +12,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Watched is a primary and a replica that a Sentinel watches: when the primary is
+// SentinelRedis is a primary and a replica that a Sentinel watches: when the primary is
 // silent, the replica takes its place.
-type Watched struct {
+type SentinelRedis struct {
 	primary, replica *Redis
 	port             int // of the Sentinel
 	dir              string
@@ -38,9 +38,9 @@ const (
 	again = 10 * time.Second
 )
 
-// NewWatched starts all three, below dir.
-func NewWatched(ctx context.Context, dir string) (*Watched, error) {
-	w := &Watched{}
+// NewSentinelRedis starts all three, below dir.
+func NewSentinelRedis(ctx context.Context, dir string) (*SentinelRedis, error) {
+	w := &SentinelRedis{}
 	var err error
 	if w.primary, err = NewRedis(ctx, dir, FsyncAlways); err != nil {
 		return w, err
@@ -52,14 +52,14 @@ func NewWatched(ctx context.Context, dir string) (*Watched, error) {
 		return w, err
 	}
 	w.dir = dir
-	if err := w.watch(ctx); err != nil {
+	if err := w.startSentinel(ctx); err != nil {
 		return w, err
 	}
-	return w, w.follow(ctx)
+	return w, w.awaitReplication(ctx)
 }
 
-// watch starts a Sentinel that knows nothing but the primary.
-func (w *Watched) watch(ctx context.Context) (err error) {
+// startSentinel starts a Sentinel that knows nothing but the primary.
+func (w *SentinelRedis) startSentinel(ctx context.Context) (err error) {
 	file := filepath.Join(w.dir, "sentinel.conf")
 	text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\nsentinel monitor %s 127.0.0.1 %d 1\nsentinel down-after-milliseconds %s %d\nsentinel failover-timeout %s %d\n",
 		w.port, w.dir, primaryName, w.primary.Port, primaryName, silence.Milliseconds(), primaryName, failoverTime.Milliseconds())
@@ -69,14 +69,14 @@ func (w *Watched) watch(ctx context.Context) (err error) {
 	if w.sentinel, err = Start(ctx, "+monitor", nil, "redis-server", file, "--sentinel"); err != nil {
 		return err
 	}
-	return w.hurry(ctx)
+	return w.speedUp(ctx)
 }
 
-// hurry makes the Sentinel look around several times a second, where it looks every
+// speedUp makes the Sentinel look around several times a second, where it looks every
 // ten seconds in earnest: a campaign waits for each look. Its ping stays slow enough for the
 // replica, asked each second during a failover, not to count as silent; and a
 // machine that is busy for seconds does not make it stand still for half a minute.
-func (w *Watched) hurry(ctx context.Context) error {
+func (w *SentinelRedis) speedUp(ctx context.Context) error {
 	sentinel := w.client()
 	defer sentinel.Close()
 	periods := redis.NewStatusCmd(ctx, "sentinel", "debug", "info-period", 100, "ping-period", 250, "ask-period", 100, "publish-period", 200,
@@ -84,19 +84,19 @@ func (w *Watched) hurry(ctx context.Context) error {
 	return sentinel.Process(ctx, periods)
 }
 
-// follow makes the replica follow the primary, and waits until it does and the
+// awaitReplication makes the replica follow the primary, and waits until it does and the
 // Sentinel knows of it.
-func (w *Watched) follow(ctx context.Context) error {
+func (w *SentinelRedis) awaitReplication(ctx context.Context) error {
 	replica, primary, sentinel := w.replica.Client(), w.primary.Client(), w.client()
 	defer replica.Close()
 	defer primary.Close()
 	defer sentinel.Close()
 	var asked time.Time
-	return Until(ctx, "the replica follows the primary and the Sentinel sees it", following, func() bool {
+	return WaitUntil(ctx, "the replica follows the primary and the Sentinel sees it", following, func() bool {
 		if time.Since(asked) > again {
 			if !asked.IsZero() {
 				w.sentinel.Kill()
-				if w.watch(ctx) != nil {
+				if w.startSentinel(ctx) != nil {
 					return false
 				}
 			}
@@ -119,10 +119,10 @@ const failovers = 3
 // FailOver kills the primary, waits until the replica was promoted, and starts the
 // old primary again as its replica. Where nobody was promoted, the primary is started as it
 // was, and killed again.
-func (w *Watched) FailOver(ctx context.Context) (err error) {
+func (w *SentinelRedis) FailOver(ctx context.Context) (err error) {
 	for range failovers {
 		w.primary.Kill()
-		err = Until(ctx, "the replica is promoted", promotion, func() bool { return w.promoted(ctx) })
+		err = WaitUntil(ctx, "the replica is promoted", promotion, func() bool { return w.promoted(ctx) })
 		var as []string
 		if err == nil {
 			as = []string{"--replicaof", "127.0.0.1", fmt.Sprint(w.replica.Port)}
@@ -132,9 +132,9 @@ func (w *Watched) FailOver(ctx context.Context) (err error) {
 		}
 		if err == nil || w.promoted(ctx) {
 			w.primary, w.replica = w.replica, w.primary
-			return w.follow(ctx)
+			return w.awaitReplication(ctx)
 		}
-		if failed := w.follow(ctx); failed != nil {
+		if failed := w.awaitReplication(ctx); failed != nil {
 			return failed
 		}
 	}
@@ -142,27 +142,27 @@ func (w *Watched) FailOver(ctx context.Context) (err error) {
 }
 
 // promoted tells whether the Sentinel calls the replica the primary.
-func (w *Watched) promoted(ctx context.Context) bool {
+func (w *SentinelRedis) promoted(ctx context.Context) bool {
 	sentinel := w.client()
 	defer sentinel.Close()
 	now, err := sentinel.GetMasterAddrByName(ctx, primaryName).Result()
 	return err == nil && len(now) == 2 && now[1] == fmt.Sprint(w.replica.Port)
 }
 
-func (w *Watched) client() *redis.SentinelClient {
+func (w *SentinelRedis) client() *redis.SentinelClient {
 	return redis.NewSentinelClient(&redis.Options{Addr: fmt.Sprintf("127.0.0.1:%d", w.port), DialTimeout: time.Second, ReadTimeout: time.Second})
 }
 
 // Client makes a hand in the present primary.
-func (w *Watched) Client() redis.UniversalClient { return w.primary.Client() }
+func (w *SentinelRedis) Client() redis.UniversalClient { return w.primary.Client() }
 
 // URL is its address for gateways.
-func (w *Watched) URL() string {
+func (w *SentinelRedis) URL() string {
 	return fmt.Sprintf("redis+sentinel://127.0.0.1:%d/%s", w.port, primaryName)
 }
 
 // Kill ends all three.
-func (w *Watched) Kill() {
+func (w *SentinelRedis) Kill() {
 	w.sentinel.Kill()
 	for _, r := range []*Redis{w.primary, w.replica} {
 		if r != nil {

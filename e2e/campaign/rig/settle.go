@@ -33,16 +33,16 @@ const comeBack = 32
 // That a lease has its time, with its grace, is not looked at here: a campaign would
 // wait for a minute and a half at each of its ends, and the tests of the payment machine
 // look at it with a clock that they move.
-func (r *Rig) Settle(ctx context.Context, journeys []*Journey) error {
+func (r *Harness) Settle(ctx context.Context, journeys []*Journey) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
-	if err := r.Outside.SetFaults(ctx); err != nil {
+	if err := r.Upstreams.SetFaults(ctx); err != nil {
 		return err
 	}
 	for _, g := range r.Gateways {
 		g.Kill()
 	}
-	if err := r.expire(ctx); err != nil {
+	if err := r.expireLeases(ctx); err != nil {
 		return err
 	}
 	for _, g := range r.Gateways {
@@ -53,7 +53,7 @@ func (r *Rig) Settle(ctx context.Context, journeys []*Journey) error {
 	var back errgroup.Group
 	back.SetLimit(comeBack)
 	for _, j := range journeys {
-		if j.Over || j.Registration == "" {
+		if j.Done || j.Registration == "" {
 			continue
 		}
 		back.Go(func() error { j.Watch(ctx, settleTime); return nil })
@@ -61,12 +61,12 @@ func (r *Rig) Settle(ctx context.Context, journeys []*Journey) error {
 	if err := back.Wait(); err != nil {
 		return err
 	}
-	return r.unseen(ctx)
+	return r.awaitSweeper(ctx)
 }
 
-// expire lets the time pass that owners of payments are granted, and the time until a
+// expireLeases lets the time pass that owners of payments are granted, and the time until a
 // sweeper looks again. Every owner has to be dead.
-func (r *Rig) expire(ctx context.Context) error {
+func (r *Harness) expireLeases(ctx context.Context) error {
 	client := r.Storage.Client()
 	defer client.Close()
 	keys, err := paymentKeys(ctx, client)
@@ -87,30 +87,30 @@ func (r *Rig) expire(ctx context.Context) error {
 	return err
 }
 
-// unseen waits for the payments that only a sweeper looks at: their buyers were told an end
+// awaitSweeper waits for the payments that only a sweeper looks at: their buyers were told an end
 // before Redis forgot it, or hold a registration that is gone.
-func (r *Rig) unseen(ctx context.Context) error {
+func (r *Harness) awaitSweeper(ctx context.Context) error {
 	for {
-		waiting, err := r.waiting(ctx)
-		if err != nil || waiting == 0 || !pause(ctx, 500*time.Millisecond) {
+		waiting, err := r.unsettled(ctx)
+		if err != nil || waiting == 0 || !sleep(ctx, 500*time.Millisecond) {
 			return err // what still waits when the time is over is judged as it is
 		}
 	}
 }
 
-// waiting counts the payments on which a machine has to go on: those that wait for a
+// unsettled counts the payments on which a machine has to go on: those that wait for a
 // buyer who has done what there was to do are among them.
-func (r *Rig) waiting(ctx context.Context) (n int, err error) {
-	states, err := r.states(ctx)
+func (r *Harness) unsettled(ctx context.Context) (n int, err error) {
+	states, err := r.paymentStates(ctx)
 	if err != nil {
 		return 0, err
 	}
-	held, err := r.Outside.Payments(context.WithoutCancel(ctx))
+	held, err := r.Upstreams.Payments(context.WithoutCancel(ctx))
 	if err != nil {
 		return 0, err
 	}
 	for _, p := range held {
-		switch states[named(p.Metadata["fd_registration"], p.Metadata["fd_generation"])] {
+		switch states[paymentName(p.Metadata["fd_registration"], p.Metadata["fd_generation"])] {
 		case "recorded", "in_doubt", "refunded", "cancelled", "blocked":
 		case "": // lost, until the next rebuild
 			if p.Captured > p.Refunded && p.Metadata["fd_environment"] == "test" {
@@ -127,8 +127,8 @@ func (r *Rig) waiting(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// states reads where each payment stands from Redis, by "registration-g generation".
-func (r *Rig) states(ctx context.Context) (map[string]string, error) {
+// paymentStates reads where each payment stands from Redis, by "registration-g generation".
+func (r *Harness) paymentStates(ctx context.Context) (map[string]string, error) {
 	ctx = context.WithoutCancel(ctx)
 	client := r.Storage.Client()
 	defer client.Close()
@@ -140,7 +140,7 @@ func (r *Rig) states(ctx context.Context) (map[string]string, error) {
 	replies := map[string]*redis.StringCmd{}
 	for _, key := range keys {
 		registration, generation, _ := strings.Cut(strings.TrimPrefix(key, "fd:{"), "}:payment:")
-		replies[named(registration, generation)] = pipe.HGet(ctx, key, "state")
+		replies[paymentName(registration, generation)] = pipe.HGet(ctx, key, "state")
 	}
 	if _, err := pipe.Exec(ctx); err != nil && len(keys) > 0 {
 		return nil, err
@@ -152,8 +152,8 @@ func (r *Rig) states(ctx context.Context) (map[string]string, error) {
 	return states, nil
 }
 
-// named names a payment.
-func named(registration, generation string) string { return registration + "-g" + generation }
+// paymentName names a payment.
+func paymentName(registration, generation string) string { return registration + "-g" + generation }
 
 func paymentKeys(ctx context.Context, client redis.UniversalClient) (keys []string, err error) {
 	if cluster, ok := client.(*redis.ClusterClient); ok {

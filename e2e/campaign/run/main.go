@@ -80,11 +80,11 @@ type one struct {
 func (c *one) flags(f *pflag.FlagSet) {
 	f.Uint64Var(&c.options.Seed, "seed", 1, "decides everything that the campaign decides")
 	f.IntVar(&c.options.Count, "count", 0, "journeys to drive")
-	f.DurationVar(&c.options.For, "for", 0, "begin no journey after so long")
-	f.Uint64Var(&c.options.Only, "only", 0, "drive the one journey of this seed, and print its trace")
+	f.DurationVar(&c.options.Duration, "for", 0, "begin no journey after so long")
+	f.Uint64Var(&c.options.OnlySeed, "only", 0, "drive the one journey of this seed, and print its trace")
 	f.BoolVar(&c.long, "long", false, "the form for the record")
 	f.StringVar(&c.weak, "weak", "", "build this weakness in, and expect a violation")
-	f.BoolVar(&c.options.UntilViolation, "until-violation", false, "stop at the first violation")
+	f.BoolVar(&c.options.StopAtViolation, "until-violation", false, "stop at the first violation")
 	f.BoolVar(&c.json, "json", false, "print the report as JSON")
 }
 
@@ -95,8 +95,8 @@ func (c *one) run(ctx context.Context, found campaign.Campaign) error {
 		o.Seed = c.options.Seed
 	}
 	o.Log = progress
-	if o.Count == 0 && o.For == 0 && !c.long {
-		o.For = 30 * time.Second // long enough to see something, short enough to wait for
+	if o.Count == 0 && o.Duration == 0 && !c.long {
+		o.Duration = 30 * time.Second // long enough to see something, short enough to wait for
 	}
 	var report *campaign.Report
 	var err error
@@ -121,7 +121,7 @@ func weak(ctx context.Context, c campaign.Campaign, weakness string, o campaign.
 		return nil, err
 	}
 	defer builds.Close()
-	return campaign.Catch(ctx, builds, c, weakness, o)
+	return campaign.Kill(ctx, builds, c, weakness, o)
 }
 
 // all writes the record.
@@ -176,7 +176,7 @@ func (o *occasion) add(result campaign.Result) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.done[result.Report.Campaign] = result
-	o.results.Took, o.results.Reports = time.Since(o.results.At), nil
+	o.results.Duration, o.results.Reports = time.Since(o.results.At), nil
 	for _, c := range campaigns() {
 		if result, ok := o.done[c.Name]; ok {
 			o.results.Reports = append(o.results.Reports, result)
@@ -198,13 +198,13 @@ func (a *all) attempt(ctx context.Context, builds *campaign.Builds, c campaign.C
 	}
 	report.Print(os.Stdout)
 	failures := []error{err, report.Err(c, o)}
-	result := campaign.Result{Report: report, About: c.About}
-	for _, weakness := range c.Weaknesses {
-		caught, err := campaign.Catch(ctx, builds, c, weakness, campaign.Options{Seed: a.seed, Log: progress})
+	result := campaign.Result{Report: report, Description: c.Description}
+	for _, weakness := range c.Mutations {
+		caught, err := campaign.Kill(ctx, builds, c, weakness, campaign.Options{Seed: a.seed, Log: progress})
 		failures = append(failures, err)
 		if caught != nil {
-			fmt.Printf("%s: %s: %d violations after %d journeys, %s\n", c.Name, weakness, caught.Broken, caught.Flows, caught.Took.Round(time.Millisecond))
-			result.Caught = append(result.Caught, caught)
+			fmt.Printf("%s: %s: %d violations after %d journeys, %s\n", c.Name, weakness, caught.ViolationCount, caught.Journeys, caught.Duration.Round(time.Millisecond))
+			result.Killed = append(result.Killed, caught)
 		}
 	}
 	if err = errors.Join(failures...); err != nil {
@@ -231,11 +231,11 @@ func machine() string {
 
 func list(*cobra.Command, []string) {
 	for _, c := range campaigns() {
-		fmt.Printf("%s: %s\n  has to find: %s\n", c.Name, c.About, strings.Join(c.Weaknesses, ", "))
+		fmt.Printf("%s: %s\n  has to find: %s\n", c.Name, c.Description, strings.Join(c.Mutations, ", "))
 	}
 	fmt.Println()
-	for _, w := range campaign.Weaknesses() {
-		fmt.Printf("%s: %s\n", w.Name, w.About)
+	for _, w := range campaign.Mutations() {
+		fmt.Printf("%s: %s\n", w.Name, w.Description)
 	}
 }
 

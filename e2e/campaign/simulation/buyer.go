@@ -19,83 +19,83 @@ const (
 	bankAsks     = "4000002500003155"
 )
 
-// buy begins what the buyer does.
-func (f *flow) buy() {
-	f.press(0)
+// scheduleBuyer begins what the buyer does.
+func (f *journey) scheduleBuyer() {
+	f.pay(0)
 	if f.chance(0.3) {
 		f.fault(buyerPressed)
-		f.press(f.between(0, 600*time.Millisecond))
+		f.pay(f.between(0, 600*time.Millisecond))
 	}
 	if f.chance(0.04) {
 		f.after(f.between(0, 20*time.Second), f.changeCart)
 	}
 	if f.chance(0.08) {
-		f.abandon(f.between(0, f.plan.trouble))
+		f.abandon(f.between(0, f.plan.faultWindow))
 	}
 	for range f.rng.IntN(5) {
-		f.look(f.between(0, f.plan.trouble))
+		f.read(f.between(0, f.plan.faultWindow))
 	}
 	for range f.rng.IntN(3) {
-		f.press(f.between(time.Second, f.plan.trouble))
+		f.pay(f.between(time.Second, f.plan.faultWindow))
 	}
 	for range f.rng.IntN(3) {
-		f.after(f.between(operatorsCome, operatorsGo), f.operate)
+		f.after(f.between(operatorsEarliest, operatorsLatest), f.operate)
 	}
 }
 
-// mostPresses: nobody presses a button that does nothing for ever.
-const mostPresses = 4
+// maxRetries: nobody presses a button that does nothing for ever.
+const maxRetries = 4
 
-// press asks for the payment.
-func (f *flow) press(d time.Duration) {
+// pay asks for the payment.
+func (f *journey) pay(d time.Duration) {
 	f.spawn(d, f.anyGateway(), "pay", func(ctx context.Context, t *task) {
-		before := f.kept()
-		p, err := t.gateway.registrations.Pay(ctx, f.registration, f.token, f.wish())
+		before := f.chargedItems()
+		p, err := t.gateway.registrations.Pay(ctx, f.registration, f.token, f.startPayment())
 		if t.dead.Load() {
 			return // no answer arrives
 		}
-		f.told(t, "pay", p, err, before)
-		if err != nil && f.pressed < mostPresses {
-			f.pressed++
-			f.press(f.between(time.Second, 30*time.Second))
+		f.recordResponse(t, "pay", p, err, before)
+		if err != nil && f.retries < maxRetries {
+			f.retries++
+			f.pay(f.between(time.Second, 30*time.Second))
 		}
-		if err == nil && p.Witnessed() && p.State == flows.Intent && !f.acted[p.ProcessorID] {
-			f.acted[p.ProcessorID] = true
+		if err == nil && p.HasProcessor() && p.State == flows.Intent && !f.confirmed[p.ProcessorID] {
+			f.confirmed[p.ProcessorID] = true
 			f.payOnPage(p.ProcessorID)
 		}
 	})
 }
 
-// wish is how the buyer wants to pay.
-func (f *flow) wish() flows.StartPayment {
-	way := f.plan.way
+// startPayment is how the buyer wants to pay.
+func (f *journey) startPayment() flows.StartPayment {
+	way := f.plan.method
 	if f.plan.mixed && f.chance(0.5) {
-		way = oneOf(f, flows.ByCard, flows.Later, flows.AtDesk)
+		way = oneOf(f, flows.ByCard, flows.Deferred, flows.InPerson)
 	}
 	switch way {
-	case flows.Later:
-		return flows.StartPayment{Method: way, DueDate: begins.AddDate(0, 1, 0).Format(time.DateOnly)}
-	case flows.AtDesk:
+	case flows.Deferred:
+		return flows.StartPayment{Method: way, DueDate: startTime.AddDate(0, 1, 0).Format(time.DateOnly)}
+	case flows.InPerson:
 		return flows.StartPayment{Method: way, Staff: true, Desk: &flows.Desk{Mean: "cash"}}
 	default:
 		return flows.StartPayment{Method: way}
 	}
 }
 
-// look reads the registration, as the page does that waits.
-func (f *flow) look(d time.Duration) {
+// read reads the registration, as the page does that waits.
+func (f *journey) read(d time.Duration) {
 	f.spawn(d, f.anyGateway(), "look", func(ctx context.Context, t *task) {
-		before := f.kept()
+		before := f.chargedItems()
 		view, err := t.gateway.registrations.Get(ctx, f.registration, f.token)
 		if t.dead.Load() || err == nil && view.Payment == nil {
 			return
 		}
-		f.told(t, "look", view.Payment, err, before)
+		f.recordResponse(t, "look", view.Payment, err, before)
 	})
 }
 
 // abandon gives the registration up.
-func (f *flow) abandon(d time.Duration) {
+func (f *journey) abandon(d time.Duration) {
 	f.spawn(d, f.anyGateway(), "abandon", func(ctx context.Context, t *task) {
 		f.fault(buyerAbandoned)
 		_, err := t.gateway.registrations.Abandon(ctx, f.registration, f.token)
@@ -103,9 +103,9 @@ func (f *flow) abandon(d time.Duration) {
 	})
 }
 
-// told notes an answer.
-func (f *flow) told(t *task, what string, p *flows.Payment, err error, before []string) {
-	answer := campaign.Answer{Charged: f.stillKept(before)}
+// recordResponse notes an answer.
+func (f *journey) recordResponse(t *task, what string, p *flows.Payment, err error, before []string) {
+	answer := campaign.Response{Charged: f.stillCharged(before)}
 	if err != nil {
 		// Which errors come with which advice is decided at the edge; the only one
 		// that speaks of the payment itself says "again" with the same key.
@@ -122,18 +122,18 @@ func (f *flow) told(t *task, what string, p *flows.Payment, err error, before []
 		answer.State, answer.Retry = view.State, view.Retry
 		f.tracef("%s: %s: the buyer is told %s, retry %s (%s)", t.gateway.name, what, view.State, view.Retry, p.State)
 	}
-	f.answers = append(f.answers, answer)
+	f.responses = append(f.responses, answer)
 }
 
 // payOnPage is what the buyer does on the processor's page.
-func (f *flow) payOnPage(payment string) {
+func (f *journey) payOnPage(payment string) {
 	d := f.between(500*time.Millisecond, 10*time.Second)
 	confirm := func(card string) {
-		f.after(d, func() { f.act(payment, "confirm", fmt.Sprintf(`{"card":%q}`, card)) })
+		f.after(d, func() { f.callProcessorPage(payment, "confirm", fmt.Sprintf(`{"card":%q}`, card)) })
 		d += f.between(time.Second, 20*time.Second)
 	}
 	challenge := func(approve bool) {
-		f.after(d, func() { f.act(payment, "challenge", fmt.Sprintf(`{"approve":%t}`, approve)) })
+		f.after(d, func() { f.callProcessorPage(payment, "challenge", fmt.Sprintf(`{"approve":%t}`, approve)) })
 		d += f.between(time.Second, 20*time.Second)
 	}
 	switch n := f.rng.IntN(20); {
@@ -143,7 +143,7 @@ func (f *flow) payOnPage(payment string) {
 		f.fault(buyerDeclined)
 		confirm(declinedCard)
 		if f.chance(0.5) {
-			f.press(d)
+			f.pay(d)
 			d += time.Second
 		}
 		confirm(goodCard)
@@ -165,20 +165,20 @@ func (f *flow) payOnPage(payment string) {
 		f.fault(buyerLate)
 		d += f.between(20*time.Minute, 70*time.Minute)
 		confirm(goodCard)
-		f.press(d)
+		f.pay(d)
 	default:
 		f.fault(buyerTwice)
 		confirm(goodCard)
 		confirm(goodCard)
 		confirm(bankAsks)
 	}
-	f.look(d)
-	f.look(d + f.between(0, 10*time.Second))
+	f.read(d)
+	f.read(d + f.between(0, 10*time.Second))
 }
 
-// act does something at the processor that only the buyer can do. What is not
+// callProcessorPage does something at the processor that only the buyer can do. What is not
 // possible any more is refused there, and no concern of ours.
-func (f *flow) act(payment, what, body string) {
+func (f *journey) callProcessorPage(payment, what, body string) {
 	r, err := http.NewRequest(http.MethodPost, processorURL+"/payments/"+payment+"/"+what, bytes.NewReader([]byte(body)))
 	if err != nil {
 		panic(err)

@@ -14,16 +14,16 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// gone is the context of a caller who has given up: what hangs ends at once, and
+// cancelledContext is the context of a caller who has given up: what hangs ends at once, and
 // the time that it would have taken is added to the clock.
-var gone = func() context.Context {
+var cancelledContext = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }()
 
 // clubTransport carries everything to the club system but payments.
-type clubTransport struct{ *stage }
+type clubTransport struct{ *env }
 
 // RoundTrip implements http.RoundTripper.
 func (c clubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -36,7 +36,7 @@ func (c clubTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	case strings.Contains(r.URL.Path, "/contacts/"): // read aside, and left alone when something else fails: no seed could decide which comes first
 		return c.simulate(r, nil)
 	}
-	f := t.flow
+	f := t.journey
 	rng, hit := f.drawRead(strings.HasSuffix(r.URL.Path, "/check"))
 	if !hit {
 		return c.simulate(r, nil)
@@ -65,7 +65,7 @@ func (c clubTransport) simulate(r *http.Request, fault *clubsim.Fault) (*http.Re
 
 // answer has the simulator answer, and tells whether it did. Calls side by side
 // wait for each other, so that a fault meets the call that it is for.
-func (s *stage) answer(w http.ResponseWriter, r *http.Request, fault *clubsim.Fault) (answered bool) {
+func (s *env) answer(w http.ResponseWriter, r *http.Request, fault *clubsim.Fault) (answered bool) {
 	inner := r.Clone(r.Context())
 	inner.URL.Path = strings.TrimPrefix(r.URL.Path, "/sim")
 	if inner.Body == nil {
@@ -87,13 +87,13 @@ func (s *stage) answer(w http.ResponseWriter, r *http.Request, fault *clubsim.Fa
 		s.setNow(s.Now().Add(4 * time.Second))
 	case "hang":
 		s.setNow(s.Now().Add(8 * time.Second))
-		inner = inner.WithContext(gone)
+		inner = inner.WithContext(cancelledContext)
 	}
 	return s.deliver(w, inner)
 }
 
 // deliver hands a request to the simulator; one that cuts the connection has not answered.
-func (s *stage) deliver(w http.ResponseWriter, r *http.Request) (answered bool) {
+func (s *env) deliver(w http.ResponseWriter, r *http.Request) (answered bool) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			if cause != http.ErrAbortHandler { //nolint:errorlint // a panic's value, not an error that was wrapped
@@ -103,7 +103,7 @@ func (s *stage) deliver(w http.ResponseWriter, r *http.Request) (answered bool) 
 		}
 	}()
 	s.mu.Lock()
-	f := s.flow
+	f := s.current
 	s.mu.Unlock()
 	if f != nil {
 		defer f.noteSettlement(r)()
@@ -113,8 +113,8 @@ func (s *stage) deliver(w http.ResponseWriter, r *http.Request) (answered bool) 
 }
 
 // noteSettlement finds out whether a request that is no payment settled the sale.
-func (f *flow) noteSettlement(r *http.Request) func() {
-	way, ok := map[string]string{"postpone_due": string(flows.Later), "transitions": string(flows.Free)}[path.Base(r.URL.Path)]
+func (f *journey) noteSettlement(r *http.Request) func() {
+	way, ok := map[string]string{"postpone_due": string(flows.Deferred), "transitions": string(flows.Free)}[path.Base(r.URL.Path)]
 	if !ok || r.Method != http.MethodPost {
 		return func() {}
 	}
@@ -129,9 +129,9 @@ func (f *flow) noteSettlement(r *http.Request) func() {
 
 // serveConnection answers what comes by a connection of its own: the payments.
 // The task that sends one is blocked in it, so the handler acts on its behalf.
-func (s *stage) serveConnection(w http.ResponseWriter, r *http.Request) {
+func (s *env) serveConnection(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	f := s.flow
+	f := s.current
 	s.mu.Unlock()
 	body, err := io.ReadAll(r.Body)
 	if err != nil || f == nil || f.running.Load() == nil || f.running.Load().dead.Load() {
@@ -148,8 +148,8 @@ func (s *stage) serveConnection(w http.ResponseWriter, r *http.Request) {
 }
 
 // post plays one payment's way to the club system, and tells whether an answer came back.
-func (s *stage) post(w http.ResponseWriter, r *http.Request, body []byte, t *task) bool {
-	f := t.flow
+func (s *env) post(w http.ResponseWriter, r *http.Request, body []byte, t *task) bool {
+	f := t.journey
 	if f.chance(f.plan.crashes) {
 		f.fault(crashed)
 		if f.chance(0.5) {
@@ -175,7 +175,7 @@ func (s *stage) post(w http.ResponseWriter, r *http.Request, body []byte, t *tas
 		return false
 	case len(clubKinds) + 2:
 		f.fault(postSlow)
-		t.giveWay(f.between(time.Second, 29*time.Second))
+		t.yield(f.between(time.Second, 29*time.Second))
 		return s.answer(w, r, nil) && !t.dead.Load()
 	default:
 		fault := clubFaultOf(f.rng, clubKinds[which])

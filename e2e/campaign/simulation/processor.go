@@ -21,7 +21,7 @@ const processorURL = "http://processor.example/sandbox"
 var errNoAnswer = errors.New("simulation: no answer")
 
 // processorTransport carries the gateways' requests to the processor.
-type processorTransport struct{ *stage }
+type processorTransport struct{ *env }
 
 // RoundTrip implements http.RoundTripper.
 func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -29,8 +29,8 @@ func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t == nil {
 		return p.process(r), nil
 	}
-	f := t.flow
-	if !t.pause() {
+	f := t.journey
+	if !t.interleave() {
 		return nil, errDead
 	}
 	if f.chance(f.plan.crashes) {
@@ -41,16 +41,16 @@ func (p processorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		f.crash(t.gateway)
 		return nil, errDead
 	}
-	answer, err := p.fate(r, t)
-	if !t.pause() { // between the answer and what follows from it anything may happen as well
+	answer, err := p.withFaults(r, t)
+	if !t.interleave() { // between the answer and what follows from it anything may happen as well
 		return nil, errDead
 	}
 	return answer, err
 }
 
-// fate plays one request's way.
-func (p processorTransport) fate(r *http.Request, t *task) (*http.Response, error) {
-	f := t.flow
+// withFaults plays one request's way.
+func (p processorTransport) withFaults(r *http.Request, t *task) (*http.Response, error) {
+	f := t.journey
 	if !f.chance(f.plan.cards) {
 		return p.process(r), nil
 	}
@@ -66,7 +66,7 @@ func (p processorTransport) fate(r *http.Request, t *task) (*http.Response, erro
 		return nil, errNoAnswer
 	case cardsSlow:
 		f.fault(kind)
-		t.giveWay(f.between(time.Second, 10*time.Second))
+		t.yield(f.between(time.Second, 10*time.Second))
 		return p.process(r), nil
 	default:
 		f.fault(kind)
@@ -82,34 +82,34 @@ func (p processorTransport) fate(r *http.Request, t *task) (*http.Response, erro
 }
 
 // process has the processor answer, and waits until it has posted what it has to tell about it.
-func (s *stage) process(r *http.Request) *http.Response {
+func (s *env) process(r *http.Request) *http.Response {
 	inner := r.Clone(r.Context())
 	inner.URL.Path = strings.TrimPrefix(r.URL.Path, "/sandbox")
 	if inner.Body == nil {
 		inner.Body = http.NoBody
 	}
-	before := s.standing()
+	before := s.paymentsFingerprint()
 	recorder := httptest.NewRecorder()
 	s.sandbox.ServeHTTP(recorder, inner)
-	if r.Method != http.MethodGet && s.standing() != before {
+	if r.Method != http.MethodGet && s.paymentsFingerprint() != before {
 		s.mu.Lock()
-		f := s.flow
+		f := s.current
 		s.mu.Unlock()
 		select {
-		case letter := <-s.mail: // each change of a payment is told once
-			f.letters = append(f.letters, letter)
-		case <-time.After(mailTime):
+		case letter := <-s.webhooks: // each change of a payment is told once
+			f.deliveries = append(f.deliveries, letter)
+		case <-time.After(deliveryTimeout):
 			panic("the processor tells nothing of a change") // the simulation's own mistake
 		}
 	}
 	return recorder.Result()
 }
 
-// mailTime is far more than a letter takes on a busy machine.
-const mailTime = time.Minute
+// deliveryTimeout is far more than a letter takes on a busy machine.
+const deliveryTimeout = time.Minute
 
-// standing says in one value how all payments stand, as far as events tell of it.
-func (s *stage) standing() (all string) {
+// paymentsFingerprint says in one value how all payments stand, as far as events tell of it.
+func (s *env) paymentsFingerprint() (all string) {
 	for _, p := range s.sandbox.Payments() {
 		if p.State == "requires_action" {
 			continue // nothing is told of a payment before its buyer has done something
@@ -119,33 +119,33 @@ func (s *stage) standing() (all string) {
 	return all
 }
 
-// letter is a webhook on its way.
-type letter struct {
+// delivery is a webhook on its way.
+type delivery struct {
 	header http.Header
 	body   []byte
 }
 
-// postbox takes the processor's webhooks.
-type postbox chan letter
+// webhookRecorder takes the processor's webhooks.
+type webhookRecorder chan delivery
 
 // RoundTrip implements http.RoundTripper.
-func (b postbox) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b webhookRecorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
 	}
-	b <- letter{r.Header.Clone(), body}
+	b <- delivery{r.Header.Clone(), body}
 	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
 }
 
-// readMail sends the webhooks of what has just happened on their way.
-func (f *flow) readMail() {
-	for _, letter := range f.letters {
+// sendDeliveries sends the webhooks of what has just happened on their way.
+func (f *journey) sendDeliveries() {
+	for _, letter := range f.deliveries {
 		send := func(d time.Duration) {
 			f.spawn(d, f.anyGateway(), "webhook", func(ctx context.Context, t *task) {
 				event, err := t.gateway.processor.Webhook(letter.header, letter.body)
 				if err == nil {
-					err = t.gateway.payments.Told(ctx, event)
+					err = t.gateway.payments.HandleEvent(ctx, event)
 				}
 				f.tracef("%s: webhook %s: %v", t.gateway.name, event.Type, err)
 			})
@@ -166,16 +166,16 @@ func (f *flow) readMail() {
 			send(f.between(5*time.Second, 4*time.Minute))
 		}
 	}
-	f.letters = nil
+	f.deliveries = nil
 }
 
-// held are the processor's payments.
-func (s *stage) held() []sandbox.Payment { return s.sandbox.Payments() }
+// cardPayments are the processor's payments.
+func (s *env) cardPayments() []sandbox.Payment { return s.sandbox.Payments() }
 
-// kept names what was taken of the buyer and not given back: the processor's payments, and the sale
+// chargedItems names what was taken of the buyer and not given back: the processor's payments, and the sale
 // itself once the club system has settled it in whatever way.
-func (f *flow) kept() (all []string) {
-	for _, p := range f.held() {
+func (f *journey) chargedItems() (all []string) {
+	for _, p := range f.cardPayments() {
 		if p.Captured > p.Refunded {
 			all = append(all, p.ID)
 		}
@@ -186,8 +186,8 @@ func (f *flow) kept() (all []string) {
 	return all
 }
 
-// stillKept tells whether any of what was kept before is kept now.
-func (f *flow) stillKept(before []string) bool {
-	now := f.kept()
+// stillCharged tells whether any of what was kept before is kept now.
+func (f *journey) stillCharged(before []string) bool {
+	now := f.chargedItems()
 	return slices.ContainsFunc(before, func(id string) bool { return slices.Contains(now, id) })
 }

@@ -14,7 +14,7 @@ const (
 )
 
 // rebuild has a gateway bring back what Redis lost, and again until it is done.
-func (f *flow) rebuild(d time.Duration) {
+func (f *journey) rebuild(d time.Duration) {
 	f.spawn(d, f.anyGateway(), "rebuild", func(ctx context.Context, t *task) {
 		if err := t.gateway.payments.Rebuild(ctx, rebuildWindow); err != nil || t.dead.Load() {
 			f.tracef("%s: rebuild: %v", t.gateway.name, err)
@@ -25,7 +25,7 @@ func (f *flow) rebuild(d time.Duration) {
 
 // rebuilds has the gateways compare Redis with the processor now and then until an
 // instant of the journey, in journeys where there may be something to find.
-func (f *flow) rebuilds(until time.Duration) {
+func (f *journey) rebuilds(until time.Duration) {
 	if f.plan.rollbacks == 0 && f.plan.cards == 0 {
 		return
 	}
@@ -35,14 +35,14 @@ func (f *flow) rebuilds(until time.Duration) {
 }
 
 // wipe makes Redis forget everything.
-func (f *flow) wipe() {
+func (f *journey) wipe() {
 	f.fault(redisWiped)
 	f.redis.FlushAll()
-	f.forgot()
+	f.afterLoss()
 }
 
-// forgot is what follows when Redis has lost something.
-func (f *flow) forgot() {
+// afterLoss is what follows when Redis has lost something.
+func (f *journey) afterLoss() {
 	f.epochs++
 	f.bodies = map[string]string{}
 	f.rebuild(f.between(0, rebuildSoon))

@@ -21,7 +21,7 @@ var (
 )
 
 // redisHook stands between the gateways and Redis.
-type redisHook struct{ *stage }
+type redisHook struct{ *env }
 
 // DialHook implements redis.Hook.
 func (h redisHook) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -39,8 +39,8 @@ func (h redisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		if unknown := h.unknownScript(cmd); unknown || t == nil {
 			return h.scripts.process(ctx, cmd, next)
 		}
-		f := t.flow
-		if !t.pause() {
+		f := t.journey
+		if !t.interleave() {
 			return errDead
 		}
 		h.redis.SetTime(h.Now())
@@ -70,10 +70,10 @@ func (h redisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			f.watchVersions(cmd)
 			return errLost
 		}
-		soonest(cmd, h.Now())
+		normaliseSchedule(cmd, h.Now())
 		err := h.scripts.process(ctx, cmd, next)
 		f.watchVersions(cmd)
-		f.keepSnapshot()
+		f.takeSnapshot()
 		return err
 	}
 }
@@ -91,10 +91,10 @@ func (h redisHook) unknownScript(cmd redis.Cmder) bool {
 	return false
 }
 
-// soonest takes the gateways' own dice out of the list of open payments, so that a
+// normaliseSchedule takes the gateways' own dice out of the list of open payments, so that a
 // seed repeats: a look that is planned for any later time is planned for the first
 // sweep that could come.
-func soonest(cmd redis.Cmder, now time.Time) {
+func normaliseSchedule(cmd redis.Cmder, now time.Time) {
 	args := cmd.Args()
 	if len(args) < 4 || args[0] != "zadd" || args[1] != openPayments {
 		return
@@ -108,7 +108,7 @@ func soonest(cmd redis.Cmder, now time.Time) {
 const openPayments = "fd:payments:open"
 
 // watchVersions notes the versions of the records that a script has changed.
-func (f *flow) watchVersions(cmd redis.Cmder) {
+func (f *journey) watchVersions(cmd redis.Cmder) {
 	if !strings.HasPrefix(cmd.Name(), "eval") {
 		return
 	}
@@ -130,24 +130,24 @@ func (f *flow) watchVersions(cmd redis.Cmder) {
 type snapshot struct {
 	hashes  map[string]map[string]string
 	scores  map[string]float64
-	strings map[string]kept
+	strings map[string]storedString
 }
 
-// kept is a value with the rest of its time.
-type kept struct {
+// storedString is a value with the rest of its time.
+type storedString struct {
 	value string
 	left  time.Duration
 }
 
-// keptSnapshots: a rollback can go back some way, not to every moment.
-const keptSnapshots = 12
+// maxSnapshots: a rollback can go back some way, not to every moment.
+const maxSnapshots = 12
 
-// keepSnapshot remembers what Redis holds now, in journeys where it will forget.
-func (f *flow) keepSnapshot() {
+// takeSnapshot remembers what Redis holds now, in journeys where it will forget.
+func (f *journey) takeSnapshot() {
 	if f.plan.rollbacks == 0 || !f.chance(0.4) {
 		return
 	}
-	s := snapshot{hashes: map[string]map[string]string{}, strings: map[string]kept{}}
+	s := snapshot{hashes: map[string]map[string]string{}, strings: map[string]storedString{}}
 	for _, key := range f.redis.Keys() {
 		switch {
 		case strings.HasPrefix(key, "fd:{"):
@@ -158,17 +158,17 @@ func (f *flow) keepSnapshot() {
 			}
 		case strings.HasPrefix(key, "fd:once:"):
 			value, _ := f.redis.Get(key)
-			s.strings[key] = kept{value, f.redis.TTL(key)}
+			s.strings[key] = storedString{value, f.redis.TTL(key)}
 		}
 	}
 	s.scores, _ = f.redis.SortedSet(openPayments)
-	if f.snapshots = append(f.snapshots, s); len(f.snapshots) > keptSnapshots {
+	if f.snapshots = append(f.snapshots, s); len(f.snapshots) > maxSnapshots {
 		f.snapshots = f.snapshots[1:]
 	}
 }
 
 // rollBack makes Redis forget, as a failover or an old backup would.
-func (f *flow) rollBack() {
+func (f *journey) rollBack() {
 	if len(f.snapshots) == 0 {
 		return
 	}
@@ -176,7 +176,7 @@ func (f *flow) rollBack() {
 	s := f.snapshots[n]
 	f.snapshots = f.snapshots[:n+1]
 	f.fault(redisRollback)
-	f.forgot()
+	f.afterLoss()
 	f.redis.FlushAll()
 	for key, fields := range s.hashes {
 		for field, value := range fields {
@@ -201,7 +201,7 @@ const pendingJobs = "asynq:{default}:pending"
 var paymentName = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}-[0-9]+`)
 
 // takeJobs has the gateways run what was queued: at least once, at any time, anywhere.
-func (f *flow) takeJobs() {
+func (f *journey) takeJobs() {
 	jobs, err := f.redis.List(pendingJobs)
 	if err != nil {
 		return // there is no list while there are no jobs

@@ -32,13 +32,13 @@ import (
 func Campaign() campaign.Campaign {
 	return campaign.Campaign{
 		Name: "simulation",
-		About: "The gateway's own code plays single journeys in virtual time, three replicas on each, while every call to the club system, " +
+		Description: "The gateway's own code plays single journeys in virtual time, three replicas on each, while every call to the club system, " +
 			"the card processor and Redis fails in every way, processes die and sleep, Redis forgets, webhooks and buyers do as they please. " +
 			"One in seven pays later, at the desk or nothing, and operators decide what is in doubt by the club system's books.",
 		Faults: faultKinds(), InProcess: true, Run: run,
-		Weaknesses: []string{"retry-unknown", "release-although-sent", "take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt",
+		Mutations: []string{"retry-unknown", "release-although-sent", "take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt",
 			"refund-in-doubt", "cart-unchecked", "trust-any-release", "claim-unread", "no-write-gate", "no-rebuild"},
-		Long: campaign.Options{Count: 200_000, For: 28 * time.Minute},
+		Long: campaign.Options{Count: 200_000, Duration: 28 * time.Minute},
 	}
 }
 
@@ -63,32 +63,32 @@ func run(ctx context.Context, o campaign.Options) (*campaign.Report, error) {
 
 // work plays journeys on one stage until there are enough.
 func work(ctx context.Context, o campaign.Options, recorder *campaign.Recorder, next *atomic.Int64) error {
-	s, err := newStage()
+	s, err := newEnv()
 	if err != nil {
 		return err
 	}
 	defer s.close()
 	for ctx.Err() == nil {
 		n := int(next.Add(1))
-		if o.Count > 0 && n > o.Count && recorder.Enough(o) || o.Only != 0 && n > 1 || o.UntilViolation && recorder.Broken() > 0 {
+		if o.Count > 0 && n > o.Count && recorder.EnoughFaults(o) || o.OnlySeed != 0 && n > 1 || o.StopAtViolation && recorder.ViolationCount() > 0 {
 			return nil
 		}
 		seed := seedOf(o, n)
-		f := newFlow(s, seed)
+		f := newJourney(s, seed)
 		result, err := f.run()
 		if err != nil {
 			return err
 		}
-		recorder.Faults(result.faults)
-		recorder.Violated(result.violations...)
-		recorder.Flow(result.state)
-		if o.Only != 0 {
+		recorder.AddFaults(result.faults)
+		recorder.AddViolations(result.violations...)
+		recorder.AddJourney(result.state)
+		if o.OnlySeed != 0 {
 			for _, line := range result.trace {
 				o.Logf("%s", line)
 			}
 		}
 		if n%progressEvery == 0 {
-			o.Logf("simulation: %d journeys, %d violations", n, recorder.Broken())
+			o.Logf("simulation: %d journeys, %d violations", n, recorder.ViolationCount())
 		}
 	}
 	return nil
@@ -96,8 +96,8 @@ func work(ctx context.Context, o campaign.Options, recorder *campaign.Recorder, 
 
 // seedOf is the seed of the n-th journey of a run, never zero.
 func seedOf(o campaign.Options, n int) uint64 {
-	if o.Only != 0 {
-		return o.Only
+	if o.OnlySeed != 0 {
+		return o.OnlySeed
 	}
 	return rand.New(rand.NewPCG(o.Seed, uint64(n))).Uint64()>>1 | 1
 }

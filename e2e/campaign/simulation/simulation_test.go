@@ -11,9 +11,9 @@ import (
 // TestJourneys plays enough journeys for every kind of fault to happen.
 func TestJourneys(t *testing.T) {
 	t.Parallel()
-	c, o := simulation.Campaign(), campaign.Options{Seed: 1, Count: 100, Least: map[string]int{}}
+	c, o := simulation.Campaign(), campaign.Options{Seed: 1, Count: 100, MinFaults: map[string]int{}}
 	for _, kind := range c.Faults {
-		o.Least[kind] = 1
+		o.MinFaults[kind] = 1
 	}
 	report, err := c.Run(t.Context(), o)
 	if err != nil {
@@ -43,16 +43,16 @@ func TestSeedsRepeat(t *testing.T) {
 	}
 }
 
-// TestFindsAWeakness: a simulation that finds nothing in a gateway that sends
+// TestMutationIsKilled: a simulation that finds nothing in a gateway that sends
 // twice would find nothing in any.
-func TestFindsAWeakness(t *testing.T) {
+func TestMutationIsKilled(t *testing.T) {
 	t.Parallel()
 	builds, err := campaign.NewBuilds()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { builds.Close() })
-	report, err := campaign.Catch(t.Context(), builds, simulation.Campaign(), "retry-unknown", campaign.Options{Seed: 1})
+	report, err := campaign.Kill(t.Context(), builds, simulation.Campaign(), "retry-unknown", campaign.Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

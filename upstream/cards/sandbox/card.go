@@ -12,7 +12,7 @@ const (
 // testCard is a card number that makes a known thing happen.
 type testCard struct {
 	Number string
-	Does   string // what happens, in the words of the hosted page
+	Effect string // what happens, in the words of the hosted page
 
 	challenge   bool
 	declineCode string
@@ -38,18 +38,18 @@ func (c testCard) Tone() string {
 // them.
 func testCards() []testCard {
 	return []testCard{
-		{Number: "4242424242424242", Does: "Succeeds"},
-		{Number: challengeCard, Does: "Bank asks first", challenge: true},
-		{Number: "4000000000000002", Does: "Declined", declineCode: declineCard},
-		{Number: "4000000000009995", Does: "Insufficient funds", declineCode: declineFunds},
+		{Number: "4242424242424242", Effect: "Succeeds"},
+		{Number: challengeCard, Effect: "Bank asks first", challenge: true},
+		{Number: "4000000000000002", Effect: "Declined", declineCode: declineCard},
+		{Number: "4000000000009995", Effect: "Insufficient funds", declineCode: declineFunds},
 	}
 }
 
-// readCard finds the test card of a number as a buyer types it. A number that
+// findCard finds the test card of a number as a buyer types it. A number that
 // could be a card, but is no test card, is one that every bank declines; it
 // comes back without its digits, so that a real card's number is never kept.
 func readCard(typed string) (testCard, error) {
-	number := strings.Map(dropSpace, typed)
+	number := strings.Map(stripSpaces, typed)
 	if !luhn(number) {
 		return testCard{}, errInvalid(codeInvalidNumber, "card is not a card number. Use one of the test cards, such as 4242424242424242.")
 	}
@@ -61,7 +61,7 @@ func readCard(typed string) (testCard, error) {
 	return testCard{declineCode: declineCard}, nil
 }
 
-func dropSpace(r rune) rune {
+func stripSpaces(r rune) rune {
 	if r == ' ' || r == '\u00a0' || r == '\u202f' {
 		return -1
 	}

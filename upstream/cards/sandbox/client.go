@@ -27,15 +27,15 @@ const (
 	captureTimeout = 25 * time.Second
 
 	// listPage is what one request of a list asks for: with the largest metadata it
-	// stays well under maxAnswer.
+	// stays well under maxResponse.
 	listPage = 500
 
 	// maxListed bounds memory. A list that is longer is an error, since one that is
 	// cut off would hide payments from whoever rebuilds from it.
 	maxListed = 50_000
 
-	// maxAnswer bounds what is read of an answer.
-	maxAnswer = 32 << 20
+	// maxResponse bounds what is read of an answer.
+	maxResponse = 32 << 20
 )
 
 // Config is what a Client is made from.
@@ -62,7 +62,7 @@ func New(cfg Config) *Client {
 	cfg.SecretKey = orDefault(cfg.SecretKey, DemoSecretKey)
 	cfg.WebhookSecret = orDefault(cfg.WebhookSecret, DemoWebhookSecret)
 	if cfg.HTTPClient == nil {
-		cfg.HTTPClient = ownHTTPClient()
+		cfg.HTTPClient = newHTTPClient()
 	}
 	return &Client{cfg: cfg}
 }
@@ -101,8 +101,8 @@ func (c *Client) Refund(ctx context.Context, key, id string, amount int64) (card
 	return c.onPayment(ctx, id, call{method: http.MethodPost, path: "/refund", key: key, in: amountRequest{amount}})
 }
 
-// Annotate merges metadata. An empty value removes its key.
-func (c *Client) Annotate(ctx context.Context, key, id string, metadata map[string]string) (cards.Payment, error) {
+// UpdateMetadata merges metadata. An empty value removes its key.
+func (c *Client) UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (cards.Payment, error) {
 	return c.onPayment(ctx, id, call{method: http.MethodPost, path: "/metadata", key: key, in: metadataRequest{metadata}})
 }
 
@@ -117,7 +117,7 @@ func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, er
 			return nil, err
 		}
 		for _, p := range page.Items {
-			all = append(all, p.public())
+			all = append(all, p.toCards())
 		}
 		if page.Next == "" {
 			return all, nil
@@ -150,13 +150,13 @@ func (c *Client) payment(ctx context.Context, rq call) (cards.Payment, error) {
 	if p.ID == "" || p.State == "" {
 		return cards.Payment{}, fmt.Errorf("sandbox: %s %s answered no payment", rq.method, rq.path)
 	}
-	held := p.public()
+	held := p.toCards()
 	held.Replayed = header.Get("Idempotent-Replayed") == "true"
 	return held, nil
 }
 
-// public is the payment in the words of all processors.
-func (p Payment) public() cards.Payment {
+// toCards is the payment in the words of all processors.
+func (p Payment) toCards() cards.Payment {
 	return cards.Payment{
 		ID: p.ID, State: p.State, Amount: p.Amount, Currency: p.Currency, Captured: p.Captured, Refunded: p.Refunded,
 		DeclineCode: p.DeclineCode, Metadata: p.Metadata, RedirectURL: p.RedirectURL, CreatedAt: p.CreatedAt,
@@ -172,8 +172,8 @@ type call struct {
 	timeout time.Duration // zero: callTimeout
 }
 
-// keyPause is how long the first request of a key, which runs in memory, is given to end.
-const keyPause = 50 * time.Millisecond
+// keyInUsePause is how long the first request of a key, which runs in memory, is given to end.
+const keyInUsePause = 50 * time.Millisecond
 
 // do makes a call and decodes its answer. With a key Go's transport may send a
 // request again whose connection broke; the server replays its answer then. While
@@ -185,7 +185,7 @@ func (c *Client) do(ctx context.Context, rq call, out any) (http.Header, error) 
 	ctx, cancel := context.WithTimeout(ctx, rq.timeout)
 	defer cancel()
 	for {
-		header, err := c.once(ctx, rq, out)
+		header, err := c.roundTrip(ctx, rq, out)
 		var said *apiError
 		if !errors.As(err, &said) || said.Code != codeKeyInUse {
 			return header, err
@@ -193,12 +193,12 @@ func (c *Client) do(ctx context.Context, rq call, out any) (http.Header, error) 
 		select {
 		case <-ctx.Done():
 			return header, err
-		case <-time.After(keyPause):
+		case <-time.After(keyInUsePause):
 		}
 	}
 }
 
-func (c *Client) once(ctx context.Context, rq call, out any) (http.Header, error) {
+func (c *Client) roundTrip(ctx context.Context, rq call, out any) (http.Header, error) {
 	req, err := c.request(ctx, rq)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
@@ -208,9 +208,9 @@ func (c *Client) once(ctx context.Context, rq call, out any) (http.Header, error
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
 	defer resp.Body.Close()
-	answer := io.LimitReader(resp.Body, maxAnswer)
+	answer := io.LimitReader(resp.Body, maxResponse)
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, fmt.Errorf("sandbox: %s %s: %w", rq.method, req.URL.Path, refusal(resp.StatusCode, answer))
+		return nil, fmt.Errorf("sandbox: %s %s: %w", rq.method, req.URL.Path, readError(resp.StatusCode, answer))
 	}
 	if err := jsonv2.UnmarshalRead(answer, out); err != nil {
 		return nil, fmt.Errorf("sandbox: %s %s: reading the answer: %w", rq.method, req.URL.Path, err)
@@ -241,9 +241,9 @@ func (c *Client) request(ctx context.Context, rq call) (*http.Request, error) {
 	return req, nil
 }
 
-// refusal turns an answer other than 2xx into the outcome that it proves. What
+// readError turns an answer other than 2xx into the outcome that it proves. What
 // does not come from the sandbox itself, such as a proxy's 404, proves nothing.
-func refusal(status int, answer io.Reader) error {
+func readError(status int, answer io.Reader) error {
 	var in errorBody
 	if err := jsonv2.UnmarshalRead(answer, &in); err != nil || in.Error == nil {
 		return fmt.Errorf("status %d without an error that can be read", status)

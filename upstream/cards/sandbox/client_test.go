@@ -32,7 +32,7 @@ func everyCall() map[string]verb {
 }
 
 func TestUnknownPayment(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	for name, call := range everyCall() {
 		if name == "create" || name == "list" {
 			continue
@@ -45,7 +45,7 @@ func TestUnknownPayment(t *testing.T) {
 }
 
 func TestWrongSecretKey(t *testing.T) {
-	b := newBench(t, func(cfg *sandbox.ServerConfig) { cfg.SecretKey = "sk_other" })
+	b := newTestEnv(t, func(cfg *sandbox.ServerConfig) { cfg.SecretKey = "sk_other" })
 	for name, call := range everyCall() {
 		if name == "get" || name == "list" {
 			continue
@@ -61,7 +61,7 @@ func TestWrongSecretKey(t *testing.T) {
 
 // A wrong address is not a missing payment.
 func TestWrongAddress(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	p := b.create()
 	astray := sandbox.New(sandbox.Config{URL: b.url + "/v2", Now: b.clock.Now})
 	_, err := astray.Get(t.Context(), p.ID)
@@ -72,7 +72,7 @@ func TestWrongAddress(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	if all, err := b.client.List(t.Context(), time.Time{}); err != nil || len(all) != 0 {
 		t.Errorf("empty: %v, %v", all, err)
 	}
@@ -203,7 +203,7 @@ func TestTimeouts(t *testing.T) {
 }
 
 func TestCallerCanGiveUp(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := b.client.Get(ctx, "pay_1")

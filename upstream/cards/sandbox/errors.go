@@ -40,7 +40,7 @@ func errInvalid(code, message string) error {
 	return &apiError{Type: typeInvalid, Code: code, Message: message, status: http.StatusBadRequest}
 }
 
-func errState(p Payment, v verb) error {
+func errState(p Payment, v action) error {
 	return &apiError{
 		Type: typeState, Code: "unexpected_state", DeclineCode: p.DeclineCode, status: http.StatusConflict,
 		Message: fmt.Sprintf("This payment is %s and cannot be %s.", p.State, v),

@@ -22,18 +22,18 @@ func fingerprintOf(r *http.Request, body []byte) fingerprint {
 	return sha256.Sum256(append([]byte(head), body...))
 }
 
-// answer is what a write came to: a payment or an error.
-type answer struct {
+// storedResponse is what a write came to: a payment or an error.
+type storedResponse struct {
 	status  int
 	payment Payment
 	err     error
 }
 
-// keyring remembers idempotency keys with the first request that used each and
+// idempotencyKeys remembers idempotency keys with the first request that used each and
 // its answer. Once a request has begun under a key, the key stays taken until
 // its time is over, whatever came of the request: that is what a one-shot claim
 // rests on, and why a full keyring refuses new keys and never forgets an old one.
-type keyring struct {
+type idempotencyKeys struct {
 	max int
 
 	mu    sync.Mutex
@@ -42,56 +42,56 @@ type keyring struct {
 }
 
 type keyUse struct {
-	print  fingerprint
-	first  time.Time
-	answer *answer // nil while the first request runs
+	fingerprint fingerprint
+	first       time.Time
+	response    *storedResponse // nil while the first request runs
 }
 
-func newKeyring(size int) *keyring {
-	return &keyring{max: size, byKey: make(map[string]*keyUse)}
+func newIdempotencyKeys(size int) *idempotencyKeys {
+	return &idempotencyKeys{max: size, byKey: make(map[string]*keyUse)}
 }
 
-// once runs a write under a key, or returns the answer of the request that had
+// run runs a write under a key, or returns the answer of the request that had
 // the key first (replayed). It fails when that was another request, or when it
 // still runs.
-func (k *keyring) once(key string, print fingerprint, now time.Time, run func() answer) (a answer, replayed bool, err error) {
+func (k *idempotencyKeys) run(key string, print fingerprint, now time.Time, run func() storedResponse) (a storedResponse, replayed bool, err error) {
 	use, mine, err := k.begin(key, print, now)
 	if err != nil {
-		return answer{}, false, err
+		return storedResponse{}, false, err
 	}
 	if !mine {
-		return *use.answer, true, nil
+		return *use.response, true, nil
 	}
 	a = run()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	use.answer = &a
+	use.response = &a
 	return a, false, nil
 }
 
 // begin takes the key, or finds the finished use of the same request.
-func (k *keyring) begin(key string, print fingerprint, now time.Time) (use *keyUse, mine bool, err error) {
+func (k *idempotencyKeys) begin(key string, print fingerprint, now time.Time) (use *keyUse, mine bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.expire(now)
 	use, used := k.byKey[key]
 	switch {
-	case used && use.print != print:
+	case used && use.fingerprint != print:
 		return nil, false, errKeyReused()
-	case used && use.answer == nil:
+	case used && use.response == nil:
 		return nil, false, errKeyInUse()
 	case used:
 		return use, false, nil
 	case len(k.byKey) >= k.max:
 		return nil, false, errFull("idempotency keys")
 	}
-	use = &keyUse{print: print, first: now}
+	use = &keyUse{fingerprint: print, first: now}
 	k.byKey[key] = use
 	k.order = append(k.order, key)
 	return use, true, nil
 }
 
-func (k *keyring) expire(now time.Time) {
+func (k *idempotencyKeys) expire(now time.Time) {
 	n := 0
 	for n < len(k.order) && now.Sub(k.byKey[k.order[n]].first) >= keyLifetime {
 		delete(k.byKey, k.order[n])

@@ -18,7 +18,7 @@ import (
 const createBody = `{"amount":4990,"currency":"EUR"}`
 
 func TestSameKeyAndRequestReplays(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	first := b.merchant("/payments", "create:s1", createBody)
 	b.confirm(first.payment().ID, goodCard)
 	again := b.merchant("/payments", "create:s1", createBody)
@@ -36,7 +36,7 @@ func TestSameKeyAndRequestReplays(t *testing.T) {
 // A replay does nothing: a second capture or refund under the same key moves no
 // money.
 func TestReplaysMoveNothing(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	p := b.in("authorised")
 	for range 3 {
 		if got, err := b.client.Capture(t.Context(), "capture", p.ID, 4990); err != nil || got.Captured != 4990 {
@@ -54,9 +54,9 @@ func TestReplaysMoveNothing(t *testing.T) {
 }
 
 func TestSameKeyAndAnotherRequestIsRefused(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	p, other := b.in("authorised"), b.in("authorised")
-	if _, err := b.client.Annotate(t.Context(), "claim", p.ID, map[string]string{"fd_post_1": "me"}); err != nil {
+	if _, err := b.client.UpdateMetadata(t.Context(), "claim", p.ID, map[string]string{"fd_post_1": "me"}); err != nil {
 		t.Fatal(err)
 	}
 	r := b.merchant("/payments/"+p.ID+"/metadata", "claim", `{"metadata":{"fd_post_1":"you"}}`)
@@ -67,7 +67,7 @@ func TestSameKeyAndAnotherRequestIsRefused(t *testing.T) {
 		_, err := call(t.Context(), b.client, "claim", p.ID)
 		wantErr(t, name+" with the claim's key", err, cards.ErrKeyReused)
 	}
-	_, err := b.client.Annotate(t.Context(), "claim", other.ID, map[string]string{"fd_post_1": "me"})
+	_, err := b.client.UpdateMetadata(t.Context(), "claim", other.ID, map[string]string{"fd_post_1": "me"})
 	wantErr(t, "another payment", err, cards.ErrKeyReused)
 	if got := b.get(p.ID); got.Metadata["fd_post_1"] != "me" || got.State != cards.Authorised {
 		t.Errorf("the claim became %+v", got)
@@ -77,7 +77,7 @@ func TestSameKeyAndAnotherRequestIsRefused(t *testing.T) {
 // The answer that is kept is that of the first request, also when it was a
 // refusal that would not come today.
 func TestRefusedByStateIsKept(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	p := b.create()
 	_, err := b.client.Capture(t.Context(), "capture", p.ID, 4990)
 	wantErr(t, "too early", err, cards.ErrState)
@@ -90,7 +90,7 @@ func TestRefusedByStateIsKept(t *testing.T) {
 }
 
 func TestRefusedBeforeItRanLeavesTheKeyFree(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	authorised := b.in("authorised").ID
 	valid := `{"amount":4990}`
 	for what, refused := range map[string]func(key string) reply{
@@ -112,7 +112,7 @@ func TestRefusedBeforeItRanLeavesTheKeyFree(t *testing.T) {
 }
 
 func TestKeysAreNeeded(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	p := b.in("authorised")
 	for _, path := range []string{"/payments", "/payments/" + p.ID + "/capture", "/payments/" + p.ID + "/cancel", "/payments/" + p.ID + "/refund", "/payments/" + p.ID + "/metadata"} {
 		for key, code := range map[string]string{"": "idempotency_key_missing", strings.Repeat("k", 256): "idempotency_key_too_long"} {
@@ -129,7 +129,7 @@ func TestKeysAreNeeded(t *testing.T) {
 }
 
 func TestKeysAreRememberedFor24Hours(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	first := b.merchant("/payments", "create", createBody)
 	b.clock.advance(24*time.Hour - time.Second)
 	if r := b.merchant("/payments", "create", createBody); r.payment().ID != first.payment().ID {
@@ -163,7 +163,7 @@ func (l *blockingLog) Handle(_ context.Context, r slog.Record) error {
 
 func TestKeyInUse(t *testing.T) {
 	log := &blockingLog{Handler: slog.DiscardHandler, reached: make(chan struct{}), release: make(chan struct{})}
-	b := newBench(t, func(cfg *sandbox.ServerConfig) { cfg.Logger = slog.New(log) })
+	b := newTestEnv(t, func(cfg *sandbox.ServerConfig) { cfg.Logger = slog.New(log) })
 	first := make(chan reply)
 	go func() { first <- b.merchant("/payments", "create", createBody) }()
 	<-log.reached
@@ -189,12 +189,12 @@ func TestKeyInUse(t *testing.T) {
 // others are told so for good, and the winner's body is what stands.
 func TestOneClaimHasOneWinner(t *testing.T) {
 	const rounds, racers = 20, 16
-	b := newBench(t)
+	b := newTestEnv(t)
 	p := b.in("captured")
 	for round := range rounds {
 		member := fmt.Sprintf("fd_post_%d", round)
 		errs := race(racers, func(racer int) error {
-			_, err := b.client.Annotate(t.Context(), "claim:"+member, p.ID, map[string]string{member: fmt.Sprint(racer)})
+			_, err := b.client.UpdateMetadata(t.Context(), "claim:"+member, p.ID, map[string]string{member: fmt.Sprint(racer)})
 			return err
 		})
 		var winners []string
@@ -213,7 +213,7 @@ func TestOneClaimHasOneWinner(t *testing.T) {
 
 // A crowd with the same key and body makes one payment.
 func TestOneKeyMakesOnePayment(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	race(32, func(int) error {
 		_, err := b.client.Create(t.Context(), "create", cards.NewPayment{Amount: 4990, Currency: "EUR"})
 		return err
@@ -225,7 +225,7 @@ func TestOneKeyMakesOnePayment(t *testing.T) {
 
 // Captures under different keys: the money is taken once.
 func TestOneCaptureWins(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	p := b.in("authorised")
 	won := 0
 	for _, err := range race(16, func(racer int) error {

@@ -84,8 +84,8 @@ func (n *network) dial(ctx context.Context, _, address string) (net.Conn, error)
 	}
 }
 
-// hookBench is a sandbox and a receiver of its webhooks on a network of pipes.
-type hookBench struct {
+// webhookEnv is a sandbox and a receiver of its webhooks on a network of pipes.
+type webhookEnv struct {
 	*testing.T
 	start  time.Time
 	net    *network
@@ -110,10 +110,10 @@ type arrival struct {
 	state  cards.State // of the payment in it
 }
 
-func inBubble(t *testing.T, test func(b *hookBench)) {
+func inBubble(t *testing.T, test func(b *webhookEnv)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		b := &hookBench{T: t, start: time.Now(), net: &network{hosts: map[string]*host{}}}
+		b := &webhookEnv{T: t, start: time.Now(), net: &network{hosts: map[string]*host{}}}
 		b.http = b.net.client(t)
 		b.server = sandbox.NewServer(sandbox.ServerConfig{Now: time.Now, BaseURL: "http://sandbox.test/sandbox", HTTPClient: b.http})
 		b.net.serve(t, "sandbox.test", http.StripPrefix("/sandbox", b.server))
@@ -125,12 +125,12 @@ func inBubble(t *testing.T, test func(b *hookBench)) {
 }
 
 // pass lets time go by until everything that happens in it has happened.
-func (b *hookBench) pass(d time.Duration) {
+func (b *webhookEnv) pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-func (b *hookBench) create(webhookURL string) string {
+func (b *webhookEnv) create(webhookURL string) string {
 	b.Helper()
 	b.keys++
 	p, err := b.client.Create(b.Context(), fmt.Sprint("create ", b.keys), cards.NewPayment{

@@ -53,15 +53,15 @@ const (
 	maxMetadataValue = 500
 )
 
-// verb is what somebody wants of a payment.
-type verb string
+// action is what somebody wants of a payment.
+type action string
 
 const (
-	verbConfirm   verb = "confirmed with a card"
-	verbChallenge verb = "answered for by the buyer's bank"
-	verbCapture   verb = "captured"
-	verbCancel    verb = "cancelled"
-	verbRefund    verb = "refunded"
+	actionConfirm   action = "confirmed with a card"
+	actionChallenge action = "answered for by the buyer's bank"
+	actionCapture   action = "captured"
+	actionCancel    action = "cancelled"
+	actionRefund    action = "refunded"
 )
 
 // allows is the one table of what can be done in which state. Metadata may be
@@ -69,18 +69,18 @@ const (
 //
 //	requires_action ⇄ declined ─→ authorised ─→ captured ─→ refunded
 //	       └─────────────┴────────────┴─→ cancelled
-func (p Payment) allows(v verb) error {
+func (p Payment) allows(v action) error {
 	ok := false
 	switch v {
-	case verbConfirm:
+	case actionConfirm:
 		ok = p.State == cards.RequiresAction || p.State == cards.Declined
-	case verbChallenge:
+	case actionChallenge:
 		ok = p.State == cards.RequiresAction && p.Challenge
-	case verbCapture:
+	case actionCapture:
 		ok = p.State == cards.Authorised
-	case verbCancel:
+	case actionCancel:
 		ok = p.State == cards.RequiresAction || p.State == cards.Declined || p.State == cards.Authorised
-	case verbRefund:
+	case actionRefund:
 		ok = p.State == cards.Captured
 	}
 	if ok {
@@ -104,7 +104,7 @@ func confirm(number string) transition {
 		if card.Number == p.card && p.State == cards.Authorised {
 			return p, "", nil
 		}
-		if err := p.allows(verbConfirm); err != nil {
+		if err := p.allows(actionConfirm); err != nil {
 			return p, "", err
 		}
 		p.card = card.Number
@@ -128,7 +128,7 @@ func challenge(approve bool) transition {
 		if p.answeredChallenge(approve) {
 			return p, "", nil
 		}
-		if err := p.allows(verbChallenge); err != nil {
+		if err := p.allows(actionChallenge); err != nil {
 			return p, "", err
 		}
 		if !approve {
@@ -164,7 +164,7 @@ func (p Payment) declined(code string) (Payment, string) {
 // another amount has read another price than the buyer saw.
 func capture(amount int64) transition {
 	return func(p Payment) (Payment, string, error) {
-		if err := p.allows(verbCapture); err != nil {
+		if err := p.allows(actionCapture); err != nil {
 			return p, "", err
 		}
 		switch {
@@ -180,7 +180,7 @@ func capture(amount int64) transition {
 
 // cancel gives a payment up that is not captured.
 func cancel(p Payment) (Payment, string, error) {
-	if err := p.allows(verbCancel); err != nil {
+	if err := p.allows(actionCancel); err != nil {
 		return p, "", err
 	}
 	p.State, p.Challenge = cards.Cancelled, false
@@ -191,7 +191,7 @@ func cancel(p Payment) (Payment, string, error) {
 // nothing is left.
 func refund(amount int64) transition {
 	return func(p Payment) (Payment, string, error) {
-		if err := p.allows(verbRefund); err != nil {
+		if err := p.allows(actionRefund); err != nil {
 			return p, "", err
 		}
 		if left := p.Captured - p.Refunded; amount > left {
@@ -205,9 +205,9 @@ func refund(amount int64) transition {
 	}
 }
 
-// annotate merges metadata. As with the large processors an empty value removes
+// updateMetadata merges metadata. As with the large processors an empty value removes
 // its key, and the limits hold for the result.
-func annotate(metadata map[string]string) transition {
+func updateMetadata(metadata map[string]string) transition {
 	return func(p Payment) (Payment, string, error) {
 		merged := maps.Clone(p.Metadata)
 		maps.Copy(merged, metadata)

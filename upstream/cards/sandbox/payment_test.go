@@ -14,7 +14,7 @@ import (
 )
 
 func TestCreate(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	p := b.create()
 	want := cards.Payment{
 		ID: p.ID, State: cards.RequiresAction, Amount: 4990, Currency: "EUR", CreatedAt: b.clock.Now(),
@@ -44,7 +44,7 @@ func TestStatesAndCalls(t *testing.T) {
 		"refunded":        {"annotate"},
 		"cancelled":       {"annotate"},
 	}
-	b := newBench(t)
+	b := newTestEnv(t)
 	calls := verbs()
 	calls["confirm"] = func(_ context.Context, _ *sandbox.Client, _, id string) (cards.Payment, error) {
 		return cards.Payment{}, asError(b.confirm(id, emptyCard))
@@ -81,7 +81,7 @@ func asError(r reply) error {
 }
 
 func TestCards(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	for _, c := range []struct {
 		card, declineCode string
 		state             cards.State
@@ -111,7 +111,7 @@ func TestCards(t *testing.T) {
 }
 
 func TestAnotherCardAfterADecline(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	p := b.in("declined")
 	if p.DeclineCode != "card_declined" {
 		t.Fatalf("declined with %q", p.DeclineCode)
@@ -126,7 +126,7 @@ func TestAnotherCardAfterADecline(t *testing.T) {
 }
 
 func TestChallenge(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	refused := b.in("challenge")
 	b.challenge(refused.ID, false)
 	if p := b.get(refused.ID); p.State != cards.Declined || p.DeclineCode != "authentication_failed" {
@@ -145,7 +145,7 @@ func TestChallenge(t *testing.T) {
 }
 
 func TestDoubleClicksChangeNothing(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	twice := func(what string, click func() reply) {
 		t.Helper()
 		first, second := click(), click()
@@ -164,7 +164,7 @@ func TestDoubleClicksChangeNothing(t *testing.T) {
 }
 
 func TestCaptureInFull(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	p := b.in("authorised")
 	for amount, code := range map[int64]string{4991: "amount_too_large", 4989: "amount_too_small", 0: "invalid_amount", -1: "invalid_amount"} {
 		_, err := b.client.Capture(t.Context(), b.key(), p.ID, amount)
@@ -180,7 +180,7 @@ func TestCaptureInFull(t *testing.T) {
 }
 
 func TestRefundsAddUp(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	p := b.in("captured")
 	refund := func(amount int64) (cards.Payment, error) {
 		return b.client.Refund(t.Context(), b.key(), p.ID, amount)
@@ -198,10 +198,10 @@ func TestRefundsAddUp(t *testing.T) {
 }
 
 func TestMetadata(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	p := b.create()
 	annotate := func(metadata map[string]string) (cards.Payment, error) {
-		return b.client.Annotate(t.Context(), b.key(), p.ID, metadata)
+		return b.client.UpdateMetadata(t.Context(), b.key(), p.ID, metadata)
 	}
 	got, err := annotate(map[string]string{"fd_post_1": "a", "fd_sale": "s2"})
 	want := map[string]string{"fd_post_1": "a", "fd_sale": "s2"}
@@ -232,7 +232,7 @@ func TestMetadata(t *testing.T) {
 }
 
 func TestCreateRefuses(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	long := strings.Repeat("x", 3000)
 	for body, code := range map[string]string{
 		`{"amount":0,"currency":"EUR"}`:                                                      "invalid_amount",

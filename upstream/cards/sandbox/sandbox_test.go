@@ -44,9 +44,9 @@ func (c *clock) advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// bench is a sandbox on a real listener, below /sandbox as in production, with a
+// testEnv is a sandbox on a real listener, below /sandbox as in production, with a
 // client that knows its address alone.
-type bench struct {
+type testEnv struct {
 	*testing.T
 	url    string
 	server *sandbox.Server
@@ -55,9 +55,9 @@ type bench struct {
 	keys   int
 }
 
-func newBench(t *testing.T, change ...func(*sandbox.ServerConfig)) *bench {
+func newTestEnv(t *testing.T, change ...func(*sandbox.ServerConfig)) *testEnv {
 	t.Helper()
-	b := &bench{T: t, clock: &clock{now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}}
+	b := &testEnv{T: t, clock: &clock{now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}}
 	mux := http.NewServeMux()
 	listener := httptest.NewServer(mux)
 	b.url = listener.URL + "/sandbox"
@@ -73,12 +73,12 @@ func newBench(t *testing.T, change ...func(*sandbox.ServerConfig)) *bench {
 }
 
 // key returns an idempotency key that was not used before.
-func (b *bench) key() string {
+func (b *testEnv) key() string {
 	b.keys++
 	return fmt.Sprintf("key-%d", b.keys)
 }
 
-func (b *bench) create() cards.Payment {
+func (b *testEnv) create() cards.Payment {
 	b.Helper()
 	p, err := b.client.Create(b.Context(), b.key(), cards.NewPayment{
 		Amount: 4990, Currency: "EUR", ReturnURL: returnURL, Metadata: map[string]string{"fd_sale": "s1"},
@@ -89,7 +89,7 @@ func (b *bench) create() cards.Payment {
 	return p
 }
 
-func (b *bench) get(id string) cards.Payment {
+func (b *testEnv) get(id string) cards.Payment {
 	b.Helper()
 	p, err := b.client.Get(b.Context(), id)
 	if err != nil {
@@ -99,7 +99,7 @@ func (b *bench) get(id string) cards.Payment {
 }
 
 // in brings a new payment into a state, by the calls that lead there.
-func (b *bench) in(state string) cards.Payment {
+func (b *testEnv) in(state string) cards.Payment {
 	b.Helper()
 	p := b.create()
 	must := func(_ cards.Payment, err error) {
@@ -134,12 +134,12 @@ func (b *bench) in(state string) cards.Payment {
 }
 
 // confirm enters a card as a program does.
-func (b *bench) confirm(id, card string) reply {
+func (b *testEnv) confirm(id, card string) reply {
 	b.Helper()
 	return b.send(http.MethodPost, "/payments/"+id+"/confirm", fmt.Sprintf(`{"card":%q}`, card))
 }
 
-func (b *bench) challenge(id string, approve bool) reply {
+func (b *testEnv) challenge(id string, approve bool) reply {
 	b.Helper()
 	return b.send(http.MethodPost, "/payments/"+id+"/challenge", fmt.Sprintf(`{"approve":%t}`, approve))
 }
@@ -171,7 +171,7 @@ type header struct{ name, value string }
 
 // send makes a request as somebody without the client does. Headers are those
 // of a program that sends JSON and holds no key, unless given.
-func (b *bench) send(method, path, body string, headers ...header) reply {
+func (b *testEnv) send(method, path, body string, headers ...header) reply {
 	b.Helper()
 	req, err := http.NewRequestWithContext(b.Context(), method, b.url+path, strings.NewReader(body))
 	if err != nil {
@@ -195,7 +195,7 @@ func (b *bench) send(method, path, body string, headers ...header) reply {
 }
 
 // merchant makes a write of the merchant with a key of the test's choice.
-func (b *bench) merchant(path, key, body string) reply {
+func (b *testEnv) merchant(path, key, body string) reply {
 	b.Helper()
 	return b.send(http.MethodPost, path, body, header{"Authorization", "Bearer " + sandbox.DemoSecretKey}, header{"Idempotency-Key", key})
 }
@@ -235,7 +235,7 @@ func verbs() map[string]verb {
 			return c.Refund(ctx, key, id, 1000)
 		},
 		"annotate": func(ctx context.Context, c *sandbox.Client, key, id string) (cards.Payment, error) {
-			return c.Annotate(ctx, key, id, map[string]string{"fd_note": "x"})
+			return c.UpdateMetadata(ctx, key, id, map[string]string{"fd_note": "x"})
 		},
 	}
 }

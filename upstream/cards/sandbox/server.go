@@ -74,21 +74,21 @@ type Server struct {
 // world is everything that a reset makes anew.
 type world struct {
 	payments *store
-	keys     *keyring
-	courier  *courier
+	keys     *idempotencyKeys
+	webhooks *webhookSender
 }
 
 // NewServer makes a sandbox without payments. Close it.
 func NewServer(cfg ServerConfig) *Server {
-	closer := cfg.fill()
+	closer := cfg.setDefaults()
 	s := &Server{cfg: cfg, mux: http.NewServeMux(), closer: closer, state: newWorld(cfg)}
 	s.routes()
 	return s
 }
 
-// fill puts in what zero values mean, and returns what has to be closed in the
+// setDefaults puts in what zero values mean, and returns what has to be closed in the
 // end.
-func (cfg *ServerConfig) fill() (closer func()) {
+func (cfg *ServerConfig) setDefaults() (closer func()) {
 	closer = func() {}
 	cfg.BaseURL = strings.TrimRight(orDefault(cfg.BaseURL, "http://localhost:8080/sandbox"), "/")
 	cfg.SecretKey = orDefault(cfg.SecretKey, DemoSecretKey)
@@ -97,7 +97,7 @@ func (cfg *ServerConfig) fill() (closer func()) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	if cfg.HTTPClient == nil {
-		cfg.HTTPClient = ownHTTPClient()
+		cfg.HTTPClient = newHTTPClient()
 		closer = cfg.HTTPClient.CloseIdleConnections
 	}
 	if cfg.MaxPayments == 0 {
@@ -109,14 +109,14 @@ func (cfg *ServerConfig) fill() (closer func()) {
 // routes is every path of the sandbox.
 func (s *Server) routes() {
 	// The merchant writes, with the secret key and an idempotency key.
-	s.mux.HandleFunc("POST /payments", s.merchant(s.create))
-	s.mux.HandleFunc("POST /payments/{id}/capture", s.merchant(s.capture))
-	s.mux.HandleFunc("POST /payments/{id}/cancel", s.merchant(s.cancel))
-	s.mux.HandleFunc("POST /payments/{id}/refund", s.merchant(s.refund))
-	s.mux.HandleFunc("POST /payments/{id}/metadata", s.merchant(s.annotate))
+	s.mux.HandleFunc("POST /payments", s.serveWrite(s.create))
+	s.mux.HandleFunc("POST /payments/{id}/capture", s.serveWrite(s.capture))
+	s.mux.HandleFunc("POST /payments/{id}/cancel", s.serveWrite(s.cancel))
+	s.mux.HandleFunc("POST /payments/{id}/refund", s.serveWrite(s.refund))
+	s.mux.HandleFunc("POST /payments/{id}/metadata", s.serveWrite(s.updateMetadata))
 	// Anybody reads.
 	s.mux.HandleFunc("GET /payments", s.list)
-	s.mux.HandleFunc("GET /payments/{id}", s.show)
+	s.mux.HandleFunc("GET /payments/{id}", s.showPayment)
 	s.mux.HandleFunc("GET /assets/{name}", serveAsset)
 	s.mux.HandleFunc("GET /{$}", s.home)
 	// The buyer acts.
@@ -145,7 +145,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Close stops the webhooks under way and waits for them. The server must not
 // serve any more.
 func (s *Server) Close() {
-	s.world().courier.close()
+	s.world().webhooks.close()
 	s.closer()
 }
 
@@ -156,7 +156,7 @@ func (s *Server) Reset() {
 	old := s.state
 	s.state = newWorld(s.cfg)
 	s.mu.Unlock()
-	old.courier.close()
+	old.webhooks.close()
 }
 
 // Payments returns what the sandbox holds, newest first.
@@ -167,7 +167,7 @@ func (s *Server) Payments() []Payment {
 
 // Deliveries returns the latest 10,000 attempts to deliver events, newest first.
 func (s *Server) Deliveries() []Delivery {
-	return s.world().courier.deliveries()
+	return s.world().webhooks.deliveries()
 }
 
 // world is the present one; a request uses the one that it began in.
@@ -180,8 +180,8 @@ func (s *Server) world() *world {
 func newWorld(cfg ServerConfig) *world {
 	return &world{
 		payments: newStore(cfg.MaxPayments),
-		keys:     newKeyring(cfg.MaxPayments * keysPerPayment),
-		courier:  newCourier(cfg),
+		keys:     newIdempotencyKeys(cfg.MaxPayments * keysPerPayment),
+		webhooks: newWebhookSender(cfg),
 	}
 }
 
@@ -215,9 +215,9 @@ func (r *statusRecorder) WriteHeader(status int) { r.status = status }
 // Write swallows the body.
 func (r *statusRecorder) Write(b []byte) (int, error) { return len(b), nil }
 
-// ownHTTPClient keeps its own connections and follows no redirect, which would
+// newHTTPClient keeps its own connections and follows no redirect, which would
 // carry a secret or an event to an address that nobody configured.
-func ownHTTPClient() *http.Client {
+func newHTTPClient() *http.Client {
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if shared, ok := http.DefaultTransport.(*http.Transport); ok {
 		own := shared.Clone()

@@ -13,7 +13,7 @@ import (
 	"frontdesk/upstream/cards/sandbox"
 )
 
-func (b *bench) list(query string) (items []sandbox.Payment, next string) {
+func (b *testEnv) list(query string) (items []sandbox.Payment, next string) {
 	b.Helper()
 	r := b.send(http.MethodGet, "/payments"+query, "")
 	var in struct {
@@ -27,7 +27,7 @@ func (b *bench) list(query string) (items []sandbox.Payment, next string) {
 }
 
 func TestListNewestFirst(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	if r := b.send(http.MethodGet, "/payments", ""); strings.TrimSpace(string(r.body)) != `{"items":[]}` {
 		t.Errorf("empty list: %s", r.body)
 	}
@@ -70,7 +70,7 @@ func TestListNewestFirst(t *testing.T) {
 
 // What developers and auditors read of a payment, member by member.
 func TestPaymentOnTheWire(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	p := b.in("partly refunded")
 	want := fmt.Sprintf(`{"id":%q,"amount":4990,"currency":"EUR","captured":4990,"refunded":1000,"state":"captured","challenge":false,`+
 		`"declineCode":"","metadata":{"fd_sale":"s1"},"createdAt":"2026-11-20T09:00:00Z","redirectUrl":%q,"returnUrl":%q,"webhookUrl":""}`,
@@ -87,7 +87,7 @@ func TestPaymentOnTheWire(t *testing.T) {
 }
 
 func TestWhatIsNotThere(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	id := b.create().ID
 	for _, c := range []struct {
 		method, path string
@@ -115,7 +115,7 @@ func TestWhatIsNotThere(t *testing.T) {
 }
 
 func TestBodiesAreBounded(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	r := b.merchant("/payments", b.key(), `{"amount":1,"currency":"EUR","metadata":{"k":"`+strings.Repeat("x", 600<<10)+`"}}`)
 	if r.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a large body: %d %s", r.status, r.body)
@@ -127,7 +127,7 @@ func TestBodiesAreBounded(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	read := func() string { return strings.TrimSpace(string(b.send(http.MethodGet, "/settings", "").body)) }
 	if got := read(); got != `{"webhooks":"normal","webhookUrl":""}` {
 		t.Errorf("at first: %s", got)
@@ -150,7 +150,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestResetForgetsEverything(t *testing.T) {
-	b := newBench(t)
+	b := newTestEnv(t)
 	first := b.merchant("/payments", "create", createBody).payment()
 	b.send(http.MethodPut, "/settings", `{"webhooks":"drop"}`)
 	if r := b.send(http.MethodPost, "/reset", ""); r.status != http.StatusNoContent {
@@ -167,7 +167,7 @@ func TestResetForgetsEverything(t *testing.T) {
 }
 
 func TestMemoryIsBounded(t *testing.T) {
-	b := newBench(t, func(cfg *sandbox.ServerConfig) { cfg.MaxPayments = 3 })
+	b := newTestEnv(t, func(cfg *sandbox.ServerConfig) { cfg.MaxPayments = 3 })
 	open, oldest, newer := b.create(), b.in("captured"), b.in("cancelled")
 	b.create()
 	_, err := b.client.Get(t.Context(), oldest.ID)
@@ -184,17 +184,17 @@ func TestMemoryIsBounded(t *testing.T) {
 
 // A full keyring refuses what is new and still knows what is old.
 func TestKeysAreNeverForgottenEarly(t *testing.T) {
-	b := newBench(t, func(cfg *sandbox.ServerConfig) { cfg.MaxPayments = 1 })
+	b := newTestEnv(t, func(cfg *sandbox.ServerConfig) { cfg.MaxPayments = 1 })
 	p := b.create()
 	for i := range 9 {
-		if _, err := b.client.Annotate(t.Context(), fmt.Sprint("note ", i), p.ID, map[string]string{"n": "x"}); err != nil {
+		if _, err := b.client.UpdateMetadata(t.Context(), fmt.Sprint("note ", i), p.ID, map[string]string{"n": "x"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if r := b.merchant("/payments/"+p.ID+"/cancel", "one too many", ""); r.status != http.StatusServiceUnavailable || r.wireError().Code != "sandbox_full" {
 		t.Errorf("one too many: %d %s", r.status, r.body)
 	}
-	_, err := b.client.Annotate(t.Context(), "note 0", p.ID, map[string]string{"n": "y"})
+	_, err := b.client.UpdateMetadata(t.Context(), "note 0", p.ID, map[string]string{"n": "y"})
 	wantErr(t, "the first note's key", err, cards.ErrKeyReused)
 	b.clock.advance(24 * time.Hour)
 	if _, err := b.client.Cancel(t.Context(), "one too many", p.ID); err != nil {

@@ -8,7 +8,7 @@ import (
 
 // getSettings answers what is set.
 func (s *Server) getSettings(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, s.world().courier.current())
+	writeJSON(w, http.StatusOK, s.world().webhooks.current())
 }
 
 // putSettings replaces the settings: what is left out goes back to its default.
@@ -25,7 +25,7 @@ func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) {
 		writeError(w, err)
 		return
 	}
-	writeJSON(w, http.StatusOK, s.world().courier.set(in))
+	writeJSON(w, http.StatusOK, s.world().webhooks.set(in))
 }
 
 func (s *Server) reset(w http.ResponseWriter, _ *http.Request) {
@@ -44,13 +44,13 @@ func (in *Settings) check() error {
 	return checkURL("webhookUrl", in.WebhookURL)
 }
 
-func (c *courier) current() Settings {
+func (c *webhookSender) current() Settings {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.settings
 }
 
-func (c *courier) set(settings Settings) Settings {
+func (c *webhookSender) set(settings Settings) Settings {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.settings = settings

@@ -50,7 +50,7 @@ const (
 	// receiver, and are over within half a minute of somebody's watching.
 	deliveryAttempts = 4
 
-	// deliveriesAtOnce keeps a crowd of events from being a crowd of connections.
+	// deliveryConcurrency keeps a crowd of events from being a crowd of connections.
 	deliveriesAtOnce = 16
 
 	// maxPending bounds memory while a receiver is down. Events beyond it are
@@ -80,36 +80,36 @@ type eventData struct {
 	Payment Payment `json:"payment"`
 }
 
-// sending is an event on its way to one address.
-type sending struct {
+// outgoingEvent is an event on its way to one address.
+type outgoingEvent struct {
 	delivery Delivery // what the journal says of it, without the attempt
 	body     []byte
 }
 
-// courier delivers events. It owns a goroutine for each event under way and
+// webhookSender delivers events. It owns a goroutine for each event under way and
 // waits for all of them when it closes.
-type courier struct {
+type webhookSender struct {
 	now    func() time.Time
 	client *http.Client
 	secret string
 	log    *slog.Logger
 
-	ctx    context.Context
-	cancel context.CancelFunc
-	under  sync.WaitGroup
-	slots  chan struct{}
+	ctx      context.Context
+	cancel   context.CancelFunc
+	inFlight sync.WaitGroup
+	slots    chan struct{}
 
-	mu       sync.Mutex
-	closed   bool
-	pending  int
-	settings Settings
-	held     *sending
-	journal  []Delivery // oldest first
+	mu          sync.Mutex
+	closed      bool
+	pending     int
+	settings    Settings
+	held        *outgoingEvent
+	deliveryLog []Delivery // oldest first
 }
 
-func newCourier(cfg ServerConfig) *courier {
+func newWebhookSender(cfg ServerConfig) *webhookSender {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &courier{
+	return &webhookSender{
 		now: cfg.Now, client: cfg.HTTPClient, secret: cfg.WebhookSecret, log: cfg.Logger,
 		ctx: ctx, cancel: cancel, slots: make(chan struct{}, deliveriesAtOnce),
 		settings: Settings{Webhooks: WebhooksNormal},
@@ -117,21 +117,21 @@ func newCourier(cfg ServerConfig) *courier {
 }
 
 // close stops what is under way and waits for it.
-func (c *courier) close() {
+func (c *webhookSender) close() {
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()
 	c.cancel()
-	c.under.Wait()
+	c.inFlight.Wait()
 }
 
 // send makes an event of a payment and sends it as the settings say. It does
 // not wait.
-func (c *courier) send(p Payment, eventType string) {
+func (c *webhookSender) send(p Payment, eventType string) {
 	now := c.now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := &sending{delivery: Delivery{
+	out := &outgoingEvent{delivery: Delivery{
 		EventID: newID("evt"), Type: eventType, PaymentID: p.ID, URL: p.WebhookURL, Webhooks: c.settings.Webhooks,
 	}}
 	if c.settings.WebhookURL != "" {
@@ -150,7 +150,7 @@ func (c *courier) send(p Payment, eventType string) {
 }
 
 // dispatch starts what the mode asks for; c.mu is held.
-func (c *courier) dispatch(out *sending) {
+func (c *webhookSender) dispatch(out *outgoingEvent) {
 	switch c.settings.Webhooks {
 	case WebhooksDrop:
 		c.drop(out, "webhooks are set to drop")
@@ -159,7 +159,7 @@ func (c *courier) dispatch(out *sending) {
 		c.start(out, func() { c.deliver(out) })
 	case WebhooksLate:
 		c.start(out, func() {
-			if c.pause(LateDelay) {
+			if c.sleep(LateDelay) {
 				c.deliver(out)
 			}
 		})
@@ -172,7 +172,7 @@ func (c *courier) dispatch(out *sending) {
 
 // reorder holds an event until the next one has overtaken it, or for
 // ReorderHold; c.mu is held.
-func (c *courier) reorder(out *sending) {
+func (c *webhookSender) reorder(out *outgoingEvent) {
 	if first := c.held; first != nil {
 		c.held = nil
 		c.start(out, func() { c.deliver(out); c.deliver(first) })
@@ -180,14 +180,14 @@ func (c *courier) reorder(out *sending) {
 	}
 	c.held = out
 	c.start(out, func() {
-		if c.pause(ReorderHold) && c.release(out) {
+		if c.sleep(ReorderHold) && c.reclaim(out) {
 			c.deliver(out)
 		}
 	})
 }
 
-// release takes an event back that nothing has overtaken.
-func (c *courier) release(out *sending) bool {
+// reclaim takes an event back that nothing has overtaken.
+func (c *webhookSender) reclaim(out *outgoingEvent) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.held != out {
@@ -198,7 +198,7 @@ func (c *courier) release(out *sending) bool {
 }
 
 // start runs the delivery of an event in its own goroutine; c.mu is held.
-func (c *courier) start(out *sending, run func()) {
+func (c *webhookSender) start(out *outgoingEvent, run func()) {
 	if c.closed {
 		return
 	}
@@ -207,7 +207,7 @@ func (c *courier) start(out *sending, run func()) {
 		return
 	}
 	c.pending++
-	c.under.Go(func() {
+	c.inFlight.Go(func() {
 		run()
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -216,16 +216,16 @@ func (c *courier) start(out *sending, run func()) {
 }
 
 // deliver sends an event until it is taken or the attempts are used up.
-func (c *courier) deliver(out *sending) {
+func (c *webhookSender) deliver(out *outgoingEvent) {
 	for attempt := 1; ; attempt++ {
-		if c.attempt(out, attempt) || attempt == deliveryAttempts || !c.pause(retryDelay(attempt)) {
+		if c.attempt(out, attempt) || attempt == deliveryAttempts || !c.sleep(retryDelay(attempt)) {
 			return
 		}
 	}
 }
 
 // attempt posts an event once, signed now, and tells whether it was taken.
-func (c *courier) attempt(out *sending, attempt int) bool {
+func (c *webhookSender) attempt(out *outgoingEvent, attempt int) bool {
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
@@ -248,7 +248,7 @@ func (c *courier) attempt(out *sending, attempt int) bool {
 	return entry.Outcome == Delivered
 }
 
-func (c *courier) post(out *sending) (status int, err error) {
+func (c *webhookSender) post(out *outgoingEvent) (status int, err error) {
 	ctx, cancel := context.WithTimeout(c.ctx, deliveryTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, out.delivery.URL, bytes.NewReader(out.body))
@@ -270,8 +270,8 @@ func (c *courier) post(out *sending) (status int, err error) {
 	return resp.StatusCode, nil
 }
 
-// pause waits, and tells whether the courier is still open then.
-func (c *courier) pause(d time.Duration) bool {
+// sleep waits, and tells whether the courier is still open then.
+func (c *webhookSender) sleep(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

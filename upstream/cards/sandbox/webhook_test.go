@@ -22,7 +22,7 @@ import (
 
 const hooks = "http://club.test/v1/webhooks/card"
 
-func (b *hookBench) receive(w http.ResponseWriter, r *http.Request) {
+func (b *webhookEnv) receive(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		b.Errorf("receiving: %v", err)
@@ -50,7 +50,7 @@ func (b *hookBench) receive(w http.ResponseWriter, r *http.Request) {
 }
 
 // arrivals waits until nothing moves any more at this moment.
-func (b *hookBench) arrivals() []arrival {
+func (b *webhookEnv) arrivals() []arrival {
 	synctest.Wait()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -58,7 +58,7 @@ func (b *hookBench) arrivals() []arrival {
 }
 
 // act posts JSON to the sandbox, as a buyer or a developer.
-func (b *hookBench) act(method, path, body string) {
+func (b *webhookEnv) act(method, path, body string) {
 	b.Helper()
 	req, err := http.NewRequestWithContext(b.Context(), method, "http://sandbox.test/sandbox"+path, strings.NewReader(body))
 	if err != nil {
@@ -75,18 +75,18 @@ func (b *hookBench) act(method, path, body string) {
 	}
 }
 
-func (b *hookBench) confirm(id, card string) {
+func (b *webhookEnv) confirm(id, card string) {
 	b.Helper()
 	b.act(http.MethodPost, "/payments/"+id+"/confirm", `{"card":"`+card+`"}`)
 }
 
-func (b *hookBench) set(settings string) {
+func (b *webhookEnv) set(settings string) {
 	b.Helper()
 	b.act(http.MethodPut, "/settings", settings)
 }
 
 // pay makes a payment whose card is accepted, and returns its id.
-func (b *hookBench) pay() string {
+func (b *webhookEnv) pay() string {
 	b.Helper()
 	id := b.create(hooks)
 	b.confirm(id, goodCard)
@@ -94,7 +94,7 @@ func (b *hookBench) pay() string {
 }
 
 func TestEventsOfAPayment(t *testing.T) {
-	inBubble(t, func(b *hookBench) {
+	inBubble(t, func(b *webhookEnv) {
 		ctx := b.Context()
 		id := b.create(hooks)
 		var failed []error
@@ -106,7 +106,7 @@ func TestEventsOfAPayment(t *testing.T) {
 		synctest.Wait()
 		b.confirm(id, challengeCard)
 		b.act(http.MethodPost, "/payments/"+id+"/challenge", `{"approve":true}`)
-		step(b.client.Annotate(ctx, "note", id, map[string]string{"fd_post_1": "x"}))
+		step(b.client.UpdateMetadata(ctx, "note", id, map[string]string{"fd_post_1": "x"}))
 		step(b.client.Capture(ctx, "capture", id, 4990))
 		step(b.client.Refund(ctx, "refund", id, 1000))
 		other := b.create(hooks)
@@ -140,7 +140,7 @@ func TestEventsOfAPayment(t *testing.T) {
 
 // The signature, computed here on its own: t=<unix>,v1=<hex hmac-sha256>.
 func TestSignature(t *testing.T) {
-	inBubble(t, func(b *hookBench) {
+	inBubble(t, func(b *webhookEnv) {
 		b.pay()
 		a := b.arrivals()[0]
 		at := fmt.Sprint(b.start.Unix())
@@ -163,7 +163,7 @@ func TestRefusedDeliveriesAreTriedAgain(t *testing.T) {
 		"never taken":     {func(int) int { return 404 }, seconds(0, 1, 5, 21)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(b *hookBench) {
+			inBubble(t, func(b *webhookEnv) {
 				b.answer = c.answer
 				b.pay()
 				b.pass(time.Hour)
@@ -186,7 +186,7 @@ func seconds(figures ...int) (out []time.Duration) {
 }
 
 // wantTimes compares when deliveries came.
-func (b *hookBench) wantTimes(want ...time.Duration) {
+func (b *webhookEnv) wantTimes(want ...time.Duration) {
 	b.Helper()
 	var got []time.Duration
 	for _, a := range b.arrivals() {
@@ -199,7 +199,7 @@ func (b *hookBench) wantTimes(want ...time.Duration) {
 
 // A receiver that hangs is given five seconds.
 func TestDeliveryTimeout(t *testing.T) {
-	inBubble(t, func(b *hookBench) {
+	inBubble(t, func(b *webhookEnv) {
 		b.answer = func(n int) int {
 			if n == 1 {
 				<-time.After(time.Minute)
@@ -217,7 +217,7 @@ func TestDeliveryTimeout(t *testing.T) {
 
 func TestWebhookModes(t *testing.T) {
 	t.Run("drop", func(t *testing.T) {
-		inBubble(t, func(b *hookBench) {
+		inBubble(t, func(b *webhookEnv) {
 			b.set(`{"webhooks":"drop"}`)
 			id := b.pay()
 			b.pass(time.Hour)
@@ -229,7 +229,7 @@ func TestWebhookModes(t *testing.T) {
 		})
 	})
 	t.Run("duplicate", func(t *testing.T) {
-		inBubble(t, func(b *hookBench) {
+		inBubble(t, func(b *webhookEnv) {
 			b.set(`{"webhooks":"duplicate"}`)
 			b.pay()
 			b.wantTimes(0, 0)
@@ -239,7 +239,7 @@ func TestWebhookModes(t *testing.T) {
 		})
 	})
 	t.Run("late", func(t *testing.T) {
-		inBubble(t, func(b *hookBench) {
+		inBubble(t, func(b *webhookEnv) {
 			b.set(`{"webhooks":"late"}`)
 			b.pay()
 			b.pass(sandbox.LateDelay - time.Nanosecond)
@@ -249,7 +249,7 @@ func TestWebhookModes(t *testing.T) {
 		})
 	})
 	t.Run("reorder", func(t *testing.T) {
-		inBubble(t, func(b *hookBench) {
+		inBubble(t, func(b *webhookEnv) {
 			b.set(`{"webhooks":"reorder"}`)
 			id := b.pay()
 			b.pass(time.Second)
@@ -265,7 +265,7 @@ func TestWebhookModes(t *testing.T) {
 		})
 	})
 	t.Run("reorder without a next one", func(t *testing.T) {
-		inBubble(t, func(b *hookBench) {
+		inBubble(t, func(b *webhookEnv) {
 			b.set(`{"webhooks":"reorder"}`)
 			b.pay()
 			b.pass(time.Hour)
@@ -275,7 +275,7 @@ func TestWebhookModes(t *testing.T) {
 }
 
 func TestWhereEventsGo(t *testing.T) {
-	inBubble(t, func(b *hookBench) {
+	inBubble(t, func(b *webhookEnv) {
 		b.confirm(b.create(""), goodCard)
 		b.pass(time.Hour)
 		b.wantTimes()
@@ -297,12 +297,12 @@ func TestWhereEventsGo(t *testing.T) {
 }
 
 func TestCloseAndResetStopDeliveries(t *testing.T) {
-	for name, stop := range map[string]func(*hookBench){
-		"close": func(b *hookBench) { b.server.Close() },
-		"reset": func(b *hookBench) { b.act(http.MethodPost, "/reset", "") },
+	for name, stop := range map[string]func(*webhookEnv){
+		"close": func(b *webhookEnv) { b.server.Close() },
+		"reset": func(b *webhookEnv) { b.act(http.MethodPost, "/reset", "") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(b *hookBench) {
+			inBubble(t, func(b *webhookEnv) {
 				b.answer = func(int) int { return 503 }
 				b.pay()
 				b.set(`{"webhooks":"reorder"}`)
@@ -320,7 +320,7 @@ func TestCloseAndResetStopDeliveries(t *testing.T) {
 
 // The journal over the wire: what came of each attempt, newest first.
 func TestDeliveriesOnTheWire(t *testing.T) {
-	inBubble(t, func(b *hookBench) {
+	inBubble(t, func(b *webhookEnv) {
 		b.answer = func(n int) int { return []int{500, 200}[n-1] }
 		id := b.pay()
 		b.pass(time.Hour)

@@ -25,7 +25,7 @@ func (c *Client) Account(ctx context.Context) (Account, error) {
 	defer cancel()
 	a, err := c.api.accounts.Retrieve(ctx, &stripego.AccountRetrieveParams{})
 	if err != nil {
-		return Account{}, failure("account", err)
+		return Account{}, toCardsError("account", err)
 	}
 	return Account{
 		ID: a.ID, Country: a.Country, Currency: strings.ToUpper(string(a.DefaultCurrency)),

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"frontdesk/e2e/stripetest"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
 // TestOneWinnerOfAClaim lets racers write their own entry under one key, all at
@@ -21,7 +21,7 @@ func TestOneWinnerOfAClaim(t *testing.T) {
 	const racers = 32
 	met := int32(0)
 	for round := range 5 {
-		slow := p.double.Inject(stripetest.Fault{Param: "metadata", Stage: stripetest.Within, Delay: 20 * time.Millisecond})
+		slow := p.double.Inject(stripetest.Fault{Param: "metadata", Stage: stripetest.During, Delay: 20 * time.Millisecond})
 		key, name := fmt.Sprint("claim:p:", round), fmt.Sprint("fd_post_", round)
 		var won, lost, unknown atomic.Int32
 		var winner atomic.Value
@@ -31,7 +31,7 @@ func TestOneWinnerOfAClaim(t *testing.T) {
 			running.Go(func() {
 				<-start
 				for {
-					_, err := p.Annotate(t.Context(), key, made.ID, map[string]string{name: fmt.Sprint(i)})
+					_, err := p.UpdateMetadata(t.Context(), key, made.ID, map[string]string{name: fmt.Sprint(i)})
 					switch {
 					case err == nil:
 						won.Add(1)
@@ -75,19 +75,19 @@ func TestRepeatedClaimIsOnesOwn(t *testing.T) {
 	made := p.created("c")
 	mine, theirs := map[string]string{"fd_post_1": "mine"}, map[string]string{"fd_post_1": "theirs"}
 	for range 3 {
-		if held, err := p.Annotate(ctx, "claim", made.ID, mine); err != nil || held.Metadata["fd_post_1"] != "mine" {
+		if held, err := p.UpdateMetadata(ctx, "claim", made.ID, mine); err != nil || held.Metadata["fd_post_1"] != "mine" {
 			t.Fatalf("the winner: %+v, %v", held, err)
 		}
-		if _, err := p.Annotate(ctx, "claim", made.ID, theirs); !errors.Is(err, cards.ErrKeyReused) {
+		if _, err := p.UpdateMetadata(ctx, "claim", made.ID, theirs); !errors.Is(err, cards.ErrKeyReused) {
 			t.Fatalf("the loser: %v", err)
 		}
 	}
 	p.clock.advance(24*time.Hour - time.Second)
-	if _, err := p.Annotate(ctx, "claim", made.ID, theirs); !errors.Is(err, cards.ErrKeyReused) {
+	if _, err := p.UpdateMetadata(ctx, "claim", made.ID, theirs); !errors.Is(err, cards.ErrKeyReused) {
 		t.Errorf("just before the day is over: %v", err)
 	}
 	p.clock.advance(time.Second)
-	if _, err := p.Annotate(ctx, "claim", made.ID, theirs); err != nil {
+	if _, err := p.UpdateMetadata(ctx, "claim", made.ID, theirs); err != nil {
 		t.Errorf("a key that is forgotten: %v", err)
 	}
 }
@@ -97,10 +97,10 @@ func TestRefusedClaimLeavesTheKeyFree(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	made := p.created("c")
-	if _, err := p.Annotate(t.Context(), "claim", made.ID, map[string]string{"a[b]": "c"}); !errors.Is(err, cards.ErrRefused) {
+	if _, err := p.UpdateMetadata(t.Context(), "claim", made.ID, map[string]string{"a[b]": "c"}); !errors.Is(err, cards.ErrRefused) {
 		t.Fatal(err)
 	}
-	if _, err := p.Annotate(t.Context(), "claim", made.ID, map[string]string{"fd_post_1": "mine"}); err != nil {
+	if _, err := p.UpdateMetadata(t.Context(), "claim", made.ID, map[string]string{"fd_post_1": "mine"}); err != nil {
 		t.Errorf("the corrected call: %v", err)
 	}
 }

@@ -36,8 +36,8 @@ const (
 	// money, and because the processor asks the card's bank in it.
 	captureTimeout = 25 * time.Second
 
-	// longestKey is what the processor accepts as an idempotency key.
-	longestKey = 255
+	// maxKeyLength is what the processor accepts as an idempotency key.
+	maxKeyLength = 255
 
 	// listPage is the largest page that the processor serves.
 	listPage = 100
@@ -98,7 +98,7 @@ func New(cfg Config) (*Client, error) {
 		LeveledLogger: &stripego.LeveledLogger{Level: stripego.LevelNull},
 	}
 	if backend.HTTPClient == nil {
-		backend.HTTPClient = ownHTTPClient()
+		backend.HTTPClient = newHTTPClient()
 	}
 	if cfg.URL != "" {
 		if at, err := url.Parse(cfg.URL); err != nil || at.Host == "" || strings.Trim(at.Path, "/") != "" {
@@ -124,7 +124,7 @@ func mode(secretKey string) (live, ok bool) {
 	return false, false
 }
 
-func ownHTTPClient() *http.Client {
+func newHTTPClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:errcheck // documented to be one
 	// A busy evening's calls go to one host; the default keeps two connections to it.
 	transport.MaxIdleConnsPerHost = 32
@@ -165,7 +165,7 @@ func (c *Client) Get(ctx context.Context, id string) (cards.Payment, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	pi, err := c.api.payments.Retrieve(ctx, id, &stripego.PaymentIntentRetrieveParams{Expand: expand()})
-	return answer("get", id, pi, err)
+	return paymentResponse("get", id, pi, err)
 }
 
 // Capture takes the authorised money. The amount is sent along, so that never
@@ -190,11 +190,11 @@ func (c *Client) Cancel(ctx context.Context, key, id string) (cards.Payment, err
 	})
 }
 
-// Annotate merges metadata. An empty value removes its key. This is the call
+// UpdateMetadata merges metadata. An empty value removes its key. This is the call
 // that a claim is made with.
-func (c *Client) Annotate(ctx context.Context, key, id string, metadata map[string]string) (cards.Payment, error) {
+func (c *Client) UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (cards.Payment, error) {
 	params := &stripego.PaymentIntentUpdateParams{Metadata: metadata, Expand: expand()}
-	return c.onPayment(ctx, "annotate", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
+	return c.onPayment(ctx, "update metadata", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
 		return c.api.payments.Update(params.Context, id, params)
 	})
 }
@@ -253,10 +253,10 @@ func (c *Client) listPage(ctx context.Context, params *stripego.PaymentIntentLis
 	defer cancel()
 	list := c.api.payments.List(ctx, params)
 	if err := list.Err(); err != nil {
-		return nil, false, failure("list", err)
+		return nil, false, toCardsError("list", err)
 	}
 	for _, pi := range list.Data() {
-		p, err := public(pi)
+		p, err := toCards(pi)
 		if err != nil {
 			return nil, false, fmt.Errorf("stripe: list: %w", err)
 		}
@@ -281,14 +281,14 @@ func (c *Client) write(ctx context.Context, verb, key, id string, params *stripe
 	if err != nil {
 		return cards.Payment{}, err
 	}
-	return answer(verb, id, pi, nil)
+	return paymentResponse(verb, id, pi, nil)
 }
 
 // call sends a write once, with its key and within its time. Without a usable
 // key it is not sent at all: the library would make one up, and repeating the
 // call would then do it twice.
 func call(ctx context.Context, verb, key string, params *stripego.Params, send func() error) error {
-	if key == "" || key != strings.TrimSpace(key) || len(key) > longestKey {
+	if key == "" || key != strings.TrimSpace(key) || len(key) > maxKeyLength {
 		return fmt.Errorf("stripe: %s: the idempotency key is empty, too long or has spaces around it: %w", verb, cards.ErrRefused)
 	}
 	timeout := callTimeout
@@ -300,7 +300,7 @@ func call(ctx context.Context, verb, key string, params *stripego.Params, send f
 	params.Context = ctx
 	params.SetIdempotencyKey(key)
 	if err := send(); err != nil {
-		return failure(verb, err)
+		return toCardsError(verb, err)
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func TestWritesSendTheirKeysAsGiven(t *testing.T) {
 		run func(key string) (cards.Payment, error)
 	}{
 		{"claim:p:1", func(k string) (cards.Payment, error) {
-			return p.Annotate(ctx, k, made.ID, map[string]string{"fd_post_1": "a"})
+			return p.UpdateMetadata(ctx, k, made.ID, map[string]string{"fd_post_1": "a"})
 		}},
 		{"capture:p", func(k string) (cards.Payment, error) { return p.Capture(ctx, k, made.ID, 4990) }},
 		{"refund:p", func(k string) (cards.Payment, error) { return p.Refund(ctx, k, made.ID, 4990) }},
@@ -120,7 +120,7 @@ func TestWritesSendTheirKeysAsGiven(t *testing.T) {
 	}
 	for _, key := range []string{"", " a", "a ", strings.Repeat("k", 256)} {
 		before := len(p.double.Requests())
-		if _, err := p.Annotate(ctx, key, made.ID, map[string]string{"a": "b"}); !errors.Is(err, cards.ErrRefused) {
+		if _, err := p.UpdateMetadata(ctx, key, made.ID, map[string]string{"a": "b"}); !errors.Is(err, cards.ErrRefused) {
 			t.Errorf("key %q: %v", key, err)
 		}
 		if len(p.double.Requests()) != before {
@@ -139,7 +139,7 @@ func TestEveryVerbOfAPaymentThatIsNotThere(t *testing.T) {
 			"capture":  func() (cards.Payment, error) { return p.Capture(ctx, "1"+id, id, 1) },
 			"cancel":   func() (cards.Payment, error) { return p.Cancel(ctx, "2"+id, id) },
 			"refund":   func() (cards.Payment, error) { return p.Refund(ctx, "3"+id, id, 1) },
-			"annotate": func() (cards.Payment, error) { return p.Annotate(ctx, "4"+id, id, map[string]string{"a": "b"}) },
+			"annotate": func() (cards.Payment, error) { return p.UpdateMetadata(ctx, "4"+id, id, map[string]string{"a": "b"}) },
 		} {
 			if _, err := run(); !errors.Is(err, cards.ErrNotFound) {
 				t.Errorf("%s of %q: %v", verb, id, err)
@@ -203,7 +203,7 @@ func TestAnnotateMerges(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	made := p.created("c")
-	held, err := p.Annotate(t.Context(), "a", made.ID, map[string]string{"fd_post_1": "x", "fd_generation": ""})
+	held, err := p.UpdateMetadata(t.Context(), "a", made.ID, map[string]string{"fd_post_1": "x", "fd_generation": ""})
 	if err != nil || fmt.Sprint(held.Metadata) != fmt.Sprint(map[string]string{"fd_registration": "r1", "fd_post_1": "x"}) {
 		t.Errorf("annotated: %v, %v", held.Metadata, err)
 	}
@@ -212,7 +212,7 @@ func TestAnnotateMerges(t *testing.T) {
 		"a long value": {"k": strings.Repeat("v", 501)},
 		"brackets":     {"k[1]": "v"},
 	} {
-		if _, err := p.Annotate(t.Context(), name, made.ID, metadata); !errors.Is(err, cards.ErrRefused) {
+		if _, err := p.UpdateMetadata(t.Context(), name, made.ID, metadata); !errors.Is(err, cards.ErrRefused) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -220,7 +220,7 @@ func TestAnnotateMerges(t *testing.T) {
 	if _, err := p.Cancel(t.Context(), "x", made.ID); err != nil {
 		t.Fatal(err)
 	}
-	if held, err := p.Annotate(t.Context(), "late", made.ID, map[string]string{"fd_done_1": "y"}); err != nil || held.State != cards.Cancelled {
+	if held, err := p.UpdateMetadata(t.Context(), "late", made.ID, map[string]string{"fd_done_1": "y"}); err != nil || held.State != cards.Cancelled {
 		t.Errorf("annotating a cancelled payment: %+v, %v", held, err)
 	}
 }

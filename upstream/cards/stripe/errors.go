@@ -12,11 +12,11 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// failure is an error of the library in the words of package cards. Its text
+// toCardsError is an error of the library in the words of package cards. Its text
 // has status, type, code and request id, by which the processor's dashboard
 // shows the rest. The processor's own message stays out, since it may repeat
 // what was sent, and the library's texts quote whole bodies.
-func failure(verb string, err error) error {
+func toCardsError(verb string, err error) error {
 	var refusal *stripego.Error
 	var transport *url.Error
 	switch {
@@ -62,7 +62,7 @@ func outcomeOf(verb string, e *stripego.Error) error {
 	switch {
 	case e.Type == stripego.ErrorTypeIdempotency:
 		return cards.ErrKeyReused
-	case e.Type == stripego.ErrorTypeCard, aboutState(e.Code):
+	case e.Type == stripego.ErrorTypeCard, isStateCode(e.Code):
 		return cards.ErrState
 	case e.Code == stripego.ErrorCodeResourceMissing:
 		return cards.ErrNotFound
@@ -83,8 +83,8 @@ func replayedFailure(e *stripego.Error) bool {
 // isReplay tells whether an answer is one that was given before.
 func isReplay(header http.Header) bool { return header.Get("Idempotent-Replayed") == "true" }
 
-// aboutState tells whether a code says that the payment has moved on.
-func aboutState(code stripego.ErrorCode) bool {
+// isStateCode tells whether a code says that the payment has moved on.
+func isStateCode(code stripego.ErrorCode) bool {
 	switch code {
 	case stripego.ErrorCodePaymentIntentUnexpectedState, stripego.ErrorCodeIntentInvalidState,
 		stripego.ErrorCodeChargeAlreadyCaptured, stripego.ErrorCodeChargeAlreadyRefunded, stripego.ErrorCodeChargeDisputed,

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"frontdesk/e2e/stripetest"
 	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
 // isOutcome tells whether an error claims to know what happened.
@@ -24,7 +24,7 @@ func isOutcome(err error) bool {
 }
 
 func holdCapture(until <-chan struct{}) stripetest.Fault {
-	return stripetest.Fault{Path: "/v1/payment_intents/*/capture", Stage: stripetest.Within, Hold: until}
+	return stripetest.Fault{Path: "/v1/payment_intents/*/capture", Stage: stripetest.During, Hold: until}
 }
 
 // TestOutcomes maps the processor's errors, one by one; nil is "unknown".
@@ -120,12 +120,12 @@ func TestErrorTextsTellNoSecrets(t *testing.T) {
 // adapter says that it does not know, and never repeats by itself.
 func TestLostCalls(t *testing.T) {
 	t.Parallel()
-	for stage, takenAtOnce := range map[stripetest.Stage]bool{stripetest.Before: false, stripetest.Within: false, stripetest.After: true} {
+	for stage, takenAtOnce := range map[stripetest.Stage]bool{stripetest.Before: false, stripetest.During: false, stripetest.After: true} {
 		for what, fault := range map[string]stripetest.Fault{
 			"a broken connection": {Stage: stage, Drop: true},
 			"a gateway's error":   {Stage: stage, Status: http.StatusBadGateway},
 		} {
-			if stage == stripetest.Within && fault.Status != 0 {
+			if stage == stripetest.During && fault.Status != 0 {
 				continue // such an answer is kept: see TestServerErrorThatIsKept
 			}
 			// A repetition by Go's transport is not ours: it knows the key, and only
@@ -143,7 +143,7 @@ func TestLostCalls(t *testing.T) {
 			if taken := p.ledger(made.ID).Captured == 4990; taken != takenAtOnce {
 				t.Errorf("%s %s: taken %v", what, stage, taken)
 			}
-			p.double.Heal()
+			p.double.ClearFaults()
 			held, err := p.Capture(t.Context(), "k", made.ID, 4990)
 			if err != nil || held.State != cards.Captured {
 				t.Errorf("%s %s, asked again: %+v, %v", what, stage, held, err)
@@ -158,14 +158,14 @@ func TestServerErrorThatIsKept(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	made := p.confirmed("c", goodCard)
-	p.double.Inject(stripetest.Fault{Path: "/v1/payment_intents/*/capture", Stage: stripetest.Within, Status: http.StatusInternalServerError})
+	p.double.Inject(stripetest.Fault{Path: "/v1/payment_intents/*/capture", Stage: stripetest.During, Status: http.StatusInternalServerError})
 	if _, err := p.Capture(t.Context(), "k", made.ID, 4990); err == nil || isOutcome(err) {
 		t.Errorf("the server error itself: %v", err)
 	}
 	if _, err := p.Capture(t.Context(), "k", made.ID, 4990); !errors.Is(err, cards.ErrState) {
 		t.Errorf("the kept one: %v", err)
 	}
-	p.double.Inject(stripetest.Fault{Path: "/v1/payment_intents/*/cancel", Stage: stripetest.Within, Status: http.StatusInternalServerError})
+	p.double.Inject(stripetest.Fault{Path: "/v1/payment_intents/*/cancel", Stage: stripetest.During, Status: http.StatusInternalServerError})
 	for range 2 {
 		if _, err := p.Cancel(t.Context(), "k2", made.ID); err == nil || isOutcome(err) {
 			t.Errorf("a cancellation, which may be repeated until the key is forgotten: %v", err)

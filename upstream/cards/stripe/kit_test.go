@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"frontdesk/e2e/stripetest"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/stripe"
+	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
 // Test cards of the processor.

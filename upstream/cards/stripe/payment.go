@@ -10,13 +10,13 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// answer is a payment as the processor answered, held to be the one that was
+// paymentResponse is a payment as the processor answered, held to be the one that was
 // asked about; id is empty for one that was just made.
-func answer(verb, id string, pi *stripego.PaymentIntent, err error) (cards.Payment, error) {
+func paymentResponse(verb, id string, pi *stripego.PaymentIntent, err error) (cards.Payment, error) {
 	if err != nil {
-		return cards.Payment{}, failure(verb, err)
+		return cards.Payment{}, toCardsError(verb, err)
 	}
-	p, err := public(pi)
+	p, err := toCards(pi)
 	switch {
 	case err != nil:
 		return cards.Payment{}, fmt.Errorf("stripe: %s: %w", verb, err)
@@ -26,9 +26,9 @@ func answer(verb, id string, pi *stripego.PaymentIntent, err error) (cards.Payme
 	return p, nil
 }
 
-// public is the payment in the words of all processors. Amounts are minor units
+// toCards is the payment in the words of all processors. Amounts are minor units
 // on both sides, as the currency counts them: cents of a euro, whole yen.
-func public(pi *stripego.PaymentIntent) (cards.Payment, error) {
+func toCards(pi *stripego.PaymentIntent) (cards.Payment, error) {
 	state, err := stateOf(pi)
 	if err != nil {
 		return cards.Payment{}, err

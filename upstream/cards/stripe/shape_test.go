@@ -100,7 +100,7 @@ func requestsAreUnderstood(t *testing.T, mock *http.Client) {
 		"cancel":  func() error { _, err := client.Cancel(ctx, "cancel", id); return err },
 		"refund":  func() error { _, err := client.Refund(ctx, "refund", id, 4990); return err },
 		"annotate": func() error {
-			_, err := client.Annotate(ctx, "a", id, map[string]string{"a": "b", "c": ""})
+			_, err := client.UpdateMetadata(ctx, "a", id, map[string]string{"a": "b", "c": ""})
 			return err
 		},
 		"list":    func() error { _, err := client.List(ctx, time.Unix(1, 0)); return err },

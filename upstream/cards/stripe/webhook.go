@@ -19,10 +19,10 @@ import (
 // for each secret that is valid now: two while a secret is being rolled.
 const SignatureHeader = "Stripe-Signature"
 
-// tolerance is how far a delivery's time may be from ours either way: what the
+// webhookTolerance is how far a delivery's time may be from ours either way: what the
 // processor recommends, enough for clocks that are a little off and for a slow
 // network. Every attempt of a delivery is signed anew.
-const tolerance = 300 * time.Second
+const webhookTolerance = 300 * time.Second
 
 // event is what is read of a delivery. The API version is not looked at: the
 // fields have been the same in all of them, and the payment is read anyway.
@@ -36,8 +36,8 @@ type event struct {
 	} `json:"data"`
 }
 
-// subject is the payment intent or the charge of an event.
-type subject struct {
+// eventObject is the payment intent or the charge of an event.
+type eventObject struct {
 	ID            string            `json:"id"`
 	PaymentIntent string            `json:"payment_intent"`
 	Metadata      map[string]string `json:"metadata"`
@@ -66,7 +66,7 @@ func (c *Client) Webhook(header http.Header, body []byte) (cards.Event, error) {
 	if !payment && !charge {
 		return out, nil
 	}
-	var about subject
+	var about eventObject
 	if err := json.Unmarshal(in.Data.Object, &about); err != nil {
 		return cards.Event{}, fmt.Errorf("stripe: webhook: %s has an object that cannot be read: %w", in.Type, cards.ErrSignature)
 	}
@@ -84,7 +84,7 @@ func (c *Client) verify(header string, body []byte) error {
 	if c.webhookSecret == "" || at.IsZero() {
 		return fmt.Errorf("stripe: webhook: not signed, or no secret is configured: %w", cards.ErrSignature)
 	}
-	if age := c.now().Sub(at); age > tolerance || age < -tolerance {
+	if age := c.now().Sub(at); age > webhookTolerance || age < -webhookTolerance {
 		return fmt.Errorf("stripe: webhook: signed %s from now: %w", age.Round(time.Second), cards.ErrSignature)
 	}
 	want := stripego.ComputeSignature(at, body, c.webhookSecret)

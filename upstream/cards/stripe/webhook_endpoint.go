@@ -7,8 +7,8 @@ import (
 	stripego "github.com/stripe/stripe-go/v85"
 )
 
-// wanted are the events by which a payment is looked at before the next poll.
-var wanted = []string{
+// requiredEvents are the events by which a payment is looked at before the next poll.
+var requiredEvents = []string{
 	"payment_intent.amount_capturable_updated", "payment_intent.canceled", "payment_intent.payment_failed", "payment_intent.succeeded", "charge.refunded",
 }
 
@@ -22,7 +22,7 @@ type WebhookEndpoint struct {
 
 // Missing lists the events that are of use and are not sent.
 func (w WebhookEndpoint) Missing() (missing []string) {
-	for _, event := range wanted {
+	for _, event := range requiredEvents {
 		if !slices.Contains(w.Events, "*") && !slices.Contains(w.Events, event) {
 			missing = append(missing, event)
 		}
@@ -40,7 +40,7 @@ func (c *Client) WebhookEndpoints(ctx context.Context) ([]WebhookEndpoint, error
 	params.Single, params.Limit = true, stripego.Int64(listPage)
 	list := c.api.endpoints.List(ctx, params)
 	if err := list.Err(); err != nil {
-		return nil, failure("webhook endpoints", err)
+		return nil, toCardsError("webhook endpoints", err)
 	}
 	var all []WebhookEndpoint
 	for _, e := range list.Data() {

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"testing"
 
-	"frontdesk/e2e/stripetest"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/stripe"
+	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
 // TestWebhookEndpoints reads where the processor reports, and what it leaves out.

@@ -13,9 +13,9 @@ import (
 
 	stripego "github.com/stripe/stripe-go/v85"
 
-	"frontdesk/e2e/stripetest"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/stripe"
+	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
 // receiver takes the double's deliveries and lets the adapter verify them.

@@ -1,0 +1,232 @@
+package campaign
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The invariants, as a Violation names them.
+const (
+	AppliedTwice           = "the club system booked the sale more than once"
+	RecordedNotApplied     = "recorded, but the club system did not book it exactly once"
+	RecordedWrongAmount    = "recorded, but what was booked, taken and due is not the same amount"
+	ChargedAndForgotten    = "money is taken and not given back, and the payment is neither recorded nor in doubt"
+	RefundedButApplied     = "the money went back for a sale that the club system booked"
+	ChargedTwice           = "money was taken more than once for a sale and kept"
+	SettledByAnotherMethod = "a card was charged for a sale that was settled in another way"
+	RetryWhileCharged      = "the buyer was told to try again while money was taken"
+	VersionShrank          = "a version did not grow"
+	NeverSettles           = "the journey comes to no rest"
+	PersonalDataInPlain    = "personal data stands somewhere in plain"
+)
+
+// QuietPeriod is how long after the last fault money that is taken must have become
+// recorded or in doubt: the alert that tells an operator of it fires after five
+// minutes, and whoever was told has to have had a chance.
+const QuietPeriod = 10 * time.Minute
+
+// Evidence is what is known of one sale when its journey has come to an end: the
+// club system's ledger, the processor's list, and what the gateway told.
+type Evidence struct {
+	Registration string
+	Sale         string // IRI
+	Due          int64  // the sale's total at the club system, minor units
+
+	Booked       []int64       // what the club system booked for the sale, a payment each, minor units
+	CardPayments []CardPayment // the processor's payments of the sale, any order
+
+	// State is the gateway's last word on the latest payment, in the words of the
+	// public API; empty: there is no payment, or the gateway knows of none.
+	State string
+	// Method is how that payment settles the sale when no processor is asked: at the
+	// desk, later, for nothing. Empty: by card.
+	Method string
+	// ProcessorID of the payment that State is about; empty when the gateway does
+	// not tell. It makes "recorded" refer to one payment among several.
+	ProcessorID string
+	// StateByPayment are the gateway's last words on earlier payments of the sale by the
+	// processor's id; may be nil.
+	StateByPayment map[string]string
+	// SettledBy are the ways without a payment in which the club system settled the
+	// sale: deferred, validated for nothing. With Booked they are at most one.
+	SettledBy []string
+	// QuietFor is how long the journey has been looked after since the last fault.
+	QuietFor time.Duration
+
+	Responses []Response
+	// Versions of each record in the order in which they were committed, by its id. A Redis
+	// that forgot begins a new list.
+	Versions map[string][]int64
+}
+
+// CardPayment is a payment at the processor.
+type CardPayment struct {
+	ID       string
+	Captured int64 // minor units
+	Refunded int64 // minor units
+}
+
+// Net is what the processor took and did not give back.
+func (h CardPayment) Net() int64 { return h.Captured - h.Refunded }
+
+// Response is what the buyer was told about the payment.
+type Response struct {
+	State string // of the payment; for a failed request, the problem's code
+	Retry string // never, same_key, new, after
+	// Charged says that money was taken and not given back, from before the request until after the answer.
+	Charged bool
+}
+
+// Violations judges one journey: every invariant that it breaks, with the details.
+func (e Evidence) Violations() (found []Violation) {
+	broken := func(invariant, format string, args ...any) {
+		found = append(found, Violation{Invariant: invariant, Detail: fmt.Sprintf(format, args...), Registration: e.Registration})
+	}
+	e.checkLedger(broken)
+	e.checkReportedState(broken)
+	e.checkResponses(broken)
+	return found
+}
+
+// checkLedger holds the club system against the processor; the gateway is not asked.
+func (e Evidence) checkLedger(broken func(string, string, ...any)) {
+	if len(e.Booked)+len(e.SettledBy) > 1 {
+		broken(AppliedTwice, "booked %v for %s, and settled as %v", e.Booked, e.Sale, e.SettledBy)
+	}
+	keeping := 0
+	for _, held := range e.CardPayments {
+		if held.Net() > 0 {
+			keeping++
+		}
+	}
+	if keeping > 1 && e.QuietFor >= QuietPeriod && !e.inDoubt() {
+		broken(ChargedTwice, "%+v", e.CardPayments)
+	}
+	if keeping > 0 && (len(e.SettledBy) > 0 || e.Method != "" && len(e.Booked) > 0) && e.QuietFor >= QuietPeriod && !e.inDoubt() {
+		broken(SettledByAnotherMethod, "settled as %v, booked %v, and the processor holds %+v", e.SettledBy, e.Booked, e.CardPayments)
+	}
+	refunded := slices.ContainsFunc(e.CardPayments, func(h CardPayment) bool { return h.Refunded > 0 })
+	if len(e.Booked) > 0 && refunded && keeping == 0 && e.Method == "" {
+		broken(RefundedButApplied, "booked %v, the processor holds %+v", e.Booked, e.CardPayments)
+	}
+}
+
+// checkReportedState holds the gateway's last word against both.
+func (e Evidence) checkReportedState(broken func(string, string, ...any)) {
+	switch e.State {
+	case "recorded":
+		e.checkRecorded(broken)
+	case "refunded":
+		if len(e.Booked) > 0 {
+			broken(RefundedButApplied, "told so by the gateway, booked %v", e.Booked)
+		}
+	}
+	for _, held := range e.CardPayments {
+		if held.Net() > 0 && e.QuietFor >= QuietPeriod && !e.accountsFor(held) {
+			broken(ChargedAndForgotten, "the processor keeps %d of %s, the gateway says %q about %q", held.Net(), held.ID, e.State, e.ProcessorID)
+		}
+	}
+}
+
+func (e Evidence) checkRecorded(broken func(string, string, ...any)) {
+	if len(e.Booked)+len(e.SettledBy) != 1 {
+		broken(RecordedNotApplied, "booked %v for %s, and settled as %v", e.Booked, e.Sale, e.SettledBy)
+		return
+	}
+	if len(e.SettledBy) > 0 {
+		return // not by a payment
+	}
+	if e.Method != "" || len(e.CardPayments) == 0 {
+		if e.Booked[0] != e.Due {
+			broken(RecordedWrongAmount, "due %d, booked %d", e.Due, e.Booked[0])
+		}
+		return
+	}
+	for _, held := range e.CardPayments {
+		if (e.ProcessorID == "" || held.ID == e.ProcessorID) && held.Net() > 0 && (held.Net() != e.Booked[0] || e.Booked[0] != e.Due) {
+			broken(RecordedWrongAmount, "due %d, booked %d, kept %d", e.Due, e.Booked[0], held.Net())
+		}
+	}
+	if e.net() == 0 {
+		broken(RecordedWrongAmount, "due %d, booked %d, and the processor keeps nothing: %+v", e.Due, e.Booked[0], e.CardPayments)
+	}
+}
+
+// accountsFor tells whether the gateway's words cover money that the processor keeps.
+func (e Evidence) accountsFor(held CardPayment) bool {
+	covers := func(state string) bool { return state == "recorded" || state == "in_doubt" }
+	if e.Method == "" && (e.ProcessorID == "" || e.ProcessorID == held.ID) {
+		return covers(e.State)
+	}
+	return covers(e.StateByPayment[held.ID])
+}
+
+// inDoubt tells whether an operator has been called.
+func (e Evidence) inDoubt() bool {
+	if e.State == "in_doubt" {
+		return true
+	}
+	for _, state := range e.StateByPayment {
+		if state == "in_doubt" {
+			return true
+		}
+	}
+	return false
+}
+
+func (e Evidence) net() (kept int64) {
+	for _, held := range e.CardPayments {
+		kept += held.Net()
+	}
+	return kept
+}
+
+// checkResponses looks at everything that was told on the way.
+func (e Evidence) checkResponses(broken func(string, string, ...any)) {
+	for i, answer := range e.Responses {
+		if answer.Charged && answer.Retry != "never" {
+			broken(RetryWhileCharged, "answer %d: %s, retry %s", i+1, answer.State, answer.Retry)
+			break
+		}
+	}
+	for id, versions := range e.Versions {
+		for i := 1; i < len(versions); i++ {
+			if versions[i] <= versions[i-1] {
+				broken(VersionShrank, "%s went through %v", id, versions)
+				break
+			}
+		}
+	}
+}
+
+// Canary makes values of personal data that can be recognised wherever they turn
+// up, different for each tag.
+type Canary struct{ GivenName, FamilyName, Email, Mobile, Street string }
+
+// NewCanary makes a person whose every detail carries the tag, at least six
+// digits long; digits only, as a mobile number is made of it.
+func NewCanary(tag uint64) Canary {
+	digits := fmt.Sprintf("%08d", tag%100_000_000)
+	letters := strings.Map(func(r rune) rune { return 'a' + (r - '0') }, digits)
+	return Canary{
+		GivenName: "Zyx" + letters, FamilyName: "Qvw" + letters, Email: "zq" + letters + "@canary.example",
+		Mobile: "+336" + digits, Street: digits + " rue Zq" + letters,
+	}
+}
+
+// FoundIn finds the details that stand in a text, whatever wrote it.
+func (c Canary) FoundIn(text string) (found []string) {
+	for _, detail := range []string{c.GivenName, c.FamilyName, c.Email, c.Mobile, c.Street} {
+		if strings.Contains(text, detail) {
+			found = append(found, detail)
+		}
+	}
+	return found
+}
+
+// LeakViolation is the violation that personal data was found in a place.
+func LeakViolation(place, registration string, found []string) Violation {
+	return Violation{Invariant: PersonalDataInPlain, Detail: fmt.Sprintf("%v in %s", found, place), Registration: registration}
+}

@@ -1,0 +1,171 @@
+package simulation
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/flows"
+	"frontdesk/flows/store"
+	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
+)
+
+// env is where journeys are played, one after the other: a club system, a card
+// processor and a Redis, all real, all in this process, and all on the stage's clock.
+type env struct {
+	simulator *clubsim.Server
+	sim       *clubsim.World
+	sandbox   *sandbox.Server
+	redis     *miniredis.Miniredis
+	client    redis.UniversalClient // of all gateways; what goes wrong depends on the task that calls
+	keys      *flows.Keyring
+	scripts   *scripts
+	store     *store.Store
+	queue     *flows.Queue
+	catalogue *flows.Catalogue
+	server    *httptest.Server // the club system's address: payments leave by a connection of their own
+	webhooks  chan delivery    // webhooks, as the processor sent them
+
+	oneFault sync.Mutex // held while the club system's simulator is set up to fail at one call
+
+	mu      sync.Mutex
+	now     time.Time
+	current *journey // being played
+}
+
+// startTime is when every journey begins: seeds repeat, so the time does.
+var startTime = time.Date(2027, time.March, 1, 10, 0, 0, 0, time.UTC)
+
+// newEnv makes a stage.
+func newEnv() (*env, error) {
+	s := &env{now: startTime, webhooks: make(chan delivery, 1000)}
+	secret := sha256.Sum256([]byte("simulation"))
+	keys, err := flows.NewKeyring(secret[:])
+	if err != nil {
+		return nil, err
+	}
+	s.keys = keys
+	s.simulator = clubsim.New(clubsim.Config{Now: s.Now})
+	s.sim = s.simulator.World(clubsim.DemoClientToken)
+	s.sandbox = sandbox.NewServer(sandbox.ServerConfig{Now: s.Now, BaseURL: processorURL, HTTPClient: &http.Client{Transport: webhookRecorder(s.webhooks)}})
+	s.redis = miniredis.NewMiniRedis()
+	s.redis.SetTime(startTime)
+	s.redis.ClockTTL(true)
+	if err := s.redis.Start(); err != nil {
+		return nil, err
+	}
+	s.scripts = newScripts(s.redis.Server())
+	// No deadlines: nothing here is slow but the machine.
+	s.client = redis.NewClient(&redis.Options{MaxRetries: -1, ReadTimeout: -1, WriteTimeout: -1,
+		Dialer: func(context.Context, string, string) (net.Conn, error) { return s.redis.Dial() }})
+	s.client.AddHook(redisHook{s})
+	s.store = store.New(store.Config{Redis: s.client, Keys: s.keys})
+	s.queue = flows.NewQueue(s.client)
+	s.server = httptest.NewServer(http.HandlerFunc(s.serveConnection))
+	// It is read once for all journeys: its time stands still, so that it is never read anew in the middle of one.
+	s.catalogue = flows.NewCatalogue(flows.CatalogueConfig{
+		Club: s.clubClient(), Now: func() time.Time { return startTime }, After: time.After, Log: slog.New(slog.DiscardHandler),
+	})
+	return s, nil
+}
+
+// close takes the stage down.
+func (s *env) close() {
+	s.client.Close()
+	s.redis.Close()
+	s.scripts.close()
+	s.server.CloseClientConnections()
+	s.server.Close()
+	s.simulator.Close()
+	s.sandbox.Close()
+}
+
+// Now is the stage's time.
+func (s *env) Now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
+// setNow moves the clock forward.
+func (s *env) setNow(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.After(s.now) {
+		s.now = now
+	}
+}
+
+// reset makes the stage as new.
+func (s *env) reset() {
+	s.mu.Lock()
+	s.now, s.current = startTime, nil
+	s.mu.Unlock()
+	s.redis.SetTime(startTime)
+	s.redis.FlushAll()
+	s.sim.Reset()
+	s.sandbox.Reset()
+	for len(s.webhooks) > 0 {
+		<-s.webhooks
+	}
+}
+
+// clubClient makes a client of the club system. Repetitions and the breaker run on
+// real time and are tested elsewhere; here a call fails or it does not.
+func (s *env) clubClient() *club.Client {
+	return club.New(club.Config{
+		BaseURL: s.server.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey,
+		Now: s.Now, Transport: clubTransport{s}, Limits: club.Limits{Attempts: 1, BreakerCalls: 1 << 20},
+	})
+}
+
+// gateway is one replica. Every task has the code of its own, since tasks of one
+// process that wait for each other could not give way to each other; what a process
+// remembers in between is not worth more than that.
+type gateway struct {
+	name          string
+	env           *env
+	client        *club.Client
+	log           *slog.Logger
+	payments      *flows.Machine
+	registrations *flows.Registrations
+	processor     *sandbox.Client
+}
+
+func (s *env) gateway(n int, log *journal) *gateway {
+	name := fmt.Sprintf("gateway %d", n)
+	return (&gateway{name: name, env: s, client: s.clubClient(), log: log.logger(name)}).fresh()
+}
+
+// simulatorRule is how the simulator's sales show that they were paid, as in every
+// environment but the live one.
+func simulatorRule() *flows.Rule {
+	return &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}}
+}
+
+// fresh is the same replica with its code as new.
+func (g *gateway) fresh() *gateway {
+	s, other := g.env, *g
+	other.processor = sandbox.New(sandbox.Config{URL: processorURL, Now: s.Now, HTTPClient: &http.Client{Transport: processorTransport{s}}})
+	other.payments = flows.NewMachine(flows.MachineConfig{
+		Store: s.store, Queue: s.queue, Club: g.client.Money(), BackgroundClub: g.client, Cards: other.processor, Keys: s.keys, Environment: "test", Rule: simulatorRule(),
+		WebhookURL: "http://gateway.example/v1/webhooks/card", Now: s.Now, Log: g.log,
+	})
+	other.registrations = flows.NewRegistrations(flows.RegistrationsConfig{
+		Store: s.store, Queue: s.queue, Club: g.client, Catalogue: s.catalogue, Payments: other.payments, Keys: s.keys,
+		Codes:     flows.NewCodeSender(flows.CodeSenderConfig{Store: s.store, Club: g.client, Keys: s.keys, Now: s.Now, Log: g.log}),
+		PublicURL: "https://club.example", Now: s.Now, Log: g.log,
+	})
+	return &other
+}

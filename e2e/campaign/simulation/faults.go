@@ -1,0 +1,154 @@
+package simulation
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/clubsim"
+)
+
+// The kinds of faults, as the report counts them. Those of the club system's
+// calls are the simulator's own, with "reading" or "posting" in front.
+const (
+	redisRefused   = "redis: command refused"
+	redisLost      = "redis: answer lost"
+	redisRollback  = "redis: rolled back"
+	redisWiped     = "redis: wiped"
+	cardsError     = "processor: error"
+	cardsLost      = "processor: answer lost"
+	cardsSlow      = "processor: slow"
+	cardsLate      = "processor: request arrives late"
+	cardsForgot    = "processor: keys forgotten"
+	postLate       = "posting: arrives late"
+	postSlow       = "posting: slow"
+	crashed        = "gateway: killed"
+	slept          = "gateway: suspended"
+	hookLost       = "webhook: lost"
+	hookTwice      = "webhook: doubled"
+	hookLate       = "webhook: late"
+	jobLost        = "job: lost"
+	buyerDeclined  = "buyer: declined"
+	buyerLeft      = "buyer: left"
+	buyerLate      = "buyer: came back late"
+	buyerTwice     = "buyer: paid twice"
+	buyerPressed   = "buyer: pressed twice"
+	buyerAbandoned = "buyer: gave up"
+	clubChanged    = "club: the cart changed"
+	opRecorded     = "operator: it was recorded"
+	opAgain        = "operator: not recorded, send again"
+	opRefund       = "operator: not recorded, refund"
+	opGaveUp       = "operator: not recorded, given up"
+	reading        = "reading: "
+	posting        = "posting: "
+)
+
+// clubKinds are what the simulator can do to a call.
+var clubKinds = []string{"error_before", "error_after", "drop_after", "delay", "hang", "malformed", "unauthorized_once", "too_many"}
+
+// faultKinds are all that have to happen in a run that counts.
+func faultKinds() []string {
+	kinds := []string{
+		redisRefused, redisLost, redisRollback, redisWiped, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, postLate, postSlow, crashed, slept,
+		hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, clubChanged,
+		opRecorded, opAgain, opRefund, opGaveUp,
+	}
+	for _, kind := range clubKinds {
+		kinds = append(kinds, reading+kind, posting+kind)
+	}
+	return kinds
+}
+
+// plan says how much goes wrong in one journey: a probability for each call.
+type plan struct {
+	reads, posts, cards, redis, webhooks float64
+	crashes, sleeps                      float64 // at each call to Redis or to the processor
+	rollbacks                            float64 // at each call to Redis
+	dayPasses                            bool    // a day passes in between
+	method                               flows.Method
+	mixed                                bool // who does not get on tries another way
+	faultWindow                          time.Duration
+}
+
+// newPlan draws a journey's plan. Most journeys meet few kinds of faults, since
+// many at once mostly end in the same early way.
+func newPlan(rng *rand.Rand) plan {
+	some := func(often, least, most float64) float64 {
+		if rng.Float64() >= often {
+			return 0
+		}
+		return least + rng.Float64()*(most-least)
+	}
+	p := plan{
+		method: flows.ByCard, reads: some(0.25, 0.02, 0.4), posts: some(0.5, 0.2, 1), cards: some(0.35, 0.02, 0.3), redis: some(0.3, 0.01, 0.2),
+		webhooks: some(0.6, 0.1, 1), crashes: some(0.3, 0.01, 0.1), sleeps: some(0.3, 0.02, 0.15), rollbacks: some(0.25, 0.02, 0.12),
+		dayPasses:   rng.Float64() < 0.06,
+		faultWindow: time.Minute + time.Duration(rng.Int64N(int64(14*time.Minute))),
+	}
+	if n := rng.IntN(20); n < len(methodsWithoutProcessor) {
+		p.method = methodsWithoutProcessor[n]
+	}
+	p.mixed = p.method != flows.Free && rng.IntN(8) == 0
+	if p.method != flows.ByCard || p.mixed {
+		p.rollbacks = 0 // without a processor there is no journal: what Redis acknowledged has to stay
+	}
+	return p
+}
+
+// methodsWithoutProcessor are those without a processor.
+var methodsWithoutProcessor = []flows.Method{flows.Deferred, flows.Free, flows.InPerson}
+
+// withoutFaults is the plan of a journey in which nothing goes wrong any more.
+func (p plan) withoutFaults() plan { return plan{faultWindow: p.faultWindow, method: p.method} }
+
+// chance draws whether something of a probability happens. What has none draws nothing.
+func (f *journey) chance(p float64) bool { return p > 0 && f.rng.Float64() < p }
+
+// oneOf draws one of several.
+func oneOf[T any](f *journey, all ...T) T { return all[f.rng.IntN(len(all))] }
+
+// between draws a duration.
+func (f *journey) between(least, most time.Duration) time.Duration {
+	return least + time.Duration(f.rng.Int64N(int64(most-least)))
+}
+
+// drawRead draws for what is read side by side. When one of two fails, the code
+// may or may not get to the other, so that only one of them can be hit, and nothing
+// of the other leaves a trace: then the seed repeats whichever comes first.
+func (f *journey) drawRead(check bool) (rng *rand.Rand, hit bool) {
+	rng = rand.New(rand.NewPCG(f.seed, uint64(f.orders))) // the order changes with each step that the task takes
+	return rng, (rng.IntN(2) == 0) == check
+}
+
+// fault counts one that happens.
+func (f *journey) fault(kind string) {
+	f.mu.Lock()
+	f.faults[kind]++
+	f.mu.Unlock()
+	f.tracef("fault: %s", kind)
+}
+
+// The statuses with which the simulator refuses. After an effect none is sent that
+// stands for "certainly not done": no honest server does that, and nobody could cope.
+var (
+	statusesBefore = []int{400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 423, 425, 428, 429, 431, 500, 502, 503, 504, 307}
+	statusesAfter  = []int{400, 404, 408, 409, 422, 429, 500, 502, 503, 504, 307}
+)
+
+// clubFault draws what happens to one call to the club system.
+func clubFault(rng *rand.Rand) clubsim.Fault {
+	return clubFaultOf(rng, clubKinds[rng.IntN(len(clubKinds))])
+}
+
+// clubFaultOf draws the rest of a fault of a kind.
+func clubFaultOf(rng *rand.Rand, kind string) clubsim.Fault {
+	once := 1
+	fault := clubsim.Fault{Kind: kind, Times: &once}
+	switch kind {
+	case "error_before":
+		fault.Status = statusesBefore[rng.IntN(len(statusesBefore))]
+	case "error_after":
+		fault.Status = statusesAfter[rng.IntN(len(statusesAfter))]
+	}
+	return fault
+}

@@ -1,0 +1,352 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"frontdesk/e2e/campaign"
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
+)
+
+// journey is one journey: one registration, its buyer, and everything that goes
+// wrong on the way. Its seed decides all of it.
+type journey struct {
+	*env
+	seed     uint64
+	rng      *rand.Rand // drawn from by whoever runs alone: the agenda, or the running task
+	plan     plan
+	person   campaign.Canary
+	gateways []*gateway
+
+	pending    eventQueue
+	orders     int
+	events     int // how many have happened
+	tasks      map[*task]bool
+	running    atomic.Pointer[task]
+	handoff    chan struct{}
+	fence      atomic.Int64 // the network orders a task and the handler that acts for it, which the race detector cannot see
+	deliveries []delivery
+
+	registration string
+	token        string
+	sale         string
+	responses    []campaign.Response
+	confirmed    map[string]bool // payments for which the buyer has plans
+	settlements  []string        // ways without a payment in which the club system settled the sale, in order
+	retries      int             // how often the buyer pressed again after an error
+
+	snapshots []snapshot
+	epochs    int               // how often Redis forgot
+	bodies    map[string]string // what each record last read, sealed
+	versions  map[string][]int64
+
+	mu     sync.Mutex
+	faults map[string]int
+	trace  []string
+}
+
+// replicas is how many gateways share the work: enough to be in each other's way.
+const replicas = 3
+
+// newJourney begins a journey on a cleared stage.
+func newJourney(s *env, seed uint64) *journey {
+	s.reset()
+	f := &journey{
+		env: s, seed: seed, rng: rand.New(rand.NewPCG(seed, 1)), person: campaign.NewCanary(seed), tasks: map[*task]bool{},
+		handoff: make(chan struct{}), confirmed: map[string]bool{}, bodies: map[string]string{}, versions: map[string][]int64{},
+		faults: map[string]int{},
+	}
+	f.plan = newPlan(f.rng)
+	log := &journal{f}
+	for n := range replicas {
+		f.gateways = append(f.gateways, s.gateway(n+1, log))
+	}
+	s.mu.Lock()
+	s.current = f
+	s.mu.Unlock()
+	return f
+}
+
+// result is what came of a journey.
+type result struct {
+	state      string
+	faults     map[string]int
+	violations []campaign.Violation
+	trace      []string
+}
+
+// run plays the journey to its end and judges it.
+func (f *journey) run() (result, error) {
+	if err := f.register(); err != nil {
+		return result{}, err
+	}
+	f.scheduleBuyer()
+	f.sweeps()
+	f.rebuilds(f.plan.faultWindow)
+	f.play(startTime.Add(f.plan.faultWindow))
+	f.plan = f.plan.withoutFaults()
+	f.play(time.Time{}) // what is late arrives before things are calm
+	f.quietPeriod()
+	return f.check()
+}
+
+// register fills a cart; nothing goes wrong with that.
+func (f *journey) register() error {
+	start := f.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+	offer := "201" // costs something, and can be paid by card at once
+	if f.plan.method == flows.Free {
+		offer = "3801"
+	}
+	view, token, err := f.gateways[0].registrations.Start(context.Background(), flows.NewRegistration{
+		ClientToken: "demo", ClubID: "11", Channel: "web",
+		Person: &flows.Person{GivenName: f.person.GivenName, FamilyName: f.person.FamilyName, BirthDate: "1990-05-17", Email: f.person.Email,
+			Mobile: f.person.Mobile, Street: f.person.Street, PostalCode: "75011", City: "Paris", Country: "FR"},
+		Items: []flows.NewItem{{OfferID: offer, StartDate: start}},
+	})
+	if err != nil {
+		return fmt.Errorf("the cart was not filled: %w", err)
+	}
+	f.registration, f.token, f.sale = view.ID, token, string(view.Sale)
+	f.takeSnapshot()
+	return nil
+}
+
+func (f *journey) anyGateway() *gateway { return f.gateways[f.rng.IntN(len(f.gateways))] }
+
+// advance has a gateway look at a payment, as its worker does.
+func (f *journey) advance(d time.Duration, id flows.PaymentID) {
+	f.spawn(d, f.anyGateway(), "advance", func(ctx context.Context, t *task) {
+		_, err := t.gateway.payments.Advance(ctx, id)
+		if err != nil && flows.CodeOf(err) == flows.NotFound {
+			if err = t.gateway.payments.RebuildOnDemand(ctx); err == nil {
+				_, err = t.gateway.payments.Advance(ctx, id)
+			}
+		}
+		if err != nil && flows.CodeOf(err) == flows.NotFound {
+			err = f.store.ScheduleNext(ctx, id, time.Time{})
+		}
+		if err != nil {
+			f.tracef("%s: advance: %v", t.gateway.name, err)
+		}
+	})
+}
+
+// sweeps has the gateways look for what nobody told them of, less and less often
+// as a journey goes on: the agenda of a day would otherwise be nothing else.
+func (f *journey) sweeps() {
+	pause := 12 * time.Second
+	for at := pause; at < f.plan.faultWindow; at += pause {
+		f.after(at, f.sweep)
+		pause = pause * 5 / 4
+	}
+	if f.plan.dayPasses {
+		// So long that the processor forgets its idempotency keys.
+		f.after(f.between(0, f.plan.faultWindow), func() {
+			f.fault(cardsForgot)
+			f.setNow(f.Now().Add(25 * time.Hour))
+		})
+	}
+}
+
+// sweep has one gateway work off the list, unless there is nothing in it.
+func (f *journey) sweep() {
+	scores, err := f.redis.SortedSet(openPayments)
+	if err != nil {
+		return
+	}
+	for _, score := range scores {
+		if score <= float64(f.Now().UnixMilli()) {
+			f.spawn(0, f.anyGateway(), "sweep", f.sweepTask)
+			return
+		}
+	}
+}
+
+func (f *journey) sweepTask(ctx context.Context, t *task) {
+	due, err := f.store.DuePayments(ctx, f.Now(), 30*time.Second, 500)
+	for _, id := range due {
+		err = f.queue.EnqueueAdvance(ctx, id)
+	}
+	if err != nil {
+		f.tracef("%s: sweep: %v", t.gateway.name, err)
+	}
+}
+
+// quietSweeps times quietPause is campaign.QuietPeriod and two minutes: what becomes due in the last of the ten is looked at as well.
+const (
+	quietSweeps = 12
+	quietPause  = time.Minute
+)
+
+// quietPeriod lets ten minutes pass in which nothing goes wrong, or fewer when nothing can change any more.
+func (f *journey) quietPeriod() {
+	for n := range quietSweeps {
+		if n%int(rebuildEvery/quietPause) == 0 && (n > 0 || f.epochs > 0) {
+			f.rebuild(0)
+		}
+		f.sweep()
+		f.play(f.Now().Add(quietPause))
+		if p := f.latestPayment(); p != nil && (p.State.Final() || p.State == flows.Blocked) && f.epochs == 0 {
+			return
+		}
+	}
+}
+
+// latestPayment is the latest payment as it is stored; nil when there is none.
+func (f *journey) latestPayment() *flows.Payment {
+	_, p, err := f.store.Registration(context.Background(), f.registration)
+	if err != nil {
+		return nil
+	}
+	return p
+}
+
+// storedPayments are all payments of the registration that Redis holds.
+func (f *journey) storedPayments() (all []*flows.Payment) {
+	for _, key := range f.redis.Keys() {
+		_, generation, ok := strings.Cut(key, "}:payment:")
+		if !ok {
+			continue
+		}
+		if p, err := f.store.Payment(context.Background(), flows.NewPaymentID(f.registration, int(number(generation)))); err == nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// check collects the evidence.
+func (f *journey) check() (result, error) {
+	sale, ok := f.sim.Sale(f.sale)
+	if !ok {
+		return result{}, fmt.Errorf("the club system has no sale %s", f.sale)
+	}
+	e := campaign.Evidence{Registration: f.registration, Sale: f.sale, Due: int64(sale.Total), QuietFor: campaign.QuietPeriod,
+		Responses: f.responses, Versions: f.versions, StateByPayment: map[string]string{}}
+	e.Booked, e.SettledBy = f.booked(), f.settlements
+	if sale, ok := f.sim.Sale(f.sale); ok && len(e.Booked)+len(e.SettledBy) == 0 && sale.State != "building" {
+		e.SettledBy = []string{sale.State} // by a request whose connection was cut before its end could be noted
+	}
+	for _, p := range f.cardPayments() {
+		e.CardPayments = append(e.CardPayments, campaign.CardPayment{ID: p.ID, Captured: p.Captured, Refunded: p.Refunded})
+	}
+	out := result{state: "no payment", faults: f.faults}
+	if p := f.latestPayment(); p != nil {
+		out.state, e.State, e.ProcessorID = string(p.State), p.View().State, p.ProcessorID
+		if !p.HasProcessor() {
+			e.Method = string(p.Method)
+			out.state = e.Method + ": " + out.state
+		}
+	}
+	for _, p := range f.storedPayments() {
+		if p.HasProcessor() {
+			e.StateByPayment[p.ProcessorID] = p.View().State
+		}
+	}
+	f.tracef("ended as %s; booked %v, the processor holds %+v", out.state, e.Booked, e.CardPayments)
+	out.violations, out.trace = e.Violations(), f.trace
+	if f.gaveUp() {
+		out.violations = append(out.violations, campaign.Violation{Invariant: campaign.NeverSettles, Detail: fmt.Sprintf("%d events", f.events), Registration: f.registration})
+	}
+	for place, text := range map[string]string{"Redis": f.redis.Dump(), "the log": strings.Join(f.trace, "\n")} {
+		if found := f.person.FoundIn(text); found != nil {
+			out.violations = append(out.violations, campaign.LeakViolation(place, f.registration, found))
+		}
+	}
+	for i := range out.violations {
+		out.violations[i].Seed, out.violations[i].Trace = f.seed, f.trace
+	}
+	return out, nil
+}
+
+// tracef adds a line to what the journey tells of itself.
+func (f *journey) tracef(format string, args ...any) {
+	at := f.Now().Sub(startTime)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.trace = append(f.trace, fmt.Sprintf("%9.3fs  %s", at.Seconds(), fmt.Sprintf(format, args...)))
+}
+
+// epoch names a record between two occasions on which Redis forgot.
+func (f *journey) epoch(key string) string { return key + "#" + strconv.Itoa(f.epochs) }
+
+func number(digits string) int64 {
+	n, _ := strconv.ParseInt(digits, 10, 64)
+	return n
+}
+
+// journal takes the gateways' log into the trace, where it is searched for
+// personal data, too.
+type journal struct{ journey *journey }
+
+func (j *journal) logger(gateway string) *slog.Logger {
+	return slog.New(journalOf{j.journey, gateway})
+}
+
+type journalOf struct {
+	journey *journey
+	gateway string
+}
+
+// Enabled implements slog.Handler.
+func (j journalOf) Enabled(context.Context, slog.Level) bool { return true }
+
+// WithAttrs implements slog.Handler; the gateways do not use it.
+func (j journalOf) WithAttrs([]slog.Attr) slog.Handler { return j }
+
+// WithGroup implements slog.Handler; the gateways do not use it.
+func (j journalOf) WithGroup(string) slog.Handler { return j }
+
+// Handle implements slog.Handler.
+func (j journalOf) Handle(ctx context.Context, line slog.Record) error {
+	if t := taskOf(ctx); t != nil && t.dead.Load() {
+		return nil
+	}
+	text := line.Message
+	line.Attrs(func(a slog.Attr) bool { text += " " + a.Key + "=" + a.Value.String(); return true })
+	j.journey.tracef("%s: %s", j.gateway, text)
+	return nil
+}
+
+// interleave is what may happen to a task before it goes on: others go on, or its
+// process sleeps. It tells whether the process still lives.
+func (t *task) interleave() bool {
+	f := t.journey
+	if t.dead.Load() {
+		return false
+	}
+	d := f.between(time.Millisecond, 40*time.Millisecond)
+	if f.chance(f.plan.sleeps) {
+		f.fault(slept)
+		d = f.between(5*time.Second, 4*time.Minute)
+		if f.chance(0.15) {
+			d = f.between(15*time.Minute, 45*time.Minute) // others have drawn their conclusions meanwhile, operators too
+		}
+	}
+	t.yield(d)
+	return !t.dead.Load()
+}
+
+// changeCart has the club add something to the cart behind everybody's back.
+func (f *journey) changeCart() {
+	if p := f.latestPayment(); p != nil && !p.HasProcessor() {
+		return // as below: the sale is read for the last time when the payment is stored
+	}
+	for _, p := range f.cardPayments() {
+		if p.State == cards.Authorised || p.State == cards.Captured {
+			return // the cart is read for the last time before the capture; what changes after that is the club's to mend
+		}
+	}
+	f.fault(clubChanged)
+	scope := club.Scope{ClientToken: "demo", Club: "/demo/clubs/11", Node: "/demo/network_nodes/3"}
+	_ = f.clubClient().AddArticle(context.Background(), scope, club.IRI(f.sale), club.NewArticle{Offer: "/demo/offers/201", StartDate: f.Now().AddDate(0, 0, 2).Format(time.DateOnly)})
+}

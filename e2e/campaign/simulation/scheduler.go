@@ -1,0 +1,156 @@
+package simulation
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+)
+
+// event is something that happens at an instant.
+type event struct {
+	at    time.Time
+	order int // among those of one instant
+	do    func()
+}
+
+// eventQueue is what is still to happen.
+type eventQueue []event
+
+// Len implements heap.Interface.
+func (a eventQueue) Len() int { return len(a) }
+
+// Less implements heap.Interface.
+func (a eventQueue) Less(i, j int) bool {
+	if a[i].at.Equal(a[j].at) {
+		return a[i].order < a[j].order
+	}
+	return a[i].at.Before(a[j].at)
+}
+
+// Swap implements heap.Interface.
+func (a eventQueue) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+
+// Push implements heap.Interface.
+func (a *eventQueue) Push(x any) { *a = append(*a, x.(event)) }
+
+// Pop implements heap.Interface.
+func (a *eventQueue) Pop() any {
+	last := len(*a) - 1
+	e := (*a)[last]
+	*a = (*a)[:last]
+	return e
+}
+
+// after has something happen after a time.
+func (f *journey) after(d time.Duration, do func()) {
+	f.orders++
+	heap.Push(&f.pending, event{f.Now().Add(d), f.orders, do})
+}
+
+// maxEvents is far beyond the 1,500 of the longest among thousands of journeys:
+// whoever gets there keeps the others busy for ever.
+const maxEvents = 100_000
+
+// play lets everything happen that is still to happen until an instant, the zero one for all.
+func (f *journey) play(until time.Time) {
+	for len(f.pending) > 0 && (until.IsZero() || !f.pending[0].at.After(until)) {
+		e := heap.Pop(&f.pending).(event)
+		f.setNow(e.at)
+		e.do()
+		if f.events++; f.events == maxEvents {
+			f.giveUp()
+		}
+		f.sendDeliveries()
+		f.takeJobs()
+	}
+	if !until.IsZero() {
+		f.setNow(until)
+	}
+}
+
+// task is one thing that one gateway does: a request, a webhook, a job. Exactly
+// one task runs at a time. It gives way at its calls to Redis and to the
+// processor and in its POST, so that the seed decides the order of everything
+// that two gateways could quarrel about. Reading from the club system is no such
+// thing, and goes on side by side as it does in the code.
+type task struct {
+	journey *journey
+	gateway *gateway
+	name    string
+	resume  chan struct{}
+	dead    atomic.Bool // its process is gone: nothing that it still does reaches anybody
+}
+
+// errDead is what the remains of a dead process see of the world.
+var errDead = errors.New("simulation: the process is gone")
+
+type taskKey struct{}
+
+// taskOf finds whose call it is; nil for the simulation's own.
+func taskOf(ctx context.Context) *task {
+	t, _ := ctx.Value(taskKey{}).(*task)
+	return t
+}
+
+// gaveUp tells that the journey was given up, since it went on and on.
+func (f *journey) gaveUp() bool { return f.events >= maxEvents }
+
+// giveUp kills everybody, so that a journey without an end comes to one.
+func (f *journey) giveUp() {
+	for _, g := range f.gateways {
+		f.crash(g)
+	}
+}
+
+// spawn starts a task after a time, unless the journey was given up.
+func (f *journey) spawn(d time.Duration, g *gateway, name string, body func(context.Context, *task)) {
+	if f.gaveUp() {
+		return
+	}
+	t := &task{journey: f, gateway: g.fresh(), name: name, resume: make(chan struct{})}
+	f.after(d, func() {
+		f.tasks[t] = true
+		f.resumeTask(t, func() {
+			go func() {
+				f.fence.Add(1)
+				body(context.WithValue(context.Background(), taskKey{}, t), t)
+				f.fence.Add(1)
+				delete(f.tasks, t)
+				f.handoff <- struct{}{}
+			}()
+		})
+	})
+}
+
+// resumeTask lets a task run until it gives way or ends.
+func (f *journey) resumeTask(t *task, start func()) {
+	f.running.Store(t)
+	start()
+	<-f.handoff
+	f.running.Store(nil)
+}
+
+// yield lets others go on, and the task itself after a time.
+func (t *task) yield(d time.Duration) {
+	if t.dead.Load() {
+		return
+	}
+	f := t.journey
+	f.fence.Add(1)
+	f.after(d, func() { f.resumeTask(t, func() { t.resume <- struct{}{} }) })
+	f.handoff <- struct{}{}
+	<-t.resume
+	f.fence.Add(1)
+}
+
+// crash ends a gateway's process: none of its tasks reaches anybody any more.
+func (f *journey) crash(g *gateway) {
+	f.tracef("%s: the process is killed", g.name)
+	for t := range f.tasks {
+		if t.gateway.name == g.name {
+			t.dead.Store(true)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package frontdesktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// Click waits for an element that stands still with nothing on top of it, and
+// clicks it; on a phone it is touched. A click is the element's own, since one at
+// coordinates misses what a page that is slow to scroll has not brought there yet.
+func (b *Browser) Click(selector string) {
+	b.t.Helper()
+	x, y := b.waitClickable(selector)
+	if b.touch {
+		b.tap(selector, x, y)
+		return
+	}
+	eval[bool](b, `(() => { const e = document.querySelector(`+quote(selector)+`); e.focus(); e.click(); return true })()`)
+}
+
+// tap touches an element in the window in front, and again when it does not notice:
+// a touch is lost when the element is made anew under the finger. Where Chromium
+// brings none at all to one of several windows, the click is the element's own.
+func (b *Browser) tap(selector string, x, y float64) {
+	b.t.Helper()
+	eval[bool](b, `(() => { window.frontdeskTouched = false;
+		addEventListener("click", ({target}) => window.frontdeskTouched ||= !!target.closest(`+quote(selector)+`), {capture: true}); return true })()`)
+	noticed := `window.frontdeskTouched !== false` // another page knows nothing of it
+	for range maxTaps {
+		command(b, page.BringToFront, cdp.Empty{})
+		b.do(chromedp.TapXY(x, y))
+		if within(time.Second, func() bool {
+			is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](noticed))
+			return err != nil || is
+		}) {
+			return
+		}
+	}
+	eval[bool](b, `document.querySelector(`+quote(selector)+`)?.click() ?? true`)
+}
+
+// maxTaps is how often a touch is tried: once more for an element that was made anew.
+const maxTaps = 2
+
+// DoubleClick clicks or taps twice, as impatient people do.
+func (b *Browser) DoubleClick(selector string) {
+	b.t.Helper()
+	x, y := b.waitClickable(selector)
+	if b.touch {
+		b.do(chromedp.TapXY(x, y))
+		// Nobody answers a second touch when the first one has led to another page.
+		soon, cancel := context.WithTimeout(b.ctx, 5*time.Second)
+		defer cancel()
+		if err := chromedp.Do(soon, chromedp.TapXY(x, y)); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			b.t.Fatal(err)
+		}
+		return
+	}
+	b.do(chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)))
+}
+
+// waitClickable waits until an element has stayed where it is for a moment, since what
+// loads late may move it away under the pointer, and until a pointer reaches it
+// there. It gives the place.
+func (b *Browser) waitClickable(selector string) (x, y float64) {
+	b.t.Helper()
+	b.WaitVisible(selector)
+	place := `(() => {
+		const element = document.querySelector(` + quote(selector) + `);
+		if (!element) return "nowhere";
+		let found, x, y;
+		for (const block of ["center", "start"]) { // what lies over the lower half of a small window is scrolled out from under
+			element.scrollIntoView({block, behavior: "instant"});
+			const {left, top, width, height} = element.getClientRects()[0] ?? {};
+			[x, y] = [left + width / 2, top + height / 2];
+			found = document.elementFromPoint(x, y);
+			if (element.contains(found)) return x + " " + y;
+		}
+		return "behind " + found?.outerHTML.slice(0, 200);
+	})()`
+	last := ""
+	stands := inTime(func() bool {
+		before := last
+		var err error
+		last, err = chromedp.Run(b.ctx, chromedp.Evaluate[string](place)) // fails while one page follows another
+		n, _ := fmt.Sscan(last, &x, &y)
+		return err == nil && n == 2 && last == before
+	})
+	if !stands {
+		b.t.Fatalf("%s cannot be reached: it is %s", selector, last)
+	}
+	return x, y
+}
+
+// Fill types into a field of a form, or sets what cannot be typed.
+func (b *Browser) Fill(selector, value string) {
+	b.t.Helper()
+	b.WaitVisible(selector)
+	eval[bool](b, `(() => { const f = document.querySelector(`+quote(selector)+`); f.focus(); f.value = `+quote(value)+`;
+		f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
+}
+
+// The keys that one gets everywhere with.
+const (
+	TabKey   = kb.Tab
+	EnterKey = kb.Enter
+	SpaceKey = " "
+	LeftKey  = kb.ArrowLeft
+	RightKey = kb.ArrowRight
+	EndKey   = kb.End
+)
+
+// Press presses keys, one after the other, wherever the focus is.
+func (b *Browser) Press(keys string) {
+	b.t.Helper()
+	b.do(chromedp.KeyEvent(keys))
+}
+
+// maxTabs is more than the elements of any page that can have the focus.
+const maxTabs = 150
+
+// TabTo presses Tab until the focus is on an element, and fails the test where
+// the focus is not to be seen on the way.
+func (b *Browser) TabTo(selector string) {
+	b.t.Helper()
+	b.WaitVisible(selector)
+	for range maxTabs {
+		if eval[bool](b, `!!document.activeElement?.matches(`+quote(selector)+`)`) {
+			return
+		}
+		b.Press(TabKey)
+		if lost := eval[string](b, invisibleFocus); lost != "" {
+			b.t.Errorf("the focus is not to be seen on %s", lost)
+		}
+	}
+	b.t.Fatalf("no Tab leads to %s", selector)
+}
+
+// invisibleFocus tells what has the focus without showing it, itself or by what
+// stands for it. Within a date Chromium marks the part that is typed into.
+const invisibleFocus = `(() => {
+	const element = document.activeElement;
+	if (!element || element === document.body || element.type === "date") return "";
+	const shown = (e) => e && getComputedStyle(e).outlineStyle !== "none" && parseFloat(getComputedStyle(e).outlineWidth) > 0;
+	const marked = shown(element) || shown(element.nextElementSibling) || shown(element.closest("label"));
+	return marked ? "" : element.outerHTML.slice(0, 200);
+})()`
+
+// Focused tells whether the focus is on an element.
+func (b *Browser) Focused(selector string) bool {
+	b.t.Helper()
+	return eval[bool](b, `!!document.activeElement?.matches(`+quote(strings.TrimSpace(selector))+`)`)
+}

@@ -1,0 +1,140 @@
+package model
+
+// This file is the world outside: the buyer, what arrives late, and the faults.
+
+// buyer starts payments (Registrations.begin) and uses the processor's page.
+func (m *machine) buyer(w *world) {
+	r := w.redis
+	if r.exists && !r.rebuilt && !r.live() && int(r.generation) < m.cfg.Payments && !m.dayPassed(w) {
+		for _, way := range m.cfg.Methods {
+			next := record{exists: true, generation: r.generation + 1, method: way, state: priced, version: 1}
+			m.store(*w, next, fault, "The buyer starts a payment")
+		}
+	}
+	for i := range w.slot {
+		if h := w.slot[i].held; h == requiresAction || h == declinedThere {
+			next := *w
+			next.slot[i].held = authorisedThere
+			m.fault(next, "The buyer authorises the payment at the processor")
+			if m.cfg.Declines && h == requiresAction {
+				next.slot[i].held = declinedThere
+				m.fault(next, "The buyer's card is declined")
+			}
+		}
+	}
+}
+
+// arrivals applies what was sent and never answered.
+func (m *machine) arrivals(w *world) {
+	for i := range w.slot {
+		m.atProcessor(w, i)
+		m.atClub(w, func(w *world) *booked { return &w.slot[i].club })
+	}
+	m.atClub(w, func(w *world) *booked { return &w.inPerson })
+	if w.applied() == 0 { // else the club system refuses it
+		m.atClub(w, func(w *world) *booked { return &w.deferred })
+	}
+}
+
+func (m *machine) atClub(w *world, of func(*world) *booked) {
+	next := *w
+	if b := of(&next); b.late > 0 {
+		b.late--
+		b.add()
+		m.emit(next, "The club system books a POST that was under way", delayed)
+	}
+}
+
+func (m *machine) atProcessor(w *world, i int) {
+	apply := func(what string, change func(*slot)) {
+		next := *w
+		change(&next.slot[i])
+		m.emit(next, what, delayed)
+	}
+	s := &w.slot[i]
+	if s.lateCapture {
+		apply("The processor carries out a capture that was under way", func(s *slot) {
+			s.held = capturedThere
+			if e := &s.journal[0]; e.late != 0 { // a capture that is a claim
+				*e = entry{attempt: e.late, keyed: true}
+			}
+		})
+	}
+	if s.lateCancel {
+		apply("The processor carries out a cancellation that was under way", func(s *slot) { s.held = cancelledThere })
+	}
+	if s.lateRefund {
+		apply("The processor carries out a refund that was under way", func(s *slot) { s.held = refundedThere })
+	}
+	for n := range s.journal {
+		if s.journal[n].late != 0 && !s.lateCapture {
+			apply("The processor writes a claim that was under way", func(s *slot) {
+				e := &s.journal[n]
+				e.attempt, e.late, e.keyed = e.late, 0, true
+			})
+		}
+	}
+}
+
+// tidy drops what can no longer happen: a request on its way that will be refused when it arrives.
+func (s *slot) tidy() {
+	s.lateCapture = s.lateCapture && s.held == authorisedThere
+	s.lateCancel = s.lateCancel && s.held.open()
+	s.lateRefund = s.lateRefund && s.held == capturedThere
+	for n := range s.journal {
+		if e := &s.journal[n]; e.keyed {
+			e.late = 0
+		}
+	}
+}
+
+// faults are what the budgets allow.
+func (m *machine) faults(w *world) {
+	for i := range w.process {
+		p := &w.process[i]
+		m.replica = i
+		if p.at != idle && w.left.crashes > 0 {
+			next := w.idle(i)
+			spend(&next.left.crashes)
+			m.fault(next, "dies and starts again")
+		}
+		if p.timed() && w.left.sleeps > 0 {
+			next := *w
+			next.process[i].stale = true
+			spend(&next.left.sleeps)
+			m.fault(next, "sleeps for longer than its claim and its lease last")
+		}
+	}
+	m.replica = noReplica
+	m.rollback(w)
+	m.wipe(w)
+	m.day(w)
+}
+
+// day lets the processor forget its keys. By then every call outside record has
+// met its deadline, and what was under way has arrived or never will.
+func (m *machine) day(w *world) {
+	for i := range w.process {
+		if p := &w.process[i]; p.at != idle && !p.stale {
+			return
+		}
+	}
+	if w.left.days == 0 {
+		return
+	}
+	next := *w
+	spend(&next.left.days)
+	next.key = [slots]uint8{}
+	next.inPerson.late, next.deferred.late = 0, 0
+	for i := range next.slot {
+		s := &next.slot[i]
+		s.lateCapture, s.lateCancel, s.lateRefund, s.club.late = false, false, false, 0
+		for n := range s.journal {
+			s.journal[n].keyed, s.journal[n].late = false, 0
+		}
+	}
+	m.fault(next, "A day passes: the processor forgets its idempotency keys")
+}
+
+// dayPassed tells whether the registration is too old to be paid.
+func (m *machine) dayPassed(w *world) bool { return int(w.left.days) < m.cfg.Days }

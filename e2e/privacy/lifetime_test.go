@@ -1,0 +1,86 @@
+package privacy_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+const day = 24 * time.Hour
+
+// lifetimes is every key that Redis may hold, and how long at most; zero: for ever,
+// since it holds nothing of anybody, or is worked off. docs/operators.md has the same rows.
+var lifetimes = []struct {
+	row  string // as that table has it
+	form *regexp.Regexp
+	most time.Duration
+	open bool // for ever while the payment of the registration has not ended
+}{
+	{"fd:{…}:registration", regexp.MustCompile(`^fd:\{[0-9a-f-]{36}\}:registration$`), 2 * day, true},
+	{"fd:{…}:payment:…", regexp.MustCompile(`^fd:\{[0-9a-f-]{36}\}:payment:\d+$`), 30 * day, true},
+	{"fd:{…}:notes:…", regexp.MustCompile(`^fd:\{[0-9a-f-]{36}\}:notes:\d+$`), 60 * day, false},
+	{"fd:payments:…", regexp.MustCompile(`^fd:payments:[a-z_]+$`), 0, false},
+	{"fd:person:…", regexp.MustCompile(`^fd:person:[0-9a-f]{72}$`), 2 * day, false},
+	{"fd:contact:…", regexp.MustCompile(`^fd:contact:[0-9a-f]{72}$`), 2 * day, false},
+	{"fd:answer:…", regexp.MustCompile(`^fd:answer:[0-9a-f]{64}$`), day, false},
+	{"fd:sms:…", regexp.MustCompile(`^fd:sms:[0-9a-f]{72}$`), day, false},
+	{"rate:fd:…", regexp.MustCompile(`^rate:fd:[a-z]+:[0-9a-f]{72}$`), time.Hour, false},
+	{"fd:transfer:…", regexp.MustCompile(`^fd:transfer:[0-9a-f]{72}$`), day, false},
+	{"fd:invitation:…", regexp.MustCompile(`^fd:invitation:[0-9a-f]{64}$`), 30 * day, false},
+	{"fd:receipts:…", regexp.MustCompile(`^fd:receipts:[0-9a-f]{64}$`), 3 * 365 * day, false},
+	{"fd:{…}:reading…", regexp.MustCompile(`^fd:\{[0-9a-f]{72}\}:reading(:lease)?$`), 10 * time.Minute, false},
+	{"fd:{club}:…", regexp.MustCompile(`^fd:\{club\}:(events|counts)$`), 0, false},
+	{"fd:{looks}:…", regexp.MustCompile(`^fd:\{looks\}:(registrations|budget)$`), 0, false},
+	{"fd:once:…", regexp.MustCompile(`^fd:once:[0-9a-f]{64}$`), 7 * day, false},
+	{"fd:beat:…", regexp.MustCompile(`^fd:beat:`), time.Hour, false},
+	{"fd:probe:…", regexp.MustCompile(`^fd:probe:`), time.Hour, false},
+	{"fd:rule:…", regexp.MustCompile(`^fd:rule:[a-z]+$`), 0, false},
+	{"fd:audit", regexp.MustCompile(`^fd:audit$`), 0, false},
+	{"asynq:…", regexp.MustCompile(`^asynq:`), 0, false},
+}
+
+// expectLifetimes holds every key in Redis against the table.
+func (s *testEnv) expectLifetimes() {
+	s.t.Helper()
+	open := strings.Join(s.redis.ZRange(s.t.Context(), "fd:payments:open", 0, -1).Val(), " ")
+	met := map[string]bool{}
+	for _, key := range s.redis.Keys(s.t.Context(), "*").Val() {
+		left := s.redis.PTTL(s.t.Context(), key).Val()
+		known := false
+		for _, row := range lifetimes {
+			if !row.form.MatchString(key) {
+				continue
+			}
+			known, met[row.row] = true, true
+			waiting := row.open && strings.Contains(open, regexp.MustCompile(`[0-9a-f-]{36}`).FindString(key))
+			if row.most > 0 && !waiting && (left == -1 || left > row.most) {
+				s.t.Errorf("%s lives %s, at most %s is said", key, left, row.most)
+			}
+		}
+		if !known {
+			s.t.Errorf("%s is in no row of the table", key)
+		}
+	}
+	if len(met) < 12 {
+		s.t.Errorf("only %d kinds of keys were met: %v", len(met), met)
+	}
+}
+
+// TestLifetimesAreDocumented holds the operators' table and this one equal.
+func TestLifetimesAreDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "operators.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range lifetimes {
+		if !strings.Contains(string(page), "`"+row.row+"`") {
+			t.Errorf("%s is not in docs/operators.md", row.row)
+		}
+	}
+}

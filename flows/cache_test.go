@@ -1,0 +1,249 @@
+package flows_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
+)
+
+// asked counts the calls of the club system by operation.
+func (w *world) asked() map[string]int {
+	counts := map[string]int{}
+	for _, request := range w.sim.Requests() {
+		counts[request.Operation]++
+	}
+	return counts
+}
+
+// browse reads a catalogue, and gives the names of its products.
+func browse(t *testing.T, g *gateway, query flows.ProductQuery) []string {
+	t.Helper()
+	products, _, err := g.catalogue.Products(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := make([]string, len(products))
+	for i, product := range products {
+		names[i] = product.Name
+	}
+	return names
+}
+
+// withdraw takes the offer of the quarter pass away, by which a new reading shows.
+func (w *world) withdraw() {
+	w.Helper()
+	if err := w.sim.Configure(func(s *clubsim.Settings) { s.WithdrawnOffers = []int{201} }); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// shows tells whether a gateway still shows the quarter pass.
+func (w *world) shows(g *gateway) bool {
+	w.Helper()
+	_, err := g.catalogue.Offer(w.Context(), web, "201")
+	if err != nil && flows.CodeOf(err) != flows.OfferNotAvailable {
+		w.Fatal(err)
+	}
+	return err == nil
+}
+
+// TestGatewaysShareTheCache: what one gateway has read, another one does not read again,
+// and shows as it is.
+func TestGatewaysShareTheCache(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first, second := w.gateway(), w.gateway()
+	names := browse(t, first, web)
+	before := w.asked()
+	if again := browse(t, second, web); !slices.Equal(again, names) {
+		t.Errorf("the second gateway shows %v, the first %v", again, names)
+	}
+	one := must(t, func() (flows.Offer, error) { return first.catalogue.Offer(t.Context(), web, "901") })
+	two := must(t, func() (flows.Offer, error) { return second.catalogue.Offer(t.Context(), web, "901") })
+	if one.DueNow != two.DueNow || one.Billing.Entries[0] != two.Billing.Entries[0] {
+		t.Errorf("the same offer is %+v and %+v", one, two)
+	}
+	here := must(t, func() (flows.Club, error) { return first.catalogue.Club(t.Context(), "demo", "11") })
+	there := must(t, func() (flows.Club, error) { return second.catalogue.Club(t.Context(), "demo", "11") })
+	if here.Code != there.Code || here.Scope != there.Scope || !slices.Equal(here.Path, there.Path) {
+		t.Errorf("the same club is %+v and %+v", here, there)
+	}
+	if after := w.asked(); len(after) != len(before) || after["listOffers"] != before["listOffers"] || after["listProducts"] != before["listProducts"] {
+		t.Errorf("the club system was asked for %v, and by the second gateway up to %v", before, after)
+	}
+}
+
+// TestCataloguesAreSeparate: all that decides what somebody is shown keeps the
+// catalogues apart, in a gateway and between gateways.
+func TestCataloguesAreSeparate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.gateway()
+	customer := flows.Buyer{Contact: "/demo/contacts/1001", Club: "/demo/clubs/11"}
+	debtor := flows.Buyer{Contact: "/demo/contacts/1002", Club: "/demo/clubs/11", Debt: 12400}
+	queries := map[string]flows.ProductQuery{"a visitor": web}
+	vary := func(name string, change func(*flows.ProductQuery)) {
+		query := web
+		change(&query)
+		queries[name] = query
+	}
+	vary("a customer", func(q *flows.ProductQuery) { q.Buyer = customer })
+	vary("a debtor", func(q *flows.ProductQuery) { q.Buyer = debtor })
+	vary("who has paid their debt", func(q *flows.ProductQuery) { q.Buyer = debtor; q.Buyer.Debt = 0 })
+	vary("a student", func(q *flows.ProductQuery) {
+		q.Buyer = flows.Buyer{Contact: "/demo/contacts/1001", Club: "/demo/clubs/11", Tags: "/demo/contact_tags/1"}
+	})
+	vary("another club", func(q *flows.ProductQuery) { q.ClubID = "12" })
+	vary("a terminal", func(q *flows.ProductQuery) { q.Channel = "terminal" })
+	vary("a category", func(q *flows.ProductQuery) { q.Type = "badge" })
+	vary("next summer", func(q *flows.ProductQuery) { q.Date = w.clock.Now().AddDate(1, 0, 0).Format("2006") + "-07-14" })
+	vary("another organisation", func(q *flows.ProductQuery) { q.ClientToken = "demo-other" })
+	shown := map[string][]string{}
+	for name, query := range queries {
+		shown[name] = browse(t, first, query)
+	}
+	second := w.gateway()
+	for range 2 { // from Redis, and then from memory
+		for name, query := range queries {
+			if again := browse(t, second, query); !slices.Equal(again, shown[name]) {
+				t.Errorf("%s is shown %v by one gateway, and %v by another", name, shown[name], again)
+			}
+		}
+	}
+	for _, name := range []string{"a customer", "a debtor", "another club", "a terminal", "a category", "next summer"} {
+		if slices.Equal(shown[name], shown["a visitor"]) {
+			t.Errorf("%s is shown what a visitor is: the test is blind", name)
+		}
+	}
+	if kept := len(w.redis.Keys(t.Context(), "fd:{*}:reading").Val()); kept < len(queries) {
+		t.Errorf("Redis keeps %d readings of %d catalogues", kept, len(queries))
+	}
+	for _, key := range w.redis.Keys(t.Context(), "*").Val() {
+		if text := key + w.redis.HGet(t.Context(), key, "body").Val(); strings.Contains(text, "1002") || strings.Contains(text, "contacts") || strings.Contains(text, "Pass") {
+			t.Errorf("Redis tells of %q", text)
+		}
+		if left := w.redis.PTTL(t.Context(), key).Val(); left <= 0 || left > 10*time.Minute {
+			t.Errorf("%s is kept for %s", key, left)
+		}
+	}
+}
+
+// TestStaleWhileRefreshing: within two minutes what was read is shown at once, and read anew
+// behind; later whoever asks waits for what is true now.
+func TestStaleWhileRefreshing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	if !w.shows(g) {
+		t.Fatal("the offer is not there from the beginning")
+	}
+	w.withdraw()
+	w.clock.Advance(59 * time.Second)
+	if asked := w.asked()["listProducts"]; !w.shows(g) || w.asked()["listProducts"] != asked {
+		t.Error("within a minute it was read anew")
+	}
+	w.clock.Advance(2 * time.Second)
+	if !w.shows(g) {
+		t.Error("after a minute somebody waited for what was read anew")
+	}
+	frontdesktest.Eventually(t, "it is read anew behind", func() bool { return !w.shows(g) })
+
+	if err := w.sim.Configure(func(s *clubsim.Settings) { s.WithdrawnOffers = []int{} }); err != nil {
+		t.Fatal(err)
+	}
+	w.clock.Advance(3 * time.Minute)
+	if !w.shows(g) {
+		t.Error("after three minutes what was read before is shown, although the club system answers")
+	}
+}
+
+// TestStaleWhileTheClubSystemFails: for ten minutes what was read before is shown, by
+// gateways too that were started meanwhile, and then the failure is told.
+func TestStaleWhileTheClubSystemFails(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	names := browse(t, g, web)
+	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET"}, Kind: "error_before", Status: 500})
+	for range 3 {
+		w.clock.Advance(3 * time.Minute)
+		if again := browse(t, g, web); !slices.Equal(again, names) {
+			t.Errorf("while the club system fails %v is shown", again)
+		}
+	}
+	asked := w.asked()["listNetworkNodes"]
+	for range 10 {
+		browse(t, g, web)
+	}
+	if more := w.asked()["listNetworkNodes"] - asked; more > 0 {
+		t.Errorf("a club system in trouble is asked %d times more at once", more)
+	}
+	if again := browse(t, w.gateway(), web); !slices.Equal(again, names) {
+		t.Errorf("a new gateway shows %v", again)
+	}
+	w.clock.Advance(2 * time.Minute)
+	if _, _, err := g.catalogue.Products(t.Context(), web); flows.CodeOf(err) != flows.ClubSystemFailed {
+		t.Errorf("after eleven minutes: %v", err)
+	}
+	w.fault()
+	if again := browse(t, g, web); !slices.Equal(again, names) {
+		t.Errorf("once it works again %v is shown", again)
+	}
+}
+
+// TestTheDayIsPartOfIt: today's catalogue is not tomorrow's.
+func TestTheDayIsPartOfIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	now := w.clock.Now().UTC()
+	midnight := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, time.UTC)
+	w.clock.Advance(midnight.Sub(now) - time.Second)
+	if !w.shows(g) {
+		t.Fatal("the offer is not there from the beginning")
+	}
+	w.withdraw()
+	w.clock.Advance(30 * time.Second) // the offers themselves were read half a minute ago
+	if w.shows(g) {
+		t.Error("yesterday's catalogue is shown today")
+	}
+}
+
+// TestWithoutRedis: each gateway remembers by itself.
+func TestWithoutRedis(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway(gatewayOptions{redisURL: "redis://127.0.0.1:1/0"})
+	names := browse(t, g, web)
+	asked := w.asked()
+	if again := browse(t, g, web); !slices.Equal(again, names) || w.asked()["listProducts"] != asked["listProducts"] {
+		t.Error("without Redis a catalogue is not remembered")
+	}
+}
+
+// TestInvalidate: what is to be forgotten is read anew, and of nobody else.
+func TestInvalidate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	other := web
+	other.ClientToken = "demo-other"
+	browse(t, g, other)
+	if !w.shows(g) {
+		t.Fatal("the offer is not there from the beginning")
+	}
+	w.withdraw()
+	g.catalogue.Invalidate("demo")
+	if w.shows(g) {
+		t.Error("what was forgotten is shown")
+	}
+	if _, err := g.catalogue.Offer(t.Context(), other, club.IRI("/demo-other/offers/201").ID()); err != nil {
+		t.Error("another organisation was forgotten as well")
+	}
+}

@@ -1,0 +1,206 @@
+package flows_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/clubsim"
+)
+
+func (w *world) shown(g *gateway, p *flows.Payment) flows.PaymentDetail {
+	w.Helper()
+	return must(w, func() (flows.PaymentDetail, error) { return g.Show(w.Context(), p.ID) })
+}
+
+// offers tells whether a command is offered.
+func offers(d flows.PaymentDetail, words string) bool {
+	return slices.Contains(d.Commands, "frontdesk payments "+words)
+}
+
+func TestShowDoubt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.doubtful(g, "error_before")
+	id := string(p.ID)
+	d := w.shown(g, p)
+	if d.State != flows.InDoubt || d.ContactNumber == "" || d.AtProcessor.State != cards.Captured || d.AtProcessor.Captured != p.Amount || d.Problem != "" {
+		t.Errorf("shown: %+v", d)
+	}
+	if len(d.Journal) != 1 || d.Journal[0].Key != "fd_post_1" || d.Journal[0].At == nil || d.Journal[0].At.UnixMilli() != w.clock.Now().UnixMilli() {
+		t.Errorf("the journal is %+v", d.Journal)
+	}
+	if d.Snapshot == nil || len(d.Readings) != 0 || d.NextReading == nil || !d.NextReading.Equal(p.DoubtSince.Add(30*time.Second)) {
+		t.Errorf("the evidence is %+v, %+v, next %v", d.Snapshot, d.Readings, d.NextReading)
+	}
+	if !offers(d, "confirm-recorded "+id) || offers(d, "confirm-not-recorded "+id+" --refund") {
+		t.Errorf("offered: %v", d.Commands)
+	}
+	w.clock.Advance(16 * time.Minute)
+	d = w.shown(g, p)
+	for _, words := range []string{"confirm-recorded " + id, "confirm-not-recorded " + id + " --send-again", "confirm-not-recorded " + id + " --refund", "note " + id + ` "what you found"`} {
+		if !offers(d, words) {
+			t.Errorf("%s is not among %v", words, d.Commands)
+		}
+	}
+	text := string(must(t, func() ([]byte, error) { return json.Marshal(d) }))
+	for _, personal := range []string{"Ada", "Martin", "ada@example.com", "33612345678"} {
+		if strings.Contains(text, personal) {
+			t.Errorf("%s is shown: %s", personal, text)
+		}
+	}
+}
+
+// TestShowSaysWhatToCheck: a deferral and a validation leave no payment in the club
+// system, so nobody is sent to look for one.
+func TestShowSaysWhatToCheck(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	for method, words := range map[flows.Method][]string{
+		flows.Deferred: {"was deferred to " + w.settlementCases()[flows.Deferred].start.DueDate, "the contact owes 149.00 EUR", "makes no payment"},
+		flows.Free:     {"was validated", "its products are with the contact", "there is no payment"},
+		flows.InPerson: {"exactly one payment of 149.00 EUR"},
+	} {
+		w.fault(clubsim.Fault{Match: w.settlementCases()[method].request(), Kind: "error_after", Status: 500, Times: times(1)})
+		p := must(t, func() (*flows.Payment, error) { return w.settles(g, method) })
+		for _, state := range []flows.PaymentState{flows.InDoubt, flows.Blocked} {
+			if state != p.State {
+				w.put(g, p.ID, state)
+			}
+			d := w.shown(g, p)
+			advice := strings.Join(d.Advice, "\n")
+			for _, part := range append(words, string(p.Sale), d.ContactNumber) {
+				if d.State != state || part == "" || !strings.Contains(advice, part) {
+					t.Errorf("%s, %s: %q is missing in\n%s", method, d.State, part, advice)
+				}
+			}
+			if strings.Contains(advice, "exactly one payment") != (method == flows.InPerson) || strings.Contains(advice, "At the processor") {
+				t.Errorf("%s, %s: the advice sends to what is not there:\n%s", method, d.State, advice)
+			}
+		}
+	}
+}
+
+// TestShowKeepsItsWord: whatever is offered can be done, and what cannot be done is
+// not offered.
+func TestShowKeepsItsWord(t *testing.T) {
+	t.Parallel()
+	for name, bring := range map[string]func(*world, *gateway, *flows.Payment){
+		"plain":              func(*world, *gateway, *flows.Payment) {},
+		"a refund was begun": refundBegan,
+		"money went back":    func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, 1) },
+		"tampered with":      func(w *world, _ *gateway, p *flows.Payment) { w.tamper(p) },
+		"forgotten":          func(w *world, _ *gateway, _ *flows.Payment) { w.sandbox.Reset() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for words, decide := range map[string]func(*gateway, flows.PaymentID) error{
+				"confirm-recorded ID": func(g *gateway, id flows.PaymentID) error {
+					_, err := g.ConfirmRecorded(t.Context(), id, ada)
+					return err
+				},
+				"confirm-not-recorded ID --send-again": func(g *gateway, id flows.PaymentID) error {
+					_, err := g.ConfirmNotRecorded(t.Context(), id, flows.SendAgain, ada)
+					return err
+				},
+				"confirm-not-recorded ID --refund": func(g *gateway, id flows.PaymentID) error {
+					_, err := g.ConfirmNotRecorded(t.Context(), id, flows.Refund, ada)
+					return err
+				},
+			} {
+				w := newWorld(t)
+				g := w.gateway()
+				p := w.doubtful(g, "error_before")
+				w.clock.Advance(16 * time.Minute)
+				bring(w, g, p)
+				offered := offers(w.shown(g, p), strings.ReplaceAll(words, "ID", string(p.ID)))
+				if err := decide(g, p.ID); (err == nil) != offered {
+					t.Errorf("%s: offered %t, and then %v", words, offered, err)
+				}
+			}
+		})
+	}
+}
+
+func TestShowBlocked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.doubtful(g, "error_before")
+	w.tamper(p)
+	p = w.advance(g, p)
+	d := w.shown(g, p)
+	advice := strings.Join(d.Advice, "\n")
+	for _, part := range []string{p.Reason, p.ProcessorID + " is captured: 149.00 EUR taken, 0.00 EUR given back", string(p.Sale), d.ContactNumber, "not both"} {
+		if p.State != flows.Blocked || part == "" || !strings.Contains(advice, part) {
+			t.Errorf("%q is missing in the advice on a payment that is %s:\n%s", part, p.State, advice)
+		}
+	}
+	if len(d.Commands) != 1 || !strings.Contains(d.Commands[0], "payments note") {
+		t.Errorf("offered: %v", d.Commands)
+	}
+	w.sandbox.Reset()
+	if d = w.shown(g, p); d.AtProcessor != nil || d.Problem == "" {
+		t.Errorf("the processor forgot it: %+v", d)
+	}
+}
+
+// TestShowEveryState: an operator gets an answer about any payment.
+func TestShowEveryState(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.started(g)
+	for _, state := range flows.PaymentStates {
+		w.put(g, p.ID, state)
+		d := w.shown(g, p)
+		if decides := strings.Contains(strings.Join(d.Commands, "\n"), "confirm"); len(d.Advice) == 0 || decides && state != flows.InDoubt {
+			t.Errorf("%s: %v %v", state, d.Advice, d.Commands)
+		}
+	}
+	w.fail("GET", "/sandbox/payments/*", 1)
+	if d := w.shown(g, p); d.AtProcessor != nil || d.Problem == "" {
+		t.Errorf("the processor was down: %+v", d)
+	}
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	list := func(in flows.ListOptions) (states string) {
+		listed := must(t, func() (flows.Page, error) { return g.List(t.Context(), in) })
+		for _, item := range listed.Items {
+			states += string(item.State) + " "
+		}
+		return strings.TrimSpace(states)
+	}
+	if got := list(flows.ListOptions{All: true}); got != "" {
+		t.Errorf("listed: %s", got)
+	}
+	w.advance(g, w.authorised(g))
+	w.clock.Advance(time.Second)
+	blocked := w.authorised(g)
+	w.tamper(blocked)
+	w.advance(g, blocked)
+	w.clock.Advance(time.Second)
+	w.doubtful(g, "error_before")
+	w.clock.Advance(time.Second)
+	w.started(g)
+	for want, in := range map[string]flows.ListOptions{
+		"blocked in_doubt": {}, "blocked in_doubt intent recorded": {All: true}, "recorded": {State: flows.Recorded}, "intent": {State: flows.Intent},
+	} {
+		if got := list(in); got != want {
+			t.Errorf("%+v: listed %s", in, got)
+		}
+	}
+	if _, err := g.List(t.Context(), flows.ListOptions{State: "lost"}); flows.CodeOf(err) != flows.InvalidRequest {
+		t.Errorf("an unknown state: %v", err)
+	}
+}

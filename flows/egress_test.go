@@ -1,0 +1,125 @@
+package flows_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"frontdesk/flows"
+)
+
+// goodSecret signs for the subscribers of the tests.
+const goodSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" //nolint:gosec // the example of the Standard Webhooks specification
+
+// TestEgressPolicy: what is inside of somebody's network, or of nobody's, is no destination.
+func TestEgressPolicy(t *testing.T) {
+	t.Parallel()
+	live, developer := flows.EgressPolicy{}, flows.EgressPolicy{Loopback: true}
+	for _, address := range []string{"8.8.8.8", "93.184.216.34", "2001:4860:4860::8888", "2606:4700::1111", "::ffff:8.8.8.8"} {
+		if !live.Allows(netip.MustParseAddr(address)) {
+			t.Errorf("%s is refused", address)
+		}
+	}
+	for _, address := range []string{
+		"127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "::ffff:10.0.0.1", "fd00::1",
+		"169.254.169.254", "fe80::1", "fe80::1%lo", "100.64.0.1", "100.127.255.255", "224.0.0.1", "239.1.2.3", "ff02::1", "0.0.0.0", "::", "0.1.2.3",
+		"255.255.255.255", "240.0.0.1", "192.0.0.8", "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1",
+		"64:ff9b::7f00:1", "64:ff9b:1::a00:1", "2002:7f00:1::", "2001::1", "2001:db8::1", "::7f00:1", "fec0::1",
+	} {
+		if live.Allows(netip.MustParseAddr(address)) {
+			t.Errorf("%s is a destination", address)
+		}
+		loopback := strings.HasPrefix(address, "127.") || address == "::1" || address == "::ffff:127.0.0.1"
+		if developer.Allows(netip.MustParseAddr(address)) != loopback {
+			t.Errorf("%s for a developer: %t", address, !loopback)
+		}
+	}
+}
+
+// TestEgressPolicyAppliesWhenDialling: it counts where a name leads, not how it looks.
+func TestEgressPolicyAppliesWhenDialling(t *testing.T) {
+	t.Parallel()
+	called := false
+	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
+	t.Cleanup(inside.Close)
+	_, port, _ := strings.Cut(strings.TrimPrefix(inside.URL, "http://"), ":")
+	for _, address := range []string{"http://localhost:" + port, "http://127.0.0.1:" + port, "http://[::ffff:127.0.0.1]:" + port, "http://0.0.0.0:" + port, "http://0x7f.1:" + port} {
+		answer, err := flows.NewRelayClient(flows.EgressPolicy{}).Post(address, "application/json", strings.NewReader("{}"))
+		if err == nil {
+			answer.Body.Close()
+		}
+		if !errors.Is(err, flows.ErrDestination) && !strings.Contains(address, "0x") || err == nil || called {
+			t.Errorf("%s: %v, called: %t", address, err, called)
+		}
+	}
+	outside := httptest.NewServer(http.RedirectHandler(inside.URL, http.StatusTemporaryRedirect))
+	t.Cleanup(outside.Close)
+	answer, err := flows.NewRelayClient(flows.EgressPolicy{Loopback: true}).Post(outside.URL, "application/json", strings.NewReader("{}"))
+	if err != nil || answer.StatusCode != http.StatusTemporaryRedirect || called {
+		t.Errorf("a redirect ends with %v, followed: %t", err, called)
+	}
+}
+
+func TestSubscribersAreChecked(t *testing.T) {
+	t.Parallel()
+	good := flows.Subscriber{Name: "crm", URL: "https://crm.example/hooks?key=1", Secret: goodSecret, Events: []string{"contact.*", "class_event.canceled"}}
+	live, developer := flows.EgressPolicy{}, flows.EgressPolicy{Loopback: true}
+	if problems := live.Check([]flows.Subscriber{good, {Name: "b-2", URL: "https://b.example:8443", Secret: goodSecret}}); len(problems) != 0 {
+		t.Errorf("good ones: %v", problems)
+	}
+	turning := good
+	turning.Secret = "whsec_" + strings.Repeat("bmV3", 10) + "," + goodSecret
+	if problems := live.Check([]flows.Subscriber{turning}); len(problems) != 0 {
+		t.Errorf("two secrets: %v", problems)
+	}
+	local := good
+	local.URL = "http://127.0.0.1:3000/"
+	if problems := developer.Check([]flows.Subscriber{local}); len(problems) != 0 {
+		t.Errorf("a developer's: %v", problems)
+	}
+	if problems := live.Check([]flows.Subscriber{good, good}); len(problems) != 1 {
+		t.Errorf("twice the same: %v", problems)
+	}
+	for name, change := range map[string]func(*flows.Subscriber){
+		"no name": func(s *flows.Subscriber) { s.Name = "" }, "a name with more": func(s *flows.Subscriber) { s.Name = "crm:{x}" },
+		"no address": func(s *flows.Subscriber) { s.URL = "" }, "no https": func(s *flows.Subscriber) { s.URL = "http://crm.example" },
+		"another scheme": func(s *flows.Subscriber) { s.URL = "gopher://crm.example" }, "a user": func(s *flows.Subscriber) { s.URL = "https://a:b@crm.example" },
+		"a fragment": func(s *flows.Subscriber) { s.URL = "https://crm.example/#x" }, "a private address": func(s *flows.Subscriber) { s.URL = "https://10.0.0.1/" },
+		"this machine": func(s *flows.Subscriber) { s.URL = "https://[::1]/" }, "a port": func(s *flows.Subscriber) { s.URL = "https://crm.example:6379/" },
+		"no secret": func(s *flows.Subscriber) { s.Secret = "" }, "a short secret": func(s *flows.Subscriber) { s.Secret = "whsec_c2hvcnQ=" },
+		"three secrets":             func(s *flows.Subscriber) { s.Secret = strings.Repeat(goodSecret+",", 2) + goodSecret },
+		"a second one that is none": func(s *flows.Subscriber) { s.Secret = goodSecret + "," }, "a first one that is none": func(s *flows.Subscriber) { s.Secret = "whsec_c2hvcnQ=," + goodSecret },
+		"no base64": func(s *flows.Subscriber) { s.Secret = "whsec_" + strings.Repeat("!", 40) },
+		"no event":  func(s *flows.Subscriber) { s.Events = []string{"sale.paid"} }, "no pattern": func(s *flows.Subscriber) { s.Events = []string{"contact.["} },
+	} {
+		bad := good
+		change(&bad)
+		problems := live.Check([]flows.Subscriber{bad})
+		if len(problems) != 1 || bad.Secret != "" && strings.Contains(problems[0].Error(), bad.Secret) {
+			t.Errorf("%s: %v", name, problems)
+		}
+	}
+}
+
+// TestRetrySchedule grows to more than a day, and ends.
+func TestRetrySchedule(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var last, sum int64
+	for ; ; n++ {
+		pause, more := flows.RetryAfterFailure(n)
+		if !more {
+			break
+		}
+		if int64(pause) <= last {
+			t.Errorf("after failure %d: %s", n, pause)
+		}
+		last, sum = int64(pause), sum+int64(pause)
+	}
+	if hours := sum / 3600e9; n != 10 || hours < 24 || hours > 30 {
+		t.Errorf("%d retries over %d h", n, hours)
+	}
+}

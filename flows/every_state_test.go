@@ -1,0 +1,155 @@
+package flows_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+)
+
+// atProcessor are the ways in which a payment can stand at the processor, and
+// how it gets there.
+var atProcessor = map[string]func(*world, *flows.Payment){
+	"waiting":    func(*world, *flows.Payment) {},
+	"declined":   func(w *world, p *flows.Payment) { w.confirm(p, declinedCard) },
+	"authorised": func(w *world, p *flows.Payment) { w.confirm(p, goodCard) },
+	"cancelled":  func(w *world, p *flows.Payment) { w.cancelAtProcessor(p) },
+	"captured":   func(w *world, p *flows.Payment) { w.confirm(p, goodCard); w.captureAtProcessor(p) },
+	"captured, claimed by another": func(w *world, p *flows.Payment) {
+		w.confirm(p, goodCard)
+		w.captureAtProcessor(p)
+		w.note(p, "fd_post_1", "another")
+	},
+	"captured, released": func(w *world, p *flows.Payment) {
+		w.confirm(p, goodCard)
+		w.captureAtProcessor(p)
+		w.note(p, "fd_post_1", postOfTheTest, "fd_release_1", postOfTheTest)
+	},
+	"captured, accepted": func(w *world, p *flows.Payment) {
+		w.confirm(p, goodCard)
+		w.captureAtProcessor(p)
+		w.note(p, "fd_post_1", postOfTheTest, "fd_done_1", postOfTheTest)
+	},
+	"partly refunded": func(w *world, p *flows.Payment) {
+		w.confirm(p, goodCard)
+		w.captureAtProcessor(p)
+		w.refundAtProcessor(p, 1)
+	},
+	"refunded": func(w *world, p *flows.Payment) {
+		w.confirm(p, goodCard)
+		w.captureAtProcessor(p)
+		w.refundAtProcessor(p, p.Amount)
+	},
+	"tampered with": func(w *world, p *flows.Payment) { w.confirm(p, goodCard); w.tamper(p) },
+	"forgotten":     func(w *world, _ *flows.Payment) { w.sandbox.Reset() },
+}
+
+const postOfTheTest = "the post of the test"
+
+// note writes entries into the processor's journal of a payment.
+func (w *world) note(p *flows.Payment, entries ...string) {
+	w.Helper()
+	metadata := map[string]string{}
+	for i := 0; i < len(entries); i += 2 {
+		metadata[entries[i]] = entries[i+1]
+	}
+	must(w, func() (cards.Payment, error) {
+		return w.processor.UpdateMetadata(w.Context(), uuid.NewString(), p.ProcessorID, metadata)
+	})
+}
+
+// TestStateByEvent puts a payment into every state, at every way in which it
+// can stand at the processor, and lets time go by.
+func TestStateByEvent(t *testing.T) {
+	t.Parallel()
+	for _, state := range flows.PaymentStates {
+		t.Run(string(state), func(t *testing.T) {
+			t.Parallel()
+			for there, bring := range atProcessor {
+				t.Run(there, func(t *testing.T) { newWorld(t).walk(state, there, bring) })
+			}
+		})
+	}
+}
+
+func (w *world) walk(state flows.PaymentState, there string, bring func(*world, *flows.Payment)) {
+	g := w.gateway()
+	p := w.started(g)
+	bring(w, p)
+	p = w.put(g, p.ID, state, func(next *flows.Payment) {
+		claimed := []flows.PaymentState{flows.Sending, flows.Recorded, flows.RefundDue, flows.Refunding, flows.Refunded, flows.InDoubt}
+		if slices.Contains(claimed, state) || state == flows.Captured && there == "captured, released" {
+			next.Claim, next.AttemptID = 1, postOfTheTest
+		}
+		if state == flows.Refunding {
+			next.Claim, next.AttemptID = 2, "the refund of the test" // a refund has a claim of its own
+		}
+	})
+	before := w.books(p)
+	w.log.forget() // how it came there is no concern of the walk
+	end := w.settle(g, p)
+	after := w.books(p)
+
+	moves := w.log.movesOf(p.ID)
+	for _, m := range moves {
+		if m.from != m.to && !m.from.CanBecome(m.to) {
+			w.Errorf("forbidden: %s → %s", m.from, m.to)
+		}
+	}
+	if want := p.Version + int64(len(moves)); end.Version != want {
+		w.Errorf("version %d became %d with %d changes", p.Version, end.Version, len(moves))
+	}
+	if !slices.Contains([]flows.PaymentState{flows.Recorded, flows.Cancelled, flows.Refunded, flows.InDoubt, flows.Blocked}, end.State) {
+		w.Errorf("it did not come to rest: %s (%s)", end.State, end.Reason)
+	}
+	w.expectBooks(state, there, end, before, after)
+}
+
+// books are what the outside world knows of the money.
+type books struct {
+	posts              int
+	captured, refunded int64
+}
+
+func (w *world) books(p *flows.Payment) books {
+	held, _ := w.processor.Get(w.Context(), p.ProcessorID) // one that is forgotten has nothing
+	return books{w.posted(), held.Captured, held.Refunded}
+}
+
+// expectBooks holds what the machine may have done to the money on its way.
+func (w *world) expectBooks(from flows.PaymentState, there string, end *flows.Payment, before, after books) {
+	early := slices.Contains([]flows.PaymentState{flows.Priced, flows.Intent, flows.Authorised, flows.Capturing}, from)
+	recordable := early && (there == "authorised" || there == "captured") ||
+		from == flows.Captured && (there == "captured" || there == "captured, released")
+	if recorded := after.posts == 1; after.posts > 1 || recorded != recordable {
+		w.Errorf("%d calls to record it, from %s with the money %s", after.posts, from, there)
+	}
+	if recordable != (end.State == flows.Recorded) && there != "captured, accepted" && from != flows.Recorded {
+		w.Errorf("it ended %s (%s)", end.State, end.Reason)
+	}
+	refunds := from == flows.RefundDue || from == flows.Refunding
+	if back := after.refunded > before.refunded; back != (refunds && there == "captured, released") {
+		w.Errorf("refunded %d and then %d, from %s", before.refunded, after.refunded, from)
+	}
+	if after.captured > before.captured && !early {
+		w.Errorf("captured from %s", from)
+	}
+	if over := after.captured > after.refunded; over && !from.Final() {
+		w.expectNeverAgain(end)
+	}
+	if from.Final() && (end.State != from || after != before) {
+		w.Errorf("%s went on to %s: %+v, then %+v", from, end.State, before, after)
+	}
+}
+
+// expectNeverAgain holds that a buyer whose money is kept is not sent to pay.
+func (w *world) expectNeverAgain(p *flows.Payment) {
+	w.Helper()
+	if view := p.View(); view.Retry != "never" {
+		w.Errorf("the money is kept and the buyer is told %s", fmt.Sprintf("%+v", view))
+	}
+}

@@ -1,0 +1,362 @@
+package flows_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/clubsim"
+)
+
+// dump is what Redis held of a registration at some moment.
+type dump map[string]string
+
+func (w *world) dump(registration string) dump {
+	ctx := context.Background() // also for handlers and loggers, which are not the test
+	held := dump{}
+	for _, key := range must(w, func() ([]string, error) { return w.redis.Keys(ctx, "fd:{"+registration+"}:*").Result() }) {
+		held[key] = must(w, w.redis.Dump(ctx, key).Result)
+	}
+	return held
+}
+
+// restore makes Redis forget everything since the dump, as a failover or an old backup would.
+func (w *world) restore(registration string, old dump) {
+	w.Helper()
+	ctx := w.Context()
+	for key := range w.dump(registration) {
+		w.redis.Del(ctx, key)
+	}
+	for key, value := range old {
+		if err := w.redis.RestoreReplace(ctx, key, 0, value).Err(); err != nil {
+			w.Fatal(err)
+		}
+	}
+}
+
+// settle lets a gateway look at a payment, as the sweeper would over an hour in
+// which nothing goes wrong any more.
+func (w *world) settle(g *gateway, p *flows.Payment) *flows.Payment {
+	w.Helper()
+	last, doubts := w.stored(g, p.ID), 0
+	for range 40 {
+		if last.State == flows.Sending {
+			w.expireLease(last)
+		}
+		last = w.advance(g, last)
+		if last.State == flows.InDoubt {
+			doubts++
+		}
+		if last.State.Final() || last.State == flows.Blocked || doubts == 3 {
+			break
+		}
+		w.clock.Advance(90 * time.Second)
+	}
+	return last
+}
+
+// expectSound holds what must be true of every payment once things have calmed down.
+func (w *world) expectSound(p *flows.Payment) {
+	w.Helper()
+	lines, held := w.lines(p), w.held(p)
+	kept := held.Captured - held.Refunded
+	if len(lines) > 1 {
+		w.Errorf("the visitor's payment was recorded %d times", len(lines))
+	}
+	switch p.State {
+	case flows.Recorded:
+		if len(lines) != 1 || int64(lines[0].Amount) != p.Amount || kept != p.Amount {
+			w.Errorf("recorded, but the ledger holds %+v and the processor keeps %d", lines, kept)
+		}
+	case flows.Refunded, flows.Cancelled:
+		if len(lines) != 0 || kept != 0 {
+			w.Errorf("%s, but the ledger holds %+v and the processor keeps %d", p.State, lines, kept)
+		}
+	case flows.InDoubt, flows.Blocked:
+		if view := p.View(); view.Retry != "never" {
+			w.Errorf("%s, and the buyer is told %+v", p.State, view)
+		}
+	default:
+		if kept != 0 {
+			w.Errorf("the money is taken and the payment is forgotten in %s", p.State)
+		}
+	}
+	if audit := w.sim.Audit(); !audit.OK {
+		w.Errorf("the audit finds %+v", audit)
+	}
+}
+
+// outcomes are the ways in which the recording can go before Redis forgets it.
+var outcomes = map[string][]clubsim.Fault{
+	"accepted":          nil,
+	"answer lost":       {{Match: recording, Kind: "drop_after", Times: times(1)}},
+	"not applied, 503":  {{Match: recording, Kind: "error_before", Status: 503, Times: times(1)}},
+	"refused at first":  {{Match: recording, Kind: "error_before", Status: 401, Times: times(2)}},
+	"rejected":          {{Match: recording, Kind: "error_before", Status: 422, Times: times(1)}},
+	"rejected, applied": {{Match: recording, Kind: "error_after", Status: 400, Times: times(1)}},
+}
+
+// TestRedisForgets takes every state that Redis ever held of a payment, and
+// brings it back after the payment went on without it: at once, and when the
+// processor has forgotten its idempotency keys as well.
+func TestRedisForgets(t *testing.T) {
+	t.Parallel()
+	for name, faults := range outcomes {
+		for _, later := range []time.Duration{0, 25 * time.Hour} {
+			t.Run(fmt.Sprintf("%s, %s later", name, later), func(t *testing.T) {
+				t.Parallel()
+				states := newWorld(t).statesOf(faults)
+				for i, state := range states {
+					t.Run(fmt.Sprintf("%d %s", i, state), func(t *testing.T) { newWorld(t).forget(faults, i, later) })
+				}
+			})
+		}
+	}
+}
+
+// live lives a payment to its end under faults, and gives what Redis held after each step.
+func (w *world) live(faults []clubsim.Fault) (p *flows.Payment, dumps []dump, states []flows.PaymentState) {
+	w.Helper()
+	g := w.gateway()
+	keep := func(registration string, state flows.PaymentState) {
+		dumps, states = append(dumps, w.dump(registration)), append(states, state)
+	}
+	w.log.listen(func(id flows.PaymentID, m move) {
+		registration, _ := id.Split()
+		keep(registration, m.to)
+	})
+	r := w.registered(g)
+	w.injectFault("POST", "/sandbox/payments", func() { keep(r.ID, flows.Priced) }, nil)
+	p = must(w, func() (*flows.Payment, error) { return g.pay(w.Context(), r.ID) })
+	w.confirm(p, goodCard)
+	w.fault(faults...)
+	w.settle(g, p)
+	w.log.listen(nil)
+	w.fault()
+	return p, dumps, states
+}
+
+func (w *world) statesOf(faults []clubsim.Fault) []flows.PaymentState {
+	_, _, states := w.live(faults)
+	return states
+}
+
+// forget lives a payment, brings Redis back to where it was after a step, and goes on with another gateway.
+func (w *world) forget(faults []clubsim.Fault, step int, later time.Duration) {
+	p, dumps, _ := w.live(faults)
+	before := w.held(p)
+	w.clock.Advance(later)
+	w.restore(p.Registration, dumps[step])
+	end := w.settle(w.gateway(), p)
+	end.ProcessorID = p.ProcessorID // also where Redis has forgotten it
+	w.expectSound(end)
+	if after := w.held(p); before.State == cards.Refunded && after.State != cards.Refunded {
+		w.Errorf("the processor went from %s to %s", before.State, after.State)
+	}
+	if n := len(w.sandbox.Payments()); n != 1 {
+		w.Errorf("the processor holds %d payments of one sale", n)
+	}
+	if len(w.lines(p)) == 1 && w.held(p).Refunded > 0 {
+		w.Error("the money went back for a payment that is recorded")
+	}
+}
+
+// TestForgottenRegistration brings back the registration as it was before its
+// payment: whoever pays again gets the same one.
+func TestForgottenRegistration(t *testing.T) {
+	t.Parallel()
+	for name, faults := range outcomes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			r := w.registered(g)
+			old := w.dump(r.ID)
+			first := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
+			w.confirm(first, goodCard)
+			w.fault(faults...)
+			ended := w.settle(g, first)
+			w.fault()
+			w.restore(r.ID, old)
+			second, err := w.gateway().pay(t.Context(), r.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if second.ProcessorID != first.ProcessorID {
+				t.Errorf("payment %s beside %s", second.ProcessorID, first.ProcessorID)
+			}
+			end := w.settle(w.gateway(), second)
+			w.expectSound(end)
+			if ended.State == flows.Recorded && end.State != flows.Recorded {
+				t.Errorf("%s (%s) after it had been recorded", end.State, end.Reason)
+			}
+		})
+	}
+}
+
+// TestTwoHistoriesClaim: Redis forgets while a gateway's claim is under way. A
+// second gateway reads that nobody has claimed, then cannot confirm its own
+// claim, and gives up what it never had. That must not count as a release of
+// the first one's claim.
+func TestTwoHistoriesClaim(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		faults []clubsim.Fault
+		// meanwhile goes on in Redis before the first gateway does.
+		meanwhile func(w *world, second *gateway, p *flows.Payment, sending dump)
+		end       flows.PaymentState
+		posts     int
+	}{
+		"the second one tries again": {nil, func(w *world, second *gateway, p *flows.Payment, _ dump) {
+			w.clock.Advance(8 * time.Second) // the first one's gate is still open
+			w.put(second, p.ID, flows.Captured, func(next *flows.Payment) { next.NotBefore = time.Time{} })
+			w.advance(second, p)
+		}, flows.Recorded, 1},
+		"the first one is refused, and its history is back": {
+			[]clubsim.Fault{{Match: recording, Kind: "error_before", Status: 401, Times: times(2)}},
+			func(w *world, _ *gateway, p *flows.Payment, sending dump) { w.restore(p.Registration, sending) },
+			flows.InDoubt, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			first, second := w.gateway(), w.gateway()
+			var captured dump
+			w.log.listen(func(id flows.PaymentID, m move) {
+				if m.to == flows.Captured && captured == nil {
+					registration, _ := id.Split()
+					captured = w.dump(registration)
+				}
+			})
+			p := w.authorised(first)
+			w.fault(test.faults...)
+			w.injectFault("POST", "/sandbox/payments/*/metadata", func() {
+				sending, claim := w.dump(p.Registration), w.stored(first, p.ID)
+				w.restore(p.Registration, captured)
+				arrives := func() { w.claim(claim) }
+				w.setFaultInjector(&faultInjector{method: "POST", pattern: "/sandbox/payments/*/metadata", before: arrives, fail: 3})
+				w.advance(second, p)
+				test.meanwhile(w, second, p, sending)
+			}, nil)
+			w.advance(first, p)
+			if journal := w.held(p).Metadata; journal["fd_release_1"] == "" || journal["fd_release_1"] == journal["fd_post_1"] {
+				t.Fatalf("the second gateway did not release another's claim: %v", journal)
+			}
+			end := w.settle(w.gateway(), p)
+			w.expectSound(end)
+			if end.State != test.end || w.posted() != test.posts {
+				t.Errorf("%s (%s) after %d calls", end.State, end.Reason, w.posted())
+			}
+		})
+	}
+}
+
+// TestCaptureOfADayAgo: a gateway falls asleep with the capture's answer in its hands.
+// Another one records the payment meanwhile, Redis forgets that, and so does the
+// processor with the key of the claim. Only its journal tells who wakes up.
+func TestCaptureOfADayAgo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sleeper, other := w.gateway(), w.gateway()
+	p := w.authorised(sleeper)
+	w.injectFault("POST", "/sandbox/payments/*/capture", nil, func() {
+		capturing := w.dump(p.Registration)
+		w.injectFault("POST", "/sandbox/payments/*/metadata", nil, func() { w.fail("POST", "/sandbox/payments/*/metadata", 1) }) // the acceptance is not journalled
+		if p := w.advance(other, p); p.State != flows.Recorded {
+			t.Errorf("the other gateway left it %s (%s)", p.State, p.Reason)
+		}
+		w.restore(p.Registration, capturing)
+		w.clock.Advance(25 * time.Hour)
+	})
+	end := w.advance(sleeper, p)
+	if end.State != flows.InDoubt || w.posted() != 1 {
+		t.Errorf("%s (%s) after %d calls", end.State, end.Reason, w.posted())
+	}
+	w.expectSound(end)
+}
+
+// claim lets a gateway's claim arrive at the processor.
+func (w *world) claim(p *flows.Payment) {
+	w.Helper()
+	key, entry := fmt.Sprintf("claim:%s:%d", p.ProcessorID, p.Claim), map[string]string{fmt.Sprintf("fd_post_%d", p.Claim): p.AttemptID}
+	must(w, func() (cards.Payment, error) {
+		return w.processor.UpdateMetadata(w.Context(), key, p.ProcessorID, entry)
+	})
+}
+
+// TestCapturedInAnotherHistory: money that is taken already is recorded, and
+// never left behind because the club system is silent for a moment.
+func TestCapturedInAnotherHistory(t *testing.T) {
+	t.Parallel()
+	for name, state := range map[string]flows.PaymentState{"intent": flows.Intent, "authorised": flows.Authorised} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.authorised(g)
+			w.captureAtProcessor(p)
+			w.put(g, p.ID, state)
+			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before"})
+			w.advance(g, p)
+			w.fault()
+			if end := w.settle(g, p); end.State != flows.Recorded {
+				t.Errorf("%s (%s)", end.State, end.Reason)
+			}
+		})
+	}
+}
+
+// TestGatewaysThatDiffer: gateways in the middle of a new release differ in
+// their address and in their current key. Whichever asks the processor, it is
+// the same request.
+func TestGatewaysThatDiffer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const oldWebhooks = "http://127.0.0.1:3/v1/webhooks/card"
+	old := w.gateway(gatewayOptions{webhookURL: oldWebhooks})
+	p := w.started(old)
+	w.put(old, p.ID, flows.Priced, func(next *flows.Payment) { next.ProcessorID = "" })
+	released := w.gateway(gatewayOptions{webhookURL: "http://127.0.0.1:2/v1/webhooks/card", keys: keyring(t, "two", "one")})
+	again := w.advance(released, p)
+	if url := w.sandbox.Payments()[0].WebhookURL; url != oldWebhooks {
+		t.Errorf("the processor reports to %s", url)
+	}
+	if again.State != flows.Intent || again.ProcessorID != p.ProcessorID {
+		t.Fatalf("%s (%s) with payment %s beside %s", again.State, again.Reason, again.ProcessorID, p.ProcessorID)
+	}
+	w.confirm(p, goodCard)
+	if end := w.advance(released, p); end.State != flows.Recorded {
+		t.Errorf("%s (%s)", end.State, end.Reason)
+	}
+}
+
+// TestRefundUnderWay: a refund is on its way when Redis falls back to before the
+// recording. Whoever goes on from there finds the refund's claim, and records nothing.
+func TestRefundUnderWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g, other := w.gateway(), w.gateway()
+	p := w.authorised(g)
+	var before dump
+	w.log.listen(func(_ flows.PaymentID, m move) {
+		if m.to == flows.Captured && before == nil {
+			before = w.dump(p.Registration)
+		}
+	})
+	w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 422, Times: times(1)})
+	w.injectFault(http.MethodPost, "/sandbox/payments/*/refund", func() {
+		w.restore(p.Registration, before)
+		w.fail(http.MethodGet, "/sandbox/payments/*", 1)
+		w.advance(other, p)
+		w.clock.Advance(time.Minute)
+		w.advance(other, p)
+	}, nil)
+	w.advance(g, p)
+	if held := w.held(p); held.Refunded != quarterPassPrice || len(w.lines(p)) != 0 {
+		t.Errorf("refunded %d, and the ledger holds %+v", held.Refunded, w.lines(p))
+	}
+}

@@ -1,0 +1,155 @@
+package flows_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+)
+
+// askForCode starts a registration of somebody else for a phone of their own, and asks for the code.
+func (g *gateway) askForCode(w *world, n int) (id, token string, err error) {
+	w.Helper()
+	id, token = g.debtor(w, fmt.Sprintf("+336%08d", n))
+	_, err = g.registrations.CreateMandate(w.Context(), id, token, account)
+	return id, token, err
+}
+
+// sign enters the code that was sent last.
+func (g *gateway) sign(w *world, id, token string) {
+	w.Helper()
+	sent := w.sim.SMS()
+	must(w, func() (flows.View, error) {
+		return g.registrations.SignMandate(w.Context(), id, token, sent[len(sent)-1].Code)
+	})
+}
+
+// paused expects the refusal of a code for the club's sake.
+func paused(t *testing.T, err error, most time.Duration) {
+	t.Helper()
+	var failure *flows.Error
+	if !errors.As(err, &failure) || failure.Code != flows.SMSPaused || failure.RetryAfter <= 0 || failure.RetryAfter > most {
+		t.Errorf("a code too many: %v", err)
+	}
+}
+
+// alarms counts the loud lines of the log.
+func (w *world) alarms() int { return strings.Count(w.log.String(), "sms codes paused") }
+
+// TestSMSBudget: a club's visitors are sent so many codes an hour and a day, whoever they are.
+func TestSMSBudget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	with := gatewayOptions{sms: flows.SMSBudgetConfig{Hourly: 3, Daily: 5}}
+	g, other := w.gateway(with), w.gateway(with)
+	code := func(n int) error {
+		_, _, err := []*gateway{g, other}[n%2].askForCode(w, n)
+		return err
+	}
+	for n := range 3 {
+		if err := code(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	paused(t, code(3), time.Hour)
+	paused(t, code(4), time.Hour)
+	if sent := len(w.sim.SMS()); sent != 3 || w.alarms() != 1 {
+		t.Errorf("%d codes were sent, with %d alarms", sent, w.alarms())
+	}
+	w.clock.Advance(time.Hour)
+	for n := range 2 {
+		if err := code(5 + n); err != nil {
+			t.Errorf("an hour later: %v", err)
+		}
+	}
+	w.clock.Advance(time.Hour)
+	paused(t, code(7), 24*time.Hour)
+	if counts := g.sms.Counts(); counts.OverBudget+other.sms.Counts().OverBudget != 3 || counts.Sent+other.sms.Counts().Sent != 5 {
+		t.Errorf("counted: %+v, %+v", counts, other.sms.Counts())
+	}
+}
+
+// TestLowConversion: while too few of the codes are entered no more are
+// sent, and once those are an hour old they are.
+func TestLowConversion(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		entered, percent int
+		stops            bool
+	}{"none": {0, 25, true}, "few": {5, 25, true}, "enough": {6, 25, false}, "not looked at": {0, 0, false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway(gatewayOptions{sms: flows.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: test.percent}})
+			for n := range 20 {
+				id, token, err := g.askForCode(w, n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n < test.entered {
+					g.sign(w, id, token)
+				}
+			}
+			if _, _, err := g.askForCode(w, 20); err != nil {
+				t.Errorf("before anybody could have entered a code: %v", err)
+			}
+			w.clock.Advance(3 * time.Minute)
+			_, _, err := g.askForCode(w, 21)
+			if !test.stops {
+				if err != nil || w.alarms() != 0 || g.sms.Counts().Validated != int64(test.entered) {
+					t.Errorf("%v, %d alarms, %+v", err, w.alarms(), g.sms.Counts())
+				}
+				return
+			}
+			paused(t, err, time.Hour)
+			if w.alarms() != 1 || g.sms.Counts().LowConversion != 1 || len(w.sim.SMS()) != 21 {
+				t.Errorf("%d alarms, %+v, %d codes", w.alarms(), g.sms.Counts(), len(w.sim.SMS()))
+			}
+			w.clock.Advance(time.Hour)
+			if _, _, err := g.askForCode(w, 22); err != nil {
+				t.Errorf("an hour later: %v", err)
+			}
+		})
+	}
+}
+
+// TestCodesPerAddress: ten an hour are sent for one address, and staff have none.
+func TestCodesPerAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	code := func(n int, address string) error {
+		id, token := g.debtor(w, fmt.Sprintf("+336%08d", n))
+		ctx := w.Context()
+		if address != "" {
+			ctx = flows.WithClientAddress(ctx, address)
+		}
+		_, err := g.registrations.CreateMandate(ctx, id, token, account)
+		return err
+	}
+	for n := range 10 {
+		if err := code(n, "203.0.113.7"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := code(10, "203.0.113.7"); flows.CodeOf(err) != flows.SMSLimited {
+		t.Errorf("the eleventh: %v", err)
+	}
+	for n, address := range []string{"203.0.113.8", ""} {
+		if err := code(11+n, address); err != nil {
+			t.Errorf("from %q: %v", address, err)
+		}
+	}
+	w.clock.Advance(time.Hour)
+	if err := code(13, "203.0.113.7"); err != nil {
+		t.Errorf("an hour later: %v", err)
+	}
+	for key, value := range w.everything() {
+		if strings.Contains(key+value, "203.0.113") {
+			t.Errorf("%s can be read: %q", key, value)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/flows/store"
+)
+
+// TestCheckRedis changes a Redis that is safe, one thing at a time, as somebody may
+// do while gateways run.
+func TestCheckRedis(t *testing.T) {
+	t.Parallel()
+	set := func(name, value string) []any { return []any{"CONFIG", "SET", name, value} }
+	for name, test := range map[string]struct {
+		change  []any // a command, as the administrator
+		vouched bool
+		off     time.Duration // of our own clock
+		wrong   map[string]flows.Verdict
+		says    string
+	}{
+		"safe":                     {nil, false, 0, nil, ""},
+		"evicts":                   {set("maxmemory-policy", "allkeys-lru"), false, 0, map[string]flows.Verdict{"redis eviction": flows.Unsafe}, "allkeys-lru"},
+		"evicts what expires":      {set("maxmemory-policy", "volatile-ttl"), false, 0, map[string]flows.Verdict{"redis eviction": flows.Unsafe}, "volatile-ttl"},
+		"syncs now and then":       {set("appendfsync", "everysec"), false, 0, map[string]flows.Verdict{"redis persistence": flows.Unsafe}, "everysec"},
+		"a word against the facts": {set("appendfsync", "no"), true, 0, map[string]flows.Verdict{"redis persistence": flows.Unsafe}, "appendfsync no"},
+		"keeps nothing":            {set("appendonly", "no"), true, 0, map[string]flows.Verdict{"redis persistence": flows.Unsafe}, "appendonly no"},
+		"full":                     {set("maxmemory", "1"), false, 0, map[string]flows.Verdict{"redis memory": flows.Degraded, "redis writes": flows.Failed}, "OOM"},
+		"a replica":                {[]any{"REPLICAOF", "127.0.0.1", "1"}, false, 0, map[string]flows.Verdict{"redis role": flows.Failed, "redis writes": flows.Failed}, "READONLY"},
+		"without its replicas":     {set("min-replicas-to-write", "1"), false, 0, map[string]flows.Verdict{"redis writes": flows.Failed}, "NOREPLICAS"},
+		"CONFIG is forbidden":      {[]any{"ACL", "SETUSER", "default", "-config"}, false, 0, map[string]flows.Verdict{"redis persistence": flows.Unsafe}, "FRONTDESK_REDIS_ASSUME_DURABLE"},
+		"CONFIG is vouched for":    {[]any{"ACL", "SETUSER", "default", "-config"}, true, 0, nil, "the operator's word"},
+		"INFO is forbidden":        {[]any{"ACL", "SETUSER", "default", "-info"}, true, 0, map[string]flows.Verdict{"redis": flows.Unsafe}, "allow INFO"},
+		"writing is forbidden":     {[]any{"ACL", "SETUSER", "default", "-set"}, false, 0, map[string]flows.Verdict{"redis writes": flows.Failed}, "NOPERM"},
+		"a clock that is slow":     {nil, false, -6 * time.Second, map[string]flows.Verdict{"redis clock": flows.Unsafe}, "NTP"},
+		"a clock that is fast":     {nil, false, 6 * time.Second, map[string]flows.Verdict{"redis clock": flows.Unsafe}, "NTP"},
+		"a clock that is a bit so": {nil, false, 4 * time.Second, nil, "within 5s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			connection := connect(t, frontdesktest.NewDurableRedis(t))
+			if test.change != nil {
+				if err := connection.Do(t.Context(), test.change...).Err(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			expectChecks(t, store.CheckRedis(t.Context(), connection, store.CheckOptions{AssumeDurable: test.vouched}, func() time.Time { return time.Now().Add(test.off) }), test.wrong, test.says)
+		})
+	}
+}
+
+// TestCheckRedisUnreachable: what cannot be reached is told in one line, and shows no password.
+func TestCheckRedisUnreachable(t *testing.T) {
+	t.Parallel()
+	address := frontdesktest.NewRedis(t, "--requirepass", "right")
+	for name, test := range map[string]struct{ address, says string }{
+		"gone":           {"redis://:secret@127.0.0.1:1", "refused"},
+		"wrong password": {strings.Replace(address, "://", "://:secret@", 1), "WRONGPASS"},
+		"no password":    {address, "NOAUTH"},
+	} {
+		found := store.CheckRedis(t.Context(), connect(t, test.address), store.CheckOptions{AssumeDurable: true}, time.Now)
+		if len(found) != 1 || found[0].Verdict != flows.Failed || !strings.Contains(found[0].Found, test.says) || strings.Contains(found[0].Found, "secret") {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}
+
+// expectChecks holds what was found to what is wrong, and to nothing else.
+func expectChecks(t *testing.T, found []flows.Check, wrong map[string]flows.Verdict, says string) {
+	t.Helper()
+	said, bad := "", 0
+	for _, d := range found {
+		said += d.Name() + ": " + d.Found + ": " + d.Fix + "\n"
+		want, expected := wrong[d.Name()]
+		if !expected {
+			want = flows.OK
+		} else {
+			bad++
+		}
+		if d.Verdict != want {
+			t.Errorf("%s is %s instead of %s: %s", d.Name(), d.Verdict, want, d.Found)
+		}
+		if (d.Verdict == flows.OK) != (d.Fix == "") {
+			t.Errorf("%s is %s, and to do is %q", d.Name(), d.Verdict, d.Fix)
+		}
+	}
+	if bad != len(wrong) || !strings.Contains(said, says) {
+		t.Errorf("without %q, or without one of %v:\n%s", says, wrong, said)
+	}
+}

@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/flows"
+)
+
+// This file keeps what operators find payments by, and what they leave behind.
+
+// The bounds of what operators leave and look through.
+const (
+	// maxFinished payments of each final state are listed: enough to calibrate by
+	// and to look through.
+	maxFinished = 1000
+	// maxNotes about one payment: more is a conversation for another place.
+	maxNotes = 100
+	// keepNotes: longer than a payment that ended is kept.
+	keepNotes = 60 * 24 * time.Hour
+	// maxAudit entries, about: years of decisions on payments in doubt.
+	maxAudit = 20000
+)
+
+// addFinished puts a payment into the list of those that ended in one state, and
+// drops the oldest beyond the bound.
+//
+// KEYS  1 finished payments of a state
+// ARGV  1 id  2 when it ended, ms  3 bound
+// Returns 1.
+var addFinished = redis.NewScript(`
+redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -ARGV[3] - 1)
+return 1
+`)
+
+// dropOpen takes a payment from the list of open ones.
+//
+// KEYS  1 open payments
+// ARGV  1 id
+// Returns 1 when it was there, else 0.
+var dropOpen = redis.NewScript(`return redis.call('ZREM', KEYS[1], ARGV[1])`)
+
+// MarkFinished implements flows.Store. The lists are on different slots; whoever comes
+// between the two writes leaves a payment that the next look deals with, or that
+// lists of finished ones lack.
+func (s *Store) MarkFinished(ctx context.Context, p *flows.Payment) error {
+	return s.runAll(ctx,
+		call{addFinished, []string{finishedPayments(p.State)}, []any{string(p.ID), p.UpdatedAt.UnixMilli(), maxFinished}},
+		call{dropOpen, []string{openPayments}, []any{string(p.ID)}})
+}
+
+// OpenPayments implements flows.Store.
+func (s *Store) OpenPayments(ctx context.Context, limit int) ([]flows.PaymentID, error) {
+	return paymentIDs(s.redis.ZRange(ctx, openPayments, 0, int64(limit)-1).Result())
+}
+
+// FinishedPayments implements flows.Store.
+func (s *Store) FinishedPayments(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error) {
+	return paymentIDs(s.redis.ZRevRange(ctx, finishedPayments(state), 0, int64(limit)-1).Result())
+}
+
+func paymentIDs(members []string, err error) ([]flows.PaymentID, error) {
+	ids := make([]flows.PaymentID, len(members))
+	for i, id := range members {
+		ids[i] = flows.PaymentID(id)
+	}
+	return ids, err
+}
+
+// Rule implements flows.Store.
+func (s *Store) Rule(ctx context.Context, environment string) (*flows.Rule, error) {
+	key := ruleKey(environment)
+	sealed, err := s.redis.Get(ctx, key).Result()
+	switch {
+	case errors.Is(err, redis.Nil):
+		return nil, flows.ErrNotFound
+	case err != nil:
+		return nil, err
+	}
+	rule := &flows.Rule{}
+	return rule, s.open(key, sealed, rule)
+}
+
+// SaveRule implements flows.Store.
+func (s *Store) SaveRule(ctx context.Context, environment string, rule *flows.Rule) error {
+	key := ruleKey(environment)
+	sealed, err := s.seal(key, rule)
+	if err != nil {
+		return err
+	}
+	return s.redis.Set(ctx, key, sealed, 0).Err()
+}
+
+// AddNote implements flows.Store.
+func (s *Store) AddNote(ctx context.Context, id flows.PaymentID, note flows.Note) error {
+	key := notesKey(id)
+	sealed, err := s.seal(key, note)
+	if err != nil {
+		return err
+	}
+	_, err = s.redis.TxPipelined(ctx, func(all redis.Pipeliner) error {
+		all.RPush(ctx, key, sealed)
+		all.LTrim(ctx, key, -maxNotes, -1)
+		all.PExpire(ctx, key, keepNotes)
+		return nil
+	})
+	return err
+}
+
+// Notes implements flows.Store.
+func (s *Store) Notes(ctx context.Context, id flows.PaymentID) ([]flows.Note, error) {
+	key := notesKey(id)
+	sealed, err := s.redis.LRange(ctx, key, 0, -1).Result()
+	if err != nil {
+		return nil, err
+	}
+	notes := make([]flows.Note, len(sealed))
+	for i := range sealed {
+		if err := s.open(key, sealed[i], &notes[i]); err != nil {
+			return nil, err
+		}
+	}
+	return notes, nil
+}
+
+// Audit implements flows.Store.
+func (s *Store) Audit(ctx context.Context, entry flows.AuditEntry) error {
+	return s.redis.XAdd(ctx, &redis.XAddArgs{Stream: auditStream, MaxLen: maxAudit, Approx: true, Values: []string{
+		"at", entry.At.UTC().Format(time.RFC3339Nano), "by", entry.Operator, "what", entry.Action,
+		"payment", string(entry.Payment), "from", string(entry.From), "to", string(entry.To),
+	}}).Err()
+}

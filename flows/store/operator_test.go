@@ -1,0 +1,117 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+)
+
+func TestFinishedPaymentsAreBounded(t *testing.T) {
+	onEach(t, func(b *fixture) {
+		const many, kept = 1005, 1000
+		start := time.Now()
+		for i := range many {
+			p := &flows.Payment{ID: flows.NewPaymentID(fmt.Sprint("r", i), 1), State: flows.Recorded, UpdatedAt: start.Add(time.Duration(i) * time.Second)}
+			if err := b.MarkFinished(b.Context(), p); err != nil {
+				b.Fatal(err)
+			}
+		}
+		ids, err := b.FinishedPayments(b.Context(), flows.Recorded, 2*many)
+		if err != nil || len(ids) != kept || ids[0] != "r1004-1" || ids[kept-1] != "r5-1" {
+			b.Errorf("%d payments from %s to %s, %v", len(ids), ids[0], ids[len(ids)-1], err)
+		}
+		if ids, err = b.FinishedPayments(b.Context(), flows.Refunded, 10); err != nil || len(ids) != 0 {
+			b.Errorf("refunded: %v, %v", ids, err)
+		}
+	})
+}
+
+func TestFinishedPaymentIsNotOpen(t *testing.T) {
+	onEach(t, func(b *fixture) {
+		for i, id := range []flows.PaymentID{"b-1", "a-1", "c-1"} {
+			if err := b.ScheduleNext(b.Context(), id, time.UnixMilli(int64(1000*i+1))); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := b.MarkFinished(b.Context(), &flows.Payment{ID: "a-1", State: flows.Cancelled, UpdatedAt: time.Now()}); err != nil {
+			b.Fatal(err)
+		}
+		ids, err := b.OpenPayments(b.Context(), 10)
+		if err != nil || fmt.Sprint(ids) != "[b-1 c-1]" {
+			b.Errorf("open: %v, %v", ids, err)
+		}
+		if ids, err = b.OpenPayments(b.Context(), 1); err != nil || len(ids) != 1 {
+			b.Errorf("open: %v, %v", ids, err)
+		}
+	})
+}
+
+func TestRuleIsSealed(t *testing.T) {
+	onEach(t, func(b *fixture) {
+		if _, err := b.Rule(b.Context(), "live"); !errors.Is(err, flows.ErrNotFound) {
+			b.Fatalf("a rule that nobody made: %v", err)
+		}
+		rule := &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "open", After: "paid"}}, Recorded: 20, Unpaid: 5}
+		if err := b.SaveRule(b.Context(), "live", rule); err != nil {
+			b.Fatal(err)
+		}
+		if got, err := b.Rule(b.Context(), "live"); err != nil || got.String() != rule.String() || got.Recorded != 20 {
+			b.Errorf("read back: %+v, %v", got, err)
+		}
+		if _, err := b.Rule(b.Context(), "test"); !errors.Is(err, flows.ErrNotFound) {
+			b.Errorf("another environment: %v", err)
+		}
+		held := b.redis.Get(b.Context(), "fd:rule:live").Val()
+		if held == "" || strings.Contains(held, "paid") {
+			b.Errorf("Redis holds %q", held)
+		}
+		b.redis.Set(b.Context(), "fd:rule:test", held, 0)
+		if _, err := b.Rule(b.Context(), "test"); !errors.Is(err, flows.ErrSealed) {
+			b.Errorf("a rule of another environment: %v", err)
+		}
+	})
+}
+
+func TestNotes(t *testing.T) {
+	onEach(t, func(b *fixture) {
+		for i := range 105 {
+			if err := b.AddNote(b.Context(), "r-1", flows.Note{At: time.UnixMilli(int64(i)), Operator: "ada", Text: fmt.Sprint("secret ", i)}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		notes, err := b.Notes(b.Context(), "r-1")
+		if err != nil || len(notes) != 100 || notes[0].Text != "secret 5" || notes[99].Text != "secret 104" || notes[99].Operator != "ada" {
+			b.Errorf("%d notes, %v", len(notes), err)
+		}
+		if held := fmt.Sprint(b.redis.LRange(b.Context(), "fd:{r}:notes:1", 0, -1).Val()); strings.Contains(held, "secret") {
+			b.Error("a note is kept in plain")
+		}
+		if ttl := b.redis.PTTL(b.Context(), "fd:{r}:notes:1").Val(); ttl <= 30*24*time.Hour {
+			b.Errorf("notes are kept for %s", ttl)
+		}
+		if notes, err := b.Notes(b.Context(), "r-2"); err != nil || len(notes) != 0 {
+			b.Errorf("another payment's notes: %v, %v", notes, err)
+		}
+	})
+}
+
+func TestAudit(t *testing.T) {
+	onEach(t, func(b *fixture) {
+		at := time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)
+		entry := flows.AuditEntry{At: at, Operator: "ada", Action: "confirm-recorded", Payment: "r-1", From: flows.InDoubt, To: flows.Recorded}
+		for range 2 {
+			if err := b.Audit(b.Context(), entry); err != nil {
+				b.Fatal(err)
+			}
+		}
+		entries := b.redis.XRange(b.Context(), "fd:audit", "-", "+").Val()
+		want := "map[at:2026-11-21T14:00:00Z by:ada from:in_doubt payment:r-1 to:recorded what:confirm-recorded]"
+		if len(entries) != 2 || fmt.Sprint(entries[0].Values) != want {
+			b.Errorf("the stream holds %v", entries)
+		}
+	})
+}

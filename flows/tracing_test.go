@@ -1,0 +1,58 @@
+package flows_test
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"frontdesk/flows"
+)
+
+const (
+	browserTrace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	browserSpan  = "00f067aa0ba902b7"
+)
+
+// traced is the context of a request with a header.
+func traced(t *testing.T, header string) context.Context {
+	ctx, span := flows.StartTrace(t.Context(), flows.IDOnlyProvider(), header, "GET /v1/clubs", trace.SpanKindServer)
+	t.Cleanup(func() { span.End() })
+	return ctx
+}
+
+func TestTraceIsTakenOver(t *testing.T) {
+	ctx := traced(t, "00-"+browserTrace+"-"+browserSpan+"-01")
+	if id := flows.TraceID(ctx); id != browserTrace {
+		t.Errorf("the trace is %q", id)
+	}
+	header := flows.Traceparent(ctx)
+	whole := regexp.MustCompile(`^00-` + browserTrace + `-[0-9a-f]{16}-00$`)
+	if !whole.MatchString(header) || strings.Contains(header, browserSpan) {
+		t.Errorf("sent along: %s", header)
+	}
+}
+
+func TestBadTraceIsIgnored(t *testing.T) {
+	id := regexp.MustCompile(`^[0-9a-f]{32}$`)
+	zeros := strings.Repeat("0", 32)
+	for _, header := range []string{
+		"", "nonsense", browserTrace,
+		"00-" + zeros + "-" + browserSpan + "-01",
+		"00-" + browserTrace + "-" + zeros[:16] + "-01",
+		"00-" + strings.ToUpper(browserTrace) + "-" + browserSpan + "-01",
+		"00-" + browserTrace + "-" + browserSpan,
+		"00-" + browserTrace + "-" + browserSpan + "-01-more",
+		"ff-" + browserTrace + "-" + browserSpan + "-01",
+		"00-" + browserTrace + "-" + browserSpan + "-01\n",
+	} {
+		if own := flows.TraceID(traced(t, header)); !id.MatchString(own) || own == zeros || own == browserTrace {
+			t.Errorf("%q gives the trace %q", header, own)
+		}
+	}
+	if header := flows.Traceparent(t.Context()); header != "" {
+		t.Errorf("without a trace %q is sent along", header)
+	}
+}

@@ -1,0 +1,111 @@
+package handlers_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// captchaService is the service behind a challenge: it takes each answer "right …" once.
+type captchaService struct {
+	*httptest.Server
+	asked atomic.Int32
+	mu    sync.Mutex
+	used  map[string]bool
+}
+
+func newCaptchaService(t *testing.T) *captchaService {
+	s := &captchaService{used: map[string]bool{}}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.asked.Add(1)
+		answer := r.PostFormValue("response")
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		right := r.PostFormValue("secret") == "the secret" && r.PostFormValue("remoteip") == "127.0.0.1" && len(answer) > 5 && answer[:5] == "right" && !s.used[answer]
+		s.used[answer] = true
+		fmt.Fprintf(w, `{"success": %t}`, right)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func answered(answer string) [2]string { return [2]string{"X-Frontdesk-Challenge", answer} }
+
+// TestChallenge: strangers answer it before a registration starts and before an SMS
+// is sent, each answer counts once, and a request that is sent again needs none.
+func TestChallenge(t *testing.T) {
+	t.Parallel()
+	service := newCaptchaService(t)
+	gateway := frontdesktest.Start(t, "FRONTDESK_CAPTCHA_URL="+service.URL, "FRONTDESK_CAPTCHA_SECRET=the secret")
+	c := frontdesktest.NewClient(t, gateway.URL)
+	key, body := frontdesktest.Key(""), `{"clubId":"11","person":`+person+`,"items":[{"offerId":"901","startDate":"2030-01-15","debit":{"day":10}}]}`
+	start := func(headers ...[2]string) *frontdesktest.Response {
+		return c.Do("POST", "/v1/registrations", body, append(headers, key)...)
+	}
+	problem := start().Problem(api.ChallengeRequired)
+	if problem.Status != http.StatusForbidden || problem.Retry != api.ProblemRetrySameKey || pointers(problem) != "header/X-Frontdesk-Challenge" {
+		t.Errorf("unexpected: %+v", problem)
+	}
+	start(answered("wrong")).Problem(api.ChallengeRequired)
+	if calls := c.Calls(); len(calls) > 0 || service.asked.Load() != 1 {
+		t.Errorf("the club system was asked for %+v, the service %d times", calls, service.asked.Load())
+	}
+	var registration api.Registration
+	start(answered("right 1")).Into(http.StatusCreated, &registration)
+	if replay := start(answered("right 1")); replay.Status != http.StatusCreated || replay.Header.Get("Idempotent-Replayed") != "true" || service.asked.Load() != 2 {
+		t.Errorf("sent again: %s", replay.Body)
+	}
+	key = frontdesktest.Key("")
+	start(answered("right 1")).Problem(api.ChallengeRequired)
+
+	c.Token = *registration.Token
+	path := "/v1/registrations/" + registration.Id + "/mandate"
+	account := map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"}
+	c.Do("POST", path, account, frontdesktest.Key("")).Problem(api.ChallengeRequired)
+	c.Do("POST", path, account, frontdesktest.Key(""), answered("right 2")).Into(http.StatusCreated, nil)
+	c.Do("POST", path+"/signature/resend", nil, frontdesktest.Key("")).Problem(api.ChallengeRequired)
+	c.Do("POST", path+"/signature", `{"code":"0000"}`, frontdesktest.Key("")).Problem(api.CodeWrong)
+}
+
+// TestChallengeIsForStrangers: staff and identified contacts are people already.
+func TestChallengeIsForStrangers(t *testing.T) {
+	t.Parallel()
+	service := newCaptchaService(t)
+	gateway := frontdesktest.Start(t, "FRONTDESK_CAPTCHA_URL="+service.URL, "FRONTDESK_CAPTCHA_SECRET=the secret")
+	c := frontdesktest.NewClient(t, gateway.URL)
+	c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
+	var registration api.Registration
+	customer := c.As("customer")
+	customer.Do("POST", "/v1/registrations", `{"clubId":"11","items":[{"offerId":"901","startDate":"2030-01-15","debit":{"day":10}}]}`,
+		frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	customer.Token = *registration.Token
+	customer.Do("POST", "/v1/registrations/"+registration.Id+"/mandate", map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"},
+		frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	former := c.As("former")
+	former.Do("POST", "/v1/me/transfer", `{"clubId":"13"}`, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	if service.asked.Load() != 0 {
+		t.Errorf("the service was asked %d times", service.asked.Load())
+	}
+}
+
+// TestChallengeServiceIsAway: the club goes on selling, and the log is loud about it.
+func TestChallengeServiceIsAway(t *testing.T) {
+	t.Parallel()
+	service := newCaptchaService(t)
+	service.Close()
+	gateway := frontdesktest.Start(t, "FRONTDESK_CAPTCHA_URL="+service.URL, "FRONTDESK_CAPTCHA_SECRET=the secret")
+	c := frontdesktest.NewClient(t, gateway.URL)
+	c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key("")).Problem(api.ChallengeRequired)
+	c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), answered("whatever")).Into(http.StatusCreated, nil)
+	frontdesktest.Eventually(t, "the log tells", func() bool { return strings.Contains(gateway.Log(), "could not be verified") })
+	if log := gateway.Log(); !strings.Contains(log, "level=ERROR") || strings.Contains(log, "the secret") || strings.Contains(log, "whatever") {
+		t.Errorf("the log says\n%s", log)
+	}
+}

@@ -1,0 +1,95 @@
+package handlers_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// from is a request that some proxy says comes from somewhere.
+func from(c *frontdesktest.Client, forwarded string) int {
+	return left(c.Do("GET", "/v1/clubs", nil, [2]string{"X-Forwarded-For", forwarded}), "requests")
+}
+
+// fresh is what is left to an address after its first request. Enough requests
+// were sent from those that are not fresh, so that time cannot fill them up again.
+const fresh = 119
+
+func TestForwardedFor(t *testing.T) {
+	t.Parallel()
+	c := newLimited(t, "FRONTDESK_TRUSTED_PROXIES=127.0.0.1, 10.0.0.0/8")
+	if from(c, "203.0.113.7") != fresh || from(c, "2001:db8:1:2::1") != fresh {
+		t.Error("an address begins with less than everything")
+	}
+	for range 30 {
+		from(c, "203.0.113.7")
+		from(c, "2001:db8:1:2::1")
+		c.Do("GET", "/v1/clubs", nil)
+	}
+	for forwarded, isFresh := range map[string]bool{
+		"203.0.113.8":               true,
+		"198.51.100.1, 203.0.113.7": false, // what stands to the left is the visitor's own word
+		strings.Repeat("198.51.100.2, ", 500) + "203.0.113.7": false,
+		"garbage, 203.0.113.7":                                false,
+		"203.0.113.7, 10.1.2.3":                               false, // a chain of proxies
+		"203.0.113.7, 10.1.2.3, 127.0.0.1":                    false,
+		"198.51.100.3, 203.0.113.9, 10.1.2.3":                 true,
+		"203.0.113.7,":                                        false, // not to be read: the proxy's own address counts
+		"garbage":                                             false,
+		"203.0.113.8:4711":                                    false,
+		"::ffff:203.0.113.7":                                  false,
+		"2001:db8:1:2:ffff:ffff:ffff:ffff":                    false, // one customer's network
+		"2001:db8:1:3::1":                                     true,
+		"[2001:db8:1:2::7]":                                   false,
+	} {
+		if got := from(c, forwarded); (got == fresh) != isFresh {
+			t.Errorf("%.60q has %d left", forwarded, got)
+		}
+	}
+}
+
+// TestForwardedForByAnybody: who is no trusted proxy is where they are, whatever they say.
+func TestForwardedForByAnybody(t *testing.T) {
+	t.Parallel()
+	for _, trusted := range []string{"", "10.0.0.0/8,2001:db8::/32"} {
+		c := newLimited(t, "FRONTDESK_TRUSTED_PROXIES="+trusted)
+		for range 30 {
+			from(c, "203.0.113.7")
+		}
+		for _, forwarded := range []string{"203.0.113.8", "127.0.0.1", "10.0.0.1", "garbage", "2001:db8::1", "::1"} {
+			if from(c, forwarded) == fresh {
+				t.Errorf("with %q trusted, %s is believed", trusted, forwarded)
+			}
+		}
+	}
+}
+
+// TestUnsafeLimits: what cannot work, or protects nobody, keeps the gateway from starting.
+func TestUnsafeLimits(t *testing.T) {
+	t.Parallel()
+	for environment, says := range map[string]string{
+		"FRONTDESK_TRUSTED_PROXIES=10.0.0.0/33":                                                `FRONTDESK_TRUSTED_PROXIES: "10.0.0.0/33" is no network`,
+		"FRONTDESK_TRUSTED_PROXIES=10.0.0.0/8,proxy.local":                                     `FRONTDESK_TRUSTED_PROXIES: "proxy.local" is no network`,
+		"FRONTDESK_TRUSTED_PROXIES=0.0.0.0/0":                                                  "anybody could then pretend to be anybody",
+		"FRONTDESK_TRUSTED_PROXIES=::/0":                                                       "anybody could then pretend to be anybody",
+		"FRONTDESK_TRUSTED_PROXIES=10.1.0.0/8":                                                 "did you mean 10.0.0.0/8?",
+		"FRONTDESK_CAPTCHA_URL=https://challenge.example/":                                     "one is nothing without the other",
+		"FRONTDESK_CAPTCHA_SECRET=s":                                                           "one is nothing without the other",
+		"FRONTDESK_CAPTCHA_SECRET=s FRONTDESK_CAPTCHA_URL=challenge.example":                   "FRONTDESK_CAPTCHA_URL is no address",
+		"FRONTDESK_CAPTCHA_SECRET=s FRONTDESK_CAPTCHA_URL=http://challenge.example/siteverify": "the secret goes over https alone",
+		"FRONTDESK_SMS_HOURLY=0":                                                               "at least one code an hour",
+		"FRONTDESK_SMS_DAILY=99":                                                               "no fewer in a day than in an hour",
+		"FRONTDESK_SMS_MIN_CONVERSION=101":                                                     "is a percentage",
+		"FRONTDESK_RATE_LIMITS=perhaps":                                                        "FRONTDESK_RATE_LIMITS",
+		"FRONTDESK_RATE_LIMITS=off FRONTDESK_MODE=live":                                        "FRONTDESK_RATE_LIMITS=off",
+	} {
+		cmd := exec.CommandContext(t.Context(), frontdesktest.Binary(t))
+		cmd.Env = append(strings.Fields(environment), "FRONTDESK_ADDR=127.0.0.1:0", "FRONTDESK_OPS_ADDR=off")
+		said, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(strings.ReplaceAll(string(said), "--rate-limits", "FRONTDESK_RATE_LIMITS"), says) {
+			t.Errorf("with %s: %v, %s", environment, err, said)
+		}
+	}
+}

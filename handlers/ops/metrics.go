@@ -1,0 +1,197 @@
+// Package ops is what Prometheus reads of a gateway: counters of what passes
+// through it, and gauges of how things stand, which are read from Redis when they
+// are asked for (stand.go). Every label comes from a list that the project has
+// written down, such as routes, operations, states and codes: never from a path, an
+// id, an address or anything that a visitor typed.
+//
+// Start reading at New. The rules that alert on these metrics are docs/alerts.yaml;
+// what each alert means is docs/runbook.md.
+package ops
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"frontdesk/flows"
+	"frontdesk/handlers"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/club"
+)
+
+// MetricsConfig is what metrics need; every field is required.
+type MetricsConfig struct {
+	Version string // of the binary
+	Mode    string // mock, test or live
+}
+
+// Metrics counts, and serves what it counted. Nil counts nothing.
+type Metrics struct {
+	registry    *prometheus.Registry
+	served      http.Handler
+	requests    *prometheus.CounterVec
+	durations   *prometheus.HistogramVec
+	calls       *prometheus.CounterVec
+	waits       *prometheus.HistogramVec
+	transitions *prometheus.CounterVec
+	redisCalls  *prometheus.CounterVec
+	redisTimes  prometheus.Histogram
+	streams     prometheus.Gauge
+
+	mu     sync.RWMutex
+	series map[requestLabels]*requestSeries // of answers; it grows as they come
+}
+
+// requestLabels is what the labels of an answer are made of.
+type requestLabels struct {
+	method, route, code string
+	status              int
+}
+
+// requestSeries is where answers of one kind are counted. To find that by its labels takes longer
+// than to count.
+type requestSeries struct {
+	requests  prometheus.Counter
+	durations prometheus.Observer // nil: their time says nothing
+}
+
+// requestBuckets, in seconds: an answer from memory takes a millisecond, one that
+// asks the club system half a second, and none more than a minute.
+var requestBuckets = []float64{.005, .025, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
+
+// callBuckets, in seconds: reads end after 8, writes after 15, the payment after 30.
+var callBuckets = []float64{.01, .05, .1, .25, .5, 1, 2, 4, 8, 15, 30}
+
+// NewMetrics makes metrics that know what is counted, and not yet how things stand.
+func NewMetrics(cfg MetricsConfig) *Metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+	}
+	m := &Metrics{
+		series:      map[requestLabels]*requestSeries{},
+		registry:    prometheus.NewRegistry(),
+		requests:    counter("frontdesk_http_requests_total", "Requests that were answered; code is that of the problem document, or none.", "method", "route", "status", "code"),
+		durations:   histogram("frontdesk_http_request_duration_seconds", "How long answers took; those that stream events are left out.", requestBuckets, "method", "route"),
+		calls:       counter("frontdesk_upstream_calls_total", "Requests to the club system and calls of the card processor, by what came of them.", "upstream", "operation", "outcome"),
+		waits:       histogram("frontdesk_upstream_call_duration_seconds", "How long they took.", callBuckets, "upstream", "operation"),
+		transitions: counter("frontdesk_payment_transitions_total", "Transitions of payments.", "from", "to"),
+		redisCalls:  counter("frontdesk_redis_calls_total", "Calls of Redis: answered, refused by it, or failed.", "outcome"),
+		redisTimes:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "frontdesk_redis_call_duration_seconds", Help: "How long calls of Redis took.", Buckets: redisBuckets}),
+		streams:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "frontdesk_event_streams_open", Help: "Streams of events that front ends hold open."}),
+	}
+	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "frontdesk_build_info", Help: "What runs; always 1."}, []string{"version", "mode"})
+	info.WithLabelValues(cfg.Version, cfg.Mode).Set(1)
+	m.registry.MustRegister(m.requests, m.durations, m.calls, m.waits, m.transitions, m.redisCalls, m.redisTimes, m.streams, info,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.served = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
+	m.openSeries()
+	return m
+}
+
+// openSeries has the series of alerts begin at zero: the rate of a series that
+// begins at one is nothing.
+func (m *Metrics) openSeries() {
+	for _, outcome := range []club.Outcome{club.Accepted, club.Refused, club.Rejected, club.NotSent, club.Unknown} {
+		m.calls.WithLabelValues("club", "Token", string(outcome))
+		m.calls.WithLabelValues("club", "CreatePayment", string(outcome))
+	}
+	m.calls.WithLabelValues("cards", "get", string(club.Unknown))
+	for _, outcome := range []string{"answered", "refused", "failed"} {
+		m.redisCalls.WithLabelValues(outcome)
+	}
+	for _, from := range flows.PaymentStates {
+		for _, to := range flows.PaymentStates {
+			if from.CanBecome(to) {
+				m.transitions.WithLabelValues(string(from), string(to))
+			}
+		}
+	}
+	for _, code := range []flows.Code{flows.WebhookUntrusted, flows.MalformedRequest, flows.StorageUnavailable} {
+		m.requests.WithLabelValues(http.MethodPost, cardWebhook, strconv.Itoa(handlers.StatusOf(code)), string(code))
+	}
+}
+
+// cardWebhook is where a refusal means that money is not heard of.
+const cardWebhook = "/v1/webhooks/card"
+
+// ServeHTTP serves a scrape.
+func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.served.ServeHTTP(w, r) }
+
+// methods are those that become labels: a caller may make up others.
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
+
+// CountRequest counts a request.
+func (m *Metrics) CountRequest(a handlers.RequestInfo) {
+	method, route, code := a.Method, a.Route, a.Code
+	if !slices.Contains(methods, method) {
+		method = "other"
+	}
+	if route == "" {
+		route = "other"
+	}
+	if code == "" {
+		code = "none"
+	}
+	of := m.seriesOf(requestLabels{method, route, code, a.Status})
+	of.requests.Inc()
+	if of.durations != nil {
+		of.durations.Observe(a.DurationMs / 1000)
+	}
+}
+
+// seriesOf finds where answers of a kind are counted.
+func (m *Metrics) seriesOf(of requestLabels) *requestSeries {
+	m.mu.RLock()
+	found := m.series[of]
+	m.mu.RUnlock()
+	if found != nil {
+		return found
+	}
+	found = &requestSeries{requests: m.requests.WithLabelValues(of.method, of.route, strconv.Itoa(of.status), of.code)}
+	if !strings.HasSuffix(of.route, "/events") {
+		found.durations = m.durations.WithLabelValues(of.method, of.route)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.series[of] = found // whoever made it at the same moment counts in the same place
+	return found
+}
+
+// CountStream counts event streams: 1 more, or -1.
+func (m *Metrics) CountStream(by int) { m.streams.Add(float64(by)) }
+
+// CountClubCall counts a request to the club system.
+func (m *Metrics) CountClubCall(a club.Attempt) {
+	m.countCall("club", a.Operation, string(a.Outcome), a.Took)
+}
+
+// CountCardCall counts a call of the card processor.
+func (m *Metrics) CountCardCall(a cards.Call) {
+	m.countCall("cards", a.Operation, a.Outcome, a.Took)
+}
+
+func (m *Metrics) countCall(upstream, operation, outcome string, took time.Duration) {
+	if m == nil {
+		return
+	}
+	m.calls.WithLabelValues(upstream, operation, outcome).Inc()
+	m.waits.WithLabelValues(upstream, operation).Observe(took.Seconds())
+}
+
+// label spells a word as labels are spelled.
+func label(word string) string { return strings.ReplaceAll(word, " ", "_") }
+
+// CountTransition counts a payment's transition.
+func (m *Metrics) CountTransition(from, to flows.PaymentState) {
+	m.transitions.WithLabelValues(string(from), string(to)).Inc()
+}

@@ -1,0 +1,91 @@
+package cards
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Call is what may be told of one call of a processor: nothing of whom it was about.
+type Call struct {
+	Operation string // the verb, in small letters
+	Outcome   string // accepted, refused, or unknown: it is the payment that tells
+	Took      time.Duration
+}
+
+// Instrument is the same processor, with a span around each call of it, and told
+// hearing of it once it is over.
+func Instrument(processor Processor, now func() time.Time, told func(Call)) Processor {
+	return &instrumented{Processor: processor, now: now, onCall: told}
+}
+
+type instrumented struct {
+	Processor
+	now    func() time.Time
+	onCall func(Call)
+}
+
+// observe makes one call.
+func observe[T any](ctx context.Context, o *instrumented, verb string, call func(context.Context) (T, error)) (T, error) {
+	tracer := trace.SpanFromContext(ctx).TracerProvider().Tracer("frontdesk/upstream/cards")
+	ctx, span := tracer.Start(ctx, "cards "+verb, trace.WithSpanKind(trace.SpanKindClient))
+	defer span.End()
+	begun := o.now()
+	result, err := call(ctx)
+	outcome := outcomeOf(err)
+	if span.IsRecording() {
+		span.SetAttributes(attribute.String("operation", verb), attribute.String("outcome", outcome))
+	}
+	o.onCall(Call{Operation: verb, Outcome: outcome, Took: o.now().Sub(begun)})
+	return result, err
+}
+
+func outcomeOf(err error) string {
+	if err == nil {
+		return "accepted"
+	}
+	for _, refusal := range []error{ErrKeyReused, ErrNotFound, ErrState, ErrRefused} {
+		if errors.Is(err, refusal) {
+			return "refused"
+		}
+	}
+	return "unknown"
+}
+
+// Create implements Processor.
+func (o *instrumented) Create(ctx context.Context, key string, in NewPayment) (Payment, error) {
+	return observe(ctx, o, "create", func(ctx context.Context) (Payment, error) { return o.Processor.Create(ctx, key, in) })
+}
+
+// Get implements Processor.
+func (o *instrumented) Get(ctx context.Context, id string) (Payment, error) {
+	return observe(ctx, o, "get", func(ctx context.Context) (Payment, error) { return o.Processor.Get(ctx, id) })
+}
+
+// Capture implements Processor.
+func (o *instrumented) Capture(ctx context.Context, key, id string, amount int64) (Payment, error) {
+	return observe(ctx, o, "capture", func(ctx context.Context) (Payment, error) { return o.Processor.Capture(ctx, key, id, amount) })
+}
+
+// Cancel implements Processor.
+func (o *instrumented) Cancel(ctx context.Context, key, id string) (Payment, error) {
+	return observe(ctx, o, "cancel", func(ctx context.Context) (Payment, error) { return o.Processor.Cancel(ctx, key, id) })
+}
+
+// Refund implements Processor.
+func (o *instrumented) Refund(ctx context.Context, key, id string, amount int64) (Payment, error) {
+	return observe(ctx, o, "refund", func(ctx context.Context) (Payment, error) { return o.Processor.Refund(ctx, key, id, amount) })
+}
+
+// UpdateMetadata implements Processor.
+func (o *instrumented) UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (Payment, error) {
+	return observe(ctx, o, "update_metadata", func(ctx context.Context) (Payment, error) { return o.Processor.UpdateMetadata(ctx, key, id, metadata) })
+}
+
+// List implements Processor.
+func (o *instrumented) List(ctx context.Context, since time.Time) ([]Payment, error) {
+	return observe(ctx, o, "list", func(ctx context.Context) ([]Payment, error) { return o.Processor.List(ctx, since) })
+}

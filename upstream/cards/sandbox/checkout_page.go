@@ -1,0 +1,165 @@
+package sandbox
+
+import (
+	"bytes"
+	"embed"
+	"math"
+	"net/http"
+	"net/url"
+
+	"golang.org/x/text/currency"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+	"golang.org/x/text/number"
+
+	"frontdesk/upstream/cards"
+)
+
+//go:embed web/assets
+var assets embed.FS
+
+// view is what the hosted page shows of a payment: where a buyer pays, passes the
+// bank's challenge, and reads what became of it. It works without its script.
+type view struct {
+	ID        string
+	Title     string // of the window
+	Step      string // pay, challenge, done, cancelled or missing
+	Headline  string
+	Text      string
+	Amount    string // as the visitor's language writes it
+	Language  string // of the amount
+	Problem   string // why the last attempt failed, empty when it did not
+	Merchant  string // the host that the buyer returns to
+	ReturnURL string
+	Cards     []testCard
+}
+
+// showPage answers the page of a payment, or of one that is missing.
+func showPage(w http.ResponseWriter, r *http.Request, p Payment, err error) {
+	v, status := missingView(), http.StatusNotFound
+	if err == nil {
+		v, status = viewOf(p, visitorLanguage(r), r.URL.Query().Get("problem")), http.StatusOK
+	}
+	var body bytes.Buffer
+	if err := v.page().Render(&body); err != nil {
+		writeError(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", contentSecurityPolicy(p.ReturnURL))
+	w.Header().Set("Referrer-Policy", "same-origin")
+	w.WriteHeader(status)
+	_, _ = body.WriteTo(w)
+}
+
+// serveAsset answers one of the page's own files. They may be kept, but are asked for
+// again, because they change with the binary.
+func serveAsset(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-cache")
+	http.ServeFileFS(w, r, assets, "web/assets/"+r.PathValue("name")) // #nosec G703 -- what is embedded is public
+}
+
+// contentSecurityPolicy lets the page use its own files alone. The merchant's
+// origin is a form action because browsers check the redirect that answers a
+// form as well.
+func contentSecurityPolicy(returnURL string) string {
+	policy := "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+	if u, err := url.Parse(returnURL); err == nil && u.Host != "" {
+		policy += " " + u.Scheme + "://" + u.Host
+	}
+	return policy
+}
+
+func missingView() view {
+	return view{
+		Title: "No such payment", Step: "missing", Headline: "No such payment",
+		Text: "The link may be incomplete, or the sandbox was restarted: it forgets its payments then.",
+	}
+}
+
+func viewOf(p Payment, visitor language.Tag, problem string) view {
+	v := view{
+		ID: p.ID, Amount: formatAmount(p.Amount, p.Currency, visitor), Language: visitor.String(),
+		ReturnURL: p.ReturnURL, Cards: testCards(),
+	}
+	if u, err := url.Parse(p.ReturnURL); err == nil {
+		v.Merchant = u.Host
+	}
+	switch {
+	case p.Challenge:
+		v.Step, v.Headline = "challenge", "Your bank asks you to confirm"
+		v.Text = "This is where a bank would ask for a code or a fingerprint. In the sandbox you decide how it ends."
+	case p.State == cards.RequiresAction, p.State == cards.Declined:
+		v.Step, v.Headline = "pay", "Pay "+v.Amount
+		v.Problem = problemText(p.DeclineCode, problem)
+	case p.State == cards.Cancelled:
+		v.Step, v.Headline = "cancelled", "Payment cancelled"
+		v.Text = "Nothing was taken, and nothing will be."
+	default:
+		v.Step = "done"
+		v.Headline, v.Text = doneText(p, visitor)
+	}
+	v.Title = v.Headline
+	return v
+}
+
+// doneText says what became of a payment that the buyer has made.
+func doneText(p Payment, visitor language.Tag) (headline, text string) {
+	refunded := formatAmount(p.Refunded, p.Currency, visitor)
+	switch {
+	case p.State == cards.Refunded:
+		return "Payment refunded", "All of it was given back."
+	case p.Refunded > 0:
+		return "Payment complete", "Of this, " + refunded + " was given back."
+	case p.State == cards.Captured:
+		return "Payment complete", "There is nothing more to pay."
+	}
+	return "Payment authorised", "The amount is reserved on your card. There is nothing more to pay."
+}
+
+func problemText(declineCode, problem string) string {
+	switch {
+	case problem == codeInvalidNumber:
+		return "That is not a complete card number. Check the digits, or choose a test card."
+	case declineCode == declineFunds:
+		return "There is not enough money on this card. Nothing was taken. Try another card."
+	case declineCode == declineAuthentication:
+		return "Your bank did not confirm the payment. Nothing was taken. Try again, or use another card."
+	case declineCode != "":
+		return "Your card was declined. Nothing was taken. Try another card."
+	}
+	return ""
+}
+
+// visitorLanguage is the first language that the browser asks for.
+func visitorLanguage(r *http.Request) language.Tag {
+	tags, _, err := language.ParseAcceptLanguage(r.Header.Get("Accept-Language"))
+	if err != nil || len(tags) == 0 || tags[0] == language.Und {
+		return language.English
+	}
+	return tags[0]
+}
+
+// formatAmount writes minor units as the visitor's language does: €49.90, 49,90 €.
+func formatAmount(minor int64, code string, visitor language.Tag) string {
+	symbol, digits := code, 2
+	printer := message.NewPrinter(visitor)
+	if unit, err := currency.ParseISO(code); err == nil {
+		symbol = printer.Sprint(currency.Symbol(unit))
+		digits, _ = currency.Standard.Rounding(unit)
+	}
+	// A float64 holds the at most eight digits of an amount exactly enough to print.
+	figure := printer.Sprint(number.Decimal(float64(minor)/math.Pow10(digits), number.Scale(digits)))
+	const noBreak = "\u00a0"
+	base, _ := visitor.Base()
+	switch base.String() {
+	case "en", "ja", "ko", "zh", "hi", "th", "tr":
+		if len(symbol) < len(code) || symbol != code {
+			return symbol + figure
+		}
+		return symbol + noBreak + figure
+	case "nl", "id", "ms":
+		return symbol + noBreak + figure
+	}
+	return figure + noBreak + symbol
+}

@@ -1,0 +1,420 @@
+package stripetest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"frontdesk/upstream/cards/stripe/stripetest"
+)
+
+// response is an answer of the double as it stands on the wire.
+type response struct {
+	status   int
+	replayed bool
+	body     map[string]any
+}
+
+func (r response) text(path ...string) string {
+	var value any = r.body
+	for _, name := range path {
+		object, ok := value.(map[string]any)
+		if !ok {
+			return ""
+		}
+		value = object[name]
+	}
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprint(value)
+}
+
+// do makes a call: "POST /v1/payment_intents", parameters as pairs.
+func do(t *testing.T, s *stripetest.Server, apiKey, key, what string, params ...string) response {
+	t.Helper()
+	method, path, _ := strings.Cut(what, " ")
+	form := url.Values{}
+	for i := 0; i < len(params); i += 2 {
+		form.Set(params[i], params[i+1])
+	}
+	address, body := s.URL+path, ""
+	if method == http.MethodGet {
+		address += "?" + form.Encode()
+	} else {
+		body = form.Encode()
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if apiKey != "" {
+		req.Header.Set("Authorization", "Bearer "+apiKey)
+	}
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	r := response{status: resp.StatusCode, replayed: resp.Header.Get("Idempotent-Replayed") == "true"}
+	if err := json.NewDecoder(resp.Body).Decode(&r.body); err != nil {
+		t.Fatalf("%s answered no JSON: %v", what, err)
+	}
+	return r
+}
+
+func startServer(t *testing.T, cfg stripetest.Config) *stripetest.Server {
+	t.Helper()
+	s := stripetest.New(cfg)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func newPayment(t *testing.T, s *stripetest.Server) (id string) {
+	t.Helper()
+	made := do(t, s, s.SecretKey, "", "POST /v1/payment_intents", "amount", "4990", "currency", "eur", "capture_method", "manual", "metadata[a]", "b")
+	if made.status != http.StatusOK {
+		t.Fatalf("%+v", made)
+	}
+	return made.text("id")
+}
+
+func TestIdempotentReplays(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, stripetest.Config{})
+	id := newPayment(t, s)
+	for _, c := range []struct {
+		name, call string
+		params     []string
+		status     int
+		code       string
+		kept       bool
+	}{
+		{"a success", "POST /v1/payment_intents/" + id, []string{"metadata[c]", "d"}, 200, "", true},
+		{"an error of the state", "POST /v1/payment_intents/" + id + "/capture", nil, 400, "payment_intent_unexpected_state", true},
+		{"a missing payment", "POST /v1/payment_intents/pi_x/cancel", nil, 404, "resource_missing", true},
+		{"an unknown parameter", "POST /v1/payment_intents/" + id, []string{"metdata[c]", "d"}, 400, "parameter_unknown", false},
+		{"a missing parameter", "POST /v1/payment_intents", []string{"currency", "eur"}, 400, "parameter_missing", false},
+		{"a wrong parameter", "POST /v1/payment_intents", []string{"currency", "eur", "amount", "-1"}, 400, "parameter_invalid_integer", false},
+		{"too much metadata", "POST /v1/payment_intents/" + id, []string{"metadata[" + strings.Repeat("k", 41) + "]", "d"}, 400, "", false},
+	} {
+		first := do(t, s, s.SecretKey, c.name, c.call, c.params...)
+		again := do(t, s, s.SecretKey, c.name, c.call, c.params...)
+		if first.status != c.status || first.text("error", "code") != c.code || first.replayed {
+			t.Errorf("%s: %+v", c.name, first)
+		}
+		if again.status != c.status || again.replayed != c.kept || fmt.Sprint(again.body) != fmt.Sprint(first.body) {
+			t.Errorf("%s, again: %+v", c.name, again)
+		}
+		other := do(t, s, s.SecretKey, c.name, "POST /v1/payment_intents/"+id, "metadata[other]", "call")
+		if refused := other.text("error", "type") == "idempotency_error"; refused != c.kept {
+			t.Errorf("%s: another call under the key: %+v", c.name, other)
+		}
+	}
+	if do(t, s, "sk_test_wrong", "fresh", "POST /v1/payment_intents/"+id, "metadata[x]", "y").status != http.StatusUnauthorized {
+		t.Error("a wrong key was taken")
+	}
+	if r := do(t, s, s.SecretKey, "fresh", "POST /v1/payment_intents/"+id, "metadata[x]", "z"); r.status != http.StatusOK {
+		t.Errorf("a call without credentials took the idempotency key: %+v", r)
+	}
+}
+
+func TestMetadata(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, stripetest.Config{})
+	id := newPayment(t, s)
+	update := func(params ...string) response {
+		return do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+id, params...)
+	}
+	if r := update("metadata[c]", "d", "metadata[a]", ""); r.text("metadata") != "map[c:d]" {
+		t.Errorf("merged and removed: %v", r.text("metadata"))
+	}
+	for i := range 49 {
+		if r := update(fmt.Sprintf("metadata[k%d]", i), strings.Repeat("v", 500)); r.status != http.StatusOK {
+			t.Fatalf("key %d: %+v", i, r)
+		}
+	}
+	if r := update("metadata[one]", "too many"); r.status != http.StatusBadRequest {
+		t.Errorf("the 51st key: %d", r.status)
+	}
+	if r := update("metadata[c]", strings.Repeat("v", 501)); r.status != http.StatusBadRequest {
+		t.Errorf("a long value: %d", r.status)
+	}
+	if r := update("metadata", ""); r.text("metadata") != "map[]" {
+		t.Errorf("all removed: %v", r.text("metadata"))
+	}
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, stripetest.Config{})
+	const payments = 25
+	for range payments {
+		newPayment(t, s)
+	}
+	list := func(params ...string) (ids []string, more string) {
+		r := do(t, s, s.SecretKey, "", "GET /v1/payment_intents", params...)
+		for _, item := range r.body["data"].([]any) {
+			ids = append(ids, item.(map[string]any)["id"].(string))
+		}
+		return ids, r.text("has_more")
+	}
+	var all []string
+	page, more := list()
+	for all = page; more == "true"; all = append(all, page...) {
+		if len(page) != 10 {
+			t.Errorf("a page of %d by default", len(page))
+		}
+		page, more = list("starting_after", page[len(page)-1])
+	}
+	held := s.Payments()
+	if len(all) != payments || all[0] != held[payments-1].ID || all[payments-1] != held[0].ID {
+		t.Errorf("%d payments, newest first: %v", len(all), all)
+	}
+	if r := do(t, s, s.SecretKey, "", "GET /v1/payment_intents", "limit", "101"); r.status != http.StatusBadRequest {
+		t.Errorf("a page of 101: %d", r.status)
+	}
+}
+
+// TestBrowserConfirms is what a browser does: it knows the publishable key and the
+// payment's client secret, and nothing else.
+func TestBrowserConfirms(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, stripetest.Config{})
+	id := newPayment(t, s)
+	held, _ := s.Payment(id)
+	secret := held.ClientSecret
+	buyer := func(what string, params ...string) response { return do(t, s, s.PublishableKey, "", what, params...) }
+	confirm := "POST /v1/payment_intents/" + id + "/confirm"
+
+	if r := buyer(confirm, "client_secret", "guessed", "payment_method", "pm_card_visa"); r.status != http.StatusForbidden {
+		t.Errorf("a guessed secret: %+v", r)
+	}
+	if r := buyer("POST /v1/payment_intents/"+id, "client_secret", secret, "metadata[a]", "x"); r.status != http.StatusForbidden {
+		t.Errorf("a buyer who writes metadata: %+v", r)
+	}
+	if r := buyer("GET /v1/payment_intents/"+id, "client_secret", secret); r.status != http.StatusOK || r.body["metadata"] != nil {
+		t.Errorf("a buyer reads: %+v", r)
+	}
+	declined := buyer(confirm, "client_secret", secret, "payment_method_data[type]", "card", "payment_method_data[card][number]", "4000000000009995")
+	if declined.status != http.StatusPaymentRequired || declined.text("error", "decline_code") != "insufficient_funds" ||
+		declined.text("error", "payment_intent", "status") != "requires_payment_method" {
+		t.Errorf("declined: %+v", declined)
+	}
+	asked := buyer(confirm, "client_secret", secret, "payment_method", "pm_card_authenticationRequired")
+	if asked.text("status") != "requires_action" || asked.text("next_action", "type") != "use_stripe_sdk" {
+		t.Errorf("asked: %+v", asked)
+	}
+	if r := buyer("POST /double/challenge/"+id, "client_secret", secret, "approve", "false"); r.status != http.StatusPaymentRequired {
+		t.Errorf("refused by the buyer: %+v", r)
+	}
+	buyer(confirm, "client_secret", secret, "payment_method", "pm_card_authenticationRequired")
+	if r := buyer("POST /double/challenge/"+id, "client_secret", secret, "approve", "true"); r.text("status") != "requires_capture" {
+		t.Errorf("approved: %+v", r)
+	}
+	if r := buyer(confirm, "client_secret", secret, "payment_method", "pm_card_visa"); r.text("error", "code") != "payment_intent_unexpected_state" {
+		t.Errorf("paying twice: %+v", r)
+	}
+	for _, request := range s.Requests() {
+		if strings.Contains(request.Form, "4000000000009995") {
+			t.Errorf("the journal holds a card's number: %+v", request)
+		}
+	}
+}
+
+// TestInvalidStatesAreRefused: the Go door obeys the same states.
+func TestInvalidStatesAreRefused(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, stripetest.Config{})
+	id := newPayment(t, s)
+	act := map[string]func() error{
+		"confirm": func() error { _, err := s.Confirm(id, "4242424242424242"); return err },
+		"approve": func() error { _, err := s.Approve(id, true); return err },
+		"expire":  func() error { _, err := s.Expire(id); return err },
+		"missing": func() error { _, err := s.Confirm("pi_x", "4242424242424242"); return err },
+	}
+	for _, step := range []struct {
+		act string
+		ok  bool
+	}{{"missing", false}, {"approve", false}, {"expire", false}, {"confirm", true}, {"confirm", false}, {"expire", true}, {"expire", false}, {"confirm", false}} {
+		if err := act[step.act](); (err == nil) != step.ok {
+			t.Errorf("%s: %v", step.act, err)
+		}
+	}
+	if p, _ := s.Payment(id); p.Status != "canceled" || p.Captured != 0 {
+		t.Errorf("in the end: %+v", p)
+	}
+}
+
+// TestVoidedChargeIsShownAsRefunded is shown as refunded, though nothing was ever taken.
+func TestVoidedChargeIsShownAsRefunded(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, stripetest.Config{})
+	id := newPayment(t, s)
+	if _, err := s.Confirm(id, "pm_card_visa"); err != nil {
+		t.Fatal(err)
+	}
+	do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+id+"/cancel")
+	charge := do(t, s, s.SecretKey, "", "GET /v1/payment_intents/"+id, "expand[]", "latest_charge").body["latest_charge"].(map[string]any)
+	if charge["refunded"] != true || charge["captured"] != false || charge["amount_refunded"] != 4990.0 {
+		t.Errorf("%+v", charge)
+	}
+	if p, _ := s.Payment(id); p.Refunded != 0 || p.Refunds != 0 {
+		t.Errorf("the ledger tells of a refund: %+v", p)
+	}
+}
+
+func TestReset(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, stripetest.Config{})
+	create := func() string {
+		return do(t, s, s.SecretKey, "same", "POST /v1/payment_intents", "amount", "100", "currency", "eur").text("id")
+	}
+	before := create()
+	s.Reset()
+	if after := create(); after == before || len(s.Payments()) != 1 || len(s.Requests()) != 1 {
+		t.Errorf("%s is remembered after a reset", before)
+	}
+}
+
+// TestAutomaticCapture: who forgets to ask for manual capture takes the money at once.
+func TestAutomaticCapture(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, stripetest.Config{})
+	id := do(t, s, s.SecretKey, "", "POST /v1/payment_intents", "amount", "100", "currency", "eur").text("id")
+	if p, err := s.Confirm(id, "pm_card_visa"); err != nil || p.Status != "succeeded" || p.Captured != 100 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+func TestFaultsMatchTheirCalls(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, stripetest.Config{})
+	id := newPayment(t, s)
+	twice := s.Inject(stripetest.Fault{Method: http.MethodPost, Path: "/v1/payment_intents/*", Param: "metadata", Times: 2, Status: 503})
+	ever := s.Inject(stripetest.Fault{Path: "/v1/account", Times: -1, Status: 502})
+	for i, want := range []int{503, 503, 200} {
+		if r := do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+id, "metadata[a]", "c"); r.status != want {
+			t.Errorf("call %d: %d, want %d", i, r.status, want)
+		}
+	}
+	for range 3 {
+		if r := do(t, s, s.SecretKey, "", "GET /v1/account"); r.status != 502 {
+			t.Errorf("the account: %d", r.status)
+		}
+	}
+	if twice.Hits() != 2 || ever.Hits() != 3 {
+		t.Errorf("they struck %d and %d times", twice.Hits(), ever.Hits())
+	}
+	s.ClearFaults()
+	if r := do(t, s, s.SecretKey, "", "GET /v1/account"); r.status != 200 || r.text("charges_enabled") != "true" {
+		t.Errorf("healed: %+v", r)
+	}
+}
+
+// received collects deliveries and refuses the first of each event if asked to.
+type received struct {
+	mu      sync.Mutex
+	types   []string
+	ids     map[string]int
+	refuse  bool
+	arrived chan struct{}
+}
+
+func receiver(t *testing.T, refuse bool) (*received, string) {
+	t.Helper()
+	got := &received{ids: map[string]int{}, refuse: refuse, arrived: make(chan struct{}, 100)}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var event struct{ ID, Type string }
+		body, err := io.ReadAll(r.Body)
+		if err != nil || json.Unmarshal(body, &event) != nil {
+			t.Errorf("no event arrived: %v", err)
+		}
+		got.mu.Lock()
+		defer got.mu.Unlock()
+		got.types = append(got.types, event.Type)
+		if got.ids[event.ID]++; got.refuse && got.ids[event.ID] == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		got.arrived <- struct{}{}
+	}))
+	t.Cleanup(server.Close)
+	return got, server.URL
+}
+
+func TestWebhookModes(t *testing.T) {
+	t.Parallel()
+	for mode, c := range map[stripetest.WebhookMode]struct {
+		refuse   bool
+		arrivals int
+		each     int // how often each event arrives
+	}{
+		stripetest.Normal: {arrivals: 2, each: 1}, stripetest.Duplicate: {arrivals: 4, each: 2},
+		stripetest.Late: {arrivals: 2, each: 1}, stripetest.Reorder: {arrivals: 2, each: 1},
+		"normal, refused at first": {refuse: true, arrivals: 4, each: 2},
+	} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t, stripetest.Config{LateDelay: 50 * time.Millisecond})
+			got, address := receiver(t, c.refuse)
+			s.SetWebhooks(mode, address)
+			id := newPayment(t, s) // one event
+			do(t, s, s.SecretKey, "", "POST /v1/payment_intents/"+id+"/cancel")
+			for range c.arrivals {
+				<-got.arrived
+			}
+			got.mu.Lock()
+			defer got.mu.Unlock()
+			for event, n := range got.ids {
+				if n != c.each {
+					t.Errorf("%s arrived %d times", event, n)
+				}
+			}
+			if mode == stripetest.Reorder && got.types[0] != "payment_intent.canceled" {
+				t.Errorf("in order: %v", got.types)
+			}
+		})
+	}
+}
+
+func TestDroppedWebhooksAreRecorded(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, stripetest.Config{})
+	s.SetWebhooks(stripetest.Drop, "http://127.0.0.1:1")
+	id := newPayment(t, s)
+	if all := s.Deliveries(); len(all) != 1 || all[0].Attempt != 0 || all[0].PaymentID != id || all[0].Type != "payment_intent.created" {
+		t.Errorf("%+v", all)
+	}
+}
+
+// TestCloseEndsHeldCalls: a call that is held and an event that waits end with
+// the double.
+func TestCloseEndsHeldCalls(t *testing.T) {
+	t.Parallel()
+	s := stripetest.New(stripetest.Config{LateDelay: time.Hour})
+	s.SetWebhooks(stripetest.Late, "http://127.0.0.1:1")
+	newPayment(t, s)
+	held := s.Inject(stripetest.Fault{Path: "/v1/account", Hold: make(chan struct{})})
+	ended := make(chan error, 1)
+	go func() {
+		resp, err := http.Get(s.URL + "/v1/account")
+		if err == nil {
+			resp.Body.Close()
+		}
+		ended <- err
+	}()
+	<-held.Reached()
+	s.Close()
+	<-ended
+}

@@ -1,0 +1,147 @@
+package club_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"frontdesk/upstream/club"
+)
+
+// breaking is a client whose breaker opens after four attempts, two of them
+// failed, for a moment, and which repeats nothing.
+func breaking(u *recordingServer) *club.Client {
+	cfg := configured(u.URL)
+	cfg.Limits = club.Limits{Attempts: 1, BreakerCalls: 4, BreakerPause: 100 * time.Millisecond}
+	return club.New(cfg)
+}
+
+// TestBreaker: calls are held back after half of them failed, then two are let
+// through to see, and a failure of either holds the rest back again.
+func TestBreaker(t *testing.T) {
+	var failing atomic.Bool
+	u := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if failing.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		io.WriteString(w, saleJSON)
+	})
+	c := breaking(u)
+	read := func() error {
+		_, err := c.GetSale(t.Context(), demo, sale)
+		return err
+	}
+	held := func() {
+		t.Helper()
+		before := len(u.seen())
+		err := read()
+		wantOutcome(t, err, club.NotSent)
+		if !errors.Is(err, club.ErrUnavailable) || len(u.seen()) != before {
+			t.Fatalf("%v, want ErrUnavailable and no request", err)
+		}
+	}
+	letThrough := func(want club.Outcome) {
+		t.Helper()
+		eventually(t, func() bool {
+			err := read()
+			return !errors.Is(err, club.ErrUnavailable) && club.OutcomeOf(err) == want
+		})
+	}
+	wantOutcome(t, read(), club.Accepted)
+	wantOutcome(t, read(), club.Accepted)
+	failing.Store(true)
+	wantOutcome(t, read(), club.Unknown)
+	wantOutcome(t, read(), club.Unknown) // half of four
+	held()
+	letThrough(club.Unknown) // after the pause, the first trial fails
+	held()
+	failing.Store(false)
+	letThrough(club.Accepted)
+	wantOutcome(t, read(), club.Accepted) // the second trial succeeds as well
+	failing.Store(true)
+	for range 4 {
+		wantOutcome(t, read(), club.Unknown) // counted anew
+	}
+	held()
+}
+
+// TestAnswersDoNotBreak: a club system that says no is well.
+func TestAnswersDoNotBreak(t *testing.T) {
+	for _, status := range []int{400, 403, 404, 409, 422, 429, 501} {
+		u := serve(t, answering(status, ""))
+		c := breaking(u)
+		for range 12 {
+			_, err := c.GetSale(t.Context(), demo, sale)
+			if asError(t, err).Status != status {
+				t.Fatalf("status %d: %v", status, err)
+			}
+		}
+	}
+}
+
+// TestLanesAreApart: neither an organisation that fails nor a full catalogue
+// holds up another organisation or a payment.
+func TestLanesAreApart(t *testing.T) {
+	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/demo/products" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		io.WriteString(w, `{"@id": "/demo-b/sales/1", "totalTI": 4990}`)
+	})
+	c := breaking(u)
+	for range 4 {
+		c.ListProducts(t.Context(), demo, club.ProductQuery{})
+	}
+	if _, err := c.GetSale(t.Context(), demo, sale); !errors.Is(err, club.ErrUnavailable) {
+		t.Fatalf("%v, want ErrUnavailable", err)
+	}
+	if _, err := c.Money().GetSale(t.Context(), demo, sale); err != nil {
+		t.Errorf("money lane: %v", err)
+	}
+	if _, err := c.CreatePayment(t.Context(), demo, sale, payment, nil); err != nil {
+		t.Errorf("payment: %v", err)
+	}
+	if _, err := c.GetSale(t.Context(), club.Scope{ClientToken: "demo-b"}, "/demo-b/sales/1"); err != nil {
+		t.Errorf("another organisation: %v", err)
+	}
+}
+
+// TestFullLane: the places are taken, so the next one waits its turn and leaves.
+func TestFullLane(t *testing.T) {
+	arrived, held := make(chan struct{}), make(chan struct{})
+	release := sync.OnceFunc(func() { close(held) })
+	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/demo/products" {
+			arrived <- struct{}{}
+			<-held
+			io.WriteString(w, `{"hydra:member": []}`)
+			return
+		}
+		io.WriteString(w, saleJSON)
+	})
+	t.Cleanup(release) // also when the test fails half-way
+	cfg := configured(u.URL)
+	cfg.Limits.Concurrency, cfg.Limits.Queue = 2, 20*time.Millisecond
+	c := club.New(cfg)
+	var catalogue sync.WaitGroup
+	for range 2 {
+		catalogue.Go(func() { c.ListProducts(t.Context(), demo, club.ProductQuery{}) })
+		<-arrived
+	}
+	_, err := c.GetSale(t.Context(), demo, sale)
+	wantOutcome(t, err, club.NotSent)
+	if !errors.Is(err, club.ErrBusy) {
+		t.Errorf("%v, want ErrBusy", err)
+	}
+	must[club.Sale](t)(c.Money().GetSale(t.Context(), demo, sale))
+	must[club.Receipt](t)(c.CreatePayment(t.Context(), demo, sale, payment, nil))
+	release()
+	catalogue.Wait()
+	must[club.Sale](t)(c.GetSale(t.Context(), demo, sale))
+}

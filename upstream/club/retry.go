@@ -1,0 +1,75 @@
+package club
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// initialBackoff is the pause before the second attempt, on average; it doubles for
+// each further one. A server that failed is out of its pool after some tenths
+// of a second.
+const initialBackoff = 150 * time.Millisecond
+
+// retry runs the attempts of a call until one succeeds or fails for good, or
+// until attempts, budget or time are used up. It returns the last failure.
+func (c *Client) retry(ctx context.Context, l *bulkhead, r *request, attempt func(context.Context) *Error) *Error {
+	limits, start := &c.cfg.Limits, c.cfg.Now()
+	total, each := limits.Write, limits.Write
+	if r.isRead() {
+		total, each = limits.Read, limits.Attempt
+	}
+	l.budget.earn()
+	e := attemptOnce(ctx, min(each, total), attempt)
+	if e == nil {
+		return nil // as nearly always, and so without the context that bounds repetitions
+	}
+	ctx, cancel := context.WithTimeout(ctx, total-c.cfg.Now().Sub(start))
+	defer cancel()
+	for n := 1; ; n++ {
+		if n > 1 {
+			e = attemptOnce(ctx, each, attempt)
+		}
+		if e == nil || n == limits.Attempts || !r.retryable(e) || ctx.Err() != nil {
+			return e
+		}
+		pause := backoff(n+1, e.RetryAfter)
+		if c.cfg.Now().Sub(start)+pause >= total || !l.budget.spend() || !sleep(ctx, pause) {
+			return e
+		}
+	}
+}
+
+func attemptOnce(ctx context.Context, limit time.Duration, attempt func(context.Context) *Error) *Error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return attempt(ctx)
+}
+
+// retryable reports whether another attempt may succeed and can do no harm.
+func (r *request) retryable(e *Error) bool {
+	return e.transient && (r.isRead() || e.Outcome == NotSent)
+}
+
+// backoff is how long to wait before the n-th attempt: what the club system
+// asked for, or a pause that doubles, varied by half either way so that many
+// gateways do not come back in step.
+func backoff(n int, asked time.Duration) time.Duration {
+	if asked > 0 {
+		return asked
+	}
+	pause := initialBackoff << (n - 2)
+	return pause/2 + rand.N(pause) // #nosec G404 -- it hides nothing
+}
+
+// sleep reports whether the pause went by before the context ended.
+func sleep(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

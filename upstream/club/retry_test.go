@@ -1,0 +1,267 @@
+package club_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"frontdesk/upstream/club"
+)
+
+const saleJSON = `{"@id": "/demo/sales/1", "totalTI": 4990}`
+
+// failing answers the first n requests by fail and the rest with a sale.
+func failing(n int64, fail http.HandlerFunc) http.HandlerFunc {
+	var count atomic.Int64
+	return func(w http.ResponseWriter, r *http.Request) {
+		if count.Add(1) <= n {
+			fail(w, r)
+			return
+		}
+		io.WriteString(w, saleJSON)
+	}
+}
+
+// cut closes the connection without an answer.
+func cut(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+// cutInBody closes the connection in the middle of an answer.
+func cutInBody(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Length", "500")
+	io.WriteString(w, `{"@id": "/demo/`)
+	panic(http.ErrAbortHandler)
+}
+
+// TestRepetition has two failures of each kind before a success: what a read
+// survives, and what a write does not repeat.
+func TestRepetition(t *testing.T) {
+	tests := map[string]struct {
+		fail     http.HandlerFunc
+		repeated bool         // by a read; a write that was sent never is
+		outcome  club.Outcome // of a single one
+	}{
+		"500":           {answering(500, ""), true, club.Unknown},
+		"502":           {answering(502, ""), true, club.Unknown},
+		"503":           {answering(503, ""), true, club.Unknown},
+		"504":           {answering(504, ""), true, club.Unknown},
+		"408":           {answering(408, ""), true, club.Unknown},
+		"429":           {answering(429, ""), true, club.Unknown},
+		"cut":           {cut, true, club.Unknown},
+		"cut in body":   {cutInBody, true, club.Unknown},
+		"malformed":     {answering(200, "<html>"), true, club.Unknown},
+		"empty":         {answering(200, ""), true, club.Unknown},
+		"without IRI":   {answering(200, "{}"), true, club.Unknown},
+		"501":           {answering(501, ""), false, club.Unknown},
+		"redirect":      {answering(307, ""), false, club.Unknown},
+		"conflict":      {answering(409, ""), false, club.Unknown},
+		"not found":     {answering(404, ""), false, club.Rejected},
+		"bad request":   {answering(400, ""), false, club.Rejected},
+		"wrong request": {answering(422, ""), false, club.Rejected},
+		"forbidden":     {answering(403, ""), false, club.Rejected},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reads := serve(t, failing(2, tt.fail))
+			_, err := club.New(configured(reads.URL)).GetSale(t.Context(), demo, sale)
+			if tt.repeated && (err != nil || len(reads.seen()) != 3) {
+				t.Errorf("read: %v after %d requests, want a success after 3", err, len(reads.seen()))
+			}
+			if !tt.repeated && (club.OutcomeOf(err) != tt.outcome || len(reads.seen()) != 1) {
+				t.Errorf("read: %v after %d requests, want %s after one", err, len(reads.seen()), tt.outcome)
+			}
+			writes := serve(t, failing(1, tt.fail))
+			_, err = club.New(configured(writes.URL)).CreateSale(t.Context(), demo, club.NewSale{})
+			if club.OutcomeOf(err) != tt.outcome || len(writes.seen()) != 1 {
+				t.Errorf("write: %v after %d requests, want %s after one", err, len(writes.seen()), tt.outcome)
+			}
+		})
+	}
+}
+
+// TestLastFailureIsReported: three attempts, and the third one's failure comes back.
+func TestLastFailureIsReported(t *testing.T) {
+	t.Parallel()
+	u := serve(t, failing(2, answering(500, "")))
+	u.Config.Handler = u.with(failing(99, answering(503, `{"code": "api.error.maintenance"}`)))
+	_, err := club.New(configured(u.URL)).GetSale(t.Context(), demo, sale)
+	if e := asError(t, err); e.Status != 503 || e.Code != "api.error.maintenance" || len(u.seen()) != 3 {
+		t.Errorf("%v after %d requests, want status 503 after 3", e, len(u.seen()))
+	}
+}
+
+// dialling is a transport that makes a connection for each request, or fails to.
+func dialling(fails func(dial int64) bool) http.RoundTripper {
+	var count atomic.Int64
+	return &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		if fails(count.Add(1)) {
+			return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+		}
+		var d net.Dialer
+		return d.DialContext(ctx, network, address)
+	}}
+}
+
+// TestWriteIsRepeatedWhenNotSent: no connection, no byte, so it may go again.
+func TestWriteIsRepeatedWhenNotSent(t *testing.T) {
+	tests := map[string]struct {
+		fails func(dial int64) bool
+		want  club.Outcome
+	}{
+		"twice, for the token":  {func(n int64) bool { return n <= 2 }, club.Accepted},
+		"twice, for the sale":   {func(n int64) bool { return n == 2 || n == 3 }, club.Accepted},
+		"always, for the token": {func(int64) bool { return true }, club.NotSent},
+		"always, for the sale":  {func(n int64) bool { return n > 1 }, club.NotSent},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := serve(t, answering(201, saleJSON))
+			cfg := configured(u.URL)
+			cfg.Transport = dialling(tt.fails)
+			_, err := club.New(cfg).CreateSale(t.Context(), demo, club.NewSale{})
+			wantOutcome(t, err, tt.want)
+			if got := len(u.seen()); got != map[club.Outcome]int{club.Accepted: 1}[tt.want] {
+				t.Errorf("%d sales opened", got)
+			}
+		})
+	}
+}
+
+// TestStaleConnection: a write over a kept connection that the other side has
+// given up is not repeated by Go's transport behind our back.
+func TestStaleConnection(t *testing.T) {
+	u := serve(t, failing(0, nil))
+	c := club.New(configured(u.URL))
+	must[club.Sale](t)(c.GetSale(t.Context(), demo, sale))
+	u.Config.Handler = u.with(cut) // takes the request over the kept connection, then cuts it
+	_, err := c.CreateSale(t.Context(), demo, club.NewSale{})
+	wantOutcome(t, err, club.Unknown)
+	if n := len(u.seen()); n != 2 {
+		t.Errorf("%d requests, want 2", n)
+	}
+}
+
+// silentTransport is a transport that does not report what it does.
+type silentTransport struct{}
+
+func (silentTransport) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, io.ErrUnexpectedEOF
+}
+
+// TestMuteTransport: who does not say that nothing was sent may have sent it.
+func TestMuteTransport(t *testing.T) {
+	t.Parallel()
+	cfg := configured("http://club.invalid")
+	cfg.Transport = silentTransport{}
+	_, err := club.New(cfg).GetSale(t.Context(), demo, sale)
+	if inner := asError(t, asError(t, err).Err); inner.Operation != "Token" || inner.Outcome != club.Unknown {
+		t.Errorf("token: %v, want unknown", inner)
+	}
+}
+
+// TestTooMany: the pause that the club system asks for is kept, unless it is
+// longer than the caller's patience; then the answer says how long it is.
+func TestTooMany(t *testing.T) {
+	t.Parallel()
+	tooMany := func(after string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", after)
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	}
+	u := serve(t, failing(1, tooMany("1")))
+	c := club.New(configured(u.URL))
+	start := time.Now()
+	must[club.Sale](t)(c.GetSale(t.Context(), demo, sale))
+	if took := time.Since(start); took < time.Second {
+		t.Errorf("asked again after %s, want 1s", took)
+	}
+	for after, want := range map[string]time.Duration{"60": time.Minute, "-5": 0, "soon": 0, "99999999999": 0} {
+		u := serve(t, failing(99, tooMany(after)))
+		_, err := club.New(configured(u.URL)).CreateSale(t.Context(), demo, club.NewSale{})
+		if got := asError(t, err).RetryAfter; got != want || len(u.seen()) != 1 {
+			t.Errorf("Retry-After %s: %s after %d requests, want %s after one", after, got, len(u.seen()), want)
+		}
+	}
+	u = serve(t, failing(1, tooMany("60")))
+	_, err := club.New(configured(u.URL)).GetSale(t.Context(), demo, sale)
+	if e := asError(t, err); e.RetryAfter != time.Minute || len(u.seen()) != 1 {
+		t.Errorf("%v after %d requests, want an answer at once", e, len(u.seen()))
+	}
+}
+
+// TestTooManyUntil reads the header as a date.
+func TestTooManyUntil(t *testing.T) {
+	now := newClock()
+	u := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", now.Now().Add(90*time.Second).Format(http.TimeFormat))
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	cfg := configured(u.URL)
+	cfg.Now = now.Now
+	_, err := club.New(cfg).GetSale(t.Context(), demo, sale)
+	if got := asError(t, err).RetryAfter; got != 90*time.Second {
+		t.Errorf("RetryAfter %s, want 1m30s", got)
+	}
+}
+
+// TestHang: an attempt that hangs leaves time for another one; one after the
+// other that hang end within the time for a read.
+func TestHang(t *testing.T) {
+	t.Parallel()
+	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	u := serve(t, failing(1, hang))
+	cfg := configured(u.URL)
+	cfg.Limits.Attempt, cfg.Limits.Read = 100*time.Millisecond, 3*time.Second
+	must[club.Sale](t)(club.New(cfg).GetSale(t.Context(), demo, sale))
+
+	u = serve(t, hang)
+	cfg.BaseURL, cfg.Limits.Read, cfg.Limits.Write = u.URL, 250*time.Millisecond, 100*time.Millisecond
+	c := club.New(cfg)
+	start := time.Now()
+	_, err := c.GetSale(t.Context(), demo, sale)
+	wantOutcome(t, err, club.Unknown)
+	_, err = c.CreateSale(t.Context(), demo, club.NewSale{})
+	wantOutcome(t, err, club.Unknown)
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("gave up after %s", took)
+	}
+}
+
+// TestCallerLeaves: an attempt ends with its caller and is not repeated.
+func TestCallerLeaves(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	u := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	})
+	_, err := club.New(configured(u.URL)).GetSale(ctx, demo, sale)
+	wantOutcome(t, err, club.Unknown)
+	if len(u.seen()) != 1 {
+		t.Errorf("%d requests, want one", len(u.seen()))
+	}
+}
+
+// TestRefreshRate: in the long run there is one repetition for ten calls, besides the
+// ten that a quiet lane has in hand.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	u := serve(t, failing(1<<30, answering(503, "")))
+	cfg := configured(u.URL)
+	cfg.Limits.BreakerCalls = 1 << 20 // out of the way
+	c := club.New(cfg)
+	const calls = 40
+	for range calls {
+		_, err := c.GetSale(t.Context(), demo, sale)
+		wantOutcome(t, err, club.Unknown)
+	}
+	if got := len(u.seen()); got < calls+10 || got > calls+10+calls/10 {
+		t.Errorf("%d requests for %d calls, want about %d", got, calls, calls+10+calls/10)
+	}
+}

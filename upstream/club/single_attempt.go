@@ -1,0 +1,169 @@
+package club
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// sendOnce sends a request at most once, whatever happens, and tells exactly
+// whether a byte of it left.
+//
+// The usual http.Client is no good for that. Over HTTP/2 it repeats a POST after
+// certain errors of the connection, it follows a 307 with the body, and it takes
+// an Idempotency-Key header as leave to repeat. Here a connection is made for
+// the one request and spoken to in HTTP/1.1; net/http's ClientConn has no second
+// connection to repeat anything on, and follows nothing.
+func (c *Client) sendOnce(ctx context.Context, r request, gate Gate) (response, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.cfg.Limits.Payment)
+	defer cancel()
+	token, err := c.tokens.proven(ctx)
+	if err != nil {
+		return response{}, notSent(r.op, err)
+	}
+	ctx, span := startSpan(ctx, r.op)
+	defer span.End()
+	req, err := c.newRequest(ctx, &r, token)
+	if err != nil {
+		return response{}, notSent(r.op, err)
+	}
+	start := c.cfg.Now()
+	a, e := c.roundTrip(req, r.op, &attempt{gate: gate})
+	c.observe(ctx, r.op, a.status, e, c.cfg.Now().Sub(start))
+	c.reportToken(token, true, a.status)
+	if e != nil {
+		return a, e
+	}
+	return a, nil
+}
+
+// roundTrip makes the connection, sends the request and reads the answer.
+func (c *Client) roundTrip(req *http.Request, op string, s *attempt) (response, *Error) {
+	conn, err := c.singleUseTransport(s).NewClientConn(req.Context(), req.URL.Scheme,
+		net.JoinHostPort(req.URL.Hostname(), req.URL.Port()))
+	if err != nil {
+		return response{}, notSent(op, err)
+	}
+	defer func() { _ = conn.Close() }() // the answer is read, or there is none
+	resp, err := conn.RoundTrip(req)
+	sent, refused := s.seal()
+	if refused != nil {
+		err = fmt.Errorf("%w: %w", ErrGate, refused)
+	}
+	if err != nil {
+		if resp != nil {
+			_ = resp.Body.Close() // the error says more
+		}
+		return response{}, &Error{Operation: op, Outcome: classify(sent, 0, ""), Err: err}
+	}
+	a := c.readResponse(resp)
+	if classify(sent, a.status, "") != Accepted {
+		return a, newError(op, sent, a)
+	}
+	return a, nil
+}
+
+// singleUseTransport returns a transport whose connections pass every byte by the
+// shot. TLS is done here rather than by the transport, so that the shot counts
+// the request's own bytes and not those of the handshake.
+func (c *Client) singleUseTransport(s *attempt) *http.Transport {
+	dialer := &net.Dialer{Timeout: dialTimeout}
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return attemptConn{conn, s}, nil
+	}
+	dialTLS := func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		secured, err := handshake(ctx, conn, address, c.cfg.TLS)
+		if err != nil {
+			_ = conn.Close() // nothing was sent on it
+			return nil, err
+		}
+		return attemptConn{secured, s}, nil
+	}
+	return &http.Transport{Protocols: http11(), DisableCompression: true, MaxResponseHeaderBytes: maxHeaderBytes,
+		DialContext: dial, DialTLSContext: dialTLS}
+}
+
+// handshake secures a connection, offering HTTP/1.1 as the only protocol.
+func handshake(ctx context.Context, conn net.Conn, address string, base *tls.Config) (net.Conn, error) {
+	config := &tls.Config{}
+	if base != nil {
+		config = base.Clone()
+	}
+	config.NextProtos = []string{"http/1.1"}
+	if config.ServerName == "" {
+		config.ServerName, _, _ = net.SplitHostPort(address)
+	}
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	defer cancel()
+	secured := tls.Client(conn, config)
+	return secured, secured.HandshakeContext(ctx)
+}
+
+// attempt is the request's one chance. It asks the gate before the first byte,
+// counts what is handed to the connection, and lets nothing pass once it is
+// sealed: the transport may still be about to write when it reports a timeout,
+// and a byte must not leave after it was said that none did.
+type attempt struct {
+	gate Gate
+
+	mu      sync.Mutex
+	sent    int64
+	sealed  bool
+	refused error // the gate's answer
+}
+
+// errSealed stops a write that comes after the verdict.
+var errSealed = errors.New("club: the outcome was decided before this write")
+
+// admit decides on a write of n bytes. They count as sent from here on, since a
+// write that fails may have let some of them through.
+func (s *attempt) admit(n int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sealed {
+		return errSealed
+	}
+	if s.sent == 0 && s.gate != nil {
+		if s.refused = s.gate(); s.refused != nil {
+			s.sealed = true
+			return s.refused
+		}
+	}
+	s.sent += int64(n)
+	return nil
+}
+
+// seal ends the shot. It returns the bytes handed to the connection and what
+// the gate said against it.
+func (s *attempt) seal() (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sealed = true
+	return s.sent, s.refused
+}
+
+// attemptConn is a connection on which every write is the shot's to decide.
+type attemptConn struct {
+	net.Conn
+	attempt *attempt
+}
+
+// Write implements net.Conn.
+func (c attemptConn) Write(p []byte) (int, error) {
+	if err := c.attempt.admit(len(p)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
+}

@@ -1,0 +1,193 @@
+package clubsim
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The messages of the two usual complaints about a field.
+const (
+	messageBlank = "This value should not be blank."
+	messageType  = "This value is not valid."
+)
+
+// form reads the JSON object of a request field by field and gathers every
+// complaint, so that one answer names all of them.
+type form struct {
+	w        *World
+	prefix   string
+	values   map[string]json.RawMessage
+	problems *formErrors
+}
+
+// formErrors is what a form and the forms nested in it found.
+type formErrors struct {
+	violations []violation
+	badIRI     bool // something else stood where an identifier is due
+}
+
+// form reads the body of the call, which has to be one JSON object.
+func (c *request) form() (*form, error) {
+	values := map[string]json.RawMessage{}
+	decoder := json.NewDecoder(bytes.NewReader(c.req.body))
+	if err := decoder.Decode(&values); err != nil || values == nil || decoder.More() {
+		return nil, badRequest("", "The request body is not a JSON object.")
+	}
+	return &form{w: c.w, values: values, problems: &formErrors{}}, nil
+}
+
+// err is the verdict: 404 when an identifier is not one, 400 with every
+// violation, nil when all is well.
+func (f *form) err() error {
+	if f.problems.badIRI {
+		return itemNotFound()
+	}
+	if len(f.problems.violations) > 0 {
+		return invalid(f.problems.violations...)
+	}
+	return nil
+}
+
+func (f *form) addViolation(name, message string) { f.addViolationCode(name, message, "") }
+
+func (f *form) addViolationCode(name, message, code string) {
+	f.problems.violations = append(f.problems.violations,
+		violation{PropertyPath: f.prefix + name, Message: message, Code: code})
+}
+
+// has reports whether a field was sent with something else than null.
+func (f *form) has(name string) bool {
+	raw, sent := f.values[name]
+	return sent && string(raw) != "null"
+}
+
+// decode reads a field into v; a missing one stays as it is and complains when required.
+func (f *form) decode(name string, required bool, v any) (present bool) {
+	if !f.has(name) {
+		if required {
+			f.addViolation(name, messageBlank)
+		}
+		return false
+	}
+	if err := json.Unmarshal(f.values[name], v); err != nil {
+		f.addViolation(name, messageType)
+		return false
+	}
+	return true
+}
+
+// text reads a string, trimmed; a blank one counts as missing.
+func (f *form) text(name string, required bool) string {
+	var s string
+	if !f.decode(name, required, &s) {
+		return ""
+	}
+	s = strings.TrimSpace(s)
+	if s == "" && required {
+		f.addViolation(name, messageBlank)
+	}
+	return s
+}
+
+// matching reads a string of a given shape.
+func (f *form) matching(name string, required bool, shape *regexp.Regexp) string {
+	s := f.text(name, required)
+	if s != "" && !shape.MatchString(s) {
+		f.addViolation(name, messageType)
+	}
+	return s
+}
+
+// choice reads one of a list of words.
+func (f *form) choice(name string, required bool, words ...string) string {
+	s := f.text(name, required)
+	if s != "" && !slices.Contains(words, s) {
+		f.addViolation(name, "The value you selected is not a valid choice.")
+	}
+	return s
+}
+
+// integer reads a whole number within bounds.
+func (f *form) integer(name string, required bool, low, high int) int {
+	var n int
+	if !f.decode(name, required, &n) {
+		return 0
+	}
+	if n < low || n > high {
+		f.addViolation(name, messageType)
+	}
+	return n
+}
+
+// boolean reads true or false.
+func (f *form) boolean(name string, required bool) bool {
+	var b bool
+	f.decode(name, required, &b)
+	return b
+}
+
+// date reads a YYYY-MM-DD date; the zero time when it is missing.
+func (f *form) date(name string, required bool) string {
+	s := f.text(name, required)
+	if s == "" {
+		return ""
+	}
+	if _, err := time.Parse(time.DateOnly, s); err != nil {
+		f.addViolation(name, "This value is not a valid date.")
+		return ""
+	}
+	return s
+}
+
+// iri reads an identifier of a collection and returns its number. Anything else
+// in its place, such as a bare number, makes the whole request a 404.
+func (f *form) iri(name, collection string, required bool) int {
+	if !f.has(name) {
+		if required {
+			f.addViolation(name, messageBlank)
+		}
+		return 0
+	}
+	var s string
+	if err := json.Unmarshal(f.values[name], &s); err == nil {
+		if s == "" && required {
+			f.addViolation(name, messageBlank)
+			return 0
+		}
+		if id, valid := f.w.parseIRI(collection, s); valid {
+			return id
+		}
+	}
+	f.problems.badIRI = true
+	return 0
+}
+
+// object reads a nested object; its complaints carry its name in front.
+func (f *form) object(name string, required bool) *form {
+	values := map[string]json.RawMessage{}
+	if !f.decode(name, required, &values) {
+		return nil
+	}
+	return f.nested(name, values)
+}
+
+// list reads an array of objects.
+func (f *form) list(name string, required bool) []*form {
+	var items []map[string]json.RawMessage
+	if !f.decode(name, required, &items) {
+		return nil
+	}
+	forms := make([]*form, len(items))
+	for i, values := range items {
+		forms[i] = f.nested(name+"["+itoa(i)+"]", values)
+	}
+	return forms
+}
+
+func (f *form) nested(name string, values map[string]json.RawMessage) *form {
+	return &form{w: f.w, prefix: f.prefix + name + ".", values: values, problems: f.problems}
+}

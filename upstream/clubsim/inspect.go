@@ -1,0 +1,156 @@
+package clubsim
+
+import "time"
+
+// Contact is a contact as somebody sees it who may see everything.
+type Contact struct {
+	ID         string // IRI
+	Number     string
+	Status     string
+	ClubID     string
+	GivenName  string
+	FamilyName string
+	Mobile     string
+	Tags       []string  // accounting tags included
+	Debt       int       // cents, as the statistics tell it
+	Credit     int       // cents on account that paid for nothing yet
+	Benefits   []Benefit // what sales brought the contact
+	Deleted    bool      // deleted, or merged into another contact
+}
+
+// Benefit is what a contact got from a sale: a subscription, an option, a
+// badge, a booklet, a package, a countermark, a trial, goods from the shop.
+type Benefit struct {
+	ID           string // IRI
+	Kind         string // product category
+	SaleID       string // empty: had before the world began
+	Name         string
+	ValidFrom    string
+	ValidThrough string // empty: without end
+	Quantity     int    // sessions or tokens credited
+	State        string // empty: in force; else "disabled" or "deleted"
+}
+
+// Sale is a sale with its lines.
+type Sale struct {
+	ID        string // IRI
+	State     string // building, settled or deferred
+	ContactID string
+	Buyer     string // the contact's name
+	ClubCode  string
+	Total     int    // cents
+	DueFrom   string // deferred: overdue from this date
+	Lines     []Line
+	Problems  []string // building: the codes of what its check finds
+	CreatedAt time.Time
+}
+
+// Line is an article of a sale.
+type Line struct {
+	Name   string
+	Price  int    // cents
+	Parent string // IRI of the line that brought it along; empty: added by the buyer
+}
+
+// Contact returns a contact by its IRI, deleted ones included.
+func (w *World) Contact(iri string) (Contact, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id, _ := w.parseIRI("contacts", iri)
+	k := w.state.Contacts.get(id)
+	if k == nil {
+		return Contact{}, false
+	}
+	return w.inspectContact(k), true
+}
+
+// Contacts returns all contacts, oldest first.
+func (w *World) Contacts() []Contact {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []Contact
+	for _, k := range w.state.Contacts.Rows {
+		list = append(list, w.inspectContact(k))
+	}
+	return list
+}
+
+func (w *World) inspectContact(k *contact) Contact {
+	r := w.contactRecord(k)
+	seen := Contact{
+		ID: r.IRI, Number: k.Number, Status: r.Status, ClubID: r.ClubID, GivenName: k.GivenName, FamilyName: k.FamilyName,
+		Mobile: k.Mobile, Debt: w.debt(k.ID, w.now()), Deleted: k.Deleted,
+	}
+	for _, t := range w.state.Tags.Rows {
+		if t.ContactID == k.ID && !t.Deleted {
+			seen.Tags = append(seen.Tags, t.Name)
+		}
+	}
+	for _, p := range w.state.Payments.Rows {
+		if p.ContactID == k.ID {
+			seen.Credit += p.Left
+		}
+	}
+	for _, b := range w.state.Benefits.Rows {
+		if b.ContactID == k.ID {
+			seen.Benefits = append(seen.Benefits, w.inspectBenefit(b))
+		}
+	}
+	return seen
+}
+
+func (w *World) inspectBenefit(b *benefit) Benefit {
+	seen := Benefit{
+		ID: w.iri(benefitCollections[b.Kind], b.ID), Kind: b.Kind, Name: b.Name,
+		ValidFrom: b.ValidFrom, ValidThrough: b.ValidThrough, Quantity: b.Quantity, State: b.State,
+	}
+	if b.SaleID != 0 {
+		seen.SaleID = w.iri("sales", b.SaleID)
+	}
+	return seen
+}
+
+// Sale returns a sale by its IRI.
+func (w *World) Sale(iri string) (Sale, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id, _ := w.parseIRI("sales", iri)
+	s := w.state.Sales.get(id)
+	if s == nil {
+		return Sale{}, false
+	}
+	return w.inspectSale(s), true
+}
+
+// Sales returns all sales, oldest first.
+func (w *World) Sales() []Sale {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []Sale
+	for _, s := range w.state.Sales.Rows {
+		list = append(list, w.inspectSale(s))
+	}
+	return list
+}
+
+func (w *World) inspectSale(s *sale) Sale {
+	k := w.state.Contacts.get(s.ContactID)
+	seen := Sale{
+		ID: w.iri("sales", s.ID), State: s.State, ContactID: w.iri("contacts", s.ContactID), Buyer: k.GivenName + " " + k.FamilyName,
+		ClubCode: s.ClubCode, Total: w.state.total(s), DueFrom: s.OverdueAt, CreatedAt: s.CreatedAt,
+	}
+	for _, id := range s.Articles {
+		a := w.state.Articles.get(id)
+		line := Line{Name: a.Name, Price: a.Price}
+		if a.Parent != 0 {
+			line.Parent = w.iri("articles", a.Parent)
+		}
+		seen.Lines = append(seen.Lines, line)
+	}
+	if s.State == saleBuilding {
+		for _, v := range w.check(s, w.now()) {
+			seen.Problems = append(seen.Problems, v.Code)
+		}
+	}
+	return seen
+}

@@ -1,0 +1,168 @@
+package clubsim
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The scope headers of a business request (club system API, section Authentication).
+const (
+	clubHeader = "X-User-Club-Id"
+	nodeHeader = "X-User-Network-Node-Id"
+)
+
+// request is one business request on its way through a world. It lives under the world's lock.
+type request struct {
+	w       *World
+	op      *operation // nil: no such operation
+	ids     []int      // the numbers in the path, in order
+	allowed []string   // methods that the path knows, when op is nil
+	req     *httpRequest
+	caller  caller
+	now     time.Time
+	club    *club        // acting club; nil when the operation needs no scope and none was sent
+	node    *networkNode // acting node; likewise
+}
+
+// serve checks the call in the order in which the club system does, then runs the operation.
+func (c *request) serve() (response, error) {
+	if !c.w.granted(c.op) {
+		return response{}, failure(http.StatusForbidden, "api.error.scope.unauthorized-endpoint",
+			"This endpoint is not authorised for the client.")
+	}
+	if err := c.readScope(); err != nil {
+		return response{}, err
+	}
+	if c.op == nil {
+		return response{}, c.noOperation()
+	}
+	return c.op.handle(c)
+}
+
+func (c *request) noOperation() error {
+	if len(c.allowed) == 0 {
+		return itemNotFound()
+	}
+	e := failure(http.StatusMethodNotAllowed, "", "Method Not Allowed")
+	e.header = http.Header{"Allow": {strings.Join(c.allowed, ", ")}}
+	return e
+}
+
+// readScope reads the club and the network node that the call acts for. A
+// header that is there has to be right. One that is missing is made up for
+// where a contact calls with its own token; the network nodes can be read
+// without, since nobody knows a club before.
+func (c *request) readScope() error {
+	clubIRI, nodeIRI := c.req.Header.Get(clubHeader), c.req.Header.Get(nodeHeader)
+	clubID, _ := c.w.parseIRI("clubs", clubIRI)
+	nodeID, _ := c.w.parseIRI("network_nodes", nodeIRI)
+	c.club, c.node = clubByID(clubID), nodeByID(nodeID)
+	switch {
+	case clubIRI != "" && !c.w.inScope(c.club), nodeIRI != "" && !c.w.nodeInScope(c.node),
+		c.club != nil && c.node != nil && !c.node.covers(c.club):
+		return itemNotFound()
+	case c.op != nil && c.op.unscoped:
+		return nil
+	}
+	c.defaultScope()
+	if c.club == nil || c.node == nil && c.nodeRequired() || !c.sees(c.club.id) {
+		return itemNotFound()
+	}
+	return nil
+}
+
+// defaultScope fills in what a contact that calls with its own token left out:
+// its own club, and the highest node above that, which is where a migration
+// from one club of the chain to another can be seen whole.
+func (c *request) defaultScope() {
+	k := c.w.state.Contacts.get(c.caller.Contact)
+	if k == nil {
+		return
+	}
+	if c.club == nil {
+		c.club = clubByID(k.ClubID)
+	}
+	if c.node == nil && c.club.node != 0 {
+		c.node = nodeByID(c.club.node).top()
+	}
+}
+
+// nodeRequired: a node says which clubs of a chain are meant; a club that
+// belongs to none, or a client with a single club, needs no such word.
+func (c *request) nodeRequired() bool { return c.club.node != 0 && len(c.w.settings.ClientClubs) != 1 }
+
+// inScope reports whether a club exists and belongs to the scope of the client.
+func (w *World) inScope(of *club) bool {
+	scope := w.settings.ClientClubs
+	return of != nil && (len(scope) == 0 || slices.Contains(scope, of.id))
+}
+
+// nodeInScope reports whether a node exists and has a club of the client's scope below it.
+func (w *World) nodeInScope(n *networkNode) bool {
+	return n != nil && slices.ContainsFunc(clubs, func(of club) bool { return n.covers(&of) && w.inScope(&of) })
+}
+
+// path is the call's path as records name it.
+func (c *request) path() string { return "/" + strings.Join(c.req.path, "/") }
+
+// sees reports whether records of a club can be seen: it is within the client's
+// scope, and below the acting node (without a node it is the acting club).
+func (c *request) sees(clubID int) bool {
+	of := clubByID(clubID)
+	if !c.w.inScope(of) {
+		return false
+	}
+	return of == c.club && c.node == nil || c.node != nil && c.node.covers(of)
+}
+
+// clubAt returns the club when the call may see it.
+func (c *request) clubAt(id int) (*club, error) {
+	if !c.sees(id) {
+		return nil, itemNotFound()
+	}
+	return clubByID(id), nil
+}
+
+// contactAt returns a contact when the call may see it: its club lies below the
+// acting node, and a contact who calls with its own token sees nobody else.
+func (c *request) contactAt(id int) (*contact, error) {
+	k := c.w.state.Contacts.get(id)
+	if k == nil || k.Deleted || !c.sees(k.ClubID) || !c.caller.maySee(id) {
+		return nil, itemNotFound()
+	}
+	return k, nil
+}
+
+// saleAt returns a sale when the call may see it.
+func (c *request) saleAt(id int) (*sale, error) {
+	s := c.w.state.Sales.get(id)
+	if s == nil || !c.sees(s.ClubID) {
+		return nil, itemNotFound()
+	}
+	return s, nil
+}
+
+// filterIRI reads an identifier from a query parameter: zero when it is not
+// sent, an error when it is anything but an identifier of that collection.
+func (c *request) filterIRI(name, collection string) (int, error) {
+	text := c.req.query.Get(name)
+	if text == "" {
+		return 0, nil
+	}
+	id, valid := c.w.parseIRI(collection, text)
+	if !valid {
+		return 0, itemNotFound()
+	}
+	return id, nil
+}
+
+// granted reports whether the client may call the operation: in the sandbox
+// everything, in production what the settings list.
+func (w *World) granted(op *operation) bool {
+	if !w.settings.ProductionMode {
+		return true
+	}
+	return op != nil && slices.ContainsFunc(w.settings.GrantedEndpoints, op.isNamed)
+}
