@@ -9,7 +9,7 @@ COPY . .
 ARG VERSION=
 # The tag leaves out the one way of validating, unused here, that looks methods up by
 # name: where anything does so the linker keeps every method, and doubles the binary.
-RUN CGO_ENABLED=0 go build -tags validator_novalidatefn -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /frontdesk .
+RUN CGO_ENABLED=0 go build -tags validator_novalidatefn -trimpath -ldflags "-s -w -X frontdesk/cmd.version=${VERSION}" -o /frontdesk .
 
 FROM scratch
 ARG VERSION=

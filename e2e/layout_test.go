@@ -18,9 +18,9 @@ import (
 
 // layers lists the packages from the edge inwards: a package may import those
 // after it and its own parents, never one before it.
-var layers = []string{"frontdesk/handlers", "frontdesk/flows", "frontdesk/upstream"}
+var layers = []string{"frontdesk/cmd", "frontdesk/handlers", "frontdesk/flows", "frontdesk/upstream"}
 
-// TestImportsPointOneWay holds the direction main → handlers → flows → upstream.
+// TestImportsPointOneWay holds the direction main → cmd → handlers → flows → upstream.
 func TestImportsPointOneWay(t *testing.T) {
 	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...")
@@ -42,7 +42,15 @@ func TestImportsPointOneWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen++
-		if strings.HasPrefix(p.ImportPath, "frontdesk/e2e") || p.ImportPath == "frontdesk" {
+		if strings.HasPrefix(p.ImportPath, "frontdesk/e2e") {
+			continue
+		}
+		if p.ImportPath == "frontdesk" {
+			for _, imported := range p.Imports {
+				if strings.HasPrefix(imported, "frontdesk/") && imported != "frontdesk/cmd" {
+					t.Errorf("main imports %s; it only embeds files and runs cmd", imported)
+				}
+			}
 			continue
 		}
 		for _, imported := range p.Imports {

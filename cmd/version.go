@@ -1,11 +1,11 @@
-package main
+package cmd
 
 import (
 	"fmt"
 	"runtime/debug"
 )
 
-// version is written by the linker (-X main.version=…), for builds that have no
+// version is written by the linker (-X frontdesk/cmd.version=…), for builds that have no
 // repository to read it from; empty otherwise.
 var version string
 

@@ -1,4 +1,4 @@
-package main
+package cmd
 
 import (
 	"io/fs"
@@ -10,8 +10,8 @@ import (
 // site is the signup site, with the panel where there is one, and what the panel
 // wants to hear.
 func (cfg Config) site(beside *devtools.Panel) (pages fs.FS, answered func(handlers.RequestInfo), err error) {
-	if pages, err = fs.Sub(site, "web-example"); err != nil || beside == nil {
-		return pages, nil, err
+	if pages = assets.Site; beside == nil {
+		return pages, nil, nil
 	}
 	pages, err = devtools.Site(pages)
 	return pages, beside.Record, err

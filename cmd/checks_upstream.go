@@ -1,4 +1,4 @@
-package main
+package cmd
 
 import (
 	"bytes"
@@ -127,7 +127,7 @@ func (cfg Config) checkPublicAddress(ctx context.Context) []flows.Check {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxContract))
 	switch {
-	case err == nil && bytes.Equal(body, contract):
+	case err == nil && bytes.Equal(body, assets.Contract):
 		d.Verdict, d.Found, d.Fix = flows.OK, cfg.PublicURL+" leads to a gateway of this version", ""
 	case answer.StatusCode == http.StatusOK && bytes.HasPrefix(body, []byte("openapi:")):
 		d.Verdict, d.Found, d.Fix = flows.Degraded, cfg.PublicURL+" leads to a gateway of another version", "finish the upgrade"
