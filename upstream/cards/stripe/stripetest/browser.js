@@ -1,4 +1,4 @@
-// The double of the company's script: one card field, and the calls that a page with the Payment Element makes.
+// The double of Stripe's script: one card field, and the calls that a page with the Payment Element makes.
 window.Stripe = (key) => {
   const api = "https://api.stripe.com";
   const idOf = (secret) => secret.split("_secret_")[0];
@@ -41,7 +41,7 @@ window.Stripe = (key) => {
       const fields = { client_secret: secret, return_url: confirmParams.return_url, "payment_method_data[card][number]": field.value };
       const { error, paymentIntent } = await post(`/v1/payment_intents/${idOf(secret)}/confirm`, fields);
       if (error || paymentIntent.status !== "requires_action") return { error, paymentIntent };
-      // The bank asks on a page of its own, which the buyer approves, and from which they come back.
+      // The bank shows its own page, which the buyer approves, and which leads back.
       await post(`/double/challenge/${idOf(secret)}`, { client_secret: secret, approve: "true" });
       const back = new URL(confirmParams.return_url);
       back.searchParams.set("payment_intent", idOf(secret));

@@ -1,6 +1,10 @@
 package stripetest
 
-import "net/http"
+import (
+	"cmp"
+	"errors"
+	"net/http"
+)
 
 // The types of errors on the wire.
 const (
@@ -12,60 +16,52 @@ const (
 
 // apiError is an error as it stands on the wire, and its HTTP status.
 type apiError struct {
-	status      int
-	kind        string // type
-	code        string
-	declineCode string
-	message     string
-	param       string
-	charge      string // the charge that failed
-	intent      object // the payment intent in question
+	Type          string `json:"type"`
+	Code          string `json:"code,omitempty"`
+	DeclineCode   string `json:"decline_code,omitempty"`
+	Message       string `json:"message"`
+	Param         string `json:"param,omitempty"`
+	Charge        string `json:"charge,omitempty"`         // the charge that failed
+	PaymentIntent object `json:"payment_intent,omitempty"` // the payment in question
 
-	// notStored: the parameters are wrong, so that nothing began and nothing is kept
+	status int // zero: 400
+	// notStored: the parameters are wrong, so nothing began and nothing is stored
 	// under the idempotency key.
 	notStored bool
 }
 
-// Error returns the code and the message.
-func (e *apiError) Error() string { return e.code + ": " + e.message }
+// Error implements error.
+func (e *apiError) Error() string { return e.Code + ": " + e.Message }
 
-func (e *apiError) response() response { return jsonResponse(e.status, object{"error": e.object()}) }
-
-func (e *apiError) object() object {
-	body := object{"type": e.kind, "message": e.message}
-	for name, value := range map[string]string{
-		"code": e.code, "decline_code": e.declineCode, "param": e.param, "charge": e.charge,
-	} {
-		if value != "" {
-			body[name] = value
-		}
+// errorResponse renders an error of an endpoint, and reports whether it is stored under
+// the idempotency key.
+func errorResponse(err error) (_ response, stored bool) {
+	e, ok := errors.AsType[*apiError](err)
+	if !ok {
+		panic(err) // endpoints return no other errors
 	}
-	if e.code != "" {
-		body["doc_url"] = "https://stripe.com/docs/error-codes/" + e.code
-	}
-	if e.intent != nil {
-		body["payment_intent"] = e.intent
-	}
-	return body
+	return jsonResponse(cmp.Or(e.status, http.StatusBadRequest), object{"error": e}), !e.notStored
 }
 
-func invalidRequest(code, param, message string) *apiError {
-	return &apiError{status: http.StatusBadRequest, kind: typeInvalid, code: code, param: param, message: message, notStored: true}
+func invalidRequest(code, param, message string) error {
+	return &apiError{Type: typeInvalid, Code: code, Param: param, Message: message, notStored: true}
 }
 
-// notFound is for an object that does not exist: found out while the call is
-// carried out, so the answer is kept.
-func notFound(param, id string) *apiError {
+// refused is the error for a call that reaches no endpoint.
+func refused(status int, code, message string) error {
+	return &apiError{Type: typeInvalid, Code: code, Message: message, status: status, notStored: true}
+}
+
+// notFound is the error for a payment that does not exist. It is found while the call is
+// carried out, so it is stored.
+func notFound(param, id string) error {
+	return &apiError{Type: typeInvalid, Code: "resource_missing", Param: param, Message: "No such payment_intent: '" + id + "'", status: http.StatusNotFound}
+}
+
+// unexpectedState is the error for a payment whose status does not allow the call.
+func unexpectedState(in *intent, done string) error {
 	return &apiError{
-		status: http.StatusNotFound, kind: typeInvalid, code: "resource_missing", param: param,
-		message: "No such payment_intent: '" + id + "'",
-	}
-}
-
-// unexpectedState is for a payment that the call comes too early or too late for.
-func unexpectedState(in *intent, done string) *apiError {
-	return &apiError{
-		status: http.StatusBadRequest, kind: typeInvalid, code: "payment_intent_unexpected_state", intent: in.object(false),
-		message: "This PaymentIntent could not be " + done + " because it has a status of " + in.status + ".",
+		Type: typeInvalid, Code: "payment_intent_unexpected_state", PaymentIntent: in.object(false),
+		Message: "This PaymentIntent could not be " + done + " because it has a status of " + in.Status + ".",
 	}
 }

@@ -1,10 +1,11 @@
 package stripetest
 
 import (
+	"cmp"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -12,22 +13,21 @@ import (
 // Stage is the moment of a call at which a fault strikes.
 type Stage string
 
-// The moments of a call.
+// The stages of a call.
 const (
-	// Before: the call has not reached the API; nothing happens and no key is taken.
+	// Before: the call has not reached the API. It has no effect and claims no key.
 	Before Stage = "before"
-	// During: the call is being carried out and its key is in use. An error answer
-	// given here is kept under the key, without effect, as the company keeps even
-	// its server errors. A broken connection here leaves neither effect nor key.
-	During Stage = "within"
-	// After: the effect is done and the true answer is kept under the key, but the
+	// During: the call is in progress and has claimed its key. An error injected here
+	// is stored under the key, without effect, as Stripe stores even its server errors.
+	// A broken connection here leaves neither effect nor key.
+	During Stage = "during"
+	// After: the effect is done and the true response is stored under the key, but the
 	// caller sees the fault instead.
 	After Stage = "after"
 )
 
-// Fault breaks calls. What it does is done in the order of its fields: it waits,
-// then breaks the connection or answers an error. One that only waits lets the
-// call go on.
+// Fault breaks calls. It waits first, and then breaks the connection or answers an error.
+// A fault that only waits lets the call continue.
 type Fault struct {
 	Method string // zero: any
 	Path   string // a pattern of path.Match, such as /v1/payment_intents/*/capture; zero: any
@@ -37,10 +37,10 @@ type Fault struct {
 
 	Delay  time.Duration
 	Hold   <-chan struct{} // waits until it is closed
-	Drop   bool            // the connection breaks without an answer
-	Status int             // an error answer with this status; zero: none
-	Type   string          // of the error answer; zero: api_error
-	Code   string          // of the error answer
+	Drop   bool            // the connection breaks without a response
+	Status int             // of the injected error; zero: none
+	Type   string          // of the injected error; zero: api_error
+	Code   string          // of the injected error
 }
 
 // Injected is a fault that waits for its calls.
@@ -49,73 +49,58 @@ type Injected struct {
 	left    int
 	hits    atomic.Int64
 	reached chan struct{}
-	once    sync.Once
 }
 
-// Hits is how many calls it has struck: a fault that never happened proves
+// Hits returns how many calls the fault has struck. A fault that struck none proves
 // nothing.
 func (i *Injected) Hits() int { return int(i.hits.Load()) }
 
-// Reached is closed when it strikes for the first time.
+// Reached is closed when the fault strikes for the first time.
 func (i *Injected) Reached() <-chan struct{} { return i.reached }
 
-// faults are those that wait; a call meets the oldest that fits.
-type faults struct {
-	mu      sync.Mutex
-	waiting []*Injected
-}
-
-// Inject makes a fault wait for the calls that it fits.
+// Inject adds a fault for the calls that it matches. A call meets the oldest one.
 func (s *Server) Inject(f Fault) *Injected {
-	i := &Injected{fault: f, left: f.Times, reached: make(chan struct{})}
-	if i.left == 0 {
-		i.left = 1
-	}
-	if i.fault.Stage == "" {
-		i.fault.Stage = Before
-	}
-	s.faults.mu.Lock()
-	defer s.faults.mu.Unlock()
-	s.faults.waiting = append(s.faults.waiting, i)
+	f.Stage = cmp.Or(f.Stage, Before)
+	i := &Injected{fault: f, left: cmp.Or(f.Times, 1), reached: make(chan struct{})}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, i)
 	return i
 }
 
-// ClearFaults takes all faults back.
+// ClearFaults removes all faults.
 func (s *Server) ClearFaults() {
-	s.faults.mu.Lock()
-	defer s.faults.mu.Unlock()
-	s.faults.waiting = nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = nil
 }
 
-// match finds the fault for a call and counts it down.
-func (f *faults) match(r *http.Request) *Injected {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for n, i := range f.waiting {
-		if !i.fault.matches(r) {
-			continue
-		}
-		if i.left--; i.left == 0 {
-			f.waiting = append(f.waiting[:n:n], f.waiting[n+1:]...)
-		}
-		return i
+// matchFault finds the fault for a call and counts it down.
+func (s *Server) matchFault(rq *request) *Injected {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := slices.IndexFunc(s.faults, func(i *Injected) bool { return i.fault.matches(rq) })
+	if at < 0 {
+		return nil
 	}
-	return nil
+	found := s.faults[at]
+	if found.left--; found.left == 0 {
+		s.faults = slices.Delete(s.faults, at, at+1)
+	}
+	return found
 }
 
-func (f Fault) matches(r *http.Request) bool {
-	if f.Method != "" && f.Method != r.Method {
+func (f Fault) matches(rq *request) bool {
+	if f.Method != "" && f.Method != rq.Method {
 		return false
 	}
-	if f.Path != "" {
-		if ok, err := path.Match(f.Path, r.URL.Path); err != nil || !ok {
-			return false
-		}
+	if ok, err := path.Match(f.Path, rq.URL.Path); f.Path != "" && (err != nil || !ok) {
+		return false
 	}
 	if f.Param == "" {
 		return true
 	}
-	for name := range r.Form {
+	for name := range rq.Form {
 		if name == f.Param || strings.HasPrefix(name, f.Param+"[") {
 			return true
 		}
@@ -123,33 +108,34 @@ func (f Fault) matches(r *http.Request) bool {
 	return false
 }
 
-// applyFault lets a fault happen if this is its moment, and tells whether the call
-// ends with the answer that it gives.
-func (s *Server) applyFault(r *http.Request, rq request, i *Injected, now Stage) (response, bool) {
+// applyFault strikes if this is the fault's stage, and reports whether the call ends
+// with the response that the fault injects.
+func (s *Server) applyFault(i *Injected, now Stage, rq *request) (_ response, done bool) {
 	if i == nil || i.fault.Stage != now {
 		return response{}, false
 	}
-	i.hits.Add(1)
-	i.once.Do(func() { close(i.reached) })
+	if i.hits.Add(1) == 1 {
+		close(i.reached)
+	}
 	s.wait(i.fault)
 	switch {
 	case i.fault.Drop:
-		s.record(r, rq, 0, false)
-		panic(http.ErrAbortHandler) // the way to make net/http break a connection
+		s.record(rq, response{})
+		panic(http.ErrAbortHandler) // net/http then breaks the connection
 	case i.fault.Status != 0:
-		e := &apiError{status: i.fault.Status, kind: orDefault(i.fault.Type, typeAPI), code: i.fault.Code, message: "An error was injected."}
-		return e.response(), true
+		out, _ := errorResponse(&apiError{
+			Type: cmp.Or(i.fault.Type, typeAPI), Code: i.fault.Code, Message: "An error was injected.", status: i.fault.Status,
+		})
+		return out, true
 	}
 	return response{}, false
 }
 
-// wait does not end when the caller gives up: the company carries on, too.
+// wait does not end when the caller gives up, because Stripe carries on, too.
 func (s *Server) wait(f Fault) {
 	if f.Delay > 0 {
-		timer := time.NewTimer(f.Delay)
-		defer timer.Stop()
 		select {
-		case <-timer.C:
+		case <-time.After(f.Delay):
 		case <-s.closed:
 		}
 	}

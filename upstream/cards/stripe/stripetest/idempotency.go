@@ -2,87 +2,76 @@ package stripetest
 
 import (
 	"net/http"
-	"sync"
 	"time"
 )
 
-// keyLifetime is after how long the company may forget a key; the double does
-// at once.
+// keyLifetime is how long Stripe remembers a key at least. The double forgets it then.
 const keyLifetime = 24 * time.Hour
-
-// idempotencyKeys remembers the idempotency keys of the account.
-type idempotencyKeys struct {
-	mu   sync.Mutex
-	uses map[string]*idempotencyRecord
-}
 
 // idempotencyRecord is the first request under a key.
 type idempotencyRecord struct {
 	fingerprint string
 	first       time.Time
-	response    *response // nil while it is carried out
+	response    *response // nil while the request is in progress
 }
 
-// idempotent carries out a write under its key, or gives the kept answer. Run tells
-// whether its answer is kept: every answer is, errors and server errors too,
+// idempotent carries out a write under its key, or replays the stored response. Run
+// reports whether its response is stored: every response is, server errors included,
 // unless the parameters were found wrong before anything began.
 //
-// While the first request is carried out the company answers 409 and does not
-// say whether it compares parameters then. The double does not: who lost has to
-// ask again to learn it.
-func (s *Server) idempotent(r *http.Request, rq request, run func() (response, bool)) response {
-	if r.Method != http.MethodPost || rq.key == "" || s.cfg.ForgetKeys {
-		a, _ := run()
-		return a
+// While the first request is in progress, Stripe answers 409 and does not document
+// whether it compares parameters then. The double does not, so the caller must ask again
+// to learn it.
+func (s *Server) idempotent(rq *request, run func() (_ response, stored bool)) (out response) {
+	if rq.Method != http.MethodPost || rq.key == "" || s.cfg.ForgetKeys {
+		out, _ = run()
+		return out
 	}
-	use, mine, e := s.keys.begin(rq.key, r.Method+" "+r.URL.Path+"\n"+rq.form.Encode(), s.cfg.Now())
-	switch {
-	case e != nil:
-		return e.response()
-	case !mine:
-		a := *use.response
-		a.replayed = true
-		return a
+	record, replay := s.claimKey(rq)
+	if replay != nil {
+		return *replay
 	}
-	kept := false
-	var a response
-	// A fault may break the connection from within, which unwinds the stack.
-	defer func() { s.keys.finish(rq.key, use, a, kept) }()
-	a, kept = run()
-	return a
+	stored := false
+	defer func() { // also when a fault breaks the connection, which unwinds the stack
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if stored {
+			record.response = &out
+		} else {
+			delete(s.keys, rq.key)
+		}
+	}()
+	out, stored = run()
+	return out
 }
 
-// begin takes a key, or finds its finished use by the same request.
-func (k *idempotencyKeys) begin(key, print string, now time.Time) (use *idempotencyRecord, mine bool, e *apiError) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	use, used := k.uses[key]
+// claimKey begins the first request under a key, or returns the response to a later one.
+func (s *Server) claimKey(rq *request) (first *idempotencyRecord, replay *response) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fingerprint, now := rq.Method+" "+rq.URL.Path+"\n"+rq.Form.Encode(), s.cfg.Now()
+	record, used := s.keys[rq.key]
+	var refusal error
 	switch {
-	case used && use.response == nil:
-		return nil, false, &apiError{
-			status: http.StatusConflict, kind: typeIdempotency, code: "idempotency_key_in_use",
-			message: "There is currently another in-progress request using this Idempotency-Key.",
+	case used && record.response == nil:
+		refusal = &apiError{
+			Type: typeIdempotency, Code: "idempotency_key_in_use", status: http.StatusConflict,
+			Message: "There is currently another in-progress request using this Idempotency-Key.",
 		}
-	case used && now.Sub(use.first) >= keyLifetime:
-	case used && use.fingerprint != print:
-		return nil, false, &apiError{
-			status: http.StatusBadRequest, kind: typeIdempotency,
-			message: "Keys for idempotent requests can only be used with the same parameters they were first used with.",
+	case !used || now.Sub(record.first) >= keyLifetime:
+		record = &idempotencyRecord{fingerprint: fingerprint, first: now}
+		s.keys[rq.key] = record
+		return record, nil
+	case record.fingerprint != fingerprint:
+		refusal = &apiError{
+			Type:    typeIdempotency,
+			Message: "Keys for idempotent requests can only be used with the same parameters they were first used with.",
 		}
-	case used:
-		return use, false, nil
+	default:
+		replayed := *record.response
+		replayed.replayed = true
+		return nil, &replayed
 	}
-	use = &idempotencyRecord{fingerprint: print, first: now}
-	k.uses[key] = use
-	return use, true, nil
-}
-
-func (k *idempotencyKeys) finish(key string, use *idempotencyRecord, a response, kept bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if kept {
-		use.response = &a
-		return
-	}
-	delete(k.uses, key)
+	out, _ := errorResponse(refusal)
+	return nil, &out
 }

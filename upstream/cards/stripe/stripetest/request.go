@@ -2,9 +2,9 @@ package stripetest
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,114 +19,149 @@ type object map[string]any
 
 // request is a call as an endpoint sees it.
 type request struct {
-	id          string     // of the path
-	form        url.Values // the parameters of body or query
-	publishable bool       // made by a buyer's browser, with the publishable key
+	*http.Request
 	requestID   string
-	key         string
+	key         string  // Idempotency-Key
+	publishable bool    // authenticated with the publishable key, as a buyer's browser does
+	intent      *intent // the payment intent of the path
 }
 
-// endpoint carries out a call. It runs under the lock of the Server, checks its
-// parameters before it changes anything, and answers with an object or an error.
-type endpoint func(rq request) (object, *apiError)
+// endpoint is a call of the API. Run holds the lock of the Server and checks its
+// parameters before it changes anything.
+type endpoint struct {
+	pattern string
+	run     func(*request) (object, error)
+	params  []string // the parameters that it knows; nil: any
+}
 
-// response is what goes over the wire.
+// addRoutes serves Stripe's endpoints, and one of the double's own for the challenge
+// page of a buyer's bank.
+func (s *Server) addRoutes() {
+	for _, e := range []endpoint{
+		{"GET /v1/account", s.getAccount, nil},
+		{"GET /v1/payment_intents", s.listIntents, []string{"created", "limit", "starting_after"}},
+		{"POST /v1/payment_intents", s.createIntent, []string{"amount", "currency", "capture_method", "automatic_payment_methods", "metadata"}},
+		{"GET /v1/payment_intents/{id}", s.getIntent, []string{"client_secret"}},
+		{"POST /v1/payment_intents/{id}", s.updateIntent, []string{"metadata"}},
+		{"POST /v1/payment_intents/{id}/capture", s.captureIntent, []string{"amount_to_capture"}},
+		{"POST /v1/payment_intents/{id}/cancel", s.cancelIntent, []string{"cancellation_reason"}},
+		{"POST /v1/payment_intents/{id}/confirm", s.confirmIntent, []string{"payment_method", "payment_method_data", "return_url", "client_secret"}},
+		{"POST /v1/refunds", s.createRefund, []string{"payment_intent", "amount", "reason", "metadata"}},
+		{"GET /v1/webhook_endpoints", s.listWebhookEndpoints, []string{"limit", "starting_after"}},
+		{"POST /double/challenge/{id}", s.answerChallenge, nil},
+		{"/", s.noSuchPath, nil},
+	} {
+		s.mux.HandleFunc(e.pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, e) })
+	}
+}
+
+// response is an answer as it goes over the wire.
 type response struct {
 	status   int
 	body     []byte
 	replayed bool
 }
 
-// serve puts an endpoint behind what all calls pass, in the order of the real
-// API: credentials first, then the idempotency key, then the call itself.
-func (s *Server) serve(run endpoint) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-		if err := r.ParseForm(); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		rq := request{id: r.PathValue("id"), form: r.Form, requestID: newID("req"), key: r.Header.Get("Idempotency-Key")}
-		a := s.respond(r, &rq, run)
-		s.record(r, rq, a.status, a.replayed)
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Request-Id", rq.requestID)
-		w.Header().Set("Stripe-Version", APIVersion)
-		if rq.key != "" {
-			w.Header().Set("Idempotency-Key", rq.key)
-		}
-		if a.replayed {
-			w.Header().Set("Idempotent-Replayed", "true")
-		}
-		w.WriteHeader(a.status)
-		w.Write(a.body)
-	})
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if err := r.ParseForm(); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	rq := &request{Request: r, requestID: newID("req"), key: r.Header.Get("Idempotency-Key")}
+	out := s.respond(rq, e)
+	s.record(rq, out)
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Request-Id", rq.requestID)
+	w.Header().Set("Stripe-Version", APIVersion)
+	if rq.key != "" {
+		w.Header().Set("Idempotency-Key", rq.key)
+	}
+	if out.replayed {
+		w.Header().Set("Idempotent-Replayed", "true")
+	}
+	w.WriteHeader(out.status)
+	w.Write(out.body)
 }
 
-// respond passes a call through the faults that wait for it.
-func (s *Server) respond(r *http.Request, rq *request, run endpoint) response {
-	fault := s.faults.match(r)
-	if broken, ok := s.applyFault(r, *rq, fault, Before); ok {
-		return broken
+// respond carries out a call in the order of the real API: credentials first, then the
+// idempotency key, then the call itself. The fault that matches the call strikes at its
+// stage.
+func (s *Server) respond(rq *request, e endpoint) response {
+	fault := s.matchFault(rq)
+	if out, done := s.applyFault(fault, Before, rq); done {
+		return out
 	}
-	if e := s.authenticate(r, rq); e != nil {
-		return e.response()
+	if err := s.authenticate(rq); err != nil {
+		out, _ := errorResponse(err)
+		return out
 	}
-	a := s.idempotent(r, *rq, func() (response, bool) {
-		if broken, ok := s.applyFault(r, *rq, fault, During); ok {
-			return broken, true
+	out := s.idempotent(rq, func() (_ response, stored bool) {
+		if out, done := s.applyFault(fault, During, rq); done {
+			return out, true
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		result, e := run(*rq)
-		if e != nil {
-			return e.response(), !e.notStored
+		result, err := s.run(rq, e)
+		if err != nil {
+			return errorResponse(err)
 		}
 		return jsonResponse(http.StatusOK, result), true
 	})
-	if broken, ok := s.applyFault(r, *rq, fault, After); ok {
-		return broken
+	if out, done := s.applyFault(fault, After, rq); done {
+		return out
 	}
-	return a
+	return out
 }
 
-// authenticate takes the secret key, and the publishable one for what a buyer's
+// run checks what all endpoints check alike, and runs one.
+func (s *Server) run(rq *request, e endpoint) (_ object, err error) {
+	if err := rejectUnknown(rq.Form, e.params); err != nil {
+		return nil, err
+	}
+	if id := rq.PathValue("id"); id != "" {
+		if rq.intent, err = s.find(id, "intent"); err != nil {
+			return nil, err
+		}
+	}
+	return e.run(rq)
+}
+
+// authenticate accepts the secret key. It accepts the publishable key for what a buyer's
 // browser may do: read and confirm a payment whose client secret it knows.
-func (s *Server) authenticate(r *http.Request, rq *request) *apiError {
-	key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+func (s *Server) authenticate(rq *request) error {
+	key, ok := strings.CutPrefix(rq.Header.Get("Authorization"), "Bearer ")
 	if !ok {
-		key, _, ok = r.BasicAuth()
+		key, _, _ = rq.BasicAuth()
 	}
-	if !ok && r.Form.Has("key") {
-		key, ok = r.Form.Get("key"), true
-		r.Form.Del("key")
+	if key == "" {
+		key = rq.Form.Get("key")
+		rq.Form.Del("key")
 	}
-	switch {
-	case !ok || key == "":
-		return &apiError{status: http.StatusUnauthorized, kind: typeInvalid, message: "You did not provide an API key."}
-	case key == s.SecretKey:
+	switch key {
+	case "":
+		return refused(http.StatusUnauthorized, "", "You did not provide an API key.")
+	case s.SecretKey:
 		return nil
-	case key != s.PublishableKey:
-		return &apiError{status: http.StatusUnauthorized, kind: typeInvalid, message: "Invalid API Key provided."}
+	case s.PublishableKey:
+		rq.publishable = true
+	default:
+		return refused(http.StatusUnauthorized, "", "Invalid API Key provided.")
 	}
-	rq.publishable = true
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	in := s.byID[rq.id]
-	reads, confirms := r.Method == http.MethodGet, strings.HasSuffix(r.URL.Path, "/confirm") || strings.HasPrefix(r.URL.Path, "/double/")
-	if in == nil || in.secret != r.Form.Get("client_secret") || !reads && !confirms {
-		return &apiError{
-			status: http.StatusForbidden, kind: typeInvalid, code: "secret_key_required",
-			message: "This API call cannot be made with a publishable API key.",
-		}
+	in := s.byID[rq.PathValue("id")]
+	allowed := rq.Method == http.MethodGet || strings.HasSuffix(rq.URL.Path, "/confirm") || strings.HasPrefix(rq.URL.Path, "/double/")
+	if in == nil || in.ClientSecret != rq.Form.Get("client_secret") || !allowed {
+		return refused(http.StatusForbidden, "secret_key_required", "This API call cannot be made with a publishable API key.")
 	}
 	return nil
 }
 
 // record keeps a call for Requests.
-func (s *Server) record(r *http.Request, rq request, status int, replayed bool) {
+func (s *Server) record(rq *request, out response) {
 	form := make(url.Values)
-	for name, values := range rq.form {
+	for name, values := range rq.Form {
 		if strings.Contains(name, "card]") {
 			values = []string{"hidden"}
 		}
@@ -135,64 +170,63 @@ func (s *Server) record(r *http.Request, rq request, status int, replayed bool) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.journal = append(s.journal, Request{
-		Method: r.Method, Path: r.URL.Path, Key: rq.key, Form: form.Encode(),
-		Version: r.Header.Get("Stripe-Version"), Status: status, Replayed: replayed,
+		Method: rq.Method, Path: rq.URL.Path, Key: rq.key, Form: form.Encode(),
+		Version: rq.Header.Get("Stripe-Version"), Status: out.status, Replayed: out.replayed,
 	})
 }
 
-func (s *Server) noSuchPath(request) (object, *apiError) {
-	return nil, &apiError{status: http.StatusNotFound, kind: typeInvalid, message: "Unrecognized request URL.", notStored: true}
+func (s *Server) noSuchPath(*request) (object, error) {
+	return nil, refused(http.StatusNotFound, "", "Unrecognized request URL.")
 }
 
 // getAccount is GET /v1/account.
-func (s *Server) getAccount(request) (object, *apiError) {
+func (s *Server) getAccount(*request) (object, error) {
+	enabled := !s.cfg.ChargesDisabled
 	return object{
 		"id": "acct_double", "object": "account", "country": "FR", "default_currency": "eur", "type": "standard",
-		"charges_enabled": !s.cfg.ChargesDisabled, "details_submitted": !s.cfg.ChargesDisabled, "payouts_enabled": !s.cfg.ChargesDisabled,
+		"charges_enabled": enabled, "details_submitted": enabled, "payouts_enabled": enabled,
 	}, nil
 }
 
 func jsonResponse(status int, body object) response {
 	encoded, err := json.MarshalIndent(body, "", "  ")
 	if err != nil {
-		panic(err) // the objects are made here, of nothing but strings and numbers
+		panic(err) // the objects hold nothing but strings and numbers
 	}
 	return response{status: status, body: encoded}
 }
 
-// rejectUnknown refuses parameters that the endpoint does not know.
-func rejectUnknown(form url.Values, names ...string) *apiError {
+// list renders a page of a list.
+func list(url string, data []object, more bool) object {
+	return object{"object": "list", "url": url, "has_more": more, "data": data}
+}
+
+// rejectUnknown refuses parameters that an endpoint does not know.
+func rejectUnknown(form url.Values, names []string) error {
 	for param := range form {
 		top, _, _ := strings.Cut(param, "[")
-		found := top == "expand"
-		for _, name := range names {
-			found = found || top == name
-		}
-		if !found {
+		if names != nil && top != "expand" && !slices.Contains(names, top) {
 			return invalidRequest("parameter_unknown", param, "Received unknown parameter: "+param)
 		}
 	}
 	return nil
 }
 
-// parseAmount reads an amount above zero; missing is zero.
-func parseAmount(form url.Values, name string, required bool) (int64, *apiError) {
-	if !form.Has(name) {
-		if required {
-			return 0, invalidRequest("parameter_missing", name, "Missing required param: "+name+".")
-		}
+// intParam reads an integer from 1 to most. A missing parameter is zero.
+func (rq *request) intParam(name string, most int64) (int64, error) {
+	if !rq.Form.Has(name) {
 		return 0, nil
 	}
-	amount, err := strconv.ParseInt(form.Get(name), 10, 64)
-	if err != nil || amount < 1 {
-		return 0, invalidRequest("parameter_invalid_integer", name, "This value must be greater than or equal to 1.")
+	n, err := strconv.ParseInt(rq.Form.Get(name), 10, 64)
+	if err != nil || n < 1 || n > most {
+		return 0, invalidRequest("parameter_invalid_integer", name, "This value must be an integer within the bounds.")
 	}
-	return amount, nil
+	return n, nil
 }
 
-// expands tells whether a call asks for the charge instead of its id.
-func expands(form url.Values, what string) bool {
-	for name, values := range form {
+// expands reports whether a call asks for an object instead of its id.
+func (rq *request) expands(what string) bool {
+	for name, values := range rq.Form {
 		if strings.HasPrefix(name, "expand") && values[0] == what {
 			return true
 		}
@@ -200,7 +234,5 @@ func expands(form url.Values, what string) bool {
 	return false
 }
 
-// newID makes an id in the company's form.
-func newID(kind string) string {
-	return fmt.Sprintf("%s_%s", kind, strings.ReplaceAll(uuid.NewString(), "-", ""))
-}
+// newID returns an id in Stripe's form.
+func newID(kind string) string { return kind + "_" + strings.ReplaceAll(uuid.NewString(), "-", "") }

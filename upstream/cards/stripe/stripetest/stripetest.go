@@ -1,22 +1,24 @@
 // Package stripetest is a stateful double of the parts of Stripe's API that
-// Frontdesk uses, over real HTTP, so that the real adapter and the company's
-// real library run in tests about money: payment intents, refunds, the account,
-// idempotency keys and signed webhooks behave as the company documents them.
+// Frontdesk uses. It speaks real HTTP, so tests about money run the real adapter and
+// Stripe's own library. Payment intents, refunds, the account, idempotency keys and
+// signed webhooks behave as Stripe documents them.
 //
-// It is not a mock that is told what to answer, and not the sandbox processor
-// that Frontdesk brings along. It has two doors: the wire, and methods by which
-// a test acts as the buyer, breaks calls and looks at what happened. Where the
-// documentation leaves a choice it takes the one that is harder on a caller, and
-// a comment says so. Request shapes are checked against the company's own
-// description elsewhere; here an unknown parameter is refused.
+// Tests drive it over the wire, and with methods that act as the buyer, inject
+// faults and read the ledger. Where the documentation leaves a choice, the double
+// takes the one that is harder on a caller, and a comment says so. It renders its own
+// JSON and signatures, so the double and Stripe's library can disagree. Unknown
+// parameters are refused; the adapter's tests check request shapes against Stripe's
+// own description.
 //
 // Start reading at Server.
 package stripetest
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,21 +27,21 @@ import (
 // APIVersion is the release that the double renders.
 const APIVersion = "2026-03-25.dahlia"
 
-// Config is what a Server is made from. Its zero value is a double in test mode.
+// Config configures a Server. Its zero value is a double in test mode.
 type Config struct {
 	Now func() time.Time // zero: the wall clock
 
 	SecretKey      string // zero: "sk_test_double"; with sk_live_ or rk_live_ all objects are live ones
-	PublishableKey string // zero: "pk_test_double"; what a buyer's browser has
+	PublishableKey string // zero: "pk_test_double"; the key of a buyer's browser
 	WebhookSecret  string // zero: "whsec_double"
 
 	// ChargesDisabled is an account that may not take live payments.
 	ChargesDisabled bool
-	// ForgetKeys leaves idempotency keys out: every request is carried out. This is
-	// a processor that no claim can rest on; what checks a claim has to notice.
+	// ForgetKeys ignores idempotency keys: every request is carried out. Claims
+	// cannot rely on such a processor, and a check of claims must notice.
 	ForgetKeys bool
 	// LateDelay is how long late webhooks wait, and the longest that a webhook waits
-	// for another to overtake it; zero: five seconds.
+	// to be overtaken. Zero is five seconds.
 	LateDelay time.Duration
 }
 
@@ -51,16 +53,16 @@ type Server struct {
 	WebhookSecret  string
 
 	cfg      Config
-	handler  http.Handler
+	mux      http.ServeMux
 	http     *httptest.Server
-	faults   faults
-	keys     idempotencyKeys
 	webhooks *webhookSender
 	closed   chan struct{}
 
 	mu      sync.Mutex
 	intents []*intent // oldest first
 	byID    map[string]*intent
+	keys    map[string]*idempotencyRecord
+	faults  []*Injected // oldest first
 	journal []Request
 }
 
@@ -69,43 +71,33 @@ func New(cfg Config) *Server {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.LateDelay == 0 {
-		cfg.LateDelay = 5 * time.Second
-	}
 	s := &Server{
-		SecretKey: orDefault(cfg.SecretKey, "sk_test_double"), PublishableKey: orDefault(cfg.PublishableKey, "pk_test_double"),
-		WebhookSecret: orDefault(cfg.WebhookSecret, "whsec_double"),
-		cfg:           cfg, keys: idempotencyKeys{uses: make(map[string]*idempotencyRecord)}, closed: make(chan struct{}), byID: make(map[string]*intent),
+		SecretKey:      cmp.Or(cfg.SecretKey, "sk_test_double"),
+		PublishableKey: cmp.Or(cfg.PublishableKey, "pk_test_double"),
+		WebhookSecret:  cmp.Or(cfg.WebhookSecret, "whsec_double"),
+		cfg:            cfg, closed: make(chan struct{}),
 	}
-	s.webhooks = newWebhookSender(cfg.Now, s.WebhookSecret, cfg.LateDelay)
-	s.handler = s.routes()
+	s.webhooks = newWebhookSender(cfg.Now, s.WebhookSecret, cmp.Or(cfg.LateDelay, 5*time.Second))
+	s.Reset()
+	s.addRoutes()
 	s.http = httptest.NewServer(s)
 	s.URL = s.http.URL
 	return s
 }
 
-// ServeHTTP is the API again, for a test that mounts it elsewhere too, such as
-// behind a proxy that breaks connections.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+// ServeHTTP serves the API, for tests that also mount it elsewhere, such as behind a
+// fault proxy.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 // Reset forgets all payments, keys and requests, as if the account were another.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.keys.mu.Lock()
-	defer s.keys.mu.Unlock()
-	s.intents, s.byID, s.keys.uses, s.journal = nil, make(map[string]*intent), make(map[string]*idempotencyRecord), nil
+	s.intents, s.journal = nil, nil
+	s.byID, s.keys = make(map[string]*intent), make(map[string]*idempotencyRecord)
 }
 
-func orDefault(value, otherwise string) string {
-	if value == "" {
-		return otherwise
-	}
-	return value
-}
-
-// Close breaks the calls that are under way, stops the webhooks and waits for
-// both.
+// Close breaks the calls in progress, stops the webhooks and waits for both.
 func (s *Server) Close() {
 	close(s.closed)
 	s.http.CloseClientConnections()
@@ -114,29 +106,6 @@ func (s *Server) Close() {
 }
 
 func (s *Server) live() bool { return strings.Contains(s.SecretKey, "k_live_") }
-
-// routes is the wire: the company's endpoints, and one door of the double's own
-// for the challenge page that a buyer's bank would show.
-func (s *Server) routes() http.Handler {
-	mux := http.NewServeMux()
-	for pattern, run := range map[string]endpoint{
-		"GET /v1/account":                       s.getAccount,
-		"GET /v1/payment_intents":               s.listIntents,
-		"POST /v1/payment_intents":              s.createIntent,
-		"GET /v1/payment_intents/{id}":          s.getIntent,
-		"POST /v1/payment_intents/{id}":         s.updateIntent,
-		"POST /v1/payment_intents/{id}/capture": s.captureIntent,
-		"POST /v1/payment_intents/{id}/cancel":  s.cancelIntent,
-		"POST /v1/payment_intents/{id}/confirm": s.confirmIntent,
-		"POST /v1/refunds":                      s.createRefund,
-		"GET /v1/webhook_endpoints":             s.listWebhookEndpoints,
-		"POST /double/challenge/{id}":           s.answerChallenge,
-		"/":                                     s.noSuchPath,
-	} {
-		mux.Handle(pattern, s.serve(run))
-	}
-	return mux
-}
 
 // Payment is a payment intent as a test sees it.
 type Payment struct {
@@ -177,16 +146,10 @@ func (s *Server) Payment(id string) (p Payment, ok bool) {
 }
 
 func (in *intent) snapshot() Payment {
-	p := Payment{
-		ID: in.id, ClientSecret: in.secret, Status: in.status, Amount: in.amount, Captured: in.received,
-		Currency: in.currency, Metadata: maps.Clone(in.metadata), Charges: in.charges, CreatedAt: in.created,
-	}
-	for _, r := range in.refunds {
-		p.Refunded += r.amount
-		p.Refunds++
-	}
-	if in.lastError != nil && in.status == requiresPaymentMethod {
-		p.DeclineCode = orDefault(in.lastError.declineCode, in.lastError.code)
+	p := in.Payment
+	p.Metadata = maps.Clone(p.Metadata)
+	if in.lastError != nil && p.Status == requiresPaymentMethod {
+		p.DeclineCode = cmp.Or(in.lastError.DeclineCode, in.lastError.Code)
 	}
 	return p
 }
@@ -206,5 +169,5 @@ type Request struct {
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Request(nil), s.journal...)
+	return slices.Clone(s.journal)
 }

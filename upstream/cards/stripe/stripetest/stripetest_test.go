@@ -15,7 +15,7 @@ import (
 	"frontdesk/upstream/cards/stripe/stripetest"
 )
 
-// response is an answer of the double as it stands on the wire.
+// response is a response of the double as it is on the wire.
 type response struct {
 	status   int
 	replayed bool
@@ -37,7 +37,7 @@ func (r response) text(path ...string) string {
 	return fmt.Sprint(value)
 }
 
-// do makes a call: "POST /v1/payment_intents", parameters as pairs.
+// do sends a request, such as "POST /v1/payment_intents", with pairs of parameters.
 func do(t *testing.T, s *stripetest.Server, apiKey, key, what string, params ...string) response {
 	t.Helper()
 	method, path, _ := strings.Cut(what, " ")
@@ -187,8 +187,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestBrowserConfirms is what a browser does: it knows the publishable key and the
-// payment's client secret, and nothing else.
+// TestBrowserConfirms acts as a browser, which knows only the publishable key and the
+// payment's client secret.
 func TestBrowserConfirms(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, stripetest.Config{})
@@ -233,7 +233,7 @@ func TestBrowserConfirms(t *testing.T) {
 	}
 }
 
-// TestInvalidStatesAreRefused: the Go door obeys the same states.
+// TestInvalidStatesAreRefused checks that the Go methods obey the same states.
 func TestInvalidStatesAreRefused(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, stripetest.Config{})
@@ -257,7 +257,8 @@ func TestInvalidStatesAreRefused(t *testing.T) {
 	}
 }
 
-// TestVoidedChargeIsShownAsRefunded is shown as refunded, though nothing was ever taken.
+// TestVoidedChargeIsShownAsRefunded checks that a voided charge counts as refunded, although
+// nothing was captured.
 func TestVoidedChargeIsShownAsRefunded(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, stripetest.Config{})
@@ -288,7 +289,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// TestAutomaticCapture: who forgets to ask for manual capture takes the money at once.
+// TestAutomaticCapture checks that a payment without manual capture takes the money at once.
 func TestAutomaticCapture(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, stripetest.Config{})
@@ -323,7 +324,7 @@ func TestFaultsMatchTheirCalls(t *testing.T) {
 	}
 }
 
-// received collects deliveries and refuses the first of each event if asked to.
+// received collects deliveries, and can refuse the first one of each event.
 type received struct {
 	mu      sync.Mutex
 	types   []string
@@ -398,8 +399,7 @@ func TestDroppedWebhooksAreRecorded(t *testing.T) {
 	}
 }
 
-// TestCloseEndsHeldCalls: a call that is held and an event that waits end with
-// the double.
+// TestCloseEndsHeldCalls checks that Close ends a held call and a late event.
 func TestCloseEndsHeldCalls(t *testing.T) {
 	t.Parallel()
 	s := stripetest.New(stripetest.Config{LateDelay: time.Hour})

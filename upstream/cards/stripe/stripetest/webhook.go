@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -16,8 +17,8 @@ import (
 // WebhookMode is how webhooks behave.
 type WebhookMode string
 
-// The ways in which webhooks behave. All but the first are what the company
-// says that a receiver has to live with.
+// The ways in which webhooks behave. Stripe documents that receivers must cope with all
+// of them.
 const (
 	Normal    WebhookMode = "normal"    // at once, and again when refused
 	Drop      WebhookMode = "drop"      // never sent
@@ -27,16 +28,16 @@ const (
 )
 
 const (
-	// deliveryTimeout is what one attempt may take: a receiver that stores the
-	// event and answers needs far less.
+	// deliveryTimeout bounds one attempt: a receiver that stores the event and answers
+	// needs far less.
 	deliveryTimeout = 5 * time.Second
 
-	// attempts, with pauses of 1, 4 and 16 s, outlast the restart of a receiver.
-	// The company goes on for days.
+	// attempts, with pauses of 1, 4 and 16 s, outlast the restart of a receiver. Stripe
+	// continues for days.
 	attempts = 4
 
-	// deliveryConcurrency keeps a crowd of events from being a crowd of connections.
-	deliveriesAtOnce = 16
+	// maxConnections keeps a burst of events from opening as many connections.
+	maxConnections = 16
 )
 
 // Delivery is one attempt to deliver an event, or an event that was dropped.
@@ -45,24 +46,20 @@ type Delivery struct {
 	Type      string
 	PaymentID string
 	Attempt   int    // zero: dropped
-	Status    int    // the receiver's answer; zero: none
-	Error     string // why there was no answer
+	Status    int    // of the receiver's response; zero: none
+	Error     string // why there was no response
 }
 
-// SetWebhooks sends the events from now on to an address, in a mode. An empty
-// address is an account without a webhook endpoint.
+// SetWebhooks sends the events from now on to an address, in a mode. An empty address is
+// an account without a webhook endpoint.
 func (s *Server) SetWebhooks(mode WebhookMode, url string) {
 	s.webhooks.mu.Lock()
 	defer s.webhooks.mu.Unlock()
 	s.webhooks.mode, s.webhooks.url = mode, url
 }
 
-// listWebhookEndpoints is GET /v1/webhook_endpoints: the one address that
-// SetWebhooks named, if any.
-func (s *Server) listWebhookEndpoints(rq request) (object, *apiError) {
-	if e := rejectUnknown(rq.form, "limit", "starting_after"); e != nil {
-		return nil, e
-	}
+// listWebhookEndpoints is GET /v1/webhook_endpoints: the address of SetWebhooks, if any.
+func (s *Server) listWebhookEndpoints(*request) (object, error) {
 	s.webhooks.mu.Lock()
 	defer s.webhooks.mu.Unlock()
 	data := []object{}
@@ -72,43 +69,44 @@ func (s *Server) listWebhookEndpoints(rq request) (object, *apiError) {
 			"api_version": APIVersion, "livemode": s.live(), "created": s.cfg.Now().Unix(),
 		})
 	}
-	return object{"object": "list", "url": "/v1/webhook_endpoints", "has_more": false, "data": data}, nil
+	return list("/v1/webhook_endpoints", data, false), nil
 }
 
-// Deliveries returns the attempts that are over, in that order.
+// Deliveries returns the attempts that have ended, in that order.
 func (s *Server) Deliveries() []Delivery {
 	s.webhooks.mu.Lock()
 	defer s.webhooks.mu.Unlock()
-	return append([]Delivery(nil), s.webhooks.deliveries...)
+	return slices.Clone(s.webhooks.deliveries)
 }
 
-// emit makes an event of an object as it is now. The lock of the Server is held.
-func (s *Server) emit(rq request, kind string, about object) {
-	id := newID("evt")
-	by := object{"id": nil, "idempotency_key": nil}
-	if rq.requestID != "" {
-		by = object{"id": rq.requestID, "idempotency_key": rq.key}
+// emit sends an event about an object as it is now; rq is the call that caused it, nil
+// for a step of a buyer. The lock of the Server is held.
+func (s *Server) emit(rq *request, kind string, about object) {
+	cause := object{"id": nil, "idempotency_key": nil}
+	if rq != nil {
+		cause = object{"id": rq.requestID, "idempotency_key": rq.key}
 	}
-	body := jsonResponse(0, object{
-		"id": id, "object": "event", "api_version": APIVersion, "created": s.cfg.Now().Unix(), "livemode": s.live(),
-		"pending_webhooks": 1, "request": by, "type": kind, "data": object{"object": about},
+	out := &event{Delivery: Delivery{EventID: newID("evt"), Type: kind}}
+	out.body = jsonResponse(0, object{
+		"id": out.EventID, "object": "event", "api_version": APIVersion, "created": s.cfg.Now().Unix(), "livemode": s.live(),
+		"pending_webhooks": 1, "request": cause, "type": kind, "data": object{"object": about},
 	}).body
-	payment, ok := about["payment_intent"].(string)
-	if !ok {
-		payment = fmt.Sprint(about["id"])
+	var ok bool
+	if out.PaymentID, ok = about["payment_intent"].(string); !ok {
+		out.PaymentID = fmt.Sprint(about["id"])
 	}
-	s.webhooks.send(&outgoingEvent{delivery: Delivery{EventID: id, Type: kind, PaymentID: payment}, body: body})
+	s.webhooks.send(out)
 }
 
-// outgoingEvent is an event on its way.
-type outgoingEvent struct {
-	delivery Delivery
-	url      string
-	body     []byte
+// event is an event on its way to the receiver.
+type event struct {
+	Delivery
+	url  string
+	body []byte
 }
 
-// webhookSender delivers events. It owns a goroutine for each that is under way, and
-// waits for all of them when it closes.
+// webhookSender delivers events. It owns a goroutine for each one in progress, and waits
+// for all of them when it closes.
 type webhookSender struct {
 	now       func() time.Time
 	secret    string
@@ -117,99 +115,81 @@ type webhookSender struct {
 	ctx       context.Context
 	cancel    context.CancelFunc
 	inFlight  sync.WaitGroup
-	slots     chan struct{}
 
 	mu         sync.Mutex
 	mode       WebhookMode
 	url        string
-	held       *outgoingEvent
+	held       chan struct{} // closed when the next event has overtaken the one that waits
 	deliveries []Delivery
 }
 
-func newWebhookSender(now func() time.Time, secret string, lateBy time.Duration) *webhookSender {
+func newWebhookSender(now func() time.Time, secret string, lateDelay time.Duration) *webhookSender {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &webhookSender{
-		now: now, secret: secret, lateDelay: lateBy, client: &http.Client{Timeout: deliveryTimeout},
-		ctx: ctx, cancel: cancel, slots: make(chan struct{}, deliveriesAtOnce),
-	}
+	client := &http.Client{Timeout: deliveryTimeout, Transport: &http.Transport{MaxConnsPerHost: maxConnections}}
+	return &webhookSender{now: now, secret: secret, lateDelay: lateDelay, client: client, ctx: ctx, cancel: cancel}
 }
 
-func (c *webhookSender) close() {
-	c.mu.Lock()
-	c.cancel()
-	c.mu.Unlock()
-	c.inFlight.Wait()
-	c.client.CloseIdleConnections()
+func (w *webhookSender) close() {
+	w.mu.Lock()
+	w.cancel()
+	w.mu.Unlock()
+	w.inFlight.Wait()
+	w.client.CloseIdleConnections()
 }
 
 // send starts what the mode asks for, and does not wait for it.
-func (c *webhookSender) send(out *outgoingEvent) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.url == "" || c.ctx.Err() != nil {
+func (w *webhookSender) send(out *event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.url == "" || w.ctx.Err() != nil {
 		return
 	}
-	out.url = c.url
-	switch c.mode {
+	out.url = w.url
+	var delay time.Duration
+	var overtaken chan struct{}
+	switch w.mode {
 	case Drop:
-		c.deliveries = append(c.deliveries, out.delivery)
+		w.deliveries = append(w.deliveries, out.Delivery)
+		return
 	case Duplicate:
-		c.inFlight.Go(func() { c.deliver(out) })
-		c.inFlight.Go(func() { c.deliver(out) })
+		w.deliverAfter(0, nil, out)
 	case Late:
-		c.inFlight.Go(func() {
-			if c.pause(c.lateDelay) {
-				c.deliver(out)
-			}
-		})
+		delay = w.lateDelay
 	case Reorder:
-		c.reorder(out)
-	default:
-		c.inFlight.Go(func() { c.deliver(out) })
+		if first := w.held; first != nil {
+			w.held = nil
+			w.inFlight.Go(func() { w.deliver(out); close(first) })
+			return
+		}
+		delay, overtaken = w.lateDelay, make(chan struct{})
+		w.held = overtaken
 	}
+	w.deliverAfter(delay, overtaken, out)
 }
 
-// reorder holds an event until the next one has overtaken it, or as long as a
-// late one waits. The lock is held.
-func (c *webhookSender) reorder(out *outgoingEvent) {
-	if first := c.held; first != nil {
-		c.held = nil
-		c.inFlight.Go(func() { c.deliver(out); c.deliver(first) })
-		return
-	}
-	c.held = out
-	c.inFlight.Go(func() {
-		if c.pause(c.lateDelay) && c.reclaim(out) {
-			c.deliver(out)
+// deliverAfter delivers an event after a delay, or once another has overtaken it.
+func (w *webhookSender) deliverAfter(delay time.Duration, overtaken <-chan struct{}, out *event) {
+	w.inFlight.Go(func() {
+		if w.pause(delay, overtaken) {
+			w.deliver(out)
 		}
 	})
 }
 
-// reclaim takes an event back that nothing has overtaken.
-func (c *webhookSender) reclaim(out *outgoingEvent) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.held != out {
-		return false
-	}
-	c.held = nil
-	return true
-}
-
-// deliver sends an event until it is taken or the attempts are used up.
-func (c *webhookSender) deliver(out *outgoingEvent) {
+// deliver sends an event until the receiver accepts it or the attempts are used up.
+func (w *webhookSender) deliver(out *event) {
 	pause := time.Second
 	for attempt := 1; ; attempt++ {
-		entry := out.delivery
+		entry := out.Delivery
 		entry.Attempt = attempt
-		status, err := c.post(out)
+		status, err := w.post(out)
 		if entry.Status = status; err != nil {
 			entry.Error = err.Error()
 		}
-		c.mu.Lock()
-		c.deliveries = append(c.deliveries, entry)
-		c.mu.Unlock()
-		if status >= 200 && status <= 299 || attempt == attempts || !c.pause(pause) {
+		w.mu.Lock()
+		w.deliveries = append(w.deliveries, entry)
+		w.mu.Unlock()
+		if status >= 200 && status <= 299 || attempt == attempts || !w.pause(pause, nil) {
 			return
 		}
 		pause *= 4
@@ -217,21 +197,15 @@ func (c *webhookSender) deliver(out *outgoingEvent) {
 }
 
 // post makes one attempt, signed now.
-func (c *webhookSender) post(out *outgoingEvent) (status int, err error) {
-	select {
-	case c.slots <- struct{}{}:
-		defer func() { <-c.slots }()
-	case <-c.ctx.Done():
-		return 0, c.ctx.Err()
-	}
-	req, err := http.NewRequestWithContext(c.ctx, http.MethodPost, out.url, bytes.NewReader(out.body))
+func (w *webhookSender) post(out *event) (status int, err error) {
+	req, err := http.NewRequestWithContext(w.ctx, http.MethodPost, out.url, bytes.NewReader(out.body))
 	if err != nil {
 		return 0, err
 	}
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
 	req.Header.Set("User-Agent", "Stripe/1.0 (+https://stripe.com/docs/webhooks)")
-	req.Header.Set("Stripe-Signature", sign(c.now(), out.body, c.secret))
-	resp, err := c.client.Do(req)
+	req.Header.Set("Stripe-Signature", sign(w.now(), out.body, w.secret))
+	resp, err := w.client.Do(req)
 	if err != nil {
 		return 0, err
 	}
@@ -240,20 +214,19 @@ func (c *webhookSender) post(out *outgoingEvent) (status int, err error) {
 	return resp.StatusCode, nil
 }
 
-// pause waits, and tells whether the courier is still open then.
-func (c *webhookSender) pause(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+// pause waits, until early is closed at most, and reports whether the sender is still
+// open afterwards.
+func (w *webhookSender) pause(d time.Duration, early <-chan struct{}) bool {
 	select {
-	case <-timer.C:
-		return true
-	case <-c.ctx.Done():
-		return false
+	case <-early:
+	case <-time.After(d):
+	case <-w.ctx.Done():
 	}
+	return w.ctx.Err() == nil
 }
 
-// sign makes the signature header. It is written out here, and not taken from
-// the company's library, so that the two can disagree.
+// sign returns the signature header. It does not use Stripe's library, so that the two
+// can disagree.
 func sign(at time.Time, body []byte, secret string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	fmt.Fprintf(mac, "%d.%s", at.Unix(), body)
