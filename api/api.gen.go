@@ -797,7 +797,7 @@ type Cart struct {
 	Items    []CartItem    `json:"items"`
 	Problems []CartProblem `json:"problems"`
 
-	// Stale Present, and true, when the cart should have been read again and the club system did not answer.
+	// Stale Present, and true, when the cart should have been read again and the club system did not respond.
 	Stale *bool `json:"stale,omitempty"`
 
 	// Valid The club system's check passes, and no mandate is missing; only a valid cart can be paid.
@@ -959,7 +959,7 @@ type Contact struct {
 	Status Words `json:"status"`
 }
 
-// Currency ISO 4217; `XXX` where the club system tells none.
+// Currency ISO 4217; `XXX` where the club system names none.
 //
 // Example: EUR
 type Currency = string
@@ -1046,7 +1046,7 @@ type FieldProblem struct {
 
 // Health Example: {"status":"ok"}
 type Health struct {
-	// Checks The same of each part that was looked at, within five seconds.
+	// Checks The same of each part that was checked, within five seconds.
 	Checks *map[string]string `json:"checks,omitempty"`
 
 	// Status `degraded`: it works, and something that it stands on does not, or not well.
@@ -1103,7 +1103,7 @@ type Money struct {
 	// Amount Minor units (cents).
 	Amount Amount `json:"amount"`
 
-	// Currency ISO 4217; `XXX` where the club system tells none.
+	// Currency ISO 4217; `XXX` where the club system names none.
 	//
 	// Example: EUR
 	Currency Currency `json:"currency"`
@@ -1247,21 +1247,21 @@ type Problem struct {
 	// | `method_not_allowed` | 405 | `never` | the path exists, the method does not | mend the program |
 	// | `too_large` | 413 | `never` | the body is larger than 64 KiB | mend the program |
 	// | `forbidden_origin` | 403 | `never` | a cookie session was used from another site | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
-	// | `challenge_required` | 403 | `same_key` | a stranger has to answer the challenge first; send the same with the answer in `X-Frontdesk-Challenge` | show the challenge, and send the same again with the answer in `X-Frontdesk-Challenge` |
+	// | `challenge_required` | 403 | `same_key` | the captcha must be solved first; send the same with its response in `X-Frontdesk-Challenge` | show the captcha, and send the same again with its response in `X-Frontdesk-Challenge` |
 	// | `rate_limited` | 429 | `after` | too many requests; which limit it was, `RateLimit` says | wait for `Retry-After`, and send the same again with the same key |
-	// | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is none of the club's | have staff enter the key anew |
+	// | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is none of the club's | have staff enter the key again |
 	// | `staff_only` | 403 | `never` | only staff may do this: it needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action says what is open to whom |
 	// | `key_reused` | 422 | `never` | the `Idempotency-Key` was used with another request | mend the program: each intention has a key of its own |
 	// | `key_in_use` | 409 | `after` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same again with the same key |
 	// | `conflict` | 409 | `same_key` | somebody changed the registration at the same moment; read it again | read the registration, and send the same again if it is still wanted |
-	// | `cart_frozen` | 409 | `never` | a payment is under way, so the cart cannot change | read the registration and follow its payment |
+	// | `cart_frozen` | 409 | `never` | a payment is in progress, so the cart cannot change | read the registration and follow its payment |
 	// | `cart_empty` | 409 | `never` | there is nothing to pay for | lead back to the offers |
 	// | `cart_invalid` | 409 | `never` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
 	// | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown; read it, and ask again with a new key | read the registration, show the new amount, and have the buyer confirm it |
 	// | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | lead to the mandate |
 	// | `nothing_due` | 409 | `never` | the amount is zero, so it can only be settled as `free` | settle as `free` |
 	// | `amount_due` | 409 | `never` | an amount is due, so it cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
-	// | `payment_exists` | 409 | `never` | another payment lives, by another method or in other words; follow it, or abandon the registration | read the payment and follow it |
+	// | `payment_exists` | 409 | `never` | another payment is in progress, by another method or in other words; follow it, or abandon the registration | read the payment and follow it |
 	// | `person_required` | 409 | `never` | the buyer's details come first | lead to the form for details |
 	// | `registration_closed` | 409 | `never` | it is completed, abandoned, expired, or with the club's staff | read the registration, and show how it ended |
 	// | `payment_under_way` | 409 | `never` | money may have moved, so this can no longer be undone here | follow the payment; refer to the club for anything else |
@@ -1280,7 +1280,7 @@ type Problem struct {
 	// | `migration_contact` | 409 | `never` | only prospects, and for a move former members too, can be taken over | refer the person to the club |
 	// | `migration_not_shared` | 409 | `never` | the clubs do not share the person's details | ask for the details as of a new person |
 	// | `webhook_untrusted` | 400 | `never` | the signature of a webhook does not verify | check the webhook's secret; front ends never meet it |
-	// | `club_system_failed` | 502 | `same_key` | the club system answered with an error | offer to try again, with the same key |
+	// | `club_system_failed` | 502 | `same_key` | the club system responded with an error | offer to try again, with the same key |
 	// | `club_system_unavailable` | 503 | `after` | the club system cannot be reached | wait for `Retry-After`, and send the same again with the same key |
 	// | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be read | wait for `Retry-After`, and send the same again |
 	// | `processor_unavailable` | 503 | `after` | the card processor cannot be reached | wait for `Retry-After`, and send the same again with the same key |
@@ -1324,21 +1324,21 @@ type ProblemRetry string
 // | `method_not_allowed` | 405 | `never` | the path exists, the method does not | mend the program |
 // | `too_large` | 413 | `never` | the body is larger than 64 KiB | mend the program |
 // | `forbidden_origin` | 403 | `never` | a cookie session was used from another site | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
-// | `challenge_required` | 403 | `same_key` | a stranger has to answer the challenge first; send the same with the answer in `X-Frontdesk-Challenge` | show the challenge, and send the same again with the answer in `X-Frontdesk-Challenge` |
+// | `challenge_required` | 403 | `same_key` | the captcha must be solved first; send the same with its response in `X-Frontdesk-Challenge` | show the captcha, and send the same again with its response in `X-Frontdesk-Challenge` |
 // | `rate_limited` | 429 | `after` | too many requests; which limit it was, `RateLimit` says | wait for `Retry-After`, and send the same again with the same key |
-// | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is none of the club's | have staff enter the key anew |
+// | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is none of the club's | have staff enter the key again |
 // | `staff_only` | 403 | `never` | only staff may do this: it needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action says what is open to whom |
 // | `key_reused` | 422 | `never` | the `Idempotency-Key` was used with another request | mend the program: each intention has a key of its own |
 // | `key_in_use` | 409 | `after` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same again with the same key |
 // | `conflict` | 409 | `same_key` | somebody changed the registration at the same moment; read it again | read the registration, and send the same again if it is still wanted |
-// | `cart_frozen` | 409 | `never` | a payment is under way, so the cart cannot change | read the registration and follow its payment |
+// | `cart_frozen` | 409 | `never` | a payment is in progress, so the cart cannot change | read the registration and follow its payment |
 // | `cart_empty` | 409 | `never` | there is nothing to pay for | lead back to the offers |
 // | `cart_invalid` | 409 | `never` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
 // | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown; read it, and ask again with a new key | read the registration, show the new amount, and have the buyer confirm it |
 // | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | lead to the mandate |
 // | `nothing_due` | 409 | `never` | the amount is zero, so it can only be settled as `free` | settle as `free` |
 // | `amount_due` | 409 | `never` | an amount is due, so it cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
-// | `payment_exists` | 409 | `never` | another payment lives, by another method or in other words; follow it, or abandon the registration | read the payment and follow it |
+// | `payment_exists` | 409 | `never` | another payment is in progress, by another method or in other words; follow it, or abandon the registration | read the payment and follow it |
 // | `person_required` | 409 | `never` | the buyer's details come first | lead to the form for details |
 // | `registration_closed` | 409 | `never` | it is completed, abandoned, expired, or with the club's staff | read the registration, and show how it ended |
 // | `payment_under_way` | 409 | `never` | money may have moved, so this can no longer be undone here | follow the payment; refer to the club for anything else |
@@ -1357,7 +1357,7 @@ type ProblemRetry string
 // | `migration_contact` | 409 | `never` | only prospects, and for a move former members too, can be taken over | refer the person to the club |
 // | `migration_not_shared` | 409 | `never` | the clubs do not share the person's details | ask for the details as of a new person |
 // | `webhook_untrusted` | 400 | `never` | the signature of a webhook does not verify | check the webhook's secret; front ends never meet it |
-// | `club_system_failed` | 502 | `same_key` | the club system answered with an error | offer to try again, with the same key |
+// | `club_system_failed` | 502 | `same_key` | the club system responded with an error | offer to try again, with the same key |
 // | `club_system_unavailable` | 503 | `after` | the club system cannot be reached | wait for `Retry-After`, and send the same again with the same key |
 // | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be read | wait for `Retry-After`, and send the same again |
 // | `processor_unavailable` | 503 | `after` | the card processor cannot be reached | wait for `Retry-After`, and send the same again with the same key |
@@ -1418,7 +1418,7 @@ type Registration struct {
 	// State `attention`: the club's staff look into it; nothing more is asked of the visitor.
 	State RegistrationState `json:"state"`
 
-	// Token Only in the answer that started or resumed the registration: 256 random bits, signed, that prove whose it is.
+	// Token Only in the response that started or resumed the registration: 256 random bits, signed, that prove whose it is.
 	Token *string `json:"token,omitempty"`
 }
 
@@ -1430,7 +1430,7 @@ type RegistrationFee struct {
 	// Amount Minor units (cents).
 	Amount Amount `json:"amount"`
 
-	// Currency ISO 4217; `XXX` where the club system tells none.
+	// Currency ISO 4217; `XXX` where the club system names none.
 	//
 	// Example: EUR
 	Currency Currency `json:"currency"`
@@ -1453,7 +1453,7 @@ type Resumption struct {
 	Resume string `json:"resume"`
 }
 
-// Schedule `total` is everything from `dueNow` to the last debit; absent where it never ends or cannot be told.
+// Schedule `total` is everything from `dueNow` to the last debit; absent where it never ends or is not known.
 type Schedule struct {
 	// Basis How far an amount and its date can be trusted. `exact`: it follows from what the club system says, to the cent.
 	// `estimated`: a rule filled a gap. `unknown`: nothing honest can be said, so nothing is shown. `rules` names the
@@ -1482,14 +1482,14 @@ type Schedule struct {
 	// | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
 	// | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
 	// | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
-	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing tells whether they run side by side |
+	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing says whether they run side by side |
 	// | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
 	// | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
 	// | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
 	// | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
 	// | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
 	// | `period_unreadable` | unknown | a rhythm or a period is no length of time |
-	// | `count_unknown` | unknown | how often a period is repeated cannot be told |
+	// | `count_unknown` | unknown | how often a period is repeated is not known |
 	// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
 	// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
 	Rules     *ScheduleRules `json:"rules,omitempty"`
@@ -1519,14 +1519,14 @@ type ScheduleDebit struct {
 	// | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
 	// | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
 	// | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
-	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing tells whether they run side by side |
+	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing says whether they run side by side |
 	// | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
 	// | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
 	// | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
 	// | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
 	// | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
 	// | `period_unreadable` | unknown | a rhythm or a period is no length of time |
-	// | `count_unknown` | unknown | how often a period is repeated cannot be told |
+	// | `count_unknown` | unknown | how often a period is repeated is not known |
 	// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
 	// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
 	Rules *ScheduleRules `json:"rules,omitempty"`
@@ -1554,14 +1554,14 @@ type ScheduleDueNow struct {
 	// | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
 	// | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
 	// | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
-	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing tells whether they run side by side |
+	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing says whether they run side by side |
 	// | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
 	// | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
 	// | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
 	// | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
 	// | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
 	// | `period_unreadable` | unknown | a rhythm or a period is no length of time |
-	// | `count_unknown` | unknown | how often a period is repeated cannot be told |
+	// | `count_unknown` | unknown | how often a period is repeated is not known |
 	// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
 	// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
 	Rules *ScheduleRules `json:"rules,omitempty"`
@@ -1585,14 +1585,14 @@ type ScheduleMovement struct {
 	// | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
 	// | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
 	// | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
-	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing tells whether they run side by side |
+	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing says whether they run side by side |
 	// | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
 	// | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
 	// | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
 	// | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
 	// | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
 	// | `period_unreadable` | unknown | a rhythm or a period is no length of time |
-	// | `count_unknown` | unknown | how often a period is repeated cannot be told |
+	// | `count_unknown` | unknown | how often a period is repeated is not known |
 	// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
 	// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
 	Rules *ScheduleRules `json:"rules,omitempty"`
@@ -1640,14 +1640,14 @@ type ScheduleRecurrence struct {
 	// | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
 	// | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
 	// | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
-	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing tells whether they run side by side |
+	// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing says whether they run side by side |
 	// | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
 	// | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
 	// | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
 	// | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
 	// | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
 	// | `period_unreadable` | unknown | a rhythm or a period is no length of time |
-	// | `count_unknown` | unknown | how often a period is repeated cannot be told |
+	// | `count_unknown` | unknown | how often a period is repeated is not known |
 	// | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
 	// | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
 	Rules *ScheduleRules `json:"rules,omitempty"`
@@ -1660,14 +1660,14 @@ type ScheduleRecurrence struct {
 // | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
 // | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
 // | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
-// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing tells whether they run side by side |
+// | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing says whether they run side by side |
 // | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
 // | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
 // | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
 // | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
 // | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
 // | `period_unreadable` | unknown | a rhythm or a period is no length of time |
-// | `count_unknown` | unknown | how often a period is repeated cannot be told |
+// | `count_unknown` | unknown | how often a period is repeated is not known |
 // | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
 // | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
 type ScheduleRules = []string
@@ -1835,13 +1835,13 @@ type SignTransferParams struct {
 // StartRegistrationParams defines parameters for StartRegistration.
 type StartRegistrationParams struct {
 	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again. Nothing else
-	// tells strangers apart here, so it has 16 characters or more, six different ones among them.
+	// distinguishes anonymous callers here, so it has 16 characters or more, six different ones among them.
 	IdempotencyKey StrangersKey `json:"Idempotency-Key"`
 
-	// XFrontdeskChallenge Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
-	// request. Without it, or when it is not accepted, the answer is `challenge_required`: have the visitor answer, and
-	// send the same request, with the same key, and the answer. A request that is repeated for another reason needs no
-	// new answer. Staff and identified contacts are not asked.
+	// XFrontdeskChallenge Where the gateway is configured to protect this with a captcha: the browser's response to the captcha, good for one
+	// request. Without it, or when it is not accepted, the error is `challenge_required`: have the visitor solve the captcha, and
+	// send the same request, with the same key, and its response. A request that is repeated for another reason needs no
+	// new one. Staff and identified contacts are not asked.
 	XFrontdeskChallenge *Challenge `json:"X-Frontdesk-Challenge,omitempty"`
 
 	// XFrontdeskSession `cookie` asks for the session cookie instead of a token in the body; only for pages of the same site as the API.
@@ -1862,10 +1862,10 @@ type CreateMandateParams struct {
 	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// XFrontdeskChallenge Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
-	// request. Without it, or when it is not accepted, the answer is `challenge_required`: have the visitor answer, and
-	// send the same request, with the same key, and the answer. A request that is repeated for another reason needs no
-	// new answer. Staff and identified contacts are not asked.
+	// XFrontdeskChallenge Where the gateway is configured to protect this with a captcha: the browser's response to the captcha, good for one
+	// request. Without it, or when it is not accepted, the error is `challenge_required`: have the visitor solve the captcha, and
+	// send the same request, with the same key, and its response. A request that is repeated for another reason needs no
+	// new one. Staff and identified contacts are not asked.
 	XFrontdeskChallenge *Challenge `json:"X-Frontdesk-Challenge,omitempty"`
 }
 
@@ -1880,10 +1880,10 @@ type ResendCodeParams struct {
 	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key"`
 
-	// XFrontdeskChallenge Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
-	// request. Without it, or when it is not accepted, the answer is `challenge_required`: have the visitor answer, and
-	// send the same request, with the same key, and the answer. A request that is repeated for another reason needs no
-	// new answer. Staff and identified contacts are not asked.
+	// XFrontdeskChallenge Where the gateway is configured to protect this with a captcha: the browser's response to the captcha, good for one
+	// request. Without it, or when it is not accepted, the error is `challenge_required`: have the visitor solve the captcha, and
+	// send the same request, with the same key, and its response. A request that is repeated for another reason needs no
+	// new one. Staff and identified contacts are not asked.
 	XFrontdeskChallenge *Challenge `json:"X-Frontdesk-Challenge,omitempty"`
 }
 
@@ -1908,7 +1908,7 @@ type CreateResumeLinkParams struct {
 // ResumeRegistrationParams defines parameters for ResumeRegistration.
 type ResumeRegistrationParams struct {
 	// IdempotencyKey A fresh random value per intention, such as a UUID; the same value when the same request is sent again. Nothing else
-	// tells strangers apart here, so it has 16 characters or more, six different ones among them.
+	// distinguishes anonymous callers here, so it has 16 characters or more, six different ones among them.
 	IdempotencyKey StrangersKey `json:"Idempotency-Key"`
 
 	// XFrontdeskSession `cookie` asks for the session cookie instead of a token in the body; only for pages of the same site as the API.

@@ -118,7 +118,7 @@ export interface paths {
          *     the cart again. Without them, `PUT …/person` and `POST …/items` follow.
          *
          *     With an identity token, or an `invitation`, the registration is the contact's of whom that speaks: no `person`
-         *     is needed or taken, and the answer says what the contact owes. Its club has to be the contact's own. A contact
+         *     is needed or taken, and the response says what the contact owes. Its club has to be the contact's own. A contact
          *     whom the club has banned is refused with `contact_banned` before anything is made.
          *
          *     ```sh
@@ -218,8 +218,8 @@ export interface paths {
          *     before keeps its own. Of many devices, the first one and the latest four hold a registration.
          *
          *     An open registration's cart is read again from the club system: a price that is another one than before stands in
-         *     `changes`, an offer that is gone in `problems`. When the club system does not answer, the cart is shown as it was
-         *     read last, marked `stale`. An answer that is replayed shows the registration as it was: read it again.
+         *     `changes`, an offer that is gone in `problems`. When the club system does not respond, the cart is shown as it was
+         *     read last, marked `stale`. A response that is replayed shows the registration as it was: read it again.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -382,10 +382,10 @@ export interface paths {
         put?: never;
         /**
          * Create the direct debit mandate and send the SMS code
-         * @description Two things happen: the mandate is made, and a code goes to the buyer's mobile phone. The `mandate` of the answer
+         * @description Two things happen: the mandate is made, and a code goes to the buyer's mobile phone. The `mandate` of the response
          *     says whether a code can be entered: `awaiting_code`, or `no_code` when it could not be sent, or whether it was
          *     sent is not known; ask for a new one at `resendAfter` then. A mandate takes the place of the one before that was
-         *     not signed. The account number is passed on and kept nowhere; every answer has it masked.
+         *     not signed. The account number is passed on and kept nowhere; every response has it masked.
          *
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
@@ -415,7 +415,7 @@ export interface paths {
         /**
          * Sign the mandate with the code from the SMS
          * @description A wrong code is `code_wrong`; the fifth ends the code with `code_blocked`. The same request with the same key is
-         *     no further attempt, nor is the same code once more after an answer that did not tell what became of it. A mandate
+         *     no further attempt, nor is the same code again after a response that did not say what became of it. A mandate
          *     that is `unconfirmed` afterwards is looked up whenever the registration is read.
          *
          *     ```sh
@@ -543,7 +543,7 @@ export interface paths {
          *     | `desk` | an amount is due; staff only | the money was taken at the club, in cash, by cheque or by card |
          *
          *     The `pay` action of a registration says in `methods` which of them can be asked for. Asked again while a payment
-         *     lives, with any key, in the same words (a card's `returnUrl` may differ), it answers with that payment; asked in
+         *     lives, with any key, in the same words (a card's `returnUrl` may differ), the response is that payment; asked in
          *     other words it is refused with `payment_exists`. After `cancelled` another method can be chosen.
          *
          *     By card, with curl in the place of the buyer:
@@ -607,7 +607,7 @@ export interface paths {
         head?: never;
         /**
          * Give or withdraw consents
-         * @description Each item is changed by itself and answered by itself, in the order of the request: an item that cannot be
+         * @description Each item is changed by itself and has a result of its own, in the order of the request: an item that cannot be
          *     changed leaves the others as they were asked for. Sending the same again is harmless. What was agreed to is kept
          *     as a receipt before anything is changed.
          *
@@ -713,7 +713,7 @@ export interface paths {
         /**
          * The club system reports an event
          * @description The club system signs nothing and repeats nothing, so the path holds a secret, and everything in the body is a hint:
-         *     it is stored before the answer, and what it names is read again at the club system. Bodies of any shape are taken,
+         *     it is stored before the response, and what it names is read again at the club system. Bodies of any shape are taken,
          *     as long as they are JSON. With another secret the path does not exist (404). 503 means that nothing was stored.
          *
          *     ```sh
@@ -763,8 +763,8 @@ export interface paths {
         };
         /**
          * The process can work
-         * @description For load balancers: 503 while Redis does not answer or is not safe for payments, and from the moment in which the
-         *     process was told to end. A failing club system is `degraded`, since taking every gateway out of service would not mend it.
+         * @description For load balancers: 503 while Redis does not respond or is not safe for payments, and from the moment in which the
+         *     process is stopping. A failing club system is `degraded`, since taking every gateway out of service would not mend it.
          *     ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
          *     curl -s $base/readyz | jq
@@ -853,7 +853,7 @@ export interface components {
          */
         Amount: number;
         /**
-         * @description ISO 4217; `XXX` where the club system tells none.
+         * @description ISO 4217; `XXX` where the club system names none.
          * @example EUR
          */
         Currency: string;
@@ -1001,7 +1001,7 @@ export interface components {
             /** @description The next such day. */
             date: components["schemas"]["Date"];
         };
-        /** @description `total` is everything from `dueNow` to the last debit; absent where it never ends or cannot be told. */
+        /** @description `total` is everything from `dueNow` to the last debit; absent where it never ends or is not known. */
         Schedule: {
             offerId: components["schemas"]["Id"];
             startDate: components["schemas"]["Date"];
@@ -1035,14 +1035,14 @@ export interface components {
          *     | `months_as_weeks` | estimated | months meet weeks: 12 months are taken for 52 weeks |
          *     | `rounded` | estimated | the price of a debit is no whole number of cents; rounded, and right in the sum of a limited time |
          *     | `remainder` | estimated | the billing periods do not fill the last debit, which takes those that are left |
-         *     | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing tells whether they run side by side |
+         *     | `entries_in_turn` | estimated | several entries are taken to follow each other, since nothing says whether they run side by side |
          *     | `loop_over_offset` | estimated | the club system names two numbers of periods; its `loop` counts |
          *     | `first_instalment_assumed` | estimated | what is due now is not fee and first instalment, though it is said to hold it |
          *     | `debit_day_open` | estimated | nobody has chosen a debit day, and the club may choose another one |
          *     | `calendar_months` | estimated | a prorated offer is taken to go by calendar months after its first one |
          *     | `prorata_by_days` | estimated | the first month costs its share of days, the first day included, half a cent up |
          *     | `period_unreadable` | unknown | a rhythm or a period is no length of time |
-         *     | `count_unknown` | unknown | how often a period is repeated cannot be told |
+         *     | `count_unknown` | unknown | how often a period is repeated is not known |
          *     | `prorata_unknown` | unknown | a first instalment is prorated that is no month |
          *     | `out_of_range` | unknown | amounts, debits or dates are beyond what an offer can mean |
          */
@@ -1179,7 +1179,7 @@ export interface components {
          */
         Registration: {
             id: components["schemas"]["Id"];
-            /** @description Only in the answer that started or resumed the registration: 256 random bits, signed, that prove whose it is. */
+            /** @description Only in the response that started or resumed the registration: 256 random bits, signed, that prove whose it is. */
             token?: string;
             clubId: components["schemas"]["Id"];
             /**
@@ -1287,7 +1287,7 @@ export interface components {
             problems: components["schemas"]["CartProblem"][];
             /** @description What the club system did on its own: lines that it added or took out, prices that are others than before. */
             changes: components["schemas"]["CartChange"][];
-            /** @description Present, and true, when the cart should have been read again and the club system did not answer. */
+            /** @description Present, and true, when the cart should have been read again and the club system did not respond. */
             stale?: boolean;
         };
         /** @description `debit` is there where a day was chosen: as it was asked for, `from` being the first such day that counts. */
@@ -1552,10 +1552,10 @@ export interface components {
         Health: {
             /** @description `degraded`: it works, and something that it stands on does not, or not well. */
             status: components["schemas"]["HealthStatus"];
-            /** @description The same of each part that was looked at, within five seconds. */
+            /** @description The same of each part that was checked, within five seconds. */
             checks?: {
                 /**
-                 * @description The process was told to end.
+                 * @description The process is stopping.
                  * @enum {string}
                  */
                 process?: "stopping";
@@ -1617,21 +1617,21 @@ export interface components {
          *     | `method_not_allowed` | 405 | `never` | the path exists, the method does not | mend the program |
          *     | `too_large` | 413 | `never` | the body is larger than 64 KiB | mend the program |
          *     | `forbidden_origin` | 403 | `never` | a cookie session was used from another site | add the site's origin to `FRONTDESK_ALLOWED_ORIGINS` |
-         *     | `challenge_required` | 403 | `same_key` | a stranger has to answer the challenge first; send the same with the answer in `X-Frontdesk-Challenge` | show the challenge, and send the same again with the answer in `X-Frontdesk-Challenge` |
+         *     | `challenge_required` | 403 | `same_key` | the captcha must be solved first; send the same with its response in `X-Frontdesk-Challenge` | show the captcha, and send the same again with its response in `X-Frontdesk-Challenge` |
          *     | `rate_limited` | 429 | `after` | too many requests; which limit it was, `RateLimit` says | wait for `Retry-After`, and send the same again with the same key |
-         *     | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is none of the club's | have staff enter the key anew |
+         *     | `staff_key_unknown` | 401 | `never` | the `X-Frontdesk-Staff-Key` is none of the club's | have staff enter the key again |
          *     | `staff_only` | 403 | `never` | only staff may do this: it needs an `X-Frontdesk-Staff-Key` | hide it from visitors; `methods` of the `pay` action says what is open to whom |
          *     | `key_reused` | 422 | `never` | the `Idempotency-Key` was used with another request | mend the program: each intention has a key of its own |
          *     | `key_in_use` | 409 | `after` | the first request with this `Idempotency-Key` is still running | wait for `Retry-After`, and send the same again with the same key |
          *     | `conflict` | 409 | `same_key` | somebody changed the registration at the same moment; read it again | read the registration, and send the same again if it is still wanted |
-         *     | `cart_frozen` | 409 | `never` | a payment is under way, so the cart cannot change | read the registration and follow its payment |
+         *     | `cart_frozen` | 409 | `never` | a payment is in progress, so the cart cannot change | read the registration and follow its payment |
          *     | `cart_empty` | 409 | `never` | there is nothing to pay for | lead back to the offers |
          *     | `cart_invalid` | 409 | `never` | the club system does not accept the cart; its `problems` say why | show the cart with its `problems` |
          *     | `cart_changed` | 409 | `never` | the club system changed the cart since it was shown; read it, and ask again with a new key | read the registration, show the new amount, and have the buyer confirm it |
          *     | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | lead to the mandate |
          *     | `nothing_due` | 409 | `never` | the amount is zero, so it can only be settled as `free` | settle as `free` |
          *     | `amount_due` | 409 | `never` | an amount is due, so it cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
-         *     | `payment_exists` | 409 | `never` | another payment lives, by another method or in other words; follow it, or abandon the registration | read the payment and follow it |
+         *     | `payment_exists` | 409 | `never` | another payment is in progress, by another method or in other words; follow it, or abandon the registration | read the payment and follow it |
          *     | `person_required` | 409 | `never` | the buyer's details come first | lead to the form for details |
          *     | `registration_closed` | 409 | `never` | it is completed, abandoned, expired, or with the club's staff | read the registration, and show how it ended |
          *     | `payment_under_way` | 409 | `never` | money may have moved, so this can no longer be undone here | follow the payment; refer to the club for anything else |
@@ -1650,7 +1650,7 @@ export interface components {
          *     | `migration_contact` | 409 | `never` | only prospects, and for a move former members too, can be taken over | refer the person to the club |
          *     | `migration_not_shared` | 409 | `never` | the clubs do not share the person's details | ask for the details as of a new person |
          *     | `webhook_untrusted` | 400 | `never` | the signature of a webhook does not verify | check the webhook's secret; front ends never meet it |
-         *     | `club_system_failed` | 502 | `same_key` | the club system answered with an error | offer to try again, with the same key |
+         *     | `club_system_failed` | 502 | `same_key` | the club system responded with an error | offer to try again, with the same key |
          *     | `club_system_unavailable` | 503 | `after` | the club system cannot be reached | wait for `Retry-After`, and send the same again with the same key |
          *     | `identity_unavailable` | 503 | `after` | the keys of the club's own login cannot be read | wait for `Retry-After`, and send the same again |
          *     | `processor_unavailable` | 503 | `after` | the card processor cannot be reached | wait for `Retry-After`, and send the same again with the same key |
@@ -1721,7 +1721,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `internal`: Frontdesk failed. Nothing of the failure is told but its `traceId`. */
+        /** @description `internal`: Frontdesk failed. Nothing of the failure is shown but its `traceId`. */
         Failed: {
             headers: {
                 "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -1742,7 +1742,7 @@ export interface components {
          *     | `requests` | what comes from one address (in IPv6, a network of 64 bits), on each gateway by itself | `"requests";q=120;w=120` |
          *     | `starts` | registrations that are started or resumed from one address, staff apart | `"starts";q=20;w=3600` |
          *     | `writes` | changes by the holder of a registration, or by an identified contact | `"writes";q=10;w=60` |
-         *     | `payments` | wishes to pay for one registration | `"payments";q=5;w=600` |
+         *     | `payments` | requests to pay for one registration | `"payments";q=5;w=600` |
          *
          *     `q` requests can be sent at once; they come back one by one, at an even pace, and all of them after `w` seconds.
          */
@@ -1773,15 +1773,15 @@ export interface components {
         /** @description `cookie` asks for the session cookie instead of a token in the body; only for pages of the same site as the API. */
         Session: "cookie";
         /**
-         * @description Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
-         *     request. Without it, or when it is not accepted, the answer is `challenge_required`: have the visitor answer, and
-         *     send the same request, with the same key, and the answer. A request that is repeated for another reason needs no
-         *     new answer. Staff and identified contacts are not asked.
+         * @description Where the gateway is configured to protect this with a captcha: the browser's response to the captcha, good for one
+         *     request. Without it, or when it is not accepted, the error is `challenge_required`: have the visitor solve the captcha, and
+         *     send the same request, with the same key, and its response. A request that is repeated for another reason needs no
+         *     new one. Staff and identified contacts are not asked.
          */
         Challenge: string;
         /**
          * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again. Nothing else
-         *     tells strangers apart here, so it has 16 characters or more, six different ones among them.
+         *     distinguishes anonymous callers here, so it has 16 characters or more, six different ones among them.
          * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
          */
         StrangersKey: string;
@@ -1794,17 +1794,17 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Names these bytes. A request with it in `If-None-Match` is answered with 304 and no body while they are the same:
+         * @description Names these bytes. A request with it in `If-None-Match` gets 304 and no body while they are the same:
          *     browsers do that by themselves.
          */
         ETag: string;
         /**
          * @description What is the same for everybody: `public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600`,
-         *     so that a cache in front of the gateway may answer in its place. For requests with `Authorization`, and for
+         *     so that a cache in front of the gateway may respond in its place. For requests with `Authorization`, and for
          *     everybody in mock mode: `private, no-cache`, to be asked for each time.
          */
         "Cache-Control": string;
-        /** @description The request's headers by which the answer differs. */
+        /** @description The request's headers by which the response differs. */
         Vary: string;
         /** @description The origin of the page that asks, where the operator lets it in (`FRONTDESK_ALLOWED_ORIGINS`); absent for every other. */
         "Access-Control-Allow-Origin": string;
@@ -1814,7 +1814,7 @@ export interface components {
         RateLimit: string;
         /** @description Seconds until it makes sense to send the request again. */
         "Retry-After": number;
-        /** @description The answer of an earlier request with the same `Idempotency-Key`. */
+        /** @description The response to an earlier request with the same `Idempotency-Key`. */
         "Idempotent-Replayed": "true";
         /** @description Where the registration is read. */
         Location: string;
@@ -1933,7 +1933,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The schedule. What cannot be told is marked `unknown`, and never an error. */
+            /** @description The schedule. What cannot be known is marked `unknown`, and never an error. */
             200: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2090,15 +2090,15 @@ export interface operations {
             header: {
                 /**
                  * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again. Nothing else
-                 *     tells strangers apart here, so it has 16 characters or more, six different ones among them.
+                 *     distinguishes anonymous callers here, so it has 16 characters or more, six different ones among them.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["StrangersKey"];
                 /**
-                 * @description Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
-                 *     request. Without it, or when it is not accepted, the answer is `challenge_required`: have the visitor answer, and
-                 *     send the same request, with the same key, and the answer. A request that is repeated for another reason needs no
-                 *     new answer. Staff and identified contacts are not asked.
+                 * @description Where the gateway is configured to protect this with a captcha: the browser's response to the captcha, good for one
+                 *     request. Without it, or when it is not accepted, the error is `challenge_required`: have the visitor solve the captcha, and
+                 *     send the same request, with the same key, and its response. A request that is repeated for another reason needs no
+                 *     new one. Staff and identified contacts are not asked.
                  */
                 "X-Frontdesk-Challenge"?: components["parameters"]["Challenge"];
                 /** @description `cookie` asks for the session cookie instead of a token in the body; only for pages of the same site as the API. */
@@ -2239,7 +2239,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The link, which is told this once and kept nowhere. */
+            /** @description The link, which is sent this once and kept nowhere. */
             201: {
                 headers: {
                     "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
@@ -2271,7 +2271,7 @@ export interface operations {
             header: {
                 /**
                  * @description A fresh random value per intention, such as a UUID; the same value when the same request is sent again. Nothing else
-                 *     tells strangers apart here, so it has 16 characters or more, six different ones among them.
+                 *     distinguishes anonymous callers here, so it has 16 characters or more, six different ones among them.
                  * @example 6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11
                  */
                 "Idempotency-Key": components["parameters"]["StrangersKey"];
@@ -2522,10 +2522,10 @@ export interface operations {
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
-                 *     request. Without it, or when it is not accepted, the answer is `challenge_required`: have the visitor answer, and
-                 *     send the same request, with the same key, and the answer. A request that is repeated for another reason needs no
-                 *     new answer. Staff and identified contacts are not asked.
+                 * @description Where the gateway is configured to protect this with a captcha: the browser's response to the captcha, good for one
+                 *     request. Without it, or when it is not accepted, the error is `challenge_required`: have the visitor solve the captcha, and
+                 *     send the same request, with the same key, and its response. A request that is repeated for another reason needs no
+                 *     new one. Staff and identified contacts are not asked.
                  */
                 "X-Frontdesk-Challenge"?: components["parameters"]["Challenge"];
             };
@@ -2656,10 +2656,10 @@ export interface operations {
                  */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Where the gateway is told to challenge strangers: the browser's answer to the challenge (captcha), good for one
-                 *     request. Without it, or when it is not accepted, the answer is `challenge_required`: have the visitor answer, and
-                 *     send the same request, with the same key, and the answer. A request that is repeated for another reason needs no
-                 *     new answer. Staff and identified contacts are not asked.
+                 * @description Where the gateway is configured to protect this with a captcha: the browser's response to the captcha, good for one
+                 *     request. Without it, or when it is not accepted, the error is `challenge_required`: have the visitor solve the captcha, and
+                 *     send the same request, with the same key, and its response. A request that is repeated for another reason needs no
+                 *     new one. Staff and identified contacts are not asked.
                  */
                 "X-Frontdesk-Challenge"?: components["parameters"]["Challenge"];
             };
