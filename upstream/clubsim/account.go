@@ -15,10 +15,8 @@ type due struct {
 }
 
 type accountStatistics struct {
-	Context       string `json:"@context"`
-	IRI           string `json:"@id"`
-	Type          string `json:"@type"`
-	TotalRealDebt int    `json:"totalRealDebt"`
+	resource
+	TotalRealDebt int `json:"totalRealDebt"`
 }
 
 // getAccountStatistics: GET stats/accounts/contacts/{id}.
@@ -27,14 +25,11 @@ func getAccountStatistics(c *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	return ok(accountStatistics{
-		Context: "/contexts/AccountStatistics", IRI: c.w.iri("stats/accounts/contacts", k.ID),
-		Type: "AccountStatistics", TotalRealDebt: c.w.debt(k.ID, c.now),
-	})
+	return ok(&accountStatistics{c.w.resource("AccountStatistics", "stats/accounts/contacts", k.ID), c.w.debt(k.ID, c.now)})
 }
 
-// debt is what a contact owes, in cents: every due, or those past their date
-// when the settings say so.
+// debt is what a contact owes, in cents: every due, or only overdue ones if the settings
+// say so.
 func (w *World) debt(contactID int, now time.Time) int {
 	total := 0
 	today := now.Format(time.DateOnly)

@@ -2,22 +2,21 @@ package clubsim
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
 
 // article is a line of a sale.
 type article struct {
-	ID      int    `json:"id"`
-	SaleID  int    `json:"saleId"`
-	OfferID int    `json:"offerId"` // zero: a line of its own, such as a prorata
-	Name    string `json:"name"`
-	Price   int    `json:"price"`  // cents; a prorata line can be negative
-	Parent  int    `json:"parent"` // zero: added by the buyer
-	// StartDate is when what was bought begins; empty: not told.
-	StartDate string    `json:"startDate"`
+	ID        int       `json:"id"`
+	SaleID    int       `json:"saleId"`
+	OfferID   int       `json:"offerId"` // zero: a line of its own, such as a prorata
+	Name      string    `json:"name"`
+	Price     int       `json:"price"`     // cents; a prorata line can be negative
+	Parent    int       `json:"parent"`    // zero: added by the buyer
+	StartDate string    `json:"startDate"` // when what was bought begins; empty: not given
 	Repayment repayment `json:"repayment"`
 }
 
@@ -26,25 +25,12 @@ type repayment struct {
 	Sent        bool   `json:"sent"`
 	SpecificDay bool   `json:"specificDay"`
 	DebitDay    int    `json:"debitDay"`
-	WeekDay     *int   `json:"debitWeekDay"` // nil: none asked for, as zero is Sunday
+	WeekDay     *int   `json:"debitWeekDay"` // nil: none requested, as zero is Sunday
 	StartDate   string `json:"startDate"`
 }
 
-func (r repayment) record() *repaymentWish {
-	if !r.Sent {
-		return nil
-	}
-	wish := &repaymentWish{SpecificDay: r.SpecificDay, StartDate: r.StartDate, WeekDay: r.WeekDay}
-	if r.DebitDay != 0 {
-		wish.DebitDay = &r.DebitDay
-	}
-	return wish
-}
-
 type articleRecord struct {
-	Context   string  `json:"@context,omitempty"`
-	IRI       string  `json:"@id"`
-	Type      string  `json:"@type"`
+	resource
 	OfferID   *string `json:"offerId"`
 	ProductID *string `json:"productId"`
 	SaleID    string  `json:"sale"`
@@ -52,26 +38,37 @@ type articleRecord struct {
 	PriceTI   int     `json:"priceTI"`
 	Currency  string  `json:"priceCurrency"`
 	Parent    *string `json:"parent"`
-	// What the buyer asked for, as it was understood; null: nothing.
+	// What the buyer requested, as it was understood; null: nothing.
 	Implementation    *implementationRecord `json:"implementation"`
-	RepaymentSchedule *repaymentWish        `json:"repaymentSchedule"`
+	RepaymentSchedule *repaymentRequest     `json:"repaymentSchedule"`
 }
 
 type implementationRecord struct {
 	StartDate string `json:"startDate"`
 }
 
-// repaymentWish is the repaymentSchedule of an article (section RepaymentSchedule).
-type repaymentWish struct {
+// repaymentRequest is the repaymentSchedule of an article (section RepaymentSchedule).
+type repaymentRequest struct {
 	SpecificDay bool   `json:"specificDay"`
 	DebitDay    *int   `json:"debitDay"`
 	StartDate   string `json:"startDate,omitempty"`
 	WeekDay     *int   `json:"debitWeekDay"`
 }
 
-func (w *World) articleRecord(a *article) articleRecord {
-	r := articleRecord{
-		IRI: w.iri("articles", a.ID), Type: "Article", SaleID: w.iri("sales", a.SaleID), Name: a.Name, PriceTI: a.Price, Currency: currency,
+func (r repayment) record() *repaymentRequest {
+	if !r.Sent {
+		return nil
+	}
+	record := &repaymentRequest{SpecificDay: r.SpecificDay, StartDate: r.StartDate, WeekDay: r.WeekDay}
+	if r.DebitDay != 0 {
+		record.DebitDay = &r.DebitDay
+	}
+	return record
+}
+
+func (w *World) articleRecord(a *article) *articleRecord {
+	r := &articleRecord{
+		resource: w.resource("Article", "articles", a.ID), SaleID: w.iri("sales", a.SaleID), Name: a.Name, PriceTI: a.Price, Currency: currency,
 		OfferID: w.iriOrNil("offers", a.OfferID), Parent: w.iriOrNil("articles", a.Parent), RepaymentSchedule: a.Repayment.record(),
 	}
 	if a.StartDate != "" {
@@ -83,15 +80,26 @@ func (w *World) articleRecord(a *article) articleRecord {
 	return r
 }
 
-func (w *World) articleRecords(s *sale) []articleRecord {
-	records := make([]articleRecord, len(s.Articles))
+func (w *World) articleRecords(s *sale) []*articleRecord {
+	records := make([]*articleRecord, len(s.Articles))
 	for i, id := range s.Articles {
 		records[i] = w.articleRecord(w.state.Articles.get(id))
 	}
 	return records
 }
 
-// listArticles: GET sales/{saleId}/articles, since the articles are to be read again after each addition.
+// articleAt returns an article of a sale that the request may see.
+func (c *request) articleAt(id int) (*article, error) {
+	a := c.w.state.Articles.get(id)
+	if a == nil {
+		return nil, itemNotFound()
+	}
+	_, err := c.saleAt(a.SaleID)
+	return a, err
+}
+
+// listArticles: GET sales/{saleId}/articles, as the articles must be read again after
+// each addition.
 func listArticles(c *request) (response, error) {
 	s, err := c.saleAt(c.ids[0])
 	if err != nil {
@@ -100,37 +108,19 @@ func listArticles(c *request) (response, error) {
 	return paginate(c, "Article", c.w.articleRecords(s))
 }
 
-// getArticle: GET articles/{id}.
-func getArticle(c *request) (response, error) {
-	a := c.w.state.Articles.get(c.ids[0])
-	if a == nil {
-		return response{}, itemNotFound()
-	}
-	if _, err := c.saleAt(a.SaleID); err != nil {
-		return response{}, err
-	}
-	r := c.w.articleRecord(a)
-	r.Context = "/contexts/Article"
-	return ok(r)
-}
-
-// addArticle: POST sales/{saleId}/articles. An article that does not suit the
-// buyer is taken all the same; the check finds it. A mandatory option and a
-// prorata line are added on their own.
+// addArticle: POST sales/{saleId}/articles. An article that does not suit the buyer is
+// accepted; the check finds it. A mandatory option and a prorata line are added
+// automatically.
 func addArticle(c *request) (response, error) {
 	s, err := c.openSaleAt(c.ids[0])
 	if err != nil {
 		return response{}, err
 	}
-	f, err := c.form()
-	if err != nil {
-		return response{}, err
+	f := c.form()
+	a := article{
+		SaleID: s.ID, OfferID: f.iri("offerId", "offers", true), Parent: f.iri("parent", "articles", false),
+		StartDate: f.startDate(), Repayment: f.repayment(),
 	}
-	a := article{SaleID: s.ID}
-	a.OfferID = f.iri("offerId", "offers", true)
-	a.Parent = f.iri("parent", "articles", false)
-	a.StartDate = f.startDate()
-	a.Repayment = f.repayment()
 	if err := f.err(); err != nil {
 		return response{}, err
 	}
@@ -144,19 +134,17 @@ func addArticle(c *request) (response, error) {
 		c.w.append(s, line)
 	}
 	c.w.addMandatoryOptions(s, added, o)
-	r := c.w.articleRecord(added)
-	r.Context = "/contexts/Article"
-	return c.created(r)
+	return c.created(c.w.articleRecord(added))
 }
 
-// append puts a line into a sale.
+// append adds a line to a sale.
 func (w *World) append(s *sale, a article) *article {
 	added := w.state.Articles.add(func(id int) article { a.ID, a.SaleID = id, s.ID; return a })
 	s.Articles = append(s.Articles, added.ID)
 	return added
 }
 
-// addMandatoryOptions adds what the offer pulls in, once per sale.
+// addMandatoryOptions adds the options that the offer requires, each once per sale.
 func (w *World) addMandatoryOptions(s *sale, parent *article, o *offer) {
 	for _, id := range o.options {
 		present := slices.ContainsFunc(s.Articles, func(n int) bool { return w.state.Articles.get(n).OfferID == id })
@@ -166,9 +154,9 @@ func (w *World) addMandatoryOptions(s *sale, parent *article, o *offer) {
 	}
 }
 
-// prorata is the line that makes the first month fit the days that are left of
-// it: added to what is due now, or taken off a first month that is already in
-// it. A subscription that starts on the first needs none.
+// prorata returns the line that adapts the price to the days that are left of the first
+// month: it is added to what is due now, or deducted from a first month that the price
+// includes. A subscription that starts on the first of a month needs none.
 func (o *offer) prorata(a *article) (line article, needed bool) {
 	start, err := time.Parse(time.DateOnly, a.StartDate)
 	if !o.prorated || err != nil || start.Day() == 1 {
@@ -176,7 +164,7 @@ func (o *offer) prorata(a *article) (line article, needed bool) {
 	}
 	last := time.Date(start.Year(), start.Month()+1, 0, 0, 0, 0, 0, time.UTC)
 	days := last.Day() - start.Day() + 1
-	price := (2*o.first()*days + last.Day()) / (2 * last.Day()) // half a cent goes up
+	price := (2*o.first()*days + last.Day()) / (2 * last.Day()) // half a cent is rounded up
 	if o.upfront {
 		price -= o.first()
 	}
@@ -184,8 +172,8 @@ func (o *offer) prorata(a *article) (line article, needed bool) {
 	return article{Name: name, Price: price, Parent: a.ID, StartDate: a.StartDate}, true
 }
 
-// startDate reads implementation.startDate, or the same in one of the
-// implementations of a package. Those may come as a list or by behaviour.
+// startDate reads implementation.startDate, or the same in one of the implementations of
+// a package, which may be a list or an object by behaviour.
 func (f *form) startDate() string {
 	start := ""
 	for _, details := range append(f.implementations(), f.optional("implementation")...) {
@@ -213,19 +201,10 @@ func (f *form) implementations() []*form {
 		return nil
 	}
 	var details []*form
-	for _, behavior := range sortedKeys(byBehavior.values) {
+	for _, behavior := range slices.Sorted(maps.Keys(byBehavior.values)) {
 		details = append(details, byBehavior.optional(behavior)...)
 	}
 	return details
-}
-
-func sortedKeys(values map[string]json.RawMessage) []string {
-	keys := make([]string, 0, len(values))
-	for key := range values {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // repayment reads the repaymentSchedule of an article.

@@ -12,11 +12,9 @@ type attendee struct {
 	CanceledAt time.Time `json:"canceledAt"` // zero: the place is taken
 }
 
-// bookingRecord is who has a place in a class, as the class shows it.
+// bookingRecord is an attendee as the class shows it.
 type bookingRecord struct {
-	Context    string  `json:"@context,omitempty"`
-	IRI        string  `json:"@id"`
-	Type       string  `json:"@type"`
+	resource
 	State      string  `json:"state"` // booked or canceled
 	ContactID  string  `json:"contactId"`
 	GivenName  string  `json:"contactGivenName"`
@@ -27,7 +25,7 @@ type bookingRecord struct {
 	CanceledAt *string `json:"canceledAt"`
 }
 
-// attendeeRecord is the same with the class, as the list of attendees shows it.
+// attendeeRecord is an attendee with the class, as the list of attendees shows it.
 type attendeeRecord struct {
 	bookingRecord
 	ClassEvent *classRecord `json:"classEvent"`
@@ -36,7 +34,7 @@ type attendeeRecord struct {
 func (w *World) bookingRecord(a *attendee) bookingRecord {
 	k := w.state.Contacts.get(a.ContactID)
 	r := bookingRecord{
-		IRI: w.iri("attendees", a.ID), Type: "Attendee", State: "booked", ContactID: w.iri("contacts", k.ID),
+		resource: w.resource("Attendee", "attendees", a.ID), State: "booked", ContactID: w.iri("contacts", k.ID),
 		GivenName: k.GivenName, FamilyName: k.FamilyName, Number: k.Number, ClubID: w.iri("clubs", k.ClubID),
 		CreatedAt: w.timestamp(a.CreatedAt), CanceledAt: w.timestampOrNil(a.CanceledAt),
 	}
@@ -46,8 +44,8 @@ func (w *World) bookingRecord(a *attendee) bookingRecord {
 	return r
 }
 
-func (w *World) attendeeRecord(a *attendee) attendeeRecord {
-	r := attendeeRecord{bookingRecord: w.bookingRecord(a)}
+func (w *World) attendeeRecord(a *attendee) *attendeeRecord {
+	r := &attendeeRecord{bookingRecord: w.bookingRecord(a)}
 	if e := w.state.ClassEvents.get(a.EventID); e != nil {
 		class := w.classRecord(e)
 		r.ClassEvent = &class
@@ -55,9 +53,18 @@ func (w *World) attendeeRecord(a *attendee) attendeeRecord {
 	return r
 }
 
-// listAttendees: GET attendees of the acting club, which can be polled to
-// reconcile events; optional filters contactId and classEventId, the latter also
-// as class_id with the bare number, as existing clients send it.
+// attendeeAt returns an attendee that the request may see.
+func (c *request) attendeeAt(id int) (*attendee, error) {
+	a := c.w.state.Attendees.get(id)
+	if a == nil || !c.sees(a.ClubID) || !c.caller.maySee(a.ContactID) {
+		return nil, itemNotFound()
+	}
+	return a, nil
+}
+
+// listAttendees: GET attendees of the acting club, which can be polled to reconcile
+// events. The optional filters are contactId and classEventId; existing clients send the
+// latter as class_id with the bare number.
 func listAttendees(c *request) (response, error) {
 	contactID, err := c.filterIRI("contactId", "contacts")
 	if err != nil {
@@ -73,7 +80,7 @@ func listAttendees(c *request) (response, error) {
 			return response{}, itemNotFound()
 		}
 	}
-	var records []attendeeRecord
+	var records []*attendeeRecord
 	for _, a := range c.w.state.Attendees.Rows {
 		if a.ClubID == c.club.id && c.caller.maySee(a.ContactID) &&
 			(contactID == 0 || a.ContactID == contactID) && (eventID == 0 || a.EventID == eventID) {
@@ -81,17 +88,6 @@ func listAttendees(c *request) (response, error) {
 		}
 	}
 	return paginate(c, "Attendee", records)
-}
-
-// getAttendee: GET attendees/{id}.
-func getAttendee(c *request) (response, error) {
-	a := c.w.state.Attendees.get(c.ids[0])
-	if a == nil || !c.sees(a.ClubID) || !c.caller.maySee(a.ContactID) {
-		return response{}, itemNotFound()
-	}
-	r := c.w.attendeeRecord(a)
-	r.Context = "/contexts/Attendee"
-	return ok(r)
 }
 
 // booked counts the places that are taken in each class.
@@ -105,8 +101,8 @@ func (st *state) booked() map[int]int {
 	return places
 }
 
-// bookTrial books the first class with a free place from the day on which a
-// trial was bought for; without one the trial is had on the gym floor.
+// bookTrial books the first class with a free place from the day on which a trial was
+// bought. If there is none, the trial takes place on the gym floor.
 func (c *request) bookTrial(s *sale, from time.Time) {
 	booked := c.w.state.booked()
 	for _, e := range c.w.state.ClassEvents.Rows {

@@ -16,9 +16,7 @@ type classEvent struct {
 
 // classRecord is a class without its attendees, as an attendee shows it.
 type classRecord struct {
-	Context  string  `json:"@context,omitempty"`
-	IRI      string  `json:"@id"`
-	Type     string  `json:"@type"`
+	resource
 	Club     string  `json:"club"`
 	Studio   string  `json:"studio"`
 	Activity *string `json:"activity"`
@@ -27,11 +25,11 @@ type classRecord struct {
 	StartsAt string  `json:"startedAt"`
 	EndsAt   string  `json:"endedAt"`
 	Places   int     `json:"attendingLimit"`
-	Queue    int     `json:"queueLimit"` // nobody can wait for a place here
+	Queue    int     `json:"queueLimit"` // always 0: classes have no waiting list here
 	Deleted  *string `json:"deletedAt"`  // null: the class takes place
 }
 
-// classEventRecord is the same with its attendees, as the timetable shows it.
+// classEventRecord is a class with its attendees, as the timetable shows it.
 type classEventRecord struct {
 	classRecord
 	Booked         []bookingRecord `json:"bookedAttendees"`
@@ -42,7 +40,7 @@ type classEventRecord struct {
 
 func (w *World) classRecord(e *classEvent) classRecord {
 	r := classRecord{
-		IRI: w.iri("class_events", e.ID), Type: "ClassEvent", Club: w.iri("clubs", e.ClubID), Studio: w.iri("studios", clubByID(e.ClubID).studio()),
+		resource: w.resource("ClassEvent", "class_events", e.ID), Club: w.iri("clubs", e.ClubID), Studio: w.iri("studios", clubByID(e.ClubID).studio()),
 		Activity: w.iriOrNil("activities", e.Activity), Coach: w.iriOrNil("coaches", e.Activity), Summary: e.Name,
 		StartsAt: w.timestamp(e.StartsAt), EndsAt: w.timestamp(e.EndsAt), Places: e.Places,
 	}
@@ -52,9 +50,10 @@ func (w *World) classRecord(e *classEvent) classRecord {
 	return r
 }
 
-// classEventRecord shows the attendees that the caller may see; the places that are left count all.
-func (c *request) classEventRecord(e *classEvent) classEventRecord {
-	r := classEventRecord{classRecord: c.w.classRecord(e), Booked: []bookingRecord{}, Queued: []bookingRecord{}}
+// classEventRecord shows the attendees that the caller may see; the places that are left
+// count all attendees.
+func (c *request) classEventRecord(e *classEvent) *classEventRecord {
+	r := &classEventRecord{classRecord: c.w.classRecord(e), Booked: []bookingRecord{}, Queued: []bookingRecord{}}
 	for _, a := range c.w.state.Attendees.Rows {
 		if a.EventID == e.ID && a.CanceledAt.IsZero() && c.caller.maySee(a.ContactID) {
 			r.Booked = append(r.Booked, c.w.bookingRecord(a))
@@ -66,7 +65,7 @@ func (c *request) classEventRecord(e *classEvent) classEventRecord {
 
 // listClassEvents: GET class_events, the timetable of the acting club.
 func listClassEvents(c *request) (response, error) {
-	var records []classEventRecord
+	var records []*classEventRecord
 	for _, e := range c.w.state.ClassEvents.Rows {
 		if e.ClubID == c.club.id {
 			records = append(records, c.classEventRecord(e))
@@ -81,7 +80,5 @@ func getClassEvent(c *request) (response, error) {
 	if e == nil || !c.sees(e.ClubID) {
 		return response{}, itemNotFound()
 	}
-	r := c.classEventRecord(e)
-	r.Context = "/contexts/ClassEvent"
-	return ok(r)
+	return ok(c.classEventRecord(e))
 }

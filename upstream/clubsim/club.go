@@ -10,7 +10,7 @@ type club struct {
 	// debitDays are the days of the month on which the club collects.
 	debitDays []int
 	// debtLimit is the debt in cents above which the club sells no
-	// subscription; zero: it does not look at debts.
+	// subscription; zero: debts do not matter.
 	debtLimit int
 }
 
@@ -22,9 +22,9 @@ type address struct {
 	Street   string `json:"streetAddress"`
 }
 
-// clubs of the demo organisation. Debit days differ between the chains, and one
-// club per chain does not restrict debtors, as only "some clubs" do. The last one
-// stands alone, without a network node.
+// clubs of the demo organisation. Debit days differ between the chains, and one club per
+// chain does not restrict debtors, as only "some clubs" do. The last one has no network
+// node.
 var clubs = []club{
 	{id: 11, code: "PARIS11", name: "Lumen Bastille", node: 3, debitDays: []int{5, 10, 20}, debtLimit: 5000,
 		address: address{"FR", "Paris", "75011", "14 rue de la Roquette"}},
@@ -62,43 +62,31 @@ func (c *club) sameChain(other *club) bool {
 }
 
 type clubRecord struct {
-	Context     string  `json:"@context,omitempty"`
-	IRI         string  `json:"@id"`
-	Type        string  `json:"@type"`
+	resource
 	ID          int     `json:"id"`
 	Code        string  `json:"code"`
 	Name        string  `json:"name"`
-	address             // its members stand among the club's own
+	address             // its members are among the club's own
 	Currency    string  `json:"currency"`
 	NetworkNode *string `json:"networkNode"`
 	CheckoutID  string  `json:"checkoutId"`
 }
 
-func (w *World) clubRecord(c *club) clubRecord {
-	return clubRecord{
-		IRI: w.iri("clubs", c.id), Type: "Club", ID: c.id, Code: c.code, Name: c.name, address: c.address,
+func (w *World) clubRecord(c *club) *clubRecord {
+	return &clubRecord{
+		resource: w.resource("Club", "clubs", c.id), ID: c.id, Code: c.code, Name: c.name, address: c.address,
 		Currency: currency, NetworkNode: w.iriOrNil("network_nodes", c.node), CheckoutID: w.iri("checkouts", c.checkout()),
 	}
 }
 
-// listClubs: GET clubs, those below the acting node.
+// listClubs: GET clubs, those below the acting node. A single one can be read at
+// clubs/{id}: the description needs a club's code and does not say where it is read.
 func listClubs(c *request) (response, error) {
-	var records []clubRecord
+	var records []*clubRecord
 	for i := range clubs {
 		if c.sees(clubs[i].id) {
 			records = append(records, c.w.clubRecord(&clubs[i]))
 		}
 	}
 	return paginate(c, "Club", records)
-}
-
-// getClub: GET clubs/{id}. The description needs a club's code and does not say where it is read.
-func getClub(c *request) (response, error) {
-	at, err := c.clubAt(c.ids[0])
-	if err != nil {
-		return response{}, err
-	}
-	r := c.w.clubRecord(at)
-	r.Context = "/contexts/Club"
-	return ok(r)
 }

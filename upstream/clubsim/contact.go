@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The status values of a contact. The literal of the former customer is a
-// setting; inside it is always this one.
+// The status values of a contact. On the wire, the literal for a former customer is a
+// setting.
 const (
 	statusProspect = "prospect"
 	statusTemp     = "temp"
@@ -44,10 +44,10 @@ var (
 	mobilePattern = regexp.MustCompile(`^(\+[1-9]\d{7,14}|0[67]\d{8})$`)
 )
 
-// hasMobile reports whether an SMS can get to the contact.
+// hasMobile reports whether an SMS can reach the contact.
 func (k *contact) hasMobile() bool { return mobilePattern.MatchString(k.Mobile) }
 
-// age is the contact's age in years on a day; unknown is false.
+// age returns the contact's age in years on a day; known is false without a birth date.
 func (k *contact) age(on time.Time) (years int, known bool) {
 	born, err := time.Parse(time.DateOnly, k.BirthDate)
 	if err != nil {
@@ -64,30 +64,30 @@ func (k *contact) age(on time.Time) (years int, known bool) {
 func contactNumber(clubID, id int) string { return fmt.Sprintf("%d-%06d", clubID, id) }
 
 type contactRecord struct {
-	Context    string      `json:"@context,omitempty"`
-	IRI        string      `json:"@id"`
-	Type       string      `json:"@type"`
-	Number     string      `json:"number"`
-	Status     string      `json:"status"`
-	FamilyName string      `json:"familyName"`
-	GivenName  string      `json:"givenName"`
-	Gender     *string     `json:"gender"`
-	BirthDate  *string     `json:"birthDate,omitempty"` // a date or nothing
-	Email      *string     `json:"email"`
-	Mobile     *string     `json:"mobile"`
-	Address    *address    `json:"address"`
-	ClubID     string      `json:"clubId"`
-	Tags       []tagRecord `json:"tags"`
-	CreatedAt  string      `json:"createdAt"`
+	resource
+	Number     string       `json:"number"`
+	Status     string       `json:"status"`
+	FamilyName string       `json:"familyName"`
+	GivenName  string       `json:"givenName"`
+	Gender     *string      `json:"gender"`
+	BirthDate  *string      `json:"birthDate,omitempty"` // a date or nothing
+	Email      *string      `json:"email"`
+	Mobile     *string      `json:"mobile"`
+	Address    *address     `json:"address"`
+	ClubID     string       `json:"clubId"`
+	Tags       []*tagRecord `json:"tags"`
+	CreatedAt  string       `json:"createdAt"`
 }
 
-func (w *World) contactRecord(k *contact) contactRecord {
+func (r *contactRecord) setContext() { r.Context = "/contexts/Contact" }
+
+func (w *World) contactRecord(k *contact) *contactRecord {
 	status := k.Status
 	if status == statusFormer {
 		status = w.settings.FormerStatus
 	}
-	r := contactRecord{
-		IRI: w.iri("contacts", k.ID), Type: "Person", Number: k.Number, Status: status,
+	r := &contactRecord{
+		resource: w.resource("Person", "contacts", k.ID), Number: k.Number, Status: status,
 		FamilyName: k.FamilyName, GivenName: k.GivenName,
 		Gender: textOrNil(k.Gender), BirthDate: textOrNil(k.BirthDate), Email: textOrNil(k.Email), Mobile: textOrNil(k.Mobile),
 		ClubID: w.iri("clubs", k.ClubID), Tags: w.tagRecords(k.ID), CreatedAt: w.timestamp(k.CreatedAt),
@@ -106,28 +106,12 @@ func textOrNil(s string) *string {
 	return &s
 }
 
-// getContact: GET contacts/{id} (section Contacts).
-func getContact(c *request) (response, error) {
-	k, err := c.contactAt(c.ids[0])
-	if err != nil {
-		return response{}, err
-	}
-	return ok(c.w.contactResource(k))
-}
-
-// contactResource is a contact as an answer of its own.
-func (w *World) contactResource(k *contact) contactRecord {
-	r := w.contactRecord(k)
-	r.Context = "/contexts/Contact"
-	return r
-}
-
 // listContacts: GET contacts of the acting club, with the filters email and
-// number, to find out whether somebody is known already. An assumption, as
-// createContact is.
+// number, to find out whether a person is known already. An
+// assumption, as createContact is.
 func listContacts(c *request) (response, error) {
 	email, number := c.req.query.Get("email"), c.req.query.Get("number")
-	var records []contactRecord
+	var records []*contactRecord
 	for _, k := range c.w.state.Contacts.Rows {
 		if k.ClubID == c.club.id && !k.Deleted && c.caller.maySee(k.ID) &&
 			(email == "" || strings.EqualFold(email, k.Email)) && (number == "" || number == k.Number) {
@@ -139,10 +123,7 @@ func listContacts(c *request) (response, error) {
 
 // createContact: POST contacts. The description needs contacts to exist and does not say how they are made.
 func createContact(c *request) (response, error) {
-	f, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	f := c.form()
 	k := contact{CreatedAt: c.now, Optins: defaultOptins()}
 	k.readFrom(f, true, c.now)
 	k.ClubID = f.iri("clubId", "clubs", true)
@@ -161,7 +142,7 @@ func createContact(c *request) (response, error) {
 		return k
 	})
 	c.emit("contact.created", c.w.contactObject(made))
-	return response{201, c.w.contactResource(made)}, nil
+	return response{201, c.w.contactRecord(made)}, nil
 }
 
 // updateContact: PUT contacts/{id} changes the fields that are sent. An assumption, as createContact is.
@@ -170,10 +151,7 @@ func updateContact(c *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	f, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	f := c.form()
 	next := *k
 	next.readFrom(f, false, c.now)
 	if err := f.err(); err != nil {
@@ -183,10 +161,10 @@ func updateContact(c *request) (response, error) {
 		*k = next
 		c.emit("contact.updated", c.w.contactObject(k))
 	}
-	return ok(c.w.contactResource(k))
+	return ok(c.w.contactRecord(k))
 }
 
-// readFrom takes over the personal data that a form holds.
+// readFrom copies the personal data that a form holds.
 func (k *contact) readFrom(f *form, whole bool, now time.Time) {
 	take := func(field *string, value string, name string) {
 		if f.has(name) {

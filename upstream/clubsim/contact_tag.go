@@ -9,7 +9,7 @@ type contactTag struct {
 	Name         string `json:"name"`
 	ValidFrom    string `json:"validFrom"`
 	ValidThrough string `json:"validThrough"`
-	// Accounting tags tell how an account stands; they have events of their own and are not listed with the contact.
+	// Accounting tags describe the account. They have their own events and are not listed with the contact.
 	Accounting bool `json:"accounting"`
 	Deleted    bool `json:"deleted"`
 }
@@ -20,13 +20,11 @@ const (
 	tagDirectDebit = "direct debit"
 )
 
-// noEndDate is the last day of what has no end; a tag's validThrough is documented as a date.
+// noEndDate stands for no end, because a tag's validThrough is documented as a date.
 const noEndDate = "2099-12-31"
 
 type tagRecord struct {
-	Context      string `json:"@context,omitempty"`
-	IRI          string `json:"@id"`
-	Type         string `json:"@type"`
+	resource
 	Contact      string `json:"contact"`
 	Name         string `json:"name"`
 	ValidFrom    string `json:"validFrom"`
@@ -34,8 +32,8 @@ type tagRecord struct {
 }
 
 // tagRecords are the tags that a contact is shown with, never null.
-func (w *World) tagRecords(contactID int) []tagRecord {
-	records := []tagRecord{}
+func (w *World) tagRecords(contactID int) []*tagRecord {
+	records := []*tagRecord{}
 	for _, t := range w.state.Tags.Rows {
 		if t.ContactID == contactID && !t.Accounting && !t.Deleted {
 			records = append(records, w.tagRecord(t))
@@ -44,25 +42,22 @@ func (w *World) tagRecords(contactID int) []tagRecord {
 	return records
 }
 
-func (w *World) tagRecord(t *contactTag) tagRecord {
-	return tagRecord{
-		IRI: w.iri("contact_tags", t.ID), Type: "ContactTag", Contact: w.iri("contacts", t.ContactID),
+func (w *World) tagRecord(t *contactTag) *tagRecord {
+	return &tagRecord{
+		resource: w.resource("ContactTag", "contact_tags", t.ID), Contact: w.iri("contacts", t.ContactID),
 		Name: t.Name, ValidFrom: t.ValidFrom, ValidThrough: t.ValidThrough,
 	}
 }
 
-// getContactTag: GET contact_tags/{id}. Accounting tags are known by their events alone.
-func getContactTag(c *request) (response, error) {
-	t := c.w.state.Tags.get(c.ids[0])
+// tagAt returns a tag of a contact that the request may see. Accounting tags are only
+// known from their events.
+func (c *request) tagAt(id int) (*contactTag, error) {
+	t := c.w.state.Tags.get(id)
 	if t == nil || t.Accounting || t.Deleted {
-		return response{}, itemNotFound()
+		return nil, itemNotFound()
 	}
-	if _, err := c.contactAt(t.ContactID); err != nil {
-		return response{}, err
-	}
-	r := c.w.tagRecord(t)
-	r.Context = "/contexts/ContactTag"
-	return ok(r)
+	_, err := c.contactAt(t.ContactID)
+	return t, err
 }
 
 // tagNames are the names of the contact's tags that are valid on a day.
@@ -77,7 +72,7 @@ func (st *state) tagNames(contactID int, on time.Time) []string {
 	return names
 }
 
-// addTag gives a contact a tag, or prolongs the one of that name.
+// addTag gives a contact a tag, or extends the one of that name.
 func (c *request) addTag(contactID int, name, from, through string) {
 	for _, t := range c.w.state.Tags.Rows {
 		if t.ContactID == contactID && t.Name == name && !t.Accounting && !t.Deleted {

@@ -2,6 +2,7 @@ package clubsim
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -46,14 +47,7 @@ var exampleIDs = map[string]struct {
 }
 
 // EventNames lists the events in alphabetical order.
-func EventNames() []string {
-	names := make([]string, 0, len(eventMembers))
-	for name := range eventMembers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func EventNames() []string { return slices.Sorted(maps.Keys(eventMembers)) }
 
 // eventObject holds the identifiers of an event.
 type eventObject map[string]string
@@ -153,13 +147,7 @@ func (w *World) Emit(name string, object map[string]string) (Event, error) {
 
 // Events returns the events that happened, oldest first.
 func (w *World) Events() []Event {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	events := []Event{}
-	for _, e := range w.state.Events.Rows {
-		events = append(events, e.event())
-	}
-	return events
+	return inspectAll(w, func(st *state) []*eventRecord { return st.Events.Rows }, (*eventRecord).event)
 }
 
 func (e *eventRecord) event() Event {

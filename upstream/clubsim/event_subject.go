@@ -2,6 +2,7 @@ package clubsim
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
@@ -100,12 +101,8 @@ func (w *World) applyManualEvent(name string, given eventObject, now time.Time) 
 	id, _ := w.parseIRI(exampleIDs[members[0]].collection, whole[members[0]])
 	if s := w.findSubject(kind, id, now); s != nil {
 		s.apply(what)
-		for member, iri := range s.object {
-			whole[member] = iri
-		}
+		maps.Copy(whole, s.object)
 	}
-	for member, iri := range given {
-		whole[member] = iri
-	}
+	maps.Copy(whole, given)
 	return whole, nil
 }

@@ -3,6 +3,7 @@ package clubsim
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"path"
@@ -109,14 +110,7 @@ func hasClientToken(matchPath string) bool {
 }
 
 // FaultKinds lists the kinds of faults in alphabetical order.
-func FaultKinds() []string {
-	kinds := make([]string, 0, len(faultKinds))
-	for kind := range faultKinds {
-		kinds = append(kinds, kind)
-	}
-	slices.Sort(kinds)
-	return kinds
-}
+func FaultKinds() []string { return slices.Sorted(maps.Keys(faultKinds)) }
 
 // kind is the fault's kind for the journal; nil has none.
 func (f *Fault) kind() string {

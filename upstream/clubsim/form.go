@@ -9,45 +9,49 @@ import (
 	"time"
 )
 
-// The messages of the two usual complaints about a field.
+// The messages of the two most common violations.
 const (
 	messageBlank = "This value should not be blank."
 	messageType  = "This value is not valid."
 )
 
-// form reads the JSON object of a request field by field and gathers every
-// complaint, so that one answer names all of them.
+// form reads the JSON object of a request field by field and collects every violation,
+// so that one response names all of them.
 type form struct {
-	w        *World
-	prefix   string
-	values   map[string]json.RawMessage
-	problems *formErrors
+	w      *World
+	prefix string
+	values map[string]json.RawMessage
+	errors *formErrors
 }
 
 // formErrors is what a form and the forms nested in it found.
 type formErrors struct {
+	notObject  bool // the body is not one JSON object
+	badIRI     bool // a value in the place of an identifier is not one
 	violations []violation
-	badIRI     bool // something else stood where an identifier is due
 }
 
-// form reads the body of the call, which has to be one JSON object.
-func (c *request) form() (*form, error) {
-	values := map[string]json.RawMessage{}
+// form reads the body of the request. A body that is not a JSON object is an empty form,
+// and an error of err.
+func (c *request) form() *form {
+	f := &form{w: c.w, errors: &formErrors{}}
 	decoder := json.NewDecoder(bytes.NewReader(c.req.body))
-	if err := decoder.Decode(&values); err != nil || values == nil || decoder.More() {
-		return nil, badRequest("", "The request body is not a JSON object.")
+	if err := decoder.Decode(&f.values); err != nil || f.values == nil || decoder.More() {
+		f.values, f.errors.notObject = nil, true
 	}
-	return &form{w: c.w, values: values, problems: &formErrors{}}, nil
+	return f
 }
 
-// err is the verdict: 404 when an identifier is not one, 400 with every
-// violation, nil when all is well.
+// err is the result of the fields that were read: 404 when an identifier is not one, 400
+// with every violation, nil when all is well.
 func (f *form) err() error {
-	if f.problems.badIRI {
+	switch found := f.errors; {
+	case found.notObject:
+		return badRequest("", "The request body is not a JSON object.")
+	case found.badIRI:
 		return itemNotFound()
-	}
-	if len(f.problems.violations) > 0 {
-		return invalid(f.problems.violations...)
+	case len(found.violations) > 0:
+		return invalid(found.violations...)
 	}
 	return nil
 }
@@ -55,17 +59,18 @@ func (f *form) err() error {
 func (f *form) addViolation(name, message string) { f.addViolationCode(name, message, "") }
 
 func (f *form) addViolationCode(name, message, code string) {
-	f.problems.violations = append(f.problems.violations,
+	f.errors.violations = append(f.errors.violations,
 		violation{PropertyPath: f.prefix + name, Message: message, Code: code})
 }
 
-// has reports whether a field was sent with something else than null.
+// has reports whether a field was sent with a value other than null.
 func (f *form) has(name string) bool {
 	raw, sent := f.values[name]
 	return sent && string(raw) != "null"
 }
 
-// decode reads a field into v; a missing one stays as it is and complains when required.
+// decode reads a field into v. A missing field leaves v as it is, and is a violation when
+// the field is required.
 func (f *form) decode(name string, required bool, v any) (present bool) {
 	if !f.has(name) {
 		if required {
@@ -93,10 +98,10 @@ func (f *form) text(name string, required bool) string {
 	return s
 }
 
-// matching reads a string of a given shape.
-func (f *form) matching(name string, required bool, shape *regexp.Regexp) string {
+// matching reads a string that must match a pattern.
+func (f *form) matching(name string, required bool, pattern *regexp.Regexp) string {
 	s := f.text(name, required)
-	if s != "" && !shape.MatchString(s) {
+	if s != "" && !pattern.MatchString(s) {
 		f.addViolation(name, messageType)
 	}
 	return s
@@ -130,21 +135,23 @@ func (f *form) boolean(name string, required bool) bool {
 	return b
 }
 
-// date reads a YYYY-MM-DD date; the zero time when it is missing.
+// date reads a date, YYYY-MM-DD; empty when it is missing.
 func (f *form) date(name string, required bool) string {
 	s := f.text(name, required)
-	if s == "" {
-		return ""
-	}
-	if _, err := time.Parse(time.DateOnly, s); err != nil {
+	if s != "" && !isDate(s) {
 		f.addViolation(name, "This value is not a valid date.")
 		return ""
 	}
 	return s
 }
 
-// iri reads an identifier of a collection and returns its number. Anything else
-// in its place, such as a bare number, makes the whole request a 404.
+func isDate(s string) bool {
+	_, err := time.Parse(time.DateOnly, s)
+	return err == nil
+}
+
+// iri reads an identifier of a collection and returns its number. Anything else in its
+// place, such as a bare number, makes the whole request a 404.
 func (f *form) iri(name, collection string, required bool) int {
 	if !f.has(name) {
 		if required {
@@ -162,11 +169,12 @@ func (f *form) iri(name, collection string, required bool) int {
 			return id
 		}
 	}
-	f.problems.badIRI = true
+	f.errors.badIRI = true
 	return 0
 }
 
-// object reads a nested object; its complaints carry its name in front.
+// object reads a nested object, whose violations carry its name as a prefix; nil when it
+// is missing.
 func (f *form) object(name string, required bool) *form {
 	values := map[string]json.RawMessage{}
 	if !f.decode(name, required, &values) {
@@ -189,5 +197,5 @@ func (f *form) list(name string, required bool) []*form {
 }
 
 func (f *form) nested(name string, values map[string]json.RawMessage) *form {
-	return &form{w: f.w, prefix: f.prefix + name + ".", values: values, problems: f.problems}
+	return &form{w: f.w, prefix: f.prefix + name + ".", values: values, errors: f.errors}
 }

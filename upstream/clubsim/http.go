@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// What is read of a request is bounded. The largest documented body, a payment
-// with cheques, stays below 10 KiB, so that 1 MiB is generous; a snapshot grows
-// with its world, and 64 MiB hold one that was used for weeks.
+// Limits of a request body. The largest documented body, a payment with cheques, stays
+// below 10 KiB, so 1 MiB is generous. A snapshot grows with its world: 64 MiB hold one
+// that was used for weeks.
 const (
 	maxBody     = 1 << 20
 	maxSnapshot = 64 << 20
 )
 
-// httpRequest is a request with everything read off the network.
+// httpRequest is a request that was read completely.
 type httpRequest struct {
 	*http.Request
 	path  []string // segments below the mount point
@@ -27,20 +27,20 @@ type httpRequest struct {
 	body  []byte
 }
 
-// httpResponse is what goes back: encoded before anything is written.
+// httpResponse is a response that is encoded before anything is written.
 type httpResponse struct {
 	status int
 	header http.Header // may be nil
 	body   []byte
 }
 
-// ServeHTTP answers one request. Paths are relative to the mount point:
+// ServeHTTP implements http.Handler. Paths are relative to the mount point:
 // /oauth/v2/token, /{client_token}/…, /{client_token}/_control/….
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	defer s.recoverPanic(rw, r)
-	req, problem := readRequest(rw, r)
-	if problem != nil {
-		writeResponse(rw, *problem)
+	req, err := readRequest(rw, r)
+	if err != nil {
+		writeResponse(rw, errorResponse(err, DefaultSettings()))
 		return
 	}
 	switch path := req.path; {
@@ -53,7 +53,7 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// recoverPanic turns a panic into a 500 and a log line; a deliberate abort passes.
+// recoverPanic turns a panic into a 500 and a log line. http.ErrAbortHandler passes.
 func (s *Server) recoverPanic(rw http.ResponseWriter, r *http.Request) {
 	cause := recover()
 	if cause == nil {
@@ -66,12 +66,11 @@ func (s *Server) recoverPanic(rw http.ResponseWriter, r *http.Request) {
 	writeResponse(rw, failure(http.StatusInternalServerError, "", "Internal Server Error").render(DefaultSettings()))
 }
 
-// readRequest takes the whole request off the network, so that no lock is ever held while a client is slow.
-func readRequest(rw http.ResponseWriter, r *http.Request) (*httpRequest, *httpResponse) {
+// readRequest reads the whole request, so that no lock is held while a client is slow.
+func readRequest(rw http.ResponseWriter, r *http.Request) (*httpRequest, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		a := failure(http.StatusBadRequest, "", "The query string cannot be read.").render(DefaultSettings())
-		return nil, &a
+		return nil, badRequest("", "The query string cannot be read.")
 	}
 	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	limit := int64(maxBody)
@@ -82,24 +81,22 @@ func readRequest(rw http.ResponseWriter, r *http.Request) (*httpRequest, *httpRe
 	if r.Body != http.NoBody {
 		body, err = io.ReadAll(http.MaxBytesReader(rw, r.Body, limit))
 	}
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		a := failure(http.StatusRequestEntityTooLarge, "", "The request body is too large.").render(DefaultSettings())
-		return nil, &a
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return nil, failure(http.StatusRequestEntityTooLarge, "", "The request body is too large.")
 	} else if err != nil {
-		a := failure(http.StatusBadRequest, "", "The request body cannot be read.").render(DefaultSettings())
-		return nil, &a
+		return nil, badRequest("", "The request body cannot be read.")
 	}
 	return &httpRequest{Request: r, path: path, query: query, body: body}, nil
 }
 
-// serveOperation answers a business request: faults that come before, the
-// operation under the world's lock, faults that come after, the journal.
+// serveOperation handles a business request: faults that come before the operation, the
+// operation under the world's lock, faults that come after it, the journal.
 func (s *Server) serveOperation(rw http.ResponseWriter, req *httpRequest) {
-	token, rel := req.path[0], req.path[1:]
-	op, ids, allowed := match(req.Method, rel)
-	fault := s.existingWorld(token).takeFault(req.Method, "/"+strings.Join(rel, "/"))
+	token, relative := req.path[0], req.path[1:]
+	op, ids, allowed := match(req.Method, relative)
+	fault := s.existingWorld(token).takeFault(req.Method, "/"+strings.Join(relative, "/"))
 	entry := Request{
-		Method: req.Method, Path: "/" + strings.Join(rel, "/"), Operation: op.nameOrEmpty(),
+		Method: req.Method, Path: "/" + strings.Join(relative, "/"), Operation: op.nameOrEmpty(),
 		ClubID: req.Header.Get(clubHeader), NetworkNodeID: req.Header.Get(nodeHeader), Fault: fault.kind(),
 		TraceID: traceID(req.Header),
 	}
@@ -119,7 +116,7 @@ func (s *Server) serveOperation(rw http.ResponseWriter, req *httpRequest) {
 	s.respond(rw, req, fault, effect, note)
 }
 
-// runOperation finds out who calls which world, and runs the operation there.
+// runOperation authenticates the caller and runs the operation in its world.
 func (s *Server) runOperation(req *httpRequest, op *operation, ids []int, allowed []string) (*World, httpResponse) {
 	caller, err := s.authenticate(req.Request)
 	if err != nil {
@@ -132,29 +129,30 @@ func (s *Server) runOperation(req *httpRequest, op *operation, ids []int, allowe
 	return w, w.run(&request{w: w, op: op, ids: ids, allowed: allowed, req: req, caller: caller})
 }
 
-// run answers a call under the world's lock; the answer is encoded inside it,
-// so that nothing of the state is read later.
+// run serves a request under the world's lock. The response is encoded under it as well,
+// so that nothing reads the state later.
 func (w *World) run(c *request) httpResponse {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c.now = w.now()
-	reply, err := c.serve()
+	response, err := c.serve()
 	if err != nil {
 		return errorResponse(err, w.settings)
 	}
-	return reply.encode()
+	return response.encode()
 }
 
-// errorResponse renders an error; one that is not an apiError is a bug and becomes a 500.
+// errorResponse renders an error. An error that is not an apiError is a bug and becomes
+// a 500.
 func errorResponse(err error, settings Settings) httpResponse {
-	var known *apiError
-	if !errors.As(err, &known) {
+	known, ok := errors.AsType[*apiError](err)
+	if !ok {
 		known = failure(http.StatusInternalServerError, "", "Internal Server Error")
 	}
 	return known.render(settings)
 }
 
-// encode renders JSON; the types that get here cannot fail to encode.
+// encode renders JSON; none of the types that it is called with can fail.
 func encode(v any) []byte {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -163,37 +161,37 @@ func encode(v any) []byte {
 	return body
 }
 
-// maxPooledBody bounds a body that is used again: several pages of any list. What is
-// larger was asked for by itemsPerPage, and rarely.
+// maxPooledBody limits the bodies that are reused: several pages of any list. Larger
+// ones come from a large itemsPerPage and are rare.
 const maxPooledBody = 64 << 10
 
-// newBody gives an empty body to fill, that of an answer which was sent if there is one.
+// newBody returns an empty body to append to, from the pool if there is one.
 func (s *Server) newBody() []byte {
-	if spare, ok := s.bodyPool.Get().(*[]byte); ok {
-		return (*spare)[:0]
+	if pooled, ok := s.bodyPool.Get().(*[]byte); ok {
+		return (*pooled)[:0]
 	}
 	return nil
 }
 
-// recycleBody takes the body of an answer that was sent, and that nobody reads any more.
+// recycleBody takes back the body of a response that was sent.
 func (s *Server) recycleBody(body []byte) {
 	if cap(body) <= maxPooledBody {
 		s.bodyPool.Put(&body)
 	}
 }
 
-// writeResponse sends an answer.
+// writeResponse sends a response. A Content-Length keeps long bodies in one piece.
 func writeResponse(rw http.ResponseWriter, a httpResponse) {
 	header := rw.Header()
 	for name, values := range a.header {
 		header[name] = values
 	}
-	if len(a.body) > 0 && header.Get("Content-Type") == "" {
-		header.Set("Content-Type", "application/ld+json; charset=utf-8")
-	}
 	header.Set("Cache-Control", "no-store")
 	if len(a.body) > 0 {
-		header.Set("Content-Length", strconv.Itoa(len(a.body))) // or else what is long goes out in pieces
+		if header.Get("Content-Type") == "" {
+			header.Set("Content-Type", "application/ld+json; charset=utf-8")
+		}
+		header.Set("Content-Length", strconv.Itoa(len(a.body)))
 	}
 	rw.WriteHeader(a.status)
 	_, _ = rw.Write(a.body) // a client that is gone has no use for the error

@@ -2,7 +2,7 @@ package clubsim
 
 import "time"
 
-// Contact is a contact as somebody sees it who may see everything.
+// Contact is a contact with everything that the world knows of it.
 type Contact struct {
 	ID         string // IRI
 	Number     string
@@ -12,18 +12,18 @@ type Contact struct {
 	FamilyName string
 	Mobile     string
 	Tags       []string  // accounting tags included
-	Debt       int       // cents, as the statistics tell it
+	Debt       int       // cents, as in the account statistics
 	Credit     int       // cents on account that paid for nothing yet
 	Benefits   []Benefit // what sales brought the contact
 	Deleted    bool      // deleted, or merged into another contact
 }
 
-// Benefit is what a contact got from a sale: a subscription, an option, a
-// badge, a booklet, a package, a countermark, a trial, goods from the shop.
+// Benefit is what a contact got from a sale: a subscription, an option, a badge, a
+// booklet, a package, a countermark, a trial, goods from the shop.
 type Benefit struct {
 	ID           string // IRI
 	Kind         string // product category
-	SaleID       string // empty: had before the world began
+	SaleID       string // empty: older than the world
 	Name         string
 	ValidFrom    string
 	ValidThrough string // empty: without end
@@ -52,27 +52,47 @@ type Line struct {
 	Parent string // IRI of the line that brought it along; empty: added by the buyer
 }
 
-// Contact returns a contact by its IRI, deleted ones included.
-func (w *World) Contact(iri string) (Contact, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	id, _ := w.parseIRI("contacts", iri)
-	k := w.state.Contacts.get(id)
-	if k == nil {
-		return Contact{}, false
-	}
-	return w.inspectContact(k), true
-}
-
 // Contacts returns all contacts, oldest first.
 func (w *World) Contacts() []Contact {
+	return inspectAll(w, func(st *state) []*contact { return st.Contacts.Rows }, w.inspectContact)
+}
+
+// Sales returns all sales, oldest first.
+func (w *World) Sales() []Sale {
+	return inspectAll(w, func(st *state) []*sale { return st.Sales.Rows }, w.inspectSale)
+}
+
+// inspectAll describes all records of one kind, under the world's lock.
+func inspectAll[T, R any](w *World, records func(*state) []*T, describe func(*T) R) []R {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var list []Contact
-	for _, k := range w.state.Contacts.Rows {
-		list = append(list, w.inspectContact(k))
+	list := []R{}
+	for _, record := range records(w.state) {
+		list = append(list, describe(record))
 	}
 	return list
+}
+
+// Contact returns a contact by its IRI, deleted ones included.
+func (w *World) Contact(iri string) (Contact, bool) {
+	return inspectOne(w, "contacts", iri, func(id int) *contact { return w.state.Contacts.get(id) }, w.inspectContact)
+}
+
+// Sale returns a sale by its IRI.
+func (w *World) Sale(iri string) (Sale, bool) {
+	return inspectOne(w, "sales", iri, func(id int) *sale { return w.state.Sales.get(id) }, w.inspectSale)
+}
+
+// inspectOne describes the record of an IRI, under the world's lock.
+func inspectOne[T, R any](w *World, collection, iri string, get func(id int) *T, describe func(*T) R) (found R, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id, _ := w.parseIRI(collection, iri)
+	record := get(id)
+	if record == nil {
+		return found, false
+	}
+	return describe(record), true
 }
 
 func (w *World) inspectContact(k *contact) Contact {
@@ -108,29 +128,6 @@ func (w *World) inspectBenefit(b *benefit) Benefit {
 		seen.SaleID = w.iri("sales", b.SaleID)
 	}
 	return seen
-}
-
-// Sale returns a sale by its IRI.
-func (w *World) Sale(iri string) (Sale, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	id, _ := w.parseIRI("sales", iri)
-	s := w.state.Sales.get(id)
-	if s == nil {
-		return Sale{}, false
-	}
-	return w.inspectSale(s), true
-}
-
-// Sales returns all sales, oldest first.
-func (w *World) Sales() []Sale {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var list []Sale
-	for _, s := range w.state.Sales.Rows {
-		list = append(list, w.inspectSale(s))
-	}
-	return list
 }
 
 func (w *World) inspectSale(s *sale) Sale {

@@ -7,7 +7,7 @@ import (
 
 // iri is the path identifier of a record: /{client_token}/<collection>/<id>.
 func (w *World) iri(collection string, id int) string {
-	return "/" + w.clientToken + "/" + collection + "/" + strconv.Itoa(id)
+	return "/" + w.clientToken + "/" + collection + "/" + itoa(id)
 }
 
 // iriOrNil is the identifier of a record that may be missing (id zero).
@@ -19,8 +19,13 @@ func (w *World) iriOrNil(collection string, id int) *string {
 	return &s
 }
 
-// parseIRI reads the number out of an identifier of this world and collection.
-// A bare number is not an identifier.
+// resource is the beginning of a record.
+func (w *World) resource(kind, collection string, id int) resource {
+	return resource{IRI: w.iri(collection, id), Type: kind}
+}
+
+// parseIRI reads the number out of an identifier of this world and collection. A bare
+// number is not an identifier.
 func (w *World) parseIRI(collection, s string) (int, bool) {
 	rest, ok := strings.CutPrefix(s, "/"+w.clientToken+"/"+collection+"/")
 	if !ok {
@@ -29,12 +34,14 @@ func (w *World) parseIRI(collection, s string) (int, bool) {
 	return parseID(rest)
 }
 
-// parseID reads a record's number as it is written in an identifier: digits, no
-// sign, no leading zero; anything else is number zero, which no record has.
+// parseID reads a record's number as identifiers write it: digits, no sign, no leading
+// zero. Anything else is the number zero, which no record has.
 func parseID(s string) (int, bool) {
 	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 || strconv.Itoa(n) != s {
+	if err != nil || n < 1 || itoa(n) != s {
 		return 0, false
 	}
 	return n, true
 }
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -173,13 +173,7 @@ type Settlement struct {
 
 // Ledger returns the payments that were recorded, oldest first.
 func (w *World) Ledger() []LedgerEntry {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	entries := []LedgerEntry{}
-	for _, p := range w.state.Payments.Rows {
-		entries = append(entries, w.ledgerEntry(p))
-	}
-	return entries
+	return inspectAll(w, func(st *state) []*payment { return st.Payments.Rows }, w.ledgerEntry)
 }
 
 func (w *World) ledgerEntry(p *payment) LedgerEntry {

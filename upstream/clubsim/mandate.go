@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// RefusedIBAN is well-formed and refused all the same, as a closed account would be.
+// RefusedIBAN is well-formed but refused, as the account number of a closed account.
 const RefusedIBAN = "FR4099999000000000000000099"
 
 var (
@@ -34,9 +34,7 @@ type mandate struct {
 }
 
 type mandateRecord struct {
-	Context   string  `json:"@context"`
-	IRI       string  `json:"@id"`
-	Type      string  `json:"@type"`
+	resource
 	State     string  `json:"state"` // created or signed
 	Reference string  `json:"reference"`
 	ContactID string  `json:"contactId"`
@@ -49,9 +47,9 @@ type mandateRecord struct {
 	SignedAt  *string `json:"signedAt"`
 }
 
-func (w *World) mandateRecord(m *mandate) mandateRecord {
-	r := mandateRecord{
-		Context: "/contexts/Mandate", IRI: w.iri("mandates", m.ID), Type: "Mandate", State: "created",
+func (w *World) mandateRecord(m *mandate) *mandateRecord {
+	r := &mandateRecord{
+		resource: w.resource("Mandate", "mandates", m.ID), State: "created",
 		Reference: "FD-" + itoa(m.ClubID) + "-" + itoa(m.ID), ContactID: w.iri("contacts", m.ContactID),
 		ClubID: w.iri("clubs", m.ClubID), Holder: m.Holder, IBAN: m.IBAN, BIC: m.BIC, Bank: m.Bank, ValidFrom: m.ValidFrom,
 		SignedAt: w.timestampOrNil(m.SignedAt),
@@ -62,12 +60,10 @@ func (w *World) mandateRecord(m *mandate) mandateRecord {
 	return r
 }
 
-// createMandate: POST mandates (section Mandates). It has to be signed before it counts.
+// createMandate: POST mandates (section Mandates). A mandate must be signed before it
+// counts.
 func createMandate(c *request) (response, error) {
-	f, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	f := c.form()
 	m := mandate{
 		ClubID: f.iri("clubId", "clubs", true), ContactID: f.iri("contactId", "contacts", true),
 		FamilyName: f.text("contactFamilyName", true), GivenName: f.text("contactGivenName", true), Number: f.text("contactNumber", true),
@@ -90,17 +86,17 @@ func createMandate(c *request) (response, error) {
 	return response{201, c.w.mandateRecord(made)}, nil
 }
 
-// getMandate: GET mandates/{id}, which tells whether it is signed.
-func getMandate(c *request) (response, error) {
-	m := c.w.state.Mandates.get(c.ids[0])
+// mandateAt returns a mandate that the request may see.
+func (c *request) mandateAt(id int) (*mandate, error) {
+	m := c.w.state.Mandates.get(id)
 	if m == nil || !c.sees(m.ClubID) || !c.caller.maySee(m.ContactID) {
-		return response{}, itemNotFound()
+		return nil, itemNotFound()
 	}
-	return ok(c.w.mandateRecord(m))
+	return m, nil
 }
 
-// iban reads a bank account number, complains about a wrong or refused one and
-// returns it masked.
+// iban reads a bank account number and returns it masked. A wrong or refused number is a
+// violation.
 func (f *form) iban(name string) string {
 	number := strings.ToUpper(strings.ReplaceAll(f.text(name, true), " ", ""))
 	switch {

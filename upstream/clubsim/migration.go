@@ -21,10 +21,7 @@ func (c *request) contactForMigration(id int) (*contact, error) {
 // createContactMigrationRequest: POST contact_migration_requests (section
 // Contact migration between clubs). The code that is sent completes it.
 func createContactMigrationRequest(c *request) (response, error) {
-	f, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	f := c.form()
 	clubID, contactID := f.iri("clubId", "clubs", true), f.iri("contactId", "contacts", true)
 	if err := f.err(); err != nil {
 		return response{}, err
@@ -51,8 +48,8 @@ func migratable(k *contact, clubID int) error {
 	return nil
 }
 
-// completeMigration moves the contact once the code was right. The rules are
-// looked at again, since the contact may have changed in the meantime.
+// completeMigration moves the contact once the code was right. The rules
+// are checked again, because the contact may have changed in the meantime.
 func (c *request) completeMigration(q *signatureRequest) error {
 	k := c.w.state.Contacts.get(q.ContactID)
 	if k.Deleted {
@@ -73,10 +70,7 @@ func migrateContact(c *request) (response, error) {
 	if c.w.state.Contacts.get(c.ids[0]) == nil {
 		return response{}, itemNotFound()
 	}
-	f, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	f := c.form()
 	targetID, clubID := f.iri("targetContactId", "contacts", true), f.iri("targetClubId", "clubs", true)
 	if err := f.err(); err != nil {
 		return response{}, err
@@ -130,7 +124,7 @@ func (c *request) merge(source, target *contact) {
 	c.emit("contact.deleted", c.w.contactObject(gone))
 }
 
-// fillFrom fills the gaps of a contact from another one.
+// fillFrom copies from another contact what is missing.
 func (k *contact) fillFrom(from *contact) {
 	for _, field := range []struct {
 		to   *string

@@ -23,6 +23,14 @@ var networkNodes = []networkNode{
 	{id: 8, name: "Nordlicht Nantes", alias: "nantes", kind: "club", parent: 6, club: 22},
 }
 
+// nodeAt returns a node; nodes are visible from every scope.
+func (c *request) nodeAt(id int) (*networkNode, error) {
+	if n := nodeByID(id); n != nil {
+		return n, nil
+	}
+	return nil, itemNotFound()
+}
+
 // nodeByID returns a node, nil when there is none.
 func nodeByID(id int) *networkNode {
 	for i := range networkNodes {
@@ -33,7 +41,7 @@ func nodeByID(id int) *networkNode {
 	return nil
 }
 
-// covers reports whether a club hangs at the node or below it.
+// covers reports whether a club belongs to the node or to one below it.
 func (n *networkNode) covers(c *club) bool {
 	for at := nodeByID(c.node); at != nil; at = nodeByID(at.parent) {
 		if at.id == n.id {
@@ -62,9 +70,7 @@ func (n *networkNode) children() []*networkNode {
 }
 
 type networkNodeRecord struct {
-	Context  string  `json:"@context,omitempty"`
-	IRI      string  `json:"@id"`
-	Type     string  `json:"@type"`
+	resource
 	ID       int     `json:"id"`
 	Name     string  `json:"name"`
 	Alias    *string `json:"alias"`
@@ -73,15 +79,12 @@ type networkNodeRecord struct {
 	Children []any   `json:"children"` // nested nodes, or the IRIs of the children
 }
 
-// record renders the node in the shape before or after the announced release
+// networkNodeRecord renders the node in the shape before or after the announced release
 // (club system API, section Versioning).
-func (w *World) networkNodeRecord(n *networkNode) networkNodeRecord {
-	r := networkNodeRecord{
-		IRI: w.iri("network_nodes", n.id), Type: "NetworkNode", ID: n.id, Name: n.name,
+func (w *World) networkNodeRecord(n *networkNode) *networkNodeRecord {
+	r := &networkNodeRecord{
+		resource: w.resource("NetworkNode", "network_nodes", n.id), ID: n.id, Name: n.name, Alias: textOrNil(n.alias),
 		Kind: n.kind, ClubID: w.iriOrNil("clubs", n.club), Children: []any{},
-	}
-	if n.alias != "" {
-		r.Alias = &n.alias
 	}
 	for _, child := range n.children() {
 		if w.settings.NetworkNodeShape == "flat" {
@@ -93,36 +96,20 @@ func (w *World) networkNodeRecord(n *networkNode) networkNodeRecord {
 	return r
 }
 
-// listNetworkNodes: GET network_nodes. Every node of the organisation,
-// whatever node the call acts from; the optional filter clubId finds the node
-// of a club.
+// listNetworkNodes: GET network_nodes, every node of the organisation, whatever the
+// acting node. The optional filter clubId finds the node of a club.
 func listNetworkNodes(c *request) (response, error) {
 	clubID, err := c.filterIRI("clubId", "clubs")
 	if err != nil {
 		return response{}, err
 	}
-	var records []networkNodeRecord
+	var records []*networkNodeRecord
+	flat := c.w.settings.NetworkNodeShape == "flat"
 	for i := range networkNodes {
-		if clubID != 0 {
-			if networkNodes[i].club == clubID {
-				records = append(records, c.w.networkNodeRecord(&networkNodes[i]))
-			}
-			continue
-		}
-		if c.w.settings.NetworkNodeShape == "flat" || networkNodes[i].parent == 0 {
-			records = append(records, c.w.networkNodeRecord(&networkNodes[i]))
+		n := &networkNodes[i]
+		if clubID == n.club && clubID != 0 || clubID == 0 && (flat || n.parent == 0) {
+			records = append(records, c.w.networkNodeRecord(n))
 		}
 	}
 	return paginate(c, "NetworkNode", records)
-}
-
-// getNetworkNode: GET network_nodes/{id}.
-func getNetworkNode(c *request) (response, error) {
-	n := nodeByID(c.ids[0])
-	if n == nil {
-		return response{}, itemNotFound()
-	}
-	r := c.w.networkNodeRecord(n)
-	r.Context = "/contexts/NetworkNode"
-	return ok(r)
 }

@@ -3,13 +3,11 @@ package clubsim
 import "slices"
 
 type offerRecord struct {
-	Context             string           `json:"@context,omitempty"`
-	IRI                 string           `json:"@id"`
-	Type                string           `json:"@type"`
+	resource
 	ID                  int              `json:"id"`
 	Name                string           `json:"name"`
 	Currency            string           `json:"priceCurrency"`
-	Product             productRecord    `json:"product"`
+	Product             *productRecord   `json:"product"`
 	RegistrationFeeTI   int              `json:"registrationFeeTI"`
 	RegistrationFeeName *string          `json:"registrationFeeName"`
 	TotalPriceTI        int              `json:"totalPriceTI"`
@@ -59,11 +57,11 @@ func instalmentRecords(entries []instalment, counted bool) []instalmentRecord {
 // withoutTax is a price before tax, rounded to the cent, half up.
 func withoutTax(price int) int { return (price*200 + 100 + vatPercent) / (2 * (100 + vatPercent)) }
 
-func (w *World) offerRecord(o *offer) offerRecord {
+func (w *World) offerRecord(o *offer) *offerRecord {
 	sold := w.productRecord(o.product)
 	sold.ID, sold.Description = 0, ""
-	r := offerRecord{
-		IRI: w.iri("offers", o.id), Type: "Offer", ID: o.id, Name: o.name, Currency: currency, Product: sold,
+	r := &offerRecord{
+		resource: w.resource("Offer", "offers", o.id), ID: o.id, Name: o.name, Currency: currency, Product: sold,
 		RegistrationFeeTI: o.fee, RegistrationFeeName: textOrNil(o.feeName), TotalPriceTI: o.total,
 		IsFirstMonthPayed: o.upfront, RhythmBilling: o.rhythm,
 		RepaymentSchedule: repaymentRecord{instalmentRecords(o.occurrences, true), instalmentRecords(o.recurrences, false)},
@@ -82,7 +80,7 @@ func listOffers(c *request) (response, error) {
 	if wanted != 0 && c.w.catalogue.byID[wanted] == nil {
 		return response{}, itemNotFound()
 	}
-	var records []offerRecord
+	var records []*offerRecord
 	for _, p := range c.w.catalogue.products {
 		for i := range p.offers {
 			if (wanted == 0 || p.id == wanted) && c.w.sells(&p.offers[i], c.club) {
@@ -98,13 +96,11 @@ func (w *World) sells(o *offer, at *club) bool {
 	return w.soldAt(o.product, at) && !slices.Contains(w.settings.WithdrawnOffers, o.id)
 }
 
-// getOffer: GET offers/{id}, when the acting club sells it at all.
-func getOffer(c *request) (response, error) {
-	o := c.w.catalogue.offers[c.ids[0]]
+// offerAt returns an offer that the acting club sells.
+func (c *request) offerAt(id int) (*offer, error) {
+	o := c.w.catalogue.offers[id]
 	if o == nil || !c.w.sells(o, c.club) {
-		return response{}, itemNotFound()
+		return nil, itemNotFound()
 	}
-	r := c.w.offerRecord(o)
-	r.Context = "/contexts/Offer"
-	return ok(r)
+	return o, nil
 }

@@ -29,18 +29,16 @@ func defaultOptins() (consents [optinCount]bool) {
 }
 
 type optinRecord struct {
-	Context      string `json:"@context,omitempty"`
-	IRI          string `json:"@id"`
-	Type         string `json:"@type"`
+	resource
 	IsAuthorized bool   `json:"isAuthorized"`
 	Channel      string `json:"channel"`
 	Kind         string `json:"type"`
 	Contact      string `json:"contact"`
 }
 
-func (w *World) optinRecord(o optin) optinRecord {
-	return optinRecord{
-		IRI: w.iri("optins", o.id()), Type: "Optin", IsAuthorized: o.contact.Optins[o.index],
+func (w *World) optinRecord(o optin) *optinRecord {
+	return &optinRecord{
+		resource: w.resource("Optin", "optins", o.id()), IsAuthorized: o.contact.Optins[o.index],
 		Channel: o.channel(), Kind: o.kind(), Contact: w.iri("contacts", o.contact.ID),
 	}
 }
@@ -56,7 +54,7 @@ func listOptins(c *request) (response, error) {
 			return response{}, err
 		}
 	}
-	var records []optinRecord
+	var records []*optinRecord
 	for _, k := range c.w.state.Contacts.Rows {
 		if k.Deleted || !c.caller.maySee(k.ID) || (wanted == 0 && k.ClubID != c.club.id) || (wanted != 0 && k.ID != wanted) {
 			continue
@@ -68,19 +66,10 @@ func listOptins(c *request) (response, error) {
 	return paginate(c, "Optin", records)
 }
 
-// optinAt returns a consent when the call may see its contact.
+// optinAt returns a consent of a contact that the request may see.
 func (c *request) optinAt(id int) (optin, error) {
 	k, err := c.contactAt(id / optinCount)
 	return optin{k, id % optinCount}, err
-}
-
-// getOptin: GET optins/{id}.
-func getOptin(c *request) (response, error) {
-	o, err := c.optinAt(c.ids[0])
-	if err != nil {
-		return response{}, err
-	}
-	return ok(c.w.optinResource(o))
 }
 
 // updateOptin: PUT optins/{id}. isAuthorized is the only thing that can change, and not on legal ones.
@@ -90,10 +79,7 @@ func updateOptin(c *request) (response, error) {
 		return response{}, err
 	}
 	k := o.contact
-	f, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	f := c.form()
 	authorized := f.boolean("isAuthorized", true)
 	f.unchanged("channel", o.channel())
 	f.unchanged("type", o.kind())
@@ -108,21 +94,14 @@ func updateOptin(c *request) (response, error) {
 		k.Optins[o.index] = authorized
 		c.emit("optin.updated", c.w.optinObject(o))
 	}
-	return ok(c.w.optinResource(o))
+	return ok(c.w.optinRecord(o))
 }
 
-// unchanged refuses a property that cannot be changed, unless it is sent as it
-// is, as by a client that sends back what it read.
+// unchanged refuses a property that cannot be changed, unless it is sent unchanged: a
+// client may send back what it read.
 func (f *form) unchanged(name, is string) {
 	var sent string
 	if f.has(name) && (json.Unmarshal(f.values[name], &sent) != nil || sent != is) {
 		f.addViolationCode(name, "This property cannot be changed.", "api.error.optin.property-not-editable")
 	}
-}
-
-// optinResource is a consent as an answer of its own.
-func (w *World) optinResource(o optin) optinRecord {
-	r := w.optinRecord(o)
-	r.Context = "/contexts/Optin"
-	return r
 }

@@ -13,8 +13,8 @@ var paymentMeans = []string{"CBWeb", "cash", "cheque", "card"}
 // name none: two of the four documented spellings are not known.
 var networkPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
 
-// maxAmount bounds one payment, in cents: ten million euros, far above any sale
-// and far below where sums overflow.
+// maxAmount limits one payment, in cents: ten million euros, far above any sale and far
+// below where sums overflow.
 const maxAmount = 1_000_000_000
 
 // payment is money that came in.
@@ -59,9 +59,7 @@ type cheque struct {
 }
 
 type paymentRecord struct {
-	Context    string `json:"@context"`
-	IRI        string `json:"@id"`
-	Type       string `json:"@type"`
+	resource
 	Amount     int    `json:"amount"`
 	Currency   string `json:"priceCurrency"`
 	Mean       string `json:"mean"`
@@ -72,26 +70,23 @@ type paymentRecord struct {
 	CreatedAt  string `json:"createdAt"`
 }
 
-func (w *World) paymentRecord(p *payment) paymentRecord {
-	return paymentRecord{
-		Context: "/contexts/Payment", IRI: w.iri("payments", p.ID), Type: "Payment", Amount: p.Amount, Currency: currency,
+func (w *World) paymentRecord(p *payment) *paymentRecord {
+	return &paymentRecord{
+		resource: w.resource("Payment", "payments", p.ID), Amount: p.Amount, Currency: currency,
 		Mean: p.Mean, SaleID: w.iri("sales", p.SaleID), ContactID: w.iri("contacts", p.ContactID),
 		ClubID: w.iri("clubs", p.ClubID), CheckoutID: w.iri("checkouts", p.CheckoutID), CreatedAt: w.timestamp(p.At),
 	}
 }
 
-// createPayment: POST sales/{saleId}/payments. Every call makes a payment with
-// its bookings, whatever was paid before: nothing here protects against a
-// repeated call, and no header makes it idempotent.
+// createPayment: POST sales/{saleId}/payments. Every call makes a payment with its
+// bookings, whatever was paid before. Nothing protects against a repeated call, and no
+// header makes it idempotent.
 func createPayment(c *request) (response, error) {
 	s, err := c.saleAt(c.ids[0])
 	if err != nil {
 		return response{}, err
 	}
-	f, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	f := c.form()
 	p := c.readPayment(f, s)
 	if err := f.err(); err != nil {
 		return response{}, err
@@ -167,7 +162,8 @@ func (f *form) readCheques(p *payment) []cheque {
 	return cheques
 }
 
-// entriesFor reads the entries that go with one mean of payment: due with it, out of place with any other.
+// entriesFor reads the entries that belong to one mean of payment: required with it, and
+// a violation with any other.
 func (f *form) entriesFor(name string, due bool) []*form {
 	entries := f.list(name, due)
 	switch {

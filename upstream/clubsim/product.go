@@ -8,9 +8,7 @@ import (
 )
 
 type productRecord struct {
-	Context     string           `json:"@context,omitempty"`
-	IRI         string           `json:"@id"`
-	Type        string           `json:"@type,omitempty"`
+	resource
 	ID          int              `json:"id,omitempty"`
 	Name        string           `json:"name"`
 	Description string           `json:"description,omitempty"`
@@ -37,9 +35,9 @@ func (p *product) behaviorRecords() []behaviorRecord {
 	return records
 }
 
-func (w *World) productRecord(p *product) productRecord {
-	return productRecord{
-		IRI: w.iri("products", p.id), Type: "Product", ID: p.id, Name: p.name, Description: p.description,
+func (w *World) productRecord(p *product) *productRecord {
+	return &productRecord{
+		resource: w.resource("Product", "products", p.id), ID: p.id, Name: p.name, Description: p.description,
 		Kind: p.kind, Behaviors: p.behaviorRecords(),
 	}
 }
@@ -51,18 +49,18 @@ func listProducts(c *request) (response, error) {
 		return response{}, err
 	}
 	kind := c.req.query.Get("type")
-	shelf := c.w.encodedProducts()
-	records := make([]encoded, 0, len(shelf))
+	all := c.w.encodedProducts()
+	records := make([]encoded, 0, len(all))
 	for i, p := range c.w.catalogue.products {
 		if (kind == "" || p.kind == kind) && c.w.soldAt(p, s.club) && p.available(s) {
-			records = append(records, shelf[i])
+			records = append(records, all[i])
 		}
 	}
 	return paginate(c, "Product", records)
 }
 
-// encodedProducts are the catalogue's products as this world shows them, in its order. They are
-// encoded once: nothing changes them, and of a world they show no more than its name.
+// encodedProducts returns the records of all products in the catalogue's order. They are
+// encoded once, because nothing changes them.
 func (w *World) encodedProducts() []encoded {
 	if w.productCache == nil {
 		for _, p := range w.catalogue.products {
@@ -72,15 +70,13 @@ func (w *World) encodedProducts() []encoded {
 	return w.productCache
 }
 
-// getProduct: GET products/{id}, when the acting club sells it at all.
-func getProduct(c *request) (response, error) {
-	p := c.w.catalogue.byID[c.ids[0]]
+// productAt returns a product that the acting club sells.
+func (c *request) productAt(id int) (*product, error) {
+	p := c.w.catalogue.byID[id]
 	if p == nil || !c.w.soldAt(p, c.club) {
-		return response{}, itemNotFound()
+		return nil, itemNotFound()
 	}
-	r := c.w.productRecord(p)
-	r.Context = "/contexts/Product"
-	return ok(r)
+	return p, nil
 }
 
 // shopper reads the context parameters. Without context[club] it is the acting
@@ -131,11 +127,6 @@ func (c *request) verifyContext() error {
 		return invalid(wrong...)
 	}
 	return nil
-}
-
-func isDate(s string) bool {
-	_, err := time.Parse(time.DateOnly, s)
-	return err == nil
 }
 
 // contextTags reads context[contactTag][], tags by name or by identifier, with

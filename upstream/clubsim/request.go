@@ -13,7 +13,7 @@ const (
 	nodeHeader = "X-User-Network-Node-Id"
 )
 
-// request is one business request on its way through a world. It lives under the world's lock.
+// request is one business request to a world. It exists under the world's lock.
 type request struct {
 	w       *World
 	op      *operation // nil: no such operation
@@ -26,7 +26,7 @@ type request struct {
 	node    *networkNode // acting node; likewise
 }
 
-// serve checks the call in the order in which the club system does, then runs the operation.
+// serve checks the request in the same order as the club system, then runs the operation.
 func (c *request) serve() (response, error) {
 	if !c.w.granted(c.op) {
 		return response{}, failure(http.StatusForbidden, "api.error.scope.unauthorized-endpoint",
@@ -50,10 +50,10 @@ func (c *request) noOperation() error {
 	return e
 }
 
-// readScope reads the club and the network node that the call acts for. A
-// header that is there has to be right. One that is missing is made up for
-// where a contact calls with its own token; the network nodes can be read
-// without, since nobody knows a club before.
+// readScope reads the club and the network node that the caller acts for. A header that
+// was sent must be right. A missing one has a default where a contact calls with its own
+// token. The network nodes can be read without, because they are where a caller learns
+// of clubs.
 func (c *request) readScope() error {
 	clubIRI, nodeIRI := c.req.Header.Get(clubHeader), c.req.Header.Get(nodeHeader)
 	clubID, _ := c.w.parseIRI("clubs", clubIRI)
@@ -73,9 +73,9 @@ func (c *request) readScope() error {
 	return nil
 }
 
-// defaultScope fills in what a contact that calls with its own token left out:
-// its own club, and the highest node above that, which is where a migration
-// from one club of the chain to another can be seen whole.
+// defaultScope fills in what a contact that calls with its own token left out: its own
+// club, and the highest node above that, from which a migration between two clubs of the
+// chain is visible.
 func (c *request) defaultScope() {
 	k := c.w.state.Contacts.get(c.caller.Contact)
 	if k == nil {
@@ -89,8 +89,8 @@ func (c *request) defaultScope() {
 	}
 }
 
-// nodeRequired: a node says which clubs of a chain are meant; a club that
-// belongs to none, or a client with a single club, needs no such word.
+// nodeRequired reports whether the node header is needed to say which clubs of a chain
+// are meant. A club outside any chain, and a client with a single club, need none.
 func (c *request) nodeRequired() bool { return c.club.node != 0 && len(c.w.settings.ClientClubs) != 1 }
 
 // inScope reports whether a club exists and belongs to the scope of the client.
@@ -104,10 +104,10 @@ func (w *World) nodeInScope(n *networkNode) bool {
 	return n != nil && slices.ContainsFunc(clubs, func(of club) bool { return n.covers(&of) && w.inScope(&of) })
 }
 
-// path is the call's path as records name it.
+// path is the request's path as records name it.
 func (c *request) path() string { return "/" + strings.Join(c.req.path, "/") }
 
-// sees reports whether records of a club can be seen: it is within the client's
+// sees reports whether records of a club are visible: the club is within the client's
 // scope, and below the acting node (without a node it is the acting club).
 func (c *request) sees(clubID int) bool {
 	of := clubByID(clubID)
@@ -117,7 +117,7 @@ func (c *request) sees(clubID int) bool {
 	return of == c.club && c.node == nil || c.node != nil && c.node.covers(of)
 }
 
-// clubAt returns the club when the call may see it.
+// clubAt returns a club that the request may see.
 func (c *request) clubAt(id int) (*club, error) {
 	if !c.sees(id) {
 		return nil, itemNotFound()
@@ -125,8 +125,8 @@ func (c *request) clubAt(id int) (*club, error) {
 	return clubByID(id), nil
 }
 
-// contactAt returns a contact when the call may see it: its club lies below the
-// acting node, and a contact who calls with its own token sees nobody else.
+// contactAt returns a contact that the request may see: its club is below the acting
+// node, and a contact that calls with its own token sees only itself.
 func (c *request) contactAt(id int) (*contact, error) {
 	k := c.w.state.Contacts.get(id)
 	if k == nil || k.Deleted || !c.sees(k.ClubID) || !c.caller.maySee(id) {
@@ -135,7 +135,7 @@ func (c *request) contactAt(id int) (*contact, error) {
 	return k, nil
 }
 
-// saleAt returns a sale when the call may see it.
+// saleAt returns a sale that the request may see.
 func (c *request) saleAt(id int) (*sale, error) {
 	s := c.w.state.Sales.get(id)
 	if s == nil || !c.sees(s.ClubID) {
@@ -144,8 +144,8 @@ func (c *request) saleAt(id int) (*sale, error) {
 	return s, nil
 }
 
-// filterIRI reads an identifier from a query parameter: zero when it is not
-// sent, an error when it is anything but an identifier of that collection.
+// filterIRI reads an identifier from a query parameter: zero when it was not sent, an
+// error when it is not an identifier of that collection.
 func (c *request) filterIRI(name, collection string) (int, error) {
 	text := c.req.query.Get(name)
 	if text == "" {
@@ -158,8 +158,8 @@ func (c *request) filterIRI(name, collection string) (int, error) {
 	return id, nil
 }
 
-// granted reports whether the client may call the operation: in the sandbox
-// everything, in production what the settings list.
+// granted reports whether the client may call the operation: in the sandbox every one,
+// in production those that the settings list.
 func (w *World) granted(op *operation) bool {
 	if !w.settings.ProductionMode {
 		return true

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// response is an operation's success: a status and a body to encode; a nil body sends none.
+// response is the success of an operation: a status and a body to encode. A nil body
+// sends none.
 type response struct {
 	status int
 	body   any
@@ -16,25 +17,35 @@ type response struct {
 // encoded is a body that is JSON already.
 type encoded []byte
 
+// resource is what all records have in common on the wire.
+type resource struct {
+	Context string `json:"@context,omitempty"` // only of a record that is a whole response
+	IRI     string `json:"@id"`
+	Type    string `json:"@type,omitempty"`
+}
+
+func (r *resource) setContext() { r.Context = "/contexts/" + r.Type }
+
 func (r response) encode() httpResponse {
 	switch body := r.body.(type) {
 	case nil:
 		return httpResponse{status: r.status}
 	case encoded:
 		return httpResponse{status: r.status, body: body}
-	default:
-		return httpResponse{status: r.status, body: encode(body)}
+	case interface{ setContext() }:
+		body.setContext()
 	}
+	return httpResponse{status: r.status, body: encode(r.body)}
 }
 
-// ok answers 200 with a body.
+// ok responds 200 with a body.
 func ok(body any) (response, error) { return response{http.StatusOK, body}, nil }
 
-// noContent answers 204.
+// noContent responds 204.
 func noContent() (response, error) { return response{status: http.StatusNoContent}, nil }
 
-// created answers 201 with a body, or what the settings of the world say
-// instead: the description shows neither the status nor the body of most writes.
+// created responds 201 with a body, or as the settings of the world say: the API's
+// description shows neither the status nor the body of most writes.
 func (c *request) created(body any) (response, error) {
 	if !c.w.settings.WriteBodies {
 		body = nil
@@ -42,8 +53,8 @@ func (c *request) created(body any) (response, error) {
 	return response{c.w.settings.CreatedStatus, body}, nil
 }
 
-// apiError is a refusal with the status, code and text that the club system
-// documents (club system API, section Errors).
+// apiError is a refusal with the status, code and text that the club system documents
+// (club system API, section Errors).
 type apiError struct {
 	status     int
 	code       string
@@ -59,18 +70,18 @@ type violation struct {
 	Code         string `json:"code,omitempty"`
 }
 
-// Error makes an apiError an error; its text is the one on the wire.
+// Error implements error; the text is the one on the wire.
 func (e *apiError) Error() string { return e.message }
 
 func failure(status int, code, message string) *apiError {
 	return &apiError{status: status, code: code, message: message}
 }
 
-// itemNotFound is the documented answer to everything that cannot be found,
-// and to everything that may not be seen.
+// itemNotFound is the documented response to everything that does not exist or may not
+// be seen.
 func itemNotFound() error { return failure(http.StatusNotFound, "", "Item not found") }
 
-// badRequest is a 400 with a code and no field to blame.
+// badRequest is a 400 with a code that concerns no single field.
 func badRequest(code, message string) error { return failure(http.StatusBadRequest, code, message) }
 
 // invalid is a 400 that names fields.
@@ -85,7 +96,7 @@ func invalid(violations ...violation) error {
 	return &apiError{status: http.StatusBadRequest, message: strings.Join(lines, "\n"), violations: violations}
 }
 
-// render renders the error in the shape that the world's settings ask for.
+// render encodes the error in the shape that the world's settings ask for.
 func (e *apiError) render(settings Settings) httpResponse {
 	body := map[string]any{}
 	switch {
@@ -127,7 +138,7 @@ type prefixedView struct {
 	Next     string `json:"hydra:next,omitempty"`
 }
 
-// paginate answers one page of items. Page and itemsPerPage are documented for
+// paginate responds with one page of items. page and itemsPerPage are documented for
 // every collection (club system API, section Network nodes and other collections).
 func paginate[T any](c *request, kind string, items []T) (response, error) {
 	page, perPage, err := c.page()
@@ -140,10 +151,10 @@ func paginate[T any](c *request, kind string, items []T) (response, error) {
 	return ok(c.collection(kind, members, len(items), c.view(page, pages)))
 }
 
-// collection puts a page together in Hydra's form, or in the same without prefixes,
-// as newer services of this kind send it. It does so by hand, so that members which
-// are JSON already are only copied. Neither a kind nor a path that an operation has
-// needs an escape.
+// collection renders a page in Hydra's form, or in the same without prefixes, as newer
+// services of this kind send it. It concatenates the JSON itself, so that members which
+// are encoded already are only copied. The kinds and the paths of operations need no
+// escaping.
 func (c *request) collection(kind string, members any, total int, v view) encoded {
 	prefix, links := "", any(v)
 	if c.w.settings.HydraPrefix {
@@ -180,7 +191,7 @@ func appendMembers(body []byte, members any) []byte {
 // maxPage keeps page × itemsPerPage far from overflow; no list comes near it.
 const maxPage = 1_000_000
 
-// page reads the page number and the page size, the latter capped as the settings say.
+// page reads the page number and the page size, which the settings limit.
 func (c *request) page() (page, perPage int, err error) {
 	var wrong []violation
 	number := func(name string, missing int) int {

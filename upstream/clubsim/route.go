@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// operation is one thing that can be called. Its name stands in the journal and
+// operation is an operation of the club system API. Its name appears in the journal and
 // in the granted endpoints of production mode.
 type operation struct {
 	name     string
 	method   string
-	pattern  string // below the client token; {id} stands for a number
+	pattern  string // below the client token; {id} matches a number
 	unscoped bool   // can be called without the club and node headers
 	handle   func(*request) (response, error)
 }
@@ -29,54 +29,66 @@ func (o *operation) nameOrEmpty() string {
 // operations lists everything that the club system offers; it is never changed.
 var operations = []*operation{
 	{name: "listNetworkNodes", method: "GET", pattern: "network_nodes", unscoped: true, handle: listNetworkNodes},
-	{name: "getNetworkNode", method: "GET", pattern: "network_nodes/{id}", unscoped: true, handle: getNetworkNode},
+	{name: "getNetworkNode", method: "GET", pattern: "network_nodes/{id}", unscoped: true, handle: getItem((*request).nodeAt, (*World).networkNodeRecord)},
 	{name: "listClubs", method: "GET", pattern: "clubs", handle: listClubs},
-	{name: "getClub", method: "GET", pattern: "clubs/{id}", handle: getClub},
+	{name: "getClub", method: "GET", pattern: "clubs/{id}", handle: getItem((*request).clubAt, (*World).clubRecord)},
 
 	{name: "listContacts", method: "GET", pattern: "contacts", handle: listContacts},
 	{name: "createContact", method: "POST", pattern: "contacts", handle: createContact},
-	{name: "getContact", method: "GET", pattern: "contacts/{id}", handle: getContact},
+	{name: "getContact", method: "GET", pattern: "contacts/{id}", handle: getItem((*request).contactAt, (*World).contactRecord)},
 	{name: "updateContact", method: "PUT", pattern: "contacts/{id}", handle: updateContact},
 	{name: "getAccountStatistics", method: "GET", pattern: "stats/accounts/contacts/{id}", handle: getAccountStatistics},
 	{name: "migrateContact", method: "PUT", pattern: "contacts/{id}/migrate", handle: migrateContact},
-	{name: "getContactTag", method: "GET", pattern: "contact_tags/{id}", handle: getContactTag},
+	{name: "getContactTag", method: "GET", pattern: "contact_tags/{id}", handle: getItem((*request).tagAt, (*World).tagRecord)},
 	{name: "createContactMigrationRequest", method: "POST", pattern: "contact_migration_requests", handle: createContactMigrationRequest},
 
 	{name: "listProducts", method: "GET", pattern: "products", handle: listProducts},
-	{name: "getProduct", method: "GET", pattern: "products/{id}", handle: getProduct},
+	{name: "getProduct", method: "GET", pattern: "products/{id}", handle: getItem((*request).productAt, (*World).productRecord)},
 	{name: "listOffers", method: "GET", pattern: "offers", handle: listOffers},
-	{name: "getOffer", method: "GET", pattern: "offers/{id}", handle: getOffer},
+	{name: "getOffer", method: "GET", pattern: "offers/{id}", handle: getItem((*request).offerAt, (*World).offerRecord)},
 	{name: "listAllowedDebitDays", method: "GET", pattern: "allowed_debit_days", handle: listAllowedDebitDays},
 
 	{name: "createSale", method: "POST", pattern: "sales", handle: createSale},
-	{name: "getSale", method: "GET", pattern: "sales/{id}", handle: getSale},
+	{name: "getSale", method: "GET", pattern: "sales/{id}", handle: getItem((*request).saleAt, (*World).saleRecord)},
 	{name: "updateSale", method: "PUT", pattern: "sales/{id}", handle: updateSale},
 	{name: "updateSaleContact", method: "PUT", pattern: "sale/{id}/update_contact", handle: updateSaleContact},
 	{name: "addArticle", method: "POST", pattern: "sales/{id}/articles", handle: addArticle},
 	{name: "listArticles", method: "GET", pattern: "sales/{id}/articles", handle: listArticles},
-	{name: "getArticle", method: "GET", pattern: "articles/{id}", handle: getArticle},
+	{name: "getArticle", method: "GET", pattern: "articles/{id}", handle: getItem((*request).articleAt, (*World).articleRecord)},
 	{name: "checkSale", method: "GET", pattern: "sales/{id}/check", handle: checkSale},
 	{name: "createPayment", method: "POST", pattern: "sales/{id}/payments", handle: createPayment},
 	{name: "postponeDue", method: "POST", pattern: "sales/{id}/postpone_due", handle: postponeDue},
 	{name: "transitionSale", method: "POST", pattern: "sales/{id}/transitions", handle: transitionSale},
 
 	{name: "createMandate", method: "POST", pattern: "mandates", handle: createMandate},
-	{name: "getMandate", method: "GET", pattern: "mandates/{id}", handle: getMandate},
+	{name: "getMandate", method: "GET", pattern: "mandates/{id}", handle: getItem((*request).mandateAt, (*World).mandateRecord)},
 	{name: "createSignatureRequest", method: "POST", pattern: "signature_requests", handle: createSignatureRequest},
-	{name: "getSignatureRequest", method: "GET", pattern: "signature_requests/{id}", handle: getSignatureRequest},
+	{name: "getSignatureRequest", method: "GET", pattern: "signature_requests/{id}", handle: getItem((*request).signatureAt, (*World).signatureRecord)},
 	{name: "transitionSignatureRequest", method: "POST", pattern: "signature_requests/{id}/transitions", handle: transitionSignatureRequest},
 
 	{name: "listOptins", method: "GET", pattern: "optins", handle: listOptins},
-	{name: "getOptin", method: "GET", pattern: "optins/{id}", handle: getOptin},
+	{name: "getOptin", method: "GET", pattern: "optins/{id}", handle: getItem((*request).optinAt, (*World).optinRecord)},
 	{name: "updateOptin", method: "PUT", pattern: "optins/{id}", handle: updateOptin},
 	{name: "listAttendees", method: "GET", pattern: "attendees", handle: listAttendees},
-	{name: "getAttendee", method: "GET", pattern: "attendees/{id}", handle: getAttendee},
+	{name: "getAttendee", method: "GET", pattern: "attendees/{id}", handle: getItem((*request).attendeeAt, (*World).attendeeRecord)},
 	{name: "listClassEvents", method: "GET", pattern: "class_events", handle: listClassEvents},
 	{name: "getClassEvent", method: "GET", pattern: "class_events/{id}", handle: getClassEvent},
 }
 
-// match finds the operation of a path below the client token, and the numbers
-// in it. Without one it tells which methods the path knows.
+// getItem returns the handler that reads one record: find returns what the request may
+// see under the number in the path, and record renders it.
+func getItem[T, R any](find func(*request, int) (T, error), record func(*World, T) R) func(*request) (response, error) {
+	return func(c *request) (response, error) {
+		found, err := find(c, c.ids[0])
+		if err != nil {
+			return response{}, err
+		}
+		return ok(record(c.w, found))
+	}
+}
+
+// match finds the operation of a path below the client token, and the numbers in the
+// path. Without an operation it returns the methods that the path knows.
 func match(method string, path []string) (op *operation, ids []int, allowed []string) {
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -118,9 +130,9 @@ func (o *operation) fits(path []string) (ids []int, fits bool) {
 	return ids, !more
 }
 
-// isNamed reports whether a name is the operation's, or its method and path as
-// people write them: with any parameter name in braces, or * for a segment, and
-// with or without the client token in front.
+// isNamed reports whether a name is the operation's, or its method and path in any usual
+// form: any parameter name in braces, or * for a segment, with or without the client
+// token in front.
 func (o *operation) isNamed(name string) bool {
 	method, path, _ := strings.Cut(name, " ")
 	if o.name == name || o.method != strings.ToUpper(method) {
@@ -138,12 +150,12 @@ func (o *operation) isNamed(name string) bool {
 	return strings.Join(segments, "/") == o.pattern
 }
 
-// operationNamed reports whether there is an operation of that name, in any way of writing it.
+// operationNamed reports whether there is an operation of that name, in any of its forms.
 func operationNamed(name string) bool {
 	return slices.ContainsFunc(operations, func(o *operation) bool { return o.isNamed(name) })
 }
 
-// operationNames lists what can be granted, for people who mistyped it.
+// operationNames lists what can be granted, for an error message.
 func operationNames() string {
 	names := make([]string, len(operations))
 	for i, o := range operations {

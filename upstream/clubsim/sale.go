@@ -1,8 +1,6 @@
 package clubsim
 
-import (
-	"time"
-)
+import "time"
 
 // The states of a sale. "settled": paid, or free and recorded; "deferred": owed.
 const (
@@ -38,29 +36,27 @@ func (st *state) total(s *sale) int {
 }
 
 type saleRecord struct {
-	Context           string          `json:"@context"`
-	IRI               string          `json:"@id"`
-	Type              string          `json:"@type"`
-	State             string          `json:"state"`
-	ContactID         string          `json:"contactId"`
-	ClubID            string          `json:"clubId"`
-	ClubCode          string          `json:"clubCode"`
-	ContactFamilyName *string         `json:"contactFamilyName"`
-	ContactGivenName  *string         `json:"contactGivenName"`
-	ContactNumber     *string         `json:"contactNumber"`
-	Address           *address        `json:"address"`
-	CheckoutID        string          `json:"checkoutId"`
-	TotalTI           int             `json:"totalTI"`
-	Currency          string          `json:"priceCurrency"`
-	Invoice           *string         `json:"invoice"`
-	PostponedTo       *string         `json:"postponedTo"`
-	Articles          []articleRecord `json:"articles"`
-	CreatedAt         string          `json:"createdAt"`
+	resource
+	State             string           `json:"state"`
+	ContactID         string           `json:"contactId"`
+	ClubID            string           `json:"clubId"`
+	ClubCode          string           `json:"clubCode"`
+	ContactFamilyName *string          `json:"contactFamilyName"`
+	ContactGivenName  *string          `json:"contactGivenName"`
+	ContactNumber     *string          `json:"contactNumber"`
+	Address           *address         `json:"address"`
+	CheckoutID        string           `json:"checkoutId"`
+	TotalTI           int              `json:"totalTI"`
+	Currency          string           `json:"priceCurrency"`
+	Invoice           *string          `json:"invoice"`
+	PostponedTo       *string          `json:"postponedTo"`
+	Articles          []*articleRecord `json:"articles"`
+	CreatedAt         string           `json:"createdAt"`
 }
 
-func (w *World) saleRecord(s *sale) saleRecord {
-	r := saleRecord{
-		Context: "/contexts/Sale", IRI: w.iri("sales", s.ID), Type: "Sale", State: s.State,
+func (w *World) saleRecord(s *sale) *saleRecord {
+	r := &saleRecord{
+		resource: w.resource("Sale", "sales", s.ID), State: s.State,
 		ContactID: w.iri("contacts", s.ContactID), ClubID: w.iri("clubs", s.ClubID), ClubCode: s.ClubCode,
 		ContactFamilyName: textOrNil(s.FamilyName), ContactGivenName: textOrNil(s.GivenName), ContactNumber: textOrNil(s.Number),
 		CheckoutID: w.iri("checkouts", clubByID(s.ClubID).checkout()), TotalTI: w.state.total(s), Currency: currency,
@@ -76,10 +72,7 @@ func (w *World) saleRecord(s *sale) saleRecord {
 
 // createSale: POST sales (section Sales).
 func createSale(c *request) (response, error) {
-	f, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	f := c.form()
 	s := sale{State: saleBuilding, CreatedAt: c.now, Articles: []int{}}
 	s.ContactID = f.iri("contactId", "contacts", true)
 	s.ClubID = f.iri("clubId", "clubs", true)
@@ -132,27 +125,15 @@ func (s *sale) fillFrom(k *contact) {
 	}
 }
 
-// getSale: GET sales/{saleId}.
-func getSale(c *request) (response, error) {
-	s, err := c.saleAt(c.ids[0])
-	if err != nil {
-		return response{}, err
-	}
-	return ok(c.w.saleRecord(s))
-}
-
-// updateSale: PUT sales/{saleId} fills in the buyer's particulars. An
-// assumption: they are "optional at creation" and "needed before validation",
-// so there has to be a way to bring them.
+// updateSale: PUT sales/{saleId} fills in the buyer's particulars. An assumption: they are
+// "optional at creation" and "needed before validation", so there must be a way to send
+// them.
 func updateSale(c *request) (response, error) {
 	s, err := c.openSaleAt(c.ids[0])
 	if err != nil {
 		return response{}, err
 	}
-	f, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	f := c.form()
 	next := *s
 	next.readBuyer(f)
 	if err := f.err(); err != nil {
@@ -174,17 +155,14 @@ func (c *request) openSaleAt(id int) (*sale, error) {
 	return s, nil
 }
 
-// postponeDue: POST sales/{saleId}/postpone_due. From here on the contact owes
-// the amount; what was bought is delivered.
+// postponeDue: POST sales/{saleId}/postpone_due. The contact owes the amount from then
+// on; what was bought is delivered.
 func postponeDue(c *request) (response, error) {
 	s, err := c.openSaleAt(c.ids[0])
 	if err != nil {
 		return response{}, err
 	}
-	f, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	f := c.form()
 	date := f.date("date", true)
 	if err := f.err(); err != nil {
 		return response{}, err
@@ -207,10 +185,7 @@ func transitionSale(c *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	f, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	f := c.form()
 	f.choice("transition", true, "validate")
 	if err := f.err(); err != nil {
 		return response{}, err

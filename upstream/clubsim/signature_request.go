@@ -29,32 +29,27 @@ type signatureRequest struct {
 }
 
 type signatureRecord struct {
-	Context   string `json:"@context"`
-	IRI       string `json:"@id"`
-	Type      string `json:"@type"`
+	resource
 	State     string `json:"state"`
 	ContactID string `json:"contactId"`
 	TargetID  string `json:"targetId"`
 	CreatedAt string `json:"createdAt"`
 }
 
-func (w *World) signatureRecord(q *signatureRequest) signatureRecord {
+func (w *World) signatureRecord(q *signatureRequest) *signatureRecord {
 	target := w.iri("clubs", q.TargetID)
 	if q.MandateID != 0 {
 		target = w.iri("mandates", q.MandateID)
 	}
-	return signatureRecord{
-		Context: "/contexts/SignatureRequest", IRI: w.iri("signature_requests", q.ID), Type: "SignatureRequest",
-		State: q.State, ContactID: w.iri("contacts", q.ContactID), TargetID: target, CreatedAt: w.timestamp(q.CreatedAt),
+	return &signatureRecord{
+		resource: w.resource("SignatureRequest", "signature_requests", q.ID),
+		State:    q.State, ContactID: w.iri("contacts", q.ContactID), TargetID: target, CreatedAt: w.timestamp(q.CreatedAt),
 	}
 }
 
 // createSignatureRequest: POST signature_requests (section Signature requests).
 func createSignatureRequest(c *request) (response, error) {
-	f, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	f := c.form()
 	contactID, mandateID := f.iri("contactId", "contacts", true), f.iri("targetId", "mandates", true)
 	if err := f.err(); err != nil {
 		return response{}, err
@@ -73,13 +68,14 @@ func createSignatureRequest(c *request) (response, error) {
 	return c.requestSignature(k, signatureRequest{MandateID: m.ID})
 }
 
-// getSignatureRequest: GET signature_requests/{id}.
-func getSignatureRequest(c *request) (response, error) {
-	q := c.w.state.Signatures.get(c.ids[0])
-	if q == nil || !c.seesSignature(q) {
-		return response{}, itemNotFound()
+// signatureAt returns a signature request that the caller may see: from where it was
+// made, or from where its contact is.
+func (c *request) signatureAt(id int) (*signatureRequest, error) {
+	q := c.w.state.Signatures.get(id)
+	if q == nil || !c.caller.maySee(q.ContactID) || !c.sees(q.ClubID) && !c.sees(c.w.state.Contacts.get(q.ContactID).ClubID) {
+		return nil, itemNotFound()
 	}
-	return ok(c.w.signatureRecord(q))
+	return q, nil
 }
 
 // requestSignature sends the code and answers with the new request.
@@ -109,14 +105,11 @@ func (w *World) code(signatureID int) string {
 
 // transitionSignatureRequest: POST signature_requests/{id}/transitions, validate or cancel.
 func transitionSignatureRequest(c *request) (response, error) {
-	q := c.w.state.Signatures.get(c.ids[0])
-	if q == nil || !c.seesSignature(q) {
-		return response{}, itemNotFound()
-	}
-	f, err := c.form()
+	q, err := c.signatureAt(c.ids[0])
 	if err != nil {
 		return response{}, err
 	}
+	f := c.form()
 	transition := f.choice("transition", true, "validate", "cancel")
 	code := f.text("code", transition == "validate")
 	if err := f.err(); err != nil {
@@ -133,14 +126,8 @@ func transitionSignatureRequest(c *request) (response, error) {
 	return response{201, c.w.signatureRecord(q)}, nil
 }
 
-// seesSignature: from where the request was made, or where its contact is.
-func (c *request) seesSignature(q *signatureRequest) bool {
-	k := c.w.state.Contacts.get(q.ContactID)
-	return c.caller.maySee(q.ContactID) && (c.sees(q.ClubID) || c.sees(k.ClubID))
-}
-
-// sign compares the code and completes what it was asked for. The last wrong
-// code that is allowed ends the request.
+// sign compares the code and completes what the request is for. The last wrong code that
+// is allowed ends the request.
 func (c *request) sign(q *signatureRequest, code string) error {
 	rules := c.w.settings.SMSCode
 	if c.now.After(q.CreatedAt.Add(rules.Validity.Duration())) {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -175,5 +174,3 @@ func (w *World) Restore(body []byte) error {
 	w.outbox.clear()
 	return nil
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
