@@ -118,18 +118,10 @@ func (c *Client) send(ctx context.Context, l *bulkhead, r *request, token string
 	a, e := c.exchange(ctx, r, token)
 	l.release(e)
 	c.observe(ctx, r.op, a.status, e, c.cfg.Now().Sub(start))
-	c.reportToken(token, r.token == nil, a.status)
-	return a, e
-}
-
-// reportToken tells the token store how the club system took a token.
-func (c *Client) reportToken(token string, own bool, status int) {
-	switch {
-	case own && status == http.StatusUnauthorized:
-		c.tokens.reject(token)
-	case own && status >= 200 && status <= 299:
-		c.tokens.prove(token)
+	if r.token == nil {
+		c.tokens.report(token, a.status)
 	}
+	return a, e
 }
 
 // exchange sends a request over the pooled transport and reads the answer.

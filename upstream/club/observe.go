@@ -52,5 +52,5 @@ func (c *core) observe(ctx context.Context, op string, status int, e *Error, too
 // while there is none.
 func (c *Client) TokenAge() (time.Duration, bool) {
 	current := c.tokens.peek()
-	return c.cfg.Now().Sub(current.fetched), current.value != ""
+	return c.cfg.Now().Sub(current.fetched), current.AccessToken != ""
 }

@@ -34,7 +34,7 @@ func (c *Client) sendOnce(ctx context.Context, r request, gate Gate) (response, 
 	start := c.cfg.Now()
 	a, e := c.roundTrip(req, r.op, &attempt{gate: gate})
 	c.observe(ctx, r.op, a.status, e, c.cfg.Now().Sub(start))
-	c.reportToken(token, true, a.status)
+	c.tokens.report(token, a.status)
 	if e != nil {
 		return a, e
 	}
