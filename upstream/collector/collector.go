@@ -1,7 +1,9 @@
-// Package collector hands spans to a collector of OpenTelemetry: OTLP over HTTP,
-// in protobuf. It is the transport alone; what a span is made of, when batches go
-// and what is dropped is the libraries', which have a transport of their own, too,
-// but bring a whole second protocol (gRPC) into the program with it.
+// Package collector sends spans to an OpenTelemetry collector: OTLP over HTTP, in
+// protobuf. It is only the transport. The OpenTelemetry libraries decide what a span
+// holds, when a batch is sent and what is dropped.
+//
+// Their own transport, otlptracehttp, is not used because it links gRPC into the
+// program: with it the binary has 43.0 MB instead of 29.4, and the image may have 30.
 //
 // Start reading at Client.UploadTraces.
 package collector
