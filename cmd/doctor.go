@@ -117,8 +117,8 @@ func (c *doctorCommand) prepare(ctx context.Context, group *errgroup.Group) erro
 	}
 	c.setDefaults(portOf(listener), portOf(listener))
 	outside := newOutsideWorld(c.PublicURL, "", slog.New(slog.DiscardHandler))
-	group.Go(func() error { return serve(ctx, listener, outside.alone(), outside.close) })
-	c.RedisURL, err = embedRedis(ctx, group)
+	group.Go(func() error { return serve(ctx, listener, outside.Handler(), outside.Close) })
+	c.RedisURL, err = outside.StartRedis(ctx, group)
 	return err
 }
 

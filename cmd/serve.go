@@ -13,13 +13,11 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
 	_ "time/tzdata" // TZ is obeyed where the system has no files of time zones, as in the image
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
@@ -33,6 +31,7 @@ import (
 	"frontdesk/upstream/cards/stripe"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
+	"frontdesk/upstream/mock"
 )
 
 // Assets are the files that the binary carries. Package main embeds them, because
@@ -104,15 +103,15 @@ func run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	var outside outsideWorld
+	var outside *mock.World
 	var beside *devtools.Panel // the developer's, in mock mode alone
 	stopping := func() {}
 	if cfg.Mode == "mock" {
 		outside = newOutsideWorld(cfg.PublicURL, cfg.clubWebhookURL(portOf(listener)), log)
 		beside = devtools.New(devtools.Config{Now: time.Now})
-		stopping = func() { beside.Close(); outside.club.Release() }
-		defer outside.serveApart(ctx, apart, beside)()
-		if cfg.RedisURL, err = embedRedis(ctx, group); err != nil {
+		stopping = func() { beside.Close(); outside.Release() }
+		defer serveApart(ctx, outside, apart, beside)()
+		if cfg.RedisURL, err = outside.StartRedis(ctx, group); err != nil {
 			return err
 		}
 	}
@@ -127,7 +126,7 @@ func run(ctx context.Context, cfg Config) error {
 	}
 	gateway := all.gateway
 	if cfg.Mode == "mock" {
-		gateway = beside.Wrap(outside.before(gateway, all.catalogue.Invalidate))
+		gateway = beside.Wrap(outside.Wrap(gateway, all.catalogue.Invalidate))
 	}
 	defer cfg.collectGarbage()() // from here on, since a start is made sooner with Go's own pace
 	drained := drain(ctx, cfg.DrainDelay)
@@ -251,58 +250,10 @@ func (cfg Config) processor() (cards.Processor, error) {
 	return processor, nil
 }
 
-// outsideWorld is what Frontdesk stands in front of, as doubles in this process.
-type outsideWorld struct {
-	club  *clubsim.Server
-	cards *sandbox.Server
-}
-
-// newOutsideWorld makes the doubles; base is where browsers reach this process, and
+// newOutsideWorld makes the outside world; base is where browsers reach this process, and
 // webhook is where the club system sends its events; empty: nowhere.
-func newOutsideWorld(base, webhook string, log *slog.Logger) outsideWorld {
-	return outsideWorld{
-		club:  clubsim.New(clubsim.Config{Now: time.Now, Logger: log, WebhookURL: func(string) string { return webhook }}),
-		cards: sandbox.NewServer(sandbox.ServerConfig{Now: time.Now, BaseURL: base + "/sandbox", Logger: log}),
-	}
-}
-
-// before serves the doubles, and what is not theirs by the next handler; changed hears of
-// worlds that were changed by hand. It is no ServeMux, which would answer an unclean
-// path with a page of its own.
-func (o outsideWorld) before(next http.Handler, changed func(world string)) http.Handler {
-	club, cards := http.StripPrefix("/sim", o.club), http.StripPrefix("/sandbox", o.cards)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case strings.HasPrefix(r.URL.Path, "/sim/"):
-			club.ServeHTTP(w, r)
-			if world := changedWorld(r); world != "" {
-				changed(world)
-			}
-		case strings.HasPrefix(r.URL.Path, "/sandbox/"):
-			cards.ServeHTTP(w, r)
-		default:
-			next.ServeHTTP(w, r)
-		}
-	})
-}
-
-// alone serves the doubles, and nothing else.
-func (o outsideWorld) alone() http.Handler {
-	return o.before(http.NotFoundHandler(), func(string) {})
-}
-
-// changedWorld is the world whose settings, clock or state a request has changed.
-func changedWorld(r *http.Request) string {
-	parts := strings.Split(r.URL.Path, "/")
-	if r.Method == http.MethodGet || len(parts) != 5 || parts[3] != "_control" || !slices.Contains([]string{"settings", "clock", "state", "reset"}, parts[4]) {
-		return ""
-	}
-	return parts[2]
-}
-
-func (o outsideWorld) close() {
-	o.club.Close()
-	o.cards.Close()
+func newOutsideWorld(base, webhook string, log *slog.Logger) *mock.World {
+	return mock.New(mock.Config{Now: time.Now, After: time.After, PublicURL: base, WebhookURL: webhook, Log: log})
 }
 
 // listenForDoubles fills in the defaults, and opens the listener at which mock mode's own calls
@@ -321,12 +272,12 @@ func (cfg *Config) listenForDoubles(port string) (net.Listener, error) {
 
 // serveApart serves the doubles to the gateway's own calls until it is told that
 // nobody calls any more, by the function that it gives.
-func (o outsideWorld) serveApart(ctx context.Context, apart net.Listener, beside *devtools.Panel) (end func()) {
+func serveApart(ctx context.Context, outside *mock.World, apart net.Listener, beside *devtools.Panel) (end func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // #nosec G118 -- end calls it
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = serve(ctx, apart, beside.Wrap(o.alone()), o.close) // it ends with the process in any case
+		_ = serve(ctx, apart, beside.Wrap(outside.Handler()), outside.Close) // it ends with the process in any case
 	}()
 	return func() { cancel(); <-ended }
 }
@@ -345,30 +296,7 @@ func (c *simCommand) Run(ctx context.Context) error {
 	debug.SetGCPercent(simGarbage)
 	fmt.Printf("The club system's simulator is at %s/sim, the sandbox card processor at %s/sandbox.\n", base, base)
 	printDemoCredentials(os.Stdout)
-	return serve(ctx, listener, outside.alone(), outside.close)
-}
-
-// embedRedis runs a Redis in this process. Its records expire only as its
-// clock is told to go on.
-func embedRedis(ctx context.Context, group *errgroup.Group) (url string, err error) {
-	embedded := miniredis.NewMiniRedis()
-	if err := embedded.Start(); err != nil {
-		return "", err
-	}
-	group.Go(func() error {
-		const tick = time.Second // the finest expiry that anything here relies on
-		ticker := time.NewTicker(tick)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return nil // it ends with the process, after those who still write to it
-			case <-ticker.C:
-				embedded.FastForward(tick)
-			}
-		}
-	})
-	return "redis://" + embedded.Addr(), nil
+	return serve(ctx, listener, outside.Handler(), outside.Close)
 }
 
 // The times that a server grants.

@@ -1,0 +1,117 @@
+// Package mock is the outside world of mock mode in one process: the simulator of the
+// club system, the sandbox card processor and an embedded Redis. The gateway speaks to
+// all three as it would to the real ones, over HTTP and the Redis protocol. This
+// package only puts them together; their behaviour is theirs.
+//
+// Start reading at New.
+package mock
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"golang.org/x/sync/errgroup"
+
+	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/clubsim"
+)
+
+// Config is what a World is made from.
+type Config struct {
+	Now   func() time.Time                       // required
+	After func(d time.Duration) <-chan time.Time // required by StartRedis
+	// PublicURL is where browsers reach this process, such as http://localhost:8080.
+	PublicURL string
+	// WebhookURL is where the club system sends its events; empty: nowhere.
+	WebhookURL string
+	Log        *slog.Logger // nil: nothing is logged
+}
+
+// World is the simulator of the club system and the sandbox card processor, and the
+// embedded Redis once StartRedis was called.
+type World struct {
+	cfg   Config
+	club  *clubsim.Server
+	cards *sandbox.Server
+}
+
+// New makes a world without Redis. Close it.
+func New(cfg Config) *World {
+	webhook := func(string) string { return cfg.WebhookURL }
+	return &World{
+		cfg:   cfg,
+		club:  clubsim.New(clubsim.Config{Now: cfg.Now, Logger: cfg.Log, WebhookURL: webhook}),
+		cards: sandbox.NewServer(sandbox.ServerConfig{Now: cfg.Now, BaseURL: cfg.PublicURL + "/sandbox", Logger: cfg.Log}),
+	}
+}
+
+// Handler serves the simulator below /sim/ and the sandbox below /sandbox/.
+func (w *World) Handler() http.Handler { return w.Wrap(http.NotFoundHandler(), func(string) {}) }
+
+// Wrap is Handler with next for all other paths. It calls changed with the client token
+// of a demo world after a request that changed the world's settings, clock or state. It
+// is not a ServeMux, which would redirect unclean paths before next sees them.
+func (w *World) Wrap(next http.Handler, changed func(clientToken string)) http.Handler {
+	club, cards := http.StripPrefix("/sim", w.club), http.StripPrefix("/sandbox", w.cards)
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/sim/"):
+			club.ServeHTTP(rw, r)
+			if token := changedWorld(r); token != "" {
+				changed(token)
+			}
+		case strings.HasPrefix(r.URL.Path, "/sandbox/"):
+			cards.ServeHTTP(rw, r)
+		default:
+			next.ServeHTTP(rw, r)
+		}
+	})
+}
+
+// changedWorld returns the client token of the demo world that a request changed; empty
+// if it changed none.
+func changedWorld(r *http.Request) string {
+	parts := strings.Split(r.URL.Path, "/")
+	if r.Method == http.MethodGet || len(parts) != 5 || parts[3] != "_control" || !slices.Contains([]string{"settings", "clock", "state", "reset"}, parts[4]) {
+		return ""
+	}
+	return parts[2]
+}
+
+// Release ends the requests that a fault of the simulator keeps waiting.
+func (w *World) Release() { w.club.Release() }
+
+// Close waits for the webhooks that are being sent.
+func (w *World) Close() {
+	w.club.Close()
+	w.cards.Close()
+}
+
+// redisTick is the finest expiry that the gateway relies on.
+const redisTick = time.Second
+
+// StartRedis starts the embedded Redis and returns its URL. The group advances its clock,
+// by which keys expire, until ctx ends. Redis itself ends with the process, because the
+// gateway still writes to it while it shuts down.
+func (w *World) StartRedis(ctx context.Context, group *errgroup.Group) (url string, err error) {
+	redis := miniredis.NewMiniRedis()
+	if err := redis.Start(); err != nil {
+		return "", err
+	}
+	group.Go(func() error {
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-w.cfg.After(redisTick):
+				redis.FastForward(redisTick)
+			}
+		}
+	})
+	return "redis://" + redis.Addr(), nil
+}
