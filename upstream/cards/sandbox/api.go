@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"net/http"
 	"strconv"
@@ -102,13 +103,10 @@ func (s *Server) create(r *http.Request, body []byte) (write, error) {
 	if err := decodeJSON(r, body, &in); err != nil {
 		return nil, err
 	}
-	for _, err := range []error{
-		checkAmount(in.Amount), checkCurrency(in.Currency), checkMetadata(in.Metadata),
-		checkURL("returnUrl", in.ReturnURL), checkURL("webhookUrl", in.WebhookURL),
-	} {
-		if err != nil {
-			return nil, err
-		}
+	err := cmp.Or(checkAmount(in.Amount), checkCurrency(in.Currency), checkMetadata(in.Metadata),
+		checkURL("returnUrl", in.ReturnURL), checkURL("webhookUrl", in.WebhookURL))
+	if err != nil {
+		return nil, err
 	}
 	return func(world *world, now time.Time) storedResponse {
 		p := s.newPayment(in, now)
@@ -157,20 +155,14 @@ func (s *Server) updateMetadata(r *http.Request, body []byte) (write, error) {
 	if len(in.Metadata) == 0 {
 		return nil, errInvalid("invalid_metadata", "metadata must hold at least one key.")
 	}
-	if err := checkMetadata(in.Metadata); err != nil {
-		return nil, err
-	}
-	return s.transition(r, updateMetadata(in.Metadata)), s.exists(r)
+	return s.transition(r, updateMetadata(in.Metadata)), cmp.Or(checkMetadata(in.Metadata), s.exists(r))
 }
 
 func (s *Server) readAmount(r *http.Request, body []byte) (in amountRequest, err error) {
 	if err := decodeJSON(r, body, &in); err != nil {
 		return in, err
 	}
-	if err := checkAmount(in.Amount); err != nil {
-		return in, err
-	}
-	return in, s.exists(r)
+	return in, cmp.Or(checkAmount(in.Amount), s.exists(r))
 }
 
 // exists is part of validation: an unknown payment does not use up a key.

@@ -19,20 +19,9 @@ import (
 )
 
 const (
-	// callTimeout is what a processor's call may take while a buyer waits.
-	callTimeout = 10 * time.Second
-
-	// captureTimeout is longer because giving up on a capture leaves a doubt about
-	// money, and because real processors ask the card's bank in it.
-	captureTimeout = 25 * time.Second
-
 	// listPage is what one request of a list asks for: with the largest metadata it
 	// stays well under maxResponse.
 	listPage = 500
-
-	// maxListed bounds memory. A list that is longer is an error, since one that is
-	// cut off would hide payments from whoever rebuilds from it.
-	maxListed = 50_000
 
 	// maxResponse bounds what is read of an answer.
 	maxResponse = 32 << 20
@@ -62,7 +51,7 @@ func New(cfg Config) *Client {
 	cfg.SecretKey = orDefault(cfg.SecretKey, DemoSecretKey)
 	cfg.WebhookSecret = orDefault(cfg.WebhookSecret, DemoWebhookSecret)
 	if cfg.HTTPClient == nil {
-		cfg.HTTPClient = newHTTPClient()
+		cfg.HTTPClient = cards.NewHTTPClient()
 	}
 	return &Client{cfg: cfg}
 }
@@ -87,7 +76,7 @@ func (c *Client) Get(ctx context.Context, id string) (cards.Payment, error) {
 
 // Capture takes the authorised money; amount has to be all of it.
 func (c *Client) Capture(ctx context.Context, key, id string, amount int64) (cards.Payment, error) {
-	return c.onPayment(ctx, id, call{method: http.MethodPost, path: "/capture", key: key, in: amountRequest{amount}, timeout: captureTimeout})
+	return c.onPayment(ctx, id, call{method: http.MethodPost, path: "/capture", key: key, in: amountRequest{amount}, timeout: cards.CaptureTimeout})
 }
 
 // Cancel gives up a payment that is not captured. One that is cancelled already
@@ -111,7 +100,7 @@ func (c *Client) UpdateMetadata(ctx context.Context, key, id string, metadata ma
 func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, error) {
 	query := url.Values{"limit": {strconv.Itoa(listPage)}, "since": {since.UTC().Format(time.RFC3339Nano)}}
 	var all []cards.Payment
-	for len(all) < maxListed {
+	for len(all) < cards.MaxListed {
 		var page paymentList
 		if _, err := c.do(ctx, call{method: http.MethodGet, path: "/payments?" + query.Encode()}, &page); err != nil {
 			return nil, err
@@ -124,7 +113,7 @@ func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, er
 		}
 		query.Set("before", page.Next)
 	}
-	return nil, fmt.Errorf("sandbox: list: more than %d payments since %s", maxListed, since.UTC().Format(time.RFC3339))
+	return nil, fmt.Errorf("sandbox: list: more than %d payments since %s", cards.MaxListed, since.UTC().Format(time.RFC3339))
 }
 
 // onPayment makes a call below one payment's path, and holds the answer to be
@@ -169,7 +158,7 @@ type call struct {
 	path    string
 	key     string        // Idempotency-Key, empty for reads
 	in      any           // the body, nil for none
-	timeout time.Duration // zero: callTimeout
+	timeout time.Duration // zero: cards.CallTimeout
 }
 
 // keyInUsePause is how long the first request of a key, which runs in memory, is given to end.
@@ -180,7 +169,7 @@ const keyInUsePause = 50 * time.Millisecond
 // the key's first request still runs, its answer is waited for.
 func (c *Client) do(ctx context.Context, rq call, out any) (http.Header, error) {
 	if rq.timeout == 0 {
-		rq.timeout = callTimeout
+		rq.timeout = cards.CallTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, rq.timeout)
 	defer cancel()

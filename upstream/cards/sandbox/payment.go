@@ -113,11 +113,9 @@ func confirm(number string) transition {
 			p.State, p.Challenge, p.DeclineCode = cards.RequiresAction, true, ""
 			return p, "", nil
 		case card.declineCode != "":
-			next, event := p.declined(card.declineCode)
-			return next, event, nil
+			return p.declined(card.declineCode)
 		}
-		next, event := p.authorised()
-		return next, event, nil
+		return p.authorised()
 	}
 }
 
@@ -132,11 +130,9 @@ func challenge(approve bool) transition {
 			return p, "", err
 		}
 		if !approve {
-			next, event := p.declined(declineAuthentication)
-			return next, event, nil
+			return p.declined(declineAuthentication)
 		}
-		next, event := p.authorised()
-		return next, event, nil
+		return p.authorised()
 	}
 }
 
@@ -150,14 +146,14 @@ func (p Payment) answeredChallenge(approve bool) bool {
 	return p.State == cards.Declined && p.DeclineCode == declineAuthentication
 }
 
-func (p Payment) authorised() (Payment, string) {
+func (p Payment) authorised() (Payment, string, error) {
 	p.State, p.Challenge, p.DeclineCode = cards.Authorised, false, ""
-	return p, EventAuthorised
+	return p, EventAuthorised, nil
 }
 
-func (p Payment) declined(code string) (Payment, string) {
+func (p Payment) declined(code string) (Payment, string, error) {
 	p.State, p.Challenge, p.DeclineCode = cards.Declined, false, code
-	return p, EventDeclined
+	return p, EventDeclined, nil
 }
 
 // capture takes the authorised money, all of it: a merchant that asks for

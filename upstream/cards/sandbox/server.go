@@ -22,6 +22,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"frontdesk/upstream/cards"
 )
 
 // The credentials of a sandbox that was given none. They protect nothing.
@@ -38,10 +40,6 @@ const (
 	// keysPerPayment is twice what a payment needs from its creation to its
 	// record, so that keys do not run out before payments do.
 	keysPerPayment = 10
-
-	// idleConnections is kept for the one host that a client here speaks to, so
-	// that a load test does not open a connection for each call.
-	idleConnections = 32
 )
 
 // ServerConfig is what a Server is made from.
@@ -97,7 +95,7 @@ func (cfg *ServerConfig) setDefaults() (closer func()) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	if cfg.HTTPClient == nil {
-		cfg.HTTPClient = newHTTPClient()
+		cfg.HTTPClient = cards.NewHTTPClient()
 		closer = cfg.HTTPClient.CloseIdleConnections
 	}
 	if cfg.MaxPayments == 0 {
@@ -214,18 +212,6 @@ func (r *statusRecorder) WriteHeader(status int) { r.status = status }
 
 // Write swallows the body.
 func (r *statusRecorder) Write(b []byte) (int, error) { return len(b), nil }
-
-// newHTTPClient keeps its own connections and follows no redirect, which would
-// carry a secret or an event to an address that nobody configured.
-func newHTTPClient() *http.Client {
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	if shared, ok := http.DefaultTransport.(*http.Transport); ok {
-		own := shared.Clone()
-		own.MaxIdleConnsPerHost = idleConnections
-		client.Transport = own
-	}
-	return client
-}
 
 func newID(prefix string) string { return prefix + "_" + strings.ToLower(rand.Text()) }
 

@@ -5,13 +5,11 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -20,11 +18,10 @@ import (
 // the body>".
 const SignatureHeader = "Sandbox-Signature"
 
-// WebhookMode is how the webhooks behave.
+// WebhookMode is how webhooks are delivered.
 type WebhookMode string
 
-// The ways in which webhooks behave. All but the first are what a merchant has
-// to live with.
+// The webhook modes. All but the first are what a merchant must cope with.
 const (
 	WebhooksNormal    WebhookMode = "normal"    // at once, and again when refused
 	WebhooksDrop      WebhookMode = "drop"      // never sent
@@ -42,29 +39,28 @@ const (
 	// that the last one of a test is not lost.
 	ReorderHold = 10 * time.Second
 
-	// deliveryTimeout is what one attempt may take: a receiver that stores the
-	// event and answers needs far less.
+	// deliveryTimeout is the time for one attempt. A receiver that stores the event and
+	// responds needs far less.
 	deliveryTimeout = 5 * time.Second
 
-	// deliveryAttempts and retryDelay (1, 4, 16 s) outlast the restart of a
-	// receiver, and are over within half a minute of somebody's watching.
+	// deliveryAttempts and retryDelay (1, 4, 16 s) outlast the restart of a receiver,
+	// and end within half a minute.
 	deliveryAttempts = 4
 
-	// deliveryConcurrency keeps a crowd of events from being a crowd of connections.
-	deliveriesAtOnce = 16
+	// maxDeliveries keeps many events from opening as many connections.
+	maxDeliveries = 16
 
-	// maxPending bounds memory while a receiver is down. Events beyond it are
-	// dropped and journalled: they are hints, and whoever needs them polls too.
+	// maxPending limits memory while a receiver is down. Events beyond it are dropped
+	// and logged: they are hints, and the gateway polls as well.
 	maxPending = 10_000
 )
 
 func retryDelay(attempt int) time.Duration { return time.Second << (2 * (attempt - 1)) }
 
-// Settings are what a test or a developer can turn while the sandbox runs.
+// Settings are what a test or a developer can change while the sandbox runs.
 type Settings struct {
 	Webhooks WebhookMode `json:"webhooks"` // zero: normal
-	// WebhookURL is where all events go instead of the payments' own addresses;
-	// empty for those.
+	// WebhookURL receives all events instead of the payments' own addresses; empty: those.
 	WebhookURL string `json:"webhookUrl"`
 }
 
@@ -86,8 +82,8 @@ type outgoingEvent struct {
 	body     []byte
 }
 
-// webhookSender delivers events. It owns a goroutine for each event under way and
-// waits for all of them when it closes.
+// webhookSender delivers events. It owns a goroutine for each event in progress and waits
+// for all of them when it closes.
 type webhookSender struct {
 	now    func() time.Time
 	client *http.Client
@@ -111,12 +107,12 @@ func newWebhookSender(cfg ServerConfig) *webhookSender {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &webhookSender{
 		now: cfg.Now, client: cfg.HTTPClient, secret: cfg.WebhookSecret, log: cfg.Logger,
-		ctx: ctx, cancel: cancel, slots: make(chan struct{}, deliveriesAtOnce),
+		ctx: ctx, cancel: cancel, slots: make(chan struct{}, maxDeliveries),
 		settings: Settings{Webhooks: WebhooksNormal},
 	}
 }
 
-// close stops what is under way and waits for it.
+// close stops the deliveries in progress and waits for them.
 func (c *webhookSender) close() {
 	c.mu.Lock()
 	c.closed = true
@@ -125,8 +121,7 @@ func (c *webhookSender) close() {
 	c.inFlight.Wait()
 }
 
-// send makes an event of a payment and sends it as the settings say. It does
-// not wait.
+// send makes an event of a payment and sends it as the settings say, without waiting.
 func (c *webhookSender) send(p Payment, eventType string) {
 	now := c.now()
 	c.mu.Lock()
@@ -149,7 +144,7 @@ func (c *webhookSender) send(p Payment, eventType string) {
 	c.dispatch(out)
 }
 
-// dispatch starts what the mode asks for; c.mu is held.
+// dispatch starts the deliveries of the mode; c.mu is held.
 func (c *webhookSender) dispatch(out *outgoingEvent) {
 	switch c.settings.Webhooks {
 	case WebhooksDrop:
@@ -255,17 +250,16 @@ func (c *webhookSender) post(out *outgoingEvent) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	at := strconv.FormatInt(c.now().Unix(), 10)
+	at := c.now()
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "Frontdesk-Sandbox/1")
-	req.Header.Set(SignatureHeader, "t="+at+",v1="+hex.EncodeToString(sign(c.secret, at, out.body)))
+	req.Header.Set(SignatureHeader, fmt.Sprintf("t=%d,v1=%x", at.Unix(), sign(c.secret, at, out.body)))
 	resp, err := c.client.Do(req)
 	if err != nil {
 		return 0, err
 	}
 	defer resp.Body.Close()
-	// Reading a little lets the connection be used again; what is said there does
-	// not matter.
+	// Reading a little lets the connection be reused; the content does not matter.
 	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
 	return resp.StatusCode, nil
 }
@@ -282,11 +276,10 @@ func (c *webhookSender) sleep(d time.Duration) bool {
 	}
 }
 
-// sign returns what proves that a body comes from who holds the secret, at the
-// time that is signed with it.
-func sign(secret, at string, body []byte) []byte {
+// sign returns the signature of a body that is sent at a time.
+func sign(secret string, at time.Time, body []byte) []byte {
 	mac := hmac.New(sha256.New, []byte(secret))
-	fmt.Fprintf(mac, "%s.", at)
+	fmt.Fprintf(mac, "%d.", at.Unix())
 	mac.Write(body)
 	return mac.Sum(nil)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	stripego "github.com/stripe/stripe-go/v85"
+
+	"frontdesk/upstream/cards"
 )
 
 // Account is whose money a key moves.
@@ -21,7 +23,7 @@ type Account struct {
 // Account reads the account that the key belongs to. A key that is wrong, or a
 // restricted one that may not read its account, is cards.ErrRefused.
 func (c *Client) Account(ctx context.Context) (Account, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cards.CallTimeout)
 	defer cancel()
 	a, err := c.api.accounts.Retrieve(ctx, &stripego.AccountRetrieveParams{})
 	if err != nil {

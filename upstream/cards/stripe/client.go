@@ -29,23 +29,11 @@ import (
 )
 
 const (
-	// callTimeout is what a processor's call may take while a buyer waits.
-	callTimeout = 10 * time.Second
-
-	// captureTimeout is longer because giving up on a capture leaves a doubt about
-	// money, and because the processor asks the card's bank in it.
-	captureTimeout = 25 * time.Second
-
 	// maxKeyLength is what the processor accepts as an idempotency key.
 	maxKeyLength = 255
 
 	// listPage is the largest page that the processor serves.
 	listPage = 100
-
-	// maxListed bounds memory: six thousand payments on each of the eight days that
-	// a rebuild looks back. A list that is longer is an error, since one that is cut
-	// off would hide payments from whoever rebuilds from it.
-	maxListed = 50_000
 )
 
 // Config is what a Client is made from.
@@ -98,7 +86,7 @@ func New(cfg Config) (*Client, error) {
 		LeveledLogger: &stripego.LeveledLogger{Level: stripego.LevelNull},
 	}
 	if backend.HTTPClient == nil {
-		backend.HTTPClient = newHTTPClient()
+		backend.HTTPClient = cards.NewHTTPClient()
 	}
 	if cfg.URL != "" {
 		if at, err := url.Parse(cfg.URL); err != nil || at.Host == "" || strings.Trim(at.Path, "/") != "" {
@@ -122,16 +110,6 @@ func mode(secretKey string) (live, ok bool) {
 		}
 	}
 	return false, false
-}
-
-func newHTTPClient() *http.Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:errcheck // documented to be one
-	// A busy evening's calls go to one host; the default keeps two connections to it.
-	transport.MaxIdleConnsPerHost = 32
-	return &http.Client{
-		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
 }
 
 // Name returns "stripe".
@@ -162,7 +140,7 @@ func (c *Client) Get(ctx context.Context, id string) (cards.Payment, error) {
 	if id == "" {
 		return cards.Payment{}, cards.ErrNotFound
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cards.CallTimeout)
 	defer cancel()
 	pi, err := c.api.payments.Retrieve(ctx, id, &stripego.PaymentIntentRetrieveParams{Expand: expand()})
 	return paymentResponse("get", id, pi, err)
@@ -233,7 +211,7 @@ func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, er
 		params.CreatedRange = &stripego.RangeQueryParams{GreaterThanOrEqual: second}
 	}
 	var all []cards.Payment
-	for len(all) < maxListed {
+	for len(all) < cards.MaxListed {
 		page, more, err := c.listPage(ctx, params)
 		if err != nil {
 			return nil, err
@@ -244,12 +222,12 @@ func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, er
 		}
 		params.StartingAfter = stripego.String(page[len(page)-1].ID)
 	}
-	return nil, fmt.Errorf("stripe: list: more than %d payments since %s", maxListed, since.UTC().Format(time.RFC3339))
+	return nil, fmt.Errorf("stripe: list: more than %d payments since %s", cards.MaxListed, since.UTC().Format(time.RFC3339))
 }
 
 // listPage reads one page, within the time of one call.
 func (c *Client) listPage(ctx context.Context, params *stripego.PaymentIntentListParams) (page []cards.Payment, more bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cards.CallTimeout)
 	defer cancel()
 	list := c.api.payments.List(ctx, params)
 	if err := list.Err(); err != nil {
@@ -291,9 +269,9 @@ func call(ctx context.Context, verb, key string, params *stripego.Params, send f
 	if key == "" || key != strings.TrimSpace(key) || len(key) > maxKeyLength {
 		return fmt.Errorf("stripe: %s: the idempotency key is empty, too long or has spaces around it: %w", verb, cards.ErrRefused)
 	}
-	timeout := callTimeout
+	timeout := cards.CallTimeout
 	if verb == "capture" {
-		timeout = captureTimeout
+		timeout = cards.CaptureTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	stripego "github.com/stripe/stripe-go/v85"
+
+	"frontdesk/upstream/cards"
 )
 
 // requiredEvents are the events by which a payment is looked at before the next poll.
@@ -34,7 +36,7 @@ func (w WebhookEndpoint) Missing() (missing []string) {
 // processor has at most 16. A restricted key that may not read them is
 // cards.ErrRefused.
 func (c *Client) WebhookEndpoints(ctx context.Context) ([]WebhookEndpoint, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cards.CallTimeout)
 	defer cancel()
 	params := &stripego.WebhookEndpointListParams{}
 	params.Single, params.Limit = true, stripego.Int64(listPage)

@@ -1,0 +1,49 @@
+package cards
+
+import (
+	"crypto/hmac"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// signatureTolerance is how far the time of a webhook may differ from ours, either way.
+// It is what the large processors recommend: enough for clocks that disagree a little and
+// for a slow network. Every attempt of a delivery is signed anew.
+const signatureTolerance = 300 * time.Second
+
+// CheckSignature checks the header of a webhook, "t=<unix seconds>,v1=<hex HMAC>", with
+// one v1 for each secret that is valid now: two while a secret is being rolled. sign
+// computes the signature for a time. Parts with other names are ignored, as are those
+// that cannot be read. Every error is an ErrSignature.
+func CheckSignature(header string, now time.Time, sign func(at time.Time) []byte) error {
+	var at time.Time
+	var signatures [][]byte
+	for part := range strings.SplitSeq(header, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		switch name {
+		case "t":
+			if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
+				at = time.Unix(seconds, 0)
+			}
+		case "v1":
+			if signature, err := hex.DecodeString(value); err == nil {
+				signatures = append(signatures, signature)
+			}
+		}
+	}
+	if at.IsZero() {
+		return fmt.Errorf("%w: it is not signed", ErrSignature)
+	}
+	if age := now.Sub(at); age.Abs() > signatureTolerance {
+		return fmt.Errorf("%w: it was signed %s from now", ErrSignature, age.Round(time.Second))
+	}
+	want := sign(at)
+	if !slices.ContainsFunc(signatures, func(given []byte) bool { return hmac.Equal(want, given) }) {
+		return fmt.Errorf("%w: no signature matches", ErrSignature)
+	}
+	return nil
+}
