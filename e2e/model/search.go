@@ -1,9 +1,6 @@
 package model
 
-import (
-	"math/bits"
-	"slices"
-)
+import "slices"
 
 // Result is what a search found.
 type Result struct {
@@ -17,17 +14,17 @@ type Result struct {
 // StateChange is a transition of a payment, in the names of flows.PaymentState.
 type StateChange struct{ From, To string }
 
-// Check explores every world that can be reached, breadth first, and stops at
-// the first that breaks an invariant: its trace is one of the shortest. The same
-// configuration gives the same result every time.
+// Check explores every world that can be reached, breadth first, and stops at the first that breaks
+// an invariant, so that its trace is one of the shortest. The same configuration gives the same
+// result every time.
 func Check(cfg Config) Result {
-	s := &search{machine: machine{cfg: cfg.withDefaults()}}
+	s := &search{machine: machine{cfg: cfg.withDefaults()}, numbers: map[world]uint32{}}
 	s.add(s.machine.cfg.start(), none)
-	for at := uint32(0); int(at) < s.worlds.len() && s.violation == nil; at++ {
-		if s.worlds.len() > s.machine.cfg.Limit {
+	for at := 0; at < len(s.worlds) && s.violation == nil; at++ {
+		if len(s.worlds) > s.machine.cfg.Limit {
 			return s.result(false)
 		}
-		s.expand(at)
+		s.expand(uint32(at))
 	}
 	if s.violation == nil {
 		s.checkLiveness()
@@ -38,21 +35,20 @@ func Check(cfg Config) Result {
 // none stands for no world.
 const none = ^uint32(0)
 
-// search is a breadth-first search. Worlds are numbered as they are found, and
-// what belongs to one is kept under its number.
+// search is a breadth-first search. Worlds are numbered in the order in which they are found.
 type search struct {
 	machine   machine
-	worlds    arena[key]
-	parents   arena[uint32]
-	next      arena[uint32] // where a good day leads, none for a world at rest
-	index     []uint32      // hash table: a world's number plus one, 0 for a free place
+	numbers   map[world]uint32 // by canonical form
+	worlds    []world
+	parents   []uint32
+	next      []uint32 // where a fault-free run leads; none for a world at rest
 	violation *Violation
 }
 
 // expand takes every step from a world.
 func (s *search) expand(at uint32) {
-	w := unpack(s.worlds.at(at))
-	onwards, resting := none, true
+	w := s.worlds[at]
+	resting := true
 	for n, step := range s.machine.successors(&w) {
 		number, isNew := s.add(step.to, at)
 		if step.broken == "" && isNew {
@@ -63,14 +59,13 @@ func (s *search) expand(at uint32) {
 			return
 		}
 		resting = resting && step.kind != normal
-		if step.kind != fault && onwards == none {
-			onwards = number
+		if step.kind != fault && s.next[at] == none {
+			s.next[at] = number
 		}
 	}
 	if resting && w.forgotten() && s.breaks(ChargedAndForgotten) {
 		s.violation = s.explain(ChargedAndForgotten, at, -1)
 	}
-	*s.next.at(at) = onwards
 }
 
 func (s *search) breaks(invariant string) bool {
@@ -79,76 +74,41 @@ func (s *search) breaks(invariant string) bool {
 
 // add numbers a world, unless it has a number already.
 func (s *search) add(w world, parent uint32) (number uint32, isNew bool) {
-	if s.worlds.len()*2 >= len(s.index) {
-		s.grow()
+	form := canonical(w)
+	if number, found := s.numbers[form]; found {
+		return number, false
 	}
-	k := pack(&w)
-	place := s.place(&k)
-	if s.index[place] > 0 {
-		return s.index[place] - 1, false
-	}
-	number = s.worlds.add(k)
-	s.parents.add(parent)
-	s.next.add(none)
-	s.index[place] = number + 1
+	number = uint32(len(s.worlds))
+	s.numbers[form] = number
+	s.worlds, s.parents, s.next = append(s.worlds, form), append(s.parents, parent), append(s.next, none)
 	return number, true
 }
 
-// place is where the table has a key, or would have it.
-func (s *search) place(k *key) uint64 {
-	mask := uint64(len(s.index) - 1)
-	at := k.hash() & mask
-	for s.index[at] > 0 && *s.worlds.at(s.index[at] - 1) != *k {
-		at = (at + 1) & mask
-	}
-	return at
-}
-
-// grow doubles the table.
-func (s *search) grow() {
-	s.index = make([]uint32, max(1<<12, 2*len(s.index)))
-	for n := range uint32(s.worlds.len()) {
-		s.index[s.place(s.worlds.at(n))] = n + 1
-	}
-}
-
-// hash mixes the words by multiplication, as wyhash does.
-func (k *key) hash() uint64 {
-	h := uint64(0x9e3779b97f4a7c15)
-	for _, v := range k {
-		hi, lo := bits.Mul64(h^v, 0xd6e8feb86659fd93)
-		h = hi ^ lo
-	}
-	return h
-}
-
-// checkLiveness follows every world on a good day: no faults, and what is under
-// way arrives after everything else. A way that never ends is a payment that
-// never settles. Ends were looked at when they were expanded.
+// checkLiveness follows the fault-free run from every world: nothing fails, and delayed requests
+// arrive after everything else. A run without an end is a payment that never settles. Ends were
+// checked when they were expanded.
 func (s *search) checkLiveness() {
-	const unseen, onTheWay, ends = 0, 1, 2
-	marks := make([]uint8, s.worlds.len())
+	const unseen, running, ends = 0, 1, 2
+	marks := make([]uint8, len(s.worlds))
 	for start := range uint32(len(marks)) {
 		at := start
 		for at != none && marks[at] == unseen {
-			marks[at] = onTheWay
-			at = *s.next.at(at)
+			marks[at] = running
+			at = s.next[at]
 		}
-		if at != none && marks[at] == onTheWay {
-			if w := unpack(s.worlds.at(at)); w.charged() && s.breaks(NeverSettles) {
-				s.violation = s.explain(NeverSettles, at, -1)
-				return
-			}
+		if at != none && marks[at] == running && s.worlds[at].charged() && s.breaks(NeverSettles) {
+			s.violation = s.explain(NeverSettles, at, -1)
+			return
 		}
-		for at = start; at != none && marks[at] == onTheWay; at = *s.next.at(at) {
+		for at = start; at != none && marks[at] == running; at = s.next[at] {
 			marks[at] = ends
 		}
 	}
 }
 
 func (s *search) result(complete bool) Result {
-	r := Result{States: s.worlds.len(), Complete: complete, Violation: s.violation}
-	for at := uint32(s.worlds.len() - 1); at != 0; at = *s.parents.at(at) {
+	r := Result{States: len(s.worlds), Complete: complete, Violation: s.violation}
+	for at := uint32(len(s.worlds) - 1); at != 0; at = s.parents[at] {
 		r.Depth++
 	}
 	for from := range states {
@@ -159,27 +119,4 @@ func (s *search) result(complete bool) Result {
 		}
 	}
 	return r
-}
-
-// arena is a list that grows without being copied.
-type arena[T any] struct {
-	chunks [][]T
-	n      int
-}
-
-// chunk: small enough that a short search stays small, large enough that a long one has few of them.
-const chunk = 1 << 14
-
-func (a *arena[T]) len() int { return a.n }
-
-func (a *arena[T]) at(i uint32) *T { return &a.chunks[i/chunk][i%chunk] }
-
-func (a *arena[T]) add(v T) uint32 {
-	if a.n%chunk == 0 {
-		a.chunks = append(a.chunks, make([]T, chunk))
-	}
-	at := uint32(a.n)
-	a.n++
-	*a.at(at) = v
-	return at
 }

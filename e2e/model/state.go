@@ -226,30 +226,32 @@ func (w *world) owned(p attemptID) bool {
 	return false
 }
 
-// attemptIDs calls visit with every post id that the world refers to, in an order
-// that depends on the world alone.
-func (w *world) attemptIDs(visit func(*attemptID)) {
-	visit(&w.redis.attempt)
+// attemptIDs points at every attempt id of the world, in an order that depends on the world alone.
+func (w *world) attemptIDs() (ids [1 + slots*maxClaims*3 + maxReplicas + maxBackups]*attemptID) {
+	ids[0] = &w.redis.attempt
+	at := 1
 	for i := range w.slot {
 		for n := range w.slot[i].journal {
 			e := &w.slot[i].journal[n]
-			visit(&e.attempt)
-			visit(&e.release)
-			visit(&e.late)
+			ids[at], ids[at+1], ids[at+2] = &e.attempt, &e.release, &e.late
+			at += 3
 		}
 	}
 	for i := range w.process {
-		visit(&w.process[i].rec.attempt)
+		ids[at+i] = &w.process[i].rec.attempt
 	}
 	for i := range w.backups {
-		visit(&w.backups[i].attempt)
+		ids[at+maxReplicas+i] = &w.backups[i].attempt
 	}
+	return ids
 }
 
 // newAttemptID returns a post id that nothing refers to, as uuid.NewString does.
 func (w *world) newAttemptID(purpose attemptID) attemptID {
 	used := uint32(0)
-	w.attemptIDs(func(p *attemptID) { used |= 1 << *p })
+	for _, id := range w.attemptIDs() {
+		used |= 1 << *id
+	}
 	for p := purpose + 1; p <= purpose+maxAttemptIDs; p++ {
 		if used&(1<<p) == 0 {
 			return p

@@ -22,52 +22,27 @@ func (v *Violation) String() string {
 	return text.String()
 }
 
-// explain walks the way to a world again, and then its n-th step, unless n is
-// below zero. Keys do not tell replicas apart, so the walk goes by worlds, and
-// picks each time a step to a world that nobody can tell from the next one.
+// explain repeats the way to a world from the start, and then that world's n-th step, unless n is
+// negative. The search knows worlds in their canonical form only, so the walk follows the steps
+// that lead to the same world in any order of the replicas.
 func (s *search) explain(invariant string, to uint32, n int) *Violation {
 	var way []world
 	if n >= 0 {
-		w := unpack(s.worlds.at(to))
-		way = append(way, s.machine.successors(&w)[n].to)
+		way = append(way, canonical(s.machine.successors(&s.worlds[to])[n].to))
 	}
-	for at := to; at != 0; at = *s.parents.at(at) {
-		way = append(way, unpack(s.worlds.at(at)))
+	for at := to; at != 0; at = s.parents[at] {
+		way = append(way, s.worlds[at])
 	}
 	v := &Violation{Invariant: invariant}
 	w := s.machine.cfg.start()
 	for _, next := range slices.Backward(way) {
-		want := canonicalKey(next)
 		steps := s.machine.successors(&w)
-		taken := steps[slices.IndexFunc(steps, func(st step) bool { return canonicalKey(st.to) == want })]
+		taken := steps[slices.IndexFunc(steps, func(st step) bool { return st.to.sameAs(next) })]
 		v.Steps = append(v.Steps, taken.String())
 		w = taken.to
 	}
 	return v
 }
-
-// canonicalKey is a key that is surely the same for worlds that nobody can tell
-// apart: the least for any order of the replicas and of the backups. pack, which
-// has to be fast, may give several to worlds in which two replicas do the same
-// under different post ids.
-func canonicalKey(w world) key {
-	least := key{^uint64(0)}
-	for _, p := range orders {
-		for _, b := range orders {
-			other := w
-			for i := range orders[0] {
-				other.process[i], other.backups[i] = w.process[p[i]], w.backups[b[i]]
-			}
-			if k := pack(&other); slices.Compare(k[:], least[:]) < 0 {
-				least = k
-			}
-		}
-	}
-	return least
-}
-
-// orders are those of three things, which is how many replicas and backups there are at most.
-var orders = [...][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
 
 // String tells who does what, and what came of it.
 func (st step) String() string {
