@@ -84,7 +84,7 @@ type replicas struct {
 	file                  composition
 	addresses             *strings.Replacer
 	gateways              map[string]*frontdesktest.Process
-	proxy                 *frontdesktest.Program
+	proxy                 *frontdesktest.Process
 	redis                 string
 }
 

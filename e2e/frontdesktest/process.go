@@ -1,17 +1,17 @@
-// Package frontdesktest is the test kit: it runs the real binary, the outside
-// world that it stands in front of, and a real Redis, and speaks HTTP to them
-// as a front end would. Its Client holds every answer against openapi.yaml.
+// Package frontdesktest is the test kit: it runs the real binary, the upstreams that it depends on,
+// and a real Redis, and speaks HTTP to them as a front end would. Its Client validates every
+// response against openapi.yaml.
 //
-// Start reading at NewGateway for several gateways on one Redis, and at NewMock
-// for the one process that front-end developers run.
+// Start reading at NewGateway for several gateways on one Redis, and at NewMock for the one process
+// that front-end developers run. Benchmarks and campaigns, which have no test, use Launch,
+// StartUpstreams, FaultProxy and Buyer.
 package frontdesktest
 
 import (
-	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -24,13 +24,16 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
-// patience is how long a condition may take before a test gives up: far more
-// than anything takes on an idle machine, since the machines are shared.
-const patience = 60 * time.Second
+const (
+	// patience is how long a condition may take before a test gives up: far more than anything takes
+	// on an idle machine, because machines are shared.
+	patience = 60 * time.Second
+	// firstPort and ports are a range from which no system assigns ports by itself, so that a
+	// process that was killed finds its port free.
+	firstPort, ports = 12_000, 20_000
+)
 
 // built is the folder of the binary, once there is one.
 var built string
@@ -82,18 +85,62 @@ func Root() string {
 	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
 }
 
-// Process is a running binary.
+// Process is a program that was started, until it is killed or ends.
 type Process struct {
-	URL string // where it listens, as it said itself
-	t   testing.TB
-	cmd *exec.Cmd
-	log *syncBuffer
-	end chan error
+	URL string // where a gateway listens, as it printed itself; empty for other programs
+
+	t        testing.TB // nil outside tests
+	cmd      *exec.Cmd
+	out, log *output
+	ended    chan struct{}
+	err      error // how it ended; set when ended is closed
 }
 
-// listenAddress is the address in what the binary says when it starts; where there are two,
-// it is the last one, and the first is a proxy's.
-var listenAddress = regexp.MustCompile(`http://localhost:\d+|listens on 127\.0\.0\.1:\d+`)
+// Launch starts a program in a process group of its own, and waits until its output matches ready,
+// a regular expression. The program gets no variables but those of environment. When it ends
+// before it is ready, or the context does, Launch kills it and returns an error that has its output.
+func Launch(ctx context.Context, ready string, environment []string, path string, args ...string) (*Process, error) {
+	p := &Process{cmd: exec.Command(path, args...), out: &output{}, log: &output{}, ended: make(chan struct{})}
+	p.cmd.Env = environment
+	p.cmd.Stdout, p.cmd.Stderr = p.out, p.log
+	p.cmd.WaitDelay = time.Second                           // a grandchild may hold the pipe open
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // grandchildren are killed with it
+	if err := p.cmd.Start(); err != nil {
+		close(p.ended)
+		return p, err
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.ended)
+	}()
+	expression := regexp.MustCompile(ready)
+	isReady := func() bool { return expression.MatchString(p.out.String()) || expression.MatchString(p.log.String()) }
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := waitUntil(ctx, func() bool { return isReady() || p.hasEnded() })
+	if err == nil && !isReady() {
+		err = errors.New("it ended")
+	}
+	if err != nil {
+		p.Kill()
+		return p, fmt.Errorf("%s did not start: %w\n%s%s", path, err, p.out, p.log)
+	}
+	return p, nil
+}
+
+// gatewayReady matches the address that the binary prints when it listens.
+const gatewayReady = `http://localhost:\d+|listens on 127\.0\.0\.1:\d+`
+
+// gatewayURL finds the address in the line that has it. Where a line has two, the first is a proxy's.
+func gatewayURL(out string) string {
+	address := regexp.MustCompile(gatewayReady)
+	for line := range strings.Lines(out) {
+		if found := address.FindAllString(line, -1); found != nil {
+			return strings.NewReplacer("localhost", "127.0.0.1", "listens on ", "http://").Replace(found[len(found)-1])
+		}
+	}
+	return ""
+}
 
 // Start runs the binary with an environment of its own until the test ends.
 func Start(t testing.TB, environment ...string) *Process {
@@ -105,39 +152,44 @@ func Start(t testing.TB, environment ...string) *Process {
 	return p
 }
 
-// TryStart is Start that may end in vain: then the process has no URL, and its log says why.
+// TryStart is Start for a binary that may refuse to start: then the process has no URL, and its log
+// says why.
 func TryStart(t testing.TB, environment ...string) *Process {
 	t.Helper()
-	p := &Process{t: t, cmd: exec.Command(Binary(t)), log: &syncBuffer{}, end: make(chan error, 1)}
-	p.cmd.Env = append([]string{"FRONTDESK_ADDR=127.0.0.1:0", "FRONTDESK_OPS_ADDR=127.0.0.1:0"}, environment...)
-	p.cmd.Stderr = p.log
-	stdout, err := p.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	environment = append([]string{"FRONTDESK_ADDR=127.0.0.1:0", "FRONTDESK_OPS_ADDR=127.0.0.1:0"}, environment...)
+	p, _ := Launch(t.Context(), gatewayReady, environment, Binary(t)) // why it failed is in its log
+	p.URL = gatewayURL(p.out.String())
+	p.endWith(t)
+	return p
+}
+
+// endWith kills the process when the test ends, and shows its log if the test failed.
+func (p *Process) endWith(t testing.TB) {
+	p.t = t
 	t.Cleanup(func() {
 		p.Kill()
 		if t.Failed() {
-			t.Logf("log of %s:\n%s", p.URL, p.log)
+			t.Logf("log of %s %s:\n%s", p.cmd, p.URL, p.log)
 		}
 	})
-	lines := bufio.NewScanner(stdout)
-	for p.URL == "" && lines.Scan() {
-		for _, found := range listenAddress.FindAllString(lines.Text(), -1) {
-			p.URL = strings.NewReplacer("localhost", "127.0.0.1", "listens on ", "http://").Replace(found)
-		}
+}
+
+// StartProgram runs a program, and whatever it starts itself, until the test ends.
+// install names the package that has it.
+func StartProgram(t testing.TB, install string, environment []string, name string, args ...string) *Process {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		path, err = exec.LookPath("/usr/sbin/" + name) // Debian keeps servers there, outside the usual PATH
 	}
-	go func() {
-		io.Copy(io.Discard, stdout) // keeps the pipe from filling up
-		p.end <- p.cmd.Wait()
-		close(p.end)
-	}()
-	if p.URL == "" {
-		<-p.end
+	if err != nil {
+		t.Fatalf("this test needs %s: apt-get install %s, or the like", name, install)
 	}
+	p, err := Launch(t.Context(), "", environment, path, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.endWith(t)
 	return p
 }
 
@@ -157,25 +209,23 @@ func (p *Process) OpsAddress() string {
 // NewMock runs mock mode: everything in one process.
 func NewMock(t testing.TB) *Process { return Start(t) }
 
-// NewGateway runs a gateway in test mode, in front of an outside world and on a Redis.
-func NewGateway(t testing.TB, outside *Upstreams, redisURL string) *Process {
+// NewGateway runs a gateway in test mode, on upstreams and a Redis.
+func NewGateway(t testing.TB, upstreams *Upstreams, redisURL string) *Process {
 	t.Helper()
-	return Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+outside.URL+"/sim",
-		"FRONTDESK_SANDBOX_URL="+outside.URL+"/sandbox", "FRONTDESK_REDIS_URL="+redisURL)
+	return Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+upstreams.URL+"/sim",
+		"FRONTDESK_SANDBOX_URL="+upstreams.URL+"/sandbox", "FRONTDESK_REDIS_URL="+redisURL)
 }
 
-// Kill ends the process as a power cut would.
+// Kill ends the process and its children as a power cut would, and waits until it is gone. A nil
+// process is gone already.
 func (p *Process) Kill() {
-	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		p.t.Errorf("kill: %v", err)
+	if p == nil {
+		return
 	}
-	<-p.end
-}
-
-// Stop asks the process to end, and gives its verdict once it did.
-func (p *Process) Stop() error {
-	p.Terminate()
-	return <-p.end
+	if !p.hasEnded() {
+		syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) //nolint:errcheck // it may have ended meanwhile
+	}
+	<-p.ended
 }
 
 // Terminate asks the process to end, and waits for nothing.
@@ -185,11 +235,35 @@ func (p *Process) Terminate() {
 	}
 }
 
-// Wait gives the verdict of a process that was asked to end.
-func (p *Process) Wait() error { return <-p.end }
+// Stop asks the process to end, and returns how it did.
+func (p *Process) Stop() error {
+	p.Terminate()
+	return p.Wait()
+}
 
-// PeakMemory is the most memory, in bytes, that a process held until it ended, as
-// the system has counted it; 0 where it does not count, or before the end.
+// Wait returns how the process ended, once it did.
+func (p *Process) Wait() error {
+	<-p.ended
+	return p.err
+}
+
+// Ended is closed when the process is gone.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
+
+func (p *Process) hasEnded() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// PID is the process's number in the system.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// PeakMemory is the most memory, in bytes, that the process held until it ended, as the system has
+// counted it; 0 where the system does not count, or before the end.
 func (p *Process) PeakMemory() int64 {
 	if p.cmd.ProcessState == nil {
 		return 0
@@ -204,72 +278,45 @@ func (p *Process) PeakMemory() int64 {
 	return usage.Maxrss << 10
 }
 
-// Log is what the process has logged so far.
+// Log is what the process has written to stderr so far.
 func (p *Process) Log() string { return p.log.String() }
 
-// NewRedis runs a real Redis until the test ends, and gives its address. It
-// forgets everything at its end, unless options of redis-server say otherwise.
-func NewRedis(t testing.TB, options ...string) string {
-	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Fatal("these tests need redis-server: apt-get install redis-server, or the like")
-	}
-	port := FreePort(t)
-	log := &syncBuffer{}
-	cmd := exec.Command(path, append([]string{"--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", t.TempDir()}, options...)...)
-	cmd.Stdout = log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	Eventually(t, "Redis is ready", func() bool { return strings.Contains(log.String(), "Ready to accept connections") })
-	return fmt.Sprintf("redis://127.0.0.1:%d", port)
-}
+// Output is what the process has written to stdout so far.
+func (p *Process) Output() string { return p.out.String() }
 
-// NewDurableRedis runs a real Redis on which live mode may rest.
-func NewDurableRedis(t testing.TB, options ...string) string {
-	t.Helper()
-	return NewRedis(t, append([]string{"--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction"}, options...)...)
-}
+// claimedPorts keeps the UDP sockets of FindPort open for as long as this program runs.
+var claimedPorts sync.Map
 
-// StopRedis ends a Redis without a word to its clients.
-func StopRedis(t testing.TB, url string) {
-	t.Helper()
-	options, err := redis.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := redis.NewClient(options)
-	defer client.Close()
-	client.ShutdownNoSave(t.Context()) // answered by closing the connection
-	Eventually(t, "Redis is gone", func() bool { return client.Ping(t.Context()).Err() != nil })
-}
-
-// FreePort is a port of this machine that nobody listens on, of the range from which
-// the system hands out none. No other test is given it until this one has ended: a
-// socket of UDP on the same number, which nothing here uses, says that it is taken.
-func FreePort(t testing.TB) int {
-	t.Helper()
+// FindPort gives a port of this machine on which nothing listens, of the range from which no system
+// assigns ports by itself. No other program that uses the kit is given it until this one ends: a
+// UDP socket on the same number, which nothing here uses, marks it as taken.
+func FindPort() (int, error) {
 	for {
-		address := fmt.Sprintf("127.0.0.1:%d", firstPort+rand.IntN(ports))
+		port := firstPort + rand.IntN(ports)
+		address := fmt.Sprintf("127.0.0.1:%d", port)
 		claim, err := net.ListenPacket("udp", address)
 		if err == nil {
 			var listener net.Listener
 			if listener, err = net.Listen("tcp", address); err == nil {
-				t.Cleanup(func() { claim.Close() })
-				listener.Close()
-				return listener.Addr().(*net.TCPAddr).Port
+				claimedPorts.Store(port, claim)
+				return port, listener.Close()
 			}
 			claim.Close()
 		}
 		if !errors.Is(err, syscall.EADDRINUSE) {
-			t.Fatal(err)
+			return 0, err
 		}
 	}
+}
+
+// FreePort is FindPort for a test.
+func FreePort(t testing.TB) int {
+	t.Helper()
+	port, err := FindPort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
 }
 
 // Eventually waits for a condition, and fails the test when it does not come.
@@ -284,33 +331,50 @@ func Eventually(t testing.TB, what string, condition func() bool) {
 func inTime(condition func() bool) bool { return within(patience, condition) }
 
 func within(limit time.Duration, condition func() bool) bool {
-	deadline := time.After(limit)
-	ticker := time.NewTicker(20 * time.Millisecond)
+	return Within(context.Background(), "", limit, condition) == nil
+}
+
+// Within waits for a condition. It is an error when the condition does not come within the limit.
+func Within(ctx context.Context, what string, limit time.Duration, condition func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err := waitUntil(ctx, condition); err != nil {
+		return fmt.Errorf("did not happen within %s: %s: %w", limit, what, err)
+	}
+	return nil
+}
+
+// waitUntil waits for a condition until the context ends.
+func waitUntil(ctx context.Context, condition func() bool) error {
+	const interval = 10 * time.Millisecond // soon enough, and cheap for what is asked
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for !condition() {
 		select {
-		case <-deadline:
-			return false
+		case <-ctx.Done():
+			return ctx.Err()
 		case <-ticker.C:
 		}
 	}
-	return true
+	return nil
 }
 
-// syncBuffer collects what a process says while a test reads it.
-type syncBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
+// output collects what a process writes while a test reads it.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
 }
 
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
+// Write implements io.Writer.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
 }
 
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
+// String is everything that was written.
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
 }

@@ -1,77 +1,79 @@
 package frontdesktest
 
 import (
-	"bufio"
+	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"os/exec"
-	"strings"
 	"sync/atomic"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
 )
+
+// launchRedis runs a real Redis on a port of its own, with options of redis-server, the last of
+// which count.
+func launchRedis(ctx context.Context, options ...string) (p *Process, port int, err error) {
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		return nil, 0, errors.New("these tests need redis-server: apt-get install redis-server, or the like")
+	}
+	if port, err = FindPort(); err != nil {
+		return nil, 0, err
+	}
+	p, err = Launch(ctx, "Ready to accept connections", nil, path,
+		append([]string{"--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"}, options...)...)
+	return p, port, err
+}
+
+// NewRedis runs a real Redis until the test ends, and gives its address. It
+// forgets everything at its end, unless options of redis-server say otherwise.
+func NewRedis(t testing.TB, options ...string) string {
+	t.Helper()
+	p, port, err := launchRedis(t.Context(), append([]string{"--dir", t.TempDir()}, options...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Kill)
+	return fmt.Sprintf("redis://127.0.0.1:%d", port)
+}
+
+// NewDurableRedis runs a real Redis that is durable enough for live mode.
+func NewDurableRedis(t testing.TB, options ...string) string {
+	t.Helper()
+	return NewRedis(t, append([]string{"--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction"}, options...)...)
+}
+
+// StopRedis ends a Redis without a word to its clients.
+func StopRedis(t testing.TB, url string) {
+	t.Helper()
+	options, err := redis.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	defer client.Close()
+	client.ShutdownNoSave(t.Context()) // answered by closing the connection
+	Eventually(t, "Redis is gone", func() bool { return client.Ping(t.Context()).Err() != nil })
+}
 
 // Redis is a real Redis for all tests of a package. Each test takes a database
 // of its own, which costs nothing.
 type Redis struct {
-	cmd       *exec.Cmd
-	port      int
+	process   *Process
+	url       string
 	databases atomic.Int64
 }
 
-const (
-	// databases is far more than any package has tests.
-	databases = 10_000
-	// firstPort and ports are a range from which no system hands out ports by
-	// itself, so that nothing else takes the one that was chosen.
-	firstPort, ports = 20_000, 12_000
-	// startTries: somebody else's Redis may have the same port.
-	startTries = 20
-)
-
 // StartRedis runs a Redis until Stop, for TestMain.
 func StartRedis() (*Redis, error) {
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		return nil, errors.New("these tests need redis-server: apt-get install redis-server, or the like")
-	}
-	for range startTries {
-		r := &Redis{port: firstPort + rand.IntN(ports)}
-		r.cmd = exec.Command(path, "--port", fmt.Sprint(r.port), "--bind", "127.0.0.1", "--databases", fmt.Sprint(databases),
-			"--save", "", "--appendonly", "no")
-		if err = r.start(); err == nil {
-			return r, nil
-		}
-	}
-	return nil, err
+	const databases = "10000" // far more than any package has tests
+	p, port, err := launchRedis(context.Background(), "--databases", databases)
+	return &Redis{process: p, url: fmt.Sprintf("redis://127.0.0.1:%d/", port)}, err
 }
 
-// start runs the server, and waits until it is ready or gone.
-func (r *Redis) start() error {
-	stdout, err := r.cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := r.cmd.Start(); err != nil {
-		return err
-	}
-	said := bufio.NewScanner(stdout)
-	for said.Scan() {
-		if strings.Contains(said.Text(), "Ready to accept connections") {
-			go io.Copy(io.Discard, stdout) // keeps the pipe from filling up; ends with the server
-			return nil
-		}
-	}
-	return fmt.Errorf("redis-server did not start on port %d: %w", r.port, r.cmd.Wait())
-}
-
-// Database gives the address of a database that nobody has used.
-func (r *Redis) Database() string {
-	return fmt.Sprintf("redis://127.0.0.1:%d/%d", r.port, r.databases.Add(1))
-}
+// Database gives the address of a database that no test has used.
+func (r *Redis) Database() string { return r.url + fmt.Sprint(r.databases.Add(1)) }
 
 // Stop ends the server.
-func (r *Redis) Stop() {
-	r.cmd.Process.Kill() //nolint:errcheck // it is gone either way
-	r.cmd.Wait()         //nolint:errcheck // killed is what it was
-}
+func (r *Redis) Stop() { r.process.Kill() }

@@ -1,6 +1,7 @@
 package frontdesktest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -22,10 +23,11 @@ type packageTB struct {
 // packageScope is there once for all tests of a package, as their process is.
 var packageScope packageTB
 
-func (s *packageTB) Helper()             {}
-func (s *packageTB) Failed() bool        { return false } // each test tells of its own part of a log
-func (s *packageTB) Logf(string, ...any) {}
-func (s *packageTB) Fatal(args ...any)   { panic(errors.New(fmt.Sprint(args...))) }
+func (s *packageTB) Context() context.Context { return context.Background() }
+func (s *packageTB) Helper()                  {}
+func (s *packageTB) Failed() bool             { return false } // each test tells of its own part of a log
+func (s *packageTB) Logf(string, ...any)      {}
+func (s *packageTB) Fatal(args ...any)        { panic(errors.New(fmt.Sprint(args...))) }
 func (s *packageTB) Fatalf(format string, args ...any) {
 	panic(fmt.Errorf(format, args...))
 }

@@ -1,0 +1,227 @@
+package frontdesktest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/Shopify/toxiproxy/v2"
+	"github.com/rs/zerolog"
+)
+
+// Operation is a kind of request to the upstreams.
+type Operation struct {
+	Name   string // for people
+	Method string
+	Path   string // a pattern of path.Match
+	Body   string // what the body contains
+}
+
+// The operations that move money, in the order of a journey without faults.
+var (
+	CreatePayment = Operation{"creation at the processor", http.MethodPost, "/sandbox/payments", ""}
+	Capture       = Operation{"capture", http.MethodPost, "/sandbox/payments/*/capture", ""}
+	Claim         = Operation{"claim", http.MethodPost, "/sandbox/payments/*/metadata", `"fd_post_`}
+	PostPayment   = Operation{"post to the club system", http.MethodPost, "/sim/*/sales/*/payments", ""}
+	AcceptPayment = Operation{"mark in the journal", http.MethodPost, "/sandbox/payments/*/metadata", `"fd_done_`}
+)
+
+// Operations are all of them.
+var Operations = []Operation{CreatePayment, Capture, Claim, PostPayment, AcceptPayment}
+
+func (o Operation) matches(r *http.Request, body []byte) bool {
+	ok, err := path.Match(o.Path, r.URL.Path)
+	return ok && err == nil && r.Method == o.Method && bytes.Contains(body, []byte(o.Body))
+}
+
+// Phase is how far a request has come when a breakpoint is hit.
+type Phase string
+
+// The phases.
+const (
+	BeforeRequest  Phase = "before"           // the request does not arrive
+	DuringRequest  Phase = "during"           // the request waits, and continues
+	AfterEffect    Phase = "after"            // it had its effect, and its response is lost
+	BeforeResponse Phase = "held after"       // it had its effect, and its response waits
+	AfterResponse  Phase = "at the answer to" // the response was sent
+)
+
+// KillPhases are the phases in which a gateway's death makes a difference.
+var KillPhases = []Phase{BeforeRequest, AfterEffect, AfterResponse}
+
+// Breakpoint stops requests of one operation in one phase.
+type Breakpoint struct {
+	Operation Operation
+	Phase     Phase
+	OnHit     func() // is called at the hit; the request waits for it
+	Every     bool   // every request hits, and not the first alone
+	once      sync.Once
+}
+
+// hit runs the breakpoint in a phase, and tells whether it did.
+func (b *Breakpoint) hit(phase Phase) (here bool) {
+	if b == nil || b.Phase != phase {
+		return false
+	}
+	if b.Every {
+		b.OnHit()
+		return true
+	}
+	b.once.Do(func() {
+		here = true
+		b.OnHit()
+	})
+	return here
+}
+
+// FaultProxy is an address of HTTP upstreams at which requests meet breakpoints. What meets none is
+// passed on as it is.
+type FaultProxy struct {
+	URL       string
+	OnRequest func(*http.Request) // is called before each request, where it is set
+	OnSuccess func(*http.Request) // is called after the effect of each request that succeeded, where it is set
+	upstream  http.Handler
+	server    *httptest.Server
+
+	mu          sync.Mutex
+	breakpoints []*Breakpoint
+}
+
+// NewFaultProxy serves an upstream at an address of its own until Close.
+func NewFaultProxy(upstream http.Handler) *FaultProxy {
+	p := &FaultProxy{upstream: upstream}
+	p.server = httptest.NewServer(http.HandlerFunc(p.serve))
+	p.URL = p.server.URL
+	return p
+}
+
+// Close ends all connections.
+func (p *FaultProxy) Close() {
+	p.server.CloseClientConnections()
+	p.server.Close()
+}
+
+// Add sets a breakpoint.
+func (p *FaultProxy) Add(b *Breakpoint) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.breakpoints = append(p.breakpoints, b)
+}
+
+// Remove takes a breakpoint away, if it is there.
+func (p *FaultProxy) Remove(b *Breakpoint) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.breakpoints = slices.DeleteFunc(p.breakpoints, func(other *Breakpoint) bool { return other == b })
+}
+
+// breakpoint finds the first that a request meets; nil for none.
+func (p *FaultProxy) breakpoint(r *http.Request, body []byte) *Breakpoint {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, b := range p.breakpoints {
+		if b.Operation.matches(r, body) {
+			return b
+		}
+	}
+	return nil
+}
+
+// serve passes one request on. The death of its sender does not take it back.
+func (p *FaultProxy) serve(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler) // the sender died while it sent the request
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	b := p.breakpoint(r, body)
+	if b.hit(BeforeRequest) {
+		panic(http.ErrAbortHandler)
+	}
+	b.hit(DuringRequest)
+	if p.OnRequest != nil {
+		p.OnRequest(r)
+	}
+	if b == nil && p.OnSuccess == nil {
+		p.upstream.ServeHTTP(w, r)
+		return
+	}
+	response := httptest.NewRecorder()
+	p.upstream.ServeHTTP(response, r.WithContext(context.WithoutCancel(r.Context())))
+	if p.OnSuccess != nil && response.Code == http.StatusOK {
+		p.OnSuccess(r)
+	}
+	if b.hit(AfterEffect) {
+		panic(http.ErrAbortHandler)
+	}
+	b.hit(BeforeResponse)
+	maps.Copy(w.Header(), response.Header())
+	w.WriteHeader(response.Code)
+	w.Write(response.Body.Bytes())
+	http.NewResponseController(w).Flush() //nolint:errcheck // the sender may be gone
+	b.hit(AfterResponse)
+}
+
+// TCPProxy is the network between a gateway and one server, which a test can cut, slow down and
+// restore as a whole. A MessageProxy breaks at one message.
+type TCPProxy struct {
+	t     testing.TB
+	proxy *toxiproxy.Proxy
+}
+
+// NewTCPProxy forwards to a server's host and port until the test ends.
+func NewTCPProxy(t testing.TB, server string) *TCPProxy {
+	t.Helper()
+	l := &TCPProxy{t: t, proxy: toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), "proxy", "127.0.0.1:0", server)}
+	if err := l.proxy.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.proxy.Stop)
+	return l
+}
+
+// Address is the host and port at which it accepts connections.
+func (l *TCPProxy) Address() string { return l.proxy.Listen }
+
+// Cut ends every connection, and refuses new ones.
+func (l *TCPProxy) Cut() { l.proxy.Stop() }
+
+// AddToxic adds a toxic of Toxiproxy to one stream, "upstream" or "downstream". It affects open
+// connections and new ones.
+func (l *TCPProxy) AddToxic(kind, stream string, attributes map[string]int) {
+	l.t.Helper()
+	text, err := json.Marshal(map[string]any{"type": kind, "stream": stream, "attributes": attributes})
+	if err == nil {
+		_, err = l.proxy.Toxics.AddToxicJson(bytes.NewReader(text))
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// Trickle sends every response byte by byte. Each byte comes before any idle timeout, and no
+// response of any server is complete within any deadline.
+func (l *TCPProxy) Trickle() {
+	l.t.Helper()
+	const interval = 300 * time.Millisecond
+	l.AddToxic("slicer", "downstream", map[string]int{"average_size": 1, "size_variation": 0, "delay": int(interval.Microseconds())})
+}
+
+// Restore removes all faults. The address stays the same.
+func (l *TCPProxy) Restore() {
+	l.t.Helper()
+	l.proxy.Toxics.ResetToxics(l.t.Context())
+	if err := l.proxy.Start(); err != nil && !strings.Contains(err.Error(), toxiproxy.ErrProxyAlreadyStarted.Error()) {
+		l.t.Fatal(err)
+	}
+}
