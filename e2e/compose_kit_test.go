@@ -147,7 +147,7 @@ func (r *replicas) startRedis(folder string) {
 	defer acl.Close()
 	fmt.Fprintf(acl, "user administrator on #%x ~* &* +@all\n", sha256.Sum256([]byte(administratorPassword)))
 	server := frontdesktest.StartProgram(r.t, "redis-server", nil, "redis-server", r.writeConfig(folder, "redis.conf"))
-	frontdesktest.Eventually(r.t, "Redis is ready", func() bool { return strings.Contains(server.Log(), "Ready to accept connections") })
+	frontdesktest.Eventually(r.t, "Redis is ready", func() bool { return strings.Contains(server.Output(), "Ready to accept connections") })
 }
 
 func (r *replicas) startUpstreams(at string) {
@@ -155,7 +155,7 @@ func (r *replicas) startUpstreams(at string) {
 	c := r.file.Services["outside"]
 	environment := append(r.environment(c), "FRONTDESK_SIM_ADDR="+at) // every address of its own container, there
 	outside := frontdesktest.StartProgram(r.t, "frontdesk", environment, frontdesktest.Binary(r.t), c.Command...)
-	frontdesktest.Eventually(r.t, "the outside world is there", func() bool { return strings.Contains(outside.Log(), "sandbox card processor at") })
+	frontdesktest.Eventually(r.t, "the outside world is there", func() bool { return strings.Contains(outside.Output(), "sandbox card processor at") })
 }
 
 func (r *replicas) environment(c container) (environment []string) {
