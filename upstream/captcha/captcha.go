@@ -1,8 +1,7 @@
-// Package captcha asks the service behind a captcha whether a
-// browser's answer to it is right. It speaks what hCaptcha, Turnstile and reCAPTCHA
-// have in common, the "siteverify" request: a form with secret, response and
-// remoteip, answered by {"success": true}. Which routes ask for an answer, and of
-// whom, is a matter of handlers.
+// Package captcha asks a captcha service whether a browser's response is valid. It uses
+// what hCaptcha, Turnstile and reCAPTCHA have in common, the "siteverify" request: a form
+// with secret, response and remoteip, answered by {"success": true}. The handlers decide
+// which routes need a captcha, and from which callers.
 //
 // Start reading at Verifier.Verify.
 package captcha
@@ -20,33 +19,35 @@ import (
 	"time"
 )
 
-// The figures of the request.
+// Limits of the request.
 const (
-	// verifyTimeout: a visitor waits for it, and the request goes on without it.
+	// verifyTimeout is short because a visitor waits, and the request continues without a
+	// verdict.
 	verifyTimeout = 5 * time.Second
-	// maxResponse bounds the answer; the longest of the known ones is below 2 KiB.
+	// maxResponse limits the service's response; the longest of the known ones is below 2
+	// KiB.
 	maxResponse = 64 << 10
 )
 
-// The outcomes that a caller has to tell apart.
+// The outcomes of Verify.
 var (
-	// ErrRefused: the answer is wrong, too old, or was used before.
+	// ErrRefused: the response is wrong, too old, or was used before.
 	ErrRefused = errors.New("captcha: not a valid answer")
 	// ErrUnavailable: the service gave no verdict, or does not know our secret.
 	ErrUnavailable = errors.New("captcha: no verdict")
 )
 
-// Config says whom to ask. URL and Secret are required.
+// Config names the service. URL and Secret are required.
 type Config struct {
-	URL    string       // where answers are verified, such as https://challenges.cloudflare.com/turnstile/v0/siteverify
+	URL    string       // where responses are verified, such as https://challenges.cloudflare.com/turnstile/v0/siteverify
 	Secret string       // which proves to the service that we are the site
 	HTTP   *http.Client // nil: one with a timeout that follows no redirects
 }
 
-// Verifier verifies answers.
+// Verifier verifies responses.
 type Verifier struct{ cfg Config }
 
-// New makes a verifier.
+// New returns a verifier.
 func New(cfg Config) *Verifier {
 	if cfg.HTTP == nil {
 		cfg.HTTP = &http.Client{Timeout: verifyTimeout, CheckRedirect: refuseRedirects}
@@ -54,10 +55,10 @@ func New(cfg Config) *Verifier {
 	return &Verifier{cfg: cfg}
 }
 
-// refuseRedirects follows no redirect: one that keeps the method would take our secret along.
+// refuseRedirects follows no redirect: one that keeps the method would forward our secret.
 func refuseRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// verifyResponse is what the services have in common in their answers.
+// verifyResponse has the fields that the services share.
 type verifyResponse struct {
 	Success *bool    `json:"success"`
 	Errors  []string `json:"error-codes"`
@@ -66,9 +67,9 @@ type verifyResponse struct {
 // misconfiguredCodes are the errors that no visitor can cause: the secret is wrong.
 var misconfiguredCodes = []string{"missing-input-secret", "invalid-input-secret"}
 
-// Verify tells whether a browser's answer is right. from is the visitor's address, which
-// the service compares with the one that it saw; empty when not known. ErrRefused,
-// ErrUnavailable. An answer can be verified once.
+// Verify checks a browser's response. from is the visitor's address, which the service
+// compares with the one that it saw; empty: not known. A response can be verified once. It
+// fails with ErrRefused or ErrUnavailable.
 func (v *Verifier) Verify(ctx context.Context, answer, from string) error {
 	form := url.Values{"secret": {v.cfg.Secret}, "response": {answer}}
 	if from != "" {
@@ -85,7 +86,7 @@ func (v *Verifier) Verify(ctx context.Context, answer, from string) error {
 	}
 	defer response.Body.Close()
 	var said verifyResponse
-	// Some services say no with a status of their own: what counts is the verdict.
+	// Some services send an error status with a verdict; only the verdict counts.
 	if err := json.NewDecoder(io.LimitReader(response.Body, maxResponse)).Decode(&said); err != nil || said.Success == nil {
 		return fmt.Errorf("%w: status %d without a verdict", ErrUnavailable, response.StatusCode)
 	}

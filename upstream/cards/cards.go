@@ -1,8 +1,7 @@
-// Package cards is the card processor as the payment machine sees it: one
-// interface with the few verbs that the machine needs, and the words for their
-// outcomes. It holds no rule about when money moves; those stand in flows.
-// The adapters are its children: sandbox (the processor that Frontdesk brings
-// along). Start reading at Processor.
+// Package cards is the card processor as the payment machine sees it: one interface with
+// the verbs that the machine needs, and the outcomes that it must tell apart. When money
+// moves is decided in flows. The adapters are the packages below: sandbox, the processor
+// that Frontdesk brings along, and stripe. Start reading at Processor.
 package cards
 
 import (
@@ -12,20 +11,20 @@ import (
 	"time"
 )
 
-// Processor is a company that takes card money, with manual capture.
+// Processor is a card processor with manual capture.
 //
-// Every writing call carries an idempotency key and behaves as the processors
-// document it: the same key with the same request replays the first answer and
-// does nothing more; the same key with another request is refused with
-// ErrKeyReused. The payment machine builds its one-shot claim on exactly that.
+// Every writing call carries an idempotency key and behaves as the processors document it.
+// The same key with the same request replays the first response and does nothing more. The
+// same key with another request is refused with ErrKeyReused. The payment machine builds
+// its claim on exactly that.
 //
-// A call fails with one of the Err values of this package (errors.Is), or with
-// an error that wraps none of them: then its effect is unknown and the payment
-// has to be read again.
+// A call fails with one of the Err values of this package (errors.Is), or with an error
+// that wraps none of them: then its effect is unknown and the payment must be read again.
 type Processor interface {
 	// Name is the processor's name in the public API and in the payment's record, such as "sandbox".
 	Name() string
-	// Create makes a payment that the buyer can authorise, not captured by itself.
+	// Create makes a payment that the buyer can authorise and that is not captured
+	// automatically.
 	Create(ctx context.Context, key string, in NewPayment) (Payment, error)
 	// Get reads a payment. ErrNotFound when there is none.
 	Get(ctx context.Context, id string) (Payment, error)
@@ -36,18 +35,18 @@ type Processor interface {
 	// Refund gives captured money back, amount in minor units. ErrState when nothing is captured.
 	Refund(ctx context.Context, key, id string, amount int64) (Payment, error)
 	// UpdateMetadata merges metadata into the payment. With a claim's key there is one
-	// winner: everybody else gets ErrKeyReused.
+	// winner; all other callers get ErrKeyReused.
 	UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (Payment, error)
-	// List returns the payments created since an instant, newest first: all of them,
-	// or an error. The list is read from the payments themselves and lags behind nothing.
+	// List returns all payments created since an instant, newest first, or an error. It
+	// reads the payments themselves, not an index that lags behind.
 	List(ctx context.Context, since time.Time) ([]Payment, error)
-	// Webhook verifies the signature of a delivery and tells which payment it is
-	// about. ErrSignature when the delivery cannot be trusted. An event is a hint:
-	// the payment has to be read before anything follows from it.
+	// Webhook verifies the signature of a delivery and returns its event. It fails with
+	// ErrSignature when the delivery cannot be trusted. An event is a hint: read the
+	// payment before acting on it.
 	Webhook(header http.Header, body []byte) (Event, error)
 }
 
-// NewPayment asks a processor for a payment.
+// NewPayment is a payment to be created.
 type NewPayment struct {
 	Amount   int64  // minor units, above zero
 	Currency string // ISO 4217, upper case
@@ -56,8 +55,8 @@ type NewPayment struct {
 	Metadata map[string]string
 	// ReturnURL is where the buyer's browser goes from the hosted page.
 	ReturnURL string
-	// WebhookURL is where the processor reports changes, for processors that take
-	// it per payment; empty means as configured at the processor.
+	// WebhookURL is where the processor reports changes, if it accepts an address per
+	// payment; empty: as configured at the processor.
 	WebhookURL string
 }
 
@@ -66,11 +65,11 @@ type State string
 
 // The states of a payment at the processor.
 const (
-	RequiresAction State = "requires_action" // the buyer has to enter a card or to pass a challenge
+	RequiresAction State = "requires_action" // the buyer must enter a card or pass a challenge
 	Declined       State = "declined"        // the last attempt was declined; the buyer may try another card
 	Authorised     State = "authorised"      // the money is reserved, nothing is taken
 	Captured       State = "captured"        // the money is taken
-	Cancelled      State = "cancelled"       // given up; nothing was taken and nothing ever will be
+	Cancelled      State = "cancelled"       // nothing was taken and nothing ever will be
 	Refunded       State = "refunded"        // the money was given back in full
 )
 
@@ -83,11 +82,11 @@ type Payment struct {
 	Captured     int64             // minor units taken so far, refunds not deducted
 	Refunded     int64             // minor units given back so far
 	DeclineCode  string            // why the last attempt was declined, such as "card_declined"; empty when it was not
-	Metadata     map[string]string // as given and annotated
+	Metadata     map[string]string // as given and updated
 	RedirectURL  string            // the hosted page; empty when the processor has none
 	ClientSecret string            // what the processor's own browser code needs; empty when it has none
 	CreatedAt    time.Time
-	Replayed     bool // the answer is the one that the same request got before: the payment may have moved on
+	Replayed     bool // this is the stored response to an earlier identical request: the payment may have changed since
 }
 
 // Event is a verified webhook delivery.
@@ -99,9 +98,10 @@ type Event struct {
 	Metadata map[string]string
 }
 
-// The outcomes that a caller has to tell apart.
+// The outcomes of a call.
 var (
-	// ErrKeyReused: the idempotency key was used with another request before. For a claim: somebody else won.
+	// ErrKeyReused: the idempotency key was used with another request. For a claim: another
+	// caller won.
 	ErrKeyReused = errors.New("cards: idempotency key was used with another request")
 	// ErrNotFound: the processor has no such payment.
 	ErrNotFound = errors.New("cards: no such payment")

@@ -11,41 +11,39 @@ import (
 )
 
 const (
-	// claimCheckAmount is above every processor's least amount. It is never
-	// authorised, let alone captured.
+	// claimCheckAmount is above every processor's minimum. It is never authorised.
 	claimCheckAmount = 1_00
 
 	// claimCheckAttempts and claimCheckPause: a call that met a key in use or a busy
-	// account is repeated for about ten seconds, far longer than one takes.
+	// account is retried for about ten seconds, far longer than a call takes.
 	claimCheckAttempts = 20
 	claimCheckPause    = 500 * time.Millisecond
 )
 
-// ClaimReport is what CheckClaim saw.
+// ClaimReport is the result of CheckClaim.
 type ClaimReport struct {
-	Rounds  int // rounds that were played to their end
+	Rounds  int // completed rounds
 	Racers  int // callers in each round
-	Won     int // calls that were told that they won; as many as Rounds when the claim holds
-	Lost    int // calls that were told that another won
-	Retried int // calls that had to be repeated, since their first answer told nothing
-	// Broken has a sentence for each time that the processor did not behave as a
-	// claim needs it.
+	Won     int // calls that won; as many as Rounds when the claim holds
+	Lost    int // calls that lost to another caller
+	Retried int // calls that were retried because their first response was inconclusive
+	// Broken has a sentence for each time that the processor did not behave as a claim
+	// needs.
 	Broken []string
 }
 
-// Holds tells whether a claim can rest on the processor: rounds were played, and
-// nothing was broken in any.
+// Holds reports whether the processor supports claims: at least one round, and nothing
+// broken.
 func (r ClaimReport) Holds() bool { return r.Rounds > 0 && len(r.Broken) == 0 }
 
-// CheckClaim lets callers race for one-shot claims and reports whether each had
-// exactly one winner, whose entry is the one that is read back, and whether a
-// repetition gets the same verdict. The payment machine rests on this, so it is
-// worth a check against the processor's own test environment; it must never be
-// run against live payments. Every round makes a payment that nobody pays, and
-// cancels it.
+// CheckClaim lets callers race for claims. It reports whether each claim had exactly one
+// winner, whether the winner's entry is the one that is read back, and whether a retry gets
+// the same verdict. The payment machine depends on this, so check it against the
+// processor's own test environment. Never run it against live payments. Every round creates
+// a payment that is not paid, and cancels it.
 //
-// An error means that the check could not be carried out, and says nothing about
-// the claim; the report has what was seen until then.
+// An error means that the check could not be completed; the report holds the results so
+// far.
 func CheckClaim(ctx context.Context, p Processor, rounds, racers int) (ClaimReport, error) {
 	report := ClaimReport{Racers: racers}
 	if rounds < 1 || racers < 2 {
@@ -73,7 +71,7 @@ type claimRound struct {
 // claimEntry is the metadata key that the racers write.
 const claimEntry = "fd_claim_check"
 
-// run makes the payment, races for its claim, and cancels it whatever happened.
+// run makes the payment, races for its claim, and cancels the payment in any case.
 func (r *claimRound) run(ctx context.Context, racers int) (err error) {
 	made, _, err := retryIdempotent(ctx, func() (Payment, error) {
 		return r.processor.Create(ctx, r.key+":create", NewPayment{
@@ -96,7 +94,7 @@ func (r *claimRound) run(ctx context.Context, racers int) (err error) {
 	return r.evaluate(ctx, verdicts)
 }
 
-// retryIdempotent repeats a call while its answer tells nothing, with the same key.
+// retryIdempotent retries a call with the same key while its response is inconclusive.
 func retryIdempotent(ctx context.Context, call func() (Payment, error)) (p Payment, repeated bool, err error) {
 	for try := 1; ; try++ {
 		p, err = call()
@@ -110,16 +108,16 @@ func retryIdempotent(ctx context.Context, call func() (Payment, error)) (p Payme
 	}
 }
 
-// claimResult is what one racer was told.
+// claimResult is the outcome of one racer's call.
 type claimResult struct {
 	entry    string // what it wrote
-	accepted bool   // the answer was no error
-	won      bool   // and had its entry
-	retried  bool   // more than once
+	accepted bool   // the call succeeded
+	won      bool   // and the response had the racer's entry
+	retried  bool   // the call was retried
 	err      error
 }
 
-// race lets all racers go at once and waits for all.
+// race starts all racers at once and waits for them.
 func (r *claimRound) race(ctx context.Context, racers int) ([]claimResult, error) {
 	verdicts := make([]claimResult, racers)
 	start := make(chan struct{})
@@ -140,7 +138,7 @@ func (r *claimRound) race(ctx context.Context, racers int) ([]claimResult, error
 	return verdicts, nil
 }
 
-// claim claims with an entry of one's own.
+// claim claims with the given entry.
 func (r *claimRound) claim(ctx context.Context, entry string) claimResult {
 	held, repeated, err := retryIdempotent(ctx, func() (Payment, error) {
 		return r.processor.UpdateMetadata(ctx, r.key, r.payment, map[string]string{claimEntry: entry})
@@ -155,8 +153,7 @@ func (r *claimRound) claim(ctx context.Context, entry string) claimResult {
 	return v
 }
 
-// evaluate compares the verdicts with each other, with what the payment says, and
-// with what repetitions are told.
+// evaluate compares the results with each other, with the payment, and with retries.
 func (r *claimRound) evaluate(ctx context.Context, verdicts []claimResult) error {
 	var winners []string
 	for _, v := range verdicts {
@@ -190,7 +187,7 @@ func (r *claimRound) evaluate(ctx context.Context, verdicts []claimResult) error
 			return again.err
 		}
 		if again.won != v.won {
-			r.reportBroken("a repetition was told %s, the call itself %s", outcomeWord(again.won), outcomeWord(v.won))
+			r.reportBroken("a retry %s, the first call %s", outcomeWord(again.won), outcomeWord(v.won))
 		}
 	}
 	return nil
@@ -202,12 +199,12 @@ func (r *claimRound) reportBroken(format string, args ...any) {
 
 func outcomeWord(won bool) string {
 	if won {
-		return "that it won"
+		return "won"
 	}
-	return "that it lost"
+	return "lost"
 }
 
-// sleep waits, unless the context ends before.
+// sleep waits, unless the context ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

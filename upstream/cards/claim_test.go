@@ -124,7 +124,7 @@ func TestCheckClaimCatches(t *testing.T) {
 				return cards.Payment{}, cards.ErrKeyReused
 			}
 			return held, nil
-		}}, "a repetition was told that it lost"},
+		}}, "a retry lost"},
 	} {
 		report, err := cards.CheckClaim(t.Context(), c.processor, 2, 8)
 		if err != nil || report.Holds() || !strings.Contains(strings.Join(report.Broken, "\n"), c.says) {

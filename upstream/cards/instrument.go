@@ -9,15 +9,15 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Call is what may be told of one call of a processor: nothing of whom it was about.
+// Call describes one call of a processor without personal data.
 type Call struct {
-	Operation string // the verb, in small letters
-	Outcome   string // accepted, refused, or unknown: it is the payment that tells
+	Operation string // in lower case
+	Outcome   string // accepted, refused, or unknown: read the payment
 	Took      time.Duration
 }
 
-// Instrument is the same processor, with a span around each call of it, and told
-// hearing of it once it is over.
+// Instrument returns the processor with a span around each call; onCall receives each call
+// once it is over.
 func Instrument(processor Processor, now func() time.Time, told func(Call)) Processor {
 	return &instrumented{Processor: processor, now: now, onCall: told}
 }

@@ -1,10 +1,8 @@
-// Package identity is the club's own login as Frontdesk sees it: it verifies
-// the short-lived tokens (JWT, RFC 7519) that the login signs for a contact. It
-// signs nothing, keeps no session and knows nothing of what a contact may do;
-// that stands in handlers and flows.
+// Package identity verifies the short-lived tokens (JWT, RFC 7519) that the club's own
+// login signs for a contact. It signs nothing, keeps no session and does not know what a
+// contact may do; that belongs to handlers and flows.
 //
-// Start reading at Verifier.Verify; where the login's public keys come from
-// stands in key.go.
+// Start reading at Verifier.Verify. keys.go reads the login's public keys.
 package identity
 
 import (
@@ -20,46 +18,48 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// The figures of a token.
+// Limits of a token.
 const (
-	// maxToken: a token with the usual claims and an RSA signature of 4096 bits is below 1.5 KiB.
+	// maxToken: a token with the usual claims and an RSA signature of 4096 bits is below
+	// 1.5 KiB.
 	maxToken = 4 << 10
-	// maxLifetime is the longest life of a token: it cannot be taken back, so a stolen one is soon worthless.
+	// maxLifetime is short because a token cannot be revoked, so a stolen one is soon
+	// worthless.
 	maxLifetime = 10 * time.Minute
-	// leeway is how far the clocks of the login and of the gateway may be apart.
+	// leeway is how far the clocks of the login and of the gateway may differ.
 	leeway = 30 * time.Second
 )
 
-// sharedMethod is the one algorithm by which a shared secret signs. A published key
-// signs by one of the others alone, so that nobody can pass a public key off as a secret.
+// sharedMethod is the only algorithm for a shared secret. A published key uses one of the
+// other algorithms, so that a public key cannot be passed off as a secret.
 const sharedMethod = "HS256"
 
-// methods are the algorithms that are accepted; "none" is not among them.
+// methods are the accepted algorithms; "none" is not among them.
 var methods = []string{sharedMethod, "RS256", "ES256", "EdDSA"}
 
-// The outcomes that a caller has to tell apart.
+// The outcomes of Verify.
 var (
-	// ErrInvalid: this is no token of the login, or not one that is good now.
+	// ErrInvalid: the token is not one of the login, or not valid now.
 	ErrInvalid = errors.New("identity: not a valid token")
-	// ErrUnavailable: the login's keys cannot be had, so nothing can be said of the token.
+	// ErrUnavailable: the login's keys cannot be read, so the token cannot be judged.
 	ErrUnavailable = errors.New("identity: the keys of the login cannot be read")
 )
 
-// Config says whose tokens are accepted. With neither JWKSURL nor Secret no
-// token is.
+// Config says which tokens are accepted: none when both JWKSURL and Secret are empty.
 type Config struct {
 	JWKSURL  string // where the login publishes its keys (RFC 7517); empty: it does not
-	Secret   string // what the login shares with Frontdesk, at least 32 bytes; empty: nothing
-	Audience string // what aud has to name; empty: it is not asked for
-	Issuer   string // what iss has to be; empty: it is not asked for
-	// Organisations makes an aud that is there name the organisation that is
-	// called: for a login that speaks for several, as that of the demo worlds does.
+	Secret   string // what the login shares with Frontdesk, at least 32 bytes; empty: no shared secret
+	Audience string // what aud must name; empty: it is not checked
+	Issuer   string // what iss must be; empty: it is not checked
+	// Organisations requires an aud, where a token has one, to name the organisation of the
+	// request: for a login that serves several, as that of the demo worlds does.
 	Organisations bool
 	HTTP          *http.Client // fetches the keys; nil: one with a timeout that follows no redirects
 	Now           func() time.Time
 }
 
-// Contact is whom a token is about: public ids, as a club system's path ends in.
+// Contact is the subject of a token, as public ids: the last segments of the club system's
+// paths.
 type Contact struct {
 	ID   string
 	Club string
@@ -72,7 +72,7 @@ type Verifier struct {
 	parser *jwt.Parser
 }
 
-// New makes a verifier. It fetches nothing before the first token.
+// New returns a verifier. It fetches no keys before the first token.
 func New(cfg Config) *Verifier {
 	v := &Verifier{cfg: cfg, parser: cfg.parser()}
 	if cfg.JWKSURL != "" {
@@ -81,7 +81,7 @@ func New(cfg Config) *Verifier {
 	return v
 }
 
-// parser makes a parser that takes the accepted algorithms and no other.
+// parser returns a parser for the accepted algorithms.
 func (cfg Config) parser() *jwt.Parser {
 	options := []jwt.ParserOption{
 		jwt.WithValidMethods(methods), jwt.WithExpirationRequired(), jwt.WithIssuedAt(),
@@ -96,18 +96,18 @@ func (cfg Config) parser() *jwt.Parser {
 	return jwt.NewParser(options...)
 }
 
-// claims are what is read of a token.
+// claims are the claims that are read.
 type claims struct {
 	jwt.RegisteredClaims
 	Club string `json:"club"`
 }
 
-// LooksLikeToken tells whether credentials have the form of a token: three parts with
-// dots between them, which a registration's token never has.
+// LooksLikeToken reports whether credentials have the form of a token: three parts
+// separated by dots. A registration's token never has it.
 func LooksLikeToken(credentials string) bool { return strings.Contains(credentials, ".") }
 
-// Verify tells whom a token is about. organisation is the one that is called.
-// ErrInvalid, whatever is wrong with the token; ErrUnavailable.
+// Verify returns the contact of a token. organisation is the one of the request. It fails
+// with ErrInvalid, whatever is wrong with the token, or with ErrUnavailable.
 func (v *Verifier) Verify(ctx context.Context, token, organisation string) (Contact, error) {
 	if len(token) > maxToken {
 		return Contact{}, fmt.Errorf("%w: too long", ErrInvalid)
@@ -128,7 +128,7 @@ func (v *Verifier) Verify(ctx context.Context, token, organisation string) (Cont
 	return Contact{ID: said.Subject, Club: said.Club}, nil
 }
 
-// keyFor gives the key that a token has to be signed with.
+// keyFor returns the key that must have signed a token.
 func (v *Verifier) keyFor(ctx context.Context) jwt.Keyfunc {
 	return func(token *jwt.Token) (any, error) {
 		shared := token.Method.Alg() == sharedMethod
@@ -143,22 +143,21 @@ func (v *Verifier) keyFor(ctx context.Context) jwt.Keyfunc {
 	}
 }
 
-// publicIDPattern is what an id looks like that can stand in a path of the club system.
+// publicIDPattern matches ids that can appear in a path of the club system.
 var publicID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// rejectReason says what the library does not check: whom the token is about, that it
-// lives shortly, and which organisation it is for.
+// rejectReason checks what the library does not: subject, lifetime and organisation.
 func (v *Verifier) rejectReason(said claims, organisation string) string {
 	now, expires := v.cfg.Now(), said.ExpiresAt.Time
 	switch {
 	case !publicID.MatchString(said.Subject):
-		return "sub is no id of a contact"
+		return "sub is not a contact id"
 	case !publicID.MatchString(said.Club):
-		return "club is no id of a club"
+		return "club is not a club id"
 	case expires.After(now.Add(maxLifetime + leeway)):
-		return "exp is too far away"
+		return "exp is too far ahead"
 	case said.IssuedAt != nil && expires.Sub(said.IssuedAt.Time) > maxLifetime:
-		return "it lives too long"
+		return "the lifetime is too long"
 	case v.cfg.Organisations && len(said.Audience) > 0 && !slices.Contains(said.Audience, organisation):
 		return "aud is another organisation"
 	}

@@ -18,24 +18,28 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// The figures of the keys.
+// Limits of the login's keys.
 const (
-	// fetchTimeout: a visitor waits for it, and the login is asked again soon anyway.
+	// fetchTimeout is short because a visitor waits, and the next token causes another
+	// fetch.
 	fetchTimeout = 5 * time.Second
-	// freshFor: how long keys are taken without asking again; a key that was withdrawn is accepted no longer than that.
+	// freshFor is how long keys are used without another fetch, and so how long a withdrawn
+	// key is still accepted.
 	freshFor = 15 * time.Minute
-	// usableFor: how long keys are taken that cannot be asked for again. An outage of
-	// the login shall not lock members out, and a day is enough to mend one.
+	// usableFor is how long keys are used when they cannot be fetched again. An outage of
+	// the login must not lock members out, and a day is enough to end one.
 	usableFor = 24 * time.Hour
-	// minRefreshInterval between two fetches: tokens with made-up key ids cost the login no more than this.
+	// minRefreshInterval separates two fetches, so that tokens with invented key ids cannot
+	// make the gateway flood the login.
 	minRefreshInterval = 10 * time.Second
-	// minFirstInterval is the pause while no keys were ever had: nobody can log in meanwhile.
+	// minFirstInterval replaces it until the first success: until then no contact can log
+	// in.
 	minFirstInterval = time.Second
-	// maxKeySetBytes bounds the answer; a set of a dozen keys is below 20 KiB.
+	// maxKeySetBytes limits the response; a set of a dozen keys is below 20 KiB.
 	maxKeySetBytes = 256 << 10
 )
 
-// keySet holds the keys that the login publishes, as they were last read.
+// keySet holds the login's public keys from the latest fetch.
 type keySet struct {
 	url    string
 	http   *http.Client
@@ -45,7 +49,7 @@ type keySet struct {
 	mu      sync.Mutex
 	keys    keyfunc.Keyfunc // nil before the first success
 	fetched time.Time       // of keys
-	tried   time.Time       // the last fetch, whatever came of it
+	tried   time.Time       // the last fetch, successful or not
 }
 
 func newKeySet(cfg Config) *keySet {
@@ -56,12 +60,12 @@ func newKeySet(cfg Config) *keySet {
 	return k
 }
 
-// refuseRedirects follows no redirect: whoever can make the login's host send one, such as by
-// an open redirect on it, would choose the keys, and with them who is who.
+// refuseRedirects follows no redirect: an open redirect on the login's host would let an
+// attacker choose the keys, and with them every identity.
 func refuseRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// lookup gives the key that a token names. Keys are read again when they are old,
-// and when the token names one that is not known, but not at every token.
+// lookup returns the key that a token names. It fetches the keys again when they are old,
+// and when the token names an unknown one, within the limits above.
 func (k *keySet) lookup(ctx context.Context, token *jwt.Token) (any, error) {
 	keys, age, rested := k.cached()
 	if keys != nil {
@@ -77,12 +81,12 @@ func (k *keySet) lookup(ctx context.Context, token *jwt.Token) (any, error) {
 	}
 	key, err := keys.KeyfuncCtx(ctx)(token)
 	if err != nil && failed != nil {
-		return nil, errors.Join(ErrUnavailable, failed) // it may be a key that the login has made since
+		return nil, errors.Join(ErrUnavailable, failed) // the key may be newer than ours
 	}
 	return key, k.checkAge(age, err)
 }
 
-// checkAge refuses keys that were read too long ago to be trusted.
+// checkAge refuses keys that are too old to be trusted.
 func (k *keySet) checkAge(age time.Duration, err error) error {
 	if age > usableFor {
 		return ErrUnavailable
@@ -90,7 +94,7 @@ func (k *keySet) checkAge(age time.Duration, err error) error {
 	return err
 }
 
-// cached gives the keys, their age, and whether the login may be asked again.
+// cached returns the keys, their age, and whether another fetch is allowed.
 func (k *keySet) cached() (keys keyfunc.Keyfunc, age time.Duration, rested bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -101,11 +105,11 @@ func (k *keySet) cached() (keys keyfunc.Keyfunc, age time.Duration, rested bool)
 	return k.keys, now.Sub(k.fetched), now.Sub(k.tried) >= rest
 }
 
-// refresh reads the keys once for all who wait, and goes on when one of them leaves.
+// refresh fetches the keys once for all callers, and continues when one of them leaves.
 func (k *keySet) refresh(ctx context.Context) error {
 	_, err, _ := k.flight.Do("", func() (any, error) {
 		if _, _, rested := k.cached(); !rested {
-			return nil, nil // somebody else just did
+			return nil, nil // another caller just did
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 		defer cancel()
@@ -133,7 +137,7 @@ func (k *keySet) fetch(ctx context.Context) (keyfunc.Keyfunc, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("identity: the keys are answered with status %d", answer.StatusCode)
+		return nil, fmt.Errorf("identity: the keys' address responds with status %d", answer.StatusCode)
 	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxKeySetBytes))
 	if err != nil {
@@ -142,8 +146,8 @@ func (k *keySet) fetch(ctx context.Context) (keyfunc.Keyfunc, error) {
 	return keyfunc.NewJWKSetJSON(body)
 }
 
-// UsableKeys reads the login's keys now, and counts those that can have signed a
-// token that is accepted. It is 0 without a JWKSURL.
+// UsableKeys fetches the login's keys and counts those that can sign an accepted token. It
+// is 0 without a JWKSURL.
 func (v *Verifier) UsableKeys(ctx context.Context) (usable int, err error) {
 	if v.keys == nil {
 		return 0, nil

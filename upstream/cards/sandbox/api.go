@@ -30,20 +30,19 @@ type metadataRequest struct {
 	Metadata map[string]string `json:"metadata"`
 }
 
-// paymentList is the answer of GET /payments.
+// paymentList is the response of GET /payments.
 type paymentList struct {
 	Items []Payment `json:"items"`          // newest first
-	Next  string    `json:"next,omitempty"` // the value of before that goes on; absent at the end
+	Next  string    `json:"next,omitempty"` // the value of before for the next page; absent on the last one
 }
 
-// write is a merchant's request that has passed every check that can be made
-// without running it.
+// write is a merchant's request that passed every check that is possible without running
+// it.
 type write func(world *world, now time.Time) storedResponse
 
-// serveWrite answers a write of the merchant: it authenticates, has the request
-// validated, and runs it once for its idempotency key. A request that fails
-// before it runs leaves no trace, so that its key can be used for the corrected
-// one.
+// serveWrite handles a write of the merchant: it authenticates, validates, and runs the
+// write once for its idempotency key. A request that fails before it runs leaves no trace,
+// so that its key can be used for the corrected request.
 func (s *Server) serveWrite(validate func(r *http.Request, body []byte) (write, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		a, replayed, err := s.runOnce(w, r, validate)
@@ -171,7 +170,7 @@ func (s *Server) exists(r *http.Request) error {
 	return err
 }
 
-// transition is the write that applies a transition to the request's payment.
+// transition returns the write that applies a transition to the request's payment.
 func (s *Server) transition(r *http.Request, t transition) write {
 	id := r.PathValue("id")
 	return func(world *world, _ time.Time) storedResponse {
@@ -180,9 +179,8 @@ func (s *Server) transition(r *http.Request, t transition) write {
 	}
 }
 
-// list answers the payments newest first: ?since= an instant, and for whoever
-// wants pages ?limit= and ?before= (the next of the page before). Without a
-// limit it answers all.
+// list responds with the payments, newest first. The optional parameters are since, an
+// instant, and for paging limit and before (the next of the previous page).
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	selected, err := readListing(r)
 	if err != nil {

@@ -9,21 +9,21 @@ const (
 	declineAuthentication = "authentication_failed"
 )
 
-// testCard is a card number that makes a known thing happen.
+// testCard is a card number with a known effect.
 type testCard struct {
 	Number string
-	Effect string // what happens, in the words of the hosted page
+	Effect string // for the hosted page
 
 	challenge   bool
 	declineCode string
 }
 
-// Spaced returns the number in groups of four, as it stands on a card.
+// Spaced returns the number in groups of four, as on a card.
 func (c testCard) Spaced() string {
 	return c.Number[:4] + " " + c.Number[4:8] + " " + c.Number[8:12] + " " + c.Number[12:]
 }
 
-// Tone returns what the hosted page paints the card with: good, bad or ask.
+// Tone returns the card's colour on the hosted page: good, bad or ask.
 func (c testCard) Tone() string {
 	switch {
 	case c.challenge:
@@ -34,8 +34,7 @@ func (c testCard) Tone() string {
 	return "good"
 }
 
-// testCards returns all of them, in the order in which the hosted page offers
-// them.
+// testCards returns all test cards in the order of the hosted page.
 func testCards() []testCard {
 	return []testCard{
 		{Number: "4242424242424242", Effect: "Succeeds"},
@@ -45,9 +44,8 @@ func testCards() []testCard {
 	}
 }
 
-// findCard finds the test card of a number as a buyer types it. A number that
-// could be a card, but is no test card, is one that every bank declines; it
-// comes back without its digits, so that a real card's number is never kept.
+// readCard finds the test card of a typed number. Any other valid number is declined by
+// every bank. It comes back without its digits, so that a real card's number is never kept.
 func readCard(typed string) (testCard, error) {
 	number := strings.Map(stripSpaces, typed)
 	if !luhn(number) {
@@ -68,8 +66,8 @@ func stripSpaces(r rune) rune {
 	return r
 }
 
-// luhn tells whether the digits are 12 to 19, the lengths of ISO/IEC 7812, with
-// the right check digit.
+// luhn reports whether the digits are 12 to 19, the lengths of ISO/IEC 7812, with the right
+// check digit.
 func luhn(number string) bool {
 	if len(number) < 12 || len(number) > 19 {
 		return false

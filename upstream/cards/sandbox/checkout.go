@@ -6,11 +6,11 @@ import (
 	"net/url"
 )
 
-// codeInvalidNumber is an error that the hosted page has to be told, because the
-// payment does not show it: the form held no card number.
+// codeInvalidNumber is the error that the hosted page shows when the form held no card
+// number. The page gets it as a parameter, because the payment does not record it.
 const codeInvalidNumber = "invalid_number"
 
-// buyerAction is what a buyer does, as JSON or from the hosted page's form.
+// buyerAction is an action of the buyer, as JSON or from the hosted page's form.
 type buyerAction interface {
 	readForm(form url.Values)
 	transition() (transition, error)
@@ -26,8 +26,8 @@ type challengeRequest struct {
 	Approve *bool `json:"approve"`
 }
 
-// readForm takes the last value: a test card's button stands after the field
-// that it replaces.
+// readForm takes the last value: a test card's button comes after the field that it
+// replaces.
 func (d *confirmRequest) readForm(form url.Values) {
 	if cards := form["card"]; len(cards) > 0 {
 		d.Card = cards[len(cards)-1]
@@ -50,7 +50,7 @@ func (d *challengeRequest) transition() (transition, error) {
 	return challenge(*d.Approve), nil
 }
 
-// showPayment answers a payment: the hosted page to a browser, JSON to a program.
+// showPayment responds with a payment: the hosted page for a browser, JSON for a program.
 func (s *Server) showPayment(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Vary", "Accept, Accept-Language")
 	p, err := s.world().payments.get(r.PathValue("id"))
@@ -72,9 +72,8 @@ func (s *Server) challenge(w http.ResponseWriter, r *http.Request) {
 	s.serveAction(w, r, &challengeRequest{})
 }
 
-// serveAction answers what the buyer did. A program gets the payment or an error; a
-// form is always led on by a 303, so that going back or reloading never sends it
-// again.
+// serveAction handles an action of the buyer. A program gets the payment or an error. A
+// form always gets a 303, so that going back or reloading never sends it again.
 func (s *Server) serveAction(w http.ResponseWriter, r *http.Request, d buyerAction) {
 	id, isForm := r.PathValue("id"), mediaType(r) == "application/x-www-form-urlencoded"
 	p, err := Payment{}, readAction(w, r, d, isForm)
@@ -119,10 +118,9 @@ func (s *Server) apply(r *http.Request, id string, d buyerAction) (Payment, erro
 	return p, err
 }
 
-// formTarget is where a form leads to. A buyer whose payment is made goes back
-// to the merchant, also with the second click of a double click; everything else
-// is told by the hosted page. Its address is relative because only the browser
-// knows where the sandbox is mounted.
+// formTarget is where a form redirects. A buyer who has paid goes back to the merchant,
+// also after the second click of a double click; the hosted page shows everything else. Its
+// address is relative because only the browser knows where the sandbox is mounted.
 func formTarget(id string, p Payment, err error) string {
 	if p.paid() && p.ReturnURL != "" {
 		return p.ReturnURL

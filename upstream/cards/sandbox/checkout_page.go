@@ -18,23 +18,23 @@ import (
 //go:embed web/assets
 var assets embed.FS
 
-// view is what the hosted page shows of a payment: where a buyer pays, passes the
-// bank's challenge, and reads what became of it. It works without its script.
+// view is what the hosted page shows of a payment: where a buyer pays, passes the bank's
+// challenge, and sees the result. The page works without its script.
 type view struct {
 	ID        string
 	Title     string // of the window
 	Step      string // pay, challenge, done, cancelled or missing
 	Headline  string
 	Text      string
-	Amount    string // as the visitor's language writes it
+	Amount    string // in the visitor's language
 	Language  string // of the amount
-	Problem   string // why the last attempt failed, empty when it did not
+	Problem   string // why the last attempt failed; empty: it did not
 	Merchant  string // the host that the buyer returns to
 	ReturnURL string
 	Cards     []testCard
 }
 
-// showPage answers the page of a payment, or of one that is missing.
+// showPage responds with the page of a payment, or of one that does not exist.
 func showPage(w http.ResponseWriter, r *http.Request, p Payment, err error) {
 	v, status := missingView(), http.StatusNotFound
 	if err == nil {
@@ -52,16 +52,15 @@ func showPage(w http.ResponseWriter, r *http.Request, p Payment, err error) {
 	_, _ = body.WriteTo(w)
 }
 
-// serveAsset answers one of the page's own files. They may be kept, but are asked for
-// again, because they change with the binary.
+// serveAsset serves one of the page's own files. Browsers revalidate them, because they
+// change with the binary.
 func serveAsset(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-cache")
 	http.ServeFileFS(w, r, assets, "web/assets/"+r.PathValue("name")) // #nosec G703 -- what is embedded is public
 }
 
-// contentSecurityPolicy lets the page use its own files alone. The merchant's
-// origin is a form action because browsers check the redirect that answers a
-// form as well.
+// contentSecurityPolicy allows only the page's own files. The merchant's origin is a form
+// action because browsers also check the redirect after a form.
 func contentSecurityPolicy(returnURL string) string {
 	policy := "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 	if u, err := url.Parse(returnURL); err == nil && u.Host != "" {
@@ -73,7 +72,7 @@ func contentSecurityPolicy(returnURL string) string {
 func missingView() view {
 	return view{
 		Title: "No such payment", Step: "missing", Headline: "No such payment",
-		Text: "The link may be incomplete, or the sandbox was restarted: it forgets its payments then.",
+		Text: "The link may be incomplete, or the sandbox was restarted and forgot its payments.",
 	}
 }
 

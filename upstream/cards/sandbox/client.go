@@ -19,24 +19,24 @@ import (
 )
 
 const (
-	// listPage is what one request of a list asks for: with the largest metadata it
-	// stays well under maxResponse.
+	// listPage is the page size of a list. With the largest metadata a page stays well
+	// below maxResponse.
 	listPage = 500
 
-	// maxResponse bounds what is read of an answer.
+	// maxResponse limits what is read of a response.
 	maxResponse = 32 << 20
 )
 
-// Config is what a Client is made from.
+// Config is the configuration of a Client.
 type Config struct {
 	URL string // where the sandbox is mounted, such as http://127.0.0.1:8081/sandbox
 
 	SecretKey     string // zero: DemoSecretKey
 	WebhookSecret string // zero: DemoWebhookSecret
 
-	Now func() time.Time // required: tells how old a webhook is
-	// HTTPClient sends the calls; zero: an own one that follows no redirects. Each
-	// call takes at most 10 s, a capture 25 s, whatever the client allows.
+	Now func() time.Time // required: for the age of webhooks
+	// HTTPClient sends the calls; zero: cards.NewHTTPClient. Each call takes at most 10 s,
+	// a capture 25 s, whatever the client allows.
 	HTTPClient *http.Client
 }
 
@@ -45,7 +45,7 @@ type Client struct {
 	cfg Config
 }
 
-// New makes a client.
+// New returns a client.
 func New(cfg Config) *Client {
 	cfg.URL = strings.TrimRight(cfg.URL, "/")
 	cfg.SecretKey = orDefault(cfg.SecretKey, DemoSecretKey)
@@ -74,13 +74,13 @@ func (c *Client) Get(ctx context.Context, id string) (cards.Payment, error) {
 	return c.onPayment(ctx, id, call{method: http.MethodGet})
 }
 
-// Capture takes the authorised money; amount has to be all of it.
+// Capture takes the authorised money; amount must be all of it.
 func (c *Client) Capture(ctx context.Context, key, id string, amount int64) (cards.Payment, error) {
 	return c.onPayment(ctx, id, call{method: http.MethodPost, path: "/capture", key: key, in: amountRequest{amount}, timeout: cards.CaptureTimeout})
 }
 
-// Cancel gives up a payment that is not captured. One that is cancelled already
-// cannot be cancelled again: cards.ErrState.
+// Cancel cancels a payment that is not captured. A payment that was cancelled before is a
+// cards.ErrState.
 func (c *Client) Cancel(ctx context.Context, key, id string) (cards.Payment, error) {
 	return c.onPayment(ctx, id, call{method: http.MethodPost, path: "/cancel", key: key, in: struct{}{}})
 }
@@ -116,8 +116,8 @@ func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, er
 	return nil, fmt.Errorf("sandbox: list: more than %d payments since %s", cards.MaxListed, since.UTC().Format(time.RFC3339))
 }
 
-// onPayment makes a call below one payment's path, and holds the answer to be
-// about that payment.
+// onPayment makes a call below one payment's path, and checks that the response is about
+// that payment.
 func (c *Client) onPayment(ctx context.Context, id string, rq call) (cards.Payment, error) {
 	if id == "" {
 		return cards.Payment{}, cards.ErrNotFound
@@ -144,7 +144,7 @@ func (c *Client) payment(ctx context.Context, rq call) (cards.Payment, error) {
 	return held, nil
 }
 
-// toCards is the payment in the words of all processors.
+// toCards converts the payment.
 func (p Payment) toCards() cards.Payment {
 	return cards.Payment{
 		ID: p.ID, State: p.State, Amount: p.Amount, Currency: p.Currency, Captured: p.Captured, Refunded: p.Refunded,
@@ -161,12 +161,12 @@ type call struct {
 	timeout time.Duration // zero: cards.CallTimeout
 }
 
-// keyInUsePause is how long the first request of a key, which runs in memory, is given to end.
+// keyInUsePause is how long to wait for the first request of a key, which runs in memory.
 const keyInUsePause = 50 * time.Millisecond
 
-// do makes a call and decodes its answer. With a key Go's transport may send a
-// request again whose connection broke; the server replays its answer then. While
-// the key's first request still runs, its answer is waited for.
+// do makes a call and decodes its response. With a key, Go's transport may send a request
+// again after a broken connection; the server then replays its response. While the key's
+// first request is still running, do waits for its response.
 func (c *Client) do(ctx context.Context, rq call, out any) (http.Header, error) {
 	if rq.timeout == 0 {
 		rq.timeout = cards.CallTimeout
@@ -230,7 +230,7 @@ func (c *Client) request(ctx context.Context, rq call) (*http.Request, error) {
 	return req, nil
 }
 
-// readError turns an answer other than 2xx into the outcome that it proves. What
+// readError turns a response other than 2xx into the outcome that it proves. An error that
 // does not come from the sandbox itself, such as a proxy's 404, proves nothing.
 func readError(status int, answer io.Reader) error {
 	var in errorBody
@@ -244,8 +244,8 @@ func readError(status int, answer io.Reader) error {
 	return in.Error
 }
 
-// outcome is the error of package cards that an error of the sandbox means; nil
-// when the effect is unknown, as with a key whose first request still runs.
+// outcome returns the error of package cards for an error of the sandbox; nil when the
+// effect is unknown, as with a key whose first request is still running.
 func (e *apiError) outcome() error {
 	switch {
 	case e.status == http.StatusNotFound && e.Type == typeNotFound:

@@ -6,17 +6,16 @@ import (
 	"time"
 )
 
-// maxJournal is how many attempts are remembered for whoever looks for an event
-// that did not come.
-const maxJournal = 10_000
+// maxDeliveryLog is how many attempts are kept for a developer who misses an event.
+const maxDeliveryLog = 10_000
 
 // Outcome is how one attempt to deliver an event ended.
 type Outcome string
 
 // The outcomes of an attempt.
 const (
-	Delivered Outcome = "delivered" // answered with 2xx
-	Failed    Outcome = "failed"    // answered with another status, or not at all
+	Delivered Outcome = "delivered" // the receiver responded 2xx
+	Failed    Outcome = "failed"    // another status, or no response
 	Dropped   Outcome = "dropped"   // never sent
 )
 
@@ -28,29 +27,28 @@ type Delivery struct {
 	URL       string      `json:"url"`
 	Webhooks  WebhookMode `json:"webhooks"`        // the mode when the event was made
 	Attempt   int         `json:"attempt"`         // from 1; 0 when dropped
-	Status    int         `json:"status"`          // 0 when nothing was answered
-	Error     string      `json:"error,omitempty"` // why nothing was answered or sent
+	Status    int         `json:"status"`          // 0: no response
+	Error     string      `json:"error,omitempty"` // why there was no response, or why it was not sent
 	Outcome   Outcome     `json:"outcome"`
 	At        time.Time   `json:"at"`
 }
 
-// listDeliveries answers the attempts to deliver events, newest first: where to
-// look for a webhook that did not come.
+// listDeliveries responds with the attempts to deliver events, newest first.
 func (s *Server) listDeliveries(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"items": s.Deliveries()})
 }
 
-// drop journals an event that is never sent; c.mu is held.
+// drop logs an event that is never sent; c.mu is held.
 func (c *webhookSender) drop(out *outgoingEvent, why string) {
 	entry := out.delivery
 	entry.Outcome, entry.Error = Dropped, why
 	c.record(entry)
 }
 
-// record adds to the journal; c.mu is held.
+// record adds to the log; c.mu is held.
 func (c *webhookSender) record(entry Delivery) {
 	entry.At = c.now().UTC()
-	if len(c.deliveryLog) >= maxJournal {
+	if len(c.deliveryLog) >= maxDeliveryLog {
 		c.deliveryLog = c.deliveryLog[1:]
 	}
 	c.deliveryLog = append(c.deliveryLog, entry)

@@ -5,18 +5,17 @@ import (
 	"net/http"
 )
 
-// The types of errors on the wire. A client branches on the type; the code says
-// more to a person who reads it.
+// The types of errors. A client branches on the type; the code is for a person.
 const (
-	typeInvalid        = "invalid_request"      // the request is wrong and will never be accepted
+	typeInvalid        = "invalid_request"      // the request will never be accepted
 	typeAuthentication = "authentication_error" // the secret key is missing or wrong
-	typeIdempotency    = "idempotency_error"    // the key was used with another request (400), or is in use now (409)
+	typeIdempotency    = "idempotency_error"    // the key was used with another request (400), or is in use (409)
 	typeState          = "state_error"          // the payment's state does not allow it
 	typeNotFound       = "not_found"            // there is no such payment
 	typeUnavailable    = "unavailable"          // the sandbox is full
 )
 
-// apiError is an error as it stands on the wire, and its HTTP status.
+// apiError is an error as it is sent, and its HTTP status.
 type apiError struct {
 	Type        string `json:"type"`
 	Code        string `json:"code"`
@@ -26,7 +25,7 @@ type apiError struct {
 	status int
 }
 
-// errorBody is the JSON of an answer that is an error.
+// errorBody is the body of an error.
 type errorBody struct {
 	Error *apiError `json:"error"`
 }

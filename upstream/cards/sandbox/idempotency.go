@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// keyLifetime is how long the large processors remember an idempotency key. A
-// merchant whose money rests on a key has to be done within it.
+// keyLifetime is how long the large processors remember an idempotency key.
 const keyLifetime = 24 * time.Hour
 
 // maxKeyLength is what the large processors accept.
 const maxKeyLength = 255
 
-// fingerprint is what makes two requests the same: method, path and body.
+// fingerprint identifies equal requests: method, path and body.
 type fingerprint [sha256.Size]byte
 
 func fingerprintOf(r *http.Request, body []byte) fingerprint {
@@ -22,17 +21,17 @@ func fingerprintOf(r *http.Request, body []byte) fingerprint {
 	return sha256.Sum256(append([]byte(head), body...))
 }
 
-// storedResponse is what a write came to: a payment or an error.
+// storedResponse is the result of a write: a payment or an error.
 type storedResponse struct {
 	status  int
 	payment Payment
 	err     error
 }
 
-// idempotencyKeys remembers idempotency keys with the first request that used each and
-// its answer. Once a request has begun under a key, the key stays taken until
-// its time is over, whatever came of the request: that is what a one-shot claim
-// rests on, and why a full keyring refuses new keys and never forgets an old one.
+// idempotencyKeys remembers idempotency keys with the first request that used each and its
+// response. Once a request has begun under a key, the key is taken until it expires,
+// whatever the result. A claim depends on that, so a full store refuses new keys and never
+// forgets an old one early.
 type idempotencyKeys struct {
 	max int
 
@@ -51,9 +50,8 @@ func newIdempotencyKeys(size int) *idempotencyKeys {
 	return &idempotencyKeys{max: size, byKey: make(map[string]*keyUse)}
 }
 
-// run runs a write under a key, or returns the answer of the request that had
-// the key first (replayed). It fails when that was another request, or when it
-// still runs.
+// run runs a write under a key, or returns the response of the first request with the key
+// (replayed). It fails when that was another request, or when it is still running.
 func (k *idempotencyKeys) run(key string, print fingerprint, now time.Time, run func() storedResponse) (a storedResponse, replayed bool, err error) {
 	use, mine, err := k.begin(key, print, now)
 	if err != nil {
@@ -105,7 +103,7 @@ func checkKey(key string) error {
 	case key == "":
 		return errInvalid("idempotency_key_missing", "This request needs the header Idempotency-Key.")
 	case len(key) > maxKeyLength:
-		return errInvalid("idempotency_key_too_long", "Idempotency-Key has at most 255 characters.")
+		return errInvalid("idempotency_key_too_long", "Idempotency-Key must have at most 255 characters.")
 	}
 	return nil
 }
@@ -117,12 +115,12 @@ func errKeyReused() error {
 	}
 }
 
-// codeKeyInUse tells that the first request of a key still runs.
+// codeKeyInUse: the first request of a key is still running.
 const codeKeyInUse = "idempotency_key_in_use"
 
 func errKeyInUse() error {
 	return &apiError{
 		Type: typeIdempotency, Code: codeKeyInUse, status: http.StatusConflict,
-		Message: "A request with this Idempotency-Key is running. Try again in a moment.",
+		Message: "A request with this Idempotency-Key is still running. Try again in a moment.",
 	}
 }

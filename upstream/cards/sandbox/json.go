@@ -11,11 +11,10 @@ import (
 	"strings"
 )
 
-// maxBody holds the largest metadata in its most wasteful encoding, with room to
-// spare.
+// maxBody holds the largest metadata in its most wasteful encoding, with room to spare.
 const maxBody = 512 << 10
 
-// maxURL is what browsers and proxies are sure to carry.
+// maxURL is what all browsers and proxies support.
 const maxURL = 2048
 
 // readBody reads a request's body, at most maxBody.
@@ -30,7 +29,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// decodeJSON reads one JSON object that has no members but those of into.
+// decodeJSON reads one JSON object without unknown members.
 func decodeJSON(r *http.Request, body []byte, into any) error {
 	if mediaType(r) != "application/json" {
 		return &apiError{Type: typeInvalid, Code: "unsupported_media_type", Message: "The body must be application/json.", status: http.StatusUnsupportedMediaType}
@@ -38,7 +37,7 @@ func decodeJSON(r *http.Request, body []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
-		return errInvalid("invalid_body", "The body is not what this path takes: "+strings.TrimPrefix(err.Error(), "json: ")+".")
+		return errInvalid("invalid_body", "The body does not fit this path: "+strings.TrimPrefix(err.Error(), "json: ")+".")
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return errInvalid("invalid_body", "The body holds more than one JSON value.")
@@ -54,7 +53,7 @@ func mediaType(r *http.Request) string {
 	return kind
 }
 
-// wantsPage tells a browser from a program: browsers ask for text/html by name.
+// wantsPage tells a browser from a program: only browsers accept text/html.
 func wantsPage(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }
@@ -78,8 +77,8 @@ func writeError(w http.ResponseWriter, err error) {
 	writeJSON(w, known.status, errorBody{Error: known})
 }
 
-// checkURL accepts an absolute http or https address, or none. The host is held
-// to its plain characters because it stands in the hosted page's security policy.
+// checkURL accepts an absolute http or https address, or none. The host is limited to plain
+// characters because the hosted page's security policy contains it.
 func checkURL(member, address string) error {
 	if address == "" {
 		return nil

@@ -10,26 +10,26 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// Payment is a payment as the sandbox keeps it and as it stands on the wire.
-// It is a value: every transition below returns the next one and touches
-// nothing else, so an answer that was given once can be kept and given again.
+// Payment is a payment as the sandbox keeps and sends it. It is a value: every transition
+// below returns the next one and changes nothing else, so that a stored response stays as
+// it was.
 type Payment struct {
 	ID          string            `json:"id"`          // "pay_" and 26 characters
 	Amount      int64             `json:"amount"`      // minor units
 	Currency    string            `json:"currency"`    // ISO 4217, upper case
 	Captured    int64             `json:"captured"`    // minor units taken, refunds not deducted
 	Refunded    int64             `json:"refunded"`    // minor units given back
-	State       cards.State       `json:"state"`       // where it stands
-	Challenge   bool              `json:"challenge"`   // the buyer's bank waits for an answer (state requires_action)
-	DeclineCode string            `json:"declineCode"` // why the last attempt was declined, empty when it was not
+	State       cards.State       `json:"state"`       // see allows
+	Challenge   bool              `json:"challenge"`   // the buyer's bank waits for an approval (state requires_action)
+	DeclineCode string            `json:"declineCode"` // why the last attempt was declined; empty: it was not
 	Metadata    map[string]string `json:"metadata"`    // as given and merged; never changed in place
 	CreatedAt   time.Time         `json:"createdAt"`   // by the server's clock
 	RedirectURL string            `json:"redirectUrl"` // the hosted page
-	ReturnURL   string            `json:"returnUrl"`   // where the hosted page sends the buyer, empty for nowhere
-	WebhookURL  string            `json:"webhookUrl"`  // where events go, empty for nowhere
+	ReturnURL   string            `json:"returnUrl"`   // where the hosted page sends the buyer; empty: nowhere
+	WebhookURL  string            `json:"webhookUrl"`  // where events go; empty: nowhere
 
-	// card is the test card of the last attempt, so that a double click is told
-	// from a second card. A number that is no test card is never kept.
+	// card is the test card of the last attempt, which distinguishes a double click from a
+	// second card. A number that is not a test card is never kept.
 	card string
 }
 
@@ -38,13 +38,13 @@ const (
 	EventAuthorised = "payment.authorised" // the money is reserved
 	EventDeclined   = "payment.declined"   // an attempt was declined
 	EventCaptured   = "payment.captured"   // the money was taken
-	EventCancelled  = "payment.cancelled"  // the payment was given up
-	EventRefunded   = "payment.refunded"   // money was given back, all or a part
+	EventCancelled  = "payment.cancelled"  // the payment was cancelled
+	EventRefunded   = "payment.refunded"   // money was given back, all or part of it
 )
 
 const (
-	// maxAmount is eight digits, as the large processors have it: a larger figure
-	// is an amount in the wrong unit.
+	// maxAmount has eight digits, as at the large processors: a larger number is an amount
+	// in the wrong unit.
 	maxAmount = 99_999_999
 
 	// The limits of metadata, as cards.NewPayment states them.
@@ -53,7 +53,7 @@ const (
 	maxMetadataValue = 500
 )
 
-// action is what somebody wants of a payment.
+// action is what a caller wants to do with a payment, in the words of the error message.
 type action string
 
 const (
@@ -64,8 +64,8 @@ const (
 	actionRefund    action = "refunded"
 )
 
-// allows is the one table of what can be done in which state. Metadata may be
-// merged in every state, so it is not in it.
+// allows is the table of what is possible in which state. Metadata may be merged in every
+// state, so it is not in the table.
 //
 //	requires_action ⇄ declined ─→ authorised ─→ captured ─→ refunded
 //	       └─────────────┴────────────┴─→ cancelled
@@ -89,12 +89,12 @@ func (p Payment) allows(v action) error {
 	return errState(p, v)
 }
 
-// A transition takes a payment to its next value and names the event that tells
-// the merchant, or none when nothing happened that an event is for.
+// transition computes a payment's next value and names the event for the merchant; empty:
+// no event.
 type transition func(Payment) (next Payment, event string, err error)
 
-// confirm is the buyer entering a card. The same card again on an authorised
-// payment changes nothing: a double click on the pay button is harmless.
+// confirm is the buyer entering a card. The same card on an authorised payment changes
+// nothing, so that a double click is harmless.
 func confirm(number string) transition {
 	return func(p Payment) (Payment, string, error) {
 		card, err := readCard(number)
@@ -119,8 +119,7 @@ func confirm(number string) transition {
 	}
 }
 
-// challenge is the buyer's answer to the bank. The same answer again changes
-// nothing.
+// challenge is the buyer's response to the bank. The same response again changes nothing.
 func challenge(approve bool) transition {
 	return func(p Payment) (Payment, string, error) {
 		if p.answeredChallenge(approve) {
@@ -156,8 +155,8 @@ func (p Payment) declined(code string) (Payment, string, error) {
 	return p, EventDeclined, nil
 }
 
-// capture takes the authorised money, all of it: a merchant that asks for
-// another amount has read another price than the buyer saw.
+// capture takes the authorised money, all of it: a merchant that asks for another amount
+// has read another price than the buyer saw.
 func capture(amount int64) transition {
 	return func(p Payment) (Payment, string, error) {
 		if err := p.allows(actionCapture); err != nil {
@@ -174,7 +173,7 @@ func capture(amount int64) transition {
 	}
 }
 
-// cancel gives a payment up that is not captured.
+// cancel cancels a payment that is not captured.
 func cancel(p Payment) (Payment, string, error) {
 	if err := p.allows(actionCancel); err != nil {
 		return p, "", err
@@ -183,8 +182,8 @@ func cancel(p Payment) (Payment, string, error) {
 	return p, EventCancelled, nil
 }
 
-// refund gives captured money back. Parts add up; the state is refunded when
-// nothing is left.
+// refund gives captured money back. Parts add up; the state is refunded when nothing is
+// left.
 func refund(amount int64) transition {
 	return func(p Payment) (Payment, string, error) {
 		if err := p.allows(actionRefund); err != nil {
@@ -201,8 +200,8 @@ func refund(amount int64) transition {
 	}
 }
 
-// updateMetadata merges metadata. As with the large processors an empty value removes
-// its key, and the limits hold for the result.
+// updateMetadata merges metadata. As with the large processors an empty value removes its
+// key, and the limits apply to the result.
 func updateMetadata(metadata map[string]string) transition {
 	return func(p Payment) (Payment, string, error) {
 		merged := maps.Clone(p.Metadata)
@@ -216,13 +215,13 @@ func updateMetadata(metadata map[string]string) transition {
 	}
 }
 
-// final tells that no money can move any more without the merchant changing
-// their mind: such payments make room for new ones when the sandbox is full.
+// final reports whether no money can move any more unless the merchant refunds. Final
+// payments make room for new ones when the sandbox is full.
 func (p Payment) final() bool {
 	return p.State == cards.Captured || p.State == cards.Cancelled || p.State == cards.Refunded
 }
 
-// paid tells that the buyer has done their part.
+// paid reports whether the buyer has done their part.
 func (p Payment) paid() bool {
 	return p.State == cards.Authorised || p.State == cards.Captured
 }

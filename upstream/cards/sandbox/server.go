@@ -1,17 +1,15 @@
-// Package sandbox is the card processor that Frontdesk brings along. It has two
-// halves that meet on the wire alone: Server, a stateful double of a processor
-// with manual capture, and Client, the adapter that implements cards.Processor
-// by speaking HTTP to it.
+// Package sandbox is the card processor that Frontdesk brings along. Its two halves meet
+// only over HTTP: Server, a stateful double of a processor with manual capture, and Client,
+// the adapter that implements cards.Processor.
 //
-// The server is strict and honest where money depends on it: idempotency keys,
-// state conflicts, metadata limits and webhook signatures behave as the large
-// processors document theirs. It moves no money, keeps no card number, holds
-// everything in memory, and trusts whoever can reach it with the buyer's side,
-// the settings and the reset: it belongs on a developer's machine or in a test.
+// The server is strict where money depends on it: idempotency keys, state conflicts,
+// metadata limits and webhook signatures behave as the large processors document theirs. It
+// moves no money, keeps no card number and holds everything in memory. The buyer's side,
+// the settings and the reset need no credentials, so it belongs on a developer's machine or
+// in a test.
 //
-// Start reading at NewServer for the routes, at Payment for the state machine,
-// at keyring for idempotency, at courier for webhooks, and at Client for the
-// adapter.
+// Start reading at NewServer for the routes, Payment for the state machine,
+// idempotencyKeys, webhookSender, and Client for the adapter.
 package sandbox
 
 import (
@@ -26,23 +24,23 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// The credentials of a sandbox that was given none. They protect nothing.
+// The default credentials. They protect nothing.
 const (
 	DemoSecretKey     = "sk_sandbox_demo"    // #nosec G101 -- public on purpose
 	DemoWebhookSecret = "whsec_sandbox_demo" // #nosec G101 -- public on purpose
 )
 
 const (
-	// defaultMaxPayments is about 100 MB of payments at a common size: days of
-	// development, or an hour of a heavy load test.
+	// defaultMaxPayments is about 100 MB of payments of a common size: days of development,
+	// or an hour of a heavy load test.
 	defaultMaxPayments = 100_000
 
-	// keysPerPayment is twice what a payment needs from its creation to its
-	// record, so that keys do not run out before payments do.
+	// keysPerPayment is twice what a payment needs from creation to record, so that keys do
+	// not run out before payments do.
 	keysPerPayment = 10
 )
 
-// ServerConfig is what a Server is made from.
+// ServerConfig is the configuration of a Server.
 type ServerConfig struct {
 	Now     func() time.Time // required
 	BaseURL string           // where browsers reach the sandbox; zero: http://localhost:8080/sandbox
@@ -51,15 +49,14 @@ type ServerConfig struct {
 	WebhookSecret string // what webhooks are signed with; zero: DemoWebhookSecret
 
 	Logger     *slog.Logger // zero: nothing is logged
-	HTTPClient *http.Client // sends webhooks; zero: an own one, which follows no redirects
+	HTTPClient *http.Client // sends webhooks; zero: cards.NewHTTPClient
 
-	// MaxPayments bounds the memory; zero: 100,000. When it is reached the oldest
-	// final payments are dropped, and creation is refused while none is final.
+	// MaxPayments limits the memory; zero: 100,000. At the limit, the oldest final payments
+	// are dropped; while none is final, creation is refused.
 	MaxPayments int
 }
 
-// Server is the processor's side: an http.Handler for the paths below the one
-// that it is mounted at.
+// Server is the processor: an http.Handler for the paths below its mount point.
 type Server struct {
 	cfg    ServerConfig
 	mux    *http.ServeMux
@@ -69,14 +66,14 @@ type Server struct {
 	state *world
 }
 
-// world is everything that a reset makes anew.
+// world is everything that a reset replaces.
 type world struct {
 	payments *store
 	keys     *idempotencyKeys
 	webhooks *webhookSender
 }
 
-// NewServer makes a sandbox without payments. Close it.
+// NewServer returns a sandbox without payments. Close it.
 func NewServer(cfg ServerConfig) *Server {
 	closer := cfg.setDefaults()
 	s := &Server{cfg: cfg, mux: http.NewServeMux(), closer: closer, state: newWorld(cfg)}
@@ -84,8 +81,7 @@ func NewServer(cfg ServerConfig) *Server {
 	return s
 }
 
-// setDefaults puts in what zero values mean, and returns what has to be closed in the
-// end.
+// setDefaults fills in zero fields, and returns what Close must close.
 func (cfg *ServerConfig) setDefaults() (closer func()) {
 	closer = func() {}
 	cfg.BaseURL = strings.TrimRight(orDefault(cfg.BaseURL, "http://localhost:8080/sandbox"), "/")
@@ -104,31 +100,31 @@ func (cfg *ServerConfig) setDefaults() (closer func()) {
 	return closer
 }
 
-// routes is every path of the sandbox.
+// routes registers every path of the sandbox.
 func (s *Server) routes() {
-	// The merchant writes, with the secret key and an idempotency key.
+	// The merchant's writes need the secret key and an idempotency key.
 	s.mux.HandleFunc("POST /payments", s.serveWrite(s.create))
 	s.mux.HandleFunc("POST /payments/{id}/capture", s.serveWrite(s.capture))
 	s.mux.HandleFunc("POST /payments/{id}/cancel", s.serveWrite(s.cancel))
 	s.mux.HandleFunc("POST /payments/{id}/refund", s.serveWrite(s.refund))
 	s.mux.HandleFunc("POST /payments/{id}/metadata", s.serveWrite(s.updateMetadata))
-	// Anybody reads.
+	// Reads need no credentials.
 	s.mux.HandleFunc("GET /payments", s.list)
 	s.mux.HandleFunc("GET /payments/{id}", s.showPayment)
 	s.mux.HandleFunc("GET /assets/{name}", serveAsset)
 	s.mux.HandleFunc("GET /{$}", s.home)
-	// The buyer acts.
+	// The buyer's actions.
 	s.mux.HandleFunc("POST /payments/{id}/confirm", s.confirm)
 	s.mux.HandleFunc("POST /payments/{id}/challenge", s.challenge)
-	// The developer turns knobs.
+	// The developer's settings.
 	s.mux.HandleFunc("GET /settings", s.getSettings)
 	s.mux.HandleFunc("PUT /settings", s.putSettings)
 	s.mux.HandleFunc("GET /deliveries", s.listDeliveries)
 	s.mux.HandleFunc("POST /reset", s.reset)
 }
 
-// ServeHTTP serves the sandbox. Its paths begin with a slash, so it is mounted
-// with http.StripPrefix.
+// ServeHTTP implements http.Handler. Mount it with http.StripPrefix: its paths begin with a
+// slash.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
@@ -140,15 +136,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// Close stops the webhooks under way and waits for them. The server must not
-// serve any more.
+// Close stops the webhooks in progress and waits for them. The server must not serve any
+// more.
 func (s *Server) Close() {
 	s.world().webhooks.close()
 	s.closer()
 }
 
-// Reset forgets everything: payments, idempotency keys, settings, and events
-// that are not delivered yet.
+// Reset forgets payments, idempotency keys, settings, and events that are not delivered
+// yet.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	old := s.state
@@ -157,7 +153,7 @@ func (s *Server) Reset() {
 	old.webhooks.close()
 }
 
-// Payments returns what the sandbox holds, newest first.
+// Payments returns all payments, newest first.
 func (s *Server) Payments() []Payment {
 	items, _, _ := s.world().payments.list(listing{})
 	return items
@@ -168,7 +164,7 @@ func (s *Server) Deliveries() []Delivery {
 	return s.world().webhooks.deliveries()
 }
 
-// world is the present one; a request uses the one that it began in.
+// world returns the current world; a request uses the one that it began in.
 func (s *Server) world() *world {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,34 +179,33 @@ func newWorld(cfg ServerConfig) *world {
 	}
 }
 
-// home leads to the list: the sandbox has no page of its own.
+// home redirects to the list of payments: the sandbox has no page of its own.
 func (s *Server) home(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Location", s.cfg.BaseURL+"/payments")
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// noRoute asks the router's own refusal for its status and headers, and says it
-// in the sandbox's words.
+// noRoute takes status and headers from the router's own refusal, and renders them as an
+// error of the sandbox.
 func noRoute(w http.ResponseWriter, r *http.Request, refusal http.Handler) error {
 	refused := statusRecorder{ResponseWriter: w}
 	refusal.ServeHTTP(&refused, r)
 	if refused.status == http.StatusMethodNotAllowed {
-		return &apiError{Type: typeInvalid, Code: "method_not_allowed", Message: "This path does not take " + r.Method + ".", status: refused.status}
+		return &apiError{Type: typeInvalid, Code: "method_not_allowed", Message: "This path does not accept " + r.Method + ".", status: refused.status}
 	}
 	return &apiError{Type: typeInvalid, Code: "no_such_path", Message: "The sandbox has no such path.", status: http.StatusNotFound}
 }
 
-// statusRecorder keeps the status and lets headers through; the body is not
-// wanted.
+// statusRecorder records the status, passes headers on and discards the body.
 type statusRecorder struct {
 	http.ResponseWriter
 	status int
 }
 
-// WriteHeader keeps the status.
+// WriteHeader records the status.
 func (r *statusRecorder) WriteHeader(status int) { r.status = status }
 
-// Write swallows the body.
+// Write discards the body.
 func (r *statusRecorder) Write(b []byte) (int, error) { return len(b), nil }
 
 func newID(prefix string) string { return prefix + "_" + strings.ToLower(rand.Text()) }
@@ -222,7 +217,7 @@ func orDefault(value, zero string) string {
 	return value
 }
 
-// asAPIError makes every error one that can be answered.
+// asAPIError turns any error into one that can be sent.
 func asAPIError(err error) *apiError {
 	if known, ok := errors.AsType[*apiError](err); ok {
 		return known

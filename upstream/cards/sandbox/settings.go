@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// getSettings answers what is set.
+// getSettings responds with the settings.
 func (s *Server) getSettings(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, s.world().webhooks.current())
 }
 
-// putSettings replaces the settings: what is left out goes back to its default.
+// putSettings replaces the settings: a member that is left out gets its default.
 func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) {
 	var in Settings
 	body, err := readBody(w, r)

@@ -19,7 +19,7 @@ func newStore(size int) *store {
 	return &store{max: size, byID: make(map[string]Payment)}
 }
 
-// add keeps a new payment, dropping old final ones when there is no room.
+// add stores a new payment, dropping old final ones when there is no room.
 func (s *store) add(p Payment) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,8 +34,8 @@ func (s *store) add(p Payment) error {
 	return nil
 }
 
-// makeRoom drops the oldest final payments, a hundredth of the capacity at once
-// so that a full store is not walked for each new payment.
+// makeRoom drops the oldest final payments, a hundredth of the capacity at once, so that a
+// full store is not searched for each new payment.
 func (s *store) makeRoom() {
 	drop := max(1, s.max/100)
 	s.order = slices.DeleteFunc(s.order, func(id string) bool {
@@ -58,10 +58,9 @@ func (s *store) get(id string) (Payment, error) {
 	return p, nil
 }
 
-// change applies a transition and returns the payment as it is then. A refused
-// transition changes nothing and returns the payment as it was. changed is
-// called before anybody else can change the payment, so that events are made in
-// the order of what they tell.
+// change applies a transition and returns the payment after it. A refused transition
+// changes nothing and returns the payment as it was. changed is called under the lock, so
+// that events are made in the order of the changes.
 func (s *store) change(id string, t transition, changed func(Payment, string)) (Payment, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,17 +79,16 @@ func (s *store) change(id string, t transition, changed func(Payment, string)) (
 	return next, nil
 }
 
-// listing selects payments: those created since an instant, after the payment
-// with the id before when there is one, at most limit when it is above zero.
+// listing selects payments: those created since an instant, older than the payment before
+// if that is set, at most limit if that is above zero.
 type listing struct {
 	since  time.Time
 	before string
 	limit  int
 }
 
-// list returns the payments newest first, and whether there are more. It fails
-// when there is no payment with the id before: a list that ends early would look
-// complete.
+// list returns the payments newest first, and whether there are more. It fails when there
+// is no payment with the id before: a list that ends early would look complete.
 func (s *store) list(l listing) (items []Payment, more bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

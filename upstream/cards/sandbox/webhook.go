@@ -78,7 +78,7 @@ type eventData struct {
 
 // outgoingEvent is an event on its way to one address.
 type outgoingEvent struct {
-	delivery Delivery // what the journal says of it, without the attempt
+	delivery Delivery // its log entry, without the attempt
 	body     []byte
 }
 
@@ -165,8 +165,8 @@ func (c *webhookSender) dispatch(out *outgoingEvent) {
 	}
 }
 
-// reorder holds an event until the next one has overtaken it, or for
-// ReorderHold; c.mu is held.
+// reorder holds an event until the next one has overtaken it, or for ReorderHold; c.mu is
+// held.
 func (c *webhookSender) reorder(out *outgoingEvent) {
 	if first := c.held; first != nil {
 		c.held = nil
@@ -181,7 +181,7 @@ func (c *webhookSender) reorder(out *outgoingEvent) {
 	})
 }
 
-// reclaim takes an event back that nothing has overtaken.
+// reclaim takes back an event that nothing has overtaken.
 func (c *webhookSender) reclaim(out *outgoingEvent) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -210,7 +210,7 @@ func (c *webhookSender) start(out *outgoingEvent, run func()) {
 	})
 }
 
-// deliver sends an event until it is taken or the attempts are used up.
+// deliver sends an event until it is accepted or the attempts are used up.
 func (c *webhookSender) deliver(out *outgoingEvent) {
 	for attempt := 1; ; attempt++ {
 		if c.attempt(out, attempt) || attempt == deliveryAttempts || !c.sleep(retryDelay(attempt)) {
@@ -219,7 +219,7 @@ func (c *webhookSender) deliver(out *outgoingEvent) {
 	}
 }
 
-// attempt posts an event once, signed now, and tells whether it was taken.
+// attempt posts an event once, signed now, and reports whether it was accepted.
 func (c *webhookSender) attempt(out *outgoingEvent, attempt int) bool {
 	select {
 	case c.slots <- struct{}{}:
@@ -264,7 +264,7 @@ func (c *webhookSender) post(out *outgoingEvent) (status int, err error) {
 	return resp.StatusCode, nil
 }
 
-// sleep waits, and tells whether the courier is still open then.
+// sleep waits, and reports whether the sender is still open afterwards.
 func (c *webhookSender) sleep(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -1,15 +1,13 @@
-// Package stripe is the adapter to the card processor Stripe: PaymentIntents
-// with manual capture, over the company's own Go library. It translates words
-// and outcomes and decides nothing; when money moves is decided in flows. It
-// never sees a card: the buyer's browser gives the card to the processor with
-// the payment's client secret.
+// Package stripe is the adapter to the card processor Stripe: PaymentIntents with manual
+// capture, over the company's own Go library. It translates calls and outcomes; when money
+// moves is decided in flows. It never sees a card: the buyer's browser gives the card to
+// the processor with the payment's client secret.
 //
-// The claim is an update of the payment's metadata under an idempotency key.
-// The processor documents that a key replays its first answer to the same
-// parameters, refuses other parameters, and is kept for 24 hours. What is sent
-// under a key is therefore part of the key: a release that sends other
-// parameters for the same call has to use other keys, or it will be refused
-// while the release before it still runs.
+// The claim is an update of the payment's metadata under an idempotency key. The processor
+// documents that a key replays its first response to the same parameters, refuses other
+// parameters, and is kept for 24 hours. What is sent under a key is therefore part of the
+// key: a release that sends other parameters for the same call must use other keys, or it
+// is refused while the previous release is still running.
 //
 // Start reading at Client.
 package stripe
@@ -29,36 +27,35 @@ import (
 )
 
 const (
-	// maxKeyLength is what the processor accepts as an idempotency key.
+	// maxKeyLength is the longest idempotency key that the processor accepts.
 	maxKeyLength = 255
 
 	// listPage is the largest page that the processor serves.
 	listPage = 100
 )
 
-// Config is what a Client is made from.
+// Config is the configuration of a Client.
 type Config struct {
-	// SecretKey is required: a secret key (sk_test_…, sk_live_…) or a restricted
-	// one (rk_…) that may write payment intents and refunds. Its prefix tells test
-	// from live.
+	// SecretKey is required: a secret key (sk_test_…, sk_live_…) or a restricted one (rk_…)
+	// that may write payment intents and refunds. Its prefix distinguishes test from live.
 	SecretKey string
-	// WebhookSecret is the signing secret of the webhook endpoint (whsec_…); zero:
-	// every delivery is refused.
+	// WebhookSecret is the signing secret of the webhook endpoint (whsec_…); empty: every
+	// delivery is refused.
 	WebhookSecret string
 
-	// URL is another address of the API, for tests, such as http://127.0.0.1:12111:
-	// without a path, since the library finds its way by the first part of it; zero:
-	// the processor's own.
+	// URL is another address of the API, for tests, such as http://127.0.0.1:12111; empty:
+	// the processor's own. It has no path, because the library routes by the first part of
+	// it.
 	URL string
 
-	Now func() time.Time // required: tells how old a webhook is
-	// HTTPClient sends the calls; zero: an own one that follows no redirects. Each
-	// call takes at most 10 s, a capture 25 s, whatever the client allows.
+	Now func() time.Time // required: for the age of webhooks
+	// HTTPClient sends the calls; zero: cards.NewHTTPClient. Each call takes at most 10 s,
+	// a capture 25 s, whatever the client allows.
 	HTTPClient *http.Client
 }
 
-// Client implements cards.Processor by speaking to the processor's API. It is
-// safe for concurrent use and holds no state but its configuration.
+// Client implements cards.Processor with the processor's API. It is safe for concurrent use
+// and has no state but its configuration.
 type Client struct {
 	api           services
 	live          bool
@@ -68,13 +65,12 @@ type Client struct {
 
 var _ cards.Processor = (*Client)(nil)
 
-// New makes a client. It makes no call; it fails when the key is none that a
-// server can use or the address is none of an API, and its text never shows the
-// key.
+// New returns a client. It makes no call. It fails when the key is not a server's key, or
+// when the address is not one of an API; the error never shows the key.
 func New(cfg Config) (*Client, error) {
 	live, ok := mode(cfg.SecretKey)
 	if !ok {
-		return nil, errors.New("stripe: the secret key begins with none of sk_test_, sk_live_, rk_test_, rk_live_")
+		return nil, errors.New("stripe: the secret key must begin with sk_test_, sk_live_, rk_test_ or rk_live_")
 	}
 	backend := &stripego.BackendConfig{
 		HTTPClient: cfg.HTTPClient,
@@ -100,8 +96,8 @@ func New(cfg Config) (*Client, error) {
 	}, nil
 }
 
-// mode tells from a key's prefix whether it moves real money, and whether it is
-// a server's key at all.
+// mode reports from a key's prefix whether it moves real money, and whether it is a
+// server's key at all.
 func mode(secretKey string) (live, ok bool) {
 	for _, kind := range []string{"sk_", "rk_"} {
 		if rest, found := strings.CutPrefix(secretKey, kind); found {
@@ -115,13 +111,12 @@ func mode(secretKey string) (live, ok bool) {
 // Name returns "stripe".
 func (c *Client) Name() string { return "stripe" }
 
-// Live tells whether the key moves real money.
+// Live reports whether the key moves real money.
 func (c *Client) Live() bool { return c.live }
 
-// Create makes a payment. It has a ClientSecret for the processor's own element
-// in the browser, and no RedirectURL. ReturnURL and WebhookURL are not sent: the
-// first belongs to the browser's confirmation, the second is configured at the
-// processor once.
+// Create makes a payment. It has a ClientSecret for the processor's own element in the
+// browser, and no RedirectURL. ReturnURL and WebhookURL are not sent: the first belongs to
+// the browser's confirmation, the second is configured at the processor.
 func (c *Client) Create(ctx context.Context, key string, in cards.NewPayment) (cards.Payment, error) {
 	params := &stripego.PaymentIntentCreateParams{
 		Amount:                  stripego.Int64(in.Amount),
@@ -146,9 +141,8 @@ func (c *Client) Get(ctx context.Context, id string) (cards.Payment, error) {
 	return paymentResponse("get", id, pi, err)
 }
 
-// Capture takes the authorised money. The amount is sent along, so that never
-// more is taken than was agreed; it has to be all of it, as the processor lets
-// go of the rest.
+// Capture takes the authorised money. It sends the amount, so that never more is taken than
+// was agreed. It must be all of it, because the processor releases the rest.
 func (c *Client) Capture(ctx context.Context, key, id string, amount int64) (cards.Payment, error) {
 	params := &stripego.PaymentIntentCaptureParams{AmountToCapture: stripego.Int64(amount), Expand: expand()}
 	return c.onPayment(ctx, "capture", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
@@ -156,8 +150,8 @@ func (c *Client) Capture(ctx context.Context, key, id string, amount int64) (car
 	})
 }
 
-// Cancel gives up a payment that is not captured. One that is cancelled already
-// cannot be cancelled again: cards.ErrState.
+// Cancel cancels a payment that is not captured. A payment that was cancelled before is a
+// cards.ErrState.
 func (c *Client) Cancel(ctx context.Context, key, id string) (cards.Payment, error) {
 	params := &stripego.PaymentIntentCancelParams{
 		CancellationReason: stripego.String(stripego.PaymentIntentCancellationReasonRequestedByCustomer),
@@ -168,8 +162,7 @@ func (c *Client) Cancel(ctx context.Context, key, id string) (cards.Payment, err
 	})
 }
 
-// UpdateMetadata merges metadata. An empty value removes its key. This is the call
-// that a claim is made with.
+// UpdateMetadata merges metadata. An empty value removes its key. Claims are made with it.
 func (c *Client) UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (cards.Payment, error) {
 	params := &stripego.PaymentIntentUpdateParams{Metadata: metadata, Expand: expand()}
 	return c.onPayment(ctx, "update metadata", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
@@ -177,10 +170,9 @@ func (c *Client) UpdateMetadata(ctx context.Context, key, id string, metadata ma
 	})
 }
 
-// Refund gives captured money back, at once or in parts, and reads the payment
-// afterwards: a refund is an object of its own at the processor. When that
-// reading fails the outcome is unknown to the caller, and asking again with the
-// key is harmless.
+// Refund gives captured money back, at once or in parts, and reads the payment afterwards,
+// because a refund is a separate object at the processor. When that read fails, the outcome
+// is unknown to the caller, and a retry with the key is harmless.
 func (c *Client) Refund(ctx context.Context, key, id string, amount int64) (cards.Payment, error) {
 	if id == "" {
 		return cards.Payment{}, cards.ErrNotFound
@@ -200,10 +192,10 @@ func (c *Client) Refund(ctx context.Context, key, id string, amount int64) (card
 	return c.Get(ctx, id)
 }
 
-// List returns the payments created since an instant, newest first, of all
-// pages: those of other programs that use the same account too. The processor
-// keeps whole seconds, so payments of the second before may be among them. It
-// is the list and not the search of the processor, since the search lags behind.
+// List returns the payments created since an instant, newest first, on all pages. Payments
+// of other programs on the same account are among them, and payments of the second before,
+// because the processor keeps whole seconds. It does not use the processor's search, which
+// lags behind.
 func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, error) {
 	params := &stripego.PaymentIntentListParams{Expand: []*string{stripego.String("data.latest_charge")}}
 	params.Single, params.Limit = true, stripego.Int64(listPage)
@@ -243,7 +235,7 @@ func (c *Client) listPage(ctx context.Context, params *stripego.PaymentIntentLis
 	return page, list.Meta().HasMore, nil
 }
 
-// onPayment writes to one payment that is there.
+// onPayment writes to an existing payment.
 func (c *Client) onPayment(ctx context.Context, verb, key, id string, params *stripego.Params, send func() (*stripego.PaymentIntent, error)) (cards.Payment, error) {
 	if id == "" {
 		return cards.Payment{}, cards.ErrNotFound
@@ -251,8 +243,7 @@ func (c *Client) onPayment(ctx context.Context, verb, key, id string, params *st
 	return c.write(ctx, verb, key, id, params, send)
 }
 
-// write makes a writing call that answers with a payment; id is the payment's,
-// empty for one that is being made.
+// write makes a writing call whose response is a payment; id is empty for a new payment.
 func (c *Client) write(ctx context.Context, verb, key, id string, params *stripego.Params, send func() (*stripego.PaymentIntent, error)) (cards.Payment, error) {
 	var pi *stripego.PaymentIntent
 	err := call(ctx, verb, key, params, func() (err error) { pi, err = send(); return err })
@@ -262,9 +253,8 @@ func (c *Client) write(ctx context.Context, verb, key, id string, params *stripe
 	return paymentResponse(verb, id, pi, nil)
 }
 
-// call sends a write once, with its key and within its time. Without a usable
-// key it is not sent at all: the library would make one up, and repeating the
-// call would then do it twice.
+// call sends a write once, with its key and within its time. Without a usable key nothing
+// is sent: the library would make one up, and a retry would then do it twice.
 func call(ctx context.Context, verb, key string, params *stripego.Params, send func() error) error {
 	if key == "" || key != strings.TrimSpace(key) || len(key) > maxKeyLength {
 		return fmt.Errorf("stripe: %s: the idempotency key is empty, too long or has spaces around it: %w", verb, cards.ErrRefused)
@@ -283,5 +273,5 @@ func call(ctx context.Context, verb, key string, params *stripego.Params, send f
 	return nil
 }
 
-// expand asks for the charge in the answer: only it knows of refunds.
+// expand requests the charge, which has the refunds.
 func expand() []*string { return []*string{stripego.String("latest_charge")} }

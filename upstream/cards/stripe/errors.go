@@ -12,10 +12,10 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// toCardsError is an error of the library in the words of package cards. Its text
-// has status, type, code and request id, by which the processor's dashboard
-// shows the rest. The processor's own message stays out, since it may repeat
-// what was sent, and the library's texts quote whole bodies.
+// toCardsError translates an error of the library. Its text has status, type, code and
+// request id, by which the processor's dashboard shows the rest. The processor's own
+// message is left out, because it may repeat what was sent, and the library's texts quote
+// whole bodies.
 func toCardsError(verb string, err error) error {
 	var refusal *stripego.Error
 	var transport *url.Error
@@ -33,7 +33,7 @@ func toCardsError(verb string, err error) error {
 	}
 }
 
-// describe names an error without a word of what was sent.
+// describe describes an error without anything that was sent.
 func describe(e *stripego.Error) string {
 	text := fmt.Sprintf("status %d, %s", e.HTTPStatusCode, e.Type)
 	for _, part := range []struct{ name, value string }{
@@ -46,10 +46,10 @@ func describe(e *stripego.Error) string {
 	return text
 }
 
-// outcomeOf is the error of package cards that an error of the processor means;
-// nil when the effect is unknown and the call may be repeated with its key: the
-// key's first request still runs (409), the payment is locked or the account is
-// too busy (429), or the processor failed.
+// outcomeOf returns the error of package cards for an error of the processor; nil when the
+// effect is unknown and the call may be retried with its key: the key's first request is
+// still running (409), the payment is locked or the account is too busy (429), or the
+// processor failed.
 func outcomeOf(verb string, e *stripego.Error) error {
 	switch e.HTTPStatusCode {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound:
@@ -72,18 +72,18 @@ func outcomeOf(verb string, e *stripego.Error) error {
 	return cards.ErrRefused
 }
 
-// replayedFailure tells whether a server error is the key's kept answer: the
-// processor keeps even those for a day. Most calls may be repeated until the key
-// is forgotten, but a capture that then succeeds would take the money a day too
-// late. So its kept failure is told as cards.ErrState: read the payment instead.
+// replayedFailure reports whether a server error is the key's stored response: the
+// processor keeps even those for a day. Most calls may be retried until the key expires,
+// but a capture that succeeds then would take the money a day too late. So its stored
+// failure counts as cards.ErrState: read the payment instead.
 func replayedFailure(e *stripego.Error) bool {
 	return e.HTTPStatusCode >= http.StatusInternalServerError && e.LastResponse != nil && isReplay(e.LastResponse.Header)
 }
 
-// isReplay tells whether an answer is one that was given before.
+// isReplay reports whether a response is a stored one.
 func isReplay(header http.Header) bool { return header.Get("Idempotent-Replayed") == "true" }
 
-// isStateCode tells whether a code says that the payment has moved on.
+// isStateCode reports whether a code means that the payment's state has changed.
 func isStateCode(code stripego.ErrorCode) bool {
 	switch code {
 	case stripego.ErrorCodePaymentIntentUnexpectedState, stripego.ErrorCodeIntentInvalidState,

@@ -10,8 +10,8 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// paymentResponse is a payment as the processor answered, held to be the one that was
-// asked about; id is empty for one that was just made.
+// paymentResponse converts the processor's response and checks that it is about the payment
+// id; id is empty for a new payment.
 func paymentResponse(verb, id string, pi *stripego.PaymentIntent, err error) (cards.Payment, error) {
 	if err != nil {
 		return cards.Payment{}, toCardsError(verb, err)
@@ -26,8 +26,8 @@ func paymentResponse(verb, id string, pi *stripego.PaymentIntent, err error) (ca
 	return p, nil
 }
 
-// toCards is the payment in the words of all processors. Amounts are minor units
-// on both sides, as the currency counts them: cents of a euro, whole yen.
+// toCards converts a payment. Amounts are minor units on both sides, as the currency counts
+// them: cents of a euro, whole yen.
 func toCards(pi *stripego.PaymentIntent) (cards.Payment, error) {
 	state, err := stateOf(pi)
 	if err != nil {
@@ -49,9 +49,9 @@ func toCards(pi *stripego.PaymentIntent) (cards.Payment, error) {
 	return p, nil
 }
 
-// stateOf translates the status. Processing is "the buyer has to act" because
-// nothing is reserved yet and it can still end either way; cards do not stay in
-// it. A status of a later API is an error, since nothing may follow from it.
+// stateOf translates the status. Processing is RequiresAction because nothing is reserved
+// yet and it can still end either way; cards do not stay in it. An unknown status of a
+// later API is an error, so that nothing follows from it.
 func stateOf(pi *stripego.PaymentIntent) (cards.State, error) {
 	switch pi.Status {
 	case stripego.PaymentIntentStatusRequiresPaymentMethod:

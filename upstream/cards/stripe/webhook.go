@@ -12,12 +12,11 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// SignatureHeader carries "t=<unix seconds>,v1=<hex HMAC-SHA256>", with one v1
-// for each secret that is valid now: two while a secret is being rolled.
+// SignatureHeader has the form that cards.CheckSignature reads.
 const SignatureHeader = "Stripe-Signature"
 
-// event is what is read of a delivery. The API version is not looked at: the
-// fields have been the same in all of them, and the payment is read anyway.
+// event has the fields of a delivery that are read. The API version does not matter: the
+// fields are the same in all versions, and the payment is read anyway.
 type event struct {
 	ID       string `json:"id"`
 	Object   string `json:"object"`
@@ -35,13 +34,12 @@ type eventObject struct {
 	Metadata      map[string]string `json:"metadata"`
 }
 
-// Webhook verifies a delivery. One that is signed for the other mode is refused
-// with cards.ErrSignature like a forged one: a test payment must never count as
-// a live one, nor the other way round. A verified event that is not about a
-// payment comes back without PaymentID and metadata, so that it is taken and
-// not delivered again.
+// Webhook verifies a delivery. A delivery of the other mode is refused with
+// cards.ErrSignature like a forged one, because a test payment must never count as a live
+// one. A verified event that is not about a payment has no PaymentID and no metadata; it is
+// accepted so that the processor does not deliver it again.
 //
-// A charge has the payment's metadata as it was when the card was charged.
+// A charge has the payment's metadata as of the time when the card was charged.
 func (c *Client) Webhook(header http.Header, body []byte) (cards.Event, error) {
 	if err := c.verify(header.Get(SignatureHeader), body); err != nil {
 		return cards.Event{}, err
