@@ -46,7 +46,7 @@ export class Problem extends Error {
 let report = () => {};
 
 /**
- * Who is told when a request has to be sent again, and (with null) when one has succeeded.
+ * Calls the listener when a request has to be sent again, and with null when one has succeeded.
  * @param {(problem: Problem | null) => void} listener
  */
 export function onTrouble(listener) {
@@ -220,7 +220,7 @@ export const signTransfer = (identity, { key, body }) =>
 
 /**
  * Follows a registration: every state of it as it comes. The browser connects again by itself after a lost connection,
- * and not after a response that is none; then `closed` is told.
+ * and not after a response that is none; then `closed` is called.
  * @param {string} id
  * @param {{ changed: (registration: Registration) => void, closed: () => void }} listener
  * @returns {() => void} stops it

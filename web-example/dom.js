@@ -64,9 +64,9 @@ export const ticks = (lines) =>
  */
 export function termList(lines) {
   if (!lines.length) return null;
-  const [told, notes] = [true, false].map((is) => lines.filter(({ about }) => !!about === is));
+  const [titled, notes] = [true, false].map((is) => lines.filter(({ about }) => !!about === is));
   return h("div", { class: "terms" },
-    told.length > 0 && h("dl", {}, [...Map.groupBy(told, ({ about }) => about)].map(([about, alike]) =>
+    titled.length > 0 && h("dl", {}, [...Map.groupBy(titled, ({ about }) => about)].map(([about, alike]) =>
       h("div", {}, h("dt", {}, about), alike.map(({ words }) => h("dd", {}, words))))),
     notes.map(({ words }) => h("p", { class: "fine" }, icon("info"), h("span", {}, words))));
 }
@@ -80,7 +80,7 @@ export const price = (amount) =>
     type === "decimal" || type === "fraction" ? h("span", { class: "cents" }, value) : value));
 
 /**
- * A button. While something is under way for the visitor, main.js disables every button of the step.
+ * A button. While something is in progress for the visitor, main.js disables every button of the step.
  * @param {Attributes} attributes
  * @param {...Child} children
  */

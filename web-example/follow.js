@@ -1,47 +1,47 @@
 // @ts-check
 /**
  * Keeps a registration up to date with what happens to it elsewhere: at the processor, in another tab, on another device.
- * The gateway sends every change as it happens; beside that it is asked, often while a payment is under way, since to be
- * asked lets it look at the processor, and rarely otherwise, for what a stream that died unnoticed did not bring. Asked
- * at once is when the page is looked at again, the connection is back, or the computer has slept.
+ * The gateway sends every change as it happens. The page also polls: often while a payment is in progress, because each
+ * poll makes the gateway check the processor, and rarely otherwise, in case the stream died unnoticed. It polls at once
+ * when the page is visible again, the connection is back, or the computer has slept.
  */
 import { followRegistration } from "./api.js";
 import { isFinal } from "./route.js";
 import { get } from "./store.js";
 
-/** The first question comes soon, because most payments are confirmed within a second or two. */
+/** The first poll comes soon, because most payments are confirmed within a second or two. */
 const FIRST = 500;
 const GROWTH = 1.5;
 
-/** A payment that is not confirmed by then takes its time; nobody notices five seconds. */
+/** A payment that is not confirmed by then takes its time; five seconds go unnoticed. */
 const LONGEST = 5_000;
 
 /** What the staff look into is settled within minutes or hours. */
 const LONGEST_BY_HAND = 30_000;
 
-/** An open registration changes in the visitor's own hands; this is for the other tab, beside the stream and without. */
-const BESIDE_STREAM = 60_000;
+/** An open registration changes in the visitor's own hands; this is for the other tab, with a stream and without. */
+const WITH_STREAM = 60_000;
 const WITHOUT_STREAM = 10_000;
 
 /** The pause after which a stream that the gateway refused is tried again. */
 const STREAM_AGAIN = 15_000;
 
-/** A clock that is looked at so often has jumped when it is this much further: the computer has slept. */
+/** The clock is read this often. If it has moved by more than SLEPT, the computer has slept. */
 const TICK = 5_000;
 const SLEPT = 20_000;
 
 /**
  * @typedef {object} Listener
- * @property {(id: string) => Promise<void>} ask reads the registration again
+ * @property {(id: string) => Promise<void>} poll reads the registration again
  * @property {(registration: import("./contract").Registration) => void} changed takes what the gateway has sent
  */
 
 let subject = "";
 let wait = FIRST;
 let timer = 0;
-let asking = false;
+let isPolling = false;
 
-/** What has come while the visitor had something under way, whose own response may be older or newer: ask again after it. */
+/** A change arrived while a request of the visitor was in progress, whose response may be older or newer: poll after it. */
 let missed = false;
 
 /** The stream, and whose it is. */
@@ -51,15 +51,15 @@ let isStreaming = false;
 let streamTimer = 0;
 
 /** @type {Listener} */
-let listener = { ask: async () => {}, changed: () => {} };
+let listener = { poll: async () => {}, changed: () => {} };
 
 /**
  * Follows the registration, at the pace at which it was followed before unless it has moved.
  * @param {import("./contract").Registration | undefined} registration
- * @param {Listener} told
+ * @param {Listener} callbacks
  */
-export function follow(registration, told) {
-  listener = told;
+export function follow(registration, callbacks) {
+  listener = callbacks;
   const isLive = registration && !isFinal(registration);
   stream(isLive ? registration.id : "");
   const next = isLive ? [registration.id, registration.state, registration.payment?.state, registration.mandate?.state].join() : "";
@@ -70,37 +70,37 @@ export function follow(registration, told) {
   }
   if (missed && !get().busy) {
     missed = false;
-    question();
+    poll();
   }
 }
 
-/** @param {import("./contract").Registration} registration whether something is under way that nobody here does */
+/** @param {import("./contract").Registration} registration whether it changes without the visitor's doing */
 const isMoving = ({ state, mandate }) => state !== "open" || mandate?.state === "unconfirmed";
 
-/** Whether somebody looks, and there is a connection to ask through. */
+/** Whether the page is visible and online. */
 const isAwake = () => !document.hidden && navigator.onLine;
 
 function plan() {
   clearTimeout(timer);
   const { registration } = get();
   if (!subject || !registration || !isAwake()) return;
-  const quiet = isStreaming ? BESIDE_STREAM : WITHOUT_STREAM;
-  timer = setTimeout(question, isMoving(registration) ? wait : quiet);
+  const quiet = isStreaming ? WITH_STREAM : WITHOUT_STREAM;
+  timer = setTimeout(poll, isMoving(registration) ? wait : quiet);
 }
 
-async function question() {
+async function poll() {
   clearTimeout(timer);
   const { registration, busy } = get();
-  if (!registration || isFinal(registration) || asking || !isAwake()) return;
+  if (!registration || isFinal(registration) || isPolling || !isAwake()) return;
   if (busy) return plan();
-  asking = true;
-  await listener.ask(registration.id).finally(() => (asking = false));
+  isPolling = true;
+  await listener.poll(registration.id).finally(() => (isPolling = false));
   wait = Math.min(wait * GROWTH, registration.state === "attention" ? LONGEST_BY_HAND : LONGEST);
   plan();
 }
 
 /**
- * Opens the registration's stream, once; browsers have few connections to share, so not while nobody looks.
+ * Opens the registration's stream, once; browsers have few connections to share, so only while the page is visible.
  * @param {string} id none when it is empty
  */
 function stream(id) {
@@ -131,23 +131,23 @@ function refused(id) {
   }, STREAM_AGAIN);
 }
 
-/** Starts anew: whatever was open may be dead. */
-function lookAgain() {
+/** Opens a new stream and polls: the one before may be dead. */
+function restart() {
   stop();
   streamed = "";
   wait = FIRST;
   const { registration } = get();
   stream(registration && !isFinal(registration) ? registration.id : "");
-  question();
+  poll();
 }
 
 let ticked = Date.now();
 setInterval(() => {
   const now = Date.now();
-  if (now - ticked > SLEPT) lookAgain();
+  if (now - ticked > SLEPT) restart();
   ticked = now;
 }, TICK);
 
-document.addEventListener("visibilitychange", lookAgain);
-addEventListener("online", lookAgain);
+document.addEventListener("visibilitychange", restart);
+addEventListener("online", restart);
 addEventListener("offline", () => stream(""));

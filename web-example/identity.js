@@ -6,8 +6,8 @@
  *     #accessToken=…     the visitor's own access to the club system, to bring an account along (views/prospect.js)
  *
  * Both leave the address, and with it the history, at once. The first is kept in sessionStorage as long as it can be
- * valid, so that a reload does not ask for the login again; the second in the memory of this page alone. Nobody here
- * looks into them: the gateway is the judge.
+ * valid, so that a reload does not ask for the login again; the second in the memory of this page alone. The page
+ * does not check them: the gateway does.
  *
  * @typedef {object} Identity
  * @property {string} token

@@ -24,10 +24,10 @@ const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "cart_c
 const FRESH = 100;
 
 /** Where this browser remembers the registration that it is in the middle of; the id is no secret, the cookie is. */
-const UNDER_WAY = "frontdesk.registration";
+const IN_PROGRESS = "frontdesk.registration";
 
 /**
- * Does one thing at a time for the visitor: while it is under way nothing else can be asked for. The problem that ended
+ * Does one thing at a time for the visitor: while it is in progress nothing else can be requested. The problem that ended
  * it is shown above the step, and is the result.
  * @param {Doing} doing
  * @param {() => Promise<boolean | void>} action true: the browser is leaving the page, so stay busy
@@ -149,7 +149,7 @@ export const offerSchedules = ({ place: { registration, club, offer, startDate, 
   !registration && club && offer && findOffer(catalogue, offer)?.offer.billing ? [{ club, offer, startDate, debitDay: Number(debitDay) || undefined }] : [];
 
 /**
- * Reads what an offer costs and when, once. It is an addition: when it cannot be read, the step goes on without it.
+ * Reads what an offer costs and when, once. It is an addition: when it cannot be read, the step does without it.
  * @param {ScheduleRequest} request
  * @returns {Promise<import("./contract").Schedule | null>}
  */
@@ -184,14 +184,14 @@ async function quietly(read) {
   }
 }
 
-/** Looks whether this browser is in the middle of a registration that the address does not name. */
-export async function findUnderWay() {
+/** Finds a registration of this browser that is in progress and that the address does not name. */
+export async function findInProgress() {
   const id = remembered();
-  if (!id || get().underWay) return;
+  if (!id || get().inProgress) return;
   try {
     const registration = await api.getRegistration(id, { once: true });
     if (isFinal(registration)) forget(id);
-    else set({ underWay: registration });
+    else set({ inProgress: registration });
   } catch (error) {
     if (error instanceof api.Problem && error.code === "not_found") forget(id);
   }
@@ -206,7 +206,7 @@ export async function open(id) {
 }
 
 /**
- * Reads a registration again, quietly: the page goes on showing what it knows when that fails.
+ * Reads a registration again, quietly: the page keeps showing what it knows when that fails.
  * @param {string} id
  */
 export async function refresh(id) {
@@ -243,7 +243,7 @@ async function read(id, options) {
  * said until there is another cart.
  * @param {Registration} registration
  */
-export function heard(registration) {
+export function receive(registration) {
   const { registration: known } = get();
   if (known?.id !== registration.id) return;
   const { stale, ...cart } = known.cart;
@@ -282,17 +282,17 @@ export const start = (person) =>
   });
 
 /**
- * Goes to a registration that was just begun, or gone on with, on this device.
+ * Goes to a registration that was just begun or continued on this device.
  * @param {Registration} registration
  */
 export function begun(registration) {
   remember(registration.id);
-  set({ registration, underWay: undefined, missing: false });
+  set({ registration, inProgress: undefined, missing: false });
   go({ registration: registration.id }, { replace: true });
 }
 
 /**
- * Starts the registration of somebody whom the club knows and has sent a link. The link is good for once: from then on
+ * Starts the registration of a contact to whom the club has sent a link. The link works once: from then on
  * the address names the registration.
  * @param {import("./route.js").Place} place
  */
@@ -305,7 +305,7 @@ export async function accept({ club = "", invitation = "" }) {
 }
 
 /**
- * Goes on with a registration of another device. What the link held is in the memory of this page alone; it is kept
+ * Continues a registration of another device. What the link held is in the memory of this page alone; it is kept
  * there until the response is definitive, so that "try again" is the same request.
  */
 export async function resume() {
@@ -320,7 +320,7 @@ export async function resume() {
   return problem;
 }
 
-/** Makes a link to go on with the registration on another device. */
+/** Makes a link to continue the registration on another device. */
 export const makeLink = () =>
   attempt("link", async () => {
     const id = get().place.registration ?? "";
@@ -407,7 +407,7 @@ export const clear = () =>
     go({ registration: id, step: "offer" });
   });
 
-/** Has the club system check the cart once more. */
+/** Has the club system check the cart again. */
 export const checkAgain = () =>
   attempt("check", async () => {
     const id = get().place.registration ?? "";
@@ -501,7 +501,7 @@ function leaveFor(url) {
 
 function remembered() {
   try {
-    return localStorage.getItem(UNDER_WAY);
+    return localStorage.getItem(IN_PROGRESS);
   } catch {
     return null;
   }
@@ -510,7 +510,7 @@ function remembered() {
 /** @param {string} id */
 function remember(id) {
   try {
-    localStorage.setItem(UNDER_WAY, id);
+    localStorage.setItem(IN_PROGRESS, id);
   } catch {
     // Storage is forbidden: then only the address knows the registration.
   }
@@ -519,6 +519,6 @@ function remember(id) {
 /** @param {string} id */
 function forget(id) {
   if (remembered() !== id) return;
-  localStorage.removeItem(UNDER_WAY);
-  set({ underWay: undefined });
+  localStorage.removeItem(IN_PROGRESS);
+  set({ inProgress: undefined });
 }

@@ -61,7 +61,7 @@ function update() {
   showProblem(state);
   showBusy(state);
   find("[data-status]").textContent = state.waiting ? text.waiting : "";
-  follow(state.registration, { ask: journey.refresh, changed: journey.heard });
+  follow(state.registration, { poll: journey.refresh, changed: journey.receive });
 }
 
 /**
@@ -92,7 +92,7 @@ function showStep(step, state) {
 }
 
 /**
- * What somebody is typing while the step is made anew, since something came in meanwhile.
+ * What the visitor is typing while the step is shown again because of a change.
  * @param {HTMLElement} view
  */
 function typedIn(view) {
@@ -111,7 +111,7 @@ function typeAgain(typed) {
 }
 
 /**
- * What of a step is unfolded, by the words on it: it stays so when the step is made anew.
+ * What of a step is unfolded, by the words on it: it stays so when the step is shown again.
  * @param {HTMLElement} view
  */
 const unfoldedIn = (view) => [...view.querySelectorAll("details[open] > summary")].map((summary) => summary.textContent);
@@ -141,14 +141,14 @@ function showSide(step, state) {
 
 /** @type {import("./api.js").Problem | undefined} */
 let shownProblem;
-/** The sign-up under way that was shown with it. @type {unknown} */
+/** The sign-up in progress that was shown with it. @type {unknown} */
 let shownWith;
 
 /** @param {import("./store.js").State} state */
-function showProblem({ problem, isStuck, underWay }) {
-  if (problem === shownProblem && underWay === shownWith) return;
+function showProblem({ problem, isStuck, inProgress }) {
+  if (problem === shownProblem && inProgress === shownWith) return;
   shownProblem = problem;
-  shownWith = underWay;
+  shownWith = inProgress;
   const place = find("[data-error]");
   place.dataset.error = problem?.code ?? "";
   place.hidden = !problem;
@@ -184,7 +184,7 @@ async function arrive() {
   }
   if (place.me) return arriveAsMember(place);
   if (place.invitation && (await journey.accept(place)) === undefined) return; // the address names the registration now
-  await Promise.all([journey.loadClubs(), place.club && journey.loadCatalogue(place.club), journey.findUnderWay()]);
+  await Promise.all([journey.loadClubs(), place.club && journey.loadCatalogue(place.club), journey.findInProgress()]);
   if (get().place === place && askStart(place)) return;
   await Promise.all(journey.offerSchedules(get()).map(journey.loadSchedule));
   const { clubs } = get();

@@ -130,7 +130,7 @@ export const moveTo = (clubId) =>
     keepMove(await carryOut(intend("transfer", { clubId }), (one) => api.startTransfer(token, one)));
   });
 
-/** Chooses anew where to move. The code that was sent is good for nothing as soon as another one is asked for. */
+/** Goes back to the choice of a club. The code that was sent is void as soon as another one is requested. */
 export const chooseAgain = () => keepMove(undefined);
 
 /** @param {string} code from the SMS */

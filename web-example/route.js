@@ -7,7 +7,7 @@
  *     /?invitation=…&club=11                     take the club's invitation, and choose an offer
  *     /?club=11                                  choose an offer
  *     /?club=11&offer=2&startDate=2026-12-01     give one's details (and &debitDay=5, where it is paid by direct debit)
- *     /?resume=…                                 go on with a registration of another device; see takeResume
+ *     /?resume=…                                 continue a registration of another device; see takeResume
  *     /?registration=…                           wherever that registration stands
  *     /?registration=…&step=offer                add an offer to its cart
  *     /?registration=…&step=person               correct one's details
@@ -49,7 +49,7 @@ export function here() {
 }
 
 /**
- * What a link holds that resumes a registration. Whoever has it holds the registration, so it leaves the address, and
+ * The secret of a link that resumes a registration. It is proof of the registration, so it leaves the address, and
  * with it the history, at once.
  * @returns {string | undefined}
  */
@@ -103,7 +103,7 @@ export function stepOf(place, state) {
 
 /**
  * Whether the address names an offer without the day on which it shall start, or with one that is over: that is asked
- * for before anything else. Until the catalogue has said whether the offer needs one, nobody types in vain.
+ * for before anything else. Until the catalogue has said whether the offer needs one, no visitor types in vain.
  * @param {Place} place
  * @param {Pick<import("./store.js").State, "catalogue">} state
  */
@@ -115,7 +115,7 @@ export function lacksStart({ offer, startDate }, { catalogue }) {
 }
 
 /**
- * Whoever is not logged in (any more) is asked to, wherever the address leads.
+ * The step of a member's own place: the login, wherever the address leads, while the visitor is not logged in.
  * @param {Place} place
  * @param {import("./store.js").State} state
  * @returns {Step}

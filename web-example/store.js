@@ -11,9 +11,9 @@
  * @property {import("./contract").ProductType} [category] which part of the catalogue is shown; the first when absent
  * @property {import("./contract").Registration} [registration] as it was last read
  * @property {number} readings how often it was read since the visitor came to it
- * @property {import("./contract").Registration} [underWay] a registration of this browser that the address does not name
+ * @property {import("./contract").Registration} [inProgress] a registration of this browser that the address does not name
  * @property {string} [resume] what a link held that resumes a registration, until it was exchanged; never in the address
- * @property {import("./contract").ResumeLink & { registration: string }} [link] made by the visitor, to go on elsewhere
+ * @property {import("./contract").ResumeLink & { registration: string }} [link] made by the visitor, to continue elsewhere
  * @property {import("./identity.js").Identity} [identity] who the visitor is, as the club's login says; absent when it does not, or no more
  * @property {import("./identity.js").Ending} [ended] why the visitor is not logged in any more
  * @property {import("./contract").Me} [me] what the club knows of the visitor who is logged in
@@ -30,7 +30,7 @@
  * @property {import("./api.js").Problem} [problem] what is shown above the step
  * @property {boolean} isStuck the problem is that something could not be read, so one can try that again
  * @property {boolean} waiting a request is being sent again because the connection or the service is away
- * @property {import("./journey.js").Doing} [busy] what is under way for the visitor; nothing else can be asked for
+ * @property {import("./journey.js").Doing} [busy] what is in progress for the visitor; nothing else can be requested
  *
  * @typedef {object} Catalogue
  * @property {string} clubId
@@ -54,7 +54,7 @@ export function set(patch) {
   changed();
 }
 
-/** @param {() => void} listener told after each change */
+/** @param {() => void} listener called after each change */
 export function onChange(listener) {
   changed = listener;
 }

@@ -58,7 +58,7 @@ function follows({ billing }) {
 
 /**
  * Instalments that can be counted. Where the first one is paid today and all are alike, those that follow are; where they
- * are not, an offer does not say which of them the first one is, so all are, and it is said beside.
+ * are not, an offer does not say which of them the first one is, so all are, and the terms say so.
  * @param {import("./contract").Billing} billing
  * @param {{ price: import("./contract").Money, times: number }} entry
  */
@@ -78,8 +78,8 @@ function totalOf({ billing, dueNow, registrationFee, prorated }) {
   if (!billing?.entries.length || billing.endless || prorated) return undefined;
   if (billing.entries.some(({ every: period, times }) => !times || period !== billing.rhythm)) return undefined;
   const instalments = billing.entries.reduce((sum, { price, times = 0 }) => sum + price.amount * times, 0);
-  const beside = billing.firstInstalmentPaid ? registrationFee?.amount ?? 0 : dueNow.amount;
-  return { ...dueNow, amount: beside + instalments };
+  const first = billing.firstInstalmentPaid ? registrationFee?.amount ?? 0 : dueNow.amount;
+  return { ...dueNow, amount: first + instalments };
 }
 
 /**
@@ -106,7 +106,7 @@ export function findOffer(catalogue, offerId) {
 }
 
 /**
- * What to call an offer: the product's name, and what tells the offer from the product's others, such as "monthly".
+ * What to call an offer: the product's name, and what distinguishes the offer from the product's others, such as "monthly".
  * @param {import("./contract").Product} product
  * @param {Offer} offer
  * @returns {{ name: string, variant: string }} `variant` is empty for a product's only offer

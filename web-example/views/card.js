@@ -2,7 +2,7 @@
 /**
  * The processor's own card fields on this page, where the gateway answers with a `clientSecret` in the place of a page to
  * go to: Stripe's Payment Element. What is typed there is in frames of the processor; this page never has it. The fields
- * stand in a place of their own below the step, since a frame that is moved starts anew: they stay while the step above
+ * stand in a place of their own below the step, since a frame that is moved reloads: they stay while the step above
  * changes. Start reading at `showCard`.
  *
  * The script has to come from the processor itself, which is why this file loads one: it is the only one of the site, and
@@ -113,7 +113,7 @@ async function begin(place, registration, { card, amount }) {
  * @param {any} elements
  * @param {string} secret
  * @param {string} id
- * @returns {Promise<string | undefined>} what to tell the buyer; nothing when the card was taken
+ * @returns {Promise<string | undefined>} what to show to the buyer; nothing when the card was taken
  */
 async function confirm(stripe, elements, secret, id) {
   const { error } = await stripe.confirmPayment({ elements, confirmParams: { return_url: returnUrl(id) }, redirect: "if_required" });

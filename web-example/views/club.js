@@ -11,7 +11,7 @@ import { resume } from "./resume.js";
 const AT_A_GLANCE = 6;
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ clubs, underWay }) => [clubs, underWay];
+export const reads = ({ clubs, inProgress }) => [clubs, inProgress];
 
 export function show() {
   const { clubs } = get();

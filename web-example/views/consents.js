@@ -70,7 +70,7 @@ function choice(consent) {
 }
 
 /**
- * What is said beside a consent: what became of it, or how it stands.
+ * The note at a consent: the result of its change, or why it is locked.
  * @param {Consent} consent
  * @param {import("../contract").ConsentChange["code"]} [code]
  */
@@ -105,6 +105,6 @@ function said({ type, channel, authorized }) {
   return text.consents.said(types[type]?.name ?? type, channels[channel] ?? channel, authorized);
 }
 
-/** Where consents are changed, for somebody who has just become a member: nothing was allowed for them. */
+/** The link to the consents for a new member: none are given yet. */
 export const consentsLink = (/** @type {string} */ href) =>
   h("p", { class: "fine", "data-consents-link": true }, icon("shield"), h("span", {}, `${text.consents.newcomer} `, h("a", { href }, text.consents.open)));

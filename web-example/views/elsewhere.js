@@ -1,5 +1,5 @@
 // @ts-check
-/** The way to go on with the registration on another device: a link that is good once, to be copied. */
+/** The way to continue the registration on another device: a single-use link to copy. */
 import { button, h } from "../dom.js";
 import { moment } from "../format.js";
 import { makeLink } from "../journey.js";
@@ -7,7 +7,7 @@ import { get } from "../store.js";
 import { text } from "../text.js";
 
 /**
- * The link can be opened for longer than the cart can be paid, and then shows a sign-up that is closed: what is told is
+ * The link can be opened for longer than the cart can be paid, and then shows a sign-up that is closed: the page says
  * until when it is of use.
  * @param {import("../contract").Registration} registration
  */

@@ -46,7 +46,7 @@ function change(code, sayAgain) {
 
 /**
  * Notes what was typed, ticked and unfolded on the page.
- * @returns {() => void} puts it back, once the same elements are there anew
+ * @returns {() => void} puts it back, once the same elements are there again
  */
 export function keepTyped() {
   const fields = () => [...document.querySelectorAll(/** @type {"input"} */ ("main :is(input, select, textarea)"))];

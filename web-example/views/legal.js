@@ -25,7 +25,7 @@ export const legalLinks = (...pages) =>
     text.legal[page], h("span", { class: "sr-only" }, ` ${text.legal.tab}`)));
 
 /**
- * What somebody accepts by the button that follows; nothing where the club has no terms.
+ * What the visitor accepts by the button that follows; nothing where the club has no terms.
  * @param {"pay" | "sign"} by
  */
 export const accepting = (by) =>

@@ -1,5 +1,5 @@
 // @ts-check
-/** Who one is to the club: number, status, tags, debt; and the ways on. Whoever is not logged in is led to the login. */
+/** The member's own page: number, status, tags, debt, and links to what they can do. Without a login, the way to it. */
 import { button, h, heading, icon } from "../dom.js";
 import { date, money } from "../format.js";
 import { linkTo } from "../route.js";
@@ -10,7 +10,7 @@ import { login } from "./login.js";
 
 /** @typedef {import("../contract").Me} Me */
 
-/** The status of somebody to whom the club sells nothing online. */
+/** The status of a contact to whom the club sells nothing online. */
 const BANNED = "banned";
 
 /** @param {import("../store.js").State} state */

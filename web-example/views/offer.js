@@ -19,7 +19,7 @@ import { resume } from "./resume.js";
  */
 
 /** @param {import("../store.js").State} state */
-export const reads = ({ clubs, catalogue, category, underWay, place, isStuck }) => [clubs, catalogue, category, underWay, place, isStuck];
+export const reads = ({ clubs, catalogue, category, inProgress, place, isStuck }) => [clubs, catalogue, category, inProgress, place, isStuck];
 
 export function show() {
   const { place, catalogue, isStuck } = get();

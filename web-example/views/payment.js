@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The fifth step: a payment under way. What is said and what can be done follows from the payment's state and `retry`
+ * The fifth step: a payment in progress. What is said and what can be done follows from the payment's state and `retry`
  * alone; in doubt there is no button at all.
  */
 import { button, h, heading, icon, ticks } from "../dom.js";

@@ -16,11 +16,11 @@ import { resume } from "./resume.js";
 
 const FIELDS = text.person.fields;
 
-/** Nobody who signs up was born before. */
+/** The earliest birth date that the form accepts. */
 const EARLIEST_BIRTH = "1900-01-01";
 
 /** @param {import("../store.js").State} state */
-export const reads = (state) => [state.place, isGone(state), state.underWay];
+export const reads = (state) => [state.place, isGone(state), state.inProgress];
 
 export function show() {
   const { place } = get();

@@ -1,5 +1,5 @@
 // @ts-check
-/** What an offer costs, and when: the first lines of the bank statement, then how it goes on. Start reading at `plan`. */
+/** What an offer costs, and when: the first lines of the bank statement, then how it continues. Start reading at `plan`. */
 import { ask, button, h, icon, termList, ticks } from "../dom.js";
 import { date, every, money, today } from "../format.js";
 import { loadSchedule, readDebitDays, scheduleKey } from "../journey.js";
@@ -36,7 +36,7 @@ export function planFor(request) {
 const failed = () => h("p", { class: "fine", "data-plan-failed": true }, icon("info"), text.plan.failed);
 
 /**
- * The debits to come, once today's payment is made; nothing where they cannot be told.
+ * The debits to come, once today's payment is made; nothing where they are not known.
  * @param {import("../journey.js").ScheduleRequest} request
  */
 export function coming(request) {
@@ -85,7 +85,7 @@ function parts(all) {
 }
 
 /**
- * How it goes on after the lines that are shown.
+ * How it continues after the lines that are shown.
  * @param {Schedule} schedule
  * @param {number} shown how many debits these are
  */

@@ -11,7 +11,7 @@ const BY_CODE = text.problems;
 /** @type {Record<string, { error?: string, wrong?: string }>} `wrong` where the gateway may know better what is */
 const FIELDS = { ...text.person.fields, ...text.mandate.fields };
 
-/** Problems that are nobody's fault but ours: here a reference helps the club's staff. */
+/** Problems of the gateway itself: a reference helps the club's staff. */
 const OURS = ["internal", "club_system_failed", "malformed_request"];
 
 /**
@@ -27,17 +27,17 @@ export function problemContent(problem, again) {
       problem.code === "not_found" && again ? h("a", { href: linkTo({}), "data-to-clubs": true }, text.toClubs) : again && button({ class: "button-quiet", "data-retry": true, onclick: again }, text.retry)));
 }
 
-/** What stands in a link and nobody has typed, with what is said when it is rubbish. */
+/** Fields that come from a link, not from typing, with the text for a malformed one. */
 const IN_LINKS = /** @type {Record<string, string>} */ ({ invitation: "invitation_invalid", resume: "resumption_invalid" });
 
 /** @param {import("../api.js").Problem} problem */
 const linkOf = ({ code, errors }) => (code === "invalid_request" ? errors.map(({ pointer }) => IN_LINKS[fieldOf(pointer)]).find(Boolean) : undefined);
 
 /**
- * Whether an invitation was refused to whoever has a sign-up in this browser, which it may have begun.
+ * Whether an invitation was refused in a browser that has a sign-up, which that invitation may have begun.
  * @param {import("../api.js").Problem} problem
  */
-const begun = (problem) => problem.code === "invitation_invalid" && !!get().underWay;
+const begun = (problem) => problem.code === "invitation_invalid" && !!get().inProgress;
 
 /**
  * The field that a JSON pointer means: its last part, such as email in /person/email.

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Bring in the account that another club of the chain has already: log in to it, and come back. Who is back is asked
- * once more, so that nobody's account gets into a registration by a link alone.
+ * Bring in the account that another club of the chain has already: log in to it, and come back. The visitor then
+ * confirms, so that a link alone never brings an account into a registration.
  */
 import { button, h, heading, icon } from "../dom.js";
 import { bringAccount } from "../journey.js";

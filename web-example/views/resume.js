@@ -6,10 +6,10 @@ import { get } from "../store.js";
 import { text } from "../text.js";
 
 export function resume() {
-  const { underWay } = get();
-  if (!underWay) return null;
+  const { inProgress } = get();
+  if (!inProgress) return null;
   return h("section", { class: "resume", "data-resume": true },
     icon("clock"),
-    h("p", {}, underWay.state === "open" ? text.resume.open : text.resume.paying),
-    h("a", { class: "button", href: linkTo({ registration: underWay.id }) }, text.resume.go));
+    h("p", {}, inProgress.state === "open" ? text.resume.open : text.resume.paying),
+    h("a", { class: "button", href: linkTo({ registration: inProgress.id }) }, text.resume.go));
 }

@@ -40,7 +40,7 @@ export function signature(registration, mandate) {
 }
 
 /**
- * The last two digits of the mobile number, for who has to know where the code went; empty when this page does not know.
+ * The last two digits of the mobile number, so that the visitor knows where the code went; empty when this page does not know it.
  * @param {string} id the registration's
  */
 const ending = (id) => {

@@ -1,5 +1,5 @@
 // @ts-check
-/** The choice so far, beside the step: always open on a wide page, folded to one line on a phone. */
+/** The choice so far, next to the step: always open on a wide page, folded to one line on a phone. */
 import { h, icon, price } from "../dom.js";
 import { date, money } from "../format.js";
 import { offerSchedules } from "../journey.js";
