@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	// checkTime bounds a check: an operator who waits longer has the answer already.
-	checkTime = 20 * time.Second
-	// readyTimeout bounds a check that readiness waits for: load balancers ask for some
-	// seconds at most. What takes longer is not ready.
+	// checkTimeout bounds a check; a longer wait is itself the diagnosis.
+	checkTimeout = 20 * time.Second
+	// readyTimeout bounds the checks of readiness: load balancers wait for a few seconds
+	// at most, and a slower gateway is not ready.
 	readyTimeout = 2 * time.Second
-	// startTime: a Redis that is started together with the gateways, or a machine that
-	// starts everything at once, has settled by then.
-	startTime = 10 * time.Second
-	// redisPollInterval is between two looks at such a Redis.
+	// redisStartTimeout is enough for a Redis that starts together with the gateways, on
+	// a machine that starts everything at once.
+	redisStartTimeout = 10 * time.Second
+	// redisPollInterval is the pause between two attempts to reach such a Redis.
 	redisPollInterval = 250 * time.Millisecond
 )
 
-// Clients are a gateway's connections to what it stands on.
+// Clients are the connections of a gateway to what it depends on.
 type Clients struct {
 	redis redis.UniversalClient
 	club  *club.Client
@@ -39,72 +39,75 @@ type Clients struct {
 	login *identity.Verifier
 }
 
-// connect makes the connections; nothing is dialled yet. seen counts the calls; nil: nobody does.
-func (cfg Config) connect(log *slog.Logger, seen *ops.Metrics) (p Clients, err error) {
-	if p.redis, err = store.Connect(cfg.RedisURL); err != nil {
-		return p, fmt.Errorf("FRONTDESK_REDIS_URL: %w", err)
+// connect creates the clients without dialling. metrics counts their calls; nil: none are counted.
+func (cfg Config) connect(log *slog.Logger, metrics *ops.Metrics) (c Clients, err error) {
+	if c.redis, err = store.Connect(cfg.RedisURL); err != nil {
+		return c, fmt.Errorf("FRONTDESK_REDIS_URL: %w", err)
 	}
-	seen.InstrumentRedis(p.redis, time.Now)
-	p.club, p.login = cfg.clubSystem(log, seen), cfg.login()
-	p.cards, err = cfg.processor()
-	return p, err
+	metrics.InstrumentRedis(c.redis, time.Now)
+	c.club, c.login = cfg.clubSystem(log, metrics), cfg.login()
+	c.cards, err = cfg.processor()
+	return c, err
 }
 
-// occasion says who makes a check.
+// occasion says when a check runs. Doctor runs every check.
 type occasion uint8
 
-// The uses. Doctor makes every check.
 const (
-	atStart occasion = 1 << iota // live mode does not start unless it holds
-	watched                      // readiness goes on making it
+	atStart   occasion = 1 << iota // live mode does not start unless it succeeds
+	readiness                      // it is part of readiness
 )
 
-// probe is one thing that a gateway stands on.
+// probe is one thing that a gateway depends on.
 type probe struct {
 	on  occasion
 	run func(context.Context) []flows.Check
 }
 
-// probes is the one list of what a gateway stands on: the start of live mode and
-// readiness make some of it, doctor all of it.
-func (cfg Config) probes(p Clients) []probe {
+// probes is the one list of what a gateway depends on.
+func (cfg Config) probes(c Clients) []probe {
 	return []probe{
 		{atStart, cfg.checkConfiguration},
-		{atStart | watched, func(ctx context.Context) []flows.Check { return cfg.checkRedis(ctx, p.redis) }},
-		{watched, func(ctx context.Context) []flows.Check { return checkToken(ctx, p.club) }},
-		{0, func(ctx context.Context) []flows.Check { return cfg.checkClubSystem(ctx, p.club) }},
-		{0, func(ctx context.Context) []flows.Check { return cfg.checkProcessor(ctx, p.cards) }},
-		{0, func(ctx context.Context) []flows.Check { return cfg.checkLogin(ctx, p.login) }},
+		{atStart | readiness, func(ctx context.Context) []flows.Check { return cfg.checkRedis(ctx, c.redis) }},
+		{readiness, func(ctx context.Context) []flows.Check { return checkToken(ctx, c.club) }},
+		{0, func(ctx context.Context) []flows.Check { return cfg.checkClubSystem(ctx, c.club) }},
+		{0, func(ctx context.Context) []flows.Check { return cfg.checkProcessor(ctx, c.cards) }},
+		{0, func(ctx context.Context) []flows.Check { return cfg.checkLogin(ctx, c.login) }},
 		{0, cfg.checkPublicAddress},
 		{0, cfg.checkOperators},
 	}
 }
 
-// runProbes makes the checks of a use, one after the other.
-func (cfg Config) runProbes(ctx context.Context, p Clients, of occasion) (found []flows.Check) {
-	for _, c := range cfg.probes(p) {
-		if c.on&of == of {
-			found = append(found, c.run(ctx)...)
+// runProbes runs the checks of an occasion, one after the other.
+func (cfg Config) runProbes(ctx context.Context, c Clients, on occasion) (checks []flows.Check) {
+	for _, p := range cfg.probes(c) {
+		if p.on&on == on {
+			checks = append(checks, p.run(ctx)...)
 		}
 	}
-	return found
+	return checks
 }
 
-// preflight lists everything for which a gateway cannot start, at once.
+// preflight returns an error that lists everything that keeps the gateway from starting.
 func (cfg Config) preflight(ctx context.Context) error {
-	found := cfg.checkConfiguration(ctx)
+	checks := cfg.checkConfiguration(ctx)
 	if connection, err := store.Connect(cfg.RedisURL); cfg.Mode == "live" && cfg.RedisURL != "" && err == nil {
 		defer connection.Close()
 		awaitRedis(ctx, connection)
-		ctx, cancel := context.WithTimeout(ctx, checkTime)
+		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 		defer cancel()
-		found = cfg.runProbes(ctx, Clients{redis: connection}, atStart)
+		checks = cfg.runProbes(ctx, Clients{redis: connection}, atStart)
 	}
 	var lines []error
-	for _, d := range found {
-		if !d.Safe() {
-			lines = append(lines, errors.New(sentence(d)))
+	for _, check := range checks {
+		if check.Safe() {
+			continue
 		}
+		line := describe(check)
+		if check.Part != partConfiguration {
+			line = check.Name() + ": " + line
+		}
+		lines = append(lines, errors.New(line))
 	}
 	if len(lines) > 0 {
 		return fmt.Errorf("cannot start in %s mode:\n%w", cfg.Mode, errors.Join(lines...))
@@ -112,14 +115,14 @@ func (cfg Config) preflight(ctx context.Context) error {
 	return nil
 }
 
-// awaitRedis waits a while for a Redis that cannot be reached, or is reading its file.
+// awaitRedis waits for a Redis that cannot be reached yet, or still loads its file.
 func awaitRedis(ctx context.Context, connection redis.UniversalClient) {
-	ctx, cancel := context.WithTimeout(ctx, startTime)
+	ctx, cancel := context.WithTimeout(ctx, redisStartTimeout)
 	defer cancel()
 	for {
 		err := connection.Ping(ctx).Err()
-		var answer redis.Error
-		if err == nil || errors.As(err, &answer) && !redis.HasErrorPrefix(err, "LOADING") {
+		var reply redis.Error
+		if err == nil || errors.As(err, &reply) && !redis.HasErrorPrefix(err, "LOADING") {
 			return
 		}
 		select {
@@ -130,104 +133,102 @@ func awaitRedis(ctx context.Context, connection redis.UniversalClient) {
 	}
 }
 
-// sentence is a diagnosis as a line, without its verdict.
-func sentence(d flows.Check) string {
-	text := d.Found
-	if d.Part != "configuration" {
-		text = d.Name() + ": " + text
+// describe is what a check found, and how to fix it.
+func describe(check flows.Check) string {
+	if check.Fix == "" {
+		return check.Found
 	}
-	if d.Fix != "" {
-		text += ": " + d.Fix
-	}
-	return text
+	return check.Found + ": " + check.Fix
 }
 
-// ready is what readiness says of a gateway. The club system is not held against
-// it: when it fails, so does every gateway, and taking all of them out of service
-// would only hide why, and the payments that are under way along with it.
-func (cfg Config) ready(p Clients) func(context.Context) []flows.Check {
+// ready returns the readiness check. A failing club system only degrades it: it fails for
+// every gateway alike, and taking all of them out of service would hide the reason, and
+// the payments in progress with it.
+func (cfg Config) ready(c Clients) func(context.Context) []flows.Check {
 	return func(ctx context.Context) []flows.Check {
 		ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 		defer cancel()
-		found := cfg.runProbes(ctx, p, watched)
-		for i, d := range found {
-			if d.Part == partClub && !d.Safe() {
-				found[i].Verdict = flows.Degraded
+		checks := cfg.runProbes(ctx, c, readiness)
+		for i, check := range checks {
+			if check.Part == partClub && !check.Safe() {
+				checks[i].Verdict = flows.Degraded
 			}
 		}
-		return found
+		return checks
 	}
 }
 
-func (cfg Config) checkConfiguration(context.Context) (found []flows.Check) {
+// partConfiguration names the configuration in checks.
+const partConfiguration = "configuration"
+
+func (cfg Config) checkConfiguration(context.Context) (checks []flows.Check) {
 	for _, problem := range cfg.problems() {
-		found = append(found, flows.Check{Part: "configuration", Verdict: flows.Failed, Found: problem.Error()})
+		checks = append(checks, flows.Check{Part: partConfiguration, Verdict: flows.Failed, Found: problem.Error()})
 	}
-	if len(found) == 0 {
-		found = append(found, flows.Check{Part: "configuration", Verdict: flows.OK, Found: cfg.Mode + " mode"})
+	if len(checks) == 0 {
+		checks = append(checks, flows.Check{Part: partConfiguration, Verdict: flows.OK, Found: cfg.Mode + " mode"})
 	}
-	return found
+	return checks
 }
 
-// checkRedis examines Redis. Outside live mode it may forget what it likes: nothing
-// there is real.
+// checkRedis checks that Redis is reachable and durable. Outside live mode it need not
+// be durable, because nothing there is real.
 func (cfg Config) checkRedis(ctx context.Context, connection redis.UniversalClient) []flows.Check {
 	if cfg.Mode == "mock" {
-		d := flows.Check{Part: "redis", Verdict: flows.OK, Found: "embedded, forgets everything at the end"}
+		check := flows.Check{Part: "redis", Verdict: flows.OK, Found: "embedded, forgets everything when the process ends"}
 		if err := connection.Ping(ctx).Err(); err != nil {
-			d.Verdict, d.Found = flows.Failed, err.Error()
+			check.Verdict, check.Found = flows.Failed, err.Error()
 		}
-		return []flows.Check{d}
+		return []flows.Check{check}
 	}
-	found := store.CheckRedis(ctx, connection, store.CheckOptions{AssumeDurable: cfg.RedisAssumeDurable, Replicas: cfg.RedisWait}, time.Now)
+	checks := store.CheckRedis(ctx, connection, store.CheckOptions{AssumeDurable: cfg.RedisAssumeDurable, Replicas: cfg.RedisWait}, time.Now)
 	if strings.Contains(cfg.RedisURL, "+sentinel://") {
-		found[0].Found += ", found by Sentinels"
+		checks[0].Found += ", found by Sentinels"
 	}
-	for i, d := range found {
-		if d.Verdict == flows.Unsafe && cfg.Mode != "live" {
-			found[i].Verdict, found[i].Fix = flows.OK, ""
-			found[i].Found += " (live mode refuses that)"
+	for i, check := range checks {
+		if check.Verdict == flows.Unsafe && cfg.Mode != "live" {
+			checks[i].Verdict, checks[i].Fix = flows.OK, ""
+			checks[i].Found += " (live mode refuses that)"
 		}
 	}
-	return found
+	return checks
 }
 
-// partClub names the club system in diagnoses.
+// partClub names the club system in checks.
 const partClub = "club system"
 
-// checkToken asks for an access token, or takes the one in hand.
+// checkToken checks that the club system issues an access token.
 func checkToken(ctx context.Context, client *club.Client) []flows.Check {
-	d := flows.Check{Part: partClub, Aspect: "token", Verdict: flows.OK, Found: "given"}
+	check := flows.Check{Part: partClub, Aspect: "token", Verdict: flows.OK, Found: "given"}
 	if err := client.Authorise(ctx); err != nil {
-		d.Verdict, d.Found = flows.Failed, err.Error()
-		d.Fix = "see that FRONTDESK_CLUB_URL leads to it, and that FRONTDESK_CLUB_CLIENT_ID, FRONTDESK_CLUB_CLIENT_SECRET and FRONTDESK_CLUB_GATEWAY_KEY are what its provider gave you"
+		check.Verdict, check.Found = flows.Failed, err.Error()
+		check.Fix = "check that FRONTDESK_CLUB_URL leads to it, and that FRONTDESK_CLUB_CLIENT_ID, FRONTDESK_CLUB_CLIENT_SECRET and FRONTDESK_CLUB_GATEWAY_KEY are the ones from its provider"
 	}
-	return []flows.Check{d}
+	return []flows.Check{check}
 }
 
-// checkClubSystem reads the chain, and asks for one of each kind that the journeys
-// read.
+// checkClubSystem reads the chain's clubs, and checks the grants of the OAuth client.
 func (cfg Config) checkClubSystem(ctx context.Context, client *club.Client) []flows.Check {
 	if client.Authorise(ctx) != nil {
-		return nil // told already
+		return nil // checkToken reports it
 	}
-	d := flows.Check{Part: partClub, Aspect: "network", Verdict: flows.Failed}
+	check := flows.Check{Part: partClub, Aspect: "network", Verdict: flows.Failed}
 	network, err := client.NetworkNodes(ctx, club.Scope{ClientToken: cfg.ClubToken})
 	switch {
 	case err != nil:
-		d.Found, d.Fix = err.Error(), "see that FRONTDESK_CLUB_TOKEN is the organisation's client token, and FRONTDESK_CLUB_PATH_PREFIX what its addresses begin with"
-		return []flows.Check{d}
+		check.Found, check.Fix = err.Error(), "check that FRONTDESK_CLUB_TOKEN is the organisation's client token, and that FRONTDESK_CLUB_PATH_PREFIX is what its paths begin with"
+		return []flows.Check{check}
 	case len(network.Clubs()) == 0:
-		d.Found, d.Fix = "shows no club to these credentials", "have the club system's provider give the OAuth client its clubs"
-		return []flows.Check{d}
+		check.Found, check.Fix = "shows no club to these credentials", "ask the club system's provider to grant the OAuth client its clubs"
+		return []flows.Check{check}
 	}
-	d.Verdict, d.Found = flows.OK, fmt.Sprintf("%d clubs", len(network.Clubs()))
-	return []flows.Check{d, cfg.checkGrants(ctx, client, network.Clubs()[0])}
+	check.Verdict, check.Found = flows.OK, fmt.Sprintf("%d clubs", len(network.Clubs()))
+	return []flows.Check{check, cfg.checkGrants(ctx, client, network.Clubs()[0])}
 }
 
-// checkGrants asks for what the journeys read. Records that are not there are asked
-// for where an id is needed: whether the endpoint is granted shows all the same.
-// What the journeys write is not tried, since trying it would do it.
+// checkGrants calls what the journeys read. Where an id is needed, it asks for a record
+// that does not exist: the answer shows whether the endpoint is granted. Endpoints that
+// the journeys write are not called, because the call would have an effect.
 func (cfg Config) checkGrants(ctx context.Context, client *club.Client, at club.NetworkNode) flows.Check {
 	s := club.Scope{ClientToken: cfg.ClubToken, Club: at.Club, Node: at.IRI}
 	none := func(collection string) club.IRI { return club.NewIRI(cfg.ClubToken, collection, "0") }
@@ -255,10 +256,10 @@ func (cfg Config) checkGrants(ctx context.Context, client *club.Client, at club.
 			refused = append(refused, read.endpoint)
 		}
 	}
-	d := flows.Check{Part: partClub, Aspect: "grants", Verdict: flows.OK, Found: fmt.Sprintf("all %d endpoints that are read are granted; those that are written are not tried", len(reads))}
+	check := flows.Check{Part: partClub, Aspect: "grants", Verdict: flows.OK, Found: fmt.Sprintf("all %d endpoints that are read are granted; those that are written are not tried", len(reads))}
 	if len(refused) > 0 {
-		d.Verdict, d.Found = flows.Failed, "not granted: "+strings.Join(refused, ", ")
-		d.Fix = "have the club system's provider grant them, and those that the journeys write, to the OAuth client"
+		check.Verdict, check.Found = flows.Failed, "not granted: "+strings.Join(refused, ", ")
+		check.Fix = "ask the club system's provider to grant the OAuth client these, and those that the journeys write"
 	}
-	return d
+	return check
 }

@@ -8,184 +8,143 @@ import (
 	"time"
 
 	"frontdesk/flows"
-	"frontdesk/flows/store"
 	"frontdesk/upstream/clubsim"
 )
 
-// Config is everything that can be configured of the gateway. An empty value
-// means the default that the README's table names for the mode.
+// Config is everything that can be configured of the gateway. Its fields are described
+// in options. The zero value of a field means the default of the mode, which
+// setDefaults fills in.
 type Config struct {
-	Mode               string        `help:"mock: everything in this process, nothing real. test: the outside world in another process (frontdesk sim). live: the real club system, processor and Redis." enum:"mock,test,live" default:"mock" env:"FRONTDESK_MODE"`
-	Addr               string        `help:"Where the gateway listens." default:":8080" env:"FRONTDESK_ADDR"`
-	OpsAddr            string        `help:"Where operators reach the gateway: a loopback address and port; off for none." default:"127.0.0.1:9090" env:"FRONTDESK_OPS_ADDR"`
-	PublicURL          string        `help:"Where browsers reach the gateway. Default: http://localhost and the port." env:"FRONTDESK_PUBLIC_URL"`
-	RedisURL           string        `help:"redis://, redis+sentinel:// or redis+cluster:// address, rediss for TLS. Mock mode embeds its own." env:"FRONTDESK_REDIS_URL"`
-	RedisAssumeDurable bool          `help:"The operator's word that Redis syncs every write (appendonly yes, appendfsync always), for a provider that forbids CONFIG." env:"FRONTDESK_REDIS_ASSUME_DURABLE"`
-	RedisWait          int           `help:"How many replicas of Redis have to acknowledge what is written (WAIT), or else it is refused; live mode then accepts appendfsync everysec." name:"redis-wait" env:"FRONTDESK_REDIS_WAIT"`
-	ClubURL            string        `help:"Base address of the club system." env:"FRONTDESK_CLUB_URL"`
-	ClubToken          string        `help:"Client token: the organisation at the club system." env:"FRONTDESK_CLUB_TOKEN"`
-	ClubClientID       string        `help:"OAuth client id at the club system." env:"FRONTDESK_CLUB_CLIENT_ID"`
-	ClubClientSecret   string        `help:"OAuth client secret." env:"FRONTDESK_CLUB_CLIENT_SECRET"`
-	ClubGatewayKey     string        `help:"Key of the club system's API gateway." env:"FRONTDESK_CLUB_GATEWAY_KEY"`
-	ClubKeyHeader      string        `help:"Header that carries the gateway key." default:"x-gateway-api-key" env:"FRONTDESK_CLUB_KEY_HEADER"`
-	ClubTokenPath      string        `help:"Where tokens are fetched, below the base address." default:"/oauth/v2/token" env:"FRONTDESK_CLUB_TOKEN_PATH"`
-	ClubPathPrefix     string        `help:"What stands between the base address and the client token, such as /api." env:"FRONTDESK_CLUB_PATH_PREFIX"`
-	CardProcessor      string        `help:"Card processor." enum:"sandbox,stripe" default:"sandbox" env:"FRONTDESK_CARD_PROCESSOR"`
-	SandboxURL         string        `help:"Address of the sandbox processor." env:"FRONTDESK_SANDBOX_URL"`
-	StripeSecretKey    string        `help:"Stripe: secret or restricted key." env:"FRONTDESK_STRIPE_SECRET_KEY"`
-	StripePublicKey    string        `help:"Stripe: publishable key, for the buyer's browser." name:"stripe-publishable-key" env:"FRONTDESK_STRIPE_PUBLISHABLE_KEY"`
-	StripeHookSecret   string        `help:"Stripe: signing secret of the webhook endpoint." name:"stripe-webhook-secret" env:"FRONTDESK_STRIPE_WEBHOOK_SECRET"`
-	StripeURL          string        `help:"Stripe: another address of its API, for tests." env:"FRONTDESK_STRIPE_URL"`
-	SealKeys           []string      `help:"Keys that seal what Redis keeps: base64 of at least 32 bytes each, the current one first." env:"FRONTDESK_SEAL_KEYS"`
-	StaffKeys          []string      `help:"Keys by which a kiosk or the desk proves to be staff, at least 16 characters each." env:"FRONTDESK_STAFF_KEYS"`
-	IdentityJWKSURL    string        `help:"Where the club's own login publishes the keys of its tokens (JWKS)." name:"identity-jwks-url" env:"FRONTDESK_IDENTITY_JWKS_URL"`
-	IdentitySecret     string        `help:"What the club's own login signs its tokens with instead: at least 32 bytes (HS256)." env:"FRONTDESK_IDENTITY_SECRET"`
-	IdentityAudience   string        `help:"What the aud of the login's tokens has to name; not asked for when empty." env:"FRONTDESK_IDENTITY_AUDIENCE"`
-	IdentityIssuer     string        `help:"What the iss of the login's tokens has to be; not asked for when empty." env:"FRONTDESK_IDENTITY_ISSUER"`
-	DrainDelay         time.Duration `help:"How long the gateway goes on to serve after it was told to stop and answers /readyz with 503, so that proxies notice. Default: 10s in live mode, else none." env:"FRONTDESK_DRAIN_DELAY"`
-	WebhookSecret      []string      `help:"Secrets in the path to which the club system sends its events, at most two, the current one first." env:"FRONTDESK_WEBHOOK_SECRET"`
-	Subscribers        string        `help:"Who is told of the club system's events: a JSON array of name, url, secret and, if not all are wanted, events." env:"FRONTDESK_SUBSCRIBERS"`
-	RateLimits         string        `help:"on: requests are counted, and too many are refused. off: not in live mode. Default: on in live mode alone." enum:"on,off," default:"" env:"FRONTDESK_RATE_LIMITS"`
-	TrustedProxies     []string      `help:"Networks (CIDR) of the proxies that are believed to say in X-Forwarded-For where a request comes from." env:"FRONTDESK_TRUSTED_PROXIES"`
-	CaptchaURL         string        `help:"Where answers to a challenge (captcha) are verified: the siteverify address of hCaptcha, Turnstile, reCAPTCHA or the like. Without one nobody is challenged." name:"challenge-url" env:"FRONTDESK_CAPTCHA_URL"`
-	CaptchaSecret      string        `help:"The secret that goes with it." env:"FRONTDESK_CAPTCHA_SECRET"`
-	SMSHourly          int           `help:"SMS codes for the visitors of one club in an hour at most, where requests are counted." name:"sms-hourly" default:"100" env:"FRONTDESK_SMS_HOURLY"`
-	SMSDaily           int           `help:"SMS codes for the visitors of one club in 24 hours at most." name:"sms-daily" default:"400" env:"FRONTDESK_SMS_DAILY"`
-	SMSMinConversion   int           `help:"Percent of a club's SMS codes that have to be entered, or else no more are sent for a while; 0: that is not looked at." name:"sms-min-conversion" default:"25" env:"FRONTDESK_SMS_MIN_CONVERSION"`
-	LogLevel           slog.Level    `help:"How much is logged: debug (a line for every request and every call), info, warn or error." default:"info" env:"FRONTDESK_LOG_LEVEL"`
-	TracesURL          string        `help:"Where the spans of traces are sent (OTLP over HTTP): a collector's base address, such as http://127.0.0.1:4318. Without one no span is kept." name:"otlp-endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT"`
-	TracesHeaders      []string      `help:"Headers for the collector, such as api-key=secret." name:"otlp-headers" env:"OTEL_EXPORTER_OTLP_TRACES_HEADERS,OTEL_EXPORTER_OTLP_HEADERS"`
-	TracesCompress     string        `help:"How spans are sent: gzip or none." name:"otlp-compression" enum:"gzip,none," default:"" env:"OTEL_EXPORTER_OTLP_TRACES_COMPRESSION,OTEL_EXPORTER_OTLP_COMPRESSION"`
-	TracesCA           string        `help:"File with the certificates by which the collector is trusted, instead of the machine's." name:"otlp-certificate" env:"OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE,OTEL_EXPORTER_OTLP_CERTIFICATE"`
-	TracesCert         string        `help:"File with the certificate by which the collector knows the gateway." name:"otlp-client-certificate" env:"OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE,OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE"`
-	TracesKey          string        `help:"File with its key." name:"otlp-client-key" env:"OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY,OTEL_EXPORTER_OTLP_CLIENT_KEY"`
-	AllowedOrigins     []string      `help:"Other origins of front ends; * stands for any page on this machine (not in live mode)." env:"FRONTDESK_ALLOWED_ORIGINS"`
+	Mode                                                          string
+	Addr, OpsAddr, PublicURL                                      string
+	RedisURL                                                      string
+	RedisAssumeDurable                                            bool
+	RedisWait                                                     int
+	ClubURL, ClubToken                                            string
+	ClubClientID, ClubClientSecret, ClubGatewayKey                string
+	ClubKeyHeader, ClubTokenPath, ClubPathPrefix                  string
+	CardProcessor, SandboxURL                                     string
+	StripeSecretKey, StripePublicKey, StripeHookSecret, StripeURL string
+	SealKeys, StaffKeys                                           []string
+	IdentityJWKSURL, IdentitySecret                               string
+	IdentityAudience, IdentityIssuer                              string
+	DrainDelay                                                    time.Duration
+	WebhookSecret                                                 []string
+	Subscribers                                                   string
+	RateLimits                                                    string
+	TrustedProxies, AllowedOrigins                                []string
+	CaptchaURL, CaptchaSecret                                     string
+	SMSHourly, SMSDaily, SMSMinConversion                         int
+	LogLevel                                                      slog.Level
+	TracesURL, TracesCompression                                  string
+	TracesHeaders                                                 []string
+	TracesCA, TracesCert, TracesKey                               string
+
+	assets Assets
 }
 
-// demoSealKey seals nothing of value; live mode refuses it.
-const demoSealKey = "ZnJvbnRkZXNrLWRlbW8tc2VhbC1rZXktMDEyMzQ1Njc="
-
-// demoStaffKey lets front-end developers be staff; live mode refuses it.
-const demoStaffKey = "demo-staff-key-1"
-
-// minStaffKeyLength is what nobody can try out, in characters.
-const minStaffKeyLength = 16
-
-// maxReplicas of one primary that anybody waits for: who means more means something else.
-const maxReplicas = 9
-
-// problems is everything that is wrong with a configuration, a line each.
-type problems []error
-
-func (p *problems) add(name, text string, args ...any) {
-	*p = append(*p, fmt.Errorf(name+" "+text, args...))
-}
-
-func (p *problems) need(value, name, what string) {
-	if value == "" {
-		p.add(name, "is missing: %s", what)
+// options is the table of everything that can be configured of the gateway.
+// docs/reference/configuration.md is generated from it.
+func (cfg *Config) options() []option {
+	return []option{
+		{"mode", "FRONTDESK_MODE", oneOf(&cfg.Mode, "mock", "test", "live"), "mock", "mock: everything in this process, nothing real. test: the simulator and the sandbox in another process (frontdesk sim). live: the real club system, card processor and Redis."},
+		{"addr", "FRONTDESK_ADDR", text(&cfg.Addr), ":8080", "Address on which the gateway listens."},
+		{"ops-addr", "FRONTDESK_OPS_ADDR", text(&cfg.OpsAddr), defaultOpsAddr, "Address on which the gateway serves operators, without authentication: loopback, or a network that only operators reach; off for none. Outside live mode several gateways may share the default: the first one serves."},
+		{"public-url", "FRONTDESK_PUBLIC_URL", text(&cfg.PublicURL), "", "Address under which browsers reach the gateway; with https, cookies are __Host- and Secure. Default: http://localhost and the port; required in live mode."},
+		{"redis-url", "FRONTDESK_REDIS_URL", text(&cfg.RedisURL), "", "Redis: redis://, redis+sentinel:// or redis+cluster://, rediss for TLS. Mock mode embeds its own."},
+		{"redis-assume-durable", "FRONTDESK_REDIS_ASSUME_DURABLE", yesNo(&cfg.RedisAssumeDurable), "", "Skip the durability check, for a provider that forbids CONFIG. Use only if the provider guarantees appendonly yes and appendfsync always."},
+		{"redis-wait", "FRONTDESK_REDIS_WAIT", number(&cfg.RedisWait), "", "Replicas of Redis that must acknowledge each write (WAIT); a write with fewer is refused. Live mode then accepts appendfsync everysec."},
+		{"club-url", "FRONTDESK_CLUB_URL", text(&cfg.ClubURL), "", "Base address of the club system. Mock mode uses its simulator."},
+		{"club-token", "FRONTDESK_CLUB_TOKEN", text(&cfg.ClubToken), "", "Client token: the organisation at the club system. Default: the demo organisation; required in live mode, as are the three credentials below."},
+		{"club-client-id", "FRONTDESK_CLUB_CLIENT_ID", text(&cfg.ClubClientID), "", "OAuth client id at the club system. Default: the demo organisation's."},
+		{"club-client-secret", "FRONTDESK_CLUB_CLIENT_SECRET", text(&cfg.ClubClientSecret), "", "OAuth client secret. Default: the demo organisation's."},
+		{"club-gateway-key", "FRONTDESK_CLUB_GATEWAY_KEY", text(&cfg.ClubGatewayKey), "", "Key of the club system's API gateway. Default: the demo organisation's."},
+		{"club-key-header", "FRONTDESK_CLUB_KEY_HEADER", text(&cfg.ClubKeyHeader), "x-gateway-api-key", "Header that carries the gateway key."},
+		{"club-token-path", "FRONTDESK_CLUB_TOKEN_PATH", text(&cfg.ClubTokenPath), "/oauth/v2/token", "Path of the token endpoint, below the base address."},
+		{"club-path-prefix", "FRONTDESK_CLUB_PATH_PREFIX", text(&cfg.ClubPathPrefix), "", "Path between the base address and the client token, such as /api."},
+		{"card-processor", "FRONTDESK_CARD_PROCESSOR", oneOf(&cfg.CardProcessor, "sandbox", "stripe"), "sandbox", "Card processor: sandbox or stripe."},
+		{"sandbox-url", "FRONTDESK_SANDBOX_URL", text(&cfg.SandboxURL), "", "Address of the sandbox processor. Mock mode embeds its own."},
+		{"stripe-secret-key", "FRONTDESK_STRIPE_SECRET_KEY", text(&cfg.StripeSecretKey), "", "Stripe: secret or restricted key; in test mode a test key."},
+		{"stripe-publishable-key", "FRONTDESK_STRIPE_PUBLISHABLE_KEY", text(&cfg.StripePublicKey), "", "Stripe: publishable key, for the buyer's browser."},
+		{"stripe-webhook-secret", "FRONTDESK_STRIPE_WEBHOOK_SECRET", text(&cfg.StripeHookSecret), "", "Stripe: signing secret of the webhook endpoint /v1/webhooks/card."},
+		{"stripe-url", "FRONTDESK_STRIPE_URL", text(&cfg.StripeURL), "", "Stripe: another address of its API, without a path, for tests."},
+		{"seal-keys", "FRONTDESK_SEAL_KEYS", list(&cfg.SealKeys), "", "Keys that encrypt what Redis holds: base64 of at least 32 bytes each, the current key first. Default: a demo key; required in live mode."},
+		{"staff-keys", "FRONTDESK_STAFF_KEYS", list(&cfg.StaffKeys), "", "Keys that authenticate a kiosk or the desk as staff, at least 16 characters each. Default: demo-staff-key-1; none in live mode."},
+		{"identity-jwks-url", "FRONTDESK_IDENTITY_JWKS_URL", text(&cfg.IdentityJWKSURL), "", "Address where the club's login publishes its signing keys (JWKS). Default: the simulator's, unless a secret is set; none in live mode."},
+		{"identity-secret", "FRONTDESK_IDENTITY_SECRET", text(&cfg.IdentitySecret), "", "Secret with which the club's login signs its tokens instead (HS256): at least 32 bytes."},
+		{"identity-audience", "FRONTDESK_IDENTITY_AUDIENCE", text(&cfg.IdentityAudience), "", "Audience (aud) that the login's tokens must name. Empty: not checked."},
+		{"identity-issuer", "FRONTDESK_IDENTITY_ISSUER", text(&cfg.IdentityIssuer), "", "Issuer (iss) that the login's tokens must have. Empty: not checked."},
+		{"drain-delay", "FRONTDESK_DRAIN_DELAY", duration(&cfg.DrainDelay), "", "How long a stopping gateway keeps serving while /readyz returns 503, so that load balancers can take it out of rotation. Default: 10s in live mode, otherwise none."},
+		{"webhook-secret", "FRONTDESK_WEBHOOK_SECRET", list(&cfg.WebhookSecret), "", "Secrets in the path to which the club system sends its events: 16 to 128 letters, digits, hyphens and underscores; at most two, the current one first. Default: demo-webhook-secret; none in live mode."},
+		{"subscribers", "FRONTDESK_SUBSCRIBERS", text(&cfg.Subscribers), "", "Subscribers to the club system's events: a JSON array of objects with name, url, secret and optionally events."},
+		{"rate-limits", "FRONTDESK_RATE_LIMITS", oneOf(&cfg.RateLimits, "on", "off", ""), "", "on: count requests and refuse too many. off: refused in live mode. Default: on in live mode, otherwise off."},
+		{"trusted-proxies", "FRONTDESK_TRUSTED_PROXIES", list(&cfg.TrustedProxies), "", "Networks (CIDR) or addresses of the proxies whose X-Forwarded-For is trusted."},
+		{"captcha-url", "FRONTDESK_CAPTCHA_URL", text(&cfg.CaptchaURL), "", "Address that verifies captcha responses: the siteverify address of hCaptcha, Turnstile, reCAPTCHA or a compatible service. Empty: no captcha."},
+		{"captcha-secret", "FRONTDESK_CAPTCHA_SECRET", text(&cfg.CaptchaSecret), "", "Secret of the captcha service."},
+		{"sms-hourly", "FRONTDESK_SMS_HOURLY", number(&cfg.SMSHourly), "100", "SMS codes for the visitors of one club within an hour at most, while rate limits are on."},
+		{"sms-daily", "FRONTDESK_SMS_DAILY", number(&cfg.SMSDaily), "400", "SMS codes for the visitors of one club within 24 hours at most."},
+		{"sms-min-conversion", "FRONTDESK_SMS_MIN_CONVERSION", number(&cfg.SMSMinConversion), "25", "Percentage of a club's SMS codes that visitors must enter; below it, no more are sent for a while. 0: not checked."},
+		{"log-level", "FRONTDESK_LOG_LEVEL", word(&cfg.LogLevel), "info", "debug (a line for every request and every call), info, warn or error."},
+		{"otlp-endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT", text(&cfg.TracesURL), "", "Base address of a trace collector (OTLP over HTTP), such as http://127.0.0.1:4318. Empty: no spans are exported."},
+		{"otlp-headers", "OTEL_EXPORTER_OTLP_TRACES_HEADERS OTEL_EXPORTER_OTLP_HEADERS", list(&cfg.TracesHeaders), "", "Headers for the collector, such as api-key=secret."},
+		{"otlp-compression", "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION OTEL_EXPORTER_OTLP_COMPRESSION", oneOf(&cfg.TracesCompression, "gzip", "none", ""), "", "Compression of exported spans: gzip or none."},
+		{"otlp-certificate", "OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE OTEL_EXPORTER_OTLP_CERTIFICATE", text(&cfg.TracesCA), "", "File with the certificates that the collector's certificate is verified with. Default: the machine's."},
+		{"otlp-client-certificate", "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", text(&cfg.TracesCert), "", "File with the client certificate for the collector."},
+		{"otlp-client-key", "OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY OTEL_EXPORTER_OTLP_CLIENT_KEY", text(&cfg.TracesKey), "", "File with the key of the client certificate."},
+		{"allowed-origins", "FRONTDESK_ALLOWED_ORIGINS", list(&cfg.AllowedOrigins), "", "Other origins of front ends. * allows any page on this machine; live mode refuses it. Default: *; none in live mode."},
 	}
 }
 
-// problems lists everything that is missing or unsafe for the mode, at once.
-func (cfg Config) problems() (found problems) {
-	if cfg.Mode != "mock" {
-		found.need(cfg.RedisURL, "FRONTDESK_REDIS_URL", "the Redis that the gateways share, such as redis://127.0.0.1:6379")
-		where := "the club system, or the simulator's http://127.0.0.1:8081/sim"
-		if cfg.Mode == "live" {
-			where = "the club system's https address"
-		}
-		found.need(cfg.ClubURL, "FRONTDESK_CLUB_URL", where)
-	}
-	if _, err := store.Connect(cfg.RedisURL); err != nil && cfg.RedisURL != "" {
-		found.add("FRONTDESK_REDIS_URL", "cannot be used: %v", err)
-	}
-	if cfg.RedisWait < 0 || cfg.RedisWait > maxReplicas || cfg.Mode == "mock" && cfg.RedisWait > 0 {
-		found.add("FRONTDESK_REDIS_WAIT", "has to be from 0 to %d, and 0 in mock mode, whose Redis has no replicas", maxReplicas)
-	}
-	if cfg.Mode == "mock" && cfg.CardProcessor != "sandbox" {
-		found.add("FRONTDESK_CARD_PROCESSOR", "has to be sandbox: mock mode has no other; use FRONTDESK_MODE=test")
-	}
-	if cfg.CardProcessor == "stripe" || cfg.Mode == "live" {
-		found.need(cfg.StripeSecretKey, "FRONTDESK_STRIPE_SECRET_KEY", "a secret or restricted key of the account")
-		found.need(cfg.StripePublicKey, "FRONTDESK_STRIPE_PUBLISHABLE_KEY", "the publishable key that goes with it")
-		found.need(cfg.StripeHookSecret, "FRONTDESK_STRIPE_WEBHOOK_SECRET", "the signing secret of the webhook endpoint /v1/webhooks/card")
-	}
-	if cfg.CardProcessor == "stripe" && cfg.Mode == "test" && cfg.StripeSecretKey != "" && !strings.Contains(cfg.StripeSecretKey, "_test_") {
-		found.add("FRONTDESK_STRIPE_SECRET_KEY", "is a live key: test mode takes no real money")
-	}
-	if cfg.Mode == "test" && cfg.CardProcessor == "sandbox" {
-		found.need(cfg.SandboxURL, "FRONTDESK_SANDBOX_URL", "the sandbox processor, such as http://127.0.0.1:8081/sandbox")
-	}
-	cfg.validateStaffKeys(&found)
-	cfg.validateIdentity(&found)
-	found = append(found, cfg.validateWebhooks()...)
-	found = append(found, cfg.validateLimits()...)
-	cfg.validateTraces(&found)
-	if _, err := keyring(cfg.SealKeys); err != nil && len(cfg.SealKeys) > 0 {
-		found.add("FRONTDESK_SEAL_KEYS", "cannot be used: %v", err)
-	}
-	if cfg.Mode == "live" {
-		cfg.validateLive(&found)
-	} else {
-		cfg.validateAddressForms(&found)
-	}
-	return found
-}
+// Demo secrets are public. Live mode refuses them.
+const (
+	demoSealKey       = "ZnJvbnRkZXNrLWRlbW8tc2VhbC1rZXktMDEyMzQ1Njc="
+	demoStaffKey      = "demo-staff-key-1"
+	demoWebhookSecret = "demo-webhook-secret" // #nosec G101 -- public on purpose
+)
 
-func (cfg Config) validateStaffKeys(found *problems) {
-	for i, key := range cfg.StaffKeys {
-		if len(strings.TrimSpace(key)) < minStaffKeyLength {
-			found.add("FRONTDESK_STAFF_KEYS", "has a key of fewer than %d characters: key %d", minStaffKeyLength, i+1)
+// setDefaults fills in what mock and test mode may leave out. port is the gateway's,
+// mockPort that of the simulator and the sandbox in mock mode.
+func (cfg *Config) setDefaults(port, mockPort string) {
+	live := cfg.Mode == "live"
+	set := func(field *string, value string) {
+		if *field == "" {
+			*field = value
 		}
 	}
-}
-
-// setDefaults fills in what mock and test mode need not be told.
-// port is where the gateway listens, doubles the port where mock mode asks the
-// simulator and the sandbox.
-func (cfg *Config) setDefaults(port, doubles string) {
-	here := "http://127.0.0.1:" + doubles
-	set := func(value *string, otherwise string) {
-		if *value == "" {
-			*value = otherwise
+	setList := func(field *[]string, value string) {
+		if len(*field) == 0 && !live {
+			*field = []string{value}
 		}
 	}
 	set(&cfg.PublicURL, "http://localhost:"+port)
 	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
 	if cfg.Mode == "mock" {
-		cfg.ClubURL, cfg.SandboxURL = here+"/sim", here+"/sandbox"
+		at := "http://127.0.0.1:" + mockPort
+		cfg.ClubURL, cfg.SandboxURL = at+"/sim", at+"/sandbox"
 	}
 	set(&cfg.ClubToken, clubsim.DemoClientToken)
 	set(&cfg.ClubClientID, clubsim.DemoClientID)
 	set(&cfg.ClubClientSecret, clubsim.DemoClientSecret)
 	set(&cfg.ClubGatewayKey, clubsim.DemoGatewayKey)
-	if cfg.IdentityJWKSURL == "" && cfg.IdentitySecret == "" && cfg.Mode != "live" {
+	if cfg.IdentityJWKSURL == "" && cfg.IdentitySecret == "" && !live {
 		cfg.IdentityJWKSURL = cfg.demoLogin()
 	}
-	if len(cfg.SealKeys) == 0 {
-		cfg.SealKeys = []string{demoSealKey}
-	}
-	if len(cfg.StaffKeys) == 0 && cfg.Mode != "live" {
-		cfg.StaffKeys = []string{demoStaffKey}
-	}
+	setList(&cfg.SealKeys, demoSealKey)
+	setList(&cfg.StaffKeys, demoStaffKey)
 	for i, key := range cfg.StaffKeys {
 		cfg.StaffKeys[i] = strings.TrimSpace(key)
 	}
-	if len(cfg.WebhookSecret) == 0 && cfg.Mode != "live" {
-		cfg.WebhookSecret = []string{demoWebhookSecret}
-	}
-	if cfg.DrainDelay == 0 && cfg.Mode == "live" {
+	setList(&cfg.WebhookSecret, demoWebhookSecret)
+	setList(&cfg.AllowedOrigins, "*")
+	if cfg.DrainDelay == 0 && live {
 		cfg.DrainDelay = drainDelay
-	}
-	if len(cfg.AllowedOrigins) == 0 && cfg.Mode != "live" {
-		cfg.AllowedOrigins = []string{"*"}
 	}
 }
 
-func keyring(encoded []string) (*flows.Keyring, error) {
-	secrets := make([][]byte, len(encoded))
-	for i, text := range encoded {
+// keyring decodes the seal keys.
+func (cfg Config) keyring() (*flows.Keyring, error) {
+	secrets := make([][]byte, len(cfg.SealKeys))
+	for i, text := range cfg.SealKeys {
 		secret, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 		if err != nil {
 			return nil, fmt.Errorf("key %d is not base64", i+1)

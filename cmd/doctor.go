@@ -10,32 +10,48 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
 	"frontdesk/flows"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/stripe"
+	"frontdesk/upstream/mock"
 )
 
-// doctorCommand checks what a gateway with this configuration would stand on.
-type doctorCommand struct {
+// doctor checks what a gateway with this configuration depends on.
+type doctor struct {
 	Config
-	CheckClaims bool `help:"Also let callers race for claims at the card processor: each must have exactly one winner. Makes payments that nobody pays and cancels them; refused with live keys."`
-	Rounds      int  `help:"Rounds of --check-claims." default:"5"`
-	Racers      int  `help:"Callers in each round of --check-claims." default:"8"`
+	claims         bool // also race for claims
+	rounds, racers int  // of that race
 }
 
-// claimRoundTimeout: a round is a race and a repetition by every racer, with pauses where an account is busy.
+// claimRoundTimeout is for one race and a repetition by every racer, with pauses where
+// the account is busy.
 const claimRoundTimeout = time.Minute
 
-// Run prints a line for each finding, and fails when one of them did.
-func (c *doctorCommand) Run(ctx context.Context) error {
-	redis.SetLogger(&redisLog{log: slog.New(slog.DiscardHandler)}) // its errors are on the lines of the checks
+// newDoctorCommand returns the command that prints a line for each check, and fails if
+// one of them failed.
+func newDoctorCommand(assets Assets) *cobra.Command {
+	d := doctor{Config: Config{assets: assets}}
+	c := &cobra.Command{
+		Use: "doctor", Short: "Check the configuration, Redis, the club system and the card processor: a line each; exit 1 if a check fails.", Args: exactArgs(),
+		RunE: func(c *cobra.Command, _ []string) error { return d.run(c.Context()) },
+	}
+	addOptions(c.Flags(), d.options()...)
+	c.Flags().BoolVar(&d.claims, "check-claims", false, "Also let callers race for claims at the card processor: each must have exactly one winner. Creates payments and cancels them; refused with live keys.")
+	c.Flags().IntVar(&d.rounds, "rounds", 5, "Rounds of --check-claims.")
+	c.Flags().IntVar(&d.racers, "racers", 8, "Callers in each round of --check-claims.")
+	return c
+}
+
+func (d *doctor) run(ctx context.Context) error {
+	redis.SetLogger(&redisLog{log: slog.New(slog.DiscardHandler)}) // the checks report Redis errors themselves
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	group, ctx := errgroup.WithContext(ctx)
-	failed, err := c.examine(ctx, group)
+	failed, err := d.examine(ctx, group)
 	stop()
 	if err := errors.Join(err, group.Wait()); err != nil {
 		return err
@@ -46,99 +62,95 @@ func (c *doctorCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// examine makes the checks, one after the other, and counts those that failed.
-// What rests on a configuration that cannot be used is not checked, but for Redis.
-func (c *doctorCommand) examine(ctx context.Context, group *errgroup.Group) (failed int, err error) {
-	if len(c.problems()) > 0 {
-		failed = report(c.checkConfiguration(ctx))
-		if connection, err := store.Connect(c.RedisURL); c.RedisURL != "" && err == nil {
+// examine runs the checks, one after the other, and counts those that failed. With an
+// unusable configuration it checks only Redis.
+func (d *doctor) examine(ctx context.Context, group *errgroup.Group) (failed int, err error) {
+	if len(d.problems()) > 0 {
+		failed = printChecks(d.checkConfiguration(ctx))
+		if connection, err := store.Connect(d.RedisURL); d.RedisURL != "" && err == nil {
 			defer connection.Close()
-			failed += report(within(ctx, checkTime, func(ctx context.Context) []flows.Check { return c.checkRedis(ctx, connection) }))
+			failed += printChecks(within(ctx, checkTimeout, func(ctx context.Context) []flows.Check { return d.checkRedis(ctx, connection) }))
 		}
 		return failed, nil
 	}
-	if err := c.prepare(ctx, group); err != nil {
+	if err := d.prepare(ctx, group); err != nil {
 		return 0, err
 	}
-	p, err := c.connect(slog.New(slog.DiscardHandler), nil)
+	clients, err := d.connect(slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		return 0, err
 	}
-	defer p.redis.Close()
-	for _, check := range c.probes(p) {
-		failed += report(within(ctx, checkTime, check.run))
+	defer clients.redis.Close()
+	for _, probe := range d.probes(clients) {
+		failed += printChecks(within(ctx, checkTimeout, probe.run))
 	}
-	if c.CheckClaims && failed == 0 {
-		failed += report(within(ctx, time.Duration(c.Rounds)*claimRoundTimeout, func(ctx context.Context) []flows.Check { return c.checkClaims(ctx, p.cards) }))
+	if d.claims && failed == 0 {
+		failed += printChecks(within(ctx, time.Duration(d.rounds)*claimRoundTimeout, func(ctx context.Context) []flows.Check { return d.checkClaims(ctx, clients.cards) }))
 	}
 	return failed, nil
 }
 
-func within(ctx context.Context, limit time.Duration, find func(context.Context) []flows.Check) []flows.Check {
+func within(ctx context.Context, limit time.Duration, run func(context.Context) []flows.Check) []flows.Check {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return find(ctx)
+	return run(ctx)
 }
 
-// report prints what was found, and counts what must not be so.
-func report(found []flows.Check) (failed int) {
-	for _, d := range found {
-		word := "ok"
+// printChecks prints a line for each check, and counts those that failed.
+func printChecks(checks []flows.Check) (failed int) {
+	for _, check := range checks {
+		verdict := "ok"
 		switch {
-		case !d.Safe():
-			word = "FAIL"
+		case !check.Safe():
+			verdict = "FAIL"
 			failed++
-		case d.Verdict == flows.Degraded:
-			word = "warning"
+		case check.Verdict == flows.Degraded:
+			verdict = "warning"
 		}
-		text := d.Found
-		if d.Fix != "" {
-			text += ": " + d.Fix
-		}
-		fmt.Printf("%-8s %-23s %s\n", word, d.Name(), text)
+		fmt.Printf("%-8s %-23s %s\n", verdict, check.Name(), describe(check))
 	}
 	return failed
 }
 
-// prepare fills in the defaults; in mock mode it runs the doubles that a gateway
-// would bring along, so that there is something to be checked.
-func (c *doctorCommand) prepare(ctx context.Context, group *errgroup.Group) error {
-	if c.Mode != "mock" {
-		_, port, err := net.SplitHostPort(c.Addr)
+// prepare fills in the defaults. In mock mode it runs the outside world that a gateway
+// would bring, so that there is something to check.
+func (d *doctor) prepare(ctx context.Context, group *errgroup.Group) error {
+	if d.Mode != "mock" {
+		_, port, err := net.SplitHostPort(d.Addr)
 		if err != nil {
 			return fmt.Errorf("FRONTDESK_ADDR: %w", err)
 		}
-		c.setDefaults(port, port)
+		d.setDefaults(port, port)
 		return nil
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	c.setDefaults(portOf(listener), portOf(listener))
-	outside := newOutsideWorld(c.PublicURL, "", slog.New(slog.DiscardHandler))
-	group.Go(func() error { return serve(ctx, listener, outside.Handler(), outside.Close) })
-	c.RedisURL, err = outside.StartRedis(ctx, group)
+	d.setDefaults(portOf(listener), portOf(listener))
+	world := mock.New(mock.Config{Now: time.Now, After: time.After, PublicURL: d.PublicURL, Log: slog.New(slog.DiscardHandler)})
+	group.Go(func() error { return serve(ctx, listener, world.Handler(), world.Close) })
+	d.RedisURL, err = world.StartRedis(ctx, group)
 	return err
 }
 
-// checkClaims lets callers race for claims: exactly one may win each.
-func (c *doctorCommand) checkClaims(ctx context.Context, processor cards.Processor) []flows.Check {
-	d := flows.Check{Part: "claim", Verdict: flows.Failed}
+// checkClaims lets callers race for claims. Each claim must have exactly one winner.
+func (d *doctor) checkClaims(ctx context.Context, processor cards.Processor) []flows.Check {
+	check := flows.Check{Part: "claim", Verdict: flows.Failed}
 	if account, ok := processor.(*stripe.Client); ok && account.Live() {
-		d.Found = "refused: these are live keys, and the check makes payments; run it with keys of the processor's sandbox"
-		return []flows.Check{d}
+		check.Found = "refused: these are live keys, and the check creates payments; use keys of the processor's sandbox"
+		return []flows.Check{check}
 	}
-	seen, err := cards.CheckClaim(ctx, processor, c.Rounds, c.Racers)
+	result, err := cards.CheckClaim(ctx, processor, d.rounds, d.racers)
 	switch {
 	case err != nil:
-		d.Found = err.Error()
-	case !seen.Holds():
-		d.Found = "no claim can rest on this processor: " + strings.Join(seen.Broken, "; ")
+		check.Found = err.Error()
+	case !result.Holds():
+		check.Found = "no claim can rest on this processor: " + strings.Join(result.Broken, "; ")
 	default:
-		d.Verdict = flows.OK
-		d.Found = fmt.Sprintf("%d rounds of %d callers, %d winners; %d calls lost, %d had to ask again",
-			seen.Rounds, seen.Racers, seen.Won, seen.Lost, seen.Retried)
+		check.Verdict = flows.OK
+		check.Found = fmt.Sprintf("%d rounds of %d callers, %d winners; %d calls lost, %d had to ask again",
+			result.Rounds, result.Racers, result.Won, result.Lost, result.Retried)
 	}
-	return []flows.Check{d}
+	return []flows.Check{check}
 }

@@ -6,42 +6,47 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/spf13/cobra"
 )
 
-// healthCommand asks a gateway on this machine whether it runs: an image
-// without a shell has nothing else to be checked with.
-type healthCommand struct {
-	Addr string `help:"Where the gateway listens." default:":8080" env:"FRONTDESK_ADDR"`
-}
-
 // healthTimeout is below the five seconds after which the image's health check is
-// given up, so that the line that says why is seen.
+// abandoned, so that its log shows the reason.
 const healthTimeout = 4 * time.Second
 
-// Run succeeds when the gateway answers /healthz with 200.
-func (c *healthCommand) Run(ctx context.Context) error {
-	host, port, err := net.SplitHostPort(c.Addr)
+// newHealthCommand returns the command that checks that a gateway on this machine
+// runs. The image has no shell, so its health check is this command.
+func newHealthCommand() *cobra.Command {
+	addr := ""
+	c := &cobra.Command{
+		Use: "health", Short: "Check that a gateway on this machine runs; exit 1 if it does not.", Args: exactArgs(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(c.Context(), healthTimeout)
+			defer cancel()
+			return checkHealth(ctx, addr)
+		},
+	}
+	addOptions(c.Flags(), option{"addr", "FRONTDESK_ADDR", text(&addr), ":8080", "Address on which the gateway listens."})
+	return c
+}
+
+// checkHealth succeeds if /healthz returns 200.
+func checkHealth(ctx context.Context, addr string) error {
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		return fmt.Errorf("FRONTDESK_ADDR: %w", err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(addr)+"/healthz", nil)
 	if err != nil {
 		return fmt.Errorf("FRONTDESK_ADDR: %w", err)
 	}
-	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
-		host = "127.0.0.1" // by number: no file of host names is needed
-	}
-	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/healthz", nil)
-	if err != nil {
-		return fmt.Errorf("FRONTDESK_ADDR: %w", err)
-	}
-	// No proxy of the environment stands between a gateway and itself.
 	direct := http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}
-	answer, err := direct.Do(request)
+	response, err := direct.Do(request)
 	if err != nil {
-		return fmt.Errorf("no gateway answers: %w", err)
+		return fmt.Errorf("the gateway does not respond: %w", err)
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("/healthz answers %s", answer.Status)
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("/healthz returns %s", response.Status)
 	}
 	fmt.Println("healthy")
 	return nil

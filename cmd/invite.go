@@ -1,44 +1,44 @@
 package cmd
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
 	"time"
+
+	"github.com/spf13/cobra"
 )
 
-// inviteCommand has a running gateway make an invitation link for a contact.
-type inviteCommand struct {
-	OpsAddr  string        `help:"Where the gateway serves operators." default:"127.0.0.1:9090" env:"FRONTDESK_OPS_ADDR"`
-	Contact  string        `help:"The contact's id at the club system, such as 1001." required:""`
-	Club     string        `help:"The id of the contact's own club, such as 11." required:""`
-	TTL      time.Duration `help:"How long the link is good." name:"ttl" default:"72h"`
-	World    string        `help:"The simulator's world that the contact is of, such as demo-x; mock mode only."`
-	Operator string        `help:"Who you are: your login name." env:"USER" default:"${operator}"`
-	JSON     bool          `help:"Print JSON." name:"json"`
-}
-
-// Run prints the link, and nothing else.
-func (c *inviteCommand) Run(ctx context.Context) error {
-	var headers [][2]string
-	if c.World != "" {
-		headers = append(headers, [2]string{"X-Frontdesk-World", c.World})
+// newInviteCommand returns the command that creates an invitation link and prints it.
+func newInviteCommand() *cobra.Command {
+	client := &opsClient{}
+	var contact, club, operator string
+	var ttl time.Duration
+	c := &cobra.Command{
+		Use: "invite", Short: "Print a single-use invitation link, with which a contact of the club registers without a login; through a running gateway.", Args: exactArgs(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			response, err := client.request(c.Context(), http.MethodPost, "/ops/invitations",
+				map[string]string{"contactId": contact, "clubId": club, "ttl": ttl.String(), "by": operator})
+			if err != nil {
+				return err
+			}
+			var invitation struct{ URL string }
+			if json.Unmarshal(response, &invitation) != nil || invitation.URL == "" {
+				return client.notFrontdesk()
+			}
+			if client.json {
+				invitation.URL = string(response)
+			}
+			_, err = fmt.Fprintln(os.Stdout, invitation.URL)
+			return err
+		},
 	}
-	answer, err := requestOps(ctx, c.OpsAddr, http.MethodPost, "/ops/invitations",
-		map[string]string{"contactId": c.Contact, "clubId": c.Club, "ttl": c.TTL.String(), "by": c.Operator}, headers...)
-	if err != nil {
-		return err
-	}
-	var made struct{ URL string }
-	switch err := json.Unmarshal(answer, &made); {
-	case err != nil || made.URL == "":
-		return fmt.Errorf("what answers at %s is no Frontdesk, or another version of it", c.OpsAddr)
-	case c.JSON:
-		_, err = fmt.Fprintf(os.Stdout, "%s\n", answer)
-		return err
-	}
-	fmt.Println(made.URL)
-	return nil
+	addOptions(c.Flags(), append(client.options(), operatorOption(&operator))...)
+	c.Flags().StringVar(&contact, "contact", "", "The contact's id at the club system, such as 1001; required.")
+	c.Flags().StringVar(&club, "club", "", "The id of the contact's own club, such as 11; required.")
+	c.Flags().DurationVar(&ttl, "ttl", 72*time.Hour, "Validity of the link.")
+	c.Flags().StringVar(&client.world, "world", "", "The contact's world in the simulator, such as demo-x; mock mode only.")
+	_, _ = c.MarkFlagRequired("contact"), c.MarkFlagRequired("club") // they fail only for flags that do not exist
+	return c
 }

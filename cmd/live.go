@@ -11,14 +11,12 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// The figures of what live mode takes for a secret.
 const (
-	// minKeyVariety is how many different characters a secret has at least: sixteen
-	// random hexadecimal digits have fewer once in ten thousand times, and what
-	// somebody typed with one finger has.
-	leastVariety = 6
-	// minHookSecretLength: the processor's signing secrets have 38 characters; a
-	// shorter one was cut off or made up.
+	// minDistinct is how many different characters a secret must have. Sixteen random
+	// hexadecimal digits have fewer once in ten thousand cases; a typed secret often does.
+	minDistinct = 6
+	// minHookSecretLength: the processor's signing secrets have 38 characters. A shorter
+	// one was cut off or made up.
 	minHookSecretLength = 32
 )
 
@@ -28,12 +26,13 @@ func (cfg Config) validateLive(found *problems) {
 	cfg.validateClubCredentials(found)
 	cfg.validateProcessor(found)
 	cfg.validateSecrets(found)
+	cfg.validateLogin(found)
 	cfg.validateOrigins(found)
 	cfg.validateOpsAddr(found)
 }
 
-// validateAddresses holds every address to https: what passes could be read and
-// changed on the way.
+// validateAddresses requires https for every address: traffic without it can be read
+// and changed on the way.
 func (cfg Config) validateAddresses(found *problems) {
 	found.need(cfg.PublicURL, "FRONTDESK_PUBLIC_URL", "where browsers reach the gateway, such as https://signup.your-club")
 	for _, is := range []struct{ name, address string }{
@@ -49,26 +48,26 @@ func (cfg Config) validateAddresses(found *problems) {
 	}
 }
 
-// insecure says what is wrong with an address that has to be https; empty: nothing.
+// insecure returns what is wrong with an address that must be https; empty if nothing is.
 func insecure(address string) string {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Hostname() == "":
-		return "is no address: it has to be https:// and a host"
+		return "is not an address: it must be https:// and a host"
 	case u.Scheme != "https":
-		return "has to begin with https://: what passes could be read and changed on the way"
+		return "must begin with https://: traffic without it can be read and changed on the way"
 	case u.User != nil:
-		return "holds a user or a password: it is shown in logs"
+		return "holds a user or a password, which logs would show"
 	case u.RawQuery != "" || u.Fragment != "":
-		return "has a ? or a #: it has to end before"
-	case exampleHost(u.Hostname()):
-		return "is an example address: put in your own"
+		return "has a ? or a #: it must end before them"
+	case isExampleHost(u.Hostname()):
+		return "is an example address: set your own"
 	}
 	return ""
 }
 
-// exampleHost tells hosts that are reserved for documentation (RFC 2606).
-func exampleHost(host string) bool {
+// isExampleHost reports whether a host is reserved for documentation (RFC 2606).
+func isExampleHost(host string) bool {
 	labels := strings.Split(strings.ToLower(strings.TrimSuffix(host, ".")), ".")
 	if slices.Contains([]string{"example", "test", "invalid"}, labels[len(labels)-1]) {
 		return true
@@ -76,7 +75,7 @@ func exampleHost(host string) bool {
 	return len(labels) > 1 && labels[len(labels)-2] == "example"
 }
 
-// validateClubCredentials refuses those of the demo organisation.
+// validateClubCredentials refuses the demo organisation's credentials.
 func (cfg Config) validateClubCredentials(found *problems) {
 	for _, is := range []struct{ name, value, demo, what string }{
 		{"FRONTDESK_CLUB_TOKEN", cfg.ClubToken, clubsim.DemoClientToken, "the organisation's client token"},
@@ -85,124 +84,128 @@ func (cfg Config) validateClubCredentials(found *problems) {
 		{"FRONTDESK_CLUB_GATEWAY_KEY", cfg.ClubGatewayKey, clubsim.DemoGatewayKey, "the key of the club system's API gateway"},
 	} {
 		found.need(is.value, is.name, is.what)
-		if is.value == is.demo || strings.HasPrefix(is.value, clubsim.DemoClientToken+"-") || is.value != "" && placeholder(is.value) {
-			found.add(is.name, "is an example: put in what the club system's provider gave you")
+		if is.value == is.demo || strings.HasPrefix(is.value, clubsim.DemoClientToken+"-") || isPlaceholder(is.value) {
+			found.add(is.name, "is an example: set the value from the club system's provider")
 		}
 	}
 }
 
-// validateProcessor wants the live keys of a processor that takes real money.
+// validateProcessor requires the live keys of a processor that takes real money.
 func (cfg Config) validateProcessor(found *problems) {
 	if cfg.CardProcessor == "sandbox" {
 		found.add("FRONTDESK_CARD_PROCESSOR", "is sandbox, which takes no real money: set it to stripe")
 	}
-	for _, is := range []struct{ name, value, prefixes string }{
-		{"FRONTDESK_STRIPE_SECRET_KEY", cfg.StripeSecretKey, "sk_live_ rk_live_"},
-		{"FRONTDESK_STRIPE_PUBLISHABLE_KEY", cfg.StripePublicKey, "pk_live_"},
+	for _, is := range []struct {
+		name, value string
+		prefixes    []string
+	}{
+		{"FRONTDESK_STRIPE_SECRET_KEY", cfg.StripeSecretKey, []string{"sk_live_", "rk_live_"}},
+		{"FRONTDESK_STRIPE_PUBLISHABLE_KEY", cfg.StripePublicKey, []string{"pk_live_"}},
 	} {
-		of := strings.Fields(is.prefixes)
-		if is.value != "" && !slices.ContainsFunc(of, func(prefix string) bool { return strings.HasPrefix(is.value, prefix) }) {
-			found.add(is.name, "is not a live key: it has to begin with %s", strings.Join(of, " or "))
+		if is.value != "" && !slices.ContainsFunc(is.prefixes, func(prefix string) bool { return strings.HasPrefix(is.value, prefix) }) {
+			found.add(is.name, "is not a live key: it must begin with %s", strings.Join(is.prefixes, " or "))
 		}
 	}
-	secret := cfg.StripeHookSecret
-	switch {
+	switch secret := cfg.StripeHookSecret; {
 	case secret == "":
 	case !strings.HasPrefix(secret, "whsec_"):
-		found.add("FRONTDESK_STRIPE_WEBHOOK_SECRET", "is no signing secret: it has to begin with whsec_, as the processor shows it with the endpoint")
-	case len(secret) < minHookSecretLength || guessable(secret):
-		found.add("FRONTDESK_STRIPE_WEBHOOK_SECRET", "is too short or can be guessed: whoever knows it can announce payments; take it from the processor, whole")
+		found.add("FRONTDESK_STRIPE_WEBHOOK_SECRET", "is not a signing secret: it must begin with whsec_, as the processor shows it with the endpoint")
+	case len(secret) < minHookSecretLength || isGuessable(secret):
+		found.add("FRONTDESK_STRIPE_WEBHOOK_SECRET", "is too short or can be guessed, and it is what authenticates payment events: copy the processor's own in full")
 	}
 }
 
-// validateSecrets wants secrets of the operator's own, which nobody can guess.
+// validateSecrets requires secrets of the operator's own that cannot be guessed.
 func (cfg Config) validateSecrets(found *problems) {
 	found.need(strings.Join(cfg.SealKeys, ""), "FRONTDESK_SEAL_KEYS", "keys of your own, such as from: openssl rand -base64 32")
 	for i, key := range cfg.SealKeys {
-		if readable(key) {
-			found.add("FRONTDESK_SEAL_KEYS", "has an example or a text for a key (key %d), which can be guessed: make one with openssl rand -base64 32", i+1)
+		if isReadable(key) {
+			found.add("FRONTDESK_SEAL_KEYS", "has an example or a text as a key (key %d), which can be guessed: create one with openssl rand -base64 32", i+1)
 		}
 	}
 	for i, key := range cfg.StaffKeys {
-		if guessable(strings.TrimSpace(key)) {
-			found.add("FRONTDESK_STAFF_KEYS", "has a key that can be guessed (key %d): make one with openssl rand -hex 16", i+1)
+		if isGuessable(strings.TrimSpace(key)) {
+			found.add("FRONTDESK_STAFF_KEYS", "has a key that can be guessed (key %d): create one with openssl rand -hex 16", i+1)
 		}
 	}
-	switch {
-	case cfg.IdentityJWKSURL == "" && cfg.IdentitySecret == "":
-		found.add("FRONTDESK_IDENTITY_JWKS_URL", "is missing: where the club's own login publishes its keys; or set FRONTDESK_IDENTITY_SECRET, which it signs with instead")
-	case cfg.IdentityJWKSURL != "" && cfg.IdentitySecret != "":
-		found.add("FRONTDESK_IDENTITY_SECRET", "is set beside FRONTDESK_IDENTITY_JWKS_URL: either could speak for any contact; keep the one that the login uses")
-	}
-	if cfg.IdentitySecret != "" && guessable(cfg.IdentitySecret) {
-		found.add("FRONTDESK_IDENTITY_SECRET", "can be guessed: make one with openssl rand -base64 32")
-	}
-	if strings.HasSuffix(cfg.IdentityJWKSURL, "/_control/jwks") {
-		found.add("FRONTDESK_IDENTITY_JWKS_URL", "is the simulator's login, which speaks for anybody: set the club's own")
+	if cfg.IdentitySecret != "" && isGuessable(cfg.IdentitySecret) {
+		found.add("FRONTDESK_IDENTITY_SECRET", "can be guessed: create one with openssl rand -base64 32")
 	}
 }
 
-// placeholders are what stands in examples where a secret belongs.
+// validateLogin requires exactly one way to verify tokens of the club's login.
+func (cfg Config) validateLogin(found *problems) {
+	switch {
+	case cfg.IdentityJWKSURL == "" && cfg.IdentitySecret == "":
+		found.add("FRONTDESK_IDENTITY_JWKS_URL", "is missing: where the club's login publishes its keys; or set FRONTDESK_IDENTITY_SECRET, if it signs with a shared secret")
+	case cfg.IdentityJWKSURL != "" && cfg.IdentitySecret != "":
+		found.add("FRONTDESK_IDENTITY_SECRET", "is set together with FRONTDESK_IDENTITY_JWKS_URL: either could speak for any contact; keep the one that the login uses")
+	}
+	if strings.HasSuffix(cfg.IdentityJWKSURL, "/_control/jwks") {
+		found.add("FRONTDESK_IDENTITY_JWKS_URL", "is the simulator's login, which speaks for any contact: set the club's own")
+	}
+}
+
+// placeholders are what examples have in the place of a secret.
 var placeholders = []string{"example", "changeme", "change-me", "change_me", "placeholder", "password", "insert-", "your-", "your_", "demo-", "12345678", "abcdefgh"}
 
-func placeholder(secret string) bool {
+func isPlaceholder(secret string) bool {
 	lower := strings.ToLower(secret)
 	return slices.ContainsFunc(placeholders, func(word string) bool { return strings.Contains(lower, word) })
 }
 
-// guessable tells a secret that somebody made up, or that stands in an example.
-func guessable(secret string) bool {
-	different := map[rune]bool{}
-	for _, r := range secret {
-		different[r] = true
-	}
-	return len(different) < leastVariety || placeholder(secret)
+// isGuessable reports whether a secret was typed by hand, or is from an example.
+func isGuessable(secret string) bool {
+	return distinct([]byte(secret)) < minDistinct || isPlaceholder(secret)
 }
 
-// readable tells a seal key that is text, as the demo key is, or the same few
-// bytes over and over. Of 32 random bytes at least one is no printable character,
-// but for once in 10¹³ times.
-func readable(key string) bool {
+// isReadable reports whether a seal key is text, as the demo key is, or a few bytes
+// repeated. Of 32 random bytes at least one is unprintable, except once in 10¹³ cases.
+func isReadable(key string) bool {
 	secret, err := base64.StdEncoding.DecodeString(strings.TrimSpace(key))
 	if err != nil || len(secret) < minSecretBytes {
-		return false // told elsewhere
+		return false // validateKeys reports it
 	}
-	different := map[byte]bool{}
-	for _, b := range secret {
-		different[b] = true
-	}
-	return len(different) < leastVariety || !slices.ContainsFunc(secret, func(b byte) bool { return b < ' ' || b > '~' })
+	return distinct(secret) < minDistinct || !slices.ContainsFunc(secret, func(b byte) bool { return b < ' ' || b > '~' })
 }
 
-// validateOrigins wants each origin of another front end by its exact name.
+// distinct counts the different bytes of a secret.
+func distinct(secret []byte) int {
+	seen := map[byte]bool{}
+	for _, b := range secret {
+		seen[b] = true
+	}
+	return len(seen)
+}
+
+// validateOrigins requires the exact name of each origin of another front end.
 func (cfg Config) validateOrigins(found *problems) {
 	for _, origin := range cfg.AllowedOrigins {
 		u, err := url.Parse(origin)
 		switch wrong := insecure(origin); {
 		case origin == "*":
-			found.add("FRONTDESK_ALLOWED_ORIGINS", "is *, which lets every page on the visitor's machine in: list the front ends' origins")
+			found.add("FRONTDESK_ALLOWED_ORIGINS", "is *, which allows every page on the visitor's machine: list the front ends' origins")
 		case wrong != "":
 			found.add("FRONTDESK_ALLOWED_ORIGINS", "has %q, which %s", origin, wrong)
 		case err != nil || origin != "https://"+strings.ToLower(u.Host):
-			found.add("FRONTDESK_ALLOWED_ORIGINS", "has %q, which is no origin: it has to be https://host in lower case, without a path or a slash at the end", origin)
+			found.add("FRONTDESK_ALLOWED_ORIGINS", "has %q, which is not an origin: it must be https://host in lower case, without a path or a trailing slash", origin)
 		}
 	}
 }
 
-// validateOpsAddr keeps the operators' address, which asks nobody who they are,
-// off the internet.
+// validateOpsAddr keeps the operators' listener, which has no authentication, off the internet.
 func (cfg Config) validateOpsAddr(found *problems) {
 	if cfg.OpsAddr == "off" {
 		return
 	}
 	host, _, err := net.SplitHostPort(cfg.OpsAddr)
 	if err != nil {
-		found.add("FRONTDESK_OPS_ADDR", "is no host:port: set it to 127.0.0.1:9090, or to off")
+		found.add("FRONTDESK_OPS_ADDR", "must be host:port, such as 127.0.0.1:9090, or off")
 		return
 	}
 	at, err := netip.ParseAddr(host)
 	if host == "localhost" || err == nil && (at.IsLoopback() || at.IsPrivate() || at.IsLinkLocalUnicast()) {
 		return
 	}
-	found.add("FRONTDESK_OPS_ADDR", "may be reached from everywhere, and nobody is asked for a password there: set it to 127.0.0.1:9090 or to an address of a private network, or to off")
+	found.add("FRONTDESK_OPS_ADDR", "may be reachable from everywhere and has no authentication: set it to 127.0.0.1:9090, to an address of a private network, or to off")
 }

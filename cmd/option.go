@@ -4,8 +4,8 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,137 +15,121 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// This file is about the flags of command.go: their values, and the variables
-// that say them.
-
-// variableOf is the note on a flag which variable says its value.
-const variableOf = "variable"
-
-// requiredGroup marks a group of flags of which one has to be given.
-const requiredGroup = " required"
-
-// option is the value of a flag or an argument: a field of a command. It is a pflag.Value.
+// option is one setting of a command: a row of docs/reference/configuration.md.
 type option struct {
-	kind  string // what stands for a value in the help
-	text  string // as it was set
-	enum  []string
-	parse func(string) error
+	flag         string // its name on the command line, without the hyphens
+	variables    string // the environment variables that set it, separated by spaces; the first one that is set wins
+	value        *value
+	defaultValue string // empty: the zero value
+	help         string
 }
 
-// Set gives the field a value.
-func (o *option) Set(text string) error {
-	if o.enum != nil && !slices.Contains(o.enum, text) {
-		return fmt.Errorf("it has to be one of %s", strings.Trim(strings.Join(o.enum, ", "), ", "))
-	}
-	o.text = text
-	return o.parse(text)
+// value sets a field from text. It is a pflag.Value.
+type value struct {
+	kind string // stands for the value in the help
+	text string // the text that was set last
+	set  func(text string) error
 }
 
-// String returns the value as it was set.
-func (o *option) String() string { return o.text }
-
-// Type returns what stands for a value in the help.
-func (o *option) Type() string { return o.kind }
-
-// newOption makes a value of a pointer to a field, with the field's default.
-func newOption(field any, tag reflect.StructTag) (*option, error) {
-	o := &option{}
-	if o.kind, o.parse = parserOf(field); o.parse == nil {
-		return nil, fmt.Errorf("no flag can be a %T", field)
+// Set sets the field.
+func (v *value) Set(text string) error {
+	if err := v.set(text); err != nil {
+		return err
 	}
-	if enum, ok := tag.Lookup("enum"); ok {
-		o.enum = strings.Split(enum, ",")
-	}
-	if placeholder := tag.Get("placeholder"); placeholder != "" {
-		o.kind = placeholder
-	}
-	otherwise := os.Expand(tag.Get("default"), func(string) string { return operatorName() })
-	if otherwise == "" {
-		return o, nil
-	}
-	return o, o.Set(otherwise)
-}
-
-// parserOf tells how a field is set by a text; nil: it cannot be.
-func parserOf(field any) (kind string, parse func(string) error) {
-	switch at := field.(type) {
-	case *string:
-		return "string", func(text string) error { *at = text; return nil }
-	case *bool:
-		return "bool", func(text string) (err error) { *at, err = parseBool(text); return err }
-	case *int:
-		return "int", func(text string) (err error) { *at, err = strconv.Atoi(text); return err }
-	case *time.Duration:
-		return "duration", func(text string) (err error) { *at, err = time.ParseDuration(text); return err }
-	case *[]string:
-		return "list", func(text string) error { *at = append(*at, splitList(text)...); return nil }
-	case encoding.TextUnmarshaler:
-		return "word", func(text string) error { return at.UnmarshalText([]byte(text)) }
-	}
-	return "", nil
-}
-
-func parseBool(text string) (bool, error) {
-	switch strings.ToLower(text) {
-	case "true", "1", "yes":
-		return true, nil
-	case "false", "0", "no":
-		return false, nil
-	}
-	return false, errors.New("it has to be true, 1, yes, false, 0 or no")
-}
-
-// splitList reads values with commas between; one at the end ends the list.
-func splitList(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(text, ","), ",")
-}
-
-// addFlag adds a field's flag to a command. Groups of flags that exclude each
-// other are noted in exclusive, by the word that they share.
-func addFlag(c *cobra.Command, name string, tag reflect.StructTag, field any, exclusive map[string][]string) error {
-	value, err := newOption(field, tag)
-	if err != nil {
-		return fmt.Errorf("--%s: %w", name, err)
-	}
-	help := tag.Get("help")
-	_, required := tag.Lookup("required")
-	group := tag.Get("xor")
-	if required && group == "" {
-		help = strings.TrimSuffix(help, ".") + "; required."
-	}
-	variables := strings.FieldsFunc(tag.Get("env"), func(r rune) bool { return r == ',' })
-	if len(variables) > 0 {
-		help = strings.TrimSuffix(help, ".") + " ($" + strings.Join(variables, ", $") + ")."
-	}
-	flag := c.PersistentFlags().VarPF(value, name, "", help)
-	if value.kind == "bool" {
-		flag.NoOptDefVal = "true"
-	}
-	if len(variables) > 0 {
-		flag.Annotations = map[string][]string{variableOf: variables}
-	}
-	switch {
-	case group != "" && required:
-		exclusive[group+requiredGroup] = append(exclusive[group+requiredGroup], name)
-	case group != "":
-		exclusive[group] = append(exclusive[group], name)
-	case required:
-		return c.MarkPersistentFlagRequired(name)
-	}
+	v.text = text
 	return nil
 }
 
-// readEnvironment sets what the command line has not said, and a variable does.
-func readEnvironment(c *cobra.Command) (failed error) {
-	c.Flags().VisitAll(func(flag *pflag.Flag) {
+// String returns the text that was set last.
+func (v *value) String() string { return v.text }
+
+// Type returns what stands for the value in the help.
+func (v *value) Type() string { return v.kind }
+
+func text(field *string) *value {
+	return &value{kind: "string", set: func(text string) error { *field = text; return nil }}
+}
+
+// oneOf accepts only the given values.
+func oneOf(field *string, values ...string) *value {
+	return &value{kind: "string", set: func(text string) error {
+		if !slices.Contains(values, text) {
+			return fmt.Errorf("must be one of %s", strings.Trim(strings.Join(values, ", "), ", "))
+		}
+		*field = text
+		return nil
+	}}
+}
+
+// list accepts values separated by commas. Each further use of the flag appends.
+func list(field *[]string) *value {
+	return &value{kind: "list", set: func(text string) error {
+		if text != "" {
+			*field = append(*field, strings.Split(strings.TrimSuffix(text, ","), ",")...)
+		}
+		return nil
+	}}
+}
+
+func yesNo(field *bool) *value {
+	return &value{kind: "bool", set: func(text string) error {
+		switch strings.ToLower(text) {
+		case "true", "1", "yes":
+			*field = true
+		case "false", "0", "no":
+			*field = false
+		default:
+			return errors.New("must be true, 1, yes, false, 0 or no")
+		}
+		return nil
+	}}
+}
+
+func number(field *int) *value {
+	return &value{kind: "int", set: func(text string) (err error) { *field, err = strconv.Atoi(text); return err }}
+}
+
+func duration(field *time.Duration) *value {
+	return &value{kind: "duration", set: func(text string) (err error) { *field, err = time.ParseDuration(text); return err }}
+}
+
+// word accepts what the field's own UnmarshalText accepts.
+func word(field encoding.TextUnmarshaler) *value {
+	return &value{kind: "word", set: func(text string) error { return field.UnmarshalText([]byte(text)) }}
+}
+
+// variableAnnotation marks a flag with the variables that set it.
+const variableAnnotation = "variables"
+
+// addOptions defines a flag for each option, in their order.
+func addOptions(flags *pflag.FlagSet, options ...option) {
+	flags.SortFlags = false
+	for _, o := range options {
+		help, variables := o.help, strings.Fields(o.variables)
+		if len(variables) > 0 {
+			help = strings.TrimSuffix(help, ".") + " ($" + strings.Join(variables, ", $") + ")."
+		}
+		if o.defaultValue != "" {
+			if err := o.value.Set(o.defaultValue); err != nil {
+				panic(fmt.Sprintf("default of --%s: %v", o.flag, err)) // a mistake in the table
+			}
+		}
+		flag := flags.VarPF(o.value, o.flag, "", help)
+		flag.Annotations = map[string][]string{variableAnnotation: variables}
+		if o.value.kind == "bool" {
+			flag.NoOptDefVal = "true"
+		}
+	}
+}
+
+// readEnvironment sets the flags that the command line leaves out and a variable sets.
+func readEnvironment(flags *pflag.FlagSet) (failed error) {
+	flags.VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed || failed != nil {
 			return
 		}
-		for _, variable := range flag.Annotations[variableOf] {
-			text, from, err := valueOf(variable)
+		for _, variable := range flag.Annotations[variableAnnotation] {
+			text, from, err := lookup(variable)
 			if err == nil && from != "" {
 				err = flag.Value.Set(text)
 			}
@@ -153,16 +137,16 @@ func readEnvironment(c *cobra.Command) (failed error) {
 				failed = fmt.Errorf("--%s: %w (from %s)", flag.Name, err, from)
 			}
 			if from != "" {
-				return // the first one that is set counts
+				return
 			}
 		}
 	})
 	return failed
 }
 
-// valueOf reads a variable, or the file that the variable with _FILE behind it
-// names: secrets come in files. from is empty where neither is set.
-func valueOf(variable string) (text, from string, err error) {
+// lookup reads a variable, or the file that its _FILE variant names. from is the
+// variable that was read; it is empty if neither is set.
+func lookup(variable string) (text, from string, err error) {
 	text, isSet := os.LookupEnv(variable)
 	from = variable + "_FILE"
 	path := os.Getenv(from)
@@ -172,17 +156,52 @@ func valueOf(variable string) (text, from string, err error) {
 	case path == "":
 		return "", "", nil
 	case text != "":
-		return "", from, fmt.Errorf("%s and %s are both set; which one counts?", variable, from)
+		return "", from, fmt.Errorf("%s and %s are both set: unset one of them", variable, from)
 	}
 	content, err := os.ReadFile(path) // #nosec G304 G703 -- the operator, who starts the program, names it
 	return strings.TrimSpace(string(content)), from, err
 }
 
-// variablesOf lists the variables that any command reads.
-func variablesOf(c *cobra.Command) (names []string) {
-	c.PersistentFlags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Annotations[variableOf]...) })
+// variables lists the variables that any command reads.
+func variables(c *cobra.Command) (names []string) {
+	c.LocalFlags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Annotations[variableAnnotation]...) })
 	for _, below := range c.Commands() {
-		names = append(names, variablesOf(below)...)
+		names = append(names, variables(below)...)
 	}
 	return names
+}
+
+// warnUnknownVariables warns of variables with our prefix that no command reads, such
+// as misspelt ones.
+func warnUnknownVariables(w io.Writer, known, environment []string) {
+	for _, line := range environment {
+		name, _, _ := strings.Cut(line, "=")
+		if !strings.HasPrefix(name, "FRONTDESK_") || slices.Contains(known, strings.TrimSuffix(name, "_FILE")) {
+			continue
+		}
+		nearest := slices.MinFunc(known, func(a, b string) int { return distance(name, a) - distance(name, b) })
+		fmt.Fprintf(w, "frontdesk: warning: %s is not known and not used; did you mean %s?\n", name, nearest)
+	}
+}
+
+// distance is the Levenshtein distance: the number of characters to insert, delete or
+// replace to turn a into b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := corner
+			if a[i] != b[j] {
+				replaced++
+			}
+			corner = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, corner+1)
+		}
+	}
+	return row[len(b)]
 }

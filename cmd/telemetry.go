@@ -44,24 +44,6 @@ type telemetry struct {
 	close   func() // hands over the last spans
 }
 
-// validateTraces: a collector stands in the operators' network, so http will do.
-func (cfg Config) validateTraces(found *problems) {
-	at, err := url.Parse(cfg.TracesURL)
-	switch {
-	case cfg.TracesURL == "":
-	case err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https":
-		found.add("OTEL_EXPORTER_OTLP_ENDPOINT", "is no address such as http://127.0.0.1:4318")
-	case at.RawQuery != "" || at.Fragment != "":
-		found.add("OTEL_EXPORTER_OTLP_ENDPOINT", "has a ? or a #: it has to end before, /v1/traces is added to it")
-	}
-	if cfg.TracesURL == "" {
-		return
-	}
-	if _, err := cfg.newCollector(); err != nil {
-		*found = append(*found, err)
-	}
-}
-
 // newCollector makes the way to the collector. Its variables are OpenTelemetry's own.
 func (cfg Config) newCollector() (*collector.Client, error) {
 	trusted, err := cfg.collectorTLS()
@@ -71,7 +53,7 @@ func (cfg Config) newCollector() (*collector.Client, error) {
 	headers, err := cfg.collectorHeaders()
 	return collector.New(collector.Config{
 		URL: strings.TrimSuffix(cfg.TracesURL, "/") + "/v1/traces", Now: time.Now, Timeout: exportTimeout,
-		Headers: headers, Gzip: cfg.TracesCompress == "gzip", TLS: trusted,
+		Headers: headers, Gzip: cfg.TracesCompression == "gzip", TLS: trusted,
 	}), err
 }
 

@@ -3,22 +3,23 @@ package cmd
 import (
 	"fmt"
 	"runtime/debug"
+
+	"github.com/spf13/cobra"
 )
 
-// version is written by the linker (-X frontdesk/cmd.version=…), for builds that have no
-// repository to read it from; empty otherwise.
+// version is set by the linker (-X frontdesk/cmd.version=…) in builds without a
+// repository; empty otherwise.
 var version string
 
-type versionCommand struct{}
-
-// Run prints what was built.
-func (c *versionCommand) Run() error {
-	fmt.Println("frontdesk", builtVersion())
-	return nil
+func newVersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version.", Args: exactArgs(),
+		Run: func(*cobra.Command, []string) { fmt.Println("frontdesk", builtVersion()) },
+	}
 }
 
-// builtVersion is what the build was told, or else what the Go tool found in the
-// repository.
+// builtVersion returns the version that the linker set, or else the one that the Go
+// tool found in the repository.
 func builtVersion() string {
 	if version != "" {
 		return version

@@ -146,8 +146,8 @@ func TestMockShowsEvents(t *testing.T) {
 	c.RequestPayment(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 	frontdesktest.Eventually(t, "the events came", func() bool {
 		said := mustCommand(t, mock.OpsAddress(), "webhooks", "list")
-		return strings.Contains(said, "Nobody subscribes") && strings.Contains(said, "contact.created 1") && strings.Contains(said, "contact.updated 1") &&
-			strings.Contains(said, "(0 not worked on yet)")
+		return strings.Contains(said, "There are no subscribers") && strings.Contains(said, "contact.created 1") && strings.Contains(said, "contact.updated 1") &&
+			strings.Contains(said, "(0 not processed yet)")
 	})
 	expectAll(t, mustCommand(t, mock.OpsAddress(), "queue"), "QUEUE", "default", "LATENCY")
 }

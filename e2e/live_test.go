@@ -220,19 +220,19 @@ func TestLiveRefuses(t *testing.T) {
 		"processor by http":       {"FRONTDESK_STRIPE_URL", "http://127.0.0.1:12111", "https://"},
 		"public by http":          {"FRONTDESK_PUBLIC_URL", "http://signup.gym-4711.fr", "https://"},
 		"public with a path":      {"FRONTDESK_PUBLIC_URL", "https://gym-4711.fr/signup", "has a path"},
-		"public, no address":      {"FRONTDESK_PUBLIC_URL", "signup.gym-4711.fr", "no address"},
+		"public, no address":      {"FRONTDESK_PUBLIC_URL", "signup.gym-4711.fr", "not an address"},
 		"public, an example":      {"FRONTDESK_PUBLIC_URL", "https://signup.example.com", "is an example"},
 		"club system by http":     {"FRONTDESK_CLUB_URL", "http://api.gym-4711.fr", "https://"},
 		"club with a password":    {"FRONTDESK_CLUB_URL", "https://me:secret@api.gym-4711.fr", "a password"},
 		"origin: all":             {"FRONTDESK_ALLOWED_ORIGINS", "*", "is *"},
 		"origin by http":          {"FRONTDESK_ALLOWED_ORIGINS", "https://www.gym-4711.fr,http://www.gym-4711.fr", "http://www.gym-4711.fr"},
-		"origin with a slash":     {"FRONTDESK_ALLOWED_ORIGINS", "https://www.gym-4711.fr/", "no origin"},
+		"origin with a slash":     {"FRONTDESK_ALLOWED_ORIGINS", "https://www.gym-4711.fr/", "not an origin"},
 		"origin in capitals":      {"FRONTDESK_ALLOWED_ORIGINS", "https://WWW.gym-4711.fr", "lower case"},
-		"operators everywhere":    {"FRONTDESK_OPS_ADDR", ":9090", "nobody is asked"},
-		"operators, all networks": {"FRONTDESK_OPS_ADDR", "0.0.0.0:9090", "nobody is asked"},
-		"operators, public":       {"FRONTDESK_OPS_ADDR", "203.0.113.7:9090", "nobody is asked"},
-		"operators, by name":      {"FRONTDESK_OPS_ADDR", "gateway.gym-4711.fr:9090", "nobody is asked"},
-		"operators, nowhere":      {"FRONTDESK_OPS_ADDR", "9090", "no host:port"},
+		"operators everywhere":    {"FRONTDESK_OPS_ADDR", ":9090", "has no authentication"},
+		"operators, all networks": {"FRONTDESK_OPS_ADDR", "0.0.0.0:9090", "has no authentication"},
+		"operators, public":       {"FRONTDESK_OPS_ADDR", "203.0.113.7:9090", "has no authentication"},
+		"operators, by name":      {"FRONTDESK_OPS_ADDR", "gateway.gym-4711.fr:9090", "has no authentication"},
+		"operators, nowhere":      {"FRONTDESK_OPS_ADDR", "9090", "must be host:port"},
 		"no such replica":         {"FRONTDESK_REDIS_WAIT", "1", "start the replica"},
 		"not a Redis":             {"FRONTDESK_REDIS_URL", "http://127.0.0.1:6379", "redis://"},
 		"no such Redis":           {"FRONTDESK_REDIS_URL", "redis://127.0.0.1:1", "does not answer"},
@@ -254,7 +254,7 @@ func TestLiveRefuses(t *testing.T) {
 func TestLiveRefusesLogin(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
-	for address, says := range map[string]string{"http://login.gym-4711.fr/jwks": "https://", "login.gym-4711.fr": "no address", l.env["FRONTDESK_CLUB_URL"] + "/x/_control/jwks": "the simulator's login"} {
+	for address, says := range map[string]string{"http://login.gym-4711.fr/jwks": "https://", "login.gym-4711.fr": "not an address", l.env["FRONTDESK_CLUB_URL"] + "/x/_control/jwks": "the simulator's login"} {
 		lines := strings.Join(complaints(t, l.environment(map[string]string{"FRONTDESK_IDENTITY_SECRET": "", "FRONTDESK_IDENTITY_JWKS_URL": address})), "")
 		if !strings.Contains(lines, "FRONTDESK_IDENTITY_JWKS_URL") || !strings.Contains(lines, says) {
 			t.Errorf("%s, without %q:\n%s", address, says, lines)

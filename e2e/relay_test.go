@@ -322,7 +322,7 @@ func TestSubscriberGone(t *testing.T) {
 	sendEvent(c, "class_event.canceled")
 	other.await("both", func(got []delivered) bool { return len(got) == 2 })
 	to.setStatus(204)
-	expectAll(t, mustCommand(t, process.OpsAddress(), "webhooks", "enable", "crm"), "crm is delivered to")
+	expectAll(t, mustCommand(t, process.OpsAddress(), "webhooks", "enable", "crm"), "crm is enabled")
 	sendEvent(c, "attendee.booked")
 	to.await("what came after that", func(got []delivered) bool { return len(got) == 2 && got[1].Type == "attendee.booked" })
 	expectAll(t, mustCommand(t, process.OpsAddress(), "webhooks", "list"), "status 410") // the first one is dead, and can be replayed

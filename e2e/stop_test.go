@@ -65,7 +65,7 @@ func TestMockStopDuringPayment(t *testing.T) {
 	if err := mock.Stop(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
-	expectAll(t, mock.Log(), "to=recorded", "mock mode has a Redis of its own")
+	expectAll(t, mock.Log(), "to=recorded", "mock mode embeds its own Redis")
 	if strings.Contains(mock.Log(), "to=in_doubt") {
 		t.Errorf("it is in doubt:\n%s", mock.Log())
 	}

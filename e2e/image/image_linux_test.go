@@ -127,7 +127,7 @@ func checkRuns(t *testing.T, image image) {
 	}
 	gateway.stop(t)
 	out, err := image.command("health", "--addr", ":"+gateway.port).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "no gateway answers") {
+	if err == nil || !strings.Contains(string(out), "the gateway does not respond") {
 		t.Errorf("of a gateway that has ended health says %v, %s", err, out)
 	}
 	if out, err := image.command("health", "--addr", "8080").CombinedOutput(); err == nil || !strings.Contains(string(out), "FRONTDESK_ADDR") {

@@ -1,0 +1,182 @@
+package cmd
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/store"
+	"frontdesk/handlers"
+	"frontdesk/handlers/devtools"
+	"frontdesk/handlers/ops"
+	"frontdesk/upstream/captcha"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/cards/stripe"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/identity"
+)
+
+// gateway is what serve runs.
+type gateway struct {
+	public, ops http.Handler
+	worker      *flows.Worker
+	catalogue   *flows.Catalogue
+}
+
+// build composes the gateway, from the outside in. stopping is closed when the process
+// begins to stop; panel is nil except in mock mode.
+func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struct{}, panel *devtools.Panel) (g gateway, err error) {
+	keys, err := cfg.keyring()
+	if err != nil {
+		return g, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err)
+	}
+	clients, err := cfg.connect(log, seen.metrics)
+	if err != nil {
+		return g, err
+	}
+	proxies, err := handlers.ParseProxies(cfg.TrustedProxies)
+	if err != nil {
+		return g, fmt.Errorf("FRONTDESK_TRUSTED_PROXIES: %w", err)
+	}
+	site := cfg.assets.Site
+	var onRequest func(handlers.RequestInfo)
+	if panel != nil {
+		onRequest = panel.Record
+		if site, err = devtools.Site(site); err != nil {
+			return g, err
+		}
+	}
+	clubSystem, processor := clients.club, cards.Instrument(clients.cards, time.Now, seen.metrics.CountCardCall)
+	records := store.New(store.Config{Redis: clients.redis, Keys: keys, Replicas: cfg.RedisWait})
+	queue := flows.NewQueue(clients.redis)
+	catalogue := flows.NewCatalogue(flows.CatalogueConfig{Club: clubSystem, Shared: records, Now: time.Now, After: time.After, Log: log})
+	payments := flows.NewMachine(flows.MachineConfig{
+		Store: records, Queue: queue, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys,
+		Environment: cfg.Mode, Rule: cfg.rule(), WebhookURL: cfg.PublicURL + "/v1/webhooks/card", OnTransition: seen.metrics.CountTransition, Now: time.Now, Log: log,
+	})
+	budget := cfg.smsBudget(records, log)
+	codes := flows.NewCodeSender(flows.CodeSenderConfig{Store: records, Club: clubSystem, Keys: keys, Budget: budget, Now: time.Now, Log: log})
+	registrations := flows.NewRegistrations(flows.RegistrationsConfig{
+		Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments, Keys: keys, Codes: codes,
+		PublicURL: cfg.PublicURL, Now: time.Now, Log: log,
+	})
+	contacts := flows.NewContacts(flows.ContactsConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Now: time.Now})
+	hub := flows.NewHub(records)
+	events, relay, err := cfg.clubEvents(records, queue, keys, registrations, log)
+	if err != nil {
+		return g, err
+	}
+	worker := flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: hub, Events: events, Traces: seen.traces, Now: time.Now, After: time.After, Log: log})
+	transfers := flows.NewTransfers(flows.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, Codes: codes, Now: time.Now, Log: log})
+	ready := cfg.ready(clients)
+	seen.metrics.RegisterCollector(ops.CollectorConfig{
+		Payments: payments, Worker: worker, Catalogue: catalogue, Relay: relay, Queue: queue, SMS: budget, Club: clubSystem,
+		Redis: clients.redis, Ready: ready, Traces: seen.traces, Now: time.Now, After: time.After,
+	})
+	g.public, err = handlers.New(handlers.Config{
+		Registrations: registrations, Payments: payments, Catalogue: catalogue, Contacts: contacts, Transfers: transfers,
+		Changes: hub, ClubEvents: events, WebhookSecrets: cfg.WebhookSecret, Identity: clients.login, Store: records, Cards: processor,
+		Ready: ready, Stopping: stopping,
+		Contract: cfg.assets.Contract, Site: site, Examples: cfg.assets.Examples, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
+		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
+		Captcha: cfg.captcha(), RateLimits: cfg.rateLimited(), TrustedProxies: proxies,
+		OnRequest: onRequest, OnRequestMetric: seen.metrics.CountRequest, OnStream: seen.metrics.CountStream, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
+	})
+	eraser := flows.NewEraser(flows.EraserConfig{Store: records, Keys: keys, Now: time.Now, Log: log})
+	g.ops = handlers.NewOps(handlers.OpsConfig{
+		Payments: payments, Contacts: contacts, Eraser: eraser, Relay: relay, Queue: queue, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log,
+	})
+	g.worker, g.catalogue = worker, catalogue
+	return g, err
+}
+
+// clubSystem returns the client of the club system.
+func (cfg Config) clubSystem(log *slog.Logger, seen *ops.Metrics) *club.Client {
+	return club.New(club.Config{
+		BaseURL: cfg.ClubURL, ClientID: cfg.ClubClientID, ClientSecret: cfg.ClubClientSecret, GatewayKey: cfg.ClubGatewayKey,
+		GatewayKeyHeader: cfg.ClubKeyHeader, TokenPath: cfg.ClubTokenPath, PathPrefix: cfg.ClubPathPrefix,
+		Traceparent: flows.Traceparent, OnAttempt: seen.CountClubCall, Now: time.Now, Logger: log,
+	})
+}
+
+// rule is how a sale of the simulator shows that it is paid. For the real club system
+// there is none until operators calibrate it.
+func (cfg Config) rule() *flows.Rule {
+	if cfg.Mode == "live" {
+		return nil
+	}
+	return &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "building", After: "settled"}}}
+}
+
+// processor returns the adapter of the configured card processor.
+func (cfg Config) processor() (cards.Processor, error) {
+	if cfg.CardProcessor == "sandbox" {
+		return sandbox.New(sandbox.Config{URL: cfg.SandboxURL, Now: time.Now}), nil
+	}
+	processor, err := stripe.New(stripe.Config{
+		SecretKey: cfg.StripeSecretKey, WebhookSecret: cfg.StripeHookSecret, URL: cfg.StripeURL, Now: time.Now,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("FRONTDESK_CARD_PROCESSOR=stripe: %w", err)
+	}
+	return processor, nil
+}
+
+// demoLogin is where the simulator publishes its keys as the club's login.
+func (cfg Config) demoLogin() string { return cfg.ClubURL + "/" + cfg.ClubToken + "/_control/jwks" }
+
+// login returns the verifier of the club login's tokens. The simulator's login issues
+// tokens for each demo world separately.
+func (cfg Config) login() *identity.Verifier {
+	return identity.New(identity.Config{
+		JWKSURL: cfg.IdentityJWKSURL, Secret: cfg.IdentitySecret, Audience: cfg.IdentityAudience, Issuer: cfg.IdentityIssuer,
+		Organisations: cfg.IdentityJWKSURL == cfg.demoLogin(), Now: time.Now,
+	})
+}
+
+// captcha returns the verifier of captcha responses; nil without an address.
+func (cfg Config) captcha() *captcha.Verifier {
+	if cfg.CaptchaURL == "" {
+		return nil
+	}
+	return captcha.New(captcha.Config{URL: cfg.CaptchaURL, Secret: cfg.CaptchaSecret})
+}
+
+// smsBudget returns the limit of what SMS codes cost the clubs; nil without rate limits.
+func (cfg Config) smsBudget(records *store.Store, log *slog.Logger) *flows.SMSBudget {
+	if !cfg.rateLimited() {
+		return nil
+	}
+	return flows.NewSMSBudget(flows.SMSBudgetConfig{
+		Store: records, Hourly: cfg.SMSHourly, Daily: cfg.SMSDaily, MinConversion: cfg.SMSMinConversion, Now: time.Now, Log: log,
+	})
+}
+
+// rateLimited reports whether requests are counted. In mock and test mode the default is
+// no: front-end developers reload all day, and many tests share one address.
+func (cfg Config) rateLimited() bool {
+	return cfg.RateLimits == "on" || cfg.RateLimits == "" && cfg.Mode == "live"
+}
+
+// clubEvents composes the intake of the club system's events and their relay.
+func (cfg Config) clubEvents(records *store.Store, queue *flows.Queue, keys *flows.Keyring, registrations *flows.Registrations, log *slog.Logger) (*flows.ClubEvents, *flows.Relay, error) {
+	subscribers, err := cfg.subscribers()
+	if err != nil {
+		return nil, nil, err
+	}
+	relay := flows.NewRelay(flows.RelayConfig{
+		Queue: queue, Keys: keys, Store: records, Client: flows.NewRelayClient(cfg.egress()), Subscribers: subscribers, Now: time.Now, Log: log,
+	})
+	return flows.NewClubEvents(flows.ClubEventsConfig{
+		Store: records, Queue: queue, Registrations: registrations, Relay: relay,
+		ClientToken: cfg.ClubToken, AnyOrganisation: cfg.Mode == "mock", Now: time.Now, Log: log,
+	}), relay, nil
+}
+
+// egress says where events may be relayed to: outside live mode also to this machine.
+func (cfg Config) egress() flows.EgressPolicy {
+	return flows.EgressPolicy{Loopback: cfg.Mode != "live"}
+}

@@ -1,0 +1,138 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// defaultOpsAddr is where gateways serve operators by default.
+const defaultOpsAddr = "127.0.0.1:9090"
+
+// opsTimeout is above the longest response, that of the calibration.
+const opsTimeout = 100 * time.Second
+
+// opsClient calls the operators' listener of a running gateway.
+type opsClient struct {
+	addr  string
+	json  bool   // print responses as they are
+	world string // the simulator's world, in mock mode; empty: the default one
+}
+
+// options are the flags of every command that uses the client.
+func (o *opsClient) options() []option {
+	return []option{
+		{"ops-addr", "FRONTDESK_OPS_ADDR", text(&o.addr), defaultOpsAddr, "Address on which the gateway serves operators."},
+		{"json", "", yesNo(&o.json), "", "Print JSON."},
+	}
+}
+
+// operatorOption names the person who acts; the audit records it.
+func operatorOption(operator *string) option {
+	return option{"operator", "USER", text(operator), operatorName(), "Your login name, for the audit."}
+}
+
+// operatorName is the operator where USER is not set, as in containers: the system's
+// name for the user, or the user id.
+func operatorName() string {
+	if current, err := user.Current(); err == nil && current.Username != "" {
+		return current.Username
+	}
+	return "uid-" + strconv.Itoa(os.Getuid())
+}
+
+// callOps calls an operation and prints its response: as JSON on request, otherwise by show.
+func callOps[T any](ctx context.Context, client *opsClient, method, path string, body any, show func(io.Writer, T)) error {
+	response, err := client.request(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	var result T
+	switch err := json.Unmarshal(response, &result); {
+	case client.json:
+		_, err = fmt.Fprintf(os.Stdout, "%s\n", response)
+		return err
+	case err != nil:
+		return client.notFrontdesk()
+	}
+	show(os.Stdout, result)
+	return nil
+}
+
+// request calls an operation and returns the body of its response.
+func (o *opsClient) request(ctx context.Context, method, path string, body any) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, opsTimeout)
+	defer cancel()
+	content, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+reachable(o.addr)+path, bytes.NewReader(content))
+	if err != nil {
+		return nil, fmt.Errorf("FRONTDESK_OPS_ADDR: %q is not an address and port", o.addr)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if o.world != "" {
+		request.Header.Set("X-Frontdesk-World", o.world)
+	}
+	response, err := (&http.Client{Transport: &http.Transport{Proxy: nil}}).Do(request)
+	if err != nil {
+		if method == http.MethodGet || errors.Is(err, syscall.ECONNREFUSED) {
+			return nil, fmt.Errorf("no Frontdesk at %s: is it running? (FRONTDESK_OPS_ADDR or --ops-addr says where)", o.addr)
+		}
+		return nil, fmt.Errorf("no response from Frontdesk at %s: check whether the operation took effect before you repeat it", o.addr)
+	}
+	defer response.Body.Close()
+	content, err = io.ReadAll(response.Body)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the response of Frontdesk at %s broke off", o.addr)
+	case response.StatusCode != http.StatusOK:
+		return nil, o.problem(content)
+	}
+	return content, nil
+}
+
+// problem turns a problem document into an error.
+func (o *opsClient) problem(body []byte) error {
+	var problem struct {
+		Title, Detail string
+		Errors        []struct{ Pointer, Message string }
+	}
+	if json.Unmarshal(body, &problem) != nil || problem.Title == "" {
+		return o.notFrontdesk()
+	}
+	text := problem.Title
+	if problem.Detail != "" {
+		text += ": " + problem.Detail
+	}
+	for _, field := range problem.Errors {
+		text += "\n  " + strings.TrimPrefix(field.Pointer, "/") + ": " + field.Message
+	}
+	return errors.New(text)
+}
+
+// notFrontdesk is the error for a response of another program.
+func (o *opsClient) notFrontdesk() error {
+	return fmt.Errorf("the server at %s is not Frontdesk, or another version of it", o.addr)
+}
+
+// reachable completes the address of a listener that listens on every interface.
+func reachable(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip.IsUnspecified()) {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return address
+}

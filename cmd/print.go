@@ -1,0 +1,185 @@
+package cmd
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"frontdesk/flows"
+)
+
+// This file prints payments and erasures for people.
+
+func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
+
+// flush prints a table. A reader that has closed its end is not an error.
+func flush(table *tabwriter.Writer) { _ = table.Flush() }
+
+func instant(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05Z") }
+
+func printPayments(w io.Writer, page flows.Page, waiting bool) {
+	if len(page.Items) == 0 {
+		if waiting {
+			fmt.Fprintln(w, "No payment waits for a person.")
+		} else {
+			fmt.Fprintln(w, "There is no such payment.")
+		}
+		return
+	}
+	table := newTable(w)
+	fmt.Fprintln(table, "PAYMENT\tSTATE\tSINCE\tAMOUNT\tSALE\tCONTACT\tREASON")
+	for _, p := range page.Items {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.State, instant(p.Since), flows.Price(p.Amount, p.Currency), p.Sale, cmp.Or(p.ContactNumber, "-"), p.Reason)
+	}
+	flush(table)
+	if page.More {
+		fmt.Fprintln(w, "There are more; select one --state.")
+	}
+}
+
+func printDecision(w io.Writer, d flows.ResolutionResult) {
+	fmt.Fprintf(w, "Payment %s is %s.\n", d.Payment.ID, d.Payment.State)
+	for _, warning := range d.Warnings {
+		fmt.Fprintln(w, "Warning: "+warning)
+	}
+}
+
+func printCalibration(w io.Writer, c flows.Calibration) {
+	fmt.Fprintf(w, "Read again: %d recorded payments, %d that were never paid; %d could not be read.\n", c.Recorded, c.Unpaid, c.Failed)
+	for _, finding := range c.Findings {
+		mark := "-"
+		if finding.Discriminates {
+			mark = "+"
+		}
+		fmt.Fprintf(w, "  %s %s: %s\n", mark, finding.Signal, finding.Text)
+	}
+	fmt.Fprintln(w, c.Verdict)
+}
+
+// printPayment prints everything known of a payment, and the commands that decide on it.
+func printPayment(w io.Writer, d flows.PaymentDetail, operator string) {
+	table := newTable(w)
+	fmt.Fprintf(table, "Payment\t%s\nState\t%s since %s: %s\nAmount\t%s by %s\nSale\t%s\nClub\t%s\nContact number\t%s\nAt the processor\t%s\n",
+		d.ID, d.State, instant(d.Since), d.Reason, flows.Price(d.Amount, d.Currency), d.Method, d.Sale, d.Club, cmp.Or(d.ContactNumber, "-"), atProcessor(d))
+	flush(table)
+	fmt.Fprintln(w, "\nWhat happened")
+	for _, transition := range d.History {
+		fmt.Fprintf(table, "  %s\t%s\t%s%s\n", instant(transition.At), transition.State, transition.Reason, decidedBy(transition))
+	}
+	flush(table)
+	if len(d.Journal) > 0 {
+		fmt.Fprintln(w, "\nJournal at the processor")
+	}
+	for _, entry := range d.Journal {
+		at := ""
+		if entry.At != nil {
+			at = instant(*entry.At)
+		}
+		fmt.Fprintf(table, "  %s\t%s\t%s\n", entry.Key, at, entry.Value)
+	}
+	flush(table)
+	printEvidence(table, d)
+	if len(d.Notes) > 0 {
+		fmt.Fprintln(w, "\nNotes")
+	}
+	for _, note := range d.Notes {
+		fmt.Fprintf(table, "  %s\t%s\t%s\n", instant(note.At), note.Operator, note.Text)
+	}
+	flush(table)
+	fmt.Fprintln(w, "\nWhat it means")
+	for _, paragraph := range d.Advice {
+		fmt.Fprintln(w, "  "+paragraph)
+	}
+	fmt.Fprintln(w, "\nWhat you can do")
+	for _, command := range d.Commands {
+		fmt.Fprintln(w, "  "+command+" --operator "+operator)
+	}
+}
+
+// printEvidence prints what was read before the capture and later, one line each.
+func printEvidence(table *tabwriter.Writer, d flows.PaymentDetail) {
+	if d.Snapshot == nil && len(d.Readings) == 0 && d.NextReading == nil {
+		return
+	}
+	fmt.Fprintln(table, "\nEvidence")
+	fmt.Fprintln(table, "  READ\tSALE\tTOTAL\tCHECK\tCONTACT\tDEBT")
+	plain := func(text string) string { return text }
+	price := func(amount int64) string { return flows.Price(amount, d.Currency) }
+	validity := func(valid bool) string {
+		if valid {
+			return "valid"
+		}
+		return "invalid"
+	}
+	line := func(when string, e *flows.Evidence) {
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\t%s\n", when, known(e.SaleState, plain), known(e.Total, price), known(e.Valid, validity),
+			known(e.ContactStatus, plain), known(e.Debt, price))
+	}
+	if d.Snapshot != nil {
+		line(instant(d.Snapshot.At)+" before the capture", d.Snapshot)
+	}
+	for _, reading := range d.Readings {
+		if reading.Failures > 0 {
+			fmt.Fprintf(table, "  %s could not be read, %d in a row\n", instant(reading.At), reading.Failures)
+			continue
+		}
+		line(instant(reading.At), &reading.Evidence)
+	}
+	if d.NextReading != nil {
+		fmt.Fprintf(table, "  %s is the next time\n", instant(*d.NextReading))
+	}
+	flush(table)
+}
+
+// known formats a value that may be missing.
+func known[T any](value *T, format func(T) string) string {
+	if value == nil {
+		return "not known"
+	}
+	return format(*value)
+}
+
+// decidedBy is the operator behind a transition, and their reason; empty if there is none.
+func decidedBy(t flows.Transition) string {
+	switch {
+	case t.Operator == "":
+		return ""
+	case t.OperatorReason == "":
+		return " (" + t.Operator + ")"
+	}
+	return " (" + t.Operator + ": " + t.OperatorReason + ")"
+}
+
+func atProcessor(d flows.PaymentDetail) string {
+	text := cmp.Or(d.Processor, "-") + " " + d.ProcessorID
+	if at := d.AtProcessor; at != nil {
+		text += fmt.Sprintf(": %s, %s taken, %s given back", at.State, flows.Price(at.Captured, d.Currency), flows.Price(at.Refunded, d.Currency))
+	}
+	if d.Problem != "" {
+		text += "; " + d.Problem
+	}
+	return text
+}
+
+func printErasure(w io.Writer, report flows.Erasure) {
+	table := newTable(w)
+	if len(report.Erased) == 0 {
+		fmt.Fprintln(table, "Nothing was found that could be erased.")
+	}
+	for _, item := range report.Erased {
+		fmt.Fprintf(table, "Erased\t%s\t%s\n", cmp.Or(item.Registration, "-"), item.What)
+	}
+	for _, item := range report.Kept {
+		word := "Kept"
+		if item.Deferred {
+			word = "Deferred"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s: %s\n", word, cmp.Or(item.Registration, "-"), item.What, item.Why)
+	}
+	for _, system := range report.Elsewhere {
+		fmt.Fprintf(table, "Elsewhere\t-\t%s\n", system)
+	}
+	flush(table)
+}

@@ -1,0 +1,34 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"frontdesk/flows"
+)
+
+// newQueueCommand returns the command that prints the queues of background jobs.
+func newQueueCommand() *cobra.Command {
+	client := &opsClient{}
+	c := &cobra.Command{
+		Use: "queue", Short: "Print the state of the background queues, through a running gateway.", Args: exactArgs(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return callOps(c.Context(), client, http.MethodGet, "/ops/queue", nil, printQueues)
+		},
+	}
+	addOptions(c.Flags(), client.options()...)
+	return c
+}
+
+func printQueues(w io.Writer, queues struct{ Items []flows.QueueState }) {
+	table := newTable(w)
+	fmt.Fprintln(table, "QUEUE\tPENDING\tACTIVE\tSCHEDULED\tRETRY\tARCHIVED\tCOMPLETED\tTODAY\tFAILED\tLATENCY")
+	for _, q := range queues.Items {
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d ms\n",
+			q.Name, q.Pending, q.Active, q.Scheduled, q.Retry, q.Archived, q.Completed, q.Processed, q.Failed, q.LatencyMs)
+	}
+	flush(table)
+}

@@ -1,0 +1,52 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"frontdesk/upstream/mock"
+)
+
+// simConfig is what can be configured of the simulator alone.
+type simConfig struct{ addr, publicURL, webhookURL string }
+
+func (cfg *simConfig) options() []option {
+	return []option{
+		{"addr", "FRONTDESK_SIM_ADDR", text(&cfg.addr), "127.0.0.1:8081", "Address on which the simulator listens."},
+		{"public-url", "FRONTDESK_SIM_PUBLIC_URL", text(&cfg.publicURL), "", "Address under which browsers reach the simulator and the processor. Default: http:// and the address."},
+		{"webhook-url", "FRONTDESK_SIM_WEBHOOK_URL", text(&cfg.webhookURL), "", "Address to which the simulated club system sends its events, such as http://127.0.0.1:8080/v1/webhooks/club/demo-webhook-secret. Default: none, until the simulator's settings name one."},
+	}
+}
+
+// newSimCommand returns the command that runs the outside world alone, for gateways in test mode.
+func newSimCommand() *cobra.Command {
+	var cfg simConfig
+	c := &cobra.Command{
+		Use: "sim", Short: "Run only the simulator of the club system and the sandbox card processor.", Args: exactArgs(),
+		RunE: func(c *cobra.Command, _ []string) error { return cfg.run(c.Context()) },
+	}
+	addOptions(c.Flags(), cfg.options()...)
+	return c
+}
+
+func (cfg simConfig) run(ctx context.Context) error {
+	listener, err := net.Listen("tcp", cfg.addr)
+	if err != nil {
+		return err
+	}
+	base := strings.TrimSuffix(cfg.publicURL, "/")
+	if base == "" {
+		base = "http://" + listener.Addr().String()
+	}
+	world := mock.New(mock.Config{Now: time.Now, After: time.After, PublicURL: base, WebhookURL: cfg.webhookURL, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	fmt.Printf("The club system's simulator is at %s/sim, the sandbox card processor at %s/sandbox.\n", base, base)
+	printDemoCredentials(os.Stdout)
+	return serve(ctx, listener, world.Handler(), world.Close)
+}
