@@ -2,20 +2,21 @@ package clubsim
 
 import "time"
 
-// Audit is what a world's books and outbox have to reproach its callers with.
+// Audit lists the mistakes that a world's books and outbox show.
 type Audit struct {
 	OK bool `json:"ok"` // nothing below
-	// SalesPaidTwice are sales for which more than one payment brought more than their total.
+	// SalesPaidTwice are sales with several payments that add up to more than their total.
 	SalesPaidTwice []PaidTwice `json:"salesPaidTwice"`
-	// PaymentsSettlingNothing are payments of which every cent is still on the payer's account.
+	// PaymentsSettlingNothing are payments that are still entirely on the payer's account.
 	PaymentsSettlingNothing []UnallocatedPayment `json:"paymentsSettlingNothing"`
 	// UndeliverableSMS are messages to contacts without a valid mobile number.
 	UndeliverableSMS []UndeliverableSMS `json:"undeliverableSms"`
-	// Unbalanced tells where the double entry does not add up; always empty unless the simulator is broken.
+	// Unbalanced lists errors of the double entry; always empty unless the simulator is
+	// broken.
 	Unbalanced []string `json:"unbalanced"`
 }
 
-// PaidTwice is a sale that got more money than it asked for.
+// PaidTwice is a sale that was paid more than it cost.
 type PaidTwice struct {
 	SaleID     string   `json:"saleId"`
 	ContactID  string   `json:"contactId"`
@@ -43,7 +44,7 @@ type UndeliverableSMS struct {
 	At        time.Time `json:"at"`
 }
 
-// Audit looks through the world's books.
+// Audit checks the world's books.
 func (w *World) Audit() Audit {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -24,7 +24,7 @@ var benefitCollections = map[string]string{
 	kindTrial: "test_sessions", kindRegular: "shop_items",
 }
 
-// runBehaviors applies what was sold to the buyer, who is a customer from then on.
+// runBehaviors applies what was sold to the buyer and makes the buyer a customer.
 func (c *request) runBehaviors(s *sale) {
 	k := c.w.state.Contacts.get(s.ContactID)
 	for _, id := range s.Articles {
@@ -49,7 +49,7 @@ func (c *request) runBehaviors(s *sale) {
 	}
 }
 
-// grant leaves the record of one behaviour, and does what goes with its kind.
+// grant creates the record of one behaviour and its side effects.
 func (c *request) grant(s *sale, a *article, b behavior) {
 	start := startDateOr(a, c.now)
 	through := ""

@@ -29,7 +29,7 @@ var productKinds = []string{kindSubscription, kindOption, kindBadge, kindCounter
 // channels are where a sale can take place.
 var channels = []string{"club", "web", "terminal"}
 
-// product is a line of the catalogue. The catalogue is built once and shared by all worlds.
+// product is a product of the catalogue, which is built once and shared by all worlds.
 type product struct {
 	id          int
 	name        string
@@ -38,7 +38,7 @@ type product struct {
 	behaviors   []behavior
 	offers      []offer
 	rule        rule
-	extra       int // its number among the products that a world has only if its settings say so; 0: it always has it
+	extra       int // its number among the products of Settings.ExtraProducts; 0: every world has it
 }
 
 // behavior is an effect that a product has once it is sold.
@@ -48,7 +48,7 @@ type behavior struct {
 	quantity int    // sessions or tokens credited
 }
 
-// rule says to whom, where and when a product is offered. Its zero value is everybody, everywhere, always.
+// rule says to whom, where and when a product is offered. Its zero value is no restriction.
 type rule struct {
 	clubs        []int
 	channels     []string
@@ -57,7 +57,7 @@ type rule struct {
 	maxAge       int // zero: no limit
 	fromMonth    time.Month
 	throughMonth time.Month // zero: the whole year
-	newcomers    bool       // not for those who are customers already
+	newcomers    bool       // not for customers
 }
 
 // offer is one way to pay for a product.
@@ -74,7 +74,7 @@ type offer struct {
 	// occurrences are instalments for a limited duration, recurrences for an unlimited one.
 	occurrences []instalment
 	recurrences []instalment
-	options     []int // offers that are added on their own
+	options     []int // offers that are added automatically
 }
 
 // instalment is an entry of a repayment schedule (club system API, section Schedule entry).
@@ -85,12 +85,11 @@ type instalment struct {
 	price    int
 }
 
-// debited reports whether the offer goes on after the first payment, by direct debit.
+// debited reports whether the offer continues by direct debit after the first payment.
 func (o *offer) debited() bool { return len(o.occurrences)+len(o.recurrences) > 0 }
 
-// first is the price of the first instalment, in cents: that of the first
-// occurrence, as one follows the other, or of all recurrences, which run side by
-// side. Prorating works on it.
+// first is the price of the first instalment, in cents: that of the first occurrence, as
+// occurrences follow each other, or of all recurrences, which run in parallel.
 func (o *offer) first() int {
 	if len(o.occurrences) > 0 {
 		return o.occurrences[0].price
@@ -107,17 +106,17 @@ func (p *product) has(kind string) bool {
 	return slices.ContainsFunc(p.behaviors, func(b behavior) bool { return b.kind == kind })
 }
 
-// shopper is for whom and for when the catalogue is asked.
+// shopper is the person and the date for which the catalogue is read.
 type shopper struct {
 	club    *club
 	channel string // empty: any
 	tags    []string
 	debt    int
 	date    time.Time
-	contact *contact // nil: somebody unknown
+	contact *contact // nil: unknown
 }
 
-// available reports whether a product belongs to the catalogue that a shopper is shown.
+// available reports whether the catalogue shows a product to a shopper.
 func (p *product) available(s shopper) bool {
 	r := p.rule
 	switch {
@@ -132,8 +131,8 @@ func (p *product) available(s shopper) bool {
 	return s.contact == nil || p.suits(s)
 }
 
-// suits reports whether a known contact is shown the product. Ages are left to
-// the check of the sale, which is where the club system refuses them.
+// suits reports whether the catalogue shows the product to a known contact. Ages are left
+// to the check of the sale, which is where the club system refuses them.
 func (p *product) suits(s shopper) bool {
 	switch s.contact.Status {
 	case statusBanned:
@@ -144,15 +143,15 @@ func (p *product) suits(s shopper) bool {
 	return true
 }
 
-// catalogue is what there is to sell, with its indexes.
+// catalogue is all products, with indexes.
 type catalogue struct {
 	products []*product
 	byID     map[int]*product
 	offers   map[int]*offer
 }
 
-// newCatalogue puts the catalogue together and numbers the offers: those of
-// product 7 are 701, 702, …. Nothing changes it afterwards.
+// newCatalogue builds the catalogue and numbers the offers: those of product 7 are 701,
+// 702, ….
 func newCatalogue() *catalogue {
 	c := &catalogue{byID: map[int]*product{}, offers: map[int]*offer{}}
 	c.products = slices.Concat(subscriptionProducts(), debitProducts(), optionProducts(), passProducts(), shopProducts(), extraProducts())

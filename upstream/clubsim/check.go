@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The codes of what a check can find. The description shows none; these follow
-// the pattern of the documented ones.
+// The violation codes of a check. The description shows none; these follow the pattern of
+// the documented ones.
 const (
 	codeEmpty        = "api.error.sale.empty"
 	codeIncomplete   = "api.error.sale.contact-incomplete"
@@ -20,8 +20,8 @@ const (
 	codeNotAvailable = "api.error.sale.article.not-available"
 )
 
-// checkSale: GET sales/{id}/check: 204 when the sale can be settled, 400 with
-// every reason why not. A sale that is recorded has nothing left to check.
+// checkSale: GET sales/{id}/check: 204 when the sale can be settled, 400 with every reason
+// why not. A recorded sale is always valid.
 func checkSale(c *request) (response, error) {
 	s, err := c.saleAt(c.ids[0])
 	if err != nil {
@@ -35,7 +35,7 @@ func checkSale(c *request) (response, error) {
 	return noContent()
 }
 
-// check finds everything that keeps a sale from being settled.
+// check returns everything that keeps a sale from being settled.
 func (w *World) check(s *sale, now time.Time) []violation {
 	found := s.missingFields()
 	if len(s.Articles) == 0 {
@@ -57,7 +57,7 @@ func (w *World) check(s *sale, now time.Time) []violation {
 	return found
 }
 
-// missingFields names the buyer's particulars that are missing.
+// missingFields returns the missing particulars of the buyer.
 func (s *sale) missingFields() []violation {
 	var found []violation
 	for _, field := range []struct{ name, value string }{
@@ -72,7 +72,7 @@ func (s *sale) missingFields() []violation {
 	return found
 }
 
-// checkArticle finds what is wrong with one line.
+// checkArticle returns what is wrong with one line.
 func (w *World) checkArticle(s *sale, k *contact, a *article, path string, now time.Time) []violation {
 	o := w.catalogue.offers[a.OfferID]
 	if o == nil {
@@ -92,7 +92,8 @@ func (w *World) checkArticle(s *sale, k *contact, a *article, path string, now t
 	return append(found, a.checkDates(o, at, path)...)
 }
 
-// allowsAge: an age-restricted offer needs a birth date that fits on the day it starts.
+// allowsAge reports whether a contact has the age that an offer requires on the day it
+// starts.
 func (r rule) allowsAge(k *contact, on time.Time) bool {
 	if r.minAge == 0 && r.maxAge == 0 {
 		return true
@@ -101,7 +102,7 @@ func (r rule) allowsAge(k *contact, on time.Time) bool {
 	return known && age >= r.minAge && (r.maxAge == 0 || age <= r.maxAge)
 }
 
-// startDateOr is the day on which the article begins, today when it does not say.
+// startDateOr is the day on which the article begins; without one, today.
 func startDateOr(a *article, now time.Time) time.Time {
 	if start, err := time.Parse(time.DateOnly, a.StartDate); err == nil {
 		return start
@@ -121,7 +122,7 @@ func (a *article) checkDates(o *offer, at *club, path string) []violation {
 	return found
 }
 
-// debited reports whether an article of the sale goes on by direct debit.
+// debited reports whether an article of the sale continues by direct debit.
 func (w *World) debited(s *sale) bool {
 	return slices.ContainsFunc(s.Articles, func(id int) bool {
 		o := w.catalogue.offers[w.state.Articles.get(id).OfferID]

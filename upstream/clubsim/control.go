@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Credentials are what a client of a world needs.
+// Credentials are the credentials of a world's client.
 type Credentials struct {
 	ClientID     string `json:"clientId"`
 	ClientSecret string `json:"clientSecret"`
 	GatewayKey   string `json:"gatewayKey"`
 }
 
-// Credentials returns the client that is good for this world alone (for the
-// world "demo" it is the organisation's, good for all).
+// Credentials returns the client of this world alone. For the world "demo" it is the
+// organisation's client, which is valid in all worlds.
 func (w *World) Credentials() Credentials {
 	return Credentials{ClientID: w.clientToken, ClientSecret: DemoClientSecret, GatewayKey: DemoGatewayKey}
 }
@@ -28,17 +28,16 @@ type Items[T any] struct {
 	Items []T `json:"items"`
 }
 
-// Clock is what GET and PUT _control/clock carry. PUT takes one of the two.
+// Clock is the body of GET and PUT _control/clock. PUT takes one of the two.
 type Clock struct {
 	Now     *time.Time `json:"now,omitempty"`
 	Advance string     `json:"advance,omitempty"` // ISO 8601 duration
 }
 
-// control is one control endpoint. It gets the request and returns what to send.
+// control is one control endpoint. It returns the body of the response; nil: none.
 type control func(w *World, req *httpRequest) (any, error)
 
-// controls are the endpoints below _control/, by method and name. They need no
-// credentials: whoever can reach the simulator owns it.
+// controls are the endpoints below _control/, by method and name. They need no credentials.
 var controls = map[string]control{
 	"POST reset":      func(w *World, _ *httpRequest) (any, error) { w.Reset(); return nil, nil },
 	"GET credentials": func(w *World, _ *httpRequest) (any, error) { return w.Credentials(), nil },
@@ -60,15 +59,15 @@ var controls = map[string]control{
 	"PUT state":       func(w *World, req *httpRequest) (any, error) { return nil, w.Restore(req.body) },
 }
 
-// serveControl answers /{client_token}/_control/….
+// serveControl handles /{client_token}/_control/….
 func (s *Server) serveControl(rw http.ResponseWriter, req *httpRequest) {
 	w := s.World(req.path[0])
 	if w == nil {
 		writeResponse(rw, controlError(http.StatusNotFound, "There is no such world."))
 		return
 	}
-	// Tools send neither Origin nor Sec-Fetch-Site and pass; a page of another
-	// site that a developer happens to have open does not.
+	// Tools send neither Origin nor Sec-Fetch-Site and pass; a page of another site that
+	// a developer has open does not.
 	if err := http.NewCrossOriginProtection().Check(req.Request); err != nil {
 		writeResponse(rw, controlError(http.StatusForbidden, err.Error()))
 		return
@@ -115,7 +114,7 @@ func unknownControl(name string) httpResponse {
 	return a
 }
 
-// putFaults takes a bare array of faults, or the form in which they are listed.
+// putFaults takes a plain array of faults, or the object in which they are listed.
 func putFaults(w *World, req *httpRequest) (any, error) {
 	faults := []Fault{}
 	if bytes.HasPrefix(bytes.TrimSpace(req.body), []byte("{")) {
@@ -162,13 +161,13 @@ func putClock(w *World, req *httpRequest) (any, error) {
 		to.Now = &then
 	}
 	if offset := to.Now.Sub(w.server.cfg.Now()); offset.Abs() > maxOffset {
-		return nil, errors.New("the clock cannot go further than a hundred years from today")
+		return nil, errors.New("the clock must stay within a hundred years from today")
 	}
 	w.SetNow(*to.Now)
 	return w.clock(), nil
 }
 
-// manualEvent is the body of POST events: the object alone, or in data as it is sent.
+// manualEvent is the body of POST events: the object alone, or within data as it is sent.
 type manualEvent struct {
 	Event  string            `json:"event"`
 	Object map[string]string `json:"object"`

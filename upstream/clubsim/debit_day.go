@@ -11,9 +11,8 @@ type debitDayRecord struct {
 	Date     string `json:"date"`
 }
 
-// listAllowedDebitDays: GET allowed_debit_days (section Catalogue): for each
-// day of the month on which the acting club debits, the next date from
-// startDate on. The answer is a plain array.
+// listAllowedDebitDays: GET allowed_debit_days (section Catalogue): for each day of the
+// month on which the acting club debits, the next date from startDate on, as a plain array.
 func listAllowedDebitDays(c *request) (response, error) {
 	from := c.now
 	if text := c.req.query.Get("startDate"); text != "" {
@@ -31,8 +30,8 @@ func listAllowedDebitDays(c *request) (response, error) {
 	return ok(records)
 }
 
-// nextDay is the first date from a date on that falls on a day of the month;
-// the clubs use days up to 28, which every month has.
+// nextDay is the first date from a date on that is a given day of the month. Clubs use days
+// up to 28, which every month has.
 func nextDay(from time.Time, day int) time.Time {
 	next := time.Date(from.Year(), from.Month(), day, 0, 0, 0, 0, time.UTC)
 	if from.Day() > day {

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// eventMembers are the 20 events of the club system with the members of their
-// data.object (club system API, section Events). "indentificatorId" is spelled
-// so there.
+// eventMembers are the 20 events of the club system with the members of their data.object
+// (club system API, section Events), where "indentificatorId" is spelled like this.
 var eventMembers = map[string][]string{
 	"contact.created":                {"contactId", "clubId"},
 	"contact.updated":                {"contactId", "clubId"},
@@ -34,8 +33,8 @@ var eventMembers = map[string][]string{
 	"identificator.disabled":         {"indentificatorId", "targetId"},
 }
 
-// exampleIDs fill the members that an event emitted by hand does not give:
-// records of the seed where there are some.
+// exampleIDs fill the members that a manual event leaves out, with records of the seed
+// where there are some.
 var exampleIDs = map[string]struct {
 	collection string
 	id         int
@@ -81,13 +80,13 @@ func (w *World) classEventObject(e *classEvent) eventObject {
 	return eventObject{"classEventId": w.iri("class_events", e.ID), "clubId": w.iri("clubs", e.ClubID)}
 }
 
-// eventRecord is an event that happened, and how its delivery went.
+// eventRecord is an event that happened, with its deliveries.
 type eventRecord struct {
 	ID         int         `json:"id"`
 	At         time.Time   `json:"at"`
 	Name       string      `json:"event"`
 	Object     eventObject `json:"object"`
-	URL        string      `json:"url"` // empty: there was nowhere to send it
+	URL        string      `json:"url"` // empty: no webhook URL was set
 	Deliveries []Delivery  `json:"deliveries"`
 }
 
@@ -107,10 +106,10 @@ type Delivery struct {
 	Error  string    `json:"error,omitempty"`
 }
 
-// emit lets an event of this call happen.
+// emit emits an event of this request.
 func (c *request) emit(name string, object eventObject) { c.w.emit(name, object, c.now) }
 
-// emit records an event and hands it to the outbox. There is no second try.
+// emit records an event and hands it to the outbox. Deliveries are not retried.
 func (w *World) emit(name string, object eventObject, now time.Time) *eventRecord {
 	e := w.state.Events.add(func(id int) eventRecord {
 		return eventRecord{ID: id, At: now, Name: name, Object: object, URL: w.settings.WebhookURL}
@@ -121,10 +120,9 @@ func (w *World) emit(name string, object eventObject, now time.Time) *eventRecor
 	return e
 }
 
-// Emit makes an event happen by hand, and the world follows: the record that
-// the event tells of, where there is one, is canceled, deleted, disabled or back
-// in force. Members that the object does not give are filled in; unknown ones,
-// and values that are no identifiers, are refused.
+// Emit emits an event manually and applies it to the world: the event's record, if there is
+// one, is canceled, deleted, disabled or back in force. Missing members of the object are
+// filled in. Unknown members, and values that are not identifiers, are refused.
 func (w *World) Emit(name string, object map[string]string) (Event, error) {
 	members, known := eventMembers[name]
 	if !known {

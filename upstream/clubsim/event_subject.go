@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// eventSubject is the record that an event tells of.
+// eventSubject is the record that an event is about.
 type eventSubject struct {
 	object eventObject       // the identifiers that its events carry
-	apply  func(what string) // makes true what an event says: "deleted", "canceled", …
+	apply  func(what string) // applies the event: "deleted", "canceled", …
 }
 
-// findSubject finds the record behind the first member of an event's object; nil
-// when there is none, as an event may tell of something that the world lacks.
+// findSubject finds the record behind the first member of an event's object; nil when the
+// world has no such record.
 func (w *World) findSubject(kind string, id int, now time.Time) *eventSubject {
 	st := w.state
 	switch kind {
@@ -44,7 +44,8 @@ func (w *World) findSubject(kind string, id int, now time.Time) *eventSubject {
 	return nil
 }
 
-// benefitSubject: a subscription, an option or a badge. Whatever is updated is in force.
+// benefitSubject finds a subscription, an option or a badge. An update makes it valid
+// again.
 func (w *World) benefitSubject(kind string, id int) *eventSubject {
 	b := w.state.Benefits.get(id)
 	if b == nil || benefitCollections[b.Kind] != kind+"s" {
@@ -79,9 +80,8 @@ func timeIf(wanted bool, t time.Time) time.Time {
 	return t
 }
 
-// applyManualEvent completes the object of an event that is emitted by hand, and makes
-// true what the event says. A member that is not given is that of the record
-// which the first one names, or else one of the seed.
+// applyManualEvent completes the object of a manual event and applies the event. A missing
+// member is taken from the record that the first member names, or else from the seed.
 func (w *World) applyManualEvent(name string, given eventObject, now time.Time) (eventObject, error) {
 	members := eventMembers[name]
 	for member, iri := range given {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Fault makes calls go wrong on purpose.
+// Fault makes requests fail on purpose.
 type Fault struct {
 	Match FaultMatch `json:"match"`
 	// Kind is one of:
@@ -28,15 +28,15 @@ type Fault struct {
 	Kind    string `json:"kind"`
 	Status  int    `json:"status,omitempty"`
 	DelayMs int    `json:"delayMs,omitempty"`
-	// Times is how many calls it hits; nil: all of them (unauthorized_once: one).
+	// Times is how many requests it hits; nil: all of them (unauthorized_once: one).
 	Times *int `json:"times,omitempty"`
-	// Probability of hitting a call that matches, drawn from the world's seed; nil: 1.
+	// Probability of hitting a matching request, drawn from the world's seed; nil: 1.
 	Probability *float64 `json:"probability,omitempty"`
-	// Hits counts the calls that it has hit; not part of a request.
+	// Hits counts the requests that it has hit; not part of a request.
 	Hits int `json:"hits"`
 }
 
-// FaultMatch tells which calls a fault is for.
+// FaultMatch selects requests.
 type FaultMatch struct {
 	Method string `json:"method,omitempty"` // empty: any
 	// Path is relative to the client token, with * for one segment, such as
@@ -44,18 +44,18 @@ type FaultMatch struct {
 	Path string `json:"path,omitempty"`
 }
 
-// faultKinds are all kinds, with the status that each sends by default.
+// faultKinds are all kinds, with their default status.
 var faultKinds = map[string]int{
 	"error_before": http.StatusServiceUnavailable, "error_after": http.StatusInternalServerError,
 	"drop_after": 0, "delay": 0, "hang": 0, "malformed": http.StatusOK,
 	"unauthorized_once": http.StatusUnauthorized, "too_many": http.StatusTooManyRequests,
 }
 
-// retryAfter is what too_many asks for: the shortest that the header can say.
+// retryAfter is what too_many sends: the shortest time that the header can express.
 const retryAfter = "1"
 
-// SetFaults replaces the faults of the world; none clears them. An error names
-// the first fault that cannot be.
+// SetFaults replaces the faults of the world; an empty list clears them. An error names the
+// first invalid fault.
 func (w *World) SetFaults(faults []Fault) error {
 	for i, f := range faults {
 		if err := f.verify(); err != nil {
@@ -94,16 +94,16 @@ func (f Fault) verify() error {
 	case hasClientToken(f.Match.Path):
 		return errors.New("match.path: leave out the client token, as in /sales/*/payments")
 	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
-		return errors.New("status: 200 to 599")
+		return errors.New("status must be 200 to 599")
 	case f.DelayMs < 0 || f.Times != nil && *f.Times < 0:
-		return errors.New("delayMs and times cannot be negative")
+		return errors.New("delayMs and times must not be negative")
 	case f.Probability != nil && !(*f.Probability >= 0 && *f.Probability <= 1):
-		return errors.New("probability: 0 to 1")
+		return errors.New("probability must be 0 to 1")
 	}
 	return nil
 }
 
-// hasClientToken reports whether a path names the world that it stands in anyway.
+// hasClientToken reports whether a path begins with the client token, which it must not.
 func hasClientToken(matchPath string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(matchPath, "/"), "/")
 	return isWorldName(first) || first == "{client_token}"
@@ -112,7 +112,7 @@ func hasClientToken(matchPath string) bool {
 // FaultKinds lists the kinds of faults in alphabetical order.
 func FaultKinds() []string { return slices.Sorted(maps.Keys(faultKinds)) }
 
-// kind is the fault's kind for the journal; nil has none.
+// kind is the fault's kind for the journal; empty for nil.
 func (f *Fault) kind() string {
 	if f == nil {
 		return ""
@@ -120,8 +120,8 @@ func (f *Fault) kind() string {
 	return f.Kind
 }
 
-// takeFault finds the first fault that hits a call, counts the hit and returns
-// a copy; nil when none does. A nil world has no faults.
+// takeFault finds the first fault that hits a request, counts the hit and returns a copy;
+// nil when none does. A nil world has no faults.
 func (w *World) takeFault(method, callPath string) *Fault {
 	if w == nil {
 		return nil
@@ -156,7 +156,7 @@ func (f *Fault) exhausted() bool {
 	return f.Kind == "unauthorized_once" && f.Hits > 0
 }
 
-// drawFault draws whether a fault with a probability hits this time.
+// drawFault decides whether a fault with a probability hits this time.
 func (w *World) drawFault(f *Fault) bool {
 	if f.Probability == nil {
 		return true
@@ -165,9 +165,9 @@ func (w *World) drawFault(f *Fault) bool {
 	return float64(w.draw("fault", w.faultDraws))/math.MaxUint64 < *f.Probability
 }
 
-// respond runs an effect and sends its answer, bent by a fault where there is
-// one. note hears the status that went out, 0 for none, before it goes out, so
-// that a client that has its answer finds it in the journal.
+// respond runs an effect and sends its response, changed by the fault if there is one. note
+// receives the status, 0 for none, before the response is sent, so that a client with a
+// response finds it in the journal.
 func (s *Server) respond(rw http.ResponseWriter, req *httpRequest, fault *Fault, effect func() httpResponse, note func(int)) {
 	done := req.Context().Done()
 	switch fault.kind() {
@@ -183,8 +183,7 @@ func (s *Server) respond(rw http.ResponseWriter, req *httpRequest, fault *Fault,
 	a := effect()
 	switch fault.kind() {
 	case "delay":
-		// The effect comes first: a caller that dies while it waits leaves behind
-		// what the slow answer would have told it.
+		// The effect comes first: a caller that dies while it waits has still caused it.
 		if !s.sleep(time.Duration(fault.DelayMs)*time.Millisecond, done) {
 			note(0)
 			panic(http.ErrAbortHandler)
@@ -210,7 +209,7 @@ func (f *Fault) statusOrDefault() int {
 	return faultKinds[f.Kind]
 }
 
-// refusal is the error that a fault sends.
+// refusal is the error response of a fault.
 func (f *Fault) refusal() httpResponse {
 	e := failure(f.statusOrDefault(), "", http.StatusText(f.statusOrDefault()))
 	if f.Kind == "too_many" {
@@ -219,7 +218,7 @@ func (f *Fault) refusal() httpResponse {
 	return e.render(DefaultSettings())
 }
 
-// hang keeps the client waiting until it gives up or the server releases it.
+// hang keeps the client waiting until it leaves or the server releases it.
 func (s *Server) hang(rw http.ResponseWriter, done <-chan struct{}, note func(int)) {
 	note(0)
 	select {
@@ -229,11 +228,11 @@ func (s *Server) hang(rw http.ResponseWriter, done <-chan struct{}, note func(in
 	drop(rw)
 }
 
-// drop cuts the connection without a byte of an answer.
+// drop closes the connection without a byte of a response.
 func drop(rw http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(rw).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // HTTP/2 and recorders: the server cuts it for us
+		panic(http.ErrAbortHandler) // HTTP/2 and recorders: the server closes it
 	}
-	_ = conn.Close() // to the caller it is gone either way
+	_ = conn.Close() // the connection is gone either way
 }

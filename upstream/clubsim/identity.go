@@ -9,7 +9,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// identityLifetime is the longest life that an identity token may have.
+// identityLifetime is the longest accepted life of an identity token.
 const identityLifetime = 10 * time.Minute
 
 // identityKeyID names the one key of the simulated login.
@@ -30,8 +30,8 @@ type jwks struct {
 	Keys []jwk `json:"keys"`
 }
 
-// identityKey is the key of the simulated login. It follows from the secret, so
-// that tokens are good at every simulator of that secret, and after a restart.
+// identityKey is the key of the simulated login. It derives from the secret, so that tokens
+// are valid at every simulator with that secret, and after a restart.
 func (s *Server) identityKey() ed25519.PrivateKey {
 	seed := sha256.Sum256([]byte("identity-token|" + s.cfg.IdentitySecret))
 	return ed25519.NewKeyFromSeed(seed[:])
@@ -43,8 +43,8 @@ func (s *Server) identityKeys() jwks {
 	return jwks{Keys: []jwk{{Type: "OKP", Curve: "Ed25519", ID: identityKeyID, Use: "sig", Algorithm: "EdDSA", X: base64.RawURLEncoding.EncodeToString(public)}}}
 }
 
-// identityToken signs what the club's own login knows about a contact. The
-// login is no part of the club system, so the real clock counts, not the world's.
+// identityToken signs a contact's identity as the club's own login does. The login is not
+// part of the club system, so the real clock counts, not the world's.
 func (w *World) identityToken(k *contact) string {
 	now := w.server.cfg.Now()
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// inspectorRows is how many lines of a list the page shows, the newest: what a person reads.
+// inspectorRows is how many rows of a list the page shows, newest first.
 const inspectorRows = 60
 
-// inspectorView is what the page shows.
+// inspectorView is the content of the page.
 type inspectorView struct {
 	World       string
 	Now         time.Time
@@ -34,13 +34,13 @@ type inspectorView struct {
 	Problem     string
 }
 
-// preset is a fault that is one click away.
+// preset is a fault that one click adds.
 type preset struct {
 	Label string
 	fault Fault
 }
 
-// presets are the failures that an integration has to survive first.
+// presets are the failures that an integration must survive first.
 func presets() []preset {
 	once := 1
 	payment := FaultMatch{Method: "POST", Path: "/sales/*/payments"}
@@ -55,7 +55,7 @@ func presets() []preset {
 	}
 }
 
-// serveInspector shows the world to a person, and does what its buttons ask for.
+// serveInspector shows the world as a page, and runs the actions of its buttons.
 func (w *World) serveInspector(rw http.ResponseWriter, req *httpRequest) {
 	if len(req.path) == 2 { // the page's links are relative to the directory
 		writeResponse(rw, httpResponse{status: http.StatusFound, header: http.Header{"Location": {"_control/"}}})
@@ -85,7 +85,7 @@ func (w *World) serveInspector(rw http.ResponseWriter, req *httpRequest) {
 	}})
 }
 
-// runAction does what a button of the page asks for.
+// runAction runs the action of a button.
 func (w *World) runAction(req *httpRequest) error {
 	fields, err := url.ParseQuery(string(req.body))
 	if err != nil {
@@ -115,7 +115,7 @@ func (w *World) runAction(req *httpRequest) error {
 			s.Webhooks, s.WebhookURL = fields.Get("webhooks"), fields.Get("webhookUrl")
 		})
 	}
-	return fmt.Errorf("nothing is called %q here", fields.Get("do"))
+	return fmt.Errorf("unknown action %q", fields.Get("do"))
 }
 
 // addFault adds the fault of the page's form.
@@ -137,7 +137,7 @@ func (w *World) addFault(fields url.Values) error {
 	return w.SetFaults(append(w.Faults(), f))
 }
 
-// inspectorView gathers what the page shows, newest first.
+// inspectorView collects the content of the page, newest first.
 func (w *World) inspectorView(problem string) inspectorView {
 	return inspectorView{
 		World: w.clientToken, Now: w.Now(), Settings: w.Settings(), Credentials: w.Credentials(), Audit: w.Audit(), Personas: w.Personas(),
@@ -147,7 +147,7 @@ func (w *World) inspectorView(problem string) inspectorView {
 	}
 }
 
-// newest turns a list around and cuts it to what the page shows.
+// newest reverses a list and shortens it to what the page shows.
 func newest[T any](list []T) []T {
 	list = slices.Clone(list)
 	slices.Reverse(list)

@@ -56,7 +56,7 @@ func (i inspectorView) settings() g.Node {
 	), html.P(html.Class("soft"), g.Text("All settings: "), html.A(html.Href("settings"), g.Text("settings")), g.Text(". As JSON: "), others, g.Text(".")))
 }
 
-// actionForm is a form whose buttons do what World.act knows by that name.
+// actionForm is a form that runs an action of World.runAction.
 func actionForm(name, class string, content ...g.Node) g.Node {
 	return html.Form(html.Method("post"), g.If(class != "", html.Class(class)), html.Input(html.Type("hidden"), html.Name("do"), html.Value(name)), g.Group(content))
 }
@@ -75,8 +75,8 @@ func section(class, title, note string, content ...g.Node) g.Node {
 	return html.Section(g.If(class != "", html.Class(class)), html.H2(g.Text(title), g.If(note != "", g.Group{g.Text(" "), html.Span(g.Text(note))})), g.Group(content))
 }
 
-// dataTable has a row for each of a list, or says that there is none. A head that
-// begins with # stands above figures.
+// dataTable has a row for each element of a list, or says that there is none. A heading
+// that begins with # is above numbers.
 func dataTable[T any](none string, heads []string, list []T, cells func(T) g.Node) g.Node {
 	rows := make([]g.Node, len(list))
 	for i, one := range list {
@@ -85,7 +85,8 @@ func dataTable[T any](none string, heads []string, list []T, cells func(T) g.Nod
 	return rawTable(none, heads, rows)
 }
 
-// rawTable is a grid of rows that are drawn: no function of a type, of which there would be one for each.
+// rawTable is dataTable for finished rows, without a type parameter: one copy in the
+// binary.
 func rawTable(none string, heads []string, rows []g.Node) g.Node {
 	if len(rows) == 0 {
 		return html.P(html.Class("empty"), g.Text(none))
@@ -97,12 +98,12 @@ func rawTable(none string, heads []string, rows []g.Node) g.Node {
 	return html.Table(html.Tr(g.Map(heads, head)), g.Map(rows, func(cells g.Node) g.Node { return html.Tr(cells) }))
 }
 
-// cell is one that narrow screens show with its column's name.
+// cell is a table cell that narrow screens show with its column's name.
 func cell(class, of string, content ...g.Node) g.Node {
 	return html.Td(g.If(class != "", html.Class(class)), html.Data("of", of), g.Group(content))
 }
 
-// listOr draws a list, or what stands for none.
+// listOr renders a list, or a placeholder for an empty one.
 func listOr[T any](list []T, one func(T) g.Node, none g.Node) g.Node {
 	if len(list) == 0 {
 		return none
@@ -125,7 +126,7 @@ func classIf(class, more string, is bool) string {
 	return class
 }
 
-// sorted goes through a map in the order of its keys.
+// sorted iterates over a map in the order of its keys.
 func sorted(m map[string]string) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -143,7 +144,7 @@ func or(text, otherwise string) string {
 	return text
 }
 
-// euros is an amount in cents as people write it.
+// euros formats an amount in cents.
 func euros(cents int) string {
 	sign := ""
 	if cents < 0 {
@@ -154,5 +155,5 @@ func euros(cents int) string {
 
 func formatTime(t time.Time) string { return t.Format("2006-01-02 15:04:05") }
 
-// lastSegment is what stands behind the last slash of an IRI.
+// lastSegment returns what follows the last slash of an IRI.
 func lastSegment(iri string) string { return iri[strings.LastIndex(iri, "/")+1:] }

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// journalSize is how many calls a world remembers: a long test's worth, a few
-// hundred KiB at most.
+// journalSize is how many requests a world remembers: those of a long test, a few hundred
+// KiB.
 const journalSize = 2000
 
-// Request is one line of the journal of calls.
+// Request is one line of the journal.
 type Request struct {
-	Number        int       `json:"number"` // counts the world's calls; a reset does not start it again
+	Number        int       `json:"number"` // counts the world's requests; a reset does not restart it
 	At            time.Time `json:"at"`
 	Method        string    `json:"method"`
 	Path          string    `json:"path"` // relative to the client token, without the query
 	Operation     string    `json:"operation"`
-	Status        int       `json:"status"` // 0: no answer was sent
+	Status        int       `json:"status"` // 0: no response was sent
 	ClubID        string    `json:"clubId"`
 	NetworkNodeID string    `json:"networkNodeId"`
-	Fault         string    `json:"fault"` // kind of the fault that hit the call; empty: none
+	Fault         string    `json:"fault"` // kind of the fault that hit the request; empty: none
 	DurationMs    float64   `json:"durationMs"`
-	TraceID       string    `json:"traceId"` // of the caller's traceparent header; empty: it sent none that is valid
+	TraceID       string    `json:"traceId"` // of the caller's traceparent header; empty: no valid one
 }
 
 // traceparent is the header's form (W3C Trace Context, version 00).
@@ -38,7 +38,7 @@ func traceID(header http.Header) string {
 	return ""
 }
 
-// recordRequest writes a call into the journal. A nil world has none.
+// recordRequest adds a request to the journal. A nil world has none.
 func (w *World) recordRequest(r Request, began time.Time, status int) {
 	if w == nil {
 		return
@@ -55,21 +55,21 @@ func (w *World) recordRequest(r Request, began time.Time, status int) {
 	w.journal = append(w.journal, r)
 }
 
-// Requests returns the journal of calls, newest last.
+// Requests returns the journal, newest last.
 func (w *World) Requests() []Request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]Request{}, w.journal...)
 }
 
-// getRequests is GET _control/requests: the whole journal, or the calls of one
-// trace, or those that came after a number. A number that was never given is of
-// a world before a restart, and everything came after that.
+// getRequests is GET _control/requests: the whole journal, or the requests of one trace, or
+// those after a number. A number that was never used is from before a restart, so every
+// request came after it.
 func getRequests(w *World, req *httpRequest) (any, error) {
 	after, err := 0, error(nil)
 	if text := req.query.Get("after"); text != "" {
 		if after, err = strconv.Atoi(text); err != nil || after < 0 {
-			return nil, errors.New("after: the number of a request")
+			return nil, errors.New("after must be the number of a request")
 		}
 	}
 	trace, all := req.query.Get("traceId"), w.Requests()

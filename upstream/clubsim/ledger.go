@@ -9,9 +9,9 @@ import (
 
 // entry is a booking in double entry: its lines add up to zero.
 //
-// A contact has two accounts with the club: "due", what it owes for sales, and
-// "account", what it paid that is not used up. A club has a till per mean of
-// payment and an account of its sales. Debits are positive:
+// A contact has two accounts with the club: "due", what it owes for sales, and "account",
+// what it paid that is not used up. A club has a till per mean of payment and an account of
+// its sales. Debits are positive:
 //
 //	payment      till +        account −
 //	invoice      due +         sales −
@@ -39,7 +39,7 @@ func tillAccount(clubID int, mean string) string {
 	return "club:" + strconv.Itoa(clubID) + ":till:" + mean
 }
 
-// postEntry writes an entry that moves an amount from one account to another.
+// postEntry records an entry that moves an amount from one account to another.
 func (w *World) postEntry(e entry, debit, credit string, amount int, now time.Time) {
 	if amount == 0 {
 		return
@@ -48,10 +48,9 @@ func (w *World) postEntry(e entry, debit, credit string, amount int, now time.Ti
 	w.state.Entries.add(func(id int) entry { e.ID = id; return e })
 }
 
-// receivePayment books a payment and lets it do what it can. On a sale that is still
-// open it settles the sale, if the sale is valid and what was paid for it
-// covers it; else the money waits on the account. On a sale that is recorded
-// it pays what is left of that sale's due, and what remains is an overpayment
+// receivePayment books a payment. A payment for an open sale settles the sale, if the sale
+// is valid and its payments cover it; otherwise the money stays on the account. A payment
+// for a recorded sale pays what is left of that sale's due, and the rest is an overpayment
 // that settles the payer's other dues, oldest first.
 func (c *request) receivePayment(p *payment, s *sale) {
 	c.w.postEntry(entry{Kind: "payment", SaleID: s.ID, PaymentID: p.ID},
@@ -73,7 +72,7 @@ func (c *request) receivePayment(p *payment, s *sale) {
 	c.updateDebtTag(p.ContactID)
 }
 
-// settleIfPaid records an open sale that is valid and covered by what was paid for it.
+// settleIfPaid records a sale as settled if it is valid and its payments cover it.
 func (c *request) settleIfPaid(s *sale) bool {
 	paid := 0
 	for _, p := range c.w.state.Payments.Rows {
@@ -109,13 +108,13 @@ func (c *request) recordSale(s *sale, state string) {
 	c.updateDebtTag(s.ContactID)
 }
 
-// updateDebtTag keeps the accounting tag of a contact in step with its dues.
+// updateDebtTag sets or removes the accounting tag of a debtor.
 func (c *request) updateDebtTag(contactID int) {
 	owes := slices.ContainsFunc(c.w.state.Dues.Rows, func(d *due) bool { return d.ContactID == contactID && d.Left > 0 })
 	c.setAccountingTag(contactID, tagInDebt, owes)
 }
 
-// applyToDue uses what is left of a payment on a due.
+// applyToDue uses what is left of a payment for a due.
 func (c *request) applyToDue(p *payment, d *due) {
 	amount := min(p.Left, d.Left)
 	if amount == 0 {
@@ -131,7 +130,7 @@ func (c *request) applyToDue(p *payment, d *due) {
 	}
 }
 
-// applyToDues uses what is left of a payment on the payer's dues, oldest first.
+// applyToDues uses what is left of a payment for the payer's dues, oldest first.
 func (c *request) applyToDues(p *payment) {
 	for _, d := range c.w.state.Dues.Rows {
 		if d.ContactID == p.ContactID {
@@ -140,8 +139,8 @@ func (c *request) applyToDues(p *payment) {
 	}
 }
 
-// applyCredit uses a contact's overpayments on its dues. Money that was paid
-// for a sale that is still open is not an overpayment.
+// applyCredit uses a contact's overpayments for its dues. Money that was paid for a sale
+// that is still open is not an overpayment.
 func (c *request) applyCredit(contactID int) {
 	for _, p := range c.w.state.Payments.Rows {
 		if p.ContactID == contactID && p.Left > 0 && c.w.state.Sales.get(p.SaleID).State != saleBuilding {
@@ -151,7 +150,7 @@ func (c *request) applyCredit(contactID int) {
 	c.updateDebtTag(contactID)
 }
 
-// LedgerEntry is a payment that was recorded, and what became of its money.
+// LedgerEntry is a recorded payment and what it paid for.
 type LedgerEntry struct {
 	ID        string       `json:"id"` // IRI of the payment
 	SaleID    string       `json:"saleId"`
@@ -165,7 +164,7 @@ type LedgerEntry struct {
 	OnAccount int          `json:"onAccount"` // cents that paid for nothing
 }
 
-// Settlement is a part of a payment that paid for a sale.
+// Settlement is the part of a payment that paid for one sale.
 type Settlement struct {
 	SaleID string `json:"saleId"`
 	Amount int    `json:"amount"` // cents
@@ -199,8 +198,7 @@ func (st *state) balances() map[string]int {
 	return sums
 }
 
-// unbalanced tells where the books contradict themselves or the records; a
-// sound world has nothing to tell.
+// unbalanced lists contradictions within the books, and between books and records.
 func (st *state) unbalanced() []string {
 	problems := []string{}
 	for _, e := range st.Entries.Rows {

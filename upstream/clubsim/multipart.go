@@ -6,8 +6,8 @@ import (
 	"net/url"
 )
 
-// multipartFields reads the plain fields of multipart form data, the second
-// encoding in which a token can be asked for.
+// multipartFields reads the plain fields of multipart form data, the second encoding of
+// token requests.
 func multipartFields(body []byte, boundary string) (url.Values, error) {
 	if boundary == "" {
 		return nil, errNoForm
@@ -16,6 +16,6 @@ func multipartFields(body []byte, boundary string) (url.Values, error) {
 	if err != nil {
 		return nil, errNoForm
 	}
-	defer func() { _ = form.RemoveAll() }() // nothing is left on disk: the body is below the memory limit
+	defer func() { _ = form.RemoveAll() }() // nothing is on disk: the body is below the memory limit
 	return form.Value, nil
 }

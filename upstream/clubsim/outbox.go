@@ -8,20 +8,19 @@ import (
 	"time"
 )
 
-// reorderWindow is how long a delivery is held back for another one to
-// overtake it. Half a second is longer than what one call of the club system
-// emits takes, and short enough for a test.
+// reorderWindow is how long a delivery waits for another one to overtake it. Half a second
+// is longer than one request takes to emit its events, and short enough for a test.
 const reorderWindow = 500 * time.Millisecond
 
-// outbox delivers the events of a world, one after the other. The world's lock guards it.
+// outbox delivers the events of a world one after the other. The world's lock guards it.
 type outbox struct {
 	queue   []*eventRecord
-	held    *eventRecord // waits to be overtaken (webhooks: reorder)
+	held    *eventRecord // waiting to be overtaken (webhooks: reorder)
 	running bool
-	round   int // grows with each reset; what belongs to an earlier one is not sent any more
+	round   int // incremented by each reset; events of an earlier round are not sent
 }
 
-// clear forgets what was not sent yet.
+// clear forgets the events that were not sent.
 func (o *outbox) clear() {
 	o.queue, o.held = nil, nil
 	o.round++
@@ -54,7 +53,8 @@ func (w *World) dispatch(e *eventRecord) {
 	}
 }
 
-// later runs f under the world's lock after a while, unless the world was reset or the server closed.
+// later runs f under the world's lock after a delay, unless the world is reset or the
+// server closes.
 func (w *World) later(delay time.Duration, f func()) {
 	round := w.outbox.round
 	w.server.runInBackground(func() {
@@ -69,7 +69,7 @@ func (w *World) later(delay time.Duration, f func()) {
 	})
 }
 
-// enqueue adds events to the queue and makes sure that somebody works on it.
+// enqueue adds events to the queue and makes sure that it is drained.
 func (w *World) enqueue(events ...*eventRecord) {
 	w.outbox.queue = append(w.outbox.queue, events...)
 	if !w.outbox.running {
@@ -106,7 +106,7 @@ func (w *World) next() *eventRecord {
 	return e
 }
 
-// eventBody is what the receiver gets (club system API, section Events).
+// eventBody is the body of a webhook (club system API, section Events).
 type eventBody struct {
 	Event string    `json:"event"`
 	Data  eventData `json:"data"`

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// period is an ISO 8601 duration, kept in calendar units: a month has no length of its own.
+// period is an ISO 8601 duration in calendar units, because a month has no fixed length.
 type period struct {
 	years, months, weeks, days int
 	clock                      time.Duration
 }
 
-// periodPattern allows up to six digits a part, enough for any lifetime and too
-// few to overflow when added to a date.
+// periodPattern allows up to six digits a part: enough for any lifetime, and too few to
+// overflow when added to a date.
 var periodPattern = regexp.MustCompile(
 	`^P(?:(\d{1,6})Y)?(?:(\d{1,6})M)?(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$`)
 
@@ -31,7 +31,7 @@ func parsePeriod(s string) (period, error) {
 	return period{years: n(1), months: n(2), weeks: n(3), days: n(4), clock: clock}, nil
 }
 
-// mustPeriod parses a duration of the catalogue, which a test walks whole.
+// mustPeriod parses a duration of the catalogue, which a test checks completely.
 func mustPeriod(s string) period {
 	p, err := parsePeriod(s)
 	if err != nil {
@@ -40,8 +40,8 @@ func mustPeriod(s string) period {
 	return p
 }
 
-// after is the instant that lies a period after another. A month that is too
-// short gives its last day: 31 January and one month is 28 February.
+// after returns the instant a period after another. If a month is too short, the result is
+// its last day: 31 January plus one month is 28 February.
 func (p period) after(t time.Time) time.Time {
 	t = t.UTC()
 	midnight := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
@@ -50,8 +50,8 @@ func (p period) after(t time.Time) time.Time {
 	return first.AddDate(0, 0, min(t.Day(), last)-1+7*p.weeks+p.days).Add(t.Sub(midnight) + p.clock)
 }
 
-// approximate is the period as a length of time, a month taken for 30 days and
-// a year for 365; for clocks and lifetimes, never for money.
+// approximate returns the length of the period, with 30 days a month and 365 a year: for
+// clocks and lifetimes, never for money.
 func (p period) approximate() time.Duration {
 	const day = 24 * time.Hour
 	return time.Duration(p.years*365+p.months*30+p.weeks*7+p.days)*day + p.clock

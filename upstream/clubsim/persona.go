@@ -1,6 +1,6 @@
 package clubsim
 
-// persona is somebody whom every world knows from the start.
+// persona is a contact that every world has from the start.
 type persona struct {
 	key, givenName, familyName, gender string
 	birthDate                          string // empty: sixteen years before the seed
@@ -26,7 +26,7 @@ var personas = []persona{
 		mobile: "+33601020306", description: "sixteen: the check refuses offers from 18 such as 401 and from 60 such as 501; the Junior Term, 601, suits"},
 }
 
-// personaID is the contact number of a persona, zero for an unknown key.
+// personaID returns the contact number of a persona; zero for an unknown key.
 func personaID(key string) int {
 	for i, p := range personas {
 		if p.key == key {
@@ -36,7 +36,7 @@ func personaID(key string) int {
 	return 0
 }
 
-// Persona is somebody whom every world knows from the start, with fresh tokens.
+// Persona is a contact that every world has from the start, with fresh tokens.
 type Persona struct {
 	Key        string `json:"key"` // customer, debtor, prospect, former, banned, minor
 	ContactID  string `json:"contactId"`
@@ -44,15 +44,15 @@ type Persona struct {
 	Status     string `json:"status"`
 	GivenName  string `json:"givenName"`
 	FamilyName string `json:"familyName"`
-	// IdentityToken is a JWT as the club's own login would sign it: sub is the
-	// contact's number, club its club's, aud the client token; valid for ten minutes.
+	// IdentityToken is a JWT as the club's own login signs it: sub is the contact's number,
+	// club its club's number, aud the client token; valid for ten minutes.
 	IdentityToken string `json:"identityToken"`
 	// AccessToken authenticates as this contact at the club system.
 	AccessToken string `json:"accessToken"`
 	Description string `json:"description"`
 }
 
-// Personas returns the personas as they stand now.
+// Personas returns the personas in their current state.
 func (w *World) Personas() []Persona {
 	w.mu.Lock()
 	defer w.mu.Unlock()

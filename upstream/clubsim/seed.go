@@ -8,8 +8,8 @@ import (
 // firstContact is the number of the first persona; the others follow.
 const firstContact = 1001
 
-// seed makes the data of a new world: the personas with what they have and owe,
-// and a timetable. Whatever has a date follows from the day of the seed.
+// seed makes the data of a new world: the personas with what they have and owe, and a
+// timetable. All dates derive from the day of the seed.
 func (w *World) seed(now time.Time) *state {
 	st := &state{
 		Contacts: table[contact]{First: firstContact}, Sales: table[sale]{First: 5001}, Articles: table[article]{First: 6001},
@@ -45,9 +45,8 @@ func (st *state) seedMember(now time.Time) {
 	}
 }
 
-// seedDebt gives the debtor two sales that were deferred and not paid, the
-// second of them overdue since last month. Together they exceed the limit of
-// the club.
+// seedDebt gives the debtor two deferred and unpaid sales, the second overdue since last
+// month. Together they exceed the limit of the club.
 func (st *state) seedDebt(now time.Time) {
 	k := st.Contacts.get(personaID("debtor"))
 	at := clubByID(k.ClubID)
@@ -85,11 +84,12 @@ var classNames = []struct {
 	places int
 }{{"Morning Yoga", 7, 18}, {"Lunch HIIT", 12, 20}, {"Reformer Pilates", 17, 6}, {"Boxing", 19, 14}}
 
-// timetableDays is how far ahead members can book: two weeks, which also makes
-// a timetable of more than one page.
+// timetableDays is how far ahead members can book: two weeks, more than one page of
+// classes.
 const timetableDays = 14
 
-// seedTimetable fills the next days of every club, and books the customer into the first class of its club.
+// seedTimetable fills the timetable of every club, and books the customer into the first
+// class of its club.
 func (st *state) seedTimetable(now time.Time) {
 	tomorrow := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, time.UTC)
 	for _, at := range clubs {

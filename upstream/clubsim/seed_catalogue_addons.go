@@ -1,6 +1,6 @@
 package clubsim
 
-// credits gives a number of visits, or of small things.
+// credits grants a number of visits, or of small goods.
 func credits(kind string, quantity int, validity string) []behavior {
 	return []behavior{{kind: kind, quantity: quantity, validity: validity}}
 }
@@ -100,7 +100,7 @@ func passProducts() []*product {
 	}
 }
 
-// shopProducts stand on the shelf behind the desk.
+// shopProducts are goods.
 func shopProducts() []*product {
 	goods := []behavior{{kind: kindRegular}}
 	atDesk := rule{channels: []string{"club", "terminal"}}

@@ -2,11 +2,11 @@ package clubsim
 
 import "fmt"
 
-// maxExtraProducts is what the lists below make: ten things in ten colours and five sizes,
-// 17 pages more than a catalogue has by itself.
+// maxExtraProducts is the number of the products below: ten things in ten colours and five
+// sizes, 17 pages more than the catalogue has without them.
 const maxExtraProducts = 500
 
-// extraProducts stand in the shop of a world whose settings ask for a long catalogue.
+// extraProducts are in the shop of a world whose settings ask for a long catalogue.
 func extraProducts() []*product {
 	things := []struct {
 		name, description string

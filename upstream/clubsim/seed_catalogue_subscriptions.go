@@ -5,15 +5,15 @@ import "time"
 // What the registration fee of a subscription is called on its offers.
 const feeName = "Registration fee"
 
-// paidOnce is an offer that is paid whole at the counter or by card.
+// paidOnce is an offer that is paid in full at once.
 func paidOnce(name string, price int) offer { return offer{name: name, total: price} }
 
-// subscriptionBehavior is what a subscription does: it opens the doors for a time, empty: until it is cancelled.
+// subscriptionBehavior opens the doors for a time; empty: until it is cancelled.
 func subscriptionBehavior(validity string) []behavior {
 	return []behavior{{kind: kindSubscription, validity: validity}}
 }
 
-// every repeats an interval without end; as a recurrence it has neither loop nor offset.
+// every repeats an interval without end; a recurrence has neither loop nor offset.
 func every(interval string, price int) instalment {
 	return instalment{offset: "P0W", interval: interval, price: price}
 }
@@ -23,7 +23,7 @@ func times(loop int, interval string, price int) instalment {
 	return instalment{offset: "P0W", interval: interval, loop: loop, price: price}
 }
 
-// during repeats an interval for as long as a duration lasts.
+// during repeats an interval for a whole duration.
 func during(whole, interval string, price int) instalment {
 	return instalment{offset: whole, interval: interval, price: price}
 }

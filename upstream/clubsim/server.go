@@ -1,16 +1,15 @@
-// Package clubsim is the simulator of the club system: every operation, rule,
-// error, header check and event of the club system API, with state, strict on
-// its input, deterministic from its seed, and able to misbehave on purpose.
+// Package clubsim simulates the club system: every operation, rule, error, header check and
+// event of the club system API. It has state, is strict on its input, deterministic from
+// its seed, and can be told to fail.
 //
-// It is not a mock: nothing in it answers a canned reply, and nothing in it
-// knows who calls. A sale that is settled has double-entry bookings behind it,
-// and a second payment really is an overpayment.
+// It returns no canned responses and does not know its callers. A settled sale has
+// double-entry bookings, and a second payment really is an overpayment.
 //
-// It has two doors. The wire: mount a [Server] with http.StripPrefix and speak
-// HTTP to it. The Go door: [Server.World] gives a world to seed and to inspect.
+// It has two sides. Over HTTP: mount a [Server] with http.StripPrefix. From Go:
+// [Server.World] returns a world to seed and to inspect.
 //
-// Start reading at [Server.ServeHTTP], which shows the way of a request, then
-// at operations (route.go), which names everything that can be called.
+// Start reading at [Server.ServeHTTP], which shows the path of a request, then at
+// operations (route.go), which lists everything that can be called.
 package clubsim
 
 import (
@@ -30,55 +29,55 @@ const (
 	DemoIdentitySecret = "demo-identity-secret-of-the-club-login"
 )
 
-// eventTimeout bounds one delivery of an event. The club system documents no
-// figure; five seconds is long enough for a receiver that stores before it answers.
+// eventTimeout limits one delivery of an event. The club system documents no value; five
+// seconds are enough for a receiver that stores the event before it responds.
 const eventTimeout = 5 * time.Second
 
-// maxWorldName holds the whole name of a test and a random suffix.
+// maxWorldName holds the full name of a test and a random suffix.
 const maxWorldName = 128
 
-// worldNamePattern is the shape of the client tokens that are demo worlds. Their length is no part
-// of it: a pattern that counts is compiled into as many copies of what it counts.
+// worldNamePattern matches the client tokens of demo worlds. It has no maximum length
+// because a regular expression that counts is compiled into as many copies.
 var worldNamePattern = regexp.MustCompile(`^demo(-[A-Za-z0-9._-]+)?$`)
 
 func isWorldName(name string) bool {
 	return len(name) <= maxWorldName && worldNamePattern.MatchString(name)
 }
 
-// Config is what a simulator needs.
+// Config is the configuration of a simulator.
 type Config struct {
-	// Now is the real clock, from which each world's own clock is derived. Required.
+	// Now is the real clock, from which each world's clock is derived. Required.
 	Now func() time.Time
-	// Logger gets what only a developer of the simulator wants to know; nil: silent.
+	// Logger receives messages for developers of the simulator; nil: none.
 	Logger *slog.Logger
-	// Seed makes SMS codes and fault probabilities; zero: 1.
+	// Seed determines SMS codes and fault probabilities; zero: 1.
 	Seed uint64
-	// IdentitySecret is what the access tokens are signed with, and what the key
-	// of the identity tokens follows from; zero: DemoIdentitySecret.
+	// IdentitySecret signs the access tokens, and the key of the identity tokens derives
+	// from it; empty: DemoIdentitySecret.
 	IdentitySecret string
-	// HTTPClient delivers events; zero: one that gives up after five seconds.
+	// HTTPClient delivers events; nil: one with a timeout of five seconds.
 	HTTPClient *http.Client
-	// WebhookURL is where a new or reset world sends its events, by client token;
-	// nil: nowhere until the world's settings say so.
+	// WebhookURL is where a new or reset world sends its events, by client token; nil:
+	// nowhere until the world's settings name an address.
 	WebhookURL func(clientToken string) string
 }
 
-// Server is the simulator: an http.Handler that holds any number of worlds.
+// Server is the simulator: an http.Handler with any number of worlds.
 type Server struct {
 	cfg         Config
 	tokens      tokenIssuer
 	catalogue   *catalogue // shared by all worlds, never changed
-	bodyPool    sync.Pool  // of *[]byte, bodies to use again: most of what a call allocates would be its answer
+	bodyPool    sync.Pool  // of *[]byte: most of what a request allocates is its response
 	mu          sync.Mutex // guards worlds, closed and the start of background work
 	worlds      map[string]*World
 	closed      bool
 	closing     chan struct{}
 	releaseOnce sync.Once
-	released    chan struct{} // closed when nobody is kept waiting on purpose any more
+	released    chan struct{} // closed when hang faults end
 	background  sync.WaitGroup
 }
 
-// New makes a simulator without any world; worlds are made at first use.
+// New returns a simulator without worlds; each world is made at first use.
 func New(cfg Config) *Server {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -102,8 +101,8 @@ func New(cfg Config) *Server {
 	}
 }
 
-// World returns the world of a client token, made at first use. It returns nil
-// for a client token that is not a demo world.
+// World returns the world of a client token, made at first use; nil for a client token that
+// is not a demo world.
 func (s *Server) World(clientToken string) *World {
 	if !isWorldName(clientToken) {
 		return nil
@@ -118,8 +117,8 @@ func (s *Server) World(clientToken string) *World {
 	return w
 }
 
-// existingWorld returns a world only when somebody has used it before, so that
-// requests without credentials cannot make worlds.
+// existingWorld returns a world only if it was used before, so that requests without
+// credentials cannot make worlds.
 func (s *Server) existingWorld(clientToken string) *World {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,11 +137,11 @@ func (s *Server) Close() {
 	s.background.Wait()
 }
 
-// Release ends hangs, now and from now on; all else goes on until Close. Whoever is
-// kept waiting by a delay gets the answer that was promised.
+// Release ends hangs, now and from now on; everything else continues until Close. Requests
+// that a delay keeps waiting still get their response.
 func (s *Server) Release() { s.releaseOnce.Do(func() { close(s.released) }) }
 
-// runInBackground runs f in the background; Close waits for it. After Close it does nothing.
+// runInBackground runs f in a goroutine that Close waits for. After Close it does nothing.
 func (s *Server) runInBackground(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +151,7 @@ func (s *Server) runInBackground(f func()) {
 	s.background.Go(f)
 }
 
-// sleep blocks for d and reports false when the server closes or done is closed first.
+// sleep waits for d. It returns false when the server closes or done is closed first.
 func (s *Server) sleep(d time.Duration, done <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// Settings of a world: what the club system's description leaves open or makes
-// depend on the installation. GET and PUT _control/settings carry them; PUT
-// changes the members that it names.
+// Settings of a world: what the club system's description leaves open or makes depend on
+// the installation. GET and PUT _control/settings carry them; PUT changes only the members
+// that it names.
 type Settings struct {
-	// ProductionMode refuses what GrantedEndpoints does not list.
+	// ProductionMode refuses operations that GrantedEndpoints does not list.
 	ProductionMode bool `json:"productionMode"`
 	// GrantedEndpoints are operation names ("getContact") or endpoints ("GET /contacts/{contactId}").
 	GrantedEndpoints []string `json:"grantedEndpoints"`
@@ -25,19 +25,19 @@ type Settings struct {
 	// NetworkNodeShape is "nested" (children are objects) or "flat" (children are IRIs).
 	NetworkNodeShape string `json:"networkNodeShape"`
 
-	// TokenLifetime is the life of an access token. One hour is the usual figure.
+	// TokenLifetime is the life of an access token. One hour is usual.
 	TokenLifetime Seconds `json:"tokenLifetime"`
-	// TokenExpiresIn false leaves expires_in out of the token's answer.
+	// TokenExpiresIn false leaves expires_in out of the token response.
 	TokenExpiresIn bool `json:"tokenExpiresIn"`
 
-	// WebhookURL receives the events; empty: events are recorded and sent nowhere.
+	// WebhookURL receives the events; empty: events are only recorded.
 	WebhookURL string `json:"webhookUrl"`
 	// Webhooks is how deliveries go wrong: "normal", "drop", "duplicate", "late" or "reorder".
 	Webhooks string `json:"webhooks"`
 	// WebhookDelay is how late "late" is.
 	WebhookDelay Seconds `json:"webhookDelay"`
 
-	// SMSCode are the rules of the codes that are sent.
+	// SMSCode has the rules of SMS codes.
 	SMSCode SMSCode `json:"smsCode"`
 
 	// PageSize is the size of a page when itemsPerPage is not sent; documented as 30.
@@ -51,17 +51,17 @@ type Settings struct {
 	ErrorShape string `json:"errorShape"`
 	// DateTimeZone true writes date-times with their zone, "+00:00".
 	DateTimeZone bool `json:"dateTimeZone"`
-	// CreatedStatus answers the writes whose status is not documented: 200 or 201.
+	// CreatedStatus is the status of writes whose status is not documented: 200 or 201.
 	CreatedStatus int `json:"createdStatus"`
-	// WriteBodies false answers the writes whose body is not documented without one.
+	// WriteBodies false leaves out the body of writes whose body is not documented.
 	WriteBodies bool `json:"writeBodies"`
 
 	// DebtCounts is what totalRealDebt adds up: "owed" (every due) or "overdue" (only those past their date).
 	DebtCounts string `json:"debtCounts"`
 	// MigrationKeeps is which of the two contacts lives on after a migration: "source" or "target".
 	MigrationKeeps string `json:"migrationKeeps"`
-	// MandateRequired makes the check of a sale with debits ask for a signed
-	// mandate; the description of the check knows no such rule.
+	// MandateRequired makes the check of a sale with debits require a signed mandate; the
+	// description of the check has no such rule.
 	MandateRequired bool `json:"mandateRequired"`
 	// FillSaleFromContact copies missing names, number and address from the contact into a new sale.
 	FillSaleFromContact bool `json:"fillSaleFromContact"`
@@ -69,8 +69,8 @@ type Settings struct {
 	FormerStatus string `json:"formerStatus"`
 	// WithdrawnOffers are offers that no club sells any more, by number; what is in a sale already fails its check.
 	WithdrawnOffers []int `json:"withdrawnOffers"`
-	// ExtraProducts is how many products each club sells beyond its own, all of its shop: a catalogue of as many
-	// pages as a front end wants to see. At most 500.
+	// ExtraProducts is how many products each club sells in addition, for catalogues with
+	// many pages. At most 500.
 	ExtraProducts int `json:"extraProducts"`
 	// CardNetworks are the networks that a card payment may name; empty: any word.
 	CardNetworks []string `json:"cardNetworks"`
@@ -78,10 +78,10 @@ type Settings struct {
 
 // SMSCode are the rules of SMS codes.
 type SMSCode struct {
-	// Validity is how long a code can be used. Ten minutes is the usual figure.
+	// Validity is how long a code can be used. Ten minutes are usual.
 	Validity Seconds `json:"validity"`
-	// Attempts is how many wrong codes end a signature request. Five leaves room
-	// for typing errors and none for guessing.
+	// Attempts is how many wrong codes end a signature request. Five leave room for typing
+	// errors and none for guessing.
 	Attempts int `json:"attempts"`
 	// Fixed makes every code the same; empty: six digits drawn from the seed.
 	Fixed string `json:"fixed"`
@@ -103,7 +103,7 @@ func DefaultSettings() Settings {
 	}
 }
 
-// verify names the first member whose value cannot be.
+// verify names the first member with an invalid value.
 func (s Settings) verify() error {
 	choices := []struct {
 		name, value string
@@ -139,7 +139,7 @@ func (s Settings) verifyNumbers() error {
 	case s.WebhookURL != "" && (err != nil || address.Host == ""):
 		return errors.New("webhookUrl: not an absolute URL")
 	case s.TokenLifetime < 1 || s.WebhookDelay < 0 || s.SMSCode.Validity < 1 || s.SMSCode.Attempts < 1:
-		return errors.New("tokenLifetime, webhookDelay, smsCode.validity and smsCode.attempts cannot be that small")
+		return errors.New("tokenLifetime, webhookDelay, smsCode.validity and smsCode.attempts must not be that small")
 	case s.ExtraProducts < 0 || s.ExtraProducts > maxExtraProducts:
 		return fmt.Errorf("extraProducts: 0 to %d", maxExtraProducts)
 	case s.PageSize < 1 || s.MaxPageSize < s.PageSize:
@@ -159,7 +159,7 @@ func (w *World) Settings() Settings {
 	return w.settings.clone()
 }
 
-// clone keeps the lists of two settings apart.
+// clone copies the lists as well.
 func (s Settings) clone() Settings {
 	s.GrantedEndpoints = slices.Clone(s.GrantedEndpoints)
 	s.CardNetworks = slices.Clone(s.CardNetworks)
@@ -168,7 +168,7 @@ func (s Settings) clone() Settings {
 	return s
 }
 
-// Configure changes settings; the world keeps the old ones when the new ones cannot be.
+// Configure changes settings; the world keeps the old ones when the new ones are invalid.
 func (w *World) Configure(change func(*Settings)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -191,7 +191,7 @@ func (w *World) mergeSettings(body []byte) error {
 	return err
 }
 
-// decodeStrict decodes JSON and refuses members that are not known, naming them.
+// decodeStrict decodes JSON and refuses unknown members by name.
 func decodeStrict(body []byte, v any) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
@@ -207,7 +207,7 @@ func decodeStrict(body []byte, v any) error {
 // codePattern is what an SMS code looks like.
 var codePattern = regexp.MustCompile(`^[0-9]{6}$`)
 
-// ClubNumbers are numbers of clubs; JSON may also give their identifiers.
+// ClubNumbers are club numbers; JSON may also hold their identifiers.
 type ClubNumbers []int
 
 // UnmarshalJSON reads [11, "/demo/clubs/12"].
@@ -246,10 +246,10 @@ func clubNumber(raw json.RawMessage) (int, error) {
 	return number, nil
 }
 
-// Seconds is a duration in whole seconds; JSON may also give it as an ISO 8601 duration.
+// Seconds is a duration in whole seconds; JSON may also hold an ISO 8601 duration.
 type Seconds int
 
-// Duration is the same as a time.Duration.
+// Duration returns the time.Duration.
 func (s Seconds) Duration() time.Duration { return time.Duration(s) * time.Second }
 
 // UnmarshalJSON reads 3600 or "PT1H".

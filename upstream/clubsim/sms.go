@@ -2,7 +2,7 @@ package clubsim
 
 import "time"
 
-// sms is a message that was sent, or could not be (no signature request).
+// sms is a message that was sent, or could not be sent (no signature request).
 type sms struct {
 	ID          int       `json:"id"`
 	To          string    `json:"to"`
@@ -21,8 +21,8 @@ type SMS struct {
 	SentAt             time.Time `json:"sentAt"`
 }
 
-// SMS returns the messages that were sent, oldest first. Those that went
-// nowhere stand in the audit.
+// SMS returns the messages that were sent, oldest first. The audit has those that could not
+// be.
 func (w *World) SMS() []SMS {
 	w.mu.Lock()
 	defer w.mu.Unlock()

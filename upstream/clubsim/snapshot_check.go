@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// verify refuses a restored state in which a record points to one that is not
-// there, so that no request can trip over it later.
+// verify refuses a state in which a record refers to one that does not exist.
 func (st *state) verify() error {
 	if st.Contacts.First != firstContact || len(st.Contacts.Rows) < len(personas) {
 		return errors.New("contacts: the personas are missing")
@@ -50,7 +49,7 @@ func (st *state) hasArticles(s *sale) bool {
 	return true
 }
 
-// mergesEnd reports whether following MergedInto from a contact comes to an end.
+// mergesEnd reports whether following MergedInto from a contact ends.
 func (st *state) mergesEnd(k *contact) bool {
 	for range st.Contacts.Rows {
 		if k.MergedInto == 0 {
@@ -63,7 +62,7 @@ func (st *state) mergesEnd(k *contact) bool {
 	return false
 }
 
-// maxFirst bounds the first number of a table, so that numbers never overflow.
+// maxFirst limits the first number of a table, so that numbers never overflow.
 const maxFirst = 1_000_000
 
 func verifyRows[T any](name string, t table[T], sound func(id int, row *T) bool) error {

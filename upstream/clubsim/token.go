@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// caller is who a bearer token speaks for.
+// caller is what an access token authenticates.
 type caller struct {
 	Client  string // client_id, which is also the caller's home world
-	Contact int    // not zero: a contact with its own token
+	Contact int    // the contact of a contact's own token; zero: the client's token
 	Expires int64  // Unix seconds of the home world's clock
-	Serial  int64  // makes every token another one
+	Serial  int64  // makes tokens unique
 }
 
-// mayEnter reports whether the caller's scope holds a world. The organisation's
-// client is good for every demo world, a world's own client for that one alone.
+// mayEnter reports whether the caller may use a world. The organisation's client may use
+// every demo world, a world's own client only that one.
 func (c caller) mayEnter(token string) bool {
 	if !isWorldName(token) {
 		return false
@@ -33,12 +33,11 @@ func (c caller) mayEnter(token string) bool {
 	return token == c.Client || (c.Client == DemoClientID && c.Contact == 0)
 }
 
-// maySee reports whether the caller may read a contact: its own token shows nobody else.
+// maySee reports whether the caller may read a contact: with its own token, only itself.
 func (c caller) maySee(contactID int) bool { return c.Contact == 0 || c.Contact == contactID }
 
-// tokenIssuer makes and reads access tokens. They are opaque to clients; the caller
-// stands in them under a signature, so that they cost no memory and survive a
-// restart of the simulator.
+// tokenIssuer issues and reads access tokens. They are opaque to clients. They contain the
+// caller and a signature, so they use no memory and survive a restart of the simulator.
 type tokenIssuer struct {
 	secret []byte
 	serial atomic.Int64
@@ -73,7 +72,7 @@ func (m *tokenIssuer) sign(payload string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// authenticate checks the gateway's key and the bearer token.
+// authenticate checks the gateway key and the bearer token.
 func (s *Server) authenticate(r *http.Request) (caller, error) {
 	if !hasGatewayKey(r.Header) {
 		return caller{}, failure(http.StatusUnauthorized, "", "Unauthorized")
@@ -95,9 +94,8 @@ func unauthorized() error {
 	return e
 }
 
-// hasGatewayKey looks for the key of the API gateway. Installations put it
-// into differently named headers, so any x-…-api-key will do; x-gateway-api-key
-// is the documented one.
+// hasGatewayKey looks for the key of the API gateway. Installations use differently named
+// headers, so any x-…-api-key is accepted; x-gateway-api-key is documented.
 func hasGatewayKey(header http.Header) bool {
 	for name, values := range header {
 		name = textproto.CanonicalMIMEHeaderKey(name)
@@ -108,7 +106,8 @@ func hasGatewayKey(header http.Header) bool {
 	return false
 }
 
-// isTokenPath: the documented place, and the one below a client token where some installations have it.
+// isTokenPath accepts the documented path, and the same below a client token, which some
+// installations use.
 func isTokenPath(path []string) bool {
 	if len(path) == 4 && isWorldName(path[0]) {
 		path = path[1:]
@@ -116,15 +115,15 @@ func isTokenPath(path []string) bool {
 	return strings.Join(path, "/") == "oauth/v2/token"
 }
 
-// tokenResponse is the answer to a token request (RFC 6749, section 5.1).
+// tokenResponse is the response to a token request (RFC 6749, section 5.1).
 type tokenResponse struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type"`
 	ExpiresIn   *int   `json:"expires_in,omitempty"`
 }
 
-// serveToken answers POST /oauth/v2/token (club system API, section Token).
-// Faults and the journal are those of the client's own world.
+// serveToken handles POST /oauth/v2/token (club system API, section Token). Faults and the
+// journal are those of the client's own world.
 func (s *Server) serveToken(rw http.ResponseWriter, req *httpRequest) {
 	fields, unreadable := tokenFields(req)
 	w := s.World(fields.Get("client_id"))
@@ -151,7 +150,8 @@ func tokenFields(req *httpRequest) (fields url.Values, unreadable error) {
 	return url.Values{}, errNoForm
 }
 
-// issueToken checks a token request in the order of the business requests: key, method, form.
+// issueToken checks a token request in the same order as business requests: key, method,
+// form.
 func (s *Server) issueToken(req *httpRequest, fields url.Values, unreadable error) httpResponse {
 	w := s.World(fields.Get("client_id"))
 	switch {
@@ -162,11 +162,11 @@ func (s *Server) issueToken(req *httpRequest, fields url.Values, unreadable erro
 		e.header = http.Header{"Allow": {http.MethodPost}}
 		return e.render(DefaultSettings())
 	case unreadable != nil:
-		return oauthError(http.StatusBadRequest, "invalid_request", "The token request has to be form data.")
+		return oauthError(http.StatusBadRequest, "invalid_request", "The token request must be form data.")
 	case fields.Get("grant_type") == "":
 		return oauthError(http.StatusBadRequest, "invalid_request", "grant_type: "+messageBlank)
 	case fields.Get("grant_type") != "client_credentials":
-		return oauthError(http.StatusBadRequest, "unsupported_grant_type", "grant_type has to be client_credentials.")
+		return oauthError(http.StatusBadRequest, "unsupported_grant_type", "grant_type must be client_credentials.")
 	case w == nil || fields.Get("client_secret") != DemoClientSecret:
 		return oauthError(http.StatusUnauthorized, "invalid_client", "The client credentials are invalid.")
 	case len(req.path) == 4 && !(caller{Client: w.clientToken}).mayEnter(req.path[0]):
@@ -186,7 +186,7 @@ func (w *World) grantToken() httpResponse {
 	return httpResponse{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: encode(r)}
 }
 
-// accessTokenPattern makes a token of the world's own client, or of one of its contacts.
+// accessToken issues a token of the world's own client, or of one of its contacts.
 func (w *World) accessToken(contactID int, now time.Time) string {
 	expires := now.Add(w.settings.TokenLifetime.Duration()).Unix()
 	return w.server.tokens.issue(caller{Client: w.clientToken, Contact: contactID, Expires: expires})

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// World is one organisation's club system: the state behind one client token.
-// Worlds share nothing but the catalogue, which never changes. All methods are
-// safe for concurrent use.
+// World is one organisation's club system: the state of one client token. Worlds share only
+// the catalogue, which never changes. All methods are safe for concurrent use.
 type World struct {
 	server      *Server
 	clientToken string
@@ -23,14 +22,14 @@ type World struct {
 	settings     Settings
 	clockOffset  time.Duration // the world's clock minus the real one
 	faults       []*Fault
-	faultDraws   int // how often a fault's probability was drawn
+	faultDraws   int // number of draws for faults' probabilities
 	journal      []Request
-	requestCount int // how many calls the journal has had
+	requestCount int // number of requests, including those that left the journal
 	outbox       outbox
-	productCache []encoded // see shelved
+	productCache []encoded // see encodedProducts
 }
 
-// state is everything in a world that a snapshot holds and a restore brings back.
+// state is everything that a snapshot of a world holds.
 type state struct {
 	Contacts    table[contact]          `json:"contacts"`
 	Sales       table[sale]             `json:"sales"`
@@ -48,14 +47,14 @@ type state struct {
 	Events      table[eventRecord]      `json:"events"`
 }
 
-// table holds records whose numbers follow each other, so that reading one is
-// an index, listing is in order and a new number is never one that was used.
+// table holds records with consecutive numbers. Reading one is an index, listing is in
+// order, and no number is ever used twice.
 type table[T any] struct {
 	First int  `json:"first"`
 	Rows  []*T `json:"rows"`
 }
 
-// add makes the next record; the number is given to make.
+// add makes the next record; make receives its number.
 func (t *table[T]) add(make func(id int) T) *T {
 	row := make(t.First + len(t.Rows))
 	t.Rows = append(t.Rows, &row)
@@ -79,7 +78,7 @@ func newWorld(s *Server, token string) *World {
 // ClientToken is the world's name, the first segment of its paths.
 func (w *World) ClientToken() string { return w.clientToken }
 
-// Reset brings the world back to its seed: data, settings, faults, clock and journal.
+// Reset restores the seed: data, settings, faults, clock and journal.
 func (w *World) Reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,7 +95,7 @@ func (w *World) reset() {
 	w.state = w.seed(w.now())
 }
 
-// now is the world's clock. UTC throughout: the club system's dates carry no zone.
+// now is the world's clock, in UTC: the club system's dates carry no zone.
 func (w *World) now() time.Time { return w.server.cfg.Now().Add(w.clockOffset).UTC() }
 
 // Now is what the world's clock shows.
@@ -106,7 +105,7 @@ func (w *World) Now() time.Time {
 	return w.now()
 }
 
-// SetNow sets the world's clock, which goes on from there.
+// SetNow sets the world's clock, which continues from there.
 func (w *World) SetNow(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -120,14 +119,14 @@ func (w *World) Advance(d time.Duration) {
 	w.clockOffset += d
 }
 
-// draw is the world's randomness: a number that follows from the seed, the
-// world, a purpose and a count, and from nothing else.
+// draw is the world's randomness: a number derived from the seed, the world, a purpose and
+// a count.
 func (w *World) draw(purpose string, n int) uint64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d|%s|%s|%d", w.server.cfg.Seed, w.clientToken, purpose, n))
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// snapshot is a world on paper.
+// snapshot is a world as JSON.
 type snapshot struct {
 	Version  int           `json:"version"`
 	World    string        `json:"world"`
@@ -136,24 +135,23 @@ type snapshot struct {
 	State    *state        `json:"state"`
 }
 
-// maxOffset keeps a world's clock where dates can still be written and durations
-// still be counted in nanoseconds: a hundred years from today.
+// maxOffset keeps a world's clock within a hundred years from today, where dates can be
+// written and durations counted in nanoseconds.
 const maxOffset = 100 * 365 * 24 * time.Hour
 
-// snapshotVersion changes with the shape of the state, so that an old snapshot
-// is refused and not half understood.
+// snapshotVersion changes with the shape of the state, so that an old snapshot is refused.
 const snapshotVersion = 2
 
 var errSnapshot = errors.New("clubsim: not a snapshot of this version")
 
-// Snapshot returns the world as JSON: data, settings and clock, without faults and journal.
+// Snapshot returns data, settings and clock as JSON, without faults and journal.
 func (w *World) Snapshot() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return encode(snapshot{snapshotVersion, w.clientToken, w.clockOffset, w.settings, w.state})
 }
 
-// Restore brings back what Snapshot returned, of this world or of another one.
+// Restore restores a Snapshot of this world or of another one.
 func (w *World) Restore(body []byte) error {
 	restored := snapshot{Settings: DefaultSettings()}
 	if err := json.Unmarshal(body, &restored); err != nil {
