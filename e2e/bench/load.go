@@ -3,113 +3,161 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httputil"
 	"net/url"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
+
+	"frontdesk/e2e/campaign/rig"
 )
 
-// load asks a server for something again and again. It is written on bare
-// connections, since a client of net/http takes more processor time than the servers that
-// are measured.
+// load sends requests to a server, one after another on each connection. It writes to bare
+// connections, because a client of net/http takes more processor time than the servers
+// that are measured.
 type load struct {
 	url         string
-	header      http.Header   // of every request
-	connections int           // zero: 32
-	during      time.Duration // zero: one second
-	status      int           // of the answer; zero: 200
-	targets     []target      // of the visitors in turn, below url; none: url itself
-	addresses   int           // so many visitors ask, each from an address of their own, as a proxy says it; zero: none is said
+	process     *rig.Process // the server; nil when its processor time does not count
+	header      http.Header  // of every request
+	connections int          // zero: 32
+	status      int          // of the response; zero: 200
+	targets     []target     // requested in turn, below url; none: url itself
+	addresses   int          // the number of callers, each with an address in X-Forwarded-For; zero: no such header
 }
 
-// target is what one of the visitors asks for.
+// target is what one of the callers requests.
 type target struct {
 	path   string
 	header http.Header
 }
 
-// result is what a load found.
+// duration is how long one load lasts.
+const duration = time.Second
+
+// result is what a load has measured.
 type result struct {
-	requests  int
+	requests  float64
 	perSecond float64
-	p50, p99  time.Duration
+	p50       float64 // milliseconds
+	cpu       float64 // processor time of the server, in seconds
 }
 
-// run sends the load. Any answer but the expected one is an error.
-func (h load) run(ctx context.Context) (result, error) {
-	if h.connections == 0 {
-		h.connections = 32
+func requestsPerSecond(r result) float64 { return r.perSecond }
+func medianLatency(r result) float64     { return r.p50 }
+
+// cpuPer10k is the processor time of ten thousand responses, in seconds.
+func cpuPer10k(r result) float64 { return r.cpu / r.requests * 10_000 }
+
+// contender is one side of a comparison: a figure of a load.
+func (h *harness) contender(l load, figure func(result) float64) func() float64 {
+	return func() float64 { return figure(h.send(l)) }
+}
+
+// side is one side of a comparison of servers, and what it did in all rounds.
+type side struct {
+	perSecond series
+	requests  float64
+	cpu       float64 // seconds
+}
+
+// String describes how much the server did, and the processor time of one response.
+func (s *side) String() string {
+	return fmt.Sprintf("%.0f/s, %.1f µs each", s.perSecond.median(), s.cpu/s.requests*1e6)
+}
+
+// compare sends loads to servers in turn, and returns a side for each.
+func (h *harness) compare(loads ...load) []*side {
+	sides := make([]*side, len(loads))
+	contenders := make([]func() float64, len(loads))
+	for i, l := range loads {
+		sides[i] = &side{}
+		contenders[i] = func() float64 {
+			found := h.send(l)
+			sides[i].requests += found.requests
+			sides[i].cpu += found.cpu
+			return found.perSecond
+		}
 	}
-	if h.during == 0 {
-		h.during = time.Second
+	for i, perSecond := range interleave(contenders...) {
+		sides[i].perSecond = perSecond
 	}
-	if h.status == 0 {
-		h.status = http.StatusOK
+	return sides
+}
+
+// compared is the row of two sides, by their requests in a second.
+func compared(work string, of *side, name string, than *side, threshold threshold) row {
+	return row{work, of.String(), name + ": " + than.String(), of.perSecond.ratioTo(than.perSecond), threshold}
+}
+
+// send sends a load. Any response but the expected one is a failure.
+func (h *harness) send(l load) result {
+	l.connections, l.status = cmp.Or(l.connections, 32), cmp.Or(l.status, http.StatusOK)
+	to, err := url.Parse(l.url)
+	h.must(err)
+	requests := l.requests(to)
+	var before, after float64
+	if l.process != nil {
+		before = h.cpu(l.process)
 	}
-	texts, host, err := h.texts()
-	if err != nil {
-		return result{}, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, h.during)
+	ctx, cancel := context.WithTimeout(h.ctx, duration)
 	defer cancel()
-	took := make([][]time.Duration, h.connections)
-	failed := make([]error, h.connections)
+	times := make([][]time.Duration, l.connections)
+	failures := make([]error, l.connections)
 	began := time.Now()
 	var all sync.WaitGroup
-	for i := range h.connections {
-		all.Go(func() { took[i], failed[i] = h.connection(ctx, host, texts, i) })
+	for i := range l.connections {
+		all.Go(func() { times[i], failures[i] = l.connection(ctx, to.Host, requests, i) })
 	}
 	all.Wait()
 	elapsed := time.Since(began)
-	for _, err := range failed {
+	if l.process != nil {
+		after = h.cpu(l.process)
+	}
+	for _, err := range failures {
 		if err != nil {
-			return result{}, fmt.Errorf("%s: %w", h.url, err)
+			h.Fatalf("%s: %w", l.url, err)
 		}
 	}
-	sorted := slices.Concat(took...)
+	sorted := slices.Concat(times...)
 	if len(sorted) == 0 {
-		return result{}, fmt.Errorf("%s: no answer within %s", h.url, h.during)
+		h.Fatalf("%s: no response within %s", l.url, duration)
 	}
 	slices.Sort(sorted)
-	return result{
-		requests: len(sorted), perSecond: float64(len(sorted)) / elapsed.Seconds(),
-		p50: sorted[len(sorted)/2], p99: sorted[len(sorted)*99/100],
-	}, nil
+	n := float64(len(sorted))
+	return result{requests: n, perSecond: n / elapsed.Seconds(), p50: float64(sorted[len(sorted)/2].Microseconds()) / 1000, cpu: after - before}
 }
 
-// texts are the requests as they go over the wire, one for each visitor.
-func (h load) texts() (texts [][]byte, host string, err error) {
-	to, err := url.Parse(h.url)
-	if err != nil {
-		return nil, "", err
-	}
-	for i := range max(1, h.addresses) {
-		at := target{to.RequestURI(), h.header}
-		if len(h.targets) > 0 {
-			at = h.targets[i%len(h.targets)]
+// requests are the requests as they go over the wire, one for each caller.
+func (l load) requests(to *url.URL) (all [][]byte) {
+	for i := range max(1, l.addresses) {
+		at := target{to.RequestURI(), l.header}
+		if len(l.targets) > 0 {
+			at = l.targets[i%len(l.targets)]
 		}
 		var text bytes.Buffer
 		fmt.Fprintf(&text, "GET %s HTTP/1.1\r\nHost: %s\r\n", at.path, to.Host)
-		if err := at.header.Write(&text); err != nil {
-			return nil, "", err
-		}
-		if h.addresses > 0 {
-			fmt.Fprintf(&text, "X-Forwarded-For: 10.%d.%d.%d\r\n", i>>16&255, i>>8&255, i&255)
+		at.header.Write(&text)
+		if l.addresses > 0 {
+			fmt.Fprintf(&text, "X-Forwarded-For: %s\r\n", callerAddress(i))
 		}
 		text.WriteString("\r\n")
-		texts = append(texts, text.Bytes())
+		all = append(all, text.Bytes())
 	}
-	return texts, to.Host, nil
+	return all
 }
 
+// callerAddress is the address of the n-th caller.
+func callerAddress(n int) string { return fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&255, n&255) }
+
 // connection sends one request after another until the time is over.
-func (h load) connection(ctx context.Context, host string, texts [][]byte, at int) (took []time.Duration, err error) {
+func (l load) connection(ctx context.Context, host string, requests [][]byte, at int) (times []time.Duration, err error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", host)
 	if err != nil {
@@ -117,25 +165,25 @@ func (h load) connection(ctx context.Context, host string, texts [][]byte, at in
 	}
 	defer conn.Close()
 	reader := bufio.NewReaderSize(conn, 64<<10)
-	for ; ctx.Err() == nil; at += h.connections {
+	for ; ctx.Err() == nil; at += l.connections {
 		began := time.Now()
-		if _, err := conn.Write(texts[at%len(texts)]); err != nil {
+		if _, err := conn.Write(requests[at%len(requests)]); err != nil {
 			return nil, err
 		}
-		status, err := readAnswer(reader)
+		status, err := readResponse(reader)
 		if err != nil {
 			return nil, err
 		}
-		if status != h.status {
-			return nil, fmt.Errorf("status %d instead of %d", status, h.status)
+		if status != l.status {
+			return nil, fmt.Errorf("status %d instead of %d", status, l.status)
 		}
-		took = append(took, time.Since(began))
+		times = append(times, time.Since(began))
 	}
-	return took, nil
+	return times, nil
 }
 
-// readResponse reads an answer to its end, and keeps nothing but the status.
-func readAnswer(r *bufio.Reader) (status int, err error) {
+// readResponse reads a response to its end, and keeps only the status.
+func readResponse(r *bufio.Reader) (status int, err error) {
 	length, chunked := 0, false
 	for first := true; ; first = false {
 		line, err := r.ReadSlice('\n')
@@ -164,32 +212,9 @@ func readAnswer(r *bufio.Reader) (status int, err error) {
 }
 
 func discardChunks(r *bufio.Reader) error {
-	for {
-		line, err := r.ReadSlice('\n')
-		if err != nil {
-			return err
-		}
-		size, err := strconv.ParseInt(string(bytes.TrimSpace(line)), 16, 32)
-		if err != nil {
-			return err
-		}
-		if _, err := r.Discard(int(size) + len("\r\n")); err != nil || size == 0 {
-			return err
-		}
+	if _, err := io.Copy(io.Discard, httputil.NewChunkedReader(r)); err != nil {
+		return err
 	}
-}
-
-// do sends a request and reads the whole of its answer, which has to be a success.
-func do(request *http.Request) (http.Header, []byte, error) {
-	client := http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
-	answer, err := client.Do(request)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode > 299 {
-		err = fmt.Errorf("%s %s: status %d: %s", request.Method, request.URL, answer.StatusCode, body)
-	}
-	return answer.Header, body, err
+	_, err := r.Discard(len("\r\n"))
+	return err
 }

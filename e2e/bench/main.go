@@ -1,20 +1,19 @@
-// Command bench measures Frontdesk beside what it is compared with, on this machine
-// and in one run, and holds the ratios against bars:
+// Command bench measures Frontdesk against reference servers, on this machine and in one
+// run, and checks the ratios against thresholds:
 //
 //	go run ./e2e/bench              everything
 //	go run ./e2e/bench warm cold    some measurements
-//	go run ./e2e/bench list         what there is
+//	go run ./e2e/bench list         the measurements
 //	go run ./e2e/bench trace        where the time goes in one card journey, as a picture (SVG)
 //
-// It prints one table, and exits with 1 when a bar is missed. Machines differ and
-// are noisy, so that every figure which counts is a ratio: both sides run in turn,
-// several times, and the median of the ratios is judged. The server has one core to
-// itself, and the load and everything else have the others, where there are two cores and
-// taskset.
+// It prints one table, and exits with 1 when a threshold is missed. Machines differ and
+// are noisy, so only ratios are judged. Both sides of a comparison run in turn, several
+// times, and the median of the ratios counts. With two cores and taskset, the server has
+// one core to itself, and the load and everything else have the others.
 //
-// Start reading at measurements, below; each of them has a file of its own. What they
-// share is lab.go (processes), load.go (requests) and table.go (figures and bars);
-// reference.go serves what they compare with.
+// Start reading at measurements, below. Each of them has a file of its own. They share
+// harness.go (processes), load.go (requests), table.go (figures and thresholds) and
+// reference.go (the servers to compare with).
 package main
 
 import (
@@ -30,56 +29,61 @@ import (
 // measurement makes some rows of the table.
 type measurement struct {
 	name, about string
-	run         func(context.Context, *harness) ([]row, error)
+	parts       []func(*harness) []row
 }
 
-// measurements are all there are, in the order of the table. The crowds come last: what they
-// leave behind, here and in the kernel, would be the next one's.
+// measurements are in the order of the table. Those with many connections come last,
+// because what they leave in this process and in the kernel would slow the next one.
 var measurements = []measurement{
-	{"warm", "the catalogue from the cache, beside servers that write the same bytes", measureWarm},
-	{"cold", "a catalogue that nobody has read, one visitor at one gateway and a crowd at three", measureCold},
-	{"mock", "the simulator as a mock, beside a server that encodes the same", measureMock},
-	{"start", "the mock's first answer, and its memory", measureStart},
-	{"me", "two reads of 5 ms merged, beside a server that does no more", measureMe},
-	{"card", "a whole card journey: what it asks of others, what it costs, and what its buyer waits for", measureCard},
-	{"growth", "registrations among 1,000 and among 100,000", measureGrowth},
-	{"streams", "10,000 event streams on one gateway", measureStreams},
+	{"warm", "the catalogue from the cache, and servers that write the same bytes", parts(measureWarm)},
+	{"cold", "a catalogue that is in no cache, one visitor at one gateway and many at three", parts(measureCold, measureColdReaders)},
+	{"mock", "the simulator and mock mode, and servers that write the same", parts(measureSimulator, measureMock)},
+	{"start", "the first response of mock mode, and its memory", parts(measureStart, measureMemory)},
+	{"me", "two reads of 5 ms merged, and a server that does no more", parts(measureMe)},
+	{"card", "a whole card journey: its calls, its processor time, and the buyer's waiting time", parts(countCard, loadCard, timeCard)},
+	{"growth", "registrations among 1,000 and among 100,000", parts(measureGrowth)},
+	{"streams", "10,000 event streams on one gateway", parts(measureStreams)},
 }
+
+func parts(all ...func(*harness) []row) []func(*harness) []row { return all }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := command(ctx, os.Args[1:]); err != nil {
+	if err := run(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench: "+err.Error())
 		stop()
 		os.Exit(1)
 	}
 }
 
-func command(ctx context.Context, args []string) error {
-	switch {
-	case len(args) > 0 && args[0] == "reference":
+func run(ctx context.Context, args []string) error {
+	command := ""
+	if len(args) > 0 {
+		command = args[0]
+	}
+	switch command {
+	case "reference":
 		return serveReference(ctx, args[1:])
-	case len(args) == 1 && args[0] == "trace":
+	case "trace":
 		return drawTrace(ctx, os.Stdout)
-	case len(args) == 1 && args[0] == "list":
+	case "list":
 		for _, m := range measurements {
 			fmt.Printf("%-10s %s\n", m.name, m.about)
 		}
 		return nil
-	}
-	if len(args) > 0 && args[0] == pinnedArg {
+	case pinnedArg:
 		return measure(ctx, args[1:], true)
 	}
 	if err := reexecPinned(args); err != nil {
-		fmt.Fprintf(os.Stderr, "With taskset and two cores the server would have one to itself; now the load disturbs it: %v.\n", err)
+		fmt.Fprintf(os.Stderr, "The load disturbs the server, which has no core to itself: %v.\n", err)
 	}
 	return measure(ctx, args, false)
 }
 
-// measure runs the named measurements, or all, and prints their table. The server has a
-// core to itself where the load keeps away from it.
-func measure(ctx context.Context, names []string, apart bool) error {
+// measure runs the named measurements, or all, and prints their table. Pinned: this
+// process leaves one core to the server.
+func measure(ctx context.Context, names []string, pinned bool) error {
 	chosen := slices.Clone(measurements)
 	if len(names) > 0 {
 		chosen = slices.DeleteFunc(chosen, func(m measurement) bool { return !slices.Contains(names, m.name) })
@@ -87,7 +91,7 @@ func measure(ctx context.Context, names []string, apart bool) error {
 			return fmt.Errorf("no such measurement among %s; see: go run ./e2e/bench list", strings.Join(names, ", "))
 		}
 	}
-	h, err := newHarness(ctx, apart)
+	h, err := newHarness(ctx, pinned)
 	if err != nil {
 		return err
 	}
@@ -96,12 +100,13 @@ func measure(ctx context.Context, names []string, apart bool) error {
 	var failed []error
 	for _, m := range chosen {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", m.name, m.about)
-		found, err := m.run(ctx, h)
-		if err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", m.name, err))
+		for _, part := range m.parts {
+			found, err := h.run(part)
+			rows = append(rows, found...)
+			if err != nil {
+				failed = append(failed, fmt.Errorf("%s: %w", m.name, err))
+			}
 		}
-		rows = append(rows, found...)
-		h.clear()
 	}
 	printTable(os.Stdout, rows)
 	return errors.Join(append(failed, missed(rows))...)

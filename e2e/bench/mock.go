@@ -1,57 +1,65 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
+	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"frontdesk/upstream/clubsim"
 )
 
-// measureMock asks the simulator of the club system for a page of its products.
-func measureMock(ctx context.Context, h *harness) ([]row, error) {
-	at, err := address()
-	if err != nil {
-		return nil, err
-	}
-	sim, err := h.serve("sandbox card processor at", nil, h.binary, "sim", "--addr", at)
-	if err != nil {
-		return nil, err
-	}
-	club, err := h.clubSystem("http://" + at)
-	if err != nil {
-		return nil, err
-	}
-	_, page, err := fetch(ctx, club.url+"/products", club.header)
-	if err != nil {
-		return nil, err
-	}
-	_, bare, err := h.referenceTo("echo-encode", page)
-	if err != nil {
-		return nil, err
-	}
-	all, err := interleave(perSecond(ctx, load{url: club.url + "/products", header: club.header}), perSecond(ctx, load{url: bare + "/"}))
-	if err != nil {
-		return nil, err
-	}
-	held, err := memory(sim)
-	if err != nil {
-		return nil, err
-	}
+// measureSimulator requests a page of products from the simulator of the club system.
+func measureSimulator(h *harness) []row {
+	at := h.freeAddress()
+	simulator := h.startServer("sandbox card processor at", nil, h.binary, "sim", "--addr", at)
+	products := load{url: "http://" + at + "/sim/" + clubsim.DemoClientToken + "/products", header: h.clubHeader("http://" + at)}
+	_, page := h.fetch(products.url, products.header)
+	_, bare := h.reference("echo-encode", h.file("products.json", page))
+	all := interleave(h.contender(products, requestsPerSecond), h.contender(load{url: bare + "/"}, requestsPerSecond))
 	return []row{{
-		fmt.Sprintf("Simulator, a page of products, %d bytes", len(page)), fmt.Sprintf("%.0f/s; %d MB then", all[0].median(), held>>20),
+		fmt.Sprintf("Simulator, a page of products, %d bytes", len(page)), fmt.Sprintf("%.0f/s; %d MB then", all[0].median(), h.memory(simulator)>>20),
 		fmt.Sprintf("bare Echo that encodes the same: %.0f/s", all[1].median()), all[0].ratioTo(all[1]), threshold{atLeast: 0.9},
-	}}, nil
+	}}
 }
 
-// perSecond is a contender by how often it answers.
-func perSecond(ctx context.Context, h load) func() (float64, error) {
-	return func() (float64, error) {
-		found, err := h.run(ctx)
-		return found.perSecond, err
+// measureMock requests the catalogue in mock mode, with the developer tools.
+func measureMock(h *harness) []row {
+	at := h.freeAddress()
+	mock := h.startServer("mock mode", mockEnvironment(at), h.binary)
+	_, page := h.fetch("http://"+at+catalogue, nil)
+	bare, bareURL := h.reference("bytes", h.file("mock-page.json", page))
+	sides := h.compare(load{url: "http://" + at + catalogue, process: mock}, load{url: bareURL + catalogue, process: bare})
+	work := fmt.Sprintf("Catalogue in mock mode with developer tools, warm, %.0f KB", float64(len(page))/1000)
+	return []row{compared(work, sides[0], "bare net/http", sides[1], threshold{atLeast: 0.5})}
+}
+
+// clubHeader is the header of business requests to the simulator at an address, with an
+// access token.
+func (h *harness) clubHeader(upstreams string) http.Header {
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {clubsim.DemoClientID}, "client_secret": {clubsim.DemoClientSecret}}
+	request, err := http.NewRequestWithContext(h.ctx, http.MethodPost, upstreams+"/sim/oauth/v2/token", strings.NewReader(form.Encode()))
+	h.must(err)
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.Header.Set("X-Gateway-Api-Key", clubsim.DemoGatewayKey)
+	_, body := h.do(request)
+	var granted struct {
+		Token string `json:"access_token"`
 	}
+	h.must(json.Unmarshal(body, &granted))
+	header := http.Header{}
+	for name, value := range map[string]string{
+		"X-Gateway-Api-Key": clubsim.DemoGatewayKey, "Authorization": "Bearer " + granted.Token,
+		"X-User-Club-Id": "/demo/clubs/11", "X-User-Network-Node-Id": "/demo/network_nodes/3",
+		"Accept": "application/ld+json, application/json",
+	} {
+		header.Set(name, value)
+	}
+	return header
 }
 
 // productPage is a page of products as the club system sends it.
@@ -83,7 +91,7 @@ type productBehavior struct {
 	} `json:"configuration"`
 }
 
-// bareEncoder encodes the products of a file anew for each request, at /.
+// bareEncoder encodes the products of a file again for each request, at /.
 func bareEncoder(path string) (http.Handler, error) {
 	body, err := os.ReadFile(path)
 	if err != nil {

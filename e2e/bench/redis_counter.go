@@ -9,12 +9,12 @@ import (
 	"sync"
 )
 
-// redisCounter stands between a gateway and its Redis, passes every byte on, and counts
-// commands and round trips. A round trip is what was written before an answer was
-// waited for: a pipeline of ten commands is one.
+// redisCounter is a proxy between a gateway and its Redis that counts commands and round
+// trips. A round trip is everything that is written before a response is awaited: a
+// pipeline of ten commands is one.
 type redisCounter struct {
-	listener net.Listener
-	to       string
+	url string
+	to  string // host and port of Redis
 
 	mu    sync.Mutex
 	since redisCount
@@ -23,62 +23,56 @@ type redisCounter struct {
 // redisCount is what was counted.
 type redisCount struct{ commands, trips int }
 
-func newRedisCounter(to string) (*redisCounter, error) {
+func (h *harness) redisCounter(redisURL string) *redisCounter {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	w := &redisCounter{listener: listener, to: to}
+	h.must(err)
+	h.Cleanup(func() { listener.Close() })
+	c := &redisCounter{url: "redis://" + listener.Addr().String(), to: strings.TrimPrefix(redisURL, "redis://")}
 	go func() {
 		for {
 			conn, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			go w.pass(conn)
+			go c.forward(conn)
 		}
 	}()
-	return w, nil
+	return c
 }
 
-func (w *redisCounter) url() string { return "redis://" + w.listener.Addr().String() }
-
-// Kill ends it.
-func (w *redisCounter) Kill() { w.listener.Close() }
-
-// take gives what was counted since it was asked last.
-func (w *redisCounter) take() redisCount {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	counted := w.since
-	w.since = redisCount{}
+// take returns what was counted since the last call.
+func (c *redisCounter) take() redisCount {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	counted := c.since
+	c.since = redisCount{}
 	return counted
 }
 
-// pass serves one connection of the gateway.
-func (w *redisCounter) pass(from net.Conn) {
+// forward serves one connection of the gateway.
+func (c *redisCounter) forward(from net.Conn) {
 	defer from.Close()
-	to, err := net.Dial("tcp", w.to)
+	to, err := net.Dial("tcp", c.to)
 	if err != nil {
 		return
 	}
 	defer to.Close()
 	go func() {
-		io.Copy(from, to) //nolint:errcheck // the connection ends either way
+		io.Copy(from, to)
 		from.Close()
 	}()
 	commands := bufio.NewReaderSize(io.TeeReader(from, to), 1<<20)
 	for {
-		fresh := commands.Buffered() == 0
+		newTrip := commands.Buffered() == 0
 		if err := skipCommand(commands); err != nil {
 			return
 		}
-		w.mu.Lock()
-		if fresh {
-			w.since.trips++
+		c.mu.Lock()
+		if newTrip {
+			c.since.trips++
 		}
-		w.since.commands++
-		w.mu.Unlock()
+		c.since.commands++
+		c.mu.Unlock()
 	}
 }
 

@@ -15,26 +15,25 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// references are the servers to compare with, of the standard library and Echo alone, by
-// name. Each is made from the arguments of its measurement.
-var references = map[string]func(args []string) (http.Handler, error){
-	"bytes":      func(args []string) (http.Handler, error) { return bareBytes(args[0]) },
-	"echo-bytes": func(args []string) (http.Handler, error) { return bareEcho(args[0]) },
-	"replay":     func(args []string) (http.Handler, error) { return bareReplay(args[0]) },
-
-	"echo-encode": func(args []string) (http.Handler, error) { return bareEncoder(args[0]) },
-	"echo-merge":  func(args []string) (http.Handler, error) { return bareMerger(args[0], merged) },
-	"echo-pick":   func(args []string) (http.Handler, error) { return bareMerger(args[0], picked) },
-	"echo-splice": func(args []string) (http.Handler, error) { return bareMerger(args[0], spliced) },
-	"forward":     func(args []string) (http.Handler, error) { return bareForward(args[0]), nil },
+// references are the servers to compare with, made of the standard library and Echo alone.
+// Each takes the argument of its measurement: a file or a URL.
+var references = map[string]func(arg string) (http.Handler, error){
+	"bytes":       bareBytes,
+	"echo-bytes":  bareEcho,
+	"replay":      bareReplay,
+	"echo-encode": bareEncoder,
+	"echo-merge":  func(file string) (http.Handler, error) { return bareMerger(file, merged) },
+	"echo-pick":   func(file string) (http.Handler, error) { return bareMerger(file, picked) },
+	"echo-splice": func(file string) (http.Handler, error) { return bareMerger(file, spliced) },
+	"forward":     bareForward,
 }
 
-// serveReference runs one: its name, its address, and its arguments.
+// serveReference runs a reference server, given its name, its address and its argument.
 func serveReference(ctx context.Context, args []string) error {
-	if len(args) < 2 || references[args[0]] == nil {
+	if len(args) != 3 || references[args[0]] == nil {
 		return fmt.Errorf("no such reference: %q", args)
 	}
-	handler, err := references[args[0]](args[2:])
+	handler, err := references[args[0]](args[2])
 	if err != nil {
 		return err
 	}
@@ -48,10 +47,9 @@ func serveReference(ctx context.Context, args []string) error {
 	return server.Serve(listener)
 }
 
-// bareBytes writes the bytes of a file, and nothing else; with If-None-Match it says that
-// they are known.
-func bareBytes(path string) (http.Handler, error) {
-	body, err := os.ReadFile(path)
+// bareBytes writes the bytes of a file, and a 304 to a request with If-None-Match.
+func bareBytes(file string) (http.Handler, error) {
+	body, err := os.ReadFile(file)
 	length := strconv.Itoa(len(body))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("If-None-Match") != "" {
@@ -64,46 +62,43 @@ func bareBytes(path string) (http.Handler, error) {
 	}), err
 }
 
-// bareReplay gives an answer that was recorded, byte for byte, with all its headers.
-func bareReplay(path string) (http.Handler, error) {
-	text, err := os.ReadFile(path)
+// bareReplay writes a recorded response, with all its headers.
+func bareReplay(file string) (http.Handler, error) {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	var told recordedResponse
-	err = json.Unmarshal(text, &told)
+	var recorded recordedResponse
+	err = json.Unmarshal(text, &recorded)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header, known := told.Header, r.Header.Get("If-None-Match") != ""
-		if known {
-			header = told.Known
-		}
-		maps.Copy(w.Header(), header)
-		if known {
+		if r.Header.Get("If-None-Match") != "" {
+			maps.Copy(w.Header(), recorded.NotModified)
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		w.Write(told.Body)
+		maps.Copy(w.Header(), recorded.Header)
+		w.Write(recorded.Body)
 	}), err
 }
 
-// bareEcho does the same as bareBytes with Echo, at the address of the catalogue.
-func bareEcho(path string) (http.Handler, error) {
-	body, err := os.ReadFile(path)
+// bareEcho does the same as bareBytes with Echo, at the path of the catalogue.
+func bareEcho(file string) (http.Handler, error) {
+	body, err := os.ReadFile(file)
 	e := echo.New()
 	e.GET(catalogue, func(c echo.Context) error { return c.JSONBlob(http.StatusOK, body) })
 	return e, err
 }
 
-// bareForward asks another server for each request, and passes its answer on.
-func bareForward(to string) http.Handler {
+// bareForward requests another server for each request, and passes its response on.
+func bareForward(url string) (http.Handler, error) {
 	client := http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer, err := client.Get(to)
+		response, err := client.Get(url)
 		if err != nil {
 			w.WriteHeader(http.StatusBadGateway)
 			return
 		}
-		defer answer.Body.Close()
-		io.Copy(w, answer.Body) //nolint:errcheck // whoever asks sees what is missing
-	})
+		defer response.Body.Close()
+		io.Copy(w, response.Body)
+	}), nil
 }

@@ -1,100 +1,69 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"time"
-
-	"frontdesk/e2e/campaign/rig"
 )
 
 const (
-	// starts of the built binary, of which the median counts.
+	// starts is how often the binary is started. The median counts.
 	starts = 15
-	// requestsBeforeMemory is how many requests a mock has answered when its memory is looked at.
-	requestsBeforeMemory = 1000
-	// pollInterval is how soon a process that does not listen yet is asked again.
-	pollInterval = 500 * time.Microsecond
+	// firstPath is a read that goes through the gateway to the simulator and back.
+	firstPath = "/v1/clubs"
 )
 
-// firstPath is a read that goes all the way: through the gateway to the simulator and back.
-const firstPath = "/v1/clubs"
+// mockEnvironment starts mock mode at an address, without the operators' listener, whose
+// port may be taken.
+func mockEnvironment(at string) []string {
+	return []string{"FRONTDESK_ADDR=" + at, "FRONTDESK_OPS_ADDR=off"}
+}
 
-// measureStart starts the mock with nothing configured but where it listens.
-func measureStart(ctx context.Context, h *harness) ([]row, error) {
-	var took series
+// measureStart starts mock mode with nothing configured but where it listens.
+func measureStart(h *harness) []row {
+	var times series
 	for range starts {
-		at, err := address()
-		if err != nil {
-			return nil, err
-		}
-		first, err := h.firstAnswer(ctx, at)
-		if err != nil {
-			return nil, err
-		}
-		took = append(took, first)
+		times = append(times, h.firstResponse())
 	}
-	held, err := h.afterRequests(ctx)
-	if err != nil {
-		return nil, err
-	}
-	const mostTime, mostMemory = 50, 40 << 20
-	return []row{
-		{"Mock mode, from the start of the built binary to the first answer of " + firstPath, fmt.Sprintf("%.0f ms", took.median()), "50 ms", took.median() / mostTime, threshold{atMost: 1}},
-		{"Mock mode, memory after 1,000 requests", fmt.Sprintf("%.1f MB", float64(held)/(1<<20)), "40 MB", float64(held) / mostMemory, threshold{atMost: 1}},
-	}, nil
+	const most = 50
+	return []row{{"Mock mode, from the start of the built binary to the first response of " + firstPath,
+		fmt.Sprintf("%.0f ms", times.median()), "50 ms", times.median() / most, threshold{atMost: 1}}}
 }
 
-// mock is how mock mode is started here: without operators, whose port may be taken.
-func mock(at string) []string { return []string{"FRONTDESK_ADDR=" + at, "FRONTDESK_OPS_ADDR=off"} }
-
-// firstAnswer starts the binary, asks until it answers, and gives the time in milliseconds.
-// It does not wait for a line that the process prints, since others do not either.
-func (h *harness) firstAnswer(ctx context.Context, at string) (float64, error) {
+// firstResponse starts the binary, sends requests until it responds, and returns the time
+// in milliseconds. It does not wait for a line that the process prints, because callers
+// do not either.
+func (h *harness) firstResponse() float64 {
+	at := h.freeAddress()
 	cmd := h.onAllCores(h.binary)
-	cmd.Env = mock(at)
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	cmd.Env = mockEnvironment(at)
+	request, err := http.NewRequestWithContext(h.ctx, http.MethodGet, "http://"+at+firstPath, nil)
+	h.must(err)
 	began := time.Now()
-	if err := cmd.Start(); err != nil {
-		return 0, err
-	}
-	defer func() { cmd.Process.Kill(); cmd.Wait() }() // it is gone either way
+	h.must(cmd.Start())
+	defer func() { cmd.Process.Kill(); cmd.Wait() }()
 	for time.Since(began) < 10*time.Second {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at+firstPath, nil)
-		if err != nil {
-			return 0, err
-		}
-		if answer, err := client.Do(request); err == nil {
-			answer.Body.Close()
-			if answer.StatusCode == http.StatusOK {
-				return float64(time.Since(began).Microseconds()) / 1000, nil
+		if response, err := client.Do(request); err == nil {
+			response.Body.Close()
+			if response.StatusCode != http.StatusOK {
+				h.Fatalf("the first response is %s", response.Status)
 			}
-			return 0, fmt.Errorf("the first answer is %s", answer.Status)
+			return float64(time.Since(began).Microseconds()) / 1000
 		}
-		select {
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		case <-time.After(pollInterval):
-		}
+		h.sleep(500 * time.Microsecond)
 	}
-	return 0, fmt.Errorf("no answer at %s within ten seconds", at)
+	h.Fatalf("no response at %s within ten seconds", at)
+	return 0
 }
 
-// afterRequests is what a mock holds in memory after its first thousand requests.
-func (h *harness) afterRequests(ctx context.Context) (int64, error) {
-	at, err := address()
-	if err != nil {
-		return 0, err
+// measureMemory looks at the memory of mock mode after a thousand requests.
+func measureMemory(h *harness) []row {
+	at := h.freeAddress()
+	mock := h.start("mock mode", mockEnvironment(at), h.binary)
+	for range 1000 {
+		h.fetch("http://"+at+catalogue, nil)
 	}
-	var p *rig.Process
-	if p, err = h.start("mock mode", mock(at), h.binary); err != nil {
-		return 0, err
-	}
-	for range requestsBeforeMemory {
-		if _, _, err := fetch(ctx, "http://"+at+catalogue, nil); err != nil {
-			return 0, err
-		}
-	}
-	return memory(p)
+	held := float64(h.memory(mock))
+	const most = 40 << 20
+	return []row{{"Mock mode, memory after 1,000 requests", fmt.Sprintf("%.1f MB", held/(1<<20)), "40 MB", held / most, threshold{atMost: 1}}}
 }

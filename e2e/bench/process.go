@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"frontdesk/e2e/campaign/rig"
+)
+
+// start runs a program until the measurement ends, and waits until it prints that it is
+// ready.
+func (h *harness) start(ready string, environment []string, path string, args ...string) *rig.Process {
+	p, err := rig.Start(h.ctx, ready, environment, path, args...)
+	h.must(err)
+	h.Cleanup(p.Kill)
+	return p
+}
+
+// startServer runs a program on the server's core.
+func (h *harness) startServer(ready string, environment []string, path string, args ...string) *rig.Process {
+	if h.pinned {
+		path, args = "taskset", append([]string{"-c", serverCore, path}, args...)
+	}
+	return h.start(ready, environment, path, args...)
+}
+
+// onAllCores is a program that may use every core, although this one may not. CPU numbers
+// start at 0, and taskset ignores the one too many.
+func (h *harness) onAllCores(path string) *exec.Cmd {
+	if !h.pinned {
+		return exec.CommandContext(h.ctx, path)
+	}
+	return exec.CommandContext(h.ctx, "taskset", "-c", "0-"+strconv.Itoa(runtime.NumCPU()), path)
+}
+
+// freeAddress returns a free address of this machine.
+func (h *harness) freeAddress() string {
+	port, err := rig.FreePort()
+	h.must(err)
+	return fmt.Sprintf("127.0.0.1:%d", port)
+}
+
+// redis runs a Redis. Live mode asks for rig.FsyncAlways.
+func (h *harness) redis(fsync string) *rig.Redis {
+	server, err := rig.NewRedis(h.ctx, h.dir, fsync)
+	h.must(err)
+	h.Cleanup(server.Kill)
+	return server
+}
+
+// serveHTTP serves a handler in this process, and returns its address.
+func (h *harness) serveHTTP(handler http.Handler) (url string) {
+	server := httptest.NewServer(handler)
+	h.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	return server.URL
+}
+
+// upstreams runs the simulator of the club system, which is below /sim, and the sandbox
+// processor, and returns their address.
+func (h *harness) upstreams() (url string) {
+	at := h.freeAddress()
+	h.start("sandbox card processor at", nil, h.binary, "sim", "--addr", at)
+	return "http://" + at
+}
+
+// gateway is a gateway under measurement.
+type gateway struct {
+	*rig.Process
+	url string // of the API, without /v1
+}
+
+// gateway runs a gateway in test mode on the server's core, with the middleware of live
+// mode: rate limits apply, and this machine is a trusted proxy that names the caller.
+func (h *harness) gateway(upstreams, redisURL string, environment ...string) *gateway {
+	at := h.freeAddress()
+	log := filepath.Join(h.dir, "gateway.log")
+	defer func() {
+		if said, err := os.ReadFile(log); err == nil && h.Failed() {
+			h.Logf("%s", said)
+		}
+	}()
+	p := h.startServer("mode) is at", append([]string{
+		"FRONTDESK_MODE=test", "FRONTDESK_ADDR=" + at, "FRONTDESK_OPS_ADDR=127.0.0.1:0", "FRONTDESK_PUBLIC_URL=http://" + at,
+		"FRONTDESK_CLUB_URL=" + upstreams + "/sim", "FRONTDESK_SANDBOX_URL=" + upstreams + "/sandbox", "FRONTDESK_REDIS_URL=" + redisURL,
+		"FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1",
+	}, environment...), "sh", "-c", `exec "$@" 2>>"$0"`, log, h.binary) // a file needs no reader, which would take time from the load
+	return &gateway{Process: p, url: "http://" + at}
+}
+
+// reference runs a reference server on the server's core, and returns its address. See
+// reference.go for the names.
+func (h *harness) reference(name string, args ...string) (*rig.Process, string) {
+	at := h.freeAddress()
+	p := h.startServer("reference is at", nil, h.self, append([]string{"reference", name, at}, args...)...)
+	return p, "http://" + at
+}
+
+// file writes a file, and returns its path.
+func (h *harness) file(name string, content []byte) string {
+	path := filepath.Join(h.dir, name)
+	h.must(os.WriteFile(path, content, 0o600))
+	return path
+}
+
+// cpu returns the processor time that a process has used so far, in seconds. It adds up
+// the nanoseconds of all threads, because the process's own sum counts hundredths of a
+// second (proc(5)).
+func (h *harness) cpu(p *rig.Process) (sum float64) {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.PID()))
+	h.must(err)
+	for _, thread := range threads {
+		text, err := os.ReadFile(thread)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // the thread has ended
+		}
+		h.must(err)
+		ran, _, _ := strings.Cut(string(text), " ")
+		n, err := strconv.ParseFloat(ran, 64)
+		h.must(err)
+		sum += n / 1e9
+	}
+	if sum == 0 {
+		h.Fatalf("/proc/%d/task has no processor time", p.PID())
+	}
+	return sum
+}
+
+// memory returns what a process has in memory now (RSS), in bytes.
+func (h *harness) memory(p *rig.Process) int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
+	h.must(err)
+	_, after, _ := strings.Cut(string(text), "VmRSS:")
+	var kilobytes int64
+	if _, err := fmt.Sscan(after, &kilobytes); err != nil {
+		h.Fatalf("/proc/%d/status has no VmRSS: %v", p.PID(), err)
+	}
+	return kilobytes << 10
+}
+
+// fetch sends a GET request, and returns its successful response.
+func (h *harness) fetch(url string, header http.Header) (http.Header, []byte) {
+	request, err := http.NewRequestWithContext(h.ctx, http.MethodGet, url, nil)
+	h.must(err)
+	request.Header = header
+	return h.do(request)
+}
+
+// client uses a connection for one request alone, and takes responses as they are.
+var client = http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
+
+// do sends a request on a connection of its own.
+func (h *harness) do(request *http.Request) (http.Header, []byte) {
+	return h.exchange(&client, request)
+}
+
+// exchange sends a request, and reads its response, which must be a success.
+func (h *harness) exchange(client *http.Client, request *http.Request) (http.Header, []byte) {
+	response, err := client.Do(request)
+	h.must(err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	h.must(err)
+	if response.StatusCode > 299 {
+		h.Fatalf("%s %s: status %d: %s", request.Method, request.URL, response.StatusCode, body)
+	}
+	return response.Header, body
+}
