@@ -4,13 +4,4 @@
 // Only handlers imports it.
 package api
 
-import _ "embed" // of the contract
-
 //go:generate go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -config oapi-codegen.yaml ../openapi.yaml
-//go:generate go run ./requests/make ../openapi.yaml requests.json
-
-// Requests is what requests are held against: openapi.yaml, cut down and in JSON, as
-// package requests makes it.
-//
-//go:embed requests.json
-var Requests []byte

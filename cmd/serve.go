@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"frontdesk/handlers"
 	"frontdesk/handlers/devtools"
 	"frontdesk/upstream/clubsim"
 	"frontdesk/upstream/mock"
@@ -73,7 +72,7 @@ func run(ctx context.Context, cfg Config) error {
 	public := world.wrap(g.public, g.catalogue.Invalidate)
 	drained := drain(ctx, cfg.DrainDelay)
 	group.Go(func() error {
-		return serve(drained, handlers.Listen(listener), closeOnShutdown(public, ctx.Done()), world.release)
+		return serve(drained, listener, closeOnShutdown(public, ctx.Done()), world.release)
 	})
 	if operators != nil {
 		group.Go(func() error { return serve(drained, operators, g.ops, func() {}) })

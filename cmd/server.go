@@ -5,8 +5,6 @@ import (
 	"net"
 	"net/http"
 	"time"
-
-	"frontdesk/handlers"
 )
 
 const (
@@ -35,7 +33,7 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, sto
 			if client, ok := connection.(interface{ SetWriteBuffer(int) error }); ok {
 				_ = client.SetWriteBuffer(sendBuffer) // it fails only for a connection that is closed already
 			}
-			return handlers.Connected(ctx, connection)
+			return ctx
 		},
 	}
 	server.RegisterOnShutdown(stopping)

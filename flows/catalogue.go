@@ -143,13 +143,29 @@ func NewCatalogue(cfg CatalogueConfig) *Catalogue {
 // Invalidate has everything of an organisation read anew. It is for a world that was made
 // to begin again, where whoever did so wants to see it.
 func (c *Catalogue) Invalidate(clientToken string) {
-	c.generations.Store(clientToken, c.organisation(clientToken).generation+1)
+	c.generations.Store(clientToken, generation{c.generation(clientToken).number + 1, c.cfg.Now()})
+}
+
+// Current tells whether a version of what an organisation sells may be shown without
+// asking this catalogue again.
+func (c *Catalogue) Current(clientToken string, version *Version, now time.Time) bool {
+	return version.Fresh(now) && version.At.After(c.generation(clientToken).began)
+}
+
+// generation counts how often an organisation was invalidated.
+type generation struct {
+	number uint64
+	began  time.Time
+}
+
+func (c *Catalogue) generation(clientToken string) generation {
+	loaded, _ := c.generations.Load(clientToken)
+	current, _ := loaded.(generation)
+	return current
 }
 
 func (c *Catalogue) organisation(clientToken string) organisation {
-	edition, _ := c.generations.Load(clientToken)
-	n, _ := edition.(uint64)
-	return organisation{clientToken, n}
+	return organisation{clientToken, c.generation(clientToken).number}
 }
 
 // Clubs lists the clubs of the chain.

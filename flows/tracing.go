@@ -3,7 +3,6 @@ package flows
 import (
 	"context"
 	"encoding/binary"
-	"encoding/hex"
 	"math/rand/v2"
 
 	"github.com/hibiken/asynq"
@@ -69,16 +68,9 @@ func TraceID(ctx context.Context) string {
 // Traceparent is the header to send along with what a context's work asks of
 // others; empty without a trace.
 func Traceparent(ctx context.Context) string {
-	within := trace.SpanContextFromContext(ctx)
-	if !within.IsValid() {
-		return ""
-	}
-	id, span := within.TraceID(), within.SpanID()
-	flags := within.TraceFlags() & (trace.FlagsSampled | trace.FlagsRandom) // the others mean nothing yet
-	text := append(make([]byte, 0, 55), "00-"...)
-	text = append(hex.AppendEncode(text, id[:]), '-')
-	text = append(hex.AppendEncode(text, span[:]), '-')
-	return string(hex.AppendEncode(text, []byte{byte(flags)}))
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return carrier[TraceHeader]
 }
 
 // newJob makes a job that goes on under the trace of whoever asks for it.

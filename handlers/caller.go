@@ -44,29 +44,29 @@ var worldPattern = regexp.MustCompile(`^demo(-[A-Za-z0-9._-]+)?$`)
 
 func isWorld(name string) bool { return len(name) <= maxWorldName && worldPattern.MatchString(name) }
 
-// worldOf names the world that a request asks for: in a header, or in a cookie,
-// since a page cannot send a header with all that it asks for, such as an EventSource.
-func worldOf(r *http.Request) string {
-	if world := r.Header.Get("X-Frontdesk-World"); world != "" {
-		return world
+// organisation is the client token that a request is for. In mock mode a request may name a
+// world, in a header or in a cookie, because a page cannot send a header with an EventSource.
+func (s *Server) organisation(r *http.Request) string {
+	if s.cfg.Worlds {
+		if world := r.Header.Get("X-Frontdesk-World"); world != "" {
+			return world
+		}
+		if cookie, err := r.Cookie("frontdesk-world"); err == nil && cookie.Value != "" {
+			return cookie.Value
+		}
 	}
-	if cookie, err := r.Cookie("frontdesk-world"); err == nil {
-		return cookie.Value
-	}
-	return ""
+	return s.cfg.ClientToken
 }
 
 // resolveCaller finds out who is calling. A session cookie counts only when the
 // browser says that the request comes from a front end of ours.
 func (s *Server) resolveCaller(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		who := caller{clientToken: s.cfg.ClientToken}
-		if world := worldOf(c.Request()); world != "" && s.cfg.Worlds {
-			if !isWorld(world) {
-				return &flows.Error{Code: flows.MalformedRequest, Detail: "X-Frontdesk-World (or the cookie frontdesk-world) is demo, or demo- and letters, digits, dots, underscores and hyphens."}
-			}
-			who.clientToken = world
+		who := caller{clientToken: s.organisation(c.Request())}
+		if who.clientToken != s.cfg.ClientToken && !isWorld(who.clientToken) {
+			return &flows.Error{Code: flows.MalformedRequest, Detail: "X-Frontdesk-World (or the cookie frontdesk-world) is demo, or demo- and letters, digits, dots, underscores and hyphens."}
 		}
+		exchangeOf(c.Request().Context()).World = who.clientToken
 		if scheme, credentials, _ := strings.Cut(c.Request().Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
 			who.token = credentials
 		} else if cookie, err := c.Cookie(s.cookieName(c.Param("id"))); err == nil {

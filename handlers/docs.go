@@ -101,7 +101,7 @@ func (s *Server) mountDocs() error {
 	}
 	for path, page := range pages {
 		made := sync.OnceValues(page) // by its first reader: few starts have one
-		s.echo.GET("/docs/"+path, withPolicy(sitePolicy, func(c echo.Context) error {
+		s.router.GET("/docs/"+path, withPolicy(sitePolicy, func(c echo.Context) error {
 			text, err := made()
 			if err != nil {
 				return err

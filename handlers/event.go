@@ -1,11 +1,10 @@
 package handlers
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
+	"io"
 	"net/http"
 	"time"
 
@@ -14,178 +13,116 @@ import (
 	"frontdesk/flows"
 )
 
-const (
-	// heartbeat: proxies close what is silent for half a minute or more. With each
-	// the registration is read again, since a hint may have got lost.
-	heartbeat = 15 * time.Second
-	// eventTimeout: a client that takes an event no faster than this is gone.
-	eventTimeout = 10 * time.Second
-)
+// heartbeat keeps proxies from closing a silent stream, which they do after half a minute or
+// more. With each one the registration is read again, since a change notification may be lost.
+const heartbeat = 15 * time.Second
 
-// followRegistration serves GET /v1/registrations/{id}/events as server-sent
-// events (HTML Standard, section 9.2). It follows before it reads, so that no
-// change falls between the two. The stream goes on after the request: see follow.
+// followRegistration serves GET /v1/registrations/{id}/events as server-sent events (HTML
+// Standard, section 9.2). It subscribes before it reads, so that no change is missed between.
 func (s *Server) followRegistration(c echo.Context) error {
 	ctx, id := c.Request().Context(), c.Param("id")
 	changed, stop := s.cfg.Changes.Subscribe(id)
-	stream, leave, err := s.beginStream(c, id)
+	defer stop()
+	view, refreshed, err := s.cfg.Registrations.Load(ctx, id, callerOf(ctx).token)
 	if err != nil {
-		stop()
 		return err
 	}
-	ctx = context.WithoutCancel(ctx)
-	go func() {
-		defer stop() // last: whoever ends the changes waits for it
-		defer leave()
-		s.follow(ctx, stream, changed)
-	}()
-	return nil
-}
-
-// beginStream answers the holder of a registration with its present state, and takes
-// the connection over.
-func (s *Server) beginStream(c echo.Context, id string) (stream *eventStream, leave func(), err error) {
-	ctx := c.Request().Context()
-	view, look, err := s.cfg.Registrations.Load(ctx, id, callerOf(ctx).token)
+	leave, err := s.admitStream(c, id)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	if leave, err = s.admitStream(c, id); err != nil {
-		return nil, nil, err
-	}
-	stream = &eventStream{registration: id, token: callerOf(ctx).token, seen: c.Request().Header.Get("Last-Event-ID"), now: s.cfg.Now}
-	if err := stream.takeOver(c); err != nil {
-		leave()
-		return nil, nil, err
-	}
-	if !s.tell(ctx, stream, view, look) {
-		_ = stream.conn.Close() // the client has left, which follow notices
-	}
-	return stream, leave, nil
-}
-
-// follow tells a stream of every change, until its client leaves or the changes end.
-//
-// Ten thousand visitors may wait at once, nearly always for nothing. So what waits is as
-// little as can be: the connection without the server's buffers and the request, and two
-// goroutines whose stacks stay small. The work is done on a stack of its own.
-func (s *Server) follow(ctx context.Context, stream *eventStream, changed <-chan struct{}) {
-	left := make(chan struct{})
-	go func() {
-		defer close(left)
-		var one [1]byte
-		_, _ = stream.conn.Read(one[:]) // whatever comes, or ends: a client has nothing more to say here
-	}()
-	defer func() { _ = stream.conn.Close(); <-left }()
-	for {
+	defer leave()
+	stream := newEventStream(c)
+	open := s.sendChange(ctx, stream, view, refreshed)
+	exchangeOf(ctx).record() // the request is answered; its stream may last for hours
+	for open {
 		select {
-		case <-left:
-			return
-		case _, goesOn := <-changed:
-			if !goesOn {
-				return
+		case <-ctx.Done():
+			return nil
+		case _, more := <-changed:
+			if !more {
+				return nil
 			}
 		case <-s.cfg.After(heartbeat):
 		}
-		goesOn := make(chan bool)
-		go func() { goesOn <- s.readAndTell(ctx, stream) }()
-		if !<-goesOn {
-			return
-		}
+		open = s.reload(ctx, stream, id)
 	}
+	return nil
 }
 
-// readAndTell reads the registration again. It is false when the stream is over.
-func (s *Server) readAndTell(ctx context.Context, stream *eventStream) bool {
+// reload reads the registration again and sends what changed. It is false when the stream is over.
+func (s *Server) reload(ctx context.Context, stream *eventStream, id string) bool {
 	within, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	view, look, err := s.cfg.Registrations.Load(within, stream.registration, stream.token)
+	view, refreshed, err := s.cfg.Registrations.Load(within, id, callerOf(ctx).token)
 	switch {
 	case err == nil:
-		return s.tell(within, stream, view, look)
+		return s.sendChange(within, stream, view, refreshed)
 	case flows.CodeOf(err) == flows.NotFound:
 		return false
 	default: // it passes, and the client has the last state meanwhile
-		return stream.beat() == nil
+		return stream.write(comment) == nil
 	}
 }
 
-// tell sends a state that the client does not have, what a look makes of it, or else a
-// sign of life: who waits for a payment does not wait for what it made of the contact.
+// sendChange sends a state that the client does not have, then the state that a refresh makes
+// of it, or else a comment. A visitor who waits for a payment does not wait for the refresh.
 // It is false when the client has left.
-func (s *Server) tell(ctx context.Context, stream *eventStream, view flows.View, look func() flows.View) bool {
-	before := stream.seen
+func (s *Server) sendChange(ctx context.Context, stream *eventStream, view flows.View, refreshed func() flows.View) bool {
+	before := stream.state
 	switch {
-	case !s.show(ctx, stream, view), !s.show(ctx, stream, look()):
+	case !s.sendState(ctx, stream, view), !s.sendState(ctx, stream, refreshed()):
 		return false
-	case stream.seen == before:
-		return stream.beat() == nil
+	case stream.state == before:
+		return stream.write(comment) == nil
 	}
 	return true
 }
 
-// show sends a state, unless the client has it. It is false when the client has left.
-func (s *Server) show(ctx context.Context, stream *eventStream, view flows.View) bool {
-	now := stateOf(view)
-	if now == stream.seen {
+// sendState sends a state, unless the client has it. It is false when the client has left.
+func (s *Server) sendState(ctx context.Context, stream *eventStream, view flows.View) bool {
+	state := stateOf(view)
+	if state == stream.state {
 		return true
 	}
-	stream.seen = now
-	return stream.send(now, s.registrationOf(ctx, view)) == nil
+	stream.state = state
+	data, err := json.Marshal(s.registrationOf(ctx, view))
+	return err == nil && stream.write(fmt.Sprintf("event: registration\nid: %s\ndata: %s\n\n", state, data)) == nil
 }
 
-// stateOf names a state of a registration: what is written counts a version up.
+// stateOf names a state of a registration. Every write increments its version.
 func stateOf(view flows.View) string {
 	if view.Payment == nil {
-		return fmt.Sprintf("%d", view.Version)
+		return fmt.Sprint(view.Version)
 	}
 	return fmt.Sprintf("%d.%d.%d", view.Version, view.Payment.Generation, view.Payment.Version)
 }
 
-// eventStream is a connection on which events are sent, each on its way at once.
+// comment shows that a stream is alive; clients ignore it.
+const comment = ":\n\n"
+
+// eventStream is a response to which events are written, each flushed at once.
 type eventStream struct {
-	conn                net.Conn
-	registration, token string
-	seen                string // the state that the client has
-	now                 func() time.Time
+	response http.ResponseWriter
+	control  *http.ResponseController
+	state    string // that the client has
 }
 
-// takeOver begins the answer, and takes the connection from the server, whose time
-// limits are for requests that end; here each event has its own. The answer ends with
-// the connection.
-func (s *eventStream) takeOver(c echo.Context) error {
+// newEventStream begins the response. The server's time limits are for requests that end;
+// on a stream each write has its own.
+func newEventStream(c echo.Context) *eventStream {
 	header := c.Response().Header()
 	header.Set("Content-Type", "text/event-stream")
-	header.Set("X-Accel-Buffering", "no") // nginx would collect what is to be seen at once
+	header.Set("X-Accel-Buffering", "no") // nginx would collect what must be seen at once
 	header.Set("Connection", "close")
-	header.Set("Date", s.now().UTC().Format(http.TimeFormat))
-	conn, _, err := http.NewResponseController(c.Response()).Hijack()
-	if err != nil {
-		return err
-	}
-	s.conn = conn
-	c.Response().Status, c.Response().Committed = http.StatusOK, true
-	var head bytes.Buffer
-	head.WriteString("HTTP/1.1 200 OK\r\n")
-	_ = header.Write(&head) // into memory
-	head.WriteString("\r\n")
-	_ = s.write(head.Bytes()) // the event that follows tells
-	return nil
+	control := http.NewResponseController(c.Response().Writer)
+	_ = control.SetReadDeadline(time.Time{}) // a server without deadlines has none to lift
+	return &eventStream{c.Response(), control, c.Request().Header.Get("Last-Event-ID")}
 }
 
-func (s *eventStream) send(id string, document any) error {
-	data, err := json.Marshal(document)
-	if err != nil {
+func (s *eventStream) write(text string) error {
+	if _, err := io.WriteString(s.response, text); err != nil {
 		return err
 	}
-	return s.write(fmt.Appendf(nil, "event: registration\nid: %s\ndata: %s\n\n", id, data))
-}
-
-// beat is a comment, which clients pass over.
-func (s *eventStream) beat() error { return s.write([]byte(":\n\n")) }
-
-func (s *eventStream) write(text []byte) error {
-	_ = s.conn.SetWriteDeadline(s.now().Add(eventTimeout)) // then writing fails as well
-	_, err := s.conn.Write(text)
-	return err
+	return s.control.Flush()
 }

@@ -119,7 +119,7 @@ func requestText(r *http.Request, body []byte) string {
 func (s *Server) execute(c echo.Context, next echo.HandlerFunc) (answer store.Response, definitive bool) {
 	real := c.Response()
 	kept := &responseRecorder{header: real.Header()}
-	c.SetResponse(echo.NewResponse(kept, s.echo))
+	c.SetResponse(echo.NewResponse(kept, s.router))
 	definitive = true
 	if err := next(c); err != nil {
 		problem, _ := problemOf(err, "")
@@ -151,6 +151,7 @@ func (w *responseRecorder) WriteHeader(status int)      { w.status = status }
 // answer that sends the buyer to pay must not outlive the payment.
 func (s *Server) replay(c echo.Context, op operation, answer store.Response) error {
 	c.Response().Header().Set("Idempotent-Replayed", "true")
+	exchangeOf(c.Request().Context()).Replayed = true
 	if op.Operation.OperationID != "startPayment" || answer.Status >= http.StatusBadRequest {
 		return s.write(c, answer)
 	}

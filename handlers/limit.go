@@ -89,20 +89,14 @@ var limits = map[string][]limit{
 	"GET /docs":                                           {},
 }
 
-// policy describes the limit in the form of RateLimit-Policy.
-func (l limit) policy() string {
-	return strconv.Quote(l.name) + ";q=" + strconv.Itoa(l.Requests) + ";w=" + strconv.Itoa(int(l.Period.Seconds()))
+// policyHeader describes the limit in the form of RateLimit-Policy.
+func (l limit) policyHeader() string {
+	return strconv.Quote(l.name) + ";q=" + strconv.Itoa(l.Requests) + ";w=" + seconds(l.Period)
 }
 
-// policyHeaders are the policies of all limits by name, written once.
-func policyHeaders() map[string]string {
-	told := map[string]string{}
-	for _, of := range limits {
-		for _, l := range of {
-			told[l.name] = l.policy()
-		}
-	}
-	return told
+// rateLimitHeader describes what is left of the limit in the form of RateLimit.
+func (l limit) rateLimitHeader(taken store.RateStatus) string {
+	return strconv.Quote(l.name) + ";r=" + strconv.Itoa(taken.Remaining) + ";t=" + seconds(taken.ResetAfter)
 }
 
 // compareLimits holds the table, the routes and the contract's answers equal: what
@@ -128,8 +122,8 @@ func (s *Server) compareLimits(routes []*echo.Route) error {
 			continue
 		}
 		for _, l := range of {
-			if told := said.Value.Description; told == nil || !strings.Contains(*told, "`"+l.policy()+"`") {
-				problems = append(problems, fmt.Errorf("%s: the answer 429 in openapi.yaml does not tell of %s", name, l.policy()))
+			if told := said.Value.Description; told == nil || !strings.Contains(*told, "`"+l.policyHeader()+"`") {
+				problems = append(problems, fmt.Errorf("%s: the answer 429 in openapi.yaml does not tell of %s", name, l.policyHeader()))
 			}
 		}
 	}

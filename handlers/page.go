@@ -39,10 +39,10 @@ func (s *Server) mountSite() error {
 		return nil
 	})
 	both := []string{http.MethodGet, http.MethodHead}
-	s.echo.Match(both, "/", serve)
+	s.router.Match(both, "/", serve)
 	return fs.WalkDir(s.cfg.Site, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
-			s.echo.Match(both, "/"+path, serve)
+			s.router.Match(both, "/"+path, serve)
 		}
 		return err
 	})

@@ -160,7 +160,7 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 		return
 	}
 	problem, retryAfter := problemOf(err, traceOf(c))
-	c.Set(codeKey, string(problem.Code))
+	exchangeOf(c.Request().Context()).Code = string(problem.Code)
 	if problem.Status >= http.StatusInternalServerError {
 		s.cfg.Log.ErrorContext(c.Request().Context(), "request failed", "route", c.Path(), "code", problem.Code, "error", err)
 	}

@@ -29,11 +29,7 @@ const bucketShards = 64
 type buckets struct {
 	of     limit
 	each   time.Duration // the time in which a bucket gains a request
-	now    func() time.Time
-	begun  time.Time // moments are told from here, so that a clock that is set moves none
-	policy []string  // of the limit, as a header
-	left   [][]string
-	lines  [][]byte // likewise, whole lines of headers, by how many are left
+	begun  time.Time     // times count from here, so that a clock that is set changes none
 	shards [bucketShards]bucketShard
 }
 
@@ -42,14 +38,9 @@ type bucketShard struct {
 	full map[clientKey]time.Duration // since begun
 }
 
-// newBuckets makes the buckets of a limit.
+// newBuckets returns full buckets of a limit.
 func newBuckets(of limit, now func() time.Time) *buckets {
-	b := &buckets{of: of, each: of.Period / time.Duration(of.Requests), now: now, begun: now(), policy: []string{of.policy()}}
-	for left := range of.Requests + 1 {
-		told := rateLimitHeader(of, store.RateStatus{Remaining: left, ResetAfter: time.Duration(of.Requests-left) * b.each})
-		b.left = append(b.left, []string{told})
-		b.lines = append(b.lines, []byte(leftHeader+": "+told+"\r\n"))
-	}
+	b := &buckets{of: of, each: of.Period / time.Duration(of.Requests), begun: now()}
 	for i := range b.shards {
 		b.shards[i].full = map[clientKey]time.Duration{}
 	}
@@ -111,7 +102,6 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 		if !staff && c.Request().Method != http.MethodGet { // a read sends no code
 			c.SetRequest(c.Request().WithContext(flows.WithClientAddress(c.Request().Context(), at.String())))
 		}
-		header := c.Response().Header()
 		for _, l := range limits[c.Request().Method+" "+c.Path()] {
 			taken, counted, err := s.take(c, l, at, staff)
 			switch {
@@ -120,8 +110,7 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 			case !counted:
 				continue
 			}
-			header[policyHeader] = append(header[policyHeader], s.policyHeaders[l.name])
-			header[leftHeader] = append(header[leftHeader], rateLimitHeader(l, taken))
+			addRateLimit(c.Response().Header(), l, taken)
 			if !taken.Allowed {
 				return &flows.Error{Code: flows.RateLimited, RetryAfter: taken.RetryAfter, Detail: rateLimitDetails[l.per]}
 			}
@@ -130,17 +119,10 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// The headers that tell of limits, in the form that Go keeps them in: it would be looked
-// for anew at every request.
-var policyHeader, leftHeader = http.CanonicalHeaderKey("RateLimit-Policy"), http.CanonicalHeaderKey("RateLimit")
-
-// rateLimitHeader describes what is left of a limit in the form of RateLimit. It is written at
-// every request, so into one piece of memory.
-func rateLimitHeader(l limit, taken store.RateStatus) string {
-	text := append(make([]byte, 0, 48), '"')
-	text = append(append(text, l.name...), `";r=`...)
-	text = append(strconv.AppendInt(text, int64(taken.Remaining), 10), ";t="...)
-	return string(append(text, seconds(taken.ResetAfter)...))
+// addRateLimit tells the caller about a limit and what is left of it.
+func addRateLimit(header http.Header, l limit, taken store.RateStatus) {
+	header.Add("RateLimit-Policy", l.policyHeader())
+	header.Add("RateLimit", l.rateLimitHeader(taken))
 }
 
 // rateLimitDetails says to a person what was counted.
@@ -155,7 +137,7 @@ func (s *Server) take(c echo.Context, l limit, at clientKey, staff bool) (taken 
 	who := ""
 	switch l.per {
 	case perAddress:
-		return s.buckets.take(at, s.cfg.Now()), true, nil
+		return s.buckets.take(at, exchangeOf(c.Request().Context()).At), true, nil
 	case perAddressShared:
 		if staff {
 			return taken, false, nil

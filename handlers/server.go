@@ -14,9 +14,9 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -49,8 +49,7 @@ type Config struct {
 	Store         *store.Store
 	Cards         cards.Processor
 
-	Contract []byte // openapi.yaml, for people
-	Requests []byte // what requests are held against, as package requests makes it of the contract; nil: what was made of it with this program
+	Contract []byte // openapi.yaml
 	Site     fs.FS  // the signup site
 	Examples fs.FS  // for developers of front ends, to which their guides lead
 
@@ -85,19 +84,17 @@ const maxBody = "64K"
 
 // Server is the edge as an http.Handler.
 type Server struct {
-	cfg           Config
-	echo          *echo.Echo
-	operations    map[string]operation // by method and route of the router
-	tags          *validator.Validate
-	readiness     readiness
-	responses     *otter.Cache[any, any]
-	buckets       *buckets          // nil: nothing is counted
-	policyHeaders map[string]string // the policies of limits, by name
-	proxies       trustedProxies
-	protection    []header // of every answer
-	short         bool     // see shortcut.go
-	streams       openStreams
-	proxyWarning  sync.Once // a proxy was warned of
+	cfg          Config
+	handler      http.Handler // the middleware of all responses, then the router
+	router       *echo.Echo
+	operations   map[string]operation // by method and route of the router
+	tags         *validator.Validate
+	readiness    readiness
+	responses    *otter.Cache[cacheKey, *cacheEntry]
+	buckets      *buckets // nil: nothing is counted
+	proxies      trustedProxies
+	streams      openStreams
+	proxyWarning sync.Once // a proxy was warned of
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -106,10 +103,7 @@ var _ api.StrictServerInterface = (*Server)(nil)
 // New puts the edge together. It fails when the contract cannot be read, or
 // when routes, policies and contract are not the same.
 func New(cfg Config) (*Server, error) {
-	if cfg.Requests == nil {
-		cfg.Requests = api.Requests
-	}
-	document, err := openapi3.NewLoader().LoadFromData(cfg.Requests)
+	document, err := openapi3.NewLoader().LoadFromData(cfg.Contract)
 	if err != nil {
 		return nil, fmt.Errorf("contract: %w", err)
 	}
@@ -117,16 +111,16 @@ func New(cfg Config) (*Server, error) {
 		cfg.Traces = flows.IDOnlyProvider()
 	}
 	e := echo.New()
-	s := &Server{cfg: cfg, echo: e, operations: operationsOf(document), tags: newValidator(cfg.Now), responses: newResponseCache(), policyHeaders: policyHeaders(),
+	s := &Server{cfg: cfg, router: e, operations: operationsOf(document), tags: newValidator(cfg.Now), responses: newResponseCache(),
 		proxies: cfg.TrustedProxies}
-	s.protection = s.securityHeaders()
+	s.handler = s.observe(s.setSecurityHeaders(s.serveCached(e)))
 	e.HTTPErrorHandler = s.writeProblem
 	e.IPExtractor = s.proxies.realIP
 	if cfg.RateLimits {
 		s.buckets = newBuckets(requests, cfg.Now)
 	}
-	e.Use(joined(s.observe, s.recover(), s.protected, s.cors(), s.limit, s.serveCached, middleware.BodyLimit(maxBody), withTimeout,
-		s.resolveCaller, s.authenticate, s.validate, s.idempotent, s.requireCaptcha))
+	e.Use(s.noteRoute, s.recover(), s.cors(), s.limit, middleware.BodyLimit(maxBody), withTimeout,
+		s.resolveCaller, s.authenticate, s.validate, s.idempotent, s.requireCaptcha)
 
 	api.RegisterHandlers(e, api.NewStrictHandler(s, nil))
 	e.POST("/v1/webhooks/card", s.receiveCardWebhook)
@@ -141,24 +135,20 @@ func New(cfg Config) (*Server, error) {
 	if err := errors.Join(s.compareRoutes(), s.compareAccess(e.Routes()), s.compareLimits(e.Routes()), compareCodes(document)); err != nil {
 		return nil, err
 	}
-	s.short = cfg.hasShortcut()
 	e.GET("/docs/", contractPage)
 	e.GET("/docs/*", swaggerFiles())
 	return s, errors.Join(s.mountDocs(), s.mountSite())
 }
 
-// ServeHTTP serves one request.
+// ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.shortcut(w, r) {
-		return
-	}
-	s.echo.ServeHTTP(newDeadlineWriter(w, s.cfg.Now), headAsGet(r))
+	s.handler.ServeHTTP(w, headAsGet(r))
 }
 
 // compareRoutes holds the router and the contract equal, either way.
 func (s *Server) compareRoutes() error {
 	routed := map[string]bool{}
-	for _, route := range s.echo.Routes() {
+	for _, route := range s.router.Routes() {
 		routed[route.Method+" "+route.Path] = true
 		if _, ok := s.operations[route.Method+" "+route.Path]; !ok {
 			return fmt.Errorf("%s %s is routed, but not in openapi.yaml", route.Method, route.Path)
@@ -194,53 +184,29 @@ func compareCodes(document *openapi3.T) error {
 	return nil
 }
 
-// joined is all of them as one. They are put together once: the router would do that
-// anew at every request, which costs as much as half of them.
-func joined(all ...echo.MiddlewareFunc) echo.MiddlewareFunc {
-	chain := func(c echo.Context) error { return c.Handler()(c) } // that of the route that was found
-	for _, middleware := range slices.Backward(all) {
-		chain = middleware(chain)
-	}
-	return func(echo.HandlerFunc) echo.HandlerFunc { return chain }
-}
-
-// securityHeaders go with every answer. Pages that need more say so themselves. The
-// values are shared by all answers; a handler puts others in their place, and changes none.
-func (s *Server) securityHeaders() []header {
-	headers := []header{
-		{"X-Content-Type-Options", []string{"nosniff"}},
-		{"Referrer-Policy", []string{"same-origin"}},
-		{"X-Frame-Options", []string{"DENY"}},
-		{"Content-Security-Policy", []string{"default-src 'none'; frame-ancestors 'none'"}},
-		{"Cross-Origin-Opener-Policy", []string{"same-origin"}},
-		{"Cross-Origin-Resource-Policy", []string{"same-origin"}}, // front ends of other origins are let in by CORS
-		{"Permissions-Policy", []string{"camera=(), geolocation=(), microphone=(), usb=()"}},
-		{"Cache-Control", []string{"no-store"}},
+// setSecurityHeaders puts the security headers into every response. Pages that need other
+// values replace them. The lists of values are shared by all responses.
+func (s *Server) setSecurityHeaders(next http.Handler) http.Handler {
+	headers := http.Header{}
+	for name, value := range map[string]string{
+		"X-Content-Type-Options":       "nosniff",
+		"Referrer-Policy":              "same-origin",
+		"X-Frame-Options":              "DENY",
+		"Content-Security-Policy":      "default-src 'none'; frame-ancestors 'none'",
+		"Cross-Origin-Opener-Policy":   "same-origin",
+		"Cross-Origin-Resource-Policy": "same-origin", // CORS admits front ends of other origins
+		"Permissions-Policy":           "camera=(), geolocation=(), microphone=(), usb=()",
+		"Cache-Control":                "no-store",
+	} {
+		headers.Set(name, value)
 	}
 	if s.secure() {
-		headers = append(headers, header{"Strict-Transport-Security", []string{hsts}})
+		headers.Set("Strict-Transport-Security", hsts)
 	}
-	return headers
-}
-
-// header is one, as it is in an http.Header.
-type header struct {
-	name   string
-	values []string
-}
-
-// protected puts the security headers into every answer.
-func (s *Server) protected(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		s.protect(c.Response().Header())
-		return next(c)
-	}
-}
-
-func (s *Server) protect(answer http.Header) {
-	for _, h := range s.protection {
-		answer[h.name] = h.values
-	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		maps.Copy(w.Header(), headers)
+		next.ServeHTTP(w, r)
+	})
 }
 
 // hsts keeps browsers on https for a year. It is of this host alone: the club's

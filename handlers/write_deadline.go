@@ -10,24 +10,31 @@ import (
 // that time; longer answers are written in pieces, each with a time of its own.
 const writeTimeout = 10 * time.Second
 
-// deadlineWriter writes an answer to a client that takes it. The server's own limit is for
-// whole requests, so that one who reads nothing would hold a connection and its buffers for as
-// long as the longest of them may take.
-type deadlineWriter struct {
+// responseWriter writes a response to a client that reads it, and keeps its status. The
+// server's own limit is for whole requests, so that a client that reads nothing would hold a
+// connection and its buffers for as long as the longest of them may take.
+type responseWriter struct {
 	http.ResponseWriter
-	control *http.ResponseController
-	now     func() time.Time
+	now    func() time.Time
+	status int // zero: nothing was written
 }
 
-func newDeadlineWriter(w http.ResponseWriter, now func() time.Time) *deadlineWriter {
-	return &deadlineWriter{w, http.NewResponseController(w), now}
+// WriteHeader implements http.ResponseWriter.
+func (w *responseWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements io.Writer.
-func (a *deadlineWriter) Write(p []byte) (int, error) {
-	_ = a.control.SetWriteDeadline(a.now().Add(writeTimeout)) // a writer without deadlines, as in memory, needs none
-	return a.ResponseWriter.Write(p)
+func (w *responseWriter) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(w.now().Add(writeTimeout)) // a writer in memory has no deadlines
+	return w.ResponseWriter.Write(p)
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (a *deadlineWriter) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
