@@ -7,8 +7,8 @@ type AccountStatistics struct {
 	TotalRealDebt int64 // cents
 }
 
-// accountStatistics is the answer; without the amount it says nothing, and above
-// all not that the contact owes nothing.
+// accountStatistics is the response. A missing amount does not mean that the contact owes
+// nothing.
 type accountStatistics struct {
 	TotalRealDebt *int64 `json:"totalRealDebt"`
 }

@@ -12,17 +12,17 @@ type Article struct {
 	Parent  IRI    `json:"parent"`  // the article that brought this one along; empty: none
 }
 
-// NewArticle is an offer to be put into a cart; club system API, section Article.
+// NewArticle is an offer to put into a cart; club system API, section Article.
 type NewArticle struct {
 	Offer IRI `json:"offerId"`
 	// Parent is the article that this one belongs to; empty: none.
 	Parent IRI `json:"-"`
-	// StartDate is the first day of a subscription, YYYY-MM-DD; empty for a
-	// product that needs no details.
+	// StartDate is the first day of a subscription, YYYY-MM-DD; empty for a product that
+	// needs none.
 	StartDate string `json:"-"`
 	// Implementations are the details for each behavior of a package.
 	Implementations []Implementation `json:"implementations,omitempty"`
-	// RepaymentSchedule says when to debit; nil for what is paid at once.
+	// RepaymentSchedule says when to debit; nil: paid at once.
 	RepaymentSchedule *RepaymentScheduleRequest `json:"repaymentSchedule,omitempty"`
 }
 
@@ -31,8 +31,7 @@ type Implementation struct {
 	StartDate string `json:"startDate,omitempty"` // YYYY-MM-DD
 }
 
-// RepaymentScheduleRequest says when debits are to fall; club system API,
-// section RepaymentSchedule.
+// RepaymentScheduleRequest says when to debit; club system API, section RepaymentSchedule.
 type RepaymentScheduleRequest struct {
 	SpecificDay  bool   `json:"specificDay"`            // the buyer asked for a day
 	DebitDay     *int   `json:"debitDay"`               // day of the month; nil: none asked for
@@ -40,8 +39,8 @@ type RepaymentScheduleRequest struct {
 	DebitWeekDay *int   `json:"debitWeekDay,omitempty"` // 6 is Saturday
 }
 
-// wireArticle is NewArticle on the wire, where the parent is null, not absent,
-// as the API's description shows it.
+// wireArticle is the JSON of NewArticle, where a missing parent is null, as in the API's
+// description.
 type wireArticle struct {
 	NewArticle
 	Parent         *IRI            `json:"parent"`
@@ -59,9 +58,9 @@ func (in NewArticle) wire() wireArticle {
 	return w
 }
 
-// AddArticle puts an offer into a cart; club system API, section Sales. An
-// article that does not suit the contact is accepted all the same: CheckSale
-// tells. Read the sale again afterwards, other articles may have come along.
+// AddArticle puts an offer into a cart; club system API, section Sales. An article that
+// does not suit the contact is accepted, and CheckSale reports it. Read the sale again
+// afterwards, because other articles may have been added.
 func (c *Client) AddArticle(ctx context.Context, s Scope, sale IRI, in NewArticle) error {
 	_, err := do[noContent](ctx, c, post("AddArticle", s, "sales/{id}/articles", sale, in.wire()))
 	return err

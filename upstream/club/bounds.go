@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// The bounds beyond which an answer is a mistake, however well it is formed.
+// Limits beyond which a well-formed response is a mistake.
 const (
-	// maxAmount in cents, either way: ten thousand million. Sums of some hundred such stay
-	// exact in every reader of JSON.
+	// maxAmount in cents, positive or negative: ten thousand million. Sums of some hundred
+	// such amounts stay exact in every reader of JSON.
 	maxAmount = 1_000_000_000_000
-	// maxScheduleEntries of an offer's schedule: one for each debit, weekly for more than ten years.
+	// maxScheduleEntries of an offer: one for each debit, weekly for more than ten years.
 	maxScheduleEntries = 600
 	// maxArticles of a sale: several times what a visitor can put into a cart.
 	maxArticles = 500
 )
 
-// checkAmount tells that a number can be no amount of money.
+// checkAmount refuses a number that cannot be an amount of money.
 func checkAmount(field string, n int64) error {
 	if n < -maxAmount || n > maxAmount {
 		return &DecodeError{Field: field, Want: "an amount of money"}
@@ -24,7 +24,7 @@ func checkAmount(field string, n int64) error {
 	return nil
 }
 
-// checkLength tells that a list is too long.
+// checkLength refuses a list that is too long.
 func checkLength(field string, n, most int) error {
 	if n > most {
 		return &DecodeError{Field: field, Want: fmt.Sprintf("a list of at most %d", most)}

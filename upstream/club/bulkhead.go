@@ -11,16 +11,16 @@ import (
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 )
 
-// bulkheadKey tells whose calls share a lane: those of one organisation, payments
-// apart. One organisation's outage or rush is thus not another's, and neither is
-// ever a payment's.
+// bulkheadKey selects a bulkhead: one per organisation, and a separate one for its
+// payments. One organisation's outage or rush never affects another organisation or a
+// payment.
 type bulkheadKey struct {
 	clientToken string
 	money       bool
 }
 
-// bulkhead bounds how much a group of calls asks of the club system: how many at
-// once, how many repetitions, and whether at all.
+// bulkhead limits what a group of calls asks of the club system: parallel calls, retries,
+// and calls at all while the breaker is open.
 type bulkhead struct {
 	permits failsafebulkhead.Bulkhead[any]
 	maxWait time.Duration
@@ -29,17 +29,17 @@ type bulkhead struct {
 }
 
 const (
-	// breakerRate and breakerWindow: half of the attempts of ten seconds. Below half
-	// a repetition gets through more often than not, and within ten seconds even a
-	// quiet gateway sees enough calls to judge by.
+	// breakerRate and breakerWindow: half of the attempts of ten seconds. Below half, a
+	// retry succeeds more often than not; ten seconds give even a quiet gateway enough
+	// calls to judge by.
 	breakerRate   = 0.5
 	breakerWindow = 10 * time.Second
-	// breakerTrials is how many calls are let through after a pause, and have to
-	// succeed: two, since the first may meet the one healthy server.
+	// breakerTrials is how many calls are let through after a pause and must succeed: two,
+	// because the first may meet the one healthy server.
 	breakerTrials = 2
 )
 
-// bulkhead returns the lane for the calls of an organisation.
+// bulkhead returns the bulkhead for the calls of an organisation.
 func (c *Client) bulkhead(clientToken string) *bulkhead {
 	key := bulkheadKey{clientToken, c.money}
 	if l, ok := c.bulkheads.Load(key); ok {
@@ -60,10 +60,10 @@ func newBulkhead(limits Limits) *bulkhead {
 	}
 }
 
-// acquire takes a place in the lane; each success is followed by one leave.
+// acquire takes a permit; each success must be followed by one release.
 func (l *bulkhead) acquire(ctx context.Context) error {
 	var err error
-	if !l.permits.TryAcquirePermit() { // the wait for a place has a timer, which is rarely needed
+	if !l.permits.TryAcquirePermit() { // most calls need no timer
 		err = l.permits.AcquirePermitWithMaxWait(ctx, l.maxWait)
 	}
 	if errors.Is(err, failsafebulkhead.ErrFull) {
@@ -79,9 +79,9 @@ func (l *bulkhead) acquire(ctx context.Context) error {
 	return nil
 }
 
-// release gives the place back and tells the breaker how the call went. A refusal
-// or a rejection is an answer like any other, 429 says that the club system
-// lives, and a caller who left says nothing about it.
+// release returns the permit and tells the breaker how the call ended. A refusal or a
+// rejection is a normal response, a 429 shows that the club system is up, and a caller that
+// left says nothing about it.
 func (l *bulkhead) release(e *Error) {
 	l.permits.ReleasePermit()
 	if e != nil && e.transient && e.Status != http.StatusTooManyRequests && !errors.Is(e, context.Canceled) {
@@ -91,19 +91,18 @@ func (l *bulkhead) release(e *Error) {
 	}
 }
 
-// budget keeps repetitions to a tenth of the calls, so that a club system in
-// trouble gets a tenth more work from here, and not three times as much. It
-// starts full, since a gateway that was just started has no calls to count.
+// budget limits retries to a tenth of the calls, so that a club system in trouble gets a
+// tenth more work and not three times as much. It starts full, because a new gateway has no
+// calls to count.
 //
-// The budget of failsafe-go would not do: it weighs what is in flight, so that a
-// gateway with one call at a time may repeat each of them.
+// The budget of failsafe-go counts the calls in flight, so a gateway with one call at a
+// time could retry each of them.
 type budget struct {
 	mu     sync.Mutex
 	tenths int
 }
 
-// budgetBurst is how many repetitions a lane may have in hand: what one visitor's
-// journey makes in calls.
+// budgetBurst is how many retries a bulkhead may save up: about the calls of one visitor.
 const budgetBurst = 10
 
 // earn counts a call.
@@ -113,7 +112,7 @@ func (b *budget) earn() {
 	b.tenths = min(b.tenths+1, budgetBurst*10)
 }
 
-// spend takes one repetition, if there is one left.
+// spend takes one retry, if there is one left.
 func (b *budget) spend() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// maxPages is where a list ends for good: 6,000 records at thirty a page, far
-// beyond any catalogue. A longer list is a server that never says where it ends.
+// maxPages is 6,000 records at thirty a page, far beyond any catalogue. A longer list comes
+// from a server that never ends it.
 const maxPages = 200
 
-// maxRecords is the same for whom pages are longer.
+// maxRecords is the same limit for longer pages.
 const maxRecords = maxPages * pageSize
 
 // collection is a page of a list in any of its forms: hydra:Collection with or
@@ -21,11 +21,11 @@ type collection[T any] struct {
 	members []T
 	ids     []IRI // of the members, in the same order; empty for those without
 	total   *int
-	paged   bool // the page says whether there is a next one
+	paged   bool // the page tells whether there is a next one
 	next    bool
 }
 
-// view is the part of a page that says what comes next.
+// view is the part of a page that names the next one.
 type view struct {
 	HydraNext string `json:"hydra:next"`
 	Next      string `json:"next"`
@@ -76,8 +76,8 @@ func (c *collection[T]) setMembers(data json.RawMessage) error {
 	return nil
 }
 
-// ended reports whether the list ends with this page, of which have members were
-// read so far, fresh of them for the first time on this page.
+// ended reports whether the list ends with this page. have is the number of members read so
+// far, fresh the number of new ones on this page.
 func (c *collection[T]) ended(have, fresh int) bool {
 	switch {
 	case fresh == 0: // also when a server ignores the page number and repeats itself
@@ -90,24 +90,23 @@ func (c *collection[T]) ended(have, fresh int) bool {
 	return len(c.members) < pageSize
 }
 
-// pageSize is the documented size of a page; it ends a list that tells neither
-// its length nor its next page.
+// pageSize is the documented size of a page. It ends a list that has neither a length nor a
+// next page.
 const pageSize = 30
 
-// concurrentPages is how many pages of a list are read side by side once the first one
-// has told how long it is: 240 records more than any catalogue that is known, and an
-// eighth of a lane, so that a list keeps nobody waiting.
+// concurrentPages are read in parallel once the first page has told the length of the list:
+// 240 records, more than any known catalogue, and an eighth of a bulkhead's permits.
 const concurrentPages = 8
 
-// list reads a collection to its end, in order and each record once: the list
-// may shift while its pages are read.
+// list reads a complete collection, in order and each record once, even if the list shifts
+// while its pages are read.
 func list[T any](ctx context.Context, c *Client, r request) ([]T, error) {
 	return listConcurrently(ctx, c, r, func([]T) {})
 }
 
-// listConcurrently is list that hands each page over as soon as it was read, in any order and
-// to several callers at once, so that what is to be done for each record can begin. What
-// is handed over may be more than the list, since only the list knows where it ends.
+// listConcurrently is list that also passes each page to seen as soon as it was read, in
+// any order and from several goroutines, so that work on the records can begin. seen may
+// get records beyond the end of the list.
 func listConcurrently[T any](ctx context.Context, c *Client, r request, seen func([]T)) ([]T, error) {
 	got := accumulator[T]{seen: make(map[IRI]bool)}
 	for page, wave := 1, 1; page <= maxPages; page, wave = page+wave, got.nextPages(page+wave-1) {
@@ -137,15 +136,15 @@ func listConcurrently[T any](ctx context.Context, c *Client, r request, seen fun
 	return nil, &Error{Operation: r.op, Outcome: Unknown, Err: errUnboundedList}
 }
 
-// accumulator is what was read of a list so far.
+// accumulator collects the pages of a list.
 type accumulator[T any] struct {
 	all   []T
 	seen  map[IRI]bool
-	total int // as the latest page says; 0: it does not
+	total int // according to the latest page; 0: unknown
 	size  int // of the first page
 }
 
-// add takes a page, and reports whether the list ends with it.
+// add adds a page, and reports whether the list ends with it.
 func (g *accumulator[T]) add(page collection[T]) bool {
 	before := len(g.all)
 	for i, member := range page.members {
@@ -164,8 +163,8 @@ func (g *accumulator[T]) add(page collection[T]) bool {
 	return page.ended(len(g.all), len(g.all)-before)
 }
 
-// nextPages is how many pages follow the first so many that can be read side by side: those
-// that the list's length promises, or the next one where it tells none.
+// nextPages is how many pages can be read in parallel after the first read ones: as many as
+// the list's length promises, or one.
 func (g *accumulator[T]) nextPages(read int) int {
 	promised := 1
 	if g.size > 0 {
@@ -174,8 +173,7 @@ func (g *accumulator[T]) nextPages(read int) int {
 	return max(1, min(promised, concurrentPages, maxPages-read))
 }
 
-// forPage returns the request for a page of a list; the first one is asked for by
-// the plain path.
+// forPage returns the request for a page of a list; the first page has no parameter.
 func (r request) forPage(n int) request {
 	if n == 1 {
 		return r

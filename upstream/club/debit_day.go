@@ -13,7 +13,7 @@ type DebitDay struct {
 	Date string `json:"date"`     // the next such day, YYYY-MM-DD
 }
 
-// invalid tells that nothing can be debited then, since no calendar has the day.
+// invalid reports that no calendar has the day.
 func (d DebitDay) invalid() bool {
 	_, err := time.Parse(time.DateOnly, d.Date)
 	return err != nil || d.Day < 1 || d.Day > 31

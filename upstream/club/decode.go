@@ -13,15 +13,15 @@ import (
 const (
 	// errUnboundedList: a list has not ended after maxPages.
 	errUnboundedList = cause("list without end")
-	// errTooLong: an answer is longer than Limits.Body.
+	// errTooLong: a response is longer than Limits.Body.
 	errTooLong = cause("answer too long")
 )
 
-// DecodeError is an answer that does not have the expected form. It names the
-// field and never its value, which may be personal.
+// DecodeError is a response without the expected form. It names the field and never its
+// value, which may be personal.
 type DecodeError struct {
-	// Field is the path of the JSON field, such as "articles.priceTI"; in a list
-	// the path within one member. Empty when it is the answer as a whole.
+	// Field is the path of the JSON field, such as "articles.priceTI"; in a list the path
+	// within one member. Empty: the whole response.
 	Field string
 	// Want is what was expected, such as "a whole number"; empty when it is not even JSON.
 	Want string
@@ -38,14 +38,14 @@ func (e *DecodeError) Error() string {
 	return fmt.Sprintf("answer unreadable: field %s is not %s", e.Field, e.Want)
 }
 
-// checker is a result that can be of no use however well it is formed.
+// checker is a result that must be checked after decoding.
 type checker interface {
-	// check returns a DecodeError for a field that has to be there and is not, or
-	// that is out of bounds.
+	// check returns a DecodeError for a required field that is missing, or for one out of
+	// bounds.
 	check() error
 }
 
-// require tells that a field is not there without which a result says nothing.
+// require returns an error for a missing field without which a result is useless.
 func require(field string, there bool) error {
 	if !there {
 		return &DecodeError{Field: field, Want: "present"}
@@ -53,9 +53,8 @@ func require(field string, there bool) error {
 	return nil
 }
 
-// decode reads the answer to an accepted request. When the content is needed
-// and cannot be had, the outcome is Unknown: the club system did something, and
-// what it made cannot be told.
+// decode reads the response to an accepted request. When its content is needed and cannot
+// be read, the outcome is Unknown: the club system did something that cannot be told.
 func decode[T any](op string, a response) (T, *Error) {
 	var result T
 	if _, ok := any(&result).(*noContent); ok {
@@ -71,7 +70,7 @@ func decode[T any](op string, a response) (T, *Error) {
 	return result, nil
 }
 
-// read reads a body into a result and holds it against its check, where it has one.
+// read decodes a body and checks the result.
 func read(body []byte, result any) error {
 	if err := unmarshal(body, result); err != nil {
 		return decodeError(err)
@@ -82,14 +81,13 @@ func read(body []byte, result any) error {
 	return nil
 }
 
-// unmarshal reads JSON in half of the time that encoding/json would take, and forgives what
-// that forgives: a name that comes twice, and bytes that are no characters. Unlike that, it
-// takes names letter by letter.
+// unmarshal takes half the time of encoding/json. Like that, it accepts duplicate names and
+// invalid UTF-8; unlike that, it matches names exactly.
 func unmarshal(data []byte, into any) error {
 	return json.Unmarshal(data, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// decodeError strips what a decoding failure quotes from the body.
+// decodeError removes what a decoding error quotes from the body.
 func decodeError(err error) error {
 	var ours *DecodeError
 	if errors.As(err, &ours) {
@@ -111,7 +109,7 @@ func decodeError(err error) error {
 	return malformed
 }
 
-// jsonType names what JSON has to hold for a Go type.
+// jsonType names the JSON type for a Go type.
 func jsonType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Struct, reflect.Map:

@@ -20,10 +20,10 @@ type request struct {
 	op     string // the method's name
 	method string
 	scope  Scope
-	path   string // from the client token on; empty when an identifier did not fit
+	path   string // from the client token on; empty: an identifier did not fit
 	query  url.Values
 	body   any     // sent as JSON; nil sends no body
-	token  *string // sent instead of the client's own access token; nil: the client's own
+	token  *string // a contact's access token; nil: the client's own
 }
 
 func get(op string, s Scope, path string, record IRI) request {
@@ -38,16 +38,16 @@ func put(op string, s Scope, path string, record IRI, body any) request {
 	return request{op: op, method: http.MethodPut, scope: s, path: s.path(path, record), body: body}
 }
 
-// withToken returns the request with another access token than the client's own.
+// withToken returns the request with a contact's access token.
 func (r request) withToken(token string) request {
 	r.token = &token
 	return r
 }
 
-// isRead reports whether the request changes nothing, so that it may be repeated.
+// isRead reports whether the request changes nothing, so that it may be retried.
 func (r *request) isRead() bool { return r.method == http.MethodGet }
 
-// response is what came back for a request, read to its end.
+// response is a response that was read completely.
 type response struct {
 	status     int
 	body       []byte
@@ -55,11 +55,11 @@ type response struct {
 	retryAfter time.Duration
 }
 
-// noContent is the result of an operation whose answer says nothing that is needed.
+// noContent is the result of an operation whose response is not needed.
 type noContent struct{}
 
-// do makes every request to the club system but the payment: it repeats what
-// may be repeated and decodes the answer into a T.
+// do makes every request to the club system except the payment: it retries and decodes the
+// response into a T.
 func do[T any](ctx context.Context, c *Client, r request) (T, error) {
 	var result T
 	l := c.bulkhead(r.scope.ClientToken)
@@ -77,8 +77,8 @@ func do[T any](ctx context.Context, c *Client, r request) (T, error) {
 	return result, nil
 }
 
-// authorised sends a request with an access token, and once more with a new one
-// after a 401. That is safe for a write as well: a 401 says that nothing was done.
+// authorised sends a request with an access token, and again with a new one after a 401.
+// That is safe for a write as well: a 401 means that nothing was done.
 func (c *Client) authorised(ctx context.Context, l *bulkhead, r *request) (response, *Error) {
 	for first := true; ; first = false {
 		token, err := c.bearer(ctx, r)
@@ -92,8 +92,8 @@ func (c *Client) authorised(ctx context.Context, l *bulkhead, r *request) (respo
 	}
 }
 
-// accessTokenPattern is the form of a token (RFC 6750, section 2.1). One that comes
-// from a visitor may have any form, and must not become a header as it is.
+// accessTokenPattern is the form of a token (RFC 6750, section 2.1). A visitor's token may
+// have any form, and must be checked before it becomes a header.
 var accessTokenPattern = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 
 // bearer returns the access token for a request.
@@ -107,7 +107,7 @@ func (c *Client) bearer(ctx context.Context, r *request) (string, error) {
 	return *r.token, nil
 }
 
-// send sends a request once, in the caller's lane.
+// send sends a request once, with a permit of the bulkhead.
 func (c *Client) send(ctx context.Context, l *bulkhead, r *request, token string) (response, *Error) {
 	if err := l.acquire(ctx); err != nil {
 		return response{}, notSent(r.op, err)
@@ -124,7 +124,7 @@ func (c *Client) send(ctx context.Context, l *bulkhead, r *request, token string
 	return a, e
 }
 
-// exchange sends a request over the pooled transport and reads the answer.
+// exchange sends a request over the pooled transport and reads the response.
 func (c *Client) exchange(ctx context.Context, r *request, token string) (response, *Error) {
 	var sent sentTrace
 	req, err := c.newRequest(httptrace.WithClientTrace(ctx, sent.hooks()), r, token)
@@ -142,10 +142,9 @@ func (c *Client) exchange(ctx context.Context, r *request, token string) (respon
 	return a, nil
 }
 
-// newRequest builds the HTTP request. Its headers are the fixed list below. An
-// Idempotency-Key is not among them: the club system knows no such thing, and
-// Go's transport takes it as leave to repeat a POST by itself. GetBody is
-// removed for the same reason.
+// newRequest builds the HTTP request. Its headers are a fixed list without Idempotency-Key:
+// the club system does not support it, and Go's transport would repeat a POST because of
+// it. GetBody is removed for the same reason.
 func (c *Client) newRequest(ctx context.Context, r *request, token string) (*http.Request, error) {
 	if r.path == "" || !r.scope.valid() {
 		return nil, ErrBadIRI
@@ -158,30 +157,20 @@ func (c *Client) newRequest(ctx context.Context, r *request, token string) (*htt
 		}
 		content = bytes.NewReader(encoded)
 	}
-	if c.badAddress != nil {
-		return nil, c.badAddress
-	}
-	req, err := http.NewRequestWithContext(ctx, r.method, "", content)
+	req, err := http.NewRequestWithContext(ctx, r.method, c.cfg.BaseURL+c.cfg.PathPrefix+r.path, content)
 	if err != nil {
 		return nil, err
 	}
-	at := *c.address // a path of segments needs no parsing
-	at.Path += r.path
-	at.RawQuery = r.query.Encode()
-	req.URL, req.Host, req.GetBody = &at, at.Host, nil
-	req.Header = c.headers(ctx, r, token)
+	req.URL.RawQuery, req.GetBody, req.Header = r.query.Encode(), nil, c.headers(ctx, r, token)
 	return req, nil
 }
 
-// headers are all of a request's. The names of the configuration are in their canonical
-// form already.
+// headers returns all headers of a request. Config.setDefaults made its names canonical.
 func (c *Client) headers(ctx context.Context, r *request, token string) http.Header {
-	const most = 8
-	header, values := make(http.Header, most), make([]string, 0, most)
+	header := http.Header{}
 	set := func(name, value string) {
 		if value != "" {
-			values = append(values, value)
-			header[name] = values[len(values)-1 : len(values) : len(values)]
+			header[name] = []string{value}
 		}
 	}
 	set("Accept", "application/ld+json, application/json")
@@ -204,7 +193,7 @@ func (c *core) readResponse(resp *http.Response) response {
 	limit := c.cfg.Limits.Body
 	if resp.ContentLength > 0 && resp.ContentLength <= limit {
 		a.body = make([]byte, resp.ContentLength)
-		_, a.bodyErr = io.ReadFull(resp.Body, a.body) // net/http gives no more than was announced
+		_, a.bodyErr = io.ReadFull(resp.Body, a.body) // net/http returns no more than was announced
 		return a
 	}
 	a.body, a.bodyErr = io.ReadAll(io.LimitReader(resp.Body, limit+1))
@@ -214,7 +203,8 @@ func (c *core) readResponse(resp *http.Response) response {
 	return a
 }
 
-// RetryAfter reads the header of that name: seconds, or a date; 0 without one that can be read.
+// RetryAfter reads the header of that name: seconds, or a date; 0 when it is missing or
+// unreadable.
 func RetryAfter(h http.Header, now func() time.Time) time.Duration {
 	value := h.Get("Retry-After")
 	if value == "" {
@@ -229,16 +219,16 @@ func RetryAfter(h http.Header, now func() time.Time) time.Duration {
 	return 0
 }
 
-// notSent is the error of a call that failed on this side of the connection.
+// notSent is the error of a call that failed before the connection.
 func notSent(op string, err error) *Error {
-	var token *Error // why the token could not be had
+	var token *Error // the failure of the token request, if that is the reason
 	transient := errors.As(err, &token) && token.transient
 	return &Error{Operation: op, Outcome: NotSent, Err: err, transient: transient}
 }
 
-// sentTrace watches whether a request may have left. A pooled connection does
-// not tell how many bytes of which request it took, so that having got a
-// connection counts as having sent, and so does a transport that reports nothing.
+// sentTrace observes whether a request may have been sent. A pooled connection does not
+// tell how many bytes of a request it took, so obtaining a connection counts as sending. So
+// does a transport that reports nothing.
 type sentTrace struct {
 	connRequested, connObtained atomic.Bool
 }

@@ -28,11 +28,11 @@ const (
 const (
 	// ErrUnauthorized: 401. The token, or the gateway key, was not accepted.
 	ErrUnauthorized = cause("not authorised")
-	// ErrEndpointNotGranted: 403 with CodeUnauthorizedEndpoint. Somebody has to
-	// ask the club system's provider for the grant.
+	// ErrEndpointNotGranted: 403 with CodeUnauthorizedEndpoint. Ask the club system's
+	// provider for the grant.
 	ErrEndpointNotGranted = cause("endpoint not granted")
-	// ErrNotFound: 404. The record does not exist, or cannot be seen from the
-	// scope of the call: both look the same.
+	// ErrNotFound: 404. The record does not exist, or is not visible in the scope of the
+	// call.
 	ErrNotFound = cause("not found")
 	// ErrOutOfReach: 400 on a migration. The acting node has no right to the
 	// contact; act from a node above those of both clubs.
@@ -48,49 +48,47 @@ const (
 	// ErrBadIRI: an identifier is malformed, or belongs to another organisation
 	// or another kind of record than the call is about.
 	ErrBadIRI = cause("identifier does not fit the call")
-	// ErrBadToken: what was given as a contact's access token cannot be one.
+	// ErrBadToken: a contact's access token is malformed.
 	ErrBadToken = cause("not an access token")
-	// ErrNoContactToken: the access token is accepted, and not that of one contact.
+	// ErrNoContactToken: the access token is accepted, but is not the token of one contact.
 	ErrNoContactToken = cause("not the access token of a contact")
-	// ErrUnavailable: the club system failed so often of late that calls are held
-	// back for a moment.
+	// ErrUnavailable: calls are held back for a moment, because the club system failed too
+	// often.
 	ErrUnavailable = cause("held back after repeated failures")
-	// ErrBusy: too many calls are under way at once.
+	// ErrBusy: too many calls are in progress.
 	ErrBusy = cause("too many calls at once")
-	// ErrGate: a payment's gate did not let it pass; the gate's own error is
-	// beside it in the chain.
+	// ErrGate: a payment's gate refused it; the gate's own error is in the chain as well.
 	ErrGate = cause("held back by the gate")
 )
 
-// cause is an error whose text holds nothing that came over the wire, so that
-// Error may show it.
+// cause is an error whose text is safe to log: nothing in it came over the wire.
 type cause string
 
 func (c cause) Error() string { return "club: " + string(c) }
 
-// Error is a call that failed. Its text holds operation, outcome, status and
-// code, which may go to a log; never a body, a name, a token or an address.
+// Error is a call that failed. Its text holds operation, outcome, status and code, and may
+// be logged: it never holds a body, a name, a token or an address.
 type Error struct {
 	// Operation is the name of the method, such as "CreateSale".
 	Operation string
-	// Outcome is what the club system did, as far as it can be known. It is never
-	// Accepted: an answer 2xx that cannot be read where its content is needed is
-	// Unknown, with its Status.
+	// Outcome is what the club system did, as far as that can be known. It is never
+	// Accepted: a 2xx response whose content is needed and cannot be read is Unknown, with
+	// its Status.
 	Outcome Outcome
-	// Status is the HTTP status of the answer; 0 when there was none.
+	// Status is the HTTP status of the response; 0 without one.
 	Status int
 	// Code is the club system's error code, "api.error…"; empty when it gave none.
 	Code string
-	// Violations are the fields that the club system objects to.
+	// Violations are the fields that the club system refuses.
 	Violations []Violation
 	// RetryAfter is how long the club system asks to wait; 0 when it does not say.
 	RetryAfter time.Duration
-	// Err is the cause: one of the Err values of this package, a decoding or
-	// transport failure, the error of a Gate. It may hold addresses: match it with
-	// errors.Is and errors.As, do not print it.
+	// Err is the cause: an Err value of this package, a decoding or transport failure, or
+	// the error of a Gate. It may hold addresses: use errors.Is and errors.As, and do not
+	// print it.
 	Err error
 
-	// transient: another attempt may well succeed.
+	// transient: another attempt may succeed.
 	transient bool
 }
 
@@ -113,33 +111,33 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Violation is one objection to a record, in the club system's own words.
+// Violation is one violation, in the club system's own words.
 type Violation struct {
-	// Field is the path of the field in the request, such as "clubCode"; empty
-	// when the objection is to the record as a whole.
+	// Field is the path of the field in the request, such as "clubCode"; empty when the
+	// violation concerns the whole record.
 	Field string `json:"propertyPath"`
 	// Code is the club system's code for it, "api.error…"; empty when it gave none.
 	Code string `json:"code"`
-	// Message is the club system's text. It may quote personal data and is in no
-	// known language: for an operator's eyes, never for a visitor's.
+	// Message is the club system's text, in an unknown language. It may quote personal
+	// data: show it to operators, never to visitors.
 	Message string `json:"message"`
 }
 
-// errorBody is the body of an error as far as it is understood; its shape is
-// not documented, so every part of it is optional.
+// errorBody is the readable part of an error body. Its shape is not documented, so every
+// part is optional.
 type errorBody struct {
 	Code       any         `json:"code"`
 	Violations []Violation `json:"violations"`
 }
 
-// codePattern finds a code wherever in the body it stands. The longest one
-// that is documented has 45 characters.
+// codePattern finds a code anywhere in the body. The longest documented code has 45
+// characters.
 var codePattern = regexp.MustCompile(`api\.error\.[a-z0-9._-]{0,80}[a-z0-9]`)
 
-// newError makes the error of an answer that is not 2xx.
+// newError returns the error of a response that is not 2xx.
 func newError(op string, sent int64, a response) *Error {
 	var body errorBody
-	_ = json.Unmarshal(a.body, &body) // half a body is better than none
+	_ = json.Unmarshal(a.body, &body) // read what is readable
 	code, _ := body.Code.(string)
 	if codePattern.FindString(code) != code || code == "" {
 		code = string(codePattern.Find(a.body))
@@ -153,11 +151,11 @@ func newError(op string, sent int64, a response) *Error {
 	return e
 }
 
-// outOfReachPattern is how the club system says that a contact cannot be seen from the
-// acting node. It has no code, only a sentence with the contact's IRI in it.
+// outOfReachPattern matches the club system's text for a contact that is not visible from
+// the acting node. It has no code, only a sentence with the contact's IRI.
 var outOfReachPattern = regexp.MustCompile(`contacts\\?/[^"\s]*"?\s+does not exist`)
 
-// documentedError returns the documented meaning of an answer, nil when it has none.
+// documentedError returns the documented meaning of a response; nil: none.
 func documentedError(a response, code string) error {
 	switch {
 	case a.status == 401:
@@ -176,8 +174,7 @@ func documentedError(a response, code string) error {
 	return nil
 }
 
-// reason puts a cause into words that are safe to log. It serves people: no
-// decision is taken on it.
+// reason describes a cause in words that are safe to log. No decision depends on it.
 func reason(err error) string {
 	var own cause
 	var inner *Error

@@ -18,8 +18,8 @@ func (m Mandate) Signed() bool { return m.State == "signed" }
 
 func (m Mandate) check() error { return presentIRI(m.IRI) }
 
-// NewMandate is a mandate to be signed; every field is required. Bank data is
-// sent and forgotten: it stands in no error and no log line of this package.
+// NewMandate is a mandate to be signed; every field is required. Bank data is sent and
+// forgotten: no error and no log line of this package holds it.
 type NewMandate struct {
 	Club       IRI     `json:"clubId"` // the club that collects
 	Contact    IRI     `json:"contactId"`
@@ -34,23 +34,23 @@ type NewMandate struct {
 	ValidFrom  string  `json:"validFrom"` // YYYY-MM-DD
 }
 
-// CreateMandate makes a direct debit mandate, not signed yet; club system API,
-// section Mandates. CreateSignatureRequest with the mandate as its target
-// follows. Rejected with Violations when a field is missing or the IBAN is wrong.
+// CreateMandate makes an unsigned direct debit mandate; club system API, section Mandates.
+// CreateSignatureRequest with the mandate as its target follows. Rejected with Violations
+// when a field is missing or the IBAN is wrong.
 func (c *Client) CreateMandate(ctx context.Context, s Scope, in NewMandate) (Mandate, error) {
 	return do[Mandate](ctx, c, post("CreateMandate", s, "mandates", "", in))
 }
 
-// GetMandate reads a mandate, above all whether it is signed. That it can be
-// read, and that it has a state, is an assumption: the API's description shows
-// its identifier alone. ErrNotFound when there is none.
+// GetMandate reads a mandate. That it can be read, and that it has a state, is an
+// assumption: the API's description shows only its identifier. ErrNotFound when it does not
+// exist.
 func (c *Client) GetMandate(ctx context.Context, s Scope, mandate IRI) (Mandate, error) {
 	got, err := do[mandateWithState](ctx, c, get("GetMandate", s, "mandates/{id}", mandate))
 	return got.Mandate, err
 }
 
-// mandateWithState is a mandate that was read to learn its state; without one it
-// says nothing, and above all not that it is unsigned.
+// mandateWithState is a mandate whose state is required: a missing one does not mean
+// unsigned.
 type mandateWithState struct{ Mandate }
 
 func (m mandateWithState) check() error {

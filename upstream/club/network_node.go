@@ -13,21 +13,21 @@ type NetworkNode struct {
 	Alias    string // empty: none
 	Type     string // group, franchise, club
 	Club     IRI    // empty unless the node is a club
-	Children []IRI  // as the club system gave them; some may lead nowhere
+	Children []IRI  // as the club system sent them; some may not exist
 }
 
-// Network is the network nodes of an organisation. Each node is in it once; a
-// node that the club system put under several others belongs to the first of
-// them, and a link that would close a circle is left out.
+// Network is the network nodes of an organisation. Each node is in it once. A node that the
+// club system lists below several others belongs to the first of them, and a link that
+// would close a circle is left out.
 type Network struct {
 	nodes  []NetworkNode // in document order
 	index  map[IRI]int
 	parent map[IRI]IRI
 }
 
-// NetworkNodes reads the chain; club system API, sections Network nodes and
-// Versioning. Both documented forms are read: nodes nested in their parents, and
-// all nodes side by side with the IRIs of their children.
+// NetworkNodes reads the chain; club system API, sections Network nodes and Versioning. It
+// reads both documented forms: nodes nested in their parents, and all nodes in one list
+// with the IRIs of their children.
 func (c *Client) NetworkNodes(ctx context.Context, s Scope) (*Network, error) {
 	roots, err := list[wireNode](ctx, c, get("NetworkNodes", s, "network_nodes", ""))
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *Client) NetworkNodes(ctx context.Context, s Scope) (*Network, error) {
 	return network, nil
 }
 
-// wireNode is a node on the wire. As a child it may be no more than its IRI.
+// wireNode is the JSON of a node. As a child it may be only its IRI.
 type wireNode struct {
 	IRI      IRI        `json:"@id"`
 	Name     string     `json:"name"`
@@ -77,7 +77,7 @@ func (n *Network) linkAll() {
 	}
 }
 
-// MarshalJSON writes the nodes, from which all else follows, for what is remembered of a chain.
+// MarshalJSON writes the nodes, for caches.
 func (n *Network) MarshalJSON() ([]byte, error) { return json.Marshal(n.nodes) }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
@@ -93,7 +93,7 @@ func (n *Network) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// add puts nodes and what is nested in them into the network, parents first.
+// add adds nodes and the nodes nested in them, parents first.
 func (n *Network) add(nodes []wireNode) {
 	for _, w := range nodes {
 		if w.reference || w.IRI == "" {
@@ -114,8 +114,8 @@ func (n *Network) add(nodes []wireNode) {
 	}
 }
 
-// link makes a node the parent of another one, unless that one is missing, has
-// a parent already, or stands above its would-be parent.
+// link makes a node the parent of another one, unless that one is missing, has a parent
+// already, or is above its would-be parent.
 func (n *Network) link(parent, child IRI) {
 	_, known := n.index[child]
 	_, taken := n.parent[child]
@@ -154,8 +154,8 @@ func (n *Network) NodeOf(club IRI) (NetworkNode, bool) {
 	return NetworkNode{}, false
 }
 
-// Path returns the nodes from the root down to the club's own, which is the
-// last. It is empty when the club is not in the network.
+// Path returns the nodes from the root down to the club's own; nil when the club is not in
+// the network.
 func (n *Network) Path(club IRI) []NetworkNode {
 	own, ok := n.NodeOf(club)
 	if !ok {
@@ -169,9 +169,9 @@ func (n *Network) Path(club IRI) []NetworkNode {
 	return path
 }
 
-// CommonAncestor returns the lowest node that stands above two clubs: where a
-// call has to act from that touches both. For a club and itself it is the
-// club's own node. False when the clubs are of different chains.
+// CommonAncestor returns the lowest node above two clubs, from which a call must act that
+// concerns both. For a club and itself it is the club's own node. False when the clubs
+// belong to different chains.
 func (n *Network) CommonAncestor(a, b IRI) (IRI, bool) {
 	pathA, pathB := n.Path(a), n.Path(b)
 	common, found := IRI(""), false

@@ -9,17 +9,16 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Attempt is what may be told of one request to the club system: nothing of whom
-// it was about.
+// Attempt describes one request to the club system without personal data.
 type Attempt struct {
 	Operation string // the method's name, or Token
 	Outcome   Outcome
-	Status    int // of the answer; 0 without one
+	Status    int // of the response; 0 without one
 	Took      time.Duration
 }
 
-// startSpan starts the span of one request, for the caller to end. Where nobody keeps the
-// span around it, that one stands for both.
+// startSpan starts the span of one request; the caller ends it. Without a recorded parent
+// it starts none.
 func startSpan(ctx context.Context, op string) (context.Context, trace.Span) {
 	around := trace.SpanFromContext(ctx)
 	if !around.IsRecording() {
@@ -29,8 +28,8 @@ func startSpan(ctx context.Context, op string) (context.Context, trace.Span) {
 	return tracer.Start(ctx, "club "+op, trace.WithSpanKind(trace.SpanKindClient))
 }
 
-// observe tells of one request: in the log, in its span and to Attempted. What
-// each of them may hold is this list.
+// observe reports one request to the log, its span and Config.OnAttempt. They get nothing
+// but what is listed here.
 func (c *core) observe(ctx context.Context, op string, status int, e *Error, took time.Duration) {
 	outcome, why := Accepted, ""
 	if e != nil {
@@ -48,8 +47,7 @@ func (c *core) observe(ctx context.Context, op string, status int, e *Error, too
 	}
 }
 
-// TokenAge is how long ago the access token was fetched that is in use; false
-// while there is none.
+// TokenAge is the age of the current access token; false without one.
 func (c *Client) TokenAge() (time.Duration, bool) {
 	current := c.tokens.peek()
 	return c.cfg.Now().Sub(current.fetched), current.AccessToken != ""

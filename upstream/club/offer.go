@@ -62,7 +62,7 @@ func (o *Offer) UnmarshalJSON(data []byte) error {
 	return o.checkBounds()
 }
 
-// MarshalJSON writes an offer as UnmarshalJSON reads it, for what is remembered of a catalogue.
+// MarshalJSON writes an offer as UnmarshalJSON reads it, for caches.
 func (o Offer) MarshalJSON() ([]byte, error) {
 	type plain Offer
 	nested := articleBehavior{}

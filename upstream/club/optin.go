@@ -17,8 +17,8 @@ const (
 	OptinPartners    = "partners"
 )
 
-// Optin is a contact's consent to be written to in one way about one thing.
-// There is one for each; none can be added or deleted.
+// Optin is a contact's consent to one type of message on one channel. Every contact has all
+// of them; none can be added or deleted.
 type Optin struct {
 	IRI        IRI    `json:"@id"`
 	Authorized bool   `json:"isAuthorized"`

@@ -8,23 +8,21 @@ type Outcome string
 // The outcomes. Only NotSent and Refused are certain to have changed nothing;
 // only Accepted is certain to have changed something.
 const (
-	// Accepted: the club system answered 2xx.
+	// Accepted: the club system responded 2xx.
 	Accepted Outcome = "accepted"
-	// NotSent: no byte of the request left, so that it may be sent again.
+	// NotSent: no byte of the request left, so it may be sent again.
 	NotSent Outcome = "not_sent"
-	// Refused: turned away before it reached the application, for the way in
-	// which it was sent (the token, the grant of the endpoint, the protocol).
+	// Refused: turned away before the application, because of the way it was sent (the
+	// token, the grant of the endpoint, the protocol).
 	Refused Outcome = "refused"
-	// Rejected: the application looked at the request and said no. The same
-	// request will be rejected again.
+	// Rejected: the application refused the request, and would refuse it again.
 	Rejected Outcome = "rejected"
-	// Unknown: a byte left, and no answer tells what became of it.
+	// Unknown: a byte left, and no response tells the result.
 	Unknown Outcome = "unknown"
 )
 
-// OutcomeOf returns the outcome of the call that ended with err: Accepted for
-// nil, and Unknown for an error that is not of this package, since nothing
-// better can be said.
+// OutcomeOf returns the outcome of the call that ended with err: Accepted for nil, and
+// Unknown for an error of another package.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Accepted
@@ -36,10 +34,9 @@ func OutcomeOf(err error) Outcome {
 	return Unknown
 }
 
-// classify is the one place that decides an outcome. It looks at the bytes
-// handed to the connection, at the answer's status (0 for no answer) and at the
-// club system's error code, never at the text of an error: the same failure
-// reads differently on each platform and in each version of Go.
+// classify is the only place that decides an outcome. It uses the bytes handed to the
+// connection, the response's status (0 for none) and the club system's error code. It never
+// uses the text of an error, which differs between platforms and versions of Go.
 func classify(sent int64, status int, code string) Outcome {
 	switch {
 	case sent == 0:

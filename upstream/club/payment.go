@@ -20,9 +20,9 @@ const (
 	NetworkExternal = "External"
 )
 
-// NewPayment tells the club system of money that came in.
+// NewPayment is a payment to be recorded.
 type NewPayment struct {
-	Contact    IRI           `json:"contactId"` // who paid
+	Contact    IRI           `json:"contactId"` // the payer
 	FamilyName string        `json:"contactFamilyName"`
 	GivenName  string        `json:"contactGivenName"`
 	Number     string        `json:"contactNumber"`
@@ -47,38 +47,36 @@ type Cheque struct {
 	Bank               string `json:"bank"`                         // its name
 	Code               string `json:"code"`                         // the cheque's number
 	DepositDesiredDate string `json:"depositDesiredDate,omitempty"` // YYYY-MM-DD
-	Owner              string `json:"owner"`                        // who signed it
+	Owner              string `json:"owner"`                        // the signer
 }
 
-// Gate is asked at the very moment before the first byte of a request goes to
-// the connection. Its error closes the connection with nothing sent: the outcome
-// is NotSent, and the error can be found with errors.Is. It must return at once.
+// Gate is called immediately before the first byte of a request is written. Its error
+// closes the connection with nothing sent: the outcome is NotSent, and errors.Is finds the
+// error. It must return at once.
 type Gate func() error
 
 // Receipt is a payment that the club system accepted.
 type Receipt struct {
 	Status  int // 2xx
-	Payment IRI // empty when the answer could not be read
+	Payment IRI // empty when the response could not be read
 }
 
 // CreatePayment records a payment on a sale; club system API, section Sales.
 //
-// Every call books money: the club system keeps no key by which it would know a
-// repetition, shows no payments and cancels none. The caller makes sure of at
-// most one call per sale that is not NotSent or Refused. The request leaves at
-// most once, whatever happens, and the Outcome says what became of it:
+// Every call books money: the club system has no idempotency key, shows no payments and
+// cancels none. The caller makes at most one call per sale that is not NotSent or Refused.
+// The request leaves at most once, and the Outcome says what happened to it:
 //
-//   - nil error, Accepted: recorded, even if the answer's body was unreadable.
-//   - NotSent: it may be tried again. The gate's refusal counts among these.
-//   - Refused: not booked, for the way it was sent. After a 401 the next call
-//     uses a new token.
-//   - Rejected: the application said no.
+//   - nil error, Accepted: recorded, even if the response body was unreadable.
+//   - NotSent: it may be tried again. A refusal by the gate is NotSent.
+//   - Refused: not booked, because of the way it was sent. After a 401 the next call uses a
+//     new token.
+//   - Rejected: the application refused it.
 //   - Unknown: it may have been booked. It must not be sent again.
 //
-// The end of ctx does not end the call, which takes Limits.Payment at most: a
-// buyer who closes the page does not make the outcome any clearer. The access
-// token in use was fetched, or accepted by the club system, under a minute ago.
-// A nil gate lets everything pass.
+// The end of ctx does not end the call, which takes at most Limits.Payment: a buyer who
+// closes the page does not make the outcome any clearer. The access token was fetched, or
+// accepted by the club system, less than a minute ago. A nil gate allows everything.
 func (c *Client) CreatePayment(ctx context.Context, s Scope, sale IRI, in NewPayment, gate Gate) (Receipt, error) {
 	a, err := c.sendOnce(ctx, post("CreatePayment", s, "sales/{id}/payments", sale, in), gate)
 	if err != nil {
@@ -87,6 +85,6 @@ func (c *Client) CreatePayment(ctx context.Context, s Scope, sale IRI, in NewPay
 	var payment struct {
 		IRI IRI `json:"@id"`
 	}
-	_ = json.Unmarshal(a.body, &payment) // the status has said all that matters
+	_ = json.Unmarshal(a.body, &payment) // the status is all that matters
 	return Receipt{Status: a.status, Payment: payment.IRI}, nil
 }

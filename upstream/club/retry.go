@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// initialBackoff is the pause before the second attempt, on average; it doubles for
-// each further one. A server that failed is out of its pool after some tenths
-// of a second.
+// initialBackoff is the average pause before the second attempt; it doubles for each
+// further one. A failed server leaves its pool within some tenths of a second.
 const initialBackoff = 150 * time.Millisecond
 
-// retry runs the attempts of a call until one succeeds or fails for good, or
-// until attempts, budget or time are used up. It returns the last failure.
+// retry runs the attempts of a call until one succeeds or fails permanently, or until
+// attempts, budget or time are used up. It returns the last failure.
 func (c *Client) retry(ctx context.Context, l *bulkhead, r *request, attempt func(context.Context) *Error) *Error {
 	limits, start := &c.cfg.Limits, c.cfg.Now()
 	total, each := limits.Write, limits.Write
@@ -20,16 +19,10 @@ func (c *Client) retry(ctx context.Context, l *bulkhead, r *request, attempt fun
 		total, each = limits.Read, limits.Attempt
 	}
 	l.budget.earn()
-	e := attemptOnce(ctx, min(each, total), attempt)
-	if e == nil {
-		return nil // as nearly always, and so without the context that bounds repetitions
-	}
-	ctx, cancel := context.WithTimeout(ctx, total-c.cfg.Now().Sub(start))
+	ctx, cancel := context.WithTimeout(ctx, total)
 	defer cancel()
 	for n := 1; ; n++ {
-		if n > 1 {
-			e = attemptOnce(ctx, each, attempt)
-		}
+		e := attemptOnce(ctx, each, attempt)
 		if e == nil || n == limits.Attempts || !r.retryable(e) || ctx.Err() != nil {
 			return e
 		}
@@ -46,14 +39,13 @@ func attemptOnce(ctx context.Context, limit time.Duration, attempt func(context.
 	return attempt(ctx)
 }
 
-// retryable reports whether another attempt may succeed and can do no harm.
+// retryable reports whether another attempt may succeed and is harmless.
 func (r *request) retryable(e *Error) bool {
 	return e.transient && (r.isRead() || e.Outcome == NotSent)
 }
 
-// backoff is how long to wait before the n-th attempt: what the club system
-// asked for, or a pause that doubles, varied by half either way so that many
-// gateways do not come back in step.
+// backoff is the pause before the n-th attempt: what the club system asked for, or a
+// doubling pause with jitter, so that many gateways do not return at the same time.
 func backoff(n int, asked time.Duration) time.Duration {
 	if asked > 0 {
 		return asked
@@ -62,7 +54,7 @@ func backoff(n int, asked time.Duration) time.Duration {
 	return pause/2 + rand.N(pause) // #nosec G404 -- it hides nothing
 }
 
-// sleep reports whether the pause went by before the context ended.
+// sleep reports whether the pause ended before the context.
 func sleep(ctx context.Context, pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

@@ -60,8 +60,8 @@ func isSegment(s string) bool {
 	return s != "" && s != "." && s != ".."
 }
 
-// UnmarshalJSON reads an IRI, or an embedded record by its @id: a service of
-// this kind may embed a record where it referred to it before.
+// UnmarshalJSON reads an IRI, or the @id of an embedded record: a service of this kind may
+// embed a record where it referred to it before.
 func (i *IRI) UnmarshalJSON(data []byte) error {
 	switch data[0] {
 	case '"':
@@ -83,8 +83,7 @@ func (i *IRI) UnmarshalJSON(data []byte) error {
 	return &json.SemanticError{GoType: reflect.TypeFor[IRI]()}
 }
 
-// isPlainASCII tells whether the inside of a JSON string stands for itself: no escape, and
-// nothing beyond ASCII, as of every IRI that was ever seen.
+// isPlainASCII reports whether the inside of a JSON string needs no decoding.
 func isPlainASCII(text []byte) bool {
 	for _, b := range text {
 		if b == '\\' || b >= utf8.RuneSelf {
@@ -94,7 +93,7 @@ func isPlainASCII(text []byte) bool {
 	return true
 }
 
-// Scope says on whose behalf a call acts; club system API, section Authentication.
+// Scope is on whose behalf a call acts; club system API, section Authentication.
 type Scope struct {
 	// ClientToken is the organisation; it is the first segment of every path.
 	ClientToken string
@@ -113,11 +112,10 @@ func (s Scope) valid() bool {
 		(s.Node == "" || s.Node.ClientToken() == s.ClientToken)
 }
 
-// path fills a path template of the API's description, such as
-// "sales/{id}/check", with the id of a record and returns it with the client
-// token in front. It is empty when the record belongs to another organisation or
-// another collection: two organisations, or a contact and a sale, may well have
-// the same number, and the wrong one would be read or paid.
+// path fills a path template of the API's description, such as "sales/{id}/check", with the
+// id of a record, and returns it with the client token in front. It is empty when the
+// record belongs to another organisation or collection: a contact and a sale may have the
+// same number, and the wrong one would be read or paid.
 func (s Scope) path(template string, record IRI) string {
 	if !isSegment(s.ClientToken) {
 		return ""

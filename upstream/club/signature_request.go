@@ -2,17 +2,17 @@ package club
 
 import "context"
 
-// SignatureRequest is a code on its way to a contact's mobile phone, with which
-// they sign a mandate or confirm a move.
+// SignatureRequest is an SMS code with which a contact signs a mandate or confirms a
+// migration.
 type SignatureRequest struct {
 	IRI IRI `json:"@id"`
 }
 
 func (r SignatureRequest) check() error { return presentIRI(r.IRI) }
 
-// CreateSignatureRequest sends an SMS code to a contact, with which they sign
-// the target, a mandate; club system API, section Signature requests. Every call
-// sends an SMS. The contact needs a valid mobile number.
+// CreateSignatureRequest sends a contact an SMS code to sign the target, a mandate; club
+// system API, section Signature requests. Every call sends an SMS. The contact needs a
+// valid mobile number.
 func (c *Client) CreateSignatureRequest(ctx context.Context, s Scope, contact, target IRI) (SignatureRequest, error) {
 	body := struct {
 		Contact IRI `json:"contactId"`
@@ -21,15 +21,15 @@ func (c *Client) CreateSignatureRequest(ctx context.Context, s Scope, contact, t
 	return do[SignatureRequest](ctx, c, post("CreateSignatureRequest", s, "signature_requests", "", body))
 }
 
-// ValidateSignatureRequest signs with the code from the SMS; club system API,
-// section Signature requests. The mandate is then signed, or the contact moved.
-// Rejected for a wrong code; how many may be wrong is not documented.
+// ValidateSignatureRequest signs with the code from the SMS; club system API, section
+// Signature requests. The mandate is then signed, or the contact migrated. Rejected for a
+// wrong code; the number of attempts is not documented.
 func (c *Client) ValidateSignatureRequest(ctx context.Context, s Scope, request IRI, code string) error {
 	return c.transitionSignatureRequest(ctx, "ValidateSignatureRequest", s, request, transition{Transition: "validate", Code: code})
 }
 
-// CancelSignatureRequest gives a signature request up; its code signs nothing
-// any more; club system API, section Signature requests.
+// CancelSignatureRequest cancels a signature request and its code; club system API, section
+// Signature requests.
 func (c *Client) CancelSignatureRequest(ctx context.Context, s Scope, request IRI) error {
 	return c.transitionSignatureRequest(ctx, "CancelSignatureRequest", s, request, transition{Transition: "cancel"})
 }

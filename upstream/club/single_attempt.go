@@ -10,14 +10,12 @@ import (
 	"sync"
 )
 
-// sendOnce sends a request at most once, whatever happens, and tells exactly
-// whether a byte of it left.
+// sendOnce sends a request at most once and knows exactly whether a byte of it left.
 //
-// The usual http.Client is no good for that. Over HTTP/2 it repeats a POST after
-// certain errors of the connection, it follows a 307 with the body, and it takes
-// an Idempotency-Key header as leave to repeat. Here a connection is made for
-// the one request and spoken to in HTTP/1.1; net/http's ClientConn has no second
-// connection to repeat anything on, and follows nothing.
+// http.Client cannot do that. Over HTTP/2 it repeats a POST after certain connection
+// errors, it follows a 307 with the body, and it repeats requests with an Idempotency-Key
+// header. Here each request has its own HTTP/1.1 connection. net/http's ClientConn has no
+// second connection to repeat anything on, and follows no redirects.
 func (c *Client) sendOnce(ctx context.Context, r request, gate Gate) (response, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.cfg.Limits.Payment)
 	defer cancel()
@@ -41,14 +39,14 @@ func (c *Client) sendOnce(ctx context.Context, r request, gate Gate) (response, 
 	return a, nil
 }
 
-// roundTrip makes the connection, sends the request and reads the answer.
+// roundTrip makes the connection, sends the request and reads the response.
 func (c *Client) roundTrip(req *http.Request, op string, s *attempt) (response, *Error) {
 	conn, err := c.singleUseTransport(s).NewClientConn(req.Context(), req.URL.Scheme,
 		net.JoinHostPort(req.URL.Hostname(), req.URL.Port()))
 	if err != nil {
 		return response{}, notSent(op, err)
 	}
-	defer func() { _ = conn.Close() }() // the answer is read, or there is none
+	defer func() { _ = conn.Close() }() // the response is read, or there is none
 	resp, err := conn.RoundTrip(req)
 	sent, refused := s.seal()
 	if refused != nil {
@@ -67,9 +65,9 @@ func (c *Client) roundTrip(req *http.Request, op string, s *attempt) (response, 
 	return a, nil
 }
 
-// singleUseTransport returns a transport whose connections pass every byte by the
-// shot. TLS is done here rather than by the transport, so that the shot counts
-// the request's own bytes and not those of the handshake.
+// singleUseTransport returns a transport whose connections pass every byte through the
+// attempt. It does TLS itself, so that the attempt counts the request's bytes and not the
+// handshake's.
 func (c *Client) singleUseTransport(s *attempt) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout}
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -95,7 +93,7 @@ func (c *Client) singleUseTransport(s *attempt) *http.Transport {
 		DialContext: dial, DialTLSContext: dialTLS}
 }
 
-// handshake secures a connection, offering HTTP/1.1 as the only protocol.
+// handshake secures a connection and offers only HTTP/1.1.
 func handshake(ctx context.Context, conn net.Conn, address string, base *tls.Config) (net.Conn, error) {
 	config := &tls.Config{}
 	if base != nil {
@@ -111,10 +109,10 @@ func handshake(ctx context.Context, conn net.Conn, address string, base *tls.Con
 	return secured, secured.HandshakeContext(ctx)
 }
 
-// attempt is the request's one chance. It asks the gate before the first byte,
-// counts what is handed to the connection, and lets nothing pass once it is
-// sealed: the transport may still be about to write when it reports a timeout,
-// and a byte must not leave after it was said that none did.
+// attempt is the only attempt of a request. It calls the gate before the first byte, counts
+// the bytes handed to the connection, and lets no byte pass once it is sealed: the
+// transport may still be about to write when it reports a timeout, and no byte may leave
+// after the outcome was decided.
 type attempt struct {
 	gate Gate
 
@@ -124,11 +122,11 @@ type attempt struct {
 	refused error // the gate's answer
 }
 
-// errSealed stops a write that comes after the verdict.
+// errSealed stops a write that comes after the outcome was decided.
 var errSealed = errors.New("club: the outcome was decided before this write")
 
-// admit decides on a write of n bytes. They count as sent from here on, since a
-// write that fails may have let some of them through.
+// admit decides on a write of n bytes. They count as sent from here on, because a write
+// that fails may have sent some of them.
 func (s *attempt) admit(n int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,8 +143,8 @@ func (s *attempt) admit(n int) error {
 	return nil
 }
 
-// seal ends the shot. It returns the bytes handed to the connection and what
-// the gate said against it.
+// seal ends the attempt. It returns the bytes handed to the connection and the gate's
+// error.
 func (s *attempt) seal() (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +152,7 @@ func (s *attempt) seal() (int64, error) {
 	return s.sent, s.refused
 }
 
-// attemptConn is a connection on which every write is the shot's to decide.
+// attemptConn is a connection whose writes the attempt decides.
 type attemptConn struct {
 	net.Conn
 	attempt *attempt

@@ -8,27 +8,26 @@ import (
 )
 
 const (
-	// userAgent is fixed: a version in it would tell strangers what to attack.
+	// userAgent is fixed: a version in it would help an attacker.
 	userAgent = "Frontdesk"
-	// dialTimeout bounds a TCP connection, handshakeTimeout the TLS handshake on it.
-	// Within one country either takes well under a second.
+	// dialTimeout limits a TCP connection, handshakeTimeout its TLS handshake. Within one
+	// country either takes well below a second.
 	dialTimeout      = 3 * time.Second
 	handshakeTimeout = 5 * time.Second
-	// idleTimeout is how long an unused connection is kept: less than the minute
-	// after which load balancers drop theirs, so that few requests meet a
-	// connection that is closed already.
+	// idleTimeout is how long an unused connection is kept: less than the minute after
+	// which load balancers close theirs, so that few requests meet a closed connection.
 	idleTimeout = 30 * time.Second
-	// maxHeaderBytes bounds the headers of an answer in bytes, as Go's servers do.
+	// maxHeaderBytes limits the headers of a response, as Go's servers do.
 	maxHeaderBytes = 1 << 20
 )
 
-// NewTransport makes the pooled transport of every request but CreatePayment.
-// A nil tlsConfig stands for Go's defaults.
+// NewTransport returns the pooled transport of every request but CreatePayment. A nil
+// tlsConfig means Go's defaults.
 //
-// It speaks HTTP/1.1 alone. With HTTP/2, Go's transport repeats requests by rules
-// of its own after GOAWAY and refused streams; with HTTP/1.1 it repeats only
-// what is safe to repeat, and a request without GetBody only when nothing was sent.
-// No proxy is looked for in the environment, which is read in main alone.
+// It uses only HTTP/1.1. With HTTP/2, Go's transport repeats requests by its own rules
+// after GOAWAY and refused streams; with HTTP/1.1 it repeats only safe requests, and a
+// request without GetBody only when nothing was sent. It ignores the proxy variables of the
+// environment, which only main may read.
 func NewTransport(tlsConfig *tls.Config, limits Limits) *http.Transport {
 	limits.setDefaults()
 	idle := 2 * limits.Concurrency // both lanes
