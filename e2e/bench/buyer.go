@@ -53,11 +53,13 @@ func (b *buyers) register(item api.NewItem) *buyer {
 // url is the registration's.
 func (b *buyer) url() string { return b.gateway + "/v1/registrations/" + b.Id }
 
-// pay requests the payment, and returns the processor's page.
-func (b *buyer) pay() (page string) {
+// pay requests the payment, and returns the processor's page, and a channel that receives
+// when nothing is left to do for the payment.
+func (b *buyer) pay() (page string, done <-chan struct{}) {
 	var payment api.Payment
 	b.do(http.MethodPost, b.url()+"/payment", map[string]string{"method": "card"}, &payment)
-	return *payment.Card.RedirectUrl
+	page = *payment.Card.RedirectUrl
+	return page, b.upstreams.lastCall(path.Base(page))
 }
 
 // confirm enters a card.
@@ -69,9 +71,9 @@ func (b *buyer) confirm(page string) {
 func (b *buyers) journey() {
 	one := b.register(api.NewItem{OfferId: oneOffOffer})
 	one.do(http.MethodGet, one.url(), nil, nil)
-	page := one.pay()
+	page, done := one.pay()
 	one.confirm(page)
-	b.await(page)
+	b.await(done)
 	var last api.Registration
 	one.do(http.MethodGet, one.url(), nil, &last)
 	if last.State != api.Completed {
@@ -80,9 +82,9 @@ func (b *buyers) journey() {
 }
 
 // await waits until nothing is left to do for a payment.
-func (b *buyers) await(page string) {
+func (b *buyers) await(done <-chan struct{}) {
 	select {
-	case <-b.upstreams.done(path.Base(page)):
+	case <-done:
 	case <-b.ctx.Done():
 		b.Fatal(b.ctx.Err())
 	}
@@ -92,7 +94,7 @@ func (b *buyers) await(page string) {
 // the buyer, who follows the registration, is notified that the payment is recorded.
 func (b *buyers) recording() time.Duration {
 	one := b.register(api.NewItem{OfferId: oneOffOffer})
-	page := one.pay()
+	page, done := one.pay()
 	stream, err := b.http.Do(one.request(http.MethodGet, one.url()+"/events", nil))
 	b.must(err)
 	defer stream.Body.Close()
@@ -102,7 +104,7 @@ func (b *buyers) recording() time.Duration {
 	confirmed := time.Now()
 	b.awaitState(lines, api.Recorded)
 	took := time.Since(confirmed)
-	b.await(page) // its last calls would delay the next journey
+	b.await(done) // its last calls would delay the next journey
 	return took
 }
 

@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"frontdesk/api"
-	"frontdesk/e2e/campaign/rig"
+	"frontdesk/e2e/frontdesktest"
 )
 
 // The first measurements, before anything was made faster. The thresholds are half of them.
@@ -27,30 +29,66 @@ const (
 	batch, forwardedBatch = 150, 4000
 )
 
+// countingUpstreams counts the gateway's calls of the upstreams, and delays them. Buyers
+// enter their cards at the embedded ones, where nothing is counted or delayed.
+type countingUpstreams struct {
+	*frontdesktest.Upstreams
+	proxy                  *frontdesktest.FaultProxy // the gateway's address of the upstreams
+	delay, club, processor atomic.Int64              // nanoseconds of each call; calls
+}
+
+func (h *harness) countingUpstreams() *countingUpstreams {
+	u := &countingUpstreams{Upstreams: frontdesktest.NewUpstreams(h)}
+	u.proxy = u.Proxy()
+	h.Cleanup(u.proxy.Close)
+	u.proxy.OnRequest = func(r *http.Request) {
+		<-time.After(time.Duration(u.delay.Load()))
+		if strings.HasPrefix(r.URL.Path, "/sandbox/") {
+			u.processor.Add(1)
+		} else {
+			u.club.Add(1)
+		}
+	}
+	return u
+}
+
+// lastCall returns a channel that receives when the gateway has sent its last call for a
+// payment: the one that marks in the processor's journal that the club system accepted it.
+func (u *countingUpstreams) lastCall(payment string) <-chan struct{} {
+	done := make(chan struct{}, 1)
+	operation := frontdesktest.AcceptPayment
+	operation.Path = "/sandbox/payments/" + payment + "/metadata"
+	b := &frontdesktest.Breakpoint{Operation: operation, Phase: frontdesktest.AfterResponse}
+	b.OnHit = func() { u.proxy.Remove(b); done <- struct{}{} }
+	u.proxy.Add(b)
+	return done
+}
+
 // cardEnv runs upstreams, and a gateway that has its catalogue.
 func (h *harness) cardEnv(redisURL string, environment ...string) (*countingUpstreams, *gateway, *buyers) {
 	upstreams := h.countingUpstreams()
-	g := h.gateway(upstreams.url, redisURL, environment...)
+	g := h.gateway(upstreams.proxy.URL, redisURL, environment...)
 	h.fetch(g.url+catalogue, nil)
 	return upstreams, g, h.buyers(g.url, upstreams)
 }
 
 // countCard counts the calls and round trips of a journey.
 func countCard(h *harness) []row {
-	redis := h.redisCounter(h.redis(rig.FsyncAlways).URL())
+	redis := h.redisCounter(frontdesktest.NewDurableRedis(h))
 	upstreams, _, b := h.cardEnv(redis.url)
 	b.journey() // loads scripts, opens connections
-	upstreams.take()
 	redis.take()
 	const idleTime = time.Second
 	h.sleep(idleTime)
 	idle := redis.take()
+	upstreams.club.Store(0)
+	upstreams.processor.Store(0)
 	began := time.Now()
 	for range countedJourneys {
 		b.journey()
 	}
 	took, counted := time.Since(began), redis.take()
-	club, processor := upstreams.take()
+	club, processor := int(upstreams.club.Load()), int(upstreams.processor.Load())
 	each := func(n int) float64 { return float64(n) / countedJourneys }
 	trips := each(counted.trips) - each(idle.trips)*took.Seconds()/idleTime.Seconds()
 	return []row{
@@ -64,8 +102,8 @@ func countCard(h *harness) []row {
 // loadCard compares the processor time of a journey with that of a request that a bare
 // server forwards.
 func loadCard(h *harness) []row {
-	upstreams, g, b := h.cardEnv(h.redis(rig.FsyncAlways).URL())
-	forwarder, at := h.reference("forward", upstreams.url+"/sandbox/settings")
+	upstreams, g, b := h.cardEnv(frontdesktest.NewDurableRedis(h))
+	forwarder, at := h.reference("forward", upstreams.proxy.URL+"/sandbox/settings")
 	var perSecond series
 	walk := func() {
 		began := time.Now()
@@ -88,7 +126,7 @@ func loadCard(h *harness) []row {
 
 // cpuOf is a contender: the processor time of a process for each of n pieces of work, in
 // seconds.
-func (h *harness) cpuOf(p *rig.Process, n int, work func()) func() float64 {
+func (h *harness) cpuOf(p *frontdesktest.Process, n int, work func()) func() float64 {
 	return func() float64 {
 		before := h.cpu(p)
 		work()
@@ -98,7 +136,7 @@ func (h *harness) cpuOf(p *rig.Process, n int, work func()) func() float64 {
 
 // timeCard measures what a buyer waits for, in upstream calls.
 func timeCard(h *harness) []row {
-	upstreams, _, b := h.cardEnv(h.redis(rig.FsyncAlways).URL())
+	upstreams, _, b := h.cardEnv(frontdesktest.NewDurableRedis(h))
 	b.journey()
 	upstreams.delay.Store(int64(upstreamCall))
 	timed := func(work func()) func() float64 {
@@ -109,7 +147,7 @@ func timeCard(h *harness) []row {
 		}
 	}
 	all := interleave(
-		timed(func() { (&buyer{buyers: b}).do(http.MethodGet, upstreams.url+"/sandbox/settings", nil, nil) }),
+		timed(func() { (&buyer{buyers: b}).do(http.MethodGet, upstreams.proxy.URL+"/sandbox/settings", nil, nil) }),
 		timed(func() { b.register(api.NewItem{OfferId: oneOffOffer}) }),
 		func() float64 { return b.recording().Seconds() })
 	one := fmt.Sprintf("one call: %.1f ms", all[0].median()*1e3)

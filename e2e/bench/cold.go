@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"frontdesk/e2e/campaign/rig"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/clubsim"
 )
@@ -56,9 +55,9 @@ func measureColdReaders(h *harness) []row {
 // coldGateways runs a slow club system with a long catalogue, and gateways that have read
 // nothing.
 func (h *harness) coldGateways(n int) (club *frontdesktest.Client, gateways []*gateway) {
-	redis, upstreams := h.redis(rig.FsyncAlways), h.upstreams()
+	redis, upstreams := frontdesktest.NewDurableRedis(h), h.upstreams()
 	for range n {
-		gateways = append(gateways, h.gateway(upstreams, redis.URL()))
+		gateways = append(gateways, h.gateway(upstreams, redis))
 	}
 	club = frontdesktest.NewClient(h, upstreams)
 	club.Control(http.MethodPut, "settings", map[string]int{"extraProducts": coldProducts - ownProducts}).Into(http.StatusOK, nil)

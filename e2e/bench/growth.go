@@ -15,7 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"frontdesk/api"
-	"frontdesk/e2e/campaign/rig"
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/club"
@@ -68,9 +68,9 @@ func measureGrowth(h *harness) []row {
 // population starts a gateway, and stores open registrations in its Redis. They are copies
 // of one that a visitor has started.
 func (h *harness) population(upstreams string, size int) *population {
-	server := h.redis(rig.FsyncEverySec) // is filled sooner, and reads do not sync
-	p := &population{gateway: h.gateway(upstreams, server.URL(), "FRONTDESK_SEAL_KEYS="+sealKey), targets: make([]target, size)}
-	options, err := redis.ParseURL(server.URL())
+	server := frontdesktest.NewRedis(h, "--appendonly", "yes", "--appendfsync", "everysec") // filled sooner than with "always"
+	p := &population{gateway: h.gateway(upstreams, server, "FRONTDESK_SEAL_KEYS="+sealKey), targets: make([]target, size)}
+	options, err := redis.ParseURL(server)
 	h.must(err)
 	p.redis = redis.NewClient(options)
 	h.Cleanup(func() { p.redis.Close() })
@@ -78,7 +78,7 @@ func (h *harness) population(upstreams string, size int) *population {
 	h.must(err)
 	keys, err := flows.NewKeyring(secret)
 	h.must(err)
-	client, err := store.Connect(server.URL())
+	client, err := store.Connect(server)
 	h.must(err)
 	records := store.New(store.Config{Redis: client, Keys: keys})
 	// The offer needs everything that an offer can need.

@@ -93,6 +93,13 @@ func (h *harness) Cleanup(end func()) {
 	h.cleanups = append(h.cleanups, end)
 }
 
+// TempDir returns a new folder.
+func (h *harness) TempDir() string {
+	dir, err := os.MkdirTemp(h.dir, "")
+	h.must(err)
+	return dir
+}
+
 // Logf shows a line.
 func (h *harness) Logf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 

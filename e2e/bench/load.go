@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"frontdesk/e2e/campaign/rig"
+	"frontdesk/e2e/frontdesktest"
 )
 
 // load sends requests to a server, one after another on each connection. It writes to bare
@@ -24,12 +24,12 @@ import (
 // that are measured.
 type load struct {
 	url         string
-	process     *rig.Process // the server; nil when its processor time does not count
-	header      http.Header  // of every request
-	connections int          // zero: 32
-	status      int          // of the response; zero: 200
-	targets     []target     // requested in turn, below url; none: url itself
-	addresses   int          // the number of callers, each with an address in X-Forwarded-For; zero: no such header
+	process     *frontdesktest.Process // the server; nil when its processor time does not count
+	header      http.Header            // of every request
+	connections int                    // zero: 32
+	status      int                    // of the response; zero: 200
+	targets     []target               // requested in turn, below url; none: url itself
+	addresses   int                    // the number of callers, each with an address in X-Forwarded-For; zero: no such header
 }
 
 // target is what one of the callers requests.

@@ -16,7 +16,6 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/errgroup"
 
-	"frontdesk/e2e/campaign/rig"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/clubsim"
 	"frontdesk/upstream/identity"
@@ -37,7 +36,7 @@ const (
 // measureMe merges two reads of a contact, and compares with a server that does no more.
 func measureMe(h *harness) []row {
 	upstreams := h.upstreams()
-	g := h.gateway(upstreams, h.redis(rig.FsyncAlways).URL())
+	g := h.gateway(upstreams, frontdesktest.NewDurableRedis(h))
 	club := frontdesktest.NewClient(h, upstreams)
 	customer := club.Persona("customer")
 	world, number := upstreams+"/sim/"+clubsim.DemoClientToken, path.Base(customer.ContactID)

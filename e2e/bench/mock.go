@@ -10,13 +10,14 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/clubsim"
 )
 
 // measureSimulator requests a page of products from the simulator of the club system.
 func measureSimulator(h *harness) []row {
 	at := h.freeAddress()
-	simulator := h.startServer("sandbox card processor at", nil, h.binary, "sim", "--addr", at)
+	simulator := h.startServer(simulatorReady, nil, h.binary, "sim", "--addr", at)
 	products := load{url: "http://" + at + "/sim/" + clubsim.DemoClientToken + "/products", header: h.clubHeader("http://" + at)}
 	_, page := h.fetch(products.url, products.header)
 	_, bare := h.reference("echo-encode", h.file("products.json", page))
@@ -30,7 +31,7 @@ func measureSimulator(h *harness) []row {
 // measureMock requests the catalogue in mock mode, with the developer tools.
 func measureMock(h *harness) []row {
 	at := h.freeAddress()
-	mock := h.startServer("mock mode", mockEnvironment(at), h.binary)
+	mock := h.startServer(frontdesktest.GatewayReady, mockEnvironment(at), h.binary)
 	_, page := h.fetch("http://"+at+catalogue, nil)
 	bare, bareURL := h.reference("bytes", h.file("mock-page.json", page))
 	sides := h.compare(load{url: "http://" + at + catalogue, process: mock}, load{url: bareURL + catalogue, process: bare})

@@ -13,20 +13,20 @@ import (
 	"strconv"
 	"strings"
 
-	"frontdesk/e2e/campaign/rig"
+	"frontdesk/e2e/frontdesktest"
 )
 
-// start runs a program until the measurement ends, and waits until it prints that it is
+// start runs a program until the measurement ends, and waits until its output matches
 // ready.
-func (h *harness) start(ready string, environment []string, path string, args ...string) *rig.Process {
-	p, err := rig.Start(h.ctx, ready, environment, path, args...)
+func (h *harness) start(ready string, environment []string, path string, args ...string) *frontdesktest.Process {
+	p, err := frontdesktest.Launch(h.ctx, ready, environment, path, args...)
 	h.must(err)
 	h.Cleanup(p.Kill)
 	return p
 }
 
 // startServer runs a program on the server's core.
-func (h *harness) startServer(ready string, environment []string, path string, args ...string) *rig.Process {
+func (h *harness) startServer(ready string, environment []string, path string, args ...string) *frontdesktest.Process {
 	if h.pinned {
 		path, args = "taskset", append([]string{"-c", serverCore, path}, args...)
 	}
@@ -43,19 +43,7 @@ func (h *harness) onAllCores(path string) *exec.Cmd {
 }
 
 // freeAddress returns a free address of this machine.
-func (h *harness) freeAddress() string {
-	port, err := rig.FreePort()
-	h.must(err)
-	return fmt.Sprintf("127.0.0.1:%d", port)
-}
-
-// redis runs a Redis. Live mode asks for rig.FsyncAlways.
-func (h *harness) redis(fsync string) *rig.Redis {
-	server, err := rig.NewRedis(h.ctx, h.dir, fsync)
-	h.must(err)
-	h.Cleanup(server.Kill)
-	return server
-}
+func (h *harness) freeAddress() string { return fmt.Sprintf("127.0.0.1:%d", frontdesktest.FreePort(h)) }
 
 // serveHTTP serves a handler in this process, and returns its address.
 func (h *harness) serveHTTP(handler http.Handler) (url string) {
@@ -64,17 +52,20 @@ func (h *harness) serveHTTP(handler http.Handler) (url string) {
 	return server.URL
 }
 
+// simulatorReady is what the simulator prints when it listens.
+const simulatorReady = "card processor at"
+
 // upstreams runs the simulator of the club system, which is below /sim, and the sandbox
 // processor, and returns their address.
 func (h *harness) upstreams() (url string) {
 	at := h.freeAddress()
-	h.start("sandbox card processor at", nil, h.binary, "sim", "--addr", at)
+	h.start(simulatorReady, nil, h.binary, "sim", "--addr", at)
 	return "http://" + at
 }
 
 // gateway is a gateway under measurement.
 type gateway struct {
-	*rig.Process
+	*frontdesktest.Process
 	url string // of the API, without /v1
 }
 
@@ -88,7 +79,7 @@ func (h *harness) gateway(upstreams, redisURL string, environment ...string) *ga
 			h.Logf("%s", said)
 		}
 	}()
-	p := h.startServer("mode) is at", append([]string{
+	p := h.startServer(frontdesktest.GatewayReady, append([]string{
 		"FRONTDESK_MODE=test", "FRONTDESK_ADDR=" + at, "FRONTDESK_OPS_ADDR=127.0.0.1:0", "FRONTDESK_PUBLIC_URL=http://" + at,
 		"FRONTDESK_CLUB_URL=" + upstreams + "/sim", "FRONTDESK_SANDBOX_URL=" + upstreams + "/sandbox", "FRONTDESK_REDIS_URL=" + redisURL,
 		"FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1",
@@ -98,7 +89,7 @@ func (h *harness) gateway(upstreams, redisURL string, environment ...string) *ga
 
 // reference runs a reference server on the server's core, and returns its address. See
 // reference.go for the names.
-func (h *harness) reference(name string, args ...string) (*rig.Process, string) {
+func (h *harness) reference(name string, args ...string) (*frontdesktest.Process, string) {
 	at := h.freeAddress()
 	p := h.startServer("reference is at", nil, h.self, append([]string{"reference", name, at}, args...)...)
 	return p, "http://" + at
@@ -114,7 +105,7 @@ func (h *harness) file(name string, content []byte) string {
 // cpu returns the processor time that a process has used so far, in seconds. It adds up
 // the nanoseconds of all threads, because the process's own sum counts hundredths of a
 // second (proc(5)).
-func (h *harness) cpu(p *rig.Process) (sum float64) {
+func (h *harness) cpu(p *frontdesktest.Process) (sum float64) {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.PID()))
 	h.must(err)
 	for _, thread := range threads {
@@ -135,7 +126,7 @@ func (h *harness) cpu(p *rig.Process) (sum float64) {
 }
 
 // memory returns what a process has in memory now (RSS), in bytes.
-func (h *harness) memory(p *rig.Process) int64 {
+func (h *harness) memory(p *frontdesktest.Process) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
 	h.must(err)
 	_, after, _ := strings.Cut(string(text), "VmRSS:")

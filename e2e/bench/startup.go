@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"frontdesk/e2e/frontdesktest"
 )
 
 const (
@@ -59,7 +61,7 @@ func (h *harness) firstResponse() float64 {
 // measureMemory looks at the memory of mock mode after a thousand requests.
 func measureMemory(h *harness) []row {
 	at := h.freeAddress()
-	mock := h.start("mock mode", mockEnvironment(at), h.binary)
+	mock := h.start(frontdesktest.GatewayReady, mockEnvironment(at), h.binary)
 	for range 1000 {
 		h.fetch("http://"+at+catalogue, nil)
 	}

@@ -8,15 +8,12 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
 
-	"frontdesk/e2e/campaign/rig"
 	"frontdesk/e2e/frontdesktest"
 )
 
@@ -42,16 +39,13 @@ func drawTrace(ctx context.Context, to io.Writer) error {
 // traceJourney returns the spans of one journey, in the order in which they began.
 func (h *harness) traceJourney() []*spans.Span {
 	collector := frontdesktest.NewCollector(h)
-	upstreams, g, b := h.cardEnv(h.redis(rig.FsyncAlways).URL(), "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
+	upstreams, g, b := h.cardEnv(frontdesktest.NewDurableRedis(h), "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
 	b.journey()
 	h.sleep(time.Second) // the events of that one are over
 	upstreams.delay.Store(int64(upstreamCall))
 	began := uint64(time.Now().UnixNano())
 	b.journey()
-	process, err := os.FindProcess(g.PID())
-	h.must(err)
-	h.must(process.Signal(syscall.SIGTERM)) // the gateway exports the last spans when it stops
-	frontdesktest.Eventually(h, "the gateway stops", func() bool { return process.Signal(syscall.Signal(0)) != nil })
+	h.must(g.Stop()) // the gateway exports its last spans when it stops
 	found := slices.DeleteFunc(collector.Spans(), func(s *spans.Span) bool { return s.StartTimeUnixNano < began })
 	slices.SortFunc(found, func(a, b *spans.Span) int { return cmp.Compare(a.StartTimeUnixNano, b.StartTimeUnixNano) })
 	return found

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"frontdesk/e2e/campaign/rig"
+	"frontdesk/e2e/frontdesktest"
 )
 
 // catalogue is the page of products that visitors see first.
@@ -26,7 +26,7 @@ const callers = 1 << 14
 // requests.
 func measureWarm(h *harness) []row {
 	// A public https address, as in live mode, adds a header.
-	g := h.gateway(h.verboseUpstreams(), h.redis(rig.FsyncAlways).URL(), "FRONTDESK_PUBLIC_URL=https://signup.example")
+	g := h.gateway(h.verboseUpstreams(), frontdesktest.NewDurableRedis(h), "FRONTDESK_PUBLIC_URL=https://signup.example")
 	page := h.record(g.url + catalogue)
 	text, err := json.Marshal(page)
 	h.must(err)
@@ -35,7 +35,7 @@ func measureWarm(h *harness) []row {
 	h.must(json.Unmarshal(page.Body, &of))
 	size := fmt.Sprintf(", %d products, %.0f KB", len(of.Items), float64(len(page.Body))/1000)
 
-	whole := func(p *rig.Process, url string) load {
+	whole := func(p *frontdesktest.Process, url string) load {
 		return load{url: url + catalogue, process: p, addresses: callers}
 	}
 	unchanged := func(l load) load {
@@ -163,7 +163,7 @@ http {
 
 // nginx runs nginx as a caching proxy on the server's core, and returns its address. The
 // process is nil where nginx is not installed.
-func (h *harness) nginx(upstream string) (*rig.Process, string) {
+func (h *harness) nginx(upstream string) (*frontdesktest.Process, string) {
 	path, err := exec.LookPath("nginx")
 	if err != nil {
 		return nil, ""

@@ -128,12 +128,12 @@ func Launch(ctx context.Context, ready string, environment []string, path string
 	return p, nil
 }
 
-// gatewayReady matches the address that the binary prints when it listens.
-const gatewayReady = `http://localhost:\d+|listens on 127\.0\.0\.1:\d+`
+// GatewayReady matches the address that the binary prints when it listens.
+const GatewayReady = `http://localhost:\d+|listens on 127\.0\.0\.1:\d+`
 
 // gatewayURL finds the address in the line that has it. Where a line has two, the first is a proxy's.
 func gatewayURL(out string) string {
-	address := regexp.MustCompile(gatewayReady)
+	address := regexp.MustCompile(GatewayReady)
 	for line := range strings.Lines(out) {
 		if found := address.FindAllString(line, -1); found != nil {
 			return strings.NewReplacer("localhost", "127.0.0.1", "listens on ", "http://").Replace(found[len(found)-1])
@@ -157,7 +157,7 @@ func Start(t testing.TB, environment ...string) *Process {
 func TryStart(t testing.TB, environment ...string) *Process {
 	t.Helper()
 	environment = append([]string{"FRONTDESK_ADDR=127.0.0.1:0", "FRONTDESK_OPS_ADDR=127.0.0.1:0"}, environment...)
-	p, _ := Launch(t.Context(), gatewayReady, environment, Binary(t)) // why it failed is in its log
+	p, _ := Launch(t.Context(), GatewayReady, environment, Binary(t)) // why it failed is in its log
 	p.URL = gatewayURL(p.out.String())
 	p.endWith(t)
 	return p
