@@ -77,7 +77,7 @@ type Client struct {
 type core struct {
 	cfg       Config
 	tokens    tokens
-	bulkheads sync.Map // bulkheadKey → *lane
+	bulkheads sync.Map // bulkheadKey → *bulkhead
 }
 
 // New returns a client. It sends nothing before the first call; a wrong address or

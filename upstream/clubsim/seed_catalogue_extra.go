@@ -31,10 +31,9 @@ func extraProducts() []*product {
 			for _, thing := range things {
 				number := len(products) + 1
 				name := fmt.Sprintf("%s, %s, %s", thing.name, colour, size)
-				products = append(products, &product{
-					id: 1000 + number, extra: number, kind: kindRegular, name: name, description: thing.description,
-					behaviors: []behavior{{kind: kindRegular}}, offers: []offer{paidOnce(name, thing.price)},
-				})
+				p := single(1000+number, kindRegular, name, thing.price, []behavior{{kind: kindRegular}}, thing.description)
+				p.extra = number
+				products = append(products, p)
 			}
 		}
 	}

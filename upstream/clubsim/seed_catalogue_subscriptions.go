@@ -5,8 +5,22 @@ import "time"
 // What the registration fee of a subscription is called on its offers.
 const feeName = "Registration fee"
 
-// paidOnce is an offer that is paid in full at once.
-func paidOnce(name string, price int) offer { return offer{name: name, total: price} }
+// single is a product with one offer of the same name that is paid in full at once.
+func single(id int, kind, name string, price int, behaviors []behavior, description string) *product {
+	return &product{id: id, kind: kind, name: name, description: description, behaviors: behaviors, offers: []offer{{total: price}}}
+}
+
+// offered names the offer of a single product.
+func (p *product) offered(name string) *product {
+	p.offers[0].name = name
+	return p
+}
+
+// only restricts a product.
+func (p *product) only(r rule) *product {
+	p.rule = r
+	return p
+}
 
 // subscriptionBehavior opens the doors for a time; empty: until it is cancelled.
 func subscriptionBehavior(validity string) []behavior {
@@ -31,35 +45,23 @@ func during(whole, interval string, price int) instalment {
 // subscriptionProducts are paid at once and run for a fixed time.
 func subscriptionProducts() []*product {
 	return []*product{
-		{id: 1, kind: kindSubscription, name: "Year Pass", behaviors: subscriptionBehavior("P12M"),
-			description: "Twelve months of training whenever you like: gym floor, free weights and all changing rooms, 6 am to 11 pm. Paid once, nothing more to think about.",
-			offers:      []offer{paidOnce("Year Pass, paid once", 45900)}},
-		{id: 2, kind: kindSubscription, name: "Quarter Pass", behaviors: subscriptionBehavior("P3M"),
-			description: "Three months to find your rhythm. Full access to the gym floor and free weights, with a programme that our coaches set up with you.",
-			offers:      []offer{paidOnce("Quarter Pass, paid once", 14900)}},
+		single(1, kindSubscription, "Year Pass", 45900, subscriptionBehavior("P12M"),
+			"Twelve months of training whenever you like: gym floor, free weights and all changing rooms, 6 am to 11 pm. Paid once, nothing more to think about.").offered("Year Pass, paid once"),
+		single(2, kindSubscription, "Quarter Pass", 14900, subscriptionBehavior("P3M"),
+			"Three months to find your rhythm. Full access to the gym floor and free weights, with a programme that our coaches set up with you.").offered("Quarter Pass, paid once"),
 		{id: 3, kind: kindSubscription, name: "Premium Year", behaviors: subscriptionBehavior("P12M"),
 			description: "Everything under one roof for a year: all classes, the sauna and the climbing wall. Comes with your own access badge.",
 			offers:      []offer{{name: "Premium Year, paid once", total: 69900, options: []int{2501}}}},
-		{id: 4, kind: kindSubscription, name: "Night Owl Year", behaviors: subscriptionBehavior("P12M"),
-			description: "The club around the clock, nights and holidays included. The staff goes home at eleven, so this one is for adults only.",
-			rule:        rule{minAge: 18},
-			offers:      []offer{paidOnce("Night Owl Year, paid once", 39900)}},
-		{id: 5, kind: kindSubscription, name: "Silver Year 60+", behaviors: subscriptionBehavior("P12M"),
-			description: "Strength, balance and company: weekday mornings with a coach on the floor, gentle classes included. For members aged 60 and over.",
-			rule:        rule{minAge: 60},
-			offers:      []offer{paidOnce("Silver Year, paid once", 34900)}},
-		{id: 6, kind: kindSubscription, name: "Junior Term", behaviors: subscriptionBehavior("P4M"),
-			description: "Supervised training for ages 14 to 17, Wednesday and Saturday afternoons and every day of the school holidays.",
-			rule:        rule{minAge: 14, maxAge: 17},
-			offers:      []offer{paidOnce("Junior Term, paid once", 9900)}},
-		{id: 7, kind: kindSubscription, name: "Student Year", behaviors: subscriptionBehavior("P12M"),
-			description: "The Year Pass at a price that leaves something for books. Bring your student card on your first visit.",
-			rule:        rule{tags: []string{"student"}},
-			offers:      []offer{paidOnce("Student Year, paid once", 32900)}},
-		{id: 8, kind: kindSubscription, name: "Summer Pass", behaviors: subscriptionBehavior("P3M"),
-			description: "June to September without a contract: gym floor, terrace workouts and open-air classes.",
-			rule:        rule{fromMonth: time.June, throughMonth: time.August},
-			offers:      []offer{paidOnce("Summer Pass, paid once", 11900)}},
+		single(4, kindSubscription, "Night Owl Year", 39900, subscriptionBehavior("P12M"),
+			"The club around the clock, nights and holidays included. The staff goes home at eleven, so this one is for adults only.").offered("Night Owl Year, paid once").only(rule{minAge: 18}),
+		single(5, kindSubscription, "Silver Year 60+", 34900, subscriptionBehavior("P12M"),
+			"Strength, balance and company: weekday mornings with a coach on the floor, gentle classes included. For members aged 60 and over.").offered("Silver Year, paid once").only(rule{minAge: 60}),
+		single(6, kindSubscription, "Junior Term", 9900, subscriptionBehavior("P4M"),
+			"Supervised training for ages 14 to 17, Wednesday and Saturday afternoons and every day of the school holidays.").offered("Junior Term, paid once").only(rule{minAge: 14, maxAge: 17}),
+		single(7, kindSubscription, "Student Year", 32900, subscriptionBehavior("P12M"),
+			"The Year Pass at a price that leaves something for books. Bring your student card on your first visit.").offered("Student Year, paid once").only(rule{tags: []string{"student"}}),
+		single(8, kindSubscription, "Summer Pass", 11900, subscriptionBehavior("P3M"),
+			"June to September without a contract: gym floor, terrace workouts and open-air classes.").offered("Summer Pass, paid once").only(rule{fromMonth: time.June, throughMonth: time.August}),
 		{id: 49, kind: kindSubscription, name: "Wellness Year", behaviors: subscriptionBehavior("P12M"),
 			description: "Train, then sweat: a year on the gym floor, sold together with a year of sauna and steam.",
 			offers:      []offer{{name: "Wellness Year, paid once", total: 42900, options: []int{1901}}}},

@@ -1,11 +1,13 @@
 package clubsim
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"net/textproto"
@@ -136,18 +138,17 @@ func (s *Server) serveToken(rw http.ResponseWriter, req *httpRequest) {
 
 // tokenFields reads the form data, urlencoded or multipart.
 func tokenFields(req *httpRequest) (fields url.Values, unreadable error) {
-	kind, params, err := mime.ParseMediaType(req.Header.Get("Content-Type"))
-	if err == nil && kind == "application/x-www-form-urlencoded" {
-		if fields, err := url.ParseQuery(string(req.body)); err == nil {
-			return fields, nil
-		}
+	kind, _, _ := mime.ParseMediaType(req.Header.Get("Content-Type"))
+	req.Body = io.NopCloser(bytes.NewReader(req.body))
+	switch kind {
+	case "application/x-www-form-urlencoded":
+		unreadable = req.ParseForm()
+	case "multipart/form-data":
+		unreadable = req.ParseMultipartForm(maxBody)
+	default:
+		return nil, errNoForm
 	}
-	if err == nil && kind == "multipart/form-data" {
-		if fields, err := multipartFields(req.body, params["boundary"]); err == nil {
-			return fields, nil
-		}
-	}
-	return url.Values{}, errNoForm
+	return req.PostForm, unreadable
 }
 
 // issueToken checks a token request in the same order as business requests: key, method,
