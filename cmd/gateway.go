@@ -86,7 +86,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		OnRequest: onRequest, OnRequestMetric: seen.metrics.CountRequest, OnStream: seen.metrics.CountStream, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
 	})
 	eraser := flows.NewEraser(flows.EraserConfig{Store: records, Keys: keys, Now: time.Now, Log: log})
-	g.ops = handlers.NewOps(handlers.OpsConfig{
+	g.ops = ops.New(ops.Config{
 		Payments: payments, Contacts: contacts, Eraser: eraser, Relay: relay, Queue: queue, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log,
 	})
 	g.worker, g.catalogue = worker, catalogue

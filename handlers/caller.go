@@ -42,7 +42,8 @@ const maxWorldName = 128
 // that counts is compiled into as many copies of what it counts.
 var worldPattern = regexp.MustCompile(`^demo(-[A-Za-z0-9._-]+)?$`)
 
-func isWorld(name string) bool { return len(name) <= maxWorldName && worldPattern.MatchString(name) }
+// IsWorld reports whether a text can name a world of the simulator.
+func IsWorld(name string) bool { return len(name) <= maxWorldName && worldPattern.MatchString(name) }
 
 // organisation is the client token that a request is for. In mock mode a request may name a
 // world, in a header or in a cookie, because a page cannot send a header with an EventSource.
@@ -63,7 +64,7 @@ func (s *Server) organisation(r *http.Request) string {
 func (s *Server) resolveCaller(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		who := caller{clientToken: s.organisation(c.Request())}
-		if who.clientToken != s.cfg.ClientToken && !isWorld(who.clientToken) {
+		if who.clientToken != s.cfg.ClientToken && !IsWorld(who.clientToken) {
 			return &flows.Error{Code: flows.MalformedRequest, Detail: "X-Frontdesk-World (or the cookie frontdesk-world) is demo, or demo- and letters, digits, dots, underscores and hyphens."}
 		}
 		exchangeOf(c.Request().Context()).World = who.clientToken

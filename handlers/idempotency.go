@@ -122,7 +122,7 @@ func (s *Server) execute(c echo.Context, next echo.HandlerFunc) (answer store.Re
 	c.SetResponse(echo.NewResponse(kept, s.router))
 	definitive = true
 	if err := next(c); err != nil {
-		problem, _ := problemOf(err, "")
+		problem, _ := ProblemOf(err, "")
 		definitive = problem.Retry == api.ProblemRetryNever
 		s.writeProblem(err, c)
 	}

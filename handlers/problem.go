@@ -77,6 +77,12 @@ var problems = map[flows.Code]problemKind{
 	flows.Internal:              {http.StatusInternalServerError, api.ProblemRetrySameKey, "Something went wrong"},
 }
 
+// operatorProblems are the problems that only operators meet; openapi.yaml does not list them.
+var operatorProblems = map[flows.Code]problemKind{
+	flows.NotDecidable: {http.StatusConflict, api.ProblemRetryNever, "The decision is not possible"},
+	flows.TooEarly:     {http.StatusConflict, api.ProblemRetryAfter, "The decision is not possible yet"},
+}
+
 // StatusOf is the HTTP status of a code; 500 for one that nobody knows.
 func StatusOf(code flows.Code) int {
 	if m, ok := problems[code]; ok {
@@ -95,9 +101,9 @@ const maxRetryAfter = 24 * 60 * 60 // seconds
 // nothing but mistakes would otherwise be answered with many times its own length.
 const maxFields = 100
 
-// problemOf turns any error into a problem document. Only what a flows.Error
+// ProblemOf turns any error into a problem document. Only what a flows.Error
 // says for people passes through; the text of anything else stays in the log.
-func problemOf(err error, traceID string) (api.Problem, int) {
+func ProblemOf(err error, traceID string) (api.Problem, int) {
 	failure := domainError(err)
 	m, ok := problems[failure.Code]
 	if !ok {
@@ -159,7 +165,7 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
-	problem, retryAfter := problemOf(err, traceOf(c))
+	problem, retryAfter := ProblemOf(err, traceOf(c))
 	exchangeOf(c.Request().Context()).Code = string(problem.Code)
 	if problem.Status >= http.StatusInternalServerError {
 		s.cfg.Log.ErrorContext(c.Request().Context(), "request failed", "route", c.Path(), "code", problem.Code, "error", err)

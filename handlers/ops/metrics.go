@@ -1,19 +1,11 @@
-// Package ops is what Prometheus reads of a gateway: counters of what passes
-// through it, and gauges of how things stand, which are read from Redis when they
-// are asked for (stand.go). Every label comes from a list that the project has
-// written down, such as routes, operations, states and codes: never from a path, an
-// id, an address or anything that a visitor typed.
-//
-// Start reading at New. The rules that alert on these metrics are docs/alerts.yaml;
-// what each alert means is docs/runbook.md.
 package ops
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -32,7 +24,10 @@ type MetricsConfig struct {
 	Mode    string // mock, test or live
 }
 
-// Metrics counts, and serves what it counted. Nil counts nothing.
+// Metrics counts what passes through the gateway, and serves the counters and the gauges of
+// collector.go to Prometheus. Every label comes from a list in the code, such as routes,
+// operations, states and codes: never from a path, an id, an address or a visitor's text. Nil
+// counts nothing.
 type Metrics struct {
 	registry    *prometheus.Registry
 	served      http.Handler
@@ -44,22 +39,6 @@ type Metrics struct {
 	redisCalls  *prometheus.CounterVec
 	redisTimes  prometheus.Histogram
 	streams     prometheus.Gauge
-
-	mu     sync.RWMutex
-	series map[requestLabels]*requestSeries // of answers; it grows as they come
-}
-
-// requestLabels is what the labels of an answer are made of.
-type requestLabels struct {
-	method, route, code string
-	status              int
-}
-
-// requestSeries is where answers of one kind are counted. To find that by its labels takes longer
-// than to count.
-type requestSeries struct {
-	requests  prometheus.Counter
-	durations prometheus.Observer // nil: their time says nothing
 }
 
 // requestBuckets, in seconds: an answer from memory takes a millisecond, one that
@@ -78,7 +57,6 @@ func NewMetrics(cfg MetricsConfig) *Metrics {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	}
 	m := &Metrics{
-		series:      map[requestLabels]*requestSeries{},
 		registry:    prometheus.NewRegistry(),
 		requests:    counter("frontdesk_http_requests_total", "Requests that were answered; code is that of the problem document, or none.", "method", "route", "status", "code"),
 		durations:   histogram("frontdesk_http_request_duration_seconds", "How long answers took; those that stream events are left out.", requestBuckets, "method", "route"),
@@ -130,41 +108,16 @@ func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.served.S
 // methods are those that become labels: a caller may make up others.
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
 
-// CountRequest counts a request.
-func (m *Metrics) CountRequest(a handlers.RequestInfo) {
-	method, route, code := a.Method, a.Route, a.Code
+// CountRequest counts a request. Event streams have no duration.
+func (m *Metrics) CountRequest(r handlers.RequestInfo) {
+	method, route := r.Method, cmp.Or(r.Route, "other")
 	if !slices.Contains(methods, method) {
 		method = "other"
 	}
-	if route == "" {
-		route = "other"
+	m.requests.WithLabelValues(method, route, strconv.Itoa(r.Status), cmp.Or(r.Code, "none")).Inc()
+	if !strings.HasSuffix(route, "/events") {
+		m.durations.WithLabelValues(method, route).Observe(r.DurationMs / 1000)
 	}
-	if code == "" {
-		code = "none"
-	}
-	of := m.seriesOf(requestLabels{method, route, code, a.Status})
-	of.requests.Inc()
-	if of.durations != nil {
-		of.durations.Observe(a.DurationMs / 1000)
-	}
-}
-
-// seriesOf finds where answers of a kind are counted.
-func (m *Metrics) seriesOf(of requestLabels) *requestSeries {
-	m.mu.RLock()
-	found := m.series[of]
-	m.mu.RUnlock()
-	if found != nil {
-		return found
-	}
-	found = &requestSeries{requests: m.requests.WithLabelValues(of.method, of.route, strconv.Itoa(of.status), of.code)}
-	if !strings.HasSuffix(of.route, "/events") {
-		found.durations = m.durations.WithLabelValues(of.method, of.route)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.series[of] = found // whoever made it at the same moment counts in the same place
-	return found
 }
 
 // CountStream counts event streams: 1 more, or -1.

@@ -1,0 +1,74 @@
+package ops
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/handlers"
+)
+
+// This file serves operators who invite a contact, or erase a person.
+
+type invitationRequest struct {
+	operator
+	ContactID string `json:"contactId"`
+	ClubID    string `json:"clubId"`
+	TTL       string `json:"ttl"`
+}
+
+// invitation is a link as operators get it.
+type invitation struct {
+	URL       string    `json:"url"`
+	ExpiresAt time.Time `json:"expiresAt"`
+}
+
+// invite serves POST /ops/invitations. The club in the link is for the landing page; the
+// gateway itself knows what the invitation is good for.
+func (s *Server) invite(r *http.Request, in invitationRequest) (any, error) {
+	clientToken, err := s.organisation(r)
+	if err != nil {
+		return nil, err
+	}
+	life := flows.InvitationLife
+	if in.TTL != "" {
+		life, _ = time.ParseDuration(in.TTL) // what cannot be read is too short
+	}
+	contact := flows.ContactIdentity{ClientToken: clientToken, ContactID: in.ContactID, ClubID: in.ClubID}
+	token, end, err := s.cfg.Contacts.Invite(r.Context(), contact, life, in.By)
+	return invitation{URL: s.cfg.PublicURL + "/?invitation=" + token + "&club=" + url.QueryEscape(in.ClubID), ExpiresAt: end.UTC()}, err
+}
+
+type erasureRequest struct {
+	operator
+	Email        string `json:"email"`
+	Mobile       string `json:"mobile"`
+	Registration string `json:"registration"`
+	Contact      string `json:"contact"`
+}
+
+// erase serves POST /ops/erasures.
+func (s *Server) erase(r *http.Request, in erasureRequest) (any, error) {
+	clientToken, err := s.organisation(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.cfg.Eraser.Erase(r.Context(), flows.ErasureRequest{
+		ClientToken: clientToken, Email: in.Email, Mobile: in.Mobile, Registration: in.Registration, Contact: in.Contact,
+	}, in.By)
+}
+
+// organisation is the client token of the person's organisation. Outside mock mode a world is
+// refused, because the request would be about another organisation.
+func (s *Server) organisation(r *http.Request) (string, error) {
+	world := r.Header.Get("X-Frontdesk-World")
+	switch {
+	case world == "":
+		return s.cfg.ClientToken, nil
+	case !s.cfg.Worlds || !handlers.IsWorld(world):
+		return "", &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "header/X-Frontdesk-World",
+			Message: "Worlds are of mock mode alone: demo, or demo- and letters, digits, dots, underscores and hyphens."}}}
+	}
+	return world, nil
+}

@@ -1,0 +1,211 @@
+// Package ops is the operators' listener: payments in doubt, invitations, erasures, webhooks
+// and queues under /ops, metrics under /metrics, and profiles under /debug/pprof. It serves
+// no visitor.
+//
+// Start reading at New for the routes, and at NewMetrics for what is counted. The rules that
+// alert on the metrics are docs/alerts.yaml; what each alert means is docs/runbook.md.
+package ops
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"frontdesk/flows"
+	"frontdesk/handlers"
+)
+
+// Config is what the operators' listener needs; every field is required unless said.
+type Config struct {
+	Payments    *flows.Machine
+	Contacts    *flows.Contacts
+	Eraser      *flows.Eraser
+	Relay       *flows.Relay
+	Queue       *flows.Queue
+	ClientToken string               // the organisation at the club system
+	Worlds      bool                 // X-Frontdesk-World may name another demo world (mock mode)
+	PublicURL   string               // where the links of invitations lead
+	Metrics     http.Handler         // answers a scrape
+	Traces      trace.TracerProvider // exports the spans of requests; nil: none are exported
+	Log         *slog.Logger
+}
+
+// Server is the operators' listener as an http.Handler. It authenticates no caller, because
+// only operators can reach it. It refuses the one stranger on a trusted machine: a web page
+// in a browser.
+type Server struct {
+	cfg Config
+	mux *http.ServeMux
+}
+
+// maxBody is ample for a decision and its reason.
+const maxBody = 4 << 10
+
+// redisDown is for operators; visitors do not learn what the gateway depends on.
+const redisDown = "Redis does not answer; frontdesk doctor says more, and FRONTDESK_REDIS_URL says where it should be."
+
+// New returns a server with all routes.
+func New(cfg Config) *Server {
+	if cfg.Traces == nil {
+		cfg.Traces = flows.IDOnlyProvider()
+	}
+	s := &Server{cfg: cfg, mux: http.NewServeMux()}
+	for pattern, handler := range map[string]handlerFunc{
+		"GET /ops/payments":                            s.listPayments,
+		"GET /ops/payments/{id}":                       s.showPayment,
+		"POST /ops/payments/{id}/confirm-recorded":     withBody(s.confirmRecorded),
+		"POST /ops/payments/{id}/confirm-not-recorded": withBody(s.confirmNotRecorded),
+		"POST /ops/payments/{id}/notes":                withBody(s.addNote),
+		"POST /ops/payments/calibrate":                 withBody(s.calibrate),
+		"POST /ops/invitations":                        withBody(s.invite),
+		"POST /ops/erasures":                           withBody(s.erase),
+		"GET /ops/webhooks":                            s.listDeliveries,
+		"GET /ops/webhooks/{id}":                       s.showDelivery,
+		"POST /ops/webhooks/{id}/replay":               withBody(s.replayDelivery),
+		"POST /ops/subscribers/{name}/replay":          withBody(s.replayDead),
+		"POST /ops/subscribers/{name}/enable":          withBody(s.enableSubscriber),
+		"GET /ops/queue":                               s.listQueues,
+	} {
+		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			result, err := handler(r)
+			if err != nil {
+				s.writeProblem(w, r, err)
+				return
+			}
+			s.write(r.Context(), w, http.StatusOK, "application/json", result)
+		})
+	}
+	s.mux.Handle("GET /metrics", cfg.Metrics)
+	s.mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	s.mux.HandleFunc("GET /debug/pprof/cmdline", http.NotFound) // the command line can hold secrets
+	s.mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	s.mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	s.mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	handler, pattern := s.mux.Handler(r)
+	ctx, span := flows.StartTrace(r.Context(), s.cfg.Traces, r.Header.Get(flows.TraceHeader), cmp.Or(pattern, "operators"), trace.SpanKindServer)
+	defer span.End()
+	r = r.WithContext(ctx)
+	// A page can send a POST without a preflight, but not one of JSON.
+	if !isAddress(r.Host) || r.Header.Get("Origin") != "" || r.Method == http.MethodPost && !isJSON(r) {
+		s.writeProblem(w, r, &flows.Error{Code: flows.ForbiddenOrigin, Detail: "This is for operators' tools, which call it by address or localhost and send application/json; a page in a browser does not."})
+		return
+	}
+	if pattern != "" {
+		s.mux.ServeHTTP(w, r)
+		return
+	}
+	refused := &muxRefusal{header: http.Header{}}
+	handler.ServeHTTP(refused, r)
+	if refused.status == http.StatusMethodNotAllowed {
+		w.Header().Set("Allow", refused.header.Get("Allow"))
+		s.writeProblem(w, r, &flows.Error{Code: flows.MethodNotAllowed})
+		return
+	}
+	s.writeProblem(w, r, &flows.Error{Code: flows.NotFound})
+}
+
+// muxRefusal takes the mux's own response, which is not a problem document.
+type muxRefusal struct {
+	header http.Header
+	status int
+}
+
+func (f *muxRefusal) Header() http.Header         { return f.header }
+func (f *muxRefusal) WriteHeader(status int)      { f.status = status }
+func (f *muxRefusal) Write(b []byte) (int, error) { return len(b), nil }
+
+// isAddress reports whether a host is an IP address or localhost. A web page may have made any
+// other name lead here.
+func isAddress(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = hostport
+	}
+	return host == "localhost" || net.ParseIP(strings.Trim(host, "[]")) != nil
+}
+
+func isJSON(r *http.Request) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && kind == "application/json"
+}
+
+// handlerFunc returns what is written as JSON, or an error for a problem document.
+type handlerFunc func(r *http.Request) (any, error)
+
+// operator names who decides; it is part of every body.
+type operator struct {
+	By string `json:"by"`
+}
+
+// withBody decodes the body of a request: all of it, and no unknown members.
+func withBody[T any](handle func(r *http.Request, in T) (any, error)) handlerFunc {
+	return func(r *http.Request) (any, error) {
+		var in T
+		body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
+		var tooLarge *http.MaxBytesError
+		switch {
+		case errors.As(err, &tooLarge):
+			return nil, &flows.Error{Code: flows.TooLarge, Detail: "At most 4 KiB are taken.", Err: err}
+		case err != nil:
+			return nil, &flows.Error{Code: flows.MalformedRequest, Err: err}
+		}
+		decoder := json.NewDecoder(bytes.NewReader(body))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&in); err != nil {
+			return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not a JSON object with the members that are known here.", Err: err}
+		}
+		if decoder.More() {
+			return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body goes on behind its object."}
+		}
+		return handle(r, in)
+	}
+}
+
+func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
+	problem, retryAfter := handlers.ProblemOf(err, flows.TraceID(r.Context()))
+	problem.Type = s.cfg.PublicURL + problem.Type // this listener has no such page
+	if string(problem.Code) == string(flows.StorageUnavailable) && problem.Detail == nil {
+		detail := redisDown
+		problem.Detail = &detail
+	}
+	if problem.Status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
+		s.cfg.Log.ErrorContext(r.Context(), "operator's request failed", "path", r.Pattern, "code", problem.Code, "error", err)
+	}
+	if retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
+	}
+	s.write(r.Context(), w, problem.Status, "application/problem+json", problem)
+}
+
+// write encodes a body before it writes the status.
+func (s *Server) write(ctx context.Context, w http.ResponseWriter, status int, kind string, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		s.cfg.Log.ErrorContext(ctx, "response not encoded", "error", err)
+		status, kind, text = http.StatusInternalServerError, "application/problem+json", []byte(`{"title":"Something went wrong","status":500,"code":"internal"}`)
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	if _, err := w.Write(text); err != nil {
+		s.cfg.Log.DebugContext(ctx, "response not delivered", "error", err)
+	}
+}

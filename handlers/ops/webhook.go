@@ -1,0 +1,34 @@
+package ops
+
+import (
+	"net/http"
+
+	"frontdesk/flows"
+)
+
+// This file serves operators who look after the relay of events to subscribers.
+
+func (s *Server) listDeliveries(r *http.Request) (any, error) {
+	return s.cfg.Relay.Deliveries(r.Context(), flows.DeliveryState(r.URL.Query().Get("state")))
+}
+
+func (s *Server) showDelivery(r *http.Request) (any, error) {
+	return s.cfg.Relay.Delivery(r.Context(), r.PathValue("id"))
+}
+
+func (s *Server) replayDelivery(r *http.Request, in operator) (any, error) {
+	return s.cfg.Relay.Replay(r.Context(), r.PathValue("id"), in.By)
+}
+
+func (s *Server) replayDead(r *http.Request, in operator) (any, error) {
+	return s.cfg.Relay.ReplayAll(r.Context(), r.PathValue("name"), in.By)
+}
+
+func (s *Server) enableSubscriber(r *http.Request, in operator) (any, error) {
+	return s.cfg.Relay.Enable(r.Context(), r.PathValue("name"), in.By)
+}
+
+func (s *Server) listQueues(r *http.Request) (any, error) {
+	queues, err := s.cfg.Queue.Queues(r.Context())
+	return map[string]any{"items": queues}, err
+}
