@@ -226,6 +226,34 @@ func Person() *api.Person {
 	}
 }
 
+// What a buyer enters, and offers of the simulator.
+const (
+	GoodCard    = "4242424242424242"
+	GoodIBAN    = "fr14 2004 1010 0505 0001 3M02 606"
+	FreeTrial   = "3801" // costs nothing
+	DirectDebit = "901"  // endless, with a registration fee due now
+)
+
+// DebitItem is an item of the direct debit offer, debited on the tenth.
+func DebitItem(start string) api.NewItem {
+	day := 10
+	return api.NewItem{OfferId: DirectDebit, StartDate: &start, Debit: &api.Debit{Day: &day}}
+}
+
+// WrongCode is a code that differs from the right one.
+func WrongCode(code string) string {
+	digit := (code[0]-'0'+1)%10 + '0'
+	return string(digit) + code[1:]
+}
+
+// Value is what a member of an answer points to; the zero value for nil.
+func Value[T any](member *T) (v T) {
+	if member != nil {
+		v = *member
+	}
+	return v
+}
+
 // CardOffer finds a club's offer of a subscription that is paid by card at once.
 func (c *Client) CardOffer(club string) api.Offer {
 	c.t.Helper()
@@ -253,12 +281,19 @@ func (c *Client) Club() string {
 // Register starts a registration with a person and an offer that can be paid by card, and takes its token.
 func (c *Client) Register() api.Registration {
 	c.t.Helper()
-	club := c.Club()
 	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
-	var registration api.Registration
-	c.Do("POST", "/v1/registrations", api.StartRegistration{
-		ClubId: club, Person: Person(), Items: &[]api.NewItem{{OfferId: c.CardOffer(club).Id, StartDate: &tomorrow}},
-	}, Key("")).Into(http.StatusCreated, &registration)
+	club := c.Club()
+	return c.RegisterWith(club, Person(), api.NewItem{OfferId: c.CardOffer(club).Id, StartDate: &tomorrow})
+}
+
+// RegisterWith starts a registration of a person with items, and takes its token.
+func (c *Client) RegisterWith(club string, person *api.Person, items ...api.NewItem) (registration api.Registration) {
+	c.t.Helper()
+	body := api.StartRegistration{ClubId: club, Person: person}
+	if len(items) > 0 {
+		body.Items = &items
+	}
+	c.Do("POST", "/v1/registrations", body, Key("")).Into(http.StatusCreated, &registration)
 	if registration.Token == nil {
 		c.t.Fatal("the registration came without its token")
 	}
@@ -282,16 +317,6 @@ func (c *Client) RequestPayment(registration string, body any, headers ...[2]str
 
 // StaffKey is the header of the demo organisation's staff.
 func StaffKey() [2]string { return [2]string{"X-Frontdesk-Staff-Key", "demo-staff-key-1"} }
-
-// RegisterFor starts a registration with a person and an offer, and takes its token.
-func (c *Client) RegisterFor(offer string) (registration api.Registration) {
-	c.t.Helper()
-	c.Do("POST", "/v1/registrations", api.StartRegistration{
-		ClubId: c.Club(), Person: Person(), Items: &[]api.NewItem{{OfferId: offer}},
-	}, Key("")).Into(http.StatusCreated, &registration)
-	c.Token = *registration.Token
-	return registration
-}
 
 // Confirm enters a card on the processor's page, as the buyer does.
 func (c *Client) Confirm(payment api.Payment, card string) {

@@ -1,0 +1,120 @@
+package frontdesktest
+
+import (
+	"net/http"
+	"testing"
+
+	"frontdesk/upstream/clubsim"
+)
+
+// RecordPayment is the club system's operation that records a payment.
+var RecordPayment = clubsim.FaultMatch{Method: "POST", Path: "/sales/*/payments"}
+
+// Times is how often a fault happens.
+func Times(n int) *int { return &n }
+
+// Persona gives somebody whom every world knows, with fresh tokens.
+func (c *Client) Persona(key string) clubsim.Persona {
+	c.t.Helper()
+	var list clubsim.Items[clubsim.Persona]
+	c.Control("GET", "personas", nil).Into(http.StatusOK, &list)
+	for _, persona := range list.Items {
+		if persona.Key == key {
+			return persona
+		}
+	}
+	c.t.Fatalf("nobody is %q", key)
+	return clubsim.Persona{}
+}
+
+// As gives the front end of a persona who has just logged in at the club.
+func (c *Client) As(key string) *Client {
+	c.t.Helper()
+	other := *c
+	other.Token = c.Persona(key).IdentityToken
+	return &other
+}
+
+// Calls lists what the club system was asked so far, tokens left out.
+func (c *Client) Calls() []clubsim.Request {
+	c.t.Helper()
+	var list clubsim.Items[clubsim.Request]
+	c.Control("GET", "requests", nil).Into(http.StatusOK, &list)
+	calls := list.Items[:0]
+	for _, call := range list.Items {
+		if call.Operation != "token" {
+			calls = append(calls, call)
+		}
+	}
+	return calls
+}
+
+// Control speaks to the control endpoints of the simulator's world.
+func (c *Client) Control(method, name string, body any) *Response {
+	c.t.Helper()
+	world := c.World
+	if world == "" {
+		world = clubsim.DemoClientToken
+	}
+	plain := *c
+	plain.Token, plain.World = "", ""
+	if c.SimulatorURL != "" {
+		plain.URL = c.SimulatorURL
+	}
+	return plain.Do(method, "/sim/"+world+"/_control/"+name, body)
+}
+
+// Operations lists the names of the club system's calls after the first ones.
+func (c *Client) Operations(skip int) (names []string) {
+	c.t.Helper()
+	for _, call := range c.Calls()[skip:] {
+		names = append(names, call.Operation)
+	}
+	return names
+}
+
+// SMS lists the messages that the club system has sent.
+func (c *Client) SMS() []clubsim.SMS {
+	c.t.Helper()
+	var outbox clubsim.Items[clubsim.SMS]
+	c.Control("GET", "sms", nil).Into(http.StatusOK, &outbox)
+	return outbox.Items
+}
+
+// LatestCode returns the code of the last message.
+func (c *Client) LatestCode() string {
+	c.t.Helper()
+	sent := c.SMS()
+	if len(sent) == 0 {
+		c.t.Fatal("no SMS was sent")
+	}
+	return sent[len(sent)-1].Code
+}
+
+// Records are the payments that the club system holds, and its own audit of them.
+type Records struct {
+	Ledger []clubsim.LedgerEntry
+	Audit  clubsim.Audit
+}
+
+// Records reads the records of the front end's world.
+func (c *Client) Records() (r Records) {
+	c.t.Helper()
+	var ledger clubsim.Items[clubsim.LedgerEntry]
+	c.Control("GET", "ledger", nil).Into(http.StatusOK, &ledger)
+	c.Control("GET", "audit", nil).Into(http.StatusOK, &r.Audit)
+	r.Ledger = ledger.Items
+	return r
+}
+
+// ExpectOnePayment fails the test unless the ledger holds one payment of an amount in
+// cents, which settled its sale.
+func (r Records) ExpectOnePayment(t testing.TB, amount int64) {
+	t.Helper()
+	if len(r.Ledger) != 1 || int64(r.Ledger[0].Amount) != amount || r.Ledger[0].OnAccount != 0 {
+		t.Errorf("the ledger holds %+v, want one payment of %d cents that settled its sale", r.Ledger, amount)
+	}
+	if !r.Audit.OK {
+		t.Errorf("the audit finds %+v", r.Audit)
+	}
+}

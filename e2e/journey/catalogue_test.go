@@ -1,0 +1,187 @@
+package journey_test
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// longCatalogue is what these worlds show: three pages of the club system.
+const longCatalogue = 90
+
+// countCalls counts the calls of the club system by operation, tokens apart.
+func countCalls(s frontdesktest.Env) map[string]int {
+	counts := map[string]int{}
+	for _, request := range s.Upstreams.Sim.Requests() {
+		if request.Operation != "token" {
+			counts[request.Operation]++
+		}
+	}
+	return counts
+}
+
+// lengthen gives the world a catalogue of three pages, and lets every answer take its time.
+func lengthen(t *testing.T, s frontdesktest.Env) {
+	t.Helper()
+	own := 41 // products that a visitor of the website is shown in club 11
+	if err := s.Upstreams.Sim.Configure(func(settings *clubsim.Settings) { settings.ExtraProducts = longCatalogue - own }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Upstreams.Sim.SetFaults([]clubsim.Fault{{Kind: "delay", DelayMs: 50}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expectOneReading wants every list to have been read once.
+func expectOneReading(t *testing.T, s frontdesktest.Env) {
+	t.Helper()
+	asked := countCalls(s)
+	for operation, want := range map[string]int{"listNetworkNodes": 1, "getClub": 1, "listProducts": 3, "listOffers": longCatalogue} {
+		if asked[operation] != want {
+			t.Errorf("%s was called %d times instead of %d", operation, asked[operation], want)
+		}
+	}
+}
+
+// concurrently has many visitors ask gateways for the same catalogue at the same moment, and
+// gives how many products each was shown; -1 for who got no answer.
+func concurrently(visitors int, clients ...*frontdesktest.Client) []int {
+	shown := make([]int, visitors)
+	var all sync.WaitGroup
+	for i := range visitors {
+		all.Go(func() {
+			shown[i] = -1
+			answer, err := clients[i%len(clients)].Try("GET", "/v1/clubs/11/products?cursor=60", nil)
+			if err != nil || answer.Status != http.StatusOK {
+				return
+			}
+			var page api.ProductList
+			answer.Into(http.StatusOK, &page)
+			shown[i] = len(page.Items)
+		})
+	}
+	all.Wait()
+	return shown
+}
+
+// TestColdCatalogueOnThreeGateways: whoever asks for a catalogue that nobody has read, at
+// whichever gateway, causes one reading, all together.
+func TestColdCatalogueOnThreeGateways(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	var clients []*frontdesktest.Client
+	for range 3 {
+		_, c := s.Gateway(t)
+		clients = append(clients, c)
+	}
+	lengthen(t, s)
+	for i, products := range concurrently(60, clients...) {
+		if products != 30 {
+			t.Errorf("visitor %d is shown %d products", i, products)
+		}
+	}
+	expectOneReading(t, s)
+}
+
+// TestCatalogueReaderDies: another one takes over, and nobody at it goes without.
+func TestCatalogueReaderDies(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	reader, first := s.Gateway(t)
+	_, second := s.Gateway(t)
+	_, third := s.Gateway(t)
+	lengthen(t, s)
+	held := s.Upstreams.HoldResponses(http.MethodGet, "/offers")
+	var left sync.WaitGroup
+	left.Go(func() { concurrently(1, first) })
+	<-held.Reached
+	left.Go(func() {
+		for i, products := range concurrently(20, second, third) {
+			if products != 30 {
+				t.Errorf("visitor %d is shown %d products after the reader has died", i, products)
+			}
+		}
+	})
+	reader.Kill()
+	s.Upstreams.Release()
+	left.Wait()
+	if again := countCalls(s)["listProducts"]; again > 6 {
+		t.Errorf("the catalogue was asked for %d times by those who took over", again)
+	}
+}
+
+// TestColdCatalogueWithoutRedis: each gateway reads by itself, once.
+func TestColdCatalogueWithoutRedis(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, first := s.Gateway(t)
+	_, second := s.Gateway(t)
+	lengthen(t, s)
+	frontdesktest.StopRedis(t, s.Redis)
+	for i, products := range concurrently(20, first, second) {
+		if products != 30 {
+			t.Errorf("visitor %d is shown %d products", i, products)
+		}
+	}
+	if asked := countCalls(s)["listProducts"]; asked != 6 {
+		t.Errorf("two gateways without Redis have asked for %d pages", asked)
+	}
+}
+
+// TestCatalogueCacheHeaders: what a cache in front may keep is everybody's, and what
+// is somebody's own it may not.
+func TestCatalogueCacheHeaders(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	c.SimulatorURL = s.Upstreams.URL
+	const everybodys = "public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600"
+	for _, path := range []string{"/v1/clubs", "/v1/clubs/11/products", "/v1/clubs/11/debit-days"} {
+		for range 2 { // from memory, too
+			if got := c.Do("GET", path, nil).Header.Get("Cache-Control"); got != everybodys {
+				t.Errorf("%s may be kept by %q", path, got)
+			}
+		}
+		own := c.WithT(t)
+		own.Token = c.Persona("debtor").IdentityToken
+		if got := own.Do("GET", path, nil).Header.Get("Cache-Control"); got != "private, no-cache" {
+			t.Errorf("somebody's own %s may be kept by %q", path, got)
+		}
+	}
+	for path, status := range map[string]int{"/v1/clubs/999/products": http.StatusNotFound, "/v1/clubs/11/products?x=1": http.StatusUnprocessableEntity, "/v1/clubs/11/offers/901/schedule": http.StatusOK} {
+		if answer := c.Do("GET", path, nil); answer.Status != status || answer.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: status %d, kept by %q", path, answer.Status, answer.Header.Get("Cache-Control"))
+		}
+	}
+}
+
+// TestMockChangesShowImmediately: in mock mode what a developer changes by hand is there with
+// the next request.
+func TestMockChangesShowImmediately(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	total := func() (n int) {
+		for cursor := ""; ; {
+			var page api.ProductList
+			c.Do("GET", "/v1/clubs/11/products"+cursor, nil).Into(http.StatusOK, &page)
+			n += len(page.Items)
+			if page.Next == nil {
+				return n
+			}
+			cursor = "?cursor=" + *page.Next
+		}
+	}
+	own := total()
+	c.Control("PUT", "settings", `{"extraProducts": 40}`).Into(http.StatusOK, nil)
+	if n := total(); n != own+40 {
+		t.Errorf("%d products are shown instead of %d", n, own+40)
+	}
+	c.Control("POST", "reset", nil).Into(http.StatusNoContent, nil)
+	if n := total(); n != own {
+		t.Errorf("after a reset %d products are shown instead of %d", n, own)
+	}
+}

@@ -1,0 +1,90 @@
+package journey_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestConsents gives, withdraws and keeps consents, and asserts on what the club system holds.
+func TestConsents(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c.World = "demo-consents"
+	customer := c.As("customer")
+	read := func() (list api.ConsentList) {
+		customer.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &list)
+		return list
+	}
+	list := read()
+	byName := map[string]api.Consent{}
+	for _, consent := range list.Items {
+		if byName[consent.Type+" "+consent.Channel] = consent; consent.Locked != (consent.Type == "legal") || consent.Authorized != consent.Locked {
+			t.Errorf("at first: %+v", consent)
+		}
+	}
+	if len(byName) != 12 || len(list.Receipts) != 0 {
+		t.Fatalf("there are %d consents and %d receipts", len(byName), len(list.Receipts))
+	}
+	news, partners, legal := byName["news email"].Id, byName["partners email"].Id, byName["legal email"].Id
+	var foreign api.ConsentList
+	c.As("debtor").Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &foreign)
+
+	before := len(c.Calls())
+	var done api.ConsentChanges
+	wording := "2026-11"
+	customer.Do("PATCH", "/v1/me/consents", api.ChangeConsents{Wording: &wording, Items: []api.ConsentWish{
+		{Id: news, Authorized: true}, {Id: partners, Authorized: false}, {Id: legal, Authorized: false}, {Id: foreign.Items[0].Id, Authorized: true},
+	}}).Into(http.StatusOK, &done)
+	var codes []string
+	for _, item := range done.Items {
+		codes = append(codes, item.Id+" "+string(item.Code))
+	}
+	want := []string{news + " changed", partners + " unchanged", legal + " locked", foreign.Items[0].Id + " unknown"}
+	if strings.Join(codes, ", ") != strings.Join(want, ", ") {
+		t.Errorf("the items came to %v, want %v", codes, want)
+	}
+	if done.Receipt == nil || frontdesktest.Value(done.Receipt.Wording) != wording || len(done.Receipt.Items) != 1 || done.Receipt.Items[0].Id != news || time.Since(done.Receipt.At) > time.Hour {
+		t.Errorf("the receipt is %+v", done.Receipt)
+	}
+	writes := 0
+	for _, call := range c.Calls()[before:] {
+		if call.Method == "PUT" {
+			writes++
+		}
+	}
+	if writes != 1 {
+		t.Errorf("the club system was written to %d times, want once", writes)
+	}
+	list = read()
+	if len(list.Receipts) != 1 || list.Receipts[0].Id != done.Receipt.Id {
+		t.Errorf("kept: %+v", list.Receipts)
+	}
+	c.As("debtor").Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &foreign)
+	if foreign.Items[0].Authorized || len(foreign.Receipts) != 0 {
+		t.Errorf("somebody else changed: %+v", foreign)
+	}
+
+	// One that fails leaves the other; one whose answer got lost is read again.
+	c.Control("PUT", "faults", `[{"match":{"method":"PUT","path":"/optins/`+partners+`"},"kind":"error_before","status":500},
+		{"match":{"method":"PUT","path":"/optins/`+news+`"},"kind":"drop_after"}]`).Into(http.StatusOK, nil)
+	customer.Do("PATCH", "/v1/me/consents", api.ChangeConsents{Items: []api.ConsentWish{
+		{Id: partners, Authorized: true}, {Id: news, Authorized: false}, {Id: byName["news text_message"].Id, Authorized: true},
+	}}).Into(http.StatusOK, &done)
+	if done.Items[0].Code != api.ConsentFailed || done.Items[0].Consent.Authorized || done.Items[1].Code != api.ConsentChanged || done.Items[2].Code != api.ConsentChanged {
+		t.Errorf("with faults: %+v", done.Items)
+	}
+	c.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
+	for _, consent := range read().Items {
+		if wanted := consent.Locked || consent.Id == byName["news text_message"].Id; consent.Authorized != wanted {
+			t.Errorf("in the end %+v", consent)
+		}
+	}
+	customer.Do("PATCH", "/v1/me/consents", api.ChangeConsents{Items: []api.ConsentWish{{Id: news, Authorized: true}, {Id: news, Authorized: false}}}).Problem(api.InvalidRequest)
+	customer.Do("PATCH", "/v1/me/consents", `{"items":[]}`).Problem(api.InvalidRequest)
+	customer.Do("PATCH", "/v1/me/consents", `{"items":[{"id":"1","authorized":true,"type":"news"}]}`).Problem(api.InvalidRequest)
+}

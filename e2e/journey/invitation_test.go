@@ -1,0 +1,238 @@
+package journey_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+)
+
+// invitationEnv is the club's own: it makes links and knows a front end that gets them.
+type invitationEnv struct {
+	*frontdesktest.Client
+	t       *testing.T
+	gateway *frontdesktest.Process
+	redis   string
+}
+
+func newInvitationEnv(t *testing.T) *invitationEnv {
+	t.Helper()
+	s := frontdesktest.NewEnv(t)
+	p := &invitationEnv{t: t, gateway: frontdesktest.NewGateway(t, s.Upstreams, s.Redis), redis: s.Redis}
+	p.Client = frontdesktest.NewClient(t, p.gateway.URL)
+	p.SimulatorURL = s.Upstreams.URL
+	return p
+}
+
+// invite runs the command, and gives what it printed.
+func (p *invitationEnv) invite(args ...string) (string, error) {
+	cmd := exec.CommandContext(p.t.Context(), frontdesktest.Binary(p.t), append([]string{"invite"}, args...)...)
+	cmd.Env = []string{"FRONTDESK_OPS_ADDR=" + p.gateway.OpsAddress(), "USER=ada"}
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSpace(string(out)), err
+}
+
+// invitation makes a link, and gives what it holds.
+func (p *invitationEnv) invitation(args ...string) string {
+	p.t.Helper()
+	link, err := p.invite(args...)
+	if err != nil {
+		p.t.Fatalf("%v: %s", err, link)
+	}
+	address, err := url.Parse(link)
+	if err != nil || !strings.HasPrefix(link, p.site()+"/?invitation=") || address.Query().Get("club") == "" {
+		p.t.Fatalf("the link is %q", link)
+	}
+	return address.Query().Get("invitation")
+}
+
+// site is where browsers reach the gateway.
+func (p *invitationEnv) site() string {
+	return strings.Replace(p.gateway.URL, "127.0.0.1", "localhost", 1)
+}
+
+// use sends an invitation as the page does that the link leads to.
+func (p *invitationEnv) use(invitation string, body api.StartRegistration, key [2]string) *frontdesktest.Response {
+	p.t.Helper()
+	body.Invitation = &invitation
+	return p.Do("POST", "/v1/registrations", body, key)
+}
+
+func TestInvitationIsSingleUse(t *testing.T) {
+	t.Parallel()
+	p := newInvitationEnv(t)
+	debtor := p.invitation("--contact", "1002", "--club", "11")
+
+	// What goes wrong on the way leaves the invitation good.
+	p.use(debtor, api.StartRegistration{ClubId: "12"}, frontdesktest.Key("")).Problem(api.OtherClub)
+	p.use(debtor, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "999999"}}}, frontdesktest.Key("")).Problem(api.OfferNotAvailable)
+	p.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/sales"},"kind":"error_before","status":500}]`).Into(http.StatusOK, nil)
+	p.use(debtor, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "2501"}}}, frontdesktest.Key("")).Problem(api.ClubSystemFailed)
+	p.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
+
+	key := frontdesktest.Key("")
+	var r, replayed api.Registration
+	p.use(debtor, api.StartRegistration{ClubId: "11"}, key).Into(http.StatusCreated, &r)
+	if r.Contact.Debt == nil || r.Contact.Debt.Amount != 12400 || r.Contact.Number != "11-001002" {
+		t.Errorf("the invited contact is %+v", r.Contact)
+	}
+	p.use(debtor, api.StartRegistration{ClubId: "11"}, key).Into(http.StatusCreated, &replayed)
+	if replayed.Id != r.Id {
+		t.Error("the same request again started another registration")
+	}
+
+	before := len(p.Calls())
+	used := p.use(debtor, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Problem(api.InvitationInvalid)
+	never := p.use("made-up", api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Problem(api.InvitationInvalid)
+	short := p.invitation("--contact", "1001", "--club", "11", "--ttl", "1ms")
+	made := len(p.Calls()) - before
+	expired := p.use(short, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Problem(api.InvitationInvalid)
+	if *used.Detail != *never.Detail || *never.Detail != *expired.Detail {
+		t.Errorf("used %q, never was %q, expired %q", *used.Detail, *never.Detail, *expired.Detail)
+	}
+	if calls := len(p.Calls()) - before; calls != made {
+		t.Errorf("an invitation that is not good made the gateway ask for %v", p.Client.Operations(before))
+	}
+	if strings.Contains(p.gateway.Log(), debtor) {
+		t.Error("the log holds an invitation")
+	}
+}
+
+func TestConcurrentInvitationUse(t *testing.T) {
+	t.Parallel()
+	p := newInvitationEnv(t)
+	raced := p.invitation("--contact", "1001", "--club", "11")
+	var won atomic.Int32
+	var racers sync.WaitGroup
+	for range 10 {
+		racers.Go(func() {
+			if p.use(raced, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "2501"}}}, frontdesktest.Key("")).Status == http.StatusCreated {
+				won.Add(1)
+			}
+		})
+	}
+	racers.Wait()
+	sales := 0
+	for _, name := range p.Client.Operations(0) {
+		if name == "createSale" {
+			sales++
+		}
+	}
+	if won.Load() != 1 || sales != 1 {
+		t.Errorf("one invitation started %d registrations and %d sales", won.Load(), sales)
+	}
+}
+
+func TestInvitationRefused(t *testing.T) {
+	t.Parallel()
+	p := newInvitationEnv(t)
+	for name, args := range map[string][]string{
+		"no such contact": {"--contact", "99999", "--club", "11"}, "of another club": {"--contact", "1001", "--club", "12"},
+		"no such club": {"--contact", "1001", "--club", "999"}, "banned": {"--contact", "1005", "--club", "11"},
+		"for ever": {"--contact", "1001", "--club", "11", "--ttl", "9999h"}, "for no time": {"--contact", "1001", "--club", "11", "--ttl", "0s"},
+	} {
+		if out, err := p.invite(args...); err == nil || strings.Contains(out, "invitation=") {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+	if slices.Contains(p.Client.Operations(0), "createContact") {
+		t.Error("an invitation made a contact")
+	}
+	if out, err := p.invite("--contact", "1001", "--club", "11", "--world", "demo-x"); err == nil || !strings.Contains(out, "mock mode") {
+		t.Errorf("a world in test mode: %v, %s", err, out)
+	}
+}
+
+// TestInvitationInMockMode: the gateway that runs makes it, in whichever world.
+func TestInvitationInMockMode(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	p := &invitationEnv{t: t, gateway: mock, Client: frontdesktest.NewClient(t, mock.URL)}
+	at := p.invitation("--contact", "1001", "--club", "11")
+	elsewhere := p.invitation("--contact", "1001", "--club", "11", "--world", "demo-x")
+	p.use(elsewhere, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Problem(api.InvitationInvalid)
+	p.use(at, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	p.World = "demo-x"
+	p.use(elsewhere, api.StartRegistration{ClubId: "11"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	out, err := p.invite("--contact", "1001", "--club", "11", "--json")
+	var made struct {
+		URL       string    `json:"url"`
+		ExpiresAt time.Time `json:"expiresAt"`
+	}
+	if err != nil || json.Unmarshal([]byte(out), &made) != nil || !strings.HasPrefix(made.URL, p.site()) || time.Until(made.ExpiresAt) < 71*time.Hour {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestInvitationsAreAudited: whoever makes a link leaves a line, and no contact in it.
+func TestInvitationsAreAudited(t *testing.T) {
+	t.Parallel()
+	p := newInvitationEnv(t)
+	p.invitation("--contact", "1001", "--club", "11", "--operator", "grace")
+	options, err := redis.ParseURL(p.redis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	defer client.Close()
+	lines, err := client.XRange(t.Context(), "fd:audit", "-", "+").Result()
+	if err != nil || len(lines) != 1 || lines[0].Values["by"] != "grace" || lines[0].Values["what"] != "invite" || strings.Contains(fmt.Sprint(lines), "1001") {
+		t.Errorf("the audit stream holds %v, %v", lines, err)
+	}
+}
+
+func TestBadInputForInvitations(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	c := frontdesktest.NewClient(t, mock.URL)
+	url := "http://" + mock.OpsAddress() + "/ops/invitations"
+	for name, test := range map[string]struct {
+		body   string
+		header [2]string
+		status int
+		code   flows.Code
+		fields int
+	}{
+		"nothing":             {`{}`, [2]string{}, 422, flows.InvalidRequest, 3},
+		"nobody":              {`{"contactId":"1001","clubId":"11"}`, [2]string{}, 422, flows.InvalidRequest, 1},
+		"no id":               {`{"contactId":"../1001","clubId":"/","by":"ada"}`, [2]string{}, 422, flows.InvalidRequest, 2},
+		"no time":             {`{"contactId":"1001","clubId":"11","by":"ada","ttl":"tomorrow"}`, [2]string{}, 422, flows.InvalidRequest, 1},
+		"a past time":         {`{"contactId":"1001","clubId":"11","by":"ada","ttl":"-1h"}`, [2]string{}, 422, flows.InvalidRequest, 1},
+		"for ever":            {`{"contactId":"1001","clubId":"11","by":"ada","ttl":"721h"}`, [2]string{}, 422, flows.InvalidRequest, 1},
+		"unknown contact":     {`{"contactId":"99999","clubId":"11","by":"ada"}`, [2]string{}, 404, flows.NotFound, 0},
+		"unknown club":        {`{"contactId":"1001","clubId":"999","by":"ada"}`, [2]string{}, 404, flows.NotFound, 0},
+		"banned":              {`{"contactId":"1005","clubId":"11","by":"ada"}`, [2]string{}, 403, flows.ContactBanned, 0},
+		"no world":            {`{"contactId":"1001","clubId":"11","by":"ada"}`, [2]string{"X-Frontdesk-World", "real"}, 422, flows.InvalidRequest, 1},
+		"unknown member":      {`{"contactId":"1001","clubId":"11","by":"ada","to":"all"}`, [2]string{}, 400, flows.MalformedRequest, 0},
+		"no object":           {`[]`, [2]string{}, 400, flows.MalformedRequest, 0},
+		"too large":           {strings.Repeat(" ", 5000), [2]string{}, 413, flows.TooLarge, 0},
+		"a page in a browser": {`{"contactId":"1001","clubId":"11","by":"ada"}`, [2]string{"Origin", "https://elsewhere.example"}, 403, flows.ForbiddenOrigin, 0},
+		"a form in a browser": {`{"contactId":"1001","clubId":"11","by":"ada"}`, [2]string{"Content-Type", "text/plain"}, 403, flows.ForbiddenOrigin, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var headers [][2]string
+			if test.header[0] != "" {
+				headers = append(headers, test.header)
+			}
+			var problem api.Problem
+			c.WithT(t).Do("POST", url, test.body, headers...).Into(test.status, &problem)
+			if flows.Code(problem.Code) != test.code || len(frontdesktest.Value(problem.Errors)) != test.fields {
+				t.Errorf("%+v", problem)
+			}
+		})
+	}
+	c.Do("GET", url, nil).Into(http.StatusMethodNotAllowed, nil)
+}

@@ -1,0 +1,177 @@
+// Package journey_test runs whole journeys against the real binary over HTTP, as front
+// ends do, and asserts on the simulator's records.
+package journey_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+func TestMain(m *testing.M) { frontdesktest.Main(m) }
+
+func TestVisitorBecomesMember(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	registration := c.Register()
+	if !registration.Cart.Valid || len(registration.Cart.Items) != 1 || registration.State != api.Open {
+		t.Fatalf("unexpected registration: %+v", registration)
+	}
+	payment := c.Pay(registration.Id)
+	if payment.State != api.RequiresAction || payment.Amount != registration.Cart.DueNow {
+		t.Fatalf("unexpected payment: %+v", payment)
+	}
+	if again := c.Pay(registration.Id); again.Id != payment.Id {
+		t.Errorf("a second wish to pay made payment %s beside %s", again.Id, payment.Id)
+	}
+	c.Confirm(payment, "4242 4242 4242 4242")
+	done := c.Await(registration.Id, api.Completed)
+	if done.Payment.State != api.Recorded || done.Payment.Retry != api.PaymentRetryNever || len(done.Next) != 0 {
+		t.Errorf("unexpected end: %+v", done)
+	}
+	frontdesktest.Eventually(t, "the contact is a customer", func() bool { return c.Registration(registration.Id).Contact.Status == "customer" })
+	c.Records().ExpectOnePayment(t, payment.Amount.Amount)
+}
+
+func TestWorldsAreIsolated(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	one, other := frontdesktest.NewClient(t, mock.URL), frontdesktest.NewClient(t, mock.URL)
+	one.World, other.World = "demo-one", "demo-other"
+	registration := one.Register()
+	payment := one.Pay(registration.Id)
+	one.Confirm(payment, "4242424242424242")
+	one.Await(registration.Id, api.Completed)
+	one.Records().ExpectOnePayment(t, payment.Amount.Amount)
+	if r := other.Records(); len(r.Ledger) != 0 {
+		t.Errorf("the other world's ledger holds %+v", r.Ledger)
+	}
+}
+
+func TestDeclinedCardThenChallenge(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	c.Confirm(payment, "4000000000000002")
+	declined := c.AwaitPayment(registration.Id, api.Declined)
+	if declined.Payment.Retry != api.PaymentRetryNew || declined.Payment.Card.DeclineCode == nil {
+		t.Errorf("unexpected decline: %+v", declined.Payment)
+	}
+	again := c.Pay(registration.Id)
+	if again.Id != payment.Id || again.State != api.RequiresAction {
+		t.Errorf("after the decline came %+v, want the same payment", again)
+	}
+	c.Confirm(again, "4000002500003155")
+	c.Do("POST", *again.Card.RedirectUrl+"/challenge", map[string]bool{"approve": true}).Into(http.StatusOK, nil)
+	c.Await(registration.Id, api.Completed)
+	c.Records().ExpectOnePayment(t, payment.Amount.Amount)
+}
+
+func TestStepByStep(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	club := c.Club()
+	var registration api.Registration
+	c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: club}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	c.Token = *registration.Token
+	path := "/v1/registrations/" + registration.Id
+	offer := c.CardOffer(club)
+	start := "2030-01-15"
+	item := api.NewItem{OfferId: offer.Id, StartDate: &start}
+
+	c.Do("POST", path+"/items", item, frontdesktest.Key("")).Problem(api.PersonRequired)
+	c.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.PersonRequired)
+	c.Do("PUT", path+"/person", frontdesktest.Person()).Into(http.StatusOK, &registration)
+	var check api.Check
+	c.Do("POST", path+"/check", nil).Into(http.StatusOK, &check)
+	if check.Valid || len(check.Problems) != 1 || check.Problems[0].Code != "cart_empty" {
+		t.Errorf("the empty cart is checked with %+v", check)
+	}
+	c.Do("POST", path+"/items", item, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	if got := registration.Cart.Items[0]; frontdesktest.Value(got.OfferId) != offer.Id || frontdesktest.Value(got.StartDate) != start {
+		t.Errorf("the cart holds %+v", got)
+	}
+	first := registration.Contact.Number
+	corrected := frontdesktest.Person()
+	corrected.GivenName = "Grace"
+	c.Do("PUT", path+"/person", corrected).Into(http.StatusOK, &registration)
+	if registration.Contact.Number == first || len(registration.Cart.Items) != 1 {
+		t.Errorf("the correction kept contact %s with %d items", first, len(registration.Cart.Items))
+	}
+	c.Do("DELETE", path+"/items", nil).Into(http.StatusOK, &registration)
+	if len(registration.Cart.Items) != 0 {
+		t.Errorf("the cart still holds %+v", registration.Cart.Items)
+	}
+	c.Do("DELETE", path, nil).Into(http.StatusOK, &registration)
+	if registration.State != api.Abandoned {
+		t.Errorf("state %s after it was abandoned", registration.State)
+	}
+	c.Do("POST", path+"/items", item, frontdesktest.Key("")).Problem(api.RegistrationClosed)
+}
+
+func TestClubSystemAddsToTheCart(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	club := c.Club()
+	var list api.ProductList
+	c.Do("GET", "/v1/clubs/"+club+"/products", nil).Into(http.StatusOK, &list)
+	start := "2030-01-15"
+	changed := false
+	for _, product := range list.Items {
+		for _, offer := range product.Offers {
+			var registration api.Registration
+			c.Do("POST", "/v1/registrations", api.StartRegistration{
+				ClubId: club, Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: offer.Id, StartDate: &start}},
+			}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+			if lines, changes := len(registration.Cart.Items), len(registration.Cart.Changes); lines != 1+changes {
+				t.Errorf("%s: %d lines and %d changes", offer.Name, lines, changes)
+			}
+			changed = changed || len(registration.Cart.Changes) > 0
+		}
+	}
+	if !changed {
+		t.Error("no offer of the catalogue made the club system add a line")
+	}
+}
+
+func TestAgeRestrictedCartCannotBePaid(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	club := c.Club()
+	var list api.ProductList
+	c.Do("GET", "/v1/clubs/"+club+"/products", nil).Into(http.StatusOK, &list)
+	young := frontdesktest.Person()
+	young.BirthDate = "2015-05-17"
+	start := "2027-01-15"
+	for _, product := range list.Items {
+		for _, offer := range product.Offers {
+			var registration api.Registration
+			c.Do("POST", "/v1/registrations", api.StartRegistration{
+				ClubId: club, Person: young, Items: &[]api.NewItem{{OfferId: offer.Id, StartDate: &start}},
+			}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+			if registration.Cart.Valid || offer.DueNow.Amount == 0 || len(registration.Cart.Problems) == 0 || registration.Cart.Problems[0].Code != "age_restricted" {
+				continue
+			}
+			c.Token = *registration.Token
+			c.Do("POST", "/v1/registrations/"+registration.Id+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.CartInvalid)
+			return
+		}
+	}
+	t.Error("no offer of the catalogue is age-restricted")
+}
+
+func TestClubSystemNamesDoNotLeak(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	registration := c.Register()
+	c.Pay(registration.Id)
+	for _, path := range []string{"/v1/clubs", "/v1/clubs/" + c.Club() + "/products", "/v1/registrations/" + registration.Id} {
+		if body := string(c.Do("GET", path, nil).Body); strings.Contains(body, "/demo/") {
+			t.Errorf("%s shows an IRI: %s", path, body)
+		}
+	}
+}

@@ -1,0 +1,580 @@
+package journey_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+const refusedIBAN = "FR40 9999 9000 0000 0000 0000 099"
+
+// debtor is a visitor whose cart needs a mandate, before a gateway in test mode.
+type debtor struct {
+	*frontdesktest.Client
+	t         *testing.T
+	upstreams *frontdesktest.Upstreams
+	gateway   *frontdesktest.Process
+	redis     string
+	id        string
+	path      string
+}
+
+func newDebtor(t *testing.T) *debtor {
+	t.Helper()
+	d := &debtor{t: t, upstreams: frontdesktest.NewUpstreams(t), redis: frontdesktest.NewRedis(t)}
+	d.gateway = frontdesktest.NewGateway(t, d.upstreams, d.redis)
+	d.Client = frontdesktest.NewClient(t, d.gateway.URL)
+	d.register()
+	return d
+}
+
+// register starts a registration with an offer that is paid by direct debit.
+func (d *debtor) register() api.Registration {
+	d.t.Helper()
+	return d.registerWith(frontdesktest.Person().Mobile)
+}
+
+func (d *debtor) registerWith(mobile string) api.Registration {
+	d.t.Helper()
+	person := frontdesktest.Person()
+	person.Mobile, d.Token = mobile, ""
+	var registration api.Registration
+	d.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: person, Items: &[]api.NewItem{frontdesktest.DebitItem("2031-03-01")}},
+		frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	d.Token, d.id, d.path = *registration.Token, registration.Id, "/v1/registrations/"+registration.Id
+	return registration
+}
+
+func (d *debtor) post(path string, body any, key ...string) *frontdesktest.Response {
+	d.t.Helper()
+	return d.Do("POST", d.path+path, body, frontdesktest.Key(strings.Join(key, "")))
+}
+
+func (d *debtor) read() api.Registration { return d.Registration(d.id) }
+
+// mandate asks for the mandate, which has to have a state then.
+func (d *debtor) mandate(state api.SignatureState) api.Registration {
+	d.t.Helper()
+	return d.answered(d.post("/mandate", api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}), state)
+}
+
+func (d *debtor) answered(response *frontdesktest.Response, state api.SignatureState) (registration api.Registration) {
+	d.t.Helper()
+	response.Into(http.StatusCreated, &registration)
+	if registration.Mandate == nil || registration.Mandate.State != state || registration.Mandate.Iban != "FR** **** 2606" {
+		d.t.Fatalf("the mandate is %+v, want %s", registration.Mandate, state)
+	}
+	return registration
+}
+
+// code is the latest that the club system sent.
+func (d *debtor) code() string {
+	d.t.Helper()
+	messages := d.upstreams.Sim.SMS()
+	if len(messages) == 0 {
+		d.t.Fatal("no SMS was sent")
+	}
+	return messages[len(messages)-1].Code
+}
+
+// number reads a number in a text; 0 where there is none.
+func number(text string) (n int) {
+	fmt.Sscan(text, &n)
+	return n
+}
+
+func (d *debtor) sent(want int) {
+	d.t.Helper()
+	if got := len(d.upstreams.Sim.SMS()); got != want {
+		d.t.Errorf("%d codes were sent, want %d", got, want)
+	}
+}
+
+// later lets the caps on codes be forgotten: their clock is the gateway's, which is real.
+func (d *debtor) later() {
+	d.t.Helper()
+	client := d.redisClient()
+	defer client.Close()
+	for _, key := range client.Keys(context.Background(), "fd:sms:*").Val() {
+		client.Del(context.Background(), key)
+	}
+}
+
+func (d *debtor) redisClient() *redis.Client {
+	d.t.Helper()
+	options, err := redis.ParseURL(d.redis)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return redis.NewClient(options)
+}
+
+func (d *debtor) fault(kind, method, path string) {
+	d.t.Helper()
+	once := 1
+	if err := d.upstreams.Sim.SetFaults([]clubsim.Fault{{Match: clubsim.FaultMatch{Method: method, Path: path}, Kind: kind, Times: &once}}); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func actions(r api.Registration) string {
+	var names []string
+	for _, next := range r.Next {
+		names = append(names, string(next.Action))
+	}
+	return strings.Join(names, " ")
+}
+
+// TestDirectDebit walks from the cart over the signature to the first payment.
+// Nothing that is secret stands in Redis, in the log or in an answer.
+func TestDirectDebit(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	secrets := []string{"20041010050500013M02606", "2004 1010 0505", "20041010", "3M02"}
+	before := d.read()
+	if got := actions(before); !strings.HasPrefix(got, "mandate ") || strings.Contains(got, "pay") || before.Cart.Valid {
+		t.Errorf("before the mandate one can %s with cart %+v", got, before.Cart)
+	}
+	d.post("/payment", `{"method":"card"}`).Problem(api.MandateRequired)
+	body, _ := json.Marshal(api.NewMandate{Holder: "Grace Hopper", Iban: frontdesktest.GoodIBAN})
+	for _, guess := range []string{frontdesktest.GoodIBAN, "FR1420041010050500013M02606", string(body), "\n" + string(body)} { // a plain hash is found by trying
+		sum := sha256.Sum256([]byte(guess))
+		secrets = append(secrets, hex.EncodeToString(sum[:]), string(sum[:]))
+	}
+	first := d.post("/mandate", string(body), "one")
+	d.answered(first, api.SignatureAwaitingCode)
+	again := d.post("/mandate", api.NewMandate{Holder: "Grace Hopper", Iban: frontdesktest.GoodIBAN}, "one")
+	if again.Header.Get("Idempotent-Replayed") != "true" || string(again.Body) != string(first.Body) {
+		t.Errorf("the repetition is answered by %s", again.Body)
+	}
+	d.post("/mandate", api.NewMandate{Holder: "Grace Hopper", Iban: "DE89370400440532013000"}, "one").Problem(api.KeyReused)
+	d.sent(1)
+	code := d.code()
+	secrets = append(secrets, code)
+	d.post("/payment", `{"method":"card"}`).Problem(api.MandateRequired)
+
+	wrongAnswer := d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(code)}, "wrong")
+	wrongAnswer.Problem(api.CodeWrong)
+	d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(code)}, "wrong").Problem(api.CodeWrong) // a repetition is no attempt
+	if m := d.read().Mandate; frontdesktest.Value(m.AttemptsLeft) != 4 {
+		t.Errorf("after a wrong code: %+v", m)
+	}
+	signed := d.answered(d.post("/mandate/signature", api.Signature{Code: code}), api.SignatureSigned)
+	if !strings.HasPrefix(actions(signed), "pay ") || !signed.Cart.Valid {
+		t.Errorf("after the signature one can %s with cart %+v", actions(signed), signed.Cart)
+	}
+	d.expectNoSecrets(secrets, first.Body, wrongAnswer.Body)
+	payment := d.Pay(d.id)
+	d.Confirm(payment, "4242424242424242")
+	d.Await(d.id, api.Completed)
+	audit := d.upstreams.Sim.Audit()
+	if ledger := d.upstreams.Sim.Ledger(); len(ledger) != 1 || !audit.OK {
+		t.Errorf("the ledger holds %+v, the audit %+v", ledger, audit)
+	}
+	d.expectNoSecrets(secrets)
+}
+
+// expectNoSecrets looks for secrets in everything that Redis holds, in the log, and in answers.
+func (d *debtor) expectNoSecrets(secrets []string, answers ...[]byte) {
+	d.t.Helper()
+	client := d.redisClient()
+	defer client.Close()
+	text := d.gateway.Log()
+	for _, answer := range answers {
+		text += string(answer)
+	}
+	keys := client.Keys(context.Background(), "*").Val()
+	if len(keys) < 3 {
+		d.t.Fatalf("Redis holds %v", keys)
+	}
+	for _, key := range keys {
+		dump := client.Dump(context.Background(), key).Val()
+		text += key + dump
+		switch client.Type(context.Background(), key).Val() { // a dump may be compressed
+		case "hash":
+			text += fmt.Sprint(client.HGetAll(context.Background(), key).Val())
+		case "zset":
+			text += fmt.Sprint(client.ZRange(context.Background(), key, 0, -1).Val())
+		case "string":
+			text += client.Get(context.Background(), key).Val()
+		}
+	}
+	for _, secret := range secrets {
+		if strings.Contains(text, secret) {
+			d.t.Errorf("%q is to be read in Redis, the log or an answer", secret)
+		}
+	}
+}
+
+// TestMandateRefused tells everything that is wrong at once, and what cannot be.
+func TestMandateRefused(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	for name, test := range map[string]struct {
+		body, pointers string
+	}{
+		"nothing":             {`{}`, "/holder /iban"},
+		"everything":          {`{"holder":" ","iban":"FR14","bic":"x","validFrom":"soon","address":{},"swift":1}`, "/address/city /address/country /address/postalCode /address/street /holder /swift /validFrom"},
+		"all that we compute": {`{"holder":"Ada","iban":"FR15 2004 1010 0505 0001 3M02 606","bic":"NOPE","validFrom":"2001-01-01"}`, "/iban /bic /validFrom"},
+		"after the debit":     {`{"holder":"Ada","iban":"` + frontdesktest.GoodIBAN + `","validFrom":"2032-01-01"}`, "/validFrom"},
+		"no IBAN there":       {`{"holder":"Ada","iban":"US14 2004 1010 0505 0001"}`, "/iban"},
+		"the bank says no":    {`{"holder":"Ada","iban":"` + refusedIBAN + `"}`, "/iban"},
+	} {
+		problem := d.WithT(t).Do("POST", d.path+"/mandate", test.body, frontdesktest.Key("")).Problem(api.InvalidRequest)
+		var all []string
+		for _, field := range frontdesktest.Value(problem.Errors) {
+			all = append(all, field.Pointer)
+		}
+		if got := strings.Join(all, " "); got != test.pointers {
+			t.Errorf("%s: points at %s, want %s", name, got, test.pointers)
+		}
+	}
+	d.sent(0)
+	d.post("/mandate/signature", api.Signature{Code: "123456"}).Problem(api.NoCode)
+	d.post("/mandate/signature/resend", nil).Problem(api.NoCode)
+	d.Do("DELETE", d.path+"/mandate/signature", nil).Problem(api.NoCode)
+	d.mandate(api.SignatureAwaitingCode) // what was refused was not counted
+	d.sent(1)
+
+	var plain api.Registration
+	d.Do("DELETE", d.path+"/items", nil).Into(http.StatusOK, &plain)
+	d.later()
+	d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}).Problem(api.MandateNotNeeded)
+	other := frontdesktest.NewClient(t, d.URL)
+	other.Do("POST", d.path+"/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key("")).Problem(api.NotFound)
+}
+
+// TestCodes: five wrong ones, one that is too old, one that was given up, and how often one is sent.
+func TestCodes(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	d.mandate(api.SignatureAwaitingCode)
+	d.post("/mandate/signature", `{"code":"12"}`).Problem(api.InvalidRequest)
+	for range 4 {
+		d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(d.code())}).Problem(api.CodeWrong)
+	}
+	d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(d.code())}).Problem(api.CodeBlocked)
+	if r := d.read(); r.Mandate.State != api.SignatureBlocked || strings.Contains(actions(r), "sign ") {
+		t.Errorf("after five wrong codes: %+v, %s", r.Mandate, actions(r))
+	}
+	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode)
+
+	limited := d.post("/mandate/signature/resend", nil)
+	limited.Problem(api.SmsLimited)
+	if after := number(limited.Header.Get("Retry-After")); after < 1 || after > 60 {
+		t.Errorf("Retry-After is %d", after)
+	}
+	d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}).Problem(api.SmsLimited) // nor by another mandate
+	d.Do("PUT", d.path+"/person", frontdesktest.Person()).Into(http.StatusOK, nil)
+	d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}).Problem(api.SmsLimited) // nor by another contact
+	d.sent(1)
+
+	d.later()
+	d.mandate(api.SignatureAwaitingCode)
+	d.upstreams.Sim.Configure(func(s *clubsim.Settings) { s.SMSCode.Validity = 1 })
+	frontdesktest.Eventually(t, "the code is too old", func() bool {
+		response := d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(d.code())})
+		return strings.Contains(string(response.Body), "code_expired") || response.Status == http.StatusConflict
+	})
+	if m := d.read().Mandate; m.State != api.SignatureExpired && m.State != api.SignatureBlocked {
+		t.Errorf("the mandate is %+v", m)
+	}
+	d.sent(2)
+	var cancelled api.Registration
+	d.Do("DELETE", d.path+"/mandate/signature", nil).Into(http.StatusOK, &cancelled)
+	if cancelled.Mandate.State != api.SignatureCancelled || !strings.HasPrefix(actions(cancelled), "mandate ") {
+		t.Errorf("cancelled: %+v, %s", cancelled.Mandate, actions(cancelled))
+	}
+	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode)
+	d.post("/mandate/signature/resend", nil).Problem(api.NoCode)
+}
+
+// TestCodesPerPhone: a phone gets no more codes for being given in registration
+// after registration. Written in another way, with the 0 of home, it is no number.
+func TestCodesPerPhone(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	d.mandate(api.SignatureAwaitingCode)
+	d.registerWith("+33612345678")
+	limited := d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN})
+	limited.Problem(api.SmsLimited)
+	if after := number(limited.Header.Get("Retry-After")); after < 1 || after > 60 {
+		t.Errorf("Retry-After is %d", after)
+	}
+	if r := d.read(); r.Mandate != nil {
+		t.Errorf("there is a mandate: %+v", r.Mandate)
+	}
+	person := *frontdesktest.Person()
+	person.Mobile = "+330612345678"
+	d.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: &person}, frontdesktest.Key("")).Problem(api.InvalidRequest)
+	d.sent(1)
+	d.registerWith("+33612345679")
+	d.mandate(api.SignatureAwaitingCode)
+	d.sent(2)
+}
+
+// TestSignatureCalls loses each call of the signature in each way, and goes on from where it stands.
+func TestSignatureCalls(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(d *debtor, kind string){
+		"mandate": loseMandate, "code": loseCode, "signature": loseSignature, "cancel": loseCancel,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDebtor(t)
+			for _, kind := range []string{"error_before", "error_after", "drop_after", "hang", "malformed", "too_many", "unauthorized_once"} {
+				t.Run(kind, func(t *testing.T) { lose(d.again(t), kind) })
+			}
+		})
+	}
+}
+
+// failed expects that the club system is said to have failed.
+func (d *debtor) failed(response *frontdesktest.Response) {
+	d.t.Helper()
+	if !strings.Contains(string(response.Body), `"club_system_`) || response.Status < http.StatusInternalServerError {
+		d.t.Errorf("status %d: %s", response.Status, response.Body)
+	}
+}
+
+// loseMandate: no code was sent for a mandate of which nothing is known, and the same request goes on.
+func loseMandate(d *debtor, kind string) {
+	wish, codes := api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}, len(d.upstreams.Sim.SMS())
+	d.fault(kind, "POST", "/mandates")
+	if response := d.post("/mandate", wish, "lost "+d.id); kind != "unauthorized_once" { // which is asked again
+		d.failed(response)
+		d.sent(codes)
+		d.answered(d.post("/mandate", wish, "lost "+d.id), api.SignatureAwaitingCode)
+	}
+	d.sent(codes + 1)
+	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureSigned)
+}
+
+// loseCode: whoever may have got an SMS is sent no second one before its time.
+func loseCode(d *debtor, kind string) {
+	codes := len(d.upstreams.Sim.SMS())
+	d.fault(kind, "POST", "/signature_requests")
+	if kind == "unauthorized_once" {
+		d.mandate(api.SignatureAwaitingCode)
+		return
+	}
+	d.mandate(api.SignatureNoCode)
+	d.post("/mandate/signature", api.Signature{Code: "123456"}).Problem(api.NoCode)
+	d.post("/mandate/signature/resend", nil).Problem(api.SmsLimited)
+	if sent := len(d.upstreams.Sim.SMS()) - codes; sent > 1 {
+		d.t.Errorf("%d codes were sent", sent)
+	}
+	d.expectRecovery()
+}
+
+// loseSignature: the mandate itself tells whether it was signed.
+func loseSignature(d *debtor, kind string) {
+	d.mandate(api.SignatureAwaitingCode)
+	d.fault(kind, "POST", "/signature_requests/*/transitions")
+	response := d.post("/mandate/signature", api.Signature{Code: d.code()}, "lost "+d.id)
+	done := kind == "error_after" || kind == "drop_after" || kind == "malformed" || kind == "unauthorized_once"
+	if !done {
+		d.failed(response)
+		if m := d.read().Mandate; m.State != api.SignatureAwaitingCode || frontdesktest.Value(m.AttemptsLeft) != 4 {
+			d.t.Errorf("not signed: %+v", m)
+		}
+		response = d.post("/mandate/signature", api.Signature{Code: d.code()}, "lost "+d.id)
+	}
+	d.answered(response, api.SignatureSigned)
+}
+
+// TestRepeatedCode: while the club system fails, a code is one attempt however
+// often it is entered, by the same request or by another one; another code is
+// another attempt. The last one can be entered until it is known what it did.
+func TestRepeatedCode(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	d.mandate(api.SignatureAwaitingCode)
+	d.faults(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/signature_requests/*/transitions"}, Kind: "error_before"})
+	enter := func(code, key string, left int) {
+		t.Helper()
+		d.failed(d.post("/mandate/signature", api.Signature{Code: code}, key))
+		if r := d.read(); r.Mandate.State != api.SignatureAwaitingCode || frontdesktest.Value(r.Mandate.AttemptsLeft) != left || !strings.HasPrefix(actions(r), "sign ") {
+			t.Errorf("%s by %q: %+v, %s; want %d attempts left", code, key, r.Mandate, actions(r), left)
+		}
+	}
+	guess := d.code()
+	for range 7 {
+		enter(guess, "the same", 4)
+	}
+	enter(guess, "", 4)
+	for _, left := range []int{3, 2, 1, 1} {
+		guess = frontdesktest.WrongCode(guess)
+		enter(guess, "", left)
+		enter(guess, "", left)
+	}
+	d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(guess)}).Problem(api.NoCode)
+	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode) // another code than the last
+	d.faults()
+	d.post("/mandate/signature", api.Signature{Code: guess}).Problem(api.CodeBlocked)
+	d.sent(1)
+}
+
+// TestLastCodeRepeated: the right code signs though its first answer was lost, and four wrong ones came before.
+func TestLastCodeRepeated(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	d.mandate(api.SignatureAwaitingCode)
+	for range 4 {
+		d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(d.code())}).Problem(api.CodeWrong)
+	}
+	d.fault("error_before", "POST", "/signature_requests/*/transitions")
+	d.failed(d.post("/mandate/signature", api.Signature{Code: d.code()}, "the same"))
+	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}, "the same"), api.SignatureSigned)
+	d.sent(1)
+}
+
+// faults sets what goes wrong at the club system; nothing, without any.
+func (d *debtor) faults(faults ...clubsim.Fault) {
+	d.t.Helper()
+	if err := d.upstreams.Sim.SetFaults(faults); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// loseCancel: the code signs nothing any more, whatever the club system knows of it.
+func loseCancel(d *debtor, kind string) {
+	d.mandate(api.SignatureAwaitingCode)
+	d.fault(kind, "POST", "/signature_requests/*/transitions")
+	d.Do("DELETE", d.path+"/mandate/signature", nil).Into(http.StatusOK, nil)
+	if m := d.read().Mandate; m.State != api.SignatureCancelled {
+		d.t.Errorf("cancelled: %+v", m)
+	}
+	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode)
+}
+
+// TestUnconfirmedSignature: while nobody can say whether a code signed, the
+// cart cannot be paid; once it can be looked up, reading the registration does.
+func TestUnconfirmedSignature(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	d.mandate(api.SignatureAwaitingCode)
+	if err := d.upstreams.Sim.SetFaults([]clubsim.Fault{
+		{Match: clubsim.FaultMatch{Method: "POST", Path: "/signature_requests/*/transitions"}, Kind: "drop_after"},
+		{Match: clubsim.FaultMatch{Method: "GET", Path: "/mandates/*"}, Kind: "error_before"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureUnconfirmed)
+	d.post("/payment", `{"method":"card"}`).Problem(api.MandateRequired)
+	d.upstreams.Sim.SetFaults(nil)
+	frontdesktest.Eventually(t, "the signature is known", func() bool { return d.read().Mandate.State == api.SignatureSigned })
+	d.sent(1)
+	if got := actions(d.read()); !strings.HasPrefix(got, "pay ") {
+		t.Errorf("one can %s", got)
+	}
+}
+
+// TestMandateReuse: other items, the same mandate; another buyer, another one.
+func TestMandateReuse(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	first := api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}
+	valid := "2031-02-01"
+	first.ValidFrom = &valid
+	d.answered(d.post("/mandate", first), api.SignatureAwaitingCode)
+	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureSigned)
+	var r api.Registration
+	d.Do("DELETE", d.path+"/items", nil).Into(http.StatusOK, &r)
+	d.post("/items", frontdesktest.DebitItem("2031-05-01")).Into(http.StatusCreated, &r)
+	if !strings.HasPrefix(actions(r), "pay ") || r.Mandate.State != api.SignatureSigned {
+		t.Errorf("another item of the kind: %s with %+v", actions(r), r.Mandate)
+	}
+	d.post("/items", frontdesktest.DebitItem("2031-01-01")).Into(http.StatusCreated, &r) // debited before the mandate is valid
+	if !strings.HasPrefix(actions(r), "mandate ") || r.Cart.Valid {
+		t.Errorf("an item that is debited before the mandate is valid: %s", actions(r))
+	}
+	d.Do("DELETE", d.path+"/items", nil).Into(http.StatusOK, &r)
+	d.post("/items", frontdesktest.DebitItem("2031-05-01")).Into(http.StatusCreated, &r)
+	d.Do("PUT", d.path+"/person", frontdesktest.Person()).Into(http.StatusOK, nil)
+	if r := d.read(); !strings.HasPrefix(actions(r), "mandate ") || r.Mandate != nil {
+		t.Errorf("another contact: %s with %+v", actions(r), r.Mandate)
+	}
+}
+
+// TestMandateWhereTheClubAsksForIt: the club system's own check knows of the
+// mandate, and a contact who cannot be reached is told so.
+func TestMandateWhereTheClubAsksForIt(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	d.upstreams.Sim.Configure(func(s *clubsim.Settings) { s.MandateRequired = true })
+	var check api.Check
+	d.Do("POST", d.path+"/check", nil).Into(http.StatusOK, &check)
+	if len(check.Problems) != 1 || check.Problems[0].Code != "mandate_required" {
+		t.Errorf("checked: %+v", check)
+	}
+	d.mandate(api.SignatureAwaitingCode)
+	if r := d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureSigned); !r.Cart.Valid {
+		t.Errorf("signed, and the cart is %+v", r.Cart)
+	}
+	landline := frontdesktest.Person()
+	landline.Mobile = "+33112345678"
+	d.Do("PUT", d.path+"/person", landline).Into(http.StatusOK, nil)
+	d.later()
+	if response := d.post("/mandate", api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}); response.Status == http.StatusConflict {
+		response.Problem(api.MobileUnreachable)
+	}
+}
+
+// TestDebitDays: a wish for a day becomes the date of the first debit, or is refused with the days that there are.
+func TestDebitDays(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	for debit, want := range map[string]string{
+		`{"day":10}`: `"specificDay":true,"debitDay":10,"startDate":"2031-03-10"`, `{"day":5,"from":"2031-04-06"}`: `"debitDay":5,"startDate":"2031-05-05"`,
+		`{"weekDay":6}`: `"startDate":"2031-03-01","debitWeekDay":6`, `{"from":"2031-03-20"}`: `"specificDay":false,"debitDay":0,"startDate":"2031-03-20"`,
+	} {
+		d.post("/items", `{"offerId":"901","startDate":"2031-03-01","debit":`+debit+`}`).Into(http.StatusCreated, nil)
+		state := string(d.Do("GET", d.upstreams.URL+"/sim/demo/_control/state", nil).Body)
+		for _, part := range strings.Split(want, ",") {
+			if !strings.Contains(state, part) {
+				t.Errorf("%s: the club system was not told %s", debit, part)
+			}
+		}
+	}
+	for body, pointer := range map[string]string{
+		`{"offerId":"901","startDate":"2031-03-01","debit":{"day":6}}`:              "/debit/day",
+		`{"offerId":"901","startDate":"2031-03-01","debit":{"day":5,"weekDay":1}}`:  "/debit",
+		`{"offerId":"101","startDate":"2031-03-01","debit":{"day":5}}`:              "/debit",
+		`{"offerId":"901","startDate":"2031-03-01","debit":{"day":5,"from":"now"}}`: "/debit/from",
+	} {
+		if problem := d.post("/items", body).Problem(api.InvalidRequest); frontdesktest.Value(problem.Errors)[0].Pointer != pointer {
+			t.Errorf("%s: %+v", body, problem.Errors)
+		}
+	}
+}
+
+// expectRecovery holds the mandate to saying what can be done.
+func (d *debtor) expectRecovery() {
+	d.t.Helper()
+	if m := d.read().Mandate; m.ResendAfter == nil || frontdesktest.Value(m.Message) == "" {
+		d.t.Errorf("nothing says what can be done: %+v", m)
+	}
+}
+
+// again is another visitor of the same gateway, with the caps forgotten.
+func (d *debtor) again(t *testing.T) *debtor {
+	t.Helper()
+	other := *d
+	other.t, other.Client = t, d.WithT(t)
+	d.upstreams.Sim.SetFaults(nil)
+	other.later()
+	other.register()
+	return &other
+}

@@ -1,0 +1,38 @@
+package journey_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// TestMeFailsFast: what is told of a contact is read in two places at once. Where
+// one says that there is no such contact, nobody waits for the other one.
+func TestMeFailsFast(t *testing.T) {
+	t.Parallel()
+	const contact, account = "/contacts/*", "/stats/accounts/contacts/*"
+	mock := frontdesktest.NewMock(t)
+	for world, reads := range map[string]struct{ unknown, silent string }{
+		"demo-me-contact": {contact, account},
+		"demo-me-account": {account, contact},
+	} {
+		c := frontdesktest.NewClient(t, mock.URL)
+		c.World = world
+		customer := c.As("customer")
+		customer.Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
+		c.Control("PUT", "faults", []clubsim.Fault{
+			{Match: clubsim.FaultMatch{Path: reads.unknown}, Kind: "error_before", Status: http.StatusNotFound},
+			{Match: clubsim.FaultMatch{Path: reads.silent}, Kind: "hang"},
+		}).Into(http.StatusOK, nil)
+		begun := time.Now()
+		customer.Do("GET", "/v1/me", nil).Problem(api.NotIdentified)
+		const attempt = 5 * time.Second // after which a silent read is given up
+		if took := time.Since(begun); took >= attempt {
+			t.Errorf("with %s silent the answer took %s", reads.silent, took)
+		}
+	}
+}

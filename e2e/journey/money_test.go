@@ -1,0 +1,216 @@
+package journey_test
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/clubsim"
+)
+
+func TestTwoGatewaysUnderConcurrentPayment(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, one := s.Gateway(t)
+	_, other := s.Gateway(t)
+	registration := one.Register()
+	other.Token = one.Token
+
+	const callers = 16
+	ids := make(chan string, 2*callers)
+	var group sync.WaitGroup
+	for range callers {
+		for _, c := range []*frontdesktest.Client{one, other} {
+			group.Go(func() {
+				response := c.Do("POST", "/v1/registrations/"+registration.Id+"/payment", `{"method":"card"}`, frontdesktest.Key(""))
+				var payment api.Payment
+				response.Into(http.StatusCreated, &payment)
+				ids <- payment.Id
+			})
+		}
+	}
+	group.Wait()
+	close(ids)
+	first := <-ids
+	for id := range ids {
+		if id != first {
+			t.Errorf("payments %s and %s for one registration", first, id)
+		}
+	}
+	if held := s.Upstreams.Cards.Payments(); len(held) != 1 {
+		t.Fatalf("the processor holds %d payments", len(held))
+	}
+	payment := one.Pay(registration.Id)
+	for _, c := range []*frontdesktest.Client{one, other} {
+		group.Go(func() { c.Confirm(payment, "4242424242424242") })
+	}
+	group.Wait()
+	for range callers {
+		for _, c := range []*frontdesktest.Client{one, other} {
+			group.Go(func() { c.Registration(registration.Id) })
+		}
+	}
+	group.Wait()
+	one.Await(registration.Id, api.Completed)
+	other.Await(registration.Id, api.Completed)
+	s.ExpectOnePayment(t, payment.Amount.Amount)
+}
+
+func TestGatewayKilledBetweenClaimAndAnswer(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	doomed, c := s.Gateway(t)
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	hold := s.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
+	c.Confirm(payment, "4242424242424242")
+	<-hold.Reached // the club system has booked the payment, and its answer is on the way
+	doomed.Kill()
+	s.Upstreams.Release()
+
+	_, survivor := s.Gateway(t)
+	survivor.Token = c.Token
+	if state := survivor.Registration(registration.Id).Payment.State; state != api.Processing {
+		t.Errorf("the payment is %s while its owner may still be alive", state)
+	}
+	frontdesktest.ExpireLease(t, s.Redis, registration.Id)
+	doubt := survivor.AwaitPayment(registration.Id, api.InDoubt)
+	if doubt.State != api.Attention || doubt.Payment.Retry != api.PaymentRetryNever || len(doubt.Next) != 0 {
+		t.Errorf("unexpected doubt: %+v", doubt)
+	}
+	again := survivor.Do("POST", "/v1/registrations/"+registration.Id+"/payment", `{"method":"card"}`, frontdesktest.Key(""))
+	again.Into(http.StatusAccepted, nil)
+	s.ExpectOnePayment(t, payment.Amount.Amount)
+	if held := s.Upstreams.Cards.Payments()[0]; held.Refunded != 0 || held.Captured != payment.Amount.Amount {
+		t.Errorf("the processor holds %+v", held)
+	}
+}
+
+func TestRecordingOutcomes(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		fault   clubsim.Fault
+		payment api.PaymentState
+		ledger  int
+		money   cards.State
+	}{
+		"answer lost":          {clubsim.Fault{Kind: "drop_after"}, api.InDoubt, 1, cards.Captured},
+		"error after effect":   {clubsim.Fault{Kind: "error_after", Status: 500}, api.InDoubt, 1, cards.Captured},
+		"error before effect":  {clubsim.Fault{Kind: "error_before", Status: 503}, api.InDoubt, 0, cards.Captured},
+		"garbage with a 200":   {clubsim.Fault{Kind: "malformed"}, api.Recorded, 1, cards.Captured},
+		"rejected":             {clubsim.Fault{Kind: "error_before", Status: 422}, api.Refunded, 0, cards.Refunded},
+		"rejected after all":   {clubsim.Fault{Kind: "error_after", Status: 400}, api.InDoubt, 1, cards.Captured},
+		"token refused once":   {clubsim.Fault{Kind: "unauthorized_once"}, api.Recorded, 1, cards.Captured},
+		"slow":                 {clubsim.Fault{Kind: "delay", DelayMs: 300}, api.Recorded, 1, cards.Captured},
+		"too many, not before": {clubsim.Fault{Kind: "too_many"}, api.InDoubt, 0, cards.Captured},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := frontdesktest.NewEnv(t)
+			_, c := s.Gateway(t)
+			registration := c.Register()
+			payment := c.Pay(registration.Id)
+			test.fault.Match, test.fault.Times = frontdesktest.RecordPayment, frontdesktest.Times(1)
+			s.SetFaults(t, test.fault)
+			c.Confirm(payment, "4242424242424242")
+			end := c.AwaitPayment(registration.Id, test.payment)
+			if faults := s.Upstreams.Sim.Faults(); faults[0].Hits != 1 {
+				t.Errorf("the fault happened %d times", faults[0].Hits)
+			}
+			if got := len(s.Upstreams.Sim.Ledger()); got != test.ledger {
+				t.Errorf("the ledger holds %d payments, want %d", got, test.ledger)
+			}
+			if held := s.Upstreams.Cards.Payments()[0]; held.State != test.money {
+				t.Errorf("the processor says %s, want %s", held.State, test.money)
+			}
+			if test.payment == api.InDoubt {
+				c.Do("GET", "/v1/registrations/"+registration.Id+"/payment", nil).Into(http.StatusAccepted, nil)
+			}
+			if end.Payment.Retry == api.PaymentRetryNew && end.Payment.State != api.Refunded {
+				t.Errorf("the buyer is told to pay again: %+v", end.Payment)
+			}
+		})
+	}
+}
+
+func TestLostWebhookIsRepairedByPolling(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	c.Do("PUT", s.Upstreams.URL+"/sandbox/settings", map[string]string{"webhooks": "drop"}).Into(http.StatusOK, nil)
+	c.Confirm(payment, "4242424242424242")
+	// Nobody asks for the registration, so only the sweeper can find out.
+	frontdesktest.Eventually(t, "recorded by the sweeper", func() bool { return len(s.Upstreams.Sim.Ledger()) == 1 })
+	c.Await(registration.Id, api.Completed)
+	s.ExpectOnePayment(t, payment.Amount.Amount)
+}
+
+func TestDoubledAndReorderedWebhooks(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"duplicate", "reorder"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			s := frontdesktest.NewEnv(t)
+			_, c := s.Gateway(t)
+			c.Do("PUT", s.Upstreams.URL+"/sandbox/settings", map[string]string{"webhooks": mode}).Into(http.StatusOK, nil)
+			registration := c.Register()
+			payment := c.Pay(registration.Id)
+			c.Confirm(payment, "4242424242424242")
+			c.Await(registration.Id, api.Completed)
+			s.ExpectOnePayment(t, payment.Amount.Amount)
+		})
+	}
+}
+
+func TestClubSystemDownBeforeCapture(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	s.SetFaults(t, clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503})
+	c.Confirm(payment, "4242424242424242")
+	cancelled := c.AwaitPayment(registration.Id, api.Cancelled)
+	if cancelled.State != api.Open || cancelled.Payment.Retry != api.PaymentRetryNew {
+		t.Errorf("unexpected end: %+v", cancelled)
+	}
+	if held := s.Upstreams.Cards.Payments()[0]; held.Captured != 0 || held.State != cards.Cancelled {
+		t.Errorf("the buyer was charged: %+v", held)
+	}
+	if err := s.Upstreams.Sim.SetFaults(nil); err != nil {
+		t.Fatal(err)
+	}
+	second := c.Pay(registration.Id)
+	if second.Id == payment.Id {
+		t.Error("the cancelled payment was offered again")
+	}
+	c.Confirm(second, "4242424242424242")
+	c.Await(registration.Id, api.Completed)
+	s.ExpectOnePayment(t, payment.Amount.Amount)
+}
+
+func TestCartIsFrozenWhilePaying(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	path := "/v1/registrations/" + registration.Id
+	item := api.NewItem{OfferId: *registration.Cart.Items[0].OfferId, StartDate: registration.Cart.Items[0].StartDate}
+	c.Do("POST", path+"/items", item, frontdesktest.Key("")).Problem(api.CartFrozen)
+	c.Do("DELETE", path+"/items", nil).Problem(api.CartFrozen)
+	c.Do("PUT", path+"/person", frontdesktest.Person()).Problem(api.CartFrozen)
+	c.Do("DELETE", path, nil).Into(http.StatusOK, nil)
+	if held := s.Upstreams.Cards.Payments()[0]; held.State != cards.Cancelled {
+		t.Errorf("the processor says %s after the registration was abandoned", held.State)
+	}
+	response := c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4242424242424242"})
+	if response.Status != http.StatusConflict || len(s.Upstreams.Sim.Ledger()) != 0 {
+		t.Errorf("the cancelled payment was confirmed with %d", response.Status)
+	}
+}

@@ -1,0 +1,341 @@
+package journey_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// resumeCode makes a link as the registration's holder, and gives what it holds.
+func resumeCode(t *testing.T, c *frontdesktest.Client, id string) string {
+	t.Helper()
+	var link api.ResumeLink
+	c.Do("POST", "/v1/registrations/"+id+"/resume-link", nil, frontdesktest.Key("")).Into(http.StatusCreated, &link)
+	address, err := url.Parse(link.Url)
+	code := address.Query().Get("resume")
+	if err != nil || !strings.HasPrefix(link.Url, strings.Replace(c.URL, "127.0.0.1", "localhost", 1)+"/?resume=") || code == "" {
+		t.Fatalf("the link is %q", link.Url)
+	}
+	if left := time.Until(link.ExpiresAt); left < 23*time.Hour || left > 24*time.Hour {
+		t.Errorf("the link is good for %s", left)
+	}
+	return code
+}
+
+// exchange sends a code as the page does that the link leads to.
+func exchange(c *frontdesktest.Client, code string, headers ...[2]string) *frontdesktest.Response {
+	return c.Do("POST", "/v1/resumptions", api.Resumption{Resume: code}, append(headers, frontdesktest.Key(""))...)
+}
+
+// resume goes on with a registration on another device, by another gateway's address if one is given.
+func resume(t *testing.T, c *frontdesktest.Client, id string) (*frontdesktest.Client, api.Registration) {
+	t.Helper()
+	other := *c
+	other.Token = ""
+	var seen api.Registration
+	exchange(&other, resumeCode(t, c, id)).Into(http.StatusCreated, &seen)
+	if seen.Id != id || seen.Token == nil || *seen.Token == c.Token {
+		t.Fatalf("resumed as %+v", seen)
+	}
+	other.Token = *seen.Token
+	return &other, seen
+}
+
+func TestResumeOnAnotherDevice(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	c := frontdesktest.NewClient(t, mock.URL)
+	r := c.Register()
+	replaced := resumeCode(t, c, r.Id)
+	code := resumeCode(t, c, r.Id)
+	stranger := frontdesktest.NewClient(t, mock.URL)
+	stranger.Do("POST", "/v1/registrations/"+r.Id+"/resume-link", nil, frontdesktest.Key("")).Problem(api.NotFound)
+	exchange(stranger, replaced).Problem(api.ResumptionInvalid)
+
+	key := frontdesktest.Key("")
+	body := api.Resumption{Resume: code}
+	var seen, replayed api.Registration
+	stranger.Do("POST", "/v1/resumptions", body, key).Into(http.StatusCreated, &seen)
+	stranger.Do("POST", "/v1/resumptions", body, key).Into(http.StatusCreated, &replayed) // the answer had got lost
+	if seen.Id != r.Id || seen.State != api.Open || seen.Cart.DueNow != r.Cart.DueNow || frontdesktest.Value(replayed.Token) != *seen.Token {
+		t.Errorf("resumed as %+v, again as %+v", seen, replayed)
+	}
+	other := *stranger
+	other.Token = *seen.Token
+	other.Do("POST", "/v1/registrations/"+r.Id+"/items", `{"offerId":"2501"}`, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	if both := c.Registration(r.Id); len(both.Cart.Items) != 2 {
+		t.Errorf("the first device sees %+v", both.Cart)
+	}
+
+	cookie := exchange(stranger, resumeCode(t, &other, r.Id), [2]string{"X-Frontdesk-Session", "cookie"})
+	var inCookie api.Registration
+	cookie.Into(http.StatusCreated, &inCookie)
+	set, err := http.ParseSetCookie(cookie.Header.Get("Set-Cookie"))
+	if err != nil || inCookie.Token != nil || !set.HttpOnly || set.Name != "frontdesk-"+r.Id {
+		t.Fatalf("the session is %v, %v, with %s", set, err, cookie.Body)
+	}
+	stranger.Do("GET", "/v1/registrations/"+r.Id, nil, [2]string{"Cookie", set.Name + "=" + set.Value}).Into(http.StatusOK, nil)
+	c.Registration(r.Id)
+	other.Registration(r.Id)
+
+	before := len(c.Calls())
+	told := map[string]bool{}
+	for _, wrong := range []string{code, replaced, "made-up", r.Id, r.Id + ".", r.Id + ".wrong", "00000000-0000-0000-0000-000000000000.x", "}:registration", *seen.Token} {
+		told[*exchange(stranger, wrong).Problem(api.ResumptionInvalid).Detail] = true
+	}
+	if len(told) != 1 || len(c.Calls()) != before {
+		t.Errorf("links that are not good are told apart by %v, and by %d calls", told, len(c.Calls())-before)
+	}
+	if strings.Contains(mock.Log(), code) || strings.Contains(mock.Log(), *seen.Token) {
+		t.Error("the log holds a secret")
+	}
+}
+
+func TestBadInputForResumptions(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	r := c.Register()
+	for name, test := range map[string]struct {
+		path, body string
+		headers    [][2]string
+		code       api.ProblemCode
+	}{
+		"no code":          {"/v1/resumptions", `{}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
+		"empty":            {"/v1/resumptions", `{"resume":""}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
+		"too long":         {"/v1/resumptions", `{"resume":"` + strings.Repeat("x", 201) + `"}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
+		"a number":         {"/v1/resumptions", `{"resume":1}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
+		"unknown member":   {"/v1/resumptions", `{"resume":"x","id":"y"}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
+		"broken":           {"/v1/resumptions", `{`, [][2]string{frontdesktest.Key("")}, api.MalformedRequest},
+		"no key":           {"/v1/resumptions", `{"resume":"x"}`, nil, api.MalformedRequest},
+		"another session":  {"/v1/resumptions", `{"resume":"x"}`, [][2]string{frontdesktest.Key(""), {"X-Frontdesk-Session", "token"}}, api.MalformedRequest},
+		"a link, no key":   {"/v1/registrations/" + r.Id + "/resume-link", ``, nil, api.MalformedRequest},
+		"a link of nobody": {"/v1/registrations/nothing/resume-link", ``, [][2]string{frontdesktest.Key("")}, api.NotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var body any
+			if test.body != "" {
+				body = test.body
+			}
+			c.WithT(t).Do("POST", test.path, body, test.headers...).Problem(test.code)
+		})
+	}
+	c.Do("GET", "/v1/resumptions", nil).Problem(api.MethodNotAllowed)
+}
+
+// TestConcurrentResumption: one link, many devices, two gateways.
+func TestConcurrentResumption(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	_, elsewhere := s.Gateway(t)
+	r := c.Register()
+	code := resumeCode(t, c, r.Id)
+	var won atomic.Int32
+	var racers sync.WaitGroup
+	for i := range 10 {
+		racers.Go(func() {
+			device := frontdesktest.NewClient(t, []string{c.URL, elsewhere.URL}[i%2])
+			if answer := exchange(device, code); answer.Status == http.StatusCreated {
+				won.Add(1)
+			} else if !strings.Contains(string(answer.Body), `"resumption_invalid"`) {
+				t.Errorf("status %d: %s", answer.Status, answer.Body)
+			}
+		})
+	}
+	racers.Wait()
+	if won.Load() != 1 {
+		t.Errorf("%d devices resumed with one link", won.Load())
+	}
+	c.Registration(r.Id)
+}
+
+func TestResumeOnlyInItsWorld(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	one, other := frontdesktest.NewClient(t, mock.URL), frontdesktest.NewClient(t, mock.URL)
+	one.World, other.World = "demo-one", "demo-other"
+	r := one.Register()
+	code := resumeCode(t, one, r.Id)
+	exchange(other, code).Problem(api.ResumptionInvalid)
+	other.World = "demo-one"
+	exchange(other, code).Into(http.StatusCreated, nil)
+}
+
+// reprice makes the line of the one sale cost something else at the club system.
+func reprice(t *testing.T, world *clubsim.World, from, to int64) {
+	t.Helper()
+	old, changed := fmt.Sprintf(`"price":%d,`, from), fmt.Sprintf(`"price":%d,`, to)
+	state := string(world.Snapshot())
+	if !strings.Contains(state, old) {
+		t.Fatalf("no article costs %d", from)
+	}
+	if err := world.Restore([]byte(strings.Replace(state, old, changed, 1))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestResumeReportsChanges: the cart is as the club system has it now, or says that it is not.
+func TestResumeReportsChanges(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	r := c.Register()
+	was := r.Cart.DueNow.Amount
+
+	reprice(t, s.Upstreams.Sim, was, was+1000)
+	_, seen := resume(t, c, r.Id)
+	if seen.Cart.DueNow.Amount != was+1000 || !seen.Cart.Valid || frontdesktest.Value(seen.Cart.Stale) || len(seen.Cart.Changes) != 1 {
+		t.Fatalf("another price is shown as %+v", seen.Cart)
+	}
+	if change := seen.Cart.Changes[0]; change.Kind != api.Repriced || change.Price.Amount != was+1000 || change.Was == nil || change.Was.Amount != was {
+		t.Errorf("the change is %+v", change)
+	}
+	if _, again := resume(t, c, r.Id); len(again.Cart.Changes) != 0 {
+		t.Errorf("who has seen the price is told again: %+v", again.Cart.Changes)
+	}
+
+	for kind, fault := range map[string]clubsim.Fault{
+		"hangs":         {Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "hang"},
+		"fails":         {Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 500},
+		"fails a check": {Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*/check"}, Kind: "error_before", Status: 503},
+	} {
+		s.SetFaults(t, fault)
+		_, stale := resume(t, c, r.Id)
+		if !frontdesktest.Value(stale.Cart.Stale) || stale.Cart.DueNow.Amount != was+1000 || frontdesktest.Value(stale.Message) == "" || stale.State != api.Open {
+			t.Errorf("the club system %s: %+v, %q", kind, stale.Cart, frontdesktest.Value(stale.Message))
+		}
+	}
+	if err := s.Upstreams.Sim.SetFaults(nil); err != nil {
+		t.Fatal(err)
+	}
+
+	offer := number(frontdesktest.Value(seen.Cart.Items[0].OfferId))
+	if err := s.Upstreams.Sim.Configure(func(settings *clubsim.Settings) { settings.WithdrawnOffers = []int{offer} }); err != nil {
+		t.Fatal(err)
+	}
+	phone, gone := resume(t, c, r.Id)
+	if gone.Cart.Valid || len(gone.Cart.Problems) != 1 || gone.Cart.Problems[0].Code != "not_available" || strings.Contains(actions(gone), "pay") {
+		t.Errorf("an offer that is gone is shown as %+v, %s", gone.Cart, actions(gone))
+	}
+	phone.Do("POST", "/v1/registrations/"+r.Id+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.CartInvalid)
+}
+
+// TestResumeSignature: the other device sees how the code stands, and goes on from there.
+func TestResumeSignature(t *testing.T) {
+	t.Parallel()
+	d := newDebtor(t)
+	d.mandate(api.SignatureAwaitingCode)
+	laptop, seen := resume(t, d.Client, d.id)
+	if seen.Mandate == nil || seen.Mandate.State != api.SignatureAwaitingCode || !strings.Contains(actions(seen), "sign ") {
+		t.Errorf("a code under way is shown as %+v, %s", seen.Mandate, actions(seen))
+	}
+	d.upstreams.Sim.Advance(11 * time.Minute)
+	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.CodeExpired)
+	d.later()
+	tablet, late := resume(t, laptop, d.id)
+	if late.Mandate.State != api.SignatureExpired || strings.Contains(actions(late), "sign ") || late.Mandate.Message == nil {
+		t.Errorf("an expired code is shown as %+v, %s", late.Mandate, actions(late))
+	}
+	tablet.Do("POST", d.path+"/mandate", api.NewMandate{Holder: "Ada Martin", Iban: frontdesktest.GoodIBAN}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	var signed api.Registration
+	d.answered(tablet.Do("POST", d.path+"/mandate/signature", api.Signature{Code: d.code()}, frontdesktest.Key("")), api.SignatureSigned)
+	laptop.Do("GET", d.path, nil).Into(http.StatusOK, &signed)
+	if !signed.Cart.Valid || signed.Mandate.State != api.SignatureSigned {
+		t.Errorf("signed elsewhere: %+v, %+v", signed.Mandate, signed.Cart)
+	}
+}
+
+// TestResumeWhilePaying: two devices, one payment, and what came of it for both.
+func TestResumeWhilePaying(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	r := c.Register()
+	payment := c.Pay(r.Id)
+	phone, seen := resume(t, c, r.Id)
+	if seen.State != api.Paying || seen.Payment == nil || seen.Payment.Id != payment.Id || seen.Payment.State != api.RequiresAction {
+		t.Fatalf("a payment under way is shown as %+v", seen)
+	}
+	c.Confirm(payment, "4000000000000002")
+	c.AwaitPayment(r.Id, api.Declined)
+	if _, declined := resume(t, phone, r.Id); declined.Payment.State != api.Declined || declined.Payment.Retry != api.PaymentRetryNew {
+		t.Errorf("the decline is shown as %+v", declined.Payment)
+	}
+	again := phone.Pay(r.Id)
+	if again.Id != payment.Id {
+		t.Errorf("the other device began payment %s beside %s", again.Id, payment.Id)
+	}
+	s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "drop_after", Times: frontdesktest.Times(1)})
+	phone.Confirm(again, "4242424242424242")
+	c.AwaitPayment(r.Id, api.InDoubt)
+	if _, doubt := resume(t, c, r.Id); doubt.State != api.Attention || doubt.Payment.Retry != api.PaymentRetryNever || len(doubt.Next) != 0 {
+		t.Errorf("the doubt is shown as %+v", doubt)
+	}
+	if ledger := s.Upstreams.Sim.Ledger(); len(ledger) != 1 {
+		t.Errorf("the ledger holds %+v", ledger)
+	}
+}
+
+// TestResumeEndedRegistration: it can be looked at, and no more.
+func TestResumeEndedRegistration(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	r := c.Register()
+	c.Confirm(c.Pay(r.Id), "4242424242424242")
+	c.Await(r.Id, api.Completed)
+	phone, seen := resume(t, c, r.Id)
+	if seen.State != api.Completed || seen.Payment.State != api.Recorded || len(seen.Next) != 0 {
+		t.Errorf("a completed one is shown as %+v", seen)
+	}
+	phone.Do("POST", "/v1/registrations/"+r.Id+"/items", `{"offerId":"2501"}`, frontdesktest.Key("")).Problem(api.RegistrationClosed)
+
+	c.Token = ""
+	r = c.Register()
+	code := resumeCode(t, c, r.Id)
+	c.Do("DELETE", "/v1/registrations/"+r.Id, nil).Into(http.StatusOK, nil)
+	before := len(c.Calls())
+	var abandoned api.Registration
+	exchange(frontdesktest.NewClient(t, c.URL), code).Into(http.StatusCreated, &abandoned)
+	if abandoned.State != api.Abandoned || len(abandoned.Next) != 0 || len(c.Calls()) != before {
+		t.Errorf("an abandoned one is shown as %+v, after %d calls", abandoned, len(c.Calls())-before)
+	}
+}
+
+// TestResumeAfterRedisLoss: a link is gone with what it led to; who resumed before
+// is a holder still, since every token is signed.
+func TestResumeAfterRedisLoss(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	r := c.Register()
+	phone, _ := resume(t, c, r.Id)
+	payment := phone.Pay(r.Id)
+	code := resumeCode(t, c, r.Id)
+	frontdesktest.FlushRedis(t, s.Redis)
+	stranger := frontdesktest.NewClient(t, c.URL)
+	exchange(stranger, code).Problem(api.ResumptionInvalid)
+	for _, device := range []*frontdesktest.Client{phone, c} {
+		if seen := device.Registration(r.Id); seen.Payment == nil || seen.Payment.Id != payment.Id {
+			t.Errorf("a holder sees %+v", seen)
+		}
+	}
+	exchange(stranger, code).Problem(api.ResumptionInvalid)
+	tablet, rebuilt := resume(t, c, r.Id)
+	if rebuilt.Payment == nil || rebuilt.Payment.Id != payment.Id {
+		t.Errorf("what was rebuilt is resumed as %+v", rebuilt)
+	}
+	phone.Confirm(payment, "4242424242424242")
+	for _, device := range []*frontdesktest.Client{tablet, phone, c} {
+		device.Await(r.Id, api.Completed)
+	}
+	s.ExpectOnePayment(t, payment.Amount.Amount)
+}

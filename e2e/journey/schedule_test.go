@@ -1,0 +1,224 @@
+package journey_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// simOffer is an offer as the simulator records it, as far as money goes.
+type simOffer struct {
+	ID         int    `json:"id"`
+	Name       string `json:"name"`
+	Fee        int64  `json:"registrationFeeTI"`
+	Total      int64  `json:"totalPriceTI"`
+	FirstPaid  bool   `json:"isFirstMonthPayed"`
+	Repayments struct {
+		Occurrences, Recurrences []simEntry
+	} `json:"repaymentSchedule"`
+}
+
+type simEntry struct {
+	Offset, Interval string
+	Loop             int
+	Price            int64 `json:"priceTI"`
+}
+
+// loops is how often an entry of the demo organisation is repeated: its offsets are weeks of weeks.
+func (e simEntry) loops() int64 {
+	if e.Offset == "P52W" && e.Interval == "P1W" {
+		return 52
+	}
+	return int64(e.Loop)
+}
+
+// sim asks the club system behind the gateway's back.
+func sim(c *frontdesktest.Client, path string) *frontdesktest.Response {
+	key := [2]string{"x-gateway-api-key", clubsim.DemoGatewayKey}
+	var token struct {
+		Value string `json:"access_token"`
+	}
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {clubsim.DemoClientID}, "client_secret": {clubsim.DemoClientSecret}}
+	c.Do("POST", "/sim/oauth/v2/token", form.Encode(), key, [2]string{"Content-Type", "application/x-www-form-urlencoded"}).Into(http.StatusOK, &token)
+	return c.Do("GET", "/sim"+path, nil, key, [2]string{"Authorization", "Bearer " + token.Value},
+		[2]string{"x-user-club-id", "/demo/clubs/11"}, [2]string{"x-user-network-node-id", "/demo/network_nodes/3"})
+}
+
+// catalogue reads every product of a club, page by page.
+func catalogue(c *frontdesktest.Client, club string) (products []api.Product) {
+	for cursor := ""; ; {
+		var page api.ProductList
+		c.Do("GET", "/v1/clubs/"+club+"/products?cursor="+cursor, nil).Into(http.StatusOK, &page)
+		products = append(products, page.Items...)
+		if cursor = frontdesktest.Value(page.Next); cursor == "" {
+			return products
+		}
+	}
+}
+
+// TestScheduleOfEveryOffer holds what every offer is said to cost against the
+// simulator's records of it, and against the cart that it makes.
+func TestScheduleOfEveryOffer(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	club, seen := c.Club(), 0
+	var days api.DebitDayList
+	c.Do("GET", "/v1/clubs/"+club+"/debit-days?startDate=2030-01-16", nil).Into(http.StatusOK, &days)
+	first := days.Items[0]
+	for _, product := range catalogue(c, club) {
+		for _, offer := range product.Offers {
+			var s api.Schedule
+			c.Do("GET", "/v1/clubs/"+club+"/offers/"+offer.Id+"/schedule?startDate=2030-01-16&debitDay=20", nil).Into(http.StatusOK, &s)
+			var records simOffer
+			sim(c, "/demo/offers/"+offer.Id).Into(http.StatusOK, &records)
+			if s.OfferId != offer.Id || s.StartDate != "2030-01-16" || first.Day != 20 {
+				t.Errorf("%s: asked for another schedule: %+v", offer.Name, s)
+			}
+			holdCart(t, c, club, offer, s)
+			holdTotal(t, offer, s, records)
+			seen++
+		}
+	}
+	if seen < 30 {
+		t.Errorf("only %d offers were seen", seen)
+	}
+}
+
+// holdCart: what is due now is what the cart asks for, but for what the club adds of its own.
+func holdCart(t *testing.T, c *frontdesktest.Client, club string, offer api.Offer, s api.Schedule) {
+	t.Helper()
+	start := s.StartDate
+	var registration api.Registration
+	c.Do("POST", "/v1/registrations", api.StartRegistration{
+		ClubId: club, Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: offer.Id, StartDate: &start}},
+	}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	due := int64(0)
+	for _, line := range registration.Cart.Items {
+		if id := frontdesktest.Value(line.OfferId); id == offer.Id || id == "" { // a prorata line has no offer
+			due += line.Price.Amount
+		}
+	}
+	if s.DueNow.Amount.Amount != due {
+		t.Errorf("%s: due now %d, in the cart %d", offer.Name, s.DueNow.Amount.Amount, due)
+	}
+}
+
+// holdTotal: all of it costs the fee and every billing period; what never ends has no total.
+func holdTotal(t *testing.T, offer api.Offer, s api.Schedule, records simOffer) {
+	t.Helper()
+	want := records.Total
+	if occurrences := records.Repayments.Occurrences; len(occurrences) > 0 {
+		want = records.Fee
+		for _, entry := range occurrences {
+			want += entry.Price * entry.loops()
+		}
+	}
+	for _, part := range s.DueNow.Parts {
+		if part.Kind == api.SchedulePartKindProrata {
+			want += part.Amount.Amount
+		}
+	}
+	endless := len(records.Repayments.Recurrences) > 0
+	if (s.Recurrence != nil) != endless || (s.Total == nil) != endless || !endless && s.Total.Amount != want {
+		t.Errorf("%s: in all %+v, endless %t; want %d, endless %t", offer.Name, s.Total, s.Recurrence != nil, want, endless)
+	}
+	if endless && s.Basis == api.Exact {
+		periods := int64(0)
+		for _, entry := range records.Repayments.Recurrences {
+			periods += entry.Price
+		}
+		if s.Recurrence.Amount.Amount != periods {
+			t.Errorf("%s: goes on with %d, want %d", offer.Name, s.Recurrence.Amount.Amount, periods)
+		}
+	}
+	if doubtful := slices.Contains([]string{"1301", "1401", "1701"}, offer.Id); doubtful != (s.Basis != api.Exact) {
+		t.Errorf("%s: the basis is %s (%v)", offer.Name, s.Basis, frontdesktest.Value(s.Rules))
+	}
+}
+
+// TestScheduleMatchesClubSystem follows a direct debit offer from the preview
+// into the club system: the article there holds the day and the date that the
+// visitor was shown.
+func TestScheduleMatchesClubSystem(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	club, start, day := c.Club(), time.Now().UTC().AddDate(0, 0, 3).Format(time.DateOnly), 10
+	var s api.Schedule
+	c.Do("GET", "/v1/clubs/"+club+"/offers/1201/schedule?startDate="+start+"&debitDay=10", nil).Into(http.StatusOK, &s)
+	var days api.DebitDayList
+	c.Do("GET", "/v1/clubs/"+club+"/debit-days?startDate="+start, nil).Into(http.StatusOK, &days)
+	at := slices.IndexFunc(days.Items, func(d api.DebitDay) bool { return d.Day == day })
+	if len(s.Debits) != 13 || at < 0 || s.Debits[0].Date != days.Items[at].Date {
+		t.Fatalf("the debits are %+v, the days %+v", s.Debits, days.Items)
+	}
+	var registration api.Registration
+	c.Do("POST", "/v1/registrations", api.StartRegistration{
+		ClubId: club, Person: frontdesktest.Person(),
+		Items: &[]api.NewItem{{OfferId: "1201", StartDate: &start, Debit: &api.Debit{Day: &day, From: &s.Debits[0].Date}}},
+	}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	for _, problem := range registration.Cart.Problems {
+		if problem.Code == "debit_day_not_allowed" {
+			t.Error("the club does not take its own debit day")
+		}
+	}
+	var asked struct {
+		Articles []struct {
+			Wish struct {
+				SpecificDay bool
+				DebitDay    int
+				StartDate   string
+			} `json:"repaymentSchedule"`
+			Implementation struct{ StartDate string }
+		}
+	}
+	sim(c, saleOf(t, c)).Into(http.StatusOK, &asked)
+	if len(asked.Articles) != 1 {
+		t.Fatalf("the sale holds %+v", asked.Articles)
+	}
+	if got := asked.Articles[0]; !got.Wish.SpecificDay || got.Wish.DebitDay != day || got.Wish.StartDate != s.Debits[0].Date || got.Implementation.StartDate != start {
+		t.Errorf("the club was asked for %+v, the visitor was shown %s", got, s.Debits[0].Date)
+	}
+}
+
+// saleOf finds the world's only sale by the calls that filled it.
+func saleOf(t *testing.T, c *frontdesktest.Client) string {
+	t.Helper()
+	var calls struct{ Items []clubsim.Request }
+	answer := c.Do("GET", "/sim/demo/_control/requests", nil)
+	if err := json.Unmarshal(answer.Body, &calls); err != nil {
+		t.Fatalf("%v in %s", err, answer.Body)
+	}
+	for _, call := range calls.Items {
+		if path, found := strings.CutSuffix(call.Path, "/articles"); found && call.Method == "POST" {
+			return "/demo" + path
+		}
+	}
+	t.Fatal("nothing was put into a sale")
+	return ""
+}
+
+// TestScheduleWithoutDebitDay shows the club's next debit day, and says that nobody chose it.
+func TestScheduleWithoutDebitDay(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	club := c.Club()
+	var s api.Schedule
+	c.Do("GET", "/v1/clubs/"+club+"/offers/1601/schedule", nil).Problem(api.NotFound) // for employees of partners only
+	c.Do("GET", "/v1/clubs/"+club+"/offers/1501/schedule", nil).Into(http.StatusOK, &s)
+	var days api.DebitDayList
+	c.Do("GET", "/v1/clubs/"+club+"/debit-days", nil).Into(http.StatusOK, &days)
+	if len(days.Items) != 3 || frontdesktest.Value(s.DebitDay) != days.Items[0].Day || s.Basis != api.Estimated || !slices.Contains(frontdesktest.Value(s.Rules), "debit_day_open") {
+		t.Errorf("of the days %+v the schedule is %+v", days.Items, s)
+	}
+	if len(s.FirstStatement) != 3 || s.FirstStatement[0].Kind != api.ScheduleMovementKindDueNow || s.FirstStatement[1].Date != s.Recurrence.From {
+		t.Errorf("the first statement is %+v", s.FirstStatement)
+	}
+}

@@ -1,0 +1,206 @@
+package journey_test
+
+import (
+	"net/http"
+	"path"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// TestPaymentMethods walks each way, well and with each failure of the club system.
+func TestPaymentMethods(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	later := map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 1, 0).Format(time.DateOnly)}
+	for name, way := range map[string]struct {
+		body   any
+		path   string
+		ledger int
+	}{
+		"later": {later, "/sales/*/postpone_due", 0},
+		"free":  {map[string]string{"method": "free"}, "/sales/*/transitions", 0},
+		"desk":  {map[string]string{"method": "desk", "mean": "cash"}, "/sales/*/payments", 1},
+	} {
+		for failure, test := range map[string]struct {
+			fault   *clubsim.Fault
+			status  int
+			state   api.PaymentState
+			applied bool
+		}{
+			"well":                {nil, http.StatusCreated, api.Recorded, true},
+			"token refused once":  {&clubsim.Fault{Kind: "unauthorized_once"}, http.StatusCreated, api.Recorded, true},
+			"rejected":            {&clubsim.Fault{Kind: "error_before", Status: 422}, http.StatusCreated, api.Cancelled, false},
+			"error before effect": {&clubsim.Fault{Kind: "error_before", Status: 503}, http.StatusAccepted, api.InDoubt, false},
+			"answer lost":         {&clubsim.Fault{Kind: "drop_after"}, http.StatusAccepted, api.InDoubt, true},
+			"error after effect":  {&clubsim.Fault{Kind: "error_after", Status: 500}, http.StatusAccepted, api.InDoubt, true},
+		} {
+			t.Run(name+": "+failure, func(t *testing.T) {
+				before := len(s.Upstreams.Sim.Ledger())
+				c := c.WithT(t)
+				var registration api.Registration
+				if name == "free" {
+					registration = c.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: frontdesktest.FreeTrial})
+				} else {
+					registration = c.Register()
+				}
+				if test.fault != nil {
+					test.fault.Match, test.fault.Times = clubsim.FaultMatch{Method: "POST", Path: way.path}, frontdesktest.Times(1)
+					s.SetFaults(t, *test.fault)
+				}
+				var payment api.Payment
+				c.RequestPayment(registration.Id, way.body, frontdesktest.StaffKey()).Into(test.status, &payment)
+				if payment.State != test.state || payment.Card != nil || string(payment.Method) != name {
+					t.Errorf("the payment is %+v", payment)
+				}
+				if due := payment.DueDate; (due != nil) != (name == "later") || due != nil && *due != later["dueDate"] {
+					t.Errorf("it is due by %v", due)
+				}
+				if got := len(s.Upstreams.Sim.Ledger()) - before; test.applied && got != way.ledger || !test.applied && got != 0 {
+					t.Errorf("the ledger has %d lines more", got)
+				}
+				end := c.Registration(registration.Id)
+				want := map[api.PaymentState]api.RegistrationState{api.Recorded: api.Completed, api.Cancelled: api.Open, api.InDoubt: api.Attention}[test.state]
+				if end.State != want {
+					t.Errorf("the registration is %s", end.State)
+				}
+				if !s.Upstreams.Sim.Audit().OK {
+					t.Errorf("the audit finds %+v", s.Upstreams.Sim.Audit())
+				}
+			})
+		}
+	}
+}
+
+// TestPaymentExamples: what openapi.yaml shows can be pasted.
+func TestPaymentExamples(t *testing.T) {
+	t.Parallel()
+	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := document.Paths.Value("/v1/registrations/{id}/payment").Post.RequestBody.Value.Content.Get("application/json").Examples
+	if len(examples) < 6 {
+		t.Errorf("there are %d examples", len(examples))
+	}
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+	for name, example := range examples {
+		offer := "201" // it costs what the examples' cards and cheques add up to
+		if name == "free" {
+			offer = frontdesktest.FreeTrial
+		}
+		var registration api.Registration
+		c.Do("POST", "/v1/registrations", api.StartRegistration{
+			ClubId: c.Club(), Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: offer, StartDate: &tomorrow}},
+		}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+		c.Token = *registration.Token
+		if answer := c.RequestPayment(registration.Id, example.Value.Value, frontdesktest.StaffKey()); answer.Status != http.StatusCreated {
+			t.Errorf("%s: status %d: %s", name, answer.Status, answer.Body)
+		}
+	}
+}
+
+// TestClosedRegistrationIsNotRetried: whoever obeys "retry" is not sent to a
+// registration that is closed.
+func TestClosedRegistrationIsNotRetried(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	registration := c.Register()
+	path := "/v1/registrations/" + registration.Id
+	started := func(status int) (payment api.Payment) {
+		c.Do("POST", path+"/payment", map[string]string{"method": "card"}, frontdesktest.Key("the first one")).Into(status, &payment)
+		return payment
+	}
+	if payment := started(http.StatusCreated); payment.State != api.RequiresAction {
+		t.Fatalf("the payment is %+v", payment)
+	}
+	var abandoned api.Registration
+	c.Do("DELETE", path, nil).Into(http.StatusOK, &abandoned)
+	var payment api.Payment
+	c.Do("GET", path+"/payment", nil).Into(http.StatusOK, &payment)
+	for where, seen := range map[string]api.Payment{
+		"abandoning": *abandoned.Payment, "the registration": *c.Registration(registration.Id).Payment, "the payment": payment, "the replay": started(http.StatusCreated),
+	} {
+		if seen.State != api.Cancelled || seen.Retry != api.PaymentRetryNever {
+			t.Errorf("%s shows %+v", where, seen)
+		}
+	}
+	c.RequestPayment(registration.Id, map[string]string{"method": "card"}).Problem(api.RegistrationClosed)
+}
+
+// TestRefusedPaymentMethods: what does not fit the amount, and what is staff's alone.
+func TestRefusedPaymentMethods(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	cash := map[string]string{"method": "desk", "mean": "cash"}
+	wrong := [2]string{"X-Frontdesk-Staff-Key", "not-a-staff-key-1"}
+	registration := c.Register()
+	c.RequestPayment(registration.Id, cash).Problem(api.StaffOnly)
+	refused := c.RequestPayment(registration.Id, cash, wrong)
+	refused.Problem(api.StaffKeyUnknown)
+	if refused.Status != http.StatusUnauthorized || refused.Header.Get("WWW-Authenticate") == "" {
+		t.Errorf("a wrong key is answered by %d", refused.Status)
+	}
+	c.RequestPayment(registration.Id, map[string]string{"method": "free"}).Problem(api.AmountDue)
+	sum := c.RequestPayment(registration.Id, `{"method":"desk","mean":"card","cards":[{"amount":1,"network":"CBGroup"}]}`, frontdesktest.StaffKey()).Problem(api.InvalidRequest)
+	if (*sum.Errors)[0].Pointer != "/cards" {
+		t.Errorf("points at %+v", sum.Errors)
+	}
+	for name, headers := range map[string][][2]string{"the buyer": nil, "staff": {frontdesktest.StaffKey()}} {
+		var seen api.Registration
+		c.Do("GET", "/v1/registrations/"+registration.Id, nil, headers...).Into(http.StatusOK, &seen)
+		want := []api.PaymentMethod{api.PaymentMethodCard, api.PaymentMethodLater}
+		if headers != nil {
+			want = append(want, api.PaymentMethodDesk)
+		}
+		if got := frontdesktest.Value(seen.Next[0].Methods); !slices.Equal(got, want) {
+			t.Errorf("%s can settle by %v", name, got)
+		}
+	}
+	free := c.RegisterWith("11", frontdesktest.Person(), api.NewItem{OfferId: frontdesktest.FreeTrial})
+	c.RequestPayment(free.Id, map[string]string{"method": "card"}).Problem(api.NothingDue)
+	if r := c.Records(); len(r.Ledger) != 0 {
+		t.Errorf("the ledger holds %+v", r.Ledger)
+	}
+}
+
+// TestConcurrentPaymentMethods: many ask at once, to pay later and at the desk; one settles.
+func TestConcurrentPaymentMethods(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, one := s.Gateway(t)
+	_, other := s.Gateway(t)
+	registration := one.Register()
+	other.Token = one.Token
+	later := map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 1, 0).Format(time.DateOnly)}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() { one.RequestPayment(registration.Id, later) })
+		group.Go(func() {
+			other.RequestPayment(registration.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey())
+		})
+	}
+	group.Wait()
+	end := one.Await(registration.Id, api.Completed)
+	want := map[api.PaymentMethod]int{api.PaymentMethodLater: 0, api.PaymentMethodDesk: 1}[end.Payment.Method]
+	settled := 0
+	for _, request := range s.Upstreams.Sim.Requests() {
+		postponed, _ := path.Match("/sales/*/postpone_due", request.Path)
+		paid, _ := path.Match("/sales/*/payments", request.Path)
+		if request.Method == http.MethodPost && (postponed || paid) {
+			settled++
+		}
+	}
+	if got := len(s.Upstreams.Sim.Ledger()); got != want || settled != 1 {
+		t.Errorf("settled by %s: %d lines in the ledger after %d requests", end.Payment.Method, got, settled)
+	}
+}

@@ -1,0 +1,107 @@
+package journey_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestStartFails lets each call of a start fail in each way. The answer says
+// which part failed, the same key can be sent again and then succeeds, and what
+// the first try has left behind is never paid.
+func TestStartFails(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	for name, call := range map[string]struct {
+		persona      string // who starts; empty: a new person
+		method, path string
+		passes       int  // calls that go well before
+		read         bool // it is repeated, so that it has to fail each time
+		words        string
+		pointer      string
+	}{
+		"clubs":       {"", "GET", "/network_nodes", 0, true, "clubs of the chain", ""},
+		"club":        {"", "GET", "/clubs/*", 0, true, "club could not be read", ""},
+		"catalogue":   {"", "GET", "/products", 0, true, "catalogue", ""},
+		"offers":      {"", "GET", "/offers", 0, true, "catalogue", ""}, // many that fail keep the next page of products from being asked for
+		"person":      {"", "POST", "/contacts", 0, false, "buyer's details", ""},
+		"contact":     {"customer", "GET", "/contacts/*", 0, true, "contact could not be read", ""},
+		"account":     {"customer", "GET", "/stats/accounts/contacts/*", 0, true, "account could not be read", ""},
+		"cart":        {"", "POST", "/sales", 0, false, "cart could not be made", ""},
+		"first item":  {"", "POST", "/sales/*/articles", 0, false, "Item 1", "/items/0"},
+		"second item": {"", "POST", "/sales/*/articles", 1, false, "Item 2", "/items/1"},
+		"sale":        {"", "GET", "/sales/*", 0, true, "cart could not be read", ""},
+		"check":       {"", "GET", "/sales/*/check", 0, true, "cart could not be read", ""},
+	} {
+		for _, kind := range []string{`"error_before","status":500`, `"error_before","status":503`, `"drop_after"`, `"malformed"`, `"too_many"`} {
+			t.Run(name+" "+kind, func(t *testing.T) {
+				t.Parallel()
+				c := frontdesktest.NewClient(t, mock.URL)
+				c.World = "demo-start-" + strings.NewReplacer(" ", "-", `"`, "", ",", "-", ":", "-").Replace(name+kind)
+				body := api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: cardOnlyOffer}, {OfferId: cardOnlyOffer}}}
+				starter := c
+				if call.persona != "" {
+					starter, body.Person = c.As(call.persona), nil
+				}
+				match := fmt.Sprintf(`"match":{"method":%q,"path":%q}`, call.method, call.path)
+				faults := fmt.Sprintf(`{%s,"kind":%s}`, match, kind)
+				if !call.read {
+					faults = fmt.Sprintf(`{%s,"kind":%s,"times":1}`, match, kind)
+				}
+				if call.passes > 0 {
+					faults = fmt.Sprintf(`{%s,"kind":"delay","times":%d},`, match, call.passes) + faults
+				}
+				c.Control("PUT", "faults", "["+faults+"]").Into(http.StatusOK, nil)
+				key := frontdesktest.Key("")
+				first := starter.Do("POST", "/v1/registrations", body, key)
+				c.Control("PUT", "faults", "[]").Into(http.StatusOK, nil)
+
+				// What became of an item can be looked up; a check needs no more of its answer than the status.
+				healed := call.pointer != "" && (kind == `"drop_after"` || kind == `"malformed"`) || name == "check" && kind == `"malformed"`
+				if !healed {
+					expectPart(t, first, call.words, call.pointer)
+				}
+				var again *frontdesktest.Response
+				frontdesktest.Eventually(t, "calls are made again, after many have failed", func() bool {
+					again = starter.Do("POST", "/v1/registrations", body, key)
+					return again.Status != http.StatusServiceUnavailable
+				})
+				var r api.Registration
+				again.Into(http.StatusCreated, &r)
+				if replayed := again.Header.Get("Idempotent-Replayed") == "true"; replayed != healed {
+					t.Errorf("replayed: %t, after %s", replayed, first.Body)
+				}
+				if len(r.Cart.Items) != 2 || !r.Cart.Valid {
+					t.Errorf("the cart holds %+v", r.Cart)
+				}
+				c.Token = *r.Token
+				c.RequestPayment(r.Id, map[string]string{"method": "desk", "mean": "cash"}, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
+				c.Records().ExpectOnePayment(t, r.Cart.DueNow.Amount)
+			})
+		}
+	}
+}
+
+// expectPart holds a failure to what it has to say: which part failed, that the
+// same request may be sent again, and nothing of the club system's own words.
+func expectPart(t *testing.T, response *frontdesktest.Response, words, pointer string) {
+	t.Helper()
+	var problem api.Problem
+	response.Into(response.Status, &problem)
+	if problem.Code != api.ClubSystemFailed && problem.Code != api.ClubSystemUnavailable || problem.Retry == api.ProblemRetryNever {
+		t.Fatalf("status %d: %s", response.Status, response.Body)
+	}
+	if !strings.Contains(frontdesktest.Value(problem.Detail), words) {
+		t.Errorf("%q does not name %q", frontdesktest.Value(problem.Detail), words)
+	}
+	if pointer != "" && (len(frontdesktest.Value(problem.Errors)) != 1 || frontdesktest.Value(problem.Errors)[0].Pointer != pointer) {
+		t.Errorf("it points at %+v, not at %s", problem.Errors, pointer)
+	}
+	if problem.Retry == api.ProblemRetryAfter && response.Header.Get("Retry-After") == "" {
+		t.Error("it does not say when to try again")
+	}
+}

@@ -1,0 +1,245 @@
+package journey_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// Nodes of the simulator: the chain of clubs 11, 12 and 13, and the franchise level above 11 and 12.
+const chain, franchise = "1", "2"
+
+// transferVisitor is a persona who is logged in, in a world of their own.
+type transferVisitor struct {
+	visitor
+	persona string
+}
+
+func newTransferVisitor(t *testing.T, mock *frontdesktest.Process, world, persona string) *transferVisitor {
+	t.Helper()
+	m := &transferVisitor{visitor{Client: frontdesktest.NewClient(t, mock.URL), t: t}, persona}
+	m.World = "demo-move-" + world
+	m.logInAs(persona)
+	return m
+}
+
+func (m *transferVisitor) start(club string, key ...string) *frontdesktest.Response {
+	m.t.Helper()
+	return m.Do("POST", "/v1/me/transfer", api.NewTransfer{ClubId: club}, frontdesktest.Key(strings.Join(key, "")))
+}
+
+func (m *transferVisitor) sign(code string, key ...string) *frontdesktest.Response {
+	m.t.Helper()
+	return m.Do("POST", "/v1/me/transfer/signature", api.Signature{Code: code}, frontdesktest.Key(strings.Join(key, "")))
+}
+
+// expectTransfer expects a move in a state, and the contact in a club of the simulator.
+func (m *transferVisitor) expectTransfer(response *frontdesktest.Response, state api.SignatureState, club string) (transfer api.Transfer) {
+	m.t.Helper()
+	response.Into(http.StatusCreated, &transfer)
+	if transfer.State != state {
+		m.t.Errorf("the move is %s, want %s: %s", transfer.State, state, response.Body)
+	}
+	m.expectClub(club)
+	return transfer
+}
+
+func (m *transferVisitor) expectClub(club string) {
+	m.t.Helper()
+	if got := m.Persona(m.persona).ClubID; !strings.HasSuffix(got, "/clubs/"+club) {
+		m.t.Errorf("the contact is of %s, want club %s", got, club)
+	}
+}
+
+// expectCodesSent expects so many codes in the simulator's outbox.
+func (m *transferVisitor) expectCodesSent(want int) {
+	m.t.Helper()
+	var list clubsim.Items[clubsim.SMS]
+	m.Control("GET", "sms", nil).Into(http.StatusOK, &list)
+	if len(list.Items) != want {
+		m.t.Errorf("%d codes were sent, want %d", len(list.Items), want)
+	}
+}
+
+// expectSMSLimited expects that no code is sent yet, and that it is said when one can be.
+func (m *transferVisitor) expectSMSLimited(response *frontdesktest.Response) {
+	m.t.Helper()
+	response.Problem(api.SmsLimited)
+	if after := number(response.Header.Get("Retry-After")); response.Status != http.StatusTooManyRequests || after < 1 || after > 60 {
+		m.t.Errorf("status %d, Retry-After %d", response.Status, after)
+	}
+}
+
+func (m *transferVisitor) fault(faults ...string) {
+	m.t.Helper()
+	m.Control("PUT", "faults", "["+strings.Join(faults, ",")+"]").Into(http.StatusOK, nil)
+}
+
+// TestTransfer moves a prospect and a former member. Each call acts from the
+// nearest node above both clubs, and from no higher one.
+func TestTransfer(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	for name, test := range map[string]struct{ persona, from, to, node string }{
+		"prospect":            {"prospect", "13", "11", chain},
+		"former":              {"former", "12", "13", chain},
+		"within a franchisee": {"former", "12", "11", franchise},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newTransferVisitor(t, mock, strings.ReplaceAll(name, " ", "-"), test.persona)
+			started := m.expectTransfer(m.start(test.to, "one"), api.SignatureAwaitingCode, test.from)
+			if started.ClubId != test.to || frontdesktest.Value(started.AttemptsLeft) != 5 || started.ResendAfter == nil {
+				t.Errorf("it is %+v", started)
+			}
+			if again := m.start(test.to, "one"); again.Header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("the repetition is answered by %s", again.Body)
+			}
+			m.expectSMSLimited(m.start(test.to)) // the SMS before may be under way
+			m.sign(frontdesktest.WrongCode(m.code())).Problem(api.CodeWrong)
+			m.expectClub(test.from)
+			done := m.sign(m.code(), "two")
+			m.expectTransfer(done, api.SignatureSigned, test.to)
+			if again := m.sign(m.code(), "two"); string(again.Body) != string(done.Body) {
+				t.Errorf("the repetition is answered by %s", again.Body)
+			}
+			m.expectCodesSent(1)
+			acted := 0
+			for _, call := range m.Calls() {
+				if call.Operation == "createContactMigrationRequest" || call.Operation == "transitionSignatureRequest" {
+					acted++
+					if want := fmt.Sprintf("/%s/network_nodes/%s", m.World, test.node); call.NetworkNodeID != want {
+						t.Errorf("%s acts from %s, want %s", call.Operation, call.NetworkNodeID, want)
+					}
+				}
+			}
+			if acted != 3 {
+				t.Errorf("%d calls of a move", acted)
+			}
+			m.Do("GET", "/v1/me", nil).Problem(api.NotIdentified) // the login's token names the old club
+			var me api.Me
+			m.logInAs(test.persona)
+			m.Do("GET", "/v1/me", nil).Into(http.StatusOK, &me)
+			if me.ClubId != test.to {
+				t.Errorf("they are of club %s", me.ClubId)
+			}
+		})
+	}
+}
+
+// TestTransferRefused: no code is sent to anybody who cannot move.
+func TestTransferRefused(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	for name, test := range map[string]struct {
+		persona, to string
+		code        api.ProblemCode
+	}{
+		"own club":      {"former", "12", api.MigrationClub},
+		"another chain": {"former", "21", api.MigrationClub},
+		"no such club":  {"former", "999", api.InvalidRequest},
+		"customer":      {"customer", "12", api.MigrationContact},
+		"banned":        {"banned", "12", api.MigrationContact},
+	} {
+		m := newTransferVisitor(t, mock, "refused-"+strings.ReplaceAll(name, " ", "-"), test.persona)
+		problem := m.start(test.to).Problem(test.code)
+		if test.code == api.InvalidRequest && (len(frontdesktest.Value(problem.Errors)) != 1 || frontdesktest.Value(problem.Errors)[0].Pointer != "/clubId") {
+			t.Errorf("%s: points at %+v", name, problem.Errors)
+		}
+		m.sign("123456").Problem(api.NoCode)
+		m.expectCodesSent(0)
+	}
+	anybody := frontdesktest.NewClient(t, mock.URL)
+	anybody.Do("POST", "/v1/me/transfer", api.NewTransfer{ClubId: "11"}, frontdesktest.Key("")).Problem(api.NotIdentified)
+}
+
+// TestTransferCodes: five wrong ones, and one that is too old.
+func TestTransferCodes(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	blocked := newTransferVisitor(t, mock, "blocked", "former")
+	blocked.expectTransfer(blocked.start("13"), api.SignatureAwaitingCode, "12")
+	for range 4 {
+		blocked.sign(frontdesktest.WrongCode(blocked.code())).Problem(api.CodeWrong)
+	}
+	blocked.sign(frontdesktest.WrongCode(blocked.code())).Problem(api.CodeBlocked)
+
+	old := newTransferVisitor(t, mock, "old", "former")
+	old.expectTransfer(old.start("13"), api.SignatureAwaitingCode, "12")
+	old.Control("PUT", "clock", `{"advance":"P1D"}`).Into(http.StatusOK, nil)
+	old.sign(old.code()).Problem(api.CodeExpired)
+
+	for _, m := range []*transferVisitor{blocked, old} {
+		m.sign(m.code()).Problem(api.NoCode) // even the right one
+		m.expectClub("12")
+		m.expectSMSLimited(m.start("13"))
+		m.expectCodesSent(1)
+	}
+}
+
+// TestTransferCallsFail lets each call of a move fail. Whoever may have got an
+// SMS is sent no second one for it, and the move can be finished.
+func TestTransferCallsFail(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	request, transition := `"match":{"method":"POST","path":"/contact_migration_requests"}`, `"match":{"method":"POST","path":"/signature_requests/*/transitions"}`
+	look := `{"match":{"method":"GET","path":"/contacts/*"},"kind":"error_before"}`
+	for _, kind := range []string{"error_before", "error_after", "drop_after"} {
+		done := kind != "error_before"
+		once := func(match string) string { return fmt.Sprintf(`{%s,"kind":%q,"times":1}`, match, kind) }
+		t.Run("contact "+kind, func(t *testing.T) {
+			m := newTransferVisitor(t, mock, "contact-"+kind, "former")
+			m.fault(fmt.Sprintf(`{"match":{"method":"GET","path":"/contacts/*"},"kind":%q}`, kind))
+			expectPart(t, m.start("13", "same"), "contact could not be read", "")
+			m.expectCodesSent(0)
+			m.fault()
+			m.expectTransfer(m.start("13", "same"), api.SignatureAwaitingCode, "12")
+			m.expectCodesSent(1)
+		})
+		t.Run("code "+kind, func(t *testing.T) {
+			m := newTransferVisitor(t, mock, "code-"+kind, "former")
+			m.fault(once(request))
+			m.expectTransfer(m.start("13", "same"), api.SignatureNoCode, "12")
+			m.start("13", "same").Into(http.StatusCreated, nil) // a repetition asks for nothing
+			m.expectSMSLimited(m.start("13"))
+			m.sign("123456").Problem(api.NoCode)
+			m.expectCodesSent(map[bool]int{true: 1}[done])
+		})
+		t.Run("signature "+kind, func(t *testing.T) {
+			m := newTransferVisitor(t, mock, "signature-"+kind, "former")
+			m.expectTransfer(m.start("13"), api.SignatureAwaitingCode, "12")
+			m.fault(once(transition))
+			first := m.sign(m.code(), "same")
+			if !done {
+				expectPart(t, first, "code could not be checked", "")
+				m.expectClub("12")
+			}
+			m.expectTransfer(m.sign(m.code(), "same"), api.SignatureSigned, "13")
+			m.expectCodesSent(1)
+		})
+		t.Run("signature, time and again "+kind, func(t *testing.T) {
+			m := newTransferVisitor(t, mock, "again-"+kind, "former")
+			m.expectTransfer(m.start("13"), api.SignatureAwaitingCode, "12")
+			m.fault(fmt.Sprintf(`{%s,"kind":%q}`, transition, kind))
+			for range 7 {
+				m.sign(m.code(), "same")
+			}
+			m.fault()
+			m.expectTransfer(m.sign(m.code(), "same"), api.SignatureSigned, "13")
+			m.expectCodesSent(1)
+		})
+		t.Run("signature and look "+kind, func(t *testing.T) {
+			m := newTransferVisitor(t, mock, "look-"+kind, "former")
+			m.expectTransfer(m.start("13"), api.SignatureAwaitingCode, "12")
+			m.fault(once(transition), look)
+			m.expectTransfer(m.sign(m.code()), api.SignatureUnconfirmed, map[bool]string{true: "13", false: "12"}[done])
+			m.fault()
+			m.expectTransfer(m.sign(m.code()), api.SignatureSigned, "13")
+			m.expectCodesSent(1)
+		})
+	}
+}

@@ -1,0 +1,143 @@
+package journey_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
+)
+
+// delivery is a webhook of the card processor, or of somebody who plays it.
+type delivery struct {
+	body, signature string
+}
+
+// signed is a delivery as the processor would send it at an instant.
+func signed(at time.Time, secret, body string) delivery {
+	h := hmac.New(sha256.New, []byte(secret))
+	fmt.Fprintf(h, "%d.%s", at.Unix(), body)
+	return delivery{body, fmt.Sprintf("t=%d,v1=%s", at.Unix(), hex.EncodeToString(h.Sum(nil)))}
+}
+
+func (d delivery) to(c *frontdesktest.Client) *frontdesktest.Response {
+	return c.Do("POST", "/v1/webhooks/card", d.body, [2]string{"Content-Type", "application/json"}, [2]string{sandbox.SignatureHeader, d.signature})
+}
+
+// paymentEvent is an event that says of a payment whatever its sender likes.
+func paymentEvent(t *testing.T, id string, payment sandbox.Payment) string {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{
+		"id": id, "type": "payment.captured", "createdAt": time.Now(), "data": map[string]any{"payment": payment},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// TestForgedWebhooks are refused, whatever they claim, and change nothing.
+func TestForgedWebhooks(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	registration := c.Register()
+	c.Pay(registration.Id)
+	claims := payment(t, s)
+	claims.State, claims.Captured = cards.Captured, claims.Amount
+	body := paymentEvent(t, "evt_forged", claims)
+	now := time.Now()
+	right := signed(now, sandbox.DemoWebhookSecret, body)
+	before := c.Registration(registration.Id)
+	for name, forged := range map[string]delivery{
+		"no signature":              {body, ""},
+		"another secret":            signed(now, "whsec_guessed", body),
+		"another body":              {strings.Replace(right.body, "evt_forged", "evt_fresher", 1), right.signature},
+		"recorded ten minutes ago":  signed(now.Add(-10*time.Minute), sandbox.DemoWebhookSecret, body),
+		"of the future":             signed(now.Add(10*time.Minute), sandbox.DemoWebhookSecret, body),
+		"a signature of no time":    {body, "v1=" + right.signature[strings.Index(right.signature, "v1=")+3:]},
+		"another processor's words": {body, "t=1492774577,v0=" + strings.Repeat("ab", 32)},
+		"no event":                  signed(now, sandbox.DemoWebhookSecret, `{"hello": "world"}`),
+		"no JSON":                   signed(now, sandbox.DemoWebhookSecret, "payment.captured"),
+	} {
+		problem := forged.to(c).Problem(api.WebhookUntrusted)
+		if strings.Contains(frontdesktest.Value(problem.Detail), "secret") {
+			t.Errorf("%s: %+v", name, problem)
+		}
+	}
+	signed(now, sandbox.DemoWebhookSecret, `{"padding": "`+strings.Repeat("x", 1<<20)+`"}`).to(c).Problem(api.TooLarge)
+	if after := c.Registration(registration.Id); !reflect.DeepEqual(before, after) {
+		t.Errorf("the registration was\n%+v\nand is\n%+v", before, after)
+	}
+	expectUntouched(t, s)
+}
+
+// TestLyingWebhooks carry the right signature and say what is not so, or belong
+// to others: they are taken, so that nobody repeats them, and lead to nothing.
+func TestLyingWebhooks(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	registration := c.Register()
+	c.Pay(registration.Id)
+	held := payment(t, s)
+	meddle := func(change func(p *sandbox.Payment)) sandbox.Payment {
+		p := held
+		p.Metadata = map[string]string{}
+		for key, value := range held.Metadata {
+			p.Metadata[key] = value
+		}
+		change(&p)
+		return p
+	}
+	before := c.Registration(registration.Id)
+	for name, lie := range map[string]sandbox.Payment{
+		"captured already":           meddle(func(p *sandbox.Payment) { p.Captured = p.Amount }),
+		"another amount":             meddle(func(p *sandbox.Payment) { p.Amount = 1 }),
+		"another environment":        meddle(func(p *sandbox.Payment) { p.Metadata["fd_environment"] = "live" }),
+		"another shop's":             meddle(func(p *sandbox.Payment) { clear(p.Metadata) }),
+		"an unknown registration":    meddle(func(p *sandbox.Payment) { p.Metadata["fd_registration"] = "00000000-0000-4000-8000-000000000000" }),
+		"a generation to come":       meddle(func(p *sandbox.Payment) { p.Metadata["fd_generation"] = "2" }),
+		"a generation that is none":  meddle(func(p *sandbox.Payment) { p.Metadata["fd_generation"] = "-1" }),
+		"fields that nobody expects": meddle(func(p *sandbox.Payment) { p.Metadata["fd_post_1"] = "claimed" }),
+	} {
+		for range 2 { // and is repeated
+			signed(time.Now(), sandbox.DemoWebhookSecret, paymentEvent(t, "evt_"+strings.ReplaceAll(name, " ", "_"), lie)).to(c).Into(http.StatusNoContent, nil)
+		}
+	}
+	// The true event that follows finds everything in place.
+	c.Confirm(*before.Payment, "4242424242424242")
+	c.Await(registration.Id, api.Completed)
+	s.ExpectOnePayment(t, before.Payment.Amount.Amount)
+}
+
+// payment is the one that the processor holds.
+func payment(t *testing.T, s frontdesktest.Env) sandbox.Payment {
+	t.Helper()
+	held := s.Upstreams.Cards.Payments()
+	if len(held) != 1 {
+		t.Fatalf("the processor holds %d payments", len(held))
+	}
+	return held[0]
+}
+
+// expectUntouched says that no money moved anywhere.
+func expectUntouched(t *testing.T, s frontdesktest.Env) {
+	t.Helper()
+	if held := payment(t, s); held.State != cards.RequiresAction || held.Captured != 0 || held.Metadata["fd_post_1"] != "" {
+		t.Errorf("the processor holds %+v", held)
+	}
+	if booked := s.Upstreams.Sim.Ledger(); len(booked) != 0 {
+		t.Errorf("the club system booked %+v", booked)
+	}
+}

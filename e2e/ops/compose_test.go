@@ -1,0 +1,159 @@
+package ops_test
+
+import (
+	"bufio"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestComposeFile holds compose.yaml against what it starts: every variable and
+// command is the binary's, every file is there, ports and addresses agree, and no
+// container may more than it has to.
+func TestComposeFile(t *testing.T) {
+	t.Parallel()
+	file := compose(t)
+	proxy := fixedAddress(t, file.Services["proxy"])
+	for name, c := range file.Services {
+		if !c.ReadOnly || !slices.Equal(c.CapDrop, []string{"ALL"}) || !slices.Equal(c.SecurityOpt, []string{"no-new-privileges:true"}) || c.Restart == "" {
+			t.Errorf("%s may more than it has to: %+v", name, c)
+		}
+		if c.Image != "frontdesk" && c.User == "" {
+			t.Errorf("%s runs as root", name)
+		}
+		for _, volume := range c.Volumes {
+			if from, _, _ := strings.Cut(volume, ":"); strings.HasPrefix(from, ".") {
+				if _, err := os.Stat(filepath.Join(frontdesktest.Root(), from)); err != nil || !strings.HasSuffix(volume, ":ro") {
+					t.Errorf("%s: volume %s (%v)", name, volume, err)
+				}
+			}
+		}
+		expectKnown(t, name, c)
+	}
+	for _, name := range []string{gatewayA, gatewayB} {
+		c := file.Services[name]
+		if c.Environment["FRONTDESK_TRUSTED_PROXIES"] != proxy || proxy == "" {
+			t.Errorf("%s trusts %s, and the proxy is %s", name, c.Environment["FRONTDESK_TRUSTED_PROXIES"], proxy)
+		}
+		if c.Environment["FRONTDESK_ADDR"] != ":8080" || fixedAddress(t, c) == "" {
+			t.Errorf("nginx looks for %s at port 8080 of a fixed address: %+v", name, c)
+		}
+		drain, err := time.ParseDuration(c.Environment["FRONTDESK_DRAIN_DELAY"])
+		if longest := drain + 45*time.Second; err != nil || c.StopGrace <= longest {
+			t.Errorf("%s may take %s to stop, and is killed after %s", name, longest, c.StopGrace)
+		}
+	}
+	if published := file.Services["proxy"].Ports; !slices.Equal(published, []string{"127.0.0.1:8080:8080"}) {
+		t.Errorf("the proxy is reached at %v, and its address is http://localhost:8080", published)
+	}
+}
+
+// expectKnown holds a container's command and variables against the binary's help.
+func expectKnown(t *testing.T, name string, c container) {
+	t.Helper()
+	if c.Image != "frontdesk" {
+		return
+	}
+	command := append(slices.Clone(c.Command), "--help")
+	if len(c.Command) == 0 {
+		command = []string{"serve", "--help"}
+	}
+	help, err := exec.CommandContext(t.Context(), frontdesktest.Binary(t), command...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", name, err, help)
+	}
+	known := regexp.MustCompile(`FRONTDESK_[A-Z_]+`).FindAllString(string(help), -1)
+	for variable := range c.Environment {
+		if !slices.Contains(known, variable) {
+			t.Errorf("%s: %s is nothing that frontdesk %v knows", name, variable, command)
+		}
+	}
+}
+
+// fixedAddress is the one that a container has in the network; empty: any.
+func fixedAddress(t *testing.T, c container) string {
+	t.Helper()
+	var networks map[string]struct {
+		Address string `yaml:"ipv4_address"`
+	}
+	if err := c.Networks.Decode(&networks); err != nil {
+		t.Errorf("%v in %+v", err, c)
+	}
+	return networks["frontdesk"].Address
+}
+
+// TestComposeJourneys walks through everything that visitors do, before the proxy of
+// compose.yaml. The gateways get along with the rights that their user has in Redis, and with
+// a proxy in between: events arrive when they happen, and no answer is the proxy's own.
+func TestComposeJourneys(t *testing.T) {
+	t.Parallel()
+	r := newReplicas(t)
+	registration := r.Register()
+	events := r.follow(registration.Id)
+	if first := <-events; !strings.Contains(first, `"state":"open"`) {
+		t.Errorf("the first event is %s", first)
+	}
+	payment := r.Pay(registration.Id)
+	r.Confirm(payment, "4242424242424242")
+	frontdesktest.Eventually(t, "an event of the completed registration", func() bool { return strings.Contains(<-events, `"state":"completed"`) })
+	expectRecorded(t, r.Client, append(runJourneys(t, r.Client, r.gateways[gatewayA]), payment.Amount.Amount))
+	for _, command := range [][]string{{"queue"}, {"payments", "list"}, {"webhooks", "list"}} { // operators read in Redis, too
+		look := exec.CommandContext(t.Context(), frontdesktest.Binary(t), command...)
+		look.Env = []string{"FRONTDESK_OPS_ADDR=" + r.gateways[gatewayB].OpsAddress()}
+		if said, err := look.CombinedOutput(); err != nil {
+			t.Errorf("frontdesk %v: %v: %s", command, err, said)
+		}
+	}
+	refused, err := r.administrator().ACLLog(t.Context(), 20).Result()
+	for _, one := range refused {
+		t.Errorf("Redis refused the gateways something (%s): %s", one.Reason, one.Object)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	for _, gateway := range r.gateways {
+		if strings.Contains(gateway.Log(), "NOPERM") {
+			t.Errorf("Redis refuses something:\n%s", gateway.Log())
+		}
+		gateway.Kill()
+	}
+	away := r.Do("GET", "/v1/clubs", nil)
+	away.Problem(api.StorageUnavailable)
+	if away.Header.Get("Retry-After") == "" || away.Header.Get("Content-Type") != "application/problem+json" {
+		t.Errorf("without gateways: %v %s", away.Header, away.Body)
+	}
+}
+
+// follow reads a registration's events.
+func (r *replicas) follow(registration string) <-chan string {
+	r.t.Helper()
+	request, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.URL+"/v1/registrations/"+registration+"/events", nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+r.Token)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		r.t.Fatalf("%v %+v", err, answer)
+	}
+	events := make(chan string, 100)
+	go func() {
+		defer close(events)
+		defer answer.Body.Close()
+		for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+			if strings.HasPrefix(lines.Text(), "data:") {
+				events <- lines.Text()
+			}
+		}
+	}()
+	return events
+}

@@ -1,0 +1,107 @@
+package ops_test
+
+import (
+	"maps"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/cards/stripe/stripetest"
+)
+
+// doctor runs the check with an environment, and gives what it printed and whether it was content.
+func doctor(t *testing.T, environment []string, args ...string) (printed string, content bool) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), frontdesktest.Binary(t), append([]string{"doctor"}, args...)...)
+	cmd.Env = append([]string{"FRONTDESK_ADDR=127.0.0.1:0"}, environment...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err == nil
+}
+
+// verdicts gives the word in front of each part: FAIL if anything of it failed, else ok.
+func verdicts(printed string) map[string]string {
+	said := map[string]string{}
+	for _, part := range []string{"configuration", "redis", "club system", "card processor", "login", "claim"} {
+		for line := range strings.Lines(printed) {
+			verdict, rest, _ := strings.Cut(line, " ")
+			if !strings.HasPrefix(strings.TrimSpace(rest), part) || said[part] == "FAIL" {
+				continue
+			}
+			if verdict == "warning" {
+				verdict = "ok"
+			}
+			said[part] = verdict
+		}
+	}
+	return said
+}
+
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	processor := stripetest.New(stripetest.Config{})
+	t.Cleanup(processor.Close)
+	test := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim"}
+	nobody := []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=redis://127.0.0.1:1", "FRONTDESK_CLUB_URL=http://127.0.0.1:1", "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1"}
+	withStripe := func(key string) []string {
+		return append([]string{"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=" + key,
+			"FRONTDESK_STRIPE_PUBLISHABLE_KEY=" + processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET=" + processor.WebhookSecret}, test...)
+	}
+	all := map[string]string{"configuration": "ok", "redis": "ok", "club system": "ok", "card processor": "ok", "login": "ok"}
+	and := func(verdict string, parts ...string) map[string]string {
+		said := maps.Clone(all)
+		for _, part := range parts {
+			said[part] = verdict
+		}
+		return said
+	}
+	for name, c := range map[string]struct {
+		environment []string
+		args        []string
+		verdicts    map[string]string
+		says        string
+	}{
+		"nothing configured":        {nil, nil, all, "mock mode"},
+		"nothing configured, claim": {nil, []string{"--check-claims", "--rounds=2", "--racers=4"}, and("ok", "claim"), "2 rounds of 4 callers, 2 winners; 6 calls lost"},
+		"everything answers":        {append([]string{"FRONTDESK_SANDBOX_URL=" + s.Upstreams.URL + "/sandbox"}, test...), nil, all, "5 clubs"},
+		"nobody answers":            {nobody, []string{"--check-claims"}, and("FAIL", "redis", "club system", "card processor", "login"), "4 of the checks failed"},
+		"wrong client secret":       {append([]string{"FRONTDESK_CLUB_CLIENT_SECRET=wrong", "FRONTDESK_SANDBOX_URL=" + s.Upstreams.URL + "/sandbox"}, test...), nil, and("FAIL", "club system"), "1 of the checks failed"},
+		"a foreign organisation":    {append([]string{"FRONTDESK_CLUB_TOKEN=foreign", "FRONTDESK_SANDBOX_URL=" + s.Upstreams.URL + "/sandbox"}, test...), nil, and("FAIL", "club system", "login"), "2 of the checks failed"},
+		"stripe":                    {withStripe(processor.SecretKey), []string{"--check-claims", "--rounds=2", "--racers=4"}, and("ok", "claim"), "test keys"},
+		"stripe, wrong key":         {withStripe("sk_test_wrong"), []string{"--check-claims"}, and("FAIL", "card processor"), "1 of the checks failed"},
+		"half a configuration":      {[]string{"FRONTDESK_MODE=test"}, nil, map[string]string{"configuration": "FAIL"}, "FRONTDESK_REDIS_URL is missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			printed, content := doctor(t, c.environment, c.args...)
+			said, failed := verdicts(printed), false
+			for check, want := range c.verdicts {
+				failed = failed || want == "FAIL"
+				if said[check] != want {
+					t.Errorf("%s: %q instead of %q", check, said[check], want)
+				}
+			}
+			if len(said) != len(c.verdicts) || content == failed || !strings.Contains(printed, c.says) {
+				t.Errorf("content %v, and printed, without or beside %q:\n%s", content, c.says, printed)
+			}
+			if strings.Contains(printed, processor.SecretKey) {
+				t.Error("it prints a secret key")
+			}
+		})
+	}
+}
+
+// TestDoctorRefusesClaimCheckWithLiveKeys with live keys.
+func TestDoctorRefusesClaimCheckWithLiveKeys(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	processor := stripetest.New(stripetest.Config{SecretKey: "sk_live_double"})
+	t.Cleanup(processor.Close)
+	printed, content := doctor(t, []string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=" + s.Redis, "FRONTDESK_CLUB_URL=" + s.Upstreams.URL + "/sim",
+		"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL=" + processor.URL, "FRONTDESK_STRIPE_SECRET_KEY=sk_live_double",
+		"FRONTDESK_STRIPE_PUBLISHABLE_KEY=pk", "FRONTDESK_STRIPE_WEBHOOK_SECRET=whsec"}, "--check-claims")
+	if content || !strings.Contains(printed, "live") || len(processor.Payments()) != 0 {
+		t.Errorf("content %v with %d payments, and printed:\n%s", content, len(processor.Payments()), printed)
+	}
+}

@@ -1,0 +1,180 @@
+package ops_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"frontdesk/e2e/campaign/rig"
+	"frontdesk/e2e/frontdesktest"
+)
+
+const (
+	// buyers is how many people are in a journey at any moment of a failover.
+	buyers = 8
+	// minPaid is how many of them have paid before, and again after it: a gateway that
+	// never came back to Redis would bring nobody to the end.
+	minPaid = buyers
+	// journeyTimeout is how long one of them is waited for whose payment is just being sent.
+	journeyTimeout = 30 * time.Second
+	// watchTimeout is how long a buyer looks on before they come back later.
+	watchTimeout = 20 * time.Second
+)
+
+// TestSentinelFailsOverUnderLoad kills the primary that Sentinels watch while a crowd pays.
+func TestSentinelFailsOverUnderLoad(t *testing.T) {
+	t.Parallel()
+	watched, err := rig.NewSentinelRedis(t.Context(), t.TempDir())
+	t.Cleanup(watched.Kill)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failOverUnderLoad(t, watched, func(ctx context.Context, _ string) error { return watched.FailOver(ctx) })
+}
+
+// TestClusterFailsOverUnderLoad kills the primary of a cluster on whose slot a payment is, while
+// a crowd pays. It stays dead: the replica that takes its place is at another address.
+func TestClusterFailsOverUnderLoad(t *testing.T) {
+	t.Parallel()
+	cluster, err := rig.NewCluster(t.Context(), t.TempDir())
+	t.Cleanup(cluster.Kill)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failOverUnderLoad(t, cluster, func(ctx context.Context, registration string) error {
+		return cluster.FailOver(ctx, "fd:{"+registration+"}:registration")
+	})
+}
+
+// TestClusterAcknowledgesUnderLoad has a replica acknowledge what is written in a cluster, while a
+// crowd pays and the slot of a payment moves.
+func TestClusterAcknowledgesUnderLoad(t *testing.T) {
+	t.Parallel()
+	cluster, err := rig.NewCluster(t.Context(), t.TempDir())
+	t.Cleanup(cluster.Kill)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failUnderLoad(t, rig.Config{Storage: cluster, Environment: []string{"FRONTDESK_REDIS_WAIT=1"}}, func(_ *rig.Harness, registration string) {
+		if err := cluster.Migrate(t.Context(), "fd:{"+registration+"}:registration"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// failOverUnderLoad has Redis fail over in the moment in which a payment of the crowd is sent to
+// the club system. The one buyer's is recorded all the same.
+func failOverUnderLoad(t *testing.T, storage rig.Storage, failOver func(ctx context.Context, registration string) error) {
+	t.Helper()
+	r, registration, told := failUnderLoad(t, rig.Config{Storage: storage}, func(r *rig.Harness, registration string) {
+		struck := r.BreakAt(t.Context(), rig.PostPayment, rig.DuringRequest, journeyTimeout, func(*rig.Gateway) {
+			if err := failOver(t.Context(), registration); err != nil {
+				t.Error(err)
+			}
+		})
+		if struck == nil {
+			t.Fatal("nothing was sent to the club system")
+		}
+	})
+	if told != "recorded" {
+		t.Errorf("the payment is %q", told)
+	}
+	if booked, err := r.Booked(t.Context()); err != nil || !booked[registration] {
+		t.Errorf("the payment is not in the club system's ledger (%v)", err)
+	}
+}
+
+// failUnderLoad has something befall Redis while a crowd pays at two gateways, and between one buyer's
+// wish to pay and their card. In the end the crowd pays again, and every captured payment is
+// recorded once or in doubt. It gives the one buyer's registration, and what they were told of their payment.
+func failUnderLoad(t *testing.T, of rig.Config, befall func(r *rig.Harness, registration string)) (r *rig.Harness, registration, told string) {
+	t.Helper()
+	of.Gateway, of.Replicas = frontdesktest.Binary(t), 2
+	r, err := rig.New(t.Context(), of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	one := r.NewJourney(0)
+	if !one.Register(t.Context()) || !one.Pay(t.Context()) {
+		t.Fatal("nobody can pay")
+	}
+	crowd := &paymentLoad{rig: r, done: make(chan struct{})}
+	crowd.start(t.Context())
+	frontdesktest.Eventually(t, "a crowd pays", func() bool { return crowd.paid() >= minPaid })
+	befall(r, one.Registration)
+	begun := time.Now()
+	one.Confirm(t.Context())
+	one.Watch(t.Context(), journeyTimeout)
+	told = one.State
+	t.Logf("%s after %s", told, time.Since(begun).Round(time.Millisecond))
+	after := crowd.paid() + minPaid
+	frontdesktest.Eventually(t, "the crowd pays again", func() bool { return crowd.paid() >= after })
+	crowd.stop()
+	expectConsistentLedgers(t, r, append(crowd.journeys, one))
+	return r, one.Registration, told
+}
+
+// expectConsistentLedgers holds everybody's books against each other, once all have come to their end.
+func expectConsistentLedgers(t *testing.T, r *rig.Harness, journeys []*rig.Journey) {
+	t.Helper()
+	if err := r.Settle(t.Context(), journeys); err != nil {
+		t.Fatal(err)
+	}
+	found, err := r.Check(t.Context(), journeys)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, v := range found {
+		t.Errorf("%s: %s %s\n%s", v.Invariant, v.Registration, v.Detail, v.Trace)
+	}
+	t.Logf("%d journeys", len(journeys))
+}
+
+// paymentLoad are buyers who come one after the other, several at a time.
+type paymentLoad struct {
+	rig   *rig.Harness
+	done  chan struct{}
+	group sync.WaitGroup
+
+	mu        sync.Mutex
+	journeys  []*rig.Journey
+	endStates []string // how those ended who have left
+}
+
+func (s *paymentLoad) start(ctx context.Context) {
+	for place := range buyers {
+		s.group.Go(func() {
+			for seed := uint64(place + 1); ; seed += buyers {
+				select {
+				case <-s.done:
+					return
+				default:
+				}
+				j := s.rig.NewJourney(seed)
+				s.mu.Lock()
+				s.journeys = append(s.journeys, j)
+				s.mu.Unlock()
+				j.Run(ctx, watchTimeout)
+				s.mu.Lock()
+				s.endStates = append(s.endStates, j.State)
+				s.mu.Unlock()
+			}
+		})
+	}
+}
+
+// paid is how many were told that they are members.
+func (s *paymentLoad) paid() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(slices.DeleteFunc(slices.Clone(s.endStates), func(state string) bool { return state != "recorded" }))
+}
+
+// stop lets those who are there finish, and nobody else in.
+func (s *paymentLoad) stop() {
+	close(s.done)
+	s.group.Wait()
+}

@@ -1,0 +1,176 @@
+package ops_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/pem"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/cards/stripe/stripetest"
+	"frontdesk/upstream/clubsim"
+)
+
+// The credentials of an organisation that is no demo: live mode refuses that one.
+const (
+	liveToken      = "gym-4711"
+	liveClientID   = "gym-4711-signup"
+	liveSecret     = "qT7vZk2mWx9c"
+	liveGatewayKey = "gk_5Nq8sYp3Lr"
+)
+
+// liveEnv is the world of a gateway in live mode: everything is reached by https, as
+// live mode demands, and is what it demands. Doubles stand behind it.
+type liveEnv struct {
+	upstreams *frontdesktest.Upstreams
+	processor *stripetest.Server
+	redis     string
+	front     *httptest.Server // what visitors reach: a proxy that ends TLS
+	env       map[string]string
+
+	mu      sync.Mutex
+	gateway *url.URL // behind front
+}
+
+// newLive makes a world in which live mode starts. options are for its Redis.
+func newLive(t *testing.T, options ...string) *liveEnv {
+	t.Helper()
+	l := &liveEnv{upstreams: frontdesktest.NewUpstreams(t), redis: frontdesktest.NewDurableRedis(t, options...)}
+	l.processor = stripetest.New(stripetest.Config{
+		SecretKey: "sk_live_" + rand.Text(), PublishableKey: "pk_live_" + rand.Text(), WebhookSecret: "whsec_" + rand.Text() + rand.Text(),
+	})
+	t.Cleanup(l.processor.Close)
+	club, cards := newTLSServer(t, http.HandlerFunc(l.clubSystem)), newTLSServer(t, l.processor)
+	l.front = newTLSServer(t, http.HandlerFunc(l.proxy))
+	l.env = map[string]string{
+		"FRONTDESK_MODE": "live", "FRONTDESK_REDIS_URL": l.redis, "FRONTDESK_PUBLIC_URL": l.front.URL, "SSL_CERT_FILE": certificateFile(t, l.front),
+		"FRONTDESK_CLUB_URL": club.URL, "FRONTDESK_CLUB_TOKEN": liveToken, "FRONTDESK_CLUB_CLIENT_ID": liveClientID,
+		"FRONTDESK_CLUB_CLIENT_SECRET": liveSecret, "FRONTDESK_CLUB_GATEWAY_KEY": liveGatewayKey,
+		"FRONTDESK_CARD_PROCESSOR": "stripe", "FRONTDESK_STRIPE_URL": cards.URL, "FRONTDESK_STRIPE_SECRET_KEY": l.processor.SecretKey,
+		"FRONTDESK_STRIPE_PUBLISHABLE_KEY": l.processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET": l.processor.WebhookSecret,
+		"FRONTDESK_IDENTITY_SECRET": rand.Text() + rand.Text(), "FRONTDESK_SEAL_KEYS": sealKey(), "FRONTDESK_STAFF_KEYS": rand.Text(),
+		"FRONTDESK_ALLOWED_ORIGINS": "https://www.gym-4711.fr", "FRONTDESK_DRAIN_DELAY": "1s",
+	}
+	return l
+}
+
+func sealKey() string {
+	key := make([]byte, 32)
+	rand.Read(key)
+	return base64.StdEncoding.EncodeToString(key)
+}
+
+// newTLSServer serves a handler by https.
+func newTLSServer(t *testing.T, handler http.Handler) *httptest.Server {
+	t.Helper()
+	server := httptest.NewTLSServer(handler)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return server
+}
+
+// certificateFile writes down whom a gateway has to trust: the test servers share a certificate.
+func certificateFile(t *testing.T, server *httptest.Server) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "roots.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// clubSystem is the simulator's demo organisation under another name and with
+// other credentials: whatever passes is put into the words of either side.
+func (l *liveEnv) clubSystem(w http.ResponseWriter, r *http.Request) {
+	in := strings.NewReplacer(liveClientID, clubsim.DemoClientID, liveToken, clubsim.DemoClientToken, liveSecret, clubsim.DemoClientSecret, liveGatewayKey, clubsim.DemoGatewayKey)
+	out := strings.NewReplacer("/"+clubsim.DemoClientToken+"/", "/"+liveToken+"/", `\/`+clubsim.DemoClientToken+`\/`, `\/`+liveToken+`\/`)
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	request, err := http.NewRequestWithContext(r.Context(), r.Method, l.upstreams.URL+"/sim"+in.Replace(r.URL.RequestURI()), strings.NewReader(in.Replace(string(body))))
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	for name, values := range r.Header {
+		request.Header.Set(name, in.Replace(values[0]))
+	}
+	request.Header.Del("Accept-Encoding")
+	answer, err := http.DefaultTransport.RoundTrip(request)
+	if err != nil {
+		panic(http.ErrAbortHandler) // as the simulator did
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	maps.Copy(w.Header(), answer.Header)
+	w.Header().Del("Content-Length")
+	w.WriteHeader(answer.StatusCode)
+	io.Copy(w, bytes.NewReader([]byte(out.Replace(string(text)))))
+}
+
+// proxy ends TLS before the gateway.
+func (l *liveEnv) proxy(w http.ResponseWriter, r *http.Request) {
+	l.mu.Lock()
+	at := l.gateway
+	l.mu.Unlock()
+	if at == nil {
+		http.Error(w, "no gateway yet", http.StatusBadGateway)
+		return
+	}
+	httputil.NewSingleHostReverseProxy(at).ServeHTTP(w, r)
+}
+
+// environment is the environment with changes; an empty value takes a variable out.
+func (l *liveEnv) environment(changes map[string]string) (environment []string) {
+	env := maps.Clone(l.env)
+	maps.Copy(env, changes)
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		if env[name] != "" {
+			environment = append(environment, name+"="+env[name])
+		}
+	}
+	return environment
+}
+
+// start runs a gateway behind the front, and gives a visitor of it.
+func (l *liveEnv) start(t *testing.T) (*frontdesktest.Process, *frontdesktest.Client) {
+	t.Helper()
+	// A disk that is busy with other tests keeps Redis from answering in time, now and
+	// then, and then a gateway refuses to start, as it should.
+	var process *frontdesktest.Process
+	frontdesktest.Eventually(t, "a gateway in live mode starts", func() bool {
+		process = frontdesktest.TryStart(t, l.environment(nil)...)
+		if process.URL == "" && !strings.Contains(process.Log(), "redis ") {
+			t.Fatal(process.Log())
+		}
+		return process.URL != ""
+	})
+	at, err := url.Parse(process.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.mu.Lock()
+	l.gateway = at
+	l.mu.Unlock()
+	c := frontdesktest.NewClient(t, l.front.URL)
+	c.Trust(l.front.Certificate())
+	return process, c
+}

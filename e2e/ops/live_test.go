@@ -1,0 +1,378 @@
+package ops_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/cards/stripe/stripetest"
+	"frontdesk/upstream/clubsim"
+)
+
+// TestLive runs the journey in live mode: a visitor comes by https, pays through
+// the processor's adapter, and the club system has the payment once.
+func TestLive(t *testing.T) {
+	t.Parallel()
+	l := newLive(t)
+	process, c := l.start(t)
+	l.processor.SetWebhooks(stripetest.Normal, process.URL+"/v1/webhooks/card")
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	held := l.processor.Payments()
+	if len(held) != 1 || payment.Card.Processor != "stripe" || frontdesktest.Value(payment.Card.PublishableKey) != l.processor.PublishableKey {
+		t.Fatalf("%d payments, and %+v", len(held), payment.Card)
+	}
+	if _, err := l.processor.Confirm(held[0].ID, "4242424242424242"); err != nil {
+		t.Fatal(err)
+	}
+	frontdesktest.Eventually(t, "the club system has the payment", func() bool { return len(l.upstreams.Sim.Ledger()) > 0 })
+	c.Await(registration.Id, api.Completed)
+	frontdesktest.Env{Upstreams: l.upstreams}.ExpectOnePayment(t, payment.Amount.Amount)
+	if held := l.processor.Payments(); held[0].Captured != payment.Amount.Amount || held[0].Metadata["fd_environment"] != "live" {
+		t.Errorf("the processor holds %+v", held[0])
+	}
+}
+
+// TestLiveEdge: what only live mode, or only https, does at the edge.
+func TestLiveEdge(t *testing.T) {
+	t.Parallel()
+	l := newLive(t)
+	_, c := l.start(t)
+	started := c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""), [2]string{"X-Frontdesk-Session", "cookie"})
+	if cookie := started.Header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "__Host-") || !strings.Contains(cookie, "Secure") || !strings.Contains(cookie, "HttpOnly") {
+		t.Errorf("the cookie is %q", cookie)
+	}
+	var registration api.Registration
+	started.Into(http.StatusCreated, &registration)
+	session, _, _ := strings.Cut(started.Header.Get("Set-Cookie"), ";")
+	for _, sent := range []struct {
+		origin, site string
+		let          bool
+	}{{l.front.URL, "same-origin", true}, {l.front.URL, "cross-site", false}, {"https://www.gym-4711.fr", "same-site", true}, {"https://gym-4711.fr", "same-site", false}} {
+		answer := c.Do("PUT", "/v1/registrations/"+registration.Id+"/person", frontdesktest.Person(), [2]string{"Cookie", session}, [2]string{"Origin", sent.origin}, [2]string{"Sec-Fetch-Site", sent.site})
+		if let := answer.Status == http.StatusOK; let != sent.let {
+			t.Errorf("%+v: %d %s", sent, answer.Status, answer.Body)
+		}
+	}
+	for name, want := range map[string]string{"Strict-Transport-Security": "max-age=31536000", "Cross-Origin-Opener-Policy": "same-origin",
+		"Cross-Origin-Resource-Policy": "same-origin", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY"} {
+		if got := started.Header.Get(name); got != want {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+	for origin, let := range map[string]bool{"https://www.gym-4711.fr": true, "https://WWW.gym-4711.fr": false, "https://gym-4711.fr": false, "http://localhost:5173": false} {
+		response := c.Do("OPTIONS", "/v1/registrations", nil, [2]string{"Origin", origin}, [2]string{"Access-Control-Request-Method", "POST"})
+		if got := response.Header.Get("Access-Control-Allow-Origin") == origin; got != let {
+			t.Errorf("%s is let in: %t", origin, got)
+		}
+	}
+	c.Do("GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-Staff-Key", "demo-staff-key-1"}).Problem(api.StaffKeyUnknown)
+	var all api.ClubList
+	c.Do("GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-World", "demo-other"}).Into(http.StatusOK, &all) // means nothing here
+}
+
+// TestDoctorInLiveMode finds nothing to say against it; and says what is wrong
+// once something is.
+func TestDoctorInLiveMode(t *testing.T) {
+	t.Parallel()
+	l := newLive(t)
+	process, _ := l.start(t)
+	l.processor.SetWebhooks(stripetest.Drop, l.front.URL+"/v1/webhooks/card")
+	changes := map[string]string{"FRONTDESK_OPS_ADDR": process.OpsAddress()}
+	printed, content := doctor(t, l.environment(changes))
+	if !content || strings.Contains(printed, "FAIL") || strings.Contains(printed, "warning") {
+		t.Errorf("content: %t\n%s", content, printed)
+	}
+	expectAll(t, printed, "appendfsync always", "noeviction", "5 clubs", "endpoints that are read are granted", "live keys", "API version", "shared secret", "leads to a gateway of this version", "is served")
+
+	configure(t, l.redis, "maxmemory-policy", "allkeys-lru")
+	l.processor.SetWebhooks(stripetest.Drop, "https://elsewhere.fr/v1/webhooks/card")
+	l.upstreams.Sim.Configure(func(s *clubsim.Settings) {
+		s.ProductionMode, s.GrantedEndpoints = true, []string{"listNetworkNodes", "getClub", "listProducts"}
+	})
+	changes["FRONTDESK_IDENTITY_SECRET"], changes["FRONTDESK_IDENTITY_JWKS_URL"] = "", l.front.URL+"/nothing"
+	printed, content = doctor(t, l.environment(changes))
+	if content {
+		t.Error("it is content")
+	}
+	expectAll(t, printed, "FAIL     redis eviction", "allkeys-lru", "FAIL     club system grants", "offers, allowed_debit_days, contacts", "warning  card processor webhook", "no endpoint leads to", "FAIL     login", "status 404")
+	for _, secret := range []string{l.processor.SecretKey, l.processor.WebhookSecret, liveSecret, liveGatewayKey, l.env["FRONTDESK_SEAL_KEYS"]} {
+		if strings.Contains(printed, secret) {
+			t.Errorf("it prints a secret:\n%s", printed)
+		}
+	}
+}
+
+// TestReadinessWatchesRedis: somebody changes it while gateways run.
+func TestReadinessWatchesRedis(t *testing.T) {
+	t.Parallel()
+	l := newLive(t)
+	process, c := l.start(t)
+	ready := func(status int, checks map[string]string) {
+		t.Helper()
+		var health api.Health
+		frontdesktest.Eventually(t, "readiness changes", func() bool {
+			answer := c.Do("GET", "/readyz", nil)
+			answer.Into(answer.Status, &health)
+			return answer.Status == status
+		})
+		for part, want := range checks {
+			if got := frontdesktest.Value(health.Checks)[part]; got != want {
+				t.Errorf("%s is %q in %+v", part, got, health)
+			}
+		}
+	}
+	ready(http.StatusOK, map[string]string{"redis": "ok", "club_system": "ok"})
+	for _, bad := range [][3]string{{"appendfsync", "everysec", "always"}, {"maxmemory-policy", "volatile-lru", "noeviction"}, {"min-replicas-to-write", "1", "0"}} {
+		configure(t, l.redis, bad[0], bad[1])
+		ready(http.StatusServiceUnavailable, map[string]string{"redis": "unavailable"})
+		configure(t, l.redis, bad[0], bad[2])
+		ready(http.StatusOK, map[string]string{"redis": "ok"})
+	}
+	expectLogged(t, process, "everysec", "volatile-lru", "NOREPLICAS", "ready again")
+}
+
+// TestReadinessWithoutTheClubSystem: no gateway leaves service for it.
+func TestReadinessWithoutTheClubSystem(t *testing.T) {
+	t.Parallel()
+	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL="+frontdesktest.NewRedis(t), "FRONTDESK_CLUB_URL=http://127.0.0.1:1/sim", "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1/sandbox")
+	var health api.Health
+	frontdesktest.NewClient(t, gateway.URL).Do("GET", "/readyz", nil).Into(http.StatusOK, &health)
+	if checks := frontdesktest.Value(health.Checks); health.Status != api.Degraded || checks["club_system"] != "degraded" || checks["redis"] != "ok" {
+		t.Errorf("%+v", health)
+	}
+}
+
+// configure changes a running Redis.
+func configure(t *testing.T, address, name, value string) {
+	t.Helper()
+	options, err := redis.ParseURL(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	defer client.Close()
+	if err := client.ConfigSet(context.Background(), name, value).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// complaints gives the lines of a refusal to start, without its heading.
+func complaints(t *testing.T, environment []string) []string {
+	t.Helper()
+	said := expectStartRefused(t, nil, environment...)
+	heading, rest, ok := strings.Cut(said, "\n")
+	if !ok || heading != "frontdesk: cannot start in live mode:" {
+		t.Fatalf("it says:\n%s", said)
+	}
+	return slices.Collect(strings.Lines(strings.TrimSuffix(rest, "\n")))
+}
+
+// TestLiveRefuses changes one thing at a time in a world in which live mode
+// starts. There is one line then, which names it and says what to do.
+func TestLiveRefuses(t *testing.T) {
+	t.Parallel()
+	l := newLive(t)
+	public := l.env["FRONTDESK_PUBLIC_URL"]
+	for name, test := range map[string]struct{ variable, value, says string }{
+		"no Redis":                {"FRONTDESK_REDIS_URL", "", "is missing"},
+		"no club system":          {"FRONTDESK_CLUB_URL", "", "is missing"},
+		"no public address":       {"FRONTDESK_PUBLIC_URL", "", "is missing"},
+		"no organisation":         {"FRONTDESK_CLUB_TOKEN", "", "is missing"},
+		"no client":               {"FRONTDESK_CLUB_CLIENT_ID", "", "is missing"},
+		"no client secret":        {"FRONTDESK_CLUB_CLIENT_SECRET", "", "is missing"},
+		"no gateway key":          {"FRONTDESK_CLUB_GATEWAY_KEY", "", "is missing"},
+		"no secret key":           {"FRONTDESK_STRIPE_SECRET_KEY", "", "is missing"},
+		"no publishable key":      {"FRONTDESK_STRIPE_PUBLISHABLE_KEY", "", "is missing"},
+		"no webhook secret":       {"FRONTDESK_STRIPE_WEBHOOK_SECRET", "", "is missing"},
+		"no seal keys":            {"FRONTDESK_SEAL_KEYS", "", "openssl rand"},
+		"no login":                {"FRONTDESK_IDENTITY_SECRET", "", "or set FRONTDESK_IDENTITY_SECRET"},
+		"two logins":              {"FRONTDESK_IDENTITY_JWKS_URL", public + "/jwks", "either could speak"},
+		"demo organisation":       {"FRONTDESK_CLUB_TOKEN", "demo", "is an example"},
+		"demo world":              {"FRONTDESK_CLUB_TOKEN", "demo-lilas", "is an example"},
+		"demo client":             {"FRONTDESK_CLUB_CLIENT_ID", "demo", "is an example"},
+		"demo client secret":      {"FRONTDESK_CLUB_CLIENT_SECRET", "demo-secret", "is an example"},
+		"demo gateway key":        {"FRONTDESK_CLUB_GATEWAY_KEY", "demo-gateway-key", "is an example"},
+		"a placeholder":           {"FRONTDESK_CLUB_CLIENT_SECRET", "ChangeMe!", "is an example"},
+		"demo seal key":           {"FRONTDESK_SEAL_KEYS", "ZnJvbnRkZXNrLWRlbW8tc2VhbC1rZXktMDEyMzQ1Njc=", "can be guessed"},
+		"demo seal key, kept":     {"FRONTDESK_SEAL_KEYS", sealKey() + ",ZnJvbnRkZXNrLWRlbW8tc2VhbC1rZXktMDEyMzQ1Njc=", "key 2"},
+		"seal key of zeros":       {"FRONTDESK_SEAL_KEYS", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "can be guessed"},
+		"short seal key":          {"FRONTDESK_SEAL_KEYS", "q7+/+w==", "at least 32"},
+		"demo staff key":          {"FRONTDESK_STAFF_KEYS", "demo-staff-key-1", "key 1"},
+		"short staff key":         {"FRONTDESK_STAFF_KEYS", "Zk2mWx9c", "fewer than 16"},
+		"dull staff key":          {"FRONTDESK_STAFF_KEYS", "aaaaaaaaaaaaaaaaaaaaaaaa", "can be guessed"},
+		"short identity secret":   {"FRONTDESK_IDENTITY_SECRET", "Zk2mWx9cZk2mWx9c", "shorter than 32"},
+		"typed identity secret":   {"FRONTDESK_IDENTITY_SECRET", "password-of-the-club-and-its-website", "can be guessed"},
+		"sandbox":                 {"FRONTDESK_CARD_PROCESSOR", "sandbox", "takes no real money"},
+		"test secret key":         {"FRONTDESK_STRIPE_SECRET_KEY", "sk_test_double", "not a live key"},
+		"test publishable key":    {"FRONTDESK_STRIPE_PUBLISHABLE_KEY", "pk_test_double", "not a live key"},
+		"a key for a secret":      {"FRONTDESK_STRIPE_WEBHOOK_SECRET", "we_Zk2mWx9cQq7LpT4vZk2mWx9cQq7LpT4v", "whsec_"},
+		"half a webhook secret":   {"FRONTDESK_STRIPE_WEBHOOK_SECRET", "whsec_9tZ4mQ", "too short"},
+		"typed webhook secret":    {"FRONTDESK_STRIPE_WEBHOOK_SECRET", "whsec_example_example_example_example", "can be guessed"},
+		"processor by http":       {"FRONTDESK_STRIPE_URL", "http://127.0.0.1:12111", "https://"},
+		"public by http":          {"FRONTDESK_PUBLIC_URL", "http://signup.gym-4711.fr", "https://"},
+		"public with a path":      {"FRONTDESK_PUBLIC_URL", "https://gym-4711.fr/signup", "has a path"},
+		"public, no address":      {"FRONTDESK_PUBLIC_URL", "signup.gym-4711.fr", "not an address"},
+		"public, an example":      {"FRONTDESK_PUBLIC_URL", "https://signup.example.com", "is an example"},
+		"club system by http":     {"FRONTDESK_CLUB_URL", "http://api.gym-4711.fr", "https://"},
+		"club with a password":    {"FRONTDESK_CLUB_URL", "https://me:secret@api.gym-4711.fr", "a password"},
+		"origin: all":             {"FRONTDESK_ALLOWED_ORIGINS", "*", "is *"},
+		"origin by http":          {"FRONTDESK_ALLOWED_ORIGINS", "https://www.gym-4711.fr,http://www.gym-4711.fr", "http://www.gym-4711.fr"},
+		"origin with a slash":     {"FRONTDESK_ALLOWED_ORIGINS", "https://www.gym-4711.fr/", "not an origin"},
+		"origin in capitals":      {"FRONTDESK_ALLOWED_ORIGINS", "https://WWW.gym-4711.fr", "lower case"},
+		"operators everywhere":    {"FRONTDESK_OPS_ADDR", ":9090", "has no authentication"},
+		"operators, all networks": {"FRONTDESK_OPS_ADDR", "0.0.0.0:9090", "has no authentication"},
+		"operators, public":       {"FRONTDESK_OPS_ADDR", "203.0.113.7:9090", "has no authentication"},
+		"operators, by name":      {"FRONTDESK_OPS_ADDR", "gateway.gym-4711.fr:9090", "has no authentication"},
+		"operators, nowhere":      {"FRONTDESK_OPS_ADDR", "9090", "must be host:port"},
+		"no such replica":         {"FRONTDESK_REDIS_WAIT", "1", "start the replica"},
+		"not a Redis":             {"FRONTDESK_REDIS_URL", "http://127.0.0.1:6379", "redis://"},
+		"no such Redis":           {"FRONTDESK_REDIS_URL", "redis://127.0.0.1:1", "does not answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lines := complaints(t, l.environment(map[string]string{test.variable: test.value}))
+			if len(lines) != 1 || !strings.Contains(lines[0], test.variable) || !strings.Contains(lines[0], test.says) {
+				t.Errorf("%d lines, or not %s and %q:\n%s", len(lines), test.variable, test.says, strings.Join(lines, ""))
+			}
+			if strings.Contains(strings.Join(lines, ""), "secret@") {
+				t.Error("it shows a password")
+			}
+		})
+	}
+}
+
+// TestLiveRefusesLogin apart, since the login by secret has to go for it.
+func TestLiveRefusesLogin(t *testing.T) {
+	t.Parallel()
+	l := newLive(t)
+	for address, says := range map[string]string{"http://login.gym-4711.fr/jwks": "https://", "login.gym-4711.fr": "not an address", l.env["FRONTDESK_CLUB_URL"] + "/x/_control/jwks": "the simulator's login"} {
+		lines := strings.Join(complaints(t, l.environment(map[string]string{"FRONTDESK_IDENTITY_SECRET": "", "FRONTDESK_IDENTITY_JWKS_URL": address})), "")
+		if !strings.Contains(lines, "FRONTDESK_IDENTITY_JWKS_URL") || !strings.Contains(lines, says) {
+			t.Errorf("%s, without %q:\n%s", address, says, lines)
+		}
+	}
+}
+
+// TestLiveRefusesUnsafeRedis starts the gateway before a real Redis that is not safe.
+func TestLiveRefusesUnsafeRedis(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		options []string
+		says    []string
+	}{
+		"as it comes":       {[]string{"--appendonly", "no"}, []string{"redis persistence: appendonly no"}},
+		"syncs each second": {[]string{"--appendfsync", "everysec"}, []string{"redis persistence: appendonly yes, appendfsync everysec"}},
+		"evicts":            {[]string{"--maxmemory-policy", "allkeys-lfu"}, []string{"redis eviction: maxmemory-policy allkeys-lfu"}},
+		"a replica":         {[]string{"--replicaof", "127.0.0.1", "1"}, []string{"redis role: a replica", "redis writes: refused: READONLY"}},
+		"everything":        {[]string{"--appendonly", "no", "--maxmemory-policy", "volatile-ttl", "--min-replicas-to-write", "1"}, []string{"redis eviction", "redis persistence", "redis writes: refused: NOREPLICAS"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lines := complaints(t, newLive(t, test.options...).environment(nil))
+			if len(lines) != len(test.says) {
+				t.Errorf("%d lines instead of %d:\n%s", len(lines), len(test.says), strings.Join(lines, ""))
+			}
+			expectAll(t, strings.Join(lines, ""), test.says...)
+		})
+	}
+	t.Run("with a bad configuration", func(t *testing.T) {
+		t.Parallel()
+		l := newLive(t, "--appendonly", "no")
+		lines := complaints(t, l.environment(map[string]string{"FRONTDESK_CLUB_TOKEN": "demo", "FRONTDESK_ALLOWED_ORIGINS": "*"}))
+		if len(lines) != 3 {
+			t.Errorf("%d lines:\n%s", len(lines), strings.Join(lines, ""))
+		}
+		expectAll(t, strings.Join(lines, ""), "FRONTDESK_CLUB_TOKEN", "FRONTDESK_ALLOWED_ORIGINS", "redis persistence")
+	})
+	t.Run("CONFIG is forbidden", func(t *testing.T) {
+		t.Parallel()
+		l := newLive(t, "--rename-command", "CONFIG", "")
+		expectAll(t, strings.Join(complaints(t, l.environment(nil)), ""), "redis persistence", "FRONTDESK_REDIS_ASSUME_DURABLE=true")
+		l.env["FRONTDESK_REDIS_ASSUME_DURABLE"] = "true"
+		_, c := l.start(t)
+		c.Do("GET", "/readyz", nil).Into(http.StatusOK, nil)
+	})
+	t.Run("a replica acknowledges instead", func(t *testing.T) {
+		t.Parallel()
+		l := newLive(t, "--appendfsync", "everysec", "--repl-diskless-sync-delay", "0")
+		host, port, _ := strings.Cut(strings.TrimPrefix(l.redis, "redis://"), ":")
+		replica := frontdesktest.NewRedis(t, "--replicaof", host, port)
+		l.env["FRONTDESK_REDIS_WAIT"] = "1"
+		frontdesktest.Eventually(t, "the replica follows", func() bool {
+			doctor := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "doctor")
+			doctor.Env = l.environment(nil)
+			said, _ := doctor.CombinedOutput() // it finds fault with what is not there yet
+			return strings.Contains(string(said), "each is acknowledged by 1")
+		})
+		process, c := l.start(t)
+		var registration api.Registration
+		frontdesktest.Eventually(t, "a replica that has a moment acknowledges", func() bool {
+			started := c.Do("POST", "/v1/registrations", `{"clubId":"`+c.Club()+`"}`, frontdesktest.Key(""))
+			return started.Status == http.StatusCreated && json.Unmarshal(started.Body, &registration) == nil
+		})
+		c.Token = *registration.Token
+		frontdesktest.StopRedis(t, replica)
+		c.RequestPayment(registration.Id, `{"method":"card"}`).Problem(api.StorageUnavailable)
+		c.Registration(registration.Id) // who only looks is served
+		expectOneLogLine(t, process, []string{"redis writes is failed: refused: fewer than 1 of its replicas", "start the replica", "FRONTDESK_REDIS_WAIT"})
+		expectReady(t, c, "redis unavailable")
+	})
+}
+
+// TestAPI8LiveMode: what is for developers alone is not there for the public, and
+// no header leads to it.
+func TestAPI8LiveMode(t *testing.T) {
+	t.Parallel()
+	l := newLive(t)
+	_, c := l.start(t)
+	for _, path := range []string{"/sim/demo/_control/personas", "/sim/demo/_control/requests", "/sim/oauth/v2/token", "/sim/", "/sandbox/payments", "/sandbox/settings",
+		"/panel/requests", "/panel/changes", "/panel/panel.js", "/ops/payments", "/metrics", "/debug/pprof/"} {
+		for _, method := range []string{"GET", "POST"} {
+			c.Do(method, path, nil, frontdesktest.Key("")).Problem(api.NotFound)
+		}
+	}
+	site := c.Do("GET", "/", nil)
+	if strings.Contains(string(site.Body), "/panel/") || strings.Contains(site.Header.Get("Content-Security-Policy"), "unsafe") {
+		t.Errorf("the site comes with %s", site.Header.Get("Content-Security-Policy"))
+	}
+	docs := c.Do("GET", "/docs", nil) // the contract is public; its page may ask this origin alone, and is framed by nobody
+	if policy := docs.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'self'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "http") {
+		t.Errorf("the documentation has the policy %q", policy)
+	}
+	for _, secret := range l.env {
+		if len(secret) < 8 || strings.HasPrefix(secret, "http") {
+			continue
+		}
+		for what, answer := range map[string]*frontdesktest.Response{"the site": site, "the documentation": docs, "readiness": c.Do("GET", "/readyz", nil)} {
+			if strings.Contains(string(answer.Body), secret) {
+				t.Errorf("%s holds a secret", what)
+			}
+		}
+	}
+	for _, path := range []string{"/", "/docs", "/v1/clubs", "/v1/nothing"} {
+		if hsts := c.Do("GET", path, nil).Header.Get("Strict-Transport-Security"); !strings.HasPrefix(hsts, "max-age=31536000") {
+			t.Errorf("%s comes with %q", path, hsts)
+		}
+	}
+	before := len(l.upstreams.Sim.Requests())
+	c.Do("GET", "/v1/clubs", nil, frontdesktest.StaffKey()).Problem(api.StaffKeyUnknown)
+	c.Do("POST", "/v1/registrations", `{"clubId":"11","channel":"club"}`, frontdesktest.Key(""), [2]string{"X-Frontdesk-World", "demo"}).Problem(api.StaffOnly)
+	c.Do("POST", "/v1/webhooks/club/demo-webhook-secret", `{"event":"contact.updated"}`).Problem(api.NotFound)
+	if made := len(l.upstreams.Sim.Requests()) - before; made > 0 {
+		t.Errorf("the demo's keys made %d calls", made)
+	}
+	for _, origin := range []string{"http://localhost:5173", "null", "https://evil.example", "https://www.gym-4711.fr.evil.example", "http://www.gym-4711.fr"} {
+		if answer := c.Do("GET", "/v1/clubs", nil, [2]string{"Origin", origin}); answer.Header.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("a page at %s may read", origin)
+		}
+	}
+}

@@ -1,0 +1,269 @@
+package ops_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// metricEnv is a gateway at which something of every kind happens, and what its metrics
+// say before and after each.
+type metricEnv struct {
+	frontdesktest.Env
+	t        *testing.T
+	gateway  *frontdesktest.Process
+	c        *frontdesktest.Client
+	crm      *subscriber
+	client   *redis.Client
+	started  map[string]*dto.MetricFamily
+	moved    map[string]bool // the metrics that were seen to change
+	followed *frontdesktest.Stream
+}
+
+// TestEveryMetricMoves has everything happen that a metric tells of. What is exposed,
+// what the runbook explains and what moved have to be the same.
+func TestEveryMetricMoves(t *testing.T) {
+	t.Parallel()
+	m := newMetricEnv(t)
+	m.expectMoves("a journey", m.payByCard, "frontdesk_http_requests_total", "route", "/v1/registrations", "status", "201")
+	m.expectMoves("", nil, "frontdesk_http_request_duration_seconds", "route", "/v1/registrations")
+	m.expectMoves("", nil, "frontdesk_upstream_calls_total", "upstream", "club", "operation", "CreatePayment", "outcome", "accepted")
+	m.expectMoves("", nil, "frontdesk_upstream_calls_total", "upstream", "cards", "operation", "create", "outcome", "accepted")
+	m.expectMoves("", nil, "frontdesk_upstream_call_duration_seconds", "upstream", "cards", "operation", "create")
+	m.expectMoves("", nil, "frontdesk_payment_transitions_total", "from", "sending", "to", "recorded")
+	m.expectMoves("", nil, "frontdesk_club_token_age_seconds")
+	m.expectMoves("", nil, "frontdesk_catalogue_reads_total", "result", "miss")
+	m.expectMoves("", nil, "frontdesk_redis_calls_total", "outcome", "answered")
+	m.expectMoves("", nil, "frontdesk_redis_call_duration_seconds")
+	m.expectMoves("", nil, "frontdesk_redis_used_memory_bytes")
+	m.expectPresent("frontdesk_redis_connections") // the first ones may be enough for all that follows
+	m.expectMoves("a sweep", nil, "frontdesk_worker_sweep_timestamp_seconds")
+	m.expectMoves("a code that is sent", m.sign, "frontdesk_sms_codes_total", "what", "sent")
+	m.expectMoves("a code that is entered", nil, "frontdesk_sms_codes_total", "what", "validated")
+	m.expectMoves("", nil, "frontdesk_sms_budget_used_codes", "within", "hour")
+	m.expectMoves("", nil, "frontdesk_sms_budget_used_codes", "within", "day")
+	m.expectMoves("a budget that is used up", m.spendCodes, "frontdesk_sms_paused_total", "why", "budget")
+	m.expectMoves("somebody who follows", m.follow, "frontdesk_event_streams_open")
+	m.expectMoves("somebody who follows no more", func() { m.followed.Close() }, "frontdesk_event_streams_open")
+	if open, _ := sum(scrape(t, m.gateway), "frontdesk_event_streams_open"); open != 0 {
+		t.Errorf("%g streams are open", open)
+	}
+	m.expectMoves("somebody who asks too often", m.exceedRateLimit, "frontdesk_http_requests_total", "code", "rate_limited")
+	m.expectMoves("work that nobody does", m.pauseQueue, "frontdesk_queue_jobs", "queue", "default", "state", "pending")
+	m.expectMoves("", nil, "frontdesk_queue_latency_seconds", "queue", "default")
+	m.expectMoves("", nil, "frontdesk_club_events_total", "event", "class_event.updated")
+	m.expectMoves("", nil, "frontdesk_club_events_waiting")
+	m.expectMoves("a subscriber that fails", m.resumeQueue, "frontdesk_relay_deliveries", "subscriber", "crm", "state", "retrying")
+	m.expectMoves("", nil, "frontdesk_queue_jobs", "queue", "relay-crm", "state", "retry")
+	m.expectMoves("a subscriber that is gone", m.unsubscribe, "frontdesk_relay_gone", "subscriber", "crm")
+	m.expectMoves("a delivery that is dead", nil, "frontdesk_queue_jobs", "queue", "relay-crm", "state", "archived")
+	m.expectMoves("a doubt", m.leaveInDoubt, "frontdesk_payments", "state", "in_doubt")
+	m.expectMoves("", nil, "frontdesk_payment_oldest_age_seconds", "state", "in_doubt")
+	m.expectMoves("a Redis with a limit", m.limitMemory, "frontdesk_redis_maxmemory_bytes")
+	m.expectMoves("a token that is refused", m.refuseToken, "frontdesk_upstream_calls_total", "upstream", "club", "operation", "Token", "outcome", "refused")
+	m.expectMoves("", nil, "frontdesk_check_ok", "part", "club_system")
+	m.expectMoves("a Redis that hangs", m.pauseRedis, "frontdesk_redis_pool_timeouts_total")
+	m.expectMoves("", nil, "frontdesk_redis_calls_total", "outcome", "failed")
+	frontdesktest.Eventually(t, "Redis is back", func() bool {
+		up, _ := sum(scrape(t, m.gateway), "frontdesk_redis_up")
+		return up == 1
+	})
+	m.expectMoves("a Redis that is gone", func() { frontdesktest.StopRedis(t, m.Redis) }, "frontdesk_redis_up")
+
+	// These two never change; they say how the gateway was started.
+	if v, _ := sum(m.started, "frontdesk_build_info", "mode", "test"); v != 1 {
+		t.Errorf("the build is %g", v)
+	}
+	if v, _ := sum(m.started, "frontdesk_sms_budget_codes", "within", "day"); v != 7 {
+		t.Errorf("the day's budget is %g", v)
+	}
+	m.moved["frontdesk_build_info"], m.moved["frontdesk_sms_budget_codes"] = true, true
+	m.expectDocumented()
+}
+
+func newMetricEnv(t *testing.T) *metricEnv {
+	t.Helper()
+	m := &metricEnv{Env: frontdesktest.NewEnv(t), t: t, crm: newSubscriber(t, "crm", http.StatusOK), moved: map[string]bool{}}
+	m.gateway, m.c = m.Gateway(t, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1", "FRONTDESK_SMS_HOURLY=3", "FRONTDESK_SMS_DAILY=7", subscribe(t, m.crm.config()))
+	m.client = frontdesktest.RedisClient(t, m.Redis)
+	m.started = scrape(t, m.gateway)
+	return m
+}
+
+// expectPresent is for a gauge that has no need to change: it is there, and above zero.
+func (m *metricEnv) expectPresent(name string) {
+	m.t.Helper()
+	if now, found := sum(scrape(m.t, m.gateway), name); !found || now <= 0 {
+		m.t.Errorf("%s is %g", name, now)
+	}
+	m.moved[name] = true
+}
+
+// expectMoves has something happen, and waits until a metric says something else than it did
+// before it; with nothing happening, than it did in the beginning.
+func (m *metricEnv) expectMoves(what string, happens func(), name string, labels ...string) {
+	m.t.Helper()
+	before := m.started
+	if happens != nil {
+		before = scrape(m.t, m.gateway)
+		happens()
+	}
+	was, _ := sum(before, name, labels...)
+	frontdesktest.Eventually(m.t, fmt.Sprintf("%s moves %s %v from %g", what, name, labels, was), func() bool {
+		now, found := sum(scrape(m.t, m.gateway), name, labels...)
+		return found && now != was
+	})
+	m.moved[name] = true
+}
+
+// expectDocumented compares what is exposed and has moved with the runbook's table.
+func (m *metricEnv) expectDocumented() {
+	m.t.Helper()
+	runbook, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "runbook.md"))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	var explained []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `(frontdesk_[a-z_]+)` \\|([^|]*)\\|").FindAllStringSubmatch(string(runbook), -1) {
+		explained = append(explained, row[1])
+		if !m.moved[row[1]] {
+			m.t.Errorf("the runbook explains %s, which nothing here moves", row[1])
+		}
+		for label := range valuesOf(m.started[row[1]]) {
+			if !strings.Contains(row[2], label) {
+				m.t.Errorf("the runbook does not say that %s has the label %s", row[1], label)
+			}
+		}
+	}
+	for name := range m.started {
+		if strings.HasPrefix(name, "frontdesk_") && !slices.Contains(explained, name) {
+			m.t.Errorf("the runbook does not explain %s", name)
+		}
+	}
+	for name := range m.moved {
+		if !slices.Contains(explained, name) {
+			m.t.Errorf("the runbook does not explain %s", name)
+		}
+	}
+}
+
+func (m *metricEnv) payByCard() {
+	registration := m.c.Register()
+	m.c.Confirm(m.c.Pay(registration.Id), "4242424242424242")
+	m.c.AwaitPayment(registration.Id, api.Recorded)
+}
+
+// mandate asks for a code for a new person, from an address of their own.
+func (m *metricEnv) mandate(n int) (registration string, answer *frontdesktest.Response) {
+	person, from := frontdesktest.Person(), [2]string{"X-Forwarded-For", fmt.Sprintf("203.0.113.%d", n)}
+	person.Mobile = fmt.Sprintf("+3361111111%d", n)
+	start, day := time.Now().AddDate(0, 2, 0).Format(time.DateOnly), 10
+	var begun api.Registration
+	m.c.Token = ""
+	m.c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: person, Items: &[]api.NewItem{{OfferId: "901", StartDate: &start, Debit: &api.Debit{Day: &day}}}},
+		frontdesktest.Key(""), from).Into(http.StatusCreated, &begun)
+	m.c.Token = *begun.Token
+	return begun.Id, m.c.Do("POST", "/v1/registrations/"+begun.Id+"/mandate", map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"}, frontdesktest.Key(""), from)
+}
+
+func (m *metricEnv) sign() {
+	registration, answer := m.mandate(0)
+	answer.Into(http.StatusCreated, nil)
+	sent := m.Upstreams.Sim.SMS()
+	m.c.Do("POST", "/v1/registrations/"+registration+"/mandate/signature", api.Signature{Code: sent[len(sent)-1].Code}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+}
+
+func (m *metricEnv) spendCodes() {
+	for n := range 3 {
+		_, answer := m.mandate(n + 1)
+		if answer.Status != http.StatusCreated {
+			return
+		}
+	}
+}
+
+func (m *metricEnv) follow() { m.followed = m.c.Follow(m.c.Register().Id, "") }
+
+func (m *metricEnv) exceedRateLimit() {
+	for range 125 {
+		m.c.Do("GET", "/v1/clubs", nil, [2]string{"X-Forwarded-For", "203.0.113.99"})
+	}
+}
+
+// pauseQueue has the background work stand still, as an operator can, while an event comes.
+func (m *metricEnv) pauseQueue() {
+	if err := asynq.NewInspectorFromRedisClient(m.client).PauseQueue("default"); err != nil {
+		m.t.Fatal(err)
+	}
+	sendEvent(m.c, "class_event.updated")
+}
+
+func (m *metricEnv) resumeQueue() {
+	m.crm.setStatus(http.StatusInternalServerError)
+	if err := asynq.NewInspectorFromRedisClient(m.client).UnpauseQueue("default"); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func (m *metricEnv) unsubscribe() {
+	m.crm.setStatus(http.StatusGone)
+	sendEvent(m.c, "class_event.updated")
+}
+
+func (m *metricEnv) leaveInDoubt() {
+	m.SetFaults(m.t, clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/payments"}, Kind: "drop_after"})
+	registration := m.c.Register()
+	m.c.Confirm(m.c.Pay(registration.Id), "4242424242424242")
+}
+
+func (m *metricEnv) limitMemory() {
+	if err := m.client.ConfigSet(m.t.Context(), "maxmemory", "1gb").Err(); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// refuseToken has the club system take the token for none, and give no other.
+func (m *metricEnv) refuseToken() {
+	if err := m.Upstreams.Sim.SetFaults([]clubsim.Fault{{Match: clubsim.FaultMatch{Path: "/contacts"}, Kind: "unauthorized_once"},
+		{Match: clubsim.FaultMatch{Path: "/oauth/v2/token"}, Kind: "error_before", Status: http.StatusUnauthorized}}); err != nil {
+		m.t.Fatal(err)
+	}
+	m.c.Token = ""
+	m.c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: frontdesktest.Person()}, frontdesktest.Key(""))
+}
+
+// pauseRedis has Redis answer nobody for a moment in which many ask.
+func (m *metricEnv) pauseRedis() {
+	if err := m.client.Do(m.t.Context(), "CLIENT", "PAUSE", "8000", "ALL").Err(); err != nil {
+		m.t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for n := range 300 { // several times as many as there are connections
+		all.Go(func() {
+			request, _ := http.NewRequestWithContext(m.t.Context(), http.MethodGet, m.gateway.URL+"/v1/registrations/00000000-0000-4000-8000-000000000000", nil)
+			request.Header.Set("Authorization", "Bearer nobody's")
+			request.Header.Set("X-Forwarded-For", fmt.Sprintf("198.51.%d.%d", n/100, n%100)) // whom nobody counted yet
+			if answer, err := http.DefaultClient.Do(request); err == nil {
+				io.Copy(io.Discard, answer.Body)
+				answer.Body.Close()
+			}
+		})
+	}
+	all.Wait()
+}

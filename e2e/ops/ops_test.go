@@ -1,0 +1,241 @@
+package ops_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/upstream/clubsim"
+)
+
+// runCLI runs the command as an operator does, beside a gateway that serves
+// operators at an address, and gives what it says.
+func runCLI(t *testing.T, at string, words ...string) (said string, ok bool) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), frontdesktest.Binary(t), append([]string{"payments"}, words...)...)
+	cmd.Env = []string{"FRONTDESK_OPS_ADDR=" + at, "USER=ada"}
+	out, err := cmd.CombinedOutput()
+	return string(out), err == nil
+}
+
+func mustRunCLI(t *testing.T, at string, words ...string) string {
+	t.Helper()
+	said, ok := runCLI(t, at, words...)
+	if !ok {
+		t.Fatalf("payments %s: %s", strings.Join(words, " "), said)
+	}
+	return said
+}
+
+// inDoubtPayment brings a registration's payment into doubt: the club system fails before
+// it does anything, and does not say so.
+func inDoubtPayment(t *testing.T, c *frontdesktest.Client) (registration api.Registration, payment string) {
+	t.Helper()
+	registration = c.Register()
+	started := c.Pay(registration.Id)
+	c.Do("PUT", "/sim/demo/_control/faults", []clubsim.Fault{{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 503, Times: frontdesktest.Times(1)}}).Into(http.StatusOK, nil)
+	c.Confirm(started, "4242424242424242")
+	c.AwaitPayment(registration.Id, api.InDoubt)
+	return registration, registration.Id + "-1"
+}
+
+func TestOperatorAtTheTerminal(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	c := frontdesktest.NewClient(t, mock.URL)
+	at := mock.OpsAddress()
+	expectAll(t, mustRunCLI(t, at, "list"), "No payment waits for a person.")
+	registration, id := inDoubtPayment(t, c)
+
+	expectAll(t, mustRunCLI(t, at, "list"), "PAYMENT", id, "in_doubt", registration.Contact.Number, "/demo/sales/")
+	expectAll(t, mustRunCLI(t, at, "list", "--state", "recorded"), "There is no such payment.")
+	expectAll(t, mustRunCLI(t, at, "show", id), "in_doubt since", "captured", "fd_post_1", "before the capture", "building", "temp",
+		"What it means", "frontdesk payments confirm-recorded "+id, "can be said from")
+	var listed flows.Page
+	if err := json.Unmarshal([]byte(mustRunCLI(t, at, "--json", "list", "--all")), &listed); err != nil || len(listed.Items) != 1 || string(listed.Items[0].ID) != id {
+		t.Errorf("listed: %+v, %v", listed, err)
+	}
+	expectAll(t, mustRunCLI(t, at, "note", id, "called the club"), "Noted at")
+
+	for _, wrong := range []struct {
+		words []string
+		said  string
+	}{
+		{[]string{"confirm-not-recorded", id, "--send-again"}, "Possible from"},
+		{[]string{"confirm-not-recorded", id, "--cancel"}, "money is taken"},
+		{[]string{"confirm-not-recorded", id}, "at least one of the flags in the group [send-again refund cancel] is required"},
+		{[]string{"confirm-not-recorded", id, "--send-again", "--refund"}, "none of the others can be"},
+		{[]string{"confirm-recorded", id, "--operator", "ada@example.com"}, "by: Say who you are"},
+		{[]string{"confirm-recorded", "nothing-1"}, "There is no such payment"},
+		{[]string{"show", "../../healthz"}, "no payment's id"},
+		{[]string{"show"}, "<id>"},
+		{[]string{"list", "--state", "lost"}, "There is no such state"},
+	} {
+		if said, ok := runCLI(t, at, wrong.words...); ok || !strings.Contains(said, wrong.said) {
+			t.Errorf("payments %s: %t, %s", strings.Join(wrong.words, " "), ok, said)
+		}
+	}
+	expectAll(t, mustRunCLI(t, at, "confirm-recorded", id, "--reason", "seen on the sale"), "is recorded")
+	done := c.AwaitPayment(registration.Id, api.Recorded)
+	if done.State != api.Completed {
+		t.Errorf("the visitor sees %+v", done)
+	}
+	expectAll(t, mustRunCLI(t, at, "show", id), "(ada: seen on the sale)", "fd_done_1", "fd_op_1", "confirm-recorded by ada", "called the club")
+	if said, ok := runCLI(t, at, "confirm-recorded", id); ok || !strings.Contains(said, "not in doubt, it is recorded") {
+		t.Errorf("decided twice: %s", said)
+	}
+	expectAll(t, mustRunCLI(t, at, "calibrate"), "Too few known payments: 0 recorded of at least 20")
+}
+
+func TestOperatorWithoutGateway(t *testing.T) {
+	t.Parallel()
+	for at, want := range map[string]string{"127.0.0.1:1": "no Frontdesk at 127.0.0.1:1: is it running?", "nowhere": "nowhere"} {
+		if said, ok := runCLI(t, at, "list"); ok || !strings.Contains(said, want) {
+			t.Errorf("%s: %s", at, said)
+		}
+	}
+	// Another server there, such as the gateway's own public side.
+	mock := frontdesktest.NewMock(t)
+	if said, ok := runCLI(t, strings.TrimPrefix(mock.URL, "http://"), "list"); ok {
+		t.Errorf("the public side serves operators: %s", said)
+	}
+}
+
+func TestOperatorsListener(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	expectAll(t, expectStartRefused(t, nil, "FRONTDESK_OPS_ADDR="+taken.Addr().String()), "FRONTDESK_OPS_ADDR", "in use")
+	if standard, err := net.Listen("tcp", "127.0.0.1:9090"); err == nil { // else somebody else has taken it
+		defer standard.Close()
+	}
+	several := frontdesktest.Start(t, "FRONTDESK_OPS_ADDR=127.0.0.1:9090")
+	frontdesktest.NewClient(t, several.URL).Do("GET", "/healthz", nil).Into(http.StatusOK, nil)
+	expectLogged(t, several, "operators are not served by this gateway", "FRONTDESK_OPS_ADDR")
+	if off := frontdesktest.Start(t, "FRONTDESK_OPS_ADDR=off"); strings.Contains(off.Log(), "operators are served") {
+		t.Errorf("operators are served: %s", off.Log())
+	}
+}
+
+func TestBadInputOfOperators(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	c := frontdesktest.NewClient(t, mock.URL)
+	_, id := inDoubtPayment(t, c)
+	base := "http://" + mock.OpsAddress() + "/ops/payments"
+	one := base + "/" + id
+	type header = [2]string
+	for name, test := range map[string]struct {
+		method, url string
+		body        any
+		headers     []header
+		status      int
+		code        flows.Code
+	}{
+		"unknown payment":          {"GET", base + "/nothing-1", nil, nil, 404, flows.NotFound},
+		"no payment's id":          {"GET", base + "/nothing", nil, nil, 404, flows.NotFound},
+		"unknown state":            {"GET", base + "?state=lost", nil, nil, 422, flows.InvalidRequest},
+		"all of what":              {"GET", base + "?all=perhaps", nil, nil, 422, flows.InvalidRequest},
+		"unknown path":             {"GET", one + "/history", nil, nil, 404, flows.NotFound},
+		"outside":                  {"GET", "http://" + mock.OpsAddress() + "/v1/clubs", nil, nil, 404, ""},
+		"wrong method":             {"DELETE", one, nil, nil, 405, flows.MethodNotAllowed},
+		"a page in a browser":      {"GET", base, nil, []header{{"Origin", "https://elsewhere.example"}}, 403, flows.ForbiddenOrigin},
+		"a form in a browser":      {"POST", one + "/confirm-recorded", `{"by":"ada"}`, []header{{"Content-Type", "text/plain"}}, 403, flows.ForbiddenOrigin},
+		"nobody recorded it":       {"POST", one + "/confirm-recorded", `{}`, nil, 422, flows.InvalidRequest},
+		"unknown recorded":         {"POST", base + "/nothing-1/confirm-recorded", `{"by":"ada"}`, nil, 404, flows.NotFound},
+		"recorded, no JSON":        {"POST", one + "/confirm-recorded", `by=ada`, nil, 400, flows.MalformedRequest},
+		"recorded, no object":      {"POST", one + "/confirm-recorded", `["ada"]`, nil, 400, flows.MalformedRequest},
+		"recorded, empty":          {"POST", one + "/confirm-recorded", ``, nil, 400, flows.MalformedRequest},
+		"recorded, two objects":    {"POST", one + "/confirm-recorded", `{"by":"ada"}{"by":"eve"}`, nil, 400, flows.MalformedRequest},
+		"recorded, unknown member": {"POST", one + "/confirm-recorded", `{"by":"ada","then":"refund"}`, nil, 400, flows.MalformedRequest},
+		"recorded, too large":      {"POST", one + "/confirm-recorded", `{"by":"ada","why":"` + strings.Repeat("x", 5000) + `"}`, nil, 413, flows.TooLarge},
+		"recorded, too long":       {"POST", one + "/confirm-recorded", `{"by":"ada","why":"` + strings.Repeat("x", 501) + `"}`, nil, 422, flows.InvalidRequest},
+		"not recorded, what then":  {"POST", one + "/confirm-not-recorded", `{"by":"ada"}`, nil, 422, flows.InvalidRequest},
+		"not recorded, nonsense":   {"POST", one + "/confirm-not-recorded", `{"by":"ada","then":"keep"}`, nil, 422, flows.InvalidRequest},
+		"not recorded, cancel":     {"POST", one + "/confirm-not-recorded", `{"by":"ada","then":"cancel"}`, nil, 409, flows.NotDecidable},
+		"not recorded, too early":  {"POST", one + "/confirm-not-recorded", `{"by":"ada","then":"refund"}`, nil, 409, flows.TooEarly},
+		"not recorded, unknown":    {"POST", base + "/nothing-1/confirm-not-recorded", `{"by":"ada","then":"refund"}`, nil, 404, flows.NotFound},
+		"not recorded, large":      {"POST", one + "/confirm-not-recorded", strings.Repeat(" ", 5000), nil, 413, flows.TooLarge},
+		"not recorded, member":     {"POST", one + "/confirm-not-recorded", `{"by":"ada","then":"refund","force":true}`, nil, 400, flows.MalformedRequest},
+		"empty note":               {"POST", one + "/notes", `{"by":"ada","text":" "}`, nil, 422, flows.InvalidRequest},
+		"note of nobody":           {"POST", one + "/notes", `{"text":"hello"}`, nil, 422, flows.InvalidRequest},
+		"note with an escape":      {"POST", one + "/notes", `{"by":"ada","text":"a\u001b[2Jb"}`, nil, 422, flows.InvalidRequest},
+		"note, unknown member":     {"POST", one + "/notes", `{"by":"ada","text":"a","to":"all"}`, nil, 400, flows.MalformedRequest},
+		"note, too large":          {"POST", one + "/notes", strings.Repeat(" ", 5000), nil, 413, flows.TooLarge},
+		"note on nothing":          {"POST", base + "/nothing-1/notes", `{"by":"ada","text":"a"}`, nil, 404, flows.NotFound},
+		"nobody calibrates":        {"POST", base + "/calibrate", `{}`, nil, 422, flows.InvalidRequest},
+		"calibrate, member":        {"POST", base + "/calibrate", `{"by":"ada","least":1}`, nil, 400, flows.MalformedRequest},
+		"calibrate, too large":     {"POST", base + "/calibrate", strings.Repeat(" ", 5000), nil, 413, flows.TooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			response := c.WithT(t).Do(test.method, test.url, test.body, test.headers...)
+			if test.code == "" {
+				response.Into(test.status, nil)
+				return
+			}
+			var problem api.Problem
+			response.Into(test.status, &problem)
+			if flows.Code(problem.Code) != test.code || problem.Status != test.status || response.Header.Get("Content-Type") != "application/problem+json" {
+				t.Errorf("%s", response.Body)
+			}
+			if problem.Retry == api.ProblemRetryAfter && response.Header.Get("Retry-After") == "" {
+				t.Errorf("no Retry-After with %s", response.Body)
+			}
+		})
+	}
+	var shown flows.PaymentDetail
+	c.Do("GET", one, nil).Into(http.StatusOK, &shown)
+	if shown.State != flows.InDoubt || len(shown.Notes) != 0 {
+		t.Errorf("after all that: %+v", shown)
+	}
+}
+
+// TestOperatorsListenerRefusesHostnames: a name that a web page has made to lead here is refused.
+func TestOperatorsListenerRefusesHostnames(t *testing.T) {
+	t.Parallel()
+	at := frontdesktest.NewMock(t).OpsAddress()
+	_, port, _ := net.SplitHostPort(at)
+	for host, want := range map[string]int{at: 200, "localhost:" + port: 200, "[::1]:" + port: 200, "rebound.example:" + port: 403} {
+		connection, err := net.Dial("tcp", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(connection, "GET /ops/payments HTTP/1.0\r\nHost: %s\r\n\r\n", host)
+		answer := make([]byte, 12)
+		if _, err := connection.Read(answer); err != nil || !strings.HasSuffix(string(answer), fmt.Sprint(want)) {
+			t.Errorf("Host %q: %q, %v", host, answer, err)
+		}
+		connection.Close()
+	}
+}
+
+// TestOperatorsShareDecisions: what was decided at one gateway counts at the other.
+func TestOperatorsShareDecisions(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	one, c := s.Gateway(t)
+	other, _ := s.Gateway(t)
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 503, Times: frontdesktest.Times(1)})
+	c.Confirm(payment, "4242424242424242")
+	c.AwaitPayment(registration.Id, api.InDoubt)
+	id := registration.Id + "-1"
+	expectAll(t, mustRunCLI(t, one.OpsAddress(), "confirm-recorded", id), "is recorded")
+	if said, ok := runCLI(t, other.OpsAddress(), "confirm-not-recorded", id, "--refund"); ok || !strings.Contains(said, "not in doubt, it is recorded") {
+		t.Errorf("decided at both: %s", said)
+	}
+	if held := s.Upstreams.Cards.Payments()[0]; held.Metadata["fd_done_1"] == "" || !strings.HasSuffix(held.Metadata["fd_op_1"], "by ada") {
+		t.Errorf("the processor holds %v", held.Metadata)
+	}
+}

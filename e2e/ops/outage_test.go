@@ -1,0 +1,298 @@
+package ops_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/campaign/rig"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// outage is something that happens to what a gateway stands on, and what is to be seen of it.
+type outage struct {
+	fsync   string // how Redis syncs what it is told; empty: at every write, as live mode demands
+	start   func(*outageEnv)
+	end     func(*outageEnv)
+	code    api.ProblemCode // of the problem that a visitor reads who wants to pay meanwhile
+	ready   string          // the one part of which /readyz says that it is not well, and how; empty: all is
+	log     []string        // what one line of the log says, once: what is wrong, and where it is ours to mend, what to do
+	unsaved bool            // what came of a payment that was just being sent is not stored by whoever sent it
+	inDoubt bool            // nor known to anybody
+}
+
+// redisDown and full are what Redis is found to be.
+var (
+	redisDown = []string{"redis is failed: does not answer", "see that it runs and that FRONTDESK_REDIS_URL leads to it", "when its disk is full"}
+	diskFull  = []string{"redis writes is failed: refused, since its disk is full", "make room on its disk"}
+)
+
+// outages are all that the outside does to a gateway. Each is told to the operator in one clear line
+// of the log and to the visitor in one clear problem document, and nobody's money is lost.
+var outages = map[string]outage{
+	"bad configuration": {
+		start: func(s *outageEnv) { s.restart("FRONTDESK_CLUB_CLIENT_SECRET=wrong") }, end: func(s *outageEnv) { s.restart() },
+		code: api.ClubSystemFailed, ready: "club_system degraded", unsaved: true, inDoubt: true,
+		log: []string{"club system token is degraded", "refused, status 401", "see that FRONTDESK_CLUB_URL leads to it", "FRONTDESK_CLUB_CLIENT_SECRET"},
+	},
+	"dead Redis": {
+		start: func(s *outageEnv) { s.redis.Cut() }, end: func(s *outageEnv) { s.redis.Restore() },
+		code: api.StorageUnavailable, ready: "redis unavailable", log: redisDown, unsaved: true,
+	},
+	"slow Redis": {
+		start: func(s *outageEnv) { s.redis.Trickle() }, end: func(s *outageEnv) { s.redis.Restore() },
+		code: api.StorageUnavailable, ready: "redis unavailable", log: redisDown, unsaved: true,
+	},
+	// A Redis that syncs at every write ends itself when it cannot: it has acknowledged what it did
+	// in memory, or is about to.
+	"full disk": {
+		start: func(s *outageEnv) { s.must(s.storage.FillDisk()) },
+		end:   func(s *outageEnv) { <-s.storage.Ended(); s.must(s.storage.Start(s.t.Context())) },
+		code:  api.StorageUnavailable, ready: "redis unavailable", log: redisDown, unsaved: true,
+	},
+	"full disk, synced each second": {
+		fsync: rig.FsyncEverySec,
+		start: func(s *outageEnv) { s.must(s.storage.FillDisk()); s.awaitWriteFailure() },
+		end:   func(s *outageEnv) { s.must(s.storage.FreeDisk()) },
+		code:  api.StorageUnavailable, ready: "redis unavailable", log: diskFull, unsaved: true,
+	},
+	"dead club system": {
+		start: func(s *outageEnv) { s.club.Cut() }, end: func(s *outageEnv) { s.club.Restore() },
+		code: api.ClubSystemUnavailable, log: []string{"request failed", "club_system_unavailable", "connection refused"}, inDoubt: true,
+	},
+	"slow club system": {
+		start: func(s *outageEnv) { s.club.Trickle() }, end: func(s *outageEnv) { s.club.Restore() },
+		code: api.ClubSystemFailed, log: []string{"request failed", "club_system_failed", "timeout"},
+	},
+	"dead processor": {
+		start: func(s *outageEnv) { s.cards.Cut() }, end: func(s *outageEnv) { s.cards.Restore() },
+		code: api.ProcessorUnavailable, log: []string{"request failed", "processor_unavailable", "connection refused"},
+	},
+	"slow processor": {
+		start: func(s *outageEnv) { s.cards.Trickle() }, end: func(s *outageEnv) { s.cards.Restore() },
+		code: api.ProcessorUnavailable, log: []string{"request failed", "processor_unavailable", "deadline exceeded"},
+	},
+}
+
+// TestOutages lets each outage meet three visitors: one is about to ask to pay, one to enter the
+// card, and the money of one is taken and on its way to the club system's books. When it is over,
+// the first goes on with the same key, and each is booked once.
+func TestOutages(t *testing.T) {
+	t.Parallel()
+	for name, o := range outages {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newOutageEnv(t, o.fsync)
+			shopping, entering, sending := s.buyer(), s.buyer(), s.buyer()
+			payment := entering.Pay(entering.registration.Id)
+			held := s.upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
+			sending.Confirm(sending.Pay(sending.registration.Id), frontdesktest.GoodCard)
+			<-held.Reached
+			o.start(s)
+			const key = "the key of a buyer with patience"
+			asked := time.Now()
+			expectHelpfulProblem(t, shopping.ask(key), o.code)
+			if took := time.Since(asked); took > longest {
+				t.Errorf("the visitor was told after %s", took)
+			}
+			expectOneLogLine(t, s.gateway, o.log)
+			expectReady(t, shopping.Client, o.ready)
+			entering.Confirm(payment, frontdesktest.GoodCard)
+			s.upstreams.Release()
+			if o.unsaved && !o.inDoubt {
+				frontdesktest.Eventually(t, "it is known at the processor that the payment was booked", func() bool { return s.acceptanceJournaled(sending) })
+			}
+			o.end(s)
+			if o.unsaved {
+				frontdesktest.ExpireLease(t, s.storage.URL(), sending.registration.Id)
+			}
+			frontdesktest.Eventually(t, "the same key goes on", func() bool { return shopping.ask(key).Status == http.StatusCreated })
+			shopping.payUntil(api.Recorded)
+			entering.payUntil(api.Recorded)
+			if o.inDoubt {
+				sending.payUntil(api.Recorded, api.InDoubt)
+			} else {
+				sending.payUntil(api.Recorded)
+			}
+			s.expectNoLoss(shopping, entering, sending)
+		})
+	}
+}
+
+// longest is what a visitor waits to hear that something is wrong, on a machine that is shared: the
+// processor's 10 s are the longest of the limits that they meet with.
+const longest = 20 * time.Second
+
+// expectHelpfulProblem holds the answer to a visitor to what helps one, and tells nothing else.
+func expectHelpfulProblem(t *testing.T, answer *frontdesktest.Response, code api.ProblemCode) {
+	t.Helper()
+	problem := answer.Problem(code)
+	if problem.Status != http.StatusServiceUnavailable && problem.Status != http.StatusBadGateway || problem.Retry == api.ProblemRetryNever ||
+		problem.Retry == api.ProblemRetryAfter && answer.Header.Get("Retry-After") == "" || problem.TraceId == nil || problem.Title == "" {
+		t.Errorf("the visitor reads %v %s", answer.Header, answer.Body)
+	}
+	for _, inside := range []string{"127.0.0.1", "edis", "MISCONF", "dial", "EOF", "timeout", "deadline", "secret"} {
+		if strings.Contains(string(answer.Body), inside) {
+			t.Errorf("%q is told to the visitor: %s", inside, answer.Body)
+		}
+	}
+}
+
+// expectOneLogLine looks for the one line of a log that says all parts.
+func expectOneLogLine(t *testing.T, of *frontdesktest.Process, parts []string) {
+	t.Helper()
+	found := 0
+	frontdesktest.Eventually(t, "the log says "+strings.Join(parts, ", "), func() bool {
+		found = 0
+		for line := range strings.Lines(of.Log()) {
+			if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(line, part) }) {
+				found++
+			}
+		}
+		return found > 0
+	})
+	if found != 1 {
+		t.Errorf("%d lines of the log say %q", found, parts)
+	}
+}
+
+// expectReady holds /readyz to all being well but for one part.
+func expectReady(t *testing.T, c *frontdesktest.Client, but string) {
+	t.Helper()
+	want, status := map[string]string{"redis": "ok", "club_system": "ok"}, http.StatusOK
+	if part, how, found := strings.Cut(but, " "); found {
+		want[part] = how
+		if how == string(api.Unavailable) {
+			status = http.StatusServiceUnavailable
+		}
+	}
+	var health api.Health
+	c.Do("GET", "/readyz", nil).Into(status, &health)
+	if health.Checks == nil || !maps.Equal(*health.Checks, want) {
+		t.Errorf("the gateway says %+v of itself", health)
+	}
+}
+
+// outageEnv is a gateway with a line to each thing that it stands on.
+type outageEnv struct {
+	t                  *testing.T
+	upstreams          *frontdesktest.Upstreams
+	storage            *rig.Redis
+	redis, club, cards *frontdesktest.TCPProxy
+	gateway            *frontdesktest.Process
+}
+
+func newOutageEnv(t *testing.T, fsync string) *outageEnv {
+	t.Helper()
+	if fsync == "" {
+		fsync = rig.FsyncAlways
+	}
+	s := &outageEnv{t: t, upstreams: frontdesktest.NewUpstreams(t)}
+	var err error
+	s.storage, err = rig.NewRedis(t.Context(), t.TempDir(), fsync)
+	s.must(err)
+	t.Cleanup(func() { s.storage.Kill() })
+	at := strings.TrimPrefix(s.upstreams.URL, "http://")
+	s.redis = frontdesktest.NewTCPProxy(t, strings.TrimPrefix(s.storage.URL(), "redis://"))
+	s.club, s.cards = frontdesktest.NewTCPProxy(t, at), frontdesktest.NewTCPProxy(t, at)
+	s.restart()
+	return s
+}
+
+func (s *outageEnv) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// restart starts the gateway, in the place of the one that ran, with more variables than usual if there are any.
+func (s *outageEnv) restart(more ...string) {
+	s.t.Helper()
+	if s.gateway != nil {
+		s.gateway.Kill()
+	}
+	s.gateway = frontdesktest.Start(s.t, append([]string{"FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=redis://" + s.redis.Address(),
+		"FRONTDESK_CLUB_URL=http://" + s.club.Address() + "/sim", "FRONTDESK_SANDBOX_URL=http://" + s.cards.Address() + "/sandbox"}, more...)...)
+}
+
+// awaitWriteFailure has Redis notice that it cannot write: it acknowledges what it is told before that.
+func (s *outageEnv) awaitWriteFailure() {
+	s.t.Helper()
+	client := s.storage.Client()
+	defer client.Close()
+	frontdesktest.Eventually(s.t, "Redis notices", func() bool { return client.Set(s.t.Context(), "anything", 1, time.Minute).Err() != nil })
+}
+
+// buyer is a visitor on the way to a membership.
+type buyer struct {
+	*frontdesktest.Client
+	s            *outageEnv
+	registration api.Registration
+}
+
+func (s *outageEnv) buyer() *buyer {
+	s.t.Helper()
+	b := &buyer{Client: frontdesktest.NewClient(s.t, s.gateway.URL), s: s}
+	b.registration = b.Register()
+	return b
+}
+
+// ask asks to pay, at the gateway that is there.
+func (b *buyer) ask(key string) *frontdesktest.Response {
+	b.s.t.Helper()
+	b.URL = b.s.gateway.URL
+	return b.RequestPayment(b.registration.Id, `{"method":"card"}`, frontdesktest.Key(key))
+}
+
+// payUntil goes the rest of the way, pressing again as people do, and paying anew when told that this is the way.
+func (b *buyer) payUntil(ends ...api.PaymentState) {
+	b.s.t.Helper()
+	b.URL = b.s.gateway.URL
+	frontdesktest.Eventually(b.s.t, "the payment comes to its end", func() bool {
+		var seen api.Payment
+		answer := b.ask("")
+		if answer.Status >= http.StatusBadRequest || json.Unmarshal(answer.Body, &seen) != nil {
+			return false
+		}
+		if seen.State == api.RequiresAction {
+			b.Confirm(seen, frontdesktest.GoodCard)
+		}
+		return slices.Contains(ends, seen.State)
+	})
+}
+
+// acceptanceJournaled tells whether the processor holds that a buyer's payment was booked.
+func (s *outageEnv) acceptanceJournaled(b *buyer) bool {
+	for _, held := range s.upstreams.Cards.Payments() {
+		if held.Metadata["fd_registration"] == b.registration.Id && held.Metadata["fd_done_1"] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// expectNoLoss holds the books of the club system and of the processor against what the buyers owed.
+func (s *outageEnv) expectNoLoss(buyers ...*buyer) {
+	s.t.Helper()
+	owed, booked, captured := int64(0), int64(0), int64(0)
+	for _, b := range buyers {
+		owed += b.registration.Cart.DueNow.Amount
+	}
+	ledger := s.upstreams.Sim.Ledger()
+	for _, entry := range ledger {
+		booked += int64(entry.Amount)
+	}
+	for _, held := range s.upstreams.Cards.Payments() {
+		captured += held.Captured - held.Refunded
+	}
+	if audit := s.upstreams.Sim.Audit(); len(ledger) != len(buyers) || booked != owed || captured != owed || !audit.OK {
+		s.t.Errorf("%d cents were owed by %d people, %d were captured and %d booked by %d payments; the audit finds %+v",
+			owed, len(buyers), captured, booked, len(ledger), audit)
+	}
+}

@@ -1,0 +1,137 @@
+package ops_test
+
+import (
+	"net/http"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/stripe/stripetest"
+	"frontdesk/upstream/clubsim"
+)
+
+// TestRestartWithEmptyRedis: the gateway is killed with the money taken, and
+// comes back before a Redis that never heard of it. Whether the club system booked
+// the payment decides what becomes of it.
+func TestRestartWithEmptyRedis(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		until func(*testing.T, frontdesktest.Env, *frontdesktest.Client, api.Payment) // the moment of the power cut
+		end   api.PaymentState
+	}{
+		"the answer was under way": {func(t *testing.T, s frontdesktest.Env, c *frontdesktest.Client, payment api.Payment) {
+			hold := s.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
+			c.Confirm(payment, "4242424242424242")
+			<-hold.Reached
+		}, api.InDoubt},
+		"the club system let nobody in": {func(t *testing.T, s frontdesktest.Env, c *frontdesktest.Client, payment api.Payment) {
+			s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 401})
+			c.Confirm(payment, "4242424242424242")
+			frontdesktest.Eventually(t, "a claim is given up", func() bool {
+				return s.Upstreams.Cards.Payments()[0].Metadata["fd_release_1"] != ""
+			})
+		}, api.Recorded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := frontdesktest.NewEnv(t)
+			doomed, c := s.Gateway(t)
+			registration := c.Register()
+			payment := c.Pay(registration.Id)
+			test.until(t, s, c, payment)
+			doomed.Kill()
+			s.Upstreams.Release()
+			if err := s.Upstreams.Sim.SetFaults(nil); err != nil {
+				t.Fatal(err)
+			}
+			if held := s.Upstreams.Cards.Payments()[0]; held.State != cards.Captured {
+				t.Fatalf("the processor says %s", held.State)
+			}
+			s.Redis = frontdesktest.NewRedis(t)
+			_, again := s.Gateway(t)
+			again.Token = c.Token
+			end := again.AwaitPayment(registration.Id, test.end)
+			if end.Payment.Id != payment.Id || end.Payment.Retry != api.PaymentRetryNever || len(end.Next) != 0 {
+				t.Errorf("the holder sees %+v", end)
+			}
+			stranger := frontdesktest.NewClient(t, again.URL)
+			other := stranger.Register()
+			stranger.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem(api.NotFound)
+			stranger.Registration(other.Id)
+			s.ExpectOnePayment(t, payment.Amount.Amount)
+			if held := s.Upstreams.Cards.Payments(); len(held) != 1 || held[0].Refunded != 0 {
+				t.Errorf("the processor holds %+v", held)
+			}
+		})
+	}
+}
+
+// TestRedisFlushedWhileRunning under a gateway that runs, and the buyer just looks again.
+func TestRedisFlushedWhileRunning(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	frontdesktest.FlushRedis(t, s.Redis)
+	if seen := c.Registration(registration.Id); seen.Payment == nil || seen.Payment.Id != payment.Id || seen.State != api.Paying {
+		t.Errorf("the holder sees %+v", seen)
+	}
+	again := c.Pay(registration.Id)
+	if again.Id != payment.Id {
+		t.Errorf("payment %s beside %s", again.Id, payment.Id)
+	}
+	c.Confirm(again, "4242424242424242")
+	c.Await(registration.Id, api.Completed)
+	s.ExpectOnePayment(t, payment.Amount.Amount)
+}
+
+// TestStripeRebuildAfterRedisLoss rebuilds from that processor's list.
+func TestStripeRebuildAfterRedisLoss(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	processor := stripetest.New(stripetest.Config{})
+	t.Cleanup(processor.Close)
+	start := func(redisURL string) *frontdesktest.Process {
+		return frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+redisURL,
+			"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
+			"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)
+	}
+	doomed := start(s.Redis)
+	processor.SetWebhooks(stripetest.Normal, doomed.URL+"/v1/webhooks/card")
+	c := frontdesktest.NewClient(t, doomed.URL)
+	doubtful, waiting := c.Register(), frontdesktest.NewClient(t, doomed.URL)
+	other := waiting.Register()
+	first, second := c.Pay(doubtful.Id), waiting.Pay(other.Id)
+	ids := map[string]string{}
+	for _, held := range processor.Payments() {
+		ids[held.Metadata["fd_registration"]] = held.ID
+	}
+	hold := s.Upstreams.HoldResponses(http.MethodPost, "/sales/*/payments")
+	if _, err := processor.Confirm(ids[doubtful.Id], "4242424242424242"); err != nil {
+		t.Fatal(err)
+	}
+	<-hold.Reached
+	doomed.Kill()
+	s.Upstreams.Release()
+
+	gateway := start(frontdesktest.NewRedis(t))
+	processor.SetWebhooks(stripetest.Normal, gateway.URL+"/v1/webhooks/card")
+	again, waitingAgain := frontdesktest.NewClient(t, gateway.URL), frontdesktest.NewClient(t, gateway.URL)
+	again.Token, waitingAgain.Token = c.Token, waiting.Token
+	if end := again.AwaitPayment(doubtful.Id, api.InDoubt); end.Payment.Id != first.Id {
+		t.Errorf("the holder sees %+v", end)
+	}
+	seen := waitingAgain.Registration(other.Id)
+	if seen.Payment == nil || seen.Payment.Id != second.Id || frontdesktest.Value(seen.Payment.Card.ClientSecret) != frontdesktest.Value(second.Card.ClientSecret) {
+		t.Fatalf("the holder sees %+v", seen)
+	}
+	if _, err := processor.Confirm(ids[other.Id], "4242424242424242"); err != nil {
+		t.Fatal(err)
+	}
+	waitingAgain.Await(other.Id, api.Completed)
+	if audit := s.Upstreams.Sim.Audit(); !audit.OK || len(s.Upstreams.Sim.Ledger()) != 2 {
+		t.Errorf("the audit finds %+v, the ledger %+v", audit, s.Upstreams.Sim.Ledger())
+	}
+}

@@ -1,0 +1,97 @@
+package ops_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+)
+
+// TestSubscriberRetryAfter: a subscriber that says when to come again is not asked
+// before, within an hour; said with another status, or unreadably, it counts for nothing.
+func TestSubscriberRetryAfter(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	answers := map[string]struct {
+		status      int
+		after       string
+		least, most time.Duration
+	}{
+		"busy":     {503, "600", 10 * time.Minute, 10 * time.Minute},
+		"limited":  {429, time.Now().Add(20 * time.Minute).UTC().Format(http.TimeFormat), 19 * time.Minute, 20 * time.Minute},
+		"for-ever": {503, "86400", time.Hour, time.Hour},
+		"broken":   {500, "600", 4 * time.Second, 6 * time.Second},
+		"at-once":  {429, "0", 4 * time.Second, 6 * time.Second},
+		"unclear":  {503, "soon", 4 * time.Second, 6 * time.Second},
+	}
+	var to []flows.Subscriber
+	for name, answer := range answers {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", answer.after)
+			w.WriteHeader(answer.status)
+		}))
+		t.Cleanup(server.Close)
+		to = append(to, flows.Subscriber{Name: name, URL: server.URL, Secret: subscriberSecret})
+	}
+	process, c := s.Gateway(t, subscribe(t, to...))
+	sendEvent(c, "class_event.updated")
+	failed := map[string]flows.Delivery{}
+	frontdesktest.Eventually(t, "every subscriber has failed once", func() bool {
+		var list flows.Deliveries
+		if err := json.Unmarshal([]byte(mustCommand(t, process.OpsAddress(), "webhooks", "list", "--state", "retrying", "--json")), &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range list.Items {
+			if _, seen := failed[d.Subscriber]; !seen && d.Next != nil && d.LastFailed != nil {
+				failed[d.Subscriber] = d
+			}
+		}
+		return len(failed) == len(answers)
+	})
+	for name, answer := range answers {
+		d := failed[name]
+		const blur = 2 * time.Second // the queue counts in whole seconds
+		if wait := d.Next.Sub(*d.LastFailed); d.Failures == 1 && (wait < answer.least-blur || wait > answer.most+blur) {
+			t.Errorf("%s said %q with %d, and is tried again after %s", name, answer.after, answer.status, wait)
+		}
+		if !strings.HasPrefix(d.LastError, "status ") {
+			t.Errorf("%s: the error is %q", name, d.LastError)
+		}
+	}
+}
+
+// TestSubscriberSecretRotation: while two secrets are configured, whoever knows
+// either of them can verify a delivery, and nobody else.
+func TestSubscriberSecretRotation(t *testing.T) {
+	t.Parallel()
+	const fresh, foreign = "whsec_bmV3LXNlY3JldC1vZi1hLXN1YnNjcmliZXItMDE=", "whsec_Zm9yZWlnbi1zZWNyZXQtb2Ytc29tZWJvZHktMDE=" //nolint:gosec // of this test alone
+	s := frontdesktest.NewEnv(t)
+	var came atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		for secret, verifies := range map[string]bool{fresh: true, subscriberSecret: true, foreign: false} {
+			verifier, err := standardwebhooks.NewWebhook(secret)
+			if err != nil || (verifier.Verify(text, r.Header) == nil) != verifies {
+				t.Errorf("with %s: %v %s", secret, r.Header, text)
+			}
+		}
+		came.Add(1)
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	t.Cleanup(server.Close)
+	_, c := s.Gateway(t, subscribe(t, flows.Subscriber{Name: "crm", URL: server.URL, Secret: fresh + "," + subscriberSecret}))
+	sendEvent(c, "class_event.updated")
+	frontdesktest.Eventually(t, "the delivery came", func() bool { return came.Load() > 0 })
+}

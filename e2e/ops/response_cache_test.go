@@ -1,0 +1,41 @@
+package ops_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestSlowCatalogueReader: who asks for what is in memory, again and again, and takes
+// nothing, loses the connection as everybody does; whoever comes meanwhile is served.
+func TestSlowCatalogueReader(t *testing.T) {
+	t.Parallel()
+	gateway := frontdesktest.NewGateway(t, frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t))
+	c := frontdesktest.NewClient(t, gateway.URL)
+	c.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, nil)
+	const more = 400 // than the buffers of both sides hold
+	if _, err := io.WriteString(slowly(t, gateway.URL), strings.Repeat("GET /v1/clubs/11/products HTTP/1.1\r\nHost: x\r\n\r\n", more)); err != nil {
+		t.Fatal(err)
+	}
+	frontdesktest.Eventually(t, "an answer waits to be taken", func() bool { return working(t, gateway, "cachedResponse.write") == 1 })
+	c.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, nil)
+	frontdesktest.Eventually(t, "nobody works for the slow one any more", func() bool { return working(t, gateway, "cachedResponse.write") == 0 })
+}
+
+// TestCachedResponsesAreLogged: in live mode a response from the cache has its line like any other.
+func TestCachedResponsesAreLogged(t *testing.T) {
+	t.Parallel()
+	process, c := newLive(t).start(t)
+	const asked = 5
+	for range asked {
+		c.Do("GET", "/v1/clubs/11/debit-days", nil).Into(http.StatusOK, nil)
+	}
+	c.Do("GET", "/v1/clubs/11/debit-days?day=1", nil).Problem("invalid_request")
+	expectLogged(t, process, `"route":"/v1/clubs/:clubId/debit-days","status":422`)
+	if strings.Count(process.Log(), `"msg":"request","method":"GET","route":"/v1/clubs/:clubId/debit-days","status":200`) != asked {
+		t.Errorf("the log says:\n%s", process.Log())
+	}
+}

@@ -1,0 +1,135 @@
+package ops_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// slowClient is a client that takes its time. It says a character now and then, and comes to no end.
+type slowClient struct {
+	says   string // at once
+	reads  bool   // what it is answered, until the connection ends; else nothing at all
+	answer string // how that has to begin
+}
+
+const (
+	// pace is how often a client that trickles says something: often enough for no limit of silence.
+	pace = 200 * time.Millisecond
+	// ended is when the last of them is gone: a body may take 15 s, on a machine that is shared.
+	ended = 45 * time.Second
+	// smallWindow is how much a client takes in that does not read, in bytes.
+	smallWindow = 4 << 10
+)
+
+// TestSlowClients: who says or reads something slower than anybody has to loses the connection,
+// and leaves nothing behind; whoever comes meanwhile is served.
+func TestSlowClients(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	c := frontdesktest.NewClient(t, mock.URL)
+	registration := c.Register()
+	before := c.Records()
+	const post = " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nIdempotency-Key: 7c0ae1f2-slow\r\nContent-Length: 500\r\n\r\n{"
+	clients := map[string]slowClient{
+		"headers":             {"GET /v1/clubs HTTP/1.1\r\nHost: x\r\nX-Slow: ", true, ""},
+		"body":                {"POST /v1/registrations" + post, true, "HTTP/1.1 400 "},
+		"card webhook":        {"POST /v1/webhooks/card" + post, true, "HTTP/1.1 400 "},
+		"club system's event": {"POST " + demoIntake + post, true, "HTTP/1.1 400 "},
+		"answers":             {strings.Repeat("GET /openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n", 100), false, ""},
+		"event stream":        {"GET /v1/registrations/" + registration.Id + "/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + c.Token + "\r\n\r\n", false, ""},
+	}
+	gone := make(chan string, len(clients))
+	for name, client := range clients {
+		connection := slowly(t, mock.URL)
+		go func() { gone <- client.run(connection, name) }()
+	}
+	frontdesktest.Eventually(t, "the stream is open", func() bool { return working(t, mock, "followRegistration") == 1 })
+	turns, late := time.NewTicker(pace/8), time.After(ended)
+	defer turns.Stop()
+	for left, n := len(clients), 0; left > 0; n++ {
+		select {
+		case said := <-gone:
+			left--
+			if said != "" {
+				t.Error(said)
+			}
+		case <-turns.C: // the stream has something to tell
+			person := *frontdesktest.Person()
+			person.Address.Street = fmt.Sprint(n, " rue des Lilas")
+			c.Do("PUT", "/v1/registrations/"+registration.Id+"/person", person).Into(http.StatusOK, nil)
+		case <-late:
+			t.Fatalf("%d slow clients are still there", left)
+		}
+	}
+	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
+	frontdesktest.Eventually(t, "nobody works for them any more", func() bool { return working(t, mock, "handlers.(*Server)") == 0 })
+	if after := c.Records(); len(after.Ledger) != len(before.Ledger) {
+		t.Error("something was paid")
+	}
+	c.Pay(registration.Id)
+	if state := c.Registration(registration.Id).State; state != api.Paying {
+		t.Errorf("the registration is %s", state)
+	}
+}
+
+// slowly opens a connection that takes little in.
+func slowly(t *testing.T, url string) net.Conn {
+	t.Helper()
+	dialer := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+		return raw.Control(func(fd uintptr) { syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, smallWindow) })
+	}}
+	connection, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { connection.Close() })
+	return connection
+}
+
+// run takes its time until the connection is ended, and says what is wrong with how it was.
+func (l slowClient) run(connection net.Conn, name string) (wrong string) {
+	if _, err := io.WriteString(connection, l.says); err != nil {
+		return fmt.Sprintf("%s: %v", name, err)
+	}
+	turns := time.NewTicker(pace)
+	defer turns.Stop()
+	told := make(chan string, 1)
+	if l.reads {
+		go func() {
+			answer, _ := io.ReadAll(connection) // a connection that is reset has said what it said
+			told <- string(answer)
+		}()
+	}
+	for {
+		select {
+		case answer := <-told:
+			if !strings.HasPrefix(answer, l.answer) || l.answer == "" && strings.Contains(answer, " 200 ") {
+				return fmt.Sprintf("%s: answered with %.200q", name, answer)
+			}
+			return ""
+		case <-turns.C:
+			if _, err := io.WriteString(connection, "x"); err != nil && !l.reads {
+				return ""
+			}
+		}
+	}
+}
+
+// working counts the goroutines of a gateway that are at work in a function.
+func working(t *testing.T, gateway *frontdesktest.Process, function string) (n int) {
+	for stack := range strings.SplitSeq(opsGet(t, gateway, "/debug/pprof/goroutine?debug=2"), "\n\n") {
+		if strings.Contains(stack, function) {
+			n++
+		}
+	}
+	return n
+}

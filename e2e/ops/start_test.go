@@ -1,0 +1,163 @@
+package ops_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// expectStartRefused starts the binary with an environment that it must not accept, and
+// gives what it says.
+func expectStartRefused(t *testing.T, arguments []string, environment ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // it might run
+	defer cancel()
+	cmd := exec.CommandContext(ctx, frontdesktest.Binary(t), arguments...)
+	cmd.Env = append([]string{"FRONTDESK_ADDR=127.0.0.1:0"}, environment...)
+	out, err := cmd.CombinedOutput()
+	if err == nil || ctx.Err() != nil {
+		t.Fatalf("it ran:\n%s", out)
+	}
+	return string(out)
+}
+
+func expectAll(t *testing.T, said string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(said, part) {
+			t.Errorf("%q is missing in:\n%s", part, said)
+		}
+	}
+}
+
+// expectLogged is expectAll for the log of a process that runs: a line comes when its
+// request may be answered already.
+func expectLogged(t *testing.T, process *frontdesktest.Process, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		frontdesktest.Eventually(t, "the log says "+part, func() bool { return strings.Contains(process.Log(), part) })
+	}
+}
+
+func TestBadConfiguration(t *testing.T) {
+	t.Parallel()
+	t.Run("test mode lists all that is missing", func(t *testing.T) {
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_MODE=test"), "FRONTDESK_REDIS_URL", "FRONTDESK_CLUB_URL", "FRONTDESK_SANDBOX_URL")
+	})
+	t.Run("live mode lists all that is missing", func(t *testing.T) {
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_MODE=live"), "FRONTDESK_REDIS_URL", "FRONTDESK_CLUB_URL", "FRONTDESK_PUBLIC_URL", "FRONTDESK_CLUB_TOKEN",
+			"FRONTDESK_CLUB_CLIENT_ID", "FRONTDESK_CLUB_CLIENT_SECRET", "FRONTDESK_CLUB_GATEWAY_KEY", "FRONTDESK_SEAL_KEYS", "FRONTDESK_CARD_PROCESSOR")
+	})
+	t.Run("unknown mode", func(t *testing.T) {
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_MODE=prod"), "mock", "test", "live")
+	})
+	t.Run("short key", func(t *testing.T) {
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_SEAL_KEYS=c2hvcnQ="), "FRONTDESK_SEAL_KEYS", "at least 32")
+	})
+	t.Run("not a Redis", func(t *testing.T) {
+		said := expectStartRefused(t, nil, "FRONTDESK_MODE=test", "FRONTDESK_REDIS_URL=http://secret@host", "FRONTDESK_CLUB_URL=http://127.0.0.1:1/sim", "FRONTDESK_SANDBOX_URL=http://127.0.0.1:1/sandbox")
+		expectAll(t, said, "FRONTDESK_REDIS_URL", "redis://")
+		if strings.Contains(said, "secret") {
+			t.Errorf("the address is repeated: %s", said)
+		}
+	})
+	t.Run("unknown command", func(t *testing.T) {
+		expectAll(t, expectStartRefused(t, []string{"bake"}), "bake")
+		expectAll(t, expectStartRefused(t, []string{"payments", "bake"}), "bake", "confirm-recorded")
+		expectAll(t, expectStartRefused(t, []string{"payments"}), "confirm-recorded")
+	})
+	t.Run("flags that do not go with a command", func(t *testing.T) {
+		expectAll(t, expectStartRefused(t, []string{"--brew"}), "--brew")
+		expectAll(t, expectStartRefused(t, []string{"version", "--addr", ":0"}), "--addr")
+		expectAll(t, expectStartRefused(t, []string{"payments", "show"}), "<id> is missing")
+		expectAll(t, expectStartRefused(t, []string{"payments", "show", "a", "b"}), "unexpected argument b")
+		expectAll(t, expectStartRefused(t, []string{"invite", "--club", "11"}), "contact")
+		expectAll(t, expectStartRefused(t, []string{"erase"}), "email", "registration")
+		expectAll(t, expectStartRefused(t, []string{"erase", "--email", "a@example.com", "--mobile", "+33612345678"}), "email", "mobile")
+		expectAll(t, expectStartRefused(t, []string{"payments", "confirm-not-recorded", "p", "--refund", "--send-again"}), "refund", "send-again")
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_REDIS_ASSUME_DURABLE=perhaps"), "FRONTDESK_REDIS_ASSUME_DURABLE", "true")
+	})
+	t.Run("address in use", func(t *testing.T) {
+		taken := frontdesktest.NewMock(t)
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_ADDR="+strings.TrimPrefix(taken.URL, "http://")), "FRONTDESK_ADDR", "address already in use")
+	})
+	t.Run("addresses without a scheme, and a slip of the keyboard", func(t *testing.T) {
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_PUBLIC_URL=signup.club", "FRONTDESK_ALLOWED_ORIGINS=foo", "FRONTDESK_REDISURL=redis://127.0.0.1:1"),
+			"FRONTDESK_PUBLIC_URL", "FRONTDESK_ALLOWED_ORIGINS", "FRONTDESK_REDISURL is not known", "did you mean FRONTDESK_REDIS_URL?")
+	})
+	t.Run("a collector that cannot be spoken to", func(t *testing.T) {
+		at := "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1"
+		said := expectStartRefused(t, nil, at, "OTEL_EXPORTER_OTLP_HEADERS=api-key=k1,no secret")
+		expectAll(t, said, "OTEL_EXPORTER_OTLP_HEADERS", "header 2")
+		if strings.Contains(said, "secret") {
+			t.Errorf("the header is repeated: %s", said)
+		}
+		expectAll(t, expectStartRefused(t, nil, at, "OTEL_EXPORTER_OTLP_CERTIFICATE=/none"), "OTEL_EXPORTER_OTLP_CERTIFICATE", "no such file")
+		expectAll(t, expectStartRefused(t, nil, at, "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION=zip"), "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "gzip")
+	})
+	t.Run("replicas that there cannot be", func(t *testing.T) {
+		for _, replicas := range []string{"1", "-1", "10"} { // mock mode has none
+			expectAll(t, expectStartRefused(t, nil, "FRONTDESK_REDIS_WAIT="+replicas), "FRONTDESK_REDIS_WAIT", "from 0 to 9", "0 in mock mode")
+		}
+	})
+	t.Run("not a duration", func(t *testing.T) {
+		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_DRAIN_DELAY=x"), "FRONTDESK_DRAIN_DELAY")
+	})
+}
+
+func TestSecretsFromFiles(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(path, []byte("demo-secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_CLUB_CLIENT_SECRET_FILE="+path).URL)
+	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
+
+	expectAll(t, expectStartRefused(t, nil, "FRONTDESK_CLUB_TOKEN_FILE="+path+".none"), "FRONTDESK_CLUB_TOKEN_FILE", "no such file")
+	expectAll(t, expectStartRefused(t, nil, "FRONTDESK_CLUB_TOKEN_FILE="+path, "FRONTDESK_CLUB_TOKEN=demo"), "both set")
+}
+
+func TestWrongClubCredentials(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_CLUB_CLIENT_SECRET=wrong").URL)
+	problem := c.Do("GET", "/v1/clubs", nil)
+	problem.Problem("club_system_failed")
+	if strings.Contains(string(problem.Body), "wrong") {
+		t.Errorf("the answer shows the secret: %s", problem.Body)
+	}
+}
+
+func TestGracefulStop(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	frontdesktest.NewClient(t, mock.URL).Register()
+	if err := mock.Stop(); err != nil {
+		t.Errorf("it ended with %v:\n%s", err, mock.Log())
+	}
+}
+
+func TestRedisUnavailable(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	frontdesktest.StopRedis(t, s.Redis)
+	c.Do("GET", "/v1/registrations/"+registration.Id, nil).Problem("storage_unavailable")
+	c.Do("POST", "/v1/registrations/"+registration.Id+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem("storage_unavailable")
+	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil) // the catalogue goes on
+	c.Do("GET", "/readyz", nil).Into(http.StatusServiceUnavailable, nil)
+	c.Do("GET", "/healthz", nil).Into(http.StatusOK, nil)
+	c.Confirm(payment, "4242424242424242")
+	if ledger := s.Upstreams.Sim.Ledger(); len(ledger) != 0 {
+		t.Errorf("the ledger holds %+v", ledger)
+	}
+}

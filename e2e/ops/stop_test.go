@@ -1,0 +1,119 @@
+package ops_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+)
+
+// TestStopDuringPayment tells a gateway to end while the club system keeps it
+// waiting for the answer to a payment: it leaves service, has the answer recorded,
+// and only then ends.
+func TestStopDuringPayment(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	stopping := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_SANDBOX_URL="+s.Upstreams.URL+"/sandbox",
+		"FRONTDESK_REDIS_URL="+s.Redis, "FRONTDESK_DRAIN_DELAY=5s")
+	c := frontdesktest.NewClient(t, stopping.URL)
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	held := s.Upstreams.HoldResponses("POST", "/sales/*/payments")
+	c.Confirm(payment, "4242424242424242")
+	<-held.Reached
+	stopping.Terminate()
+	var health api.Health
+	frontdesktest.Eventually(t, "it leaves service", func() bool {
+		answer := c.Do("GET", "/readyz", nil)
+		answer.Into(answer.Status, &health)
+		return answer.Status == http.StatusServiceUnavailable
+	})
+	if frontdesktest.Value(health.Checks)["process"] != "stopping" {
+		t.Errorf("%+v", health)
+	}
+	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil) // proxies may not have noticed yet
+	c.Do("GET", "/healthz", nil).Into(http.StatusOK, nil)
+	s.Upstreams.Release()
+	if err := stopping.Wait(); err != nil {
+		t.Errorf("it ended with %v:\n%s", err, stopping.Log())
+	}
+	_, other := s.Gateway(t)
+	other.Token = c.Token
+	if after := other.Registration(registration.Id); after.State != api.Completed || after.Payment.State != api.Recorded {
+		t.Errorf("it is %s, the payment %s", after.State, after.Payment.State)
+	}
+	s.ExpectOnePayment(t, payment.Amount.Amount)
+}
+
+// TestMockStopDuringPayment: the simulator in the same process answers until the payment
+// that it keeps waiting is recorded; a call that hangs keeps nothing from ending.
+func TestMockStopDuringPayment(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.Start(t, "FRONTDESK_REDIS_URL=redis://127.0.0.1:1")
+	c := frontdesktest.NewClient(t, mock.URL)
+	payment := c.Pay(c.Register().Id)
+	c.Control("PUT", "faults", `[{"match":{"method":"POST","path":"/sales/*/payments"},"kind":"delay","delayMs":1500,"times":1}]`).Into(http.StatusOK, nil)
+	c.Confirm(payment, "4242424242424242")
+	frontdesktest.Eventually(t, "the payment is on its way", func() bool { return len(c.Records().Ledger) == 1 })
+	if err := mock.Stop(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	expectAll(t, mock.Log(), "to=recorded", "mock mode embeds its own Redis")
+	if strings.Contains(mock.Log(), "to=in_doubt") {
+		t.Errorf("it is in doubt:\n%s", mock.Log())
+	}
+}
+
+// TestRegistrationOfNewerVersion: an older gateway beside newer ones asks the
+// visitor for a moment's patience, and touches nothing.
+func TestRegistrationOfNewerVersion(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	key := []byte("a key of thirty-two bytes, or so.")
+	keys, err := flows.NewKeyring(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_SANDBOX_URL="+s.Upstreams.URL+"/sandbox",
+		"FRONTDESK_REDIS_URL="+s.Redis, "FRONTDESK_SEAL_KEYS="+base64.StdEncoding.EncodeToString(key))
+	c := frontdesktest.NewClient(t, gateway.URL)
+	registration := c.Register()
+	options, err := redis.ParseURL(s.Redis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	defer client.Close()
+	at := "fd:{" + registration.Id + "}:registration"
+	newer := string(keys.Seal(at, fmt.Appendf(nil, `{"id":%q,"schema":%d,"state":["open"]}`, registration.Id, flows.RegistrationSchema+1)))
+	client.HSet(t.Context(), at, "body", newer)
+
+	for _, request := range []struct{ method, path, body string }{
+		{"GET", "", ""}, {"DELETE", "", ""}, {"POST", "/items", `{"offerId":"101"}`}, {"POST", "/payment", `{"method":"card"}`},
+	} {
+		refused := c.Do(request.method, "/v1/registrations/"+registration.Id+request.path, bodyOf(request.body), frontdesktest.Key(""))
+		problem := refused.Problem(api.StorageUnavailable)
+		if refused.Header.Get("Retry-After") == "" || problem.Detail == nil {
+			t.Errorf("%s %s: %s", request.method, request.path, refused.Body)
+		}
+	}
+	if left := client.HGet(t.Context(), at, "body").Val(); left != newer {
+		t.Error("the record was written")
+	}
+	expectLogged(t, gateway, "written by a newer version")
+}
+
+// bodyOf is none where the text is empty.
+func bodyOf(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}

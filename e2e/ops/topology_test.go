@@ -1,0 +1,139 @@
+package ops_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/campaign/rig"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/flows/store"
+)
+
+// onTopology runs two gateways, which count requests, on a Redis of several servers.
+func onTopology(t *testing.T, storage rig.Storage) (gateways []*frontdesktest.Process, c *frontdesktest.Client) {
+	t.Helper()
+	s := frontdesktest.Env{Upstreams: frontdesktest.NewUpstreams(t), Redis: storage.URL()}
+	for range 2 {
+		gateway, _ := s.Gateway(t, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1")
+		gateways = append(gateways, gateway)
+	}
+	c = frontdesktest.NewClient(t, gateways[0].URL)
+	c.SimulatorURL = s.Upstreams.URL
+	c.UseTransport(randomAddressTransport{http.DefaultTransport})
+	return gateways, c
+}
+
+// payThrough pays for a registration, while trouble happens between the wish to pay and the card.
+func payThrough(t *testing.T, c *frontdesktest.Client, trouble func(registration string)) int64 {
+	t.Helper()
+	c = c.WithT(t)
+	c.Token = ""
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	trouble(registration.Id)
+	c.Confirm(payment, "4242424242424242")
+	frontdesktest.Eventually(t, "the payment is recorded", func() bool {
+		answer, err := c.Try("GET", "/v1/registrations/"+registration.Id, nil)
+		return err == nil && answer.Status == http.StatusOK && strings.Contains(string(answer.Body), `"state":"`+string(api.Recorded)+`"`)
+	})
+	return payment.Amount.Amount
+}
+
+// expectSafe holds a topology to what live mode demands.
+func expectSafe(t *testing.T, storage rig.Storage, unsafe string) {
+	t.Helper()
+	connection, err := store.Connect(storage.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	for _, d := range store.CheckRedis(t.Context(), connection, store.CheckOptions{}, time.Now) {
+		if want := d.Name() != unsafe; (d.Verdict == flows.OK) != want {
+			t.Errorf("%s is %s: %s", d.Name(), d.Verdict, d.Found)
+		}
+	}
+}
+
+// expectOneSlot looks for what a cluster answers to those who do not know it.
+func expectOneSlot(t *testing.T, gateways []*frontdesktest.Process) {
+	t.Helper()
+	for _, gateway := range gateways {
+		for _, wrong := range []string{"CROSSSLOT", "MOVED ", "ASK "} { // TRYAGAIN of a slot that is moving is said to whoever asks, and they do
+			if strings.Contains(gateway.Log(), wrong) {
+				t.Errorf("%s met with %s:\n%s", gateway.URL, wrong, gateway.Log())
+			}
+		}
+	}
+}
+
+// TestRedisCluster goes through all journeys on a cluster of six nodes. Slots that move in
+// the middle of a payment are noticed by nobody who pays.
+func TestRedisCluster(t *testing.T) {
+	t.Parallel()
+	cluster, err := rig.NewCluster(t.Context(), t.TempDir())
+	t.Cleanup(cluster.Kill)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectSafe(t, cluster, "")
+	gateways, c := onTopology(t, cluster)
+	paid := runJourneys(t, c, gateways[0])
+	paid = append(paid, payThrough(t, c, func(id string) {
+		for _, key := range []string{"fd:{" + id + "}:registration", "asynq:{default}:pending"} {
+			if err := cluster.Migrate(t.Context(), key); err != nil {
+				t.Error(err)
+			}
+		}
+	}))
+	expectOneSlot(t, gateways)
+	frontdesktest.Eventually(t, "the gateways are ready", func() bool { return c.Do("GET", "/readyz", nil).Status == http.StatusOK })
+	expectRecorded(t, c, paid)
+	expectOneSlot(t, gateways)
+}
+
+// TestRedisSentinel kills the primary that Sentinels watch in the middle of a payment.
+func TestRedisSentinel(t *testing.T) {
+	t.Parallel()
+	watched, err := rig.NewSentinelRedis(t.Context(), t.TempDir())
+	t.Cleanup(watched.Kill)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectSafe(t, watched, "")
+	gateways, c := onTopology(t, watched)
+	paid := runJourneys(t, c, gateways[1])
+	paid = append(paid, payThrough(t, c, func(string) {
+		if err := watched.FailOver(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}))
+	frontdesktest.Eventually(t, "the gateways are ready", func() bool { return c.Do("GET", "/readyz", nil).Status == http.StatusOK })
+	expectRecorded(t, c, paid)
+	promoted := watched.Client()
+	defer promoted.Close()
+	if err := promoted.ConfigSet(t.Context(), "appendfsync", "everysec").Err(); err != nil {
+		t.Fatal(err)
+	}
+	expectSafe(t, watched, "redis persistence")
+}
+
+// TestClusterWithUnsafeNode: one primary that may forget makes the cluster unfit for
+// real payments.
+func TestClusterWithUnsafeNode(t *testing.T) {
+	t.Parallel()
+	cluster, err := rig.NewCluster(t.Context(), t.TempDir())
+	t.Cleanup(cluster.Kill)
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := cluster.Nodes()[1].Client()
+	defer odd.Close()
+	if err := odd.ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err(); err != nil {
+		t.Fatal(err)
+	}
+	expectSafe(t, cluster, "redis eviction")
+}

@@ -1,0 +1,111 @@
+package ops_test
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/handlers"
+	"frontdesk/upstream/clubsim"
+)
+
+const (
+	browserTrace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	browserSpan  = "00f067aa0ba902b7"
+)
+
+// traceparent is the header of a browser that traces its requests.
+func traceparent(value string) [2]string { return [2]string{"traceparent", value} }
+
+// answersOf are the requests that the panel knows of a world.
+func answersOf(c *frontdesktest.Client, world string) []handlers.RequestInfo {
+	var list struct{ Items []handlers.RequestInfo }
+	c.Do("GET", "/panel/requests?world="+world, nil).Into(http.StatusOK, &list)
+	return list.Items
+}
+
+// TestTraceReachesTheClubSystem follows requests to the calls that they cause.
+func TestTraceReachesTheClubSystem(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	c.Do("GET", "/v1/clubs", nil, traceparent("00-"+browserTrace+"-"+browserSpan+"-01")).Into(http.StatusOK, nil)
+	var all clubsim.Items[clubsim.Request]
+	c.Control("GET", "requests", nil).Into(http.StatusOK, &all)
+	if len(all.Items) < 2 { // the token, and what it was fetched for
+		t.Errorf("the club system was asked %+v", all.Items)
+	}
+	for _, call := range all.Items {
+		if call.TraceID != browserTrace {
+			t.Errorf("%s came with the trace %q", call.Operation, call.TraceID)
+		}
+	}
+	registration := c.Register()
+	made := answersOf(c, "demo")
+	start := made[len(made)-1]
+	if start.Path != "/v1/registrations" || start.Status != http.StatusCreated || start.TraceID == browserTrace {
+		t.Fatalf("the latest request is %+v", start)
+	}
+	expectCalls(t, c, start.TraceID, "createContact", "createSale", "addArticle")
+
+	problem := c.Do("GET", "/v1/registrations/"+registration.Id+"/nowhere", nil, traceparent("00-"+browserTrace+"-"+browserSpan+"-01")).Problem(api.NotFound)
+	if problem.TraceId == nil || *problem.TraceId != browserTrace {
+		t.Errorf("the problem names the trace %v", problem.TraceId)
+	}
+}
+
+// expectCalls looks for operations among the calls of a trace.
+func expectCalls(t *testing.T, c *frontdesktest.Client, trace string, operations ...string) {
+	t.Helper()
+	var calls clubsim.Items[clubsim.Request]
+	c.Control("GET", "requests?traceId="+trace, nil).Into(http.StatusOK, &calls)
+	made := map[string]bool{}
+	for _, call := range calls.Items {
+		made[call.Operation] = true
+	}
+	for _, operation := range operations {
+		if !made[operation] {
+			t.Errorf("%s is not among the calls of trace %s: %+v", operation, trace, calls.Items)
+		}
+	}
+}
+
+// TestTraceContinuesInBackground: what a webhook sets off is the webhook's doing.
+func TestTraceContinuesInBackground(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	registration := c.Register()
+	c.Confirm(c.Pay(registration.Id), "4242424242424242")
+	recorded := func() (trace string) { // the visitor does not ask: only the webhook drives it
+		for _, call := range c.Calls() {
+			if call.Operation == "createPayment" {
+				trace = call.TraceID
+			}
+		}
+		return trace
+	}
+	frontdesktest.Eventually(t, "the payment is recorded", func() bool { return recorded() != "" })
+	by := ""
+	for _, answer := range answersOf(c, "demo") {
+		if answer.TraceID == recorded() {
+			by = answer.Method + " " + answer.Path
+		}
+	}
+	if by != "POST /v1/webhooks/card" {
+		t.Errorf("the payment was recorded by %q, trace %s", by, recorded())
+	}
+}
+
+func TestBadTraceIsIgnored(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	id := regexp.MustCompile(`^[0-9a-f]{32}$`)
+	for _, header := range []string{"nonsense", "00-00000000000000000000000000000000-" + browserSpan + "-01", "00-" + browserTrace + "-0000000000000000-01", "ff-" + browserTrace + "-" + browserSpan + "-01"} {
+		problem := c.Do("GET", "/v1/nowhere", nil, traceparent(header)).Problem(api.NotFound)
+		if problem.TraceId == nil || !id.MatchString(*problem.TraceId) || *problem.TraceId == browserTrace || strings.Contains(header, *problem.TraceId) {
+			t.Errorf("%s gives the trace %v", header, problem.TraceId)
+		}
+	}
+}

@@ -1,0 +1,331 @@
+package security_test
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestAPI1BrokenObjectLevelAuthorization: who knows every id of somebody else's
+// registration has nothing: on no route, by no proof of their own.
+func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
+	t.Parallel()
+	victim, _ := frontdesktest.NewWorld(t)
+	registration := victim.Register()
+	payment := victim.Pay(registration.Id)
+	own := startIn(t, victim)
+	customer := victim.Persona("customer")
+	before := victim.Do("GET", "/v1/registrations/"+registration.Id, nil)
+	quiet := expectUnchanged(t, victim)
+	proofs := map[string][]([2]string){
+		"the token of another registration": {bearerHeader(*own.Token)},
+		"that token in the victim's cookie": {{"Cookie", "frontdesk-" + registration.Id + "=" + *own.Token}},
+		"somebody's login":                  {bearerHeader(customer.IdentityToken)},
+		"the desk's key":                    {frontdesktest.StaffKey()},
+		"the id itself":                     {bearerHeader(registration.Id)},
+		"the payment's id":                  {bearerHeader(payment.Id)},
+		"the processor's secret":            {bearerHeader(frontdesktest.Value(payment.Card.ClientSecret) + "x")},
+	}
+	for _, r := range routes(t) {
+		if !strings.Contains(r.path, "{id}") {
+			continue
+		}
+		for name, proof := range proofs {
+			answer := attacker(victim).Do(r.method, r.pathFor(registration.Id), r.body(), append(proof, frontdesktest.Key(""))...)
+			of := attacker(victim).Do(r.method, r.pathFor("00000000-0000-4000-8000-000000000000"), r.body(), append(proof, frontdesktest.Key(""))...).Problem(api.NotFound)
+			if problem := answer.Problem(api.NotFound); frontdesktest.Value(problem.Detail) != frontdesktest.Value(of.Detail) || strings.Contains(string(answer.Body), payment.Id) {
+				t.Errorf("%s %s with %s tells %s", r.method, r.path, name, answer.Body)
+			}
+		}
+		// The other way about: one's own token, and the id of a thing that is somebody else's.
+		for _, id := range []string{payment.Id, "1001", registration.Id + "%00", registration.Id + "%2f..%2f" + own.Id, "*"} {
+			attacker(victim).Do(r.method, r.pathFor(id), r.body(), bearerHeader(*own.Token), frontdesktest.Key("")).Problem(api.NotFound)
+		}
+	}
+	for _, body := range []string{`{"offerId":"/demo/contacts/1001"}`, `{"offerId":"2501/../../contacts/1001"}`, `{"offerId":"2501?contact=1001"}`} {
+		attacker(victim).Do("POST", "/v1/registrations/"+own.Id+"/items", body, bearerHeader(*own.Token), frontdesktest.Key("")).Problem(api.InvalidRequest)
+	}
+	quiet("whoever was refused")
+	if after := victim.Do("GET", "/v1/registrations/"+registration.Id, nil); string(after.Body) != string(before.Body) {
+		t.Errorf("the registration was\n%s\nand is\n%s", before.Body, after.Body)
+	}
+	victim.Confirm(payment, "4242424242424242")
+	victim.Await(registration.Id, api.Completed)
+	victim.Records().ExpectOnePayment(t, payment.Amount.Amount)
+}
+
+// TestAPI1ForeignCode: a code moves the person to whom it was sent, and a
+// consent is its contact's alone.
+func TestAPI1ForeignCode(t *testing.T) {
+	t.Parallel()
+	_, mock := frontdesktest.NewWorld(t)
+	c := frontdesktest.NewClient(t, mock.URL)
+	c.World = "demo-move-owasp"
+	victim, thief := c.As("prospect"), c.As("former")
+	victim.Do("POST", "/v1/me/transfer", api.NewTransfer{ClubId: "11"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	if answer := thief.Do("POST", "/v1/me/transfer/signature", api.Signature{Code: victim.LatestCode()}, frontdesktest.Key("")); answer.Status < 400 || answer.Status > 499 {
+		t.Errorf("the code of somebody else is answered with %s", answer.Body)
+	}
+	for persona, club := range map[string]string{"prospect": "13", "former": "12"} {
+		if got := c.Persona(persona).ClubID; !strings.HasSuffix(got, "/clubs/"+club) {
+			t.Errorf("the %s is of %s, want club %s", persona, got, club)
+		}
+	}
+	var theirs api.ConsentList
+	victim.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &theirs)
+	wish := api.ChangeConsents{Items: []api.ConsentWish{{Id: theirs.Items[0].Id, Authorized: !theirs.Items[0].Authorized}}}
+	var done api.ConsentChanges
+	thief.Do("PATCH", "/v1/me/consents", wish).Into(http.StatusOK, &done)
+	if string(done.Items[0].Code) != "unknown" {
+		t.Errorf("a consent of somebody else is answered with %+v", done.Items)
+	}
+	var after api.ConsentList
+	victim.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &after)
+	if after.Items[0] != theirs.Items[0] {
+		t.Errorf("the consent was %+v and is %+v", theirs.Items[0], after.Items[0])
+	}
+}
+
+// tampered are what can be made of a genuine token without the login's key.
+func tampered(t *testing.T, genuine, lure string) map[string]string {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(genuine, ".")
+	text := func(value any) string {
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return base64.RawURLEncoding.EncodeToString(encoded)
+	}
+	header := map[string]any{}
+	if plain, err := base64.RawURLEncoding.DecodeString(parts[0]); err != nil || json.Unmarshal(plain, &header) != nil {
+		t.Fatalf("the header is %q", parts[0])
+	}
+	now := time.Now()
+	claims := jwt.MapClaims{"sub": "1002", "club": "11", "iat": now.Unix(), "exp": now.Add(time.Minute).Unix()}
+	signed := func(method jwt.SigningMethod, key any, header map[string]any) string {
+		token := jwt.NewWithClaims(method, claims)
+		for name, value := range header {
+			token.Header[name] = value
+		}
+		all, err := token.SignedString(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	tokens := map[string]string{
+		"somebody else's name":      parts[0] + "." + text(claims) + "." + parts[2],
+		"no signature":              parts[0] + "." + parts[1] + ".",
+		"two parts":                 parts[0] + "." + parts[1],
+		"five parts":                genuine + ".x.y",
+		"the signature cut":         genuine[:len(genuine)-8],
+		"another signature":         signed(jwt.SigningMethodRS256, key, map[string]any{"kid": header["kid"]}),
+		"a key id that is a path":   signed(jwt.SigningMethodRS256, key, map[string]any{"kid": "../../../../dev/null"}),
+		"a key id that is a query":  signed(jwt.SigningMethodRS256, key, map[string]any{"kid": "x' UNION SELECT 'key"}),
+		"a key id that is a list":   signed(jwt.SigningMethodRS256, key, map[string]any{"kid": []string{"a"}}),
+		"a key from elsewhere":      signed(jwt.SigningMethodRS256, key, map[string]any{"kid": "mine", "jku": lure, "x5u": lure}),
+		"a key that it brings":      signed(jwt.SigningMethodRS256, key, map[string]any{"jwk": map[string]string{"kty": "RSA", "n": base64.RawURLEncoding.EncodeToString(key.N.Bytes()), "e": "AQAB"}}),
+		"PS256":                     signed(jwt.SigningMethodPS256, key, map[string]any{"kid": header["kid"]}),
+		"an empty secret":           signed(jwt.SigningMethodHS256, []byte{}, nil),
+		"the key id for a secret":   signed(jwt.SigningMethodHS256, []byte("demo"), map[string]any{"kid": header["kid"]}),
+		"endless":                   genuine + strings.Repeat("A", 20<<10),
+		"nothing but dots":          "..",
+		"a critical header unknown": signed(jwt.SigningMethodRS256, key, map[string]any{"kid": header["kid"], "crit": []string{"exp"}}),
+	}
+	for _, none := range []string{"none", "None", "NONE", "nOnE", ""} {
+		tokens["alg "+none] = text(map[string]string{"alg": none, "typ": "JWT"}) + "." + text(claims) + "."
+	}
+	return tokens
+}
+
+// TestAPI2BrokenAuthentication: no token but the login's own counts, and counts
+// nowhere but in the header; a session is never the visitor's to choose.
+func TestAPI2BrokenAuthentication(t *testing.T) {
+	t.Parallel()
+	c, _ := frontdesktest.NewWorld(t)
+	lure := newTrapServer(t)
+	customer := c.Persona("customer")
+	c.As("customer").Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
+	c.Club()
+	quiet := expectUnchanged(t, c)
+	tokens := tampered(t, customer.IdentityToken, lure.URL)
+	var keys struct{ Keys []struct{ N, X, Y string } }
+	attacker(c).Do("GET", "/sim/demo/_control/jwks", nil).Into(http.StatusOK, &keys)
+	for _, key := range keys.Keys { // what is published, passed off as a secret
+		claims := jwt.MapClaims{"sub": "1002", "club": "11", "exp": time.Now().Add(time.Minute).Unix()}
+		for i, secret := range []string{key.N, key.X, key.X + key.Y} {
+			signed, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(secret))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tokens["a published key as a secret "+string(rune('0'+i))] = signed
+		}
+	}
+	for name, token := range tokens {
+		for _, r := range []route{{method: "GET", path: "/v1/me"}, {method: "POST", path: "/v1/registrations"}, {method: "GET", path: "/v1/clubs/11/products"}} {
+			var body any
+			if r.method == "POST" {
+				body = `{"clubId":"11"}`
+			}
+			answer := attacker(c).Do(r.method, r.path, body, bearerHeader(token), frontdesktest.Key(""))
+			if answer.Status == http.StatusRequestHeaderFieldsTooLarge {
+				continue // refused before it was looked at
+			}
+			if problem := answer.Problem(api.NotIdentified); strings.Contains(string(answer.Body), "signature") {
+				t.Errorf("%s: it is told what is wrong: %+v", name, problem)
+			}
+		}
+	}
+	for _, elsewhere := range []string{"access_token", "token", "bearer", "Authorization"} {
+		attacker(c).Do("GET", "/v1/me?"+elsewhere+"="+customer.IdentityToken, nil).Problem(api.NotIdentified)
+		attacker(c).Do("GET", "/v1/me", nil, [2]string{"Cookie", elsewhere + "=" + customer.IdentityToken}).Problem(api.NotIdentified)
+		attacker(c).Do("GET", "/v1/me", nil, [2]string{"X-" + elsewhere, customer.IdentityToken}).Problem(api.NotIdentified)
+	}
+	attacker(c).Do("GET", "/v1/me", nil, [2]string{"Authorization", "Basic " + customer.IdentityToken}).Problem(api.NotIdentified)
+	quiet("a token that does not count")
+	if came := lure.requests.Load(); came > 0 {
+		t.Errorf("%d keys were fetched from where a token said", came)
+	}
+}
+
+// TestAPI2LoginClaims: what the login itself has signed counts for whom, where
+// and when it says, and never for longer than ten minutes.
+func TestAPI2LoginClaims(t *testing.T) {
+	t.Parallel()
+	const secret = "what-the-login-and-the-gateway-share-alone"
+	c := frontdesktest.NewClient(t, frontdesktest.Start(t, "FRONTDESK_IDENTITY_SECRET="+secret, "FRONTDESK_IDENTITY_AUDIENCE=frontdesk", "FRONTDESK_IDENTITY_ISSUER=login").URL)
+	now := time.Now()
+	me := func(change jwt.MapClaims) *frontdesktest.Response {
+		claims := jwt.MapClaims{"sub": "1001", "club": "11", "aud": "frontdesk", "iss": "login", "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix()}
+		for name, value := range change {
+			if claims[name] = value; value == nil {
+				delete(claims, name)
+			}
+		}
+		signed, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(secret))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Do("GET", "/v1/me", nil, bearerHeader(signed))
+	}
+	me(nil).Into(http.StatusOK, nil)
+	quiet := expectUnchanged(t, c)
+	for name, change := range map[string]jwt.MapClaims{
+		"expired": {"exp": now.Add(-time.Minute).Unix()}, "without an end": {"exp": nil}, "for a day": {"exp": now.Add(24 * time.Hour).Unix()},
+		"not yet": {"nbf": now.Add(time.Hour).Unix()}, "from the future": {"iat": now.Add(time.Hour).Unix()}, "an end that is text": {"exp": "tomorrow"},
+		"no contact": {"sub": nil}, "a path": {"sub": "1001/../1002"}, "an IRI": {"sub": "/demo/contacts/1001"}, "a query": {"sub": "1001?x=1"},
+		"a number": {"sub": 1001}, "a list": {"sub": []string{"1001", "1002"}}, "no club": {"club": nil}, "a club that is a path": {"club": "../11"},
+		"for another service": {"aud": "shop"}, "for nobody": {"aud": nil}, "of another login": {"iss": "shop"}, "of nobody": {"iss": nil},
+	} {
+		if answer := me(change); answer.Status != http.StatusUnauthorized {
+			t.Errorf("%s: %d %s", name, answer.Status, answer.Body)
+		}
+	}
+	quiet("a token that does not count")
+	me(jwt.MapClaims{"club": "12"}).Problem(api.NotIdentified) // the contact's club is another one, which only the club system knows
+}
+
+// TestAPI2SessionFixation: nobody chooses a session for somebody else, and a link
+// to resume one opens it once.
+func TestAPI2SessionFixation(t *testing.T) {
+	t.Parallel()
+	c, _ := frontdesktest.NewWorld(t)
+	registration := c.Register()
+	path := "/v1/registrations/" + registration.Id
+	const chosen = "chosen-by-the-attacker-chosen-by-the-attacker"
+	started := attacker(c).Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), bearerHeader(chosen),
+		[2]string{"Cookie", "frontdesk-" + registration.Id + "=" + chosen}, [2]string{"X-Frontdesk-Session", "cookie"})
+	var fixed api.Registration
+	started.Into(http.StatusCreated, &fixed)
+	if cookie := started.Header.Get("Set-Cookie"); strings.Contains(cookie, chosen) || strings.Contains(cookie, "Domain") || !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "Path=/") {
+		t.Errorf("the session is %q", cookie)
+	}
+	for _, guess := range []string{chosen, "", "null", "undefined", *registration.Token + ".", strings.ToLower(*registration.Token), (*registration.Token)[:42]} {
+		attacker(c).Do("GET", path, nil, bearerHeader(guess)).Problem(api.NotFound)
+		attacker(c).Do("GET", "/v1/registrations/"+fixed.Id, nil, bearerHeader(guess)).Problem(api.NotFound)
+	}
+	attacker(c).Do("GET", path+"?token="+*registration.Token+"&access_token="+*registration.Token, nil).Problem(api.InvalidRequest)
+	elsewhere := attacker(c)
+	elsewhere.World += "-other" // an organisation does not hold another one's registrations
+	elsewhere.Do("POST", "/v1/resumptions", api.Resumption{Resume: resumeCode(c, registration.Id)}, frontdesktest.Key("")).Problem(api.ResumptionInvalid)
+
+	code := resumeCode(c, registration.Id)
+	exchange(c, code, bearerHeader(chosen)).Into(http.StatusCreated, nil)
+	quiet := expectUnchanged(t, c)
+	for range 3 {
+		exchange(c, code).Problem(api.ResumptionInvalid)
+	}
+	quiet("a link that was used")
+}
+
+// resumeCode makes a link as the registration's holder, and returns its code.
+func resumeCode(c *frontdesktest.Client, id string) string {
+	var link api.ResumeLink
+	c.Do("POST", "/v1/registrations/"+id+"/resume-link", nil, frontdesktest.Key("")).Into(http.StatusCreated, &link)
+	_, code, _ := strings.Cut(link.Url, "resume=")
+	return code
+}
+
+// exchange sends a code as an attacker.
+func exchange(c *frontdesktest.Client, code string, headers ...[2]string) *frontdesktest.Response {
+	return attacker(c).Do("POST", "/v1/resumptions", api.Resumption{Resume: code}, append(headers, frontdesktest.Key(""))...)
+}
+
+// TestAPI5BrokenFunctionLevelAuthorization: what staff and operators do is theirs,
+// and no header or method makes a visitor one of them.
+func TestAPI5BrokenFunctionLevelAuthorization(t *testing.T) {
+	t.Parallel()
+	c, mock := frontdesktest.NewWorld(t)
+	registration := c.Register()
+	path := "/v1/registrations/" + registration.Id
+	quiet := expectUnchanged(t, c)
+	const key = "demo-staff-key-1"
+	desk := `{"method":"desk","mean":"cash"}`
+	for _, proof := range [][2]string{{"X-Staff", "true"}, {"X-Frontdesk-Staff", key}, {"Cookie", "X-Frontdesk-Staff-Key=" + key}, {"X-Role", "staff"}, {"X-Original-URL", "/ops/payments"}} {
+		c.Do("POST", path+"/payment", desk, frontdesktest.Key(""), proof).Problem(api.StaffOnly)
+		c.Do("POST", path+"/payment?X-Frontdesk-Staff-Key="+key, desk, frontdesktest.Key(""), proof).Problem(api.InvalidRequest)
+		for _, channel := range []string{"club", "terminal"} {
+			attacker(c).Do("POST", "/v1/registrations", `{"clubId":"11","channel":"`+channel+`"}`, frontdesktest.Key(""), proof).Problem(api.StaffOnly)
+		}
+	}
+	for _, guess := range []string{"demo-staff-key-2", "demo-staff-key-", strings.ToUpper(key), key + " x", "null", strings.Repeat("k", 8<<10)} {
+		c.Do("POST", path+"/payment", desk, frontdesktest.Key(""), [2]string{"X-Frontdesk-Staff-Key", guess}).Problem(api.StaffKeyUnknown)
+	}
+	for _, operators := range []string{"/ops/payments", "/ops/payments/calibrate", "/ops/queue", "/ops/webhooks", "/ops/invitations", "/metrics", "/debug/pprof/", "/debug/pprof/heap", "/debug/vars", "/ops"} {
+		for _, method := range []string{"GET", "POST", "PUT"} {
+			attacker(c).Do(method, operators, `{"by":"eve"}`, frontdesktest.StaffKey(), frontdesktest.Key("")).Problem(api.NotFound)
+		}
+	}
+	for _, override := range [][2]string{{"X-HTTP-Method-Override", "DELETE"}, {"X-Method-Override", "DELETE"}, {"X-HTTP-Method", "DELETE"}} {
+		c.Do("GET", path, nil, override).Into(http.StatusOK, nil)
+		c.Do("GET", path+"?_method=DELETE", nil, override).Problem(api.InvalidRequest)
+	}
+	for _, method := range []string{"TRACE", "PROPFIND", "PATCH", "LINK", "MOVE", "get", "DELETED"} {
+		c.Do(method, path, nil).Problem(api.MethodNotAllowed)
+	}
+	quiet("whoever is no member of staff")
+	if state := c.Registration(registration.Id).State; state != api.Open {
+		t.Errorf("the registration is %s", state)
+	}
+	for _, origin := range []string{"http://evil.example", "null"} { // a page in an operator's browser
+		request := [2]string{"Origin", origin}
+		if answer := attacker(c).Do("POST", "http://"+mock.OpsAddress()+"/ops/payments/calibrate", `{"by":"eve"}`, request); answer.Status != http.StatusForbidden {
+			t.Errorf("a page at %s reaches the operators' edge: %s", origin, answer.Body)
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package security_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// oversizedText is what a club system says that knows no bounds, by the member that says it.
+var oversizedText = map[string]any{
+	"name": strings.Repeat("é\n\x01", 600), "description": strings.Repeat("é\r\n\t\x7f", 4_000), "alias": strings.Repeat("a", 501),
+	"registrationFeeName": strings.Repeat("f", 501), "number": strings.Repeat("1\n", 400), "channel": strings.Repeat("c", 600),
+	"priceCurrency": "Euro", "validFrom": "2026-01-01T00:00:00+01:00", "rhythmBilling": strings.Repeat("P", 51),
+}
+
+// renamed are records that get a name by which no route can ask for them, and a product of a kind that nobody knows.
+var renamed = map[string]string{"/demo/clubs/21": "/demo/clubs/a.b", "/demo/offers/201": "/demo/offers/" + strings.Repeat("9", 65), "/demo/optins/12012": "/demo/optins/~", "badge": "amulet"}
+
+// oversizing gives what JSON says with the members of boast in the place of its own.
+func oversizing(said any) any {
+	switch v := said.(type) {
+	case []any:
+		for i := range v {
+			v[i] = oversizing(v[i])
+		}
+	case map[string]any:
+		for member, of := range v {
+			if _, text := of.(string); text && oversizedText[member] != nil {
+				v[member] = oversizedText[member]
+			} else if name, text := of.(string); text && renamed[name] != "" {
+				v[member] = renamed[name]
+			} else if tags, list := of.([]any); list && member == "tags" {
+				for range 300 {
+					tags = append(tags, map[string]any{"@id": fmt.Sprintf("/demo/contact_tags/%d", len(tags)+9000), "name": "x"})
+				}
+				v[member] = oversizing(tags)
+			} else {
+				v[member] = oversizing(of)
+			}
+		}
+	}
+	return said
+}
+
+// newOversizedClub stands before the simulator, and makes whatever it says too long.
+func newOversizedClub(t *testing.T, club string) string {
+	t.Helper()
+	at, err := url.Parse(club)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(at)
+	proxy.ModifyResponse = func(answer *http.Response) error {
+		if !strings.Contains(answer.Header.Get("Content-Type"), "json") {
+			return nil
+		}
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			return err
+		}
+		var said any
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.UseNumber()
+		if decoder.Decode(&said) == nil {
+			if text, err = json.Marshal(oversizing(said)); err != nil {
+				return err
+			}
+		}
+		answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+		answer.Header.Set("Content-Length", strconv.Itoa(len(text)))
+		return nil
+	}
+	server := httptest.NewServer(proxy)
+	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	return server.URL
+}
+
+// TestAPI10OversizedTexts: whatever the club system calls things, an answer keeps
+// the bounds of the contract, to which the client holds each of them.
+func TestAPI10OversizedTexts(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := gatewayWithClub(t, s, newOversizedClub(t, s.Upstreams.URL+"/sim"))
+	oneLine := func(what, text string) {
+		if utf8.RuneCountInString(text) != 500 || strings.ContainsAny(text, "\n\x01") {
+			t.Errorf("%s is %q", what, text)
+		}
+	}
+	var clubs api.ClubList
+	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, &clubs)
+	oneLine("a club", clubs.Items[0].Name)
+	oneLine("a parent", clubs.Items[0].Path[0])
+	text := string(c.Do("GET", "/v1/clubs/11/products", nil).Body) + fmt.Sprint(clubs)
+	if strings.Contains(text, "a.b") || strings.Contains(text, strings.Repeat("9", 65)) || strings.Contains(text, "amulet") || !strings.Contains(text, `"901"`) {
+		t.Error("what cannot be asked for is listed, or what can be is not")
+	}
+	var products api.ProductList
+	c.Do("GET", "/v1/clubs/11/products", nil).Into(http.StatusOK, &products)
+	for _, product := range products.Items {
+		oneLine("a product", product.Name)
+		if text := frontdesktest.Value(product.Description); text != "" && (utf8.RuneCountInString(text) != 10_000 || !strings.HasPrefix(text, "é\n\té")) {
+			t.Errorf("a description is %.60q…", text)
+		}
+		for _, offer := range product.Offers {
+			if oneLine("an offer", offer.Name); offer.DueNow.Currency != "XXX" {
+				t.Errorf("a currency that is none is told as %q", offer.DueNow.Currency)
+			}
+		}
+	}
+	c.Do("GET", "/v1/clubs/11/offers/901/schedule", nil).Into(http.StatusOK, nil)
+	var registration api.Registration
+	c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: frontdesktest.Person(),
+		Items: &[]api.NewItem{{OfferId: "901", StartDate: new(time.Now().AddDate(0, 0, 2).Format(time.DateOnly))}}}, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	oneLine("a line of the cart", registration.Cart.Items[0].Name)
+	oneLine("a contact", registration.Contact.Number)
+	customer := c.As("customer")
+	var me api.Me
+	customer.Do("GET", "/v1/me", nil).Into(http.StatusOK, &me)
+	oneLine("I", me.Number)
+	if len(me.Tags) != 200 || me.Tags[0].ValidFrom != nil {
+		t.Errorf("%d tags, the first one from %v on", len(me.Tags), me.Tags[0].ValidFrom)
+	}
+	var consents api.ConsentList
+	customer.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &consents)
+	oneLine("a channel", consents.Items[0].Channel)
+}
+
+// TestAPI10ImplausibleNumbers: what can be no amount, no cart and no catalogue is
+// taken for the mistake that it is, and days that no month has are left out.
+func TestAPI10ImplausibleNumbers(t *testing.T) {
+	t.Parallel()
+	tr, _, c := newMaliciousClubGateway(t)
+	tr.respond("/network_nodes", says(200, "application/ld+json", `{"hydra:member":[{"@id":"/demo/network_nodes/1","type":"group","children":[`+numbered("network_nodes", 6001)+`]}]}`))
+	c.Do("GET", "/v1/clubs", nil).Problem(api.ClubSystemFailed)
+	customer := c.As("customer")
+	offer := func(members string) string {
+		return `{"hydra:member":[{"@id":"/demo/offers/1","name":"x","priceCurrency":"EUR",` + members + `}]}`
+	}
+	entry := `{"interval":"P1M","loop":1,"priceTI":1}`
+	for name, lie := range map[string]struct{ on, says, path string }{
+		"a debt":               {"/stats/accounts/contacts/1001", `{"totalRealDebt":1000000000001}`, "/v1/me"},
+		"a debt below":         {"/stats/accounts/contacts/1001", `{"totalRealDebt":-1000000000001}`, "/v1/me"},
+		"a price":              {"/offers", offer(`"totalPriceTI":1000000000001`), "/v1/clubs/11/products"},
+		"a fee":                {"/offers", offer(`"registrationFeeTI":-1000000000001`), "/v1/clubs/11/products"},
+		"a debit":              {"/offers", offer(`"repaymentSchedule":{"recurrences":[{"interval":"P1M","priceTI":1000000000001}]}`), "/v1/clubs/11/products"},
+		"a schedule":           {"/offers", offer(`"repaymentSchedule":{"occurrences":[` + strings.Repeat(entry+",", 600) + entry + `]}`), "/v1/clubs/11/products"},
+		"one page of products": {"/products", `{"hydra:member":[` + numbered("products", 6001) + `]}`, "/v1/clubs/12/products"},
+	} {
+		tr.respond(lie.on, says(200, "application/ld+json", lie.says))
+		customer.Do("GET", lie.path, nil).Problem(api.ClubSystemFailed)
+		if tr.calls.Load() == 0 {
+			t.Errorf("nobody asked for %s", name)
+		}
+	}
+	tr.respond("/allowed_debit_days", says(200, "application/ld+json", `[{"debitDay":0,"date":"2030-01-01"},{"debitDay":32,"date":"2030-01-01"},{"debitDay":5,"date":"soon"},{"debitDay":6,"date":"2030-02-06"}]`))
+	var days api.DebitDayList
+	c.Do("GET", "/v1/clubs/11/debit-days", nil).Into(http.StatusOK, &days)
+	if len(days.Items) != 1 || days.Items[0].Day != 6 {
+		t.Errorf("the days are %+v", days.Items)
+	}
+	tr.respond("", nil)
+	registration := c.Register()
+	sale := ""
+	for _, call := range c.Calls() {
+		if call.Operation == "getSale" {
+			sale = call.Path
+		}
+	}
+	many := make([]string, 501)
+	for i := range many {
+		many[i] = fmt.Sprintf(`{"@id":"/demo/articles/%d","offerId":"/demo/offers/201","name":"x","priceTI":1}`, i)
+	}
+	for name, lie := range map[string]string{
+		"a line":  `"totalTI":1,"articles":[{"priceTI":1000000000001}]`,
+		"lines":   `"totalTI":1,"articles":[` + strings.Join(many, ",") + `]`,
+		"a total": `"totalTI":1000000000001`,
+	} {
+		tr.respond(sale, says(200, "application/ld+json", `{"@id":"`+sale+`",`+lie+`}`))
+		c.Do("POST", "/v1/registrations/"+registration.Id+"/check", nil).Problem(api.ClubSystemFailed)
+		if tr.calls.Load() == 0 {
+			t.Errorf("nobody asked for %s", name)
+		}
+	}
+}
+
+// numbered lists so many records.
+func numbered(collection string, n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf(`{"@id":"/demo/%s/%d","name":"x","type":"regular"}`, collection, i)
+	}
+	return strings.Join(all, ",")
+}

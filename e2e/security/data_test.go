@@ -1,0 +1,154 @@
+package security_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// internal are fields that the gateway, the club system or a library knows, and a visitor may not set.
+var internal = map[string]any{
+	"@id": "/demo/contacts/1001", "contactId": "/demo/contacts/1001", "contact": map[string]any{"status": "customer"}, "clientToken": "demo-other",
+	"token": "chosen", "tokenHash": "00", "state": "completed", "status": "customer", "valid": true, "dueNow": map[string]any{"amount": 0, "currency": "EUR"},
+	"totalTI": 0, "price": 0, "discount": 100, "staff": true, "role": "admin", "sale": "/demo/sales/1", "version": 99, "expiresAt": "2099-01-01T00:00:00Z",
+	"captured": 4990, "recorded": true, "debt": nil, "__proto__": map[string]any{"staff": true}, "constructor": map[string]any{}, "ClubId": "12", "club_id": "12",
+}
+
+// TestAPI3MassAssignment: a field that is not the caller's to set is an error in
+// every body, at every depth, and nothing of the body is done.
+func TestAPI3MassAssignment(t *testing.T) {
+	t.Parallel()
+	c, _ := frontdesktest.NewWorld(t)
+	registration := c.Register()
+	customer := c.Persona("customer")
+	quiet := expectUnchanged(t, c)
+	tried := 0
+	for _, r := range routes(t) {
+		text, ok := requestBodies[r.op.OperationID]
+		if !ok {
+			continue
+		}
+		proof := bearerHeader(*registration.Token)
+		if strings.HasPrefix(r.path, "/v1/me") {
+			proof = bearerHeader(customer.IdentityToken)
+		}
+		if !strings.Contains(r.path, "{id}") && !strings.HasPrefix(r.path, "/v1/me") {
+			proof = [2]string{"Accept", "application/json"}
+		}
+		for name, value := range internal {
+			for at, body := range assigned(t, text, name, value) {
+				answer := attacker(c).Do(r.method, r.pathFor(registration.Id), body, proof, frontdesktest.Key(""))
+				if problem := answer.Problem(api.InvalidRequest); !slices.ContainsFunc(*problem.Errors, func(e api.FieldProblem) bool { return strings.HasPrefix(e.Pointer, at) }) {
+					t.Errorf("%s %s with %s: %s", r.method, r.path, at, answer.Body)
+				}
+				tried++
+			}
+		}
+	}
+	if tried < len(requestBodies)*len(internal) {
+		t.Errorf("only %d assignments were tried", tried)
+	}
+	quiet("a body with more than is asked for")
+}
+
+// assigned puts a member into a body, once into each of its objects; by the member's pointer.
+func assigned(t *testing.T, text, name string, value any) map[string]string {
+	t.Helper()
+	bodies := map[string]string{}
+	var walk func(path []string)
+	read := func(path []string) (document any, at any) {
+		if err := json.Unmarshal([]byte(text), &document); err != nil {
+			t.Fatal(err)
+		}
+		at = document
+		for _, step := range path {
+			if list, ok := at.([]any); ok {
+				at = list[0]
+				continue
+			}
+			at = at.(map[string]any)[step]
+		}
+		return document, at
+	}
+	walk = func(path []string) {
+		document, at := read(path)
+		switch v := at.(type) {
+		case []any:
+			walk(append(slices.Clone(path), "0"))
+		case map[string]any:
+			members := slices.Sorted(maps.Keys(v))
+			v[name] = value
+			changed, err := json.Marshal(document)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bodies["/"+strings.Join(append(slices.Clone(path), name), "/")] = string(changed)
+			for _, member := range members {
+				walk(append(slices.Clone(path), member))
+			}
+		}
+	}
+	walk(nil)
+	return bodies
+}
+
+// TestAPI3ExcessiveData: answers hold what the contract says and nothing beside it;
+// how the club system names things never leaves the gateway.
+func TestAPI3ExcessiveData(t *testing.T) {
+	t.Parallel()
+	c, _ := frontdesktest.NewWorld(t)
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	hold := func(what string, response *frontdesktest.Response, into any) {
+		t.Helper()
+		decoder := json.NewDecoder(bytes.NewReader(response.Body))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(into); err != nil || response.Status >= 300 {
+			t.Errorf("%s: %d, %v: %s", what, response.Status, err, response.Body)
+		}
+		for _, name := range []string{"/" + c.World + "/", `\/` + c.World + `\/`, `"@`, "/demo/", c.World, clubsim.DemoClientSecret, clubsim.DemoGatewayKey,
+			"clientToken", "tokenHash", "fd_", "/sales/", "/contacts/", "checkout"} {
+			if strings.Contains(string(response.Body), name) {
+				t.Errorf("%s holds %s: %s", what, name, response.Body)
+			}
+		}
+		for name, values := range response.Header {
+			if text := strings.Join(values, " "); strings.Contains(text, c.World) {
+				t.Errorf("%s: the header %s holds %s", what, name, text)
+			}
+		}
+	}
+	path := "/v1/registrations/" + registration.Id
+	visitor, customer := attacker(c), c.As("customer")
+	hold("clubs", visitor.Do("GET", "/v1/clubs", nil), new(api.ClubList))
+	hold("products", visitor.Do("GET", "/v1/clubs/11/products", nil), new(api.ProductList))
+	hold("products of somebody", customer.Do("GET", "/v1/clubs/11/products", nil), new(api.ProductList))
+	hold("schedule", visitor.Do("GET", "/v1/clubs/11/offers/901/schedule", nil), new(api.Schedule))
+	hold("registration", c.Do("GET", path, nil), new(api.Registration))
+	hold("payment", c.Do("GET", path+"/payment", nil), new(api.Payment))
+	hold("me", customer.Do("GET", "/v1/me", nil), new(api.Me))
+	hold("consents", customer.Do("GET", "/v1/me/consents", nil), new(api.ConsentList))
+	hold("start", customer.Do("POST", "/v1/registrations", `{"clubId":"11","items":[{"offerId":"2501"}]}`, frontdesktest.Key("")), new(api.Registration))
+	c.Confirm(payment, "4242424242424242")
+	c.Await(registration.Id, api.Completed)
+	done := c.Do("GET", path, nil)
+	hold("what is completed", done, new(api.Registration))
+	var r api.Registration
+	done.Into(http.StatusOK, &r)
+	if r.Token != nil || r.Payment.Card.ClientSecret != nil {
+		t.Errorf("secrets are told again: %s", done.Body)
+	}
+	for _, word := range []string{"Martin", "ada@example.com", "33612345678", "1990-05-17", "Lilas"} {
+		if strings.Contains(string(done.Body), word) {
+			t.Errorf("the registration tells %s, which its holder wrote and nobody has to read back", word)
+		}
+	}
+}

@@ -1,0 +1,269 @@
+package security_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// newLimitedGateway gives a front end of a mock gateway that counts requests, behind a
+// proxy that is trusted: from lets a request come from any address.
+func newLimitedGateway(t *testing.T) (*frontdesktest.Client, *frontdesktest.Process) {
+	t.Helper()
+	process := frontdesktest.Start(t, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1")
+	return frontdesktest.NewClient(t, process.URL), process
+}
+
+// forwardedFor is the header by which the trusted proxy says where a request comes from.
+func forwardedFor(address string) [2]string { return [2]string{"X-Forwarded-For", address} }
+
+// TestAPI4UnrestrictedResourceConsumption: bodies, depths, headers, pages and
+// requests end somewhere, and others are served meanwhile.
+func TestAPI4UnrestrictedResourceConsumption(t *testing.T) {
+	t.Parallel()
+	c, _ := newLimitedGateway(t)
+	c.Do("GET", "/v1/clubs", nil, forwardedFor("192.0.2.99")).Into(http.StatusOK, nil)
+	before := len(c.Calls())
+	const big = 64 << 10
+	for name, attack := range map[string]struct {
+		body string
+		code api.ProblemCode
+	}{
+		"a big body":     {`{"clubId":"` + strings.Repeat("1", big) + `"}`, api.TooLarge},
+		"deep lists":     {strings.Repeat("[", big/2), api.MalformedRequest},
+		"deep objects":   {strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000), api.InvalidRequest},
+		"deep and wrong": {`{"clubId":` + strings.Repeat("[", 8000) + strings.Repeat("]", 8000) + `}`, api.InvalidRequest},
+		"a big number":   {`{"clubId":1` + strings.Repeat("0", 40<<10) + `}`, api.InvalidRequest},
+		"many members":   {`{"clubId":"11"` + many(6000) + `}`, api.InvalidRequest},
+		"many items":     {`{"clubId":"11","items":[` + strings.Repeat(`{},`, 20000) + `{}]}`, api.InvalidRequest},
+	} {
+		answer := c.Do("POST", "/v1/registrations", attack.body, frontdesktest.Key(""), forwardedFor("192.0.2.1"))
+		if answer.Problem(attack.code); len(answer.Body) > 2*big {
+			t.Errorf("%s of %d bytes is answered with %d", name, len(attack.body), len(answer.Body))
+		}
+	}
+	for _, query := range []string{"?limit=1000000", "?itemsPerPage=1000000", "?page=7", "?cursor=99999999999999999999", "?cursor=-1", "?cursor=" + strings.Repeat("9", 9000), "?type=" + strings.Repeat("x", 9000)} {
+		c.Do("GET", "/v1/clubs/11/products"+query, nil, forwardedFor("192.0.2.2")).Problem(api.InvalidRequest)
+	}
+	var page api.ProductList
+	c.Do("GET", "/v1/clubs/11/products", nil, forwardedFor("192.0.2.2")).Into(http.StatusOK, &page)
+	if len(page.Items) > 50 {
+		t.Errorf("a page holds %d products", len(page.Items))
+	}
+	chunk := "1000\r\n" + strings.Repeat("x", 4096) + "\r\n"
+	endless := dial(t, c, "POST /v1/registrations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nIdempotency-Key: 0123456789abcdef\r\nTransfer-Encoding: chunked\r\n\r\n"+
+		strings.Repeat(chunk, 40)+"0\r\n\r\n")
+	if endless != "" && !strings.HasPrefix(endless, "HTTP/1.1 413 ") {
+		t.Errorf("a body that says no length is answered with %.80q", endless)
+	}
+	if lied := dial(t, c, "POST /v1/registrations HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999\r\n\r\n{}"); !strings.HasPrefix(lied, "HTTP/1.1 413 ") {
+		t.Errorf("a body that says it is of ten gigabytes is answered with %.80q", lied)
+	}
+	refused := 0
+	for range 130 {
+		if answer := c.Do("GET", "/v1/clubs", nil, forwardedFor("192.0.2.3")); answer.Status == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	if refused == 0 {
+		t.Error("one address is served as often as it likes")
+	}
+	c.Do("GET", "/v1/clubs", nil, forwardedFor("192.0.2.4")).Into(http.StatusOK, nil)
+	for _, operation := range c.Operations(before) {
+		if operation == "createContact" || operation == "createSale" {
+			t.Errorf("a body that was refused came to %s", operation)
+		}
+	}
+}
+
+// many makes so many members that nobody knows.
+func many(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, `,"x%d":1`, i)
+	}
+	return text.String()
+}
+
+// TestAPI4Slowloris: who says slowly what they want is not waited for, and keeps nobody else waiting.
+func TestAPI4Slowloris(t *testing.T) {
+	t.Parallel()
+	c, _ := frontdesktest.NewWorld(t)
+	var slow sync.WaitGroup
+	for range 100 {
+		connection, err := net.Dial("tcp", strings.TrimPrefix(c.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow.Go(func() {
+			defer connection.Close()
+			connection.SetDeadline(time.Now().Add(time.Minute))
+			if _, err := io.WriteString(connection, "GET /v1/clubs HTTP/1.1\r\nHost: x\r\nX-Slow: "); err != nil {
+				return
+			}
+			if answer, _ := io.ReadAll(connection); strings.Contains(string(answer), " 200 ") {
+				t.Errorf("a request that never ended is answered with %.60q", answer)
+			}
+		})
+	}
+	c.Do("GET", "/v1/clubs", nil).Into(http.StatusOK, nil)
+	ended := make(chan struct{})
+	go func() { slow.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Error("connections that say nothing are kept")
+	}
+}
+
+// TestAPI4EventStreams: a registration and an address have so many streams and no
+// more, and one that is closed makes room.
+func TestAPI4EventStreams(t *testing.T) {
+	t.Parallel()
+	c, _ := newLimitedGateway(t)
+	const most = 15
+	path := func(r api.Registration) string { return c.URL + "/v1/registrations/" + r.Id + "/events" }
+	open := func(r api.Registration, address string) (*http.Response, context.CancelFunc) {
+		ctx, end := context.WithCancel(t.Context())
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, path(r), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer "+*r.Token)
+		request.Header.Set("X-Forwarded-For", address)
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { end(); answer.Body.Close() })
+		return answer, end
+	}
+	registration, other := startIn(t, c, forwardedFor("192.0.2.1")), startIn(t, c, forwardedFor("192.0.2.1"))
+	var last context.CancelFunc
+	for i := range most {
+		var answer *http.Response
+		if answer, last = open(registration, fmt.Sprintf("192.0.2.%d", 10+i)); answer.StatusCode != http.StatusOK {
+			t.Fatalf("stream %d is answered with %d", i+1, answer.StatusCode)
+		}
+	}
+	events := "/v1/registrations/" + registration.Id + "/events"
+	refused := c.Do("GET", events, nil, bearerHeader(*registration.Token), forwardedFor("192.0.2.1"))
+	if problem := refused.Problem(api.RateLimited); refused.Header.Get("Retry-After") != "15" || problem.Status != http.StatusTooManyRequests {
+		t.Errorf("one stream too many is answered with %v %s", refused.Header, refused.Body)
+	}
+	if answer, _ := open(other, "192.0.2.1"); answer.StatusCode != http.StatusOK {
+		t.Errorf("another registration has no stream: %d", answer.StatusCode)
+	}
+	shop := "198.51.100.7"
+	var crowd api.Registration
+	for i := range 100 {
+		if i%most == 0 {
+			crowd = startIn(t, c, forwardedFor(fmt.Sprintf("198.51.100.%d", 100+i)))
+		}
+		if answer, _ := open(crowd, shop); answer.StatusCode != http.StatusOK {
+			t.Fatalf("stream %d of an address is answered with %d", i+1, answer.StatusCode)
+		}
+	}
+	events = "/v1/registrations/" + crowd.Id + "/events"
+	if refused := c.Do("GET", events, nil, bearerHeader(*crowd.Token), forwardedFor(shop)); refused.Problem(api.RateLimited).Status != http.StatusTooManyRequests || refused.Header.Get("Retry-After") != "15" {
+		t.Errorf("one stream too many of an address is answered with %v %s", refused.Header, refused.Body)
+	}
+	if answer, _ := open(crowd, "198.51.100.8"); answer.StatusCode != http.StatusOK {
+		t.Errorf("another address has no stream: %d", answer.StatusCode)
+	}
+	last()
+	address := 100
+	frontdesktest.Eventually(t, "a stream that was closed makes room", func() bool {
+		address++
+		answer, _ := open(registration, fmt.Sprintf("192.0.2.%d", address))
+		return answer.StatusCode == http.StatusOK
+	})
+}
+
+// TestAPI4UnlistedProxy: what a stranger says of where they come from is not
+// believed, and the operator is told once that somebody says so.
+func TestAPI4UnlistedProxy(t *testing.T) {
+	t.Parallel()
+	process := frontdesktest.Start(t, "FRONTDESK_RATE_LIMITS=on")
+	c := frontdesktest.NewClient(t, process.URL)
+	for i := range 20 {
+		startIn(t, c, forwardedFor(fmt.Sprintf("192.0.2.%d", i)))
+	}
+	c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), forwardedFor("192.0.2.200")).Problem(api.RateLimited)
+	told := func() int { return strings.Count(process.Log(), "FRONTDESK_TRUSTED_PROXIES") }
+	frontdesktest.Eventually(t, "the operator is told", func() bool { return told() > 0 })
+	if told() != 1 {
+		t.Errorf("the operator is told %d times:\n%s", told(), process.Log())
+	}
+}
+
+// TestAPI6SensitiveBusinessFlows: what costs the club money or somebody their
+// peace is done so often and no more, whatever is changed about the request.
+func TestAPI6SensitiveBusinessFlows(t *testing.T) {
+	t.Parallel()
+	c, _ := newLimitedGateway(t)
+	t.Run("trial sessions are farmed", func(t *testing.T) {
+		started := 0
+		for i := range 30 {
+			person := strings.Replace(requestBodies["startRegistration"], "eve@", fmt.Sprintf("eve+%d@", i), 1)
+			answer := c.WithT(t).Do("POST", "/v1/registrations", person, frontdesktest.Key(""), forwardedFor(fmt.Sprintf("198.51.100.%d, 192.0.2.1", i)),
+				[2]string{"User-Agent", fmt.Sprint("farm ", i)}, [2]string{"X-Real-IP", fmt.Sprintf("198.51.100.%d", i)}, [2]string{"Forwarded", fmt.Sprintf("for=198.51.100.%d", i)})
+			if answer.Status == http.StatusCreated {
+				started++
+				continue
+			}
+			answer.Problem(api.RateLimited)
+		}
+		made := strings.Count(strings.Join(c.Operations(0), " "), "createContact")
+		if started != 20 || made != 20 {
+			t.Errorf("%d registrations were started, and %d contacts made", started, made)
+		}
+	})
+	t.Run("invitations and links are guessed", func(t *testing.T) {
+		quiet := expectUnchanged(t, c)
+		told, refused := map[string]bool{}, 0
+		for i := range 25 {
+			answer := c.WithT(t).Do("POST", "/v1/registrations", fmt.Sprintf(`{"clubId":"11","invitation":"guess-%d"}`, i), frontdesktest.Key(""), forwardedFor("192.0.2.2"))
+			if answer.Status == http.StatusTooManyRequests {
+				refused++
+				continue
+			}
+			told[frontdesktest.Value(answer.Problem(api.InvitationInvalid).Detail)] = true
+		}
+		if refused != 5 || len(told) != 1 {
+			t.Errorf("%d guesses were refused, and the others told %v", refused, told)
+		}
+		quiet("a guess")
+	})
+	t.Run("codes are pumped", func(t *testing.T) {
+		sent := func() int {
+			var list clubsim.Items[clubsim.SMS]
+			c.WithT(t).Control("GET", "sms", nil).Into(http.StatusOK, &list)
+			return len(list.Items)
+		}
+		before := sent()
+		for i := range 6 { // one phone, by other people from other addresses
+			var r api.Registration
+			body := strings.Replace(strings.Replace(requestBodies["startRegistration"], "eve@", fmt.Sprintf("pump+%d@", i), 1), `{"offerId":"2501"}`, `{"offerId":"901","startDate":"2030-01-15","debit":{"day":10}}`, 1)
+			c.WithT(t).Do("POST", "/v1/registrations", body, frontdesktest.Key(""), forwardedFor(fmt.Sprintf("203.0.113.%d", i))).Into(http.StatusCreated, &r)
+			answer := c.WithT(t).Do("POST", "/v1/registrations/"+r.Id+"/mandate", requestBodies["createMandate"], frontdesktest.Key(""), bearerHeader(*r.Token), forwardedFor(fmt.Sprintf("203.0.113.%d", i)))
+			if i > 0 {
+				answer.Problem(api.SmsLimited)
+			}
+			c.WithT(t).Do("POST", "/v1/registrations/"+r.Id+"/mandate/signature/resend", nil, frontdesktest.Key(""), bearerHeader(*r.Token), forwardedFor(fmt.Sprintf("203.0.113.%d", i)))
+		}
+		if now := sent(); now != before+1 {
+			t.Errorf("%d codes were sent", now-before)
+		}
+	})
+}

@@ -1,0 +1,182 @@
+package security_test
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// The files owasp_*_test.go attack a running gateway in the order of the OWASP API
+// Security Top 10 (2023): a test for each item, by its name. docs/security.md says
+// what stands against each.
+
+// route is an operation of the contract.
+type route struct {
+	method, path string
+	op           *openapi3.Operation
+}
+
+// routes lists what the contract has.
+func routes(t *testing.T) (all []route) {
+	t.Helper()
+	document, err := openapi3.NewLoader().LoadFromData(frontdesktest.Contract(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, item := range document.Paths.Map() {
+		for method, op := range item.Operations() {
+			all = append(all, route{method, path, op})
+		}
+	}
+	slices.SortFunc(all, func(a, b route) int { return strings.Compare(a.path+a.method, b.path+b.method) })
+	return all
+}
+
+// requestBodies are bodies that are right, by operation.
+var requestBodies = map[string]string{
+	"startRegistration":  `{"clubId":"11","person":{"givenName":"Eve","familyName":"Martin","birthDate":"1990-05-17","email":"eve@example.com","mobile":"+33612345678","address":{"street":"1 rue","postalCode":"75011","city":"Paris","country":"FR"}},"items":[{"offerId":"2501"}]}`,
+	"resumeRegistration": `{"resume":"of nobody"}`,
+	"putPerson":          `{"givenName":"Eve","familyName":"Martin","birthDate":"1990-05-17","email":"eve@example.com","mobile":"+33612345678","address":{"street":"1 rue","postalCode":"75011","city":"Paris","country":"FR"}}`,
+	"addItem":            `{"offerId":"2501"}`,
+	"startPayment":       `{"method":"card"}`,
+	"createMandate":      `{"holder":"Eve Martin","iban":"FR7630006000011234567890189"}`,
+	"signMandate":        `{"code":"123456"}`,
+	"migrateProspect":    `{"accessToken":"of nobody"}`,
+	"startTransfer":      `{"clubId":"13"}`,
+	"signTransfer":       `{"code":"123456"}`,
+	"changeConsents":     `{"items":[{"id":"12012","authorized":true}]}`,
+}
+
+// pathFor fills in a route's path.
+func (r route) pathFor(id string) string {
+	return strings.NewReplacer("{clubId}", "11", "{offerId}", "2501", "{id}", id, "{secret}", "guessed").Replace(r.path)
+}
+
+// body is the route's body; nil for none.
+func (r route) body() any {
+	if text, ok := requestBodies[r.op.OperationID]; ok {
+		return text
+	}
+	return nil
+}
+
+// bearerHeader is the header of a bearer token.
+func bearerHeader(token string) [2]string { return [2]string{"Authorization", "Bearer " + token} }
+
+// attacker is a front end in the same world, with nothing in its hands.
+func attacker(c *frontdesktest.Client) *frontdesktest.Client {
+	other := *c
+	other.Token = ""
+	return &other
+}
+
+// expectUnchanged gives a check that the club system was asked for nothing since, and that the ledger is as it was.
+func expectUnchanged(t *testing.T, c *frontdesktest.Client) func(what string) {
+	t.Helper()
+	calls, held := len(c.Calls()), len(c.Records().Ledger)
+	return func(what string) {
+		t.Helper()
+		if made := c.Operations(calls); len(made) > 0 {
+			t.Errorf("%s made the gateway ask the club system for %v", what, made)
+		}
+		if now := len(c.Records().Ledger); now != held {
+			t.Errorf("%s moved money: %d payments, not %d", what, now, held)
+		}
+	}
+}
+
+// trapServer is a server of the attacker's that counts who comes.
+type trapServer struct {
+	*httptest.Server
+	requests atomic.Int64
+}
+
+func newTrapServer(t *testing.T) *trapServer {
+	t.Helper()
+	l := &trapServer{}
+	l.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		l.requests.Add(1)
+		io.WriteString(w, `{"keys":[],"success":true}`)
+	}))
+	t.Cleanup(l.Close)
+	return l
+}
+
+// dial speaks to a gateway without the manners of an HTTP library, and gives all that comes back until it hangs up.
+func dial(t *testing.T, c *frontdesktest.Client, text string) string {
+	t.Helper()
+	connection, err := net.Dial("tcp", strings.TrimPrefix(c.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	if err := connection.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(connection, text); err != nil {
+		return "" // it hung up before it had heard everything
+	}
+	connection.(*net.TCPConn).CloseWrite()
+	answer, _ := io.ReadAll(bufio.NewReader(connection)) // a connection that is reset has said what it said
+	return string(answer)
+}
+
+// startIn starts a registration with nothing in it.
+func startIn(t *testing.T, c *frontdesktest.Client, headers ...[2]string) (registration api.Registration) {
+	t.Helper()
+	attacker(c).Do("POST", "/v1/registrations", `{"clubId":"11"}`, append(headers, frontdesktest.Key(""))...).Into(http.StatusCreated, &registration)
+	return registration
+}
+
+// TestSecurityPage: the page names every attack, and no test that is not there.
+func TestSecurityPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "security.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := map[string]bool{}
+	test := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	err = filepath.WalkDir(frontdesktest.Root(), func(path string, entry os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && entry.Name() == "node_modules" {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range test.FindAllStringSubmatch(string(text), -1) {
+			declared[found[1]] = true
+			if strings.HasPrefix(found[1], "TestAPI") && !strings.Contains(string(page), "`"+found[1]+"`") {
+				t.Errorf("%s is not on the page", found[1])
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, named := range regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(string(page), -1) {
+		if !declared[named[1]] {
+			t.Errorf("the page names %s, which is nowhere", named[1])
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package security_test
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// maliciousClub stands where the club system is: it passes everything on to the
+// simulator, but for the operations that it answers in its own way.
+type maliciousClub struct {
+	*httptest.Server
+	mu      sync.Mutex
+	suffix  string // the end of the paths that it answers itself
+	handler http.HandlerFunc
+	calls   atomic.Int64
+}
+
+// newMaliciousClubGateway is a gateway before a traitor, and somebody who asks it.
+func newMaliciousClubGateway(t *testing.T) (*maliciousClub, *frontdesktest.Process, *frontdesktest.Client) {
+	t.Helper()
+	s := frontdesktest.NewEnv(t)
+	tr := newMaliciousClub(t, s.Upstreams.URL+"/sim")
+	gateway, c := gatewayWithClub(t, s, tr.URL)
+	return tr, gateway, c
+}
+
+// gatewayWithClub is one that takes another address for the club system's.
+func gatewayWithClub(t *testing.T, s frontdesktest.Env, club string) (*frontdesktest.Process, *frontdesktest.Client) {
+	t.Helper()
+	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+club, "FRONTDESK_SANDBOX_URL="+s.Upstreams.URL+"/sandbox",
+		"FRONTDESK_REDIS_URL="+s.Redis, "FRONTDESK_IDENTITY_JWKS_URL="+s.Upstreams.URL+"/sim/demo/_control/jwks")
+	c := frontdesktest.NewClient(t, gateway.URL)
+	c.SimulatorURL = s.Upstreams.URL
+	return gateway, c
+}
+
+func newMaliciousClub(t *testing.T, club string) *maliciousClub {
+	t.Helper()
+	at, err := url.Parse(club)
+	if err != nil {
+		t.Fatal(err)
+	}
+	honest := httputil.NewSingleHostReverseProxy(at)
+	tr := &maliciousClub{}
+	tr.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		tr.mu.Lock()
+		on, answer := tr.suffix, tr.handler
+		tr.mu.Unlock()
+		if on != "" && strings.HasSuffix(r.URL.Path, on) {
+			tr.calls.Add(1)
+			answer(w, r)
+			return
+		}
+		honest.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { tr.CloseClientConnections(); tr.Close() })
+	return tr
+}
+
+// respond answers paths with an end in another way from now on.
+func (tr *maliciousClub) respond(on string, answer http.HandlerFunc) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.suffix, tr.handler = on, answer
+	tr.calls.Store(0)
+}
+
+// says is an answer with a body.
+func says(status int, media, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", media)
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+	}
+}
+
+// TestAPI10UnsafeConsumptionOfAPIs: whatever the club system answers, a visitor
+// gets a problem document of ours, nothing of it passes, and it costs no more
+// memory than an answer may have.
+func TestAPI10UnsafeConsumptionOfAPIs(t *testing.T) {
+	t.Parallel()
+	lure := newTrapServer(t)
+	tr, gateway, c := newMaliciousClubGateway(t)
+	customer := c.As("customer")
+	customer.Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
+	const ld, marker = "application/ld+json", "internal-detail-4711"
+	for name, answer := range map[string]http.HandlerFunc{
+		"a page":             says(200, "text/html", "<html><script>alert('"+marker+"')</script></html>"),
+		"an error with text": says(500, "text/plain", marker+" at Sale.php:4711 SELECT * FROM contacts"),
+		"a refusal in HTML":  says(400, "text/html", "<h1>"+marker+"</h1>"),
+		"numbers for texts":  says(200, ld, `{"@id":1,"number":{"a":"`+marker+`"},"status":[1],"tags":"x"}`),
+		"a list":             says(200, ld, `[{"@id":"/demo/contacts/1001"}]`),
+		"null":               says(200, ld, `null`),
+		"nothing":            says(200, ld, ``),
+		"deep":               says(200, ld, strings.Repeat(`{"a":`, 20000)+strings.Repeat("}", 20000)),
+		"somebody else":      says(200, ld, `{"@id":"/other/contacts/1002","number":"`+marker+`","status":"customer","clubId":"/other/clubs/11"}`),
+		"elsewhere": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, lure.URL+"/"+marker, http.StatusTemporaryRedirect)
+		},
+		"elsewhere for good": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, lure.URL, http.StatusMovedPermanently)
+		},
+		"a wrong length": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			io.WriteString(w, `{"number"`)
+		},
+		"a flood":     flood(false),
+		"a gzip bomb": flood(true),
+		"endless headers": func(w http.ResponseWriter, _ *http.Request) {
+			for i := range 2000 {
+				w.Header().Set(fmt.Sprint("X-", i), strings.Repeat("x", 1000))
+			}
+		},
+	} {
+		tr.respond("/contacts/1001", answer)
+		got := customer.Do("GET", "/v1/me", nil)
+		if got.Status < 400 || got.Header.Get("Content-Type") != "application/problem+json" || strings.Contains(string(got.Body), marker) || strings.Contains(string(got.Body), "alert") {
+			t.Errorf("%s is passed on as %d %s", name, got.Status, got.Body)
+		}
+		if got.Status == http.StatusInternalServerError {
+			t.Errorf("%s is taken for a failure of the gateway: %s", name, got.Body)
+		}
+		tr.respond("", nil)
+		frontdesktest.Eventually(t, "served again after "+name, func() bool { return customer.Do("GET", "/v1/me", nil).Status == http.StatusOK })
+	}
+	if came := lure.requests.Load(); came > 0 {
+		t.Errorf("%d requests, with the club system's token, went elsewhere", came)
+	}
+	if log := gateway.Log(); strings.Contains(log, marker) || strings.Contains(log, "panic") {
+		t.Errorf("the log holds what the club system said:\n%s", log)
+	}
+	if err := gateway.Stop(); err != nil {
+		t.Error(err)
+	}
+	const most = 1 << 30 // with the race detector, an answer that is read as a whole; each flood goes on until it is not read any more
+	if peak := gateway.PeakMemory(); peak <= 0 || peak > most {
+		t.Errorf("the gateway has grown to %d bytes", peak)
+	}
+}
+
+// flood answers with JSON without an end, or with the few bytes that become it.
+func flood(packed bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/ld+json")
+		var to io.Writer = w
+		if packed {
+			w.Header().Set("Content-Encoding", "gzip")
+			zip := gzip.NewWriter(w)
+			defer zip.Close()
+			to = zip
+		}
+		io.WriteString(to, `{"number":"`)
+		for block := strings.Repeat("A", 1<<20); ; {
+			if _, err := io.WriteString(to, block); err != nil {
+				return // the gateway has had enough
+			}
+		}
+	}
+}
+
+// TestAPI10EndlessPages: a list that never ends is given up, and a name that is a
+// script arrives as the text that it is.
+func TestAPI10EndlessPages(t *testing.T) {
+	t.Parallel()
+	tr, _, c := newMaliciousClubGateway(t)
+	customer := c.As("customer")
+	tr.respond("/optins", func(w http.ResponseWriter, r *http.Request) {
+		says(200, "application/ld+json", fmt.Sprintf(`{"hydra:member":[{"@id":"/demo/optins/9%s","name":"x"}],"hydra:totalItems":1000000000,"hydra:view":{"hydra:next":"/demo/optins?page=next"}}`,
+			r.URL.Query().Get("page")))(w, r) // pages are asked for side by side
+	})
+	customer.Do("GET", "/v1/me/consents", nil).Problem(api.ClubSystemFailed)
+	if asked := tr.calls.Load(); asked < 2 || asked > 500 {
+		t.Errorf("a list without an end was asked for %d times", asked)
+	}
+	const script = `<script>alert(1)</script>\u2028\u202e`
+	tr.respond("/contacts/1001", says(200, "application/ld+json", `{"@id":"/demo/contacts/1001","@type":"Person","number":"`+script+`","status":"customer","clubId":"/demo/clubs/11","tags":[]}`))
+	answer := customer.Do("GET", "/v1/me", nil)
+	if strings.Contains(string(answer.Body), "<script>") || !strings.HasPrefix(answer.Header.Get("Content-Type"), "application/") || answer.Header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("a script for a number is passed on as %s %s", answer.Header.Get("Content-Type"), answer.Body)
+	}
+}

@@ -1,0 +1,80 @@
+package site_test
+
+import (
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestKeyboardOnly walks from the first page to the welcome with Tab, Enter, Space
+// and the arrows, and the focus can be seen all the way.
+func TestKeyboardOnly(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, desktop)
+	g.goTo("/")
+	g.press(`[data-club="11"]`, frontdesktest.EnterKey)
+	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
+	g.TabTo(`[data-category]:checked`)
+	g.Press(frontdesktest.RightKey)
+	g.WaitVisible(`[data-category]:checked:focus:not([data-category="subscription"])`)
+	g.Press(frontdesktest.LeftKey)
+	g.WaitVisible(`[data-category="subscription"]:checked:focus`)
+	g.press(`[data-offer="`+cardOffer+`"] [data-choose]`, frontdesktest.SpaceKey)
+	g.WaitVisible(`dialog [data-continue]`)
+	g.press(`dialog [data-continue]`, frontdesktest.EnterKey)
+
+	g.WaitVisible(`form[data-form="person"]`)
+	person := frontdesktest.Person()
+	person.BirthDate = "1990-05-05" // typed alike wherever the day or the month comes first
+	for _, field := range [][2]string{
+		{"givenName", person.GivenName}, {"familyName", person.FamilyName}, {"birthDate", "05051990"}, {"email", person.Email},
+		{"mobile", person.Mobile}, {"street", person.Address.Street}, {"postalCode", person.Address.PostalCode}, {"city", person.Address.City},
+	} {
+		g.press(`[data-field="`+field[0]+`"]`, field[1])
+	}
+	if got := g.Value(`[data-field="birthDate"]`); got != person.BirthDate {
+		t.Errorf("the date of birth was typed as %q", got)
+	}
+	g.Press(frontdesktest.EnterKey)
+	g.WaitVisible(`main[data-step="cart"] [data-pay]`)
+	if !g.Focused(`[data-heading]`) {
+		t.Error("the new step's heading has not got the focus")
+	}
+	due, registration := g.due(), g.Registration()
+	g.press(`[data-pay]`, frontdesktest.EnterKey)
+	g.press(`#card`, frontdesktest.GoodCard+frontdesktest.EnterKey)
+	g.expectMember()
+	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+}
+
+// press goes to an element with Tab, and presses keys there.
+func (g *siteVisitor) press(selector, keys string) {
+	g.t.Helper()
+	g.TabTo(selector)
+	g.Press(keys)
+}
+
+// TestWithoutScript: whoever has JavaScript switched off is told what to do, and
+// not to pay again.
+func TestWithoutScript(t *testing.T) {
+	t.Parallel()
+	for kind, device := range devices {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			g := newSiteVisitor(t, device)
+			g.WithoutScript()
+			g.goTo("/")
+			g.WaitVisible(`noscript h1`)
+			g.Screenshot("no-script")
+			for _, word := range []string{"JavaScript", "front desk", "do not pay again"} {
+				if !strings.Contains(g.Text(), word) {
+					t.Errorf("nothing is said of %q:\n%s", word, g.Text())
+				}
+			}
+			if strings.Contains(g.Text(), "Loading") || g.Overflow() > 0 {
+				t.Errorf("the page waits for something, or is %d too wide:\n%s", g.Overflow(), g.Text())
+			}
+		})
+	}
+}

@@ -1,0 +1,132 @@
+package site_test
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/cards/stripe/stripetest"
+)
+
+// contentPolicy is what the site's first page may load.
+func contentPolicy(t *testing.T, c *frontdesktest.Client) string {
+	t.Helper()
+	answer, err := http.Get(c.URL + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	return answer.Header.Get("Content-Security-Policy")
+}
+
+// awayOnce lets the first request fail, as a network does.
+func awayOnce(next http.Handler) http.Handler {
+	var asked atomic.Bool
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.CompareAndSwap(false, true) {
+			w.Header().Set("Content-Type", "text/javascript")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// newCardFieldsVisitor gives a guest of a gateway whose payments are made with the
+// processor's own card fields on the page: the library of that processor, before
+// doubles of its script and of its API.
+func newCardFieldsVisitor(t *testing.T, with device) (*siteVisitor, frontdesktest.Env, *stripetest.Server) {
+	t.Helper()
+	s := frontdesktest.NewEnv(t)
+	processor := stripetest.New(stripetest.Config{})
+	t.Cleanup(processor.Close)
+	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+s.Redis,
+		"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
+		"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)
+	processor.SetWebhooks(stripetest.Normal, gateway.URL+"/v1/webhooks/card")
+	c := frontdesktest.NewClient(t, gateway.URL)
+	c.SimulatorURL = s.Upstreams.URL
+	g := newSiteVisitorAt(t, with, c, gateway)
+	g.InterceptHosts(map[string]http.Handler{"js.stripe.com": awayOnce(processor.Script()), "api.stripe.com": processor.CORSHandler()})
+	for _, meant := range []string{"asked js.stripe.com", "asked api.stripe.com", "status of 402", "status of 503"} {
+		g.ExpectConsole(meant)
+	}
+	return g, s, processor
+}
+
+// TestCardFieldsInBrowser pays with the processor's own card fields on the page,
+// which come late; the first card is declined, and the second one's bank asks.
+func TestCardFieldsInBrowser(t *testing.T) {
+	t.Parallel()
+	for kind, device := range devices {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			g, s, processor := newCardFieldsVisitor(t, device)
+			g.fillCart()
+			g.Click(`[data-pay]`)
+			g.WaitVisible(`[data-card-error="unloaded"]`)
+			g.Inspect("unloaded")
+			g.Click(`[data-card-again]`)
+			g.WaitVisible(`[data-card-fields="ready"] [data-double-card]`)
+			g.Inspect("fields")
+			if g.Count(`[data-pay]`) != 0 {
+				t.Errorf("there are two ways to pay:\n%s", g.Text())
+			}
+			g.Click(`[data-pay-card]`)
+			g.WaitVisible(`[data-card-error] svg`)
+			if text := g.Text(); !strings.Contains(text, "Your card number is incomplete.") {
+				t.Errorf("the processor's words are missing in:\n%s", text)
+			}
+
+			g.Fill(`[data-double-card]`, declinedCard)
+			g.Click(`[data-pay-card]`)
+			g.WaitVisible(`[data-payment="declined"]`)
+			g.WaitVisible(`[data-card-error] svg`)
+			g.Inspect("declined")
+			if typed := g.Value(`[data-double-card]`); typed == "" || g.Count(`[data-pay]`) != 0 {
+				t.Errorf("the fields were made anew, or there are two ways to pay:\n%s", g.Text())
+			}
+
+			g.Reload()
+			g.WaitVisible(`[data-card-fields="ready"] [data-double-card]`)
+			g.Fill(`[data-double-card]`, challengeCard)
+			g.Click(`[data-pay-card]`)
+			g.expectMember()
+			if address := g.URL(); strings.Contains(address, "payment_intent") || g.Count(`[data-card-fields]`) != 0 {
+				t.Errorf("the browser is at %s", address)
+			}
+			held := processor.Payments()
+			if len(held) != 1 || held[0].Charges != 2 {
+				t.Fatalf("the processor holds %+v", held)
+			}
+			s.ExpectOnePayment(t, held[0].Amount)
+		})
+	}
+}
+
+// TestContentPolicyAllowsProcessorOnlyForCardFields: a page may load from the processor where
+// the card is entered in the page, and from nobody otherwise.
+func TestContentPolicyAllowsProcessorOnlyForCardFields(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, plain := s.Gateway(t)
+	if policy := contentPolicy(t, plain); strings.Contains(policy, "https:") || !strings.Contains(policy, "default-src 'self'") {
+		t.Errorf("with a page of the processor: %s", policy)
+	}
+	for _, path := range []string{"/openapi.d.ts", "/contract.d.ts", "/jsconfig.json", "/README.md"} {
+		plain.Do("GET", path, nil).Problem("not_found")
+	}
+	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+s.Redis,
+		"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_SECRET_KEY=sk_test_x", "FRONTDESK_STRIPE_PUBLISHABLE_KEY=pk_test_x", "FRONTDESK_STRIPE_WEBHOOK_SECRET=whsec_x")
+	policy := contentPolicy(t, frontdesktest.NewClient(t, gateway.URL))
+	for _, directive := range []string{"default-src 'self'", "script-src 'self' https://js.stripe.com;", "frame-src https://js.stripe.com", "connect-src 'self' https://api.stripe.com"} {
+		if !strings.Contains(policy, directive) {
+			t.Errorf("%q is missing in %s", directive, policy)
+		}
+	}
+	if strings.Contains(policy, "unsafe") {
+		t.Errorf("the policy is %s", policy)
+	}
+}

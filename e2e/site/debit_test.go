@@ -1,0 +1,146 @@
+package site_test
+
+import (
+	"bytes"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestDebitDayInBrowser chooses the day of the debits with the start, and sees the
+// exact dates from then on: before the signature, after a reload, and on another device.
+func TestDebitDayInBrowser(t *testing.T) {
+	t.Parallel()
+	for kind, device := range devices {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			g := newSiteVisitor(t, device)
+			g.goTo("/?club=11")
+			g.Click(`[data-offer="901"] [data-choose]`)
+			g.WaitVisible(`dialog [data-debit-days="3"]`)
+			g.Fill(`dialog [data-field="startDate"]`, "2031-03-01")
+			g.Click(`dialog label:has([data-debit-day="20"])`)
+			g.Click(`dialog [data-continue]`)
+			g.giveDetails()
+			g.WaitVisible(`a[data-mandate]`)
+
+			var schedule api.Schedule
+			g.c.Do("GET", "/v1/clubs/11/offers/901/schedule?startDate=2031-03-01&debitDay=20", nil).Into(http.StatusOK, &schedule)
+			plan := `[data-plan="901"][data-basis="exact"] [data-movement="` + schedule.FirstStatement[1].Date + `"]`
+			for range 2 {
+				g.WaitVisible(`[data-debits-on="20"]`)
+				g.WaitVisible(plan)
+				g.Reload()
+			}
+			g.Click(`a[data-mandate]`)
+			g.WaitVisible(`[data-form="mandate"] ` + plan)
+			state := string(g.c.Control("GET", "state", nil).Body)
+			if !strings.Contains(state, `"specificDay":true,"debitDay":20,`) || !strings.Contains(state, `"startDate":"2031-03-20"`) {
+				t.Error("the club system was not told the day")
+			}
+
+			g.Click(`.back`)
+			g.Click(`[data-elsewhere]`)
+			g.WaitVisible(`[data-resume-link]`)
+			other := g.onAnotherDevice(phone)
+			other.Open(g.Value(`[data-resume-link]`))
+			other.WaitVisible(plan)
+			g.expectRecords(g.Registration(), expectedRecords{})
+		})
+	}
+}
+
+// TestLiveUpdatesInBrowser: what happens on one device is seen on the other at
+// once, without a reload, and what somebody is typing meanwhile stays.
+func TestLiveUpdatesInBrowser(t *testing.T) {
+	t.Parallel()
+	desk := newSiteVisitor(t, desktop)
+	desk.goTo("/?club=11&offer=" + frontdesktest.DirectDebit + "&startDate=2031-03-01")
+	desk.giveDetails()
+	due, registration := desk.due(), desk.Registration()
+	desk.Click(`[data-elsewhere]`)
+	desk.WaitVisible(`[data-resume-link]`)
+	mobile := desk.onAnotherDevice(phone)
+	mobile.Open(desk.Value(`[data-resume-link]`))
+	mobile.Click(`a[data-mandate]`)
+	mobile.giveAccount(frontdesktest.GoodIBAN)
+	mobile.WaitVisible(`[data-attempts="5"]`)
+
+	desk.WaitVisible(`a[data-mandate="awaiting_code"]`)
+	desk.Click(`a[data-mandate]`)
+	desk.WaitVisible(`[data-attempts="5"]`)
+	mobile.Fill(`[data-field="code"]`, "12")
+	desk.ExpectConsole("status of 422")
+	desk.enterCode(frontdesktest.WrongCode(desk.code()))
+	mobile.WaitVisible(`[data-attempts="4"]`)
+	if typed := mobile.Value(`[data-field="code"]`); typed != "12" {
+		t.Errorf("what was typed became %q", typed)
+	}
+	mobile.enterCode(mobile.code())
+	mobile.WaitVisible(`[data-mandate="signed"]`)
+	desk.WaitVisible(`[data-mandate="signed"]`)
+	mobile.pay()
+	desk.WaitVisible(`main[data-state="paying"]`)
+	if desk.Count(`[data-pay]`) != 0 {
+		t.Error("the other device can pay as well")
+	}
+	mobile.enterCard(frontdesktest.GoodCard)
+	mobile.expectMember()
+	desk.WaitVisible(`[data-member]`)
+	desk.expectRecords(registration, expectedRecords{recorded: due, captured: due, codes: 1})
+}
+
+// removeLastArticle lets the club's staff take the last article out of the only sale.
+func (g *siteVisitor) removeLastArticle() {
+	g.t.Helper()
+	state := g.c.Control("GET", "state", nil).Body
+	changed := regexp.MustCompile(`("articles":\[\d+),\d+\]`).ReplaceAll(state, []byte("$1]"))
+	if bytes.Equal(state, changed) {
+		g.t.Fatal("there is no sale of two articles")
+	}
+	g.c.Control("PUT", "state", string(changed)).Into(http.StatusNoContent, nil)
+}
+
+// changed goes to a cart of two offers of which, before it is paid, the club makes
+// one dearer by seven euros and takes the other out.
+func (g *siteVisitor) changed() (due int64) {
+	g.t.Helper()
+	g.fillCart()
+	due = g.due()
+	g.Click(`[data-add]`)
+	g.chooseOffer("badge", "2501")
+	g.WaitVisible(`[data-item="2501"]`)
+	g.reprices(due, due+700)
+	g.removeLastArticle()
+	g.ExpectConsole("status of 409")
+	g.Click(`[data-pay]`)
+	g.WaitVisible(`[data-error="cart_changed"]`)
+	g.WaitVisible(`[data-change="price"]`)
+	return due + 700
+}
+
+// TestChangedCartInBrowser: whoever is about to pay another amount than they were
+// shown is told which price has changed and what is gone, and pays only when they
+// ask again.
+func TestChangedCartInBrowser(t *testing.T) {
+	t.Parallel()
+	for kind, device := range devices {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			g := newSiteVisitor(t, device)
+			due := g.changed()
+			g.WaitVisible(`[data-change="removed"]`)
+			g.WaitVisible(`[data-due="` + strconv.FormatInt(due, 10) + `"]`)
+			registration := g.Registration()
+			g.expectRecords(registration, expectedRecords{}) // before the new amount was agreed to
+			g.payByCard()
+			g.expectMember()
+			g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+		})
+	}
+}

@@ -1,0 +1,111 @@
+package site_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// TestInFrench walks whole journeys as somebody who reads French.
+func TestInFrench(t *testing.T) {
+	t.Parallel()
+	for kind, device := range devices {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			g := newSiteVisitor(t, device)
+			g.SetLanguage("fr-FR")
+			g.goTo("/")
+			g.chooseClub()
+			g.chooseOffer("subscription", cardOffer)
+			g.giveDetails()
+			due, registration := g.due(), g.Registration()
+			if amount := strings.Replace(money(due), ".", ",", 1) + "\u00a0€"; !strings.Contains(g.Text(), amount) {
+				t.Errorf("%s is not there, but:\n%s", amount, g.Text())
+			}
+			g.Screenshot("cart")
+			g.payByCard()
+			g.expectMember()
+			g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+		})
+	}
+}
+
+// TestLongTextsInFrench walks what else there is to be read at length.
+func TestLongTextsInFrench(t *testing.T) {
+	t.Parallel()
+	for name, walk := range map[string]func(*siteVisitor){
+		"direct debit": journeys["direct debit with a mandate and a code"],
+		"transfer":     memberJourneys["a former member moves to another club"],
+		"consents":     memberJourneys["a member says what they may be sent"],
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newSiteVisitor(t, phone)
+			g.SetLanguage("fr-FR")
+			walk(g)
+			g.expectFrench("the end")
+		})
+	}
+}
+
+// TestEveryScreenInFrench: on no screen there is a word of English left.
+func TestEveryScreenInFrench(t *testing.T) {
+	t.Parallel()
+	for name, screens := range allScreens {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newSiteVisitor(t, desktop)
+			g.SetLanguage("fr-FR")
+			for _, screen := range screens {
+				screen.open(g)
+				g.WaitVisible(screen.selector)
+				g.expectFrench(screen.name)
+				g.Screenshot(screen.name)
+			}
+		})
+	}
+}
+
+// leftInEnglish tells what on the page, or of what is read out, is in no other
+// language: what stands in the English catalogue and in no other, and sentences
+// with words that only English has. What the club calls its offers is its own.
+const leftInEnglish = `(async () => {
+	const [english, french] = await Promise.all(["/text.en.js", "/text.fr.js"].map((file) => import(file).then((module) => module.default)));
+	const texts = (catalogue) => Object.values(catalogue).flatMap((part) =>
+		typeof part === "string" ? [part] : typeof part === "function" ? [] : texts(part));
+	const spoken = new Set(texts(french));
+	const only = new Set(texts(english).filter((words) => !spoken.has(words)));
+	const sentence = /\b(the|your|you|with|please|and|this|club’s)\b/i;
+	const elsewhere = "[lang]:not(html), frontdesk-panel, noscript, script, style";
+	const own = ".offer-about, .offer-name, .offer h3, [data-item], [data-tag]";
+	const found = [];
+	const look = (element, words) => {
+		if (!words || element.closest(elsewhere)) return;
+		if (only.has(words) || (sentence.test(words) && !element.closest(own))) found.push(words);
+	};
+	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	while (walker.nextNode()) look(walker.currentNode.parentElement, walker.currentNode.data.trim());
+	for (const name of ["aria-label", "placeholder", "title", "alt"]) {
+		for (const element of document.body.querySelectorAll("[" + name + "]")) look(element, element.getAttribute(name));
+	}
+	look(document.body, document.title.split(" – ")[0]);
+	return JSON.stringify(found);
+})()`
+
+// expectFrench holds a page of the site to be French, in all its words.
+func (g *siteVisitor) expectFrench(name string) {
+	g.t.Helper()
+	if g.Count(`[data-progress]`) == 0 {
+		return // the processor's own page
+	}
+	if language := g.Attribute(`html`, "lang"); language != "fr" {
+		g.t.Errorf("%s: the page says that it is in %q", name, language)
+	}
+	var left []string
+	if err := json.Unmarshal([]byte(g.Eval(leftInEnglish)), &left); err != nil {
+		g.t.Fatal(err)
+	}
+	for _, words := range left {
+		g.t.Errorf("%s: in English there is %q", name, words)
+	}
+}

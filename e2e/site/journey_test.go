@@ -1,0 +1,140 @@
+package site_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// journeys are the ways through the signup site, each told from its first page to
+// its end, with what it leaves outside.
+var journeys = map[string]func(*siteVisitor){
+	"a new member pays by card": func(g *siteVisitor) {
+		g.goTo("/")
+		g.chooseClub()
+		g.chooseOffer("subscription", cardOffer)
+		g.giveDetails()
+		due, registration := g.due(), g.Registration()
+		g.payByCard()
+		g.expectMember()
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	},
+	"direct debit with a mandate and a code": func(g *siteVisitor) {
+		g.goTo("/?club=11")
+		g.chooseOffer("subscription", frontdesktest.DirectDebit)
+		g.giveDetails()
+		if g.Count(`[data-pay]`) != 0 {
+			g.t.Error("one can pay before the mandate is signed")
+		}
+		g.setUpDirectDebit()
+		due, registration := g.due(), g.Registration()
+		g.payByCard()
+		g.expectMember()
+		g.WaitVisible(`[data-coming="` + frontdesktest.DirectDebit + `"] [data-kind="debit"]`)
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due, codes: 1})
+	},
+	"a free trial": func(g *siteVisitor) {
+		g.goTo("/?club=11")
+		g.chooseOffer("test_session", frontdesktest.FreeTrial)
+		g.giveDetails()
+		if due := g.due(); due != 0 || g.Count(`[data-later]`) != 0 {
+			g.t.Errorf("%d cents are due, in:\n%s", due, g.Text())
+		}
+		registration := g.Registration()
+		g.Click(`[data-pay]`)
+		g.expectMember()
+		g.settled("free")
+		g.expectRecords(registration, expectedRecords{validated: 1})
+	},
+	"somebody pays later at the club": func(g *siteVisitor) {
+		g.fillCart()
+		registration := g.Registration()
+		g.Click(`[data-later] summary`)
+		g.Click(`[data-pay-later]`)
+		g.expectMember()
+		g.settled("later")
+		g.expectRecords(registration, expectedRecords{deferred: 1})
+	},
+	"a prospect brings their account along": func(g *siteVisitor) {
+		g.fillCart()
+		due, registration := g.due(), g.Registration()
+		g.Click(`[data-prospect]`)
+		g.Fill(`[data-field="accessToken"]`, g.c.Persona("prospect").AccessToken)
+		g.Click(`form[data-form="prospect"] [data-continue]`)
+		g.WaitVisible(`main[data-step="cart"] [data-pay]`)
+		g.payByCard()
+		if number := g.expectMember(); number != "13-001003" {
+			g.t.Errorf("the member is %s, not whom the chain knew", number)
+		}
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	},
+	"somebody goes on with another device": func(g *siteVisitor) {
+		g.fillCart()
+		due, registration := g.due(), g.Registration()
+		g.Click(`[data-elsewhere]`)
+		g.WaitVisible(`[data-resume-link]`)
+		other := g.onAnotherDevice(phone)
+		other.Open(g.Value(`[data-resume-link]`))
+		other.WaitVisible(`[data-pay]`)
+		if other.Registration() != registration || strings.Contains(other.URL(), "resume") {
+			g.t.Errorf("the other device is at %s", other.URL())
+		}
+		other.payByCard()
+		other.expectMember()
+		g.Reload()
+		g.expectMember()
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	},
+	"a member is invited by the club": func(g *siteVisitor) {
+		link := g.invited("1001")
+		g.Open(link)
+		g.WaitVisible(`main[data-step="offer"] [data-offer]`)
+		g.chooseOffer("subscription", "201")
+		g.WaitVisible(`[data-pay]`)
+		if g.Count(`[data-field="givenName"]`) != 0 {
+			g.t.Error("the club's own member is asked for a name")
+		}
+		due, registration := g.due(), g.Registration()
+		g.payByCard()
+		if number := g.expectMember(); number != "11-001001" {
+			g.t.Errorf("the member is %s, not who was invited", number)
+		}
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+
+		g.ExpectConsole("status of 422")
+		g.Open(link)
+		g.WaitVisible(`[data-error="invitation_invalid"]`)
+		g.WaitVisible(`[data-offer="` + cardOffer + `"] [data-choose]`) // as a newcomer, then
+	},
+}
+
+// TestJourneys walks every way through the site, with a phone and at a desk.
+func TestJourneys(t *testing.T) {
+	t.Parallel()
+	for name, walk := range journeys {
+		for kind, device := range devices {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				t.Parallel()
+				walk(newSiteVisitor(t, device))
+			})
+		}
+	}
+}
+
+// settled holds the page to say how the registration was settled.
+func (g *siteVisitor) settled(method string) {
+	g.t.Helper()
+	if how := g.Attribute(`[data-settled]`, "data-settled"); how != method {
+		g.t.Errorf("settled as %q, in:\n%s", how, g.Text())
+	}
+}
+
+// invited gives the link that the club's staff make for a contact.
+func (g *siteVisitor) invited(contact string) string {
+	g.t.Helper()
+	var made struct{ URL string }
+	g.c.Do("POST", "http://"+g.gateway.OpsAddress()+"/ops/invitations", map[string]string{"contactId": contact, "clubId": "11", "by": "ada"}).Into(http.StatusOK, &made)
+	return made.URL
+}

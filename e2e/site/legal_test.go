@@ -1,0 +1,59 @@
+package site_test
+
+import (
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestTermsBeforePayingAndSigning: the club's terms are in the footer, and stand before the
+// buttons that sign and pay; what the club has no address for is not linked.
+func TestTermsBeforePayingAndSigning(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.goToMandate()
+	g.WaitVisible(`.foot [data-legal="terms"]`)
+	if g.Count(`[data-legal="privacy"], [data-legal="legal"]`) != 0 {
+		t.Error("pages are linked that the club has not named")
+	}
+	g.WaitVisible(`[data-accept="sign"] [data-legal="terms"]`)
+	g.giveAccount(frontdesktest.GoodIBAN)
+	g.WaitVisible(`form[data-form="signature"]`)
+	if says := g.TextOf(`[data-consent-to-debit]`); !strings.Contains(says, "eight weeks") {
+		t.Errorf("whoever enters the code reads %q", says)
+	}
+	g.WaitVisible(`[data-accept="sign"]`)
+	g.enterCode(g.code())
+	g.WaitVisible(`[data-accept="pay"] [data-legal="terms"]`)
+}
+
+// TestUnknownClubInBrowser: trying again would not bring it back, so the way leads to the clubs.
+func TestUnknownClubInBrowser(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.ExpectConsole("status of 404")
+	g.goTo("/?club=99")
+	g.WaitVisible(`[data-error="not_found"] [data-to-clubs]`)
+	if g.Count(`[data-retry]`) != 0 {
+		t.Error("it offers to try again")
+	}
+	g.Click(`[data-to-clubs]`)
+	g.WaitVisible(`[data-club="11"]`)
+}
+
+// TestInvitationReopened: whoever follows the link again is led to the sign-up that it began.
+func TestInvitationReopened(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.ExpectConsole("status of 422")
+	link := g.invited("1001")
+	g.Open(link)
+	g.WaitVisible(`main[data-state="open"]`)
+	g.Open(link)
+	g.WaitVisible(`[data-error="invitation_invalid"]`)
+	g.WaitVisible(`a.button[href*="registration="]`)
+	if says := g.TextOf(`[data-error]`); !strings.Contains(says, "continue there") {
+		t.Errorf("it says %q", says)
+	}
+}

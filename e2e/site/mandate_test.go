@@ -1,0 +1,76 @@
+package site_test
+
+import (
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// goToMandate goes to a cart whose offer is debited later, and asks to set that up.
+func (g *siteVisitor) goToMandate() {
+	g.t.Helper()
+	g.goTo("/?club=11&offer=" + frontdesktest.DirectDebit + "&startDate=2031-03-01")
+	g.giveDetails()
+	g.Click(`a[data-mandate]`)
+	g.WaitVisible(`form[data-form="mandate"]`)
+}
+
+// TestMandateInputErrorsInBrowser: an account number and a code with a slip in them are
+// corrected where they stand, and the account is never shown in full again.
+func TestMandateInputErrorsInBrowser(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.ExpectConsole("status of 422")
+	g.goToMandate()
+	g.giveAccount(strings.Replace(frontdesktest.GoodIBAN, "606", "607", 1))
+	g.WaitVisible(`[data-field="iban"][aria-invalid="true"]`)
+	g.giveAccount(frontdesktest.GoodIBAN)
+	g.WaitVisible(`[data-attempts="5"]`)
+	g.WaitVisible(`[data-resend="later"]`)
+	if text := g.Text(); !strings.Contains(text, "ends in 78") {
+		t.Errorf("it is not said where the code went:\n%s", text)
+	}
+	g.enterCode("abcdef")
+	g.WaitVisible(`[data-field="code"][aria-invalid="true"]`)
+	g.WaitVisible(`[data-attempts="5"]`)
+	g.enterCode(frontdesktest.WrongCode(g.code()))
+	g.WaitVisible(`[data-attempts="4"]`)
+	g.Reload()
+	g.WaitVisible(`[data-attempts="4"]`)
+	if text := g.Text(); strings.Contains(text, "2004 1010") || !strings.Contains(text, "FR** **** 2606") {
+		t.Errorf("the account is shown as:\n%s", text)
+	}
+	g.enterCode(g.code())
+	g.WaitVisible(`[data-mandate="signed"]`)
+	g.expectRecords(g.Registration(), expectedRecords{codes: 1})
+}
+
+// TestReplaceAccountInBrowser gives an account up for another one, sooner than one may ask for a code again.
+func TestReplaceAccountInBrowser(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.ExpectConsole("status of 429")
+	g.goToMandate()
+	g.giveAccount(frontdesktest.GoodIBAN)
+	g.Click(`[data-cancel]`)
+	g.WaitVisible(`form[data-form="mandate"]`)
+	g.giveAccount("DE89 3704 0044 0532 0130 00")
+	g.WaitVisible(`[data-error="sms_limited"]`)
+	g.expectRecords(g.Registration(), expectedRecords{codes: 1})
+}
+
+// TestInvalidAccessTokenInBrowser: what is no access token of an account brings nobody along.
+func TestInvalidAccessTokenInBrowser(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, desktop)
+	g.ExpectConsole("status of 422")
+	g.fillCart()
+	g.Click(`[data-prospect]`)
+	g.Fill(`[data-field="accessToken"]`, "not.mine")
+	g.Click(`form[data-form="prospect"] [data-continue]`)
+	g.WaitVisible(`[data-field="accessToken"][aria-invalid="true"]`)
+	if g.calls("migrateContact") != 0 {
+		t.Error("somebody was migrated")
+	}
+}

@@ -1,0 +1,212 @@
+package site_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// logIn opens a place of the site as the club's login does for a persona.
+func (g *siteVisitor) logIn(place, persona string) {
+	g.t.Helper()
+	g.goTo(place + "#identityToken=" + g.c.Persona(persona).IdentityToken)
+}
+
+// expectNoStoredToken holds that nothing of a login is left in the address.
+func (g *siteVisitor) expectNoStoredToken() {
+	g.t.Helper()
+	if address := g.URL(); strings.ContainsAny(address, "#") || strings.Contains(address, "oken") {
+		g.t.Errorf("the browser is at %s", address)
+	}
+}
+
+// memberJourneys are the ways of those whom the club knows already.
+var memberJourneys = map[string]func(*siteVisitor){
+	"a member buys at their own prices": func(g *siteVisitor) {
+		g.logIn("/?me&club=11", "customer")
+		g.WaitVisible(`[data-own]`)
+		g.Click(`[data-offer="201"] [data-choose]`)
+		g.Click(`dialog [data-continue]`)
+		g.WaitVisible(`[data-pay]`)
+		if g.Count(`[data-correct]`) != 0 || g.Count(`[data-prospect]`) != 0 {
+			g.t.Error("the club's own member is asked who they are")
+		}
+		due, registration := g.due(), g.Registration()
+		g.payByCard()
+		if number := g.expectMember(); number != "11-001001" {
+			g.t.Errorf("the member is %s, not who logged in", number)
+		}
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	},
+	"a former member moves to another club": func(g *siteVisitor) {
+		g.logIn("/?me", "former")
+		g.Click(`[data-way="transfer"]`)
+		g.Click(`label:has([data-to="13"])`)
+		if g.Count(`[data-to="12"]`) != 0 || g.Count(`[data-to]`) != 2 {
+			g.t.Errorf("one can move to where one is, or to another chain:\n%s", g.Text())
+		}
+		g.Click(`[data-form="transfer"] [data-continue]`)
+		g.WaitVisible(`[data-transfer="awaiting_code"] [data-attempts="5"]`)
+		g.WaitVisible(`[data-resend="later"]`)
+		g.ExpectConsole("status of 422")
+		g.enterCode(frontdesktest.WrongCode(g.code()))
+		g.WaitVisible(`[data-error="code_wrong"]`)
+		g.WaitVisible(`[data-attempts="4"]`)
+		g.Reload()
+		g.WaitVisible(`[data-transfer="awaiting_code"] [data-attempts="4"]`)
+		g.enterCode(g.code())
+		g.WaitVisible(`[data-moved="13"]`)
+		if club := g.c.Persona("former").ClubID; !strings.HasSuffix(club, "/clubs/13") {
+			g.t.Errorf("the club system has them in %s", club)
+		}
+		g.Reload()
+		g.WaitVisible(`[data-moved="13"]`)
+		g.logIn("/?me", "former")
+		g.WaitVisible(`[data-me="12-001004"] [data-status-of-me="former_customer"]`)
+		if text := g.Text(); !strings.Contains(text, "Lyon") {
+			g.t.Errorf("the new club is not shown:\n%s", text)
+		}
+	},
+	"a prospect's account comes by the club's login": func(g *siteVisitor) {
+		g.fillCart()
+		due, registration := g.due(), g.Registration()
+		g.Click(`[data-prospect]`)
+		g.WaitVisible(`[data-form="prospect"]`)
+		g.ExpectConsole("status of 422")
+		g.Open(g.URL() + "#accessToken=not.mine")
+		g.Click(`[data-bring]`)
+		g.WaitVisible(`[data-error="access_token_refused"]`)
+		g.WaitVisible(`[data-form="prospect"]`) // to be logged in to once more
+		g.Open(g.URL() + "#accessToken=" + g.c.Persona("prospect").AccessToken)
+		g.WaitVisible(`[data-logged-in]`)
+		g.expectNoStoredToken()
+		g.Click(`[data-bring]`)
+		g.payByCard()
+		if number := g.expectMember(); number != "13-001003" {
+			g.t.Errorf("the member is %s, not whom the chain knew", number)
+		}
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	},
+	"a member says what they may be sent": func(g *siteVisitor) {
+		g.logIn("/?me", "customer")
+		g.Click(`[data-way="consents"]`)
+		byMail, bySMS := `[data-consents="news"] [data-channel="email"]`, `[data-consents="partners"] [data-channel="text_message"]`
+		g.WaitVisible(byMail)
+		if locked := g.Count(`[data-consents="legal"] input:disabled:checked`); locked != 3 {
+			g.t.Errorf("%d of 3 mandatory consents cannot be changed", locked)
+		}
+		news, partners := g.Attribute(byMail, "data-consent"), g.Attribute(bySMS, "data-consent")
+		g.Click(byMail)
+		g.Click(bySMS)
+		g.setFault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "PUT", Path: "/optins/" + partners}, Kind: "error_before", Status: 500})
+		g.Click(`[data-form="consents"] [data-continue]`)
+		g.WaitVisible(`[data-saved="1"][data-failed="1"]`)
+		g.WaitVisible(`#consent-` + news + `-answer[data-answer="changed"]`)
+		g.WaitVisible(`#consent-` + partners + `-answer[data-answer="failed"]`)
+		g.Click(`[data-form="consents"] [data-continue]`)
+		g.WaitVisible(`#consent-` + partners + `-answer[data-answer="changed"]`)
+		g.WaitVisible(`[data-receipts="2"]`)
+		g.Reload()
+		g.WaitVisible(byMail + `:checked`)
+		g.WaitVisible(bySMS + `:checked`)
+		g.Click(byMail)
+		g.Click(`[data-form="consents"] [data-continue]`)
+		g.WaitVisible(`#consent-` + news + `-answer[data-answer="changed"]`)
+		g.consentsTo(map[string]bool{news: false, partners: true})
+	},
+}
+
+// consentsTo holds what the club system was told at last of a customer's consents, with a receipt of each time.
+func (g *siteVisitor) consentsTo(want map[string]bool) {
+	g.t.Helper()
+	var list api.ConsentList
+	g.c.As("customer").Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &list)
+	for _, consent := range list.Items {
+		if consent.Authorized != (want[consent.Id] || consent.Locked) {
+			g.t.Errorf("the club system holds %+v", consent)
+		}
+	}
+	if len(list.Receipts) != 3 {
+		g.t.Errorf("there are %d receipts, want 3", len(list.Receipts))
+	}
+	writes := 0
+	for _, call := range g.c.Calls() {
+		if call.Method == "PUT" && strings.Contains(call.Path, "/optins/") && call.Status < http.StatusBadRequest {
+			writes++
+		}
+	}
+	if writes != 3 {
+		g.t.Errorf("the club system was written to %d times, want 3", writes)
+	}
+}
+
+// TestMemberJourneys walks every way of a member through the site, with a phone and at a desk.
+func TestMemberJourneys(t *testing.T) {
+	t.Parallel()
+	for name, walk := range memberJourneys {
+		for kind, device := range devices {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				t.Parallel()
+				walk(newSiteVisitor(t, device))
+			})
+		}
+	}
+}
+
+// TestMemberInBrowser: who is logged in at the club sees what it knows of them, until they leave.
+func TestMemberInBrowser(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.goTo("/")
+	g.Click(`[data-log-in]`)
+	g.WaitVisible(`[data-form="login"]`)
+	g.logIn("/?me", "debtor") // on the page that is open: only the fragment is another one
+	g.WaitVisible(`[data-me="11-001002"]`)
+	g.expectNoStoredToken()
+	if debt := g.Attribute(`[data-debt]`, "data-debt"); debt != "12400" || g.Attribute(`[data-status-of-me]`, "data-status-of-me") != "customer" {
+		t.Errorf("the debt is %s:\n%s", debt, g.Text())
+	}
+	g.Click(`[data-way="buy"]`)
+	g.WaitVisible(`[data-own]`)
+	g.WaitVisible(`[data-choose]`)
+	if g.Count(`[data-category="subscription"]`) != 0 && g.Count(`[data-offer="201"]`) != 0 {
+		t.Error("a debtor is offered what the club does not sell to debtors")
+	}
+	g.goTo("/?me")
+	g.Reload()
+	g.WaitVisible(`[data-me="11-001002"]`)
+	g.Click(`[data-log-out]`)
+	g.WaitVisible(`[data-logged-out="left"]`)
+	g.Reload()
+	g.WaitVisible(`[data-logged-out=""] [data-form="login"]`)
+	if strings.Contains(g.Text(), "11-001002") {
+		t.Errorf("somebody who has left is still shown:\n%s", g.Text())
+	}
+}
+
+// TestLoginEndsInBrowser: the page forgets who the visitor is when the login's word ends, and says so.
+func TestLoginEndsInBrowser(t *testing.T) {
+	t.Parallel()
+	const secret = "a secret that is long enough for anybody"
+	gateway := frontdesktest.Start(t, "FRONTDESK_IDENTITY_SECRET="+secret)
+	g := newSiteVisitorAt(t, desktop, frontdesktest.NewClient(t, gateway.URL), gateway)
+	now := time.Now()
+	const counts = 12 * time.Second // long enough for a page to be opened on a busy machine
+	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "1001", "club": "11", "iat": now.Unix(), "exp": now.Add(counts).Unix()}).SignedString([]byte(secret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.goTo("/?me&step=consents#identityToken=" + token)
+	g.WaitVisible(`[data-consents="news"]`)
+	g.WaitVisible(`[data-logged-out="expired"]`)
+	if g.Count(`[data-consent]`) != 0 {
+		t.Error("consents are shown to nobody")
+	}
+}

@@ -1,0 +1,113 @@
+package site_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// crossOriginVisitor is a visitor of a front end that stands on another origin.
+type crossOriginVisitor struct {
+	*siteVisitor
+	site string // the front end's address
+}
+
+// newCrossOriginVisitor serves a front end below a name of this machine, on a port of its own.
+func newCrossOriginVisitor(t *testing.T, host string) *crossOriginVisitor {
+	t.Helper()
+	server := httptest.NewServer(http.FileServer(http.Dir("testdata/front_end")))
+	t.Cleanup(server.Close)
+	c, gateway := frontdesktest.NewWorld(t)
+	f := &crossOriginVisitor{newSiteVisitorAt(t, desktop, c, gateway), strings.Replace(server.URL, "127.0.0.1", host, 1) + "/"}
+	f.UseWorld(&frontdesktest.Client{}) // the front end names its world by itself
+	f.Open(f.site)
+	return f
+}
+
+// ask sends a request as the front end does. A token that is nil makes the session a cookie.
+func (f *crossOriginVisitor) ask(token *string, method, path string, body any) (answer struct {
+	api.Registration
+	Status int
+	Valid  bool
+	Card   api.CardPayment
+}) {
+	f.t.Helper()
+	arguments, err := json.Marshal([]any{f.home, f.c.World, token, method, path, body})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	text := f.Eval(`((gateway, world, token, ...request) => frontEnd(gateway, world, token ?? undefined)(...request).then(JSON.stringify))(...` + string(arguments) + `)`)
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		f.t.Fatalf("%v in %s", err, text)
+	}
+	return answer
+}
+
+// TestCrossOriginJourney signs somebody up on a front end of another origin, with a
+// cookie and with a bearer token, and brings the buyer back there.
+func TestCrossOriginJourney(t *testing.T) {
+	t.Parallel()
+	for name, token := range map[string]*string{"cookie": nil, "bearer": new(string)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newCrossOriginVisitor(t, "localhost")
+			start := today()
+			begun := f.ask(token, "POST", "/v1/registrations", api.StartRegistration{
+				ClubId: "11", Person: frontdesktest.Person(), Items: &[]api.NewItem{{OfferId: cardOffer, StartDate: &start}},
+			})
+			if begun.Status != http.StatusCreated || (begun.Token == nil) != (token == nil) {
+				t.Fatalf("the start is answered by %+v", begun)
+			}
+			if token != nil {
+				token = begun.Token
+			}
+			path := "/v1/registrations/" + begun.Id
+			if check := f.ask(token, "POST", path+"/check", nil); check.Status != http.StatusOK || !check.Valid {
+				t.Errorf("the check is answered by %+v", check)
+			}
+			payment := f.ask(token, "POST", path+"/payment", map[string]string{"method": "card", "returnUrl": f.site})
+			if payment.Status != http.StatusCreated || payment.Card.RedirectUrl == nil {
+				t.Fatalf("the payment is answered by %+v", payment)
+			}
+			f.Open(*payment.Card.RedirectUrl)
+			f.enterCard(frontdesktest.GoodCard)
+			f.WaitVisible(`[data-front-end]`)
+			frontdesktest.Eventually(t, "the buyer is a member", func() bool { return f.ask(token, "GET", path, nil).State == api.Completed })
+			f.expectRecords(begun.Id, expectedRecords{recorded: begun.Cart.DueNow.Amount, captured: begun.Cart.DueNow.Amount})
+
+			nobody := ""
+			f.ExpectConsole("status of 404")
+			if other := f.ask(&nobody, "GET", path, nil); other.Status != http.StatusNotFound {
+				t.Errorf("without a session the registration is answered by %+v", other)
+			}
+		})
+	}
+}
+
+// TestForbiddenOrigin: a page of an origin that is not allowed does nothing here,
+// whether it asks before or not.
+func TestForbiddenOrigin(t *testing.T) {
+	t.Parallel()
+	f := newCrossOriginVisitor(t, "elsewhere.localhost")
+	f.ExpectConsole("asked elsewhere.localhost")
+	f.ExpectConsole("blocked by CORS policy")
+	f.ExpectConsole("ERR_FAILED")
+	f.ExpectConsole("ERR_BLOCKED_BY_RESPONSE") // what is not asked before has no key, and its refusal may not be read
+	for _, request := range []string{
+		`frontEnd("` + f.home + `", "` + f.c.World + `")("GET", "/v1/clubs")`,
+		`frontEnd("` + f.home + `", "` + f.c.World + `")("POST", "/v1/registrations", {clubId: "11"})`,
+	} {
+		if answer := f.Eval(request + `.then(JSON.stringify, (refused) => refused.name)`); answer != "TypeError" {
+			t.Errorf("%s is answered by %s", request, answer)
+		}
+	}
+	f.Eval(`fetch("` + f.home + `/v1/registrations", {method: "POST", mode: "no-cors", credentials: "include", body: '{"clubId": "11"}'}).then(() => "", () => "")`)
+	if n := len(f.c.Calls()); n != 0 {
+		t.Errorf("the page made the gateway ask the club system %d times", n)
+	}
+}

@@ -1,0 +1,264 @@
+package site_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// mockSite opens the site of a mock in a browser, with the panel closed beside it.
+func mockSite(t *testing.T, width, height int) (*siteVisitor, frontdesktest.Panel) {
+	t.Helper()
+	gateway := frontdesktest.NewMock(t)
+	g := newSiteVisitorAt(t, device{width, height}, frontdesktest.NewClient(t, gateway.URL), gateway)
+	return g, g.Panel()
+}
+
+// TestPanelInBrowser signs a mandate with the code that the panel's phone shows,
+// loses the answer of the payment by one of its switches, and begins again.
+func TestPanelInBrowser(t *testing.T) {
+	t.Parallel()
+	for name, size := range map[string][2]int{"desktop": {1280, 900}, "phone": {390, 844}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, panel := mockSite(t, size[0], size[1])
+			g.goTo("/?club=11&offer=" + frontdesktest.DirectDebit + "&startDate=2031-03-01")
+			g.giveDetails()
+			g.Click(`a[data-mandate]`)
+			g.Fill(`[data-field="holder"]`, "Ada Martin")
+			panel.WaitVisible(`.handle`)
+			panel.Click(`.handle`)
+			panel.OpenTab("values")
+			panel.Click(`[data-value^="FR14"][data-value$="606"]`)
+			frontdesktest.Eventually(t, "the panel fills in the account", func() bool {
+				return strings.EqualFold(g.Value(`[data-field="iban"]`), frontdesktest.GoodIBAN)
+			})
+			g.Screenshot("values")
+			g.Click(`form[data-form="mandate"] [data-continue]`)
+			panel.WaitVisible(`[data-latest] [data-code]`) // on whatever tab
+			panel.OpenTab("phone")
+			panel.WaitVisible(`.pane [data-code="` + g.code() + `"]`)
+			g.Screenshot("phone")
+			panel.Click(`.pane [data-code]`)
+			frontdesktest.Eventually(t, "the panel fills in the code", func() bool { return g.Value(`[data-field="code"]`) == g.code() })
+			g.Click(`form[data-form="signature"] [data-continue]`)
+			g.WaitVisible(`[data-mandate="signed"]`)
+
+			panel.OpenTab("faults")
+			panel.Click(`[data-fault="lost"]`)
+			panel.WaitVisible(`[data-fault="lost"][aria-checked="true"]`)
+			g.Screenshot("faults")
+			g.Click(`[data-pay]`)
+			g.WaitVisible(`#card`)
+			g.enterCard(frontdesktest.GoodCard)
+			g.WaitVisible(`[data-state="attention"]`)
+			g.WaitVisible(`[data-payment="in_doubt"]`)
+			panel.WaitVisible(`[data-fault="lost"][aria-checked="false"]`)
+			if r := g.c.Records(); len(r.Ledger) != 1 {
+				t.Errorf("the ledger holds %+v", r.Ledger)
+			}
+
+			panel.OpenTab("world")
+			g.Screenshot("world")
+			panel.Click(`[data-reset]`)
+			g.WaitVisible(`[data-step="club"] [data-club]`)
+			panel.WaitVisible(`[data-pane="world"]`) // it was open, and is
+			if g.Count(`[data-resume]`) != 0 {
+				t.Error("after the reset the page still knows its registration")
+			}
+			if r := g.c.Records(); len(r.Ledger) != 0 {
+				t.Errorf("after the reset the ledger holds %+v", r.Ledger)
+			}
+		})
+	}
+}
+
+// TestPanelShowsRequests opens the panel by its key, and follows a request to what was asked of the club system.
+func TestPanelShowsRequests(t *testing.T) {
+	t.Parallel()
+	g, panel := mockSite(t, 1440, 900)
+	g.goTo("/")
+	g.WaitVisible(`[data-club]`)
+	panel.WaitVisible(`.handle`)
+	panel.PressKey()
+	panel.WaitVisible(`[data-pane="requests"]`)
+	panel.WaitHidden(`.handle`)
+	if over := g.Overflow(); over > 0 {
+		t.Errorf("the panel makes the page %d pixels too wide", over)
+	}
+	g.goTo("/?club=11&offer=201&startDate=2031-03-01")
+	g.giveDetails()
+	g.WaitVisible(`[data-pay]`)
+	start := ""
+	for _, answer := range answersOf(g.c, "demo") {
+		if answer.Path == "/v1/registrations" {
+			start = answer.TraceID
+		}
+	}
+	row := `details[data-trace="` + start + `"]`
+	panel.WaitVisible(row + `[data-calls="5"]`)
+	panel.Click(row + ` summary`)
+	for _, operation := range []string{"createContact", "createSale", "addArticle", "checkSale", "getSale"} {
+		panel.WaitVisible(row + ` [data-operation="` + operation + `"]`)
+	}
+	g.Screenshot("requests")
+
+	g.c.Do("POST", "/v1/registrations", `{"clubId": "11", "person": {}}`, frontdesktest.Key("")).Problem(api.InvalidRequest) // from elsewhere, in the same world
+	panel.WaitVisible(`summary .code`)
+	if text := panel.Text(); !strings.Contains(text, "invalid_request") {
+		t.Errorf("the panel says\n%s", text)
+	}
+	panel.Click(`[data-key="clear"]`)
+	panel.WaitHidden(row)
+
+	panel.PressKey()
+	panel.WaitVisible(`.handle`)
+	g.Reload()
+	panel.WaitVisible(`.handle`)
+	panel.WaitHidden(`.panel`)
+}
+
+// TestPanelKeyIgnoredInFields leaves the key to whoever types.
+func TestPanelKeyIgnoredInFields(t *testing.T) {
+	t.Parallel()
+	g, panel := mockSite(t, 1280, 900)
+	g.goTo("/?club=11&offer=201&startDate=2031-03-01")
+	panel.WaitVisible(`.handle`)
+	g.Click(`[data-field="givenName"]`)
+	panel.PressKey()
+	if name := g.Value(`[data-field="givenName"]`); name != "`" {
+		t.Errorf("in the field stands %q", name)
+	}
+	panel.WaitHidden(`.panel`)
+}
+
+// TestPanelSwitchesWebhooksAndFaults: what it sends is what its curl lines say, and it mends all of it.
+func TestPanelSwitchesWebhooksAndFaults(t *testing.T) {
+	t.Parallel()
+	g, panel := mockSite(t, 1280, 900)
+	faults := func() (list clubsim.Items[clubsim.Fault]) {
+		g.c.Control("GET", "faults", nil).Into(http.StatusOK, &list)
+		return list
+	}
+	webhooks := func() (settings struct{ Webhooks string }) {
+		g.c.Do("GET", "/sandbox/settings", nil).Into(http.StatusOK, &settings)
+		return settings
+	}
+	g.c.Control("PUT", "faults", `[{"match": {"path": "/optins"}, "kind": "malformed"}]`).Into(http.StatusOK, nil)
+	g.goTo("/")
+	panel.PressKey()
+	panel.OpenTab("faults")
+	for _, fault := range []string{"slow", "sms", "lost"} {
+		panel.Click(`[data-fault="` + fault + `"]`)
+		panel.WaitVisible(`[data-fault="` + fault + `"][aria-checked="true"]`)
+	}
+	var kinds []string
+	for _, fault := range faults().Items {
+		kinds = append(kinds, fault.Kind)
+	}
+	// What is for every call comes last, or the others would never hit.
+	if got := strings.Join(kinds, " "); got != "malformed error_before error_before drop_after delay" {
+		t.Errorf("switched on: %s", got)
+	}
+	panel.Click(`[data-fault="slow"]`)
+	panel.WaitVisible(`[data-fault="slow"][aria-checked="false"]`)
+	if left := faults(); len(left.Items) != 4 {
+		t.Errorf("left: %+v", left)
+	}
+	panel.Click(`input[value="late"]`)
+	frontdesktest.Eventually(t, "webhooks are late", func() bool { return webhooks().Webhooks == "late" })
+	g.c.Do("PUT", "/sandbox/settings", map[string]string{"webhooks": "drop"}).Into(http.StatusOK, nil) // by curl
+	panel.WaitVisible(`input[value="drop"]:checked`)
+	panel.Click(`[data-mend]`)
+	panel.WaitHidden(`[data-mend]`)
+	if left := faults(); len(left.Items) != 0 || webhooks().Webhooks != "normal" {
+		t.Errorf("left: %+v, webhooks %s", left, webhooks().Webhooks)
+	}
+}
+
+// TestPanelSwitchesWorld: the page works in the world that the panel has chosen, after a reload too.
+func TestPanelSwitchesWorld(t *testing.T) {
+	t.Parallel()
+	g, panel := mockSite(t, 1280, 900)
+	g.goTo("/")
+	panel.PressKey()
+	panel.Click(`[data-world]`)
+	for _, wrong := range []string{"acme", "demo-/"} {
+		enterWorld(g.Browser, wrong)
+		panel.Click(`[data-enter]`)
+		panel.WaitVisible(`[data-said="failed"]`)
+	}
+	enterWorld(g.Browser, "demo-elsewhere")
+	panel.Click(`[data-enter]`)
+	elsewhere := *g.c
+	elsewhere.World = "demo-elsewhere"
+	// The page that is left shows clubs, too, so that only what is asked of the new world tells that it is there.
+	frontdesktest.Eventually(t, "the page works in the world that was chosen", func() bool { return len(elsewhere.Calls()) > 0 })
+	g.WaitVisible(`[data-club]`)
+	g.Reload()
+	g.WaitVisible(`[data-club]`)
+	panel.WaitVisible(`[data-pane="world"]`)
+	if text := panel.Text(); !strings.Contains(text, "demo-elsewhere") {
+		t.Errorf("the panel says\n%s", text)
+	}
+	panel.Click(`[data-advance="P1D"]`)
+	panel.WaitVisible(`[data-clock="set"]`)
+}
+
+// enterWorld fills in the name of a world.
+func enterWorld(b *frontdesktest.Browser, world string) {
+	b.Panel().WaitVisible(`[data-field="world"]`)
+	b.Panel().Fill(`[data-field="world"]`, world)
+}
+
+// TestPanelPersonas: a click makes the developer somebody, by the addresses to
+// which the club's logins lead back.
+func TestPanelPersonas(t *testing.T) {
+	t.Parallel()
+	g, panel := mockSite(t, 1280, 900)
+	g.goTo("/")
+	panel.PressKey()
+	panel.OpenTab("people")
+	if n := panel.Count(`[data-persona]`); n != 6 || panel.Count(`[data-bring]`) != 0 {
+		t.Errorf("%d personas; without a registration %d accounts can be brought into it", n, panel.Count(`[data-bring]`))
+	}
+	panel.Click(`[data-sign-in="debtor"]`)
+	g.WaitVisible(`main[data-step]`)
+	frontdesktest.Eventually(t, "the login leads back", func() bool { return strings.Contains(panel.LoadedURL(), "/?me#identityToken=eyJ") })
+
+	g.goTo("/?club=11&offer=201&startDate=2031-03-01")
+	g.giveDetails()
+	g.WaitVisible(`[data-pay]`)
+	registration := g.Registration()
+	panel.Click(`[data-bring="prospect"]`)
+	frontdesktest.Eventually(t, "the club system's login leads back", func() bool {
+		return strings.Contains(panel.LoadedURL(), "/?registration="+registration+"&step=prospect#accessToken=")
+	})
+}
+
+// TestPanelAccessibility holds each of its tabs against the rules of accessibility.
+func TestPanelAccessibility(t *testing.T) {
+	t.Parallel()
+	for name, size := range map[string][2]int{"desktop": {1280, 900}, "phone": {390, 844}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, panel := mockSite(t, size[0], size[1])
+			g.goTo("/")
+			g.WaitVisible(`[data-club]`)
+			panel.WaitVisible(`.handle`)
+			panel.Audit("closed")
+			panel.PressKey()
+			for _, tab := range []string{"requests", "people", "phone", "values", "faults", "world"} {
+				panel.OpenTab(tab)
+				panel.Audit(tab)
+			}
+			if over := g.Overflow(); over > 0 {
+				t.Errorf("the panel makes the page %d pixels too wide", over)
+			}
+		})
+	}
+}

@@ -1,0 +1,179 @@
+package site_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// interruptions are what happens to people in the middle of a payment. Each ends
+// with one payment, or with the page saying that there is a doubt.
+var interruptions = map[string]func(*siteVisitor){
+	"they press pay twice": func(g *siteVisitor) {
+		due, registration := g.due(), g.Registration()
+		g.DoubleClick(`[data-pay]`)
+		g.enterCard(frontdesktest.GoodCard)
+		g.expectMember()
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	},
+	"they reload wherever they are": func(g *siteVisitor) {
+		due, registration := g.due(), g.Registration()
+		g.Reload()
+		g.pay()
+		g.Reload()
+		g.Click(`[data-action="cancel"]`)
+		g.WaitVisible(`[data-payment="requires_action"]`)
+		g.Reload()
+		g.WaitVisible(`[data-payment="requires_action"]`)
+		if g.Count(`[data-pay]`) != 0 {
+			g.t.Error("one can pay anew while a payment waits")
+		}
+		g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 1500})
+		g.Click(`a[data-continue]`)
+		g.enterCard(frontdesktest.GoodCard)
+		g.WaitVisible(`[data-payment="processing"], [data-member]`)
+		g.Reload()
+		g.expectMember()
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	},
+	"they go back from the processor's page": func(g *siteVisitor) {
+		due, registration := g.due(), g.Registration()
+		g.pay()
+		g.Back()
+		g.WaitVisible(`[data-payment="requires_action"]`)
+		if g.Count(`[data-pay]`) != 0 || g.Registration() != registration {
+			g.t.Errorf("one can pay anew at %s", g.URL())
+		}
+		g.Click(`a[data-continue]`)
+		g.enterCard(frontdesktest.GoodCard)
+		g.expectMember()
+		g.Back()
+		g.Back()
+		g.WaitVisible(`[data-member], [data-action="return"], main[data-step="offer"]`)
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	},
+	"they have two tabs": func(g *siteVisitor) {
+		due, registration := g.due(), g.Registration()
+		other := g.inAnotherTab()
+		other.HoldRequests("*/v1/registrations/*/events") // or it would see the payment begin, and its button would be gone
+		other.Open(g.URL())
+		other.WaitVisible(`[data-pay]`)
+		g.Click(`[data-pay]`)
+		other.Click(`[data-pay]`)
+		g.WaitVisible(`#card`)
+		other.WaitVisible(`#card`)
+		g.enterCard(frontdesktest.GoodCard)
+		other.enterCard(frontdesktest.GoodCard)
+		g.expectMember()
+		other.expectMember()
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	},
+	"the answer to the frontdesktest.RecordPayment is lost": func(g *siteVisitor) {
+		due, registration := g.due(), g.Registration()
+		g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "drop_after"})
+		g.payByCard()
+		g.WaitVisible(`main[data-state="attention"] [data-payment="in_doubt"], main[data-state="attention"] [data-message]`)
+		g.Reload()
+		g.WaitVisible(`main[data-state="attention"]`)
+		if g.Count(`[data-pay], main [data-continue]`) != 0 || !strings.Contains(strings.ToLower(g.Text()), "not pay again") {
+			g.t.Errorf("in doubt the page says:\n%s", g.Text())
+		}
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	},
+	"the answer to their pay button is lost": func(g *siteVisitor) {
+		due, registration := g.due(), g.Registration()
+		g.ExpectConsole("ERR_CONNECTION_RESET")
+		answer := g.HoldResponses("*/v1/registrations/*/payment")
+		g.Click(`[data-pay]`)
+		answer.Drop()
+		g.enterCard(frontdesktest.GoodCard)
+		g.expectMember()
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	},
+	"they close the laptop": func(g *siteVisitor) {
+		due, registration := g.due(), g.Registration()
+		g.pay()
+		g.Click(`[data-action="cancel"]`)
+		processor := g.processor()
+		g.Sleep()
+		g.c.Do("POST", processor+"/confirm", map[string]string{"card": frontdesktest.GoodCard}).Into(http.StatusOK, nil)
+		frontdesktest.Eventually(g.t, "it is recorded", func() bool { return g.calls("createPayment") == 1 })
+		g.Wake()
+		g.expectMember()
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	},
+	"their card is declined, and the next one's bank asks first": func(g *siteVisitor) {
+		due, registration := g.due(), g.Registration()
+		g.pay()
+		g.enterCard(declinedCard)
+		g.WaitVisible(`[role="alert"]`)
+		g.enterCard(challengeCard)
+		g.Click(`[data-action="approve"]`)
+		g.expectMember()
+		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+	},
+}
+
+// TestInterruptedPayment: whatever happens, nobody pays twice or in vain.
+func TestInterruptedPayment(t *testing.T) {
+	t.Parallel()
+	for name, happens := range interruptions {
+		for kind, device := range devices {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				t.Parallel()
+				g := newSiteVisitor(t, device)
+				g.fillCart()
+				happens(g)
+			})
+		}
+	}
+}
+
+// processor is the page to which the site sends who wants to finish their payment.
+func (g *siteVisitor) processor() string {
+	g.t.Helper()
+	g.WaitVisible(`a[data-continue]`)
+	return g.Attribute(`a[data-continue]`, "href")
+}
+
+// maxLayoutShift is how far the parts of a page may move on their own, in thousandths of
+// its size: half of what is called good, since people press buttons that cost money.
+const maxLayoutShift = 50
+
+// TestSlowNetwork: on a slow network the shape of what comes is shown first, and
+// nothing jumps when it has come.
+func TestSlowNetwork(t *testing.T) {
+	t.Parallel()
+	for kind, device := range devices {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			g := newSiteVisitor(t, device)
+			g.logIn("/?me", "former")
+			g.WaitVisible(`[data-way]`)
+			g.SlowNetwork()
+			registration := g.createRegistration(frontdesktest.DirectDebit, frontdesktest.Person())
+			for _, page := range []struct{ name, place, seen string }{
+				{"clubs", "/", `[data-club]`},
+				{"offers", "/?club=11", `[data-offer]`},
+				{"person", "/?club=11&offer=" + cardOffer + "&startDate=" + today(), `[data-summary]`},
+				{"cart", "/?registration=" + registration.Id, `[data-plan]`},
+				{"me", "/?me", `[data-way]`},
+				{"consents", "/?me&step=consents", `[data-consent]`},
+				{"transfer", "/?me&step=transfer", `[data-to]`},
+			} {
+				answers := g.HoldRequests("*/v1/*")
+				g.goTo(page.place)
+				g.WaitVisible(`.bone`)
+				g.Screenshot(page.name + "-waiting")
+				answers.Release()
+				g.WaitVisible(page.seen)
+				if shift, parts := g.LayoutShift(); shift >= maxLayoutShift {
+					t.Errorf("%s jumps by %d thousandths:\n%s", page.name, shift, parts)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,117 @@
+package site_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestScheduleInBrowser looks at what an offer costs, and when, on the smallest
+// phone and at a desk, and holds it against the API.
+func TestScheduleInBrowser(t *testing.T) {
+	t.Parallel()
+	for name, device := range map[string]device{"desktop": desktop, "small phone": {320, 640}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newSiteVisitor(t, device)
+			g.goTo("/?club=11")
+			g.Click(`[data-offer="901"] [data-show-plan]`)
+			g.WaitVisible(`dialog [data-plan="901"]`)
+			g.expectSchedule("/v1/clubs/11/offers/901/schedule?debitDay=" + g.Attribute(`dialog input:checked`, "data-debit-day"))
+			later := time.Now().AddDate(0, 2, 0).Format(time.DateOnly)
+			g.Fill(`dialog [data-field="startDate"]`, later)
+			g.Click(`dialog label:has([data-debit-day="20"])`)
+			var s api.Schedule
+			path := "/v1/clubs/11/offers/901/schedule?debitDay=20&startDate=" + later
+			g.c.Do("GET", path, nil).Into(http.StatusOK, &s)
+			g.WaitVisible(`dialog [data-movement="` + s.Recurrence.From + `"]`)
+			g.expectSchedule(path)
+			g.Fill(`dialog [data-field="startDate"]`, "2020-01-01")
+			if g.Attribute(`dialog [data-field="startDate"]`, "aria-invalid") != "true" {
+				t.Error("a start in the past is taken")
+			}
+			g.expectFits()
+			g.Click(`dialog [data-close]`)
+
+			if text := g.Text(); !strings.Contains(text, "11 × €29.90, one every month") || !strings.Contains(text, "€377.80") {
+				t.Errorf("the offers do not say how often is debited after today:\n%s", text)
+			}
+			g.Click(`[data-offer="5001"] [data-show-plan]`)
+			g.WaitVisible(`dialog [data-plan="5001"]`)
+			if text := g.Text(); !strings.Contains(text, "Then 9 debits of €29.90 each") {
+				t.Errorf("the amount that changes is not named:\n%s", text)
+			}
+			g.Click(`dialog [data-close]`)
+
+			g.Click(`[data-offer="1202"] [data-show-plan]`)
+			g.WaitVisible(`dialog [data-plan-all="52"]`)
+			g.Click(`dialog [data-plan-all] summary`)
+			if n := g.Count(`dialog [data-debit]`); n != 52 {
+				t.Errorf("%d of 52 debits are listed", n)
+			}
+			g.Click(`dialog [data-close]`)
+
+			g.Click(`[data-offer="1701"] [data-show-plan]`)
+			g.WaitVisible(`dialog [data-plan-rules="months_as_weeks rounded"]`)
+			if n := g.Count(`dialog [data-estimated]`); n != 2 {
+				t.Errorf("%d of 2 lines are marked as estimated", n)
+			}
+			g.expectFits()
+		})
+	}
+}
+
+// expectFits holds the page to be no wider than its window.
+func (g *siteVisitor) expectFits() {
+	g.t.Helper()
+	if over := g.Overflow(); over > 0 {
+		g.t.Errorf("the page is %d pixels too wide", over)
+	}
+}
+
+// expectSchedule holds the lines on the page against the first statement of the API.
+func (g *siteVisitor) expectSchedule(path string) {
+	g.t.Helper()
+	var s api.Schedule
+	g.c.Do("GET", path, nil).Into(http.StatusOK, &s)
+	if n := g.Count(`[data-plan="` + s.OfferId + `"] [data-movement]`); n != len(s.FirstStatement) {
+		g.t.Errorf("%s: %d lines, want %d", path, n, len(s.FirstStatement))
+	}
+	text := g.Text()
+	for _, movement := range s.FirstStatement {
+		if g.Count(`[data-movement="`+movement.Date+`"][data-kind="`+string(movement.Kind)+`"]`) != 1 {
+			g.t.Errorf("%s: %s is not there", path, movement.Date)
+		}
+		if amount := money(movement.Amount.Amount); !strings.Contains(text, amount) {
+			g.t.Errorf("%s: %s is not there", path, amount)
+		}
+	}
+}
+
+// TestScheduleInCart: whoever has an offer in the cart that is debited later
+// sees when, before anything is paid, and after a reload too.
+func TestScheduleInCart(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.fillCart()
+	id := g.Registration()
+	start := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+	item := api.NewItem{OfferId: "1101", StartDate: &start}
+	if status := g.Fetch("POST", "/v1/registrations/"+id+"/items", item, frontdesktest.Key("")); status != http.StatusCreated {
+		t.Fatalf("status %d", status)
+	}
+	for range 2 {
+		g.Reload()
+		g.WaitVisible(`main[data-step="cart"] [data-plan="1101"]`)
+		g.expectSchedule("/v1/clubs/11/offers/1101/schedule?startDate=" + start)
+	}
+	if n := g.Count(`[data-plan-then]`); n != 1 {
+		t.Errorf("the cart shows %d schedules", n)
+	}
+	g.expectFits()
+	g.expectRecords(id, expectedRecords{})
+}

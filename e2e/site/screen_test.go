@@ -1,0 +1,250 @@
+package site_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/clubsim"
+)
+
+// screen is something that a visitor can come to see.
+type screen struct {
+	name     string
+	open     func(*siteVisitor) // goes there
+	selector string             // what shows that one is there
+}
+
+// at is the usual way to a screen: its address.
+func at(place string) func(*siteVisitor) { return func(g *siteVisitor) { g.goTo(place) } }
+
+// loggedIn goes to an address as a persona whom the club's login has just let in.
+func loggedIn(place, persona string) func(*siteVisitor) {
+	return func(g *siteVisitor) { g.logIn(place, persona) }
+}
+
+// click does one thing more on the screen before.
+func click(selector string) func(*siteVisitor) { return func(g *siteVisitor) { g.Click(selector) } }
+
+// allScreens are all screens of the site, in the order in which one comes through them
+// in one visit. Each room is a visit of its own.
+var allScreens = map[string][]screen{
+	"before there is a registration": {
+		{"clubs", at("/"), `[data-club]`},
+		{"offers", at("/?club=11"), `[data-offer]`},
+		{"start", click(`[data-offer="` + cardOffer + `"] [data-choose]`), `dialog [data-continue]`},
+		{"start-wrong", func(g *siteVisitor) {
+			g.Fill(`dialog [data-field="startDate"]`, "2020-01-01")
+			g.Click(`dialog [data-continue]`)
+		}, `dialog [aria-invalid="true"]`},
+		{"plan", func(g *siteVisitor) {
+			g.goTo("/?club=11")
+			g.Click(`[data-offer="` + frontdesktest.DirectDebit + `"] [data-show-plan]`)
+		}, `dialog [data-movement]`},
+		{"plan-estimated", func(g *siteVisitor) {
+			g.goTo("/?club=11")
+			g.Click(`[data-offer="1701"] [data-show-plan]`)
+		}, `dialog [data-estimated]`},
+		{"person", at("/?club=11&offer=" + frontdesktest.DirectDebit + "&startDate=2031-03-01"), `[data-side] [data-movement]`},
+		{"person-wrong", click(`form[data-form="person"] [data-continue]`), `[data-field="email"][aria-invalid="true"]`},
+		{"offer-gone", at("/?club=11&offer=999999"), `[data-heading] + a`},
+		{"missing", func(g *siteVisitor) {
+			g.ExpectConsole("status of 404")
+			g.goTo("/?registration=7a0f2c1e-0000-4000-8000-000000000000")
+		}, `main[data-state="missing"]`},
+		{"problem", at("/?club=99"), `[data-error="not_found"]`},
+	},
+	"while a club's answer is awaited": {
+		{"waiting", func(g *siteVisitor) {
+			g.HoldRequests("*/v1/*")
+			g.goTo("/?club=11")
+		}, `main .bone-offer`},
+	},
+	"an open cart": {
+		{"cart", func(g *siteVisitor) {
+			g.goTo("/?registration=" + g.createRegistration(cardOffer, frontdesktest.Person()).Id)
+		}, `[data-pay]`},
+		{"cart-later", click(`[data-later] summary`), `[data-pay-later]`},
+		{"cart-link", click(`[data-elsewhere]`), `[data-resume-link]`},
+		{"correct", click(`[data-correct]`), `form[data-form="person"]`},
+		{"add", func(g *siteVisitor) { g.goTo("/?registration=" + g.Registration() + "&step=offer") }, `[data-offer]`},
+		{"prospect", func(g *siteVisitor) { g.goTo("/?registration=" + g.Registration() + "&step=prospect") }, `[data-field="accessToken"]`},
+		{"give-up", func(g *siteVisitor) {
+			g.goTo("/?registration=" + g.Registration())
+			g.Click(`[data-abandon]`)
+		}, `dialog [data-confirm]`},
+		{"given-up", click(`dialog [data-confirm]`), `main[data-state="abandoned"]`},
+		{"cart-changed", func(g *siteVisitor) {
+			g.goTo("/?registration=" + g.createRegistration("301", frontdesktest.Person()).Id)
+		}, `[data-change="added"]`},
+		{"cart-invalid", func(g *siteVisitor) {
+			young := frontdesktest.Person()
+			young.BirthDate = "2015-05-17"
+			g.goTo("/?registration=" + g.createRegistration("401", young).Id)
+		}, `[data-problem="age_restricted"]`},
+		{"cart-free", func(g *siteVisitor) {
+			g.goTo("/?registration=" + g.createRegistration(frontdesktest.FreeTrial, frontdesktest.Person()).Id)
+		}, `[data-due="0"]`},
+		{"welcome-free", click(`[data-pay]`), `[data-settled="free"]`},
+	},
+	"a cart that the club changes": {
+		{"cart-repriced", func(g *siteVisitor) { g.changed() }, `[data-change="removed"]`},
+	},
+	"the day of the debits": {
+		{"debit-day", func(g *siteVisitor) {
+			g.goTo("/?club=11")
+			g.Click(`[data-offer="901"] [data-choose]`)
+		}, `dialog [data-debit-days="3"]`},
+		{"person-debit-day", click(`dialog [data-continue]`), `form[data-form="person"]`},
+		{"cart-debit-day", (*siteVisitor).giveDetails, `[data-debits-on]`},
+	},
+	"a member": {
+		{"log-in", at("/?me"), `[data-form="login"]`},
+		{"me", loggedIn("/?me", "debtor"), `[data-me="11-001002"]`},
+		{"me-former", loggedIn("/?me", "former"), `[data-me="12-001004"]`},
+		{"own-offers", loggedIn("/?me&club=11", "customer"), `[data-own]`},
+		{"transfer-at-club", at("/?me&step=transfer"), `[data-at-club]`},
+		{"consents", at("/?me&step=consents"), `[data-consents="news"]`},
+		{"consents-wished", click(`[data-consents="news"] [data-channel="email"]`), `[data-consents="news"] :checked`},
+		{"consents-failed", func(g *siteVisitor) {
+			g.setFault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "PUT", Path: "/optins/*"}, Kind: "error_before", Status: 500})
+			g.Click(`[data-form="consents"] [data-continue]`)
+		}, `[data-failed="1"]`},
+		{"consents-saved", click(`[data-form="consents"] [data-continue]`), `[data-saved="1"][data-failed="0"]`},
+		{"logged-out", func(g *siteVisitor) {
+			g.goTo("/?me")
+			g.Click(`[data-log-out]`)
+		}, `[data-logged-out="left"]`},
+		{"login-refused", func(g *siteVisitor) {
+			g.ExpectConsole("status of 401")
+			g.goTo("/?me#identityToken=" + strings.Replace(g.c.Persona("customer").IdentityToken, ".", ".x", 1))
+		}, `[data-logged-out="refused"]`},
+	},
+	"a move to another club": {
+		{"transfer", loggedIn("/?me&step=transfer", "former"), `[data-to="13"]`},
+		{"transfer-code", func(g *siteVisitor) {
+			g.Click(`label:has([data-to="13"])`)
+			g.Click(`[data-form="transfer"] [data-continue]`)
+		}, `[data-transfer="awaiting_code"] [data-attempts="5"]`},
+		{"transfer-code-wrong", func(g *siteVisitor) {
+			g.ExpectConsole("status of 422")
+			g.enterCode(frontdesktest.WrongCode(g.code()))
+		}, `[data-error="code_wrong"]`},
+		{"moved", func(g *siteVisitor) { g.enterCode(g.code()) }, `[data-moved="13"]`},
+	},
+	"what does not answer": {
+		{"club-system-away", func(g *siteVisitor) {
+			g.ExpectConsole("status of 50")
+			g.setFault(clubsim.Fault{Kind: "error_before", Status: 503, Times: frontdesktest.Times(99)})
+			g.goTo("/?club=11")
+		}, `[data-error] [data-retry]`},
+		{"connection-lost", func(g *siteVisitor) {
+			g.c.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
+			g.goTo("/")
+			g.WaitVisible(`[data-club]`)
+			g.Offline()
+		}, `[data-status]:not(:empty)`},
+		{"offline", click(`[data-club="11"]`), `[data-error="offline"] [data-retry]`},
+	},
+	"a mandate": {
+		{"cart-to-sign", func(g *siteVisitor) {
+			g.goTo("/?registration=" + g.createRegistration(frontdesktest.DirectDebit, frontdesktest.Person()).Id)
+			g.WaitVisible(`[data-plan]`)
+		}, `a[data-mandate]`},
+		{"account", click(`a[data-mandate]`), `form[data-form="mandate"]`},
+		{"account-wrong", click(`form[data-form="mandate"] [data-continue]`), `[data-field="iban"][aria-invalid="true"]`},
+		{"code", func(g *siteVisitor) { g.giveAccount(frontdesktest.GoodIBAN) }, `[data-attempts="5"]`},
+		{"code-wrong", func(g *siteVisitor) {
+			g.ExpectConsole("status of 422")
+			g.enterCode(frontdesktest.WrongCode(g.code()))
+		}, `[data-attempts="4"]`},
+		{"cart-signed", func(g *siteVisitor) { g.enterCode(g.code()) }, `[data-mandate="signed"]`},
+	},
+	"a payment that ends well": {
+		{"processor", func(g *siteVisitor) {
+			g.goTo("/?registration=" + g.createRegistration(cardOffer, frontdesktest.Person()).Id)
+			g.pay()
+		}, `#card`},
+		{"requires-action", click(`[data-action="cancel"]`), `[data-payment="requires_action"] a[data-continue]`},
+		{"processor-declined", func(g *siteVisitor) {
+			g.Click(`a[data-continue]`)
+			g.WaitVisible(`#card`)
+			g.enterCard(declinedCard)
+		}, `[role="alert"]`},
+		{"declined", click(`[data-action="cancel"]`), `[data-payment="declined"] [data-pay]`},
+		{"processor-asks", func(g *siteVisitor) {
+			g.pay()
+			g.enterCard(challengeCard)
+		}, `[data-action="approve"]`},
+		{"processing", func(g *siteVisitor) {
+			g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 20_000})
+			g.Click(`[data-action="approve"]`)
+		}, `[data-payment="processing"]`},
+	},
+	"payments that end otherwise": {
+		{"welcome", paid(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 1}), `main[data-state="completed"] [data-member]`},
+		{"in-doubt", paid(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "drop_after"}), `main[data-state="attention"]`},
+		{"cancelled", paid(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503, Times: frontdesktest.Times(9)}), `[data-payment="cancelled"] ~ * [data-pay]`},
+		{"in-doubt-later", func(g *siteVisitor) {
+			g.goTo("/?registration=" + g.createRegistration(cardOffer, frontdesktest.Person()).Id)
+			g.Click(`[data-later] summary`)
+			g.setFault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "POST", Path: "/sales/*/postpone_due"}, Kind: "drop_after"})
+			g.Click(`[data-pay-later]`)
+		}, `main[data-state="attention"]`},
+		{"refunded", paid(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 422}), `[data-payment="refunded"]`},
+	},
+}
+
+// paid is a registration whose payment the buyer has made while the club system fails in a way.
+func paid(fault clubsim.Fault) func(*siteVisitor) {
+	return func(g *siteVisitor) {
+		r := g.createRegistration(cardOffer, frontdesktest.Person())
+		payment := g.c.Pay(r.Id)
+		g.setFault(fault)
+		g.c.Confirm(payment, frontdesktest.GoodCard)
+		frontdesktest.Eventually(g.t, "the payment has ended", func() bool {
+			seen := g.c.Registration(r.Id)
+			return seen.State != api.Paying
+		})
+		g.c.Control("PUT", "faults", `[]`).Into(http.StatusOK, nil)
+		g.goTo("/?registration=" + r.Id)
+	}
+}
+
+// TestScreenAccessibility holds all that a visitor can come to see against the rules of
+// accessibility, in light and dark, and against the smallest phone.
+func TestScreenAccessibility(t *testing.T) {
+	t.Parallel()
+	for name, screens := range allScreens {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newSiteVisitor(t, desktop)
+			for _, screen := range screens {
+				screen.open(g)
+				g.WaitVisible(screen.selector)
+				g.Inspect(screen.name)
+			}
+		})
+	}
+}
+
+// TestExpiredScreen: of a registration whose payment was cancelled, and which
+// Redis has forgotten since, the visitor is told that nothing was charged.
+func TestExpiredScreen(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	gateway, c := s.Gateway(t)
+	c.SimulatorURL = s.Upstreams.URL
+	g := newSiteVisitorAt(t, desktop, c, gateway)
+	r := g.createRegistration(cardOffer, frontdesktest.Person())
+	payment := c.Pay(r.Id)
+	g.setFault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503, Times: frontdesktest.Times(9)})
+	c.Confirm(payment, frontdesktest.GoodCard)
+	c.AwaitPayment(r.Id, api.Cancelled)
+	frontdesktest.FlushRedis(t, s.Redis)
+	g.goTo("/?registration=" + r.Id)
+	g.WaitVisible(`main[data-state="expired"] [data-charged]`)
+	g.Inspect("expired")
+}

@@ -1,0 +1,287 @@
+package site_test
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/clubsim"
+)
+
+// device is what somebody looks at the signup site with.
+type device struct{ width, height int }
+
+var (
+	phone   = device{390, 844}
+	desktop = device{1280, 900}
+	devices = map[string]device{"phone": phone, "desktop": desktop}
+)
+
+// Cards that make a known thing happen, and offers with which one comes to know
+// the whole site.
+const (
+	declinedCard  = "4000000000000002"
+	challengeCard = "4000002500003155" // the bank asks first
+
+	cardOffer = "101" // a year, paid by card
+)
+
+// siteVisitor is a visitor of the signup site, in a world of their own. Their steps
+// are named as one would tell of them; each waits for what it leads to.
+type siteVisitor struct {
+	*frontdesktest.Browser
+	t       *testing.T
+	c       *frontdesktest.Client
+	gateway *frontdesktest.Process
+	home    string // the site's address
+}
+
+func newSiteVisitor(t *testing.T, with device) *siteVisitor {
+	t.Helper()
+	c, gateway := frontdesktest.NewWorld(t)
+	return newSiteVisitorAt(t, with, c, gateway)
+}
+
+// newSiteVisitorAt gives a guest of a gateway's site, in the world of a front end.
+func newSiteVisitorAt(t *testing.T, with device, c *frontdesktest.Client, gateway *frontdesktest.Process) *siteVisitor {
+	t.Helper()
+	return &siteVisitor{
+		Browser: frontdesktest.NewBrowser(t, with.width, with.height).UseWorld(c), t: t, c: c, gateway: gateway,
+		home: strings.Replace(gateway.URL, "127.0.0.1", "localhost", 1),
+	}
+}
+
+// onAnotherDevice gives the same guest with another device.
+func (g *siteVisitor) onAnotherDevice(with device) *siteVisitor {
+	g.t.Helper()
+	other := *g
+	other.Browser = frontdesktest.NewBrowser(g.t, with.width, with.height).UseWorld(g.c)
+	return &other
+}
+
+// inAnotherTab gives the same guest with another tab of the same browser.
+func (g *siteVisitor) inAnotherTab() *siteVisitor {
+	g.t.Helper()
+	other := *g
+	other.Browser = g.NewTab()
+	return &other
+}
+
+// goTo opens a place of the site, such as "/?club=11".
+func (g *siteVisitor) goTo(place string) {
+	g.t.Helper()
+	g.Open(g.home + place)
+}
+
+func (g *siteVisitor) chooseClub() {
+	g.t.Helper()
+	g.Click(`[data-club="11"]`)
+	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
+}
+
+// chooseOffer looks for an offer among those of its kind, and chooses it from today on.
+func (g *siteVisitor) chooseOffer(kind, offer string) {
+	g.t.Helper()
+	g.Click(`label:has([data-category="` + kind + `"])`)
+	g.Click(`[data-offer="` + offer + `"] [data-choose]`)
+	g.WaitVisible(`dialog [data-continue], main:not([data-step="offer"])`)
+	if g.Count(`dialog`) > 0 {
+		g.Click(`dialog [data-continue]`)
+	}
+}
+
+// giveDetails says who registers.
+func (g *siteVisitor) giveDetails() {
+	g.t.Helper()
+	person := frontdesktest.Person()
+	for field, text := range map[string]string{
+		"givenName": person.GivenName, "familyName": person.FamilyName, "birthDate": person.BirthDate, "email": person.Email,
+		"mobile": person.Mobile, "street": person.Address.Street, "postalCode": person.Address.PostalCode, "city": person.Address.City,
+	} {
+		g.Fill(`[data-field="`+field+`"]`, text)
+	}
+	g.Click(`form[data-form="person"] [data-continue]`)
+	g.WaitVisible(`main[data-step="cart"] [data-due]`)
+}
+
+// fillCart goes the shortest way to a cart that can be paid by card.
+func (g *siteVisitor) fillCart() {
+	g.t.Helper()
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.giveDetails()
+	g.WaitVisible(`[data-pay]`)
+}
+
+// pay presses the one button, which leads to the processor's page.
+func (g *siteVisitor) pay() {
+	g.t.Helper()
+	g.Click(`[data-pay]`)
+	g.WaitVisible(`#card`)
+}
+
+// enterCard enters a card on the processor's page.
+func (g *siteVisitor) enterCard(card string) {
+	g.t.Helper()
+	g.Fill(`#card`, card)
+	g.Click(`[data-action="pay"]`)
+}
+
+func (g *siteVisitor) payByCard() {
+	g.t.Helper()
+	g.pay()
+	g.enterCard(frontdesktest.GoodCard)
+}
+
+// setUpDirectDebit gives a bank account, and signs with the code from the SMS.
+func (g *siteVisitor) setUpDirectDebit() {
+	g.t.Helper()
+	g.Click(`a[data-mandate]`)
+	g.giveAccount(frontdesktest.GoodIBAN)
+	g.WaitVisible(`[data-attempts="5"]`)
+	g.enterCode(g.code())
+	g.WaitVisible(`[data-mandate="signed"]`)
+}
+
+func (g *siteVisitor) giveAccount(iban string) {
+	g.t.Helper()
+	g.Fill(`[data-field="holder"]`, "Ada Martin")
+	g.Fill(`[data-field="iban"]`, iban)
+	g.Click(`form[data-form="mandate"] [data-continue]`)
+}
+
+func (g *siteVisitor) enterCode(code string) {
+	g.t.Helper()
+	g.Fill(`[data-field="code"]`, code)
+	g.Click(`form[data-form="signature"] [data-continue]`)
+}
+
+// code is the latest that was sent to anybody's phone.
+func (g *siteVisitor) code() string {
+	g.t.Helper()
+	sent := g.messages()
+	if len(sent) == 0 {
+		g.t.Fatal("no code was sent")
+	}
+	return sent[len(sent)-1].Code
+}
+
+// expectMember waits for the welcome, which has to outlive a reload, and gives the member's number.
+func (g *siteVisitor) expectMember() string {
+	g.t.Helper()
+	g.WaitVisible(`main[data-state="completed"] [data-member]`)
+	number := g.Attribute(`[data-member]`, "data-member")
+	if number == "" || !strings.Contains(g.Text(), number) {
+		g.t.Errorf("the member's number %q is not shown in:\n%s", number, g.Text())
+	}
+	g.Reload()
+	g.WaitVisible(`[data-member="` + number + `"]`)
+	if g.Count(`[data-pay]`) != 0 {
+		g.t.Error("a member can still press pay")
+	}
+	return number
+}
+
+// due is what the cart says is due now, in cents.
+func (g *siteVisitor) due() int64 {
+	g.t.Helper()
+	due, _ := strconv.ParseInt(g.Attribute(`[data-due]`, "data-due"), 10, 64)
+	return due
+}
+
+// expectedRecords is what a journey leaves in the records outside.
+type expectedRecords struct {
+	recorded   int64 // cents that the club system holds, of one payment of the sale
+	captured   int64 // cents that the card processor took, in one payment
+	deferred   int   // sales whose payment the club system has put off
+	validated  int   // sales that cost nothing, and were validated
+	codes      int   // SMS
+	unfinished int   // payments at the card processor whose money was not taken
+}
+
+// expectRecords holds the records of the club system and of the card processor against
+// what the visitor did. Whatever the page said, nobody has paid twice.
+func (g *siteVisitor) expectRecords(registration string, want expectedRecords) {
+	g.t.Helper()
+	r := g.c.Records()
+	if !r.Audit.OK || len(r.Ledger) > 1 {
+		g.t.Errorf("the ledger holds %+v; the audit finds %+v", r.Ledger, r.Audit)
+	}
+	got := expectedRecords{codes: len(g.messages()), deferred: g.calls("postponeDue"), validated: g.calls("transitionSale")}
+	for _, entry := range r.Ledger {
+		got.recorded += int64(entry.Amount - entry.OnAccount)
+	}
+	for _, payment := range g.payments(registration) {
+		got.captured += payment.Captured - payment.Refunded
+		if payment.Captured == 0 {
+			got.unfinished++
+		}
+	}
+	if got != want {
+		g.t.Errorf("the records outside are %+v, want %+v", got, want)
+	}
+}
+
+// messages are the SMS that were sent in the visitor's world.
+func (g *siteVisitor) messages() []clubsim.SMS {
+	g.t.Helper()
+	var outbox clubsim.Items[clubsim.SMS]
+	g.c.Control("GET", "sms", nil).Into(http.StatusOK, &outbox)
+	return outbox.Items
+}
+
+// calls counts how often the club system has done something in the visitor's world.
+func (g *siteVisitor) calls(operation string) (n int) {
+	g.t.Helper()
+	for _, call := range g.c.Calls() {
+		if call.Operation == operation && call.Status < 300 {
+			n++
+		}
+	}
+	return n
+}
+
+// payments are what the card processor holds of a registration.
+func (g *siteVisitor) payments(registration string) (own []sandbox.Payment) {
+	g.t.Helper()
+	var list struct{ Items []sandbox.Payment }
+	g.c.Do("GET", "/sandbox/payments?limit=500", nil, [2]string{"Authorization", "Bearer sk_sandbox_demo"}).Into(http.StatusOK, &list)
+	for _, payment := range list.Items {
+		if payment.Metadata["fd_registration"] == registration {
+			own = append(own, payment)
+		}
+	}
+	return own
+}
+
+// setFault makes the club system fail at the next calls of a kind, once unless said otherwise.
+func (g *siteVisitor) setFault(fault clubsim.Fault) {
+	g.t.Helper()
+	if fault.Times == nil {
+		fault.Times = frontdesktest.Times(1)
+	}
+	g.c.Control("PUT", "faults", []clubsim.Fault{fault}).Into(http.StatusOK, nil)
+}
+
+func today() string { return time.Now().Format(time.DateOnly) }
+
+// createRegistration makes a registration without the site, and gives it to the visitor's browser.
+func (g *siteVisitor) createRegistration(offer string, person *api.Person) api.Registration {
+	g.t.Helper()
+	start := today()
+	var r api.Registration
+	g.c.Token = ""
+	g.c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Person: person, Items: &[]api.NewItem{{OfferId: offer, StartDate: &start}}},
+		frontdesktest.Key("")).Into(http.StatusCreated, &r)
+	g.c.Token = *r.Token
+	g.SetCookie(g.home, "frontdesk-"+r.Id, g.c.Token)
+	return r
+}
+
+// money writes an amount of cents as it stands on an English page.
+func money(cents int64) string { return fmt.Sprintf("%d.%02d", cents/100, cents%100) }
