@@ -50,64 +50,32 @@ func (cfg Config) connect(log *slog.Logger, metrics *ops.Metrics) (c Clients, er
 	return c, err
 }
 
-// occasion says when a check runs. Doctor runs every check.
-type occasion uint8
-
-const (
-	atStart   occasion = 1 << iota // live mode does not start unless it succeeds
-	readiness                      // it is part of readiness
-)
-
-// probe is one thing that a gateway depends on.
-type probe struct {
-	on  occasion
-	run func(context.Context) []flows.Check
-}
-
-// probes is the one list of what a gateway depends on.
-func (cfg Config) probes(c Clients) []probe {
-	return []probe{
-		{atStart, cfg.checkConfiguration},
-		{atStart | readiness, func(ctx context.Context) []flows.Check { return cfg.checkRedis(ctx, c.redis) }},
-		{readiness, func(ctx context.Context) []flows.Check { return checkToken(ctx, c.club) }},
-		{0, func(ctx context.Context) []flows.Check { return cfg.checkClubSystem(ctx, c.club) }},
-		{0, func(ctx context.Context) []flows.Check { return cfg.checkProcessor(ctx, c.cards) }},
-		{0, func(ctx context.Context) []flows.Check { return cfg.checkLogin(ctx, c.login) }},
-		{0, cfg.checkPublicAddress},
-		{0, cfg.checkOperators},
+// checks is the one list of what a gateway depends on, for doctor.
+func (cfg Config) checks(c Clients) []func(context.Context) []flows.Check {
+	return []func(context.Context) []flows.Check{
+		cfg.checkConfiguration,
+		func(ctx context.Context) []flows.Check { return cfg.checkRedis(ctx, c.redis) },
+		func(ctx context.Context) []flows.Check { return []flows.Check{checkToken(ctx, c.club)} },
+		func(ctx context.Context) []flows.Check { return cfg.checkClubSystem(ctx, c.club) },
+		func(ctx context.Context) []flows.Check { return cfg.checkProcessor(ctx, c.cards) },
+		func(ctx context.Context) []flows.Check { return []flows.Check{cfg.checkLogin(ctx, c.login)} },
+		cfg.checkPublicAddress,
+		cfg.checkOperators,
 	}
 }
 
-// runProbes runs the checks of an occasion, one after the other.
-func (cfg Config) runProbes(ctx context.Context, c Clients, on occasion) (checks []flows.Check) {
-	for _, p := range cfg.probes(c) {
-		if p.on&on == on {
-			checks = append(checks, p.run(ctx)...)
-		}
-	}
-	return checks
-}
-
-// preflight returns an error that lists everything that keeps the gateway from starting.
+// preflight returns an error that lists everything that keeps the gateway from starting:
+// problems of the configuration and, in live mode, of Redis.
 func (cfg Config) preflight(ctx context.Context) error {
-	checks := cfg.checkConfiguration(ctx)
+	lines := cfg.problems()
 	if connection, err := store.Connect(cfg.RedisURL); cfg.Mode == "live" && cfg.RedisURL != "" && err == nil {
 		defer connection.Close()
 		awaitRedis(ctx, connection)
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 		defer cancel()
-		checks = cfg.runProbes(ctx, Clients{redis: connection}, atStart)
-	}
-	var lines []error
-	for _, check := range checks {
-		if check.Safe() {
-			continue
+		for _, check := range cfg.checkRedis(ctx, connection) {
+			lines.refuse(!check.Safe(), check.Name()+":", "%s", describe(check))
 		}
-		line := describe(check)
-		if check.Part != partConfiguration {
-			line = check.Name() + ": " + line
-		}
-		lines = append(lines, errors.New(line))
 	}
 	if len(lines) > 0 {
 		return fmt.Errorf("cannot start in %s mode:\n%w", cfg.Mode, errors.Join(lines...))
@@ -148,25 +116,20 @@ func (cfg Config) ready(c Clients) func(context.Context) []flows.Check {
 	return func(ctx context.Context) []flows.Check {
 		ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 		defer cancel()
-		checks := cfg.runProbes(ctx, c, readiness)
-		for i, check := range checks {
-			if check.Part == partClub && !check.Safe() {
-				checks[i].Verdict = flows.Degraded
-			}
+		checks, token := cfg.checkRedis(ctx, c.redis), checkToken(ctx, c.club)
+		if !token.Safe() {
+			token.Verdict = flows.Degraded
 		}
-		return checks
+		return append(checks, token)
 	}
 }
 
-// partConfiguration names the configuration in checks.
-const partConfiguration = "configuration"
-
 func (cfg Config) checkConfiguration(context.Context) (checks []flows.Check) {
 	for _, problem := range cfg.problems() {
-		checks = append(checks, flows.Check{Part: partConfiguration, Verdict: flows.Failed, Found: problem.Error()})
+		checks = append(checks, flows.Check{Part: "configuration", Verdict: flows.Failed, Found: problem.Error()})
 	}
 	if len(checks) == 0 {
-		checks = append(checks, flows.Check{Part: partConfiguration, Verdict: flows.OK, Found: cfg.Mode + " mode"})
+		checks = append(checks, flows.Check{Part: "configuration", Verdict: flows.OK, Found: cfg.Mode + " mode"})
 	}
 	return checks
 }
@@ -198,13 +161,13 @@ func (cfg Config) checkRedis(ctx context.Context, connection redis.UniversalClie
 const partClub = "club system"
 
 // checkToken checks that the club system issues an access token.
-func checkToken(ctx context.Context, client *club.Client) []flows.Check {
+func checkToken(ctx context.Context, client *club.Client) flows.Check {
 	check := flows.Check{Part: partClub, Aspect: "token", Verdict: flows.OK, Found: "given"}
 	if err := client.Authorise(ctx); err != nil {
 		check.Verdict, check.Found = flows.Failed, err.Error()
 		check.Fix = "check that FRONTDESK_CLUB_URL leads to it, and that FRONTDESK_CLUB_CLIENT_ID, FRONTDESK_CLUB_CLIENT_SECRET and FRONTDESK_CLUB_GATEWAY_KEY are the ones from its provider"
 	}
-	return []flows.Check{check}
+	return check
 }
 
 // checkClubSystem reads the chain's clubs, and checks the grants of the OAuth client.

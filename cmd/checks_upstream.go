@@ -83,10 +83,10 @@ func (cfg Config) checkWebhookEndpoint(ctx context.Context, processor *stripe.Cl
 }
 
 // checkLogin checks that the club's login publishes keys that can verify its tokens.
-func (cfg Config) checkLogin(ctx context.Context, login *identity.Verifier) []flows.Check {
+func (cfg Config) checkLogin(ctx context.Context, login *identity.Verifier) flows.Check {
 	check := flows.Check{Part: "login", Verdict: flows.OK, Found: "signs with a shared secret"}
 	if cfg.IdentityJWKSURL == "" {
-		return []flows.Check{check}
+		return check
 	}
 	usable, err := login.UsableKeys(ctx)
 	switch {
@@ -97,7 +97,7 @@ func (cfg Config) checkLogin(ctx context.Context, login *identity.Verifier) []fl
 	default:
 		check.Found = fmt.Sprintf("usable keys: %d", usable)
 	}
-	return []flows.Check{check}
+	return check
 }
 
 // maxContract is above the size of openapi.yaml.

@@ -17,7 +17,6 @@ import (
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/stripe"
-	"frontdesk/upstream/mock"
 )
 
 // doctor checks what a gateway with this configuration depends on.
@@ -73,16 +72,22 @@ func (d *doctor) examine(ctx context.Context, group *errgroup.Group) (failed int
 		}
 		return failed, nil
 	}
-	if err := d.prepare(ctx, group); err != nil {
+	_, port, err := net.SplitHostPort(d.Addr)
+	if err != nil {
+		return 0, fmt.Errorf("FRONTDESK_ADDR: %w", err)
+	}
+	world, err := d.startMock(ctx, group, port, slog.New(slog.DiscardHandler)) // what mock mode checks
+	if err != nil {
 		return 0, err
 	}
+	defer world.stop()
 	clients, err := d.connect(slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		return 0, err
 	}
 	defer clients.redis.Close()
-	for _, probe := range d.probes(clients) {
-		failed += printChecks(within(ctx, checkTimeout, probe.run))
+	for _, check := range d.checks(clients) {
+		failed += printChecks(within(ctx, checkTimeout, check))
 	}
 	if d.claims && failed == 0 {
 		failed += printChecks(within(ctx, time.Duration(d.rounds)*claimRoundTimeout, func(ctx context.Context) []flows.Check { return d.checkClaims(ctx, clients.cards) }))
@@ -110,28 +115,6 @@ func printChecks(checks []flows.Check) (failed int) {
 		fmt.Printf("%-8s %-23s %s\n", verdict, check.Name(), describe(check))
 	}
 	return failed
-}
-
-// prepare fills in the defaults. In mock mode it runs the outside world that a gateway
-// would bring, so that there is something to check.
-func (d *doctor) prepare(ctx context.Context, group *errgroup.Group) error {
-	if d.Mode != "mock" {
-		_, port, err := net.SplitHostPort(d.Addr)
-		if err != nil {
-			return fmt.Errorf("FRONTDESK_ADDR: %w", err)
-		}
-		d.setDefaults(port, port)
-		return nil
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	d.setDefaults(portOf(listener), portOf(listener))
-	world := mock.New(mock.Config{Now: time.Now, After: time.After, PublicURL: d.PublicURL, Log: slog.New(slog.DiscardHandler)})
-	group.Go(func() error { return serve(ctx, listener, world.Handler(), world.Close) })
-	d.RedisURL, err = world.StartRedis(ctx, group)
-	return err
 }
 
 // checkClaims lets callers race for claims. Each claim must have exactly one winner.

@@ -15,12 +15,12 @@ import (
 // erased, what was kept and why, and which other systems hold data of the person.
 func newEraseCommand() *cobra.Command {
 	client := &opsClient{}
-	var email, mobile, registration, contact, operator string
+	var email, mobile, registration, contact string
 	c := &cobra.Command{
 		Use: "erase", Short: "Erase a person's data from Redis, and print what was kept and why; through a running gateway.", Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			response, err := client.request(c.Context(), http.MethodPost, "/ops/erasures",
-				map[string]string{"email": email, "mobile": mobile, "registration": registration, "contact": contact, "by": operator})
+				map[string]string{"email": email, "mobile": mobile, "registration": registration, "contact": contact, "by": client.operator})
 			if err != nil {
 				return err
 			}
@@ -36,7 +36,7 @@ func newEraseCommand() *cobra.Command {
 			return nil
 		},
 	}
-	addOptions(c.Flags(), append(client.options(), operatorOption(&operator))...)
+	addOptions(c.Flags(), client.options()...)
 	c.Flags().StringVar(&email, "email", "", "The person's e-mail address.")
 	c.Flags().StringVar(&mobile, "mobile", "", "The person's mobile number.")
 	c.Flags().StringVar(&registration, "registration", "", "The id of one registration.")

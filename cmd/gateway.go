@@ -165,7 +165,7 @@ func (cfg Config) rateLimited() bool {
 func (cfg Config) clubEvents(records *store.Store, queue *flows.Queue, keys *flows.Keyring, registrations *flows.Registrations, log *slog.Logger) (*flows.ClubEvents, *flows.Relay, error) {
 	subscribers, err := cfg.subscribers()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("FRONTDESK_SUBSCRIBERS %w", err)
 	}
 	relay := flows.NewRelay(flows.RelayConfig{
 		Queue: queue, Keys: keys, Store: records, Client: flows.NewRelayClient(cfg.egress()), Subscribers: subscribers, Now: time.Now, Log: log,

@@ -13,13 +13,13 @@ import (
 // newInviteCommand returns the command that creates an invitation link and prints it.
 func newInviteCommand() *cobra.Command {
 	client := &opsClient{}
-	var contact, club, operator string
+	var contact, club string
 	var ttl time.Duration
 	c := &cobra.Command{
 		Use: "invite", Short: "Print a single-use invitation link, with which a contact of the club registers without a login; through a running gateway.", Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			response, err := client.request(c.Context(), http.MethodPost, "/ops/invitations",
-				map[string]string{"contactId": contact, "clubId": club, "ttl": ttl.String(), "by": operator})
+				map[string]string{"contactId": contact, "clubId": club, "ttl": ttl.String(), "by": client.operator})
 			if err != nil {
 				return err
 			}
@@ -34,7 +34,7 @@ func newInviteCommand() *cobra.Command {
 			return err
 		},
 	}
-	addOptions(c.Flags(), append(client.options(), operatorOption(&operator))...)
+	addOptions(c.Flags(), client.options()...)
 	c.Flags().StringVar(&contact, "contact", "", "The contact's id at the club system, such as 1001; required.")
 	c.Flags().StringVar(&club, "club", "", "The id of the contact's own club, such as 11; required.")
 	c.Flags().DurationVar(&ttl, "ttl", 72*time.Hour, "Validity of the link.")

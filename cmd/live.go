@@ -39,13 +39,11 @@ func (cfg Config) validateAddresses(found *problems) {
 		{"FRONTDESK_PUBLIC_URL", cfg.PublicURL}, {"FRONTDESK_CLUB_URL", cfg.ClubURL},
 		{"FRONTDESK_IDENTITY_JWKS_URL", cfg.IdentityJWKSURL}, {"FRONTDESK_STRIPE_URL", cfg.StripeURL},
 	} {
-		if wrong := insecure(is.address); is.address != "" && wrong != "" {
-			found.add(is.name, "%s", wrong)
-		}
+		wrong := insecure(is.address)
+		found.refuse(is.address != "" && wrong != "", is.name, "%s", wrong)
 	}
-	if u, err := url.Parse(cfg.PublicURL); err == nil && u.Host != "" && strings.Trim(u.Path, "/") != "" {
-		found.add("FRONTDESK_PUBLIC_URL", "has a path: the site, the API and the cookies need a host of their own")
-	}
+	u, err := url.Parse(cfg.PublicURL)
+	found.refuse(err == nil && u.Host != "" && strings.Trim(u.Path, "/") != "", "FRONTDESK_PUBLIC_URL", "has a path: the site, the API and the cookies need a host of their own")
 }
 
 // insecure returns what is wrong with an address that must be https; empty if nothing is.
@@ -84,34 +82,24 @@ func (cfg Config) validateClubCredentials(found *problems) {
 		{"FRONTDESK_CLUB_GATEWAY_KEY", cfg.ClubGatewayKey, clubsim.DemoGatewayKey, "the key of the club system's API gateway"},
 	} {
 		found.need(is.value, is.name, is.what)
-		if is.value == is.demo || strings.HasPrefix(is.value, clubsim.DemoClientToken+"-") || isPlaceholder(is.value) {
-			found.add(is.name, "is an example: set the value from the club system's provider")
-		}
+		found.refuse(is.value == is.demo || strings.HasPrefix(is.value, clubsim.DemoClientToken+"-") || isPlaceholder(is.value),
+			is.name, "is an example: set the value from the club system's provider")
 	}
 }
 
 // validateProcessor requires the live keys of a processor that takes real money.
 func (cfg Config) validateProcessor(found *problems) {
-	if cfg.CardProcessor == "sandbox" {
-		found.add("FRONTDESK_CARD_PROCESSOR", "is sandbox, which takes no real money: set it to stripe")
-	}
-	for _, is := range []struct {
-		name, value string
-		prefixes    []string
-	}{
-		{"FRONTDESK_STRIPE_SECRET_KEY", cfg.StripeSecretKey, []string{"sk_live_", "rk_live_"}},
-		{"FRONTDESK_STRIPE_PUBLISHABLE_KEY", cfg.StripePublicKey, []string{"pk_live_"}},
-	} {
-		if is.value != "" && !slices.ContainsFunc(is.prefixes, func(prefix string) bool { return strings.HasPrefix(is.value, prefix) }) {
-			found.add(is.name, "is not a live key: it must begin with %s", strings.Join(is.prefixes, " or "))
-		}
-	}
-	switch secret := cfg.StripeHookSecret; {
+	found.refuse(cfg.CardProcessor == "sandbox", "FRONTDESK_CARD_PROCESSOR", "is sandbox, which takes no real money: set it to stripe")
+	found.refuse(cfg.StripeSecretKey != "" && !strings.HasPrefix(cfg.StripeSecretKey, "sk_live_") && !strings.HasPrefix(cfg.StripeSecretKey, "rk_live_"),
+		"FRONTDESK_STRIPE_SECRET_KEY", "is not a live key: it must begin with sk_live_ or rk_live_")
+	found.refuse(cfg.StripePublicKey != "" && !strings.HasPrefix(cfg.StripePublicKey, "pk_live_"),
+		"FRONTDESK_STRIPE_PUBLISHABLE_KEY", "is not a live key: it must begin with pk_live_")
+	switch secret, variable := cfg.StripeHookSecret, "FRONTDESK_STRIPE_WEBHOOK_SECRET"; {
 	case secret == "":
 	case !strings.HasPrefix(secret, "whsec_"):
-		found.add("FRONTDESK_STRIPE_WEBHOOK_SECRET", "is not a signing secret: it must begin with whsec_, as the processor shows it with the endpoint")
-	case len(secret) < minHookSecretLength || isGuessable(secret):
-		found.add("FRONTDESK_STRIPE_WEBHOOK_SECRET", "is too short or can be guessed, and it is what authenticates payment events: copy the processor's own in full")
+		found.refuse(true, variable, "is not a signing secret: it must begin with whsec_, as the processor shows it with the endpoint")
+	default:
+		found.refuse(len(secret) < minHookSecretLength || isGuessable(secret), variable, "is too short or can be guessed, and it is what authenticates payment events: copy the processor's own in full")
 	}
 }
 
@@ -119,31 +107,22 @@ func (cfg Config) validateProcessor(found *problems) {
 func (cfg Config) validateSecrets(found *problems) {
 	found.need(strings.Join(cfg.SealKeys, ""), "FRONTDESK_SEAL_KEYS", "keys of your own, such as from: openssl rand -base64 32")
 	for i, key := range cfg.SealKeys {
-		if isReadable(key) {
-			found.add("FRONTDESK_SEAL_KEYS", "has an example or a text as a key (key %d), which can be guessed: create one with openssl rand -base64 32", i+1)
-		}
+		found.refuse(isReadable(key), "FRONTDESK_SEAL_KEYS", "has an example or a text as a key (key %d), which can be guessed: create one with openssl rand -base64 32", i+1)
 	}
 	for i, key := range cfg.StaffKeys {
-		if isGuessable(strings.TrimSpace(key)) {
-			found.add("FRONTDESK_STAFF_KEYS", "has a key that can be guessed (key %d): create one with openssl rand -hex 16", i+1)
-		}
+		found.refuse(isGuessable(strings.TrimSpace(key)), "FRONTDESK_STAFF_KEYS", "has a key that can be guessed (key %d): create one with openssl rand -hex 16", i+1)
 	}
-	if cfg.IdentitySecret != "" && isGuessable(cfg.IdentitySecret) {
-		found.add("FRONTDESK_IDENTITY_SECRET", "can be guessed: create one with openssl rand -base64 32")
-	}
+	found.refuse(cfg.IdentitySecret != "" && isGuessable(cfg.IdentitySecret), "FRONTDESK_IDENTITY_SECRET", "can be guessed: create one with openssl rand -base64 32")
 }
 
 // validateLogin requires exactly one way to verify tokens of the club's login.
 func (cfg Config) validateLogin(found *problems) {
-	switch {
-	case cfg.IdentityJWKSURL == "" && cfg.IdentitySecret == "":
-		found.add("FRONTDESK_IDENTITY_JWKS_URL", "is missing: where the club's login publishes its keys; or set FRONTDESK_IDENTITY_SECRET, if it signs with a shared secret")
-	case cfg.IdentityJWKSURL != "" && cfg.IdentitySecret != "":
-		found.add("FRONTDESK_IDENTITY_SECRET", "is set together with FRONTDESK_IDENTITY_JWKS_URL: either could speak for any contact; keep the one that the login uses")
-	}
-	if strings.HasSuffix(cfg.IdentityJWKSURL, "/_control/jwks") {
-		found.add("FRONTDESK_IDENTITY_JWKS_URL", "is the simulator's login, which speaks for any contact: set the club's own")
-	}
+	found.refuse(cfg.IdentityJWKSURL == "" && cfg.IdentitySecret == "",
+		"FRONTDESK_IDENTITY_JWKS_URL", "is missing: where the club's login publishes its keys; or set FRONTDESK_IDENTITY_SECRET, if it signs with a shared secret")
+	found.refuse(cfg.IdentityJWKSURL != "" && cfg.IdentitySecret != "",
+		"FRONTDESK_IDENTITY_SECRET", "is set together with FRONTDESK_IDENTITY_JWKS_URL: either could speak for any contact; keep the one that the login uses")
+	found.refuse(strings.HasSuffix(cfg.IdentityJWKSURL, "/_control/jwks"),
+		"FRONTDESK_IDENTITY_JWKS_URL", "is the simulator's login, which speaks for any contact: set the club's own")
 }
 
 // placeholders are what examples have in the place of a secret.
@@ -180,15 +159,16 @@ func distinct(secret []byte) int {
 
 // validateOrigins requires the exact name of each origin of another front end.
 func (cfg Config) validateOrigins(found *problems) {
+	const variable = "FRONTDESK_ALLOWED_ORIGINS"
 	for _, origin := range cfg.AllowedOrigins {
 		u, err := url.Parse(origin)
 		switch wrong := insecure(origin); {
 		case origin == "*":
-			found.add("FRONTDESK_ALLOWED_ORIGINS", "is *, which allows every page on the visitor's machine: list the front ends' origins")
+			found.refuse(true, variable, "is *, which allows every page on the visitor's machine: list the front ends' origins")
 		case wrong != "":
-			found.add("FRONTDESK_ALLOWED_ORIGINS", "has %q, which %s", origin, wrong)
-		case err != nil || origin != "https://"+strings.ToLower(u.Host):
-			found.add("FRONTDESK_ALLOWED_ORIGINS", "has %q, which is not an origin: it must be https://host in lower case, without a path or a trailing slash", origin)
+			found.refuse(true, variable, "has %q, which %s", origin, wrong)
+		default:
+			found.refuse(err != nil || origin != "https://"+strings.ToLower(u.Host), variable, "has %q, which is not an origin: it must be https://host in lower case, without a path or a trailing slash", origin)
 		}
 	}
 }
@@ -199,13 +179,8 @@ func (cfg Config) validateOpsAddr(found *problems) {
 		return
 	}
 	host, _, err := net.SplitHostPort(cfg.OpsAddr)
-	if err != nil {
-		found.add("FRONTDESK_OPS_ADDR", "must be host:port, such as 127.0.0.1:9090, or off")
-		return
-	}
-	at, err := netip.ParseAddr(host)
-	if host == "localhost" || err == nil && (at.IsLoopback() || at.IsPrivate() || at.IsLinkLocalUnicast()) {
-		return
-	}
-	found.add("FRONTDESK_OPS_ADDR", "may be reachable from everywhere and has no authentication: set it to 127.0.0.1:9090, to an address of a private network, or to off")
+	found.refuse(err != nil, "FRONTDESK_OPS_ADDR", "must be host:port, such as 127.0.0.1:9090, or off")
+	at, notAddress := netip.ParseAddr(host)
+	private := host == "localhost" || notAddress == nil && (at.IsLoopback() || at.IsPrivate() || at.IsLinkLocalUnicast())
+	found.refuse(err == nil && !private, "FRONTDESK_OPS_ADDR", "may be reachable from everywhere and has no authentication: set it to 127.0.0.1:9090, to an address of a private network, or to off")
 }

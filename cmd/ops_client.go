@@ -7,14 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/user"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
 )
 
 // defaultOpsAddr is where gateways serve operators by default.
@@ -25,9 +29,10 @@ const opsTimeout = 100 * time.Second
 
 // opsClient calls the operators' listener of a running gateway.
 type opsClient struct {
-	addr  string
-	json  bool   // print responses as they are
-	world string // the simulator's world, in mock mode; empty: the default one
+	addr     string
+	json     bool   // print responses as they are
+	operator string // who acts; the audit records it
+	world    string // the simulator's world, in mock mode; empty: the default one
 }
 
 // options are the flags of every command that uses the client.
@@ -35,12 +40,8 @@ func (o *opsClient) options() []option {
 	return []option{
 		{"ops-addr", "FRONTDESK_OPS_ADDR", text(&o.addr), defaultOpsAddr, "Address on which the gateway serves operators."},
 		{"json", "", yesNo(&o.json), "", "Print JSON."},
+		{"operator", "USER", text(&o.operator), operatorName(), "Your login name, for the audit."},
 	}
-}
-
-// operatorOption names the person who acts; the audit records it.
-func operatorOption(operator *string) option {
-	return option{"operator", "USER", text(operator), operatorName(), "Your login name, for the audit."}
 }
 
 // operatorName is the operator where USER is not set, as in containers: the system's
@@ -52,18 +53,46 @@ func operatorName() string {
 	return "uid-" + strconv.Itoa(os.Getuid())
 }
 
+// read returns the RunE of a command that reads path and prints the response by show.
+// Each %s in path stands for an argument.
+func read[T any](client *opsClient, path string, show func(io.Writer, T)) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		return callOps(c.Context(), client, http.MethodGet, pathTo(path, args), nil, show)
+	}
+}
+
+// write is read for an operation that changes something. body returns what the operation
+// needs besides the operator; nil: nothing.
+func write[T any](client *opsClient, path string, body func(args []string) map[string]string, show func(io.Writer, T)) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		fields := map[string]string{"by": client.operator}
+		if body != nil {
+			maps.Copy(fields, body(args))
+		}
+		return callOps(c.Context(), client, http.MethodPost, pathTo(path, args), fields, show)
+	}
+}
+
+// pathTo puts the first arguments into the path.
+func pathTo(path string, args []string) string {
+	for _, arg := range args {
+		path = strings.Replace(path, "%s", url.PathEscape(arg), 1)
+	}
+	return path
+}
+
 // callOps calls an operation and prints its response: as JSON on request, otherwise by show.
 func callOps[T any](ctx context.Context, client *opsClient, method, path string, body any, show func(io.Writer, T)) error {
 	response, err := client.request(ctx, method, path, body)
 	if err != nil {
 		return err
 	}
-	var result T
-	switch err := json.Unmarshal(response, &result); {
-	case client.json:
+	if client.json {
 		_, err = fmt.Fprintf(os.Stdout, "%s\n", response)
 		return err
-	case err != nil:
+	}
+	var result T
+	if json.Unmarshal(response, &result) != nil {
 		return client.notFrontdesk()
 	}
 	show(os.Stdout, result)

@@ -174,34 +174,19 @@ func variables(c *cobra.Command) (names []string) {
 // warnUnknownVariables warns of variables with our prefix that no command reads, such
 // as misspelt ones.
 func warnUnknownVariables(w io.Writer, known, environment []string) {
+	names := &cobra.Command{} // its commands are the known names, so that cobra can suggest one
+	for _, name := range known {
+		names.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
 	for _, line := range environment {
 		name, _, _ := strings.Cut(line, "=")
 		if !strings.HasPrefix(name, "FRONTDESK_") || slices.Contains(known, strings.TrimSuffix(name, "_FILE")) {
 			continue
 		}
-		nearest := slices.MinFunc(known, func(a, b string) int { return distance(name, a) - distance(name, b) })
-		fmt.Fprintf(w, "frontdesk: warning: %s is not known and not used; did you mean %s?\n", name, nearest)
-	}
-}
-
-// distance is the Levenshtein distance: the number of characters to insert, delete or
-// replace to turn a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := corner
-			if a[i] != b[j] {
-				replaced++
-			}
-			corner = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, corner+1)
+		hint := ""
+		if nearest := names.SuggestionsFor(name); len(nearest) > 0 {
+			hint = "; did you mean " + nearest[0] + "?"
 		}
+		fmt.Fprintf(w, "frontdesk: warning: %s is not known and not used%s\n", name, hint)
 	}
-	return row[len(b)]
 }

@@ -15,7 +15,23 @@ import (
 func newPaymentsCommand() *cobra.Command {
 	client := &opsClient{}
 	group := newGroup("payments", "Review payments that are in doubt and decide on them, through a running gateway.",
-		newListPayments(client), newShowPayment(client), newConfirmRecorded(client), newConfirmNotRecorded(client), newNote(client), newCalibrate(client))
+		newListPayments(client),
+		&cobra.Command{
+			Use: "show <id>", Short: "Show everything known of a payment, and the possible decisions.", Args: exactArgs("id"),
+			RunE: read(client, "/ops/payments/%s", func(w io.Writer, p flows.PaymentDetail) { printPayment(w, p, client.operator) }),
+		},
+		newConfirmRecorded(client),
+		newConfirmNotRecorded(client),
+		&cobra.Command{
+			Use: "note <id> <text>", Short: "Add a note to a payment, in any state; no names of customers.", Args: exactArgs("id", "text"),
+			RunE: write(client, "/ops/payments/%s/notes", func(args []string) map[string]string { return map[string]string{"text": args[1]} },
+				func(w io.Writer, note flows.Note) { fmt.Fprintf(w, "Noted at %s.\n", instant(note.At)) }),
+		},
+		&cobra.Command{
+			Use: "calibrate", Short: "Find the evidence that distinguishes recorded payments from others, and use it from now on.", Args: exactArgs(),
+			RunE: write(client, "/ops/payments/calibrate", nil, printCalibration),
+		},
+	)
 	addOptions(group.PersistentFlags(), client.options()...)
 	return group
 }
@@ -42,47 +58,25 @@ func newListPayments(client *opsClient) *cobra.Command {
 	return c
 }
 
-func newShowPayment(client *opsClient) *cobra.Command {
-	operator := ""
-	c := &cobra.Command{
-		Use: "show <id>", Short: "Show everything known of a payment, and the possible decisions.", Args: exactArgs("id"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return callOps(c.Context(), client, http.MethodGet, paymentPath(args[0], ""), nil, func(w io.Writer, p flows.PaymentDetail) {
-				printPayment(w, p, operator)
-			})
-		},
-	}
-	addOptions(c.Flags(), operatorOption(&operator))
-	return c
-}
-
-// decision is who decides on a payment, and why.
-type decision struct{ operator, reason string }
-
-func (d *decision) addFlags(c *cobra.Command) {
-	addOptions(c.Flags(), operatorOption(&d.operator),
-		option{"reason", "", text(&d.reason), "", "Reason, in a few words; no names of customers."})
-}
+// reasonHelp is the help of --reason.
+const reasonHelp = "Reason, in a few words; no names of customers."
 
 func newConfirmRecorded(client *opsClient) *cobra.Command {
-	var by decision
+	reason := ""
 	c := &cobra.Command{
 		Use: "confirm-recorded <id>", Short: "Confirm that the club system holds the payment: you have seen it there.", Args: exactArgs("id"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return callOps(c.Context(), client, http.MethodPost, paymentPath(args[0], "/confirm-recorded"),
-				map[string]string{"by": by.operator, "why": by.reason}, printDecision)
-		},
+		RunE: write(client, "/ops/payments/%s/confirm-recorded", func([]string) map[string]string { return map[string]string{"why": reason} }, printDecision),
 	}
-	by.addFlags(c)
+	c.Flags().StringVar(&reason, "reason", "", reasonHelp)
 	return c
 }
 
 func newConfirmNotRecorded(client *opsClient) *cobra.Command {
-	var by decision
+	reason := ""
 	var sendAgain, refund, cancel bool
 	c := &cobra.Command{
 		Use: "confirm-not-recorded <id>", Short: "Confirm that the club system does not hold the payment: you have made sure.", Args: exactArgs("id"),
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: write(client, "/ops/payments/%s/confirm-not-recorded", func([]string) map[string]string {
 			then := flows.SendAgain
 			switch {
 			case refund:
@@ -90,45 +84,14 @@ func newConfirmNotRecorded(client *opsClient) *cobra.Command {
 			case cancel:
 				then = flows.GiveUp
 			}
-			return callOps(c.Context(), client, http.MethodPost, paymentPath(args[0], "/confirm-not-recorded"),
-				map[string]string{"by": by.operator, "why": by.reason, "then": string(then)}, printDecision)
-		},
+			return map[string]string{"why": reason, "then": string(then)}
+		}, printDecision),
 	}
+	c.Flags().StringVar(&reason, "reason", "", reasonHelp)
 	c.Flags().BoolVar(&sendAgain, "send-again", false, "Record it again, under a new claim.")
 	c.Flags().BoolVar(&refund, "refund", false, "Refund the buyer.")
 	c.Flags().BoolVar(&cancel, "cancel", false, "Cancel it; for payments without a card processor.")
 	c.MarkFlagsOneRequired("send-again", "refund", "cancel")
 	c.MarkFlagsMutuallyExclusive("send-again", "refund", "cancel")
-	by.addFlags(c)
 	return c
-}
-
-func newNote(client *opsClient) *cobra.Command {
-	operator := ""
-	c := &cobra.Command{
-		Use: "note <id> <text>", Short: "Add a note to a payment, in any state; no names of customers.", Args: exactArgs("id", "text"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return callOps(c.Context(), client, http.MethodPost, paymentPath(args[0], "/notes"), map[string]string{"by": operator, "text": args[1]},
-				func(w io.Writer, note flows.Note) { fmt.Fprintf(w, "Noted at %s.\n", instant(note.At)) })
-		},
-	}
-	addOptions(c.Flags(), operatorOption(&operator))
-	return c
-}
-
-func newCalibrate(client *opsClient) *cobra.Command {
-	operator := ""
-	c := &cobra.Command{
-		Use: "calibrate", Short: "Find the evidence that distinguishes recorded payments from others, and use it from now on.", Args: exactArgs(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return callOps(c.Context(), client, http.MethodPost, "/ops/payments/calibrate", map[string]string{"by": operator}, printCalibration)
-		},
-	}
-	addOptions(c.Flags(), operatorOption(&operator))
-	return c
-}
-
-// paymentPath is the path of an operation on a payment.
-func paymentPath(id, operation string) string {
-	return "/ops/payments/" + url.PathEscape(id) + operation
 }

@@ -3,7 +3,6 @@ package cmd
 import (
 	"fmt"
 	"io"
-	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -15,9 +14,7 @@ func newQueueCommand() *cobra.Command {
 	client := &opsClient{}
 	c := &cobra.Command{
 		Use: "queue", Short: "Print the state of the background queues, through a running gateway.", Args: exactArgs(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return callOps(c.Context(), client, http.MethodGet, "/ops/queue", nil, printQueues)
-		},
+		RunE: read(client, "/ops/queue", printQueues),
 	}
 	addOptions(c.Flags(), client.options()...)
 	return c

@@ -19,7 +19,19 @@ import (
 func newWebhooksCommand() *cobra.Command {
 	client := &opsClient{}
 	group := newGroup("webhooks", "Review events on their way to subscribers and send them again, through a running gateway.",
-		newListDeliveries(client), newShowDelivery(client), newReplay(client), newEnable(client))
+		newListDeliveries(client),
+		&cobra.Command{
+			Use: "show <id>", Short: "Show a delivery with its payload.", Args: exactArgs("id"),
+			RunE: read(client, "/ops/webhooks/%s", printDelivery),
+		},
+		newReplay(client),
+		&cobra.Command{
+			Use: "enable <name>", Short: "Deliver again to a subscriber that returned 410 (Gone).", Args: exactArgs("name"),
+			RunE: write(client, "/ops/subscribers/%s/enable", nil, func(w io.Writer, s flows.Subscription) {
+				fmt.Fprintf(w, "%s is enabled; %d deliveries are waiting.\n", s.Name, s.Waiting)
+			}),
+		},
+	)
 	addOptions(group.PersistentFlags(), client.options()...)
 	return group
 }
@@ -36,50 +48,25 @@ func newListDeliveries(client *opsClient) *cobra.Command {
 	return c
 }
 
-func newShowDelivery(client *opsClient) *cobra.Command {
-	return &cobra.Command{
-		Use: "show <id>", Short: "Show a delivery with its payload.", Args: exactArgs("id"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return callOps(c.Context(), client, http.MethodGet, "/ops/webhooks/"+url.PathEscape(args[0]), nil, printDelivery)
-		},
-	}
-}
-
 func newReplay(client *opsClient) *cobra.Command {
-	var dead, operator string
+	dead := ""
+	one := write(client, "/ops/webhooks/%s/replay", nil, printDelivery)
+	all := write(client, "/ops/subscribers/%s/replay", nil, func(w io.Writer, r flows.Replayed) {
+		fmt.Fprintf(w, "%d deliveries to %s are sent again.\n", r.Deliveries, r.Subscriber)
+	})
 	c := &cobra.Command{
 		Use: "replay [<id>]", Short: "Send again: one delivery, or all dead ones of a subscriber.", Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			by := map[string]string{"by": operator}
 			switch {
 			case (len(args) == 0) == (dead == ""):
 				return errors.New("name either a delivery, or a subscriber with --dead")
 			case dead == "":
-				return callOps(c.Context(), client, http.MethodPost, "/ops/webhooks/"+url.PathEscape(args[0])+"/replay", by, printDelivery)
+				return one(c, args)
 			}
-			return callOps(c.Context(), client, http.MethodPost, "/ops/subscribers/"+url.PathEscape(dead)+"/replay", by,
-				func(w io.Writer, r flows.Replayed) {
-					fmt.Fprintf(w, "%d deliveries to %s are sent again.\n", r.Deliveries, r.Subscriber)
-				})
+			return all(c, []string{dead})
 		},
 	}
 	c.Flags().StringVar(&dead, "dead", "", "The `name` of a subscriber: all its dead deliveries.")
-	addOptions(c.Flags(), operatorOption(&operator))
-	return c
-}
-
-func newEnable(client *opsClient) *cobra.Command {
-	operator := ""
-	c := &cobra.Command{
-		Use: "enable <name>", Short: "Deliver again to a subscriber that returned 410 (Gone).", Args: exactArgs("name"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return callOps(c.Context(), client, http.MethodPost, "/ops/subscribers/"+url.PathEscape(args[0])+"/enable", map[string]string{"by": operator},
-				func(w io.Writer, s flows.Subscription) {
-					fmt.Fprintf(w, "%s is enabled; %d deliveries are waiting.\n", s.Name, s.Waiting)
-				})
-		},
-	}
-	addOptions(c.Flags(), operatorOption(&operator))
 	return c
 }
 

@@ -1,0 +1,41 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"slices"
+
+	"frontdesk/upstream/clubsim"
+)
+
+// printBanner prints what is served where.
+func (cfg Config) printBanner(w io.Writer, at net.Addr) {
+	if cfg.Mode != "mock" {
+		fmt.Fprintf(w, "Frontdesk (%s mode) is at %s, before the club system at %s. It listens on %s.\n", cfg.Mode, cfg.PublicURL, cfg.ClubURL, at)
+		return
+	}
+	fmt.Fprintf(w, `Frontdesk, mock mode: nothing here is real, and everything is gone when you stop it.
+
+  Signup site         %[1]s/
+  API                 %[1]s/v1        documentation: %[1]s/docs
+  Club system         %[1]s/sim       (simulated)    control: %[1]s/sim/demo/_control/
+  Card processor      %[1]s/sandbox   (sandbox)      payments: %[1]s/sandbox/payments
+
+`, cfg.PublicURL)
+	printDemoCredentials(w)
+	if slices.Contains(cfg.StaffKeys, demoStaffKey) {
+		fmt.Fprintf(w, "  Staff key           %s, in the header X-Frontdesk-Staff-Key\n", demoStaffKey)
+	}
+	if cfg.OpsAddr != "" {
+		fmt.Fprintf(w, "  Operators           http://%s/ops/payments    or: frontdesk payments list\n", reachable(cfg.OpsAddr))
+	}
+}
+
+// printDemoCredentials prints the test cards and the demo organisation's credentials.
+func printDemoCredentials(w io.Writer) {
+	fmt.Fprintf(w, `  Test cards          4242424242424242 succeeds         4000000000000002 is declined
+                      4000002500003155 asks a question  4000000000009995 lacks funds
+  Club credentials    client token %s, client id %s, secret %s, gateway key %s
+`, clubsim.DemoClientToken, clubsim.DemoClientID, clubsim.DemoClientSecret, clubsim.DemoGatewayKey)
+}

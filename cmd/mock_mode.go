@@ -1,0 +1,70 @@
+package cmd
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"frontdesk/handlers/devtools"
+	"frontdesk/upstream/mock"
+)
+
+// mockMode is what mock mode adds to the gateway. In the other modes it is empty.
+type mockMode struct {
+	world    *mock.World
+	devtools *devtools.Panel
+	stop     func() // stops the internal server and waits for it
+}
+
+// startMock fills in the defaults for a gateway on the given port. In mock mode it also
+// starts the outside world. The gateway calls it on a listener of its own: the public one
+// closes first, while a payment may still be recorded.
+func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port string, log *slog.Logger) (*mockMode, error) {
+	m := &mockMode{stop: func() {}}
+	if cfg.Mode != "mock" {
+		cfg.setDefaults(port, port)
+		return m, nil
+	}
+	internal, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	cfg.setDefaults(port, portOf(internal))
+	m.devtools = devtools.New(devtools.Config{Now: time.Now})
+	m.world = mock.New(mock.Config{
+		Now: time.Now, After: time.After, PublicURL: cfg.PublicURL, Log: log,
+		WebhookURL: "http://127.0.0.1:" + port + "/v1/webhooks/club/" + cfg.WebhookSecret[0],
+	})
+	if cfg.RedisURL, err = m.world.StartRedis(ctx, group); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // #nosec G118 -- stop calls it
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		_ = serve(ctx, internal, m.devtools.Wrap(m.world.Handler()), m.world.Close) // the process ends in any case
+	}()
+	m.stop = func() { cancel(); <-stopped }
+	return m, nil
+}
+
+// wrap serves the mock world and the developer tools in front of the gateway. changed is
+// called with the worlds that developers change by hand.
+func (m *mockMode) wrap(gateway http.Handler, changed func(world string)) http.Handler {
+	if m.world == nil {
+		return gateway
+	}
+	return m.devtools.Wrap(m.world.Wrap(gateway, changed))
+}
+
+// release ends the requests that are kept waiting on purpose.
+func (m *mockMode) release() {
+	if m.world != nil {
+		m.devtools.Close()
+		m.world.Release()
+	}
+}
