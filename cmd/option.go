@@ -174,7 +174,7 @@ func variables(c *cobra.Command) (names []string) {
 // warnUnknownVariables warns of variables with our prefix that no command reads, such
 // as misspelt ones.
 func warnUnknownVariables(w io.Writer, known, environment []string) {
-	names := &cobra.Command{} // its commands are the known names, so that cobra can suggest one
+	names := &cobra.Command{SuggestionsMinimumDistance: 3} // its commands are the known names, so that cobra can suggest one
 	for _, name := range known {
 		names.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
