@@ -1,5 +1,4 @@
-// Package main_test holds what is shipped to licences that ask no more than to
-// be named.
+// Package main_test checks that every linked module has a permissive licence.
 package main_test
 
 import (
@@ -12,14 +11,15 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// permissive are the licences under which a module may be linked.
+// permissive are the licences under which a module may be linked. They ask only for
+// attribution.
 var permissive = map[string]bool{"Apache-2.0": true, "MIT": true, "BSD-2-Clause": true, "BSD-3-Clause": true, "ISC": true}
 
-// minMatchPercent is the part of a file, in percent, that a known licence has to make up:
-// copyright lines, and the titles that some put above, are the rest.
+// minMatchPercent is the least part of a file, in percent, that must be a known licence.
+// Copyright lines and titles are the rest.
 const minMatchPercent = 75
 
-// TestLicences reads the licence of every module of which something is linked.
+// TestLicences checks the licence of every module of which something is linked.
 func TestLicences(t *testing.T) {
 	t.Parallel()
 	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}", "frontdesk")
@@ -43,14 +43,14 @@ func TestLicences(t *testing.T) {
 	}
 }
 
-// checkLicence tells what is wrong with the licence in a folder; empty: nothing.
+// checkLicence returns what is wrong with the licence in a folder; empty: nothing.
 func checkLicence(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := "no file of a licence"
+	found := "has no licence file"
 	for _, entry := range entries {
 		name := strings.ToUpper(entry.Name())
 		if entry.IsDir() || !strings.HasPrefix(name, "LICEN") && !strings.HasPrefix(name, "COPYING") {
@@ -67,27 +67,27 @@ func checkLicence(t *testing.T, dir string) string {
 	return found
 }
 
-// checkText tells what is wrong with the text of a licence; empty: nothing.
+// checkText returns what is wrong with the text of a licence; empty: nothing.
 func checkText(text []byte) string {
 	cover := licensecheck.Scan(text)
 	if cover.Percent < minMatchPercent {
-		return "is no licence that is known"
+		return "is not a known licence"
 	}
 	for _, match := range cover.Match {
 		if !permissive[match.ID] {
-			return "asks for more than to be named: " + match.ID
+			return "is not permissive: " + match.ID
 		}
 	}
 	return ""
 }
 
-// TestUnacceptableLicencesAreReported: the classifier tells apart what it has to.
+// TestUnacceptableLicencesAreReported checks that the classifier rejects other texts.
 func TestUnacceptableLicencesAreReported(t *testing.T) {
 	t.Parallel()
 	if found := checkText([]byte("Licensed under the GNU General Public License v3.0 <https://www.gnu.org/licenses/gpl-3.0.html>")); found == "" {
-		t.Error("a copyleft licence is taken")
+		t.Error("a copyleft licence is accepted")
 	}
 	if found := checkText([]byte("All rights are reserved. Ask us before you use any of this.")); found == "" {
-		t.Error("a text that is no licence is taken")
+		t.Error("a text that is not a licence is accepted")
 	}
 }

@@ -1,6 +1,6 @@
-// Command sbom writes the bill of materials of a binary (CycloneDX, JSON): what
-// the Go tool has recorded in it, which is what was linked, and nothing that
-// merely stands in go.mod.
+// Command sbom writes the bill of materials of a binary (CycloneDX, JSON). It lists the
+// modules that the Go tool has recorded in the binary: those that were linked, and not all
+// of go.mod.
 //
 //	go run ./e2e/sbom BINARY >frontdesk.cdx.json
 package main
@@ -36,7 +36,7 @@ func write(to io.Writer, binary string) error {
 	bill := cdx.NewBOM()
 	program := component(cdx.ComponentTypeApplication, info.Main.Path, info.Main.Version)
 	bill.Metadata = &cdx.Metadata{Component: &program}
-	// The standard library is a component too: most advisories are about it.
+	// The standard library is a component, too, because most advisories are about it.
 	components := []cdx.Component{component(cdx.ComponentTypeLibrary, "stdlib", strings.TrimPrefix(info.GoVersion, "go"))}
 	references := []string{components[0].BOMRef}
 	for _, module := range info.Deps {
@@ -48,7 +48,7 @@ func write(to io.Writer, binary string) error {
 	return cdx.NewBOMEncoder(to, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bill)
 }
 
-// effective is what was linked in a module's place.
+// effective returns the module that was linked in the place of a module.
 func effective(module *debug.Module) *debug.Module {
 	if module.Replace != nil {
 		return module.Replace

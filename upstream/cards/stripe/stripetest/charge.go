@@ -2,6 +2,7 @@ package stripetest
 
 import (
 	"maps"
+	"math"
 	"time"
 )
 
@@ -21,7 +22,7 @@ func (s *Server) createRefund(rq *request) (object, error) {
 	if !rq.Form.Has("payment_intent") {
 		return nil, invalidRequest("parameter_missing", "payment_intent", "One of charge or payment_intent is required.")
 	}
-	amount, err := rq.intParam("amount", maxInt)
+	amount, err := rq.intParam("amount", math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}

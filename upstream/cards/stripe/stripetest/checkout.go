@@ -3,7 +3,6 @@ package stripetest
 import (
 	"cmp"
 	_ "embed"
-	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -38,38 +37,38 @@ func findCard(typed string) testCard {
 	return testCards[at]
 }
 
-// ErrInvalidState is for a step of a buyer that the payment's status does not allow, or
-// on a payment that does not exist.
-var ErrInvalidState = errors.New("stripetest: the payment's status does not allow this")
-
 // Confirm enters a card, given by a test card's number or a test payment method such as
-// pm_card_visa. It returns the payment afterwards: a decline is a status, not an error.
+// pm_card_visa. It returns the payment afterwards: a decline is a status. An error says
+// that the payment's status does not allow the step, as with the methods below.
 func (s *Server) Confirm(id, card string) (Payment, error) {
-	return s.buyerAction(id, func(in *intent) bool { return s.confirm(nil, in, findCard(card)) })
+	return s.buyerAction(id, func(in *intent) error { return s.confirm(nil, in, findCard(card)) })
 }
 
 // Approve answers the bank's challenge for the buyer.
 func (s *Server) Approve(id string, approved bool) (Payment, error) {
-	return s.buyerAction(id, func(in *intent) bool { return s.finishChallenge(nil, in, approved) })
+	return s.buyerAction(id, func(in *intent) error { return s.finishChallenge(nil, in, approved) })
 }
 
 // Expire releases an authorisation, as Stripe does after a week.
 func (s *Server) Expire(id string) (Payment, error) {
-	return s.buyerAction(id, func(in *intent) bool {
-		possible := in.Status == requiresCapture
-		if possible {
-			s.void(nil, in, "automatic", "charge.expired")
+	return s.buyerAction(id, func(in *intent) error {
+		if in.Status != requiresCapture {
+			return unexpectedState(in, "expired")
 		}
-		return possible
+		s.void(nil, in, "automatic", "charge.expired")
+		return nil
 	})
 }
 
-func (s *Server) buyerAction(id string, do func(*intent) bool) (Payment, error) {
+func (s *Server) buyerAction(id string, do func(*intent) error) (Payment, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	in, ok := s.byID[id]
-	if !ok || !do(in) {
-		return Payment{}, ErrInvalidState
+	in, err := s.find(id, "intent")
+	if err == nil {
+		err = do(in)
+	}
+	if err != nil {
+		return Payment{}, err
 	}
 	return in.snapshot(), nil
 }
@@ -81,22 +80,20 @@ func (s *Server) confirmIntent(rq *request) (object, error) {
 	if card == "" {
 		return nil, invalidRequest("parameter_missing", "payment_method", "A payment method is required.")
 	}
-	if !s.confirm(rq, rq.intent, findCard(card)) {
-		return nil, unexpectedState(rq.intent, "confirmed")
-	}
-	return rq.attemptResult()
+	return rq.attemptResult(s.confirm(rq, rq.intent, findCard(card)))
 }
 
 // answerChallenge is POST /double/challenge/{id} with approve=true or false: the page of
 // the buyer's bank.
 func (s *Server) answerChallenge(rq *request) (object, error) {
-	if !s.finishChallenge(rq, rq.intent, rq.Form.Get("approve") == "true") {
-		return nil, unexpectedState(rq.intent, "approved")
-	}
-	return rq.attemptResult()
+	return rq.attemptResult(s.finishChallenge(rq, rq.intent, rq.Form.Get("approve") == "true"))
 }
 
-func (rq *request) attemptResult() (object, error) {
+// attemptResult renders the payment, unless there was no attempt or the bank declined it.
+func (rq *request) attemptResult(err error) (object, error) {
+	if err != nil {
+		return nil, err
+	}
 	if rq.intent.lastError == nil {
 		return rq.intent.viewFor(rq), nil
 	}
@@ -105,37 +102,37 @@ func (rq *request) attemptResult() (object, error) {
 	return nil, &refusal
 }
 
-// confirm makes an attempt with a card, if the status allows one.
-func (s *Server) confirm(rq *request, in *intent, card testCard) bool {
+// confirm makes an attempt with a card.
+func (s *Server) confirm(rq *request, in *intent, card testCard) error {
 	if in.Status != requiresPaymentMethod && in.Status != requiresAction {
-		return false
+		return unexpectedState(in, "confirmed")
 	}
 	in.method, in.lastError, in.challenge = card.method, nil, nil
 	if card.challenge {
 		in.Status, in.challenge = requiresAction, &card
 		s.emit(rq, "payment_intent.requires_action", in.object(false))
-		return true
+	} else {
+		s.chargeCard(rq, in, card)
 	}
-	s.chargeCard(rq, in, card)
-	return true
+	return nil
 }
 
-// finishChallenge ends a challenge, if there is one.
-func (s *Server) finishChallenge(rq *request, in *intent, approved bool) bool {
+// finishChallenge ends the bank's challenge. Without the buyer's approval, the bank is not
+// asked for money, so there is no charge.
+func (s *Server) finishChallenge(rq *request, in *intent, approved bool) error {
 	if in.Status != requiresAction {
-		return false
+		return unexpectedState(in, "approved")
 	}
 	card := *in.challenge
 	in.challenge = nil
 	if approved {
 		s.chargeCard(rq, in, card)
-		return true
+	} else {
+		s.decline(rq, in, &apiError{
+			Type: typeInvalid, Code: "payment_intent_authentication_failure", Message: "The provided PaymentMethod has failed authentication.",
+		})
 	}
-	// The bank was never asked for money, so there is no charge.
-	s.decline(rq, in, &apiError{
-		Type: typeInvalid, Code: "payment_intent_authentication_failure", Message: "The provided PaymentMethod has failed authentication.",
-	})
-	return true
+	return nil
 }
 
 // chargeCard asks the card's bank.
@@ -152,11 +149,11 @@ func (s *Server) chargeCard(rq *request, in *intent, card testCard) {
 	}
 	in.Status = requiresCapture
 	s.emit(rq, "charge.succeeded", in.chargeObject())
-	if !in.manual {
+	if in.manual {
+		s.emit(rq, "payment_intent.amount_capturable_updated", in.object(false))
+	} else {
 		s.capture(rq, in, 0)
-		return
 	}
-	s.emit(rq, "payment_intent.amount_capturable_updated", in.object(false))
 }
 
 // decline ends an attempt. The buyer may try another card.

@@ -133,11 +133,9 @@ func (s *Server) applyFault(i *Injected, now Stage, rq *request) (_ response, do
 
 // wait does not end when the caller gives up, because Stripe carries on, too.
 func (s *Server) wait(f Fault) {
-	if f.Delay > 0 {
-		select {
-		case <-time.After(f.Delay):
-		case <-s.closed:
-		}
+	select {
+	case <-time.After(f.Delay):
+	case <-s.closed:
 	}
 	if f.Hold != nil {
 		select {

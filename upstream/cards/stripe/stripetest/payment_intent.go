@@ -2,6 +2,7 @@ package stripetest
 
 import (
 	"maps"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -17,21 +18,14 @@ const (
 	canceled              = "canceled"
 )
 
-// Stripe's bounds of metadata.
+// Stripe's bounds of metadata and of the pages of a list.
 const (
 	maxMetadataKeys  = 50
 	maxMetadataKey   = 40
 	maxMetadataValue = 500
+	maxPage          = 100
+	defaultPage      = 10
 )
-
-// maxPage is the largest page of a list, and defaultPage the usual one.
-const (
-	maxPage     = 100
-	defaultPage = 10
-)
-
-// maxInt bounds integers that have no bound of their own: JSON carries no more exactly.
-const maxInt = 1 << 53
 
 // intent is a payment intent. The lock of the Server guards all fields.
 type intent struct {
@@ -48,7 +42,7 @@ type intent struct {
 
 // createIntent is POST /v1/payment_intents.
 func (s *Server) createIntent(rq *request) (object, error) {
-	amount, err := rq.intParam("amount", maxInt)
+	amount, err := rq.intParam("amount", math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +84,7 @@ func (s *Server) updateIntent(rq *request) (_ object, err error) {
 // captureIntent is POST /v1/payment_intents/{id}/capture. The rest of the authorisation
 // is released.
 func (s *Server) captureIntent(rq *request) (object, error) {
-	amount, err := rq.intParam("amount_to_capture", maxInt)
+	amount, err := rq.intParam("amount_to_capture", math.MaxInt64)
 	switch in := rq.intent; {
 	case err != nil:
 		return nil, err
@@ -146,7 +140,7 @@ func (s *Server) listIntents(rq *request) (object, error) {
 	if limit == 0 {
 		limit = defaultPage
 	}
-	since, err := rq.intParam("created[gte]", maxInt)
+	since, err := rq.intParam("created[gte]", math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
