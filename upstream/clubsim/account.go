@@ -20,11 +20,7 @@ type accountStatistics struct {
 }
 
 // getAccountStatistics: GET stats/accounts/contacts/{id}.
-func getAccountStatistics(c *request) (response, error) {
-	k, err := c.contactAt(c.ids[0])
-	if err != nil {
-		return response{}, err
-	}
+func getAccountStatistics(c *request, k *contact) (response, error) {
 	return ok(&accountStatistics{c.w.resource("AccountStatistics", "stats/accounts/contacts", k.ID), c.w.debt(k.ID, c.now)})
 }
 

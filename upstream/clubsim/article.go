@@ -100,22 +100,14 @@ func (c *request) articleAt(id int) (*article, error) {
 
 // listArticles: GET sales/{saleId}/articles, as the articles must be read again after
 // each addition.
-func listArticles(c *request) (response, error) {
-	s, err := c.saleAt(c.ids[0])
-	if err != nil {
-		return response{}, err
-	}
+func listArticles(c *request, s *sale) (response, error) {
 	return paginate(c, "Article", c.w.articleRecords(s))
 }
 
 // addArticle: POST sales/{saleId}/articles. An article that does not suit the buyer is
 // accepted; the check finds it. A mandatory option and a prorata line are added
 // automatically.
-func addArticle(c *request) (response, error) {
-	s, err := c.openSaleAt(c.ids[0])
-	if err != nil {
-		return response{}, err
-	}
+func addArticle(c *request, s *sale) (response, error) {
 	f := c.form()
 	a := article{
 		SaleID: s.ID, OfferID: f.iri("offerId", "offers", true), Parent: f.iri("parent", "articles", false),

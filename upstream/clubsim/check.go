@@ -22,11 +22,7 @@ const (
 
 // checkSale: GET sales/{id}/check: 204 when the sale can be settled, 400 with every reason
 // why not. A recorded sale is always valid.
-func checkSale(c *request) (response, error) {
-	s, err := c.saleAt(c.ids[0])
-	if err != nil {
-		return response{}, err
-	}
+func checkSale(c *request, s *sale) (response, error) {
 	if s.State == saleBuilding {
 		if err := c.validForRecording(s); err != nil {
 			return response{}, err

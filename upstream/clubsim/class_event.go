@@ -74,11 +74,14 @@ func listClassEvents(c *request) (response, error) {
 	return paginate(c, "ClassEvent", records)
 }
 
-// getClassEvent: GET class_events/{id}.
-func getClassEvent(c *request) (response, error) {
-	e := c.w.state.ClassEvents.get(c.ids[0])
+// classEventAt returns a class that the request may see.
+func (c *request) classEventAt(id int) (*classEvent, error) {
+	e := c.w.state.ClassEvents.get(id)
 	if e == nil || !c.sees(e.ClubID) {
-		return response{}, itemNotFound()
+		return nil, itemNotFound()
 	}
-	return ok(c.classEventRecord(e))
+	return e, nil
 }
+
+// getClassEvent: GET class_events/{id}.
+func getClassEvent(c *request, e *classEvent) (response, error) { return ok(c.classEventRecord(e)) }

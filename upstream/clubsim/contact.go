@@ -99,6 +99,15 @@ func (w *World) contactRecord(k *contact) *contactRecord {
 	return r
 }
 
+// fillBlank sets the fields that are empty.
+func fillBlank(values map[*string]string) {
+	for field, value := range values {
+		if *field == "" {
+			*field = value
+		}
+	}
+}
+
 func textOrNil(s string) *string {
 	if s == "" {
 		return nil
@@ -146,11 +155,7 @@ func createContact(c *request) (response, error) {
 }
 
 // updateContact: PUT contacts/{id} changes the fields that are sent. An assumption, as createContact is.
-func updateContact(c *request) (response, error) {
-	k, err := c.contactAt(c.ids[0])
-	if err != nil {
-		return response{}, err
-	}
+func updateContact(c *request, k *contact) (response, error) {
 	f := c.form()
 	next := *k
 	next.readFrom(f, false, c.now)

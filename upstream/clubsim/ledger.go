@@ -3,7 +3,6 @@ package clubsim
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 )
 
@@ -32,11 +31,11 @@ type posting struct {
 	Amount  int    `json:"amount"` // cents; debit above zero, credit below
 }
 
-func dueAccount(contactID int) string  { return "contact:" + strconv.Itoa(contactID) + ":due" }
-func cashAccount(contactID int) string { return "contact:" + strconv.Itoa(contactID) + ":account" }
-func salesAccount(clubID int) string   { return "club:" + strconv.Itoa(clubID) + ":sales" }
+func dueAccount(contactID int) string  { return "contact:" + itoa(contactID) + ":due" }
+func cashAccount(contactID int) string { return "contact:" + itoa(contactID) + ":account" }
+func salesAccount(clubID int) string   { return "club:" + itoa(clubID) + ":sales" }
 func tillAccount(clubID int, mean string) string {
-	return "club:" + strconv.Itoa(clubID) + ":till:" + mean
+	return "club:" + itoa(clubID) + ":till:" + mean
 }
 
 // postEntry records an entry that moves an amount from one account to another.

@@ -126,17 +126,10 @@ func (c *request) merge(source, target *contact) {
 
 // fillFrom copies from another contact what is missing.
 func (k *contact) fillFrom(from *contact) {
-	for _, field := range []struct {
-		to   *string
-		from string
-	}{
-		{&k.FamilyName, from.FamilyName}, {&k.GivenName, from.GivenName}, {&k.Gender, from.Gender},
-		{&k.BirthDate, from.BirthDate}, {&k.Email, from.Email}, {&k.Mobile, from.Mobile},
-	} {
-		if *field.to == "" {
-			*field.to = field.from
-		}
-	}
+	fillBlank(map[*string]string{
+		&k.FamilyName: from.FamilyName, &k.GivenName: from.GivenName, &k.Gender: from.Gender,
+		&k.BirthDate: from.BirthDate, &k.Email: from.Email, &k.Mobile: from.Mobile,
+	})
 	if k.Address == (address{}) {
 		k.Address = from.Address
 	}
@@ -159,11 +152,7 @@ func (c *request) transferBalances(from, to int) {
 }
 
 // updateSaleContact: PUT sale/{saleId}/update_contact, after migrateContact.
-func updateSaleContact(c *request) (response, error) {
-	s, err := c.openSaleAt(c.ids[0])
-	if err != nil {
-		return response{}, err
-	}
+func updateSaleContact(c *request, s *sale) (response, error) {
 	k := c.w.state.Contacts.get(s.ContactID)
 	for k.MergedInto != 0 {
 		k = c.w.state.Contacts.get(k.MergedInto)

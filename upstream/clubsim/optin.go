@@ -73,11 +73,7 @@ func (c *request) optinAt(id int) (optin, error) {
 }
 
 // updateOptin: PUT optins/{id}. isAuthorized is the only thing that can change, and not on legal ones.
-func updateOptin(c *request) (response, error) {
-	o, err := c.optinAt(c.ids[0])
-	if err != nil {
-		return response{}, err
-	}
+func updateOptin(c *request, o optin) (response, error) {
 	k := o.contact
 	f := c.form()
 	authorized := f.boolean("isAuthorized", true)

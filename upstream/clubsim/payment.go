@@ -81,11 +81,7 @@ func (w *World) paymentRecord(p *payment) *paymentRecord {
 // createPayment: POST sales/{saleId}/payments. Every call makes a payment with its
 // bookings, whatever was paid before. Nothing protects against a repeated call, and no
 // header makes it idempotent.
-func createPayment(c *request) (response, error) {
-	s, err := c.saleAt(c.ids[0])
-	if err != nil {
-		return response{}, err
-	}
+func createPayment(c *request, s *sale) (response, error) {
 	f := c.form()
 	p := c.readPayment(f, s)
 	if err := f.err(); err != nil {
@@ -177,9 +173,5 @@ func (f *form) entriesFor(name string, due bool) []*form {
 
 // fillFrom names the payer where the request does not.
 func (p *payment) fillFrom(k *contact) {
-	for field, value := range map[*string]string{&p.FamilyName: k.FamilyName, &p.GivenName: k.GivenName, &p.Number: k.Number} {
-		if *field == "" {
-			*field = value
-		}
-	}
+	fillBlank(map[*string]string{&p.FamilyName: k.FamilyName, &p.GivenName: k.GivenName, &p.Number: k.Number})
 }

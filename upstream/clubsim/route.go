@@ -36,8 +36,8 @@ var operations = []*operation{
 	{name: "listContacts", method: "GET", pattern: "contacts", handle: listContacts},
 	{name: "createContact", method: "POST", pattern: "contacts", handle: createContact},
 	{name: "getContact", method: "GET", pattern: "contacts/{id}", handle: getItem((*request).contactAt, (*World).contactRecord)},
-	{name: "updateContact", method: "PUT", pattern: "contacts/{id}", handle: updateContact},
-	{name: "getAccountStatistics", method: "GET", pattern: "stats/accounts/contacts/{id}", handle: getAccountStatistics},
+	{name: "updateContact", method: "PUT", pattern: "contacts/{id}", handle: on((*request).contactAt, updateContact)},
+	{name: "getAccountStatistics", method: "GET", pattern: "stats/accounts/contacts/{id}", handle: on((*request).contactAt, getAccountStatistics)},
 	{name: "migrateContact", method: "PUT", pattern: "contacts/{id}/migrate", handle: migrateContact},
 	{name: "getContactTag", method: "GET", pattern: "contact_tags/{id}", handle: getItem((*request).tagAt, (*World).tagRecord)},
 	{name: "createContactMigrationRequest", method: "POST", pattern: "contact_migration_requests", handle: createContactMigrationRequest},
@@ -50,41 +50,46 @@ var operations = []*operation{
 
 	{name: "createSale", method: "POST", pattern: "sales", handle: createSale},
 	{name: "getSale", method: "GET", pattern: "sales/{id}", handle: getItem((*request).saleAt, (*World).saleRecord)},
-	{name: "updateSale", method: "PUT", pattern: "sales/{id}", handle: updateSale},
-	{name: "updateSaleContact", method: "PUT", pattern: "sale/{id}/update_contact", handle: updateSaleContact},
-	{name: "addArticle", method: "POST", pattern: "sales/{id}/articles", handle: addArticle},
-	{name: "listArticles", method: "GET", pattern: "sales/{id}/articles", handle: listArticles},
+	{name: "updateSale", method: "PUT", pattern: "sales/{id}", handle: on((*request).openSaleAt, updateSale)},
+	{name: "updateSaleContact", method: "PUT", pattern: "sale/{id}/update_contact", handle: on((*request).openSaleAt, updateSaleContact)},
+	{name: "addArticle", method: "POST", pattern: "sales/{id}/articles", handle: on((*request).openSaleAt, addArticle)},
+	{name: "listArticles", method: "GET", pattern: "sales/{id}/articles", handle: on((*request).saleAt, listArticles)},
 	{name: "getArticle", method: "GET", pattern: "articles/{id}", handle: getItem((*request).articleAt, (*World).articleRecord)},
-	{name: "checkSale", method: "GET", pattern: "sales/{id}/check", handle: checkSale},
-	{name: "createPayment", method: "POST", pattern: "sales/{id}/payments", handle: createPayment},
-	{name: "postponeDue", method: "POST", pattern: "sales/{id}/postpone_due", handle: postponeDue},
-	{name: "transitionSale", method: "POST", pattern: "sales/{id}/transitions", handle: transitionSale},
+	{name: "checkSale", method: "GET", pattern: "sales/{id}/check", handle: on((*request).saleAt, checkSale)},
+	{name: "createPayment", method: "POST", pattern: "sales/{id}/payments", handle: on((*request).saleAt, createPayment)},
+	{name: "postponeDue", method: "POST", pattern: "sales/{id}/postpone_due", handle: on((*request).openSaleAt, postponeDue)},
+	{name: "transitionSale", method: "POST", pattern: "sales/{id}/transitions", handle: on((*request).openSaleAt, transitionSale)},
 
 	{name: "createMandate", method: "POST", pattern: "mandates", handle: createMandate},
 	{name: "getMandate", method: "GET", pattern: "mandates/{id}", handle: getItem((*request).mandateAt, (*World).mandateRecord)},
 	{name: "createSignatureRequest", method: "POST", pattern: "signature_requests", handle: createSignatureRequest},
 	{name: "getSignatureRequest", method: "GET", pattern: "signature_requests/{id}", handle: getItem((*request).signatureAt, (*World).signatureRecord)},
-	{name: "transitionSignatureRequest", method: "POST", pattern: "signature_requests/{id}/transitions", handle: transitionSignatureRequest},
+	{name: "transitionSignatureRequest", method: "POST", pattern: "signature_requests/{id}/transitions", handle: on((*request).signatureAt, transitionSignatureRequest)},
 
 	{name: "listOptins", method: "GET", pattern: "optins", handle: listOptins},
 	{name: "getOptin", method: "GET", pattern: "optins/{id}", handle: getItem((*request).optinAt, (*World).optinRecord)},
-	{name: "updateOptin", method: "PUT", pattern: "optins/{id}", handle: updateOptin},
+	{name: "updateOptin", method: "PUT", pattern: "optins/{id}", handle: on((*request).optinAt, updateOptin)},
 	{name: "listAttendees", method: "GET", pattern: "attendees", handle: listAttendees},
 	{name: "getAttendee", method: "GET", pattern: "attendees/{id}", handle: getItem((*request).attendeeAt, (*World).attendeeRecord)},
 	{name: "listClassEvents", method: "GET", pattern: "class_events", handle: listClassEvents},
-	{name: "getClassEvent", method: "GET", pattern: "class_events/{id}", handle: getClassEvent},
+	{name: "getClassEvent", method: "GET", pattern: "class_events/{id}", handle: on((*request).classEventAt, getClassEvent)},
 }
 
-// getItem returns the handler that reads one record: find returns what the request may
-// see under the number in the path, and record renders it.
-func getItem[T, R any](find func(*request, int) (T, error), record func(*World, T) R) func(*request) (response, error) {
+// on returns the handler of an operation on one record: find returns what the request may
+// see under the number in the path.
+func on[T any](find func(*request, int) (T, error), handle func(*request, T) (response, error)) func(*request) (response, error) {
 	return func(c *request) (response, error) {
 		found, err := find(c, c.ids[0])
 		if err != nil {
 			return response{}, err
 		}
-		return ok(record(c.w, found))
+		return handle(c, found)
 	}
+}
+
+// getItem returns the handler that responds with one record.
+func getItem[T, R any](find func(*request, int) (T, error), record func(*World, T) R) func(*request) (response, error) {
+	return on(find, func(c *request, found T) (response, error) { return ok(record(c.w, found)) })
 }
 
 // match finds the operation of a path below the client token, and the numbers in the

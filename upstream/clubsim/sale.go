@@ -115,11 +115,7 @@ func (s *sale) readBuyer(f *form) {
 
 // fillFrom copies what is missing from the contact.
 func (s *sale) fillFrom(k *contact) {
-	for field, value := range map[*string]string{&s.FamilyName: k.FamilyName, &s.GivenName: k.GivenName, &s.Number: k.Number} {
-		if *field == "" {
-			*field = value
-		}
-	}
+	fillBlank(map[*string]string{&s.FamilyName: k.FamilyName, &s.GivenName: k.GivenName, &s.Number: k.Number})
 	if s.Address == (address{}) {
 		s.Address = k.Address
 	}
@@ -128,11 +124,7 @@ func (s *sale) fillFrom(k *contact) {
 // updateSale: PUT sales/{saleId} fills in the buyer's particulars. An assumption: they are
 // "optional at creation" and "needed before validation", so there must be a way to send
 // them.
-func updateSale(c *request) (response, error) {
-	s, err := c.openSaleAt(c.ids[0])
-	if err != nil {
-		return response{}, err
-	}
+func updateSale(c *request, s *sale) (response, error) {
 	f := c.form()
 	next := *s
 	next.readBuyer(f)
@@ -157,11 +149,7 @@ func (c *request) openSaleAt(id int) (*sale, error) {
 
 // postponeDue: POST sales/{saleId}/postpone_due. The contact owes the amount from then
 // on; what was bought is delivered.
-func postponeDue(c *request) (response, error) {
-	s, err := c.openSaleAt(c.ids[0])
-	if err != nil {
-		return response{}, err
-	}
+func postponeDue(c *request, s *sale) (response, error) {
 	f := c.form()
 	date := f.date("date", true)
 	if err := f.err(); err != nil {
@@ -180,11 +168,7 @@ func postponeDue(c *request) (response, error) {
 }
 
 // transitionSale: POST sales/{id}/transitions with validate, for zero amounts only.
-func transitionSale(c *request) (response, error) {
-	s, err := c.openSaleAt(c.ids[0])
-	if err != nil {
-		return response{}, err
-	}
+func transitionSale(c *request, s *sale) (response, error) {
 	f := c.form()
 	f.choice("transition", true, "validate")
 	if err := f.err(); err != nil {

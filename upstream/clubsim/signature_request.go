@@ -104,11 +104,7 @@ func (w *World) code(signatureID int) string {
 }
 
 // transitionSignatureRequest: POST signature_requests/{id}/transitions, validate or cancel.
-func transitionSignatureRequest(c *request) (response, error) {
-	q, err := c.signatureAt(c.ids[0])
-	if err != nil {
-		return response{}, err
-	}
+func transitionSignatureRequest(c *request, q *signatureRequest) (response, error) {
 	f := c.form()
 	transition := f.choice("transition", true, "validate", "cancel")
 	code := f.text("code", transition == "validate")
