@@ -94,10 +94,20 @@ type PaymentStore interface {
 	Audit(ctx context.Context, entry AuditEntry) error
 }
 
+// AdvanceQueue is what the machine needs of the background work.
+type AdvanceQueue interface {
+	// EnqueueAdvance asks for one Advance of a payment, on any gateway, soon.
+	EnqueueAdvance(ctx context.Context, id PaymentID) error
+	// AdvanceSoon asks for one Advance of a payment that was just read, in this process if it has capacity.
+	AdvanceSoon(ctx context.Context, p *Payment) error
+	// Pending tells whether this process is advancing the payment already; if so, it advances it once more afterwards.
+	Pending(id PaymentID) bool
+}
+
 // MachineConfig is what the machine needs; every field is required unless said.
 type MachineConfig struct {
 	Store          PaymentStore
-	Queue          *Queue
+	Queue          AdvanceQueue
 	Club           *club.Client
 	BackgroundClub *club.Client // for what no money waits for: in a lane of its own, so that its trouble is never a sale's
 	Cards          cards.Processor
@@ -130,7 +140,7 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 	}
 	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID
 	id := NewPaymentID(registration, generation)
-	if m.cfg.Queue.dispatcher.requestAgain(id) {
+	if m.cfg.Queue.Pending(id) {
 		_, err := m.cfg.Store.Once(ctx, name, keepEvents)
 		return storageFailed(err)
 	}
@@ -183,13 +193,13 @@ func (m *Machine) Advance(ctx context.Context, id PaymentID) (*Payment, error) {
 	if err != nil {
 		return nil, storageFailed(err)
 	}
-	return m.advance(ctx, p)
+	return m.AdvanceLoaded(ctx, p)
 }
 
-// advance is Advance for who has just read the payment. Each turn goes on from
+// AdvanceLoaded is Advance for a caller that has just read the payment. Each turn goes on from
 // what the turn before has written: who changed it meanwhile is found out by the
 // compare-and-set, as they would be after one more reading.
-func (m *Machine) advance(ctx context.Context, p *Payment) (*Payment, error) {
+func (m *Machine) AdvanceLoaded(ctx context.Context, p *Payment) (*Payment, error) {
 	var remote *cards.Payment // what the processor told the turn before
 	began := m.cfg.Now()
 	for range maxSteps {
@@ -307,7 +317,7 @@ func (m *Machine) commit(ctx context.Context, p *Payment, s step) (*Payment, err
 	if s.edit != nil {
 		s.edit(&next)
 	}
-	move := StateChange{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString(), Lease: s.lease, LeaseExpiredFor: s.leaseExpiredFor, Silent: p.shows() == next.shows()}
+	move := StateChange{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString(), Lease: s.lease, LeaseExpiredFor: s.leaseExpiredFor, Silent: p.Visible() == next.Visible()}
 	if next.State.Final() {
 		move.Keep = keepFinal
 		next.Payer, next.Desk, next.Contact = nil, nil, "" // that something was paid is kept for longer than by whom

@@ -53,7 +53,7 @@ type sample struct {
 // rule of this environment from then on. Too few known payments change nothing;
 // where nothing separates them, no rule is left.
 func (m *Machine) Calibrate(ctx context.Context, by string) (Calibration, error) {
-	if err := (Decision{Operator: by}).check(); err != nil {
+	if err := (Decision{Operator: by}).Validate(); err != nil {
 		return Calibration{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, calibrateTimeout)
@@ -172,9 +172,9 @@ func compareSamples(what Signal, recorded, unpaid []sample) (Condition, Finding)
 		return Finding{Signal: what, Discriminates: separates, Text: fmt.Sprintf(text, of...)}
 	}
 	first := recorded[0]
-	c := Condition{Signal: what, Before: valueOf(what, first.p, first.p.Snapshot), After: valueOf(what, first.p, first.now)}
+	c := Condition{Signal: what, Before: SignalValue(what, first.p, first.p.Snapshot), After: SignalValue(what, first.p, first.now)}
 	for _, s := range recorded {
-		before, after := valueOf(what, s.p, s.p.Snapshot), valueOf(what, s.p, s.now)
+		before, after := SignalValue(what, s.p, s.p.Snapshot), SignalValue(what, s.p, s.now)
 		switch {
 		case before == "" || after == "":
 			return c, found(false, "not known for all recorded payments, such as %s", s.p.ID)
@@ -187,7 +187,7 @@ func compareSamples(what Signal, recorded, unpaid []sample) (Condition, Finding)
 	}
 	var alike []string
 	for _, s := range unpaid {
-		switch now := valueOf(what, s.p, s.now); now {
+		switch now := SignalValue(what, s.p, s.now); now {
 		case "":
 			return c, found(false, "not known for all payments that were never paid, such as %s", s.p.ID)
 		case c.After:

@@ -81,7 +81,7 @@ func (f *Registrations) AddItem(ctx context.Context, id, token string, item NewI
 			if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
 				return storageFailed(err)
 			}
-			return alreadySettled()
+			return SettledError()
 		}
 		if anew {
 			return f.rebuild(ctx, r, at, append(r.requestedItems(), item))
@@ -231,7 +231,7 @@ func (f *Registrations) createSale(ctx context.Context, r *Registration, at Club
 	}
 	r.Sale, r.SaleState = sale.IRI, sale.State
 	// A new sale has its own span in which the processor remembers its payment's key.
-	r.ExpiresAt = f.cfg.Now().Add(payable)
+	r.ExpiresAt = f.cfg.Now().Add(PayableFor)
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 // past this journey: nobody may pay it again, nor have another one made of it.
 var settledProblem = CartProblem{"settled", "This cart was settled at the club already, so there is nothing more to pay. If you did not settle it, please ask the club's staff."}
 
-func alreadySettled() error { return &Error{Code: CartInvalid, Detail: settledProblem.Message} }
+func SettledError() error { return &Error{Code: CartInvalid, Detail: settledProblem.Message} }
 
 // settled tells whether the sale was found settled at the club.
 func (c Cart) settled() bool { return slices.Contains(c.Problems, settledProblem) }
@@ -46,7 +46,7 @@ func (f *Registrations) settledExternally(ctx context.Context, r *Registration) 
 	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
 		return nil, storageFailed(err)
 	}
-	return nil, alreadySettled()
+	return nil, SettledError()
 }
 
 // livePayment reads a registration's payment; nil when none lives.

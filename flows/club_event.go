@@ -41,7 +41,7 @@ const (
 	refreshDelay = 2 * time.Second
 )
 
-// clubEvents are the events of the club system (club system API, section Events)
+// EventsAboutContacts are the events of the club system (club system API, section Events)
 // that can say something about a registration, with the member that names its
 // contact. Of the contact's registrations, an open one is read again: contact, sale
 // and check; of one whose payment is in doubt, the evidence.
@@ -54,7 +54,7 @@ const (
 // of members. None of the 20 tells that a product or an offer changed: what an event
 // changes of a catalogue, a contact's tags and debt, is part of the key under which
 // it is remembered, and the rest is a minute old at most.
-var clubEvents = map[string]string{
+var EventsAboutContacts = map[string]string{
 	"contact.updated":                "contactId", // status, such as banned, or customer after a settlement at the desk
 	"contact.deleted":                "contactId", // merged or migrated: the sale tells into whom
 	"contact_tag.created":            "contactId", // tags decide what is offered to whom
@@ -99,11 +99,17 @@ type EventStore interface {
 	FinishRefresh(ctx context.Context, id string, taken, next time.Time) error
 }
 
+// Refresher reads again what the club may have changed of a registration, and tells
+// when that is worth doing without an event; the zero instant: never.
+type Refresher interface {
+	Refresh(ctx context.Context, id string) (next time.Time, err error)
+}
+
 // ClubEventsConfig is what events need; every field is required.
 type ClubEventsConfig struct {
 	Store           EventStore
 	Queue           *Queue
-	Registrations   *Registrations
+	Registrations   Refresher
 	Relay           *Relay
 	ClientToken     string // the organisation whose events count
 	AnyOrganisation bool   // those of every demo world count (mock mode)
@@ -155,7 +161,7 @@ func (e *ClubEvents) kindOf(event StoredEvent) string {
 }
 
 func isKnownEvent(event string) bool {
-	if _, acts := clubEvents[event]; acts {
+	if _, acts := EventsAboutContacts[event]; acts {
 		return true
 	}
 	for _, name := range relayOnlyEvents {
@@ -247,7 +253,7 @@ func (e *ClubEvents) process(ctx context.Context, events []StoredEvent) error {
 			continue
 		}
 		notices = append(notices, n)
-		if contact := n.Object[clubEvents[n.Type]]; contact.Collection() == "contacts" {
+		if contact := n.Object[EventsAboutContacts[n.Type]]; contact.Collection() == "contacts" {
 			concerned[contact] = true
 		}
 	}

@@ -37,7 +37,7 @@ func (f *Registrations) completeDebit(ctx context.Context, at Club, item NewItem
 	if err != nil {
 		return nil, nil, err // dates are held against the contract before they come here
 	}
-	days, err := f.cfg.Catalogue.debitDays(ctx, at, first) // those that the buyer has just chosen from
+	days, err := f.cfg.Catalogue.NextDebitDays(ctx, at, first) // those that the buyer has just chosen from
 	if err != nil {
 		return nil, nil, err
 	}

@@ -44,7 +44,7 @@ func (c *Catalogue) DebitDays(ctx context.Context, query DebitDaysQuery) ([]Debi
 	return days.value, &days.Version, nil
 }
 
-func (c *Catalogue) debitDays(ctx context.Context, at Club, from time.Time) ([]DebitDay, error) {
+func (c *Catalogue) NextDebitDays(ctx context.Context, at Club, from time.Time) ([]DebitDay, error) {
 	days, err := c.readDays(ctx, at, from)
 	if err != nil {
 		return nil, err

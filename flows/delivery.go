@@ -170,7 +170,7 @@ func (r *Relay) Delivery(_ context.Context, id string) (Delivery, error) {
 // Replay delivers once more what is retried, dead or was delivered, now and in an
 // operator's name. NotDecidable while it is on its way.
 func (r *Relay) Replay(ctx context.Context, id, by string) (Delivery, error) {
-	if err := (Decision{Operator: by}).check(); err != nil {
+	if err := (Decision{Operator: by}).Validate(); err != nil {
 		return Delivery{}, err
 	}
 	s, err := r.subscriberOf(id)
@@ -203,7 +203,7 @@ type Replayed struct {
 func (r *Relay) ReplayAll(ctx context.Context, subscriber, by string) (Replayed, error) {
 	s, err := r.subscriber(subscriber)
 	if err == nil {
-		err = (Decision{Operator: by}).check()
+		err = (Decision{Operator: by}).Validate()
 	}
 	if err == nil {
 		err = r.audit(ctx, "replay-all", by)
@@ -223,7 +223,7 @@ func (r *Relay) ReplayAll(ctx context.Context, subscriber, by string) (Replayed,
 func (r *Relay) Enable(ctx context.Context, subscriber, by string) (Subscription, error) {
 	s, err := r.subscriber(subscriber)
 	if err == nil {
-		err = (Decision{Operator: by}).check()
+		err = (Decision{Operator: by}).Validate()
 	}
 	if err == nil {
 		err = r.audit(ctx, "enable", by)
@@ -289,7 +289,7 @@ const defaultQueue = "default"
 
 // Queues shows how the queues of the background work stand.
 func (q *Queue) Queues(context.Context) ([]QueueState, error) {
-	inspector := asynq.NewInspectorFromRedisClient(q.redis)
+	inspector := q.NewInspector()
 	names, err := inspector.Queues()
 	if err != nil {
 		return nil, storageFailed(err)

@@ -173,7 +173,7 @@ func (m *Machine) Show(ctx context.Context, id PaymentID) (PaymentDetail, error)
 	if d.Readings == nil {
 		d.Readings = []Reading{}
 	}
-	if due, more := p.nextReading(); more && p.State == InDoubt {
+	if due, more := nextReading(p); more && p.State == InDoubt {
 		d.NextReading = &due
 	}
 	var remote cards.Payment

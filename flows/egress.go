@@ -142,7 +142,7 @@ func (d EgressPolicy) checkURL(address string) string {
 // eventNames lists the events of the club system's description.
 func eventNames() []string {
 	names := slices.Clone(relayOnlyEvents)
-	for name := range clubEvents {
+	for name := range EventsAboutContacts {
 		names = append(names, name)
 	}
 	slices.Sort(names)

@@ -94,7 +94,7 @@ func NewEraser(cfg EraserConfig) *Eraser { return &Eraser{cfg: cfg} }
 // until its time is over: the card processor still names it, and what is missing
 // would be brought back from there. Its holder reads that there is none.
 func (f *Eraser) Erase(ctx context.Context, wanted ErasureRequest, by string) (Erasure, error) {
-	if err := wanted.check(by); err != nil {
+	if err := wanted.validate(by); err != nil {
 		return Erasure{}, err
 	}
 	if err := f.cfg.Store.Audit(ctx, AuditEntry{At: f.cfg.Now(), Operator: by, Action: "erase"}); err != nil {
@@ -124,11 +124,11 @@ func (f *Eraser) Erase(ctx context.Context, wanted ErasureRequest, by string) (E
 	return report, nil
 }
 
-// check says everything that is wrong with the wish.
-func (w ErasureRequest) check(by string) error {
+// validate says everything that is wrong with the wish.
+func (w ErasureRequest) validate(by string) error {
 	failure := &Error{Code: InvalidRequest}
 	var word *Error
-	if errors.As(Decision{Operator: by}.check(), &word) {
+	if errors.As(Decision{Operator: by}.Validate(), &word) {
 		failure.Fields = word.Fields
 	}
 	named := 0
@@ -139,7 +139,7 @@ func (w ErasureRequest) check(by string) error {
 		{"/email", w.Email, "An e-mail address.", !strings.Contains(w.Email, "@")},
 		{"/mobile", w.Mobile, "A mobile number, such as +33612345678.", !IsPhone(w.Mobile)},
 		{"/registration", w.Registration, "The id of a registration.", uuid.Validate(w.Registration) != nil},
-		{"/contact", w.Contact, "A contact's id at the club system, such as 1001.", !publicID.MatchString(w.Contact)},
+		{"/contact", w.Contact, "A contact's id at the club system, such as 1001.", !PublicIDForm.MatchString(w.Contact)},
 	} {
 		if field.value == "" {
 			continue

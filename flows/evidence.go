@@ -108,7 +108,7 @@ func (m *Machine) resolveDoubt(ctx context.Context, p *Payment) (step, error) {
 			return step{to: Recorded, reason: "the journal holds the club system's acceptance"}, nil
 		}
 	}
-	due, more := p.nextReading()
+	due, more := nextReading(p)
 	switch early := due.Sub(m.cfg.Now()); {
 	case more && early <= 0:
 		return m.readEvidence(ctx, p, remote)
@@ -121,7 +121,7 @@ func (m *Machine) resolveDoubt(ctx context.Context, p *Payment) (step, error) {
 
 // nextReading tells when evidence is due: at the first time of the schedule since
 // which nothing was read, and after a failure not at once again.
-func (p *Payment) nextReading() (due time.Time, more bool) {
+func nextReading(p *Payment) (due time.Time, more bool) {
 	since, last := p.DoubtSince, time.Time{}
 	if since.IsZero() {
 		since = p.UpdatedAt

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 	"go.opentelemetry.io/otel/trace"
-	"golang.org/x/sync/singleflight"
 )
 
 // The figures of the watch over Redis.
@@ -24,44 +23,7 @@ const (
 	rebuildTimeout = 5 * time.Minute
 	// rebuildPause: after a comparison that failed, until the next one.
 	rebuildPause = time.Minute
-	// onDemandEvery: those who ask for what Redis does not know cause one comparison of
-	// a gateway a minute, however many they are.
-	onDemandEvery = time.Minute
-	// onDemandTimeout: how long they may wait for it; the worker goes on with more time.
-	onDemandTimeout = 10 * time.Second
 )
-
-// onDemandRebuild is the state of the comparisons that somebody waits for.
-type onDemandRebuild struct {
-	flight singleflight.Group
-	last   time.Time   // of the latest; only touched inside one
-	owed   atomic.Bool // one was not finished, so that the worker has to do it
-}
-
-// RebuildOnDemand has everything rebuilt that Redis lost, for somebody who asks for what
-// Redis does not know and who has our signature for it. After nil, whatever Redis
-// still does not know is not known to the processor either. It does not ask Redis
-// whose turn it is, since Redis is what it does not believe.
-func (m *Machine) RebuildOnDemand(ctx context.Context) error {
-	_, err, _ := m.onDemand.flight.Do("", func() (any, error) {
-		now := m.cfg.Now()
-		if wait := m.onDemand.last.Add(onDemandEvery).Sub(now); wait > 0 {
-			return nil, &Error{Code: StorageUnavailable, Detail: "This is being looked for; please ask again in a moment.", RetryAfter: wait}
-		}
-		m.onDemand.last = now
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), onDemandTimeout)
-		defer cancel()
-		ctx, span := startSpan(ctx, "rebuild")
-		defer span.End()
-		err := m.Rebuild(ctx, wholeWindow)
-		if err != nil {
-			m.onDemand.owed.Store(true)
-			m.cfg.Log.WarnContext(ctx, "lost payments not rebuilt", "error", err)
-		}
-		return nil, err
-	})
-	return err
-}
 
 // heartbeat notices that Redis lost something.
 type heartbeat struct {
@@ -157,8 +119,8 @@ func (w *Worker) rebuild(ctx context.Context) bool {
 // failure calls for does not depend on what Redis remembers of other comparisons, and
 // takes their turns, as it looks at all that they would.
 func (w *Worker) dueWindow(ctx context.Context) (due time.Duration) {
-	owed, recallOwed := w.heartbeat.rebuildOwed.Swap(false), w.cfg.Payments.onDemand.owed.Swap(false)
-	if owed || recallOwed {
+	owed, onDemand := w.heartbeat.rebuildOwed.Swap(false), w.cfg.Payments.TakeOwedRebuild()
+	if owed || onDemand {
 		due = wholeWindow
 	}
 	for _, turn := range []struct {

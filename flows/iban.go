@@ -143,6 +143,6 @@ var accountForms = map[string]accountForm{
 	"YE": "4a4n18c",
 }
 
-// bicForm is a business identifier code: institution, country, place, and a
+// BICForm is a business identifier code: institution, country, place, and a
 // branch that may be left out (ISO 9362).
-var bicForm = regexp.MustCompile(`^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$`)
+var BICForm = regexp.MustCompile(`^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$`)

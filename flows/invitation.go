@@ -30,7 +30,7 @@ type Invitation struct {
 }
 
 // publicIDPattern is what the club system's ids look like where they stand alone.
-var publicID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var PublicIDForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // Invite makes an invitation for a contact in an operator's name, good for one
 // registration within a time, and answers with its token and its end. A contact
@@ -62,11 +62,11 @@ func (f *Contacts) Invite(ctx context.Context, identity ContactIdentity, life ti
 func mayInvite(identity ContactIdentity, life time.Duration, by string) error {
 	failure := &Error{Code: InvalidRequest}
 	var word *Error
-	if errors.As(Decision{Operator: by}.check(), &word) {
+	if errors.As(Decision{Operator: by}.Validate(), &word) {
 		failure.Fields = word.Fields
 	}
 	for _, field := range []struct{ pointer, id string }{{"/contactId", identity.ContactID}, {"/clubId", identity.ClubID}} {
-		if !publicID.MatchString(field.id) {
+		if !PublicIDForm.MatchString(field.id) {
 			failure.Fields = append(failure.Fields, FieldProblem{field.pointer, "An id of the club system, such as 11."})
 		}
 	}

@@ -59,7 +59,7 @@ func (f *Registrations) CreateMandate(ctx context.Context, id, token string, in 
 		return View{}, clubFailed(err, "The contact could not be read.")
 	}
 	phone := f.cfg.Keys.PhonePseudonym(r.ClientToken, contact.Mobile)
-	allowed, err := f.cfg.Codes.Reserve(ctx, at.IRI, r.smsSubjects(phone)...)
+	allowed, err := f.cfg.Codes.Reserve(ctx, at.IRI, smsSubjects(r, phone)...)
 	if err != nil {
 		return View{}, err
 	}
@@ -89,7 +89,7 @@ func (f *Registrations) acceptMandate(r *Registration, in *NewMandate) (IBAN, er
 		wrong("/iban", problem)
 	}
 	in.BIC = strings.ToUpper(strings.ReplaceAll(in.BIC, " ", ""))
-	if in.BIC != "" && !bicForm.MatchString(in.BIC) {
+	if in.BIC != "" && !BICForm.MatchString(in.BIC) {
 		wrong("/bic", "A BIC has 8 or 11 characters, such as BNPAFRPP.")
 	}
 	now := f.cfg.Now().UTC()

@@ -19,7 +19,7 @@ const (
 
 // sendCode stores that a code is asked for, asks for it, and stores what came of it.
 func (f *Registrations) sendCode(ctx context.Context, r *Registration, p *Payment, at Club, allowed Reservation) (View, error) {
-	r.Mandate.begin(allowed)
+	r.Mandate.begin(allowed.ID, allowed.ResendAfter)
 	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
 		f.cfg.Codes.Release(ctx, allowed)
 		return View{}, storageFailed(err)
@@ -42,7 +42,7 @@ func (f *Registrations) SignMandate(ctx context.Context, id, token, code string)
 	case err != nil:
 		return View{}, err
 	case r.Mandate == nil:
-		return View{}, Signature{}.noCode()
+		return View{}, Signature{}.NoCodeError()
 	case r.Mandate.State == SignatureSigned:
 		return f.view(r, p), nil
 	}
@@ -124,7 +124,7 @@ func (f *Registrations) CancelSignature(ctx context.Context, id, token string) (
 	case err != nil:
 		return View{}, err
 	case r.Mandate == nil:
-		return View{}, Signature{}.noCode()
+		return View{}, Signature{}.NoCodeError()
 	case r.Mandate.State == SignatureCancelled:
 		return f.view(r, p), nil
 	}
@@ -150,7 +150,7 @@ func (f *Registrations) ResendCode(ctx context.Context, id, token string) (View,
 		return View{}, err
 	}
 	if r.Mandate == nil {
-		return View{}, Signature{}.noCode()
+		return View{}, Signature{}.NoCodeError()
 	}
 	if r.Mandate.State == SignatureUnconfirmed {
 		r = f.refreshMandate(ctx, r, at)
@@ -163,7 +163,7 @@ func (f *Registrations) ResendCode(ctx context.Context, id, token string) (View,
 	case now.Before(r.Mandate.ResendAfter):
 		return View{}, &Error{Code: SMSLimited, RetryAfter: r.Mandate.ResendAfter.Sub(now), Detail: "The last code was sent a moment ago."}
 	}
-	allowed, err := f.cfg.Codes.Reserve(ctx, at.IRI, r.smsSubjects(r.Mandate.Phone)...)
+	allowed, err := f.cfg.Codes.Reserve(ctx, at.IRI, smsSubjects(r, r.Mandate.Phone)...)
 	if err != nil {
 		return View{}, err
 	}
@@ -216,6 +216,6 @@ func (f *Registrations) dropMandate(ctx context.Context, r *Registration, at Clu
 // smsSubjects are whose codes are counted: the contact's, the registration's,
 // whose holder can make any number of contacts, and the phone's, for which
 // anybody can make any number of registrations.
-func (r *Registration) smsSubjects(phone string) []string {
+func smsSubjects(r *Registration, phone string) []string {
 	return []string{string(r.Contact.IRI), "registration " + r.ID, phone}
 }

@@ -34,7 +34,7 @@ type Decision struct {
 // operatorName is what a name in the audit stream and at the processor may look like.
 var operatorName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
 
-func (w Decision) check() error {
+func (w Decision) Validate() error {
 	var fields []FieldProblem
 	if !operatorName.MatchString(w.Operator) {
 		fields = append(fields, FieldProblem{"/by", "Say who you are: a login name of at most 40 letters, digits, dots, hyphens and underscores."})
@@ -177,7 +177,7 @@ func (t Resolution) target(p *Payment) (PaymentState, error) {
 
 // inDoubt reads a payment that an operator may decide on.
 func (m *Machine) inDoubt(ctx context.Context, id PaymentID, word Decision) (*Payment, error) {
-	if err := word.check(); err != nil {
+	if err := word.Validate(); err != nil {
 		return nil, err
 	}
 	p, err := m.payment(ctx, id)
@@ -373,7 +373,7 @@ func (m *Machine) writeToProcessor(ctx context.Context, p *Payment, text string)
 // AddNote keeps what operators tell each other. It works in every state and never
 // touches the payment's own record, so that it gets in nobody's way.
 func (m *Machine) AddNote(ctx context.Context, id PaymentID, by, text string) (Note, error) {
-	if err := (Decision{Operator: by}).check(); err != nil {
+	if err := (Decision{Operator: by}).Validate(); err != nil {
 		return Note{}, err
 	}
 	if text = strings.TrimSpace(text); text == "" || len(text) > maxReasonLength || strings.ContainsFunc(text, unicode.IsControl) {

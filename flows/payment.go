@@ -33,20 +33,20 @@ func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayme
 	if in.Method == InPerson && !in.Staff {
 		return nil, &Error{Code: StaffOnly, Detail: "Only the club's staff can say that money was taken at the desk."}
 	}
-	begun := !p.Live()
-	if begun {
-		if p, err = f.begin(ctx, r, p, in); err != nil {
+	live, created := p.Live(), false
+	if !live {
+		if p, created, err = f.begin(ctx, r, p, in); err != nil {
 			return nil, err
 		}
 	}
 	if err := p.matches(in); err != nil {
 		return nil, err
 	}
-	latest, err := f.advance(ctx, p)
+	latest, err := f.advance(ctx, p, created)
 	if latest != nil {
 		p = latest
 	}
-	if err == nil && p.State == Cancelled && !begun {
+	if err == nil && p.State == Cancelled && live {
 		// Who asks to pay wants another then. It may be there already: Redis can have
 		// fallen back to the one before, and only asking the processor tells.
 		return f.Pay(ctx, id, token, in)
@@ -66,37 +66,39 @@ func (f *Registrations) Pay(ctx context.Context, id, token string, in StartPayme
 	return p, nil
 }
 
-// begin prices the cart anew and stores the payment that freezes it.
-func (f *Registrations) begin(ctx context.Context, r *Registration, last *Payment, in StartPayment) (*Payment, error) {
+// begin prices the cart again and stores the payment that freezes it. created is false
+// when the payment is another request's.
+func (f *Registrations) begin(ctx context.Context, r *Registration, last *Payment, in StartPayment) (p *Payment, created bool, err error) {
 	if phase := r.Phase(last, f.cfg.Now()); phase != Open {
-		return nil, closed(phase)
+		return nil, false, ClosedError(phase)
 	}
 	if r.Sale == "" {
-		return nil, r.payable(in.Method)
+		return nil, false, r.CheckPayable(in.Method)
 	}
 	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	known := r.Cart.settled()
 	err = f.readAgain(ctx, r, at, in.Method)
 	if r.Cart.settled() && !known {
-		return f.settledExternally(ctx, r)
+		p, err = f.settledExternally(ctx, r)
+		return p, false, err
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if err := r.payable(in.Method); err != nil {
-		return nil, err
+	if err := r.CheckPayable(in.Method); err != nil {
+		return nil, false, err
 	}
 	if in.Desk != nil {
-		if err := in.Desk.check(r.Cart.Total); err != nil {
-			return nil, err
+		if err := in.Desk.Validate(r.Cart.Total); err != nil {
+			return nil, false, err
 		}
 	}
 	r.Generation++
 	now := f.cfg.Now().Round(0) // as it will be read
-	p := &Payment{
+	p = &Payment{
 		ID: NewPaymentID(r.ID, r.Generation), Schema: PaymentSchema, State: Priced, Reason: "asked for by the buyer", Method: in.Method,
 		Registration: r.ID, Generation: r.Generation, ClientToken: r.ClientToken, Sale: r.Sale, Club: at.IRI, Node: at.Scope.Node,
 		Amount: r.Cart.Total, Currency: r.Cart.Currency, Cart: r.Cart.agreed(), SaleState: r.SaleState, Contact: r.Contact.IRI,
@@ -110,17 +112,17 @@ func (f *Registrations) begin(ctx context.Context, r *Registration, last *Paymen
 	if errors.Is(err, ErrConflict) {
 		// Somebody else pressed "pay" in the same moment: theirs is the payment.
 		if _, theirs, loadErr := f.cfg.Store.Registration(ctx, r.ID); loadErr == nil && theirs.Live() {
-			return theirs, nil
+			return theirs, false, nil
 		}
 	}
-	p.created = err == nil
-	return p, storageFailed(err)
+	return p, err == nil, storageFailed(err)
 }
 
-// advance leads a payment on: one of somebody else as it stands now, since they are at it.
-func (f *Registrations) advance(ctx context.Context, p *Payment) (*Payment, error) {
-	if p.created {
-		return f.cfg.Payments.advance(ctx, p)
+// advance moves a payment on. One that another request began is read again first, since
+// that request is moving it.
+func (f *Registrations) advance(ctx context.Context, p *Payment, created bool) (*Payment, error) {
+	if created {
+		return f.cfg.Payments.AdvanceLoaded(ctx, p)
 	}
 	return f.cfg.Payments.Advance(ctx, p.ID)
 }
@@ -134,7 +136,7 @@ func (f *Registrations) readAgain(ctx context.Context, r *Registration, at Club,
 		return err
 	}
 	if r.Cart.settled() && !seen.settled() {
-		return alreadySettled()
+		return SettledError()
 	}
 	if seen.Total == r.Cart.Total && seen.Valid == r.Cart.Valid && sameCart(seen.agreed(), r.Cart.agreed()) {
 		return nil
@@ -143,21 +145,21 @@ func (f *Registrations) readAgain(ctx context.Context, r *Registration, at Club,
 	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
 		return storageFailed(err)
 	}
-	if err := r.payable(method); err != nil {
+	if err := r.CheckPayable(method); err != nil {
 		return err
 	}
 	return &Error{Code: CartChanged, Detail: "The club system has changed the cart since you saw it. Please look at it again before you pay."}
 }
 
-// payable says why the cart cannot be settled by a method; nil when it can.
-func (r *Registration) payable(method Method) error {
+// CheckPayable says why the cart cannot be settled by a method; nil when it can.
+func (r *Registration) CheckPayable(method Method) error {
 	switch {
 	case r.Contact == nil:
 		return &Error{Code: PersonRequired, Detail: "The buyer's details are missing."}
 	case len(r.Items) == 0:
 		return &Error{Code: CartEmpty, Detail: "There is nothing in the cart."}
 	case r.Cart.settled():
-		return alreadySettled()
+		return SettledError()
 	case r.Prospect != nil && !r.Prospect.Done:
 		return &Error{Code: CartInvalid, Detail: "Your account is not in this registration yet. Please bring it in again, or give your details."}
 	case r.needsMandate():

@@ -166,8 +166,6 @@ type Payment struct {
 	// Closed: its registration takes no other payment. It is no part of the record,
 	// but said by the journey that shows the payment.
 	Closed bool `json:"-"`
-
-	created bool // by whoever holds it; nobody else knows of it yet
 }
 
 // Payer is who pays, as the sale says, and where the club books it.
@@ -273,8 +271,8 @@ func (p *Payment) View() PaymentView {
 	}
 }
 
-// shows is all that is shown of a payment: beside its view, whether it can be given up.
-func (p *Payment) shows() (all struct {
+// Visible is all that is shown of a payment: beside its view, whether it can be given up.
+func (p *Payment) Visible() (all struct {
 	PaymentView
 	open bool
 }) {

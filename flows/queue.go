@@ -58,6 +58,14 @@ func (q *Queue) EnqueueAdvance(ctx context.Context, id PaymentID) error {
 	return nil
 }
 
+// NewServer returns a server of the queue library that runs jobs; it does not run yet.
+func (q *Queue) NewServer(cfg asynq.Config) *asynq.Server {
+	return asynq.NewServerFromRedisClient(q.redis, cfg)
+}
+
+// NewInspector returns what shows and changes how the queues stand.
+func (q *Queue) NewInspector() *asynq.Inspector { return asynq.NewInspectorFromRedisClient(q.redis) }
+
 // Worker runs the background work of one gateway.
 type Worker struct {
 	cfg       WorkerConfig
@@ -99,7 +107,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	if cfg.Traces == nil {
 		cfg.Traces = IDOnlyProvider()
 	}
-	return &Worker{cfg: cfg, heartbeat: newHeartbeat(), server: asynq.NewServerFromRedisClient(cfg.Queue.redis, asynq.Config{
+	return &Worker{cfg: cfg, heartbeat: newHeartbeat(), server: cfg.Queue.NewServer(asynq.Config{
 		Concurrency: concurrency, TaskCheckInterval: pollQueue, ShutdownTimeout: drainTimeout,
 		Logger: asynqLogger{cfg.Log}, LogLevel: asynq.WarnLevel,
 	})}

@@ -342,7 +342,7 @@ func (m *Machine) catchUp(ctx context.Context, known *Registration, p *Payment) 
 func registrationAt(known *Registration, p *Payment) *Registration {
 	r := &Registration{
 		ID: p.Registration, State: Open, ClientToken: p.ClientToken, ClubID: p.Club.ID(), Channel: "web", Sale: p.Sale, SaleState: p.SaleState,
-		Cart: Cart{Total: p.Amount, Currency: p.Currency, Valid: true}, CreatedAt: p.CreatedAt, ExpiresAt: p.CreatedAt.Add(payable),
+		Cart: Cart{Total: p.Amount, Currency: p.Currency, Valid: true}, CreatedAt: p.CreatedAt, ExpiresAt: p.CreatedAt.Add(PayableFor),
 	}
 	if known != nil {
 		*r = *known

@@ -306,7 +306,7 @@ func (m *Machine) metadata(p *Payment) map[string]string {
 	}
 	if p.Schema >= signedCart {
 		entries["fd_version"] = "2"
-		entries["fd_node"], entries["fd_sale_state"], entries["fd_cart"] = string(p.Node), p.SaleState, p.cartDigest()
+		entries["fd_node"], entries["fd_sale_state"], entries["fd_cart"] = string(p.Node), p.SaleState, p.AgreedDigest()
 	}
 	return entries
 }

@@ -14,9 +14,9 @@ import (
 
 // The figures of a registration.
 const (
-	// payable: a sale is payable for less than the 24 h for which a processor
+	// PayableFor: a sale is payable for less than the 24 h for which a processor
 	// remembers the idempotency key that its one payment derives from.
-	payable = 20 * time.Hour
+	PayableFor = 20 * time.Hour
 	// KeepRegistration: how long a registration is kept beyond its end, for a visitor who looks again.
 	KeepRegistration = 24 * time.Hour
 	// advanceTriggerEvery: how often a visitor who waits may cause a look at the payment.
@@ -57,10 +57,15 @@ type RegistrationStore interface {
 	ReleaseInvitation(ctx context.Context, hash, use string) error
 }
 
+// AdvanceDispatcher has payments advanced in the background.
+type AdvanceDispatcher interface {
+	AdvanceSoon(ctx context.Context, p *Payment) error
+}
+
 // RegistrationsConfig is what the journeys need; every field is required unless said.
 type RegistrationsConfig struct {
 	Store     RegistrationStore
-	Queue     *Queue
+	Queue     AdvanceDispatcher
 	Club      *club.Client
 	Catalogue *Catalogue
 	Payments  *Machine
@@ -118,7 +123,7 @@ func (f *Registrations) start(ctx context.Context, in NewRegistration) (View, st
 	now := f.cfg.Now()
 	r := &Registration{
 		ID: id, State: Open, ClientToken: in.ClientToken, TokenHash: hash, ClubID: in.ClubID,
-		Channel: in.Channel, CreatedAt: now, ExpiresAt: now.Add(payable),
+		Channel: in.Channel, CreatedAt: now, ExpiresAt: now.Add(PayableFor),
 	}
 	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	if err != nil {
@@ -322,18 +327,18 @@ func (f *Registrations) editable(ctx context.Context, id, token string) (*Regist
 	switch r.Phase(p, f.cfg.Now()) {
 	case Open:
 		if r.Cart.settled() {
-			return nil, nil, Club{}, alreadySettled()
+			return nil, nil, Club{}, SettledError()
 		}
 	case Paying:
 		return nil, nil, Club{}, &Error{Code: CartFrozen, Detail: "A payment is under way, so the cart cannot change."}
 	default:
-		return nil, nil, Club{}, closed(r.Phase(p, f.cfg.Now()))
+		return nil, nil, Club{}, ClosedError(r.Phase(p, f.cfg.Now()))
 	}
 	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	return r, p, at, err
 }
 
-func closed(phase RegistrationState) error {
+func ClosedError(phase RegistrationState) error {
 	return &Error{Code: RegistrationClosed, Detail: "The registration is " + string(phase) + "."}
 }
 

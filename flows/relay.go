@@ -116,7 +116,7 @@ type RelayConfig struct {
 
 // NewRelay makes a relay that delivers nothing yet.
 func NewRelay(cfg RelayConfig) *Relay {
-	return &Relay{cfg: cfg, inspector: asynq.NewInspectorFromRedisClient(cfg.Queue.redis)}
+	return &Relay{cfg: cfg, inspector: cfg.Queue.NewInspector()}
 }
 
 // Payload is what subscribers get (Standard Webhooks, payload structure). An identifier
@@ -171,7 +171,7 @@ func (r *Relay) enqueueOne(ctx context.Context, s Subscriber, n Event) error {
 // start begins the deliveries, each subscriber's by workers of its own.
 func (r *Relay) start(kept trace.TracerProvider) error {
 	for _, s := range r.cfg.Subscribers {
-		server := asynq.NewServerFromRedisClient(r.cfg.Queue.redis, asynq.Config{
+		server := r.cfg.Queue.NewServer(asynq.Config{
 			Concurrency: deliveryConcurrency, Queues: map[string]int{s.queue(): 1}, TaskCheckInterval: pollRelay, ShutdownTimeout: relayDrainTimeout,
 			RetryDelayFunc: pauseAfter,
 			Logger:         asynqLogger{r.cfg.Log}, LogLevel: asynq.ErrorLevel,

@@ -51,7 +51,7 @@ func (r *Rule) Matches(p *Payment, now Evidence) bool {
 		return false
 	}
 	for _, c := range r.Conditions {
-		before, after := valueOf(c.Signal, p, p.Snapshot), valueOf(c.Signal, p, &now)
+		before, after := SignalValue(c.Signal, p, p.Snapshot), SignalValue(c.Signal, p, &now)
 		if before == "" || before != c.Before || after != c.After {
 			return false
 		}
@@ -68,8 +68,8 @@ func (r *Rule) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// valueOf is an observable as text; empty when it is not known.
-func valueOf(what Signal, p *Payment, seen *Evidence) string {
+// SignalValue is an observable as text; empty when it is not known.
+func SignalValue(what Signal, p *Payment, seen *Evidence) string {
 	switch {
 	case seen == nil:
 	case what == SignalSaleState && seen.SaleState != nil:

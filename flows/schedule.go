@@ -78,7 +78,7 @@ func (c *Catalogue) chooseDebitDay(ctx context.Context, at Club, request *int, t
 	if request == nil && terms.Offer.Billing == nil {
 		return nil, nil
 	}
-	days, err := c.debitDays(ctx, at, terms.Start)
+	days, err := c.NextDebitDays(ctx, at, terms.Start)
 	if err != nil {
 		return nil, err
 	}

@@ -46,8 +46,8 @@ type DeskCard club.PaymentCard
 // DeskCheque is a cheque that was handed in at the desk, in the club system's terms.
 type DeskCheque club.Cheque
 
-// check says which list does not add up to the amount due, in minor units.
-func (d *Desk) check(due int64) error {
+// Validate says which list does not add up to the amount due, in minor units.
+func (d *Desk) Validate(due int64) error {
 	sum, pointer := due, ""
 	switch d.Mean {
 	case club.MeanCard:
@@ -102,7 +102,7 @@ func (p *Payment) matches(in StartPayment) error {
 
 // methods lists the ways in which the cart can be settled now.
 func (r *Registration) methods() []Method {
-	return slices.DeleteFunc(slices.Clone(methods), func(method Method) bool { return r.payable(method) != nil })
+	return slices.DeleteFunc(slices.Clone(methods), func(method Method) bool { return r.CheckPayable(method) != nil })
 }
 
 // prepareSettlement moves a payment without a processor from priced to sending,

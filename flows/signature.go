@@ -76,11 +76,11 @@ func (s Signature) AttemptsLeft() int {
 func (s *Signature) enter(names []string) error {
 	switch {
 	case !s.acceptsCode():
-		return s.noCode()
+		return s.NoCodeError()
 	case s.PendingCode != "" && slices.Contains(names, s.PendingCode):
 		return nil
 	case s.Attempts >= maxAttempts:
-		return s.noCode()
+		return s.NoCodeError()
 	}
 	s.Attempts, s.PendingCode = s.Attempts+1, names[0]
 	return nil
@@ -122,9 +122,9 @@ type CodeSenderConfig struct {
 // NewCodeSender returns a sender of codes.
 func NewCodeSender(cfg CodeSenderConfig) *CodeSender { return &CodeSender{cfg: cfg} }
 
-// begin notes that a code is about to be asked for.
-func (s *Signature) begin(a Reservation) {
-	*s = Signature{State: SignatureNoCode, Sequence: s.Sequence + 1, SMS: a.id, ResendAfter: a.next}
+// begin notes that a code is about to be requested, under a reservation.
+func (s *Signature) begin(reservation string, resendAfter time.Time) {
+	*s = Signature{State: SignatureNoCode, Sequence: s.Sequence + 1, SMS: reservation, ResendAfter: resendAfter}
 }
 
 // Send has the code sent that was begun. The error is about the request itself,
@@ -253,8 +253,8 @@ func (c *CodeSender) resolveUnknown(ctx context.Context, s *Signature, err error
 	return clubFailed(err, "The code could not be checked.")
 }
 
-// noCode is the error for a code, or its end, where there is none.
-func (s Signature) noCode() error {
+// NoCodeError is the error for a code, or its end, where there is none.
+func (s Signature) NoCodeError() error {
 	return &Error{Code: NoCode, Detail: "There is no code that could be used. Please ask for a new one."}
 }
 

@@ -28,9 +28,9 @@ var addressLimits = []SMSLimit{{10, time.Hour}}
 
 // Reservation is one code that may be sent.
 type Reservation struct {
-	id       string
-	subjects []string
-	next     time.Time // when the one after it may be sent
+	ID          string
+	ResendAfter time.Time // when the next code may be sent
+	subjects    []string
 }
 
 // Reserve takes a code out of what each subject may get: a contact, its phone, and
@@ -39,7 +39,7 @@ type Reservation struct {
 // them had enough, SMSPaused when the club that pays for it had.
 func (c *CodeSender) Reserve(ctx context.Context, at club.IRI, subjects ...string) (Reservation, error) {
 	now := c.cfg.Now()
-	a := Reservation{id: uuid.NewString(), next: now}
+	a := Reservation{ID: uuid.NewString(), ResendAfter: now}
 	for _, subject := range subjects {
 		if err := c.reserveFor(ctx, &a, now, subject, smsLimits); err != nil {
 			return Reservation{}, err
@@ -77,7 +77,7 @@ func (c *CodeSender) reserveFor(ctx context.Context, a *Reservation, now time.Ti
 	if subject == "" {
 		return nil
 	}
-	allowed, next, err := c.cfg.Store.ReserveSMS(ctx, subject, a.id, now, limits)
+	allowed, next, err := c.cfg.Store.ReserveSMS(ctx, subject, a.ID, now, limits)
 	switch {
 	case err != nil:
 		c.Release(ctx, *a)
@@ -87,8 +87,8 @@ func (c *CodeSender) reserveFor(ctx context.Context, a *Reservation, now time.Ti
 		return &Error{Code: SMSLimited, RetryAfter: next.Sub(now), Detail: "Codes are sent at most once a minute, and a few times a day."}
 	}
 	a.subjects = append(a.subjects, subject)
-	if next.After(a.next) {
-		a.next = next
+	if next.After(a.ResendAfter) {
+		a.ResendAfter = next
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (c *CodeSender) reserveFor(ctx context.Context, a *Reservation, now time.Ti
 // Release returns an allowance for which certainly no SMS was sent.
 func (c *CodeSender) Release(ctx context.Context, a Reservation) {
 	for _, subject := range a.subjects {
-		if err := c.cfg.Store.ReleaseSMS(context.WithoutCancel(ctx), subject, a.id); err != nil {
+		if err := c.cfg.Store.ReleaseSMS(context.WithoutCancel(ctx), subject, a.ID); err != nil {
 			c.cfg.Log.WarnContext(ctx, "sms reservation not released", "error", err)
 		}
 	}

@@ -291,11 +291,11 @@ func processorFailed(err error) error {
 
 // matchesSale tells whether a sale is what the buyer agreed to pay.
 func (p *Payment) matchesSale(sale club.Sale) bool {
-	return sale.TotalTI == p.Amount && cartDigest(cartLines(sale)) == p.cartDigest()
+	return sale.TotalTI == p.Amount && cartDigest(cartLines(sale)) == p.AgreedDigest()
 }
 
-// cartDigest stands for what the amount is for, in the processor's metadata.
-func (p *Payment) cartDigest() string { return cmp.Or(p.CartDigest, cartDigest(p.Cart)) }
+// AgreedDigest stands for what the amount is for, in the processor's metadata.
+func (p *Payment) AgreedDigest() string { return cmp.Or(p.CartDigest, cartDigest(p.Cart)) }
 
 func cartDigest(lines []CartLine) string {
 	var text []byte

@@ -77,7 +77,7 @@ func (f *Transfers) Start(ctx context.Context, identity ContactIdentity, clubID 
 		return nil, err
 	}
 	f.cfg.Codes.Cancel(ctx, scope, t.Signature)
-	t.begin(allowed)
+	t.begin(allowed.ID, allowed.ResendAfter)
 	t.ClubID = clubID
 	if err := f.save(ctx, identity, t); err != nil {
 		f.cfg.Codes.Release(ctx, allowed)

@@ -77,7 +77,7 @@ func (s *Store) transferKey(contact club.IRI) string {
 // invitationKey holds what a link stands for, by the hash of its token.
 func invitationKey(hash string) string { return "fd:invitation:" + hash }
 
-// clubEvents is a stream of what the club system told and nobody has worked on yet;
+// EventsAboutContacts is a stream of what the club system told and nobody has worked on yet;
 // clubEventCounts is a hash of how often each kind of it came.
 const (
 	clubEvents      = "fd:{club}:events"

@@ -7,7 +7,7 @@ type club struct {
 	name    string
 	node    int // zero: the club belongs to no chain
 	address address
-	// debitDays are the days of the month on which the club collects.
+	// NextDebitDays are the days of the month on which the club collects.
 	debitDays []int
 	// debtLimit is the debt in cents above which the club sells no
 	// subscription; zero: debts do not matter.
