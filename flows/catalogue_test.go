@@ -21,8 +21,8 @@ var web = flows.ProductQuery{ClientToken: "demo", ClubID: "11", Channel: "web"}
 func TestClubs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	catalogue := w.gateway().catalogue
-	clubs := must(t, func() ([]flows.Club, error) { clubs, _, err := catalogue.Clubs(t.Context(), "demo"); return clubs, err })
+	offers := w.gateway().catalogue
+	clubs := must(t, func() ([]flows.Club, error) { clubs, _, err := offers.Clubs(t.Context(), "demo"); return clubs, err })
 	paths := map[string]string{}
 	for _, c := range clubs {
 		paths[c.IRI.ID()] = strings.Join(c.Path, " / ") + " / " + c.Name
@@ -30,12 +30,12 @@ func TestClubs(t *testing.T) {
 	if len(clubs) < 3 || !strings.HasSuffix(paths["11"], " / Lumen Bastille") || strings.Count(paths["11"], " / ") < 2 {
 		t.Errorf("the clubs are %v", paths)
 	}
-	at := must(t, func() (flows.Club, error) { return catalogue.Club(t.Context(), "demo", "11") })
+	at := must(t, func() (flows.Club, error) { return offers.Club(t.Context(), "demo", "11") })
 	if at.Code != "PARIS11" || at.Currency != "EUR" || at.Scope != bastille {
 		t.Errorf("the club is %+v", at)
 	}
 	for _, id := range []string{"99", "", "11/..", "1 1"} {
-		if _, err := catalogue.Club(t.Context(), "demo", id); flows.CodeOf(err) != flows.NotFound {
+		if _, err := offers.Club(t.Context(), "demo", id); flows.CodeOf(err) != flows.NotFound {
 			t.Errorf("club %q: %v", id, err)
 		}
 	}
@@ -44,7 +44,7 @@ func TestClubs(t *testing.T) {
 // TestOffers holds offers of the simulator against what the visitor is shown.
 func TestOffers(t *testing.T) {
 	t.Parallel()
-	catalogue := newWorld(t).gateway().catalogue
+	offers := newWorld(t).gateway().catalogue
 	entry := func(every string, price int64, times int) flows.BillingEntry {
 		return flows.BillingEntry{Every: every, Price: price, Times: times}
 	}
@@ -67,7 +67,7 @@ func TestOffers(t *testing.T) {
 		"1501": {Name: "Premium, monthly", DueNow: 8890, RegistrationFee: 2900, FeeName: "Registration fee", Needs: all,
 			Billing: &flows.Billing{FirstPaid: true, Rhythm: "P1M", Endless: true, Entries: []flows.BillingEntry{entry("P1M", 4990, 0), entry("P1M", 1000, 0)}}},
 	} {
-		got, err := catalogue.Offer(t.Context(), web, id)
+		got, err := offers.Offer(t.Context(), web, id)
 		want.IRI, want.Currency = club.NewIRI("demo", "offers", id), "EUR"
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("offer %s is %+v (%v), want %+v", id, got, err, want)
@@ -80,7 +80,7 @@ func TestOffers(t *testing.T) {
 	}
 	// What another channel sells is not sold here.
 	for _, id := range []string{"2701", "99999", ""} {
-		if _, err := catalogue.Offer(t.Context(), web, id); flows.CodeOf(err) != flows.OfferNotAvailable {
+		if _, err := offers.Offer(t.Context(), web, id); flows.CodeOf(err) != flows.OfferNotAvailable {
 			t.Errorf("offer %q: %v", id, err)
 		}
 	}
@@ -106,8 +106,8 @@ func TestRepetitions(t *testing.T) {
 		`"offset": "P1M", "interval": "nonsense"`:         0,
 		`"offset": "P12M", "interval": "P1M", "loop": -1`: 12,
 	} {
-		catalogue := scheduled(t, `{"occurrences": [{`+schedule+`, "priceTI": 100}], "recurrences": []}`)
-		offer, err := catalogue.Offer(t.Context(), web, "1")
+		offers := scheduled(t, `{"occurrences": [{`+schedule+`, "priceTI": 100}], "recurrences": []}`)
+		offer, err := offers.Offer(t.Context(), web, "1")
 		if err != nil {
 			t.Errorf("%s: %v", schedule, err)
 			continue
@@ -140,12 +140,12 @@ func scheduled(t *testing.T, schedule string) *flows.Catalogue {
 func TestCatalogueIsReadOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	catalogue := w.gateway().catalogue
+	offers := w.gateway().catalogue
 	errs := make(chan error)
 	const visitors = 8
 	for range visitors {
 		go func() {
-			_, _, err := catalogue.Products(t.Context(), web)
+			_, _, err := offers.Products(t.Context(), web)
 			errs <- err
 		}()
 	}
@@ -172,13 +172,13 @@ func TestCatalogueIsReadOnce(t *testing.T) {
 func TestCatalogueFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	catalogue := w.gateway().catalogue
+	offers := w.gateway().catalogue
 	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/products"}, Kind: "error_before", Status: 500})
-	if _, _, err := catalogue.Products(t.Context(), web); flows.CodeOf(err) != flows.ClubSystemFailed {
+	if _, _, err := offers.Products(t.Context(), web); flows.CodeOf(err) != flows.ClubSystemFailed {
 		t.Errorf("the visitor is told %v", err)
 	}
 	w.fault()
-	if _, _, err := catalogue.Products(t.Context(), web); err != nil {
+	if _, _, err := offers.Products(t.Context(), web); err != nil {
 		t.Errorf("after the failure: %v", err)
 	}
 }

@@ -27,12 +27,12 @@ type eventHarness struct {
 // eventHarness makes the intake of events of a gateway, which nobody works on yet.
 func (w *world) eventHarness(g *gateway, subscribers ...flows.Subscriber) *eventHarness {
 	w.Helper()
-	relay := flows.NewRelay(flows.RelayConfig{
-		Queue: g.queue, Keys: keyring(w, "one"), Store: g.store, Client: flows.NewRelayClient(flows.EgressPolicy{Loopback: true}),
+	relayed := flows.NewRelay(flows.RelayConfig{
+		Queue: g.queue, Keys: newKeyring(w, "one"), Store: g.store, Client: flows.NewRelayClient(flows.EgressPolicy{Loopback: true}),
 		Subscribers: subscribers, Now: time.Now, Log: g.log, // those who verify a signature have the real time
 	})
 	return &eventHarness{w: w, g: g, ClubEvents: flows.NewClubEvents(flows.ClubEventsConfig{
-		Store: g.store, Queue: g.queue, Registrations: g.registrations, Relay: relay, ClientToken: "demo", Now: w.clock.Now, Log: g.log,
+		Store: g.store, Queue: g.queue, Registrations: g.registrations, Relay: relayed, ClientToken: "demo", Now: w.clock.Now, Log: g.log,
 	})}
 }
 
@@ -41,13 +41,13 @@ func (o *eventHarness) open() {
 	o.w.Helper()
 	sweeps := make(chan time.Time)
 	o.sweeps = sweeps
-	worker := flows.NewWorker(flows.WorkerConfig{
+	background := flows.NewWorker(flows.WorkerConfig{
 		Store: o.g.store, Queue: o.g.queue, Payments: o.g.Machine, Changes: flows.NewHub(o.g.store), Events: o.ClubEvents, Now: o.w.clock.Now,
 		Log: o.g.log, After: func(time.Duration) <-chan time.Time { return sweeps },
 	})
 	ctx, stop := context.WithCancel(o.w.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- worker.Run(ctx) }()
+	go func() { ended <- background.Run(ctx) }()
 	o.w.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {

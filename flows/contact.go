@@ -85,8 +85,8 @@ func (f *Contacts) Buyer(ctx context.Context, identity ContactIdentity) (Buyer, 
 
 // readProfile reads the contact and its account side by side, from its own club:
 // a contact that has moved is not seen from there.
-func readProfile(ctx context.Context, client *club.Client, catalogue *Catalogue, identity ContactIdentity) (Profile, error) {
-	at, err := homeClub(ctx, catalogue, identity)
+func readProfile(ctx context.Context, client *club.Client, clubs *Catalogue, identity ContactIdentity) (Profile, error) {
+	at, err := homeClub(ctx, clubs, identity)
 	if err != nil {
 		return Profile{}, err
 	}
@@ -111,8 +111,8 @@ func readProfile(ctx context.Context, client *club.Client, catalogue *Catalogue,
 }
 
 // homeClub is the club that an identified contact belongs to.
-func homeClub(ctx context.Context, catalogue *Catalogue, identity ContactIdentity) (Club, error) {
-	at, err := catalogue.Club(ctx, identity.ClientToken, identity.ClubID)
+func homeClub(ctx context.Context, clubs *Catalogue, identity ContactIdentity) (Club, error) {
+	at, err := clubs.Club(ctx, identity.ClientToken, identity.ClubID)
 	if err != nil && CodeOf(err) == NotFound {
 		return Club{}, &Error{Code: NotIdentified, Detail: unknownContact, Err: err}
 	}

@@ -319,7 +319,7 @@ func (w *world) signed(version, registration string, sale int) map[string]string
 	for _, key := range keys {
 		text += key + "=" + metadata[key] + "\n"
 	}
-	metadata["fd_mac"] = hex.EncodeToString(keyring(w, "one").Sign([]byte(text)))
+	metadata["fd_mac"] = hex.EncodeToString(newKeyring(w, "one").Sign([]byte(text)))
 	return metadata
 }
 
@@ -361,6 +361,6 @@ func (w *world) resigned(metadata map[string]string) map[string]string {
 	for _, key := range []string{"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency", "fd_club", "fd_generation"} {
 		text += key + "=" + metadata[key] + "\n"
 	}
-	metadata["fd_mac"] = hex.EncodeToString(keyring(w, "one").Sign([]byte(text)))
+	metadata["fd_mac"] = hex.EncodeToString(newKeyring(w, "one").Sign([]byte(text)))
 	return metadata
 }

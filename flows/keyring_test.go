@@ -48,7 +48,7 @@ func TestNewKeyring(t *testing.T) {
 
 func TestSeal(t *testing.T) {
 	t.Parallel()
-	ring, other := keyring(t, "one"), keyring(t, "two")
+	ring, other := newKeyring(t, "one"), newKeyring(t, "two")
 	sealed := ring.Seal("name", []byte("text"))
 	if again := ring.Seal("name", []byte("text")); bytes.Equal(sealed, again) {
 		t.Error("the same text is sealed in the same way twice, which tells that it is the same")
@@ -77,7 +77,7 @@ func TestSeal(t *testing.T) {
 
 func TestSign(t *testing.T) {
 	t.Parallel()
-	ring := keyring(t, "one")
+	ring := newKeyring(t, "one")
 	signature := ring.Sign([]byte("text"))
 	for name, test := range map[string]struct {
 		ring      *flows.Keyring
@@ -86,8 +86,8 @@ func TestSign(t *testing.T) {
 		want      bool
 	}{
 		"its own":      {ring, "text", signature, true},
-		"rotated":      {keyring(t, "two", "one"), "text", signature, true},
-		"dropped":      {keyring(t, "two"), "text", signature, false},
+		"rotated":      {newKeyring(t, "two", "one"), "text", signature, true},
+		"dropped":      {newKeyring(t, "two"), "text", signature, false},
 		"another text": {ring, "texts", signature, false},
 		"cut off":      {ring, "text", signature[:31], false},
 		"empty":        {ring, "text", nil, false},

@@ -158,7 +158,7 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	orDefault(&in.redisURL, w.redisURL)
 	orDefault(&in.webhookURL, "http://127.0.0.1:1/v1/webhooks/card") // nobody is there: the tests do without webhooks
 	if in.keys == nil {
-		in.keys = keyring(w, "one")
+		in.keys = newKeyring(w, "one")
 	}
 	connection, err := store.Connect(in.redisURL)
 	if err != nil {
@@ -201,8 +201,8 @@ func orDefault(field *string, value string) {
 	}
 }
 
-// keyring makes a ring of keys that their names stand for, the current one first.
-func keyring(t testing.TB, names ...string) *flows.Keyring {
+// newKeyring makes a ring of keys that their names stand for, the current one first.
+func newKeyring(t testing.TB, names ...string) *flows.Keyring {
 	t.Helper()
 	secrets := make([][]byte, len(names))
 	for i, name := range names {

@@ -50,7 +50,7 @@ func (f *Registrations) CreateMandate(ctx context.Context, id, token string, in 
 	if err != nil {
 		return View{}, err
 	}
-	iban, err := f.acceptMandate(r, &in)
+	account, err := f.acceptMandate(r, &in)
 	if err != nil {
 		return View{}, err
 	}
@@ -63,12 +63,12 @@ func (f *Registrations) CreateMandate(ctx context.Context, id, token string, in 
 	if err != nil {
 		return View{}, err
 	}
-	made, err := f.cfg.Club.CreateMandate(ctx, at.Scope, wireMandate(at, contact, in, iban))
+	made, err := f.cfg.Club.CreateMandate(ctx, at.Scope, wireMandate(at, contact, in, account))
 	if err != nil {
 		f.cfg.Codes.Release(ctx, allowed)
 		return View{}, mandateRejected(err)
 	}
-	next := &Mandate{IRI: made.IRI, Contact: contact.IRI, Phone: phone, Masked: iban.Masked(), ValidFrom: in.ValidFrom}
+	next := &Mandate{IRI: made.IRI, Contact: contact.IRI, Phone: phone, Masked: account.Masked(), ValidFrom: in.ValidFrom}
 	if r.Mandate != nil {
 		f.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
 		next.Sequence = r.Mandate.Sequence
@@ -84,7 +84,7 @@ func (f *Registrations) acceptMandate(r *Registration, in *NewMandate) (IBAN, er
 	wrong := func(pointer, message string) {
 		failure.Fields = append(failure.Fields, FieldProblem{pointer, message})
 	}
-	iban, problem := ParseIBAN(in.IBAN)
+	account, problem := ParseIBAN(in.IBAN)
 	if problem != "" {
 		wrong("/iban", problem)
 	}
@@ -103,21 +103,21 @@ func (f *Registrations) acceptMandate(r *Registration, in *NewMandate) (IBAN, er
 	}
 	switch {
 	case len(failure.Fields) > 0:
-		return iban, failure
+		return account, failure
 	case r.Contact == nil:
-		return iban, &Error{Code: PersonRequired, Detail: "The buyer's details come before the mandate."}
+		return account, &Error{Code: PersonRequired, Detail: "The buyer's details come before the mandate."}
 	case !r.asksForMandate():
-		return iban, &Error{Code: MandateNotNeeded, Detail: "Nothing in the cart is paid by direct debit."}
+		return account, &Error{Code: MandateNotNeeded, Detail: "Nothing in the cart is paid by direct debit."}
 	case !r.needsMandate():
-		return iban, &Error{Code: MandateSigned, Detail: "The mandate is signed already."}
+		return account, &Error{Code: MandateSigned, Detail: "The mandate is signed already."}
 	}
-	return iban, nil
+	return account, nil
 }
 
-func wireMandate(at Club, contact club.Contact, in NewMandate, iban IBAN) club.NewMandate {
+func wireMandate(at Club, contact club.Contact, in NewMandate, account IBAN) club.NewMandate {
 	out := club.NewMandate{
 		Club: at.IRI, Contact: contact.IRI, FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number,
-		Holder: in.Holder, IBAN: iban.number, BIC: cmp.Or(in.BIC, notProvided), Bank: cmp.Or(in.Bank, notProvided), ValidFrom: in.ValidFrom,
+		Holder: in.Holder, IBAN: account.number, BIC: cmp.Or(in.BIC, notProvided), Bank: cmp.Or(in.Bank, notProvided), ValidFrom: in.ValidFrom,
 	}
 	switch {
 	case in.Address != nil:

@@ -135,7 +135,7 @@ func (m *Machine) ConfirmNotRecorded(ctx context.Context, id PaymentID, then Res
 	if p.HasProcessor() {
 		err = m.settleClaim(ctx, p, then)
 	} else {
-		err = m.oldEnough(p.doubtSince())
+		err = m.oldEnough(p.InDoubtSince())
 	}
 	if err != nil {
 		return ResolutionResult{}, err
@@ -293,7 +293,7 @@ func (m *Machine) oldEnough(claimed time.Time) error {
 func latestAttempt(p *Payment, remote cards.Payment) time.Time {
 	youngest, ok := attemptStart(p.AttemptID)
 	if !ok {
-		youngest = p.doubtSince()
+		youngest = p.InDoubtSince()
 	}
 	for n := 1; n <= maxClaims+1; n++ {
 		if at, ok := attemptStart(remote.Metadata[claimKey("post", n)]); ok && at.After(youngest) {
@@ -303,8 +303,8 @@ func latestAttempt(p *Payment, remote cards.Payment) time.Time {
 	return youngest
 }
 
-// doubtSince tells when the present doubt began, which is after its claim.
-func (p *Payment) doubtSince() time.Time {
+// InDoubtSince tells when the present doubt began, which is after its claim.
+func (p *Payment) InDoubtSince() time.Time {
 	if p.DoubtSince.IsZero() {
 		return p.UpdatedAt
 	}

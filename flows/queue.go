@@ -198,10 +198,10 @@ func (w *Worker) sweep(ctx context.Context) error {
 }
 
 // asynqLogger passes the queue library's warnings on, marked as such.
-type asynqLogger struct{ log *slog.Logger }
+type asynqLogger struct{ Log *slog.Logger }
 
-func (q asynqLogger) Debug(args ...any) { q.log.Debug("queue: " + fmt.Sprint(args...)) }
-func (q asynqLogger) Info(args ...any)  { q.log.Debug("queue: " + fmt.Sprint(args...)) }
-func (q asynqLogger) Warn(args ...any)  { q.log.Warn("queue: " + fmt.Sprint(args...)) }
-func (q asynqLogger) Error(args ...any) { q.log.Error("queue: " + fmt.Sprint(args...)) }
-func (q asynqLogger) Fatal(args ...any) { q.log.Error("queue: " + fmt.Sprint(args...)) }
+func (q asynqLogger) Debug(args ...any) { q.Log.Debug("queue: " + fmt.Sprint(args...)) }
+func (q asynqLogger) Info(args ...any)  { q.Log.Debug("queue: " + fmt.Sprint(args...)) }
+func (q asynqLogger) Warn(args ...any)  { q.Log.Warn("queue: " + fmt.Sprint(args...)) }
+func (q asynqLogger) Error(args ...any) { q.Log.Error("queue: " + fmt.Sprint(args...)) }
+func (q asynqLogger) Fatal(args ...any) { q.Log.Error("queue: " + fmt.Sprint(args...)) }

@@ -16,13 +16,13 @@ import (
 // sent to the channel that it gives lets the next sweep happen.
 func (w *world) worker(g *gateway) chan<- time.Time {
 	sweeps := make(chan time.Time)
-	worker := flows.NewWorker(flows.WorkerConfig{
+	background := flows.NewWorker(flows.WorkerConfig{
 		Store: g.store, Queue: g.queue, Payments: g.Machine, Changes: flows.NewHub(g.store), Now: w.clock.Now, Log: g.log,
 		After: func(time.Duration) <-chan time.Time { return sweeps },
 	})
 	ctx, stop := context.WithCancel(w.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- worker.Run(ctx) }()
+	go func() { ended <- background.Run(ctx) }()
 	w.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {

@@ -496,7 +496,7 @@ func TestForeignPayments(t *testing.T) {
 		})
 	}
 	w.rebuild(g)
-	w.rebuild(w.gateway(gatewayOptions{keys: keyring(t, "two")}))
+	w.rebuild(w.gateway(gatewayOptions{keys: newKeyring(t, "two")}))
 	if keys := w.redis.Keys(t.Context(), "fd:*").Val(); len(keys) != 0 {
 		t.Errorf("Redis holds %v", keys)
 	}

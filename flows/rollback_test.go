@@ -320,7 +320,7 @@ func TestGatewaysThatDiffer(t *testing.T) {
 	old := w.gateway(gatewayOptions{webhookURL: oldWebhooks})
 	p := w.started(old)
 	w.put(old, p.ID, flows.Priced, func(next *flows.Payment) { next.ProcessorID = "" })
-	released := w.gateway(gatewayOptions{webhookURL: "http://127.0.0.1:2/v1/webhooks/card", keys: keyring(t, "two", "one")})
+	released := w.gateway(gatewayOptions{webhookURL: "http://127.0.0.1:2/v1/webhooks/card", keys: newKeyring(t, "two", "one")})
 	again := w.advance(released, p)
 	if url := w.sandbox.Payments()[0].WebhookURL; url != oldWebhooks {
 		t.Errorf("the processor reports to %s", url)

@@ -36,7 +36,7 @@ func TestStartDates(t *testing.T) {
 func TestScheduleTerms(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	catalogue := w.gateway().catalogue
+	offers := w.gateway().catalogue
 	now := w.clock.Now()
 	day := func(n int) *int { return &n }
 	for name, test := range map[string]struct {
@@ -56,7 +56,7 @@ func TestScheduleTerms(t *testing.T) {
 	} {
 		// From a 15th the next of the club's days, 5, 10 and 20, is the 20th.
 		start := time.Date(now.Year()+1, time.March, 15, 0, 0, 0, 0, time.UTC)
-		terms, err := catalogue.ScheduleTerms(t.Context(), flows.ScheduleQuery{
+		terms, err := offers.ScheduleTerms(t.Context(), flows.ScheduleQuery{
 			ProductQuery: web, OfferID: test.offer, StartDate: start.Format(time.DateOnly), DebitDay: test.wish, Now: now,
 		})
 		if test.code != "" {

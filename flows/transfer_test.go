@@ -13,7 +13,7 @@ import (
 var former = flows.ContactIdentity{ClientToken: "demo", ContactID: "1004", ClubID: "12"}
 
 func (w *world) transfers(g *gateway) *flows.Transfers {
-	return flows.NewTransfers(flows.TransfersConfig{Store: g.store, Club: w.clubClient(w.address), Catalogue: g.catalogue, Keys: keyring(w, "one"), Codes: g.codes, Now: w.clock.Now, Log: g.log})
+	return flows.NewTransfers(flows.TransfersConfig{Store: g.store, Club: w.clubClient(w.address), Catalogue: g.catalogue, Keys: newKeyring(w, "one"), Codes: g.codes, Now: w.clock.Now, Log: g.log})
 }
 
 func (w *world) lastCode() string {

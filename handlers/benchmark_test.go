@@ -43,12 +43,12 @@ func edge(b *testing.B) *handlers.Server {
 	log, records, queue := slog.New(slog.DiscardHandler), store.New(store.Config{Redis: redis, Keys: keys}), flows.NewQueue(redis)
 	clubSystem := club.New(club.Config{BaseURL: outside.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now})
 	processor := sandbox.New(sandbox.Config{URL: outside.URL + "/sandbox", Now: time.Now})
-	catalogue := flows.NewCatalogue(flows.CatalogueConfig{Club: clubSystem, Now: time.Now, After: time.After, Log: log})
+	offers := flows.NewCatalogue(flows.CatalogueConfig{Club: clubSystem, Now: time.Now, After: time.After, Log: log})
 	payments := flows.NewMachine(flows.MachineConfig{Store: records, Queue: queue, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys, Environment: "test", Now: time.Now, Log: log})
-	registrations := flows.NewRegistrations(flows.RegistrationsConfig{Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments, Keys: keys, Now: time.Now, Log: log})
+	registrations := flows.NewRegistrations(flows.RegistrationsConfig{Store: records, Queue: queue, Club: clubSystem, Catalogue: offers, Payments: payments, Keys: keys, Now: time.Now, Log: log})
 	site := os.DirFS(filepath.Join(frontdesktest.Root(), "web-example"))
 	server, err := handlers.New(handlers.Config{
-		Registrations: registrations, Payments: payments, Catalogue: catalogue, Store: records, Cards: processor, Changes: flows.NewHub(records),
+		Registrations: registrations, Payments: payments, Catalogue: offers, Store: records, Cards: processor, Changes: flows.NewHub(records),
 		Identity: identity.New(identity.Config{Now: time.Now}), Contract: frontdesktest.Contract(b), Site: site, Examples: os.DirFS(filepath.Join(frontdesktest.Root(), "docs", "examples")),
 		ClientToken: clubsim.DemoClientToken, PublicURL: "https://club.example", RateLimits: true,
 		Ready: func(context.Context) []flows.Check { return nil }, Now: time.Now, After: time.After, Log: log,

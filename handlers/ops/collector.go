@@ -176,11 +176,11 @@ func (c *collector) read(ctx context.Context, to *sink) error {
 		}
 		to.gauge("frontdesk_queue_latency_seconds", "How long the oldest job has been waiting that could run.", float64(q.LatencyMs)/1000, "queue", q.Name)
 	}
-	relay, err := c.s.Relay.Deliveries(ctx, "")
+	deliveries, err := c.s.Relay.Deliveries(ctx, "")
 	if err != nil {
 		return err
 	}
-	c.relay(to, relay)
+	c.relay(to, deliveries)
 	memory, err := c.s.Redis.Info(ctx, "memory").Result()
 	if err == nil {
 		for name, help := range map[string]string{"used_memory": "Memory that Redis uses.", "maxmemory": "Memory that Redis may use; 0: no limit."} {
@@ -223,17 +223,17 @@ func (c *collector) payments(to *sink, census map[flows.PaymentState]flows.State
 	}
 }
 
-func (c *collector) relay(to *sink, relay flows.Deliveries) {
-	for kind, count := range relay.Received {
+func (c *collector) relay(to *sink, deliveries flows.Deliveries) {
+	for kind, count := range deliveries.Received {
 		if n, err := strconv.ParseFloat(count, 64); err == nil {
 			to.counter("frontdesk_club_events_total", "Events of the club system that all gateways took, by name, and those that were unknown, foreign, unreadable or dropped.", n, "event", kind)
 		}
 	}
-	if _, ok := relay.Received["dropped"]; !ok {
+	if _, ok := deliveries.Received["dropped"]; !ok {
 		to.counter("frontdesk_club_events_total", "", 0, "event", "dropped")
 	}
-	to.gauge("frontdesk_club_events_waiting", "Events that were stored and not worked on yet.", float64(relay.Pending))
-	for _, s := range relay.Subscribers {
+	to.gauge("frontdesk_club_events_waiting", "Events that were stored and not worked on yet.", float64(deliveries.Pending))
+	for _, s := range deliveries.Subscribers {
 		for state, n := range map[flows.DeliveryState]int{flows.DeliveryWaiting: s.Waiting, flows.DeliveryRetrying: s.Retrying, flows.DeliveryDead: s.Dead, flows.DeliveryDelivered: s.Delivered} {
 			to.gauge("frontdesk_relay_deliveries", "Deliveries to a subscriber; delivered ones are those of the last hour.", float64(n), "subscriber", s.Name, "state", string(state))
 		}
