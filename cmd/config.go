@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"frontdesk/flows"
+	"frontdesk/flows/keyring"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -142,7 +142,7 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 }
 
 // keyring decodes the seal keys.
-func (cfg Config) keyring() (*flows.Keyring, error) {
+func (cfg Config) newKeyring() (*keyring.Keyring, error) {
 	secrets := make([][]byte, len(cfg.SealKeys))
 	for i, text := range cfg.SealKeys {
 		secret, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
@@ -151,5 +151,5 @@ func (cfg Config) keyring() (*flows.Keyring, error) {
 		}
 		secrets[i] = secret
 	}
-	return flows.NewKeyring(secrets...)
+	return keyring.NewKeyring(secrets...)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"frontdesk/flows"
+	"frontdesk/flows/erasure"
 )
 
 // newEraseCommand returns the command that erases a person's data. It prints what was
@@ -28,7 +28,7 @@ func newEraseCommand() *cobra.Command {
 				_, err = fmt.Fprintf(os.Stdout, "%s\n", response)
 				return err
 			}
-			var report flows.Erasure
+			var report erasure.Erasure
 			if json.Unmarshal(response, &report) != nil || report.Elsewhere == nil {
 				return client.notFrontdesk()
 			}

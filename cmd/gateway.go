@@ -7,7 +7,19 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
+	"frontdesk/flows/clubevent"
+	"frontdesk/flows/erasure"
+	"frontdesk/flows/jobs"
+	"frontdesk/flows/keyring"
+	"frontdesk/flows/member"
+	"frontdesk/flows/payment"
+	"frontdesk/flows/registration"
+	"frontdesk/flows/relay"
+	"frontdesk/flows/signature"
 	"frontdesk/flows/store"
+	"frontdesk/flows/tracing"
+	"frontdesk/flows/worker"
 	"frontdesk/handlers"
 	"frontdesk/handlers/devtools"
 	"frontdesk/handlers/ops"
@@ -22,14 +34,14 @@ import (
 // gateway is what serve runs.
 type gateway struct {
 	public, ops http.Handler
-	worker      *flows.Worker
-	catalogue   *flows.Catalogue
+	worker      *worker.Worker
+	catalogue   *catalogue.Catalogue
 }
 
 // build composes the gateway, from the outside in. stopping is closed when the process
 // begins to stop; panel is nil except in mock mode.
 func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struct{}, panel *devtools.Panel) (g gateway, err error) {
-	keys, err := cfg.keyring()
+	keys, err := cfg.newKeyring()
 	if err != nil {
 		return g, fmt.Errorf("FRONTDESK_SEAL_KEYS: %w", err)
 	}
@@ -51,26 +63,26 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	}
 	clubSystem, processor := clients.club, cards.Instrument(clients.cards, time.Now, seen.metrics.CountCardCall)
 	records := store.New(store.Config{Redis: clients.redis, Keys: keys, Replicas: cfg.RedisWait})
-	queue := flows.NewQueue(clients.redis)
-	catalogue := flows.NewCatalogue(flows.CatalogueConfig{Club: clubSystem, Shared: records, Now: time.Now, After: time.After, Log: log})
-	payments := flows.NewMachine(flows.MachineConfig{
+	queue := jobs.NewQueue(clients.redis)
+	catalogue := catalogue.NewCatalogue(catalogue.CatalogueConfig{Club: clubSystem, Shared: records, Now: time.Now, After: time.After, Log: log})
+	payments := payment.NewMachine(payment.MachineConfig{
 		Store: records, Queue: queue, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys,
 		Environment: cfg.Mode, Rule: cfg.rule(), WebhookURL: cfg.PublicURL + "/v1/webhooks/card", OnTransition: seen.metrics.CountTransition, Now: time.Now, Log: log,
 	})
 	budget := cfg.smsBudget(records, log)
-	codes := flows.NewCodeSender(flows.CodeSenderConfig{Store: records, Club: clubSystem, Keys: keys, Budget: budget, Now: time.Now, Log: log})
-	registrations := flows.NewRegistrations(flows.RegistrationsConfig{
+	codes := signature.NewCodeSender(signature.CodeSenderConfig{Store: records, Club: clubSystem, Keys: keys, Budget: budget, Now: time.Now, Log: log})
+	registrations := registration.NewRegistrations(registration.RegistrationsConfig{
 		Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments, Keys: keys, Codes: codes,
 		PublicURL: cfg.PublicURL, Now: time.Now, Log: log,
 	})
-	contacts := flows.NewContacts(flows.ContactsConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Now: time.Now})
-	hub := flows.NewHub(records)
+	contacts := member.NewContacts(member.ContactsConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Now: time.Now})
+	hub := jobs.NewHub(records)
 	events, relay, err := cfg.clubEvents(records, queue, keys, registrations, log)
 	if err != nil {
 		return g, err
 	}
-	worker := flows.NewWorker(flows.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: hub, Events: events, Traces: seen.traces, Now: time.Now, After: time.After, Log: log})
-	transfers := flows.NewTransfers(flows.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, Codes: codes, Now: time.Now, Log: log})
+	worker := worker.NewWorker(worker.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: hub, Events: events, Traces: seen.traces, Now: time.Now, After: time.After, Log: log})
+	transfers := member.NewTransfers(member.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, Codes: codes, Now: time.Now, Log: log})
 	ready := cfg.ready(clients)
 	seen.metrics.RegisterCollector(ops.CollectorConfig{
 		Payments: payments, Worker: worker, Catalogue: catalogue, Relay: relay, Queue: queue, SMS: budget, Club: clubSystem,
@@ -85,7 +97,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Captcha: cfg.captcha(), RateLimits: cfg.rateLimited(), TrustedProxies: proxies,
 		OnRequest: onRequest, OnRequestMetric: seen.metrics.CountRequest, OnStream: seen.metrics.CountStream, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
 	})
-	eraser := flows.NewEraser(flows.EraserConfig{Store: records, Keys: keys, Now: time.Now, Log: log})
+	eraser := erasure.NewEraser(erasure.EraserConfig{Store: records, Keys: keys, Now: time.Now, Log: log})
 	g.ops = ops.New(ops.Config{
 		Payments: payments, Contacts: contacts, Eraser: eraser, Relay: relay, Queue: queue, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log,
 	})
@@ -98,7 +110,7 @@ func (cfg Config) clubSystem(log *slog.Logger, seen *ops.Metrics) *club.Client {
 	return club.New(club.Config{
 		BaseURL: cfg.ClubURL, ClientID: cfg.ClubClientID, ClientSecret: cfg.ClubClientSecret, GatewayKey: cfg.ClubGatewayKey,
 		GatewayKeyHeader: cfg.ClubKeyHeader, TokenPath: cfg.ClubTokenPath, PathPrefix: cfg.ClubPathPrefix,
-		Traceparent: flows.Traceparent, OnAttempt: seen.CountClubCall, Now: time.Now, Logger: log,
+		Traceparent: tracing.Traceparent, OnAttempt: seen.CountClubCall, Now: time.Now, Logger: log,
 	})
 }
 
@@ -146,11 +158,11 @@ func (cfg Config) captcha() *captcha.Verifier {
 }
 
 // smsBudget returns the limit of what SMS codes cost the clubs; nil without rate limits.
-func (cfg Config) smsBudget(records *store.Store, log *slog.Logger) *flows.SMSBudget {
+func (cfg Config) smsBudget(records *store.Store, log *slog.Logger) *signature.SMSBudget {
 	if !cfg.rateLimited() {
 		return nil
 	}
-	return flows.NewSMSBudget(flows.SMSBudgetConfig{
+	return signature.NewSMSBudget(signature.SMSBudgetConfig{
 		Store: records, Hourly: cfg.SMSHourly, Daily: cfg.SMSDaily, MinConversion: cfg.SMSMinConversion, Now: time.Now, Log: log,
 	})
 }
@@ -162,21 +174,21 @@ func (cfg Config) rateLimited() bool {
 }
 
 // clubEvents composes the intake of the club system's events and their relay.
-func (cfg Config) clubEvents(records *store.Store, queue *flows.Queue, keys *flows.Keyring, registrations *flows.Registrations, log *slog.Logger) (*flows.ClubEvents, *flows.Relay, error) {
+func (cfg Config) clubEvents(records *store.Store, queue *jobs.Queue, keys *keyring.Keyring, registrations *registration.Registrations, log *slog.Logger) (*clubevent.ClubEvents, *relay.Relay, error) {
 	subscribers, err := cfg.subscribers()
 	if err != nil {
 		return nil, nil, fmt.Errorf("FRONTDESK_SUBSCRIBERS %w", err)
 	}
-	relay := flows.NewRelay(flows.RelayConfig{
-		Queue: queue, Keys: keys, Store: records, Client: flows.NewRelayClient(cfg.egress()), Subscribers: subscribers, Now: time.Now, Log: log,
+	relay := relay.NewRelay(relay.RelayConfig{
+		Queue: queue, Keys: keys, Store: records, Client: relay.NewRelayClient(cfg.egress()), Subscribers: subscribers, Now: time.Now, Log: log,
 	})
-	return flows.NewClubEvents(flows.ClubEventsConfig{
+	return clubevent.NewClubEvents(clubevent.ClubEventsConfig{
 		Store: records, Queue: queue, Registrations: registrations, Relay: relay,
 		ClientToken: cfg.ClubToken, AnyOrganisation: cfg.Mode == "mock", Now: time.Now, Log: log,
 	}), relay, nil
 }
 
 // egress says where events may be relayed to: outside live mode also to this machine.
-func (cfg Config) egress() flows.EgressPolicy {
-	return flows.EgressPolicy{Loopback: cfg.Mode != "live"}
+func (cfg Config) egress() relay.EgressPolicy {
+	return relay.EgressPolicy{Loopback: cfg.Mode != "live"}
 }

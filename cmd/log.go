@@ -10,8 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/time/rate"
 
-	"frontdesk/flows"
 	"frontdesk/flows/redact"
+	"frontdesk/flows/tracing"
 )
 
 // newLog makes the one log: JSON for machines in live mode, and text for people
@@ -40,7 +40,7 @@ type traced struct{ slog.Handler }
 
 // Handle implements slog.Handler.
 func (t traced) Handle(ctx context.Context, line slog.Record) error {
-	if id := flows.TraceID(ctx); id != "" {
+	if id := tracing.TraceID(ctx); id != "" {
 		line.AddAttrs(slog.String("traceId", id))
 	}
 	return t.Handler.Handle(ctx, line)

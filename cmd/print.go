@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/erasure"
+	"frontdesk/flows/payment"
 )
 
 // This file prints payments and erasures for people.
@@ -19,7 +21,7 @@ func flush(table *tabwriter.Writer) { _ = table.Flush() }
 
 func instant(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05Z") }
 
-func printPayments(w io.Writer, page flows.Page, waiting bool) {
+func printPayments(w io.Writer, page payment.Page, waiting bool) {
 	if len(page.Items) == 0 {
 		if waiting {
 			fmt.Fprintln(w, "No payment waits for a person.")
@@ -31,7 +33,7 @@ func printPayments(w io.Writer, page flows.Page, waiting bool) {
 	table := newTable(w)
 	fmt.Fprintln(table, "PAYMENT\tSTATE\tSINCE\tAMOUNT\tSALE\tCONTACT\tREASON")
 	for _, p := range page.Items {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.State, instant(p.Since), flows.Price(p.Amount, p.Currency), p.Sale, cmp.Or(p.ContactNumber, "-"), p.Reason)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.State, instant(p.Since), payment.Price(p.Amount, p.Currency), p.Sale, cmp.Or(p.ContactNumber, "-"), p.Reason)
 	}
 	flush(table)
 	if page.More {
@@ -39,14 +41,14 @@ func printPayments(w io.Writer, page flows.Page, waiting bool) {
 	}
 }
 
-func printDecision(w io.Writer, d flows.ResolutionResult) {
+func printDecision(w io.Writer, d payment.ResolutionResult) {
 	fmt.Fprintf(w, "Payment %s is %s.\n", d.Payment.ID, d.Payment.State)
 	for _, warning := range d.Warnings {
 		fmt.Fprintln(w, "Warning: "+warning)
 	}
 }
 
-func printCalibration(w io.Writer, c flows.Calibration) {
+func printCalibration(w io.Writer, c payment.Calibration) {
 	fmt.Fprintf(w, "Read again: %d recorded payments, %d that were never paid; %d could not be read.\n", c.Recorded, c.Unpaid, c.Failed)
 	for _, finding := range c.Findings {
 		mark := "-"
@@ -59,10 +61,10 @@ func printCalibration(w io.Writer, c flows.Calibration) {
 }
 
 // printPayment prints everything known of a payment, and the commands that decide on it.
-func printPayment(w io.Writer, d flows.PaymentDetail, operator string) {
+func printPayment(w io.Writer, d payment.PaymentDetail, operator string) {
 	table := newTable(w)
 	fmt.Fprintf(table, "Payment\t%s\nState\t%s since %s: %s\nAmount\t%s by %s\nSale\t%s\nClub\t%s\nContact number\t%s\nAt the processor\t%s\n",
-		d.ID, d.State, instant(d.Since), d.Reason, flows.Price(d.Amount, d.Currency), d.Method, d.Sale, d.Club, cmp.Or(d.ContactNumber, "-"), atProcessor(d))
+		d.ID, d.State, instant(d.Since), d.Reason, payment.Price(d.Amount, d.Currency), d.Method, d.Sale, d.Club, cmp.Or(d.ContactNumber, "-"), atProcessor(d))
 	flush(table)
 	fmt.Fprintln(w, "\nWhat happened")
 	for _, transition := range d.History {
@@ -99,14 +101,14 @@ func printPayment(w io.Writer, d flows.PaymentDetail, operator string) {
 }
 
 // printEvidence prints what was read before the capture and later, one line each.
-func printEvidence(table *tabwriter.Writer, d flows.PaymentDetail) {
+func printEvidence(table *tabwriter.Writer, d payment.PaymentDetail) {
 	if d.Snapshot == nil && len(d.Readings) == 0 && d.NextReading == nil {
 		return
 	}
 	fmt.Fprintln(table, "\nEvidence")
 	fmt.Fprintln(table, "  READ\tSALE\tTOTAL\tCHECK\tCONTACT\tDEBT")
 	plain := func(text string) string { return text }
-	price := func(amount int64) string { return flows.Price(amount, d.Currency) }
+	price := func(amount int64) string { return payment.Price(amount, d.Currency) }
 	validity := func(valid bool) string {
 		if valid {
 			return "valid"
@@ -152,10 +154,10 @@ func decidedBy(t flows.Transition) string {
 	return " (" + t.Operator + ": " + t.OperatorReason + ")"
 }
 
-func atProcessor(d flows.PaymentDetail) string {
+func atProcessor(d payment.PaymentDetail) string {
 	text := cmp.Or(d.Processor, "-") + " " + d.ProcessorID
 	if at := d.AtProcessor; at != nil {
-		text += fmt.Sprintf(": %s, %s taken, %s given back", at.State, flows.Price(at.Captured, d.Currency), flows.Price(at.Refunded, d.Currency))
+		text += fmt.Sprintf(": %s, %s taken, %s given back", at.State, payment.Price(at.Captured, d.Currency), payment.Price(at.Refunded, d.Currency))
 	}
 	if d.Problem != "" {
 		text += "; " + d.Problem
@@ -163,7 +165,7 @@ func atProcessor(d flows.PaymentDetail) string {
 	return text
 }
 
-func printErasure(w io.Writer, report flows.Erasure) {
+func printErasure(w io.Writer, report erasure.Erasure) {
 	table := newTable(w)
 	if len(report.Erased) == 0 {
 		fmt.Fprintln(table, "Nothing was found that could be erased.")

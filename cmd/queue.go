@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"frontdesk/flows"
+	"frontdesk/flows/jobs"
 )
 
 // newQueueCommand returns the command that prints the queues of background jobs.
@@ -20,7 +20,7 @@ func newQueueCommand() *cobra.Command {
 	return c
 }
 
-func printQueues(w io.Writer, queues struct{ Items []flows.QueueState }) {
+func printQueues(w io.Writer, queues struct{ Items []jobs.QueueState }) {
 	table := newTable(w)
 	fmt.Fprintln(table, "QUEUE\tPENDING\tACTIVE\tSCHEDULED\tRETRY\tARCHIVED\tCOMPLETED\tTODAY\tFAILED\tLATENCY")
 	for _, q := range queues.Items {

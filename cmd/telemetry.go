@@ -20,7 +20,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/net/http/httpguts"
 
-	"frontdesk/flows"
+	"frontdesk/flows/tracing"
 	"frontdesk/handlers/ops"
 	"frontdesk/upstream/collector"
 )
@@ -100,7 +100,7 @@ func (cfg Config) collectorTLS() (*tls.Config, error) {
 }
 
 func (cfg Config) newTelemetry(ctx context.Context, log *slog.Logger) (*telemetry, error) {
-	seen := &telemetry{metrics: ops.NewMetrics(ops.MetricsConfig{Version: builtVersion(), Mode: cfg.Mode}), traces: flows.IDOnlyProvider(), close: func() {}}
+	seen := &telemetry{metrics: ops.NewMetrics(ops.MetricsConfig{Version: builtVersion(), Mode: cfg.Mode}), traces: tracing.IDOnlyProvider(), close: func() {}}
 	if cfg.TracesURL == "" {
 		return seen, nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -22,7 +23,7 @@ func (w *world) asked() map[string]int {
 }
 
 // browse reads a catalogue, and gives the names of its products.
-func browse(t *testing.T, g *gateway, query flows.ProductQuery) []string {
+func browse(t *testing.T, g *gateway, query catalogue.ProductQuery) []string {
 	t.Helper()
 	products, _, err := g.catalogue.Products(t.Context(), query)
 	if err != nil {
@@ -64,13 +65,13 @@ func TestGatewaysShareTheCache(t *testing.T) {
 	if again := browse(t, second, web); !slices.Equal(again, names) {
 		t.Errorf("the second gateway shows %v, the first %v", again, names)
 	}
-	one := must(t, func() (flows.Offer, error) { return first.catalogue.Offer(t.Context(), web, "901") })
-	two := must(t, func() (flows.Offer, error) { return second.catalogue.Offer(t.Context(), web, "901") })
+	one := must(t, func() (catalogue.Offer, error) { return first.catalogue.Offer(t.Context(), web, "901") })
+	two := must(t, func() (catalogue.Offer, error) { return second.catalogue.Offer(t.Context(), web, "901") })
 	if one.DueNow != two.DueNow || one.Billing.Entries[0] != two.Billing.Entries[0] {
 		t.Errorf("the same offer is %+v and %+v", one, two)
 	}
-	here := must(t, func() (flows.Club, error) { return first.catalogue.Club(t.Context(), "demo", "11") })
-	there := must(t, func() (flows.Club, error) { return second.catalogue.Club(t.Context(), "demo", "11") })
+	here := must(t, func() (catalogue.Club, error) { return first.catalogue.Club(t.Context(), "demo", "11") })
+	there := must(t, func() (catalogue.Club, error) { return second.catalogue.Club(t.Context(), "demo", "11") })
 	if here.Code != there.Code || here.Scope != there.Scope || !slices.Equal(here.Path, there.Path) {
 		t.Errorf("the same club is %+v and %+v", here, there)
 	}
@@ -87,23 +88,23 @@ func TestCataloguesAreSeparate(t *testing.T) {
 	first := w.gateway()
 	customer := flows.Buyer{Contact: "/demo/contacts/1001", Club: "/demo/clubs/11"}
 	debtor := flows.Buyer{Contact: "/demo/contacts/1002", Club: "/demo/clubs/11", Debt: 12400}
-	queries := map[string]flows.ProductQuery{"a visitor": web}
-	vary := func(name string, change func(*flows.ProductQuery)) {
+	queries := map[string]catalogue.ProductQuery{"a visitor": web}
+	vary := func(name string, change func(*catalogue.ProductQuery)) {
 		query := web
 		change(&query)
 		queries[name] = query
 	}
-	vary("a customer", func(q *flows.ProductQuery) { q.Buyer = customer })
-	vary("a debtor", func(q *flows.ProductQuery) { q.Buyer = debtor })
-	vary("who has paid their debt", func(q *flows.ProductQuery) { q.Buyer = debtor; q.Buyer.Debt = 0 })
-	vary("a student", func(q *flows.ProductQuery) {
+	vary("a customer", func(q *catalogue.ProductQuery) { q.Buyer = customer })
+	vary("a debtor", func(q *catalogue.ProductQuery) { q.Buyer = debtor })
+	vary("who has paid their debt", func(q *catalogue.ProductQuery) { q.Buyer = debtor; q.Buyer.Debt = 0 })
+	vary("a student", func(q *catalogue.ProductQuery) {
 		q.Buyer = flows.Buyer{Contact: "/demo/contacts/1001", Club: "/demo/clubs/11", Tags: "/demo/contact_tags/1"}
 	})
-	vary("another club", func(q *flows.ProductQuery) { q.ClubID = "12" })
-	vary("a terminal", func(q *flows.ProductQuery) { q.Channel = "terminal" })
-	vary("a category", func(q *flows.ProductQuery) { q.Type = "badge" })
-	vary("next summer", func(q *flows.ProductQuery) { q.Date = w.clock.Now().AddDate(1, 0, 0).Format("2006") + "-07-14" })
-	vary("another organisation", func(q *flows.ProductQuery) { q.ClientToken = "demo-other" })
+	vary("another club", func(q *catalogue.ProductQuery) { q.ClubID = "12" })
+	vary("a terminal", func(q *catalogue.ProductQuery) { q.Channel = "terminal" })
+	vary("a category", func(q *catalogue.ProductQuery) { q.Type = "badge" })
+	vary("next summer", func(q *catalogue.ProductQuery) { q.Date = w.clock.Now().AddDate(1, 0, 0).Format("2006") + "-07-14" })
+	vary("another organisation", func(q *catalogue.ProductQuery) { q.ClientToken = "demo-other" })
 	shown := map[string][]string{}
 	for name, query := range queries {
 		shown[name] = browse(t, first, query)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -30,9 +31,9 @@ func (w *world) seedPayments(g *gateway, recorded, left int) (unpaid []*flows.Pa
 	return unpaid
 }
 
-func (w *world) calibrated(g *gateway) flows.Calibration {
+func (w *world) calibrated(g *gateway) payment.Calibration {
 	w.Helper()
-	return must(w, func() (flows.Calibration, error) { return g.Calibrate(w.Context(), "ada") })
+	return must(w, func() (payment.Calibration, error) { return g.Calibrate(w.Context(), "ada") })
 }
 
 func TestCalibrate(t *testing.T) {
@@ -158,7 +159,7 @@ func TestCalibrateKnowsWhatItKnows(t *testing.T) {
 	w.payAtDesk(atDesk)
 	w.advance(g, atDesk)
 	byPerson := w.doubtful(g, "drop_after")
-	must(t, func() (flows.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), byPerson.ID, ada) })
+	must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), byPerson.ID, ada) })
 	w.advance(g, byPerson)
 	if c := w.calibrated(g); c.Recorded != 1 || c.Unpaid != 0 || c.Failed != 0 {
 		t.Errorf("calibrated: %+v", c)

@@ -1,7 +1,6 @@
 package flows
 
 import (
-	"context"
 	"slices"
 )
 
@@ -12,11 +11,11 @@ var settledProblem = CartProblem{"settled", "This cart was settled at the club a
 func SettledError() error { return &Error{Code: CartInvalid, Detail: settledProblem.Message} }
 
 // settled tells whether the sale was found settled at the club.
-func (c Cart) settled() bool { return slices.Contains(c.Problems, settledProblem) }
+func (c Cart) Settled() bool { return slices.Contains(c.Problems, settledProblem) }
 
 // markIfSettled notes that a sale is no longer in the state of one that nothing has
 // settled. Where the club system does not tell states, nothing can be noted.
-func (r *Registration) markIfSettled(state, untouched string) {
+func (r *Registration) MarkIfSettled(state, untouched string) {
 	if untouched != "" && state != "" && state != untouched {
 		r.Cart.Valid, r.Cart.Problems = false, []CartProblem{settledProblem}
 	}
@@ -24,36 +23,12 @@ func (r *Registration) markIfSettled(state, untouched string) {
 
 // markIfSettledByPayment notes what the look before the capture found: a payment that was
 // cancelled because its sale was settled says so before the cart is read again.
-func (r *Registration) markIfSettledByPayment(p *Payment) {
+func (r *Registration) MarkIfSettledByPayment(p *Payment) {
 	if p != nil && p.State == Cancelled && p.Sale == r.Sale && p.Snapshot != nil && p.Snapshot.SaleState != nil {
-		r.markIfSettled(*p.Snapshot.SaleState, p.SaleState)
+		r.MarkIfSettled(*p.Snapshot.SaleState, p.SaleState)
 	}
 }
 
-// settledExternally answers whoever asks for the payment of a sale that turns out to be
-// settled: with the payment of ours that did it, be it of the same moment or one that
-// Redis had lost; else it is stored that somebody else did.
-func (f *Registrations) settledExternally(ctx context.Context, r *Registration) (*Payment, error) {
-	if ours, err := f.livePayment(ctx, r.ID); ours != nil || err != nil {
-		return ours, err
-	}
-	if err := f.cfg.Payments.RebuildOnDemand(ctx); err != nil {
-		return nil, err
-	}
-	if ours, err := f.livePayment(ctx, r.ID); ours != nil || err != nil {
-		return ours, err
-	}
-	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
-		return nil, storageFailed(err)
-	}
-	return nil, SettledError()
-}
-
-// livePayment reads a registration's payment; nil when none lives.
-func (f *Registrations) livePayment(ctx context.Context, id string) (*Payment, error) {
-	_, p, err := f.cfg.Store.Registration(ctx, id)
-	if err != nil || !p.Live() {
-		return nil, storageFailed(err)
-	}
-	return p, nil
+func ClosedError(phase RegistrationState) error {
+	return &Error{Code: RegistrationClosed, Detail: "The registration is " + string(phase) + "."}
 }

@@ -11,18 +11,22 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
 
 // web is whose catalogue these tests read.
-var web = flows.ProductQuery{ClientToken: "demo", ClubID: "11", Channel: "web"}
+var web = catalogue.ProductQuery{ClientToken: "demo", ClubID: "11", Channel: "web"}
 
 func TestClubs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	offers := w.gateway().catalogue
-	clubs := must(t, func() ([]flows.Club, error) { clubs, _, err := offers.Clubs(t.Context(), "demo"); return clubs, err })
+	clubs := must(t, func() ([]catalogue.Club, error) {
+		clubs, _, err := offers.Clubs(t.Context(), "demo")
+		return clubs, err
+	})
 	paths := map[string]string{}
 	for _, c := range clubs {
 		paths[c.IRI.ID()] = strings.Join(c.Path, " / ") + " / " + c.Name
@@ -30,7 +34,7 @@ func TestClubs(t *testing.T) {
 	if len(clubs) < 3 || !strings.HasSuffix(paths["11"], " / Lumen Bastille") || strings.Count(paths["11"], " / ") < 2 {
 		t.Errorf("the clubs are %v", paths)
 	}
-	at := must(t, func() (flows.Club, error) { return offers.Club(t.Context(), "demo", "11") })
+	at := must(t, func() (catalogue.Club, error) { return offers.Club(t.Context(), "demo", "11") })
 	if at.Code != "PARIS11" || at.Currency != "EUR" || at.Scope != bastille {
 		t.Errorf("the club is %+v", at)
 	}
@@ -45,27 +49,27 @@ func TestClubs(t *testing.T) {
 func TestOffers(t *testing.T) {
 	t.Parallel()
 	offers := newWorld(t).gateway().catalogue
-	entry := func(every string, price int64, times int) flows.BillingEntry {
-		return flows.BillingEntry{Every: every, Price: price, Times: times}
+	entry := func(every string, price int64, times int) catalogue.BillingEntry {
+		return catalogue.BillingEntry{Every: every, Price: price, Times: times}
 	}
-	all := []string{flows.NeedsStartDate, flows.NeedsDebit, flows.NeedsMandate}
-	for id, want := range map[string]flows.Offer{
-		"201":  {Name: "Quarter Pass, paid once", DueNow: 14900, Commitment: "P3M", Needs: []string{flows.NeedsStartDate}},
+	all := []string{catalogue.NeedsStartDate, catalogue.NeedsDebit, catalogue.NeedsMandate}
+	for id, want := range map[string]catalogue.Offer{
+		"201":  {Name: "Quarter Pass, paid once", DueNow: 14900, Commitment: "P3M", Needs: []string{catalogue.NeedsStartDate}},
 		"2501": {Name: "Access Badge", DueNow: 500, Needs: []string{}},
 		"901": {Name: "Flex, monthly", DueNow: 6890, RegistrationFee: 2900, FeeName: "Registration fee", Needs: all,
-			Billing: &flows.Billing{FirstPaid: true, Rhythm: "P1M", Endless: true, Entries: []flows.BillingEntry{entry("P1M", 3990, 0)}}},
+			Billing: &catalogue.Billing{FirstPaid: true, Rhythm: "P1M", Endless: true, Entries: []catalogue.BillingEntry{entry("P1M", 3990, 0)}}},
 		"902": {Name: "Flex, every four weeks", DueNow: 6590, RegistrationFee: 2900, FeeName: "Registration fee", Needs: all,
-			Billing: &flows.Billing{FirstPaid: true, Rhythm: "P4W", Endless: true, Entries: []flows.BillingEntry{entry("P4W", 3690, 0)}}},
+			Billing: &catalogue.Billing{FirstPaid: true, Rhythm: "P4W", Endless: true, Entries: []catalogue.BillingEntry{entry("P4W", 3690, 0)}}},
 		"1001": {Name: "Weekly, every week", DueNow: 990, Needs: all,
-			Billing: &flows.Billing{FirstPaid: true, Rhythm: "P1W", Endless: true, Entries: []flows.BillingEntry{entry("P1W", 990, 0)}}},
+			Billing: &catalogue.Billing{FirstPaid: true, Rhythm: "P1W", Endless: true, Entries: []catalogue.BillingEntry{entry("P1W", 990, 0)}}},
 		"1101": {Name: "Commit 12, monthly", DueNow: 4890, RegistrationFee: 1900, FeeName: "Registration fee", Commitment: "P12M", Needs: all,
-			Billing: &flows.Billing{FirstPaid: true, Rhythm: "P1M", Entries: []flows.BillingEntry{entry("P1M", 2990, 12)}}},
+			Billing: &catalogue.Billing{FirstPaid: true, Rhythm: "P1M", Entries: []catalogue.BillingEntry{entry("P1M", 2990, 12)}}},
 		"1201": {Name: "Commit 52, every four weeks", DueNow: 1900, RegistrationFee: 1900, FeeName: "Registration fee", Commitment: "P52W", Needs: all,
-			Billing: &flows.Billing{Rhythm: "P4W", Entries: []flows.BillingEntry{entry("P1W", 690, 52)}}},
+			Billing: &catalogue.Billing{Rhythm: "P4W", Entries: []catalogue.BillingEntry{entry("P1W", 690, 52)}}},
 		"1301": {Name: "Any Day Start, monthly", DueNow: 1500, RegistrationFee: 1500, FeeName: "Registration fee", Prorated: true, Needs: all,
-			Billing: &flows.Billing{Rhythm: "P1M", Endless: true, Entries: []flows.BillingEntry{entry("P1M", 3790, 0)}}},
+			Billing: &catalogue.Billing{Rhythm: "P1M", Endless: true, Entries: []catalogue.BillingEntry{entry("P1M", 3790, 0)}}},
 		"1501": {Name: "Premium, monthly", DueNow: 8890, RegistrationFee: 2900, FeeName: "Registration fee", Needs: all,
-			Billing: &flows.Billing{FirstPaid: true, Rhythm: "P1M", Endless: true, Entries: []flows.BillingEntry{entry("P1M", 4990, 0), entry("P1M", 1000, 0)}}},
+			Billing: &catalogue.Billing{FirstPaid: true, Rhythm: "P1M", Endless: true, Entries: []catalogue.BillingEntry{entry("P1M", 4990, 0), entry("P1M", 1000, 0)}}},
 	} {
 		got, err := offers.Offer(t.Context(), web, id)
 		want.IRI, want.Currency = club.NewIRI("demo", "offers", id), "EUR"
@@ -119,7 +123,7 @@ func TestRepetitions(t *testing.T) {
 }
 
 // scheduled gives a catalogue in which every product has one offer, with a repayment schedule.
-func scheduled(t *testing.T, schedule string) *flows.Catalogue {
+func scheduled(t *testing.T, schedule string) *catalogue.Catalogue {
 	t.Helper()
 	simulator := clubsim.New(clubsim.Config{Now: time.Now})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -131,7 +135,7 @@ func scheduled(t *testing.T, schedule string) *flows.Catalogue {
 			"priceCurrency": "EUR", "rhythmBilling": "P1M", "repaymentSchedule": %s}]}`, schedule)
 	}))
 	t.Cleanup(func() { server.CloseClientConnections(); simulator.Close(); server.Close() })
-	return flows.NewCatalogue(flows.CatalogueConfig{Now: time.Now, After: time.After, Log: slog.New(slog.DiscardHandler), Club: club.New(club.Config{
+	return catalogue.NewCatalogue(catalogue.CatalogueConfig{Now: time.Now, After: time.After, Log: slog.New(slog.DiscardHandler), Club: club.New(club.Config{
 		BaseURL: server.URL, ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now,
 	})})
 }

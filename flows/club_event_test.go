@@ -11,27 +11,31 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/clubevent"
+	"frontdesk/flows/jobs"
+	"frontdesk/flows/relay"
 	"frontdesk/flows/store"
+	"frontdesk/flows/worker"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
 
 // eventHarness is where a gateway takes the club system's events.
 type eventHarness struct {
-	*flows.ClubEvents
+	*clubevent.ClubEvents
 	w      *world
 	g      *gateway
 	sweeps chan<- time.Time
 }
 
 // eventHarness makes the intake of events of a gateway, which nobody works on yet.
-func (w *world) eventHarness(g *gateway, subscribers ...flows.Subscriber) *eventHarness {
+func (w *world) eventHarness(g *gateway, subscribers ...relay.Subscriber) *eventHarness {
 	w.Helper()
-	relayed := flows.NewRelay(flows.RelayConfig{
-		Queue: g.queue, Keys: newKeyring(w, "one"), Store: g.store, Client: flows.NewRelayClient(flows.EgressPolicy{Loopback: true}),
+	relayed := relay.NewRelay(relay.RelayConfig{
+		Queue: g.queue, Keys: newKeyring(w, "one"), Store: g.store, Client: relay.NewRelayClient(relay.EgressPolicy{Loopback: true}),
 		Subscribers: subscribers, Now: time.Now, Log: g.log, // those who verify a signature have the real time
 	})
-	return &eventHarness{w: w, g: g, ClubEvents: flows.NewClubEvents(flows.ClubEventsConfig{
+	return &eventHarness{w: w, g: g, ClubEvents: clubevent.NewClubEvents(clubevent.ClubEventsConfig{
 		Store: g.store, Queue: g.queue, Registrations: g.registrations, Relay: relayed, ClientToken: "demo", Now: w.clock.Now, Log: g.log,
 	})}
 }
@@ -41,8 +45,8 @@ func (o *eventHarness) open() {
 	o.w.Helper()
 	sweeps := make(chan time.Time)
 	o.sweeps = sweeps
-	background := flows.NewWorker(flows.WorkerConfig{
-		Store: o.g.store, Queue: o.g.queue, Payments: o.g.Machine, Changes: flows.NewHub(o.g.store), Events: o.ClubEvents, Now: o.w.clock.Now,
+	background := worker.NewWorker(worker.WorkerConfig{
+		Store: o.g.store, Queue: o.g.queue, Payments: o.g.Machine, Changes: jobs.NewHub(o.g.store), Events: o.ClubEvents, Now: o.w.clock.Now,
 		Log: o.g.log, After: func(time.Duration) <-chan time.Time { return sweeps },
 	})
 	ctx, stop := context.WithCancel(o.w.Context())
@@ -390,4 +394,4 @@ func TestRefreshesThatFail(t *testing.T) {
 	o.awaitCart(r.ID, "the cart is settled", settled)
 }
 
-var _ flows.EventStore = (*store.Store)(nil)
+var _ clubevent.EventStore = (*store.Store)(nil)

@@ -8,17 +8,18 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/clubsim"
 )
 
-func (w *world) shown(g *gateway, p *flows.Payment) flows.PaymentDetail {
+func (w *world) shown(g *gateway, p *flows.Payment) payment.PaymentDetail {
 	w.Helper()
-	return must(w, func() (flows.PaymentDetail, error) { return g.Show(w.Context(), p.ID) })
+	return must(w, func() (payment.PaymentDetail, error) { return g.Show(w.Context(), p.ID) })
 }
 
 // offers tells whether a command is offered.
-func offers(d flows.PaymentDetail, words string) bool {
+func offers(d payment.PaymentDetail, words string) bool {
 	return slices.Contains(d.Commands, "frontdesk payments "+words)
 }
 
@@ -106,11 +107,11 @@ func TestShowKeepsItsWord(t *testing.T) {
 					return err
 				},
 				"confirm-not-recorded ID --send-again": func(g *gateway, id flows.PaymentID) error {
-					_, err := g.ConfirmNotRecorded(t.Context(), id, flows.SendAgain, ada)
+					_, err := g.ConfirmNotRecorded(t.Context(), id, payment.SendAgain, ada)
 					return err
 				},
 				"confirm-not-recorded ID --refund": func(g *gateway, id flows.PaymentID) error {
-					_, err := g.ConfirmNotRecorded(t.Context(), id, flows.Refund, ada)
+					_, err := g.ConfirmNotRecorded(t.Context(), id, payment.Refund, ada)
 					return err
 				},
 			} {
@@ -174,14 +175,14 @@ func TestList(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	list := func(in flows.ListOptions) (states string) {
-		listed := must(t, func() (flows.Page, error) { return g.List(t.Context(), in) })
+	list := func(in payment.ListOptions) (states string) {
+		listed := must(t, func() (payment.Page, error) { return g.List(t.Context(), in) })
 		for _, item := range listed.Items {
 			states += string(item.State) + " "
 		}
 		return strings.TrimSpace(states)
 	}
-	if got := list(flows.ListOptions{All: true}); got != "" {
+	if got := list(payment.ListOptions{All: true}); got != "" {
 		t.Errorf("listed: %s", got)
 	}
 	w.advance(g, w.authorised(g))
@@ -193,14 +194,14 @@ func TestList(t *testing.T) {
 	w.doubtful(g, "error_before")
 	w.clock.Advance(time.Second)
 	w.started(g)
-	for want, in := range map[string]flows.ListOptions{
+	for want, in := range map[string]payment.ListOptions{
 		"blocked in_doubt": {}, "blocked in_doubt intent recorded": {All: true}, "recorded": {State: flows.Recorded}, "intent": {State: flows.Intent},
 	} {
 		if got := list(in); got != want {
 			t.Errorf("%+v: listed %s", in, got)
 		}
 	}
-	if _, err := g.List(t.Context(), flows.ListOptions{State: "lost"}); flows.CodeOf(err) != flows.InvalidRequest {
+	if _, err := g.List(t.Context(), payment.ListOptions{State: "lost"}); flows.CodeOf(err) != flows.InvalidRequest {
 		t.Errorf("an unknown state: %v", err)
 	}
 }

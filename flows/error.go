@@ -129,7 +129,7 @@ const upgradePause = 5 * time.Second
 
 // storageFailed translates an error of the store. A lost race and a missing
 // record mean something to the caller; all else is Redis in trouble.
-func storageFailed(err error) error {
+func StorageFailed(err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -148,7 +148,7 @@ func storageFailed(err error) error {
 
 // clubFailed translates an error of the club system; part says in plain words
 // what could not be done, so that the caller knows where the journey stopped.
-func clubFailed(err error, part string) error {
+func ClubFailed(err error, part string) error {
 	if err == nil {
 		return nil
 	}

@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"testing"
 
-	"frontdesk/flows"
+	"frontdesk/flows/keyring"
 )
 
 // A key is rotated by putting the new one in front: what the old one sealed can
 // still be opened, and what is sealed from now on needs the new one.
 func ExampleKeyring() {
 	oldKey, newKey := bytes.Repeat([]byte("old "), 8), bytes.Repeat([]byte("new "), 8)
-	before, _ := flows.NewKeyring(oldKey)
-	during, _ := flows.NewKeyring(newKey, oldKey)
-	after, _ := flows.NewKeyring(newKey)
+	before, _ := keyring.NewKeyring(oldKey)
+	during, _ := keyring.NewKeyring(newKey, oldKey)
+	after, _ := keyring.NewKeyring(newKey)
 
 	sealed := before.Seal("a record", []byte("content"))
 	text, _ := during.Open("a record", sealed)
@@ -40,7 +40,7 @@ func TestNewKeyring(t *testing.T) {
 		"none": {nil, false}, "short": {[][]byte{short}, false}, "one short among them": {[][]byte{good, short}, false},
 		"good": {[][]byte{good}, true}, "twice the same": {[][]byte{good, good}, true},
 	} {
-		if _, err := flows.NewKeyring(test.secrets...); (err == nil) != test.ok {
+		if _, err := keyring.NewKeyring(test.secrets...); (err == nil) != test.ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -59,14 +59,14 @@ func TestSeal(t *testing.T) {
 	altered := bytes.Clone(sealed)
 	altered[len(altered)-1] ^= 1
 	for name, test := range map[string]struct {
-		ring   *flows.Keyring
+		ring   *keyring.Keyring
 		name   string
 		sealed []byte
 	}{
 		"another key": {other, "name", sealed}, "another name": {ring, "another name", sealed}, "altered": {ring, "name", altered},
 		"cut off": {ring, "name", sealed[:8]}, "shorter than a key's id": {ring, "name", sealed[:3]}, "empty": {ring, "name", nil},
 	} {
-		if text, err := test.ring.Open(test.name, test.sealed); !errors.Is(err, flows.ErrSealed) || text != nil {
+		if text, err := test.ring.Open(test.name, test.sealed); !errors.Is(err, keyring.ErrSealed) || text != nil {
 			t.Errorf("%s: %q, %v", name, text, err)
 		}
 	}
@@ -80,7 +80,7 @@ func TestSign(t *testing.T) {
 	ring := newKeyring(t, "one")
 	signature := ring.Sign([]byte("text"))
 	for name, test := range map[string]struct {
-		ring      *flows.Keyring
+		ring      *keyring.Keyring
 		text      string
 		signature []byte
 		want      bool

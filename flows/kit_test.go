@@ -26,6 +26,12 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
+	"frontdesk/flows/jobs"
+	"frontdesk/flows/keyring"
+	"frontdesk/flows/payment"
+	"frontdesk/flows/registration"
+	"frontdesk/flows/signature"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
@@ -127,13 +133,13 @@ func (w *world) clubClient(address string) *club.Client {
 
 // gateway is one gateway's journeys, run in the process of the test.
 type gateway struct {
-	*flows.Machine
-	registrations *flows.Registrations
-	sms           *flows.SMSBudget
-	codes         *flows.CodeSender
-	catalogue     *flows.Catalogue
+	*payment.Machine
+	registrations *registration.Registrations
+	sms           *signature.SMSBudget
+	codes         *signature.CodeSender
+	catalogue     *catalogue.Catalogue
 	store         *store.Store
-	queue         *flows.Queue
+	queue         *jobs.Queue
 	log           *slog.Logger
 }
 
@@ -142,9 +148,9 @@ type gatewayOptions struct {
 	outside    string // address of club system and processor
 	redisURL   string
 	webhookURL string
-	keys       *flows.Keyring
+	keys       *keyring.Keyring
 	rule       *flows.Rule
-	sms        flows.SMSBudgetConfig // without an hourly budget: no guard
+	sms        signature.SMSBudgetConfig // without an hourly budget: no guard
 }
 
 // gateway starts a gateway; with a wiring, one that is different from the others.
@@ -165,20 +171,20 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 		w.Fatal(err)
 	}
 	w.Cleanup(func() { connection.Close() })
-	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), queue: flows.NewQueue(connection), log: slog.New(w.log)}
+	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), queue: jobs.NewQueue(connection), log: slog.New(w.log)}
 	client := w.clubClient(in.outside)
 	processor := sandbox.New(sandbox.Config{URL: "http://" + in.outside + "/sandbox", Now: w.clock.Now})
-	g.catalogue = flows.NewCatalogue(flows.CatalogueConfig{Club: client, Shared: g.store, Now: w.clock.Now, After: time.After, Log: g.log})
-	g.Machine = flows.NewMachine(flows.MachineConfig{
+	g.catalogue = catalogue.NewCatalogue(catalogue.CatalogueConfig{Club: client, Shared: g.store, Now: w.clock.Now, After: time.After, Log: g.log})
+	g.Machine = payment.NewMachine(payment.MachineConfig{
 		Store: g.store, Queue: g.queue, Club: client.Money(), BackgroundClub: client, Cards: processor, Keys: in.keys, Environment: "test",
 		Rule: in.rule, WebhookURL: in.webhookURL, Now: w.clock.Now, Log: g.log,
 	})
 	if in.sms.Hourly > 0 {
 		in.sms.Store, in.sms.Now, in.sms.Log = g.store, w.clock.Now, g.log
-		g.sms = flows.NewSMSBudget(in.sms)
+		g.sms = signature.NewSMSBudget(in.sms)
 	}
-	g.codes = flows.NewCodeSender(flows.CodeSenderConfig{Store: g.store, Club: client, Keys: in.keys, Budget: g.sms, Now: w.clock.Now, Log: g.log})
-	g.registrations = flows.NewRegistrations(flows.RegistrationsConfig{
+	g.codes = signature.NewCodeSender(signature.CodeSenderConfig{Store: g.store, Club: client, Keys: in.keys, Budget: g.sms, Now: w.clock.Now, Log: g.log})
+	g.registrations = registration.NewRegistrations(registration.RegistrationsConfig{
 		Store: g.store, Queue: g.queue, Club: client, Catalogue: g.catalogue, Payments: g.Machine, Keys: in.keys, Codes: g.codes,
 		PublicURL: "https://club.example", Now: w.clock.Now, Log: g.log,
 	})
@@ -202,14 +208,14 @@ func orDefault(field *string, value string) {
 }
 
 // newKeyring makes a ring of keys that their names stand for, the current one first.
-func newKeyring(t testing.TB, names ...string) *flows.Keyring {
+func newKeyring(t testing.TB, names ...string) *keyring.Keyring {
 	t.Helper()
 	secrets := make([][]byte, len(names))
 	for i, name := range names {
 		secret := sha256.Sum256([]byte(name))
 		secrets[i] = secret[:]
 	}
-	ring, err := flows.NewKeyring(secrets...)
+	ring, err := keyring.NewKeyring(secrets...)
 	if err != nil {
 		t.Fatal(err)
 	}

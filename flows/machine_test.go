@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
@@ -211,28 +212,28 @@ var scenarios = map[string]scenario{
 	"in doubt, and an operator has it sent again": {func(w *world, g *gateway) *flows.Payment {
 		p := w.doubtful(g, "error_before")
 		w.clock.Advance(16 * time.Minute)
-		w.mustDecide(g, p, flows.SendAgain)
+		w.mustDecide(g, p, payment.SendAgain)
 		return w.advance(g, p)
 	}, flows.Recorded, 1, cards.Captured},
 
 	"in doubt, and an operator has it refunded": {func(w *world, g *gateway) *flows.Payment {
 		p := w.doubtful(g, "error_before")
 		w.clock.Advance(16 * time.Minute)
-		w.mustDecide(g, p, flows.Refund)
+		w.mustDecide(g, p, payment.Refund)
 		return w.advance(g, p)
 	}, flows.Refunded, 0, cards.Refunded},
 
 	"in doubt without a processor, and an operator has it sent again": {func(w *world, g *gateway) *flows.Payment {
 		p := w.doubtWithoutProcessor(g)
 		w.clock.Advance(16 * time.Minute)
-		w.mustDecide(g, p, flows.SendAgain)
+		w.mustDecide(g, p, payment.SendAgain)
 		return w.advance(g, p)
 	}, flows.Recorded, 0, cards.RequiresAction}, // a deferral is no payment in the ledger
 
 	"in doubt without a processor, and an operator gives it up": {func(w *world, g *gateway) *flows.Payment {
 		p := w.doubtWithoutProcessor(g)
 		w.clock.Advance(16 * time.Minute)
-		w.mustDecide(g, p, flows.GiveUp)
+		w.mustDecide(g, p, payment.GiveUp)
 		return w.advance(g, p)
 	}, flows.Cancelled, 0, cards.RequiresAction},
 

@@ -8,7 +8,7 @@ import (
 
 // migrationFailed puts the documented errors of a migration into words for the
 // person (club system API, section Errors); nil for any other error.
-func migrationFailed(err error) error {
+func MigrationFailed(err error) error {
 	switch {
 	case errors.Is(err, club.ErrMigrationClub):
 		return &Error{Code: MigrationClub, Err: err,

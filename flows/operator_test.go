@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/clubsim"
 )
@@ -45,9 +46,9 @@ func (w *world) doubtWithoutProcessor(g *gateway) *flows.Payment {
 	})
 }
 
-func (w *world) mustDecide(g *gateway, p *flows.Payment, then flows.Resolution) flows.ResolutionResult {
+func (w *world) mustDecide(g *gateway, p *flows.Payment, then payment.Resolution) payment.ResolutionResult {
 	w.Helper()
-	return must(w, func() (flows.ResolutionResult, error) { return g.ConfirmNotRecorded(w.Context(), p.ID, then, ada) })
+	return must(w, func() (payment.ResolutionResult, error) { return g.ConfirmNotRecorded(w.Context(), p.ID, then, ada) })
 }
 
 // expectRefusal holds a decision that must not have happened.
@@ -67,7 +68,7 @@ func TestConfirmRecorded(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.doubtful(g, "drop_after")
-	decided := must(t, func() (flows.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	decided := must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
 	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 0 {
 		t.Errorf("decided: %+v", decided)
 	}
@@ -97,7 +98,7 @@ func TestDecisionsRefused(t *testing.T) {
 		_, err := g.ConfirmRecorded(w.Context(), p.ID, ada)
 		return err
 	}
-	not := func(then flows.Resolution, word flows.Decision) decide {
+	not := func(then payment.Resolution, word flows.Decision) decide {
 		return func(w *world, g *gateway, p *flows.Payment) error {
 			_, err := g.ConfirmNotRecorded(w.Context(), p.ID, then, word)
 			return err
@@ -111,45 +112,45 @@ func TestDecisionsRefused(t *testing.T) {
 		code      flows.Code
 		detail    string
 	}{
-		"too early":               {14 * time.Minute, nil, not(flows.Refund, ada), flows.TooEarly, "Possible from"},
-		"nobody":                  {old, nil, not(flows.Refund, flows.Decision{}), flows.InvalidRequest, ""},
-		"an address for a name":   {old, nil, not(flows.Refund, flows.Decision{Operator: "ada@example.com"}), flows.InvalidRequest, ""},
-		"a novel":                 {old, nil, not(flows.Refund, flows.Decision{Operator: "ada", Reason: strings.Repeat("x", 501)}), flows.InvalidRequest, ""},
-		"more than a line":        {old, nil, not(flows.Refund, flows.Decision{Operator: "ada", Reason: "a\x1b[2Jb"}), flows.InvalidRequest, ""},
+		"too early":               {14 * time.Minute, nil, not(payment.Refund, ada), flows.TooEarly, "Possible from"},
+		"nobody":                  {old, nil, not(payment.Refund, flows.Decision{}), flows.InvalidRequest, ""},
+		"an address for a name":   {old, nil, not(payment.Refund, flows.Decision{Operator: "ada@example.com"}), flows.InvalidRequest, ""},
+		"a novel":                 {old, nil, not(payment.Refund, flows.Decision{Operator: "ada", Reason: strings.Repeat("x", 501)}), flows.InvalidRequest, ""},
+		"more than a line":        {old, nil, not(payment.Refund, flows.Decision{Operator: "ada", Reason: "a\x1b[2Jb"}), flows.InvalidRequest, ""},
 		"what then":               {old, nil, not("keep", ada), flows.InvalidRequest, ""},
-		"give up taken money":     {old, nil, not(flows.GiveUp, ada), flows.NotDecidable, "money is taken"},
-		"accepted after all":      {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.AttemptID) }, not(flows.Refund, ada), flows.NotDecidable, "acceptance"},
-		"accepted, and sent anew": {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.AttemptID) }, not(flows.SendAgain, ada), flows.NotDecidable, "acceptance"},
+		"give up taken money":     {old, nil, not(payment.GiveUp, ada), flows.NotDecidable, "money is taken"},
+		"accepted after all":      {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.AttemptID) }, not(payment.Refund, ada), flows.NotDecidable, "acceptance"},
+		"accepted, and sent anew": {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.AttemptID) }, not(payment.SendAgain, ada), flows.NotDecidable, "acceptance"},
 		"accepted in the very moment": {old, func(w *world, _ *gateway, p *flows.Payment) {
 			w.injectFault(http.MethodPost, "/sandbox/payments/*/metadata", func() { w.note(p, "fd_done_1", p.AttemptID) }, nil)
-		}, not(flows.Refund, ada), flows.NotDecidable, "acceptance"},
-		"another's release":                    {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_release_1", "another") }, not(flows.Refund, ada), flows.NotDecidable, "names another attempt"},
-		"another's release in the very moment": {old, anotherReleases, not(flows.SendAgain, ada), flows.NotDecidable, "names another attempt"},
-		"a refund's claim":                     {old, refundBegan, not(flows.SendAgain, ada), flows.NotDecidable, "refund of this payment was begun"},
+		}, not(payment.Refund, ada), flows.NotDecidable, "acceptance"},
+		"another's release":                    {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_release_1", "another") }, not(payment.Refund, ada), flows.NotDecidable, "names another attempt"},
+		"another's release in the very moment": {old, anotherReleases, not(payment.SendAgain, ada), flows.NotDecidable, "names another attempt"},
+		"a refund's claim":                     {old, refundBegan, not(payment.SendAgain, ada), flows.NotDecidable, "refund of this payment was begun"},
 		"a refund's claim, recorded":           {old, refundBegan, recorded, flows.NotDecidable, "refund of this payment was begun"},
 		"the money went back": {old, func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, 1) },
-			not(flows.SendAgain, ada), flows.NotDecidable, "given back"},
+			not(payment.SendAgain, ada), flows.NotDecidable, "given back"},
 		"the money went back, recorded": {old, func(w *world, _ *gateway, p *flows.Payment) { w.refundAtProcessor(p, p.Amount) }, recorded, flows.NotDecidable, "given back"},
 		"tampered with":                 {old, func(w *world, _ *gateway, p *flows.Payment) { w.tamper(p) }, recorded, flows.NotDecidable, "does not match"},
 		"processor down": {old, func(w *world, _ *gateway, _ *flows.Payment) { w.fail(http.MethodGet, "/sandbox/payments/*", 1) },
-			not(flows.Refund, ada), flows.ProcessorUnavailable, ""},
+			not(payment.Refund, ada), flows.ProcessorUnavailable, ""},
 		"processor down for the release": {old, func(w *world, _ *gateway, _ *flows.Payment) {
 			w.fail(http.MethodPost, "/sandbox/payments/*/metadata", 1)
 		},
-			not(flows.Refund, ada), flows.ProcessorUnavailable, ""},
+			not(payment.Refund, ada), flows.ProcessorUnavailable, ""},
 		"a younger claim that Redis forgot": {old, func(w *world, _ *gateway, p *flows.Payment) {
 			w.note(p, "fd_release_1", p.AttemptID, "fd_post_2", fmt.Sprintf("%d-0d1c5d43-7e6a-4bd7-9a2f-6d7f0ab0a001", w.clock.Now().Add(-time.Minute).UnixMilli()))
-		}, not(flows.SendAgain, ada), flows.TooEarly, "Possible from"},
-		"the sale was settled meanwhile": {old, func(w *world, _ *gateway, p *flows.Payment) { w.payAtDesk(p) }, not(flows.SendAgain, ada), flows.NotDecidable, "settled in another way"},
+		}, not(payment.SendAgain, ada), flows.TooEarly, "Possible from"},
+		"the sale was settled meanwhile": {old, func(w *world, _ *gateway, p *flows.Payment) { w.payAtDesk(p) }, not(payment.SendAgain, ada), flows.NotDecidable, "settled in another way"},
 		"club system down": {old, func(w *world, _ *gateway, _ *flows.Payment) {
 			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/sales/*"}, Kind: "error_before", Status: 503})
-		}, not(flows.SendAgain, ada), flows.ClubSystemUnavailable, "could not be read"},
+		}, not(payment.SendAgain, ada), flows.ClubSystemUnavailable, "could not be read"},
 		"all claims used": {old, func(w *world, _ *gateway, p *flows.Payment) {
 			for n := range 9 {
 				post := fmt.Sprintf("post %d", n)
 				w.note(p, fmt.Sprintf("fd_post_%d", n+2), post, fmt.Sprintf("fd_release_%d", n+2), post)
 			}
-		}, not(flows.SendAgain, ada), flows.NotDecidable, "used up"},
+		}, not(payment.SendAgain, ada), flows.NotDecidable, "used up"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -190,7 +191,7 @@ func TestDecisionsOnlyInDoubt(t *testing.T) {
 		now := w.put(g, p.ID, state, func(next *flows.Payment) { next.Claim = 1 })
 		_, err := g.ConfirmRecorded(t.Context(), p.ID, ada)
 		w.expectRefusal(g, now, err, flows.NotDecidable, "it is "+string(state))
-		_, err = g.ConfirmNotRecorded(t.Context(), p.ID, flows.Refund, ada)
+		_, err = g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada)
 		w.expectRefusal(g, now, err, flows.NotDecidable, "it is "+string(state))
 		if _, err := g.AddNote(t.Context(), p.ID, "ada", "seen in "+string(state)); err != nil {
 			t.Errorf("a note on a payment that is %s: %v", state, err)
@@ -202,7 +203,7 @@ func TestDecisionsOnlyInDoubt(t *testing.T) {
 	newer := w.put(g, p.ID, flows.InDoubt, func(next *flows.Payment) { next.Schema = flows.PaymentSchema + 1 })
 	_, err := g.ConfirmRecorded(t.Context(), p.ID, ada)
 	w.expectRefusal(g, newer, err, flows.NotDecidable, "newer Frontdesk")
-	d := must(t, func() (flows.PaymentDetail, error) { return g.Show(t.Context(), p.ID) })
+	d := must(t, func() (payment.PaymentDetail, error) { return g.Show(t.Context(), p.ID) })
 	if len(d.Notes) != len(flows.PaymentStates)-1 || d.Notes[0].Operator != "ada" || d.Notes[0].Text != "seen in priced" {
 		t.Errorf("the notes are %+v", d.Notes)
 	}
@@ -241,13 +242,13 @@ func TestTwoOperators(t *testing.T) {
 	g := w.gateway()
 	other := w.gateway()
 	for name, test := range map[string]struct {
-		first, second flows.Resolution // empty: recorded
+		first, second payment.Resolution // empty: recorded
 		end           flows.PaymentState
 		told          flows.Code
 	}{
-		"refund, and recorded meanwhile":   {flows.Refund, "", flows.Recorded, flows.NotDecidable}, // it stands in the journal
-		"recorded, and refund meanwhile":   {"", flows.Refund, flows.Refunded, flows.Conflict},
-		"refund, and sent again meanwhile": {flows.Refund, flows.SendAgain, flows.Recorded, flows.Conflict},
+		"refund, and recorded meanwhile":   {payment.Refund, "", flows.Recorded, flows.NotDecidable}, // it stands in the journal
+		"recorded, and refund meanwhile":   {"", payment.Refund, flows.Refunded, flows.Conflict},
+		"refund, and sent again meanwhile": {payment.Refund, payment.SendAgain, flows.Recorded, flows.Conflict},
 	} {
 		kind := "error_before"
 		if test.end == flows.Recorded && test.second == "" {
@@ -255,7 +256,7 @@ func TestTwoOperators(t *testing.T) {
 		}
 		p := w.doubtful(g, kind)
 		w.clock.Advance(16 * time.Minute)
-		decide := func(g *gateway, then flows.Resolution) (err error) {
+		decide := func(g *gateway, then payment.Resolution) (err error) {
 			if then == "" {
 				_, err = g.ConfirmRecorded(t.Context(), p.ID, ada)
 			} else {
@@ -289,7 +290,7 @@ func TestManyOperators(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range cap(errs) {
 		group.Go(func() {
-			_, err := gateways[i%2].ConfirmNotRecorded(t.Context(), p.ID, []flows.Resolution{flows.Refund, flows.SendAgain}[i/2%2], flows.Decision{Operator: fmt.Sprint("op", i)})
+			_, err := gateways[i%2].ConfirmNotRecorded(t.Context(), p.ID, []payment.Resolution{payment.Refund, payment.SendAgain}[i/2%2], flows.Decision{Operator: fmt.Sprint("op", i)})
 			errs <- err
 		})
 	}
@@ -317,13 +318,13 @@ func TestRedisForgetsDecision(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		kind  string
-		then  flows.Resolution
+		then  payment.Resolution
 		end   flows.PaymentState // after Redis fell back, with nobody deciding again
 		again flows.Code         // what an operator is told who wants the money to go back then
 	}{
 		"recorded":   {"drop_after", "", flows.Recorded, flows.NotDecidable},
-		"sent again": {"error_before", flows.SendAgain, flows.Recorded, flows.NotDecidable},
-		"refunded":   {"error_before", flows.Refund, flows.InDoubt, flows.NotDecidable},
+		"sent again": {"error_before", payment.SendAgain, flows.Recorded, flows.NotDecidable},
+		"refunded":   {"error_before", payment.Refund, flows.InDoubt, flows.NotDecidable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -333,7 +334,7 @@ func TestRedisForgetsDecision(t *testing.T) {
 			doubt := w.dump(p.Registration)
 			w.clock.Advance(16 * time.Minute)
 			if test.then == "" {
-				must(t, func() (flows.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+				must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
 			} else {
 				w.mustDecide(g, p, test.then)
 			}
@@ -344,7 +345,7 @@ func TestRedisForgetsDecision(t *testing.T) {
 			if before.Metadata["fd_op_1"] == "" {
 				t.Error("the decision is not mirrored")
 			}
-			_, err := w.gateway().ConfirmNotRecorded(t.Context(), p.ID, flows.Refund, ada)
+			_, err := w.gateway().ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada)
 			if flows.CodeOf(err) != test.again {
 				t.Errorf("an operator is told %v", err)
 			}
@@ -366,7 +367,7 @@ func TestDecisionAboutLatestClaim(t *testing.T) {
 	p := w.doubtful(g, "error_before")
 	first := w.dump(p.Registration)
 	w.clock.Advance(16 * time.Minute)
-	w.mustDecide(g, p, flows.SendAgain)
+	w.mustDecide(g, p, payment.SendAgain)
 	second := w.doubtAgain(g, p, "error_before")
 	if second.Claim != 2 {
 		t.Fatalf("claim %d is in doubt", second.Claim)
@@ -374,10 +375,10 @@ func TestDecisionAboutLatestClaim(t *testing.T) {
 	w.restore(p.Registration, first)
 	p = w.stored(g, p.ID)
 	w.clock.Advance(14 * time.Minute)
-	_, err := g.ConfirmNotRecorded(t.Context(), p.ID, flows.Refund, ada)
+	_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada)
 	w.expectRefusal(g, p, err, flows.TooEarly, "")
 	w.clock.Advance(2 * time.Minute)
-	w.mustDecide(g, p, flows.SendAgain)
+	w.mustDecide(g, p, payment.SendAgain)
 	if got := w.held(p).Metadata["fd_release_2"]; got != second.AttemptID {
 		t.Errorf("the release of the second claim names %q", got)
 	}
@@ -399,13 +400,13 @@ func TestDecisionWithoutCommit(t *testing.T) {
 	w.injectFault(http.MethodPost, "/sandbox/payments/*/metadata", nil, func() {
 		w.put(g, p.ID, flows.InDoubt) // such as one more reading
 	})
-	if _, err := g.ConfirmNotRecorded(t.Context(), p.ID, flows.Refund, ada); flows.CodeOf(err) != flows.Conflict {
+	if _, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada); flows.CodeOf(err) != flows.Conflict {
 		t.Fatalf("the operator is told %v", err)
 	}
 	if held := w.held(p); held.Metadata["fd_release_1"] != p.AttemptID || held.Metadata["fd_op_1"] != "" {
 		t.Errorf("the journal is %v", held.Metadata)
 	}
-	w.mustDecide(g, p, flows.Refund)
+	w.mustDecide(g, p, payment.Refund)
 	end := w.settle(g, p)
 	w.expectSound(end)
 	if end.State != flows.Refunded {
@@ -420,7 +421,7 @@ func TestDecisionRecordFails(t *testing.T) {
 	g := w.gateway()
 	p := w.doubtful(g, "drop_after")
 	w.fail(http.MethodPost, "/sandbox/payments/*/metadata", 6) // the acceptance and the mirror, three times each
-	decided := must(t, func() (flows.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
+	decided := must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), p.ID, ada) })
 	if decided.Payment.State != flows.Recorded || len(decided.Warnings) != 2 {
 		t.Errorf("decided: %+v", decided)
 	}
@@ -431,21 +432,21 @@ func TestDecisionsWithoutProcessor(t *testing.T) {
 	w := newWorld(t)
 	g := w.gateway()
 	p := w.doubtWithoutProcessor(g)
-	_, err := g.ConfirmNotRecorded(t.Context(), p.ID, flows.Refund, ada)
+	_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada)
 	w.expectRefusal(g, p, err, flows.NotDecidable, "cancel it")
-	for _, then := range []flows.Resolution{flows.SendAgain, flows.GiveUp} {
+	for _, then := range []payment.Resolution{payment.SendAgain, payment.GiveUp} {
 		_, err = g.ConfirmNotRecorded(t.Context(), p.ID, then, ada)
 		w.expectRefusal(g, p, err, flows.TooEarly, "")
 	}
 	w.clock.Advance(15 * time.Minute)
-	if decided := w.mustDecide(g, p, flows.GiveUp); decided.Payment.State != flows.Cancelled || len(decided.Warnings) != 0 {
+	if decided := w.mustDecide(g, p, payment.GiveUp); decided.Payment.State != flows.Cancelled || len(decided.Warnings) != 0 {
 		t.Errorf("decided: %+v", decided)
 	}
 	if metadata := w.held(p).Metadata; metadata["fd_op_1"] != "" || metadata["fd_release_1"] != "" {
 		t.Errorf("the processor is told %v", metadata)
 	}
 	seen := w.doubtWithoutProcessor(g)
-	must(t, func() (flows.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), seen.ID, ada) })
+	must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), seen.ID, ada) })
 	if end := w.stored(g, seen.ID); end.State != flows.Recorded {
 		t.Errorf("%s (%s)", end.State, end.Reason)
 	}

@@ -187,11 +187,11 @@ type CartLine struct {
 
 // PaymentSchema is the number of the record's layout. A record with a higher
 // one was written by a newer Frontdesk and is left alone.
-const PaymentSchema = signedCart
+const PaymentSchema = SignedCart
 
 // signedCart is the first layout whose payments tell the processor the digest of
 // their cart, the untouched state of their sale, and the club's node.
-const signedCart = 2
+const SignedCart = 2
 
 // Scope is where calls to the club system about this payment act from.
 func (p *Payment) Scope() club.Scope {

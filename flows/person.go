@@ -1,13 +1,5 @@
 package flows
 
-import (
-	"context"
-	"errors"
-	"strings"
-
-	"frontdesk/upstream/club"
-)
-
 // Person is the buyer, as given. It goes to the club system and is kept nowhere else.
 type Person struct {
 	GivenName  string
@@ -23,42 +15,4 @@ type Person struct {
 }
 
 // statusTemp is the club system's status of somebody who is being registered.
-const statusTemp = "temp"
-
-// createContact makes the buyer known to the club system, with the status of
-// somebody who is being registered.
-func (f *Registrations) createContact(ctx context.Context, at Club, p Person) (club.Contact, error) {
-	contact, err := f.cfg.Club.CreateContact(ctx, at.Scope, club.NewContact{
-		FamilyName: p.FamilyName, GivenName: p.GivenName, Gender: p.Gender, BirthDate: p.BirthDate,
-		Email: p.Email, Mobile: p.Mobile, Club: at.IRI, Status: statusTemp,
-		Address: &club.Address{Street: p.Street, PostalCode: p.PostalCode, Locality: p.City, Country: strings.ToUpper(p.Country)},
-	})
-	var upstream *club.Error
-	if errors.As(err, &upstream) && upstream.Outcome == club.Rejected {
-		return contact, personRejected(upstream)
-	}
-	return contact, clubFailed(err, "The buyer's details could not be given to the club system.")
-}
-
-// personFields says where a field of the club system's contact stands in ours.
-var personFields = map[string]string{
-	"familyName": "/person/familyName", "givenName": "/person/givenName", "gender": "/person/gender",
-	"birthDate": "/person/birthDate", "email": "/person/email", "mobile": "/person/mobile",
-	"address.streetAddress": "/person/address/street", "address.postalCode": "/person/address/postalCode",
-	"address.addressLocality": "/person/address/city", "address.addressCountry": "/person/address/country",
-}
-
-// personRejected points at the fields that the club system does not take. A
-// rejection that names none of them is not the visitor's to mend.
-func personRejected(err *club.Error) error {
-	failure := &Error{Code: InvalidRequest, Err: err}
-	for _, v := range err.Violations {
-		if pointer := personFields[v.Field]; pointer != "" {
-			failure.Fields = append(failure.Fields, FieldProblem{pointer, "The club system does not accept this value."})
-		}
-	}
-	if len(failure.Fields) == 0 {
-		return clubFailed(err, "The buyer's details could not be given to the club system.")
-	}
-	return failure
-}
+const StatusTemp = "temp"

@@ -9,6 +9,8 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/jobs"
+	"frontdesk/flows/worker"
 	"frontdesk/upstream/cards"
 )
 
@@ -16,8 +18,8 @@ import (
 // sent to the channel that it gives lets the next sweep happen.
 func (w *world) worker(g *gateway) chan<- time.Time {
 	sweeps := make(chan time.Time)
-	background := flows.NewWorker(flows.WorkerConfig{
-		Store: g.store, Queue: g.queue, Payments: g.Machine, Changes: flows.NewHub(g.store), Now: w.clock.Now, Log: g.log,
+	background := worker.NewWorker(worker.WorkerConfig{
+		Store: g.store, Queue: g.queue, Payments: g.Machine, Changes: jobs.NewHub(g.store), Now: w.clock.Now, Log: g.log,
 		After: func(time.Duration) <-chan time.Time { return sweeps },
 	})
 	ctx, stop := context.WithCancel(w.Context())

@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/registration"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/clubsim"
 )
@@ -53,7 +54,7 @@ func (w *world) duplicate(p *flows.Payment) *flows.Payment {
 func (w *world) visited(g *gateway) (flows.View, string) {
 	w.Helper()
 	start := w.clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
-	view, token, err := g.registrations.Start(w.Context(), flows.NewRegistration{
+	view, token, err := g.registrations.Start(w.Context(), registration.NewRegistration{
 		ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor, Items: []flows.NewItem{{OfferID: "201", StartDate: start}},
 	})
 	if err != nil {

@@ -1,10 +1,46 @@
 package flows
 
 import (
+	"slices"
 	"time"
 
 	"frontdesk/upstream/club"
 )
+
+const (
+	// FirstPoll: how old a registration with a cart is when it is read without any
+	// hint. Who pays within minutes does so here; at the desk people take longer.
+	FirstPoll = 15 * time.Minute
+)
+
+// nextPoll is when the club system is asked again without any hint: at twice the
+// registration's age, since who has waited for hours comes to the desk tomorrow, if
+// at all. Only a cart can be settled there.
+func (r *Registration) NextPoll(now time.Time) time.Time {
+	if r.Sale == "" || r.Cart.Settled() {
+		return time.Time{}
+	}
+	return now.Add(max(FirstPoll, now.Sub(r.CreatedAt)))
+}
+
+const (
+	// PayableFor: a sale is payable for less than the 24 h for which a processor
+	// remembers the idempotency key that its one payment derives from.
+	PayableFor = 20 * time.Hour
+	// KeepRegistration: how long a registration is kept beyond its end, for a visitor who looks again.
+	KeepRegistration = 24 * time.Hour
+)
+
+// hasHolder tells whether a token is a holder's. What is stored of it decides; of a
+// registration that came back from the processor that may be nothing, or less than
+// it was, so that the signature decides.
+func (r *Registration) HasHolder(token string, signed bool) bool {
+	isHolder := TokenMatches(token, r.TokenHash)
+	for _, hash := range r.Resumed {
+		isHolder = TokenMatches(token, hash) || isHolder
+	}
+	return isHolder || r.Rebuilt && signed
+}
 
 // RegistrationState is where a registration stands, as its visitor sees it.
 //
@@ -71,7 +107,7 @@ type Contact struct {
 }
 
 // identified tells whether the buyer is a contact whom the club knew before.
-func (r *Registration) identified() bool { return r.Contact != nil && r.Contact.Buyer != nil }
+func (r *Registration) Identified() bool { return r.Contact != nil && r.Contact.Buyer != nil }
 
 // View is a registration with all that follows for its visitor.
 type View struct {
@@ -104,9 +140,9 @@ func (r *Registration) Phase(p *Payment, now time.Time) RegistrationState {
 
 // Closed tells whether the registration accepts no further payment.
 func (r *Registration) Closed(latest *Payment, now time.Time) bool {
-	r.markIfSettledByPayment(latest)
+	r.MarkIfSettledByPayment(latest)
 	phase := r.Phase(latest, now)
-	return r.Cart.settled() || phase != Open && phase != Paying
+	return r.Cart.Settled() || phase != Open && phase != Paying
 }
 
 // View adds what follows for the visitor from the latest payment (nil: none) and the clock.
@@ -144,13 +180,13 @@ func openActions(r *Registration, payable bool, now time.Time) []string {
 	switch {
 	case r.Contact == nil:
 		return actions
-	case r.Cart.settled():
+	case r.Cart.Settled():
 		return []string{"abandon"}
-	case r.identified() || r.Prospect != nil && r.Prospect.Done:
+	case r.Identified() || r.Prospect != nil && r.Prospect.Done:
 		actions = []string{"abandon"} // the details are the club's
 	case r.Prospect != nil && r.Prospect.Migrated:
 		actions = []string{"prospect", "abandon"}
-	case r.Sale != "" && r.Contact.Status == statusTemp:
+	case r.Sale != "" && r.Contact.Status == StatusTemp:
 		actions = []string{"person", "prospect", "abandon"}
 	}
 	if len(r.Items) == 0 {
@@ -161,4 +197,25 @@ func openActions(r *Registration, payable bool, now time.Time) []string {
 		actions = append([]string{"pay"}, actions...)
 	}
 	return append(r.mandateActions(now), actions...)
+}
+
+// linkEnd is until when a new link is good: as long as the registration can be
+// looked at for certain, which with a payment under way is as long as that takes.
+func (r *Registration) LinkEnd(p *Payment, now time.Time) time.Time {
+	link, end := now.Add(resumeLife), r.ExpiresAt
+	if p != nil && p.UpdatedAt.After(end) {
+		end = p.UpdatedAt
+	}
+	end = end.Add(KeepRegistration)
+	if p != nil && !p.State.Final() || link.Before(end) {
+		return link
+	}
+	return end
+}
+
+// addHolder makes the holder of another token a holder of the registration. The first
+// device's stays one for good.
+func (r *Registration) AddHolder(hash string) {
+	r.Resumed = append(r.Resumed, hash)
+	r.Resumed = slices.Delete(r.Resumed, 0, max(0, len(r.Resumed)-maxResumed))
 }

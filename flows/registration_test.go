@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"frontdesk/flows"
+	"frontdesk/flows/registration"
 )
 
 // TestPhases holds what a visitor sees of the registration, and may do, in each
@@ -59,19 +60,19 @@ func TestStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	start := func(in flows.NewRegistration) error {
+	start := func(in registration.NewRegistration) error {
 		in.ClientToken, in.Channel = "demo", "web"
 		_, _, err := g.registrations.Start(t.Context(), in)
 		return err
 	}
 	for name, test := range map[string]struct {
-		in       flows.NewRegistration
+		in       registration.NewRegistration
 		code     flows.Code
 		pointers string
 	}{
-		"no such club":          {flows.NewRegistration{ClubID: "99"}, flows.InvalidRequest, "/clubId"},
-		"items without a buyer": {flows.NewRegistration{ClubID: "11", Items: []flows.NewItem{badge}}, flows.InvalidRequest, "/person"},
-		"no such offer, and no date": {flows.NewRegistration{ClubID: "11", Person: &visitor,
+		"no such club":          {registration.NewRegistration{ClubID: "99"}, flows.InvalidRequest, "/clubId"},
+		"items without a buyer": {registration.NewRegistration{ClubID: "11", Items: []flows.NewItem{badge}}, flows.InvalidRequest, "/person"},
+		"no such offer, and no date": {registration.NewRegistration{ClubID: "11", Person: &visitor,
 			Items: []flows.NewItem{badge, {OfferID: "99999"}, {OfferID: "201"}}}, flows.OfferNotAvailable, "/items/1/offerId /items/2/startDate"},
 	} {
 		err := start(test.in)
@@ -97,7 +98,7 @@ func TestStart(t *testing.T) {
 	if keys := slices.DeleteFunc(w.redis.Keys(t.Context(), "fd:*").Val(), remembered); len(keys) != 0 {
 		t.Errorf("Redis holds %v", keys)
 	}
-	if err := start(flows.NewRegistration{ClubID: "11"}); err != nil {
+	if err := start(registration.NewRegistration{ClubID: "11"}); err != nil {
 		t.Errorf("a visitor who gives nothing yet: %v", err)
 	}
 }

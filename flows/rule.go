@@ -1,8 +1,6 @@
 package flows
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -23,10 +21,10 @@ const (
 )
 
 // saleSignals are the observables that no other purchase of the same person changes.
-var saleSignals = []Signal{SignalSaleState, SignalCheck, SignalTotal}
+var SaleSignals = []Signal{SignalSaleState, SignalCheck, SignalTotal}
 
 // contactSignals are those that another purchase may change as well.
-var contactSignals = []Signal{SignalContactStatus, SignalDebt}
+var ContactSignals = []Signal{SignalContactStatus, SignalDebt}
 
 // Condition is one thing that changes when a payment is recorded.
 type Condition struct {
@@ -101,19 +99,5 @@ func amountText(amount, of int64) string {
 		return "minus the amount"
 	default:
 		return strconv.FormatInt(amount, 10)
-	}
-}
-
-// rule is the rule of this environment; nil when there is none or it cannot be read.
-func (m *Machine) rule(ctx context.Context) *Rule {
-	rule, err := m.cfg.Store.Rule(ctx, m.cfg.Environment)
-	switch {
-	case err == nil:
-		return rule
-	case !errors.Is(err, ErrNotFound):
-		m.cfg.Log.WarnContext(ctx, "calibrated rule not readable", "error", err)
-		return nil
-	default:
-		return m.cfg.Rule
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 )
 
 func TestStartDates(t *testing.T) {
@@ -26,7 +27,7 @@ func TestStartDates(t *testing.T) {
 		{"", "2026-11-21T00:00:00Z", false},
 	} {
 		now := must(t, func() (time.Time, error) { return time.Parse(time.RFC3339, test.now) })
-		if problem := flows.StartDateProblem(test.date, now.In(time.FixedZone("elsewhere", 7*3600))); (problem == "") != test.right {
+		if problem := catalogue.StartDateProblem(test.date, now.In(time.FixedZone("elsewhere", 7*3600))); (problem == "") != test.right {
 			t.Errorf("%s at %s: %q", test.date, test.now, problem)
 		}
 	}
@@ -56,7 +57,7 @@ func TestScheduleTerms(t *testing.T) {
 	} {
 		// From a 15th the next of the club's days, 5, 10 and 20, is the 20th.
 		start := time.Date(now.Year()+1, time.March, 15, 0, 0, 0, 0, time.UTC)
-		terms, err := offers.ScheduleTerms(t.Context(), flows.ScheduleQuery{
+		terms, err := offers.ScheduleTerms(t.Context(), catalogue.ScheduleQuery{
 			ProductQuery: web, OfferID: test.offer, StartDate: start.Format(time.DateOnly), DebitDay: test.wish, Now: now,
 		})
 		if test.code != "" {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/signature"
 )
 
 // askForCode starts a registration of somebody else for a phone of their own, and asks for the code.
@@ -43,7 +44,7 @@ func (w *world) alarms() int { return strings.Count(w.log.String(), "sms codes p
 func TestSMSBudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	with := gatewayOptions{sms: flows.SMSBudgetConfig{Hourly: 3, Daily: 5}}
+	with := gatewayOptions{sms: signature.SMSBudgetConfig{Hourly: 3, Daily: 5}}
 	g, other := w.gateway(with), w.gateway(with)
 	code := func(n int) error {
 		_, _, err := []*gateway{g, other}[n%2].askForCode(w, n)
@@ -83,7 +84,7 @@ func TestLowConversion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			g := w.gateway(gatewayOptions{sms: flows.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: test.percent}})
+			g := w.gateway(gatewayOptions{sms: signature.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: test.percent}})
 			for n := range 20 {
 				id, token, err := g.askForCode(w, n)
 				if err != nil {
@@ -125,7 +126,7 @@ func TestCodesPerAddress(t *testing.T) {
 		id, token := g.debtor(w, fmt.Sprintf("+336%08d", n))
 		ctx := w.Context()
 		if address != "" {
-			ctx = flows.WithClientAddress(ctx, address)
+			ctx = signature.WithClientAddress(ctx, address)
 		}
 		_, err := g.registrations.CreateMandate(ctx, id, token, account)
 		return err

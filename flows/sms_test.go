@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/registration"
 )
 
 // debtor starts a registration that needs a mandate, for a phone.
@@ -13,7 +14,7 @@ func (g *gateway) debtor(w *world, mobile string) (id, token string) {
 	w.Helper()
 	person, day := visitor, 10
 	person.Mobile = mobile
-	view, token, err := g.registrations.Start(w.Context(), flows.NewRegistration{
+	view, token, err := g.registrations.Start(w.Context(), registration.NewRegistration{
 		ClientToken: "demo", ClubID: "11", Channel: "web", Person: &person,
 		Items: []flows.NewItem{{OfferID: "901", StartDate: w.clock.Now().AddDate(0, 0, 2).Format(time.DateOnly), Debit: &flows.Debit{Day: &day}}},
 	})

@@ -8,7 +8,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"frontdesk/flows"
+	"frontdesk/flows/tracing"
 )
 
 const (
@@ -18,17 +18,17 @@ const (
 
 // traced is the context of a request with a header.
 func traced(t *testing.T, header string) context.Context {
-	ctx, span := flows.StartTrace(t.Context(), flows.IDOnlyProvider(), header, "GET /v1/clubs", trace.SpanKindServer)
+	ctx, span := tracing.StartTrace(t.Context(), tracing.IDOnlyProvider(), header, "GET /v1/clubs", trace.SpanKindServer)
 	t.Cleanup(func() { span.End() })
 	return ctx
 }
 
 func TestTraceIsTakenOver(t *testing.T) {
 	ctx := traced(t, "00-"+browserTrace+"-"+browserSpan+"-01")
-	if id := flows.TraceID(ctx); id != browserTrace {
+	if id := tracing.TraceID(ctx); id != browserTrace {
 		t.Errorf("the trace is %q", id)
 	}
-	header := flows.Traceparent(ctx)
+	header := tracing.Traceparent(ctx)
 	whole := regexp.MustCompile(`^00-` + browserTrace + `-[0-9a-f]{16}-00$`)
 	if !whole.MatchString(header) || strings.Contains(header, browserSpan) {
 		t.Errorf("sent along: %s", header)
@@ -48,11 +48,11 @@ func TestBadTraceIsIgnored(t *testing.T) {
 		"ff-" + browserTrace + "-" + browserSpan + "-01",
 		"00-" + browserTrace + "-" + browserSpan + "-01\n",
 	} {
-		if own := flows.TraceID(traced(t, header)); !id.MatchString(own) || own == zeros || own == browserTrace {
+		if own := tracing.TraceID(traced(t, header)); !id.MatchString(own) || own == zeros || own == browserTrace {
 			t.Errorf("%q gives the trace %q", header, own)
 		}
 	}
-	if header := flows.Traceparent(t.Context()); header != "" {
+	if header := tracing.Traceparent(t.Context()); header != "" {
 		t.Errorf("without a trace %q is sent along", header)
 	}
 }

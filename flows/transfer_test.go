@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/member"
 	"frontdesk/upstream/clubsim"
 )
 
 // former left club 12 two years ago.
 var former = flows.ContactIdentity{ClientToken: "demo", ContactID: "1004", ClubID: "12"}
 
-func (w *world) transfers(g *gateway) *flows.Transfers {
-	return flows.NewTransfers(flows.TransfersConfig{Store: g.store, Club: w.clubClient(w.address), Catalogue: g.catalogue, Keys: newKeyring(w, "one"), Codes: g.codes, Now: w.clock.Now, Log: g.log})
+func (w *world) transfers(g *gateway) *member.Transfers {
+	return member.NewTransfers(member.TransfersConfig{Store: g.store, Club: w.clubClient(w.address), Catalogue: g.catalogue, Keys: newKeyring(w, "one"), Codes: g.codes, Now: w.clock.Now, Log: g.log})
 }
 
 func (w *world) lastCode() string {

@@ -15,33 +15,14 @@ type Transition struct {
 }
 
 // byRule marks a passage that a calibrated rule decided.
-const byRule = "rule"
+const ByRule = "rule"
 
 // maxHistory holds the longest life, ten claims and a few decisions included,
 // with room to spare; of a longer one the beginning goes.
-const maxHistory = 60
-
-// applyTransition assigns the state, and notes the passage in the record. A change that
-// leaves state and reason alone, such as one more reading, is none.
-func (m *Machine) applyTransition(next *Payment, s step) {
-	if next.State == s.to && next.Reason == s.reason {
-		return
-	}
-	history := next.History
-	if len(history) == 0 {
-		history = []Transition{{State: next.State, At: next.UpdatedAt, Reason: next.Reason}}
-	}
-	now := m.cfg.Now()
-	history = append(slices.Clip(history), Transition{State: s.to, At: now, Reason: s.reason, Operator: s.decision.Operator, OperatorReason: s.decision.Reason})
-	next.History = history[max(0, len(history)-maxHistory):]
-	if s.to == InDoubt && next.State != InDoubt {
-		next.DoubtSince = now
-	}
-	next.State, next.Reason, next.UpdatedAt = s.to, s.reason, now
-}
+const MaxHistory = 60
 
 // decisionOperator is who led the payment to where it stands; empty for the machine.
-func (p *Payment) decisionOperator() string {
+func (p *Payment) DecisionOperator() string {
 	if len(p.History) == 0 {
 		return ""
 	}
@@ -49,6 +30,6 @@ func (p *Payment) decisionOperator() string {
 }
 
 // hasBeen tells whether the payment was ever in a state.
-func (p *Payment) hasBeen(state PaymentState) bool {
+func (p *Payment) HasBeen(state PaymentState) bool {
 	return slices.ContainsFunc(p.History, func(passage Transition) bool { return passage.State == state })
 }

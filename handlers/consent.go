@@ -5,6 +5,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/flows"
+	"frontdesk/flows/member"
 )
 
 // ListConsents serves GET /v1/me/consents.
@@ -27,9 +28,9 @@ func (s *Server) ListConsents(ctx context.Context, _ api.ListConsentsRequestObje
 
 // ChangeConsents serves PATCH /v1/me/consents.
 func (s *Server) ChangeConsents(ctx context.Context, request api.ChangeConsentsRequestObject) (api.ChangeConsentsResponseObject, error) {
-	wishes := make([]flows.ConsentRequest, len(request.Body.Items))
+	wishes := make([]member.ConsentRequest, len(request.Body.Items))
 	for i, item := range request.Body.Items {
-		wishes[i] = flows.ConsentRequest{ID: item.Id, Authorized: item.Authorized}
+		wishes[i] = member.ConsentRequest{ID: item.Id, Authorized: item.Authorized}
 	}
 	changes, receipt, err := s.cfg.Contacts.ChangeConsents(ctx, *callerOf(ctx).contact, wishes, value(request.Body.Wording))
 	if err != nil {

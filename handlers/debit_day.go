@@ -5,11 +5,12 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 )
 
 // ListDebitDays serves GET /v1/clubs/{clubId}/debit-days.
 func (s *Server) ListDebitDays(ctx context.Context, request api.ListDebitDaysRequestObject) (api.ListDebitDaysResponseObject, error) {
-	days, read, err := s.cfg.Catalogue.DebitDays(ctx, flows.DebitDaysQuery{
+	days, read, err := s.cfg.Catalogue.DebitDays(ctx, catalogue.DebitDaysQuery{
 		ClientToken: callerOf(ctx).clientToken, ClubID: request.ClubId, StartDate: value(request.Params.StartDate), Now: s.cfg.Now(),
 	})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/flows"
+	"frontdesk/flows/keyring"
 	"frontdesk/flows/store"
 )
 
@@ -50,7 +50,7 @@ func TestAuthorisationMatrixOfOldAndForeign(t *testing.T) {
 // ageing makes registrations older than they can be paid.
 func ageing(t *testing.T, redisURL string, secret []byte) func(id string) {
 	t.Helper()
-	keys, err := flows.NewKeyring(secret)
+	keys, err := keyring.NewKeyring(secret)
 	if err != nil {
 		t.Fatal(err)
 	}

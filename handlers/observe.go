@@ -13,7 +13,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"frontdesk/flows"
+	"frontdesk/flows/tracing"
 )
 
 // RequestInfo is what may be recorded of a request: no query, no header, no body, and of
@@ -50,7 +50,7 @@ func exchangeOf(ctx context.Context) *exchange {
 func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at := s.cfg.Now()
-		ctx, span := flows.StartTrace(r.Context(), s.cfg.Traces, r.Header.Get(flows.TraceHeader), "page", trace.SpanKindServer)
+		ctx, span := tracing.StartTrace(r.Context(), s.cfg.Traces, r.Header.Get(tracing.TraceHeader), "page", trace.SpanKindServer)
 		x := &exchange{RequestInfo: RequestInfo{At: at.UTC(), Method: clip(r.Method), World: s.cfg.ClientToken}}
 		response := &responseWriter{ResponseWriter: w, now: s.cfg.Now}
 		recorded := false
@@ -76,7 +76,7 @@ func (s *Server) record(ctx context.Context, span trace.Span, x *exchange) {
 	span.SetAttributes(attribute.Int("status", x.Status), attribute.String("code", x.Code))
 	span.End()
 	if s.cfg.OnRequest != nil && strings.HasPrefix(x.request.URL.Path, "/v1/") {
-		x.TraceID = flows.TraceID(ctx)
+		x.TraceID = tracing.TraceID(ctx)
 		s.cfg.OnRequest(x.RequestInfo)
 	}
 	if s.cfg.OnRequestMetric != nil {
@@ -133,4 +133,4 @@ func clip(text string) string {
 	return text
 }
 
-func traceOf(c echo.Context) string { return flows.TraceID(c.Request().Context()) }
+func traceOf(c echo.Context) string { return tracing.TraceID(c.Request().Context()) }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"frontdesk/flows"
+	"frontdesk/flows/iban"
 )
 
 // The forms in which digits are told apart. Digits of one number stand together, or
@@ -72,7 +72,7 @@ func enoughDigits(text string) bool {
 
 // isIBAN tells whether a text is an account number, or is about to be told what is wrong with it as one.
 func isIBAN(member, text string) bool {
-	_, problem := flows.ParseIBAN(text)
+	_, problem := iban.ParseIBAN(text)
 	return problem == "" || member == "iban" && ibanPattern.MatchString(text)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 )
 
 // productsPerPage is the club system's own page, so that a visitor's page is not slower than one of its.
@@ -16,7 +17,7 @@ const webChannel = "web"
 
 // ListProducts serves GET /v1/clubs/{clubId}/products.
 func (s *Server) ListProducts(ctx context.Context, request api.ListProductsRequestObject) (api.ListProductsResponseObject, error) {
-	query := flows.ProductQuery{
+	query := catalogue.ProductQuery{
 		ClientToken: callerOf(ctx).clientToken, ClubID: request.ClubId, Channel: webChannel,
 		Type: string(value(request.Params.Type)), Date: value(request.Params.Date),
 	}
@@ -34,7 +35,7 @@ func (s *Server) ListProducts(ctx context.Context, request api.ListProductsReque
 }
 
 // pageOf is a page of a catalogue; its cursor is where it begins.
-func pageOf(products []flows.Product, cursor string) (any, error) {
+func pageOf(products []catalogue.Product, cursor string) (any, error) {
 	from := 0
 	if cursor != "" {
 		var err error
@@ -55,7 +56,7 @@ func pageOf(products []flows.Product, cursor string) (any, error) {
 	return page, nil
 }
 
-func productOf(product flows.Product) api.Product {
+func productOf(product catalogue.Product) api.Product {
 	out := api.Product{
 		Id: product.IRI.ID(), Name: singleLine(product.Name), Description: optional(multiLine(product.Description)),
 		Type: api.ProductType(product.Type), Offers: make([]api.Offer, 0, len(product.Offers)),
@@ -68,7 +69,7 @@ func productOf(product flows.Product) api.Product {
 	return out
 }
 
-func offerOf(offer flows.Offer) api.Offer {
+func offerOf(offer catalogue.Offer) api.Offer {
 	out := api.Offer{
 		Id: offer.IRI.ID(), Name: singleLine(offer.Name), DueNow: money(offer.DueNow, offer.Currency), Prorated: offer.Prorated,
 		Commitment: optional(durationText(offer.Commitment)), Needs: make([]api.OfferNeeds, len(offer.Needs)),
@@ -85,7 +86,7 @@ func offerOf(offer flows.Offer) api.Offer {
 	return out
 }
 
-func billingOf(billing flows.Billing, currency string) *api.Billing {
+func billingOf(billing catalogue.Billing, currency string) *api.Billing {
 	out := &api.Billing{Rhythm: durationText(billing.Rhythm), Endless: billing.Endless, FirstInstalmentPaid: billing.FirstPaid, Entries: make([]api.BillingEntry, len(billing.Entries))}
 	for i, entry := range billing.Entries {
 		out.Entries[i] = api.BillingEntry{Every: durationText(entry.Every), Price: money(entry.Price, currency)}

@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"frontdesk/flows"
+	"frontdesk/flows/signature"
 	"frontdesk/flows/store"
 )
 
@@ -100,7 +101,7 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 		at := s.clientKey(c.Request())
 		staff, _ := s.isStaff(c.Request())                  // a key that is wrong is told of later
 		if !staff && c.Request().Method != http.MethodGet { // a read sends no code
-			c.SetRequest(c.Request().WithContext(flows.WithClientAddress(c.Request().Context(), at.String())))
+			c.SetRequest(c.Request().WithContext(signature.WithClientAddress(c.Request().Context(), at.String())))
 		}
 		for _, l := range limits[c.Request().Method+" "+c.Path()] {
 			taken, counted, err := s.take(c, l, at, staff)

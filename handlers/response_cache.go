@@ -17,6 +17,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 )
 
 // This file keeps responses that are the same for every visitor: clubs, products and debit
@@ -50,7 +51,7 @@ type cacheKey struct {
 
 // cacheEntry is a response in its encodings.
 type cacheEntry struct {
-	version     *flows.Version
+	version     *catalogue.Version
 	half        int64  // see halfDay
 	route, path string // for the log, metrics and the developer panel
 	vary        string
@@ -140,7 +141,7 @@ func halfDay(now time.Time) int64 {
 // cacheResponse returns the response that is made of a version of the catalogue. It is made
 // once for all callers who ask the same; buyer is whose response it is, and the zero value
 // is every visitor's.
-func (s *Server) cacheResponse(ctx context.Context, buyer flows.Buyer, version *flows.Version, response func() (any, error)) (cachedResponse, error) {
+func (s *Server) cacheResponse(ctx context.Context, buyer flows.Buyer, version *catalogue.Version, response func() (any, error)) (cachedResponse, error) {
 	x := exchangeOf(ctx)
 	half := halfDay(x.At)
 	var failed error

@@ -4,14 +4,14 @@ import (
 	"context"
 
 	"frontdesk/api"
-	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 	"frontdesk/flows/schedule"
 )
 
 // GetSchedule serves GET /v1/clubs/{clubId}/offers/{offerId}/schedule.
 func (s *Server) GetSchedule(ctx context.Context, request api.GetScheduleRequestObject) (api.GetScheduleResponseObject, error) {
-	terms, err := s.cfg.Catalogue.ScheduleTerms(ctx, flows.ScheduleQuery{
-		ProductQuery: flows.ProductQuery{ClientToken: callerOf(ctx).clientToken, ClubID: request.ClubId, Channel: webChannel},
+	terms, err := s.cfg.Catalogue.ScheduleTerms(ctx, catalogue.ScheduleQuery{
+		ProductQuery: catalogue.ProductQuery{ClientToken: callerOf(ctx).clientToken, ClubID: request.ClubId, Channel: webChannel},
 		OfferID:      request.OfferId, StartDate: value(request.Params.StartDate), DebitDay: request.Params.DebitDay, Now: s.cfg.Now(),
 	})
 	if err != nil {
@@ -21,7 +21,7 @@ func (s *Server) GetSchedule(ctx context.Context, request api.GetScheduleRequest
 }
 
 // scheduleOf computes a schedule and puts it into the words of the contract.
-func scheduleOf(terms flows.ScheduleTerms) api.Schedule {
+func scheduleOf(terms catalogue.ScheduleTerms) api.Schedule {
 	start := schedule.DateOf(terms.Start)
 	computed := schedule.Of(schedule.Terms{
 		Offer: schedule.OfferOf(terms.Listed, terms.Offer.Commitment), Today: schedule.DateOf(terms.Today), Start: start,
@@ -57,7 +57,7 @@ func scheduleOf(terms flows.ScheduleTerms) api.Schedule {
 	return out
 }
 
-func dueNowOf(due schedule.DueNow, offer flows.Offer) api.ScheduleDueNow {
+func dueNowOf(due schedule.DueNow, offer catalogue.Offer) api.ScheduleDueNow {
 	out := api.ScheduleDueNow{Date: due.Date.String(), Amount: money(due.Amount, offer.Currency), Parts: make([]api.SchedulePart, len(due.Parts)),
 		Basis: api.ScheduleBasis(due.Basis), Rules: rulesOf(due.Verdict)}
 	for i, part := range due.Parts {

@@ -30,7 +30,14 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
+	"frontdesk/flows/clubevent"
+	"frontdesk/flows/jobs"
+	"frontdesk/flows/member"
+	"frontdesk/flows/payment"
+	"frontdesk/flows/registration"
 	"frontdesk/flows/store"
+	"frontdesk/flows/tracing"
 	"frontdesk/upstream/captcha"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/identity"
@@ -38,13 +45,13 @@ import (
 
 // Config is what the edge needs. Every field is required unless said.
 type Config struct {
-	Registrations *flows.Registrations
-	Payments      *flows.Machine
-	Catalogue     *flows.Catalogue
-	Changes       *flows.Hub
-	Transfers     *flows.Transfers
-	Contacts      *flows.Contacts
-	ClubEvents    *flows.ClubEvents
+	Registrations *registration.Registrations
+	Payments      *payment.Machine
+	Catalogue     *catalogue.Catalogue
+	Changes       *jobs.Hub
+	Transfers     *member.Transfers
+	Contacts      *member.Contacts
+	ClubEvents    *clubevent.ClubEvents
 	Identity      *identity.Verifier
 	Store         *store.Store
 	Cards         cards.Processor
@@ -108,7 +115,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("contract: %w", err)
 	}
 	if cfg.Traces == nil {
-		cfg.Traces = flows.IDOnlyProvider()
+		cfg.Traces = tracing.IDOnlyProvider()
 	}
 	e := echo.New()
 	s := &Server{cfg: cfg, router: e, operations: operationsOf(document), tags: newValidator(cfg.Now), responses: newResponseCache(),

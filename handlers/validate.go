@@ -22,6 +22,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 )
 
 // operation is a route of the contract.
@@ -322,7 +323,7 @@ func newValidator(now func() time.Time) *validator.Validate {
 		return err == nil && born.Before(now()) && born.After(now().AddDate(-maxAge, 0, 0))
 	})
 	register("startdate", func(f validator.FieldLevel) bool {
-		return flows.StartDateProblem(f.Field().String(), now()) == ""
+		return catalogue.StartDateProblem(f.Field().String(), now()) == ""
 	})
 	register("duedate", func(f validator.FieldLevel) bool {
 		day, err := time.Parse(time.DateOnly, f.Field().String())
@@ -385,7 +386,7 @@ func (s *Server) validateTags(op operation, body []byte) []flows.FieldProblem {
 		pointer := "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(path)
 		message := tagMessage(failure.Tag()) // of a tag that stands for one rule; a start date has several
 		if failure.Tag() == "startdate" {
-			message = flows.StartDateProblem(fmt.Sprint(failure.Value()), s.cfg.Now())
+			message = catalogue.StartDateProblem(fmt.Sprint(failure.Value()), s.cfg.Now())
 		}
 		problems = append(problems, flows.FieldProblem{Pointer: pointer, Message: message})
 	}
@@ -398,7 +399,7 @@ func (s *Server) validateDay(c echo.Context, op operation, name string) []flows.
 	if day == "" || op.Operation.Parameters.GetByInAndName("query", name) == nil {
 		return nil
 	}
-	if problem := flows.StartDateProblem(day, s.cfg.Now()); problem != "" {
+	if problem := catalogue.StartDateProblem(day, s.cfg.Now()); problem != "" {
 		return []flows.FieldProblem{{Pointer: "query/" + name, Message: problem}}
 	}
 	return nil

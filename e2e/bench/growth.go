@@ -17,6 +17,7 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/keyring"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/club"
 )
@@ -76,7 +77,7 @@ func (h *harness) population(upstreams string, size int) *population {
 	h.Cleanup(func() { p.redis.Close() })
 	secret, err := base64.StdEncoding.DecodeString(sealKey)
 	h.must(err)
-	keys, err := flows.NewKeyring(secret)
+	keys, err := keyring.NewKeyring(secret)
 	h.must(err)
 	client, err := store.Connect(server)
 	h.must(err)

@@ -12,6 +12,7 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -58,7 +59,7 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 	expectAll(t, mustRunCLI(t, at, "list", "--state", "recorded"), "There is no such payment.")
 	expectAll(t, mustRunCLI(t, at, "show", id), "in_doubt since", "captured", "fd_post_1", "before the capture", "building", "temp",
 		"What it means", "frontdesk payments confirm-recorded "+id, "can be said from")
-	var listed flows.Page
+	var listed payment.Page
 	if err := json.Unmarshal([]byte(mustRunCLI(t, at, "--json", "list", "--all")), &listed); err != nil || len(listed.Items) != 1 || string(listed.Items[0].ID) != id {
 		t.Errorf("listed: %+v, %v", listed, err)
 	}
@@ -193,7 +194,7 @@ func TestBadInputOfOperators(t *testing.T) {
 			}
 		})
 	}
-	var shown flows.PaymentDetail
+	var shown payment.PaymentDetail
 	c.Do("GET", one, nil).Into(http.StatusOK, &shown)
 	if shown.State != flows.InDoubt || len(shown.Notes) != 0 {
 		t.Errorf("after all that: %+v", shown)

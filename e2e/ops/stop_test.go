@@ -12,6 +12,7 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/keyring"
 )
 
 // TestStopDuringPayment tells a gateway to end while the club system keeps it
@@ -77,7 +78,7 @@ func TestRegistrationOfNewerVersion(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
 	key := []byte("a key of thirty-two bytes, or so.")
-	keys, err := flows.NewKeyring(key)
+	keys, err := keyring.NewKeyring(key)
 	if err != nil {
 		t.Fatal(err)
 	}

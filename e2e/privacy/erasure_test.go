@@ -8,7 +8,7 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/flows"
+	"frontdesk/flows/erasure"
 )
 
 // TestErasure has two people register, one of them three times, and erases her:
@@ -71,17 +71,17 @@ func TestErasure(t *testing.T) {
 }
 
 // erase runs the command, and reads its report.
-func (s *testEnv) erase(gateway *frontdesktest.Process, args ...string) flows.Erasure {
+func (s *testEnv) erase(gateway *frontdesktest.Process, args ...string) erasure.Erasure {
 	s.t.Helper()
 	out, err := s.runCLI(gateway, append([]string{"erase", "--json"}, args...)...)
 	if err != nil {
 		s.t.Fatalf("%v: %s", err, out)
 	}
-	return decoded[flows.Erasure](s.t, out)
+	return decoded[erasure.Erasure](s.t, out)
 }
 
 // deferred is the one registration that was left for later.
-func deferred(report flows.Erasure) (id string) {
+func deferred(report erasure.Erasure) (id string) {
 	for _, kept := range report.Kept {
 		if kept.Deferred {
 			id += kept.Registration

@@ -10,7 +10,7 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/flows"
+	"frontdesk/flows/keyring"
 )
 
 // TestRotation changes the keys in the middle of journeys, gateway by gateway: a
@@ -99,7 +99,7 @@ func (s *testEnv) renewed(encoded string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	ring, err := flows.NewKeyring(secret)
+	ring, err := keyring.NewKeyring(secret)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 )
 
 // acquireReading reads what is kept, and gives a lease where that is too old.
@@ -53,17 +53,17 @@ return 1
 
 // Acquire implements flows.Shared. What was sealed with a key that is not known is as
 // good as not there.
-func (s *Store) Acquire(ctx context.Context, name, holder string, notBefore time.Time, lease time.Duration) (flows.SharedEntry, error) {
+func (s *Store) Acquire(ctx context.Context, name, holder string, notBefore time.Time, lease time.Duration) (catalogue.SharedEntry, error) {
 	reading, leased := s.readingKeys(name)
 	reply, err := acquireReading.Run(ctx, s.redis, []string{reading, leased}, notBefore.UnixMilli(), holder, lease.Milliseconds()).Slice()
 	if err != nil {
-		return flows.SharedEntry{}, unavailable(err)
+		return catalogue.SharedEntry{}, unavailable(err)
 	}
 	at, body, yours, err := parseReading(reply)
 	if err != nil {
-		return flows.SharedEntry{}, err
+		return catalogue.SharedEntry{}, err
 	}
-	found := flows.SharedEntry{At: time.UnixMilli(at), Leader: yours}
+	found := catalogue.SharedEntry{At: time.UnixMilli(at), Leader: yours}
 	if body != "" {
 		if found.Text, err = s.keys.Open(reading, []byte(body)); err != nil {
 			found.Text = nil

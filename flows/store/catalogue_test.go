@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
 )
 
 // TestReadings: one holder at a time reads anew, what is newer stays, and a name that
@@ -14,7 +14,7 @@ func TestReadings(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		const name = "products of /demo/contacts/1002"
 		begin := time.Now().Truncate(time.Millisecond)
-		recall := func(holder string, notBefore time.Time) flows.SharedEntry {
+		recall := func(holder string, notBefore time.Time) catalogue.SharedEntry {
 			b.Helper()
 			found, err := b.Acquire(b.Context(), name, holder, notBefore, time.Minute)
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"frontdesk/flows"
+	"frontdesk/flows/keyring"
 )
 
 // Response is what a request got, to be given again to its repetition.
@@ -107,7 +108,7 @@ func (s *Store) BeginRequest(ctx context.Context, scope, key, request, owner str
 	}
 	begun, _ := fields[0].(string)
 	if begun == "unreadable" {
-		return "", Response{}, unavailable(flows.ErrSealed)
+		return "", Response{}, unavailable(keyring.ErrSealed)
 	}
 	if RequestStatus(begun) != Completed {
 		return RequestStatus(begun), Response{}, nil

@@ -16,6 +16,7 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/keyring"
 	"frontdesk/flows/store"
 )
 
@@ -88,14 +89,14 @@ func (b *fixture) open(address string, names ...string) *store.Store {
 }
 
 // keysOf makes the keys of these names.
-func keysOf(t testing.TB, names ...string) *flows.Keyring {
+func keysOf(t testing.TB, names ...string) *keyring.Keyring {
 	t.Helper()
 	secrets := make([][]byte, len(names))
 	for i, name := range names {
 		secret := sha256.Sum256([]byte(name))
 		secrets[i] = secret[:]
 	}
-	keys, err := flows.NewKeyring(secrets...)
+	keys, err := keyring.NewKeyring(secrets...)
 	if err != nil {
 		t.Fatal(err)
 	}

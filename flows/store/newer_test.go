@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"frontdesk/flows"
+	"frontdesk/flows/keyring"
 )
 
 // TestRecordsOfANewerVersion: an older gateway leaves them alone, and says so.
@@ -14,7 +15,7 @@ func TestRecordsOfANewerVersion(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		r, p := b.started()
 		secret := sha256.Sum256([]byte("one"))
-		keys, err := flows.NewKeyring(secret[:])
+		keys, err := keyring.NewKeyring(secret[:])
 		if err != nil {
 			b.Fatal(err)
 		}

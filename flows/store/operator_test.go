@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/keyring"
 )
 
 func TestFinishedPaymentsAreBounded(t *testing.T) {
@@ -70,7 +71,7 @@ func TestRuleIsSealed(t *testing.T) {
 			b.Errorf("Redis holds %q", held)
 		}
 		b.redis.Set(b.Context(), "fd:rule:test", held, 0)
-		if _, err := b.Rule(b.Context(), "test"); !errors.Is(err, flows.ErrSealed) {
+		if _, err := b.Rule(b.Context(), "test"); !errors.Is(err, keyring.ErrSealed) {
 			b.Errorf("a rule of another environment: %v", err)
 		}
 	})

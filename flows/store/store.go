@@ -22,19 +22,20 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"frontdesk/flows"
+	"frontdesk/flows/keyring"
 )
 
 // Store is the Redis of the journeys.
 type Store struct {
 	redis    redis.UniversalClient
-	keys     *flows.Keyring
+	keys     *keyring.Keyring
 	replicas int
 }
 
 // Config is what a store needs.
 type Config struct {
 	Redis redis.UniversalClient // required; made by Connect
-	Keys  *flows.Keyring        // required; seals what is stored
+	Keys  *keyring.Keyring      // required; seals what is stored
 	// Replicas is how many of them have to acknowledge what is written. Zero: nobody asks them.
 	Replicas int
 }

@@ -12,17 +12,24 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
+	"frontdesk/flows/jobs"
+	"frontdesk/flows/payment"
+	"frontdesk/flows/relay"
+	"frontdesk/flows/signature"
+	"frontdesk/flows/tracing"
+	"frontdesk/flows/worker"
 	"frontdesk/upstream/club"
 )
 
 // CollectorConfig are where it is read how things stand. Every field is required unless said.
 type CollectorConfig struct {
-	Payments  *flows.Machine
-	Worker    *flows.Worker
-	Catalogue *flows.Catalogue
-	Relay     *flows.Relay
-	Queue     *flows.Queue
-	SMS       *flows.SMSBudget // nil: codes are not counted
+	Payments  *payment.Machine
+	Worker    *worker.Worker
+	Catalogue *catalogue.Catalogue
+	Relay     *relay.Relay
+	Queue     *jobs.Queue
+	SMS       *signature.SMSBudget // nil: codes are not counted
 	Club      *club.Client
 	Redis     redis.UniversalClient
 	Ready     func(context.Context) []flows.Check
@@ -95,7 +102,7 @@ func (c *collector) redisMetrics() []prometheus.Metric {
 func (c *collector) refresh(over chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*redisTimeout)
 	defer cancel()
-	ctx, span := flows.StartTrace(ctx, c.s.Traces, "", "scrape", trace.SpanKindInternal)
+	ctx, span := tracing.StartTrace(ctx, c.s.Traces, "", "scrape", trace.SpanKindInternal)
 	defer span.End()
 	found := &sink{}
 	up := 0.0
@@ -209,7 +216,7 @@ func (c *collector) budget(ctx context.Context, to *sink) error {
 	return err
 }
 
-func (c *collector) payments(to *sink, census map[flows.PaymentState]flows.StateCount) {
+func (c *collector) payments(to *sink, census map[flows.PaymentState]payment.StateCount) {
 	for _, state := range flows.PaymentStates {
 		if state.Final() {
 			continue
@@ -223,7 +230,7 @@ func (c *collector) payments(to *sink, census map[flows.PaymentState]flows.State
 	}
 }
 
-func (c *collector) relay(to *sink, deliveries flows.Deliveries) {
+func (c *collector) relay(to *sink, deliveries relay.Deliveries) {
 	for kind, count := range deliveries.Received {
 		if n, err := strconv.ParseFloat(count, 64); err == nil {
 			to.counter("frontdesk_club_events_total", "Events of the club system that all gateways took, by name, and those that were unknown, foreign, unreadable or dropped.", n, "event", kind)
@@ -234,7 +241,7 @@ func (c *collector) relay(to *sink, deliveries flows.Deliveries) {
 	}
 	to.gauge("frontdesk_club_events_waiting", "Events that were stored and not worked on yet.", float64(deliveries.Pending))
 	for _, s := range deliveries.Subscribers {
-		for state, n := range map[flows.DeliveryState]int{flows.DeliveryWaiting: s.Waiting, flows.DeliveryRetrying: s.Retrying, flows.DeliveryDead: s.Dead, flows.DeliveryDelivered: s.Delivered} {
+		for state, n := range map[relay.DeliveryState]int{relay.DeliveryWaiting: s.Waiting, relay.DeliveryRetrying: s.Retrying, relay.DeliveryDead: s.Dead, relay.DeliveryDelivered: s.Delivered} {
 			to.gauge("frontdesk_relay_deliveries", "Deliveries to a subscriber; delivered ones are those of the last hour.", float64(n), "subscriber", s.Name, "state", string(state))
 		}
 		gone := 0.0

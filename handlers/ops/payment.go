@@ -5,11 +5,12 @@ import (
 	"strconv"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 )
 
 func (s *Server) listPayments(r *http.Request) (any, error) {
 	query := r.URL.Query()
-	options := flows.ListOptions{State: flows.PaymentState(query.Get("state"))}
+	options := payment.ListOptions{State: flows.PaymentState(query.Get("state"))}
 	if all := query.Get("all"); all != "" {
 		var err error
 		if options.All, err = strconv.ParseBool(all); err != nil {
@@ -36,7 +37,7 @@ func (s *Server) confirmRecorded(r *http.Request, in resolution) (any, error) {
 // rejection says as well what follows from a payment that was not recorded.
 type rejection struct {
 	resolution
-	Then flows.Resolution `json:"then"`
+	Then payment.Resolution `json:"then"`
 }
 
 func (s *Server) confirmNotRecorded(r *http.Request, in rejection) (any, error) {

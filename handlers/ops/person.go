@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/erasure"
+	"frontdesk/flows/member"
 	"frontdesk/handlers"
 )
 
@@ -31,7 +33,7 @@ func (s *Server) invite(r *http.Request, in invitationRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	life := flows.InvitationLife
+	life := member.InvitationLife
 	if in.TTL != "" {
 		life, _ = time.ParseDuration(in.TTL) // what cannot be read is too short
 	}
@@ -54,7 +56,7 @@ func (s *Server) erase(r *http.Request, in erasureRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.cfg.Eraser.Erase(r.Context(), flows.ErasureRequest{
+	return s.cfg.Eraser.Erase(r.Context(), erasure.ErasureRequest{
 		ClientToken: clientToken, Email: in.Email, Mobile: in.Mobile, Registration: in.Registration, Contact: in.Contact,
 	}, in.By)
 }

@@ -24,16 +24,22 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
+	"frontdesk/flows/erasure"
+	"frontdesk/flows/jobs"
+	"frontdesk/flows/member"
+	"frontdesk/flows/payment"
+	"frontdesk/flows/relay"
+	"frontdesk/flows/tracing"
 	"frontdesk/handlers"
 )
 
 // Config is what the operators' listener needs; every field is required unless said.
 type Config struct {
-	Payments    *flows.Machine
-	Contacts    *flows.Contacts
-	Eraser      *flows.Eraser
-	Relay       *flows.Relay
-	Queue       *flows.Queue
+	Payments    *payment.Machine
+	Contacts    *member.Contacts
+	Eraser      *erasure.Eraser
+	Relay       *relay.Relay
+	Queue       *jobs.Queue
 	ClientToken string               // the organisation at the club system
 	Worlds      bool                 // X-Frontdesk-World may name another demo world (mock mode)
 	PublicURL   string               // where the links of invitations lead
@@ -59,7 +65,7 @@ const redisDown = "Redis does not answer; frontdesk doctor says more, and FRONTD
 // New returns a server with all routes.
 func New(cfg Config) *Server {
 	if cfg.Traces == nil {
-		cfg.Traces = flows.IDOnlyProvider()
+		cfg.Traces = tracing.IDOnlyProvider()
 	}
 	s := &Server{cfg: cfg, mux: http.NewServeMux()}
 	for pattern, handler := range map[string]handlerFunc{
@@ -99,7 +105,7 @@ func New(cfg Config) *Server {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	handler, pattern := s.mux.Handler(r)
-	ctx, span := flows.StartTrace(r.Context(), s.cfg.Traces, r.Header.Get(flows.TraceHeader), cmp.Or(pattern, "operators"), trace.SpanKindServer)
+	ctx, span := tracing.StartTrace(r.Context(), s.cfg.Traces, r.Header.Get(tracing.TraceHeader), cmp.Or(pattern, "operators"), trace.SpanKindServer)
 	defer span.End()
 	r = r.WithContext(ctx)
 	// A page can send a POST without a preflight, but not one of JSON.
@@ -179,7 +185,7 @@ func withBody[T any](handle func(r *http.Request, in T) (any, error)) handlerFun
 }
 
 func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
-	problem, retryAfter := handlers.ProblemOf(err, flows.TraceID(r.Context()))
+	problem, retryAfter := handlers.ProblemOf(err, tracing.TraceID(r.Context()))
 	problem.Type = s.cfg.PublicURL + problem.Type // this listener has no such page
 	if string(problem.Code) == string(flows.StorageUnavailable) && problem.Detail == nil {
 		detail := redisDown

@@ -3,13 +3,13 @@ package ops
 import (
 	"net/http"
 
-	"frontdesk/flows"
+	"frontdesk/flows/relay"
 )
 
 // This file serves operators who look after the relay of events to subscribers.
 
 func (s *Server) listDeliveries(r *http.Request) (any, error) {
-	return s.cfg.Relay.Deliveries(r.Context(), flows.DeliveryState(r.URL.Query().Get("state")))
+	return s.cfg.Relay.Deliveries(r.Context(), relay.DeliveryState(r.URL.Query().Get("state")))
 }
 
 func (s *Server) showDelivery(r *http.Request) (any, error) {

@@ -15,6 +15,12 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
+	"frontdesk/flows/jobs"
+	"frontdesk/flows/keyring"
+	"frontdesk/flows/payment"
+	"frontdesk/flows/registration"
+	"frontdesk/flows/signature"
 	"frontdesk/flows/store"
 	"frontdesk/upstream/cards/sandbox"
 	"frontdesk/upstream/club"
@@ -29,11 +35,11 @@ type env struct {
 	sandbox   *sandbox.Server
 	redis     *miniredis.Miniredis
 	client    redis.UniversalClient // of all gateways; what goes wrong depends on the task that calls
-	keys      *flows.Keyring
+	keys      *keyring.Keyring
 	scripts   *scripts
 	store     *store.Store
-	queue     *flows.Queue
-	catalogue *flows.Catalogue
+	queue     *jobs.Queue
+	catalogue *catalogue.Catalogue
 	server    *httptest.Server // the club system's address: payments leave by a connection of their own
 	webhooks  chan delivery    // webhooks, as the processor sent them
 
@@ -51,7 +57,7 @@ var startTime = time.Date(2027, time.March, 1, 10, 0, 0, 0, time.UTC)
 func newEnv() (*env, error) {
 	s := &env{now: startTime, webhooks: make(chan delivery, 1000)}
 	secret := sha256.Sum256([]byte("simulation"))
-	keys, err := flows.NewKeyring(secret[:])
+	keys, err := keyring.NewKeyring(secret[:])
 	if err != nil {
 		return nil, err
 	}
@@ -71,10 +77,10 @@ func newEnv() (*env, error) {
 		Dialer: func(context.Context, string, string) (net.Conn, error) { return s.redis.Dial() }})
 	s.client.AddHook(redisHook{s})
 	s.store = store.New(store.Config{Redis: s.client, Keys: s.keys})
-	s.queue = flows.NewQueue(s.client)
+	s.queue = jobs.NewQueue(s.client)
 	s.server = httptest.NewServer(http.HandlerFunc(s.serveConnection))
 	// It is read once for all journeys: its time stands still, so that it is never read anew in the middle of one.
-	s.catalogue = flows.NewCatalogue(flows.CatalogueConfig{
+	s.catalogue = catalogue.NewCatalogue(catalogue.CatalogueConfig{
 		Club: s.clubClient(), Now: func() time.Time { return startTime }, After: time.After, Log: slog.New(slog.DiscardHandler),
 	})
 	return s, nil
@@ -138,8 +144,8 @@ type gateway struct {
 	env           *env
 	client        *club.Client
 	log           *slog.Logger
-	payments      *flows.Machine
-	registrations *flows.Registrations
+	payments      *payment.Machine
+	registrations *registration.Registrations
 	processor     *sandbox.Client
 }
 
@@ -158,13 +164,13 @@ func simulatorRule() *flows.Rule {
 func (g *gateway) fresh() *gateway {
 	s, other := g.env, *g
 	other.processor = sandbox.New(sandbox.Config{URL: processorURL, Now: s.Now, HTTPClient: &http.Client{Transport: processorTransport{s}}})
-	other.payments = flows.NewMachine(flows.MachineConfig{
+	other.payments = payment.NewMachine(payment.MachineConfig{
 		Store: s.store, Queue: s.queue, Club: g.client.Money(), BackgroundClub: g.client, Cards: other.processor, Keys: s.keys, Environment: "test", Rule: simulatorRule(),
 		WebhookURL: "http://gateway.example/v1/webhooks/card", Now: s.Now, Log: g.log,
 	})
-	other.registrations = flows.NewRegistrations(flows.RegistrationsConfig{
+	other.registrations = registration.NewRegistrations(registration.RegistrationsConfig{
 		Store: s.store, Queue: s.queue, Club: g.client, Catalogue: s.catalogue, Payments: other.payments, Keys: s.keys,
-		Codes:     flows.NewCodeSender(flows.CodeSenderConfig{Store: s.store, Club: g.client, Keys: s.keys, Now: s.Now, Log: g.log}),
+		Codes:     signature.NewCodeSender(signature.CodeSenderConfig{Store: s.store, Club: g.client, Keys: s.keys, Now: s.Now, Log: g.log}),
 		PublicURL: "https://club.example", Now: s.Now, Log: g.log,
 	})
 	return &other

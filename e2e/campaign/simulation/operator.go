@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 )
 
 // Operators look at what is in doubt once they may decide, or well after.
@@ -31,13 +32,13 @@ func (f *journey) decide(ctx context.Context, t *task, p *flows.Payment) {
 		what = opRecorded
 		_, err = t.gateway.payments.ConfirmRecorded(ctx, p.ID, word)
 	} else {
-		then := flows.SendAgain
+		then := payment.SendAgain
 		what = opAgain
 		switch {
 		case f.chance(0.5) && p.HasProcessor():
-			then, what = flows.Refund, opRefund
+			then, what = payment.Refund, opRefund
 		case f.chance(0.5) && !p.HasProcessor():
-			then, what = flows.GiveUp, opGaveUp
+			then, what = payment.GiveUp, opGaveUp
 		}
 		_, err = t.gateway.payments.ConfirmNotRecorded(ctx, p.ID, then, word)
 	}

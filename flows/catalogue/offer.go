@@ -1,0 +1,140 @@
+package catalogue
+
+import (
+	"fmt"
+
+	"frontdesk/upstream/club"
+)
+
+// Offer is an offer in the words of the public API.
+type Offer struct {
+	IRI             club.IRI
+	Name            string
+	DueNow          int64 // minor units, registration fee included
+	Currency        string
+	RegistrationFee int64 // minor units; 0 means none
+	FeeName         string
+	Billing         *Billing // nil when nothing follows
+	Commitment      string   // ISO 8601 duration; empty when there is none
+	Prorated        bool
+	Needs           []string // startDate, debit, mandate
+}
+
+// Billing is how an offer goes on after today.
+type Billing struct {
+	Rhythm  string // ISO 8601 duration between two debits
+	Endless bool
+	// FirstPaid: the first instalment is in DueNow, so one less is debited.
+	FirstPaid bool
+	Entries   []BillingEntry
+}
+
+// BillingEntry is one billing period; all entries are added up.
+type BillingEntry struct {
+	Every string // ISO 8601 duration
+	Price int64  // minor units
+	Times int    // how many periods; 0 when it never ends or cannot be counted
+}
+
+// The needs of an offer.
+const (
+	NeedsStartDate = "startDate"
+	NeedsDebit     = "debit"
+	NeedsMandate   = "mandate"
+)
+
+// NeedsOne tells whether the buyer has to give this.
+func (o Offer) NeedsOne(need string) bool {
+	for _, n := range o.Needs {
+		if n == need {
+			return true
+		}
+	}
+	return false
+}
+
+func offersOf(product club.Product, offers []club.Offer) []Offer {
+	translated := make([]Offer, len(offers))
+	for i, offer := range offers {
+		translated[i] = offerOf(product, offer)
+	}
+	return translated
+}
+
+func offerOf(product club.Product, offer club.Offer) Offer {
+	out := Offer{
+		IRI: offer.IRI, Name: offer.Name, DueNow: offer.TotalPriceTI, Currency: offer.Currency,
+		RegistrationFee: offer.RegistrationFeeTI, FeeName: offer.RegistrationFeeName,
+		Prorated: offer.IsProrated, Billing: billingOf(offer), Needs: []string{},
+	}
+	for _, behavior := range product.Behaviors {
+		if behavior.Type == "subscription" {
+			out.Commitment, out.Needs = behavior.ValidityPeriod, []string{NeedsStartDate}
+		}
+	}
+	if out.Billing != nil {
+		out.Needs = append(out.Needs, NeedsDebit, NeedsMandate)
+	}
+	return out
+}
+
+// billingOf reads the repayment schedule; an offer without one is paid at once.
+func billingOf(offer club.Offer) *Billing {
+	schedule := offer.RepaymentSchedule
+	if len(schedule.Occurrences)+len(schedule.Recurrences) == 0 {
+		return nil
+	}
+	billing := &Billing{Rhythm: rhythm(offer.RhythmBilling), Endless: len(schedule.Recurrences) > 0, FirstPaid: offer.IsFirstMonthPayed}
+	for _, entry := range schedule.Occurrences {
+		billing.Entries = append(billing.Entries, BillingEntry{Every: entry.Interval, Price: entry.PriceTI, Times: repetitions(entry)})
+	}
+	for _, entry := range schedule.Recurrences {
+		billing.Entries = append(billing.Entries, BillingEntry{Every: entry.Interval, Price: entry.PriceTI})
+	}
+	return billing
+}
+
+// rhythm gives the club system's named rhythms as durations (club system API,
+// Offer, rhythmBilling); any other value is a duration already.
+func rhythm(name string) string {
+	switch name {
+	case "week1":
+		return "P1W"
+	case "week4":
+		return "P4W"
+	case "monthly":
+		return "P1M"
+	default:
+		return name
+	}
+}
+
+// repetitions counts an occurrence's billing periods (club system API, Schedule
+// entry): loop where it is given, else offset divided by interval. 0 when the
+// two are of different units and do not divide.
+func repetitions(entry club.ScheduleEntry) int {
+	if entry.Loop != nil && *entry.Loop > 0 {
+		return *entry.Loop
+	}
+	offset, offsetUnit := period(entry.Offset)
+	interval, intervalUnit := period(entry.Interval)
+	if offsetUnit != intervalUnit || interval == 0 || offset%interval != 0 {
+		return 0
+	}
+	return offset / interval
+}
+
+// period takes a one-unit duration apart, years as months and weeks as days.
+func period(duration string) (n int, unit byte) {
+	if _, err := fmt.Sscanf(duration, "P%d%c", &n, &unit); err != nil {
+		return 0, 0
+	}
+	switch unit {
+	case 'Y':
+		return n * 12, 'M'
+	case 'W':
+		return n * 7, 'D'
+	default:
+		return n, unit
+	}
+}

@@ -1,0 +1,122 @@
+package member
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
+	"frontdesk/upstream/club"
+)
+
+// Profile is an identified contact as the club system has it now.
+type Profile struct {
+	club.Contact
+	HomeClub catalogue.Club // its own club
+	Debt     int64          // minor units of the club's currency
+}
+
+// Contacts is what identified contacts see and change of themselves.
+type Contacts struct {
+	cfg ContactsConfig
+}
+
+// MemberStore is what identified contacts need of Redis.
+type MemberStore interface {
+	// SaveInvitation keeps an invitation under the hash of its token.
+	SaveInvitation(ctx context.Context, hash string, invitation flows.Invitation, life time.Duration) error
+	// Audit appends to the audit stream, which is bounded and in plain.
+	Audit(ctx context.Context, entry flows.AuditEntry) error
+	// SaveReceipt keeps what a contact said about its consents.
+	SaveReceipt(ctx context.Context, contact club.IRI, receipt flows.Receipt) error
+	// Receipts returns what a contact said about its consents, newest first.
+	Receipts(ctx context.Context, contact club.IRI) ([]flows.Receipt, error)
+}
+
+// ContactsConfig is what identified contacts need; every field is required.
+type ContactsConfig struct {
+	Store     MemberStore
+	Club      *club.Client
+	Catalogue *catalogue.Catalogue
+	Now       func() time.Time
+}
+
+// NewContacts makes the journeys of identified contacts.
+func NewContacts(cfg ContactsConfig) *Contacts { return &Contacts{cfg: cfg} }
+
+// Me reads a contact with its tags, and what it owes. NotIdentified when the
+// club does not know it (any more): a new token of the login says what is true now.
+func (f *Contacts) Me(ctx context.Context, identity flows.ContactIdentity) (Profile, error) {
+	return ReadProfile(ctx, f.cfg.Club, f.cfg.Catalogue, identity)
+}
+
+// Buyer is Me for the catalogue.
+func (f *Contacts) Buyer(ctx context.Context, identity flows.ContactIdentity) (flows.Buyer, error) {
+	known, err := f.Me(ctx, identity)
+	if err != nil {
+		return flows.Buyer{}, err
+	}
+	return known.Buyer(f.cfg.Now()), nil
+}
+
+// readProfile reads the contact and its account side by side, from its own club:
+// a contact that has moved is not seen from there.
+func ReadProfile(ctx context.Context, client *club.Client, clubs *catalogue.Catalogue, identity flows.ContactIdentity) (Profile, error) {
+	at, err := homeClub(ctx, clubs, identity)
+	if err != nil {
+		return Profile{}, err
+	}
+	known := Profile{HomeClub: at}
+	reads, ctx := errgroup.WithContext(ctx)
+	reads.Go(func() (err error) {
+		known.Contact, err = client.GetContact(ctx, at.Scope, identity.IRI())
+		return notIdentified(err, "The contact could not be read.")
+	})
+	reads.Go(func() error {
+		statistics, err := client.GetAccountStatistics(ctx, at.Scope, identity.IRI())
+		known.Debt = statistics.TotalRealDebt
+		return notIdentified(err, "The contact's account could not be read.")
+	})
+	if err := reads.Wait(); err != nil {
+		return Profile{}, err
+	}
+	if known.Club != "" && known.Club != at.IRI {
+		return Profile{}, &flows.Error{Code: flows.NotIdentified, Detail: unknownContact}
+	}
+	return known, nil
+}
+
+// homeClub is the club that an identified contact belongs to.
+func homeClub(ctx context.Context, clubs *catalogue.Catalogue, identity flows.ContactIdentity) (catalogue.Club, error) {
+	at, err := clubs.Club(ctx, identity.ClientToken, identity.ClubID)
+	if err != nil && flows.CodeOf(err) == flows.NotFound {
+		return catalogue.Club{}, &flows.Error{Code: flows.NotIdentified, Detail: unknownContact, Err: err}
+	}
+	return at, err
+}
+
+const unknownContact = "The club does not know this contact. Please log in again."
+
+// notIdentified translates an error of the club system about a contact that only a token has named.
+func notIdentified(err error, part string) error {
+	if errors.Is(err, club.ErrNotFound) {
+		return &flows.Error{Code: flows.NotIdentified, Detail: unknownContact, Err: err}
+	}
+	return flows.ClubFailed(err, part)
+}
+
+// buyer is what of the contact decides what it can buy on a day.
+func (k Profile) Buyer(now time.Time) flows.Buyer {
+	day := now.UTC().Format(time.DateOnly)
+	var tags []string
+	for _, tag := range k.Tags {
+		if tag.ValidFrom <= day && (tag.ValidThrough == "" || day <= tag.ValidThrough) {
+			tags = append(tags, string(tag.IRI))
+		}
+	}
+	return flows.Buyer{Contact: k.IRI, Club: k.HomeClub.IRI, Tags: strings.Join(tags, " "), Debt: k.Debt}
+}

@@ -1,0 +1,165 @@
+package flows
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"frontdesk/upstream/club"
+)
+
+// StartPayment asks for the payment of a registration.
+type StartPayment struct {
+	Method    Method
+	ReturnURL string // of ByCard; empty: the signup site, with the registration's id
+	DueDate   string // of Later, YYYY-MM-DD: the amount is overdue after it
+	Desk      *Desk  // of InPerson
+	Staff     bool   // staff asks: nobody else may say InPerson
+}
+
+// CheckPayable says why the cart cannot be settled by a method; nil when it can.
+func (r *Registration) CheckPayable(method Method) error {
+	switch {
+	case r.Contact == nil:
+		return &Error{Code: PersonRequired, Detail: "The buyer's details are missing."}
+	case len(r.Items) == 0:
+		return &Error{Code: CartEmpty, Detail: "There is nothing in the cart."}
+	case r.Cart.Settled():
+		return SettledError()
+	case r.Prospect != nil && !r.Prospect.Done:
+		return &Error{Code: CartInvalid, Detail: "Your account is not in this registration yet. Please bring it in again, or give your details."}
+	case r.NeedsMandate():
+		return &Error{Code: MandateRequired, Detail: "An offer in the cart needs a signed direct debit mandate before it can be paid."}
+	case !r.Cart.Valid:
+		return &Error{Code: CartInvalid, Detail: "The club does not accept the cart; its problems say why."}
+	case r.Cart.Total <= 0 && method != Free:
+		return &Error{Code: NothingDue, Detail: "There is nothing to pay: the cart can only be settled as free."}
+	case r.Cart.Total > 0 && method == Free:
+		return &Error{Code: AmountDue, Detail: "There is an amount to pay, so the cart cannot be settled as free."}
+	}
+	return nil
+}
+
+// Method is a way to settle a sale. A card payment has a witness, its journal at
+// the processor; the others rest on Redis alone, so that of these at most one
+// request is sent for each record, and what cannot be known stays in doubt.
+type Method string
+
+// The methods, as the public API calls them.
+const (
+	ByCard   Method = "card"  // through the card processor
+	Deferred Method = "later" // the buyer owes the amount from now on (postpone_due)
+	Free     Method = "free"  // nothing is due (the sale's transition validate)
+	InPerson Method = "desk"  // staff took the money: cash, cheques or cards
+)
+
+// methods in the order in which they are offered.
+var methods = []Method{ByCard, Deferred, Free, InPerson}
+
+// hasProcessor tells whether a processor keeps a journal of the payment.
+func (m Method) hasProcessor() bool { return m != Deferred && m != Free && m != InPerson }
+
+// booksMoney tells whether the club system is told of money that came in.
+func (m Method) BooksMoney() bool { return m != Deferred && m != Free }
+
+// Desk is the money that staff took.
+type Desk struct {
+	Mean    string       `json:"mean"` // cash, cheque, card
+	Cards   []DeskCard   `json:"cards,omitempty"`
+	Cheques []DeskCheque `json:"cheques,omitempty"`
+}
+
+// DeskCard is a card that was used at the desk, in the club system's terms.
+type DeskCard club.PaymentCard
+
+// DeskCheque is a cheque that was handed in at the desk, in the club system's terms.
+type DeskCheque club.Cheque
+
+// Validate says which list does not add up to the amount due, in minor units.
+func (d *Desk) Validate(due int64) error {
+	sum, pointer := due, ""
+	switch d.Mean {
+	case club.MeanCard:
+		sum, pointer = 0, "/cards"
+		for _, card := range d.Cards {
+			sum += card.Amount
+		}
+	case club.MeanCheque:
+		sum, pointer = 0, "/cheques"
+		for _, cheque := range d.Cheques {
+			sum += cheque.Amount
+		}
+	}
+	if sum != due {
+		return &Error{Code: InvalidRequest, Fields: []FieldProblem{{pointer, "The amounts have to add up to the amount due."}}}
+	}
+	return nil
+}
+
+// requestDigest is a digest of what a start asks for beside the method, so that only the
+// same wish is answered with the payment that lives. Where a card sends the
+// buyer back to makes no other payment.
+func (in StartPayment) RequestDigest() string {
+	if in.Method.hasProcessor() {
+		return ""
+	}
+	text, err := json.Marshal([]any{in.DueDate, in.Desk})
+	if err != nil {
+		return "" // strings and numbers can be encoded
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// matches says whether a payment that lives is the answer to a wish.
+func (p *Payment) Matches(in StartPayment) error {
+	if p.Method == in.Method && p.RequestDigest == in.RequestDigest() {
+		return nil
+	}
+	return &Error{Code: PaymentExists, Detail: "Another payment of this registration lives, by another method or in other words."}
+}
+
+// methods lists the ways in which the cart can be settled now.
+func (r *Registration) methods() []Method {
+	return slices.DeleteFunc(slices.Clone(methods), func(method Method) bool { return r.CheckPayable(method) != nil })
+}
+
+// settlementView is View for a payment without a processor.
+func (p *Payment) settlementView() PaymentView {
+	words := settlementWords[p.Method]
+	switch p.State {
+	case Priced:
+		return PaymentView{State: "processing", Retry: "same_key", Message: "The club is being told. One moment, please."}
+	case Recorded:
+		message := words.recorded
+		if day, err := time.Parse(time.DateOnly, p.DueDate); err == nil {
+			message += day.Format("2 January 2006") + "."
+		}
+		return PaymentView{State: "recorded", Retry: "never", Message: message}
+	case Cancelled:
+		view := p.ended(PaymentView{State: "cancelled", Retry: "new", Message: "Nothing was settled."})
+		if view.Retry == "new" {
+			view.Message += " You can try again, or choose another way."
+		}
+		return view
+	case InDoubt:
+		return PaymentView{State: "in_doubt", Retry: "never", Message: words.inDoubt}
+	case Blocked:
+		return PaymentView{State: "in_doubt", Retry: "never",
+			Message: "The club's staff have to look at your registration. Please do not pay: they will tell you how it stands."}
+	default:
+		return PaymentView{State: "processing", Retry: "never", Message: "The club is being told. Please do nothing more."}
+	}
+}
+
+// settlementWords are what a buyer is told of each method.
+var settlementWords = map[Method]struct{ recorded, inDoubt string }{
+	Deferred: {"You are registered. You pay at the club by ",
+		"The club is being told that you pay later. Please do not pay in another way: the club's staff will confirm it to you."},
+	Free: {"It is booked, and there is nothing to pay. Welcome!",
+		"Your booking is being recorded. Please do not book again: the club's staff will confirm it to you."},
+	InPerson: {"Your payment at the club is recorded. Welcome!",
+		"Your payment at the club was received and is being recorded. Please do not pay again: the club's staff will confirm it to you."},
+}

@@ -1,0 +1,77 @@
+package payment
+
+import (
+	"context"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/upstream/club"
+)
+
+// The figures of a payment without a processor.
+const (
+	// maxSettlements: with the pauses of claimPause about four minutes. Nothing is
+	// lost by giving up, and somebody waits before the page, or at the desk.
+	maxSettlements = 5
+	// settleWithin: what was asked for, or decided by an operator, is not carried out
+	// behind the back of somebody who has left, or has found another way, meanwhile.
+	settleWithin = 30 * time.Minute
+)
+
+// prepareSettlement moves a payment without a processor from priced to sending,
+// owned by this process, if the sale is still as agreed. Nothing has happened
+// anywhere before that, so that whatever is not so ends it without harm.
+func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step, error) {
+	if m.cfg.Now().Sub(p.UpdatedAt) > settleWithin {
+		return step{to: flows.Cancelled, reason: "it could not be sent in time"}, nil
+	}
+	if early := p.NotBefore.Sub(m.cfg.Now()); early > 0 {
+		return wait(early), nil
+	}
+	sale, check, seen, err := m.observe(ctx, m.cfg.Club, p)
+	if err != nil {
+		return step{}, flows.ClubFailed(err, "The sale could not be read.")
+	}
+	if sale.State != p.SaleState {
+		// By somebody else, or by this very payment before Redis fell back: a person has to find out.
+		return step{to: flows.Blocked, reason: "the sale is settled already"}, nil
+	}
+	if reason := p.ChangedSinceAgreed(sale, check); reason != "" {
+		return step{to: flows.Cancelled, reason: reason, edit: func(next *flows.Payment) { next.Snapshot = seen }}, nil
+	}
+	payer := m.payer(sale)
+	return step{to: flows.Sending, reason: "the sale is as agreed, and about to be settled", lease: lease, edit: func(next *flows.Payment) {
+		next.Payer, next.Snapshot, next.Claim = payer, seen, p.Claim+1
+	}}, nil
+}
+
+// post sends the one request that settles the sale at the club system.
+func (m *Machine) post(ctx context.Context, p *flows.Payment, gate club.Gate) error {
+	switch p.Method {
+	case flows.Deferred:
+		return m.cfg.Club.PostponeDue(ctx, p.Scope(), p.Sale, p.DueDate, gate)
+	case flows.Free:
+		return m.cfg.Club.ValidateSale(ctx, p.Scope(), p.Sale, gate)
+	}
+	payment := club.NewPayment{
+		Contact: p.Payer.Contact, FamilyName: p.Payer.FamilyName, GivenName: p.Payer.GivenName, Number: p.Payer.Number,
+		Amount: p.Amount, Mean: club.MeanCBWeb, Club: p.Club, ClubCode: p.Payer.ClubCode, Checkout: p.Payer.Checkout,
+	}
+	if p.Desk != nil {
+		payment.Mean = p.Desk.Mean
+		for _, card := range p.Desk.Cards {
+			payment.Cards = append(payment.Cards, club.PaymentCard(card))
+		}
+		for _, cheque := range p.Desk.Cheques {
+			payment.Cheques = append(payment.Cheques, club.Cheque(cheque))
+		}
+	}
+	_, err := m.cfg.Club.CreatePayment(ctx, p.Scope(), p.Sale, payment, gate)
+	return err
+}
+
+// withdraw gives up a payment without a processor that nobody has sent.
+// ErrConflict when it moved meanwhile.
+func (m *Machine) withdraw(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
+	return m.commit(ctx, p, step{to: flows.Cancelled, reason: "the buyer gave up"})
+}

@@ -1,0 +1,64 @@
+package registration
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
+)
+
+// completeDebit says when the first debit of an item falls (club system API,
+// section RepaymentSchedule), or what is wrong with the wish. The first debit is
+// the first day of the wanted kind, not before the wanted date and not before
+// the subscription starts; it is asked for by its date, so that what the buyer
+// was told and what the club does cannot differ.
+func (f *Registrations) completeDebit(ctx context.Context, at catalogue.Club, item flows.NewItem, offer catalogue.Offer, pointer string) (*flows.Debit, []flows.FieldProblem, error) {
+	request := *item.Debit
+	switch {
+	case !offer.NeedsOne(catalogue.NeedsDebit):
+		return nil, []flows.FieldProblem{{Pointer: pointer, Message: "This offer is not paid by direct debit."}}, nil
+	case request.Day != nil && request.WeekDay != nil:
+		return nil, []flows.FieldProblem{{Pointer: pointer, Message: "Choose a day of the month or a day of the week, not both."}}, nil
+	case request == flows.Debit{}:
+		return nil, nil, nil // the club chooses
+	}
+	from := max(request.From, item.StartDate, f.cfg.Now().UTC().Format(time.DateOnly))
+	switch {
+	case request.WeekDay != nil:
+		request.From = nextWeekDay(from, *request.WeekDay)
+		return &request, nil, nil
+	case request.Day == nil:
+		request.From = from
+		return &request, nil, nil
+	}
+	first, err := time.Parse(time.DateOnly, from)
+	if err != nil {
+		return nil, nil, err // dates are held against the contract before they come here
+	}
+	days, err := f.cfg.Catalogue.NextDebitDays(ctx, at, first) // those that the buyer has just chosen from
+	if err != nil {
+		return nil, nil, err
+	}
+	allowed := make([]string, len(days))
+	for i, day := range days {
+		if day.Day == *request.Day {
+			request.From = day.Date
+			return &request, nil, nil
+		}
+		allowed[i] = fmt.Sprint(day.Day)
+	}
+	return nil, []flows.FieldProblem{{Pointer: pointer + "/day", Message: "The club debits on these days of the month: " + strings.Join(allowed, ", ") + "."}}, nil
+}
+
+// nextWeekDay is the first date from a date on that falls on a day of the week, 1 for Monday.
+func nextWeekDay(from string, weekDay int) string {
+	date, err := time.Parse(time.DateOnly, from)
+	if err != nil {
+		return from
+	}
+	ahead := (weekDay - int(date.Weekday()) + 7) % 7 // time counts Sunday as 0, which is 7 here
+	return date.AddDate(0, 0, ahead).Format(time.DateOnly)
+}

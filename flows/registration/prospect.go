@@ -1,0 +1,144 @@
+package registration
+
+import (
+	"context"
+	"errors"
+
+	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
+	"frontdesk/upstream/club"
+)
+
+// Migrate makes a known person, who proves it with their own access token of the
+// club system, the buyer of a registration. The token is used for this call and
+// kept nowhere; it also says who they are, so that nobody names a contact. When
+// the call ends half-way, the same call again goes on from there.
+func (f *Registrations) Migrate(ctx context.Context, id, token, accessToken string) (flows.View, error) {
+	r, p, at, err := f.editable(ctx, id, token)
+	switch {
+	case err != nil:
+		return flows.View{}, err
+	case r.Contact == nil:
+		return flows.View{}, &flows.Error{Code: flows.PersonRequired, Detail: "The buyer's details come first."}
+	case r.Sale == "":
+		return flows.View{}, &flows.Error{Code: flows.CartEmpty, Detail: "Please choose an offer first."}
+	case r.Prospect != nil && r.Prospect.Done:
+		return f.view(r, p), nil
+	}
+	arrived := false
+	if r.Prospect != nil { // an earlier call got somewhere
+		if arrived, err = f.takeOver(ctx, r, at); err != nil {
+			return flows.View{}, err
+		}
+		if !arrived {
+			r.Prospect = nil
+		}
+	}
+	if !arrived {
+		err = f.migrate(ctx, r, at, accessToken)
+	}
+	if err != nil {
+		return flows.View{}, err
+	}
+	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
+		return flows.View{}, flows.StorageFailed(err)
+	}
+	return f.view(r, p), nil
+}
+
+// migrate does the whole of it, and stores what it is about to do and has done.
+func (f *Registrations) migrate(ctx context.Context, r *flows.Registration, at catalogue.Club, accessToken string) error {
+	source, err := f.cfg.Club.OwnContact(ctx, r.ClientToken, accessToken)
+	if err != nil {
+		return accessTokenFailed(err)
+	}
+	scope, err := f.cfg.Catalogue.ScopeAbove(ctx, at, source.Club)
+	if err != nil {
+		return err
+	}
+	before := r.Prospect
+	r.Prospect = &flows.Prospect{Source: source.IRI}
+	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
+		return flows.StorageFailed(err)
+	}
+	err = f.cfg.Club.MigrateContact(ctx, scope, source.IRI, accessToken, club.Migration{Contact: r.Contact.IRI, Club: at.IRI})
+	if err != nil && club.OutcomeOf(err) != club.Unknown {
+		r.Prospect = before
+		if saveErr := f.cfg.Store.SaveRegistration(ctx, r); saveErr != nil {
+			f.cfg.Log.WarnContext(ctx, "registration not saved after a migration was refused", "error", saveErr)
+		}
+		return accessTokenFailed(err)
+	}
+	if err == nil {
+		r.Prospect.Migrated = true
+		if saveErr := f.cfg.Store.SaveRegistration(ctx, r); saveErr != nil {
+			return flows.StorageFailed(saveErr)
+		}
+	}
+	arrived, tookErr := f.takeOver(ctx, r, at)
+	if tookErr != nil {
+		return tookErr
+	}
+	if !arrived {
+		return flows.ClubFailed(err, "Your account could not be brought into this registration.")
+	}
+	return nil
+}
+
+// takeOver gives the sale the contact that stayed, and reads both. False when
+// the contact is still the temporary one: then nothing was migrated.
+func (f *Registrations) takeOver(ctx context.Context, r *flows.Registration, at catalogue.Club) (bool, error) {
+	const part = "Your account was found, and this registration could not be brought up to date yet."
+	if err := f.cfg.Club.UpdateSaleContact(ctx, at.Scope, r.Sale); err != nil {
+		return false, flows.ClubFailed(err, part)
+	}
+	sale, check, err := f.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
+	if err != nil {
+		return false, flows.ClubFailed(err, part)
+	}
+	contact, err := f.cfg.Club.GetContact(ctx, at.Scope, sale.Contact)
+	if err != nil {
+		return false, flows.ClubFailed(err, part)
+	}
+	if contact.Status == flows.StatusTemp {
+		if r.Prospect.Migrated {
+			return false, &flows.Error{Code: flows.ClubSystemFailed, Detail: part}
+		}
+		return false, nil
+	}
+	r.Contact = &flows.Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}
+	r.Prospect.Migrated, r.Prospect.Done = true, true
+	f.followContact(ctx, r, at)
+	r.ApplySale(at.Currency, sale, check)
+	return true, nil
+}
+
+// followContact keeps a signed mandate that went over to the contact that
+// stayed; of any other, a new one has to be signed.
+func (f *Registrations) followContact(ctx context.Context, r *flows.Registration, at catalogue.Club) {
+	if r.Mandate == nil || r.Mandate.Contact == r.Contact.IRI {
+		return
+	}
+	if r.Mandate.State == flows.SignatureSigned {
+		mandate, err := f.cfg.Club.GetMandate(ctx, at.Scope, r.Mandate.IRI)
+		if err == nil && mandate.Contact == r.Contact.IRI {
+			r.Mandate.Contact = r.Contact.IRI
+			return
+		}
+	}
+	f.dropMandate(ctx, r, at)
+}
+
+// accessTokenFailed puts a failed migration into words for the person.
+func accessTokenFailed(err error) error {
+	if failure := flows.MigrationFailed(err); failure != nil {
+		return failure
+	}
+	var upstream *club.Error
+	refused := errors.As(err, &upstream) && upstream.Status == 403 && upstream.Outcome == club.Rejected // not the source contact's
+	if refused || errors.Is(err, club.ErrUnauthorized) || errors.Is(err, club.ErrBadToken) || errors.Is(err, club.ErrNoContactToken) {
+		return &flows.Error{Code: flows.AccessTokenRefused, Err: err, Detail: "The club system does not accept this access. Please sign in to your account again.",
+			Fields: []flows.FieldProblem{{Pointer: "/accessToken", Message: "This is not, or no longer, the access token of an account."}}}
+	}
+	return flows.ClubFailed(err, "Your account could not be brought into this registration.")
+}
