@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 )
 
 // newPaymentsCommand returns the commands for payments that wait for a person.
@@ -18,7 +19,7 @@ func newPaymentsCommand() *cobra.Command {
 		newListPayments(client),
 		&cobra.Command{
 			Use: "show <id>", Short: "Show everything known of a payment, and the possible decisions.", Args: exactArgs("id"),
-			RunE: read(client, "/ops/payments/%s", func(w io.Writer, p flows.PaymentDetail) { printPayment(w, p, client.operator) }),
+			RunE: read(client, "/ops/payments/%s", func(w io.Writer, p payment.PaymentDetail) { printPayment(w, p, client.operator) }),
 		},
 		newConfirmRecorded(client),
 		newConfirmNotRecorded(client),
@@ -48,7 +49,7 @@ func newListPayments(client *opsClient) *cobra.Command {
 			if all {
 				query.Set("all", "true")
 			}
-			return callOps(c.Context(), client, http.MethodGet, "/ops/payments?"+query.Encode(), nil, func(w io.Writer, page flows.Page) {
+			return callOps(c.Context(), client, http.MethodGet, "/ops/payments?"+query.Encode(), nil, func(w io.Writer, page payment.Page) {
 				printPayments(w, page, state == "" && !all)
 			})
 		},
@@ -77,12 +78,12 @@ func newConfirmNotRecorded(client *opsClient) *cobra.Command {
 	c := &cobra.Command{
 		Use: "confirm-not-recorded <id>", Short: "Confirm that the club system does not hold the payment: you have made sure.", Args: exactArgs("id"),
 		RunE: write(client, "/ops/payments/%s/confirm-not-recorded", func([]string) map[string]string {
-			then := flows.SendAgain
+			then := payment.SendAgain
 			switch {
 			case refund:
-				then = flows.Refund
+				then = payment.Refund
 			case cancel:
-				then = flows.GiveUp
+				then = payment.GiveUp
 			}
 			return map[string]string{"why": reason, "then": string(then)}
 		}, printDecision),

@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"frontdesk/flows"
+	"frontdesk/flows/relay"
 	"frontdesk/flows/store"
 	"frontdesk/handlers"
 )
@@ -100,7 +100,7 @@ func (cfg Config) validateKeys(found *problems) {
 	}
 	found.refuse(cfg.IdentitySecret != "" && len(cfg.IdentitySecret) < minSecretBytes, "FRONTDESK_IDENTITY_SECRET", "is shorter than %d bytes", minSecretBytes)
 	found.refuse(cfg.IdentityJWKSURL != "" && webAddress(cfg.IdentityJWKSURL) == nil, "FRONTDESK_IDENTITY_JWKS_URL", "must be an http or https address")
-	_, err := cfg.keyring()
+	_, err := cfg.newKeyring()
 	found.refuse(err != nil && len(cfg.SealKeys) > 0, "FRONTDESK_SEAL_KEYS", "cannot be used: %v", err)
 }
 
@@ -120,7 +120,7 @@ func (cfg Config) validateWebhooks(found *problems) {
 }
 
 // subscribers reads the subscribers to the club system's events.
-func (cfg Config) subscribers() (subscribers []flows.Subscriber, err error) {
+func (cfg Config) subscribers() (subscribers []relay.Subscriber, err error) {
 	if strings.TrimSpace(cfg.Subscribers) == "" {
 		return nil, nil
 	}

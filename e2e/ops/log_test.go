@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"frontdesk/e2e/frontdesktest"
-	"frontdesk/flows"
+	"frontdesk/flows/relay"
 )
 
 // TestLiveLog: machines can read it, each request has its line and its
@@ -92,7 +92,7 @@ func TestUnsolicitedResponsesAreRedacted(t *testing.T) {
 		connection.Close()
 	}))
 	t.Cleanup(talkative.Close)
-	gateway, c := frontdesktest.NewEnv(t).Gateway(t, subscribe(t, flows.Subscriber{Name: "crm", URL: talkative.URL, Secret: subscriberSecret}))
+	gateway, c := frontdesktest.NewEnv(t).Gateway(t, subscribe(t, relay.Subscriber{Name: "crm", URL: talkative.URL, Secret: subscriberSecret}))
 	sendEvent(c, "class_event.updated")
 	frontdesktest.Eventually(t, "the HTTP client complains", func() bool {
 		return strings.Contains(gateway.Log(), `level=WARN msg="Unsolicited response received on idle HTTP channel`)
