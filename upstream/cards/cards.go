@@ -26,7 +26,7 @@ type Processor interface {
 	// Create makes a payment that the buyer can authorise and that is not captured
 	// automatically.
 	Create(ctx context.Context, key string, in NewPayment) (Payment, error)
-	// Get reads a payment. ErrNotFound when there is none.
+	// Get reads a payment. ErrNotFound when it does not exist.
 	Get(ctx context.Context, id string) (Payment, error)
 	// Capture takes the authorised money, in full. ErrState when the payment is not authorised.
 	Capture(ctx context.Context, key, id string, amount int64) (Payment, error)
@@ -60,7 +60,7 @@ type NewPayment struct {
 	WebhookURL string
 }
 
-// State is where a payment stands at the processor.
+// State is the state of a payment at the processor.
 type State string
 
 // The states of a payment at the processor.
@@ -76,7 +76,7 @@ const (
 // Payment is a payment as the processor holds it.
 type Payment struct {
 	ID           string            // the processor's own id
-	State        State             // where it stands
+	State        State             // one of the states above
 	Amount       int64             // minor units
 	Currency     string            // ISO 4217, upper case
 	Captured     int64             // minor units taken so far, refunds not deducted

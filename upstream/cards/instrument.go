@@ -18,8 +18,8 @@ type Call struct {
 
 // Instrument returns the processor with a span around each call; onCall receives each call
 // once it is over.
-func Instrument(processor Processor, now func() time.Time, told func(Call)) Processor {
-	return &instrumented{Processor: processor, now: now, onCall: told}
+func Instrument(processor Processor, now func() time.Time, onCall func(Call)) Processor {
+	return &instrumented{Processor: processor, now: now, onCall: onCall}
 }
 
 type instrumented struct {

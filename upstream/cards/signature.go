@@ -12,7 +12,7 @@ import (
 
 // signatureTolerance is how far the time of a webhook may differ from ours, either way.
 // It is what the large processors recommend: enough for clocks that disagree a little and
-// for a slow network. Every attempt of a delivery is signed anew.
+// for a slow network. Every attempt of a delivery has a new signature.
 const signatureTolerance = 300 * time.Second
 
 // CheckSignature checks the header of a webhook, "t=<unix seconds>,v1=<hex HMAC>", with

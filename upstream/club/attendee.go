@@ -21,9 +21,8 @@ type AttendeeQuery struct {
 	ClassEvent IRI
 }
 
-// ListAttendees reads the attendees of the scope's club, all pages; club system
-// API, section Network nodes and other collections. Reading them makes up for
-// events that were lost on the way.
+// ListAttendees reads the attendees of the scope's club, all pages; club system API,
+// section Network nodes and other collections. It replaces events that were lost.
 func (c *Client) ListAttendees(ctx context.Context, s Scope, q AttendeeQuery) ([]Attendee, error) {
 	query := url.Values{}
 	if q.Contact != "" {

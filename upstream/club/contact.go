@@ -23,7 +23,7 @@ type Address struct {
 // Contact is a person the club system knows.
 type Contact struct {
 	IRI        IRI          `json:"@id"`
-	Number     string       `json:"number"` // what the person is called by in sales and mandates
+	Number     string       `json:"number"` // identifies the person in sales and mandates
 	FamilyName string       `json:"familyName"`
 	GivenName  string       `json:"givenName"`
 	Gender     string       `json:"gender"`
@@ -38,10 +38,10 @@ type Contact struct {
 
 func (c Contact) check() error { return presentIRI(c.IRI) }
 
-// presentIRI is the check of a record without whose IRI nothing more can be asked.
+// presentIRI checks a record that is useless without its IRI.
 func presentIRI(iri IRI) error { return require("@id", iri != "") }
 
-// ContactTag is a mark on a contact that may open or close offers to them.
+// ContactTag is a tag of a contact; some offers are for certain tags only.
 type ContactTag struct {
 	IRI          IRI    `json:"@id"`
 	Name         string `json:"name"`
@@ -49,7 +49,7 @@ type ContactTag struct {
 	ValidThrough string `json:"validThrough"` // YYYY-MM-DD; empty: no end
 }
 
-// NewContact is a person to be made known to the club system.
+// NewContact is a contact to be created.
 type NewContact struct {
 	FamilyName string   `json:"familyName"`
 	GivenName  string   `json:"givenName"`
@@ -62,27 +62,26 @@ type NewContact struct {
 	Status     string   `json:"status,omitempty"` // StatusProspect or StatusTemp; empty leaves it to the club system
 }
 
-// CreateContact makes a new contact. The club system makes one at every call,
-// whether it knows the person or not. Rejected with Violations when a field is
-// missing or wrong. That this operation exists is an assumption: the API's
-// description needs a contact to exist and does not say how.
+// CreateContact makes a new contact. The club system makes one at every call, even for a
+// person it knows. Rejected with Violations when a field is missing or wrong. That this
+// operation exists is an assumption: the API's description needs contacts and does not say
+// how they are made.
 func (c *Client) CreateContact(ctx context.Context, s Scope, in NewContact) (Contact, error) {
 	return do[Contact](ctx, c, post("CreateContact", s, "contacts", "", in))
 }
 
-// GetContact reads a contact with its tags; club system API, section Contacts.
-// ErrNotFound when it does not exist or is out of the scope's reach.
+// GetContact reads a contact with its tags; club system API, section Contacts. ErrNotFound
+// when it does not exist or is not visible in the scope.
 func (c *Client) GetContact(ctx context.Context, s Scope, contact IRI) (Contact, error) {
 	return do[Contact](ctx, c, get("GetContact", s, "contacts/{id}", contact))
 }
 
-// OwnContact reads the contact whose own access token this is. A contact's token
-// shows nobody else, so that the opt-ins that it lists are all of one contact,
-// whose they are; club system API, sections Optin and Authentication. The token
-// is used for this call and kept nowhere. ErrUnauthorized or ErrBadToken when it
-// is not accepted, ErrNoContactToken when it shows more than one contact, or none.
+// OwnContact reads the contact that an access token belongs to; club system API, sections
+// Optin and Authentication. With a contact's token, the opt-ins are all of that contact.
+// The token is used for this call only. ErrUnauthorized or ErrBadToken when it is not
+// accepted, ErrNoContactToken when it shows several contacts, or none.
 func (c *Client) OwnContact(ctx context.Context, clientToken, accessToken string) (Contact, error) {
-	s := Scope{ClientToken: clientToken} // whose club it is is not known yet
+	s := Scope{ClientToken: clientToken} // the contact's club is not known yet
 	optins, err := do[collection[Optin]](ctx, c, get("ListOptins", s, "optins", "").withToken(accessToken))
 	if err != nil {
 		return Contact{}, err
@@ -111,9 +110,8 @@ type ContactChanges struct {
 	Address    *Address `json:"address,omitempty"` // replaced as a whole
 }
 
-// UpdateContact corrects a contact and returns it as it is then. Rejected with
-// Violations when a field is wrong. That this operation exists is an assumption,
-// as it is for CreateContact.
+// UpdateContact corrects a contact and returns it. Rejected with Violations when a field is
+// wrong. That this operation exists is an assumption, as for CreateContact.
 func (c *Client) UpdateContact(ctx context.Context, s Scope, contact IRI, in ContactChanges) (Contact, error) {
 	return do[Contact](ctx, c, put("UpdateContact", s, "contacts/{id}", contact, in))
 }

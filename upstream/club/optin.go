@@ -27,9 +27,9 @@ type Optin struct {
 	Contact    IRI    `json:"contact"` // whose consent it is
 }
 
-// ListOptins reads the opt-ins of a contact; an empty contact reads those of
-// every contact that the scope sees; club system API, section Opt-ins. Their
-// field names beyond isAuthorized are an assumption.
+// ListOptins reads the opt-ins of a contact, or of every contact in the scope if contact is
+// empty; club system API, section Opt-ins. Their field names beyond isAuthorized are an
+// assumption.
 func (c *Client) ListOptins(ctx context.Context, s Scope, contact IRI) ([]Optin, error) {
 	query := url.Values{}
 	if contact != "" {
@@ -38,9 +38,9 @@ func (c *Client) ListOptins(ctx context.Context, s Scope, contact IRI) ([]Optin,
 	return list[Optin](ctx, c, get("ListOptins", s, "optins", "").withQuery(query))
 }
 
-// UpdateOptin gives or withdraws one consent; club system API, section Opt-ins.
-// Data protection rules ask for the contact's own word before one is given.
-// Rejected for a legal opt-in.
+// UpdateOptin gives or withdraws one consent; club system API, section Opt-ins. Data
+// protection law requires the contact's own decision before one is given. Rejected for a
+// legal opt-in.
 func (c *Client) UpdateOptin(ctx context.Context, s Scope, optin IRI, authorized bool) error {
 	body := struct {
 		Authorized bool `json:"isAuthorized"`

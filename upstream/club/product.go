@@ -26,10 +26,10 @@ const (
 	ChannelTerminal = "terminal"
 )
 
-// ProductQuery is the sale that the catalogue is read for; what is offered may
-// depend on all of it. Zero fields are not sent.
+// ProductQuery is the sale for which the catalogue is read; the offers may depend on all of
+// it. Zero fields are not sent.
 type ProductQuery struct {
-	Channel     string   // where the sale takes place, ChannelWeb for one
+	Channel     string   // where the sale takes place, such as ChannelWeb
 	Club        IRI      // the club of the sale
 	ContactTags []string // the tags of the contact, by IRI
 	Contact     IRI      // the buyer
@@ -68,7 +68,7 @@ type Product struct {
 	Behaviors   []ProductBehavior `json:"productBehaviors"`
 }
 
-// UnmarshalJSON reads a product, or no more than its IRI where it is referred to.
+// UnmarshalJSON reads a product, or only its IRI where it is referred to.
 func (p *Product) UnmarshalJSON(data []byte) error {
 	if data[0] == '"' {
 		return unmarshal(data, &p.IRI)
@@ -77,7 +77,7 @@ func (p *Product) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, (*plain)(p))
 }
 
-// ProductBehavior is what happens when the product was bought.
+// ProductBehavior is an effect of buying the product.
 type ProductBehavior struct {
 	Type           string // such as "subscription"
 	ValidityPeriod string // ISO 8601 duration, such as "P52W"; empty: not limited
@@ -96,19 +96,19 @@ func (b *ProductBehavior) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// MarshalJSON writes a behavior as UnmarshalJSON reads it, for what is remembered of a catalogue.
+// MarshalJSON writes a behavior as UnmarshalJSON reads it, for caches.
 func (b ProductBehavior) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{"type": b.Type, "configuration": map[string]string{"validityPeriod": b.ValidityPeriod}})
 }
 
-// ListProducts reads the catalogue for a sale, all pages of it; club system
-// API, section Catalogue.
+// ListProducts reads the catalogue for a sale, all pages; club system API, section
+// Catalogue.
 func (c *Client) ListProducts(ctx context.Context, s Scope, q ProductQuery) ([]Product, error) {
 	return c.ListProductsConcurrently(ctx, s, q, func([]Product) {})
 }
 
-// ListProductsConcurrently is ListProducts that hands each page over as soon as it was read,
-// in any order and to several goroutines, for whoever begins with what it needs of each.
+// ListProductsConcurrently is ListProducts that also passes each page to page as soon as it
+// was read, in any order and from several goroutines.
 func (c *Client) ListProductsConcurrently(ctx context.Context, s Scope, q ProductQuery, page func([]Product)) ([]Product, error) {
 	return listConcurrently(ctx, c, get("ListProducts", s, "products", "").withQuery(q.values()), page)
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Sale is a cart, and what becomes of it; club system API, section Sale.
+// Sale is a cart, and later the recorded sale; club system API, section Sale.
 type Sale struct {
 	IRI        IRI       `json:"@id"`
 	Contact    IRI       `json:"contactId"`
@@ -29,8 +29,8 @@ type Sale struct {
 
 func (s Sale) check() error { return presentIRI(s.IRI) }
 
-// NewSale is a cart to be opened. Contact, Club and ClubCode are required; the
-// rest may be left out, but is needed before the sale is settled.
+// NewSale is a cart to be opened. Contact, Club and ClubCode are required; the other fields
+// are needed before the sale is settled.
 type NewSale struct {
 	Contact    IRI      `json:"contactId"`
 	Club       IRI      `json:"clubId"`
@@ -41,18 +41,18 @@ type NewSale struct {
 	Address    *Address `json:"address,omitempty"`
 }
 
-// CreateSale opens an empty cart; club system API, section Sales. The answer
-// may hold little more than the IRI: read the sale for the rest. Rejected with
-// Violations when a required field is missing.
+// CreateSale opens an empty cart; club system API, section Sales. The response may hold
+// little more than the IRI: read the sale for the rest. Rejected with Violations when a
+// required field is missing.
 func (c *Client) CreateSale(ctx context.Context, s Scope, in NewSale) (Sale, error) {
 	return do[Sale](ctx, c, post("CreateSale", s, "sales", "", in))
 }
 
-// pricedSale is a sale that was read to learn its price; without the total it
-// says nothing, and above all not that it is free.
+// pricedSale is a sale whose total is required: a missing one does not mean that it is
+// free.
 type pricedSale struct {
 	Sale
-	Total *int64 `json:"totalTI"` // it is read in the place of the sale's
+	Total *int64 `json:"totalTI"` // read instead of the sale's
 }
 
 func (p *pricedSale) check() error {
@@ -62,9 +62,9 @@ func (p *pricedSale) check() error {
 	return cmp.Or(p.Sale.check(), p.checkBounds())
 }
 
-// GetSale reads a sale with its articles, its register and its total; club
-// system API, section Sales. Read it after each change: the club system adds and
-// reprices articles on its own. ErrNotFound when there is none.
+// GetSale reads a sale with its articles, its register and its total; club system API,
+// section Sales. Read it after each change, because the club system adds and reprices
+// articles. ErrNotFound when it does not exist.
 func (c *Client) GetSale(ctx context.Context, s Scope, sale IRI) (Sale, error) {
 	got, err := do[pricedSale](ctx, c, get("GetSale", s, "sales/{id}", sale))
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *Client) GetSale(ctx context.Context, s Scope, sale IRI) (Sale, error) {
 	return got.Sale, nil
 }
 
-// Buyer is what a sale says of its buyer; empty fields stay as they are.
+// Buyer is the buyer's data in a sale; empty fields stay as they are.
 type Buyer struct {
 	FamilyName string   `json:"contactFamilyName,omitempty"`
 	GivenName  string   `json:"contactGivenName,omitempty"`
@@ -82,23 +82,23 @@ type Buyer struct {
 	Address    *Address `json:"address,omitempty"`
 }
 
-// UpdateSale fills in the buyer of a sale that is not settled yet. That this
-// operation exists is an assumption: the API's description wants these fields
-// filled "before final validation" and does not say how.
+// UpdateSale fills in the buyer of a sale that is not settled yet. That this operation
+// exists is an assumption: the API's description requires these fields "before final
+// validation" and does not say how they are sent.
 func (c *Client) UpdateSale(ctx context.Context, s Scope, sale IRI, in Buyer) error {
 	_, err := do[noContent](ctx, c, put("UpdateSale", s, "sales/{id}", sale, in))
 	return err
 }
 
-// SaleCheck is what the club system thinks of a cart.
+// SaleCheck is the club system's check of a cart.
 type SaleCheck struct {
 	Valid      bool
-	Violations []Violation // why not; may be empty even so
+	Violations []Violation // the reasons, if it gives any
 }
 
-// CheckSale asks whether a cart can be settled; club system API, section Sales.
-// An invalid cart is an answer and no error. Paying one would book the money on
-// the contact's account and settle nothing. ErrNotFound when there is no such sale.
+// CheckSale checks whether a cart can be settled; club system API, section Sales. An
+// invalid cart is not an error. Paying one would book the money on the contact's account
+// and settle nothing. ErrNotFound when the sale does not exist.
 func (c *Client) CheckSale(ctx context.Context, s Scope, sale IRI) (SaleCheck, error) {
 	_, err := do[noContent](ctx, c, get("CheckSale", s, "sales/{id}/check", sale))
 	var e *Error
@@ -123,18 +123,17 @@ func (c *Client) GetCheckedSale(ctx context.Context, s Scope, id IRI) (sale Sale
 	return sale, check, err
 }
 
-// UpdateSaleContact puts the name and number of the migrated contact into a
-// sale; club system API, section Contacts. It follows MigrateContact.
+// UpdateSaleContact puts the name and number of the migrated contact into a sale; club
+// system API, section Contacts. It follows MigrateContact.
 func (c *Client) UpdateSaleContact(ctx context.Context, s Scope, sale IRI) error {
 	_, err := do[noContent](ctx, c, put("UpdateSaleContact", s, "sale/{id}/update_contact", sale, nil))
 	return err
 }
 
-// PostponeDue settles a sale without money: the contact owes the amount, which
-// counts as overdue from date (YYYY-MM-DD); club system API, section Sales. Like
-// a payment it must happen once, and it is sent like one: see CreatePayment for
-// the gate and the outcomes. Rejected for a sale of zero amount, and for one that
-// is settled or whose check fails.
+// PostponeDue settles a sale without money: the contact owes the amount, which is overdue
+// from date (YYYY-MM-DD); club system API, section Sales. Like a payment it must happen
+// once and is sent at most once: see CreatePayment for the gate and the outcomes. Rejected
+// for a sale of zero amount, and for one that is settled or whose check fails.
 func (c *Client) PostponeDue(ctx context.Context, s Scope, sale IRI, date string, gate Gate) error {
 	body := struct {
 		Date string `json:"date"`
@@ -143,10 +142,9 @@ func (c *Client) PostponeDue(ctx context.Context, s Scope, sale IRI, date string
 	return err
 }
 
-// ValidateSale settles a sale whose amount is zero; club system API, section
-// Sales. It is sent at most once, like a payment: see CreatePayment for the gate
-// and the outcomes. Rejected for any other amount, and for a sale that is settled
-// or whose check fails.
+// ValidateSale settles a sale whose amount is zero; club system API, section Sales. It is
+// sent at most once, like a payment: see CreatePayment for the gate and the outcomes.
+// Rejected for any other amount, and for a sale that is settled or whose check fails.
 func (c *Client) ValidateSale(ctx context.Context, s Scope, sale IRI, gate Gate) error {
 	_, err := c.sendOnce(ctx, post("ValidateSale", s, "sales/{id}/transitions", sale, transition{Transition: "validate"}), gate)
 	return err

@@ -8,8 +8,8 @@ const (
 	codeMigrationContact = "api.error.contact.migration.contact-not-valid"
 )
 
-// contactForMigration returns a contact, or the documented 400 when the acting
-// node has no right to it.
+// contactForMigration returns a contact, or the documented 400 when the acting node has no
+// right to it.
 func (c *request) contactForMigration(id int) (*contact, error) {
 	k, err := c.contactAt(id)
 	if err != nil {
@@ -63,9 +63,9 @@ func (c *request) completeMigration(q *signatureRequest) error {
 	return nil
 }
 
-// migrateContact: PUT contacts/{contactSourceId}/migrate (section Contacts). A
-// prospect who is known already takes the place of the temporary contact that
-// a registration made: the two become one, in the target club.
+// migrateContact: PUT contacts/{contactSourceId}/migrate (section Contacts). A known
+// prospect takes the place of the temporary contact that a registration made: the two
+// become one, in the target club.
 func migrateContact(c *request) (response, error) {
 	if c.w.state.Contacts.get(c.ids[0]) == nil {
 		return response{}, itemNotFound()
@@ -98,14 +98,14 @@ func mergeable(source, target *contact, clubID int) error {
 	case clubID != target.ClubID || source.ClubID == target.ClubID || !clubByID(clubID).sameChain(clubByID(source.ClubID)):
 		return badRequest(codeMigrationClub, "The target club is not valid.")
 	case source.Status != statusProspect || target.Status != statusTemp:
-		return badRequest(codeMigrationContact, "The source contact has to be a prospect and the target contact temporary.")
+		return badRequest(codeMigrationContact, "The source contact must be a prospect and the target contact temporary.")
 	}
 	return nil
 }
 
-// merge makes one contact out of two. The one that stays keeps its data and
-// takes what it lacks; mandates and balances follow it. Sales follow by
-// update_contact, which the club system keeps apart.
+// merge makes one contact out of two. The one that stays keeps its data and gets what is
+// missing from the other; mandates and balances follow it. Sales follow by update_contact,
+// which is a separate operation of the club system.
 func (c *request) merge(source, target *contact) {
 	kept, gone := source, target
 	if c.w.settings.MigrationKeeps == "target" {

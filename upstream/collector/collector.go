@@ -28,24 +28,24 @@ import (
 )
 
 const (
-	// attempts of one batch: with pauses of 1, 2 and 4 s they bridge a collector's
-	// restart, and end before the batch behind has waited for long.
+	// attempts of one batch: with pauses of 1, 2 and 4 s they outlast a collector's
+	// restart, and end before the next batch has waited for long.
 	attempts = 4
-	// defaultPause comes before the second attempt, and doubles from then on.
+	// defaultPause comes before the second attempt, and doubles for each further one.
 	defaultPause = time.Second
-	// defaultTimeout is what the specification of OTLP gives an attempt.
+	// defaultTimeout is what the OTLP specification gives an attempt.
 	defaultTimeout = 10 * time.Second
 	// maxResponse is read of an answer, in bytes; a collector's own are some dozen.
 	maxAnswer = 64 << 10
 )
 
-// Config is what a Client is made from.
+// Config is the configuration of a Client.
 type Config struct {
-	URL     string            // required: where batches are posted, such as http://127.0.0.1:4318/v1/traces
-	Now     func() time.Time  // required: a collector may say by the clock when to come back
-	Headers map[string]string // sent along, such as a key of the collector's; zero: none
+	URL     string            // required: the address for batches, such as http://127.0.0.1:4318/v1/traces
+	Now     func() time.Time  // required: a Retry-After may be a date
+	Headers map[string]string // such as the collector's API key; zero: none
 	Gzip    bool              // whether batches are compressed
-	TLS     *tls.Config       // who is trusted, and who the gateway is; zero: as for every other call
+	TLS     *tls.Config       // trusted certificates and the client certificate; zero: Go's defaults
 	Timeout time.Duration     // of one attempt; zero: 10 s
 	Pause   time.Duration     // before the second attempt; zero: 1 s
 }
@@ -59,7 +59,7 @@ type Client struct {
 
 var _ otlptrace.Client = (*Client)(nil)
 
-// New makes a client, which makes no call before there are spans.
+// New returns a client. It makes no call before there are spans.
 func New(cfg Config) *Client {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = defaultTimeout
@@ -71,7 +71,7 @@ func New(cfg Config) *Client {
 	transport.TLSClientConfig = cfg.TLS
 	return &Client{cfg: cfg, stopped: make(chan struct{}), http: &http.Client{
 		Transport: transport, Timeout: cfg.Timeout,
-		// The headers may hold a key, which is for nobody else.
+		// The headers may hold a key, which only the collector may see.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -79,24 +79,24 @@ func New(cfg Config) *Client {
 // Start does nothing.
 func (c *Client) Start(context.Context) error { return nil }
 
-// Stop ends pauses: what is not taken by then is lost. It is called once.
+// Stop ends pauses and loses the batches that wait for a retry. It is called once.
 func (c *Client) Stop(context.Context) error {
 	close(c.stopped)
 	c.http.CloseIdleConnections()
 	return nil
 }
 
-// busy is the error of a collector that asks to come again.
+// busy is the error of a failed attempt that may be retried.
 type busy struct {
 	error
-	pause time.Duration // that it asked for; negative: it did not say
+	pause time.Duration // as requested by Retry-After; negative: not requested
 }
 
-// UploadTraces hands over a batch. Answers that the specification of OTLP calls
-// transient, and calls that got none, are repeated. Errors name no more of an
-// answer than its status, as a collector may repeat what it was sent.
+// UploadTraces sends a batch. It retries calls without a response, and responses that the
+// OTLP specification calls transient. Errors contain only the status of a response, because
+// a collector may repeat what it was sent.
 func (c *Client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
-	// TracesData is on the wire what a request is, and is declared without gRPC.
+	// TracesData has the encoding of a request, and its package does not need gRPC.
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (c *Client) post(ctx context.Context, body []byte) error {
 	case status < 200 || status > 299:
 		return fmt.Errorf("the collector answered %s", response.Status)
 	case err != nil:
-		return nil // it has taken them, whatever more it had to say
+		return nil // the spans were accepted; the rest of the response does not matter
 	}
 	if spans := rejected(answer); spans > 0 {
 		return fmt.Errorf("the collector rejected %d spans", spans)
@@ -167,8 +167,7 @@ func (c *Client) post(ctx context.Context, body []byte) error {
 	return nil
 }
 
-// retryAfter is how long a collector wants to be left alone, in seconds or until
-// an instant; negative: it does not say.
+// retryAfter reads the Retry-After header, in seconds or a date; negative without one.
 func (c *Client) retryAfter(header http.Header) time.Duration {
 	said := header.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(said, 10, 16); err == nil {
@@ -180,7 +179,7 @@ func (c *Client) retryAfter(header http.Header) time.Duration {
 	return -1
 }
 
-// wait reports whether a pause went by before it was too late.
+// wait reports whether a pause ended before ctx and before Stop.
 func (c *Client) wait(ctx context.Context, pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -193,7 +192,7 @@ func (c *Client) wait(ctx context.Context, pause time.Duration) bool {
 	return false
 }
 
-// rejected reads how many spans a collector did not take, from an
+// rejected returns how many spans a collector did not accept, from an
 // ExportTraceServiceResponse: field 1 of its field 1.
 func rejected(answer []byte) int64 {
 	partial, _ := protowire.ConsumeBytes(field(answer, 1, protowire.BytesType))
@@ -204,7 +203,8 @@ func rejected(answer []byte) int64 {
 	return int64(min(spans, 1<<31)) // #nosec G115 -- bounded
 }
 
-// field finds a field of a message, up to the message's end; nil: it has none.
+// field returns a message from its first field of that number and type on; nil: it has
+// none.
 func field(message []byte, number protowire.Number, kind protowire.Type) []byte {
 	for len(message) > 0 {
 		found, is, n := protowire.ConsumeTag(message)
