@@ -1,14 +1,11 @@
-// Package campaign is the frame of the long tests: each drives many journeys
-// while things go wrong on purpose, and judges what has become of the money by
-// the club system's ledger and the card processor's list, never by the gateway's
-// word alone.
+// Package campaign is the frame of the long tests: each drives many journeys while faults are
+// injected, and judges what became of the money by the club system's ledger and the card processor's
+// payments, never by the gateway's responses alone.
 //
-// A campaign is a function from Options to a Report. It counts only if it proves
-// that its faults happened, which Report.Err holds, and if a build with a mistake
-// put into it on purpose fails it, which Catch tries; the mistakes stand in
-// weaknesses.go. The campaigns themselves are the child packages; the command run
-// starts them. What must be true of every journey stands in invariant.go and
-// nowhere else.
+// A campaign is a function that fills a Recorder. It counts only if it proves that its faults
+// happened, which Report.Err checks, and if a build with a mistake in it fails it, which Kill tries.
+// The mistakes are in mutations.go, the invariants of every journey in invariants.go. The campaigns
+// themselves are the child packages; the command run starts them.
 //
 // Start reading at Campaign, then at Evidence.
 package campaign
@@ -20,41 +17,54 @@ import (
 
 // Campaign is one kind of long test.
 type Campaign struct {
-	Name        string // of the command line and the record, one word
-	Description string // one sentence for the record: what is done to whom
-	// Faults are the kinds that must have happened, each at least once, for a run to count.
-	Faults []string
-	// Mutations are the names of those that the campaign has to find.
-	Mutations []string
-	// InProcess says that the campaign runs the gateway's code itself, so that a
-	// weakness is built into the command; else it is built into the gateway, which
-	// is then given as Options.Gateway.
+	Name        string   // of the command line and the record, one word
+	Description string   // for the record: one sentence that says what is done to which part
+	Faults      []string // the kinds that must have happened, each at least once, for a run to count
+	Mutations   []string // the names of those that the campaign must find
+	// InProcess tells that the campaign runs the gateway's code itself, so that a mutation is built
+	// into the command. Otherwise it is built into the gateway, which is given as Options.Gateway.
 	InProcess bool
-	// Long is the run for the record. Its seed is the command line's.
-	Long Options
-	Run  func(context.Context, Options) (*Report, error)
+	Short     Options // has the count of a run that is given none
+	Long      Options // the run for the record; its seed is the command line's
+	Drive     func(context.Context, Options, *Recorder) error
 }
 
-// Options say how much is done. Zero values of Count and For mean no bound; a run
+// Options say how much is done. Zero values of Count and Duration mean no bound; a run
 // needs one of them.
 type Options struct {
 	Seed     uint64        // decides everything that the campaign decides
 	Count    int           // journeys to drive
-	Duration time.Duration // no new journey is begun after so long
-	// MinFaults is how often each kind of fault has to happen at least, when once is
-	// not enough. A campaign whose faults are its own doing goes on until then.
-	MinFaults map[string]int
-	// OnlySeed, when not zero, drives the one journey of that seed: the repetition of a violation.
-	OnlySeed uint64
-	// StopAtViolation stops at the first violation.
+	Duration time.Duration // no new journey is started after this
+	// MinFaults is how often each kind of fault must happen at least, where once is not enough. A
+	// campaign that injects faults by itself continues until then.
+	MinFaults       map[string]int
+	OnlySeed        uint64 // unless zero, drives the one journey of this seed, to repeat a violation
 	StopAtViolation bool
-	// Gateway is the binary of the gateway, for campaigns that run processes. Empty: built from the tree.
-	Gateway string
-	// Log hears how it goes on; nil: nobody does.
-	Log func(format string, args ...any)
+	Gateway         string                           // the gateway's binary, for campaigns that run processes; empty: built from the tree
+	Log             func(format string, args ...any) // receives progress; may be nil
 }
 
-// Logf tells whoever wants to hear.
+// Run runs the campaign, and returns its report.
+func (c Campaign) Run(ctx context.Context, o Options) (*Report, error) {
+	if o.Count == 0 {
+		o.Count = c.Short.Count
+	}
+	if o.Gateway == "" && !c.InProcess {
+		builds, err := NewBuilds()
+		if err != nil {
+			return nil, err
+		}
+		defer builds.Close()
+		if o.Gateway, err = builds.Gateway(ctx, ""); err != nil {
+			return nil, err
+		}
+	}
+	record := NewRecorder(c.Name, o)
+	err := c.Drive(ctx, o, record)
+	return record.Report(), err
+}
+
+// Logf reports progress.
 func (o Options) Logf(format string, args ...any) {
 	if o.Log != nil {
 		o.Log(format, args...)

@@ -97,8 +97,9 @@ type Process struct {
 }
 
 // Launch starts a program in a process group of its own, and waits until its output matches ready,
-// a regular expression. The program gets no variables but those of environment. When it ends
-// before it is ready, or the context does, Launch kills it and returns an error that has its output.
+// a regular expression. The program gets the variables of environment, or this program's
+// where that is nil. When it ends before it is ready, or the context does, Launch kills it and returns
+// an error that has its output.
 func Launch(ctx context.Context, ready string, environment []string, path string, args ...string) (*Process, error) {
 	p := &Process{cmd: exec.Command(path, args...), out: &output{}, log: &output{}, ended: make(chan struct{})}
 	p.cmd.Env = environment

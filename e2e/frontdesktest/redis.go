@@ -4,38 +4,135 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// launchRedis runs a real Redis on a port of its own, with options of redis-server, the last of
-// which count.
-func launchRedis(ctx context.Context, options ...string) (p *Process, port int, err error) {
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		return nil, 0, errors.New("these tests need redis-server: apt-get install redis-server, or the like")
-	}
-	if port, err = FindPort(); err != nil {
-		return nil, 0, err
-	}
-	p, err = Launch(ctx, "Ready to accept connections", nil, path,
-		append([]string{"--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"}, options...)...)
-	return p, port, err
+// RedisServer is a redis-server with its files, which outlive it.
+type RedisServer struct {
+	Port    int
+	dir     string // of this server; its files are below
+	options []string
+	process *Process
 }
+
+// How a Redis keeps what it acknowledges.
+const (
+	FsyncAlways   = "always"   // every write is on the disk before it is acknowledged
+	FsyncEverySec = "everysec" // a second of acknowledged writes may be lost with the machine
+)
+
+// NewRedisServer starts a redis-server whose files are in a folder of its own below dir, with options
+// of redis-server if there are any.
+func NewRedisServer(ctx context.Context, dir, fsync string, options ...string) (*RedisServer, error) {
+	return launchRedis(ctx, dir, append([]string{"--appendonly", "yes", "--appendfsync", fsync}, options...)...)
+}
+
+func launchRedis(ctx context.Context, dir string, options ...string) (*RedisServer, error) {
+	port, err := FindPort()
+	if err != nil {
+		return nil, err
+	}
+	r := &RedisServer{Port: port, dir: filepath.Join(dir, fmt.Sprintf("redis-%d", port)), options: options}
+	return r, r.Start(ctx)
+}
+
+// ignoreXFSZ runs a program that sees an error when it may not write, as on a full disk, where a
+// signal would end it.
+const ignoreXFSZ = `trap "" XFSZ; exec "$0" "$@"`
+
+// Start starts the server on what its files hold, with more options if there are any.
+func (r *RedisServer) Start(ctx context.Context, more ...string) error {
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		return errors.New("redis-server is missing: apt-get install redis-server, or the like")
+	}
+	if err := os.MkdirAll(r.files(), 0o700); err != nil {
+		return err
+	}
+	args := slices.Concat([]string{"-c", ignoreXFSZ, "redis-server", "--port", fmt.Sprint(r.Port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+		"--dir", r.files(), "--repl-diskless-sync-delay", "0"}, r.options, more)
+	var err error
+	r.process, err = Launch(ctx, "Ready to accept connections", nil, "sh", args...)
+	return err
+}
+
+// FillDisk makes every write to its files fail from now on, as on a full disk.
+func (r *RedisServer) FillDisk() error { return r.limitFiles("1:") }
+
+// FreeDisk makes room again, if the server has survived until then.
+func (r *RedisServer) FreeDisk() error { return r.limitFiles("unlimited:") }
+
+func (r *RedisServer) limitFiles(limit string) error {
+	out, err := exec.Command("prlimit", "--pid", fmt.Sprint(r.process.PID()), "--fsize="+limit).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("prlimit, of Debian's util-linux: %w: %s", err, out)
+	}
+	return nil
+}
+
+// Ended is closed when the present process is gone.
+func (r *RedisServer) Ended() <-chan struct{} { return r.process.Ended() }
+
+// Log is what the present or last process has written.
+func (r *RedisServer) Log() string { return r.process.Output() }
+
+// Kill ends it as a power cut would, but for what the system still writes of its files.
+func (r *RedisServer) Kill() {
+	if r != nil {
+		r.process.Kill()
+	}
+}
+
+// Copy keeps a copy of its files as they are now.
+func (r *RedisServer) Copy() error {
+	if err := os.RemoveAll(r.copy()); err != nil {
+		return err
+	}
+	return os.CopyFS(r.copy(), os.DirFS(r.files()))
+}
+
+// Restore puts the copy in the place of the files. The server must be dead.
+func (r *RedisServer) Restore() error {
+	if err := r.Empty(); err != nil {
+		return err
+	}
+	return os.CopyFS(r.files(), os.DirFS(r.copy()))
+}
+
+// Empty removes its files. The server must be dead.
+func (r *RedisServer) Empty() error { return os.RemoveAll(r.files()) }
+
+// Client opens a client that does not wait long and never retries.
+func (r *RedisServer) Client() redis.UniversalClient {
+	return redis.NewClient(&redis.Options{Addr: r.Address(), DialTimeout: time.Second, ReadTimeout: 2 * time.Second, MaxRetries: -1})
+}
+
+// URL is its address for gateways.
+func (r *RedisServer) URL() string { return "redis://" + r.Address() }
+
+// Address is its host and port.
+func (r *RedisServer) Address() string { return fmt.Sprintf("127.0.0.1:%d", r.Port) }
+
+func (r *RedisServer) files() string { return filepath.Join(r.dir, "now") }
+func (r *RedisServer) copy() string  { return filepath.Join(r.dir, "copy") }
 
 // NewRedis runs a real Redis until the test ends, and gives its address. It
 // forgets everything at its end, unless options of redis-server say otherwise.
 func NewRedis(t testing.TB, options ...string) string {
 	t.Helper()
-	p, port, err := launchRedis(t.Context(), append([]string{"--dir", t.TempDir()}, options...)...)
+	r, err := launchRedis(t.Context(), t.TempDir(), options...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.Kill)
-	return fmt.Sprintf("redis://127.0.0.1:%d", port)
+	t.Cleanup(r.Kill)
+	return r.URL()
 }
 
 // NewDurableRedis runs a real Redis that is durable enough for live mode.
@@ -60,20 +157,22 @@ func StopRedis(t testing.TB, url string) {
 // Redis is a real Redis for all tests of a package. Each test takes a database
 // of its own, which costs nothing.
 type Redis struct {
-	process   *Process
-	url       string
+	server    *RedisServer
 	databases atomic.Int64
 }
 
 // StartRedis runs a Redis until Stop, for TestMain.
 func StartRedis() (*Redis, error) {
 	const databases = "10000" // far more than any package has tests
-	p, port, err := launchRedis(context.Background(), "--databases", databases)
-	return &Redis{process: p, url: fmt.Sprintf("redis://127.0.0.1:%d/", port)}, err
+	server, err := launchRedis(context.Background(), os.TempDir(), "--databases", databases)
+	return &Redis{server: server}, err
 }
 
 // Database gives the address of a database that no test has used.
-func (r *Redis) Database() string { return r.url + fmt.Sprint(r.databases.Add(1)) }
+func (r *Redis) Database() string { return fmt.Sprintf("%s/%d", r.server.URL(), r.databases.Add(1)) }
 
 // Stop ends the server.
-func (r *Redis) Stop() { r.process.Kill() }
+func (r *Redis) Stop() {
+	r.server.Kill()
+	os.RemoveAll(r.server.dir)
+}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"frontdesk/api"
-	"frontdesk/e2e/campaign/rig"
 	"frontdesk/e2e/frontdesktest"
 )
 
@@ -56,7 +55,7 @@ var outages = map[string]outage{
 		code:  api.StorageUnavailable, ready: "redis unavailable", log: redisDown, unsaved: true,
 	},
 	"full disk, synced each second": {
-		fsync: rig.FsyncEverySec,
+		fsync: frontdesktest.FsyncEverySec,
 		start: func(s *outageEnv) { s.must(s.storage.FillDisk()); s.awaitWriteFailure() },
 		end:   func(s *outageEnv) { s.must(s.storage.FreeDisk()) },
 		code:  api.StorageUnavailable, ready: "redis unavailable", log: diskFull, unsaved: true,
@@ -182,7 +181,7 @@ func expectReady(t *testing.T, c *frontdesktest.Client, but string) {
 type outageEnv struct {
 	t                  *testing.T
 	upstreams          *frontdesktest.Upstreams
-	storage            *rig.Redis
+	storage            *frontdesktest.RedisServer
 	redis, club, cards *frontdesktest.TCPProxy
 	gateway            *frontdesktest.Process
 }
@@ -190,11 +189,11 @@ type outageEnv struct {
 func newOutageEnv(t *testing.T, fsync string) *outageEnv {
 	t.Helper()
 	if fsync == "" {
-		fsync = rig.FsyncAlways
+		fsync = frontdesktest.FsyncAlways
 	}
 	s := &outageEnv{t: t, upstreams: frontdesktest.NewUpstreams(t)}
 	var err error
-	s.storage, err = rig.NewRedis(t.Context(), t.TempDir(), fsync)
+	s.storage, err = frontdesktest.NewRedisServer(t.Context(), t.TempDir(), fsync)
 	s.must(err)
 	t.Cleanup(func() { s.storage.Kill() })
 	at := strings.TrimPrefix(s.upstreams.URL, "http://")

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"frontdesk/api"
-	"frontdesk/e2e/campaign/rig"
+	"frontdesk/e2e/campaign/harness"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/store"
 )
 
 // onTopology runs two gateways, which count requests, on a Redis of several servers.
-func onTopology(t *testing.T, storage rig.Storage) (gateways []*frontdesktest.Process, c *frontdesktest.Client) {
+func onTopology(t *testing.T, storage harness.Storage) (gateways []*frontdesktest.Process, c *frontdesktest.Client) {
 	t.Helper()
 	s := frontdesktest.Env{Upstreams: frontdesktest.NewUpstreams(t), Redis: storage.URL()}
 	for range 2 {
@@ -44,7 +44,7 @@ func payThrough(t *testing.T, c *frontdesktest.Client, trouble func(registration
 }
 
 // expectSafe holds a topology to what live mode demands.
-func expectSafe(t *testing.T, storage rig.Storage, unsafe string) {
+func expectSafe(t *testing.T, storage harness.Storage, unsafe string) {
 	t.Helper()
 	connection, err := store.Connect(storage.URL())
 	if err != nil {
@@ -74,7 +74,7 @@ func expectOneSlot(t *testing.T, gateways []*frontdesktest.Process) {
 // the middle of a payment are noticed by nobody who pays.
 func TestRedisCluster(t *testing.T) {
 	t.Parallel()
-	cluster, err := rig.NewCluster(t.Context(), t.TempDir())
+	cluster, err := harness.NewCluster(t.Context(), t.TempDir())
 	t.Cleanup(cluster.Kill)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestRedisCluster(t *testing.T) {
 // TestRedisSentinel kills the primary that Sentinels watch in the middle of a payment.
 func TestRedisSentinel(t *testing.T) {
 	t.Parallel()
-	watched, err := rig.NewSentinelRedis(t.Context(), t.TempDir())
+	watched, err := harness.NewSentinelRedis(t.Context(), t.TempDir())
 	t.Cleanup(watched.Kill)
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func TestRedisSentinel(t *testing.T) {
 // real payments.
 func TestClusterWithUnsafeNode(t *testing.T) {
 	t.Parallel()
-	cluster, err := rig.NewCluster(t.Context(), t.TempDir())
+	cluster, err := harness.NewCluster(t.Context(), t.TempDir())
 	t.Cleanup(cluster.Kill)
 	if err != nil {
 		t.Fatal(err)

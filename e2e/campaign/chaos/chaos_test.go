@@ -43,11 +43,6 @@ func TestRedis(t *testing.T) {
 	runShort(t, chaos.Redis(), campaign.Options{})
 }
 
-func TestWire(t *testing.T) {
-	t.Parallel()
-	runShort(t, chaos.Wire(), campaign.Options{})
-}
-
 func TestWebhook(t *testing.T) {
 	t.Parallel()
 	runShort(t, chaos.Webhook(), campaign.Options{})

@@ -14,102 +14,93 @@ import (
 	"github.com/anishathalye/porcupine"
 	"github.com/google/uuid"
 
+	"frontdesk/api"
 	"frontdesk/e2e/campaign"
-	"frontdesk/e2e/campaign/rig"
+	"frontdesk/e2e/campaign/harness"
+	"frontdesk/e2e/frontdesktest"
 )
 
 // notLinearizable: calls at several gateways look as if they had come one after the other.
 const notLinearizable = "no order of the calls explains the answers"
 
 const (
-	// historiesShort and historiesLong are the histories of the short form and of the run for the record.
+	// historiesShort and historiesLong are the histories of the short form and of the long form.
 	historiesShort, historiesLong = 24, 400
-	// concurrentHistories is how many histories are made side by side.
+	// concurrentHistories is how many histories are made at the same time.
 	concurrentHistories = 4
 	// historyCallers and callsPerCaller are those of a history: few enough to be ordered by search.
 	historyCallers, callsPerCaller = 6, 4
-	// checkTime is how long an order may be looked for.
-	checkTime = 20 * time.Second
+	// checkTimeout is how long an order may be searched for.
+	checkTimeout = 20 * time.Second
 	// maxFaultPause is the longest time between two faults.
 	maxFaultPause = 300 * time.Millisecond
 )
 
-// Idempotency holds the answers to calls with idempotency keys, and to wishes to pay for one
-// sale, against what one process without faults would answer, while gateways and
-// Redis are killed.
+// Idempotency compares the responses to calls with idempotency keys, and to requests to pay for one
+// sale, with those of one process without faults, while gateways and Redis are killed.
 func Idempotency() campaign.Campaign {
 	return campaign.Campaign{
-		Name: "key",
+		Name: "idempotency",
 		Description: "Idempotency keys and the lock of a sale are held to be linearizable: recorded histories of concurrent calls over three gateways, " +
 			"with gateways and Redis killed in between, have to be explained by one order.",
 		Faults:    []string{killedOne, redisKilledAlways},
 		Mutations: []string{"key-any-body"},
-		Long:      campaign.Options{Count: historiesLong}, Run: runIdempotency,
+		Short:     campaign.Options{Count: historiesShort}, Long: campaign.Options{Count: historiesLong}, Drive: checkIdempotency,
 	}
 }
 
-func runIdempotency(ctx context.Context, o campaign.Options) (*campaign.Report, error) {
-	if o.Count == 0 {
-		o.Count = historiesShort
-	}
-	r, storage, end, err := newDurableHarness(ctx, o, rig.Config{})
+func checkIdempotency(ctx context.Context, o campaign.Options, record *campaign.Recorder) error {
+	r, _, err := newDurableRun(ctx, o, record, 3)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer end()
-	record := campaign.NewRecorder("key", o)
-	trouble, calm := context.WithCancel(ctx)
-	var troubled error
-	var group sync.WaitGroup
-	group.Go(func() { troubled = injectFaults(trouble, r, storage, record, o.Seed) })
+	defer r.close()
+	faults, stop := context.WithCancel(ctx)
+	var failed error
+	var injecting, histories sync.WaitGroup
+	injecting.Go(func() { failed = r.injectFaults(faults) })
 	limited, cancel := o.Context(ctx)
 	defer cancel()
 	var rounds atomic.Int64
-	var lanes sync.WaitGroup
 	for range concurrentHistories {
-		lanes.Go(func() {
+		histories.Go(func() {
 			for limited.Err() == nil && (!o.StopAtViolation || record.ViolationCount() == 0) {
 				n := rounds.Add(1)
 				if n > int64(o.Count) {
 					return
 				}
-				h := &history{rig: r, record: record, random: rand.New(rand.NewPCG(o.Seed, uint64(n))), began: time.Now()}
-				h.run(ctx, n%3 == 0)
-				h.check(o.Seed)
+				h := &history{run: r, random: rand.New(rand.NewPCG(o.Seed, uint64(n))), began: time.Now()}
+				h.make(ctx, n%3 == 0)
+				h.check()
 			}
 		})
 	}
-	lanes.Wait()
-	calm()
-	group.Wait()
-	if troubled != nil && !ended(troubled) {
-		return nil, troubled
-	}
-	return record.Report(), nil
+	histories.Wait()
+	stop()
+	injecting.Wait()
+	return unlessEnded(failed)
 }
 
-// injectFaults kills gateways and Redis until it is told to stop.
-func injectFaults(ctx context.Context, r *rig.Harness, redis *rig.Redis, record *campaign.Recorder, seed uint64) error {
-	random := rand.New(rand.NewPCG(seed, 5))
-	k := &killer{rig: r, record: record, random: random}
+// injectFaults kills gateways and Redis until the context ends.
+func (r *run) injectFaults(ctx context.Context) error {
+	whole := context.WithoutCancel(ctx)
 	for ctx.Err() == nil {
-		wait(ctx, time.Duration(random.Int64N(int64(maxFaultPause))))
-		if err := k.killOne(context.WithoutCancel(ctx)); err != nil {
+		r.waitUpTo(ctx, maxFaultPause)
+		if err := r.killOne(whole); err != nil {
 			return err
 		}
-		wait(ctx, time.Duration(random.Int64N(int64(maxFaultPause))))
-		if err := restart(context.WithoutCancel(ctx), redis, random, nil); err != nil {
+		r.waitUpTo(ctx, maxFaultPause)
+		if err := r.restartRedis(nil)(whole); err != nil {
 			return err
 		}
-		record.AddFault(redisKilledAlways)
+		r.record.AddFault(redisKilledAlways)
 	}
-	return ctx.Err()
+	return nil
 }
 
-// history is what some callers did at the same time to a few keys, or to one sale.
+// history is what several callers did at the same time to a few keys, or to one sale.
 type history struct {
-	rig    *rig.Harness
-	record *campaign.Recorder
+	*run
 	random *rand.Rand
 	began  time.Time
 
@@ -121,25 +112,25 @@ type history struct {
 type callInput struct {
 	key    string // what the history is split by
 	body   string // that came with the key; for a sale, always the same
-	read   bool   // only looks
+	read   bool   // only reads
 	forget bool   // no call: the gateway may have freed the key of a call that failed
 }
 
-// callOutcome is its answer.
+// callOutcome is its response.
 type callOutcome struct {
 	id      string // of what was made
-	running bool   // 409: the first call has no answer yet
+	running bool   // 409: the first call is in progress
 	reused  bool   // 422: the key came with another body
-	nothing bool   // a look found nothing
-	unknown bool   // no answer, or one that says nothing about what was done
+	nothing bool   // a read found nothing
+	unknown bool   // no response, or one that says nothing about what was done
 }
 
-// run makes a history.
-func (h *history) run(ctx context.Context, ofSale bool) {
+// make lets all callers make their calls.
+func (h *history) make(ctx context.Context, ofSale bool) {
 	keys := []string{uuid.NewString(), uuid.NewString()}
-	var j *rig.Journey
+	var j *harness.Journey
 	if ofSale {
-		if j = h.rig.NewJourney(h.random.Uint64()); !j.Register(ctx) {
+		if j = h.NewJourney(h.random.Uint64()); !j.Register(ctx) {
 			return
 		}
 	}
@@ -148,7 +139,7 @@ func (h *history) run(ctx context.Context, ofSale bool) {
 		random := rand.New(rand.NewPCG(h.random.Uint64(), 0))
 		all.Go(func() {
 			for range callsPerCaller {
-				g := h.rig.Gateways[random.IntN(len(h.rig.Gateways))]
+				g := h.Gateways[random.IntN(len(h.Gateways))]
 				if ofSale {
 					h.pay(ctx, i, j, g, random.IntN(2) == 0)
 				} else {
@@ -162,75 +153,76 @@ func (h *history) run(ctx context.Context, ofSale bool) {
 }
 
 // register starts a registration under a key.
-func (h *history) register(ctx context.Context, caller int, g *rig.Gateway, key, channel string) {
-	call, body := h.now(), map[string]string{"clubId": h.rig.Club()}
+func (h *history) register(ctx context.Context, caller int, g *harness.Gateway, key, channel string) {
+	body := map[string]string{"clubId": h.Club()}
 	if channel != "" {
-		body["channel"] = channel // which is what it is without, in another body
+		body["channel"] = channel // the default, in another body
 	}
-	reply, err := h.rig.Call(ctx, g, http.MethodPost, "/v1/registrations", "", key, body)
-	h.add(caller, call, callInput{key: key, body: channel}, outcomeOf(reply, err))
+	h.call(caller, callInput{key: key, body: channel}, func() (*frontdesktest.Response, error) {
+		return (&frontdesktest.Buyer{HTTP: h.HTTP()}).Send(ctx, http.MethodPost, g.URL+"/v1/registrations", key, body)
+	})
 }
 
-// pay asks for the payment of a sale, or looks for it.
-func (h *history) pay(ctx context.Context, caller int, j *rig.Journey, g *rig.Gateway, look bool) {
-	call := h.now()
-	if look {
-		reply, err := j.Ask(ctx, g, http.MethodGet, "/payment", "", nil)
-		h.add(caller, call, callInput{key: j.Registration, read: true}, outcomeOf(reply, err))
-		return
-	}
-	reply, err := j.Ask(ctx, g, http.MethodPost, "/payment", uuid.NewString(), map[string]string{"method": "card"})
-	h.add(caller, call, callInput{key: j.Registration}, outcomeOf(reply, err))
+// pay asks for the payment of a sale, or reads it.
+func (h *history) pay(ctx context.Context, caller int, j *harness.Journey, g *harness.Gateway, read bool) {
+	h.call(caller, callInput{key: j.Registration(), read: read}, func() (*frontdesktest.Response, error) {
+		if read {
+			return j.Ask(ctx, g, http.MethodGet, "/payment", "", nil)
+		}
+		return j.Ask(ctx, g, http.MethodPost, "/payment", uuid.NewString(), map[string]string{"method": "card"})
+	})
 }
 
-// outcomeOf says what an answer means.
-func outcomeOf(reply rig.Response, err error) callOutcome {
-	var made struct{ ID string }
-	switch code := reply.Code(); {
-	case err != nil || reply.Status >= 500:
-		return callOutcome{unknown: true}
-	case code == "key_in_use":
-		return callOutcome{running: true}
-	case code == "key_reused":
-		return callOutcome{reused: true}
-	case reply.Status == http.StatusNotFound:
-		return callOutcome{nothing: true}
-	case reply.Status < 300 && json.Unmarshal(reply.Body, &made) == nil && made.ID != "":
-		return callOutcome{id: made.ID}
-	default:
-		return callOutcome{unknown: true} // a conflict, say: it was not carried out, as far as one can know
-	}
-}
-
-func (h *history) now() int64 { return int64(time.Since(h.began)) }
-
-// add keeps a call. One whose answer is not known may take effect at any time after it
+// call makes a call and keeps it. One whose outcome is unknown may take effect at any time after it
 // was made, and may then free its key again.
-func (h *history) add(caller int, call int64, in callInput, out callOutcome) {
-	back := h.now()
+func (h *history) call(caller int, in callInput, send func() (*frontdesktest.Response, error)) {
+	called := int64(time.Since(h.began))
+	out := outcomeOf(send())
+	returned := int64(time.Since(h.began))
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if out.unknown && in.read {
-		return
-	}
 	if out.unknown {
-		back = math.MaxInt64
-		h.operations = append(h.operations, porcupine.Operation{ClientId: historyCallers + len(h.operations), Input: callInput{key: in.key, body: in.body, forget: true},
-			Output: out, Call: call, Return: back})
+		if in.read {
+			return
+		}
+		returned = math.MaxInt64
 		caller = historyCallers + len(h.operations)
+		h.operations = append(h.operations, porcupine.Operation{ClientId: caller, Input: callInput{key: in.key, body: in.body, forget: true},
+			Output: out, Call: called, Return: returned})
+		caller++
 	}
-	h.operations = append(h.operations, porcupine.Operation{ClientId: caller, Input: in, Output: out, Call: call, Return: back})
+	h.operations = append(h.operations, porcupine.Operation{ClientId: caller, Input: in, Output: out, Call: called, Return: returned})
 }
 
-// check looks for an order of the calls that explains all answers.
-func (h *history) check(seed uint64) {
-	switch porcupine.CheckOperationsTimeout(idempotencyModel, h.operations, checkTime) {
+// outcomeOf says what a response means.
+func outcomeOf(response *frontdesktest.Response, err error) callOutcome {
+	if err != nil || response.Status >= 500 {
+		return callOutcome{unknown: true}
+	}
+	var made struct{ ID string }
+	switch code := response.Code(); {
+	case code == string(api.KeyInUse):
+		return callOutcome{running: true}
+	case code == string(api.KeyReused):
+		return callOutcome{reused: true}
+	case response.Status == http.StatusNotFound:
+		return callOutcome{nothing: true}
+	case response.Status < 300 && json.Unmarshal(response.Body, &made) == nil && made.ID != "":
+		return callOutcome{id: made.ID}
+	default:
+		return callOutcome{unknown: true} // such as a conflict: as far as one can know, it was not carried out
+	}
+}
+
+// check searches for an order of the calls that explains all responses.
+func (h *history) check() {
+	switch porcupine.CheckOperationsTimeout(idempotencyModel, h.operations, checkTimeout) {
 	case porcupine.Illegal:
 		var trace []string
 		for _, op := range h.operations {
 			trace = append(trace, fmt.Sprintf("%d to %d: %+v → %+v", op.Call, op.Return, op.Input, op.Output))
 		}
-		h.record.AddViolations(campaign.Violation{Invariant: notLinearizable, Seed: seed, Detail: fmt.Sprintf("%d calls", len(h.operations)), Trace: trace})
+		h.record.AddViolations(campaign.Violation{Invariant: notLinearizable, Seed: h.options.Seed, Detail: fmt.Sprintf("%d calls", len(h.operations)), Trace: trace})
 		h.record.AddJourney("not explained")
 	case porcupine.Unknown:
 		h.record.AddJourney("too long to be explained")

@@ -1,69 +1,96 @@
-// Package chaos holds the campaigns with real processes: each runs a rig (e2e/campaign/rig),
-// lets a crowd of buyers loose on it, breaks one thing on purpose all the while, and then
-// holds the accounts against each other. One file is one campaign, with what it breaks
-// in its first comment: kill.go, redis.go, wire.go, webhook.go, race.go, key.go.
+// Package chaos holds the campaigns with real processes: each runs a harness (e2e/campaign/harness)
+// under the load of many buyers, injects one kind of fault all the while, and then compares all
+// ledgers. One file is one campaign, with its faults in its first comment: kill.go, redis.go,
+// webhook.go, race.go, idempotency.go.
 //
-// How a build with a mistake is tried, what must be true of every journey, and how a
-// report is made stands in e2e/campaign. Start reading at All, then at kill.go.
+// How a mutated build is tried, what must be true of every journey, and how a report is made is in
+// e2e/campaign. Start reading at All, then at kill.go.
 package chaos
 
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"frontdesk/e2e/campaign"
-	"frontdesk/e2e/campaign/rig"
+	"frontdesk/e2e/campaign/harness"
+	"frontdesk/e2e/frontdesktest"
 )
 
 // All are the campaigns of this package.
 func All() []campaign.Campaign {
-	return []campaign.Campaign{Kill(), Redis(), Wire(), Webhook(), Race(), Idempotency()}
-}
-
-// binary gives the path of the gateway that the options ask for, and what removes it.
-func binary(ctx context.Context, o campaign.Options) (path string, remove func(), err error) {
-	if o.Gateway != "" {
-		return o.Gateway, func() {}, nil
-	}
-	builds, err := campaign.NewBuilds()
-	if err != nil {
-		return "", nil, err
-	}
-	path, err = builds.Gateway(ctx, "")
-	return path, func() { builds.Close() }, err
-}
-
-// load is buyers who come one after the other, several at a time.
-type load struct {
-	rig  *rig.Harness
-	seed uint64
-
-	mu       sync.Mutex
-	journeys []*rig.Journey
-	stop     context.CancelFunc
-	group    sync.WaitGroup
+	return []campaign.Campaign{Kill(), Redis(), Webhook(), Race(), Idempotency()}
 }
 
 const (
-	// patience is how long a buyer stays after they have paid; who was not told by then
-	// comes back when the trouble is over.
+	// patience is how long a buyer stays after paying. A buyer who was not told the end by then
+	// comes back when the faults are over.
 	patience = 3 * time.Second
-	// pauseBetweenBuyers keeps a buyer who gets nowhere from asking without end.
+	// pauseBetweenBuyers keeps buyers who get nowhere from asking without end.
 	pauseBetweenBuyers = 20 * time.Millisecond
 )
 
-// startLoad lets buyers in until they are told to leave, or so many have come (0: any number).
-func startLoad(ctx context.Context, r *rig.Harness, o campaign.Options, atOnce int) *load {
-	c := &load{rig: r, seed: o.Seed}
-	ctx, c.stop = context.WithCancel(ctx)
+// run is one run of a campaign on a harness.
+type run struct {
+	*harness.Harness
+	options campaign.Options
+	record  *campaign.Recorder
+	random  *rand.Rand // of the goroutine that injects faults
+	dir     string
+
+	mu       sync.Mutex
+	journeys []*harness.Journey
+	stop     context.CancelFunc
+	buyers   sync.WaitGroup
+}
+
+// newRun starts a harness. storage starts its Redis, whose files are below dir.
+func newRun(ctx context.Context, o campaign.Options, record *campaign.Recorder, replicas int, storage func(ctx context.Context, dir string) (harness.Storage, error)) (*run, error) {
+	dir, err := os.MkdirTemp("", "frontdesk-campaign")
+	if err != nil {
+		return nil, err
+	}
+	r := &run{options: o, record: record, random: rand.New(rand.NewPCG(o.Seed, 2)), dir: dir, stop: func() {}}
+	s, err := storage(ctx, dir)
+	if err == nil {
+		r.Harness, err = harness.New(ctx, harness.Config{Gateway: o.Gateway, Replicas: replicas, Storage: s})
+	}
+	if err != nil {
+		if s != nil {
+			s.Kill()
+		}
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return r, nil
+}
+
+// newDurableRun starts a harness on a Redis that forgets nothing that it acknowledged.
+func newDurableRun(ctx context.Context, o campaign.Options, record *campaign.Recorder, replicas int) (*run, *frontdesktest.RedisServer, error) {
+	var redis *frontdesktest.RedisServer
+	r, err := newRun(ctx, o, record, replicas, func(ctx context.Context, dir string) (_ harness.Storage, err error) {
+		redis, err = frontdesktest.NewRedisServer(ctx, dir, frontdesktest.FsyncAlways)
+		return redis, err
+	})
+	return r, redis, err
+}
+
+func (r *run) close() {
+	r.Close()
+	os.RemoveAll(r.dir)
+}
+
+// startLoad lets buyers in, so many at once, until stopLoad or until as many came as the options ask
+// for (0: any number).
+func (r *run) startLoad(ctx context.Context, atOnce int) {
+	ctx, r.stop = context.WithCancel(ctx)
 	for range atOnce {
-		c.group.Go(func() {
+		r.buyers.Go(func() {
 			for ctx.Err() == nil {
-				j := c.next(o.Count)
+				j := r.nextJourney()
 				if j == nil {
 					return
 				}
@@ -72,123 +99,88 @@ func startLoad(ctx context.Context, r *rig.Harness, o campaign.Options, atOnce i
 			}
 		})
 	}
-	return c
 }
 
-// next is the next buyer; nil when enough have come.
-func (c *load) next(most int) *rig.Journey {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if most > 0 && len(c.journeys) >= most {
+// stopLoad ends what the buyers are doing.
+func (r *run) stopLoad() {
+	r.stop()
+	r.buyers.Wait()
+}
+
+// nextJourney is the next buyer's; nil when enough have come.
+func (r *run) nextJourney() *harness.Journey {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.options.Count > 0 && len(r.journeys) >= r.options.Count {
 		return nil
 	}
-	j := c.rig.NewJourney(c.seed + uint64(len(c.journeys)))
-	c.journeys = append(c.journeys, j)
+	j := r.NewJourney(r.options.Seed + uint64(len(r.journeys)))
+	r.journeys = append(r.journeys, j)
 	return j
 }
 
-// stopAndWait ends the crowd, and gives everybody's journey.
-func (c *load) stopAndWait() []*rig.Journey {
-	c.stop()
-	c.group.Wait()
-	return c.journeys
-}
-
-// settleAndCheck settles a rig, judges all journeys, and reports them. Where Redis may lose what
-// it acknowledged, what is only read may be as old as what it remembers.
-func settleAndCheck(ctx context.Context, r *rig.Harness, journeys []*rig.Journey, to *campaign.Recorder, seed uint64, mayLose bool) error {
-	if err := r.Settle(ctx, journeys); err != nil {
+// settleAndCheck brings all journeys to their ends, and reports what became of them. Where Redis may
+// lose what it acknowledged, a plain read may be as old as what it remembers.
+func (r *run) settleAndCheck(ctx context.Context, mayLose bool) error {
+	if err := r.Settle(ctx, r.journeys); err != nil {
 		return err
 	}
-	found, err := r.Check(ctx, journeys)
+	found, err := r.Check(ctx, r.journeys)
 	if err != nil {
 		return err
 	}
 	unfinished, stale := 0, 0
 	for _, v := range found {
-		v.Seed = seed
-		switch {
-		case mayLose && v.Invariant == campaign.RetryWhileCharged && strings.HasSuffix(v.Detail, staleResponse):
+		v.Seed = r.options.Seed
+		if mayLose && v.Invariant == campaign.RetryWhileCharged && strings.HasSuffix(v.Detail, staleResponse) {
 			stale++
-		default:
-			to.AddViolations(v)
+		} else {
+			r.record.AddViolations(v)
 		}
 	}
-	for _, j := range journeys {
+	for _, j := range r.journeys {
 		switch {
-		case j.Registration == "":
+		case j.Registration() == "":
 			unfinished++
 		case j.Forgotten:
-			to.AddJourney("forgotten by the gateway")
+			r.record.AddJourney("forgotten by the gateway")
 		case j.State == "":
-			to.AddJourney("never paid")
+			r.record.AddJourney("never paid")
 		default:
-			to.AddJourney(j.State)
+			r.record.AddJourney(j.State)
 		}
 	}
 	if stale > 0 {
-		to.AddNote("%d buyers were told to ask again with the same key, by a Redis that had forgotten their payment's progress.", stale)
+		r.record.AddNote("%d buyers were told to ask again with the same key, by a Redis that had forgotten their payment's progress.", stale)
 	}
 	if unfinished > 0 {
-		to.AddNote("%d buyers never got as far as a registration.", unfinished)
+		r.record.AddNote("%d buyers never got as far as a registration.", unfinished)
 	}
 	return nil
 }
 
-// staleResponse is what a payment that is not at the processor yet is answered with. A
-// Redis that went back in time answers it for one that is paid: a plain read is as
-// old as Redis. Who does as they are told finds the payment that there is.
+// staleResponse describes a payment that is not at the processor yet. A Redis that went back in time
+// gives it for one that is paid, because a plain read is as old as Redis. A buyer who obeys it finds
+// the payment that there is.
 const staleResponse = "processing, retry same_key"
 
 // wait waits, or less when the context ends.
 func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-timer.C:
+	case <-time.After(d):
 	}
 }
 
-// env is what a campaign with a rig needs, and takes down in the end.
-type env struct {
-	gateway string // path of the binary
-	dir     string // for files
-	remove  func()
+// waitUpTo waits for a random time.
+func (r *run) waitUpTo(ctx context.Context, limit time.Duration) {
+	wait(ctx, time.Duration(r.random.Int64N(int64(limit))))
 }
 
-func newEnv(ctx context.Context, o campaign.Options) (*env, error) {
-	gateway, remove, err := binary(ctx, o)
-	if err != nil {
-		return nil, err
+// unlessEnded drops the error of a context that is over.
+func unlessEnded(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return nil
 	}
-	dir, err := os.MkdirTemp("", "frontdesk-rig")
-	return &env{gateway, dir, remove}, err
-}
-
-func (s *env) close() error {
-	s.remove()
-	return os.RemoveAll(s.dir)
-}
-
-// ended tells a context that is over from a failure.
-func ended(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
-// newDurableHarness makes a rig over a Redis that acknowledges nothing that it can forget:
-// what goes wrong is something else. end takes it down.
-func newDurableHarness(ctx context.Context, o campaign.Options, cfg rig.Config) (r *rig.Harness, storage *rig.Redis, end func(), err error) {
-	s, err := newEnv(ctx, o)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if storage, err = rig.NewRedis(ctx, s.dir, rig.FsyncAlways); err == nil {
-		cfg.Gateway, cfg.Storage = s.gateway, storage
-		r, err = rig.New(ctx, cfg)
-	}
-	if err != nil {
-		return nil, nil, nil, errors.Join(err, s.close())
-	}
-	return r, storage, func() { r.Close(); _ = s.close() }, nil
+	return err
 }

@@ -4,19 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
+	"frontdesk/api"
 	"frontdesk/e2e/campaign"
-	"frontdesk/e2e/campaign/rig"
+	"frontdesk/e2e/campaign/harness"
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards/sandbox"
 )
 
-// differentPayments: whoever presses, at whichever gateway and with whichever key, is led to
+// differentPayments: every caller, at any gateway and with any key, is led to
 // the one payment that there is.
 const differentPayments = "callers at the same moment were told of different payments"
 
@@ -45,121 +46,110 @@ func Race() campaign.Campaign {
 		Description: "64 callers at once, over three gateways, ask for one payment with the same key and with others, look at it, send its webhooks, enter the card and abandon it.",
 		Faults:      []string{sameKey, freshKey, registrationRead, webhookSent, abandoned, cardEntered},
 		Mutations:   []string{"key-per-attempt"},
-		Long:        campaign.Options{Count: racesLong}, Run: runRace,
+		Short:       campaign.Options{Count: racesShort},
+		Long:        campaign.Options{Count: racesLong},
+		Drive:       race,
 	}
 }
 
-func runRace(ctx context.Context, o campaign.Options) (*campaign.Report, error) {
-	if o.Count == 0 {
-		o.Count = racesShort
-	}
-	r, _, end, err := newDurableHarness(ctx, o, rig.Config{})
+func race(ctx context.Context, o campaign.Options, record *campaign.Recorder) error {
+	r, _, err := newDurableRun(ctx, o, record, 3)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer end()
-	record := campaign.NewRecorder("race", o)
+	defer r.close()
 	limited, cancel := o.Context(ctx)
 	defer cancel()
-	var journeys []*rig.Journey
-	for i := 0; i < o.Count && limited.Err() == nil; i++ {
-		j := r.NewJourney(o.Seed + uint64(i))
-		journeys = append(journeys, j)
+	for i := 0; limited.Err() == nil; i++ {
+		j := r.nextJourney()
+		if j == nil {
+			break
+		}
 		if j.Register(ctx) {
-			c := &contention{rig: r, journey: j, record: record, o: o, random: rand.New(rand.NewPCG(o.Seed, uint64(i))), key: uuid.NewString(), payments: map[string]int{}}
-			c.run(ctx, i)
+			c := &contention{run: r, journey: j, key: uuid.NewString(), payments: map[string]int{}}
+			c.race(ctx, i)
 		}
 	}
-	err = settleAndCheck(ctx, r, journeys, record, o.Seed, false)
-	return record.Report(), err
+	return r.settleAndCheck(ctx, false)
 }
 
 // contention is the race for one registration.
 type contention struct {
-	rig     *rig.Harness
-	journey *rig.Journey
-	record  *campaign.Recorder
-	o       campaign.Options
-	random  *rand.Rand
-	key     string // that many use
+	*run
+	journey *harness.Journey
+	key     string // that many callers use
 
 	mu       sync.Mutex
 	payments map[string]int // that callers were told of
 }
 
-// run lets the callers loose twice. In one race of four somebody also gives up.
-func (c *contention) run(ctx context.Context, n int) {
-	first, second := []string{sameKey, freshKey, registrationRead, webhookSent}, []string{sameKey, freshKey, registrationRead, registrationRead, webhookSent, webhookSent, cardEntered}
+// race starts all callers twice. In one race of four the registration is also abandoned.
+func (c *contention) race(ctx context.Context, n int) {
+	first := []string{sameKey, freshKey, registrationRead, webhookSent}
+	second := []string{sameKey, freshKey, registrationRead, registrationRead, webhookSent, webhookSent, cardEntered}
 	switch n % 8 {
 	case 3:
 		first = append(first, abandoned)
 	case 7:
 		second = append(second, abandoned)
 	}
-	c.wave(ctx, first)
-	c.mu.Lock()
+	c.startCallers(ctx, first)
 	if len(c.payments) > 1 {
-		c.record.AddViolations(campaign.Violation{Invariant: differentPayments, Seed: c.o.Seed, Registration: c.journey.Registration, Detail: fmt.Sprint(c.payments)})
+		c.record.AddViolations(campaign.Violation{Invariant: differentPayments, Seed: c.options.Seed, Registration: c.journey.Registration(), Detail: fmt.Sprint(c.payments)})
 	}
-	c.mu.Unlock()
 	if c.journey.ProcessorID() == "" {
-		c.journey.Watch(ctx, time.Millisecond) // those who raced told the buyer nothing
+		c.journey.Watch(ctx, time.Millisecond) // the callers told the buyer nothing
 	}
-	c.wave(ctx, second)
+	c.startCallers(ctx, second)
 }
 
-// wave starts all callers at the same moment, and waits until they have their answers.
-func (c *contention) wave(ctx context.Context, deeds []string) {
-	gun := make(chan struct{})
+// startCallers starts all callers at the same moment, and waits until they have their responses.
+func (c *contention) startCallers(ctx context.Context, actions []string) {
+	start := make(chan struct{})
 	var all sync.WaitGroup
 	for i := range callers {
-		deed, g := deeds[i%len(deeds)], c.rig.Gateways[c.random.IntN(len(c.rig.Gateways))]
+		action, g := actions[i%len(actions)], c.Gateways[c.random.IntN(len(c.Gateways))]
 		all.Go(func() {
-			<-gun
-			if c.do(ctx, deed, g) {
-				c.record.AddFault(deed)
+			<-start
+			if c.act(ctx, action, g) == nil {
+				c.record.AddFault(action)
 			}
 		})
 	}
-	close(gun)
+	close(start)
 	all.Wait()
 }
 
-// do does what one caller does, and tells whether there was an answer.
-func (c *contention) do(ctx context.Context, deed string, g *rig.Gateway) bool {
-	switch deed {
+// act does what one caller does. It is an error when no response comes.
+func (c *contention) act(ctx context.Context, action string, g *harness.Gateway) error {
+	switch action {
 	case registrationRead:
 		_, err := c.journey.Ask(ctx, g, http.MethodGet, "", "", nil)
-		return err == nil
+		return err
 	case abandoned:
 		_, err := c.journey.Ask(ctx, g, http.MethodDelete, "", "", nil)
-		return err == nil
+		return err
 	case cardEntered:
-		return c.rig.Upstreams.Confirm(ctx, c.journey.ProcessorID(), "4242424242424242") == nil
+		return c.journey.EnterCard(ctx, frontdesktest.ApprovedCard)
 	case webhookSent:
-		return c.sendWebhook(ctx, g)
+		payment := map[string]any{"id": "pay_of_the_race", "metadata": map[string]string{
+			"fd_registration": c.journey.Registration(), "fd_generation": "1", "fd_environment": "test"}}
+		status, err := sendEvent(ctx, http.DefaultClient, g, sandbox.EventAuthorised, payment)
+		if err == nil && status != http.StatusNoContent {
+			err = fmt.Errorf("status %d", status)
+		}
+		return err
 	}
 	key := c.key
-	if deed == freshKey {
+	if action == freshKey {
 		key = uuid.NewString()
 	}
-	reply, err := c.journey.Ask(ctx, g, http.MethodPost, "/payment", key, map[string]string{"method": "card"})
-	var payment rig.Payment
-	if err == nil && reply.Status < 300 && json.Unmarshal(reply.Body, &payment) == nil {
+	response, err := c.journey.Ask(ctx, g, http.MethodPost, "/payment", key, map[string]string{"method": "card"})
+	var payment api.Payment
+	if err == nil && response.Status < 300 && json.Unmarshal(response.Body, &payment) == nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.payments[payment.ID]++
+		c.payments[payment.Id]++
 	}
-	return err == nil
-}
-
-// sendWebhook sends an event of the payment, signed as the processor does.
-func (c *contention) sendWebhook(ctx context.Context, g *rig.Gateway) bool {
-	body, err := json.Marshal(map[string]any{"id": "evt_" + uuid.NewString(), "type": sandbox.EventAuthorised, "createdAt": time.Now(),
-		"data": map[string]any{"payment": map[string]any{"id": "pay_of_the_race", "metadata": map[string]string{
-			"fd_registration": c.journey.Registration, "fd_generation": "1", "fd_environment": "test"}}}})
-	if err != nil {
-		return false
-	}
-	return deliver(ctx, http.DefaultClient, g, signed(sandbox.DemoWebhookSecret, time.Now(), body), body) == http.StatusNoContent
+	return err
 }

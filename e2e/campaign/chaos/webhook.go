@@ -2,15 +2,16 @@ package chaos
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"frontdesk/e2e/campaign"
-	"frontdesk/e2e/campaign/rig"
+	"frontdesk/e2e/frontdesktest"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 )
@@ -34,132 +35,111 @@ const (
 	foreignPayments = 10
 )
 
-// Webhook lets the processor's webhooks be dropped, doubled, late and overtaken, and
-// sends the gateways false ones, while buyers pay and leave without looking back: what
-// is paid has to be completed all the same.
+// Webhook drops, doubles, delays and reorders the processor's webhooks, and sends the gateways false
+// ones, while buyers pay and leave without looking back: what is paid must be completed all the same.
 func Webhook() campaign.Campaign {
 	return campaign.Campaign{
 		Name:        "webhook",
 		Description: "The processor's webhooks are dropped, doubled, late, overtaken, replayed, forged, lying, of foreign payments and far too long, and buyers leave once they have paid.",
-		Faults:      append(append([]string{}, deliveryFaults...), attacks...),
+		Faults:      slices.Concat(deliveryFaults, attacks),
 		Mutations:   []string{"no-sweep", "trusted-webhook", "unsigned-webhook"},
-		Long:        campaign.Options{Count: webhookLong}, Run: runWebhook,
+		Short:       campaign.Options{Count: webhookShort},
+		Long:        campaign.Options{Count: webhookLong},
+		Drive:       breakWebhooks,
 	}
 }
 
-func runWebhook(ctx context.Context, o campaign.Options) (*campaign.Report, error) {
-	if o.Count == 0 {
-		o.Count = webhookShort
-	}
-	r, _, end, err := newDurableHarness(ctx, o, rig.Config{Replicas: 2})
+func breakWebhooks(ctx context.Context, o campaign.Options, record *campaign.Recorder) error {
+	r, _, err := newDurableRun(ctx, o, record, 2)
 	if err != nil {
-		return nil, err
-	}
-	defer end()
-	record := campaign.NewRecorder("webhook", o)
-	office, err := startWebhookFaults(r, record, o.Seed)
-	if err != nil {
-		return nil, err
-	}
-	defer office.close()
-	if err := r.Upstreams.Set(ctx, sandbox.Settings{WebhookURL: office.url()}); err != nil {
-		return nil, err
-	}
-	w := &departingBuyers{rig: r, record: record, faults: office, o: o, paid: map[string]time.Time{}}
-	if err := w.run(ctx); err != nil {
-		return nil, err
-	}
-	err = settleAndCheck(ctx, r, w.journeys, record, o.Seed, false)
-	return record.Report(), err
-}
-
-// departingBuyers are buyers who pay and never look back.
-type departingBuyers struct {
-	rig    *rig.Harness
-	record *campaign.Recorder
-	faults *webhookFaults
-	o      campaign.Options
-
-	mu       sync.Mutex
-	journeys []*rig.Journey
-	paid     map[string]time.Time // by registration
-}
-
-func (w *departingBuyers) run(ctx context.Context) error {
-	if err := w.createForeignPayments(ctx); err != nil {
 		return err
 	}
-	limited, cancel := w.o.Context(ctx)
+	defer r.close()
+	faults := startWebhookFaults(r)
+	defer faults.close()
+	operator := frontdesktest.Buyer{HTTP: http.DefaultClient}
+	if err := operator.Do(ctx, http.MethodPut, r.Upstreams.URL+"/sandbox/settings", sandbox.Settings{WebhookURL: faults.server.URL}, nil); err != nil {
+		return err
+	}
+	if err := r.createForeignPayments(ctx, &operator); err != nil {
+		return err
+	}
+	limited, cancel := o.Context(ctx)
 	defer cancel()
-	var all sync.WaitGroup
+	d := &departingBuyers{run: r, paid: map[string]time.Time{}}
 	for range webhookBuyers {
-		all.Go(func() {
-			for j := w.next(); j != nil && limited.Err() == nil; j = w.next() {
+		r.buyers.Go(func() {
+			for j := r.nextJourney(); j != nil && limited.Err() == nil; j = r.nextJourney() {
 				if !j.Register(ctx) || !j.Pay(ctx) {
 					continue
 				}
-				w.faults.sendFalseEvents(ctx, j)
+				faults.sendFalseEvents(ctx, j)
 				j.Confirm(ctx)
-				w.mu.Lock()
-				w.paid[j.Registration] = time.Now()
-				w.mu.Unlock()
+				d.add(j.Registration())
 			}
 		})
 	}
 	done := make(chan struct{})
-	go func() { all.Wait(); close(done) }()
-	return w.awaitCompletion(ctx, done)
-}
-
-// next is the next buyer; nil when enough have come.
-func (w *departingBuyers) next() *rig.Journey {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.journeys) >= w.o.Count {
-		return nil
+	go func() { r.buyers.Wait(); close(done) }()
+	if err := d.awaitCompletion(ctx, done); err != nil {
+		return err
 	}
-	j := w.rig.NewJourney(w.o.Seed + uint64(len(w.journeys)))
-	w.journeys = append(w.journeys, j)
-	return j
+	return r.settleAndCheck(ctx, false)
 }
 
-// awaitCompletion looks into the books until everything that was paid is there, or has been missing
-// for too long.
-func (w *departingBuyers) awaitCompletion(ctx context.Context, came <-chan struct{}) error {
-	late := map[string]bool{}
-	for {
+// departingBuyers pay and never look back.
+type departingBuyers struct {
+	*run
+	mu   sync.Mutex
+	paid map[string]time.Time // by registration
+}
+
+func (d *departingBuyers) add(registration string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.paid[registration] = time.Now()
+}
+
+// awaitCompletion reads the ledger until everything that was paid is booked, or has been missing
+// for too long, after the last buyer left.
+func (d *departingBuyers) awaitCompletion(ctx context.Context, left <-chan struct{}) error {
+	for ctx.Err() == nil {
 		wait(ctx, lookEvery)
-		booked, err := w.rig.Booked(ctx)
-		if err != nil || ctx.Err() != nil {
-			return errors.Join(err, ctx.Err())
-		}
-		w.mu.Lock()
-		open := 0
-		for registration, at := range w.paid {
-			switch waited := time.Since(at); {
-			case booked[registration] || late[registration]:
-			case waited > completionTime+lookEvery:
-				late[registration] = true
-				w.record.AddViolations(campaign.Violation{Invariant: completedLate, Seed: w.o.Seed, Registration: registration,
-					Detail: fmt.Sprintf("paid %s ago", waited.Round(time.Second))})
-			default:
-				open++
-			}
-		}
-		w.mu.Unlock()
 		select {
-		case <-came:
-			if open == 0 {
+		case <-left:
+			if d.missing() == 0 {
 				return nil
 			}
 		default:
+			d.missing()
 		}
 	}
+	return ctx.Err()
 }
 
-// createForeignPayments pay somebody else at the same processor, whose events come here as well.
-func (w *departingBuyers) createForeignPayments(ctx context.Context) error {
-	processor := sandbox.New(sandbox.Config{URL: w.rig.Upstreams.URL + "/sandbox", Now: time.Now})
+// missing counts the paid registrations that are not booked yet. What is missing for too long is a
+// violation, and forgotten.
+func (d *departingBuyers) missing() int {
+	booked := d.Booked()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for registration, at := range d.paid {
+		waited := time.Since(at)
+		if late := waited > completionTime+lookEvery; late && !booked[registration] {
+			d.record.AddViolations(campaign.Violation{Invariant: completedLate, Seed: d.options.Seed, Registration: registration,
+				Detail: fmt.Sprintf("paid %s ago", waited.Round(time.Second))})
+			delete(d.paid, registration)
+		} else if booked[registration] {
+			delete(d.paid, registration)
+		}
+	}
+	return len(d.paid)
+}
+
+// createForeignPayments pays other merchants at the same processor, whose events arrive here as well.
+func (r *run) createForeignPayments(ctx context.Context, buyer *frontdesktest.Buyer) error {
+	url := r.Upstreams.URL + "/sandbox"
+	processor := sandbox.New(sandbox.Config{URL: url, Now: time.Now})
 	for i := range foreignPayments {
 		metadata := map[string]string{"shop": "another"}
 		if i%2 == 0 { // the same account, another environment
@@ -169,7 +149,7 @@ func (w *departingBuyers) createForeignPayments(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := w.rig.Upstreams.Confirm(ctx, p.ID, "4242424242424242"); err != nil {
+		if err := buyer.Confirm(ctx, url+"/payments/"+p.ID, frontdesktest.ApprovedCard); err != nil {
 			return err
 		}
 	}

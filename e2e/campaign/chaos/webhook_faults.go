@@ -10,8 +10,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,7 +20,7 @@ import (
 	"github.com/google/uuid"
 
 	"frontdesk/e2e/campaign"
-	"frontdesk/e2e/campaign/rig"
+	"frontdesk/e2e/campaign/harness"
 	"frontdesk/upstream/cards/sandbox"
 )
 
@@ -51,199 +52,185 @@ var (
 // shorter than the patience of a test.
 const maxDelay = 3 * time.Second
 
-// webhookFaults stands between the processor and the gateways, and is the worst of posts.
+// webhookFaults stands between the processor and the gateways, and delivers badly.
 type webhookFaults struct {
-	rig    *rig.Harness
-	record *campaign.Recorder
-	server *http.Server
-	where  net.Listener
+	*run
+	server *httptest.Server
 	client http.Client
 
-	mu    sync.Mutex
-	rng   *rand.Rand
-	held  *delivery // waits to be overtaken
-	group sync.WaitGroup
-	ctx   context.Context
-	stop  context.CancelFunc
+	mu         sync.Mutex
+	rng        *rand.Rand
+	held       *delivery // waits to be overtaken
+	deliveries sync.WaitGroup
+	ctx        context.Context
+	stop       context.CancelFunc
 }
 
-// delivery is a delivery as the processor sent it.
+// delivery is a webhook as the processor sent it.
 type delivery struct {
 	signature string
 	body      []byte
 }
 
-func startWebhookFaults(r *rig.Harness, record *campaign.Recorder, seed uint64) (*webhookFaults, error) {
-	where, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	const deliveryTime = 10 * time.Second // a gateway answers in milliseconds
-	o := &webhookFaults{rig: r, record: record, where: where, client: http.Client{Timeout: deliveryTime}, rng: rand.New(rand.NewPCG(seed, 4))}
-	o.ctx, o.stop = context.WithCancel(context.Background())
-	o.server = &http.Server{Handler: http.HandlerFunc(o.accept), ReadHeaderTimeout: deliveryTime}
-	go o.server.Serve(where) // ends with close
-	return o, nil
+func startWebhookFaults(r *run) *webhookFaults {
+	const deliveryTime = 10 * time.Second // a gateway responds in milliseconds
+	f := &webhookFaults{run: r, client: http.Client{Timeout: deliveryTime}, rng: rand.New(rand.NewPCG(r.options.Seed, 4))}
+	f.ctx, f.stop = context.WithCancel(context.Background())
+	f.server = httptest.NewServer(http.HandlerFunc(f.accept))
+	return f
 }
 
-func (o *webhookFaults) url() string { return "http://" + o.where.Addr().String() + "/" }
-
-func (o *webhookFaults) close() {
-	o.stop()
-	o.server.Close()
-	o.group.Wait()
-	o.client.CloseIdleConnections()
+func (f *webhookFaults) close() {
+	f.stop()
+	f.server.Close()
+	f.deliveries.Wait()
+	f.client.CloseIdleConnections()
 }
 
-// intN throws a dice.
-func (o *webhookFaults) intN(n int) int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.rng.IntN(n)
+func (f *webhookFaults) intN(n int) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.rng.IntN(n)
 }
 
-// accept accepts a letter, whatever becomes of it.
-func (o *webhookFaults) accept(w http.ResponseWriter, r *http.Request) {
+// accept takes a delivery, whatever becomes of it.
+func (f *webhookFaults) accept(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
-	l := &delivery{r.Header.Get(sandbox.SignatureHeader), body}
+	d := &delivery{r.Header.Get(sandbox.SignatureHeader), body}
 	if !bytes.Contains(body, []byte(`"fd_environment":"test"`)) {
-		o.deliver(foreignEvent, l)
+		f.deliver(foreignEvent, d, 0)
 		return
 	}
-	switch o.intN(8) {
+	switch f.intN(8) {
 	case 0, 1:
-		o.record.AddFault(dropped)
+		f.record.AddFault(dropped)
 	case 2:
-		o.deliver(doubled, l)
-		o.deliver("", l)
+		f.deliver(doubled, d, 0)
+		f.deliver("", d, 0)
 	case 3:
-		o.later(delayed, l)
+		f.deliver(delayed, d, maxDelay)
 	case 4:
-		o.overtake(l)
+		f.reorder(d)
 	case 5:
-		o.deliver("", l)
-		o.later(replayed, l)
+		f.deliver("", d, 0)
+		f.deliver(replayed, d, maxDelay)
 	case 6:
-		o.deliver("", l)
-		o.attack(l)
+		f.deliver("", d, 0)
+		f.attack(d)
 	default:
-		o.deliver("", l)
+		f.deliver("", d, 0)
 	}
 }
 
-// deliver brings a letter to some gateway, in its own time, and counts what it is.
-func (o *webhookFaults) deliver(kind string, l *delivery) {
-	o.group.Go(func() {
-		if status := o.post(l); kind != "" && status != 0 {
-			o.record.AddFault(kind)
+// deliver posts a delivery to some gateway after a random delay, and counts the kind once it
+// arrived.
+func (f *webhookFaults) deliver(kind string, d *delivery, limit time.Duration) {
+	delay := time.Duration(f.intN(int(limit) + 1))
+	f.deliveries.Go(func() {
+		wait(f.ctx, delay)
+		if status := f.post(d); kind != "" && status != 0 {
+			f.record.AddFault(kind)
 		}
 	})
 }
 
-func (o *webhookFaults) later(kind string, l *delivery) {
-	after := time.Duration(o.intN(int(maxDelay)))
-	o.group.Go(func() {
-		wait(o.ctx, after)
-		if o.post(l) != 0 {
-			o.record.AddFault(kind)
-		}
-	})
-}
-
-// overtake keeps a letter until the next one was delivered before it.
-func (o *webhookFaults) overtake(l *delivery) {
-	o.mu.Lock()
-	first := o.held
-	o.held = l
-	o.mu.Unlock()
+// reorder keeps a delivery until the next one was posted before it.
+func (f *webhookFaults) reorder(d *delivery) {
+	f.mu.Lock()
+	first := f.held
+	f.held = d
+	if first != nil {
+		f.held = nil
+	}
+	f.mu.Unlock()
 	if first == nil {
 		return
 	}
-	o.group.Go(func() {
-		o.mu.Lock()
-		second := o.held
-		o.held = nil
-		o.mu.Unlock()
-		if second != nil {
-			o.post(second)
-		}
-		o.post(first)
-		o.record.AddFault(reordered)
+	f.deliveries.Go(func() {
+		f.post(d)
+		f.post(first)
+		f.record.AddFault(reordered)
 	})
 }
 
-// attack makes something false of a true letter. None of it may be taken.
-func (o *webhookFaults) attack(l *delivery) {
+// attack makes false deliveries of a true one. None of them may be accepted.
+func (f *webhookFaults) attack(d *delivery) {
 	now := time.Now()
 	for kind, false_ := range map[string]*delivery{
-		forged:    {signed("whsec_guessed", now, l.body), l.body},
-		unsigned:  {"", l.body},
-		stale:     {signed(sandbox.DemoWebhookSecret, now.Add(-10*time.Minute), l.body), l.body},
-		oversized: {signed(sandbox.DemoWebhookSecret, now, l.body), append(bytes.Clone(l.body), strings.Repeat(" ", 1<<20)...)},
+		forged:    {signature("whsec_guessed", now, d.body), d.body},
+		unsigned:  {"", d.body},
+		stale:     {signature(sandbox.DemoWebhookSecret, now.Add(-10*time.Minute), d.body), d.body},
+		oversized: {signature(sandbox.DemoWebhookSecret, now, d.body), append(bytes.Clone(d.body), strings.Repeat(" ", 1<<20)...)},
 	} {
-		o.group.Go(func() {
-			status := o.post(false_)
-			if status == 0 && kind != oversized { // who reads no further than it wants to may hang up on it
+		f.deliveries.Go(func() {
+			status := f.post(false_)
+			if status == 0 && kind != oversized { // a gateway that stops reading may close the connection
 				return
 			}
-			o.record.AddFault(kind)
+			f.record.AddFault(kind)
 			if status >= 200 && status < 300 {
-				o.record.AddViolations(campaign.Violation{Invariant: forgeryAccepted, Detail: fmt.Sprintf("%s: %d", kind, status)})
+				f.record.AddViolations(campaign.Violation{Invariant: forgeryAccepted, Detail: fmt.Sprintf("%s: %d", kind, status)})
 			}
 		})
 	}
 }
 
-// sendFalseEvents tells the gateways, with the processor's own signature, that a payment is taken, given
-// up and given back before the buyer has done anything.
-func (o *webhookFaults) sendFalseEvents(ctx context.Context, j *rig.Journey) {
-	if o.intN(4) != 0 {
+// sendFalseEvents tells the gateways, with the processor's own signature, that a payment is captured,
+// cancelled and refunded before the buyer has done anything.
+func (f *webhookFaults) sendFalseEvents(ctx context.Context, j *harness.Journey) {
+	if f.intN(4) != 0 {
 		return
 	}
-	p, err := o.rig.Upstreams.Payment(ctx, j.ProcessorID())
-	if err != nil {
-		return
-	}
-	for _, what := range []string{sandbox.EventCaptured, sandbox.EventCancelled, sandbox.EventRefunded} {
-		body, err := json.Marshal(map[string]any{"id": "evt_" + uuid.NewString(), "type": what, "createdAt": time.Now(), "data": map[string]any{"payment": p}})
-		if err != nil {
-			return
-		}
-		if o.post(&delivery{signed(sandbox.DemoWebhookSecret, time.Now(), body), body}) != 0 {
-			o.record.AddFault(falseEvent)
+	payments := f.Upstreams.Cards.Payments()
+	i := slices.IndexFunc(payments, func(p sandbox.Payment) bool { return p.ID == j.ProcessorID() })
+	for _, event := range []string{sandbox.EventCaptured, sandbox.EventCancelled, sandbox.EventRefunded} {
+		if _, err := sendEvent(ctx, &f.client, f.Gateways[f.intN(len(f.Gateways))], event, payments[i]); err == nil {
+			f.record.AddFault(falseEvent)
 		}
 	}
 }
 
-// post brings a letter to some gateway, and gives the status of its answer; 0 for none.
-func (o *webhookFaults) post(l *delivery) int {
-	return deliver(o.ctx, &o.client, o.rig.Gateways[o.intN(len(o.rig.Gateways))], l.signature, l.body)
-}
-
-// deliver brings a webhook to a gateway, and gives the status of its answer; 0 for none.
-func deliver(ctx context.Context, client *http.Client, g *rig.Gateway, signature string, body []byte) int {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, g.URL+"/v1/webhooks/card", bytes.NewReader(body))
+// post sends a delivery to some gateway, and gives the status of its response; 0 for none.
+func (f *webhookFaults) post(d *delivery) int {
+	status, err := post(f.ctx, &f.client, f.Gateways[f.intN(len(f.Gateways))], d)
 	if err != nil {
 		return 0
+	}
+	return status
+}
+
+// post sends a delivery to a gateway, and gives the status of its response.
+func post(ctx context.Context, client *http.Client, g *harness.Gateway, d *delivery) (status int, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, g.URL+"/v1/webhooks/card", bytes.NewReader(d.body))
+	if err != nil {
+		return 0, err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	if signature != "" {
-		request.Header.Set(sandbox.SignatureHeader, signature)
+	if d.signature != "" {
+		request.Header.Set(sandbox.SignatureHeader, d.signature)
 	}
-	answer, err := client.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
-		return 0
+		return 0, err
 	}
-	answer.Body.Close()
-	return answer.StatusCode
+	return response.StatusCode, response.Body.Close()
 }
 
-// signed is a signature as the processor makes it.
-func signed(secret string, at time.Time, body []byte) string {
+// sendEvent sends an event about a payment to a gateway, signed as the processor does.
+func sendEvent(ctx context.Context, client *http.Client, g *harness.Gateway, kind string, payment any) (status int, err error) {
+	body, err := json.Marshal(map[string]any{"id": "evt_" + uuid.NewString(), "type": kind, "createdAt": time.Now(), "data": map[string]any{"payment": payment}})
+	if err != nil {
+		return 0, err
+	}
+	return post(ctx, client, g, &delivery{signature(sandbox.DemoWebhookSecret, time.Now(), body), body})
+}
+
+// signature is the processor's for a body.
+func signature(secret string, at time.Time, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	fmt.Fprintf(mac, "%d.", at.Unix())
 	mac.Write(body)

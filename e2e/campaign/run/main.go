@@ -1,12 +1,12 @@
 // Command run starts the campaigns of e2e/campaign:
 //
 //	go run ./e2e/campaign/run simulation --seed 7 --for 1m
-//	go run ./e2e/campaign/run simulation --weak retry-unknown
+//	go run ./e2e/campaign/run simulation --mutation retry-unknown
 //	go run ./e2e/campaign/run all --out results.json
 //	go run ./e2e/campaign/run document results.json > docs/reliability.md
 //
 // It exits with 1 when a campaign found a violation, when its faults did not
-// happen, or when a weakness was not found. The list of campaigns is campaigns,
+// happen, or when a mutation was not found. The list of campaigns is campaigns,
 // below; what each of them does stands in its own package.
 package main
 
@@ -53,11 +53,11 @@ func main() {
 func commands() *cobra.Command {
 	root := &cobra.Command{Use: "run", Short: "Campaigns of faults against Frontdesk", SilenceUsage: true}
 	record := &all{}
-	everything := &cobra.Command{Use: "all", Short: "run every campaign in its long form, and try it on its weaknesses", Args: cobra.NoArgs, RunE: record.run}
+	everything := &cobra.Command{Use: "all", Short: "run every campaign in its long form, and try it on its mutations", Args: cobra.NoArgs, RunE: record.run}
 	everything.Flags().StringVar(&record.out, "out", "results.json", "where the record goes")
 	everything.Flags().Uint64Var(&record.seed, "seed", 1, "decides everything that the campaigns decide")
 	root.AddCommand(everything,
-		&cobra.Command{Use: "list", Short: "list the campaigns and the weaknesses", Args: cobra.NoArgs, Run: list},
+		&cobra.Command{Use: "list", Short: "list the campaigns and the mutations", Args: cobra.NoArgs, Run: list},
 		&cobra.Command{Use: "document RESULTS", Short: "write the page of a record that all wrote", Args: cobra.ExactArgs(1), RunE: document})
 	for _, c := range campaigns() {
 		play := &one{}
@@ -74,7 +74,7 @@ func commands() *cobra.Command {
 type one struct {
 	options    campaign.Options
 	long, json bool
-	weak       string
+	mutation   string
 }
 
 func (c *one) flags(f *pflag.FlagSet) {
@@ -83,7 +83,7 @@ func (c *one) flags(f *pflag.FlagSet) {
 	f.DurationVar(&c.options.Duration, "for", 0, "begin no journey after so long")
 	f.Uint64Var(&c.options.OnlySeed, "only", 0, "drive the one journey of this seed, and print its trace")
 	f.BoolVar(&c.long, "long", false, "the form for the record")
-	f.StringVar(&c.weak, "weak", "", "build this weakness in, and expect a violation")
+	f.StringVar(&c.mutation, "mutation", "", "build this mutation in, and expect a violation")
 	f.BoolVar(&c.options.StopAtViolation, "until-violation", false, "stop at the first violation")
 	f.BoolVar(&c.json, "json", false, "print the report as JSON")
 }
@@ -100,8 +100,8 @@ func (c *one) run(ctx context.Context, found campaign.Campaign) error {
 	}
 	var report *campaign.Report
 	var err error
-	if c.weak != "" {
-		report, err = weak(ctx, found, c.weak, o)
+	if c.mutation != "" {
+		report, err = mutated(ctx, found, c.mutation, o)
 	} else if report, err = found.Run(ctx, o); err == nil {
 		err = report.Err(found, o)
 	}
@@ -115,13 +115,13 @@ func (c *one) run(ctx context.Context, found campaign.Campaign) error {
 	return err
 }
 
-func weak(ctx context.Context, c campaign.Campaign, weakness string, o campaign.Options) (*campaign.Report, error) {
+func mutated(ctx context.Context, c campaign.Campaign, mutation string, o campaign.Options) (*campaign.Report, error) {
 	builds, err := campaign.NewBuilds()
 	if err != nil {
 		return nil, err
 	}
 	defer builds.Close()
-	return campaign.Kill(ctx, builds, c, weakness, o)
+	return campaign.Kill(ctx, builds, c, mutation, o)
 }
 
 // all writes the record.
@@ -130,11 +130,11 @@ type all struct {
 	seed uint64
 }
 
-// lanes are worked off side by side: the simulation and the wire need the processors, the
-// others mostly wait for processes that they have killed. Together they fill two cores.
-var lanes = [][]string{{"simulation", "wire"}, {"kill", "redis", "webhook", "race", "key"}}
+// lanes run at the same time: the simulation needs the processors, the others mostly wait for
+// processes that they have killed. Together they fill two cores.
+var lanes = [][]string{{"simulation"}, {"kill", "redis", "webhook", "race", "idempotency"}}
 
-// run runs every campaign, and then each against its weaknesses. A campaign that
+// run runs every campaign, and then each against its mutations. A campaign that
 // fails does not keep the others from running, and the record holds what it found.
 func (a *all) run(cmd *cobra.Command, _ []string) error {
 	ctx := cmd.Context()

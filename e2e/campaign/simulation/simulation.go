@@ -35,9 +35,9 @@ func Campaign() campaign.Campaign {
 		Description: "The gateway's own code plays single journeys in virtual time, three replicas on each, while every call to the club system, " +
 			"the card processor and Redis fails in every way, processes die and sleep, Redis forgets, webhooks and buyers do as they please. " +
 			"One in seven pays later, at the desk or nothing, and operators decide what is in doubt by the club system's books.",
-		Faults: faultKinds(), InProcess: true, Run: run,
+		Faults: faultKinds(), InProcess: true, Drive: play,
 		Mutations: []string{"retry-unknown", "release-although-sent", "take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt",
-			"refund-in-doubt", "cart-unchecked", "trust-any-release", "claim-unread", "no-write-gate", "no-rebuild"},
+			"refund-in-doubt", "cart-unchecked", "trust-any-release", "claim-unread", "no-write-gate", "no-rebuild", "no-answer-no-effect"},
 		Long: campaign.Options{Count: 200_000, Duration: 28 * time.Minute},
 	}
 }
@@ -45,9 +45,8 @@ func Campaign() campaign.Campaign {
 // progressEvery: often enough to see that it lives.
 const progressEvery = 5000
 
-// run plays journeys on as many stages as there are cores.
-func run(ctx context.Context, o campaign.Options) (*campaign.Report, error) {
-	recorder := campaign.NewRecorder("simulation", o)
+// play plays journeys in as many environments as there are cores.
+func play(ctx context.Context, o campaign.Options, recorder *campaign.Recorder) error {
 	ctx, cancel := o.Context(ctx)
 	defer cancel()
 	var next atomic.Int64
@@ -55,10 +54,7 @@ func run(ctx context.Context, o campaign.Options) (*campaign.Report, error) {
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() error { return work(ctx, o, recorder, &next) })
 	}
-	if err := workers.Wait(); err != nil {
-		return nil, err
-	}
-	return recorder.Report(), nil
+	return workers.Wait()
 }
 
 // work plays journeys on one stage until there are enough.

@@ -1,8 +1,7 @@
-package rig
+package harness
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,15 +9,17 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"frontdesk/e2e/frontdesktest"
 )
 
 // SentinelRedis is a primary and a replica that a Sentinel watches: when the primary is
 // silent, the replica takes its place.
 type SentinelRedis struct {
-	primary, replica *Redis
+	primary, replica *frontdesktest.RedisServer
 	port             int // of the Sentinel
 	dir              string
-	sentinel         *Process
+	sentinel         *frontdesktest.Process
 }
 
 const (
@@ -42,13 +43,13 @@ const (
 func NewSentinelRedis(ctx context.Context, dir string) (*SentinelRedis, error) {
 	w := &SentinelRedis{}
 	var err error
-	if w.primary, err = NewRedis(ctx, dir, FsyncAlways); err != nil {
+	if w.primary, err = frontdesktest.NewRedisServer(ctx, dir, frontdesktest.FsyncAlways); err != nil {
 		return w, err
 	}
-	if w.replica, err = NewRedis(ctx, dir, FsyncAlways); err != nil {
+	if w.replica, err = frontdesktest.NewRedisServer(ctx, dir, frontdesktest.FsyncAlways); err != nil {
 		return w, err
 	}
-	if w.port, err = FreePort(); err != nil {
+	if w.port, err = frontdesktest.FindPort(); err != nil {
 		return w, err
 	}
 	w.dir = dir
@@ -66,7 +67,7 @@ func (w *SentinelRedis) startSentinel(ctx context.Context) (err error) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
 	}
-	if w.sentinel, err = Start(ctx, "+monitor", nil, "redis-server", file, "--sentinel"); err != nil {
+	if w.sentinel, err = frontdesktest.Launch(ctx, `\+monitor`, nil, "redis-server", file, "--sentinel"); err != nil {
 		return err
 	}
 	return w.speedUp(ctx)
@@ -92,7 +93,7 @@ func (w *SentinelRedis) awaitReplication(ctx context.Context) error {
 	defer primary.Close()
 	defer sentinel.Close()
 	var asked time.Time
-	return WaitUntil(ctx, "the replica follows the primary and the Sentinel sees it", following, func() bool {
+	return frontdesktest.Within(ctx, "the replica follows the primary and the Sentinel sees it", following, func() bool {
 		if time.Since(asked) > again {
 			if !asked.IsZero() {
 				w.sentinel.Kill()
@@ -122,7 +123,7 @@ const failovers = 3
 func (w *SentinelRedis) FailOver(ctx context.Context) (err error) {
 	for range failovers {
 		w.primary.Kill()
-		err = WaitUntil(ctx, "the replica is promoted", promotion, func() bool { return w.promoted(ctx) })
+		err = frontdesktest.Within(ctx, "the replica is promoted", promotion, func() bool { return w.promoted(ctx) })
 		var as []string
 		if err == nil {
 			as = []string{"--replicaof", "127.0.0.1", fmt.Sprint(w.replica.Port)}
@@ -138,7 +139,7 @@ func (w *SentinelRedis) FailOver(ctx context.Context) (err error) {
 			return failed
 		}
 	}
-	return fmt.Errorf("%w\n%s", err, w.sentinel.log)
+	return fmt.Errorf("%w\n%s", err, w.sentinel.Output())
 }
 
 // promoted tells whether the Sentinel calls the replica the primary.
@@ -164,18 +165,6 @@ func (w *SentinelRedis) URL() string {
 // Kill ends all three.
 func (w *SentinelRedis) Kill() {
 	w.sentinel.Kill()
-	for _, r := range []*Redis{w.primary, w.replica} {
-		if r != nil {
-			r.Kill()
-		}
-	}
-}
-
-var errNoStorage = errors.New("a rig needs a Storage")
-
-// Storage is a Redis of either kind.
-type Storage interface {
-	URL() string
-	Client() redis.UniversalClient // of whoever is primary now
-	Kill()
+	w.primary.Kill()
+	w.replica.Kill()
 }

@@ -1,4 +1,4 @@
-package rig
+package harness
 
 import (
 	"context"
@@ -24,82 +24,64 @@ const (
 // canaryDomain is in the address of every buyer, see campaign.NewCanary.
 const canaryDomain = "@canary.example"
 
-// accounts are the accounts of everybody, by registration or by sale.
+// accounts are everyone's ledgers, by registration or by sale.
 type accounts struct {
 	booked       map[string][]int64           // minor units, by sale
 	cardPayments map[string][]sandbox.Payment // by registration, the latest generation last
-	states       map[string]string            // in Redis, see Rig.states
+	states       map[string]string            // in Redis, see Harness.paymentStates
 }
 
-// Check holds the club system's ledger, the processor's list, the gateways' words and
-// what the buyers were told against each other. Journeys has to hold all there were.
-func (r *Harness) Check(ctx context.Context, journeys []*Journey) ([]campaign.Violation, error) {
-	b, err := r.collectAccounts(ctx)
+// Check compares the club system's ledger, the processor's payments, the gateways' states and what
+// the buyers were told. Journeys must hold all there were.
+func (h *Harness) Check(ctx context.Context, journeys []*Journey) ([]campaign.Violation, error) {
+	a, err := h.collectAccounts(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.checkAcrossJourneys(ctx, b)
-	if err != nil {
-		return nil, err
-	}
+	found := h.checkAcrossJourneys(a)
 	for _, j := range journeys {
-		if j.Registration == "" {
+		if j.Registration() == "" {
 			continue
 		}
-		for _, v := range j.evidence(b).Violations() {
-			v.Trace = j.traced(b)
+		for _, v := range j.evidence(a).Violations() {
+			v.Trace = j.traced(a)
 			found = append(found, v)
 		}
 	}
 	return found, nil
 }
 
-func (r *Harness) collectAccounts(ctx context.Context) (accounts, error) {
-	b := accounts{booked: map[string][]int64{}, cardPayments: map[string][]sandbox.Payment{}}
-	ledger, err := r.Upstreams.Ledger(ctx)
-	if err != nil {
-		return b, err
+func (h *Harness) collectAccounts(ctx context.Context) (a accounts, err error) {
+	a = accounts{booked: map[string][]int64{}, cardPayments: map[string][]sandbox.Payment{}}
+	for _, entry := range h.Upstreams.Sim.Ledger() {
+		a.booked[entry.SaleID] = append(a.booked[entry.SaleID], int64(entry.Amount))
 	}
-	for _, entry := range ledger {
-		b.booked[entry.SaleID] = append(b.booked[entry.SaleID], int64(entry.Amount))
-	}
-	held, err := r.Upstreams.Payments(ctx)
-	if err != nil {
-		return b, err
-	}
-	for _, p := range slices.Backward(held) {
-		of := p.Metadata["fd_registration"]
-		if p.Metadata["fd_environment"] != "test" {
-			continue // somebody else's
+	for _, p := range slices.Backward(h.Upstreams.Cards.Payments()) {
+		if p.Metadata["fd_environment"] == "test" { // others are not ours
+			registration := p.Metadata["fd_registration"]
+			a.cardPayments[registration] = append(a.cardPayments[registration], p)
 		}
-		b.cardPayments[of] = append(b.cardPayments[of], p)
 	}
-	b.states, err = r.paymentStates(ctx)
-	return b, err
+	a.states, err = h.paymentStates(ctx)
+	return a, err
 }
 
 // Booked tells of which registrations the club system has booked the sale.
-func (r *Harness) Booked(ctx context.Context) (map[string]bool, error) {
-	ledger, err := r.Upstreams.Ledger(ctx)
-	if err != nil {
-		return nil, err
-	}
-	sales := map[string]bool{}
-	for _, entry := range ledger {
+func (h *Harness) Booked() map[string]bool {
+	sales, booked := map[string]bool{}, map[string]bool{}
+	for _, entry := range h.Upstreams.Sim.Ledger() {
 		sales[entry.SaleID] = true
 	}
-	held, err := r.Upstreams.Payments(ctx)
-	booked := map[string]bool{}
-	for _, p := range held {
+	for _, p := range h.Upstreams.Cards.Payments() {
 		booked[p.Metadata["fd_registration"]] = sales[p.Metadata["fd_sale"]]
 	}
-	return booked, err
+	return booked
 }
 
 // checkAcrossJourneys finds what belongs to no single journey.
-func (r *Harness) checkAcrossJourneys(ctx context.Context, b accounts) (found []campaign.Violation, err error) {
+func (h *Harness) checkAcrossJourneys(a accounts) (found []campaign.Violation) {
 	paid := map[string]bool{}
-	for registration, held := range b.cardPayments {
+	for registration, held := range a.cardPayments {
 		generations := map[string]string{}
 		for _, p := range held {
 			paid[p.Metadata["fd_sale"]] = true
@@ -111,33 +93,32 @@ func (r *Harness) checkAcrossJourneys(ctx context.Context, b accounts) (found []
 			generations[generation] = p.ID
 		}
 	}
-	for sale, amounts := range b.booked {
+	for sale, amounts := range a.booked {
 		if !paid[sale] {
 			found = append(found, campaign.Violation{Invariant: BookedWithoutPayment, Detail: fmt.Sprintf("%s with %v", sale, amounts)})
 		}
 	}
-	for _, g := range r.Gateways {
+	for _, g := range h.Gateways {
 		if strings.Contains(g.Log(), canaryDomain) {
 			found = append(found, campaign.LeakViolation("a gateway's log", "", []string{"an address " + canaryDomain}))
 		}
 	}
-	audit, err := r.Upstreams.Audit(ctx)
-	if err == nil && !audit.OK {
+	if audit := h.Upstreams.Sim.Audit(); !audit.OK {
 		found = append(found, campaign.Violation{Invariant: AuditFailed, Detail: fmt.Sprintf("%+v", audit)})
 	}
-	return found, err
+	return found
 }
 
 // evidence is all that is known of one journey.
-func (j *Journey) evidence(b accounts) campaign.Evidence {
-	e := campaign.Evidence{Registration: j.Registration, Due: j.Due, State: j.State, Responses: j.responses, QuietFor: campaign.QuietPeriod, StateByPayment: map[string]string{}}
-	for _, p := range b.cardPayments[j.Registration] {
+func (j *Journey) evidence(a accounts) campaign.Evidence {
+	e := campaign.Evidence{Registration: j.Registration(), Due: j.Due, State: j.State, Responses: j.responses, QuietFor: campaign.QuietPeriod, StateByPayment: map[string]string{}}
+	for _, p := range a.cardPayments[j.Registration()] {
 		e.Sale = p.Metadata["fd_sale"]
 		e.CardPayments = append(e.CardPayments, campaign.CardPayment{ID: p.ID, Captured: p.Captured, Refunded: p.Refunded})
-		e.StateByPayment[p.ID] = publicState(b.states[paymentName(j.Registration, p.Metadata["fd_generation"])])
+		e.StateByPayment[p.ID] = publicState(a.states[paymentName(j.Registration(), p.Metadata["fd_generation"])])
 		e.ProcessorID = p.ID
 	}
-	e.Booked = b.booked[e.Sale]
+	e.Booked = a.booked[e.Sale]
 	if j.Forgotten || e.State == "" {
 		e.State = e.StateByPayment[e.ProcessorID]
 	}
@@ -154,14 +135,14 @@ func publicState(state string) string {
 }
 
 // traced is what there is to tell about a journey.
-func (j *Journey) traced(b accounts) []string {
+func (j *Journey) traced(a accounts) []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	lines := slices.Clone(j.trace)
-	for _, p := range b.cardPayments[j.Registration] {
+	for _, p := range a.cardPayments[j.Registration()] {
 		generation := p.Metadata["fd_generation"]
 		lines = append(lines, fmt.Sprintf("the processor holds %s: %s, captured %d, refunded %d; Redis says %q", p.ID, p.State, p.Captured, p.Refunded,
-			b.states[paymentName(j.Registration, generation)]))
+			a.states[paymentName(j.Registration(), generation)]))
 		for _, key := range slices.Sorted(maps.Keys(p.Metadata)) {
 			lines = append(lines, "  "+key+" "+p.Metadata[key])
 		}

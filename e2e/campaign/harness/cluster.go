@@ -1,4 +1,4 @@
-package rig
+package harness
 
 import (
 	"context"
@@ -8,10 +8,15 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"frontdesk/e2e/frontdesktest"
 )
 
 // Cluster is a Redis Cluster of three primaries, each with a replica.
-type Cluster struct{ nodes []*Redis }
+type Cluster struct {
+	nodes []*frontdesktest.RedisServer
+	buses []int // the ports on which the nodes speak to each other
+}
 
 const (
 	// primaries is the least that a cluster can have, and replicas one for each.
@@ -29,15 +34,13 @@ const (
 func NewCluster(ctx context.Context, dir string) (*Cluster, error) {
 	c := &Cluster{}
 	for range primaries + replicas {
-		bus, err := FreePort() // by itself it would be 10,000 above the port
+		bus, err := frontdesktest.FindPort() // by itself it would be 10,000 above the port
 		if err != nil {
 			return c, err
 		}
-		node, err := NewRedis(ctx, dir, FsyncAlways, "--maxmemory-policy", "noeviction", "--cluster-enabled", "yes", "--cluster-port", fmt.Sprint(bus),
+		node, err := frontdesktest.NewRedisServer(ctx, dir, frontdesktest.FsyncAlways, "--maxmemory-policy", "noeviction", "--cluster-enabled", "yes", "--cluster-port", fmt.Sprint(bus),
 			"--cluster-node-timeout", fmt.Sprint(nodeSilence), "--cluster-replica-validity-factor", "0")
-		if node != nil {
-			c.nodes = append(c.nodes, node)
-		}
+		c.nodes, c.buses = append(c.nodes, node), append(c.buses, bus)
 		if err != nil {
 			return c, err
 		}
@@ -57,9 +60,9 @@ func (c *Cluster) join(ctx context.Context) error {
 			}
 		}
 	}
-	for _, node := range c.nodes[1:] {
+	for i, node := range c.nodes[1:] {
 		first := c.nodes[0]
-		if err := c.do(ctx, first, "CLUSTER", "MEET", "127.0.0.1", node.Port, node.bus()); err != nil {
+		if err := c.do(ctx, first, "CLUSTER", "MEET", "127.0.0.1", node.Port, c.buses[i+1]); err != nil {
 			return err
 		}
 	}
@@ -67,19 +70,16 @@ func (c *Cluster) join(ctx context.Context) error {
 		client := c.nodes[i].Client()
 		id := client.Do(ctx, "CLUSTER", "MYID").Val()
 		client.Close()
-		if err := WaitUntil(ctx, "a replica knows its primary", joining, func() bool {
+		if err := frontdesktest.Within(ctx, "a replica knows its primary", joining, func() bool {
 			return c.do(ctx, node, "CLUSTER", "REPLICATE", id) == nil
 		}); err != nil {
 			return err
 		}
 	}
-	return WaitUntil(ctx, "the cluster is whole", joining, func() bool { return c.Healthy(ctx) })
+	return frontdesktest.Within(ctx, "the cluster is whole", joining, func() bool { return c.Healthy(ctx) })
 }
 
-// bus is the port on which a node speaks to the others.
-func (r *Redis) bus() string { return r.args[slices.Index(r.args, "--cluster-port")+1] }
-
-func (c *Cluster) do(ctx context.Context, node *Redis, command ...any) error {
+func (c *Cluster) do(ctx context.Context, node *frontdesktest.RedisServer, command ...any) error {
 	client := node.Client()
 	defer client.Close()
 	return client.Do(ctx, command...).Err()
@@ -88,7 +88,7 @@ func (c *Cluster) do(ctx context.Context, node *Redis, command ...any) error {
 // Healthy tells whether every slot is served, in the eyes of every node, and each
 // replica has what its primary has.
 func (c *Cluster) Healthy(ctx context.Context) bool {
-	return !slices.ContainsFunc(c.nodes, func(node *Redis) bool {
+	return !slices.ContainsFunc(c.nodes, func(node *frontdesktest.RedisServer) bool {
 		client := node.Client()
 		defer client.Close()
 		info, replication := client.ClusterInfo(ctx).Val(), client.Info(ctx, "replication").Val()
@@ -98,7 +98,7 @@ func (c *Cluster) Healthy(ctx context.Context) bool {
 }
 
 // PrimaryFor is the primary that has a key.
-func (c *Cluster) PrimaryFor(ctx context.Context, key string) *Redis {
+func (c *Cluster) PrimaryFor(ctx context.Context, key string) *frontdesktest.RedisServer {
 	for _, node := range c.nodes {
 		client := node.Client()
 		primary := strings.Contains(client.Info(ctx, "replication").Val(), "role:master")
@@ -156,30 +156,30 @@ func (c *Cluster) FailOver(ctx context.Context, key string) error {
 		return fmt.Errorf("nobody has %s", key)
 	}
 	dead.Kill()
-	return WaitUntil(ctx, "a replica is promoted", promotion, func() bool { return c.PrimaryFor(ctx, key) != nil })
+	return frontdesktest.Within(ctx, "a replica is promoted", promotion, func() bool { return c.PrimaryFor(ctx, key) != nil })
 }
 
 // Client makes a hand in all of its nodes, which finds out anew who has what.
 func (c *Cluster) Client() redis.UniversalClient {
 	addresses := make([]string, len(c.nodes))
 	for i, node := range c.nodes {
-		addresses[i] = node.address()
+		addresses[i] = node.Address()
 	}
 	return redis.NewClusterClient(&redis.ClusterOptions{Addrs: addresses, DialTimeout: time.Second, ReadTimeout: 2 * time.Second})
 }
 
 // Nodes are its servers, the primaries of the beginning first.
-func (c *Cluster) Nodes() []*Redis { return c.nodes }
+func (c *Cluster) Nodes() []*frontdesktest.RedisServer { return c.nodes }
 
 // URL is its address for gateways, who are told of two nodes and find the rest.
 func (c *Cluster) URL() string {
-	return fmt.Sprintf("redis+cluster://%s,%s", c.nodes[0].address(), c.nodes[primaries+1].address())
+	return fmt.Sprintf("redis+cluster://%s,%s", c.nodes[0].Address(), c.nodes[primaries+1].Address())
 }
 
 // Kill ends all of it.
 func (c *Cluster) Kill() {
 	for _, node := range c.nodes {
-		node.now.Kill()
+		node.Kill()
 	}
 }
 

@@ -1,4 +1,4 @@
-package rig
+package harness
 
 import (
 	"context"
@@ -33,19 +33,16 @@ const comeBack = 32
 // That a lease has its time, with its grace, is not looked at here: a campaign would
 // wait for a minute and a half at each of its ends, and the tests of the payment machine
 // look at it with a clock that they move.
-func (r *Harness) Settle(ctx context.Context, journeys []*Journey) error {
+func (h *Harness) Settle(ctx context.Context, journeys []*Journey) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
-	if err := r.Upstreams.SetFaults(ctx); err != nil {
-		return err
-	}
-	for _, g := range r.Gateways {
+	for _, g := range h.Gateways {
 		g.Kill()
 	}
-	if err := r.expireLeases(ctx); err != nil {
+	if err := h.expireLeases(ctx); err != nil {
 		return err
 	}
-	for _, g := range r.Gateways {
+	for _, g := range h.Gateways {
 		if err := g.Start(ctx); err != nil {
 			return err
 		}
@@ -53,7 +50,7 @@ func (r *Harness) Settle(ctx context.Context, journeys []*Journey) error {
 	var back errgroup.Group
 	back.SetLimit(comeBack)
 	for _, j := range journeys {
-		if j.Done || j.Registration == "" {
+		if j.Done || j.Registration() == "" {
 			continue
 		}
 		back.Go(func() error { j.Watch(ctx, settleTime); return nil })
@@ -61,13 +58,13 @@ func (r *Harness) Settle(ctx context.Context, journeys []*Journey) error {
 	if err := back.Wait(); err != nil {
 		return err
 	}
-	return r.awaitSweeper(ctx)
+	return h.awaitSweeper(ctx)
 }
 
 // expireLeases lets the time pass that owners of payments are granted, and the time until a
 // sweeper looks again. Every owner has to be dead.
-func (r *Harness) expireLeases(ctx context.Context) error {
-	client := r.Storage.Client()
+func (h *Harness) expireLeases(ctx context.Context) error {
+	client := h.Storage.Client()
 	defer client.Close()
 	keys, err := paymentKeys(ctx, client)
 	if err != nil {
@@ -89,9 +86,9 @@ func (r *Harness) expireLeases(ctx context.Context) error {
 
 // awaitSweeper waits for the payments that only a sweeper looks at: their buyers were told an end
 // before Redis forgot it, or hold a registration that is gone.
-func (r *Harness) awaitSweeper(ctx context.Context) error {
+func (h *Harness) awaitSweeper(ctx context.Context) error {
 	for {
-		waiting, err := r.unsettled(ctx)
+		waiting, err := h.unsettled(ctx)
 		if err != nil || waiting == 0 || !sleep(ctx, 500*time.Millisecond) {
 			return err // what still waits when the time is over is judged as it is
 		}
@@ -100,16 +97,12 @@ func (r *Harness) awaitSweeper(ctx context.Context) error {
 
 // unsettled counts the payments on which a machine has to go on: those that wait for a
 // buyer who has done what there was to do are among them.
-func (r *Harness) unsettled(ctx context.Context) (n int, err error) {
-	states, err := r.paymentStates(ctx)
+func (h *Harness) unsettled(ctx context.Context) (n int, err error) {
+	states, err := h.paymentStates(ctx)
 	if err != nil {
 		return 0, err
 	}
-	held, err := r.Upstreams.Payments(context.WithoutCancel(ctx))
-	if err != nil {
-		return 0, err
-	}
-	for _, p := range held {
+	for _, p := range h.Upstreams.Cards.Payments() {
 		switch states[paymentName(p.Metadata["fd_registration"], p.Metadata["fd_generation"])] {
 		case "recorded", "in_doubt", "refunded", "cancelled", "blocked":
 		case "": // lost, until the next rebuild
@@ -128,9 +121,9 @@ func (r *Harness) unsettled(ctx context.Context) (n int, err error) {
 }
 
 // paymentStates reads where each payment stands from Redis, by "registration-g generation".
-func (r *Harness) paymentStates(ctx context.Context) (map[string]string, error) {
+func (h *Harness) paymentStates(ctx context.Context) (map[string]string, error) {
 	ctx = context.WithoutCancel(ctx)
-	client := r.Storage.Client()
+	client := h.Storage.Client()
 	defer client.Close()
 	keys, err := paymentKeys(ctx, client)
 	if err != nil {

@@ -1,0 +1,256 @@
+// Package harness runs Frontdesk as it is operated, for the campaigns to break: several gateways,
+// each the real binary, on a real Redis, on one that Sentinels watch or on a cluster; the upstreams;
+// buyers who walk journeys over HTTP; and an oracle that compares all ledgers in the end. It injects
+// no fault by itself and knows no campaign.
+//
+// Start reading at New, then at Journey, then at Harness.Check.
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/api"
+	"frontdesk/e2e/campaign"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// Harness is a running Frontdesk with everything around it.
+type Harness struct {
+	Gateways  []*Gateway
+	Upstreams *frontdesktest.Upstreams // never killed: their ledgers are the truth
+	Storage   Storage
+
+	charges *chargeLog
+	http    http.Client
+	offer   api.Offer // what every buyer buys
+	club    string    // where every buyer registers
+	persons atomic.Uint64
+}
+
+// Storage is a Redis of any topology.
+type Storage interface {
+	URL() string                   // for gateways
+	Client() redis.UniversalClient // of the present primary
+	Kill()
+}
+
+// Config is what a harness needs.
+type Config struct {
+	Gateway     string   // path of the binary
+	Replicas    int      // zero: 3
+	Storage     Storage  // running; Close ends it
+	Environment []string // more variables of the gateways
+}
+
+// callTime is how long a buyer waits for a response before a retry: longer than a gateway's longest
+// call to an upstream.
+const callTime = 40 * time.Second
+
+// New starts the upstreams and the gateways.
+func New(ctx context.Context, cfg Config) (h *Harness, err error) {
+	if cfg.Replicas == 0 {
+		cfg.Replicas = 3
+	}
+	h = &Harness{Storage: cfg.Storage, Upstreams: frontdesktest.StartUpstreams(), charges: newChargeLog(),
+		http: http.Client{Timeout: callTime, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	for range cfg.Replicas {
+		var g *Gateway
+		if g, err = h.newGateway(cfg); err == nil {
+			err = g.Start(ctx)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = h.chooseOffer(ctx)
+	}
+	if err != nil {
+		h.Close()
+	}
+	return h, err
+}
+
+// Close kills everything that was started.
+func (h *Harness) Close() {
+	for _, g := range h.Gateways {
+		g.Kill()
+		g.proxy.Close()
+	}
+	h.Upstreams.Close()
+	h.Storage.Kill()
+	h.http.CloseIdleConnections()
+}
+
+// Gateway is one replica: the binary in test mode, on an address that it keeps
+// however often it is killed.
+type Gateway struct {
+	URL         string
+	path        string
+	environment []string
+	proxy       *frontdesktest.FaultProxy
+
+	mu      sync.Mutex
+	process *frontdesktest.Process
+}
+
+func (h *Harness) newGateway(cfg Config) (*Gateway, error) {
+	port, err := frontdesktest.FindPort()
+	if err != nil {
+		return nil, err
+	}
+	address, proxy := fmt.Sprintf("127.0.0.1:%d", port), h.Upstreams.Proxy()
+	proxy.OnRequest, proxy.OnSuccess = h.charges.refundRequested, h.charges.captureAnswered
+	g := &Gateway{URL: "http://" + address, path: cfg.Gateway, proxy: proxy, environment: append([]string{
+		"FRONTDESK_MODE=test", "FRONTDESK_ADDR=" + address, "FRONTDESK_PUBLIC_URL=http://" + address, "FRONTDESK_REDIS_URL=" + cfg.Storage.URL(),
+		"FRONTDESK_CLUB_URL=" + proxy.URL + "/sim", "FRONTDESK_SANDBOX_URL=" + proxy.URL + "/sandbox", "FRONTDESK_RATE_LIMITS=off", "FRONTDESK_OPS_ADDR=off",
+	}, cfg.Environment...)}
+	h.Gateways = append(h.Gateways, g)
+	return g, nil
+}
+
+// Start starts the gateway, and waits until it listens.
+func (g *Gateway) Start(ctx context.Context) error {
+	process, err := frontdesktest.Launch(ctx, frontdesktest.GatewayReady, g.environment, g.path)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.process = process
+	return err
+}
+
+// Kill ends the gateway in the middle of its work, with kill -9.
+func (g *Gateway) Kill() { g.current().Kill() }
+
+// Log is what the present or last process has logged.
+func (g *Gateway) Log() string { return g.current().Log() }
+
+func (g *Gateway) current() *frontdesktest.Process {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.process
+}
+
+// BreakAt sets a breakpoint before all gateways and waits until one hits it. It returns that gateway,
+// or nil when none does within the limit. act is called at the hit, while the request waits.
+func (h *Harness) BreakAt(ctx context.Context, operation frontdesktest.Operation, phase frontdesktest.Phase, limit time.Duration, act func(*Gateway)) *Gateway {
+	hits := make(chan *Gateway, 1)
+	var first sync.Once
+	for _, g := range h.Gateways {
+		b := &frontdesktest.Breakpoint{Operation: operation, Phase: phase, OnHit: func() {
+			first.Do(func() {
+				act(g)
+				hits <- g
+			})
+		}}
+		g.proxy.Add(b)
+		defer g.proxy.Remove(b)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	select {
+	case g := <-hits:
+		return g
+	case <-ctx.Done():
+		first.Do(func() { hits <- nil }) // from here on no breakpoint acts
+		return <-hits
+	}
+}
+
+// chooseOffer finds a club and an offer that can be paid by card at once.
+func (h *Harness) chooseOffer(ctx context.Context) error {
+	b := h.newBuyer(h.Gateways[0])
+	var clubs struct{ Items []api.Club }
+	if err := b.Do(ctx, http.MethodGet, b.Gateway+"/v1/clubs", nil, &clubs); err != nil {
+		return err
+	}
+	if len(clubs.Items) == 0 {
+		return errors.New("the club system has no club")
+	}
+	h.club = clubs.Items[0].Id
+	var products struct{ Items []api.Product }
+	if err := b.Do(ctx, http.MethodGet, b.Gateway+"/v1/clubs/"+h.club+"/products?type=subscription", nil, &products); err != nil {
+		return err
+	}
+	for _, product := range products.Items {
+		for _, offer := range product.Offers {
+			if offer.DueNow.Amount > 0 && len(offer.Needs) == 1 && !offer.Prorated {
+				h.offer = offer
+				return nil
+			}
+		}
+	}
+	return errors.New("no offer can be paid by card at once")
+}
+
+// Club is where every buyer registers.
+func (h *Harness) Club() string { return h.club }
+
+// HTTP is every buyer's client.
+func (h *Harness) HTTP() *http.Client { return &h.http }
+
+func (h *Harness) newBuyer(g *Gateway) *frontdesktest.Buyer {
+	return &frontdesktest.Buyer{Gateway: g.URL, HTTP: &h.http}
+}
+
+func (h *Harness) randomGateway(random *rand.Rand) *Gateway {
+	return h.Gateways[random.IntN(len(h.Gateways))]
+}
+
+// newRegistration is what a buyer sends first, with a person whose details can be recognised
+// wherever they appear.
+func (h *Harness) newRegistration() map[string]any {
+	c := campaign.NewCanary(h.persons.Add(1))
+	return map[string]any{"clubId": h.club,
+		"person": map[string]any{"givenName": c.GivenName, "familyName": c.FamilyName, "email": c.Email, "mobile": c.Mobile, "birthDate": "1990-05-17",
+			"address": map[string]string{"street": c.Street, "postalCode": "75011", "city": "Paris", "country": "FR"}},
+		"items": []map[string]string{{"offerId": h.offer.Id, "startDate": time.Now().AddDate(0, 0, 1).Format(time.DateOnly)}}}
+}
+
+// chargeLog remembers when each of the processor's payments was captured, and since when
+// it may have been refunded.
+type chargeLog struct {
+	mu       sync.Mutex
+	captured map[string]time.Time // when a capture had succeeded, by the processor's id
+	refunded map[string]bool      // whether a refund was requested
+}
+
+func newChargeLog() *chargeLog {
+	return &chargeLog{captured: map[string]time.Time{}, refunded: map[string]bool{}}
+}
+
+func (l *chargeLog) refundRequested(r *http.Request) {
+	if id, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/sandbox/payments/"), "/refund"); ok {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.refunded[id] = true
+	}
+}
+
+func (l *chargeLog) captureAnswered(r *http.Request) {
+	if id, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/sandbox/payments/"), "/capture"); ok {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if _, known := l.captured[id]; !known {
+			l.captured[id] = time.Now()
+		}
+	}
+}
+
+// charged tells whether the payment was captured before an instant, and no refund was requested
+// until now.
+func (l *chargeLog) charged(id string, before time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at, captured := l.captured[id]
+	return captured && at.Before(before) && !l.refunded[id]
+}

@@ -1,0 +1,262 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"frontdesk/api"
+	"frontdesk/e2e/campaign"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// Journey is one buyer's way from the first request to the last response. The buyer is impatient but
+// obedient: reloads, retries with the same key when no response comes, opens a second tab, continues
+// at another gateway, and pays again only when told to.
+type Journey struct {
+	Due       int64  // of the cart that the buyer saw, minor units
+	State     string // of the payment, in the last response; empty: of none
+	Forgotten bool   // the gateway no longer knows the registration
+	Done      bool   // the state is an end
+
+	buyer   *frontdesktest.Buyer
+	harness *Harness
+	random  *rand.Rand
+
+	mu          sync.Mutex
+	processorID string // of the payment that the buyer sees
+	responses   []campaign.Response
+	trace       []string
+	began       time.Time
+	generations int
+}
+
+const (
+	// maxAttempts is how often a buyer retries: half a minute of a service that does not respond.
+	maxAttempts = 60
+	// maxKeyInUse is how often a buyer is told that the first request is in progress until a reload of
+	// the page makes a new key.
+	maxKeyInUse = 3
+	// maxPayments is how many payments a buyer starts when told to try again.
+	maxPayments = 3
+	// maxTraceLines and maxResponses bound the memory of a buyer who waits for long.
+	maxTraceLines, maxResponses = 60, 200
+)
+
+// NewJourney makes a buyer who has done nothing yet. The seed decides what they do.
+func (h *Harness) NewJourney(seed uint64) *Journey {
+	return &Journey{harness: h, buyer: h.newBuyer(h.Gateways[0]), random: rand.New(rand.NewPCG(seed, 1)), began: time.Now()}
+}
+
+// Registration is the id of the registration; empty before there is one.
+func (j *Journey) Registration() string { return j.buyer.ID }
+
+// Run registers, pays and waits for a moment. A journey that is not done then is
+// continued later, as a buyer comes back.
+func (j *Journey) Run(ctx context.Context, wait time.Duration) {
+	if j.Register(ctx) && j.Pay(ctx) {
+		j.Confirm(ctx)
+		j.Watch(ctx, wait)
+	}
+}
+
+// Register starts the registration, and tells whether that worked.
+func (j *Journey) Register(ctx context.Context) bool {
+	response, ok := j.submit(ctx, "/v1/registrations", j.harness.newRegistration())
+	var registration api.Registration
+	if !ok || json.Unmarshal(response.Body, &registration) != nil || registration.Token == nil {
+		return false
+	}
+	j.buyer.ID, j.buyer.Token, j.Due = registration.Id, *registration.Token, registration.Cart.DueNow.Amount
+	return true
+}
+
+// byCard is the body of a request to pay.
+var byCard = map[string]string{"method": "card"}
+
+// Pay asks for the payment, sometimes in two tabs, and tells whether the buyer may go
+// to the processor.
+func (j *Journey) Pay(ctx context.Context) bool {
+	if j.random.IntN(4) == 0 {
+		var other sync.WaitGroup
+		g, key := j.harness.randomGateway(j.random), uuid.NewString()
+		other.Go(func() { j.Ask(ctx, g, http.MethodPost, "/payment", key, byCard) })
+		defer other.Wait()
+	}
+	if _, ok := j.submit(ctx, j.buyer.Path()+"/payment", byCard); !ok {
+		j.reload(ctx)
+	}
+	return j.ProcessorID() != ""
+}
+
+// ProcessorID is the processor's id of the payment that the buyer was sent to; empty
+// before there is one.
+func (j *Journey) ProcessorID() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.processorID
+}
+
+// submit sends a request until there is a final response, each time at some gateway, and
+// tells whether it is a success.
+func (j *Journey) submit(ctx context.Context, path string, body any) (*frontdesktest.Response, bool) {
+	key, inUse := uuid.NewString(), 0
+	for range maxAttempts {
+		response, err := j.send(ctx, j.harness.randomGateway(j.random), http.MethodPost, path, key, body)
+		switch {
+		case err != nil:
+		case response.Status < 300:
+			return response, true
+		case response.Code() == string(api.KeyInUse):
+			if inUse++; inUse == maxKeyInUse {
+				key, inUse = uuid.NewString(), 0
+			}
+		case response.Status < 500 && response.Code() != string(api.Conflict):
+			return nil, false
+		}
+		if !sleep(ctx, time.Duration(50+j.random.IntN(200))*time.Millisecond) {
+			break
+		}
+	}
+	return nil, false
+}
+
+// Ask sends one request about the registration, to the path below it, and remembers
+// what the response says of the payment.
+func (j *Journey) Ask(ctx context.Context, g *Gateway, method, below, key string, body any) (*frontdesktest.Response, error) {
+	return j.send(ctx, g, method, j.buyer.Path()+below, key, body)
+}
+
+func (j *Journey) send(ctx context.Context, g *Gateway, method, path, key string, body any) (*frontdesktest.Response, error) {
+	began := time.Now()
+	response, err := j.buyer.Send(ctx, method, g.URL+path, key, body)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	result := "no response"
+	if err == nil {
+		result = j.record(began, path, response)
+	}
+	j.note(fmt.Sprintf("%s %s at %s: %s", method, path, g.URL, result))
+	return response, err
+}
+
+// record keeps what a response says of the payment, and gives a line for the trace.
+func (j *Journey) record(began time.Time, where string, response *frontdesktest.Response) string {
+	payment := paymentIn(where, response)
+	if payment == nil {
+		return fmt.Sprint(response.Status, " ", response.Code())
+	}
+	j.State = string(payment.State)
+	if payment.Card != nil && payment.Card.RedirectUrl != nil {
+		j.processorID = path.Base(*payment.Card.RedirectUrl)
+	}
+	if len(j.responses) < maxResponses {
+		j.responses = append(j.responses,
+			campaign.Response{State: j.State, Retry: string(payment.Retry), Charged: j.harness.charges.charged(j.processorID, began)})
+	}
+	return fmt.Sprintf("%d payment %s, retry %s", response.Status, payment.State, payment.Retry)
+}
+
+// note keeps a line of the trace, unless it repeats the one before.
+func (j *Journey) note(line string) {
+	repeated := len(j.trace) > 0 && strings.HasSuffix(j.trace[len(j.trace)-1], line)
+	if !repeated && len(j.trace) < maxTraceLines {
+		j.trace = append(j.trace, fmt.Sprintf("%7s %s", time.Since(j.began).Round(time.Millisecond), line))
+	}
+}
+
+// paymentIn finds the payment in a response; nil when there is none.
+func paymentIn(where string, response *frontdesktest.Response) *api.Payment {
+	var registration api.Registration
+	switch {
+	case response.Status > 299:
+		return nil
+	case path.Base(where) == "payment":
+		registration.Payment = &api.Payment{}
+		if json.Unmarshal(response.Body, registration.Payment) != nil {
+			return nil
+		}
+	case json.Unmarshal(response.Body, &registration) != nil:
+		return nil
+	}
+	return registration.Payment
+}
+
+// Confirm enters a card at the processor, sometimes a bad one first, sometimes twice. What the
+// processor's page refuses, the following responses show.
+func (j *Journey) Confirm(ctx context.Context) {
+	switch j.random.IntN(10) {
+	case 0:
+		j.EnterCard(ctx, frontdesktest.DeclinedCard)
+	case 1:
+		j.EnterCard(ctx, frontdesktest.ApprovedCard)
+	}
+	j.EnterCard(ctx, frontdesktest.ApprovedCard)
+}
+
+// EnterCard enters one card on the processor's page of the payment. A refusal is no error: the page
+// shows it to the buyer, who goes back.
+func (j *Journey) EnterCard(ctx context.Context, card string) error {
+	err := j.buyer.Confirm(ctx, j.harness.Upstreams.URL+"/sandbox/payments/"+j.ProcessorID(), card)
+	if refused, ok := errors.AsType[*frontdesktest.StatusError](err); ok && refused.Status < 500 {
+		return nil
+	}
+	return err
+}
+
+// ends are the states after which a buyer stops reloading.
+var ends = []string{"recorded", "in_doubt", "refunded"}
+
+// Watch reloads until the payment has come to its end, or for so long. A payment that
+// was cancelled is started again.
+func (j *Journey) Watch(ctx context.Context, wait time.Duration) {
+	until := time.Now().Add(wait)
+	for !j.Done && !j.Forgotten && time.Now().Before(until) {
+		j.reload(ctx)
+		switch {
+		case slices.Contains(ends, j.State) || j.State == "cancelled" && j.generations >= maxPayments:
+			j.Done = true
+			return
+		case j.State == "cancelled" || j.State == "":
+			j.generations++
+			if j.Pay(ctx) {
+				j.Confirm(ctx)
+			}
+			j.Done = j.State == "" && j.generations >= maxPayments // a registration that was abandoned
+		case j.State == "requires_action" || j.State == "declined":
+			j.Confirm(ctx)
+		}
+		if !sleep(ctx, time.Duration(100+j.random.IntN(200))*time.Millisecond) {
+			return
+		}
+	}
+}
+
+// reload reads the registration.
+func (j *Journey) reload(ctx context.Context) {
+	if j.buyer.ID == "" {
+		return
+	}
+	response, err := j.Ask(ctx, j.harness.randomGateway(j.random), http.MethodGet, "", "", nil)
+	j.Forgotten = j.Forgotten || err == nil && response.Status == http.StatusNotFound
+}
+
+// sleep waits, or less when the context ends, and tells whether it did not.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}

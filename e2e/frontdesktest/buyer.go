@@ -1,0 +1,144 @@
+package frontdesktest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"frontdesk/api"
+)
+
+// The sandbox's test cards.
+const (
+	ApprovedCard = "4242424242424242"
+	DeclinedCard = "4000000000000002"
+)
+
+// Buyer walks a card journey over HTTP, for campaigns and benchmarks: their requests may fail, where
+// a Client fails its test.
+type Buyer struct {
+	Gateway string // address; a buyer may continue at another one
+	HTTP    *http.Client
+	Header  http.Header // of every request
+	ID      string      // of the registration
+	Token   string      // of the registration
+}
+
+// StatusError is a response that is no success.
+type StatusError struct {
+	Request string // method and path
+	Status  int
+	Body    string
+}
+
+// Error names the request and its response.
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("%s: status %d: %s", e.Request, e.Status, e.Body)
+}
+
+// Path is the path below which the registration is.
+func (b *Buyer) Path() string { return "/v1/registrations/" + b.ID }
+
+// Register starts a registration, which the buyer holds from then on.
+func (b *Buyer) Register(ctx context.Context, start api.StartRegistration) (registration api.Registration, err error) {
+	if err = b.Do(ctx, http.MethodPost, b.Gateway+"/v1/registrations", start, &registration); err == nil {
+		b.ID, b.Token = registration.Id, *registration.Token
+	}
+	return registration, err
+}
+
+// Read reads the registration.
+func (b *Buyer) Read(ctx context.Context) (registration api.Registration, err error) {
+	return registration, b.Do(ctx, http.MethodGet, b.Gateway+b.Path(), nil, &registration)
+}
+
+// Pay asks to pay by card, and gives the address of the processor's page.
+func (b *Buyer) Pay(ctx context.Context) (page string, err error) {
+	var payment api.Payment
+	err = b.Do(ctx, http.MethodPost, b.Gateway+b.Path()+"/payment", map[string]string{"method": "card"}, &payment)
+	if err != nil {
+		return "", err
+	}
+	return *payment.Card.RedirectUrl, nil
+}
+
+// Confirm enters a card on the processor's page.
+func (b *Buyer) Confirm(ctx context.Context, page, card string) error {
+	return b.Do(ctx, http.MethodPost, page+"/confirm", map[string]string{"card": card}, nil)
+}
+
+// Do sends a request, and decodes its response, unless into is nil. A response that is no success is
+// a StatusError. Each POST has a fresh idempotency key.
+func (b *Buyer) Do(ctx context.Context, method, url string, body, into any) error {
+	key := ""
+	if method == http.MethodPost {
+		key = uuid.NewString()
+	}
+	response, err := b.Send(ctx, method, url, key, body)
+	switch {
+	case err != nil:
+		return err
+	case response.Status > 299:
+		return &StatusError{method + " " + url, response.Status, string(response.Body)}
+	case into == nil:
+		return nil
+	}
+	return json.Unmarshal(response.Body, into)
+}
+
+// Send sends a request with an idempotency key, or with none. An error says that no whole response
+// arrived.
+func (b *Buyer) Send(ctx context.Context, method, url, key string, body any) (*Response, error) {
+	request, err := b.Request(ctx, method, url, key, body)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := b.HTTP.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: text}, err
+}
+
+// Request makes a request of the buyer's.
+func (b *Buyer) Request(ctx context.Context, method, url, key string, body any) (*http.Request, error) {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	if b.Header != nil {
+		request.Header = b.Header.Clone()
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if b.Token != "" {
+		request.Header.Set("Authorization", "Bearer "+b.Token)
+	}
+	if key != "" {
+		request.Header.Set("Idempotency-Key", key)
+		request.GetBody = nil // or else Go's client repeats the request by itself when a gateway dies
+	}
+	return request, nil
+}
+
+// Code is the code of a problem; empty for a success.
+func (r *Response) Code() string {
+	var problem struct{ Code string }
+	if r.Status < 300 || json.Unmarshal(r.Body, &problem) != nil {
+		return ""
+	}
+	return problem.Code
+}
