@@ -22,6 +22,7 @@ import (
 	"frontdesk/flows/worker"
 	"frontdesk/handlers"
 	"frontdesk/handlers/devtools"
+	"frontdesk/handlers/docs"
 	"frontdesk/handlers/ops"
 	"frontdesk/upstream/captcha"
 	"frontdesk/upstream/cards"
@@ -88,11 +89,15 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Payments: payments, Worker: worker, Catalogue: catalogue, Relay: relay, Queue: queue, SMS: budget, Club: clubSystem,
 		Redis: clients.redis, Ready: ready, Traces: seen.traces, Now: time.Now, After: time.After,
 	})
+	pages, err := docs.Pages(docs.Config{Examples: cfg.assets.Examples, PublicURL: cfg.PublicURL, Mock: cfg.Mode == "mock"})
+	if err != nil {
+		return g, err
+	}
 	g.public, err = handlers.New(handlers.Config{
 		Registrations: registrations, Payments: payments, Catalogue: catalogue, Contacts: contacts, Transfers: transfers,
 		Changes: hub, ClubEvents: events, WebhookSecrets: cfg.WebhookSecret, Identity: clients.login, Store: records, Cards: processor,
 		Ready: ready, Stopping: stopping,
-		Contract: cfg.assets.Contract, Site: site, Examples: cfg.assets.Examples, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
+		Contract: cfg.assets.Contract, Site: site, Docs: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
 		Captcha: cfg.captcha(), RateLimits: cfg.rateLimited(), TrustedProxies: proxies,
 		OnRequest: onRequest, OnRequestMetric: seen.metrics.CountRequest, OnStream: seen.metrics.CountStream, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,

@@ -43,7 +43,7 @@ func newEdge(t testing.TB) *handlers.Server {
 			BaseURL: outside.URL, ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now,
 		})}),
 		Cards:    sandbox.New(sandbox.Config{URL: outside.URL, Now: time.Now}),
-		Contract: contract, Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")), Examples: os.DirFS(filepath.Join(frontdesktest.Root(), "docs", "examples")),
+		Contract: contract, Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
 		ClientToken: "demo", PublicURL: "https://club.example", AllowedOrigins: []string{"https://www.club.example"},
 		OnRequestMetric: ops.NewMetrics(ops.MetricsConfig{Version: "test", Mode: "live"}).CountRequest,
 		RateLimits:      true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Now: time.Now, After: time.After, Log: log,

@@ -60,7 +60,7 @@ func TestDocsPages(t *testing.T) {
 func TestPagesAreOfTheirTexts(t *testing.T) {
 	t.Parallel()
 	made := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "run", "frontdesk/handlers/docs", frontdesktest.Root(), made).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "run", "frontdesk/handlers/docs/generate", frontdesktest.Root(), made).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, page := range []string{"problems.html", "web.html", "apps.html"} {
@@ -69,7 +69,7 @@ func TestPagesAreOfTheirTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if kept, err := os.ReadFile(filepath.Join("docs", page)); err != nil || !bytes.Equal(kept, want) {
-			t.Errorf("docs/%s is not of its text any more: run go generate ./handlers (%v)", page, err)
+			t.Errorf("docs/%s is not of its text any more: run go generate ./handlers/docs (%v)", page, err)
 		}
 	}
 }

@@ -79,7 +79,7 @@ const minKeyVariety = 6
 // equal body, the second one would get the first one's answer, token included.
 func guessableKey(c echo.Context, op operation) []flows.FieldProblem {
 	key := c.Request().Header.Get("Idempotency-Key")
-	if !op.needsKey || accessTable[op.Method+" "+c.Path()]&anyone == 0 || key == "" {
+	if !op.needsKey || routes[op.Method+" "+c.Path()].access&anyone == 0 || key == "" {
 		return nil
 	}
 	different := map[rune]bool{}

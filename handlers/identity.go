@@ -16,7 +16,7 @@ import (
 // other routes a token of the login is never looked at: it holds no registration.
 func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		policy := accessTable[c.Request().Method+" "+c.Path()]
+		policy := routes[c.Request().Method+" "+c.Path()].access
 		if policy&identified == 0 {
 			return next(c)
 		}

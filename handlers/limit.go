@@ -1,13 +1,8 @@
 package handlers
 
 import (
-	"errors"
-	"fmt"
 	"strconv"
-	"strings"
 	"time"
-
-	"github.com/labstack/echo/v4"
 
 	"frontdesk/flows/store"
 )
@@ -51,44 +46,6 @@ var (
 	payments = limit{"payments", store.Rate{Requests: 5, Period: 10 * time.Minute}, perHolder}
 )
 
-// limits is the one table of how often what may be called. A route without an
-// entry keeps the edge from starting, and so does one of which openapi.yaml does
-// not say the same. Empty: no limit, and it says why.
-var limits = map[string][]limit{
-	"GET /v1/clubs":                                       {requests},
-	"GET /v1/clubs/:clubId/products":                      {requests},
-	"GET /v1/clubs/:clubId/offers/:offerId/schedule":      {requests},
-	"GET /v1/clubs/:clubId/debit-days":                    {requests},
-	"POST /v1/registrations":                              {requests, starts},
-	"GET /v1/registrations/:id":                           {requests},
-	"DELETE /v1/registrations/:id":                        {requests, writes},
-	"PUT /v1/registrations/:id/person":                    {requests, writes},
-	"POST /v1/registrations/:id/items":                    {requests, writes},
-	"DELETE /v1/registrations/:id/items":                  {requests, writes},
-	"POST /v1/registrations/:id/check":                    {requests, writes}, // it changes nothing, and costs the club system as much
-	"POST /v1/registrations/:id/resume-link":              {requests, writes},
-	"POST /v1/resumptions":                                {requests, starts},
-	"GET /v1/registrations/:id/events":                    {requests},
-	"POST /v1/registrations/:id/mandate":                  {requests, writes},
-	"POST /v1/registrations/:id/mandate/signature":        {requests, writes}, // and five codes for each SMS
-	"DELETE /v1/registrations/:id/mandate/signature":      {requests, writes},
-	"POST /v1/registrations/:id/mandate/signature/resend": {requests, writes},
-	"POST /v1/registrations/:id/prospect":                 {requests, writes},
-	"POST /v1/registrations/:id/payment":                  {requests, writes, payments},
-	"GET /v1/registrations/:id/payment":                   {requests},
-	"GET /v1/me":                                          {requests},
-	"GET /v1/me/consents":                                 {requests},
-	"PATCH /v1/me/consents":                               {requests, writes},
-	"POST /v1/me/transfer":                                {requests, writes},
-	"POST /v1/me/transfer/signature":                      {requests, writes},
-	"POST /v1/webhooks/card":                              {}, // an event that is refused may never come again; what is forged ends at its signature
-	"POST /v1/webhooks/club/:secret":                      {}, // likewise; its secret is in its path
-	"GET /healthz":                                        {}, // load balancers ask all the time
-	"GET /readyz":                                         {},
-	"GET /openapi.yaml":                                   {}, // from memory, which costs no more than the refusal
-	"GET /docs":                                           {},
-}
-
 // policyHeader describes the limit in the form of RateLimit-Policy.
 func (l limit) policyHeader() string {
 	return strconv.Quote(l.name) + ";q=" + strconv.Itoa(l.Requests) + ";w=" + seconds(l.Period)
@@ -97,40 +54,4 @@ func (l limit) policyHeader() string {
 // rateLimitHeader describes what is left of the limit in the form of RateLimit.
 func (l limit) rateLimitHeader(taken store.RateStatus) string {
 	return strconv.Quote(l.name) + ";r=" + strconv.Itoa(taken.Remaining) + ";t=" + seconds(taken.ResetAfter)
-}
-
-// compareLimits holds the table, the routes and the contract's answers equal: what
-// is limited says 429 there, with each limit's figures, and nothing else does.
-func (s *Server) compareLimits(routes []*echo.Route) error {
-	var problems []error
-	routed := map[string]bool{}
-	for _, route := range routes {
-		name := route.Method + " " + route.Path
-		routed[name] = true
-		of, ok := limits[name]
-		if !ok {
-			problems = append(problems, fmt.Errorf("%s has no limit: say in limit.go how often it may be called, or why as often as one likes", name))
-			continue
-		}
-		op := s.operations[name]
-		if op.Operation == nil {
-			continue // compareRoutes tells
-		}
-		said := op.Operation.Responses.Value("429")
-		if (said != nil) != (len(of) > 0) {
-			problems = append(problems, fmt.Errorf("%s has %d limits, but openapi.yaml has an answer 429 there: %t", name, len(of), said != nil))
-			continue
-		}
-		for _, l := range of {
-			if told := said.Value.Description; told == nil || !strings.Contains(*told, "`"+l.policyHeader()+"`") {
-				problems = append(problems, fmt.Errorf("%s: the answer 429 in openapi.yaml does not tell of %s", name, l.policyHeader()))
-			}
-		}
-	}
-	for name := range limits {
-		if !routed[name] {
-			problems = append(problems, fmt.Errorf("%s has a limit, but is not routed", name))
-		}
-	}
-	return errors.Join(problems...)
 }

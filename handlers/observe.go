@@ -73,7 +73,9 @@ func (s *Server) record(ctx context.Context, span trace.Span, x *exchange) {
 	x.DurationMs = float64(s.cfg.Now().Sub(x.At).Microseconds()) / 1000
 	s.cfg.Log.LogAttrs(ctx, s.cfg.AccessLevel, "request", slog.String("method", x.Method), slog.String("route", x.Route),
 		slog.Int("status", x.Status), slog.String("code", x.Code), slog.Int64("ms", int64(x.DurationMs)))
-	span.SetAttributes(attribute.Int("status", x.Status), attribute.String("code", x.Code))
+	if span.IsRecording() {
+		span.SetAttributes(attribute.Int("status", x.Status), attribute.String("code", x.Code))
+	}
 	span.End()
 	if s.cfg.OnRequest != nil && strings.HasPrefix(x.request.URL.Path, "/v1/") {
 		x.TraceID = tracing.TraceID(ctx)
@@ -89,7 +91,7 @@ func (s *Server) noteRoute(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		x := exchangeOf(c.Request().Context())
 		name := c.Request().Method + " " + c.Path()
-		if _, ok := accessTable[name]; ok {
+		if _, ok := routes[name]; ok {
 			x.Route = c.Path()
 			trace.SpanFromContext(c.Request().Context()).SetName(name)
 		}

@@ -33,11 +33,13 @@ func (s *Server) siteContentPolicy() string {
 // file is answered as every unknown path of the API is.
 func (s *Server) mountSite() error {
 	files := http.FileServerFS(s.cfg.Site)
-	serve := withPolicy(s.siteContentPolicy(), func(c echo.Context) error {
+	policy := s.siteContentPolicy()
+	serve := func(c echo.Context) error {
+		c.Response().Header().Set("Content-Security-Policy", policy)
 		c.Response().Header().Set("Cache-Control", "no-cache")
 		files.ServeHTTP(c.Response(), c.Request())
 		return nil
-	})
+	}
 	both := []string{http.MethodGet, http.MethodHead}
 	s.router.Match(both, "/", serve)
 	return fs.WalkDir(s.cfg.Site, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -46,11 +48,4 @@ func (s *Server) mountSite() error {
 		}
 		return err
 	})
-}
-
-func withPolicy(policy string, next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		c.Response().Header().Set("Content-Security-Policy", policy)
-		return next(c)
-	}
 }

@@ -31,7 +31,7 @@ func TestPanic(t *testing.T) {
 	}
 	var log bytes.Buffer
 	edge, err := handlers.New(handlers.Config{
-		Contract: contract, Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")), Examples: os.DirFS(filepath.Join(frontdesktest.Root(), "docs", "examples")),
+		Contract: contract, Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
 		Ready: func(context.Context) []flows.Check { panic(`nobody expected "zqada@example.com"`) },
 		Cards: sandbox.New(sandbox.Config{URL: "http://127.0.0.1:1", Now: time.Now}),
 		Now:   time.Now, Log: slog.New(redact.New(slog.NewJSONHandler(&log, nil))),

@@ -83,6 +83,9 @@ var operatorProblems = map[flows.Code]problemKind{
 	flows.TooEarly:     {http.StatusConflict, api.ProblemRetryAfter, "The decision is not possible yet"},
 }
 
+// problemPath is the page of a code, to which the type of a problem document leads.
+const problemPath = "/docs/problems#"
+
 // StatusOf is the HTTP status of a code; 500 for one that nobody knows.
 func StatusOf(code flows.Code) int {
 	if m, ok := problems[code]; ok {

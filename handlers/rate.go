@@ -103,7 +103,7 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 		if !staff && c.Request().Method != http.MethodGet { // a read sends no code
 			c.SetRequest(c.Request().WithContext(signature.WithClientAddress(c.Request().Context(), at.String())))
 		}
-		for _, l := range limits[c.Request().Method+" "+c.Path()] {
+		for _, l := range routes[c.Request().Method+" "+c.Path()].limits {
 			taken, counted, err := s.take(c, l, at, staff)
 			switch {
 			case err != nil:

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -52,17 +53,16 @@ type cacheKey struct {
 // cacheEntry is a response in its encodings.
 type cacheEntry struct {
 	version     *catalogue.Version
-	half        int64  // see halfDay
-	route, path string // for the log, metrics and the developer panel
-	vary        string
+	half        int64    // see halfDay
+	route, path string   // for the log, metrics and the developer panel
 	plain, gzip encoding // gzip has no body where compression does not pay
 }
 
-// encoding is a body in one content coding.
+// encoding is a body in one content coding, with the headers that describe it. All responses
+// share their values.
 type encoding struct {
-	name string // empty: none
-	body []byte
-	etag string
+	body   []byte
+	header http.Header
 }
 
 func newResponseCache() *otter.Cache[cacheKey, *cacheEntry] {
@@ -149,8 +149,8 @@ func (s *Server) cacheResponse(ctx context.Context, buyer flows.Buyer, version *
 		if found && old.version == version && old.half == half {
 			return old, otter.CancelOp
 		}
-		made := &cacheEntry{version: version, half: half, route: x.Route, path: x.Path, vary: s.cacheVary()}
-		if failed = made.encode(response); failed != nil {
+		made := &cacheEntry{version: version, half: half, route: x.Route, path: x.Path}
+		if failed = made.encode(s.cacheVary(), response); failed != nil {
 			return nil, otter.CancelOp
 		}
 		return made, otter.WriteOp
@@ -167,7 +167,7 @@ func (s *Server) cacheVary() string {
 }
 
 // encode encodes a response and compresses it as well as gzip can, since that is done once.
-func (e *cacheEntry) encode(response func() (any, error)) error {
+func (e *cacheEntry) encode(vary string, response func() (any, error)) error {
 	value, err := response()
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (e *cacheEntry) encode(response func() (any, error)) error {
 	if err != nil {
 		return err
 	}
-	e.plain = newEncoding("", body)
+	e.plain = newEncoding(vary, body)
 	if len(body) < minGzipBytes {
 		return nil
 	}
@@ -191,14 +191,20 @@ func (e *cacheEntry) encode(response func() (any, error)) error {
 	if err := packer.Close(); err != nil {
 		return err
 	}
-	e.gzip = newEncoding("gzip", packed.Bytes())
+	e.gzip = newEncoding(vary, packed.Bytes())
+	e.gzip.header.Set("Content-Encoding", "gzip")
 	return nil
 }
 
 // newEncoding tags a body with half of its hash, which is enough to tell a club's pages apart.
-func newEncoding(name string, body []byte) encoding {
+func newEncoding(vary string, body []byte) encoding {
 	hash := sha256.Sum256(body)
-	return encoding{name, body, strconv.Quote(base64.RawURLEncoding.EncodeToString(hash[:16]))}
+	header := http.Header{}
+	header.Set("ETag", strconv.Quote(base64.RawURLEncoding.EncodeToString(hash[:16])))
+	header.Set("Vary", vary)
+	header.Set("Content-Type", "application/json")
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	return encoding{body, header}
 }
 
 // cachedResponse is an entry as the response to one request.
@@ -230,19 +236,15 @@ func (c cachedResponse) write(w http.ResponseWriter) error {
 		e = c.gzip
 	}
 	header := w.Header()
-	header.Set("ETag", e.etag)
+	maps.Copy(header, e.header)
 	header.Set("Cache-Control", c.cacheControl)
-	header.Set("Vary", c.vary)
-	if etagMatches(c.request.Header["If-None-Match"], e.etag) {
+	if etagMatches(c.request.Header["If-None-Match"], e.header.Get("ETag")) {
+		for _, name := range []string{"Content-Type", "Content-Length", "Content-Encoding"} {
+			header.Del(name)
+		}
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	header.Set("Content-Type", "application/json")
-	header.Set("Content-Length", strconv.Itoa(len(e.body)))
-	if e.name != "" {
-		header.Set("Content-Encoding", e.name)
-	}
-	w.WriteHeader(http.StatusOK)
 	_, err := w.Write(e.body) // #nosec G705 -- JSON that the gateway encoded, with its type
 	return err
 }

@@ -1,7 +1,6 @@
-// Docs makes the pages below /docs that are written as Markdown, each as what stands
-// in its frame: `go generate ./handlers`, after one of the texts or the contract's
-// table of problems has changed. It runs where the program is written and not where it
-// runs: the library would be a fiftieth of the binary, and be set up at every start.
+// Generate makes the pages below /docs that are written as Markdown: run `go generate
+// ./handlers/docs` after one of the texts or the contract's table of problems has changed. The
+// library for Markdown would be a fiftieth of the binary, so that it is not part of it.
 package main
 
 import (
@@ -19,11 +18,11 @@ import (
 
 func main() {
 	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "docs: it takes two arguments: where the project is, and where the pages go")
+		fmt.Fprintln(os.Stderr, "generate: it takes two arguments: the root of the project, and the folder of the pages")
 		os.Exit(2)
 	}
 	if err := write(os.Args[1], os.Args[2]); err != nil {
-		fmt.Fprintln(os.Stderr, "docs: "+err.Error())
+		fmt.Fprintln(os.Stderr, "generate: "+err.Error())
 		os.Exit(1)
 	}
 }

@@ -1,0 +1,130 @@
+// Package docs serves the pages below /docs: the contract to browse and to call from, every
+// problem in one table, and the guides for developers of front ends with their examples.
+//
+// Start reading at Pages. What is written as Markdown is made into HTML by generate.
+package docs
+
+import (
+	"bytes"
+	"embed"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/swaggest/swgui/v5/static"
+	"github.com/vearutop/statigz"
+	g "maragu.dev/gomponents"
+	"maragu.dev/gomponents/html"
+)
+
+// Config is what the pages need; every field is required.
+type Config struct {
+	Examples  fs.FS  // to which the guides lead
+	PublicURL string // where browsers reach Frontdesk
+	Mock      bool   // the contract's page fills in what an example needs; see try.js
+}
+
+// The content security policies. The contract's page has inline styles.
+const (
+	pagePolicy    = "default-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
+	swaggerPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
+)
+
+// files are the parts of the pages; generate makes those that are HTML.
+//
+//go:generate go run ./generate ../.. .
+//go:embed *.html *.css *.js *.sh
+var files embed.FS
+
+// Pages returns the handlers of all pages by path.
+func Pages(cfg Config) (map[string]http.Handler, error) {
+	contract := page(swaggerPolicy, "text/html; charset=utf-8", cfg.contractPage)
+	pages := map[string]http.Handler{
+		"/docs": contract, "/docs/": contract,
+		"/docs/problems": page(pagePolicy, "text/html; charset=utf-8", func() ([]byte, error) { return article("When a request fails", "problems.html") }),
+		"/docs/web.md":   page(pagePolicy, "text/html; charset=utf-8", func() ([]byte, error) { return article("For web developers", "web.html") }),
+		"/docs/apps.md":  page(pagePolicy, "text/html; charset=utf-8", func() ([]byte, error) { return article("For app developers", "apps.html") }),
+		"/docs/session.sh": page(pagePolicy, "text/plain; charset=utf-8", func() ([]byte, error) {
+			text, err := files.ReadFile("session.sh")
+			return bytes.ReplaceAll(text, []byte("http://localhost:8080"), []byte(cfg.PublicURL)), err
+		}),
+	}
+	for name, kind := range map[string]string{"contract.js": "text/javascript", "try.js": "text/javascript", "page.css": "text/css"} {
+		pages["/docs/"+name] = page(pagePolicy, kind+"; charset=utf-8", func() ([]byte, error) { return files.ReadFile(name) })
+	}
+	err := walk(cfg.Examples, func(path string) { // examples are text to be read in the browser
+		pages["/docs/examples/"+path] = page(pagePolicy, "text/plain; charset=utf-8", func() ([]byte, error) { return fs.ReadFile(cfg.Examples, path) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	library := withPolicy(swaggerPolicy, http.StripPrefix("/docs/", statigz.FileServer(static.FS)))
+	return pages, walk(static.FS, func(path string) { pages["/docs/"+strings.TrimSuffix(path, ".gz")] = library })
+}
+
+func walk(files fs.FS, each func(path string)) error {
+	return fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			each(path)
+		}
+		return err
+	})
+}
+
+// page serves a text that its first reader makes, since few processes have one.
+func page(policy, contentType string, text func() ([]byte, error)) http.Handler {
+	made := sync.OnceValues(text)
+	return withPolicy(policy, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		body, err := made()
+		if err != nil {
+			panic(err) // an embedded file is missing
+		}
+		w.Header().Set("Content-Type", contentType)
+		_, _ = w.Write(body) // a reader who left needs no page
+	}))
+}
+
+func withPolicy(policy string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", policy)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// contractPage is the contract, shown by a library that is part of the binary.
+func (cfg Config) contractPage() ([]byte, error) {
+	return render("Frontdesk", g.Group{
+		html.Link(html.Rel("stylesheet"), html.Href("/docs/swagger-ui.css")),
+		html.Link(html.Rel("icon"), html.Type("image/png"), html.Href("/docs/favicon-32x32.png")),
+		html.Script(html.Src("/docs/swagger-ui-bundle.js"), html.Defer()),
+		html.Script(html.Src("/docs/swagger-ui-standalone-preset.js"), html.Defer()),
+		html.Script(html.Src("/docs/contract.js"), html.Type("module")),
+	}, html.Div(html.ID("swagger-ui"), html.Data("mock", strconv.FormatBool(cfg.Mock))))
+}
+
+// article is a page that was made of Markdown.
+func article(title, name string) ([]byte, error) {
+	text, err := files.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return render(title+" - Frontdesk", nil, html.Main(html.Class("docs-page"), g.Raw(string(text))))
+}
+
+// render draws a page below links to the others.
+func render(title string, head, body g.Node) ([]byte, error) {
+	link := func(address, text string) g.Node { return html.A(html.Href(address), g.Text(text)) }
+	var page bytes.Buffer
+	err := html.Doctype(html.HTML(html.Lang("en"),
+		html.Head(
+			html.Meta(html.Charset("utf-8")), html.Meta(html.Name("viewport"), html.Content("width=device-width, initial-scale=1")),
+			html.TitleEl(g.Text(title)), head, html.Link(html.Rel("stylesheet"), html.Href("/docs/page.css")),
+		),
+		html.Body(html.Nav(html.Class("docs-nav"),
+			link("/docs", "API"), link("/docs/problems", "Errors"), link("/docs/web.md", "For web developers"),
+			link("/docs/apps.md", "For app developers"), link("/openapi.yaml", "openapi.yaml")), body),
+	)).Render(&page)
+	return page.Bytes(), err
+}
