@@ -68,7 +68,7 @@ var (
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	var pages []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "upstream/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "upstream/*.md"} {
 		found, err := fs.Glob(os.DirFS(frontdesktest.Root()), pattern)
 		if err != nil {
 			t.Fatal(err)
