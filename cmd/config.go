@@ -151,5 +151,5 @@ func (cfg Config) newKeyring() (*keyring.Keyring, error) {
 		}
 		secrets[i] = secret
 	}
-	return keyring.NewKeyring(secrets...)
+	return keyring.New(secrets...)
 }

@@ -28,7 +28,7 @@ func newEraseCommand() *cobra.Command {
 				_, err = fmt.Fprintf(os.Stdout, "%s\n", response)
 				return err
 			}
-			var report erasure.Erasure
+			var report erasure.Report
 			if json.Unmarshal(response, &report) != nil || report.Elsewhere == nil {
 				return client.notFrontdesk()
 			}

@@ -65,14 +65,14 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	clubSystem, processor := clients.club, cards.Instrument(clients.cards, time.Now, seen.metrics.CountCardCall)
 	records := store.New(store.Config{Redis: clients.redis, Keys: keys, Replicas: cfg.RedisWait})
 	queue := jobs.NewQueue(clients.redis)
-	catalogue := catalogue.NewCatalogue(catalogue.CatalogueConfig{Club: clubSystem, Shared: records, Now: time.Now, After: time.After, Log: log})
-	payments := payment.NewMachine(payment.MachineConfig{
+	catalogue := catalogue.New(catalogue.Config{Club: clubSystem, Shared: records, Now: time.Now, After: time.After, Log: log})
+	payments := payment.New(payment.Config{
 		Store: records, Queue: queue, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys,
 		Environment: cfg.Mode, Rule: cfg.rule(), WebhookURL: cfg.PublicURL + "/v1/webhooks/card", OnTransition: seen.metrics.CountTransition, Now: time.Now, Log: log,
 	})
 	budget := cfg.smsBudget(records, log)
 	codes := signature.NewCodeSender(signature.CodeSenderConfig{Store: records, Club: clubSystem, Keys: keys, Budget: budget, Now: time.Now, Log: log})
-	registrations := registration.NewRegistrations(registration.RegistrationsConfig{
+	registrations := registration.New(registration.Config{
 		Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments, Keys: keys, Codes: codes,
 		PublicURL: cfg.PublicURL, Now: time.Now, Log: log,
 	})
@@ -82,7 +82,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	if err != nil {
 		return g, err
 	}
-	worker := worker.NewWorker(worker.WorkerConfig{Store: records, Queue: queue, Payments: payments, Changes: hub, Events: events, Traces: seen.traces, Now: time.Now, After: time.After, Log: log})
+	worker := worker.New(worker.Config{Store: records, Queue: queue, Payments: payments, Changes: hub, Events: events, Traces: seen.traces, Now: time.Now, After: time.After, Log: log})
 	transfers := member.NewTransfers(member.TransfersConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Keys: keys, Codes: codes, Now: time.Now, Log: log})
 	ready := cfg.ready(clients)
 	seen.metrics.RegisterCollector(ops.CollectorConfig{
@@ -102,7 +102,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Captcha: cfg.captcha(), RateLimits: cfg.rateLimited(), TrustedProxies: proxies,
 		OnRequest: onRequest, OnRequestMetric: seen.metrics.CountRequest, OnStream: seen.metrics.CountStream, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
 	})
-	eraser := erasure.NewEraser(erasure.EraserConfig{Store: records, Keys: keys, Now: time.Now, Log: log})
+	eraser := erasure.New(erasure.Config{Store: records, Keys: keys, Now: time.Now, Log: log})
 	g.ops = ops.New(ops.Config{
 		Payments: payments, Contacts: contacts, Eraser: eraser, Relay: relay, Queue: queue, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log,
 	})
@@ -179,15 +179,15 @@ func (cfg Config) rateLimited() bool {
 }
 
 // clubEvents composes the intake of the club system's events and their relay.
-func (cfg Config) clubEvents(records *store.Store, queue *jobs.Queue, keys *keyring.Keyring, registrations *registration.Registrations, log *slog.Logger) (*clubevent.ClubEvents, *relay.Relay, error) {
+func (cfg Config) clubEvents(records *store.Store, queue *jobs.Queue, keys *keyring.Keyring, registrations *registration.Service, log *slog.Logger) (*clubevent.Intake, *relay.Relay, error) {
 	subscribers, err := cfg.subscribers()
 	if err != nil {
 		return nil, nil, fmt.Errorf("FRONTDESK_SUBSCRIBERS %w", err)
 	}
-	relay := relay.NewRelay(relay.RelayConfig{
-		Queue: queue, Keys: keys, Store: records, Client: relay.NewRelayClient(cfg.egress()), Subscribers: subscribers, Now: time.Now, Log: log,
+	relay := relay.New(relay.Config{
+		Queue: queue, Keys: keys, Store: records, Client: relay.NewClient(cfg.egress()), Subscribers: subscribers, Now: time.Now, Log: log,
 	})
-	return clubevent.NewClubEvents(clubevent.ClubEventsConfig{
+	return clubevent.New(clubevent.Config{
 		Store: records, Queue: queue, Registrations: registrations, Relay: relay,
 		ClientToken: cfg.ClubToken, AnyOrganisation: cfg.Mode == "mock", Now: time.Now, Log: log,
 	}), relay, nil

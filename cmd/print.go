@@ -165,7 +165,7 @@ func atProcessor(d payment.PaymentDetail) string {
 	return text
 }
 
-func printErasure(w io.Writer, report erasure.Erasure) {
+func printErasure(w io.Writer, report erasure.Report) {
 	table := newTable(w)
 	if len(report.Erased) == 0 {
 		fmt.Fprintln(table, "Nothing was found that could be erased.")

@@ -22,7 +22,7 @@ import (
 
 // eventHarness is where a gateway takes the club system's events.
 type eventHarness struct {
-	*clubevent.ClubEvents
+	*clubevent.Intake
 	w      *world
 	g      *gateway
 	sweeps chan<- time.Time
@@ -31,11 +31,11 @@ type eventHarness struct {
 // eventHarness makes the intake of events of a gateway, which nobody works on yet.
 func (w *world) eventHarness(g *gateway, subscribers ...relay.Subscriber) *eventHarness {
 	w.Helper()
-	relayed := relay.NewRelay(relay.RelayConfig{
-		Queue: g.queue, Keys: newKeyring(w, "one"), Store: g.store, Client: relay.NewRelayClient(relay.EgressPolicy{Loopback: true}),
+	relayed := relay.New(relay.Config{
+		Queue: g.queue, Keys: newKeyring(w, "one"), Store: g.store, Client: relay.NewClient(relay.EgressPolicy{Loopback: true}),
 		Subscribers: subscribers, Now: time.Now, Log: g.log, // those who verify a signature have the real time
 	})
-	return &eventHarness{w: w, g: g, ClubEvents: clubevent.NewClubEvents(clubevent.ClubEventsConfig{
+	return &eventHarness{w: w, g: g, Intake: clubevent.New(clubevent.Config{
 		Store: g.store, Queue: g.queue, Registrations: g.registrations, Relay: relayed, ClientToken: "demo", Now: w.clock.Now, Log: g.log,
 	})}
 }
@@ -45,8 +45,8 @@ func (o *eventHarness) open() {
 	o.w.Helper()
 	sweeps := make(chan time.Time)
 	o.sweeps = sweeps
-	background := worker.NewWorker(worker.WorkerConfig{
-		Store: o.g.store, Queue: o.g.queue, Payments: o.g.Machine, Changes: jobs.NewHub(o.g.store), Events: o.ClubEvents, Now: o.w.clock.Now,
+	background := worker.New(worker.Config{
+		Store: o.g.store, Queue: o.g.queue, Payments: o.g.Machine, Changes: jobs.NewHub(o.g.store), Events: o.Intake, Now: o.w.clock.Now,
 		Log: o.g.log, After: func(time.Duration) <-chan time.Time { return sweeps },
 	})
 	ctx, stop := context.WithCancel(o.w.Context())
@@ -394,4 +394,4 @@ func TestRefreshesThatFail(t *testing.T) {
 	o.awaitCart(r.ID, "the cart is settled", settled)
 }
 
-var _ clubevent.EventStore = (*store.Store)(nil)
+var _ clubevent.Store = (*store.Store)(nil)

@@ -13,9 +13,9 @@ import (
 // still be opened, and what is sealed from now on needs the new one.
 func ExampleKeyring() {
 	oldKey, newKey := bytes.Repeat([]byte("old "), 8), bytes.Repeat([]byte("new "), 8)
-	before, _ := keyring.NewKeyring(oldKey)
-	during, _ := keyring.NewKeyring(newKey, oldKey)
-	after, _ := keyring.NewKeyring(newKey)
+	before, _ := keyring.New(oldKey)
+	during, _ := keyring.New(newKey, oldKey)
+	after, _ := keyring.New(newKey)
 
 	sealed := before.Seal("a record", []byte("content"))
 	text, _ := during.Open("a record", sealed)
@@ -40,7 +40,7 @@ func TestNewKeyring(t *testing.T) {
 		"none": {nil, false}, "short": {[][]byte{short}, false}, "one short among them": {[][]byte{good, short}, false},
 		"good": {[][]byte{good}, true}, "twice the same": {[][]byte{good, good}, true},
 	} {
-		if _, err := keyring.NewKeyring(test.secrets...); (err == nil) != test.ok {
+		if _, err := keyring.New(test.secrets...); (err == nil) != test.ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -134,7 +134,7 @@ func (w *world) clubClient(address string) *club.Client {
 // gateway is one gateway's journeys, run in the process of the test.
 type gateway struct {
 	*payment.Machine
-	registrations *registration.Registrations
+	registrations *registration.Service
 	sms           *signature.SMSBudget
 	codes         *signature.CodeSender
 	catalogue     *catalogue.Catalogue
@@ -174,8 +174,8 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), queue: jobs.NewQueue(connection), log: slog.New(w.log)}
 	client := w.clubClient(in.outside)
 	processor := sandbox.New(sandbox.Config{URL: "http://" + in.outside + "/sandbox", Now: w.clock.Now})
-	g.catalogue = catalogue.NewCatalogue(catalogue.CatalogueConfig{Club: client, Shared: g.store, Now: w.clock.Now, After: time.After, Log: g.log})
-	g.Machine = payment.NewMachine(payment.MachineConfig{
+	g.catalogue = catalogue.New(catalogue.Config{Club: client, Shared: g.store, Now: w.clock.Now, After: time.After, Log: g.log})
+	g.Machine = payment.New(payment.Config{
 		Store: g.store, Queue: g.queue, Club: client.Money(), BackgroundClub: client, Cards: processor, Keys: in.keys, Environment: "test",
 		Rule: in.rule, WebhookURL: in.webhookURL, Now: w.clock.Now, Log: g.log,
 	})
@@ -184,7 +184,7 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 		g.sms = signature.NewSMSBudget(in.sms)
 	}
 	g.codes = signature.NewCodeSender(signature.CodeSenderConfig{Store: g.store, Club: client, Keys: in.keys, Budget: g.sms, Now: w.clock.Now, Log: g.log})
-	g.registrations = registration.NewRegistrations(registration.RegistrationsConfig{
+	g.registrations = registration.New(registration.Config{
 		Store: g.store, Queue: g.queue, Club: client, Catalogue: g.catalogue, Payments: g.Machine, Keys: in.keys, Codes: g.codes,
 		PublicURL: "https://club.example", Now: w.clock.Now, Log: g.log,
 	})
@@ -215,7 +215,7 @@ func newKeyring(t testing.TB, names ...string) *keyring.Keyring {
 		secret := sha256.Sum256([]byte(name))
 		secrets[i] = secret[:]
 	}
-	ring, err := keyring.NewKeyring(secrets...)
+	ring, err := keyring.New(secrets...)
 	if err != nil {
 		t.Fatal(err)
 	}

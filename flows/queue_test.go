@@ -18,7 +18,7 @@ import (
 // sent to the channel that it gives lets the next sweep happen.
 func (w *world) worker(g *gateway) chan<- time.Time {
 	sweeps := make(chan time.Time)
-	background := worker.NewWorker(worker.WorkerConfig{
+	background := worker.New(worker.Config{
 		Store: g.store, Queue: g.queue, Payments: g.Machine, Changes: jobs.NewHub(g.store), Now: w.clock.Now, Log: g.log,
 		After: func(time.Duration) <-chan time.Time { return sweeps },
 	})

@@ -54,7 +54,7 @@ func (w *world) duplicate(p *flows.Payment) *flows.Payment {
 func (w *world) visited(g *gateway) (flows.View, string) {
 	w.Helper()
 	start := w.clock.Now().AddDate(0, 0, 1).Format(time.DateOnly)
-	view, token, err := g.registrations.Start(w.Context(), registration.NewRegistration{
+	view, token, err := g.registrations.Start(w.Context(), registration.StartRequest{
 		ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor, Items: []flows.NewItem{{OfferID: "201", StartDate: start}},
 	})
 	if err != nil {

@@ -60,19 +60,19 @@ func TestStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.gateway()
-	start := func(in registration.NewRegistration) error {
+	start := func(in registration.StartRequest) error {
 		in.ClientToken, in.Channel = "demo", "web"
 		_, _, err := g.registrations.Start(t.Context(), in)
 		return err
 	}
 	for name, test := range map[string]struct {
-		in       registration.NewRegistration
+		in       registration.StartRequest
 		code     flows.Code
 		pointers string
 	}{
-		"no such club":          {registration.NewRegistration{ClubID: "99"}, flows.InvalidRequest, "/clubId"},
-		"items without a buyer": {registration.NewRegistration{ClubID: "11", Items: []flows.NewItem{badge}}, flows.InvalidRequest, "/person"},
-		"no such offer, and no date": {registration.NewRegistration{ClubID: "11", Person: &visitor,
+		"no such club":          {registration.StartRequest{ClubID: "99"}, flows.InvalidRequest, "/clubId"},
+		"items without a buyer": {registration.StartRequest{ClubID: "11", Items: []flows.NewItem{badge}}, flows.InvalidRequest, "/person"},
+		"no such offer, and no date": {registration.StartRequest{ClubID: "11", Person: &visitor,
 			Items: []flows.NewItem{badge, {OfferID: "99999"}, {OfferID: "201"}}}, flows.OfferNotAvailable, "/items/1/offerId /items/2/startDate"},
 	} {
 		err := start(test.in)
@@ -98,7 +98,7 @@ func TestStart(t *testing.T) {
 	if keys := slices.DeleteFunc(w.redis.Keys(t.Context(), "fd:*").Val(), remembered); len(keys) != 0 {
 		t.Errorf("Redis holds %v", keys)
 	}
-	if err := start(registration.NewRegistration{ClubID: "11"}); err != nil {
+	if err := start(registration.StartRequest{ClubID: "11"}); err != nil {
 		t.Errorf("a visitor who gives nothing yet: %v", err)
 	}
 }

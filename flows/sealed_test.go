@@ -48,7 +48,7 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 	}
 	w.log.listen(func(_ flows.PaymentID, m move) { search("at " + string(m.to)) })
 
-	view, token, err := g.registrations.Start(ctx, registration.NewRegistration{
+	view, token, err := g.registrations.Start(ctx, registration.StartRequest{
 		ClientToken: "demo", ClubID: "11", Channel: "web", Person: &visitor,
 		Items: []flows.NewItem{{OfferID: "201", StartDate: w.clock.Now().Format("2006-01-02")}},
 	})

@@ -130,3 +130,9 @@ func (s Signature) Message() string {
 		return ""
 	}
 }
+
+// SMSLimit allows so many codes within a time.
+type SMSLimit struct {
+	Codes  int
+	Period time.Duration
+}

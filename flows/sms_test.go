@@ -14,7 +14,7 @@ func (g *gateway) debtor(w *world, mobile string) (id, token string) {
 	w.Helper()
 	person, day := visitor, 10
 	person.Mobile = mobile
-	view, token, err := g.registrations.Start(w.Context(), registration.NewRegistration{
+	view, token, err := g.registrations.Start(w.Context(), registration.StartRequest{
 		ClientToken: "demo", ClubID: "11", Channel: "web", Person: &person,
 		Items: []flows.NewItem{{OfferID: "901", StartDate: w.clock.Now().AddDate(0, 0, 2).Format(time.DateOnly), Debit: &flows.Debit{Day: &day}}},
 	})

@@ -41,16 +41,16 @@ func edge(b *testing.B) *handlers.Server {
 	simulator := clubsim.New(clubsim.Config{Now: time.Now})
 	outside := httptest.NewServer(http.StripPrefix("/sim", simulator))
 	b.Cleanup(func() { outside.Close(); simulator.Close() })
-	keys, err := keyring.NewKeyring([]byte(strings.Repeat("k", 32)))
+	keys, err := keyring.New([]byte(strings.Repeat("k", 32)))
 	if err != nil {
 		b.Fatal(err)
 	}
 	log, records, queue := slog.New(slog.DiscardHandler), store.New(store.Config{Redis: redis, Keys: keys}), jobs.NewQueue(redis)
 	clubSystem := club.New(club.Config{BaseURL: outside.URL + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now})
 	processor := sandbox.New(sandbox.Config{URL: outside.URL + "/sandbox", Now: time.Now})
-	offers := catalogue.NewCatalogue(catalogue.CatalogueConfig{Club: clubSystem, Now: time.Now, After: time.After, Log: log})
-	payments := payment.NewMachine(payment.MachineConfig{Store: records, Queue: queue, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys, Environment: "test", Now: time.Now, Log: log})
-	registrations := registration.NewRegistrations(registration.RegistrationsConfig{Store: records, Queue: queue, Club: clubSystem, Catalogue: offers, Payments: payments, Keys: keys, Now: time.Now, Log: log})
+	offers := catalogue.New(catalogue.Config{Club: clubSystem, Now: time.Now, After: time.After, Log: log})
+	payments := payment.New(payment.Config{Store: records, Queue: queue, Club: clubSystem.Money(), BackgroundClub: clubSystem, Cards: processor, Keys: keys, Environment: "test", Now: time.Now, Log: log})
+	registrations := registration.New(registration.Config{Store: records, Queue: queue, Club: clubSystem, Catalogue: offers, Payments: payments, Keys: keys, Now: time.Now, Log: log})
 	site := os.DirFS(filepath.Join(frontdesktest.Root(), "web-example"))
 	server, err := handlers.New(handlers.Config{
 		Registrations: registrations, Payments: payments, Catalogue: offers, Store: records, Cards: processor, Changes: jobs.NewHub(records),

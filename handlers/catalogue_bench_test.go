@@ -39,7 +39,7 @@ func newEdge(t testing.TB) *handlers.Server {
 	}
 	log := slog.New(redact.New(slog.NewJSONHandler(nowhere{}, nil)))
 	edge, err := handlers.New(handlers.Config{
-		Catalogue: catalogue.NewCatalogue(catalogue.CatalogueConfig{Now: time.Now, After: time.After, Log: log, Club: club.New(club.Config{
+		Catalogue: catalogue.New(catalogue.Config{Now: time.Now, After: time.After, Log: log, Club: club.New(club.Config{
 			BaseURL: outside.URL, ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret, GatewayKey: clubsim.DemoGatewayKey, Now: time.Now,
 		})}),
 		Cards:    sandbox.New(sandbox.Config{URL: outside.URL, Now: time.Now}),

@@ -50,7 +50,7 @@ func TestAuthorisationMatrixOfOldAndForeign(t *testing.T) {
 // ageing makes registrations older than they can be paid.
 func ageing(t *testing.T, redisURL string, secret []byte) func(id string) {
 	t.Helper()
-	keys, err := keyring.NewKeyring(secret)
+	keys, err := keyring.New(secret)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func enoughDigits(text string) bool {
 
 // isIBAN tells whether a text is an account number, or is about to be told what is wrong with it as one.
 func isIBAN(member, text string) bool {
-	_, problem := iban.ParseIBAN(text)
+	_, problem := iban.Parse(text)
 	return problem == "" || member == "iban" && ibanPattern.MatchString(text)
 }
 

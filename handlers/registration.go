@@ -10,7 +10,7 @@ import (
 
 // StartRegistration serves POST /v1/registrations.
 func (s *Server) StartRegistration(ctx context.Context, request api.StartRegistrationRequestObject) (api.StartRegistrationResponseObject, error) {
-	start := registration.NewRegistration{ClientToken: callerOf(ctx).clientToken, ClubID: request.Body.ClubId, Channel: webChannel,
+	start := registration.StartRequest{ClientToken: callerOf(ctx).clientToken, ClubID: request.Body.ClubId, Channel: webChannel,
 		Contact: callerOf(ctx).contact, Staff: callerOf(ctx).staff, Invitation: value(request.Body.Invitation)}
 	if request.Body.Channel != nil {
 		start.Channel = string(*request.Body.Channel)

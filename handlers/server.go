@@ -45,13 +45,13 @@ import (
 
 // Config is what the edge needs. Every field is required unless said.
 type Config struct {
-	Registrations *registration.Registrations
+	Registrations *registration.Service
 	Payments      *payment.Machine
 	Catalogue     *catalogue.Catalogue
 	Changes       *jobs.Hub
 	Transfers     *member.Transfers
 	Contacts      *member.Contacts
-	ClubEvents    *clubevent.ClubEvents
+	ClubEvents    *clubevent.Intake
 	Identity      *identity.Verifier
 	Store         *store.Store
 	Cards         cards.Processor

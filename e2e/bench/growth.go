@@ -77,7 +77,7 @@ func (h *harness) population(upstreams string, size int) *population {
 	h.Cleanup(func() { p.redis.Close() })
 	secret, err := base64.StdEncoding.DecodeString(sealKey)
 	h.must(err)
-	keys, err := keyring.NewKeyring(secret)
+	keys, err := keyring.New(secret)
 	h.must(err)
 	client, err := store.Connect(server)
 	h.must(err)

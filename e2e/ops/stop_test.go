@@ -78,7 +78,7 @@ func TestRegistrationOfNewerVersion(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
 	key := []byte("a key of thirty-two bytes, or so.")
-	keys, err := keyring.NewKeyring(key)
+	keys, err := keyring.New(key)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,17 +71,17 @@ func TestErasure(t *testing.T) {
 }
 
 // erase runs the command, and reads its report.
-func (s *testEnv) erase(gateway *frontdesktest.Process, args ...string) erasure.Erasure {
+func (s *testEnv) erase(gateway *frontdesktest.Process, args ...string) erasure.Report {
 	s.t.Helper()
 	out, err := s.runCLI(gateway, append([]string{"erase", "--json"}, args...)...)
 	if err != nil {
 		s.t.Fatalf("%v: %s", err, out)
 	}
-	return decoded[erasure.Erasure](s.t, out)
+	return decoded[erasure.Report](s.t, out)
 }
 
 // deferred is the one registration that was left for later.
-func deferred(report erasure.Erasure) (id string) {
+func deferred(report erasure.Report) (id string) {
 	for _, kept := range report.Kept {
 		if kept.Deferred {
 			id += kept.Registration

@@ -99,7 +99,7 @@ func (s *testEnv) renewed(encoded string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	ring, err := keyring.NewKeyring(secret)
+	ring, err := keyring.New(secret)
 	if err != nil {
 		s.t.Fatal(err)
 	}

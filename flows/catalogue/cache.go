@@ -108,12 +108,12 @@ type entry[V any] struct {
 // the other gateways. Whoever asks for the same at the same time causes one reading.
 type sharedCache[K comparable, V any] struct {
 	kind   string // of what is remembered, in names
-	cfg    *CatalogueConfig
+	cfg    *Config
 	local  localCache[K, *entry[V]]
 	flight singleflight.Group
 }
 
-func newSharedCache[K comparable, V any](kind string, cfg *CatalogueConfig) *sharedCache[K, V] {
+func newSharedCache[K comparable, V any](kind string, cfg *Config) *sharedCache[K, V] {
 	return &sharedCache[K, V]{kind: kind, cfg: cfg, local: newLocalCache[K, *entry[V]](readingEntries, readingKept, cfg.Now)}
 }
 

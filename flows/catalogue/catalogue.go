@@ -30,7 +30,7 @@ const (
 // Catalogue answers what the clubs are and what they offer, from memory where
 // it was read a short time ago, by this gateway or another: see cache.go.
 type Catalogue struct {
-	cfg         CatalogueConfig
+	cfg         Config
 	networks    *sharedCache[organisation, *club.Network]
 	terms       *sharedCache[clubKey, clubTerms]
 	products    *sharedCache[productsKey, []Product]
@@ -40,8 +40,8 @@ type Catalogue struct {
 	generations sync.Map      // by client token: how often it was forgotten
 }
 
-// CatalogueConfig is what a catalogue needs. Every field is required unless said.
-type CatalogueConfig struct {
+// Config is what a catalogue needs. Every field is required unless said.
+type Config struct {
 	Club   *club.Client
 	Shared CacheStore // what the gateways remember together; nil: this one remembers by itself
 	Now    func() time.Time
@@ -131,8 +131,8 @@ func newProduct(product club.Product, listed []club.Offer) Product {
 	return Product{Product: product, Offers: offersOf(product, listed), listed: listed}
 }
 
-// NewCatalogue makes a catalogue.
-func NewCatalogue(cfg CatalogueConfig) *Catalogue {
+// New makes a catalogue.
+func New(cfg Config) *Catalogue {
 	c := &Catalogue{cfg: cfg, slots: make(chan struct{}, offerReads), offers: newLocalCache[offersKey, []club.Offer](offerEntries, offersFresh, cfg.Now)}
 	c.networks = newSharedCache[organisation, *club.Network]("network", &c.cfg)
 	c.terms = newSharedCache[clubKey, clubTerms]("club", &c.cfg)

@@ -30,18 +30,18 @@ const (
 	refreshDelay = 2 * time.Second
 )
 
-// ClubEvents takes what the club system tells. It comes once, unsigned, in any order
+// Intake takes what the club system tells. It comes once, unsigned, in any order
 // or not at all, so everything in it is a hint: that something is worth being read again.
-type ClubEvents struct {
-	cfg ClubEventsConfig
+type Intake struct {
+	cfg Config
 }
 
-// EventStore is what the club system's events need of Redis.
-type EventStore interface {
+// Store is what the club system's events need of Redis.
+type Store interface {
 	// SaveClubEvent stores an event behind those that wait, counts it, and tells
 	// how many wait then. The oldest of very many are dropped.
 	SaveClubEvent(ctx context.Context, event flows.StoredEvent, countsAs string) (waiting int64, err error)
-	// ClubEvents reads the events that wait, the oldest first.
+	// Intake reads the events that wait, the oldest first.
 	ClubEvents(ctx context.Context, limit int) ([]flows.StoredEvent, error)
 	// DropClubEvents takes events away that were worked on.
 	DropClubEvents(ctx context.Context, events []flows.StoredEvent) error
@@ -65,9 +65,9 @@ type Refresher interface {
 	Refresh(ctx context.Context, id string) (next time.Time, err error)
 }
 
-// ClubEventsConfig is what events need; every field is required.
-type ClubEventsConfig struct {
-	Store           EventStore
+// Config is what events need; every field is required.
+type Config struct {
+	Store           Store
 	Queue           *jobs.Queue
 	Registrations   Refresher
 	Relay           *relay.Relay
@@ -77,15 +77,15 @@ type ClubEventsConfig struct {
 	Log             *slog.Logger
 }
 
-// NewClubEvents makes the intake of events.
-func NewClubEvents(cfg ClubEventsConfig) *ClubEvents { return &ClubEvents{cfg: cfg} }
+// New makes the intake of events.
+func New(cfg Config) *Intake { return &Intake{cfg: cfg} }
 
 // Receive stores an event before anything is made of it. MalformedRequest when it is
 // no JSON, TooLarge for more than any event has; whatever else it is, it is taken,
 // since nobody would send it better.
 // StorageUnavailable when it is not stored: its sender notes that, and does not
 // repeat it.
-func (e *ClubEvents) Receive(ctx context.Context, body []byte) error {
+func (e *Intake) Receive(ctx context.Context, body []byte) error {
 	switch {
 	case len(body) > maxEvent:
 		return &flows.Error{Code: flows.TooLarge, Detail: "At most 16 KiB are taken."}
@@ -107,7 +107,7 @@ func (e *ClubEvents) Receive(ctx context.Context, body []byte) error {
 }
 
 // kindOf is what an event counts as: its name, if the club system's description has it.
-func (e *ClubEvents) kindOf(event flows.StoredEvent) string {
+func (e *Intake) kindOf(event flows.StoredEvent) string {
 	n, ok := parseEvent(event)
 	switch {
 	case !ok:
@@ -121,7 +121,7 @@ func (e *ClubEvents) kindOf(event flows.StoredEvent) string {
 }
 
 // concernsUs tells whether an event is about the organisation; one about nothing is.
-func (e *ClubEvents) concernsUs(n flows.Event) bool {
+func (e *Intake) concernsUs(n flows.Event) bool {
 	for _, iri := range n.Object {
 		if iri.ClientToken() != e.cfg.ClientToken && !e.cfg.AnyOrganisation {
 			return false
@@ -167,7 +167,7 @@ func correctMember(member string) string {
 
 // ProcessPending works on the events that wait. It may run anywhere, at any time and twice
 // at once: what an event leads to is the same each time.
-func (e *ClubEvents) ProcessPending(ctx context.Context) error {
+func (e *Intake) ProcessPending(ctx context.Context) error {
 	for {
 		events, err := e.cfg.Store.ClubEvents(ctx, eventBatch)
 		if err != nil || len(events) == 0 {
@@ -182,7 +182,7 @@ func (e *ClubEvents) ProcessPending(ctx context.Context) error {
 	}
 }
 
-func (e *ClubEvents) process(ctx context.Context, events []flows.StoredEvent) error {
+func (e *Intake) process(ctx context.Context, events []flows.StoredEvent) error {
 	var notices []flows.Event
 	concerned := map[club.IRI]bool{}
 	for _, event := range events {
@@ -201,7 +201,7 @@ func (e *ClubEvents) process(ctx context.Context, events []flows.StoredEvent) er
 }
 
 // requestRefreshes has the registrations of contacts read again soon.
-func (e *ClubEvents) requestRefreshes(ctx context.Context, concerned map[club.IRI]bool) error {
+func (e *Intake) requestRefreshes(ctx context.Context, concerned map[club.IRI]bool) error {
 	contacts := make([]club.IRI, 0, len(concerned))
 	for contact := range concerned {
 		contacts = append(contacts, contact)

@@ -33,7 +33,7 @@ func refreshRate() flows.RateLimit {
 
 // start begins the work on events that the queue hands out, beside that of a worker,
 // and the deliveries to subscribers; both end with the worker.
-func (e *ClubEvents) Start(mux *asynq.ServeMux, kept trace.TracerProvider) error {
+func (e *Intake) Start(mux *asynq.ServeMux, kept trace.TracerProvider) error {
 	mux.HandleFunc(jobs.EventsJob, func(ctx context.Context, _ *asynq.Task) error { return e.ProcessPending(ctx) })
 	mux.HandleFunc(jobs.DueRefreshesJob, func(ctx context.Context, _ *asynq.Task) error { return e.enqueueDue(ctx) })
 	mux.HandleFunc(jobs.RefreshJob, func(ctx context.Context, job *asynq.Task) error {
@@ -47,10 +47,10 @@ func (e *ClubEvents) Start(mux *asynq.ServeMux, kept trace.TracerProvider) error
 	return e.cfg.Relay.Start(kept)
 }
 
-func (e *ClubEvents) Stop(wait *sync.WaitGroup) { wait.Go(e.cfg.Relay.Stop) }
+func (e *Intake) Stop(wait *sync.WaitGroup) { wait.Go(e.cfg.Relay.Stop) }
 
 // sweep comes to the events whose work was lost, and to the looks that are due.
-func (e *ClubEvents) Sweep(ctx context.Context) error {
+func (e *Intake) Sweep(ctx context.Context) error {
 	waiting, err := e.cfg.Store.ClubEventsWaiting(ctx)
 	if err == nil && waiting > 0 {
 		err = e.cfg.Queue.EnqueueEvents(ctx)
@@ -58,7 +58,7 @@ func (e *ClubEvents) Sweep(ctx context.Context) error {
 	return errors.Join(err, e.enqueueDue(ctx))
 }
 
-func (e *ClubEvents) enqueueDue(ctx context.Context) error {
+func (e *Intake) enqueueDue(ctx context.Context) error {
 	now := e.cfg.Now()
 	taken := now.Add(refreshRetry)
 	due, err := e.cfg.Store.DueRefreshes(ctx, now, taken, refreshRate())
@@ -72,7 +72,7 @@ func (e *ClubEvents) enqueueDue(ctx context.Context) error {
 
 // refresh looks at a registration, and says when the next look is due. One that
 // failed stays where it was put off to.
-func (e *ClubEvents) refresh(ctx context.Context, id string, taken time.Time) error {
+func (e *Intake) refresh(ctx context.Context, id string, taken time.Time) error {
 	next, err := e.cfg.Registrations.Refresh(ctx, id)
 	if err != nil {
 		e.cfg.Log.WarnContext(ctx, "registration not refreshed", "error", err)

@@ -15,9 +15,9 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// ErasureRequest names the person whose data an operator has erased: by exactly one of
+// Request names the person whose data an operator has erased: by exactly one of
 // what the person can give.
-type ErasureRequest struct {
+type Request struct {
 	ClientToken  string
 	Email        string
 	Mobile       string
@@ -25,8 +25,8 @@ type ErasureRequest struct {
 	Contact      string // public id
 }
 
-// Erasure tells what became of a person's data. It holds no personal data itself.
-type Erasure struct {
+// Report tells what became of a person's data. It holds no personal data itself.
+type Report struct {
 	Erased    []ErasedItem `json:"erased"`
 	Kept      []KeptItem   `json:"kept"`      // what is still there, and why
 	Elsewhere []string     `json:"elsewhere"` // who else holds data of the person, that is not Frontdesk's to erase
@@ -53,11 +53,11 @@ const eraseTries = 4
 
 // Eraser erases people's data.
 type Eraser struct {
-	cfg EraserConfig
+	cfg Config
 }
 
-// ErasureStore is what erasing needs of Redis.
-type ErasureStore interface {
+// Store is what erasing needs of Redis.
+type Store interface {
 	// Registration reads a registration and its latest payment (nil when there is none). ErrNotFound.
 	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
 	// AmendRegistration is SaveRegistration that leaves alone how long the registration is kept.
@@ -76,16 +76,16 @@ type ErasureStore interface {
 	Audit(ctx context.Context, entry flows.AuditEntry) error
 }
 
-// EraserConfig is what an eraser needs; every field is required.
-type EraserConfig struct {
-	Store ErasureStore
+// Config is what an eraser needs; every field is required.
+type Config struct {
+	Store Store
 	Keys  *keyring.Keyring
 	Now   func() time.Time
 	Log   *slog.Logger
 }
 
-// NewEraser returns an eraser.
-func NewEraser(cfg EraserConfig) *Eraser { return &Eraser{cfg: cfg} }
+// New returns an eraser.
+func New(cfg Config) *Eraser { return &Eraser{cfg: cfg} }
 
 // Erase erases what Redis holds of a person, as far as money allows: a payment
 // that has not ended needs its buyer, so that its registration is left for later.
@@ -95,22 +95,22 @@ func NewEraser(cfg EraserConfig) *Eraser { return &Eraser{cfg: cfg} }
 // Of an erased registration its number is left, without anything of its person,
 // until its time is over: the card processor still names it, and what is missing
 // would be brought back from there. Its holder reads that there is none.
-func (f *Eraser) Erase(ctx context.Context, wanted ErasureRequest, by string) (Erasure, error) {
+func (f *Eraser) Erase(ctx context.Context, wanted Request, by string) (Report, error) {
 	if err := wanted.validate(by); err != nil {
-		return Erasure{}, err
+		return Report{}, err
 	}
 	if err := f.cfg.Store.Audit(ctx, flows.AuditEntry{At: f.cfg.Now(), Operator: by, Action: "erase"}); err != nil {
-		return Erasure{}, flows.StorageFailed(err)
+		return Report{}, flows.StorageFailed(err)
 	}
-	report := Erasure{Erased: []ErasedItem{}, Kept: []KeptItem{}, Elsewhere: thirdPartyHolders()}
+	report := Report{Erased: []ErasedItem{}, Kept: []KeptItem{}, Elsewhere: thirdPartyHolders()}
 	ids, contacts, err := f.find(ctx, wanted)
 	if err != nil {
-		return Erasure{}, err
+		return Report{}, err
 	}
 	for _, id := range ids {
 		contact, err := f.eraseOne(ctx, wanted.ClientToken, id, &report)
 		if err != nil {
-			return Erasure{}, err
+			return Report{}, err
 		}
 		if contact != "" && !slices.Contains(contacts, contact) {
 			contacts = append(contacts, contact)
@@ -118,7 +118,7 @@ func (f *Eraser) Erase(ctx context.Context, wanted ErasureRequest, by string) (E
 	}
 	for _, contact := range contacts {
 		if err := f.eraseContact(ctx, contact, &report); err != nil {
-			return Erasure{}, err
+			return Report{}, err
 		}
 	}
 	report.Kept = append(report.Kept, expiringData())
@@ -127,7 +127,7 @@ func (f *Eraser) Erase(ctx context.Context, wanted ErasureRequest, by string) (E
 }
 
 // validate says everything that is wrong with the wish.
-func (w ErasureRequest) validate(by string) error {
+func (w Request) validate(by string) error {
 	failure := &flows.Error{Code: flows.InvalidRequest}
 	var word *flows.Error
 	if errors.As(flows.Decision{Operator: by}.Validate(), &word) {
@@ -161,7 +161,7 @@ func (w ErasureRequest) validate(by string) error {
 }
 
 // find lists the registrations that may be the person's, and the contact when that is what is known.
-func (f *Eraser) find(ctx context.Context, wanted ErasureRequest) (ids []string, contacts []club.IRI, err error) {
+func (f *Eraser) find(ctx context.Context, wanted Request) (ids []string, contacts []club.IRI, err error) {
 	switch {
 	case wanted.Registration != "":
 		return []string{wanted.Registration}, nil, nil
@@ -177,7 +177,7 @@ func (f *Eraser) find(ctx context.Context, wanted ErasureRequest) (ids []string,
 
 // eraseOne erases one registration, and answers with its contact. A registration
 // that is gone, erased already or of another organisation is none of the person's.
-func (f *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *Erasure) (club.IRI, error) {
+func (f *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *Report) (club.IRI, error) {
 	for range eraseTries {
 		r, p, err := f.cfg.Store.Registration(ctx, id)
 		switch {
@@ -215,7 +215,7 @@ func (f *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *E
 }
 
 // eraseContact erases what a contact has beside its registrations.
-func (f *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *Erasure) error {
+func (f *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *Report) error {
 	erased, err := f.cfg.Store.EraseTransfer(ctx, contact)
 	if err != nil {
 		return flows.StorageFailed(err)

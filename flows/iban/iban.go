@@ -11,10 +11,10 @@ import (
 // nowhere: whatever prints, logs or stores one by mistake gets it masked.
 type IBAN struct{ Number string }
 
-// ParseIBAN reads an account number as people write it: with spaces, in small
+// Parse reads an account number as people write it: with spaces, in small
 // letters. problem says what is wrong with it, fit for a person; empty when the
 // country's form and the check digits are right.
-func ParseIBAN(text string) (iban IBAN, problem string) {
+func Parse(text string) (iban IBAN, problem string) {
 	number := strings.ToUpper(strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "\t", "").Replace(text))
 	if len(number) < 4 || !isLetters(number[:2]) || !isDigits(number[2:4]) {
 		return IBAN{}, "An IBAN begins with two letters for the country and two digits, such as FR76."

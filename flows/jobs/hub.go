@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// ChangeStore is where changes come from.
-type ChangeStore interface {
+// ChangeSource is where changes come from.
+type ChangeSource interface {
 	// Changes gives the ids of registrations that were written, payments included, by
 	// whichever gateway, until the context ends. Some may get lost.
 	Changes(ctx context.Context) iter.Seq[string]
@@ -17,7 +17,7 @@ type ChangeStore interface {
 // whichever gateway. It is a hint and may get lost: a follower reads the
 // registration again, and now and then does so without a hint.
 type Hub struct {
-	store ChangeStore
+	store ChangeSource
 
 	mu          sync.Mutex
 	closed      bool
@@ -26,7 +26,7 @@ type Hub struct {
 }
 
 // NewHub makes changes that nobody is told of before Run.
-func NewHub(store ChangeStore) *Hub {
+func NewHub(store ChangeSource) *Hub {
 	return &Hub{store: store, subscribers: map[string]map[chan struct{}]struct{}{}}
 }
 

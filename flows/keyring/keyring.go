@@ -55,8 +55,8 @@ const (
 // ErrSealed says that something is not sealed or signed by any key of the ring, or was altered.
 var ErrSealed = errors.New("flows: not sealed by a known key")
 
-// NewKeyring makes a ring from secrets of at least 32 bytes each, the current one first.
-func NewKeyring(secrets ...[]byte) (*Keyring, error) {
+// New makes a ring from secrets of at least 32 bytes each, the current one first.
+func New(secrets ...[]byte) (*Keyring, error) {
 	if len(secrets) == 0 {
 		return nil, errors.New("at least one key is needed")
 	}

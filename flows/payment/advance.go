@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
 	"frontdesk/flows/keyring"
@@ -49,13 +52,13 @@ const (
 // Machine is the payment machine: it moves every payment from its price to
 // its end, and it is the only code that does.
 type Machine struct {
-	cfg      MachineConfig
+	cfg      Config
 	onDemand onDemandRebuild
 }
 
-// PaymentStore is what the machine needs of Redis. Each write is one atomic script; one that lost a
+// Store is what the machine needs of Redis. Each write is one atomic script; one that lost a
 // race returns ErrConflict and changed nothing.
-type PaymentStore interface {
+type Store interface {
 	// Payment reads a payment. ErrNotFound.
 	Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error)
 	// PaymentUnlessSeen reads a payment as Payment does, unless Once was called with this name within its period.
@@ -95,8 +98,8 @@ type PaymentStore interface {
 	Audit(ctx context.Context, entry flows.AuditEntry) error
 }
 
-// AdvanceQueue is what the machine needs of the background work.
-type AdvanceQueue interface {
+// Queue is what the machine needs of the background work.
+type Queue interface {
 	// EnqueueAdvance asks for one Advance of a payment, on any gateway, soon.
 	EnqueueAdvance(ctx context.Context, id flows.PaymentID) error
 	// AdvanceSoon asks for one Advance of a payment that was just read, in this process if it has capacity.
@@ -105,10 +108,10 @@ type AdvanceQueue interface {
 	Pending(id flows.PaymentID) bool
 }
 
-// MachineConfig is what the machine needs; every field is required unless said.
-type MachineConfig struct {
-	Store          PaymentStore
-	Queue          AdvanceQueue
+// Config is what the machine needs; every field is required unless said.
+type Config struct {
+	Store          Store
+	Queue          Queue
 	Club           *club.Client
 	BackgroundClub *club.Client // for what no money waits for: in a lane of its own, so that its trouble is never a sale's
 	Cards          cards.Processor
@@ -121,8 +124,8 @@ type MachineConfig struct {
 	Log            *slog.Logger
 }
 
-// NewMachine makes the machine.
-func NewMachine(cfg MachineConfig) *Machine { return &Machine{cfg: cfg} }
+// New makes the machine.
+func New(cfg Config) *Machine { return &Machine{cfg: cfg} }
 
 // keepEvents: a processor repeats a delivery for days, and each is looked at once.
 const keepEvents = 7 * 24 * time.Hour
@@ -353,5 +356,37 @@ func (m *Machine) reschedule(ctx context.Context, p *flows.Payment, after time.D
 	}
 	if err != nil {
 		m.cfg.Log.WarnContext(ctx, "next poll not scheduled", "payment", p.ID, "error", err)
+	}
+}
+
+// applyTransition assigns the state, and notes the passage in the record. A change that
+// leaves state and reason alone, such as one more reading, is none.
+func (m *Machine) applyTransition(next *flows.Payment, s step) {
+	if next.State == s.to && next.Reason == s.reason {
+		return
+	}
+	history := next.History
+	if len(history) == 0 {
+		history = []flows.Transition{{State: next.State, At: next.UpdatedAt, Reason: next.Reason}}
+	}
+	now := m.cfg.Now()
+	history = append(slices.Clip(history), flows.Transition{State: s.to, At: now, Reason: s.reason, Operator: s.decision.Operator, OperatorReason: s.decision.Reason})
+	next.History = history[max(0, len(history)-flows.MaxHistory):]
+	if s.to == flows.InDoubt && next.State != flows.InDoubt {
+		next.DoubtSince = now
+	}
+	next.State, next.Reason, next.UpdatedAt = s.to, s.reason, now
+}
+
+// reportTransition tells of a payment's transition.
+func (m *Machine) reportTransition(ctx context.Context, from, to flows.PaymentState) {
+	if from == to {
+		return
+	}
+	if span := trace.SpanFromContext(ctx); span.IsRecording() {
+		span.AddEvent("payment", trace.WithAttributes(attribute.String("from", string(from)), attribute.String("to", string(to))))
+	}
+	if m.cfg.OnTransition != nil {
+		m.cfg.OnTransition(from, to)
 	}
 }

@@ -2,6 +2,7 @@ package payment
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -162,4 +163,18 @@ func withReading(readings []flows.Reading, reading flows.Reading) []flows.Readin
 	}
 	kept = append(kept, reading)
 	return kept[max(0, len(kept)-maxReadings):]
+}
+
+// rule is the rule of this environment; nil when there is none or it cannot be read.
+func (m *Machine) rule(ctx context.Context) *flows.Rule {
+	rule, err := m.cfg.Store.Rule(ctx, m.cfg.Environment)
+	switch {
+	case err == nil:
+		return rule
+	case !errors.Is(err, flows.ErrNotFound):
+		m.cfg.Log.WarnContext(ctx, "calibrated rule not readable", "error", err)
+		return nil
+	default:
+		return m.cfg.Rule
+	}
 }

@@ -15,7 +15,7 @@ import (
 const mostItems = 20
 
 // AddItem adds an offer to the cart.
-func (f *Registrations) AddItem(ctx context.Context, id, token string, item flows.NewItem) (flows.View, error) {
+func (f *Service) AddItem(ctx context.Context, id, token string, item flows.NewItem) (flows.View, error) {
 	return f.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
 		if r.Contact == nil {
 			return &flows.Error{Code: flows.PersonRequired, Detail: "The buyer's details come before the items."}
@@ -50,7 +50,7 @@ func (f *Registrations) AddItem(ctx context.Context, id, token string, item flow
 // of a sale that holds more than the registration knows of. Such is left behind
 // when an item was added and the answer, or the registration, could not be
 // kept; the club system cannot take an article out again.
-func (f *Registrations) rebuild(ctx context.Context, r *flows.Registration, at catalogue.Club, items []flows.NewItem) error {
+func (f *Service) rebuild(ctx context.Context, r *flows.Registration, at catalogue.Club, items []flows.NewItem) error {
 	offers, err := f.offers(ctx, r, at, items, "")
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (f *Registrations) rebuild(ctx context.Context, r *flows.Registration, at c
 
 // fillSale makes a sale with the items, in the place of the one that there may
 // be. pointer is that of offers; with one, a failure says which item it is about.
-func (f *Registrations) fillSale(ctx context.Context, r *flows.Registration, at catalogue.Club, contact club.Contact, items []flows.NewItem, offers []catalogue.Offer, pointer string) error {
+func (f *Service) fillSale(ctx context.Context, r *flows.Registration, at catalogue.Club, contact club.Contact, items []flows.NewItem, offers []catalogue.Offer, pointer string) error {
 	r.Sale, r.Items, r.Cart = "", nil, flows.Cart{Currency: at.Currency}
 	if len(items) == 0 {
 		return nil
@@ -94,7 +94,7 @@ func itemFailed(err error, pointer string, i int) error {
 
 // ClearItems starts the cart again. The old sale is left as it is: the club
 // system cannot delete one, and nothing can pay it any more.
-func (f *Registrations) ClearItems(ctx context.Context, id, token string) (flows.View, error) {
+func (f *Service) ClearItems(ctx context.Context, id, token string) (flows.View, error) {
 	return f.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
 		r.Sale, r.Items, r.Cart = "", nil, flows.Cart{Currency: at.Currency}
 		return nil
@@ -102,7 +102,7 @@ func (f *Registrations) ClearItems(ctx context.Context, id, token string) (flows
 }
 
 // Check asks the club system whether the cart is valid.
-func (f *Registrations) Check(ctx context.Context, id, token string) (flows.Cart, error) {
+func (f *Service) Check(ctx context.Context, id, token string) (flows.Cart, error) {
 	r, p, err := f.load(ctx, id, token)
 	switch {
 	case err != nil:
@@ -128,7 +128,7 @@ func (f *Registrations) Check(ctx context.Context, id, token string) (flows.Cart
 // offers finds the offers that items ask for, and tells at once everything
 // that is wrong with the items, whose debits it completes. pointer says where the
 // items stand in the request: a pattern for the index, or empty for the body itself.
-func (f *Registrations) offers(ctx context.Context, r *flows.Registration, seller catalogue.Club, items []flows.NewItem, pointer string) ([]catalogue.Offer, error) {
+func (f *Service) offers(ctx context.Context, r *flows.Registration, seller catalogue.Club, items []flows.NewItem, pointer string) ([]catalogue.Offer, error) {
 	query := catalogue.ProductQuery{ClientToken: r.ClientToken, ClubID: r.ClubID, Channel: r.Channel}
 	if r.Identified() {
 		query.Buyer = *r.Contact.Buyer
@@ -165,7 +165,7 @@ func (f *Registrations) offers(ctx context.Context, r *flows.Registration, selle
 }
 
 // createSale makes the sale that the cart stands for.
-func (f *Registrations) createSale(ctx context.Context, r *flows.Registration, at catalogue.Club, contact club.Contact) error {
+func (f *Service) createSale(ctx context.Context, r *flows.Registration, at catalogue.Club, contact club.Contact) error {
 	sale, err := f.cfg.Club.CreateSale(ctx, at.Scope, club.NewSale{
 		Contact: contact.IRI, Club: at.IRI, ClubCode: at.Code,
 		FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number, Address: contact.Address,
@@ -181,7 +181,7 @@ func (f *Registrations) createSale(ctx context.Context, r *flows.Registration, a
 
 // addArticle adds an item to the sale. When the answer got lost, the cart that
 // is read next tells whether the article is there.
-func (f *Registrations) addArticle(ctx context.Context, r *flows.Registration, at catalogue.Club, item flows.NewItem, offer catalogue.Offer) error {
+func (f *Service) addArticle(ctx context.Context, r *flows.Registration, at catalogue.Club, item flows.NewItem, offer catalogue.Offer) error {
 	article := club.NewArticle{Offer: offer.IRI, StartDate: item.StartDate, RepaymentSchedule: item.Debit.Wire()}
 	err := f.cfg.Club.AddArticle(ctx, at.Scope, r.Sale, article)
 	if club.OutcomeOf(err) == club.Unknown && f.articleArrived(ctx, r, at, offer.IRI) {
@@ -199,7 +199,7 @@ func (f *Registrations) addArticle(ctx context.Context, r *flows.Registration, a
 }
 
 // articleArrived tells whether the sale holds one article more of the offer than was asked for so far.
-func (f *Registrations) articleArrived(ctx context.Context, r *flows.Registration, at catalogue.Club, offer club.IRI) bool {
+func (f *Service) articleArrived(ctx context.Context, r *flows.Registration, at catalogue.Club, offer club.IRI) bool {
 	sale, err := f.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
 	if err != nil {
 		return false
@@ -222,7 +222,7 @@ func (f *Registrations) articleArrived(ctx context.Context, r *flows.Registratio
 
 // readCart reads the cart as the club system has it: it adds lines on its own, so
 // what was asked for says little about what is there.
-func (f *Registrations) readCart(ctx context.Context, r *flows.Registration, at catalogue.Club) error {
+func (f *Service) readCart(ctx context.Context, r *flows.Registration, at catalogue.Club) error {
 	sale, check, err := f.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
 	if err != nil {
 		return flows.ClubFailed(err, "The cart could not be read.")

@@ -10,7 +10,7 @@ import (
 
 // attachContact makes an identified contact the buyer of a registration. Who may not
 // buy is told so before anything is made at the club system.
-func (f *Registrations) attachContact(ctx context.Context, r *flows.Registration, identity flows.ContactIdentity) (club.Contact, error) {
+func (f *Service) attachContact(ctx context.Context, r *flows.Registration, identity flows.ContactIdentity) (club.Contact, error) {
 	if identity.ClubID != r.ClubID {
 		return club.Contact{}, &flows.Error{Code: flows.OtherClub, Detail: "You belong to another club. Please register there, or move to this club first."}
 	}

@@ -20,7 +20,7 @@ const (
 // was are told apart by nobody. When the registration cannot be started, the
 // invitation is good again; when the gateway dies meanwhile, it is not, since a
 // registration may have been started.
-func (f *Registrations) startInvited(ctx context.Context, in NewRegistration) (flows.View, string, error) {
+func (f *Service) startInvited(ctx context.Context, in StartRequest) (flows.View, string, error) {
 	hash, use := flows.InvitationHash(in.ClientToken, in.Invitation), uuid.NewString()
 	invitation, err := f.cfg.Store.ClaimInvitation(ctx, hash, use)
 	if errors.Is(err, flows.ErrNotFound) {

@@ -21,7 +21,7 @@ const notProvided = "NOTPROVIDED"
 // signed. It takes the place of the one that there may be. The answer tells in
 // the mandate's state whether a code was sent; an error means that there is no
 // new mandate, or that no code can ever reach the contact.
-func (f *Registrations) CreateMandate(ctx context.Context, id, token string, in flows.NewMandate) (flows.View, error) {
+func (f *Service) CreateMandate(ctx context.Context, id, token string, in flows.NewMandate) (flows.View, error) {
 	r, p, at, err := f.editable(ctx, id, token)
 	if err != nil {
 		return flows.View{}, err
@@ -55,12 +55,12 @@ func (f *Registrations) CreateMandate(ctx context.Context, id, token string, in 
 
 // acceptMandate says everything that is wrong with the wish for a mandate, and
 // fills in what was left out.
-func (f *Registrations) acceptMandate(r *flows.Registration, in *flows.NewMandate) (iban.IBAN, error) {
+func (f *Service) acceptMandate(r *flows.Registration, in *flows.NewMandate) (iban.IBAN, error) {
 	failure := &flows.Error{Code: flows.InvalidRequest}
 	wrong := func(pointer, message string) {
 		failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: pointer, Message: message})
 	}
-	account, problem := iban.ParseIBAN(in.IBAN)
+	account, problem := iban.Parse(in.IBAN)
 	if problem != "" {
 		wrong("/iban", problem)
 	}

@@ -21,7 +21,7 @@ const (
 )
 
 // sendCode stores that a code is asked for, asks for it, and stores what came of it.
-func (f *Registrations) sendCode(ctx context.Context, r *flows.Registration, p *flows.Payment, at catalogue.Club, allowed signature.Reservation) (flows.View, error) {
+func (f *Service) sendCode(ctx context.Context, r *flows.Registration, p *flows.Payment, at catalogue.Club, allowed signature.Reservation) (flows.View, error) {
 	r.Mandate.Begin(allowed.ID, allowed.ResendAfter)
 	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
 		f.cfg.Codes.Release(ctx, allowed)
@@ -39,7 +39,7 @@ func (f *Registrations) sendCode(ctx context.Context, r *flows.Registration, p *
 }
 
 // SignMandate enters the code from the SMS.
-func (f *Registrations) SignMandate(ctx context.Context, id, token, code string) (flows.View, error) {
+func (f *Service) SignMandate(ctx context.Context, id, token, code string) (flows.View, error) {
 	r, p, at, err := f.editable(ctx, id, token)
 	switch {
 	case err != nil:
@@ -65,13 +65,13 @@ func (f *Registrations) SignMandate(ctx context.Context, id, token, code string)
 }
 
 // mandateSigned looks the mandate up at the club system.
-func (f *Registrations) mandateSigned(ctx context.Context, r *flows.Registration, at catalogue.Club) (bool, error) {
+func (f *Service) mandateSigned(ctx context.Context, r *flows.Registration, at catalogue.Club) (bool, error) {
 	mandate, err := f.cfg.Club.GetMandate(ctx, at.Scope, r.Mandate.IRI)
 	return err == nil && mandate.Signed(), err
 }
 
 // settleSignature stores how a signature stands, with the cart as it is then.
-func (f *Registrations) settleSignature(ctx context.Context, r *flows.Registration, at catalogue.Club, signature flows.Signature) (*flows.Registration, error) {
+func (f *Service) settleSignature(ctx context.Context, r *flows.Registration, at catalogue.Club, signature flows.Signature) (*flows.Registration, error) {
 	r, err := f.keepSignature(ctx, r, signature)
 	if err != nil || signature.State != flows.SignatureSigned || r.Sale == "" {
 		return r, err
@@ -91,7 +91,7 @@ func (f *Registrations) settleSignature(ctx context.Context, r *flows.Registrati
 // keepSignature stores how the signature of a registration's mandate stands.
 // Whoever changed the registration meanwhile changed something else, so it is
 // noted in theirs; Conflict when they have another mandate, or another code.
-func (f *Registrations) keepSignature(ctx context.Context, r *flows.Registration, signature flows.Signature) (*flows.Registration, error) {
+func (f *Service) keepSignature(ctx context.Context, r *flows.Registration, signature flows.Signature) (*flows.Registration, error) {
 	mandate := r.Mandate.IRI
 	if signature.State == flows.SignatureSigned {
 		f.cfg.Codes.Entered(ctx, club.NewIRI(r.ClientToken, "clubs", r.ClubID), signature)
@@ -121,7 +121,7 @@ func (f *Registrations) keepSignature(ctx context.Context, r *flows.Registration
 
 // CancelSignature gives the signature up: the code signs nothing any more. A
 // mandate that is signed stays signed.
-func (f *Registrations) CancelSignature(ctx context.Context, id, token string) (flows.View, error) {
+func (f *Service) CancelSignature(ctx context.Context, id, token string) (flows.View, error) {
 	r, p, at, err := f.editable(ctx, id, token)
 	switch {
 	case err != nil:
@@ -147,7 +147,7 @@ func (f *Registrations) CancelSignature(ctx context.Context, id, token string) (
 }
 
 // ResendCode has another code sent for the mandate; the one before is cancelled.
-func (f *Registrations) ResendCode(ctx context.Context, id, token string) (flows.View, error) {
+func (f *Service) ResendCode(ctx context.Context, id, token string) (flows.View, error) {
 	r, p, at, err := f.editable(ctx, id, token)
 	if err != nil {
 		return flows.View{}, err
@@ -175,7 +175,7 @@ func (f *Registrations) ResendCode(ctx context.Context, id, token string) (flows
 }
 
 // refreshMandate finds out whether a signature whose answer was lost is there.
-func (f *Registrations) refreshMandate(ctx context.Context, r *flows.Registration, at catalogue.Club) *flows.Registration {
+func (f *Service) refreshMandate(ctx context.Context, r *flows.Registration, at catalogue.Club) *flows.Registration {
 	signed, err := f.mandateSigned(ctx, r, at)
 	if err != nil {
 		return r
@@ -194,7 +194,7 @@ func (f *Registrations) refreshMandate(ctx context.Context, r *flows.Registratio
 
 // confirmMandate looks, for a visitor who waits, whether an unconfirmed
 // signature is there. Their answer does not depend on it.
-func (f *Registrations) confirmMandate(ctx context.Context, r *flows.Registration) *flows.Registration {
+func (f *Service) confirmMandate(ctx context.Context, r *flows.Registration) *flows.Registration {
 	first, err := f.cfg.Store.Once(ctx, "mandate:"+r.ID, mandateRefreshEvery)
 	if err != nil || !first {
 		return r
@@ -209,7 +209,7 @@ func (f *Registrations) confirmMandate(ctx context.Context, r *flows.Registratio
 }
 
 // dropMandate forgets the mandate of a contact who is not the buyer any more.
-func (f *Registrations) dropMandate(ctx context.Context, r *flows.Registration, at catalogue.Club) {
+func (f *Service) dropMandate(ctx context.Context, r *flows.Registration, at catalogue.Club) {
 	if r.Mandate != nil {
 		f.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
 		r.Mandate = nil

@@ -18,7 +18,7 @@ import (
 // asking again goes on from there. Later on, whatever fails on the way, the answer is
 // the payment as it stands: nobody reads "failed, try again" whose money may be
 // taken.
-func (f *Registrations) Pay(ctx context.Context, id, token string, in flows.StartPayment) (*flows.Payment, error) {
+func (f *Service) Pay(ctx context.Context, id, token string, in flows.StartPayment) (*flows.Payment, error) {
 	r, p, err := f.load(ctx, id, token)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (f *Registrations) Pay(ctx context.Context, id, token string, in flows.Star
 
 // begin prices the cart again and stores the payment that freezes it. created is false
 // when the payment is another request's.
-func (f *Registrations) begin(ctx context.Context, r *flows.Registration, last *flows.Payment, in flows.StartPayment) (p *flows.Payment, created bool, err error) {
+func (f *Service) begin(ctx context.Context, r *flows.Registration, last *flows.Payment, in flows.StartPayment) (p *flows.Payment, created bool, err error) {
 	if phase := r.Phase(last, f.cfg.Now()); phase != flows.Open {
 		return nil, false, flows.ClosedError(phase)
 	}
@@ -113,7 +113,7 @@ func (f *Registrations) begin(ctx context.Context, r *flows.Registration, last *
 
 // advance moves a payment on. One that another request began is read again first, since
 // that request is moving it.
-func (f *Registrations) advance(ctx context.Context, p *flows.Payment, created bool) (*flows.Payment, error) {
+func (f *Service) advance(ctx context.Context, p *flows.Payment, created bool) (*flows.Payment, error) {
 	if created {
 		return f.cfg.Payments.AdvanceLoaded(ctx, p)
 	}
@@ -123,7 +123,7 @@ func (f *Registrations) advance(ctx context.Context, p *flows.Payment, created b
 // readAgain reads the cart before it is paid. Nobody is asked for another amount
 // than the one that they were shown: a cart that changed meanwhile is stored, to
 // be looked at first.
-func (f *Registrations) readAgain(ctx context.Context, r *flows.Registration, at catalogue.Club, method flows.Method) error {
+func (f *Service) readAgain(ctx context.Context, r *flows.Registration, at catalogue.Club, method flows.Method) error {
 	seen := r.Cart
 	if err := f.readCart(ctx, r, at); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (f *Registrations) readAgain(ctx context.Context, r *flows.Registration, at
 	return &flows.Error{Code: flows.CartChanged, Detail: "The club system has changed the cart since you saw it. Please look at it again before you pay."}
 }
 
-func (f *Registrations) returnURL(r *flows.Registration, asked string) string {
+func (f *Service) returnURL(r *flows.Registration, asked string) string {
 	if asked != "" {
 		return asked
 	}
@@ -152,7 +152,7 @@ func (f *Registrations) returnURL(r *flows.Registration, asked string) string {
 }
 
 // Payment answers with the registration's latest payment.
-func (f *Registrations) Payment(ctx context.Context, id, token string) (*flows.Payment, error) {
+func (f *Service) Payment(ctx context.Context, id, token string) (*flows.Payment, error) {
 	view, err := f.Get(ctx, id, token)
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (f *Registrations) Payment(ctx context.Context, id, token string) (*flows.P
 
 // PaymentByID answers with one of the registration's payments, also one that
 // was cancelled before the latest was begun.
-func (f *Registrations) PaymentByID(ctx context.Context, id, token string, payment flows.PaymentID) (*flows.Payment, error) {
+func (f *Service) PaymentByID(ctx context.Context, id, token string, payment flows.PaymentID) (*flows.Payment, error) {
 	r, latest, err := f.load(ctx, id, token)
 	if err != nil {
 		return nil, err
@@ -186,5 +186,33 @@ func (f *Registrations) PaymentByID(ctx context.Context, id, token string, payme
 		return nil, flows.StorageFailed(err)
 	}
 	p.Closed = r.Closed(latest, f.cfg.Now())
+	return p, nil
+}
+
+// settledExternally answers whoever asks for the payment of a sale that turns out to be
+// settled: with the payment of ours that did it, be it of the same moment or one that
+// Redis had lost; else it is stored that somebody else did.
+func (f *Service) settledExternally(ctx context.Context, r *flows.Registration) (*flows.Payment, error) {
+	if ours, err := f.livePayment(ctx, r.ID); ours != nil || err != nil {
+		return ours, err
+	}
+	if err := f.cfg.Payments.RebuildOnDemand(ctx); err != nil {
+		return nil, err
+	}
+	if ours, err := f.livePayment(ctx, r.ID); ours != nil || err != nil {
+		return ours, err
+	}
+	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
+		return nil, flows.StorageFailed(err)
+	}
+	return nil, flows.SettledError()
+}
+
+// livePayment reads a registration's payment; nil when none lives.
+func (f *Service) livePayment(ctx context.Context, id string) (*flows.Payment, error) {
+	_, p, err := f.cfg.Store.Registration(ctx, id)
+	if err != nil || !p.Live() {
+		return nil, flows.StorageFailed(err)
+	}
 	return p, nil
 }

@@ -12,7 +12,7 @@ import (
 
 // createContact makes the buyer known to the club system, with the status of
 // somebody who is being registered.
-func (f *Registrations) createContact(ctx context.Context, at catalogue.Club, p flows.Person) (club.Contact, error) {
+func (f *Service) createContact(ctx context.Context, at catalogue.Club, p flows.Person) (club.Contact, error) {
 	contact, err := f.cfg.Club.CreateContact(ctx, at.Scope, club.NewContact{
 		FamilyName: p.FamilyName, GivenName: p.GivenName, Gender: p.Gender, BirthDate: p.BirthDate,
 		Email: p.Email, Mobile: p.Mobile, Club: at.IRI, Status: flows.StatusTemp,

@@ -13,7 +13,7 @@ import (
 // club system, the buyer of a registration. The token is used for this call and
 // kept nowhere; it also says who they are, so that nobody names a contact. When
 // the call ends half-way, the same call again goes on from there.
-func (f *Registrations) Migrate(ctx context.Context, id, token, accessToken string) (flows.View, error) {
+func (f *Service) Migrate(ctx context.Context, id, token, accessToken string) (flows.View, error) {
 	r, p, at, err := f.editable(ctx, id, token)
 	switch {
 	case err != nil:
@@ -47,7 +47,7 @@ func (f *Registrations) Migrate(ctx context.Context, id, token, accessToken stri
 }
 
 // migrate does the whole of it, and stores what it is about to do and has done.
-func (f *Registrations) migrate(ctx context.Context, r *flows.Registration, at catalogue.Club, accessToken string) error {
+func (f *Service) migrate(ctx context.Context, r *flows.Registration, at catalogue.Club, accessToken string) error {
 	source, err := f.cfg.Club.OwnContact(ctx, r.ClientToken, accessToken)
 	if err != nil {
 		return accessTokenFailed(err)
@@ -87,7 +87,7 @@ func (f *Registrations) migrate(ctx context.Context, r *flows.Registration, at c
 
 // takeOver gives the sale the contact that stayed, and reads both. False when
 // the contact is still the temporary one: then nothing was migrated.
-func (f *Registrations) takeOver(ctx context.Context, r *flows.Registration, at catalogue.Club) (bool, error) {
+func (f *Service) takeOver(ctx context.Context, r *flows.Registration, at catalogue.Club) (bool, error) {
 	const part = "Your account was found, and this registration could not be brought up to date yet."
 	if err := f.cfg.Club.UpdateSaleContact(ctx, at.Scope, r.Sale); err != nil {
 		return false, flows.ClubFailed(err, part)
@@ -115,7 +115,7 @@ func (f *Registrations) takeOver(ctx context.Context, r *flows.Registration, at 
 
 // followContact keeps a signed mandate that went over to the contact that
 // stayed; of any other, a new one has to be signed.
-func (f *Registrations) followContact(ctx context.Context, r *flows.Registration, at catalogue.Club) {
+func (f *Service) followContact(ctx context.Context, r *flows.Registration, at catalogue.Club) {
 	if r.Mandate == nil || r.Mandate.Contact == r.Contact.IRI {
 		return
 	}

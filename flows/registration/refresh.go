@@ -15,7 +15,7 @@ import (
 // Refresh reads again what somebody at the club may have changed of a registration,
 // and tells when that is worth a look without any hint; the zero instant: never.
 // Whoever follows the registration sees what is new.
-func (f *Registrations) Refresh(ctx context.Context, id string) (next time.Time, err error) {
+func (f *Service) Refresh(ctx context.Context, id string) (next time.Time, err error) {
 	r, p, err := f.cfg.Store.Registration(ctx, id)
 	switch {
 	case errors.Is(err, flows.ErrNotFound):
@@ -44,7 +44,7 @@ func (f *Registrations) Refresh(ctx context.Context, id string) (next time.Time,
 }
 
 // reread reads sale, check and contact, and tells whether anything is new.
-func (f *Registrations) reread(ctx context.Context, r *flows.Registration, at catalogue.Club) (changed bool, err error) {
+func (f *Service) reread(ctx context.Context, r *flows.Registration, at catalogue.Club) (changed bool, err error) {
 	seen := *r
 	owner := r.Contact.IRI
 	if r.Sale != "" {
@@ -74,7 +74,7 @@ func (f *Registrations) reread(ctx context.Context, r *flows.Registration, at ca
 // another is that other's from now on, and a mandate goes along where the club
 // system says so. A contact that is gone without a trace stays as it was known:
 // the cart's check tells what follows.
-func (f *Registrations) rereadContact(ctx context.Context, r *flows.Registration, at catalogue.Club, owner club.IRI) error {
+func (f *Service) rereadContact(ctx context.Context, r *flows.Registration, at catalogue.Club, owner club.IRI) error {
 	contact, err := f.cfg.Club.GetContact(ctx, at.Scope, owner)
 	switch {
 	case errors.Is(err, club.ErrNotFound):

@@ -27,14 +27,14 @@ const (
 // eachItem is where the items stand in a request that has several.
 const eachItem = "/items/%d"
 
-// Registrations are the journeys of the public API, a method each.
-type Registrations struct {
-	cfg RegistrationsConfig
+// Service are the journeys of the public API, a method each.
+type Service struct {
+	cfg Config
 }
 
-// RegistrationStore is what the journey needs of Redis. Each write is one atomic script; one that lost a
+// Store is what the journey needs of Redis. Each write is one atomic script; one that lost a
 // race returns ErrConflict and changed nothing.
-type RegistrationStore interface {
+type Store interface {
 	// CreateRegistration stores a new registration, version 1.
 	CreateRegistration(ctx context.Context, r *flows.Registration) error
 	// Registration reads a registration and its latest payment (nil when there is none). ErrNotFound.
@@ -56,15 +56,15 @@ type RegistrationStore interface {
 	ReleaseInvitation(ctx context.Context, hash, use string) error
 }
 
-// AdvanceDispatcher has payments advanced in the background.
-type AdvanceDispatcher interface {
+// Queue has payments advanced in the background.
+type Queue interface {
 	AdvanceSoon(ctx context.Context, p *flows.Payment) error
 }
 
-// RegistrationsConfig is what the journeys need; every field is required unless said.
-type RegistrationsConfig struct {
-	Store     RegistrationStore
-	Queue     AdvanceDispatcher
+// Config is what the journeys need; every field is required unless said.
+type Config struct {
+	Store     Store
+	Queue     Queue
 	Club      *club.Client
 	Catalogue *catalogue.Catalogue
 	Payments  *payment.Machine
@@ -75,12 +75,12 @@ type RegistrationsConfig struct {
 	Log       *slog.Logger
 }
 
-// NewRegistrations makes the journeys.
-func NewRegistrations(cfg RegistrationsConfig) *Registrations { return &Registrations{cfg: cfg} }
+// New makes the journeys.
+func New(cfg Config) *Service { return &Service{cfg: cfg} }
 
-// NewRegistration asks for a registration; Person and Items may be absent. With
+// StartRequest asks for a registration; Person and Items may be absent. With
 // Contact or Invitation it is for a contact whom the club knows.
-type NewRegistration struct {
+type StartRequest struct {
 	ClientToken string
 	ClubID      string
 	Channel     string
@@ -94,7 +94,7 @@ type NewRegistration struct {
 // Start begins a registration and answers with it and its holder's token,
 // which is stored nowhere. Contact, sale and items are made first, so that a
 // failure leaves no half-made registration behind.
-func (f *Registrations) Start(ctx context.Context, in NewRegistration) (flows.View, string, error) {
+func (f *Service) Start(ctx context.Context, in StartRequest) (flows.View, string, error) {
 	known := in.Contact != nil || in.Invitation != ""
 	switch {
 	case in.Channel != club.ChannelWeb && !in.Staff:
@@ -116,7 +116,7 @@ func personKnown() error {
 	return &flows.Error{Code: flows.PersonKnown, Detail: "The club knows you: your details are changed there, not here."}
 }
 
-func (f *Registrations) start(ctx context.Context, in NewRegistration) (flows.View, string, error) {
+func (f *Service) start(ctx context.Context, in StartRequest) (flows.View, string, error) {
 	id := uuid.NewString()
 	token, hash := newToken(f.cfg.Keys, id)
 	now := f.cfg.Now()
@@ -142,7 +142,7 @@ func (f *Registrations) start(ctx context.Context, in NewRegistration) (flows.Vi
 }
 
 // prepare brings the registration as far as what is known of the buyer and the cart allows.
-func (f *Registrations) prepare(ctx context.Context, r *flows.Registration, at catalogue.Club, in NewRegistration) (err error) {
+func (f *Service) prepare(ctx context.Context, r *flows.Registration, at catalogue.Club, in StartRequest) (err error) {
 	var contact club.Contact
 	if in.Contact != nil {
 		if contact, err = f.attachContact(ctx, r, *in.Contact); err != nil {
@@ -162,7 +162,7 @@ func (f *Registrations) prepare(ctx context.Context, r *flows.Registration, at c
 }
 
 // createContactAndSale makes the contact and, when there are items, the sale with them.
-func (f *Registrations) createContactAndSale(ctx context.Context, r *flows.Registration, at catalogue.Club, person flows.Person, items []flows.NewItem, offers []catalogue.Offer) error {
+func (f *Service) createContactAndSale(ctx context.Context, r *flows.Registration, at catalogue.Club, person flows.Person, items []flows.NewItem, offers []catalogue.Offer) error {
 	contact, err := f.createContact(ctx, at, person)
 	if err != nil {
 		return err
@@ -173,21 +173,21 @@ func (f *Registrations) createContactAndSale(ctx context.Context, r *flows.Regis
 }
 
 // indexPerson notes the pseudonyms by which a person's registration can be found again.
-func (f *Registrations) indexPerson(r *flows.Registration, email, mobile string) {
+func (f *Service) indexPerson(r *flows.Registration, email, mobile string) {
 	r.PersonPseudonyms = append(r.PersonPseudonyms, f.cfg.Keys.CurrentPersonPseudonyms(r.ClientToken, email, mobile)...)
 	slices.Sort(r.PersonPseudonyms)
 	r.PersonPseudonyms = slices.Compact(r.PersonPseudonyms)
 }
 
 // HasIdentifiedContact tells whether a registration is this holder's, and of a contact whom the club knows.
-func (f *Registrations) HasIdentifiedContact(ctx context.Context, id, token string) bool {
+func (f *Service) HasIdentifiedContact(ctx context.Context, id, token string) bool {
 	r, _, err := f.load(ctx, id, token)
 	return err == nil && r.Identified()
 }
 
 // Get answers with the whole state. A visitor who comes back from the
 // processor thereby causes a look at the payment, in case its webhook got lost.
-func (f *Registrations) Get(ctx context.Context, id, token string) (flows.View, error) {
+func (f *Service) Get(ctx context.Context, id, token string) (flows.View, error) {
 	_, look, err := f.Load(ctx, id, token)
 	if err != nil {
 		return flows.View{}, err
@@ -197,7 +197,7 @@ func (f *Registrations) Get(ctx context.Context, id, token string) (flows.View, 
 
 // Load is Get for who shows at once what is stored: what Get asks of other systems,
 // look asks, and answers with the state that came of it.
-func (f *Registrations) Load(ctx context.Context, id, token string) (stored flows.View, look func() flows.View, err error) {
+func (f *Service) Load(ctx context.Context, id, token string) (stored flows.View, look func() flows.View, err error) {
 	r, p, err := f.load(ctx, id, token)
 	if err != nil {
 		return flows.View{}, nil, err
@@ -206,7 +206,7 @@ func (f *Registrations) Load(ctx context.Context, id, token string) (stored flow
 }
 
 // refreshView is what a visitor's look at a registration makes of it.
-func (f *Registrations) refreshView(ctx context.Context, r *flows.Registration, p *flows.Payment) flows.View {
+func (f *Service) refreshView(ctx context.Context, r *flows.Registration, p *flows.Payment) flows.View {
 	if p != nil && !p.State.Final() && r.Phase(p, f.cfg.Now()) != flows.Attention {
 		p = f.triggerAdvance(ctx, p)
 	}
@@ -221,7 +221,7 @@ func (f *Registrations) refreshView(ctx context.Context, r *flows.Registration, 
 
 // refreshContact reads once what the recorded payment made of the contact. The
 // visitor's answer does not depend on it: when it fails, the next one tries again.
-func (f *Registrations) refreshContact(ctx context.Context, r *flows.Registration) {
+func (f *Service) refreshContact(ctx context.Context, r *flows.Registration) {
 	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	if err != nil {
 		return
@@ -237,7 +237,7 @@ func (f *Registrations) refreshContact(ctx context.Context, r *flows.Registratio
 }
 
 // triggerAdvance looks at a payment on behalf of a visitor who waits for it, but not at every poll.
-func (f *Registrations) triggerAdvance(ctx context.Context, p *flows.Payment) *flows.Payment {
+func (f *Service) triggerAdvance(ctx context.Context, p *flows.Payment) *flows.Payment {
 	first, err := f.cfg.Store.Once(ctx, "advance:"+string(p.ID), advanceTriggerEvery)
 	switch {
 	case err == nil && first && p.State == flows.Intent:
@@ -255,7 +255,7 @@ func (f *Registrations) triggerAdvance(ctx context.Context, p *flows.Payment) *f
 
 // PutPerson fills in the buyer's details, or corrects them: with a new contact
 // and a new sale with the same items, since the club system changes neither.
-func (f *Registrations) PutPerson(ctx context.Context, id, token string, person flows.Person) (flows.View, error) {
+func (f *Service) PutPerson(ctx context.Context, id, token string, person flows.Person) (flows.View, error) {
 	return f.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
 		if r.Identified() || r.Prospect != nil && r.Prospect.Migrated {
 			return personKnown()
@@ -275,7 +275,7 @@ func (f *Registrations) PutPerson(ctx context.Context, id, token string, person 
 }
 
 // Abandon gives the registration up, and cancels a payment that has not been captured.
-func (f *Registrations) Abandon(ctx context.Context, id, token string) (flows.View, error) {
+func (f *Service) Abandon(ctx context.Context, id, token string) (flows.View, error) {
 	r, p, err := f.load(ctx, id, token)
 	if err != nil || r.State == flows.Abandoned {
 		return f.view(r, p), err
@@ -298,13 +298,13 @@ func (f *Registrations) Abandon(ctx context.Context, id, token string) (flows.Vi
 }
 
 // view is the registration as its visitor sees it now.
-func (f *Registrations) view(r *flows.Registration, p *flows.Payment) flows.View {
+func (f *Service) view(r *flows.Registration, p *flows.Payment) flows.View {
 	return r.View(p, f.cfg.Now())
 }
 
 // change runs one change of a registration that is open, and saves it unless
 // somebody else changed it meanwhile.
-func (f *Registrations) change(ctx context.Context, id, token string, edit func(*flows.Registration, catalogue.Club) error) (flows.View, error) {
+func (f *Service) change(ctx context.Context, id, token string, edit func(*flows.Registration, catalogue.Club) error) (flows.View, error) {
 	r, p, at, err := f.editable(ctx, id, token)
 	if err != nil {
 		return flows.View{}, err
@@ -319,7 +319,7 @@ func (f *Registrations) change(ctx context.Context, id, token string, edit func(
 }
 
 // editable reads a registration that is open, with its club.
-func (f *Registrations) editable(ctx context.Context, id, token string) (*flows.Registration, *flows.Payment, catalogue.Club, error) {
+func (f *Service) editable(ctx context.Context, id, token string) (*flows.Registration, *flows.Payment, catalogue.Club, error) {
 	r, p, err := f.load(ctx, id, token)
 	if err != nil {
 		return nil, nil, catalogue.Club{}, err
@@ -342,7 +342,7 @@ func (f *Registrations) editable(ctx context.Context, id, token string) (*flows.
 // load reads a registration for its holder. Whoever does not hold it learns
 // nothing, not even that it exists. A registration that Redis does not have, and
 // that we gave this token for, is looked for at the processor.
-func (f *Registrations) load(ctx context.Context, id, token string) (*flows.Registration, *flows.Payment, error) {
+func (f *Service) load(ctx context.Context, id, token string) (*flows.Registration, *flows.Payment, error) {
 	signed := tokenSignedFor(f.cfg.Keys, id, token)
 	r, p, err := f.cfg.Store.Registration(ctx, id)
 	if errors.Is(err, flows.ErrNotFound) && signed {

@@ -18,7 +18,7 @@ const (
 
 // NewResumeLink makes the link for the registration's holder; the one before is
 // good for nothing any more.
-func (f *Registrations) NewResumeLink(ctx context.Context, id, token string) (flows.ResumeLink, error) {
+func (f *Service) NewResumeLink(ctx context.Context, id, token string) (flows.ResumeLink, error) {
 	secret, _ := flows.RandomToken()
 	code := id + "." + secret
 	var link flows.ResumeLink
@@ -40,7 +40,7 @@ func (f *Registrations) NewResumeLink(ctx context.Context, id, token string) (fl
 // device's own. Whoever comes first has it: a second use, a link that was replaced,
 // an expired one and one that never was are told apart by nobody. The club system
 // is asked afterwards, so that whatever it does the link has done its work.
-func (f *Registrations) Resume(ctx context.Context, clientToken, code string) (flows.View, string, error) {
+func (f *Service) Resume(ctx context.Context, clientToken, code string) (flows.View, string, error) {
 	r, p, token, err := f.takeLink(ctx, clientToken, code)
 	if err != nil {
 		return flows.View{}, "", err
@@ -58,7 +58,7 @@ func (f *Registrations) Resume(ctx context.Context, clientToken, code string) (f
 }
 
 // takeLink uses a link up, and stores the token that it was exchanged for.
-func (f *Registrations) takeLink(ctx context.Context, clientToken, code string) (*flows.Registration, *flows.Payment, string, error) {
+func (f *Service) takeLink(ctx context.Context, clientToken, code string) (*flows.Registration, *flows.Payment, string, error) {
 	id, _, _ := strings.Cut(code, ".")
 	if uuid.Validate(id) != nil {
 		return nil, nil, "", notResumable(nil)
@@ -91,7 +91,7 @@ func notResumable(err error) error {
 // refreshCart reads the cart of somebody who was away, and marks the prices that
 // are others than before. When that fails, the cart is stale. Whoever changed the
 // registration meanwhile has read it themselves.
-func (f *Registrations) refreshCart(ctx context.Context, r *flows.Registration, p *flows.Payment) (*flows.Registration, *flows.Payment, bool) {
+func (f *Service) refreshCart(ctx context.Context, r *flows.Registration, p *flows.Payment) (*flows.Registration, *flows.Payment, bool) {
 	before := *r
 	looking, cancel := context.WithTimeout(ctx, cartTime)
 	defer cancel()

@@ -32,6 +32,6 @@ func tokenSignedFor(keys *keyring.Keyring, registration, token string) bool {
 
 // TokenIssued tells whether a token was made for a registration. Whether its holder still
 // holds it, only the registration knows.
-func (f *Registrations) TokenIssued(id, token string) bool {
+func (f *Service) TokenIssued(id, token string) bool {
 	return tokenSignedFor(f.cfg.Keys, id, token)
 }

@@ -69,9 +69,9 @@ const (
 	maxHeaders  = 16 << 10        // of an answer of which only the status counts
 )
 
-// NewRelayClient makes the client that carries deliveries: over no proxy, which
+// NewClient makes the client that carries deliveries: over no proxy, which
 // would dial in its place, and after no redirect, which would lead elsewhere.
-func NewRelayClient(to EgressPolicy) *http.Client {
+func NewClient(to EgressPolicy) *http.Client {
 	dialer := &net.Dialer{Timeout: dialTimeout, Control: to.control}
 	return &http.Client{
 		Timeout: deliveryTimeout,

@@ -93,13 +93,13 @@ const deliverJob = "webhook:deliver"
 // Relay passes the club system's events on to subscribers: signed, at least once,
 // in no order, and no more of them than names and identifiers.
 type Relay struct {
-	cfg       RelayConfig
+	cfg       Config
 	inspector *asynq.Inspector
 	servers   []*asynq.Server
 }
 
-// RelayStore is what the relay needs of Redis.
-type RelayStore interface {
+// Store is what the relay needs of Redis.
+type Store interface {
 	// ClubEventCounts tells how many came of each kind, and how many were "dropped".
 	ClubEventCounts(ctx context.Context) (map[string]string, error)
 	// ClubEventsWaiting tells how many events wait.
@@ -108,19 +108,19 @@ type RelayStore interface {
 	Audit(ctx context.Context, entry flows.AuditEntry) error
 }
 
-// RelayConfig is what a relay needs; every field is required unless said.
-type RelayConfig struct {
+// Config is what a relay needs; every field is required unless said.
+type Config struct {
 	Queue       *jobs.Queue
 	Keys        *keyring.Keyring
-	Store       RelayStore   // for the audit stream
-	Client      *http.Client // carries deliveries; see NewRelayClient
+	Store       Store   // for the audit stream
+	Client      *http.Client // carries deliveries; see NewClient
 	Subscribers []Subscriber // checked by CheckSubscribers; may be empty
 	Now         func() time.Time
 	Log         *slog.Logger
 }
 
-// NewRelay makes a relay that delivers nothing yet.
-func NewRelay(cfg RelayConfig) *Relay {
+// New makes a relay that delivers nothing yet.
+func New(cfg Config) *Relay {
 	return &Relay{cfg: cfg, inspector: cfg.Queue.NewInspector()}
 }
 

@@ -17,8 +17,8 @@ type CodeSender struct {
 	cfg CodeSenderConfig
 }
 
-// CodeStore is what codes by SMS need of Redis.
-type CodeStore interface {
+// Store is what codes by SMS need of Redis.
+type Store interface {
 	// ReserveSMS counts an SMS code for a subject, unless a limit is used up. It answers
 	// with the instant from which the next one is allowed. A repeated id counts once.
 	ReserveSMS(ctx context.Context, subject, id string, now time.Time, limits []flows.SMSLimit) (allowed bool, next time.Time, err error)
@@ -32,7 +32,7 @@ type CodeStore interface {
 
 // CodeSenderConfig is what a sender of codes needs; every field is required unless said.
 type CodeSenderConfig struct {
-	Store  CodeStore
+	Store  Store
 	Club   *club.Client
 	Keys   *keyring.Keyring
 	Budget *SMSBudget // bounds what the codes cost the clubs; nil: nothing does

@@ -96,7 +96,7 @@ func keysOf(t testing.TB, names ...string) *keyring.Keyring {
 		secret := sha256.Sum256([]byte(name))
 		secrets[i] = secret[:]
 	}
-	keys, err := keyring.NewKeyring(secrets...)
+	keys, err := keyring.New(secrets...)
 	if err != nil {
 		t.Fatal(err)
 	}

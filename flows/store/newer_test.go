@@ -15,7 +15,7 @@ func TestRecordsOfANewerVersion(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		r, p := b.started()
 		secret := sha256.Sum256([]byte("one"))
-		keys, err := keyring.NewKeyring(secret[:])
+		keys, err := keyring.New(secret[:])
 		if err != nil {
 			b.Fatal(err)
 		}

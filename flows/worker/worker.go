@@ -34,13 +34,13 @@ const (
 
 // Worker runs the background work of one gateway.
 type Worker struct {
-	cfg       WorkerConfig
+	cfg       Config
 	server    *asynq.Server
 	heartbeat heartbeat
 }
 
-// WorkerStore is what a worker needs of Redis.
-type WorkerStore interface {
+// Store is what a worker needs of Redis.
+type Store interface {
 	// DuePayments returns payments that want a look, at most limit, and puts each
 	// of them off by pause, so that several gateways share the work.
 	DuePayments(ctx context.Context, now time.Time, pause time.Duration, limit int) ([]flows.PaymentID, error)
@@ -55,21 +55,21 @@ type WorkerStore interface {
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)
 }
 
-// WorkerConfig is what a worker needs; every field is required unless said.
-type WorkerConfig struct {
-	Store    WorkerStore
+// Config is what a worker needs; every field is required unless said.
+type Config struct {
+	Store    Store
 	Queue    *jobs.Queue
 	Payments *payment.Machine
 	Changes  *jobs.Hub
-	Events   *clubevent.ClubEvents // nil: the club system's events are not worked on by this worker
+	Events   *clubevent.Intake // nil: the club system's events are not worked on by this worker
 	Traces   trace.TracerProvider  // keeps the spans of jobs, sweeps and rebuilds; nil: none are kept
 	Now      func() time.Time
 	After    func(time.Duration) <-chan time.Time
 	Log      *slog.Logger
 }
 
-// NewWorker makes a worker that does not run yet.
-func NewWorker(cfg WorkerConfig) *Worker {
+// New makes a worker that does not run yet.
+func New(cfg Config) *Worker {
 	if cfg.Traces == nil {
 		cfg.Traces = tracing.IDOnlyProvider()
 	}

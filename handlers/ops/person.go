@@ -56,7 +56,7 @@ func (s *Server) erase(r *http.Request, in erasureRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.cfg.Eraser.Erase(r.Context(), erasure.ErasureRequest{
+	return s.cfg.Eraser.Erase(r.Context(), erasure.Request{
 		ClientToken: clientToken, Email: in.Email, Mobile: in.Mobile, Registration: in.Registration, Contact: in.Contact,
 	}, in.By)
 }

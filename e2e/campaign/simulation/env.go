@@ -57,7 +57,7 @@ var startTime = time.Date(2027, time.March, 1, 10, 0, 0, 0, time.UTC)
 func newEnv() (*env, error) {
 	s := &env{now: startTime, webhooks: make(chan delivery, 1000)}
 	secret := sha256.Sum256([]byte("simulation"))
-	keys, err := keyring.NewKeyring(secret[:])
+	keys, err := keyring.New(secret[:])
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func newEnv() (*env, error) {
 	s.queue = jobs.NewQueue(s.client)
 	s.server = httptest.NewServer(http.HandlerFunc(s.serveConnection))
 	// It is read once for all journeys: its time stands still, so that it is never read anew in the middle of one.
-	s.catalogue = catalogue.NewCatalogue(catalogue.CatalogueConfig{
+	s.catalogue = catalogue.New(catalogue.Config{
 		Club: s.clubClient(), Now: func() time.Time { return startTime }, After: time.After, Log: slog.New(slog.DiscardHandler),
 	})
 	return s, nil
@@ -145,7 +145,7 @@ type gateway struct {
 	client        *club.Client
 	log           *slog.Logger
 	payments      *payment.Machine
-	registrations *registration.Registrations
+	registrations *registration.Service
 	processor     *sandbox.Client
 }
 
@@ -164,11 +164,11 @@ func simulatorRule() *flows.Rule {
 func (g *gateway) fresh() *gateway {
 	s, other := g.env, *g
 	other.processor = sandbox.New(sandbox.Config{URL: processorURL, Now: s.Now, HTTPClient: &http.Client{Transport: processorTransport{s}}})
-	other.payments = payment.NewMachine(payment.MachineConfig{
+	other.payments = payment.New(payment.Config{
 		Store: s.store, Queue: s.queue, Club: g.client.Money(), BackgroundClub: g.client, Cards: other.processor, Keys: s.keys, Environment: "test", Rule: simulatorRule(),
 		WebhookURL: "http://gateway.example/v1/webhooks/card", Now: s.Now, Log: g.log,
 	})
-	other.registrations = registration.NewRegistrations(registration.RegistrationsConfig{
+	other.registrations = registration.New(registration.Config{
 		Store: s.store, Queue: s.queue, Club: g.client, Catalogue: s.catalogue, Payments: other.payments, Keys: s.keys,
 		Codes:     signature.NewCodeSender(signature.CodeSenderConfig{Store: s.store, Club: g.client, Keys: s.keys, Now: s.Now, Log: g.log}),
 		PublicURL: "https://club.example", Now: s.Now, Log: g.log,

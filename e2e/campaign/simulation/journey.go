@@ -107,7 +107,7 @@ func (f *journey) register() error {
 	if f.plan.method == flows.Free {
 		offer = "3801"
 	}
-	view, token, err := f.gateways[0].registrations.Start(context.Background(), registration.NewRegistration{
+	view, token, err := f.gateways[0].registrations.Start(context.Background(), registration.StartRequest{
 		ClientToken: "demo", ClubID: "11", Channel: "web",
 		Person: &flows.Person{GivenName: f.person.GivenName, FamilyName: f.person.FamilyName, BirthDate: "1990-05-17", Email: f.person.Email,
 			Mobile: f.person.Mobile, Street: f.person.Street, PostalCode: "75011", City: "Paris", Country: "FR"},

@@ -15,7 +15,7 @@ import (
 // the first day of the wanted kind, not before the wanted date and not before
 // the subscription starts; it is asked for by its date, so that what the buyer
 // was told and what the club does cannot differ.
-func (f *Registrations) completeDebit(ctx context.Context, at catalogue.Club, item flows.NewItem, offer catalogue.Offer, pointer string) (*flows.Debit, []flows.FieldProblem, error) {
+func (f *Service) completeDebit(ctx context.Context, at catalogue.Club, item flows.NewItem, offer catalogue.Offer, pointer string) (*flows.Debit, []flows.FieldProblem, error) {
 	request := *item.Debit
 	switch {
 	case !offer.NeedsOne(catalogue.NeedsDebit):

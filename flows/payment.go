@@ -2,6 +2,7 @@ package flows
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -294,4 +295,10 @@ func (p *Payment) ended(view PaymentView) PaymentView {
 		view.Message += " Please start again from the beginning."
 	}
 	return view
+}
+
+// jitter spreads a duration by a fifth either way, so that payments that were
+// started together are not looked at together for ever.
+func Jitter(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) // #nosec G404 -- it hides nothing
 }
