@@ -80,12 +80,12 @@ func (w *World) articleRecord(a *article) *articleRecord {
 	return r
 }
 
-func (w *World) articleRecords(s *sale) []*articleRecord {
-	records := make([]*articleRecord, len(s.Articles))
+func (w *World) articles(s *sale) []*article {
+	articles := make([]*article, len(s.Articles))
 	for i, id := range s.Articles {
-		records[i] = w.articleRecord(w.state.Articles.get(id))
+		articles[i] = w.state.Articles.get(id)
 	}
-	return records
+	return articles
 }
 
 // articleAt returns an article of a sale that the request may see.
@@ -101,7 +101,7 @@ func (c *request) articleAt(id int) (*article, error) {
 // listArticles: GET sales/{saleId}/articles, as the articles must be read again after
 // each addition.
 func listArticles(c *request, s *sale) (response, error) {
-	return paginate(c, "Article", c.w.articleRecords(s))
+	return paginate(c, "Article", c.w.articles(s), c.w.articleRecord)
 }
 
 // addArticle: POST sales/{saleId}/articles. An article that does not suit the buyer is

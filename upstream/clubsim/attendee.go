@@ -80,14 +80,11 @@ func listAttendees(c *request) (response, error) {
 			return response{}, itemNotFound()
 		}
 	}
-	var records []*attendeeRecord
-	for _, a := range c.w.state.Attendees.Rows {
-		if a.ClubID == c.club.id && c.caller.maySee(a.ContactID) &&
-			(contactID == 0 || a.ContactID == contactID) && (eventID == 0 || a.EventID == eventID) {
-			records = append(records, c.w.attendeeRecord(a))
-		}
-	}
-	return paginate(c, "Attendee", records)
+	found := c.w.state.Attendees.where(func(a *attendee) bool {
+		return a.ClubID == c.club.id && c.caller.maySee(a.ContactID) &&
+			(contactID == 0 || a.ContactID == contactID) && (eventID == 0 || a.EventID == eventID)
+	})
+	return paginate(c, "Attendee", found, c.w.attendeeRecord)
 }
 
 // booked counts the places that are taken in each class.

@@ -65,13 +65,8 @@ func (c *request) classEventRecord(e *classEvent) *classEventRecord {
 
 // listClassEvents: GET class_events, the timetable of the acting club.
 func listClassEvents(c *request) (response, error) {
-	var records []*classEventRecord
-	for _, e := range c.w.state.ClassEvents.Rows {
-		if e.ClubID == c.club.id {
-			records = append(records, c.classEventRecord(e))
-		}
-	}
-	return paginate(c, "ClassEvent", records)
+	found := c.w.state.ClassEvents.where(func(e *classEvent) bool { return e.ClubID == c.club.id })
+	return paginate(c, "ClassEvent", found, c.classEventRecord)
 }
 
 // classEventAt returns a class that the request may see.

@@ -82,11 +82,11 @@ func (w *World) clubRecord(c *club) *clubRecord {
 // listClubs: GET clubs, those below the acting node. A single one can be read at
 // clubs/{id}: the description needs a club's code and does not say where it is read.
 func listClubs(c *request) (response, error) {
-	var records []*clubRecord
+	var found []*club
 	for i := range clubs {
 		if c.sees(clubs[i].id) {
-			records = append(records, c.w.clubRecord(&clubs[i]))
+			found = append(found, &clubs[i])
 		}
 	}
-	return paginate(c, "Club", records)
+	return paginate(c, "Club", found, c.w.clubRecord)
 }

@@ -120,14 +120,11 @@ func textOrNil(s string) *string {
 // assumption, as createContact is.
 func listContacts(c *request) (response, error) {
 	email, number := c.req.query.Get("email"), c.req.query.Get("number")
-	var records []*contactRecord
-	for _, k := range c.w.state.Contacts.Rows {
-		if k.ClubID == c.club.id && !k.Deleted && c.caller.maySee(k.ID) &&
-			(email == "" || strings.EqualFold(email, k.Email)) && (number == "" || number == k.Number) {
-			records = append(records, c.w.contactRecord(k))
-		}
-	}
-	return paginate(c, "Contact", records)
+	found := c.w.state.Contacts.where(func(k *contact) bool {
+		return k.ClubID == c.club.id && !k.Deleted && c.caller.maySee(k.ID) &&
+			(email == "" || strings.EqualFold(email, k.Email)) && (number == "" || number == k.Number)
+	})
+	return paginate(c, "Contact", found, c.w.contactRecord)
 }
 
 // createContact: POST contacts. The description needs contacts to exist and does not say how they are made.

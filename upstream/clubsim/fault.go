@@ -199,7 +199,6 @@ func (s *Server) respond(rw http.ResponseWriter, req *httpRequest, fault *Fault,
 	}
 	note(a.status)
 	writeResponse(rw, a)
-	s.recycleBody(a.body)
 }
 
 func (f *Fault) statusOrDefault() int {

@@ -161,25 +161,6 @@ func encode(v any) []byte {
 	return body
 }
 
-// maxPooledBody limits the bodies that are reused: several pages of any list. Larger
-// ones come from a large itemsPerPage and are rare.
-const maxPooledBody = 64 << 10
-
-// newBody returns an empty body to append to, from the pool if there is one.
-func (s *Server) newBody() []byte {
-	if pooled, ok := s.bodyPool.Get().(*[]byte); ok {
-		return (*pooled)[:0]
-	}
-	return nil
-}
-
-// recycleBody takes back the body of a response that was sent.
-func (s *Server) recycleBody(body []byte) {
-	if cap(body) <= maxPooledBody {
-		s.bodyPool.Put(&body)
-	}
-}
-
 // writeResponse sends a response. A Content-Length keeps long bodies in one piece.
 func writeResponse(rw http.ResponseWriter, a httpResponse) {
 	header := rw.Header()

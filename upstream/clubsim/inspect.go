@@ -63,14 +63,10 @@ func (w *World) Sales() []Sale {
 }
 
 // inspectAll describes all records of one kind, under the world's lock.
-func inspectAll[T, R any](w *World, records func(*state) []*T, describe func(*T) R) []R {
+func inspectAll[T, R any](w *World, of func(*state) []*T, describe func(*T) R) []R {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	list := []R{}
-	for _, record := range records(w.state) {
-		list = append(list, describe(record))
-	}
-	return list
+	return records(of(w.state), describe)
 }
 
 // Contact returns a contact by its IRI, deleted ones included.

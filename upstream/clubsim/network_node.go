@@ -103,13 +103,13 @@ func listNetworkNodes(c *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	var records []*networkNodeRecord
+	var found []*networkNode
 	flat := c.w.settings.NetworkNodeShape == "flat"
 	for i := range networkNodes {
 		n := &networkNodes[i]
 		if clubID == n.club && clubID != 0 || clubID == 0 && (flat || n.parent == 0) {
-			records = append(records, c.w.networkNodeRecord(n))
+			found = append(found, n)
 		}
 	}
-	return paginate(c, "NetworkNode", records)
+	return paginate(c, "NetworkNode", found, c.w.networkNodeRecord)
 }

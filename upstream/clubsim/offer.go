@@ -80,15 +80,15 @@ func listOffers(c *request) (response, error) {
 	if wanted != 0 && c.w.catalogue.byID[wanted] == nil {
 		return response{}, itemNotFound()
 	}
-	var records []*offerRecord
+	var found []*offer
 	for _, p := range c.w.catalogue.products {
 		for i := range p.offers {
 			if (wanted == 0 || p.id == wanted) && c.w.sells(&p.offers[i], c.club) {
-				records = append(records, c.w.offerRecord(&p.offers[i]))
+				found = append(found, &p.offers[i])
 			}
 		}
 	}
-	return paginate(c, "Offer", records)
+	return paginate(c, "Offer", found, c.w.offerRecord)
 }
 
 // sells reports whether a club sells an offer at all.

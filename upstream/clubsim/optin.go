@@ -54,16 +54,16 @@ func listOptins(c *request) (response, error) {
 			return response{}, err
 		}
 	}
-	var records []*optinRecord
+	var found []optin
 	for _, k := range c.w.state.Contacts.Rows {
 		if k.Deleted || !c.caller.maySee(k.ID) || (wanted == 0 && k.ClubID != c.club.id) || (wanted != 0 && k.ID != wanted) {
 			continue
 		}
 		for i := range optinCount {
-			records = append(records, c.w.optinRecord(optin{k, i}))
+			found = append(found, optin{k, i})
 		}
 	}
-	return paginate(c, "Optin", records)
+	return paginate(c, "Optin", found, c.w.optinRecord)
 }
 
 // optinAt returns a consent of a contact that the request may see.

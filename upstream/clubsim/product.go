@@ -49,25 +49,13 @@ func listProducts(c *request) (response, error) {
 		return response{}, err
 	}
 	kind := c.req.query.Get("type")
-	all := c.w.encodedProducts()
-	records := make([]encoded, 0, len(all))
-	for i, p := range c.w.catalogue.products {
+	var found []*product
+	for _, p := range c.w.catalogue.products {
 		if (kind == "" || p.kind == kind) && c.w.soldAt(p, s.club) && p.available(s) {
-			records = append(records, all[i])
+			found = append(found, p)
 		}
 	}
-	return paginate(c, "Product", records)
-}
-
-// encodedProducts returns the records of all products in the catalogue's order. They are
-// encoded once, because nothing changes them.
-func (w *World) encodedProducts() []encoded {
-	if w.productCache == nil {
-		for _, p := range w.catalogue.products {
-			w.productCache = append(w.productCache, encode(w.productRecord(p)))
-		}
-	}
-	return w.productCache
+	return paginate(c, "Product", found, c.w.productRecord)
 }
 
 // productAt returns a product that the acting club sells.

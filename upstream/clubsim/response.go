@@ -14,9 +14,6 @@ type response struct {
 	body   any
 }
 
-// encoded is a body that is JSON already.
-type encoded []byte
-
 // resource is what all records have in common on the wire.
 type resource struct {
 	Context string `json:"@context,omitempty"` // only of a record that is a whole response
@@ -27,13 +24,11 @@ type resource struct {
 func (r *resource) setContext() { r.Context = "/contexts/" + r.Type }
 
 func (r response) encode() httpResponse {
-	switch body := r.body.(type) {
-	case nil:
+	if r.body == nil {
 		return httpResponse{status: r.status}
-	case encoded:
-		return httpResponse{status: r.status, body: body}
-	case interface{ setContext() }:
-		body.setContext()
+	}
+	if record, ok := r.body.(interface{ setContext() }); ok {
+		record.setContext()
 	}
 	return httpResponse{status: r.status, body: encode(r.body)}
 }
@@ -119,73 +114,34 @@ func (e *apiError) render(settings Settings) httpResponse {
 	return httpResponse{status: e.status, header: e.header, body: encode(body)}
 }
 
-// view links a page to its neighbours; prefixedView is the same in Hydra's form.
-type view struct {
-	ID       string `json:"@id"`
-	Type     string `json:"@type"`
-	First    string `json:"first"`
-	Last     string `json:"last"`
-	Previous string `json:"previous,omitempty"`
-	Next     string `json:"next,omitempty"`
-}
-
-type prefixedView struct {
-	ID       string `json:"@id"`
-	Type     string `json:"@type"`
-	First    string `json:"hydra:first"`
-	Last     string `json:"hydra:last"`
-	Previous string `json:"hydra:previous,omitempty"`
-	Next     string `json:"hydra:next,omitempty"`
-}
-
-// paginate responds with one page of items. page and itemsPerPage are documented for
-// every collection (club system API, section Network nodes and other collections).
-func paginate[T any](c *request, kind string, items []T) (response, error) {
+// paginate responds with one page of items, in Hydra's form, or in the same without
+// prefixes, as newer services of this kind send it. page and itemsPerPage are documented
+// for every collection (club system API, section Network nodes and other collections).
+func paginate[T, R any](c *request, kind string, items []T, record func(T) R) (response, error) {
 	page, perPage, err := c.page()
 	if err != nil {
 		return response{}, err
 	}
+	prefix := ""
+	if c.w.settings.HydraPrefix {
+		prefix = "hydra:"
+	}
 	pages := max(1, (len(items)+perPage-1)/perPage)
 	first := min(len(items), (page-1)*perPage)
-	members := items[first:min(len(items), first+perPage)]
-	return ok(c.collection(kind, members, len(items), c.view(page, pages)))
+	members := records(items[first:min(len(items), first+perPage)], record)
+	return ok(map[string]any{
+		"@context": "/contexts/" + kind, "@id": c.path(), "@type": prefix + "Collection",
+		prefix + "member": members, prefix + "totalItems": len(items), prefix + "view": c.view(prefix, page, pages),
+	})
 }
 
-// collection renders a page in Hydra's form, or in the same without prefixes, as newer
-// services of this kind send it. It concatenates the JSON itself, so that members which
-// are encoded already are only copied. The kinds and the paths of operations need no
-// escaping.
-func (c *request) collection(kind string, members any, total int, v view) encoded {
-	prefix, links := "", any(v)
-	if c.w.settings.HydraPrefix {
-		v.Type = "hydra:" + v.Type
-		prefix, links = "hydra:", prefixedView(v)
+// records renders records; the result is never null.
+func records[T, R any](items []T, record func(T) R) []R {
+	rendered := make([]R, len(items))
+	for i, item := range items {
+		rendered[i] = record(item)
 	}
-	body := c.w.server.newBody()
-	body = append(body, `{"@context":"/contexts/`+kind+`","@id":"`+c.path()+`","@type":"`+prefix+`Collection","`+prefix+`member":`...)
-	body = appendMembers(body, members)
-	body = append(body, `,"`+prefix+`totalItems":`+itoa(total)+`,"`+prefix+`view":`...)
-	return append(append(body, encode(links)...), '}')
-}
-
-// appendMembers appends a slice as a JSON array, an empty one as [].
-func appendMembers(body []byte, members any) []byte {
-	done, ok := members.([]encoded)
-	if !ok {
-		list := encode(members)
-		if string(list) == "null" {
-			list = []byte("[]")
-		}
-		return append(body, list...)
-	}
-	body = append(body, '[')
-	for i, one := range done {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = append(body, one...)
-	}
-	return append(body, ']')
+	return rendered
 }
 
 // maxPage keeps page × itemsPerPage far from overflow; no list comes near it.
@@ -214,19 +170,19 @@ func (c *request) page() (page, perPage int, err error) {
 	return page, perPage, nil
 }
 
-// view links to the neighbouring pages.
-func (c *request) view(page, pages int) view {
+// view links a page to its neighbours.
+func (c *request) view(prefix string, page, pages int) map[string]string {
 	query := maps.Clone(c.req.query)
 	link := func(n int) string {
 		query["page"] = []string{strconv.Itoa(n)}
 		return c.path() + "?" + query.Encode()
 	}
-	v := view{ID: link(page), Type: "PartialCollectionView", First: link(1), Last: link(pages)}
+	v := map[string]string{"@id": link(page), "@type": prefix + "PartialCollectionView", prefix + "first": link(1), prefix + "last": link(pages)}
 	if page > 1 {
-		v.Previous = link(min(page-1, pages))
+		v[prefix+"previous"] = link(min(page-1, pages))
 	}
 	if page < pages {
-		v.Next = link(page + 1)
+		v[prefix+"next"] = link(page + 1)
 	}
 	return v
 }

@@ -61,7 +61,7 @@ func (w *World) saleRecord(s *sale) *saleRecord {
 		ContactFamilyName: textOrNil(s.FamilyName), ContactGivenName: textOrNil(s.GivenName), ContactNumber: textOrNil(s.Number),
 		CheckoutID: w.iri("checkouts", clubByID(s.ClubID).checkout()), TotalTI: w.state.total(s), Currency: currency,
 		Invoice: w.iriOrNil("invoices", s.Invoice), PostponedTo: textOrNil(s.OverdueAt),
-		Articles: w.articleRecords(s), CreatedAt: w.timestamp(s.CreatedAt),
+		Articles: records(w.articles(s), w.articleRecord), CreatedAt: w.timestamp(s.CreatedAt),
 	}
 	if s.Address != (address{}) {
 		home := s.Address

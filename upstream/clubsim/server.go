@@ -67,7 +67,6 @@ type Server struct {
 	cfg         Config
 	tokens      tokenIssuer
 	catalogue   *catalogue // shared by all worlds, never changed
-	bodyPool    sync.Pool  // of *[]byte: most of what a request allocates is its response
 	mu          sync.Mutex // guards worlds, closed and the start of background work
 	worlds      map[string]*World
 	closed      bool

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -26,7 +27,6 @@ type World struct {
 	journal      []Request
 	requestCount int // number of requests, including those that left the journal
 	outbox       outbox
-	productCache []encoded // see encodedProducts
 }
 
 // state is everything that a snapshot of a world holds.
@@ -67,6 +67,11 @@ func (t *table[T]) get(id int) *T {
 		return nil
 	}
 	return t.Rows[id-t.First]
+}
+
+// where returns the records that match, in order.
+func (t *table[T]) where(matches func(*T) bool) []*T {
+	return slices.DeleteFunc(slices.Clone(t.Rows), func(row *T) bool { return !matches(row) })
 }
 
 func newWorld(s *Server, token string) *World {

@@ -35,8 +35,8 @@ const (
 	defaultPause = time.Second
 	// defaultTimeout is what the OTLP specification gives an attempt.
 	defaultTimeout = 10 * time.Second
-	// maxResponse is read of an answer, in bytes; a collector's own are some dozen.
-	maxAnswer = 64 << 10
+	// maxResponse limits what is read of a response; a collector's own has a few dozen bytes.
+	maxResponse = 64 << 10
 )
 
 // Config is the configuration of a Client.
@@ -152,7 +152,7 @@ func (c *Client) post(ctx context.Context, body []byte) error {
 		return &busy{err, -1}
 	}
 	defer response.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	answer, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	switch status := response.StatusCode; {
 	case status == http.StatusTooManyRequests, status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
 		return &busy{fmt.Errorf("the collector answered %s", response.Status), c.retryAfter(response.Header)}
