@@ -10,19 +10,13 @@ import (
 // AddItem serves POST /v1/registrations/{id}/items.
 func (s *Server) AddItem(ctx context.Context, request api.AddItemRequestObject) (api.AddItemResponseObject, error) {
 	view, err := s.cfg.Registrations.AddItem(ctx, request.Id, callerOf(ctx).token, itemOf(*request.Body))
-	if err != nil {
-		return nil, err
-	}
-	return api.AddItem201JSONResponse(s.registrationOf(ctx, view)), nil
+	return api.AddItem201JSONResponse(s.registrationOf(ctx, view)), err
 }
 
 // ClearItems serves DELETE /v1/registrations/{id}/items.
 func (s *Server) ClearItems(ctx context.Context, request api.ClearItemsRequestObject) (api.ClearItemsResponseObject, error) {
 	view, err := s.cfg.Registrations.ClearItems(ctx, request.Id, callerOf(ctx).token)
-	if err != nil {
-		return nil, err
-	}
-	return api.ClearItems200JSONResponse(s.registrationOf(ctx, view)), nil
+	return api.ClearItems200JSONResponse(s.registrationOf(ctx, view)), err
 }
 
 // CheckCart serves POST /v1/registrations/{id}/check.

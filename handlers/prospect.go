@@ -9,8 +9,5 @@ import (
 // MigrateProspect serves POST /v1/registrations/{id}/prospect.
 func (s *Server) MigrateProspect(ctx context.Context, request api.MigrateProspectRequestObject) (api.MigrateProspectResponseObject, error) {
 	view, err := s.cfg.Registrations.Migrate(ctx, request.Id, callerOf(ctx).token, request.Body.AccessToken)
-	if err != nil {
-		return nil, err
-	}
-	return api.MigrateProspect201JSONResponse(s.registrationOf(ctx, view)), nil
+	return api.MigrateProspect201JSONResponse(s.registrationOf(ctx, view)), err
 }

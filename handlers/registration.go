@@ -39,28 +39,19 @@ func (s *Server) StartRegistration(ctx context.Context, request api.StartRegistr
 // GetRegistration serves GET /v1/registrations/{id}.
 func (s *Server) GetRegistration(ctx context.Context, request api.GetRegistrationRequestObject) (api.GetRegistrationResponseObject, error) {
 	view, err := s.cfg.Registrations.Get(ctx, request.Id, callerOf(ctx).token)
-	if err != nil {
-		return nil, err
-	}
-	return api.GetRegistration200JSONResponse(s.registrationOf(ctx, view)), nil
+	return api.GetRegistration200JSONResponse(s.registrationOf(ctx, view)), err
 }
 
 // AbandonRegistration serves DELETE /v1/registrations/{id}.
 func (s *Server) AbandonRegistration(ctx context.Context, request api.AbandonRegistrationRequestObject) (api.AbandonRegistrationResponseObject, error) {
 	view, err := s.cfg.Registrations.Abandon(ctx, request.Id, callerOf(ctx).token)
-	if err != nil {
-		return nil, err
-	}
-	return api.AbandonRegistration200JSONResponse(s.registrationOf(ctx, view)), nil
+	return api.AbandonRegistration200JSONResponse(s.registrationOf(ctx, view)), err
 }
 
 // PutPerson serves PUT /v1/registrations/{id}/person.
 func (s *Server) PutPerson(ctx context.Context, request api.PutPersonRequestObject) (api.PutPersonResponseObject, error) {
 	view, err := s.cfg.Registrations.PutPerson(ctx, request.Id, callerOf(ctx).token, personOf(*request.Body))
-	if err != nil {
-		return nil, err
-	}
-	return api.PutPerson200JSONResponse(s.registrationOf(ctx, view)), nil
+	return api.PutPerson200JSONResponse(s.registrationOf(ctx, view)), err
 }
 
 func personOf(p api.Person) flows.Person {
@@ -88,8 +79,12 @@ var actionLinks = map[string]api.Action{
 	"abandon":          {Method: api.DELETE, Href: ""},
 }
 
-// registrationOf puts a registration into the words of the contract.
+// registrationOf puts a registration into the words of the contract. A call that failed has
+// none.
 func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Registration {
+	if view.Registration == nil {
+		return api.Registration{}
+	}
 	out := api.Registration{
 		Id: view.ID, ClubId: view.ClubID, State: api.RegistrationState(view.Phase), Message: optional(view.Message),
 		Cart: cartOf(view.Registration), Next: make([]api.Action, len(view.Actions)), ExpiresAt: view.ExpiresAt.UTC(),

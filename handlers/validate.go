@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -384,7 +385,7 @@ func (s *Server) validateTags(op operation, body []byte) []flows.FieldProblem {
 	for _, failure := range failures {
 		_, path, _ := strings.Cut(failure.Namespace(), ".")
 		pointer := "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(path)
-		message := tagMessage(failure.Tag()) // of a tag that stands for one rule; a start date has several
+		message := cmp.Or(tagMessages[failure.Tag()], genericMessage)
 		if failure.Tag() == "startdate" {
 			message = catalogue.StartDateProblem(fmt.Sprint(failure.Value()), s.cfg.Now())
 		}
@@ -405,29 +406,17 @@ func (s *Server) validateDay(c echo.Context, op operation, name string) []flows.
 	return nil
 }
 
-func tagMessage(tag string) string {
-	switch tag {
-	case "notblank":
-		return "must not be blank"
-	case "email":
-		return "has to be an e-mail address"
-	case "e164":
-		return "has to be an international number such as +33612345678"
-	case "postalcode":
-		return "has to be a postal code of the country"
-	case "duedate":
-		return "has to be a date of the form 2030-01-31, today or within five years"
-	case "required_if":
-		return "is required with this mean"
-	case "excluded_unless":
-		return "does not go with this mean"
-	case "birthdate", "datetime":
-		return "has to be a date of the form 1990-05-17 that is possible"
-	case "iso3166_1_alpha2":
-		return "has to be a two-letter country code such as FR"
-	case "http_url":
-		return "has to be an http or https address without a user name"
-	default:
-		return genericMessage
-	}
+// tagMessages say what a tag asks for, where it stands for one rule.
+var tagMessages = map[string]string{
+	"notblank":         "must not be blank",
+	"email":            "has to be an e-mail address",
+	"e164":             "has to be an international number such as +33612345678",
+	"postalcode":       "has to be a postal code of the country",
+	"duedate":          "has to be a date of the form 2030-01-31, today or within five years",
+	"required_if":      "is required with this mean",
+	"excluded_unless":  "does not go with this mean",
+	"birthdate":        "has to be a date of the form 1990-05-17 that is possible",
+	"datetime":         "has to be a date of the form 1990-05-17 that is possible",
+	"iso3166_1_alpha2": "has to be a two-letter country code such as FR",
+	"http_url":         "has to be an http or https address without a user name",
 }

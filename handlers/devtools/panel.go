@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"frontdesk/handlers"
@@ -37,11 +38,14 @@ type Panel struct {
 	mux      *http.ServeMux
 	requests requestLog
 	changes  changeHub
+	closed   chan struct{} // by close
+	close    func()
 }
 
 // New makes a panel; Around puts it before the gateway.
 func New(cfg Config) *Panel {
-	p := &Panel{now: cfg.Now, mux: http.NewServeMux()}
+	p := &Panel{now: cfg.Now, mux: http.NewServeMux(), closed: make(chan struct{})}
+	p.close = sync.OnceFunc(func() { close(p.closed) })
 	p.mux.HandleFunc("GET /panel/requests", p.listRequests)
 	p.mux.HandleFunc("DELETE /panel/requests", p.clearRequests)
 	p.mux.HandleFunc("GET /panel/changes", p.streamChanges)
@@ -71,7 +75,7 @@ func (p *Panel) Wrap(next http.Handler) http.Handler {
 }
 
 // Close lets the pages go that follow changes: a server that is stopped waits for them.
-func (p *Panel) Close() { p.changes.close() }
+func (p *Panel) Close() { p.close() }
 
 // ServeHTTP serves what is below /panel/. A page of another site can make nothing of it.
 func (p *Panel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
