@@ -81,11 +81,7 @@ func (w *World) articleRecord(a *article) *articleRecord {
 }
 
 func (w *World) articles(s *sale) []*article {
-	articles := make([]*article, len(s.Articles))
-	for i, id := range s.Articles {
-		articles[i] = w.state.Articles.get(id)
-	}
-	return articles
+	return records(s.Articles, w.state.Articles.get)
 }
 
 // articleAt returns an article of a sale that the request may see.

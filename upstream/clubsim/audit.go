@@ -48,20 +48,16 @@ type UndeliverableSMS struct {
 func (w *World) Audit() Audit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	unallocated := w.state.Payments.where(func(p *payment) bool { return p.Left == p.Amount })
+	undeliverable := w.state.SMS.where(func(m *sms) bool { return m.SignatureID == 0 })
 	a := Audit{
-		SalesPaidTwice: w.salesPaidTwice(), PaymentsSettlingNothing: []UnallocatedPayment{},
-		UndeliverableSMS: []UndeliverableSMS{}, Unbalanced: w.state.unbalanced(),
-	}
-	for _, p := range w.state.Payments.Rows {
-		if p.Left == p.Amount {
-			a.PaymentsSettlingNothing = append(a.PaymentsSettlingNothing, UnallocatedPayment{
-				w.iri("payments", p.ID), w.iri("sales", p.SaleID), w.iri("contacts", p.ContactID), w.iri("clubs", p.ClubID), p.Amount, p.Mean, p.At})
-		}
-	}
-	for _, m := range w.state.SMS.Rows {
-		if m.SignatureID == 0 {
-			a.UndeliverableSMS = append(a.UndeliverableSMS, UndeliverableSMS{m.To, w.iri("contacts", m.ContactID), m.SentAt})
-		}
+		SalesPaidTwice: w.salesPaidTwice(), Unbalanced: w.state.unbalanced(),
+		PaymentsSettlingNothing: records(unallocated, func(p *payment) UnallocatedPayment {
+			return UnallocatedPayment{w.iri("payments", p.ID), w.iri("sales", p.SaleID), w.iri("contacts", p.ContactID), w.iri("clubs", p.ClubID), p.Amount, p.Mean, p.At}
+		}),
+		UndeliverableSMS: records(undeliverable, func(m *sms) UndeliverableSMS {
+			return UndeliverableSMS{m.To, w.iri("contacts", m.ContactID), m.SentAt}
+		}),
 	}
 	a.OK = len(a.SalesPaidTwice)+len(a.PaymentsSettlingNothing)+len(a.UndeliverableSMS)+len(a.Unbalanced) == 0
 	return a

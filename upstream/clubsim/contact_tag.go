@@ -33,13 +33,8 @@ type tagRecord struct {
 
 // tagRecords are the tags that a contact is shown with, never null.
 func (w *World) tagRecords(contactID int) []*tagRecord {
-	records := []*tagRecord{}
-	for _, t := range w.state.Tags.Rows {
-		if t.ContactID == contactID && !t.Accounting && !t.Deleted {
-			records = append(records, w.tagRecord(t))
-		}
-	}
-	return records
+	shown := w.state.Tags.where(func(t *contactTag) bool { return t.ContactID == contactID && !t.Accounting && !t.Deleted })
+	return records(shown, w.tagRecord)
 }
 
 func (w *World) tagRecord(t *contactTag) *tagRecord {

@@ -22,12 +22,11 @@ func listAllowedDebitDays(c *request) (response, error) {
 		}
 		from = parsed
 	}
-	records := make([]debitDayRecord, len(c.club.debitDays))
-	for i, day := range c.club.debitDays {
-		records[i] = debitDayRecord{day, nextDay(from, day).Format(time.DateOnly)}
-	}
-	slices.SortFunc(records, func(a, b debitDayRecord) int { return cmp.Compare(a.Date, b.Date) })
-	return ok(records)
+	days := records(c.club.debitDays, func(day int) debitDayRecord {
+		return debitDayRecord{day, nextDay(from, day).Format(time.DateOnly)}
+	})
+	slices.SortFunc(days, func(a, b debitDayRecord) int { return cmp.Compare(a.Date, b.Date) })
+	return ok(days)
 }
 
 // nextDay is the first date from a date on that is a given day of the month. Clubs use days

@@ -175,15 +175,12 @@ func (w *World) Ledger() []LedgerEntry {
 }
 
 func (w *World) ledgerEntry(p *payment) LedgerEntry {
-	e := LedgerEntry{
+	return LedgerEntry{
 		ID: w.iri("payments", p.ID), SaleID: w.iri("sales", p.SaleID), ContactID: w.iri("contacts", p.ContactID),
 		ClubID: w.iri("clubs", p.ClubID), Checkout: w.iri("checkouts", p.CheckoutID), Amount: p.Amount, Mean: p.Mean, At: p.At,
-		Settled: []Settlement{}, OnAccount: p.Left,
+		Settled:   records(p.Settled, func(s settlement) Settlement { return Settlement{w.iri("sales", s.SaleID), s.Amount} }),
+		OnAccount: p.Left,
 	}
-	for _, s := range p.Settled {
-		e.Settled = append(e.Settled, Settlement{w.iri("sales", s.SaleID), s.Amount})
-	}
-	return e
 }
 
 // balances adds up every account of the world.

@@ -3,6 +3,7 @@ package clubsim
 import (
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -134,10 +135,7 @@ func validIBAN(number string) bool {
 
 // signedMandate reports whether a contact has a signed mandate for a club.
 func (st *state) signedMandate(contactID, clubID int) bool {
-	for _, m := range st.Mandates.Rows {
-		if m.ContactID == contactID && m.ClubID == clubID && !m.SignedAt.IsZero() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(st.Mandates.Rows, func(m *mandate) bool {
+		return m.ContactID == contactID && m.ClubID == clubID && !m.SignedAt.IsZero()
+	})
 }

@@ -28,11 +28,9 @@ type behaviorConfiguration struct {
 }
 
 func (p *product) behaviorRecords() []behaviorRecord {
-	records := make([]behaviorRecord, len(p.behaviors))
-	for i, b := range p.behaviors {
-		records[i] = behaviorRecord{"ProductBehavior", b.kind, behaviorConfiguration{b.validity, b.quantity}}
-	}
-	return records
+	return records(p.behaviors, func(b behavior) behaviorRecord {
+		return behaviorRecord{"ProductBehavior", b.kind, behaviorConfiguration{b.validity, b.quantity}}
+	})
 }
 
 func (w *World) productRecord(p *product) *productRecord {

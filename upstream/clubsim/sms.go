@@ -26,11 +26,8 @@ type SMS struct {
 func (w *World) SMS() []SMS {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	messages := []SMS{}
-	for _, m := range w.state.SMS.Rows {
-		if m.SignatureID != 0 {
-			messages = append(messages, SMS{m.To, w.iri("contacts", m.ContactID), w.iri("signature_requests", m.SignatureID), m.Code, m.SentAt})
-		}
-	}
-	return messages
+	sent := w.state.SMS.where(func(m *sms) bool { return m.SignatureID != 0 })
+	return records(sent, func(m *sms) SMS {
+		return SMS{m.To, w.iri("contacts", m.ContactID), w.iri("signature_requests", m.SignatureID), m.Code, m.SentAt}
+	})
 }

@@ -3,6 +3,7 @@ package clubsim
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // verify refuses a state in which a record refers to one that does not exist.
@@ -41,12 +42,7 @@ func (st *state) hasContactAndClub(contactID, clubID int) bool {
 }
 
 func (st *state) hasArticles(s *sale) bool {
-	for _, id := range s.Articles {
-		if st.Articles.get(id) == nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.Articles, func(id int) bool { return st.Articles.get(id) == nil })
 }
 
 // mergesEnd reports whether following MergedInto from a contact ends.
