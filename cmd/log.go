@@ -14,9 +14,8 @@ import (
 	"frontdesk/flows/tracing"
 )
 
-// newLog makes the one log: JSON for machines in live mode, and text for people
-// otherwise. Every line about the work of a request or a job has its traceId, and none has
-// personal data.
+// newLog returns the log: JSON in live mode, otherwise text. Lines of a request or a job
+// have its traceId. Personal data is redacted.
 func (cfg Config) newLog(w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: cfg.LogLevel}
 	var lines slog.Handler = slog.NewTextHandler(w, options)
@@ -26,8 +25,8 @@ func (cfg Config) newLog(w io.Writer) *slog.Logger {
 	return slog.New(traced{redact.New(lines)})
 }
 
-// accessLevel is that of the one line per request: said in live mode, and kept from
-// developers, who have the panel.
+// accessLevel is the level of the one line per request. Developers see requests in the
+// developer tools instead.
 func (cfg Config) accessLevel() slog.Level {
 	if cfg.Mode == "live" {
 		return slog.LevelInfo
@@ -52,30 +51,28 @@ func (t traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{t.Hand
 // WithGroup implements slog.Handler.
 func (t traced) WithGroup(name string) slog.Handler { return traced{t.Handler.WithGroup(name)} }
 
-// routeLibraryLogs brings what libraries say by themselves into the one log, where it is
-// redacted too: the Redis client, and through the standard library's log Go's HTTP
-// server and all that nobody has thought of. The queue is given the log as it is made.
+// routeLibraryLogs sends the logs of libraries to the log, where they are redacted too:
+// the Redis client's, and all that use the standard library's log, such as net/http.
 func routeLibraryLogs(log *slog.Logger) {
-	redis.SetLogger(&redisLog{log: log, some: rate.Sometimes{First: redisLines, Interval: redisEvery}})
-	slog.SetLogLoggerLevel(slog.LevelWarn) // they speak when something is wrong
+	redis.SetLogger(&redisLog{log: log, limit: rate.Sometimes{First: redisLogFirst, Interval: redisLogInterval}})
+	slog.SetLogLoggerLevel(slog.LevelWarn) // libraries log only failures
 	slog.SetDefault(log)
 }
 
-// redisLog is the log as the Redis client writes to it, which complains of each of
-// its connections again and again while Redis is away. A few of its lines tell why;
-// what it means is told by those whose work it stops.
-type redisLog struct {
-	log  *slog.Logger
-	some rate.Sometimes // the zero value: all of it
-}
-
-// The lines of the Redis client: the first ones, and then one in a while.
+// The Redis client's first lines are logged, and then one per interval: it logs every
+// failed connection while Redis is down, and a few lines tell why.
 const (
-	redisLines = 10
-	redisEvery = 10 * time.Second
+	redisLogFirst    = 10
+	redisLogInterval = 10 * time.Second
 )
 
-// Printf implements what redis.SetLogger takes.
+// redisLog adapts the log to the Redis client.
+type redisLog struct {
+	log   *slog.Logger
+	limit rate.Sometimes // the zero value logs every line
+}
+
+// Printf implements the interface of redis.SetLogger.
 func (l *redisLog) Printf(ctx context.Context, format string, args ...any) {
-	l.some.Do(func() { l.log.WarnContext(ctx, "redis client", "says", fmt.Sprintf(format, args...)) })
+	l.limit.Do(func() { l.log.WarnContext(ctx, "redis client", "message", fmt.Sprintf(format, args...)) })
 }

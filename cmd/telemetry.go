@@ -25,26 +25,51 @@ import (
 	"frontdesk/upstream/collector"
 )
 
-// This file puts together what operators see the gateway by: metrics and traces.
-// The third, the log, is in log.go.
-
-// The figures of traces.
 const (
-	// exportTimeout: a collector that needs longer for a batch is down.
+	// exportTimeout is for one batch; a collector that needs longer is down.
 	exportTimeout = 5 * time.Second
-	// maxQueuedSpans wait for a collector at most; each is about a kilobyte. Those above
-	// are dropped: nobody waits for a collector.
+	// maxQueuedSpans is the number of spans that wait for a collector; each is about a
+	// kilobyte. Further spans are dropped, so that no request waits for a collector.
 	maxQueuedSpans = 4096
 )
 
-// telemetry is what a gateway is seen by.
+// telemetry is the gateway's metrics and traces. The log is in log.go.
 type telemetry struct {
 	metrics *ops.Metrics
 	traces  trace.TracerProvider
-	close   func() // hands over the last spans
+	close   func() // exports the last spans
 }
 
-// newCollector makes the way to the collector. Its variables are OpenTelemetry's own.
+// newTelemetry returns the metrics, and traces that are exported if a collector is configured.
+func (cfg Config) newTelemetry(ctx context.Context, log *slog.Logger) (*telemetry, error) {
+	t := &telemetry{metrics: ops.NewMetrics(ops.MetricsConfig{Version: builtVersion(), Mode: cfg.Mode}), traces: tracing.IDOnlyProvider(), close: func() {}}
+	if cfg.TracesURL == "" {
+		return t, nil
+	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.WarnContext(ctx, "spans not exported", "error", err) }))
+	client, err := cfg.newCollector()
+	if err != nil {
+		return nil, err
+	}
+	exporter, err := otlptrace.New(ctx, client)
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
+	}
+	// Every trace is sampled: the visitor's traceparent header must not decide that.
+	provider := sdk.NewTracerProvider(sdk.WithSampler(sdk.AlwaysSample()), sdk.WithBatcher(exporter, sdk.WithMaxQueueSize(maxQueuedSpans)),
+		sdk.WithResource(resource.NewSchemaless(attribute.String("service.name", "frontdesk"), attribute.String("service.version", builtVersion()))))
+	t.traces = provider
+	t.close = func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTimeout)
+		defer cancel()
+		if err := provider.Shutdown(ctx); err != nil {
+			log.WarnContext(ctx, "last spans lost", "error", err)
+		}
+	}
+	return t, nil
+}
+
+// newCollector returns the client of the trace collector.
 func (cfg Config) newCollector() (*collector.Client, error) {
 	trusted, err := cfg.collectorTLS()
 	if err != nil {
@@ -57,8 +82,7 @@ func (cfg Config) newCollector() (*collector.Client, error) {
 	}), err
 }
 
-// collectorHeaders reads headers as OpenTelemetry writes them: name=value, with
-// the signs of addresses for what would be misread.
+// collectorHeaders reads headers in OpenTelemetry's form: name=value, percent-encoded.
 func (cfg Config) collectorHeaders() (map[string]string, error) {
 	headers := map[string]string{}
 	for i, header := range cfg.TracesHeaders {
@@ -73,7 +97,7 @@ func (cfg Config) collectorHeaders() (map[string]string, error) {
 	return headers, nil
 }
 
-// collectorTLS reads the files about whom to trust and who the gateway is; nil: there are none.
+// collectorTLS reads the certificate files; nil if none is configured.
 func (cfg Config) collectorTLS() (*tls.Config, error) {
 	if cfg.TracesCA == "" && cfg.TracesCert == "" && cfg.TracesKey == "" {
 		return nil, nil
@@ -97,32 +121,4 @@ func (cfg Config) collectorTLS() (*tls.Config, error) {
 		trusted.Certificates = []tls.Certificate{own}
 	}
 	return trusted, nil
-}
-
-func (cfg Config) newTelemetry(ctx context.Context, log *slog.Logger) (*telemetry, error) {
-	seen := &telemetry{metrics: ops.NewMetrics(ops.MetricsConfig{Version: builtVersion(), Mode: cfg.Mode}), traces: tracing.IDOnlyProvider(), close: func() {}}
-	if cfg.TracesURL == "" {
-		return seen, nil
-	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.WarnContext(ctx, "spans not handed over", "error", err) }))
-	client, err := cfg.newCollector()
-	if err != nil {
-		return nil, err
-	}
-	exporter, err := otlptrace.New(ctx, client)
-	if err != nil {
-		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
-	}
-	// Whether a trace is kept is not for the visitor's header to say: every one is.
-	kept := sdk.NewTracerProvider(sdk.WithSampler(sdk.AlwaysSample()), sdk.WithBatcher(exporter, sdk.WithMaxQueueSize(maxQueuedSpans)),
-		sdk.WithResource(resource.NewSchemaless(attribute.String("service.name", "frontdesk"), attribute.String("service.version", builtVersion()))))
-	seen.traces = kept
-	seen.close = func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTimeout)
-		defer cancel()
-		if err := kept.Shutdown(ctx); err != nil {
-			log.WarnContext(ctx, "the last spans are lost", "error", err)
-		}
-	}
-	return seen, nil
 }
