@@ -10,7 +10,7 @@ type access uint8
 // The kinds of callers. A route may admit several.
 const (
 	anyone     access = 1 << iota // nothing is asked of the caller
-	holder                        // who has the registration's token; to everybody else it does not exist
+	holder                        // of the registration's token; to all others it does not exist
 	identified                    // a contact for whom the club's own login vouches
 	staff                         // a kiosk or the desk, with a staff key
 	webhook                       // another system, known by its signature or its secret path
@@ -20,8 +20,8 @@ const (
 var schemeAccess = map[string]access{"token": holder, "session": holder, "identity": identified, "staffKey": staff,
 	"sandboxSignature": webhook, "stripeSignature": webhook}
 
-// webhookPrefix are the routes of other systems. A proof that is part of the path
-// has no word in the contract's language, so that anybody seems to be admitted there.
+// webhookPrefix begins the routes of other systems. OpenAPI cannot describe a secret in a path, so
+// that the contract seems to admit anyone there.
 const webhookPrefix = "/v1/webhooks/"
 
 // access reads the contract's security of an operation.

@@ -49,8 +49,8 @@ func inspectJSON(body []byte) error {
 		Detail: "No card number is taken here, and nothing of this request was kept. A card is entered on the card processor's own page alone."}
 }
 
-// rejectBody refuses a body where the contract has none: whoever sent it takes it for
-// heard. An empty one is what intermediaries make of none. Who asks for health may ask as they like.
+// rejectBody refuses a body where the contract has none, because its sender expects it to be read.
+// Intermediaries may turn no body into an empty one. Health probes may send anything.
 func rejectBody(c echo.Context) error {
 	if !strings.HasPrefix(c.Path(), "/v1/") {
 		return nil
@@ -63,7 +63,7 @@ func rejectBody(c echo.Context) error {
 	if err != nil || len(begun) == 0 {
 		return err
 	}
-	return &flows.Error{Code: flows.MalformedRequest, Detail: "This takes no body, and nothing of the one that came was read."}
+	return &flows.Error{Code: flows.MalformedRequest, Detail: "This endpoint does not accept a request body."}
 }
 
 // pointerOf points at the value that was read last, or at the object of a name,

@@ -10,8 +10,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// ParseProxies reads the networks of proxies that are trusted to say whom they
-// speak for: such as 10.0.0.0/8, or one address. An error names what cannot be one.
+// ParseProxies parses the networks of trusted proxies, such as 10.0.0.0/8, or single addresses.
+// An error names the text that is neither.
 func ParseProxies(texts []string) ([]netip.Prefix, error) {
 	var proxies []netip.Prefix
 	for _, text := range texts {
@@ -35,7 +35,7 @@ func ParseProxies(texts []string) ([]netip.Prefix, error) {
 	return proxies, nil
 }
 
-// trustedProxies are trusted to say whom they speak for.
+// trustedProxies are networks whose X-Forwarded-For is trusted.
 type trustedProxies []netip.Prefix
 
 func (p trustedProxies) trust(address netip.Addr) bool {

@@ -45,9 +45,17 @@ func (s *Server) followRegistration(c echo.Context) error {
 			}
 		case <-s.cfg.After(heartbeat):
 		}
-		open = s.reload(ctx, stream, id)
+		open = onOwnStack(func() bool { return s.reload(ctx, stream, id) })
 	}
 	return nil
+}
+
+// onOwnStack runs a step on a goroutine of its own. Ten thousand visitors may wait at once, and
+// the stack of each stream stays small when only its steps need a large one.
+func onOwnStack(step func() bool) bool {
+	result := make(chan bool)
+	go func() { result <- step() }()
+	return <-result
 }
 
 // reload reads the registration again and sends what changed. It is false when the stream is over.

@@ -8,13 +8,13 @@ import (
 	"frontdesk/flows"
 )
 
-// A stream costs a connection, two goroutines and fourteen kilobytes for as long as somebody
-// holds it open, so that counting how often one is asked for is not enough.
+// A stream costs a connection, a goroutine and some forty kilobytes for as long as a client holds
+// it open, so that limiting how often one is opened is not enough.
 const (
 	// maxStreams of a registration: its five devices, with three tabs each.
 	maxStreams = 15
-	// maxStreamsPerAddress one address: far more visitors than sign up at the same moment
-	// in one guest network, under two megabytes, and fewer than the requests that it has at once.
+	// maxStreamsPerAddress: far more visitors than sign up at the same moment in one guest
+	// network, four megabytes, and fewer than the requests that an address has at once.
 	maxStreamsPerAddress = 100
 )
 
@@ -46,30 +46,31 @@ func (o *openStreams) leave(whose string) {
 	}
 }
 
-// admitStream takes the holder of a registration in; leave lets the next one in.
+// admitStream counts a stream of the holder of a registration; leave ends it.
 func (s *Server) admitStream(c echo.Context, id string) (leave func(), err error) {
-	admitted, err := s.limitStreams(c, id)
-	if err != nil || s.cfg.OnStream == nil {
-		return admitted, err
+	registration, address, limited := "registration "+id, "", s.buckets != nil
+	if limited {
+		address = "address " + s.clientKey(c.Request()).String()
 	}
-	s.cfg.OnStream(1)
-	return func() { admitted(); s.cfg.OnStream(-1) }, nil
-}
-
-// limitStreams counts a stream, where requests are counted.
-func (s *Server) limitStreams(c echo.Context, id string) (leave func(), err error) {
-	if s.buckets == nil {
-		return func() {}, nil
-	}
-	registration, address := "registration "+id, "address "+s.clientKey(c.Request()).String()
-	if !s.streams.enter(registration, maxStreams) {
+	if limited && !s.streams.enter(registration, maxStreams) {
 		return nil, tooManyStreams("There are too many open streams of this registration.")
 	}
-	if !s.streams.enter(address, maxStreamsPerAddress) {
+	if limited && !s.streams.enter(address, maxStreamsPerAddress) {
 		s.streams.leave(registration)
 		return nil, tooManyStreams("There are too many open streams from this address.")
 	}
-	return func() { s.streams.leave(registration); s.streams.leave(address) }, nil
+	count := s.cfg.OnStream
+	if count == nil {
+		count = func(int) {}
+	}
+	count(1)
+	return func() {
+		count(-1)
+		if limited {
+			s.streams.leave(registration)
+			s.streams.leave(address)
+		}
+	}, nil
 }
 
 // tooManyStreams asks to come again after a heartbeat, at which streams whose clients have left end.

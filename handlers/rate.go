@@ -17,16 +17,16 @@ import (
 	"frontdesk/flows/store"
 )
 
-// maxAddresses bounds what the buckets of this process take: some megabytes. Who
-// has more addresses than that at once is not stopped by counting them.
+// maxAddresses bounds the buckets of this process to some megabytes. An attacker with more
+// addresses at once is not stopped by counting them.
 const maxAddresses = 1 << 16
 
 // bucketShards keep requests on many cores from waiting for each other.
 const bucketShards = 64
 
-// buckets count requests in this process, by address. All that is kept of a bucket is the
-// moment at which it will be full again, from which everything follows as it fills evenly
-// (the generic cell rate algorithm). One that is full is as good as none.
+// buckets count requests in this process, by address. A bucket is the time at which it will be
+// full again; the rest follows, because it fills evenly (the generic cell rate algorithm). A full
+// bucket need not be stored.
 type buckets struct {
 	of     limit
 	each   time.Duration // the time in which a bucket gains a request
@@ -74,7 +74,7 @@ func (b *buckets) take(who clientKey, at time.Time) store.RateStatus {
 // shard spreads addresses, by the last byte of an IPv4 address or of an IPv6 network.
 func (p clientKey) shard() int { return int(p[7]^p[15]) % bucketShards }
 
-// tidy makes room: buckets that are full go, and where there are none, an eighth of all.
+// tidy removes full buckets, and other ones until an eighth is gone.
 func (s *bucketShard) tidy(now time.Duration) {
 	before := len(s.full)
 	maps.DeleteFunc(s.full, func(_ clientKey, full time.Duration) bool { return full <= now })
@@ -86,13 +86,13 @@ func (s *bucketShard) tidy(now time.Duration) {
 	}
 }
 
-// limit turns away who asks too often, before anything else is done for them. It
-// tells how much is left in RateLimit and RateLimit-Policy, structured fields as the
-// IETF draft has them since its eighth version (draft-ietf-httpapi-ratelimit-headers).
+// limit refuses callers who exceed a limit, before any other work. It reports what is left in
+// RateLimit and RateLimit-Policy, as the IETF draft has them since its eighth version
+// (draft-ietf-httpapi-ratelimit-headers).
 //
-// When Redis is away, what is counted there is refused: money, codes and new
-// registrations cannot do without Redis anyway, so a count that failed open would
-// serve nobody but who waits for that moment. Reads are counted here, and go on.
+// When Redis does not answer, requests that are counted there are refused: payments, codes and
+// new registrations need Redis anyway, and failing open would help only an attacker who waits
+// for it. Reads are counted in this process and continue.
 func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if s.buckets == nil {
@@ -126,7 +126,7 @@ func addRateLimit(header http.Header, l limit, taken store.RateStatus) {
 	header.Add("RateLimit", l.rateLimitHeader(taken))
 }
 
-// rateLimitDetails says to a person what was counted.
+// rateLimitDetails are texts for people.
 var rateLimitDetails = map[subject]string{
 	perAddress:       "There were too many requests from this address.",
 	perAddressShared: "There were too many requests of this kind from this address.",

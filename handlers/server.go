@@ -1,11 +1,9 @@
-// Package handlers is the HTTP edge: it binds and validates what comes in,
-// makes one call of a journey, and puts the result into the words of the
-// public contract. It holds no rule of the business, and speaks to no other
-// system.
+// Package handlers is the public HTTP edge: it binds and validates a request, makes one call of
+// flows, and translates the result into the public contract. It has no business rules and calls
+// no other system.
 //
-// Start reading at New, which puts the edge together in the order in which a
-// request passes through it, and at the file of a noun for its routes:
-// registration.go, item.go, payment.go.
+// Start reading at New, which lists the middleware in the order in which a request passes it,
+// at routes.go, and at the file of a noun for its routes: registration.go, cart.go, payment.go.
 package handlers
 
 import (
@@ -43,7 +41,7 @@ import (
 	"frontdesk/upstream/identity"
 )
 
-// Config is what the edge needs. Every field is required unless said.
+// Config is what the server needs. Every field is required unless its comment says otherwise.
 type Config struct {
 	Registrations *registration.Service
 	Payments      *payment.Machine
@@ -61,25 +59,25 @@ type Config struct {
 	Docs     map[string]http.Handler // the pages below /docs, by path; nil: there are none
 
 	ClientToken    string   // the organisation at the club system
-	Worlds         bool     // a request may name another demo world, see worldOf (mock mode)
+	Worlds         bool     // a request may name another demo world, see organisation (mock mode)
 	PublicURL      string   // where browsers reach Frontdesk; https means secure cookies
 	AllowedOrigins []string // other origins of front ends; "*" stands for any (not in live mode). May be empty.
-	StaffKeys      []string // each proves that a caller is staff; empty: nobody is
-	WebhookSecrets []string // the club system's events come to a path with one of them; empty: nowhere
+	StaffKeys      []string // each identifies staff; empty: there are no staff
+	WebhookSecrets []string // the club system posts its events to a path with one of them; empty: there is no such path
 	PublishableKey string   // the card processor's key for browsers; empty when it has none
 
-	Ready           func(context.Context) []flows.Check // looks at what the gateway stands on
-	Stopping        <-chan struct{}                     // closed when the gateway was told to end; nil: it never is
-	OnRequest       func(RequestInfo)                   // hears of every request below /v1 once it was answered; nil: nobody listens
-	OnRequestMetric func(RequestInfo)                   // hears of every request once it was answered; nil: nobody counts
-	OnStream        func(by int)                        // hears of every event stream that begins (1) or ends (-1); nil: nobody counts
+	Ready           func(context.Context) []flows.Check // checks what the gateway depends on
+	Stopping        <-chan struct{}                     // closed when the gateway must stop; nil: it never is
+	OnRequest       func(RequestInfo)                   // is called with every request below /v1; may be nil
+	OnRequestMetric func(RequestInfo)                   // is called with every request; may be nil
+	OnStream        func(by int)                        // is called when an event stream begins (1) or ends (-1); may be nil
 
-	Captcha        *captcha.Verifier // what strangers answer before something costs money; nil: nothing
-	RateLimits     bool              // count requests, and refuse too many; see limit.go
-	TrustedProxies []netip.Prefix    // who is believed to say in X-Forwarded-For whom they speak for; empty: nobody
+	Captcha        *captcha.Verifier // anonymous callers solve one before a request costs money; nil: there is none
+	RateLimits     bool              // limit the rate of requests; see limit.go
+	TrustedProxies []netip.Prefix    // whose X-Forwarded-For is trusted; empty: nobody's
 
-	Traces      trace.TracerProvider // keeps the spans of requests; nil: none are kept
-	AccessLevel slog.Level           // of the log's one line per request; zero: info
+	Traces      trace.TracerProvider // exports the spans of requests; nil: none are exported
+	AccessLevel slog.Level           // of the log line of each request; zero: info
 
 	Now   func() time.Time
 	After func(time.Duration) <-chan time.Time
@@ -89,7 +87,7 @@ type Config struct {
 // maxBody is ample for every request of the contract.
 const maxBody = "64K"
 
-// Server is the edge as an http.Handler.
+// Server is the public edge as an http.Handler.
 type Server struct {
 	cfg          Config
 	handler      http.Handler // the middleware of all responses, then the router
@@ -98,17 +96,17 @@ type Server struct {
 	tags         *validator.Validate
 	readiness    readiness
 	responses    *otter.Cache[cacheKey, *cacheEntry]
-	buckets      *buckets // nil: nothing is counted
+	buckets      *buckets // nil: there are no limits
 	proxies      trustedProxies
 	streams      openStreams
-	proxyWarning sync.Once // a proxy was warned of
+	proxyWarning sync.Once // the log has the warning about an unlisted proxy
 }
 
 var _ http.Handler = (*Server)(nil)
 var _ api.StrictServerInterface = (*Server)(nil)
 
-// New puts the edge together. It fails when the contract cannot be read, or
-// when routes, policies and contract are not the same.
+// New returns a server. It fails when the contract cannot be read, or differs from the tables of
+// routes and problems.
 func New(cfg Config) (*Server, error) {
 	document, err := openapi3.NewLoader().LoadFromData(cfg.Contract)
 	if err != nil {
@@ -155,7 +153,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // problemCodes is the schema whose description is the table of all problems.
 const problemCodes = "ProblemCode"
 
-// compareCodes holds the table of problems and the contract's list equal, either way.
+// compareCodes compares the table of problems with the contract's list, both ways.
 func compareCodes(document *openapi3.T) error {
 	listed := document.Components.Schemas[problemCodes].Value.Enum
 	table := document.Components.Schemas[problemCodes].Value.Description
@@ -199,6 +197,5 @@ func (s *Server) setSecurityHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// hsts keeps browsers on https for a year. It is of this host alone: the club's
-// other ones are no business of ours.
+// hsts keeps browsers on https for a year, for this host alone.
 const hsts = "max-age=31536000"

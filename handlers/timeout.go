@@ -9,9 +9,9 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// The time that a request may take, by its kind. All are below what the server
-// grants an answer, so that whoever waited too long is told so. A request with an
-// Idempotency-Key goes on without its client, for requestTimeout.
+// The time that a request may take. All are below the server's write timeout, so that the caller
+// still gets a response. A request with an Idempotency-Key continues without its client, for
+// requestTimeout.
 const (
 	// readTimeout: the longest read is that of a whole catalogue, 30 s.
 	readTimeout = 40 * time.Second
