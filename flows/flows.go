@@ -1,12 +1,9 @@
-// Package flows holds the journeys: how a visitor's wish becomes calls to the
-// club system and to the card processor, and what is remembered in between.
+// Package flows is the domain of Frontdesk: a registration with its cart, mandate and
+// signature, a payment with its states and transitions, what operators decide, and the
+// errors. Its rules are pure: records and the clock go in, decisions come out.
 //
-// It knows nothing of HTTP requests (that is handlers) and nothing of Redis
-// commands (that is the child package store, which implements Store). The club
-// system's client is used as it is, without an interface: its double speaks
-// HTTP as well. Store is an interface although one implementation ships, for a
-// child may import its parent and never the reverse.
-//
-// Start reading at Registrations for the journey, and at Payments.Advance for
-// the money: a payment moves by that one function, whoever calls it.
+// It does not know HTTP, Redis, or the calls of other systems. The services that do live
+// in the packages below it, one for each noun; they import flows, and flows imports none
+// of them. Start reading at Registration for the journey, at PaymentState for the money,
+// and at package payment for the machine that moves it.
 package flows

@@ -1,3 +1,6 @@
+// Package catalogue reads clubs, products, offers and prices from the club system and
+// caches them: in this process, and as a sealed copy in Redis for the other gateways.
+// Catalogue is where to start reading; when an offer costs how much is package schedule's.
 package catalogue
 
 import (

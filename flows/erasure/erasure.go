@@ -1,3 +1,5 @@
+// Package erasure erases what Redis holds of a person, as far as money allows, and
+// reports what was erased, what is kept and why, and who else holds data.
 package erasure
 
 import (

@@ -1,3 +1,4 @@
+// Package iban checks account numbers: form, country and check digits (ISO 13616).
 package iban
 
 import (

@@ -1,3 +1,5 @@
+// Package keyring seals what is stored, signs what is handed out, and makes pseudonyms of
+// what may not be stored, with keys that can be rotated.
 package keyring
 
 import (

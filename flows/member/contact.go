@@ -1,3 +1,5 @@
+// Package member serves people whom the club knows: their profile, their consents, their
+// move to another club, and the invitation links that identify them.
 package member
 
 import (

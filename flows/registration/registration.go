@@ -1,3 +1,9 @@
+// Package registration is the visitor's journey: starting, filling and resuming a
+// registration, its cart and mandate, bringing in a known person, and asking for its
+// payment. Service has a method for each operation of the public API.
+//
+// A failure leaves no half-made registration: contact, sale and items are made first, the
+// record is saved last, by compare-and-set. How money moves is package payment's.
 package registration
 
 import (

@@ -1,3 +1,5 @@
+// Package relay passes the club system's events on to subscribers: signed as Standard
+// Webhooks, at least once, with retries and a list of dead deliveries for operators.
 package relay
 
 import (

@@ -1,3 +1,7 @@
+// Package signature has codes sent by SMS and checked, for a mandate or for the move to
+// another club. CodeSender reserves each code against limits per person, phone and
+// address, and against the budget of the club that pays for it. The state of a signature
+// is flows.Signature.
 package signature
 
 import (

@@ -51,7 +51,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return 1
 `)
 
-// Acquire implements flows.Shared. What was sealed with a key that is not known is as
+// Acquire implements catalogue.CacheStore. What was sealed with a key that is not known is as
 // good as not there.
 func (s *Store) Acquire(ctx context.Context, name, holder string, notBefore time.Time, lease time.Duration) (catalogue.SharedEntry, error) {
 	reading, leased := s.readingKeys(name)
@@ -88,19 +88,19 @@ func parseReading(reply []any) (at int64, body string, yours bool, err error) {
 	return at, body, reply[2] == int64(1), errors.Join(err)
 }
 
-// RenewLease implements flows.Shared.
+// RenewLease implements catalogue.CacheStore.
 func (s *Store) RenewLease(ctx context.Context, name, holder string, lease time.Duration) error {
 	_, leased := s.readingKeys(name)
 	return unavailable(renewReading.Run(ctx, s.redis, []string{leased}, holder, lease.Milliseconds()).Err())
 }
 
-// Publish implements flows.Shared.
+// Publish implements catalogue.CacheStore.
 func (s *Store) Publish(ctx context.Context, name, holder string, text []byte, at time.Time, life time.Duration) error {
 	reading, leased := s.readingKeys(name)
 	return unavailable(publishReading.Run(ctx, s.redis, []string{reading, leased}, holder, at.UnixMilli(), s.keys.Seal(reading, text), max(1, life.Milliseconds())).Err())
 }
 
-// ReleaseLease implements flows.Shared.
+// ReleaseLease implements catalogue.CacheStore.
 func (s *Store) ReleaseLease(ctx context.Context, name, holder string) error {
 	reading, leased := s.readingKeys(name)
 	return unavailable(publishReading.Run(ctx, s.redis, []string{reading, leased}, holder, "", "", 0).Err())

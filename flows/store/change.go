@@ -10,7 +10,7 @@ import (
 // key of its registration. In a cluster every node passes it on.
 const changes = "fd:changes"
 
-// Changes implements flows.Store. The client subscribes again by itself after
+// Changes implements jobs.ChangeSource. The client subscribes again by itself after
 // the connection was lost; what was published meanwhile is not heard.
 func (s *Store) Changes(ctx context.Context) iter.Seq[string] {
 	return func(yield func(string) bool) {

@@ -30,7 +30,7 @@ end
 return waiting
 `)
 
-// SaveClubEvent implements flows.Store.
+// SaveClubEvent implements clubevent.Store.
 func (s *Store) SaveClubEvent(ctx context.Context, event flows.StoredEvent, countsAs string) (int64, error) {
 	body, err := s.seal(clubEvents, event)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Store) SaveClubEvent(ctx context.Context, event flows.StoredEvent, coun
 	return n, nil
 }
 
-// Intake implements flows.Store.
+// ClubEvents implements clubevent.Store.
 func (s *Store) ClubEvents(ctx context.Context, limit int) ([]flows.StoredEvent, error) {
 	entries, err := s.redis.XRangeN(ctx, clubEvents, "-", "+", int64(limit)).Result()
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Store) ClubEvents(ctx context.Context, limit int) ([]flows.StoredEvent,
 	return events, nil
 }
 
-// DropClubEvents implements flows.Store.
+// DropClubEvents implements clubevent.Store.
 func (s *Store) DropClubEvents(ctx context.Context, events []flows.StoredEvent) error {
 	entries := make([]string, len(events))
 	for i, event := range events {
@@ -72,12 +72,12 @@ func (s *Store) DropClubEvents(ctx context.Context, events []flows.StoredEvent) 
 	return s.redis.XDel(ctx, clubEvents, entries...).Err()
 }
 
-// ClubEventsWaiting implements flows.Store.
+// ClubEventsWaiting implements clubevent.Store.
 func (s *Store) ClubEventsWaiting(ctx context.Context) (int64, error) {
 	return s.redis.XLen(ctx, clubEvents).Result()
 }
 
-// ClubEventCounts implements flows.Store.
+// ClubEventCounts implements relay.Store.
 func (s *Store) ClubEventCounts(ctx context.Context) (map[string]string, error) {
 	return s.redis.HGetAll(ctx, clubEventCounts).Result()
 }
@@ -95,7 +95,7 @@ end
 return #ARGV - 1
 `)
 
-// RequestRefresh implements flows.Store.
+// RequestRefresh implements clubevent.Store.
 func (s *Store) RequestRefresh(ctx context.Context, ids []string, at time.Time) error {
 	args := []any{at.UnixMilli()}
 	for _, id := range ids {
@@ -124,7 +124,7 @@ redis.call('PEXPIRE', KEYS[2], math.ceil(ARGV[3] * ARGV[4]))
 return due
 `)
 
-// DueRefreshes implements flows.Store.
+// DueRefreshes implements clubevent.Store.
 func (s *Store) DueRefreshes(ctx context.Context, now, next time.Time, budget flows.RateLimit) ([]string, error) {
 	return dueRefreshes.Run(ctx, s.redis, []string{refreshes, refreshRate}, now.UnixMilli(), next.UnixMilli(), budget.Burst, budget.Interval.Milliseconds()).StringSlice()
 }
@@ -142,7 +142,7 @@ redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
 return 1
 `)
 
-// FinishRefresh implements flows.Store.
+// FinishRefresh implements clubevent.Store.
 func (s *Store) FinishRefresh(ctx context.Context, id string, taken, next time.Time) error {
 	at := int64(0)
 	if !next.IsZero() {
@@ -193,7 +193,7 @@ func indexEntry(r *flows.Registration, key string, most int) call {
 	return call{indexRegistration, []string{key}, []any{r.ID, r.ExpiresAt.UnixMilli(), registrationTTL(r).Milliseconds(), most}}
 }
 
-// RegistrationsOf implements flows.Store.
+// RegistrationsOf implements clubevent.Store.
 func (s *Store) RegistrationsOf(ctx context.Context, contacts ...club.IRI) (ids []string, err error) {
 	for _, contact := range contacts {
 		for _, key := range s.contactKeys(contact) {

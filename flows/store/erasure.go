@@ -22,7 +22,7 @@ func indexPersons(r *flows.Registration) (calls []call) {
 	return calls
 }
 
-// RegistrationsOfPerson implements flows.Store.
+// RegistrationsOfPerson implements erasure.Store.
 func (s *Store) RegistrationsOfPerson(ctx context.Context, names ...string) (ids []string, err error) {
 	for _, name := range names {
 		found, err := s.redis.ZRange(ctx, personKey(name), 0, -1).Result()
@@ -34,7 +34,7 @@ func (s *Store) RegistrationsOfPerson(ctx context.Context, names ...string) (ids
 	return ids, nil
 }
 
-// Unindex implements flows.Store.
+// Unindex implements erasure.Store.
 func (s *Store) Unindex(ctx context.Context, r *flows.Registration) error {
 	var keys []string
 	for _, name := range r.PersonPseudonyms {
@@ -51,7 +51,7 @@ func (s *Store) Unindex(ctx context.Context, r *flows.Registration) error {
 	return nil
 }
 
-// EraseTransfer implements flows.Store.
+// EraseTransfer implements erasure.Store.
 func (s *Store) EraseTransfer(ctx context.Context, contact club.IRI) (bool, error) {
 	n, err := s.redis.Del(ctx, s.transferKey(contact)).Result()
 	return n > 0, err

@@ -43,7 +43,7 @@ if redis.call('HGET', KEYS[1], 'use') ~= ARGV[1] then return 0 end
 return redis.call('HDEL', KEYS[1], 'use')
 `)
 
-// SaveInvitation implements flows.Store.
+// SaveInvitation implements member.MemberStore.
 func (s *Store) SaveInvitation(ctx context.Context, hash string, invitation flows.Invitation, life time.Duration) error {
 	key := invitationKey(hash)
 	body, err := s.seal(key, invitation)
@@ -54,7 +54,7 @@ func (s *Store) SaveInvitation(ctx context.Context, hash string, invitation flow
 	return err
 }
 
-// ClaimInvitation implements flows.Store.
+// ClaimInvitation implements registration.Store.
 func (s *Store) ClaimInvitation(ctx context.Context, hash, use string) (flows.Invitation, error) {
 	key := invitationKey(hash)
 	var invitation flows.Invitation
@@ -72,7 +72,7 @@ func (s *Store) ClaimInvitation(ctx context.Context, hash, use string) (flows.In
 	return invitation, s.open(key, body, &invitation)
 }
 
-// ReleaseInvitation implements flows.Store.
+// ReleaseInvitation implements registration.Store.
 func (s *Store) ReleaseInvitation(ctx context.Context, hash, use string) error {
 	_, err := s.run(ctx, releaseInvitation, []string{invitationKey(hash)}, use)
 	return err

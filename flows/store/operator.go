@@ -44,7 +44,7 @@ return 1
 // Returns 1 when it was there, else 0.
 var dropOpen = redis.NewScript(`return redis.call('ZREM', KEYS[1], ARGV[1])`)
 
-// MarkFinished implements flows.Store. The lists are on different slots; whoever comes
+// MarkFinished implements payment.Store. The lists are on different slots; whoever comes
 // between the two writes leaves a payment that the next look deals with, or that
 // lists of finished ones lack.
 func (s *Store) MarkFinished(ctx context.Context, p *flows.Payment) error {
@@ -53,12 +53,12 @@ func (s *Store) MarkFinished(ctx context.Context, p *flows.Payment) error {
 		call{dropOpen, []string{openPayments}, []any{string(p.ID)}})
 }
 
-// OpenPayments implements flows.Store.
+// OpenPayments implements payment.Store.
 func (s *Store) OpenPayments(ctx context.Context, limit int) ([]flows.PaymentID, error) {
 	return paymentIDs(s.redis.ZRange(ctx, openPayments, 0, int64(limit)-1).Result())
 }
 
-// FinishedPayments implements flows.Store.
+// FinishedPayments implements payment.Store.
 func (s *Store) FinishedPayments(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error) {
 	return paymentIDs(s.redis.ZRevRange(ctx, finishedPayments(state), 0, int64(limit)-1).Result())
 }
@@ -71,7 +71,7 @@ func paymentIDs(members []string, err error) ([]flows.PaymentID, error) {
 	return ids, err
 }
 
-// Rule implements flows.Store.
+// Rule implements payment.Store.
 func (s *Store) Rule(ctx context.Context, environment string) (*flows.Rule, error) {
 	key := ruleKey(environment)
 	sealed, err := s.redis.Get(ctx, key).Result()
@@ -85,7 +85,7 @@ func (s *Store) Rule(ctx context.Context, environment string) (*flows.Rule, erro
 	return rule, s.open(key, sealed, rule)
 }
 
-// SaveRule implements flows.Store.
+// SaveRule implements payment.Store.
 func (s *Store) SaveRule(ctx context.Context, environment string, rule *flows.Rule) error {
 	key := ruleKey(environment)
 	sealed, err := s.seal(key, rule)
@@ -95,7 +95,7 @@ func (s *Store) SaveRule(ctx context.Context, environment string, rule *flows.Ru
 	return s.redis.Set(ctx, key, sealed, 0).Err()
 }
 
-// AddNote implements flows.Store.
+// AddNote implements payment.Store.
 func (s *Store) AddNote(ctx context.Context, id flows.PaymentID, note flows.Note) error {
 	key := notesKey(id)
 	sealed, err := s.seal(key, note)
@@ -111,7 +111,7 @@ func (s *Store) AddNote(ctx context.Context, id flows.PaymentID, note flows.Note
 	return err
 }
 
-// Notes implements flows.Store.
+// Notes implements payment.Store.
 func (s *Store) Notes(ctx context.Context, id flows.PaymentID) ([]flows.Note, error) {
 	key := notesKey(id)
 	sealed, err := s.redis.LRange(ctx, key, 0, -1).Result()
@@ -127,7 +127,7 @@ func (s *Store) Notes(ctx context.Context, id flows.PaymentID) ([]flows.Note, er
 	return notes, nil
 }
 
-// Audit implements flows.Store.
+// Audit implements payment.Store.
 func (s *Store) Audit(ctx context.Context, entry flows.AuditEntry) error {
 	return s.redis.XAdd(ctx, &redis.XAddArgs{Stream: auditStream, MaxLen: maxAudit, Approx: true, Values: []string{
 		"at", entry.At.UTC().Format(time.RFC3339Nano), "by", entry.Operator, "what", entry.Action,

@@ -86,7 +86,7 @@ var scheduleNext = redis.NewScript(`return redis.call('ZADD', KEYS[1], ARGV[2], 
 // payment is not there yet would be dropped.
 const firstPoll = 15 * time.Second
 
-// StartPayment implements flows.Store. The payment enters the list of open
+// StartPayment implements registration.Store. The payment enters the list of open
 // ones first: an entry without a payment is dropped later, a payment without
 // an entry would never be looked at.
 func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flows.Payment) error {
@@ -113,12 +113,12 @@ func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flow
 	return nil
 }
 
-// Payment implements flows.Store.
+// Payment implements payment.Store.
 func (s *Store) Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
 	return s.opened(paymentKey(id), s.redis.HMGet(ctx, paymentKey(id), paymentFields...))
 }
 
-// PaymentUnlessSeen implements flows.Store.
+// PaymentUnlessSeen implements payment.Store.
 func (s *Store) PaymentUnlessSeen(ctx context.Context, id flows.PaymentID, name string) (p *flows.Payment, seen bool, err error) {
 	pipe := s.redis.Pipeline()
 	times, fields := pipe.Exists(ctx, onceKey(name)), pipe.HMGet(ctx, paymentKey(id), paymentFields...)
@@ -159,7 +159,7 @@ func (s *Store) payment(key string, fields []any) (p *flows.Payment, err error) 
 	return p, nil
 }
 
-// Commit implements flows.Store.
+// Commit implements payment.Store.
 func (s *Store) Commit(ctx context.Context, move flows.StateChange) error {
 	key := paymentKey(move.Next.ID)
 	body, err := s.seal(key, move.Next)
@@ -187,7 +187,7 @@ func (s *Store) Commit(ctx context.Context, move flows.StateChange) error {
 // a payment that was cancelled leaves it open for another try.
 const keepAfterPayment = 2 * flows.KeepRegistration
 
-// DuePayments implements flows.Store.
+// DuePayments implements worker.Store.
 func (s *Store) DuePayments(ctx context.Context, now time.Time, pause time.Duration, limit int) ([]flows.PaymentID, error) {
 	due, err := duePayments.Run(ctx, s.redis, []string{openPayments}, now.UnixMilli(), now.Add(pause).UnixMilli(), limit).StringSlice()
 	if err != nil {
@@ -200,7 +200,7 @@ func (s *Store) DuePayments(ctx context.Context, now time.Time, pause time.Durat
 	return ids, nil
 }
 
-// ScheduleNext implements flows.Store.
+// ScheduleNext implements payment.Store.
 func (s *Store) ScheduleNext(ctx context.Context, id flows.PaymentID, at time.Time) error {
 	if at.IsZero() {
 		return s.redis.ZRem(ctx, openPayments, string(id)).Err()

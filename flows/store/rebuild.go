@@ -36,7 +36,7 @@ if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[2], ARGV[4]) end
 return 1
 `)
 
-// Rebuild implements flows.Store. As with StartPayment the payment enters the list
+// Rebuild implements payment.Store. As with StartPayment the payment enters the list
 // of open ones first.
 func (s *Store) Rebuild(ctx context.Context, r *flows.Registration, p *flows.Payment, keep time.Duration) error {
 	if !p.State.Final() {
@@ -70,7 +70,7 @@ func (s *Store) Rebuild(ctx context.Context, r *flows.Registration, p *flows.Pay
 	return nil
 }
 
-// EnsureOpen implements flows.Store.
+// EnsureOpen implements payment.Store.
 func (s *Store) EnsureOpen(ctx context.Context, id flows.PaymentID, at time.Time) error {
 	return s.redis.ZAddNX(ctx, openPayments, redis.Z{Score: float64(at.UnixMilli()), Member: string(id)}).Err()
 }
@@ -78,7 +78,7 @@ func (s *Store) EnsureOpen(ctx context.Context, id flows.PaymentID, at time.Time
 // keepHeartbeat: a gateway that is silent for so long has ended, or has cause to look at everything again.
 const keepHeartbeat = time.Hour
 
-// Heartbeat implements flows.Store.
+// Heartbeat implements worker.Store.
 func (s *Store) Heartbeat(ctx context.Context, gateway string, n int64) (int64, error) {
 	before, err := s.redis.SetArgs(ctx, heartbeatKey(gateway), n, redis.SetArgs{Get: true, TTL: keepHeartbeat}).Result()
 	switch {

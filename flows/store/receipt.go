@@ -51,7 +51,7 @@ return 0
 // receiptBatch: keys that a look for receipts asks Redis for, so that nobody waits behind it.
 const receiptBatch = 500
 
-// RenewReceipts implements flows.Store.
+// RenewReceipts implements worker.Store.
 func (s *Store) RenewReceipts(ctx context.Context) error {
 	if cluster, ok := s.redis.(*redis.ClusterClient); ok {
 		return cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error { return s.renewReceiptsOn(ctx, node) })
@@ -91,7 +91,7 @@ func (s *Store) renewReceiptsOf(ctx context.Context, key string) error {
 	return nil
 }
 
-// SaveReceipt implements flows.Store.
+// SaveReceipt implements member.MemberStore.
 func (s *Store) SaveReceipt(ctx context.Context, contact club.IRI, receipt flows.Receipt) error {
 	key := receiptsKey(contact)
 	body, err := s.seal(key, receipt)
@@ -102,7 +102,7 @@ func (s *Store) SaveReceipt(ctx context.Context, contact club.IRI, receipt flows
 	return err
 }
 
-// Receipts implements flows.Store. A receipt outlives the keys that sealed it, so
+// Receipts implements erasure.Store. A receipt outlives the keys that sealed it, so
 // that it is sealed anew when keys change; one that cannot be opened is left out.
 func (s *Store) Receipts(ctx context.Context, contact club.IRI) ([]flows.Receipt, error) {
 	key := receiptsKey(contact)

@@ -45,17 +45,17 @@ end
 return r
 `)
 
-// CreateRegistration implements flows.Store.
+// CreateRegistration implements registration.Store.
 func (s *Store) CreateRegistration(ctx context.Context, r *flows.Registration) error {
 	return s.SaveRegistration(ctx, r)
 }
 
-// SaveRegistration implements flows.Store.
+// SaveRegistration implements payment.Store.
 func (s *Store) SaveRegistration(ctx context.Context, r *flows.Registration) error {
 	return s.replace(ctx, r, registrationTTL(r))
 }
 
-// AmendRegistration implements flows.Store.
+// AmendRegistration implements registration.Store.
 func (s *Store) AmendRegistration(ctx context.Context, r *flows.Registration) error {
 	return s.replace(ctx, r, 0)
 }
@@ -96,7 +96,7 @@ func registrationTTL(r *flows.Registration) time.Duration {
 	return r.ExpiresAt.Sub(r.CreatedAt) + flows.KeepRegistration
 }
 
-// Registration implements flows.Store.
+// Registration implements payment.Store.
 func (s *Store) Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error) {
 	key := registrationKey(id)
 	reply, err := s.read(ctx, loadRegistration, []string{key}, paymentPrefix(id))
@@ -142,7 +142,7 @@ func (s *Store) record(key string, version, body, record any) (int64, error) {
 	return n, nil
 }
 
-// Once implements flows.Store.
+// Once implements payment.Store.
 func (s *Store) Once(ctx context.Context, name string, period time.Duration) (bool, error) {
 	return s.redis.SetNX(ctx, onceKey(name), 1, period).Result()
 }

@@ -36,7 +36,7 @@ redis.call('PEXPIRE', KEYS[1], longest)
 return {1, allowed()}
 `)
 
-// ReserveSMS implements flows.Store.
+// ReserveSMS implements signature.Store.
 func (s *Store) ReserveSMS(ctx context.Context, subject, id string, now time.Time, limits []flows.SMSLimit) (bool, time.Time, error) {
 	args := []any{now.UnixMilli(), id, len(limits)}
 	for _, limit := range limits {
@@ -58,13 +58,13 @@ func (s *Store) ReserveSMS(ctx context.Context, subject, id string, now time.Tim
 	return fields[0] == int64(1), time.UnixMilli(next), nil
 }
 
-// CountSMS implements flows.Store.
+// CountSMS implements signature.Store.
 func (s *Store) CountSMS(ctx context.Context, subject string, from, to time.Time) (int, error) {
 	n, err := s.redis.ZCount(ctx, s.smsKey(subject), strconv.FormatInt(from.UnixMilli(), 10), strconv.FormatInt(to.UnixMilli(), 10)).Result()
 	return int(n), err
 }
 
-// ReleaseSMS implements flows.Store.
+// ReleaseSMS implements signature.Store.
 func (s *Store) ReleaseSMS(ctx context.Context, subject, id string) error {
 	return s.redis.ZRem(ctx, s.smsKey(subject), id).Err()
 }

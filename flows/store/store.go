@@ -1,6 +1,6 @@
 // Package store keeps the records of the journeys in Redis: every key and every
-// script of Frontdesk stands here. It implements flows.Store, and holds the
-// answers of idempotent requests for handlers.
+// script of Frontdesk is here. It implements the Store interface of each service, and
+// keeps the responses of idempotent requests for handlers.
 //
 // A record is a hash: its version, for payments its state, lease and the
 // operations that were applied, and the sealed body. Redis sees no personal
@@ -22,7 +22,32 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
+	"frontdesk/flows/clubevent"
+	"frontdesk/flows/erasure"
+	"frontdesk/flows/jobs"
 	"frontdesk/flows/keyring"
+	"frontdesk/flows/member"
+	"frontdesk/flows/payment"
+	"frontdesk/flows/registration"
+	"frontdesk/flows/relay"
+	"frontdesk/flows/signature"
+	"frontdesk/flows/worker"
+)
+
+// The parts of the store that the services declare.
+var (
+	_ payment.Store        = (*Store)(nil)
+	_ registration.Store   = (*Store)(nil)
+	_ catalogue.CacheStore = (*Store)(nil)
+	_ signature.Store      = (*Store)(nil)
+	_ member.MemberStore   = (*Store)(nil)
+	_ member.TransferStore = (*Store)(nil)
+	_ clubevent.Store      = (*Store)(nil)
+	_ relay.Store          = (*Store)(nil)
+	_ erasure.Store        = (*Store)(nil)
+	_ jobs.ChangeSource    = (*Store)(nil)
+	_ worker.Store         = (*Store)(nil)
 )
 
 // Store is the Redis of the journeys.

@@ -26,7 +26,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return 1
 `)
 
-// Transfer implements flows.Store.
+// Transfer implements member.TransferStore.
 func (s *Store) Transfer(ctx context.Context, contact club.IRI) (*flows.Transfer, error) {
 	key := s.transferKey(contact)
 	fields, err := s.redis.HMGet(ctx, key, "version", "body").Result()
@@ -41,7 +41,7 @@ func (s *Store) Transfer(ctx context.Context, contact club.IRI) (*flows.Transfer
 	return t, err
 }
 
-// SaveTransfer implements flows.Store.
+// SaveTransfer implements member.TransferStore.
 func (s *Store) SaveTransfer(ctx context.Context, contact club.IRI, t *flows.Transfer, keep time.Duration) error {
 	key := s.transferKey(contact)
 	body, err := s.seal(key, t)

@@ -1,3 +1,5 @@
+// Package tracing carries trace ids across jobs and events (W3C Trace Context), and
+// starts the spans of background work.
 package tracing
 
 import (

@@ -1,3 +1,6 @@
+// Package worker does the background work of one gateway: jobs of the queue, payments
+// dispatched in this process, sweeps over what is due, and the heartbeat that notices
+// when Redis has lost something and has it rebuilt from the card processor.
 package worker
 
 import (
