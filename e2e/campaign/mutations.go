@@ -73,7 +73,7 @@ var mutations = []Mutation{
 		New:  `	case remote.Metadata[claimKey("post", p.Claim)] != p.AttemptID:`,
 	}}},
 	{Name: "trusted-webhook", Description: "an event is believed without reading the payment", Edits: []Edit{{
-		File: "flows/payment/advance.go",
+		File: "flows/payment/machine.go",
 		Old:  `	name := "event:" + m.cfg.Cards.Name() + ":" + event.ID`,
 		New: `	if p, err := m.cfg.Store.Payment(ctx, flows.NewPaymentID(registration, generation)); err == nil && p.State == flows.Intent && event.Type == "payment.cancelled" {
 			_, _ = m.commit(ctx, p, step{to: flows.Cancelling, reason: "the event says so"})

@@ -1,4 +1,4 @@
-package flows_test
+package tracing_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package flows_test
+package iban_test
 
 import (
 	"encoding/json"

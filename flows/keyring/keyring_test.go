@@ -1,7 +1,8 @@
-package flows_test
+package keyring_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"testing"
@@ -96,4 +97,19 @@ func TestSign(t *testing.T) {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
+}
+
+// newKeyring returns a ring with a key for each name, the current one first.
+func newKeyring(t testing.TB, names ...string) *keyring.Keyring {
+	t.Helper()
+	secrets := make([][]byte, len(names))
+	for i, name := range names {
+		secret := sha256.Sum256([]byte(name))
+		secrets[i] = secret[:]
+	}
+	ring, err := keyring.New(secrets...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ring
 }

@@ -1,4 +1,4 @@
-package flows_test
+package relay_test
 
 import (
 	"errors"
