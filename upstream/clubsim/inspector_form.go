@@ -1,10 +1,8 @@
 package clubsim
 
 import (
+	"cmp"
 	"fmt"
-	"iter"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +17,7 @@ func (i inspectorView) faults() g.Node {
 	body := g.Group{dataTable("Everything works.", []string{"Kind", "Calls", "#Hits"}, i.Faults, func(f Fault) g.Node {
 		return g.Group{
 			html.Td(g.Text(f.Kind), g.If(f.Status != 0, g.Textf(" %d", f.Status)), g.If(f.DelayMs != 0, g.Textf(" %d ms", f.DelayMs))),
-			html.Td(html.Class("mono"), g.Text(or(f.Match.Method, "any")+" "+or(f.Match.Path, "everything"))),
+			html.Td(html.Class("mono"), g.Text(cmp.Or(f.Match.Method, "any")+" "+cmp.Or(f.Match.Path, "everything"))),
 			cell("n", "hits", g.Text(strconv.Itoa(f.Hits)), g.Iff(f.Times != nil, func() g.Node { return g.Textf(" of %d", *f.Times) })),
 		}
 	})}
@@ -124,24 +122,6 @@ func classIf(class, more string, is bool) string {
 		return class + " " + more
 	}
 	return class
-}
-
-// sorted iterates over a map in the order of its keys.
-func sorted(m map[string]string) iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) {
-		for _, key := range slices.Sorted(maps.Keys(m)) {
-			if !yield(key, m[key]) {
-				return
-			}
-		}
-	}
-}
-
-func or(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // euros formats an amount in cents.

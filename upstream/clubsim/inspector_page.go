@@ -3,6 +3,8 @@ package clubsim
 import (
 	_ "embed"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	g "maragu.dev/gomponents"
@@ -150,8 +152,8 @@ func (i inspectorView) personas() g.Node {
 func (i inspectorView) events() g.Node {
 	return section("", "Events", "", dataTable("No event yet.", []string{"Event", "Object", "Delivery"}, i.Events, func(e Event) g.Node {
 		var object g.Group
-		for name, iri := range sorted(e.Object) {
-			object = append(object, html.Div(g.Text(name+" "+lastSegment(iri))))
+		for _, name := range slices.Sorted(maps.Keys(e.Object)) {
+			object = append(object, html.Div(g.Text(name+" "+lastSegment(e.Object[name]))))
 		}
 		unsent := "not sent"
 		if e.URL == "" {

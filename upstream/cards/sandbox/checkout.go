@@ -28,26 +28,26 @@ type challengeRequest struct {
 
 // readForm takes the last value: a test card's button comes after the field that it
 // replaces.
-func (d *confirmRequest) readForm(form url.Values) {
+func (a *confirmRequest) readForm(form url.Values) {
 	if cards := form["card"]; len(cards) > 0 {
-		d.Card = cards[len(cards)-1]
+		a.Card = cards[len(cards)-1]
 	}
 }
 
-func (d *confirmRequest) transition() (transition, error) { return confirm(d.Card), nil }
+func (a *confirmRequest) transition() (transition, error) { return confirm(a.Card), nil }
 
-func (d *challengeRequest) readForm(form url.Values) {
+func (a *challengeRequest) readForm(form url.Values) {
 	approve := form.Get("approve") == "true"
 	if approve || form.Get("approve") == "false" {
-		d.Approve = &approve
+		a.Approve = &approve
 	}
 }
 
-func (d *challengeRequest) transition() (transition, error) {
-	if d.Approve == nil {
+func (a *challengeRequest) transition() (transition, error) {
+	if a.Approve == nil {
 		return nil, errInvalid("invalid_body", "approve must be true or false.")
 	}
-	return challenge(*d.Approve), nil
+	return challenge(*a.Approve), nil
 }
 
 // showPayment responds with a payment: the hosted page for a browser, JSON for a program.
@@ -74,11 +74,11 @@ func (s *Server) challenge(w http.ResponseWriter, r *http.Request) {
 
 // serveAction handles an action of the buyer. A program gets the payment or an error. A
 // form always gets a 303, so that going back or reloading never sends it again.
-func (s *Server) serveAction(w http.ResponseWriter, r *http.Request, d buyerAction) {
+func (s *Server) serveAction(w http.ResponseWriter, r *http.Request, a buyerAction) {
 	id, isForm := r.PathValue("id"), mediaType(r) == "application/x-www-form-urlencoded"
-	p, err := Payment{}, readAction(w, r, d, isForm)
+	p, err := Payment{}, readAction(w, r, a, isForm)
 	if err == nil {
-		p, err = s.apply(r, id, d)
+		p, err = s.apply(r, id, a)
 	}
 	switch {
 	case isForm:
@@ -91,24 +91,24 @@ func (s *Server) serveAction(w http.ResponseWriter, r *http.Request, d buyerActi
 	}
 }
 
-func readAction(w http.ResponseWriter, r *http.Request, d buyerAction, isForm bool) error {
+func readAction(w http.ResponseWriter, r *http.Request, a buyerAction, isForm bool) error {
 	body, err := readBody(w, r)
 	if err != nil {
 		return err
 	}
 	if !isForm {
-		return decodeJSON(r, body, d)
+		return decodeJSON(r, body, a)
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
 		return errInvalid("invalid_body", "The form could not be read.")
 	}
-	d.readForm(form)
+	a.readForm(form)
 	return nil
 }
 
-func (s *Server) apply(r *http.Request, id string, d buyerAction) (Payment, error) {
-	t, err := d.transition()
+func (s *Server) apply(r *http.Request, id string, a buyerAction) (Payment, error) {
+	t, err := a.transition()
 	if err != nil {
 		return Payment{}, err
 	}
