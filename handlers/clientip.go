@@ -57,12 +57,12 @@ func peerAddr(r *http.Request) netip.Addr {
 	return peer.Addr()
 }
 
-// clientAddr says where a request comes from: the peer, unless that is a trusted
-// proxy. Then it is the last address in X-Forwarded-For that is none; what stands
-// to its left is anybody's word. A word that is no address ends the search: then it
-// is the peer, who let it through. The address is not valid where the peer has none.
+// clientAddr is the address of the client: the peer, unless the peer is a trusted proxy. Then
+// it is the last address in X-Forwarded-For that is no trusted proxy; callers can forge all to its
+// left. Text that is not an address ends the search, and the peer counts. The address is invalid
+// where the peer has none.
 //
-// said tells that the request says whom it speaks for, and believed that this counts.
+// said reports that the request has the header, and believed that the header is trusted.
 func (p trustedProxies) clientAddr(r *http.Request, peer netip.Addr) (address netip.Addr, said, believed bool) {
 	list := r.Header[echo.HeaderXForwardedFor]
 	said = len(list) > 0 && (len(list) > 1 || list[0] != "")
@@ -106,21 +106,21 @@ func (p trustedProxies) realIP(r *http.Request) string {
 	return address.String()
 }
 
-// warnUnlistedProxy warns once of a request that says whom it speaks for and is not
-// believed: behind a proxy that nobody listed, all visitors are that proxy and share
-// its limits. Any visitor can bring that one line about, so it names nobody.
+// warnUnlistedProxy warns once of an untrusted X-Forwarded-For: behind a proxy that is not
+// listed, all visitors share the proxy's limits. Any visitor can cause the warning, so that it
+// names no address.
 func (s *Server) warnUnlistedProxy(ctx context.Context) {
 	s.proxyWarning.Do(func() {
 		s.cfg.Log.WarnContext(ctx, "a request came with X-Forwarded-For from an address that is not in FRONTDESK_TRUSTED_PROXIES, and counts as that address's own: if it is your proxy, list it")
 	})
 }
 
-// customerPrefix is what one customer of a provider has of IPv6 at least (RFC 6177):
-// who may take any address in it is counted once.
+// customerPrefix is the smallest IPv6 network of a provider's customer (RFC 6177), who may use
+// any address in it and is counted once.
 const customerPrefix = 64
 
-// clientKey is whose requests count together: an address, or the first one of an IPv6 network.
-// All that come from nowhere are one. It holds no pointer, so that many cost the collector nothing.
+// clientKey is the client whose requests count together: an IPv4 address, or the first address
+// of an IPv6 network. Requests without an address share the zero key.
 type clientKey [16]byte
 
 // clientKey tells where a request comes from, for those who count.

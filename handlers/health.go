@@ -11,8 +11,8 @@ import (
 	"frontdesk/flows"
 )
 
-// readyTTL is how long an answer of readiness is good: probes of several load
-// balancers then cost one look, and a Redis that is gone shows within two probes.
+// readyTTL is how long a readiness result is cached: probes of several load balancers then cost
+// one check, and a lost Redis shows within two probes.
 const readyTTL = 5 * time.Second
 
 // headAsGet has HEAD answered as GET where load balancers and caches ask with it. The
@@ -47,7 +47,7 @@ func (s *Server) GetReadiness(ctx context.Context, _ api.GetReadinessRequestObje
 	return api.GetReadiness200JSONResponse{Status: status, Checks: &checks}, nil
 }
 
-// readiness remembers how the gateway was found.
+// readiness caches the result of the checks.
 type readiness struct {
 	mu         sync.Mutex
 	until      time.Time

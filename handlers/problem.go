@@ -94,7 +94,7 @@ func StatusOf(code flows.Code) int {
 	return http.StatusInternalServerError
 }
 
-// defaultRetryAfter is told where the retry is "after" and nobody knows better.
+// defaultRetryAfter applies where the retry is "after" and the error has no time.
 const defaultRetryAfter = 2 // seconds
 
 // maxRetryAfter is a day: no limit counts beyond it.
@@ -136,7 +136,7 @@ func ProblemOf(err error, traceID string) (api.Problem, int) {
 	return problem, retryAfter
 }
 
-// domainError finds the journey's error, or reads the router's own.
+// domainError finds the error of flows, or translates the router's.
 func domainError(err error) *flows.Error {
 	var failure *flows.Error
 	if errors.As(err, &failure) {
@@ -160,7 +160,7 @@ func domainError(err error) *flows.Error {
 	}
 }
 
-// dependencyCodes are the problems behind which what the gateway stands on may be broken.
+// dependencyCodes are the problems that a broken dependency of the gateway may cause.
 var dependencyCodes = []api.ProblemCode{api.StorageUnavailable, api.ClubSystemFailed, api.ClubSystemUnavailable}
 
 // writeProblem is the one place that writes a problem document.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Other systems promise nothing about the length of their words, and the contract
-// does: an answer shows no more of them than openapi.yaml says.
+// The contract limits the length of texts, and other systems do not: a response shows no more of
+// their texts than openapi.yaml allows.
 const (
 	// maxText is ten times a name, and several sentences.
 	maxText = 500
@@ -17,7 +17,7 @@ const (
 	// maxURL: hosted pages carry their state in their address, and browsers take
 	// no more than some thousands of characters everywhere.
 	maxURL = 5_000
-	// maxParents, maxTags: deeper chains, and contacts with more marks, are nobody's to read.
+	// maxParents and maxTags are several times what people read.
 	maxParents, maxTags = 50, 200
 	// maxDays is one for each day of a year.
 	maxDays = 366
