@@ -85,8 +85,8 @@ func (b *buyers) journey() {
 func (b *buyers) await(done <-chan struct{}) {
 	select {
 	case <-done:
-	case <-b.ctx.Done():
-		b.Fatal(b.ctx.Err())
+	case <-b.Context().Done():
+		b.Fatal(b.Context().Err())
 	}
 }
 
@@ -127,7 +127,7 @@ func (b *buyer) request(method, url string, body any) *http.Request {
 		text, err = json.Marshal(body)
 		b.must(err)
 	}
-	request, err := http.NewRequestWithContext(b.ctx, method, url, bytes.NewReader(text))
+	request, err := http.NewRequestWithContext(b.Context(), method, url, bytes.NewReader(text))
 	b.must(err)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("X-Forwarded-For", b.address)

@@ -28,7 +28,7 @@ func measureCold(h *harness) []row {
 		began := time.Now()
 		h.fetch(gateways[0].url+catalogue, nil)
 		times[i] = time.Since(began).Seconds()
-		h.cleanup()
+		h.End()
 	}
 	return []row{{
 		fmt.Sprintf("Catalogue, cold, %d products, every upstream call %s", coldProducts, upstreamTime), fmt.Sprintf("%.0f ms, access token included", times.median()*1000),

@@ -85,12 +85,12 @@ func (h *harness) population(upstreams string, size int) *population {
 	// The offer needs everything that an offer can need.
 	day, begins := 5, time.Now().AddDate(0, 1, 0).Format(time.DateOnly)
 	started := h.buyers(p.url, nil).register(api.NewItem{OfferId: "901", StartDate: &begins, Debit: &api.Debit{Day: &day}})
-	one, _, err := records.Registration(h.ctx, started.Id)
+	one, _, err := records.Registration(h.Context(), started.Id)
 	h.must(err)
 	before := h.info(p, "used_memory")
 	h.concurrently(size, writers, func(i int) {
 		r, token := copyOf(one, i)
-		h.must(records.CreateRegistration(h.ctx, r))
+		h.must(records.CreateRegistration(h.Context(), r))
 		p.targets[i] = target{"/v1/registrations/" + r.ID, http.Header{"Authorization": {"Bearer " + token}}}
 	})
 	p.bytes = (h.info(p, "used_memory") - before) / float64(size)
@@ -119,7 +119,7 @@ func (h *harness) commands(p *population) float64 { return h.info(p, "total_comm
 
 // info reads a number from Redis's INFO.
 func (h *harness) info(p *population, name string) float64 {
-	text, err := p.redis.Info(h.ctx, "everything").Result()
+	text, err := p.redis.Info(h.Context(), "everything").Result()
 	h.must(err)
 	found := regexp.MustCompile(name + `:(\d+)`).FindStringSubmatch(text)
 	if found == nil {

@@ -8,29 +8,23 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"sync"
 	"syscall"
-	"testing"
 	"time"
+
+	"frontdesk/e2e/frontdesktest"
 )
 
 // harness builds the binary, and starts the processes of a measurement. Measurements use
 // it as tests use a testing.TB: a failure ends the measurement, and what it has started
 // ends with it.
 type harness struct {
-	testing.TB // nil: the test kit calls only the methods below
-
-	ctx    context.Context
+	*frontdesktest.Scope
 	dir    string // of all files
 	binary string // Frontdesk
 	self   string // this program, which is also the reference servers
 	pinned bool   // the server has a core to itself
-
-	mu       sync.Mutex
-	failures []error
-	cleanups []func()
 }
 
 // newHarness builds Frontdesk as the Dockerfile does.
@@ -43,9 +37,9 @@ func newHarness(ctx context.Context, pinned bool) (*harness, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &harness{ctx: ctx, dir: dir, binary: filepath.Join(dir, "frontdesk"), self: self, pinned: pinned}
+	h := &harness{Scope: frontdesktest.NewScope(ctx), dir: dir, binary: filepath.Join(dir, "frontdesk"), self: self, pinned: pinned}
 	build := exec.CommandContext(ctx, "go", "build", "-tags", "validator_novalidatefn", "-trimpath", "-ldflags=-s -w", "-o", h.binary, "frontdesk")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	build.Dir, build.Env = frontdesktest.Root(), append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, out)
 	}
@@ -54,70 +48,12 @@ func newHarness(ctx context.Context, pinned bool) (*harness, error) {
 
 func (h *harness) close() { os.RemoveAll(h.dir) }
 
-// run runs one part of a measurement, and ends what it has started.
-func (h *harness) run(part func(*harness) []row) (rows []row, err error) {
-	var measuring sync.WaitGroup
-	measuring.Go(func() { rows = part(h) })
-	measuring.Wait()
-	h.cleanup()
-	err = errors.Join(h.failures...)
-	h.failures = nil
+// measure runs one part of a measurement, and ends what it has started.
+func (h *harness) measure(part func(*harness) []row) (rows []row, err error) {
+	err = h.Run(func() { rows = part(h) })
+	h.End()
 	return rows, err
 }
-
-// cleanup ends what was started, the last one first.
-func (h *harness) cleanup() {
-	for _, end := range slices.Backward(h.cleanups) {
-		end()
-	}
-	h.cleanups = nil
-}
-
-// Helper implements testing.TB, as the methods below do.
-func (h *harness) Helper() {}
-
-// Context ends when the run is interrupted.
-func (h *harness) Context() context.Context { return h.ctx }
-
-// Failed reports whether the measurement has failed.
-func (h *harness) Failed() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.failures) > 0
-}
-
-// Cleanup adds a function to call at the end of the measurement, the last one first.
-func (h *harness) Cleanup(end func()) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.cleanups = append(h.cleanups, end)
-}
-
-// TempDir returns a new folder.
-func (h *harness) TempDir() string {
-	dir, err := os.MkdirTemp(h.dir, "")
-	h.must(err)
-	return dir
-}
-
-// Logf shows a line.
-func (h *harness) Logf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
-
-// Errorf records a failure.
-func (h *harness) Errorf(format string, args ...any) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.failures = append(h.failures, fmt.Errorf(format, args...))
-}
-
-// Fatalf records a failure, and ends the calling goroutine.
-func (h *harness) Fatalf(format string, args ...any) {
-	h.Errorf(format, args...)
-	runtime.Goexit()
-}
-
-// Fatal is Fatalf without a format.
-func (h *harness) Fatal(args ...any) { h.Fatalf("%s", fmt.Sprint(args...)) }
 
 // must ends the measurement when there is an error.
 func (h *harness) must(err error) {
@@ -149,8 +85,8 @@ func (h *harness) concurrently(n, atOnce int, do func(i int)) {
 // sleep waits, unless the run is interrupted.
 func (h *harness) sleep(d time.Duration) {
 	select {
-	case <-h.ctx.Done():
-		h.Fatal(h.ctx.Err())
+	case <-h.Context().Done():
+		h.Fatal(h.Context().Err())
 	case <-time.After(d):
 	}
 }

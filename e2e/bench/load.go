@@ -106,7 +106,7 @@ func (h *harness) send(l load) result {
 	if l.process != nil {
 		before = h.cpu(l.process)
 	}
-	ctx, cancel := context.WithTimeout(h.ctx, duration)
+	ctx, cancel := context.WithTimeout(h.Context(), duration)
 	defer cancel()
 	times := make([][]time.Duration, l.connections)
 	failures := make([]error, l.connections)

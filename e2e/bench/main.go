@@ -101,7 +101,7 @@ func measure(ctx context.Context, names []string, pinned bool) error {
 	for _, m := range chosen {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", m.name, m.about)
 		for _, part := range m.parts {
-			found, err := h.run(part)
+			found, err := h.measure(part)
 			rows = append(rows, found...)
 			if err != nil {
 				failed = append(failed, fmt.Errorf("%s: %w", m.name, err))

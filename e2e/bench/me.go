@@ -85,7 +85,7 @@ func meRows(used, took []series) []row {
 func (h *harness) identityCheck(keys, token string) func() float64 {
 	login := identity.New(identity.Config{JWKSURL: keys, Now: time.Now})
 	verify := func() {
-		_, err := login.Verify(h.ctx, token, clubsim.DemoClientToken)
+		_, err := login.Verify(h.Context(), token, clubsim.DemoClientToken)
 		h.must(err)
 	}
 	verify() // fetches the keys, before the club system is slow

@@ -43,7 +43,7 @@ func measureMock(h *harness) []row {
 // access token.
 func (h *harness) clubHeader(upstreams string) http.Header {
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {clubsim.DemoClientID}, "client_secret": {clubsim.DemoClientSecret}}
-	request, err := http.NewRequestWithContext(h.ctx, http.MethodPost, upstreams+"/sim/oauth/v2/token", strings.NewReader(form.Encode()))
+	request, err := http.NewRequestWithContext(h.Context(), http.MethodPost, upstreams+"/sim/oauth/v2/token", strings.NewReader(form.Encode()))
 	h.must(err)
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	request.Header.Set("X-Gateway-Api-Key", clubsim.DemoGatewayKey)

@@ -19,7 +19,7 @@ import (
 // start runs a program until the measurement ends, and waits until its output matches
 // ready.
 func (h *harness) start(ready string, environment []string, path string, args ...string) *frontdesktest.Process {
-	p, err := frontdesktest.Launch(h.ctx, ready, environment, path, args...)
+	p, err := frontdesktest.Launch(h.Context(), ready, environment, path, args...)
 	h.must(err)
 	h.Cleanup(p.Kill)
 	return p
@@ -37,9 +37,9 @@ func (h *harness) startServer(ready string, environment []string, path string, a
 // start at 0, and taskset ignores the one too many.
 func (h *harness) onAllCores(path string) *exec.Cmd {
 	if !h.pinned {
-		return exec.CommandContext(h.ctx, path)
+		return exec.CommandContext(h.Context(), path)
 	}
-	return exec.CommandContext(h.ctx, "taskset", "-c", "0-"+strconv.Itoa(runtime.NumCPU()), path)
+	return exec.CommandContext(h.Context(), "taskset", "-c", "0-"+strconv.Itoa(runtime.NumCPU()), path)
 }
 
 // freeAddress returns a free address of this machine.
@@ -139,7 +139,7 @@ func (h *harness) memory(p *frontdesktest.Process) int64 {
 
 // fetch sends a GET request, and returns its successful response.
 func (h *harness) fetch(url string, header http.Header) (http.Header, []byte) {
-	request, err := http.NewRequestWithContext(h.ctx, http.MethodGet, url, nil)
+	request, err := http.NewRequestWithContext(h.Context(), http.MethodGet, url, nil)
 	h.must(err)
 	request.Header = header
 	return h.do(request)

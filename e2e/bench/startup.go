@@ -39,7 +39,7 @@ func (h *harness) firstResponse() float64 {
 	at := h.freeAddress()
 	cmd := h.onAllCores(h.binary)
 	cmd.Env = mockEnvironment(at)
-	request, err := http.NewRequestWithContext(h.ctx, http.MethodGet, "http://"+at+firstPath, nil)
+	request, err := http.NewRequestWithContext(h.Context(), http.MethodGet, "http://"+at+firstPath, nil)
 	h.must(err)
 	began := time.Now()
 	h.must(cmd.Start())

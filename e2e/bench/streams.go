@@ -36,7 +36,7 @@ func measureStreams(h *harness) []row {
 func (h *harness) openStream(gateway string, at target, caller int) {
 	host := strings.TrimPrefix(gateway, "http://")
 	var dialer net.Dialer
-	conn, err := dialer.DialContext(h.ctx, "tcp", host)
+	conn, err := dialer.DialContext(h.Context(), "tcp", host)
 	h.must(err)
 	h.Cleanup(func() { conn.Close() })
 	fmt.Fprintf(conn, "GET %s/events HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\nX-Forwarded-For: %s\r\n\r\n",

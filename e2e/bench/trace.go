@@ -26,7 +26,7 @@ func drawTrace(ctx context.Context, to io.Writer) error {
 	}
 	defer h.close()
 	var found []*spans.Span
-	if _, err := h.run(func(h *harness) []row { found = h.traceJourney(); return nil }); err != nil {
+	if _, err := h.measure(func(h *harness) []row { found = h.traceJourney(); return nil }); err != nil {
 		return err
 	}
 	if len(found) == 0 {

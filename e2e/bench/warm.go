@@ -76,7 +76,7 @@ type recordedResponse struct {
 // record records the response of an address, and its 304.
 func (h *harness) record(url string) recordedResponse {
 	header, body := h.fetch(url, nil)
-	request, err := http.NewRequestWithContext(h.ctx, http.MethodGet, url, nil)
+	request, err := http.NewRequestWithContext(h.Context(), http.MethodGet, url, nil)
 	h.must(err)
 	request.Header.Set("If-None-Match", header.Get("ETag"))
 	request.Header.Set("Accept-Encoding", "identity") // each encoding has its own ETag

@@ -62,7 +62,7 @@ var binary = sync.OnceValues(func() (string, error) {
 // has built and shares: func TestMain(m *testing.M) { frontdesktest.Main(m) }
 func Main(m *testing.M) {
 	code := m.Run()
-	packageScope.end()
+	packageScope.End()
 	if built != "" {
 		os.RemoveAll(built)
 	}

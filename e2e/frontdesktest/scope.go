@@ -1,0 +1,95 @@
+package frontdesktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// Scope is a testing.TB outside of a test. It owns what the tests of a package share, and what a
+// benchmark starts.
+type Scope struct {
+	testing.TB // nil: the kit calls only the methods below
+
+	ctx      context.Context
+	mu       sync.Mutex
+	failures []error
+	cleanups []func()
+}
+
+// NewScope opens a scope until End.
+func NewScope(ctx context.Context) *Scope { return &Scope{ctx: ctx} }
+
+// Run runs a function that uses the scope as a test uses its testing.TB, and returns its failures.
+func (s *Scope) Run(do func()) error {
+	var running sync.WaitGroup
+	running.Go(do)
+	running.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := errors.Join(s.failures...)
+	s.failures = nil
+	return err
+}
+
+// End runs the cleanups, the last one first.
+func (s *Scope) End() {
+	for _, end := range slices.Backward(s.cleanups) {
+		end()
+	}
+	s.cleanups = nil
+}
+
+// Context implements testing.TB, as the methods below do.
+func (s *Scope) Context() context.Context { return s.ctx }
+
+// Helper does nothing.
+func (s *Scope) Helper() {}
+
+// Failed reports whether the function that runs has failed.
+func (s *Scope) Failed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.failures) > 0
+}
+
+// Cleanup adds a function for End.
+func (s *Scope) Cleanup(end func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cleanups = append(s.cleanups, end)
+}
+
+// TempDir creates a folder that is removed at the end.
+func (s *Scope) TempDir() string {
+	dir, err := os.MkdirTemp("", "frontdesk")
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// Logf writes a line to stderr.
+func (s *Scope) Logf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+
+// Errorf records a failure.
+func (s *Scope) Errorf(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failures = append(s.failures, fmt.Errorf(format, args...))
+}
+
+// Fatalf records a failure, and ends the goroutine.
+func (s *Scope) Fatalf(format string, args ...any) {
+	s.Errorf(format, args...)
+	runtime.Goexit()
+}
+
+// Fatal records a failure, and ends the goroutine.
+func (s *Scope) Fatal(args ...any) { s.Fatalf("%s", fmt.Sprint(args...)) }
