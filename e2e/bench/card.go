@@ -113,9 +113,8 @@ func loadCard(h *harness) []row {
 	walk() // opens connections
 	perSecond = nil
 	forward := func() {
-		request := (&buyer{buyers: b}).request(http.MethodGet, at+"/", nil)
 		for range forwardedBatch {
-			h.exchange(&b.http, request)
+			b.get(at + "/")
 		}
 	}
 	all := interleave(h.cpuOf(g.Process, batch, walk), h.cpuOf(forwarder, forwardedBatch, forward))
@@ -128,9 +127,9 @@ func loadCard(h *harness) []row {
 // seconds.
 func (h *harness) cpuOf(p *frontdesktest.Process, n int, work func()) func() float64 {
 	return func() float64 {
-		before := h.cpu(p)
+		before := h.cpu(p.PID())
 		work()
-		return (h.cpu(p) - before) / float64(n)
+		return (h.cpu(p.PID()) - before) / float64(n)
 	}
 }
 
@@ -147,7 +146,7 @@ func timeCard(h *harness) []row {
 		}
 	}
 	all := interleave(
-		timed(func() { (&buyer{buyers: b}).do(http.MethodGet, upstreams.proxy.URL+"/sandbox/settings", nil, nil) }),
+		timed(func() { b.get(upstreams.proxy.URL + "/sandbox/settings") }),
 		timed(func() { b.register(api.NewItem{OfferId: oneOffOffer}) }),
 		func() float64 { return b.recording().Seconds() })
 	one := fmt.Sprintf("one call: %.1f ms", all[0].median()*1e3)

@@ -85,7 +85,7 @@ func (h *harness) population(upstreams string, size int) *population {
 	// The offer needs everything that an offer can need.
 	day, begins := 5, time.Now().AddDate(0, 1, 0).Format(time.DateOnly)
 	started := h.buyers(p.url, nil).register(api.NewItem{OfferId: "901", StartDate: &begins, Debit: &api.Debit{Day: &day}})
-	one, _, err := records.Registration(h.Context(), started.Id)
+	one, _, err := records.Registration(h.Context(), started.ID)
 	h.must(err)
 	before := h.info(p, "used_memory")
 	h.concurrently(size, writers, func(i int) {

@@ -49,8 +49,7 @@ type result struct {
 	cpu       float64 // processor time of the server, in seconds
 }
 
-func requestsPerSecond(r result) float64 { return r.perSecond }
-func medianLatency(r result) float64     { return r.p50 }
+func medianLatency(r result) float64 { return r.p50 }
 
 // cpuPer10k is the processor time of ten thousand responses, in seconds.
 func cpuPer10k(r result) float64 { return r.cpu / r.requests * 10_000 }
@@ -104,7 +103,7 @@ func (h *harness) send(l load) result {
 	requests := l.requests(to)
 	var before, after float64
 	if l.process != nil {
-		before = h.cpu(l.process)
+		before = h.cpu(l.process.PID())
 	}
 	ctx, cancel := context.WithTimeout(h.Context(), duration)
 	defer cancel()
@@ -118,7 +117,7 @@ func (h *harness) send(l load) result {
 	all.Wait()
 	elapsed := time.Since(began)
 	if l.process != nil {
-		after = h.cpu(l.process)
+		after = h.cpu(l.process.PID())
 	}
 	for _, err := range failures {
 		if err != nil {

@@ -29,23 +29,24 @@ import (
 // measurement makes some rows of the table.
 type measurement struct {
 	name, about string
-	parts       []func(*harness) []row
+	parts       parts
 }
+
+// parts run one after another. What one has started ends with it.
+type parts []func(*harness) []row
 
 // measurements are in the order of the table. Those with many connections come last,
 // because what they leave in this process and in the kernel would slow the next one.
 var measurements = []measurement{
-	{"warm", "the catalogue from the cache, and servers that write the same bytes", parts(measureWarm)},
-	{"cold", "a catalogue that is in no cache, one visitor at one gateway and many at three", parts(measureCold, measureColdReaders)},
-	{"mock", "the simulator and mock mode, and servers that write the same", parts(measureSimulator, measureMock)},
-	{"start", "the first response of mock mode, and its memory", parts(measureStart, measureMemory)},
-	{"me", "two reads of 5 ms merged, and a server that does no more", parts(measureMe)},
-	{"card", "a whole card journey: its calls, its processor time, and the buyer's waiting time", parts(countCard, loadCard, timeCard)},
-	{"growth", "registrations among 1,000 and among 100,000", parts(measureGrowth)},
-	{"streams", "10,000 event streams on one gateway", parts(measureStreams)},
+	{"warm", "the catalogue from the cache, and servers that write the same bytes", parts{measureWarm}},
+	{"cold", "a catalogue that is in no cache, one visitor at one gateway and many at three", parts{measureCold, measureColdReaders}},
+	{"mock", "the simulator and mock mode, and servers that write the same", parts{measureSimulator, measureMock}},
+	{"start", "the first response of mock mode, and its memory", parts{measureStart, measureMemory}},
+	{"me", "two reads of 5 ms merged, and a server that does no more", parts{measureMe}},
+	{"card", "a whole card journey: its calls, its processor time, and the buyer's waiting time", parts{countCard, loadCard, timeCard}},
+	{"growth", "registrations among 1,000 and among 100,000", parts{measureGrowth}},
+	{"streams", "10,000 event streams on one gateway", parts{measureStreams}},
 }
-
-func parts(all ...func(*harness) []row) []func(*harness) []row { return all }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"path"
-	"syscall"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -90,19 +89,12 @@ func (h *harness) identityCheck(keys, token string) func() float64 {
 	}
 	verify() // fetches the keys, before the club system is slow
 	return func() float64 {
-		before := h.ownCPU()
+		before := h.cpu(os.Getpid())
 		for range verifications {
 			verify()
 		}
-		return (h.ownCPU() - before).Seconds() / verifications * 10_000
+		return (h.cpu(os.Getpid()) - before) / verifications * 10_000
 	}
-}
-
-// ownCPU is the processor time that this process has used so far.
-func (h *harness) ownCPU() time.Duration {
-	var used syscall.Rusage
-	h.must(syscall.Getrusage(syscall.RUSAGE_SELF, &used))
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // reads are the two reads of the server to compare with.

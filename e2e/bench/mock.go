@@ -18,14 +18,13 @@ import (
 func measureSimulator(h *harness) []row {
 	at := h.freeAddress()
 	simulator := h.startServer(simulatorReady, nil, h.binary, "sim", "--addr", at)
-	products := load{url: "http://" + at + "/sim/" + clubsim.DemoClientToken + "/products", header: h.clubHeader("http://" + at)}
+	products := load{url: "http://" + at + "/sim/" + clubsim.DemoClientToken + "/products", process: simulator, header: h.clubHeader("http://" + at)}
 	_, page := h.fetch(products.url, products.header)
-	_, bare := h.reference("echo-encode", h.file("products.json", page))
-	all := interleave(h.contender(products, requestsPerSecond), h.contender(load{url: bare + "/"}, requestsPerSecond))
-	return []row{{
-		fmt.Sprintf("Simulator, a page of products, %d bytes", len(page)), fmt.Sprintf("%.0f/s; %d MB then", all[0].median(), h.memory(simulator)>>20),
-		fmt.Sprintf("bare Echo that encodes the same: %.0f/s", all[1].median()), all[0].ratioTo(all[1]), threshold{atLeast: 0.9},
-	}}
+	bare, bareURL := h.reference("echo-encode", h.file("products.json", page))
+	sides := h.compare(products, load{url: bareURL + "/", process: bare})
+	r := compared(fmt.Sprintf("Simulator, a page of products, %d bytes", len(page)), sides[0], "bare Echo that encodes the same", sides[1], threshold{atLeast: 0.9})
+	r.measured += fmt.Sprintf("; %d MB then", h.memory(simulator)>>20)
+	return []row{r}
 }
 
 // measureMock requests the catalogue in mock mode, with the developer tools.

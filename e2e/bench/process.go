@@ -105,8 +105,8 @@ func (h *harness) file(name string, content []byte) string {
 // cpu returns the processor time that a process has used so far, in seconds. It adds up
 // the nanoseconds of all threads, because the process's own sum counts hundredths of a
 // second (proc(5)).
-func (h *harness) cpu(p *frontdesktest.Process) (sum float64) {
-	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.PID()))
+func (h *harness) cpu(pid int) (sum float64) {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	h.must(err)
 	for _, thread := range threads {
 		text, err := os.ReadFile(thread)
@@ -120,7 +120,7 @@ func (h *harness) cpu(p *frontdesktest.Process) (sum float64) {
 		sum += n / 1e9
 	}
 	if sum == 0 {
-		h.Fatalf("/proc/%d/task has no processor time", p.PID())
+		h.Fatalf("/proc/%d/task has no processor time", pid)
 	}
 	return sum
 }
@@ -148,13 +148,8 @@ func (h *harness) fetch(url string, header http.Header) (http.Header, []byte) {
 // client uses a connection for one request alone, and takes responses as they are.
 var client = http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
 
-// do sends a request on a connection of its own.
+// do sends a request, and reads its response, which must be a success.
 func (h *harness) do(request *http.Request) (http.Header, []byte) {
-	return h.exchange(&client, request)
-}
-
-// exchange sends a request, and reads its response, which must be a success.
-func (h *harness) exchange(client *http.Client, request *http.Request) (http.Header, []byte) {
 	response, err := client.Do(request)
 	h.must(err)
 	defer response.Body.Close()

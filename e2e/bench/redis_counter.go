@@ -49,7 +49,7 @@ func (c *redisCounter) take() redisCount {
 	return counted
 }
 
-// forward serves one connection of the gateway.
+// forward serves one connection of the gateway. A command is an array of strings (RESP).
 func (c *redisCounter) forward(from net.Conn) {
 	defer from.Close()
 	to, err := net.Dial("tcp", c.to)
@@ -62,37 +62,22 @@ func (c *redisCounter) forward(from net.Conn) {
 		from.Close()
 	}()
 	commands := bufio.NewReaderSize(io.TeeReader(from, to), 1<<20)
-	for {
+	for err == nil {
 		newTrip := commands.Buffered() == 0
-		if err := skipCommand(commands); err != nil {
+		var line string
+		if line, err = commands.ReadString('\n'); err != nil {
 			return
 		}
+		n, _ := strconv.Atoi(strings.TrimSpace(line[1:]))
+		if line[0] == '$' { // a string, which is followed by n bytes
+			_, err = commands.Discard(n + len("\r\n"))
+			continue
+		}
 		c.mu.Lock()
+		c.since.commands++ // an array
 		if newTrip {
 			c.since.trips++
 		}
-		c.since.commands++
 		c.mu.Unlock()
 	}
-}
-
-// skipCommand reads an array of bulk strings (RESP).
-func skipCommand(from *bufio.Reader) error {
-	n, err := readLength(from)
-	for ; n > 0 && err == nil; n-- {
-		var length int
-		if length, err = readLength(from); err == nil {
-			_, err = from.Discard(length + len("\r\n"))
-		}
-	}
-	return err
-}
-
-// readLength reads the line before an array or a string, which is a sign and a number.
-func readLength(from *bufio.Reader) (int, error) {
-	line, err := from.ReadString('\n')
-	if err != nil {
-		return 0, err
-	}
-	return strconv.Atoi(strings.TrimSpace(line[1:]))
 }

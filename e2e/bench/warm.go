@@ -102,15 +102,10 @@ const longDescription = " Train when it suits you: the club is open every day of
 
 // verboseUpstreams runs upstreams whose products have long descriptions, and returns their
 // address.
-func (h *harness) verboseUpstreams() (url string) {
-	to := h.parse(h.upstreams())
-	return h.serveHTTP(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, ModifyResponse: lengthen})
-}
-
-func (h *harness) parse(text string) *url.URL {
-	parsed, err := url.Parse(text)
+func (h *harness) verboseUpstreams() string {
+	to, err := url.Parse(h.upstreams())
 	h.must(err)
-	return parsed
+	return h.serveHTTP(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, ModifyResponse: lengthen})
 }
 
 // lengthen adds to each product of a page. Other responses stay as they are.
