@@ -1,7 +1,9 @@
 package campaign_test
 
 import (
+	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,5 +97,25 @@ func TestCanary(t *testing.T) {
 	}
 	if found := ada.FoundIn(bob.GivenName + bob.Mobile + bob.Email); found != nil {
 		t.Errorf("another's %v were taken for hers", found)
+	}
+}
+
+// TestNetworkFaultsKillAMutation: the test of the one POST must fail where a POST without a response
+// counts as not sent.
+func TestNetworkFaultsKillAMutation(t *testing.T) {
+	t.Parallel()
+	mutation, err := campaign.MutationNamed("no-answer-no-effect")
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := mutation.WriteOverlay(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-run", "TestPaymentUnderNetworkFaults", "frontdesk/upstream/club")
+	test.Dir = campaign.Root()
+	out, err := test.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "said to have had no effect, and the club system booked it") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -62,9 +62,9 @@ func (w Mutation) ChangedFiles() (map[string]string, error) {
 	return changed, nil
 }
 
-// writeOverlay writes the changed files into a folder and gives the path of the list
+// WriteOverlay writes the changed files into a folder and gives the path of the list
 // that the compiler wants.
-func (w Mutation) writeOverlay(dir string) (string, error) {
+func (w Mutation) WriteOverlay(dir string) (string, error) {
 	changed, err := w.ChangedFiles()
 	if err != nil {
 		return "", err
@@ -136,7 +136,7 @@ func (b *Builds) build(ctx context.Context, pkg, weakness string) (string, error
 		if err != nil {
 			return "", err
 		}
-		list, err := w.writeOverlay(dir)
+		list, err := w.WriteOverlay(dir)
 		if err != nil {
 			return "", err
 		}

@@ -1,0 +1,417 @@
+package club_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"log"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/club"
+	"frontdesk/upstream/clubsim"
+)
+
+const (
+	// networkWorkers mostly wait for responses that never come.
+	networkWorkers = 24
+	// networkPosts are those of each worker: together, each kind of fault happens about 25 times.
+	networkPosts = 48
+	// networkTimeout stands for the 30 s of a payment, which a test cannot wait for.
+	networkTimeout = 250 * time.Millisecond
+	// settleTimeout is how long the simulator may work on a request that was cut off.
+	settleTimeout = 5 * time.Second
+)
+
+// TestPaymentUnderNetworkFaults breaks the connection of the one POST at any byte and in any way that
+// a network can, with TLS and without, and compares what the client says with the club system's ledger.
+func TestPaymentUnderNetworkFaults(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	happened := &faultCount{times: map[string]int{}}
+	var workers sync.WaitGroup
+	for i := range networkWorkers {
+		e := newNetworkEnv(t, rand.New(rand.NewPCG(seed, uint64(i))), i%2 == 1)
+		workers.Go(func() { e.run(t, happened) })
+	}
+	workers.Wait()
+	for _, kind := range networkFaultKinds() {
+		if happened.times[kind] == 0 {
+			t.Errorf("the fault %q never happened", kind)
+		}
+	}
+}
+
+type faultCount struct {
+	mu    sync.Mutex
+	times map[string]int
+}
+
+func (c *faultCount) add(kind string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.times[kind]++
+}
+
+// How far into a direction a fault can happen: a little further than its messages are long, so that
+// the last byte is among them. A TLS handshake comes before that.
+const messageBytes, handshakeBytes = 1300, 1600
+
+// connFault is what happens to a connection after a number of bytes in one direction.
+type connFault struct {
+	kind     string
+	response bool // in the response; else in the request
+	within   int  // bytes
+	strike   func(*net.TCPConn)
+	drain    bool          // the rest is read or written without effect; else the connection is at its end
+	piece    int           // bytes that pass at once; zero: any
+	pause    time.Duration // before each piece
+	garbage  string        // stands before the request
+}
+
+func reset(c *net.TCPConn)     { c.SetLinger(0); c.Close() }
+func closeConn(c *net.TCPConn) { c.Close() }
+func halfClose(c *net.TCPConn) { c.CloseWrite() }
+func nothing(*net.TCPConn)     {}
+
+func instead(garbage string) func(*net.TCPConn) {
+	return func(c *net.TCPConn) { c.Write([]byte(garbage)); c.CloseWrite() }
+}
+
+var connFaults = []connFault{
+	{kind: "reset in the request", within: messageBytes, strike: reset},
+	{kind: "closed in the request", within: messageBytes, strike: closeConn},
+	{kind: "half closed in the request", within: messageBytes, strike: nothing},
+	{kind: "request swallowed from a byte on", within: messageBytes, strike: nothing, drain: true},
+	{kind: "request swallowed", strike: nothing, drain: true},
+	{kind: "reset in the response", response: true, within: messageBytes, strike: reset, drain: true},
+	{kind: "closed in the response", response: true, within: messageBytes, strike: closeConn, drain: true},
+	{kind: "half closed in the response", response: true, within: messageBytes, strike: halfClose, drain: true},
+	{kind: "response swallowed from a byte on", response: true, within: messageBytes, strike: nothing, drain: true},
+	{kind: "response swallowed", response: true, strike: nothing, drain: true},
+	{kind: "garbage instead of a response", response: true, strike: instead("\x16\x03\x00 not HTTP \xff\r\n\r\n"), drain: true},
+	{kind: "garbage after the status", response: true, strike: instead("HTTP/1.1 503 \xff\xfe\r\nContent-Length: x\r\n: \r\n\r\n"), drain: true},
+	{kind: "garbage before the request", garbage: "\x00\x01 GARBAGE\r\n\r\n"},
+	{kind: "slow request", piece: 64, pause: 2 * time.Millisecond},
+	{kind: "slow response", response: true, piece: 64, pause: 2 * time.Millisecond},
+	{kind: "request too slow", piece: 96, pause: 40 * time.Millisecond},
+	{kind: "response too slow", response: true, piece: 96, pause: 40 * time.Millisecond},
+}
+
+// toxics are Toxiproxy's, of which some end within networkTimeout and some do not. They were not
+// written by the authors of connFaults.
+var toxics = map[string]func(*rand.Rand) map[string]int{
+	"latency":    func(r *rand.Rand) map[string]int { return map[string]int{"latency": r.IntN(400), "jitter": 10} },
+	"bandwidth":  func(r *rand.Rand) map[string]int { return map[string]int{"rate": 1 + r.IntN(20)} }, // KB/s
+	"slow_close": func(r *rand.Rand) map[string]int { return map[string]int{"delay": r.IntN(400)} },
+	"timeout":    func(r *rand.Rand) map[string]int { return map[string]int{"timeout": 1 + r.IntN(400)} },
+	"reset_peer": func(r *rand.Rand) map[string]int { return map[string]int{"timeout": r.IntN(60)} },
+	"slicer": func(r *rand.Rand) map[string]int {
+		return map[string]int{"average_size": 16 + r.IntN(200), "size_variation": 8, "delay": 200 + r.IntN(5000)} // microseconds
+	},
+	"limit_data": func(r *rand.Rand) map[string]int {
+		return map[string]int{"bytes": r.IntN(handshakeBytes + messageBytes)}
+	},
+}
+
+// simulated are faults of the club system itself.
+var simulated = []clubsim.Fault{
+	{Kind: "error_before", Status: http.StatusServiceUnavailable}, {Kind: "error_before", Status: http.StatusUnprocessableEntity},
+	{Kind: "error_before", Status: http.StatusUnauthorized}, {Kind: "error_before", Status: http.StatusTemporaryRedirect},
+	{Kind: "error_after", Status: http.StatusInternalServerError}, {Kind: "error_after", Status: http.StatusConflict},
+	{Kind: "drop_after"}, {Kind: "malformed"}, {Kind: "too_many"}, {Kind: "hang"},
+}
+
+const connectionRefused = "connection refused"
+
+func simulatedKind(f clubsim.Fault) string { return fmt.Sprint(f.Kind, " ", f.Status) }
+
+func networkFaultKinds() []string {
+	kinds := []string{connectionRefused}
+	for _, f := range connFaults {
+		kinds = append(kinds, f.kind)
+	}
+	for _, f := range simulated {
+		kinds = append(kinds, simulatedKind(f))
+	}
+	for toxic := range toxics {
+		kinds = append(kinds, toxic+" upstream", toxic+" downstream")
+	}
+	return kinds
+}
+
+// faultyListener gives the next connection the fault that is planned.
+type faultyListener struct {
+	net.Listener
+	planned atomic.Pointer[faultyConn]
+}
+
+func (l *faultyListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if c := l.planned.Swap(nil); c != nil && err == nil {
+		c.TCPConn = conn.(*net.TCPConn)
+		return c, nil
+	}
+	return conn, err
+}
+
+// faultyConn is a server's end of a connection with a fault.
+type faultyConn struct {
+	*net.TCPConn
+	connFault
+	left     int // bytes that pass before the fault strikes
+	struck   atomic.Bool
+	received atomic.Int64
+}
+
+func (c *faultyConn) Read(p []byte) (n int, err error) {
+	switch {
+	case c.garbage != "":
+		n = copy(p, c.garbage)
+		c.garbage = c.garbage[n:]
+		c.struck.Store(true)
+		return n, nil
+	case c.response || c.strike == nil && c.piece == 0:
+	case c.piece > 0:
+		p = c.slowPiece(p)
+	case c.left > 0:
+		p = p[:min(len(p), c.left)]
+	default:
+		c.struck.Store(true)
+		c.strike(c.TCPConn)
+		if c.drain {
+			n, _ := io.Copy(io.Discard, c.TCPConn)
+			c.received.Add(n)
+		}
+		return 0, io.EOF
+	}
+	n, err = c.TCPConn.Read(p)
+	if !c.response {
+		c.left -= n
+	}
+	c.received.Add(int64(n))
+	return n, err
+}
+
+func (c *faultyConn) Write(p []byte) (n int, err error) {
+	switch {
+	case !c.response:
+		return c.TCPConn.Write(p)
+	case c.piece > 0:
+		for n < len(p) && err == nil {
+			var k int
+			k, err = c.TCPConn.Write(c.slowPiece(p[n:]))
+			n += k
+		}
+		return n, err
+	case len(p) <= c.left:
+		c.left -= len(p)
+		return c.TCPConn.Write(p)
+	}
+	c.TCPConn.Write(p[:c.left])
+	c.left = 0
+	if c.struck.CompareAndSwap(false, true) {
+		c.strike(c.TCPConn)
+	}
+	return len(p), nil // the server notices nothing
+}
+
+func (c *faultyConn) slowPiece(p []byte) []byte {
+	c.struck.Store(true)
+	<-time.After(c.pause)
+	return p[:min(len(p), c.piece)]
+}
+
+// networkEnv is a simulator with a sale to pay for.
+type networkEnv struct {
+	random   *rand.Rand
+	secure   bool
+	sim      *clubsim.World
+	busy     atomic.Int64 // requests that the simulator has not finished
+	listener *faultyListener
+	client   func(address string) *club.Client
+	direct   *club.Client
+	scope    club.Scope
+	sale     club.IRI
+	payment  club.NewPayment
+}
+
+func newNetworkEnv(t *testing.T, random *rand.Rand, secure bool) *networkEnv {
+	t.Helper()
+	sim := clubsim.New(clubsim.Config{Now: time.Now})
+	e := &networkEnv{random: random, secure: secure, sim: sim.World(clubsim.DemoClientToken)}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.busy.Add(1)
+		defer e.busy.Add(-1)
+		sim.ServeHTTP(w, r)
+	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // each fault would be logged
+	e.listener = &faultyListener{Listener: server.Listener}
+	server.Listener = e.listener
+	scheme, roots := "http://", (*tls.Config)(nil)
+	if secure {
+		server.StartTLS()
+		scheme, roots = "https://", &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS12}
+		roots.RootCAs.AddCert(server.Certificate())
+	} else {
+		server.Start()
+	}
+	t.Cleanup(func() {
+		sim.Close()
+		server.CloseClientConnections()
+		server.Close()
+	})
+	e.client = func(address string) *club.Client {
+		return club.New(club.Config{BaseURL: scheme + address, ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
+			GatewayKey: clubsim.DemoGatewayKey, Now: time.Now, TLS: roots, Limits: club.Limits{Payment: networkTimeout}})
+	}
+	e.direct = e.client(e.listener.Addr().String())
+	e.createSale(t)
+	return e
+}
+
+// createSale makes a sale whose cart stays empty, so that no payment settles it and each is booked.
+func (e *networkEnv) createSale(t *testing.T) {
+	t.Helper()
+	iri := func(kind, id string) club.IRI { return club.IRI(path.Join("/", clubsim.DemoClientToken, kind, id)) }
+	e.scope = club.Scope{ClientToken: clubsim.DemoClientToken, Club: iri("clubs", "11"), Node: iri("network_nodes", "3")}
+	contact, err := e.direct.CreateContact(t.Context(), e.scope, club.NewContact{FamilyName: "Network", GivenName: "Ada", BirthDate: "1990-05-17",
+		Email: "ada@example.com", Mobile: "+33612345678", Club: e.scope.Club, Status: club.StatusTemp})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sale, err := e.direct.CreateSale(t.Context(), e.scope, club.NewSale{Contact: contact.IRI, Club: e.scope.Club, ClubCode: "PARIS11",
+		FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number})
+	if err == nil {
+		sale, err = e.direct.GetSale(t.Context(), e.scope, sale.IRI)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.sale, e.payment = sale.IRI, club.NewPayment{Contact: contact.IRI, FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number,
+		Mean: club.MeanCBWeb, Club: e.scope.Club, ClubCode: sale.ClubCode, Checkout: sale.Checkout}
+}
+
+// attempt is one POST and what the client said of it.
+type attempt struct {
+	amount   int64 // names it in the ledger
+	fault    string
+	outcome  club.Outcome
+	err      error
+	received int64 // bytes of the request that arrived; without TLS only
+}
+
+// run sends all posts, and compares them with the ledger.
+func (e *networkEnv) run(t *testing.T, happened *faultCount) {
+	var attempts []attempt
+	for amount := int64(1); amount <= networkPosts; amount++ {
+		a := attempt{amount: amount}
+		if e.post(t, &a) {
+			happened.add(a.fault)
+		}
+		attempts = append(attempts, a)
+	}
+	booked := e.settledLedger()
+	for _, a := range attempts {
+		if wrong := a.wrong(booked[a.amount]); wrong != "" {
+			t.Errorf("%s: post %d, %s: %s, booked %d times, %d bytes received: %v", wrong, a.amount, a.fault, a.outcome, booked[a.amount], a.received, a.err)
+		}
+	}
+}
+
+// wrong says what the client must not say of a post that was booked so many times; empty for nothing.
+func (a attempt) wrong(booked int) string {
+	switch {
+	case booked > 1:
+		return "one call was booked more than once"
+	case booked > 0 && (a.outcome == club.NotSent || a.outcome == club.Refused):
+		return "said to have had no effect, and the club system booked it"
+	case booked == 0 && a.outcome == club.Accepted:
+		return "said to be accepted, and the club system did not book it"
+	case a.received > 0 && a.outcome == club.NotSent:
+		return "said not to be sent, and bytes of the request arrived"
+	}
+	return ""
+}
+
+// settledLedger counts the bookings by amount once the simulator has finished every request.
+func (e *networkEnv) settledLedger() map[int64]int {
+	before := -1
+	frontdesktest.Within(context.Background(), "", settleTimeout, func() bool { // what hangs longer is judged as it is
+		quiet := len(e.sim.Ledger()) == before && e.busy.Load() == 0
+		before = len(e.sim.Ledger())
+		return quiet
+	})
+	times := map[int64]int{}
+	for _, entry := range e.sim.Ledger() {
+		times[int64(entry.Amount)]++
+	}
+	return times
+}
+
+// post sends one POST into a random fault, and tells whether the fault happened.
+func (e *networkEnv) post(t *testing.T, a *attempt) (struck bool) {
+	kinds := networkFaultKinds()
+	n := e.random.IntN(len(kinds))
+	a.fault = kinds[n]
+	switch n -= 1; {
+	case n < 0:
+		proxy := frontdesktest.NewTCPProxy(t, e.listener.Addr().String())
+		e.send(t, e.client(proxy.Address()), a, proxy.Cut)
+		return a.outcome == club.NotSent
+	case n < len(connFaults):
+		c := &faultyConn{connFault: connFaults[n]}
+		if c.within > 0 {
+			c.left = e.random.IntN(c.within + 1)
+		}
+		if e.secure && c.within > 0 && e.random.IntN(4) > 0 { // the handshake alone is longer
+			c.left += handshakeBytes
+		}
+		e.send(t, e.direct, a, func() { e.listener.planned.Store(c) })
+		if !e.secure {
+			a.received = c.received.Load()
+		}
+		return c.struck.Load()
+	case n < len(connFaults)+len(simulated):
+		once, fault := 1, simulated[n-len(connFaults)]
+		fault.Times, fault.Match = &once, clubsim.FaultMatch{Method: http.MethodPost, Path: "/sales/*/payments"}
+		e.send(t, e.direct, a, func() {
+			if err := e.sim.SetFaults([]clubsim.Fault{fault}); err != nil {
+				t.Error(err)
+			}
+		})
+		return e.sim.Faults()[0].Hits > 0
+	default:
+		kind, stream, _ := strings.Cut(a.fault, " ")
+		proxy := frontdesktest.NewTCPProxy(t, e.listener.Addr().String())
+		defer proxy.Cut() // Toxiproxy can hang where a toxic is removed from open connections
+		e.send(t, e.client(proxy.Address()), a, func() { proxy.AddToxic(kind, stream, toxics[kind](e.random)) })
+		return kind != "limit_data" || a.err != nil // a limit beyond the last byte is none
+	}
+}
+
+// send sends the POST after the fault was prepared. The token is used just before, so that the POST's
+// connection is the next one.
+func (e *networkEnv) send(t *testing.T, client *club.Client, a *attempt, prepare func()) {
+	if _, err := client.GetSale(context.Background(), e.scope, e.sale); err != nil {
+		t.Error(err)
+	}
+	prepare()
+	payment := e.payment
+	payment.Amount = a.amount
+	_, a.err = client.CreatePayment(context.Background(), e.scope, e.sale, payment, nil)
+	a.outcome = club.OutcomeOf(a.err)
+	e.listener.planned.Store(nil)
+}
