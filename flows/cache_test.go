@@ -80,6 +80,27 @@ func TestGatewaysShareTheCache(t *testing.T) {
 	}
 }
 
+// TestUnreadableCopies: a copy that another version has written in its own format is
+// read again, and replaced by one that can be read.
+func TestUnreadableCopies(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	names, keys := browse(t, w.gateway(), web), newKeyring(t, "one")
+	for _, copied := range w.redis.Keys(t.Context(), "fd:{*}:reading").Val() {
+		w.redis.HSet(t.Context(), copied, "body", keys.Seal(copied, []byte("another format")))
+	}
+	w.clock.Advance(time.Second)
+	before := w.asked()["listProducts"]
+	for range 2 {
+		if again := browse(t, w.gateway(), web); !slices.Equal(again, names) {
+			t.Errorf("a gateway that cannot read the copy shows %v", again)
+		}
+		if asked := w.asked()["listProducts"]; asked != 2*before {
+			t.Errorf("the products were asked for %d times instead of %d", asked, 2*before)
+		}
+	}
+}
+
 // TestCataloguesAreSeparate: all that decides what somebody is shown keeps the
 // catalogues apart, in a gateway and between gateways.
 func TestCataloguesAreSeparate(t *testing.T) {

@@ -7,144 +7,111 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"sync/atomic"
 	"time"
 
-	"github.com/google/uuid"
 	"golang.org/x/sync/singleflight"
 )
 
-// How old what was read of the club system may be, at the moment in which it is shown.
-// Prices are always read again before money moves.
+// How old a value from the club system may be when it is shown. Prices are always read
+// again before money moves.
 const (
-	// readingFresh: as long as somebody looks at a catalogue; nothing is asked meanwhile.
-	readingFresh = 60 * time.Second
-	// readingUsable: until then it is still shown at once, while one reading goes on
-	// behind: twice as old as a fresh one at most, and nobody waits where visitors come
-	// once a minute. Beyond it, in a quiet hour, a visitor waits for today's prices.
-	readingUsable = 2 * readingFresh
-	// readingKept: until then it is shown when the club system fails: a restart there
-	// is over by then, and a price list of ten minutes ago better than none.
-	readingKept = 10 * time.Minute
+	// freshFor: a visitor looks at a catalogue for about as long. Nothing is read meanwhile.
+	freshFor = 60 * time.Second
+	// usableFor: an older value is still shown at once while a newer one is read in the
+	// background. Beyond it visitors wait for today's prices.
+	usableFor = 2 * freshFor
+	// keptFor: an even older value is shown while the club system fails. A restart there
+	// takes less, and a price list of ten minutes ago is better than none.
+	keptFor = 10 * time.Minute
 )
 
-// The figures of reading.
 const (
-	// readingTimeout bounds one reading of a whole catalogue, which goes on when the
-	// visitor who caused it has left, for others wait for it too.
-	readingTimeout = 30 * time.Second
-	// readingPatience: who has an older one at hand waits so long for a newer one; a
-	// visitor looks at a page that does nothing for twice as long.
-	readingPatience = 4 * time.Second
-	// readingPause: after a reading that failed nobody tries again for so long, where
-	// there is an older one to show; a club system in trouble is spared.
-	readingPause = 5 * time.Second
-	// readingEntries bounds the memory: a club's catalogue is about 100 KB.
-	readingEntries = 500
-)
-
-// The figures of reading together with the other gateways.
-const (
-	// leaseTime: a gateway that dies while it reads is replaced after so long. A
-	// visitor waits for that, so it is short; whoever lives renews it.
-	leaseTime = 3 * time.Second
-	// leaseRenewal: three times within a lease, so that one answer of Redis may get lost.
-	leaseRenewal = leaseTime / 3
-	// firstCheck and maxCheck: how soon it is looked whether another gateway has read:
-	// soon, for most lists are one call, and then at half the pace each time.
-	firstCheck = 20 * time.Millisecond
-	maxCheck   = 320 * time.Millisecond
-	// sharedWait: who has waited for so long reads by itself; longer than a whole
-	// catalogue takes from a slow club system, and half of what a reading may take.
-	sharedWait = readingTimeout / 2
-	// sharedTimeout bounds each call of Redis: without it a gateway reads by itself.
+	// readTimeout bounds the reading of a whole catalogue. It does not end when the visitor
+	// who caused it leaves, because others wait for it too.
+	readTimeout = 30 * time.Second
+	// maxWait is how long a visitor waits for a newer value where there is an older one.
+	maxWait = 4 * time.Second
+	// backoff follows a failed reading where there is an older value, to spare a club
+	// system in trouble.
+	backoff = 5 * time.Second
+	// maxEntries bounds the memory: a club's catalogue is about 100 KB.
+	maxEntries = 500
+	// sharedTimeout bounds each call of Redis.
 	sharedTimeout = 500 * time.Millisecond
 )
 
-// CacheStore is what the gateways remember together, in Redis. It is an interface for the
-// same reason as Store. When it fails, each gateway remembers by itself.
+// CacheStore keeps the copies that gateways share. When it fails, each gateway reads the
+// club system itself.
 type CacheStore interface {
-	// Acquire reads what is kept under a name. Where that was read before an instant, or
-	// is not there, one holder among all gets the lease to read it anew.
-	Acquire(ctx context.Context, name, holder string, notBefore time.Time, lease time.Duration) (SharedEntry, error)
-	// RenewLease renews a lease, if the holder has it.
-	RenewLease(ctx context.Context, name, holder string, lease time.Duration) error
-	// Publish keeps what a holder has read, unless there is something newer, and ends its lease.
-	Publish(ctx context.Context, name, holder string, text []byte, at time.Time, life time.Duration) error
-	// ReleaseLease ends a lease, if the holder has it.
-	ReleaseLease(ctx context.Context, name, holder string) error
+	// ReadCopy returns the copy of that name and when it was read from the club system;
+	// nil when there is none.
+	ReadCopy(ctx context.Context, name string) (text []byte, at time.Time, err error)
+	// PublishCopy keeps a copy for a time, unless the store has a newer one.
+	PublishCopy(ctx context.Context, name string, text []byte, at time.Time, life time.Duration) error
 }
 
-// SharedEntry is what Shared has under a name.
-type SharedEntry struct {
-	Text   []byte    // nil when there is nothing
-	At     time.Time // when it was read
-	Leader bool      // the caller got the lease, and is to read it anew
-}
-
-// Version is when something was read of the club system. What was read at once has one
-// Snapshot, so that whoever makes something of it can tell that it is the same.
+// Version identifies one reading of the club system. Two values with the same Version
+// pointer are the same, so that a response made of one can be kept with it.
 type Version struct {
 	At          time.Time
-	lastFailure atomic.Int64 // Unix milliseconds of the latest attempt in vain to read it anew
+	lastFailure atomic.Int64 // Unix milliseconds of the latest failed attempt to read a newer value
 }
 
-// Fresh tells whether it may be shown without a thought of reading it anew.
-func (s *Version) Fresh(now time.Time) bool { return now.Sub(s.At) < readingFresh }
+// Fresh reports whether the value may be shown without reading a newer one.
+func (v *Version) Fresh(now time.Time) bool { return now.Sub(v.At) < freshFor }
 
-// inBackoff tells whether it was tried in vain a moment ago to read it anew.
-func (s *Version) inBackoff(now time.Time) bool {
-	return now.Sub(time.UnixMilli(s.lastFailure.Load())) < readingPause
+// inBackoff reports whether reading a newer value failed a moment ago.
+func (v *Version) inBackoff(now time.Time) bool {
+	return now.Sub(time.UnixMilli(v.lastFailure.Load())) < backoff
 }
 
-// entry is a value with its snapshot.
+// entry is a value with its version.
 type entry[V any] struct {
 	Version
 	value V
 }
 
-// sharedCache remembers values that were read of the club system, in this process and with
-// the other gateways. Whoever asks for the same at the same time causes one reading.
-type sharedCache[K comparable, V any] struct {
-	kind   string // of what is remembered, in names
+// cache keeps values of the club system in this process, and a copy in Redis for the
+// other gateways. Callers that need the same value at the same time share one reading.
+type cache[K comparable, V any] struct {
+	kind   string // of the values: part of their names in Redis
 	cfg    *Config
 	local  localCache[K, *entry[V]]
 	flight singleflight.Group
 }
 
-func newSharedCache[K comparable, V any](kind string, cfg *Config) *sharedCache[K, V] {
-	return &sharedCache[K, V]{kind: kind, cfg: cfg, local: newLocalCache[K, *entry[V]](readingEntries, readingKept, cfg.Now)}
+func newCache[K comparable, V any](kind string, cfg *Config) *cache[K, V] {
+	return &cache[K, V]{kind: kind, cfg: cfg, local: newLocalCache[K, *entry[V]](maxEntries, keptFor, cfg.Now)}
 }
 
-// get gives the value of a key. Everything that may change it has to be in the key.
-func (m *sharedCache[K, V]) get(ctx context.Context, key K, load func(context.Context) (V, error)) (*entry[V], error) {
-	cached, ok := m.local.lookup(key)
-	now := m.cfg.Now()
+// get returns the value of a key. The key contains everything that the value depends on.
+func (c *cache[K, V]) get(ctx context.Context, key K, read func(context.Context) (V, error)) (*entry[V], error) {
+	cached, ok := c.local.lookup(key)
+	now := c.cfg.Now()
 	switch {
-	case !ok || now.Sub(cached.At) >= readingKept:
-		return await[V](m.start(ctx, key, load), nil)
+	case !ok || now.Sub(cached.At) >= keptFor:
+		return await[V](c.refresh(ctx, key, read), nil)
 	case cached.Fresh(now) || cached.inBackoff(now):
 		return cached, nil
-	case now.Sub(cached.At) < readingUsable:
-		m.start(ctx, key, load)
+	case now.Sub(cached.At) < usableFor:
+		c.refresh(ctx, key, read)
 		return cached, nil
 	}
-	if newer, err := await[V](m.start(ctx, key, load), m.cfg.After(readingPatience)); err == nil {
+	if newer, err := await[V](c.refresh(ctx, key, read), c.cfg.After(maxWait)); err == nil {
 		return newer, nil
 	}
 	return cached, nil
 }
 
-// errSlow says that a reading takes longer than somebody waits who has an older one.
-var errSlow = errors.New("flows: the reading goes on")
+var errSlow = errors.New("catalogue: still reading")
 
-// await waits for a reading, which ends by itself, or until patience does; nil has no end.
-func await[V any](reading <-chan singleflight.Result, patience <-chan time.Time) (*entry[V], error) {
+// await waits for a refresh until it ends or the timeout fires; nil never fires.
+func await[V any](refreshed <-chan singleflight.Result, timeout <-chan time.Time) (*entry[V], error) {
 	select {
-	case <-patience:
+	case <-timeout:
 		return nil, errSlow
-	case got := <-reading:
+	case got := <-refreshed:
 		if got.Err != nil {
 			return nil, got.Err
 		}
@@ -152,148 +119,99 @@ func await[V any](reading <-chan singleflight.Result, patience <-chan time.Time)
 	}
 }
 
-// start begins to read a value, or joins the reading that is under way. It outlives the
-// caller that happened to begin it; readingTimeout bounds it.
-func (m *sharedCache[K, V]) start(ctx context.Context, key K, load func(context.Context) (V, error)) <-chan singleflight.Result {
-	name := fmt.Sprintf("%s %#v", m.kind, key)
-	return m.flight.DoChan(name, func() (any, error) {
-		cached, ok := m.local.lookup(key)
-		if ok && cached.Fresh(m.cfg.Now()) {
-			return cached, nil // another reading ended since the caller looked
+// refresh begins to load a newer value, or joins the load in progress. A load outlives
+// the caller that began it.
+func (c *cache[K, V]) refresh(ctx context.Context, key K, read func(context.Context) (V, error)) <-chan singleflight.Result {
+	name := fmt.Sprintf("%s %#v", c.kind, key)
+	return c.flight.DoChan(name, func() (any, error) {
+		cached, ok := c.local.lookup(key)
+		if ok && cached.Fresh(c.cfg.Now()) {
+			return cached, nil // another load ended since the caller looked
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readingTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
 		defer cancel()
-		got, err := m.loadShared(ctx, name, ok, load)
-		if err == nil {
-			m.local.set(key, got)
-			return got, nil
+		loaded, err := c.load(ctx, name, cached, read)
+		if err != nil {
+			return nil, err
 		}
-		if ok {
-			cached.lastFailure.Store(m.cfg.Now().UnixMilli())
-			m.cfg.Log.WarnContext(ctx, "catalogue not refreshed; serving the cached copy", "kind", m.kind, "error", err)
-		}
-		return nil, err
+		c.local.set(key, loaded)
+		return loaded, nil
 	})
 }
 
-// loadShared reads a value, unless another gateway has read it or is reading it. Without
-// Redis this gateway reads by itself. A gateway that remembers nothing takes what is still usable.
-func (m *sharedCache[K, V]) loadShared(ctx context.Context, name string, remembers bool, load func(context.Context) (V, error)) (*entry[V], error) {
-	if m.cfg.Shared == nil {
-		return m.loadLocal(ctx, load)
+// load takes the shared copy when it is fresh, or usable where this gateway has no value.
+// Otherwise it reads the club system and publishes a copy. While the club system fails it
+// returns the newest older value.
+func (c *cache[K, V]) load(ctx context.Context, name string, cached *entry[V], read func(context.Context) (V, error)) (*entry[V], error) {
+	shared, sharedErr := c.readCopy(ctx, name)
+	begun := c.cfg.Now()
+	if shared != nil && (shared.Fresh(begun) || cached == nil && begun.Sub(shared.At) < usableFor) {
+		return shared, nil
 	}
-	age := readingUsable
-	if remembers {
-		age = readingFresh
-	}
-	holder, begun := uuid.NewString(), m.cfg.Now()
-	for wait := firstCheck; ; wait = min(2*wait, maxCheck) {
-		now := m.cfg.Now()
-		recalled, err := m.acquire(ctx, name, holder, now.Add(-age))
-		got := m.decode(ctx, recalled)
-		switch {
-		case err != nil || now.Sub(begun) > sharedWait:
-			return m.loadLocal(ctx, load)
-		case recalled.Leader:
-			return m.loadAsLeader(ctx, name, holder, got, load)
-		case got != nil && now.Sub(got.At) < age:
-			return got, nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-m.cfg.After(wait):
-		}
-	}
-}
-
-func (m *sharedCache[K, V]) acquire(ctx context.Context, name, holder string, notBefore time.Time) (SharedEntry, error) {
-	ctx, cancel := context.WithTimeout(ctx, sharedTimeout)
-	defer cancel()
-	return m.cfg.Shared.Acquire(ctx, name, holder, notBefore, leaseTime)
-}
-
-// loadLocal reads a value for this gateway.
-func (m *sharedCache[K, V]) loadLocal(ctx context.Context, load func(context.Context) (V, error)) (*entry[V], error) {
-	got := &entry[V]{Version: Version{At: m.cfg.Now()}}
+	loaded := &entry[V]{Version: Version{At: begun}}
 	var err error
-	got.value, err = load(ctx)
-	return got, err
-}
-
-// loadAsLeader reads a value for all gateways, under a lease that it renews. When the club
-// system fails, what was read before is taken, if there is any.
-func (m *sharedCache[K, V]) loadAsLeader(ctx context.Context, name, holder string, before *entry[V], load func(context.Context) (V, error)) (*entry[V], error) {
-	reading, ended := context.WithCancel(ctx)
-	renewed := make(chan struct{})
-	go func() {
-		defer close(renewed)
-		for m.renewLease(reading, name, holder) {
+	if loaded.value, err = read(ctx); err == nil {
+		if sharedErr == nil {
+			c.publishCopy(ctx, name, loaded)
 		}
-	}()
-	got, err := m.loadLocal(ctx, load)
-	ended()
-	<-renewed
-	keeping, cancel := context.WithTimeout(context.WithoutCancel(ctx), sharedTimeout)
-	defer cancel()
-	if err != nil {
-		m.logUnshared(ctx, m.cfg.Shared.ReleaseLease(keeping, name, holder))
-		if before != nil && m.cfg.Now().Sub(before.At) < readingKept {
-			m.cfg.Log.WarnContext(ctx, "catalogue not refreshed; serving the shared copy", "kind", m.kind, "error", err)
-			before.lastFailure.Store(m.cfg.Now().UnixMilli())
-			return before, nil
-		}
+		return loaded, nil
+	}
+	newest := cached
+	if shared != nil && (cached == nil || shared.At.After(cached.At)) {
+		newest = shared
+	}
+	now := c.cfg.Now()
+	if newest == nil || now.Sub(newest.At) >= keptFor {
 		return nil, err
 	}
-	text, err := compress(got.value)
+	newest.lastFailure.Store(now.UnixMilli())
+	c.cfg.Log.WarnContext(ctx, "catalogue not refreshed; serving the cached copy", "kind", c.kind, "error", err)
+	return newest, nil
+}
+
+var errNotShared = errors.New("catalogue: gateways share no copies")
+
+// readCopy returns the copy in Redis; nil when there is none, or none that this version
+// can decode.
+func (c *cache[K, V]) readCopy(ctx context.Context, name string) (*entry[V], error) {
+	if c.cfg.Shared == nil {
+		return nil, errNotShared
+	}
+	ctx, cancel := context.WithTimeout(ctx, sharedTimeout)
+	defer cancel()
+	text, at, err := c.cfg.Shared.ReadCopy(ctx, name)
+	if text == nil || err != nil {
+		return nil, err
+	}
+	found := &entry[V]{Version: Version{At: at}}
+	if err := decompress(text, &found.value); err != nil {
+		c.cfg.Log.DebugContext(ctx, "catalogue copy not decoded", "kind", c.kind, "error", err)
+		return nil, nil
+	}
+	return found, nil
+}
+
+// publishCopy gives other gateways what this one has read. A failure costs them a reading.
+func (c *cache[K, V]) publishCopy(ctx context.Context, name string, loaded *entry[V]) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sharedTimeout)
+	defer cancel()
+	text, err := compress(loaded.value)
 	if err == nil {
-		err = m.cfg.Shared.Publish(keeping, name, holder, text, got.At, readingKept-m.cfg.Now().Sub(got.At))
+		err = c.cfg.Shared.PublishCopy(ctx, name, text, loaded.At, keptFor-c.cfg.Now().Sub(loaded.At))
 	}
-	m.logUnshared(ctx, err)
-	return got, nil
-}
-
-// renewLease waits, renews the lease and tells whether to go on.
-func (m *sharedCache[K, V]) renewLease(ctx context.Context, name, holder string) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-m.cfg.After(leaseRenewal):
-	}
-	m.logUnshared(ctx, m.cfg.Shared.RenewLease(ctx, name, holder, leaseTime))
-	return ctx.Err() == nil
-}
-
-// logUnshared logs that the other gateways do not learn of a reading; nobody waits for that.
-func (m *sharedCache[K, V]) logUnshared(ctx context.Context, err error) {
-	if err != nil && ctx.Err() == nil {
-		m.cfg.Log.DebugContext(ctx, "catalogue reading not shared", "kind", m.kind, "error", err)
+	if err != nil {
+		c.cfg.Log.DebugContext(ctx, "catalogue copy not published", "kind", c.kind, "error", err)
 	}
 }
 
-// decode reads what was recalled; nil when there is nothing that can be read, such as
-// what a gateway of another version has kept.
-func (m *sharedCache[K, V]) decode(ctx context.Context, recalled SharedEntry) *entry[V] {
-	if recalled.Text == nil {
-		return nil
-	}
-	got := &entry[V]{Version: Version{At: recalled.At}}
-	if err := decompress(recalled.Text, &got.value); err != nil {
-		m.logUnshared(ctx, err)
-		return nil
-	}
-	return got
-}
-
-// compress is a value as it is kept: a catalogue of ninety products is 4 KB then.
+// compress encodes a value as JSON in gzip: a catalogue of ninety products is 4 KB then.
 func compress(value any) ([]byte, error) {
 	var text bytes.Buffer
 	packer := gzip.NewWriter(&text)
-	if err := json.NewEncoder(packer).Encode(value); err != nil {
+	if err := errors.Join(json.NewEncoder(packer).Encode(value), packer.Close()); err != nil {
 		return nil, err
 	}
-	err := packer.Close()
-	return text.Bytes(), err
+	return text.Bytes(), nil
 }
 
 func decompress(text []byte, value any) error {
@@ -301,9 +219,5 @@ func decompress(text []byte, value any) error {
 	if err != nil {
 		return err
 	}
-	plain, err := io.ReadAll(unpacker)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(plain, value)
+	return json.NewDecoder(unpacker).Decode(value)
 }

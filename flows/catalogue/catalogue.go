@@ -19,9 +19,9 @@ import (
 // The figures of the catalogue. How old it may be stands in cache.go.
 const (
 	// offersFresh: everybody's catalogue of a club takes the offers of a product that
-	// were read within this time. It is half of readingFresh, so that a catalogue that is
+	// were read within this time. It is half of freshFor, so that a catalogue that is
 	// read anew has new prices, and one that is fresh has none older than 90 s.
-	offersFresh = readingFresh / 2
+	offersFresh = freshFor / 2
 	// offerEntries: the offers of a product are about 2 KB; a hundred clubs have about so many products.
 	offerEntries = 5000
 	// offerReads: the club system lists offers a product at a time; so many at once. It
@@ -34,10 +34,10 @@ const (
 // it was read a short time ago, by this gateway or another: see cache.go.
 type Catalogue struct {
 	cfg         Config
-	networks    *sharedCache[organisation, *club.Network]
-	terms       *sharedCache[clubKey, clubTerms]
-	products    *sharedCache[productsKey, []Product]
-	days        *sharedCache[daysKey, []DebitDay]
+	networks    *cache[organisation, *club.Network]
+	terms       *cache[clubKey, clubTerms]
+	products    *cache[productsKey, []Product]
+	days        *cache[daysKey, []DebitDay]
 	offers      localCache[offersKey, []club.Offer]
 	slots       chan struct{} // taken by readings of offers
 	generations sync.Map      // by client token: how often it was forgotten
@@ -137,11 +137,19 @@ func newProduct(product club.Product, listed []club.Offer) Product {
 // New makes a catalogue.
 func New(cfg Config) *Catalogue {
 	c := &Catalogue{cfg: cfg, slots: make(chan struct{}, offerReads), offers: newLocalCache[offersKey, []club.Offer](offerEntries, offersFresh, cfg.Now)}
-	c.networks = newSharedCache[organisation, *club.Network]("network", &c.cfg)
-	c.terms = newSharedCache[clubKey, clubTerms]("club", &c.cfg)
-	c.products = newSharedCache[productsKey, []Product]("products", &c.cfg)
-	c.days = newSharedCache[daysKey, []DebitDay]("days", &c.cfg)
+	c.networks = newCache[organisation, *club.Network]("network", &c.cfg)
+	c.terms = newCache[clubKey, clubTerms]("club", &c.cfg)
+	c.products = newCache[productsKey, []Product]("products", &c.cfg)
+	c.days = newCache[daysKey, []DebitDay]("days", &c.cfg)
 	return c
+}
+
+// Counts returns how often each kind of value was looked up.
+func (c *Catalogue) Counts() map[string]CacheCount {
+	return map[string]CacheCount{
+		"networks": c.networks.local.count(), "clubs": c.terms.local.count(), "products": c.products.local.count(),
+		"debit_days": c.days.local.count(), "offers": c.offers.count(),
+	}
 }
 
 // Invalidate has everything of an organisation read anew. It is for a world that was made
@@ -291,7 +299,7 @@ func (c *Catalogue) readProducts(ctx context.Context, at Club, query ProductQuer
 func (c *Catalogue) offersOf(ctx context.Context, at Club, product club.IRI) ([]club.Offer, error) {
 	key := offersKey{c.organisation(at.Scope.ClientToken), at.IRI, product}
 	return c.offers.get(ctx, key, func(ctx context.Context) ([]club.Offer, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readingTimeout) // another catalogue may wait for them
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout) // another catalogue may wait for them
 		defer cancel()
 		select {
 		case c.slots <- struct{}{}:

@@ -4,62 +4,45 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"frontdesk/flows/catalogue"
 )
 
-// TestReadings: one holder at a time reads anew, what is newer stays, and a name that
-// tells who somebody is is told to nobody.
-func TestReadings(t *testing.T) {
+// TestCatalogueCopies: a newer copy stays, a copy ends with its life, and Redis reveals
+// neither the name nor the text.
+func TestCatalogueCopies(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		const name = "products of /demo/contacts/1002"
 		begin := time.Now().Truncate(time.Millisecond)
-		recall := func(holder string, notBefore time.Time) catalogue.SharedEntry {
+		expect := func(want string, wantAt time.Time) {
 			b.Helper()
-			found, err := b.Acquire(b.Context(), name, holder, notBefore, time.Minute)
-			if err != nil {
-				b.Fatal(err)
-			}
-			return found
-		}
-		keep := func(holder, text string, at time.Time) {
-			b.Helper()
-			if err := b.Publish(b.Context(), name, holder, []byte(text), at, 10*time.Minute); err != nil {
-				b.Fatal(err)
+			text, at, err := b.ReadCopy(b.Context(), name)
+			if err != nil || string(text) != want || want != "" && !at.Equal(wantAt) {
+				b.Errorf("the copy is %q of %s (%v), want %q of %s", text, at, err, want, wantAt)
 			}
 		}
-		if found := recall("a", begin); !found.Leader || found.Text != nil {
-			b.Errorf("the first one gets %+v", found)
+		publish := func(text string, at time.Time) {
+			b.Helper()
+			if err := b.PublishCopy(b.Context(), name, []byte(text), at, 10*time.Minute); err != nil {
+				b.Fatal(err)
+			}
 		}
-		if found := recall("b", begin); found.Leader {
-			b.Error("two read at once")
-		}
-		if err := b.ReleaseLease(b.Context(), name, "b"); err != nil || recall("b", begin).Leader {
-			b.Errorf("a lease was ended by who does not have it (%v)", err)
-		}
-		keep("a", "first", begin)
-		if found := recall("b", begin); string(found.Text) != "first" || !found.At.Equal(begin) || found.Leader {
-			b.Errorf("after the first reading: %+v", found)
-		}
-		found := recall("b", begin.Add(time.Second))
-		if !found.Leader || string(found.Text) != "first" {
-			b.Errorf("who wants a newer one gets %+v", found)
-		}
-		if err := b.RenewLease(b.Context(), name, "b", 2*time.Minute); err != nil {
-			b.Fatal(err)
-		}
-		keep("b", "second", begin.Add(2*time.Second))
-		keep("late", "older", begin.Add(time.Second))
-		if found := recall("c", begin.Add(time.Second)); string(found.Text) != "second" {
-			b.Errorf("a reading that came late replaced %q", found.Text)
-		}
-		if err := b.ReleaseLease(b.Context(), name, "c"); err != nil || !recall("c", begin.Add(time.Hour)).Leader {
-			b.Errorf("nobody may read anew (%v)", err)
+		expect("", begin)
+		publish("first", begin)
+		expect("first", begin)
+		publish("second", begin.Add(2*time.Second))
+		publish("late", begin.Add(time.Second))
+		expect("second", begin.Add(2*time.Second))
+		if text, _, err := b.open(b.url, "another key", "one").ReadCopy(b.Context(), name); text != nil || err != nil {
+			b.Errorf("a gateway that writes with another key reads %q (%v)", text, err)
 		}
 		for key, value := range b.everything() {
 			if strings.Contains(key+value, "1002") || strings.Contains(value, "second") {
-				b.Errorf("%s tells of it: %s", key, value)
+				b.Errorf("%s reveals it: %s", key, value)
 			}
+			b.lives(key, 10*time.Minute)
+			b.redis.HSet(b.Context(), key, "body", "sealed by another version")
+			expect("", begin)
+			b.expire(key)
 		}
+		expect("", begin)
 	})
 }

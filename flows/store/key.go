@@ -113,11 +113,10 @@ const receiptsPrefix = "fd:receipts:"
 // a key, since it outlives all of them.
 func receiptsKey(contact club.IRI) string { return receiptsPrefix + digest(string(contact)) }
 
-// readingKeys hold what was read of the club system under a name, and who reads it anew.
-// The name tells whose catalogue it is, so it is hashed as in smsKey.
-func (s *Store) readingKeys(name string) (reading, lease string) {
-	reading = "fd:{" + s.keys.Pseudonym("reading", name) + "}:reading"
-	return reading, reading + ":lease"
+// copyKey holds the copy of a value of the club system. The name tells whose catalogue
+// it is, so it is hashed as in smsKey.
+func (s *Store) copyKey(name string) string {
+	return "fd:{" + s.keys.Pseudonym("reading", name) + "}:reading"
 }
 
 // digest hashes parts so that no two lists of parts look alike.
