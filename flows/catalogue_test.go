@@ -77,8 +77,8 @@ func TestOffers(t *testing.T) {
 			t.Errorf("offer %s is %+v (%v), want %+v", id, got, err, want)
 		}
 		for _, need := range all {
-			if got.NeedsOne(need) != strings.Contains(strings.Join(want.Needs, " "), need) {
-				t.Errorf("offer %s needs %s: %t", id, need, got.NeedsOne(need))
+			if got.Requires(need) != strings.Contains(strings.Join(want.Needs, " "), need) {
+				t.Errorf("offer %s needs %s: %t", id, need, got.Requires(need))
 			}
 		}
 	}

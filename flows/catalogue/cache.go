@@ -85,8 +85,16 @@ func newCache[K comparable, V any](kind string, cfg *Config) *cache[K, V] {
 	return &cache[K, V]{kind: kind, cfg: cfg, local: newLocalCache[K, *entry[V]](maxEntries, keptFor, cfg.Now)}
 }
 
-// get returns the value of a key. The key contains everything that the value depends on.
-func (c *cache[K, V]) get(ctx context.Context, key K, read func(context.Context) (V, error)) (*entry[V], error) {
+// get returns the value of a key. The key has everything that the value depends on.
+func (c *cache[K, V]) get(ctx context.Context, key K, read func(context.Context) (V, error)) (value V, version *Version, err error) {
+	found, err := c.entry(ctx, key, read)
+	if err != nil {
+		return value, nil, err
+	}
+	return found.value, &found.Version, nil
+}
+
+func (c *cache[K, V]) entry(ctx context.Context, key K, read func(context.Context) (V, error)) (*entry[V], error) {
 	cached, ok := c.local.lookup(key)
 	now := c.cfg.Now()
 	switch {

@@ -16,22 +16,19 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// The figures of the catalogue. How old it may be stands in cache.go.
 const (
-	// offersFresh: everybody's catalogue of a club takes the offers of a product that
-	// were read within this time. It is half of freshFor, so that a catalogue that is
-	// read anew has new prices, and one that is fresh has none older than 90 s.
-	offersFresh = freshFor / 2
-	// offerEntries: the offers of a product are about 2 KB; a hundred clubs have about so many products.
-	offerEntries = 5000
-	// offerReads: the club system lists offers a product at a time; so many at once. It
-	// is half of the lane (club.Limits.Concurrency), so that the other half is left to
-	// the visitors who are past the catalogue.
-	offerReads = 32
+	// offersFreshFor is how long all catalogues of a club share the offers of a product. It
+	// is half of freshFor, so that no fresh catalogue has prices older than 90 s.
+	offersFreshFor = freshFor / 2
+	// maxOfferEntries: the offers of a product are about 2 KB, and a hundred clubs have
+	// about 5,000 products.
+	maxOfferEntries = 5000
+	// maxOfferReads bounds concurrent reads, each of one product's offers. It is half of
+	// club.Limits.Concurrency; the other half is for visitors who have chosen.
+	maxOfferReads = 32
 )
 
-// Catalogue answers what the clubs are and what they offer, from memory where
-// it was read a short time ago, by this gateway or another: see cache.go.
+// Catalogue returns the clubs and what they sell. Its cache is in cache.go.
 type Catalogue struct {
 	cfg         Config
 	networks    *cache[organisation, *club.Network]
@@ -39,27 +36,27 @@ type Catalogue struct {
 	products    *cache[productsKey, []Product]
 	days        *cache[daysKey, []DebitDay]
 	offers      localCache[offersKey, []club.Offer]
-	slots       chan struct{} // taken by readings of offers
-	generations sync.Map      // by client token: how often it was forgotten
+	slots       chan struct{} // one for each read of offers in progress
+	generations sync.Map      // generation by client token
 }
 
-// Config is what a catalogue needs. Every field is required unless said.
+// Config is what a catalogue needs. Every field is required except Shared.
 type Config struct {
 	Club   *club.Client
-	Shared CacheStore // what the gateways remember together; nil: this one remembers by itself
+	Shared CacheStore // nil: gateways share no copies
 	Now    func() time.Time
 	After  func(time.Duration) <-chan time.Time
 	Log    *slog.Logger
 }
 
-// organisation is whose clubs they are. Every key begins with it.
+// organisation identifies the owner of the clubs. Every key begins with it.
 type organisation struct {
 	token      string
-	generation uint64 // counts how often everything was forgotten
+	generation uint64 // how often everything was invalidated
 }
 
-// offersKey: offers depend on the product and the club, never on who asks (club
-// system API, section Catalogue), so everybody's catalogue shares them.
+// offersKey has no buyer: offers depend on the product and the club only (club system
+// API, section Catalogue), so that all buyers share them.
 type offersKey struct {
 	of            organisation
 	club, product club.IRI
@@ -70,12 +67,11 @@ type clubKey struct {
 	id string
 }
 
-// clubTerms is what the network does not tell of a club.
+// clubTerms is the part of a club that the network does not contain.
 type clubTerms struct{ Code, Currency string }
 
-// productsKey is whose catalogue it is, and of which day: without a date it is today's,
-// which is another one tomorrow. Days are those of UTC, as everywhere here; at a club's
-// own midnight a catalogue is as old as it may be anyway.
+// productsKey has the day, since today's catalogue is not tomorrow's. Days are in UTC:
+// at a club's own midnight a catalogue may be as old as any other.
 type productsKey struct {
 	of    organisation
 	today string // YYYY-MM-DD; empty when the query has a date
@@ -93,15 +89,15 @@ type Club struct {
 	Scope    club.Scope
 }
 
-// ProductQuery says whose catalogue is asked for. It is part of the key of what is
-// remembered, so everything that may change the answer is in it.
+// ProductQuery selects a catalogue. It is part of the cache key, so it has everything
+// that the catalogue depends on.
 type ProductQuery struct {
 	ClientToken string
 	ClubID      string
 	Channel     string      // web, terminal, club
 	Type        string      // one category, or empty for all
 	Date        string      // YYYY-MM-DD, or empty for today
-	Buyer       flows.Buyer // who looks; the zero value is anybody
+	Buyer       flows.Buyer // the zero value is an anonymous visitor
 }
 
 // Product is a product with its offers.
@@ -111,13 +107,13 @@ type Product struct {
 	listed []club.Offer // the same offers, as the club system has them
 }
 
-// productRecord is a product as it is remembered.
+// productRecord is a product as the shared copy has it.
 type productRecord struct {
 	Product club.Product `json:"product"`
 	Offers  []club.Offer `json:"offers"`
 }
 
-// MarshalJSON writes what the club system said of a product, for the other gateways.
+// MarshalJSON writes a product as the club system has it, for the shared copy.
 func (p Product) MarshalJSON() ([]byte, error) {
 	return json.Marshal(productRecord{p.Product, p.listed})
 }
@@ -134,9 +130,10 @@ func newProduct(product club.Product, listed []club.Offer) Product {
 	return Product{Product: product, Offers: offersOf(product, listed), listed: listed}
 }
 
-// New makes a catalogue.
+// New returns a catalogue with an empty cache.
 func New(cfg Config) *Catalogue {
-	c := &Catalogue{cfg: cfg, slots: make(chan struct{}, offerReads), offers: newLocalCache[offersKey, []club.Offer](offerEntries, offersFresh, cfg.Now)}
+	c := &Catalogue{cfg: cfg, slots: make(chan struct{}, maxOfferReads)}
+	c.offers = newLocalCache[offersKey, []club.Offer](maxOfferEntries, offersFreshFor, cfg.Now)
 	c.networks = newCache[organisation, *club.Network]("network", &c.cfg)
 	c.terms = newCache[clubKey, clubTerms]("club", &c.cfg)
 	c.products = newCache[productsKey, []Product]("products", &c.cfg)
@@ -152,13 +149,13 @@ func (c *Catalogue) Counts() map[string]CacheCount {
 	}
 }
 
-// Invalidate has everything of an organisation read anew. It is for a world that was made
-// to begin again, where whoever did so wants to see it.
+// Invalidate makes this gateway read everything of an organisation again. It is for a
+// simulated world that a developer has changed.
 func (c *Catalogue) Invalidate(clientToken string) {
 	c.generations.Store(clientToken, generation{c.generation(clientToken).number + 1, c.cfg.Now()})
 }
 
-// Current tells whether a version of what an organisation sells may be shown without
+// Current reports whether a version of an organisation's values may be shown without
 // asking this catalogue again.
 func (c *Catalogue) Current(clientToken string, version *Version, now time.Time) bool {
 	return version.Fresh(now) && version.At.After(c.generation(clientToken).began)
@@ -182,21 +179,21 @@ func (c *Catalogue) organisation(clientToken string) organisation {
 
 // Clubs lists the clubs of the chain.
 func (c *Catalogue) Clubs(ctx context.Context, clientToken string) ([]Club, *Version, error) {
-	network, err := c.network(ctx, clientToken)
+	network, version, err := c.network(ctx, clientToken)
 	if err != nil {
 		return nil, nil, err
 	}
 	var clubs []Club
-	for _, node := range network.value.Clubs() {
+	for _, node := range network.Clubs() {
 		found := clubOf(clientToken, node)
-		for _, parent := range network.value.Path(node.Club) {
+		for _, parent := range network.Path(node.Club) {
 			if parent.IRI != node.IRI {
 				found.Path = append(found.Path, parent.Name)
 			}
 		}
 		clubs = append(clubs, found)
 	}
-	return clubs, &network.Version, nil
+	return clubs, version, nil
 }
 
 // Club finds a club by its public id. NotFound when the chain has none.
@@ -205,31 +202,31 @@ func (c *Catalogue) Club(ctx context.Context, clientToken, id string) (Club, err
 	if err != nil {
 		return Club{}, err
 	}
-	terms, err := c.terms.get(ctx, clubKey{c.organisation(clientToken), id}, func(ctx context.Context) (clubTerms, error) {
+	terms, _, err := c.terms.get(ctx, clubKey{c.organisation(clientToken), id}, func(ctx context.Context) (clubTerms, error) {
 		read, err := c.cfg.Club.GetClub(ctx, found.Scope, found.IRI)
 		return clubTerms{read.Code, read.Currency}, flows.ClubFailed(err, "The club could not be read.")
 	})
 	if err != nil {
 		return Club{}, err
 	}
-	found.Code, found.Currency = terms.value.Code, terms.value.Currency
+	found.Code, found.Currency = terms.Code, terms.Currency
 	return found, nil
 }
 
-// locate is Club without what only the club itself tells.
+// Locate is Club without Code and Currency, for which the club itself must be read.
 func (c *Catalogue) Locate(ctx context.Context, clientToken, id string) (Club, error) {
-	network, err := c.network(ctx, clientToken)
+	network, _, err := c.network(ctx, clientToken)
 	if err != nil {
 		return Club{}, err
 	}
-	node, ok := network.value.NodeOf(club.NewIRI(clientToken, "clubs", id))
+	node, ok := network.NodeOf(club.NewIRI(clientToken, "clubs", id))
 	if !ok {
 		return Club{}, &flows.Error{Code: flows.NotFound, Detail: "There is no such club."}
 	}
 	return clubOf(clientToken, node), nil
 }
 
-func (c *Catalogue) network(ctx context.Context, clientToken string) (*entry[*club.Network], error) {
+func (c *Catalogue) network(ctx context.Context, clientToken string) (*club.Network, *Version, error) {
 	return c.networks.get(ctx, c.organisation(clientToken), func(ctx context.Context) (*club.Network, error) {
 		network, err := c.cfg.Club.NetworkNodes(ctx, club.Scope{ClientToken: clientToken})
 		return network, flows.ClubFailed(err, "The clubs of the chain could not be read.")
@@ -241,8 +238,8 @@ func clubOf(clientToken string, node club.NetworkNode) Club {
 		Scope: club.Scope{ClientToken: clientToken, Club: node.Club, Node: node.IRI}}
 }
 
-// Products reads a club's catalogue with all offers. It is for everybody who asks with
-// the same query, so nobody may change it.
+// Products returns a club's catalogue with all offers. Callers share it, so they must not
+// change it.
 func (c *Catalogue) Products(ctx context.Context, query ProductQuery) ([]Product, *Version, error) {
 	at, err := c.Locate(ctx, query.ClientToken, query.ClubID)
 	if err != nil {
@@ -252,33 +249,27 @@ func (c *Catalogue) Products(ctx context.Context, query ProductQuery) ([]Product
 	if query.Date == "" {
 		key.today = dayOf(c.cfg.Now().UTC()).Format(time.DateOnly)
 	}
-	products, err := c.products.get(ctx, key, func(ctx context.Context) ([]Product, error) {
-		return c.readProducts(ctx, at, query)
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return products.value, &products.Version, nil
+	return c.products.get(ctx, key, func(ctx context.Context) ([]Product, error) { return c.readProducts(ctx, at, query) })
 }
 
-// readProducts reads a catalogue. The offers of a page are read while the next one is
-// on its way, and so is the club, without which nobody can buy what the catalogue has.
+// readProducts reads a catalogue from the club system. The offers of one page are read
+// concurrently with the next page, and so is the club, which every buyer needs next.
 func (c *Catalogue) readProducts(ctx context.Context, at Club, query ProductQuery) ([]Product, error) {
-	scope, asked, err := c.saleQuery(ctx, at, query)
+	scope, sale, err := c.saleQuery(ctx, at, query)
 	if err != nil {
 		return nil, err
 	}
 	var ahead sync.WaitGroup
 	defer ahead.Wait()
-	ahead.Go(func() { _, _ = c.Club(ctx, query.ClientToken, query.ClubID) }) // who needs it is told when it fails
+	ahead.Go(func() { _, _ = c.Club(ctx, query.ClientToken, query.ClubID) }) // callers that need it see its error
 	var begun sync.Map
 	offers := func(product club.Product) ([]club.Offer, error) {
 		once, _ := begun.LoadOrStore(product.IRI, sync.OnceValues(func() ([]club.Offer, error) { return c.offersOf(ctx, at, product.IRI) }))
 		return once.(func() ([]club.Offer, error))()
 	}
-	listed, err := c.cfg.Club.ListProductsConcurrently(ctx, scope, asked, func(page []club.Product) {
+	listed, err := c.cfg.Club.ListProductsConcurrently(ctx, scope, sale, func(page []club.Product) {
 		for _, product := range page {
-			ahead.Go(func() { _, _ = offers(product) }) // what became of it is seen below
+			ahead.Go(func() { _, _ = offers(product) }) // the loop below sees its error
 		}
 	})
 	if err != nil {
@@ -295,7 +286,7 @@ func (c *Catalogue) readProducts(ctx context.Context, at Club, query ProductQuer
 	return products, nil
 }
 
-// offersOf gives the offers of a product, which are read once for all catalogues.
+// offersOf returns the offers of a product, read once for all catalogues of the club.
 func (c *Catalogue) offersOf(ctx context.Context, at Club, product club.IRI) ([]club.Offer, error) {
 	key := offersKey{c.organisation(at.Scope.ClientToken), at.IRI, product}
 	return c.offers.get(ctx, key, func(ctx context.Context) ([]club.Offer, error) {
@@ -311,57 +302,63 @@ func (c *Catalogue) offersOf(ctx context.Context, at Club, product club.IRI) ([]
 	})
 }
 
-// saleQuery says for which sale the catalogue is read, and from where: a contact of
-// another club of the chain is seen from the node above both. In a club of
-// another chain a contact is a visitor like anybody.
+// saleQuery returns the query of the club system, and the scope to send it from. A contact
+// of another club of the chain sees the catalogue from the node above both clubs. A contact
+// of another chain sees what an anonymous visitor sees.
 func (c *Catalogue) saleQuery(ctx context.Context, at Club, query ProductQuery) (club.Scope, club.ProductQuery, error) {
 	scope := at.Scope
-	asked := club.ProductQuery{Channel: query.Channel, Club: at.IRI, Date: query.Date, Type: query.Type}
+	sale := club.ProductQuery{Channel: query.Channel, Club: at.IRI, Date: query.Date, Type: query.Type}
 	buyer := query.Buyer
 	if buyer.Contact == "" {
-		return scope, asked, nil
+		return scope, sale, nil
 	}
 	if buyer.Club != at.IRI {
-		network, err := c.network(ctx, query.ClientToken)
+		network, _, err := c.network(ctx, query.ClientToken)
 		if err != nil {
-			return scope, asked, err
+			return scope, sale, err
 		}
-		node, sameChain := network.value.CommonAncestor(at.IRI, buyer.Club)
+		node, sameChain := network.CommonAncestor(at.IRI, buyer.Club)
 		if !sameChain {
-			return scope, asked, nil
+			return scope, sale, nil
 		}
 		scope.Node = node
 	}
-	asked.Contact, asked.Debt, asked.ContactTags = buyer.Contact, &buyer.Debt, strings.Fields(buyer.Tags)
-	return scope, asked, nil
+	sale.Contact, sale.Debt, sale.ContactTags = buyer.Contact, &buyer.Debt, strings.Fields(buyer.Tags)
+	return scope, sale, nil
 }
 
-// Offer finds an offer in a catalogue. OfferNotAvailable when it is not there:
-// what the catalogue does not show to this channel cannot be bought through it.
+// Offer finds an offer in a catalogue. OfferNotAvailable when it is not there: a channel
+// sells only what its catalogue shows.
 func (c *Catalogue) Offer(ctx context.Context, query ProductQuery, id string) (Offer, error) {
-	products, _, err := c.Products(ctx, query)
-	if err != nil {
-		return Offer{}, err
+	offer, _, found, err := c.findOffer(ctx, query, id)
+	if err == nil && !found {
+		err = &flows.Error{Code: flows.OfferNotAvailable, Detail: fmt.Sprintf("The club does not offer %q.", id)}
 	}
+	return offer, err
+}
+
+// findOffer returns an offer, and the same offer as the club system has it.
+func (c *Catalogue) findOffer(ctx context.Context, query ProductQuery, id string) (offer Offer, listed club.Offer, found bool, err error) {
+	products, _, err := c.Products(ctx, query)
 	for _, product := range products {
-		for _, offer := range product.Offers {
+		for i, offer := range product.Offers {
 			if offer.IRI.ID() == id {
-				return offer, nil
+				return offer, product.listed[i], true, nil
 			}
 		}
 	}
-	return Offer{}, &flows.Error{Code: flows.OfferNotAvailable, Detail: fmt.Sprintf("The club does not offer %q.", id)}
+	return Offer{}, club.Offer{}, false, err
 }
 
-// scopeAbove is the scope of a call that touches a club and another one: the
-// club's own, from the nearest node above both. MigrationClub when there is none.
+// ScopeAbove returns the scope of a call that involves another club too: the club's own
+// scope, sent from the nearest node above both. MigrationClub when there is none.
 func (c *Catalogue) ScopeAbove(ctx context.Context, at Club, other club.IRI) (club.Scope, error) {
-	network, err := c.network(ctx, at.Scope.ClientToken)
+	network, _, err := c.network(ctx, at.Scope.ClientToken)
 	if err != nil {
 		return club.Scope{}, err
 	}
 	scope, found := at.Scope, false
-	if scope.Node, found = network.value.CommonAncestor(at.IRI, other); !found {
+	if scope.Node, found = network.CommonAncestor(at.IRI, other); !found {
 		return club.Scope{}, flows.MigrationFailed(club.ErrMigrationClub)
 	}
 	return scope, nil

@@ -13,23 +13,22 @@ type DebitDay struct {
 	Date string // the next such day, YYYY-MM-DD
 }
 
-// daysKey is a club's debit days from a date on.
+// daysKey identifies a club's debit days from a date on.
 type daysKey struct {
 	club clubKey
 	from string
 }
 
-// DebitDaysQuery asks when a club debits.
+// DebitDaysQuery selects the debit days of a club.
 type DebitDaysQuery struct {
 	ClientToken string
 	ClubID      string
 	StartDate   string    // YYYY-MM-DD; empty: today
-	Now         time.Time // what StartDate is held against
+	Now         time.Time // what StartDate is compared with
 }
 
-// DebitDays lists the next days, from a date on, on which a debit can fall.
-// NotFound when there is no such club, InvalidRequest for a date that cannot be
-// a start.
+// DebitDays lists the next days, from a date on, on which a debit can fall. NotFound when
+// there is no such club, InvalidRequest when the date is not a valid start.
 func (c *Catalogue) DebitDays(ctx context.Context, query DebitDaysQuery) ([]DebitDay, *Version, error) {
 	at, err := c.Locate(ctx, query.ClientToken, query.ClubID)
 	if err != nil {
@@ -39,22 +38,11 @@ func (c *Catalogue) DebitDays(ctx context.Context, query DebitDaysQuery) ([]Debi
 	if problem != nil {
 		return nil, nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{*problem}}
 	}
-	days, err := c.readDays(ctx, at, start)
-	if err != nil {
-		return nil, nil, err
-	}
-	return days.value, &days.Version, nil
+	return c.NextDebitDays(ctx, at, start)
 }
 
-func (c *Catalogue) NextDebitDays(ctx context.Context, at Club, from time.Time) ([]DebitDay, error) {
-	days, err := c.readDays(ctx, at, from)
-	if err != nil {
-		return nil, err
-	}
-	return days.value, nil
-}
-
-func (c *Catalogue) readDays(ctx context.Context, at Club, from time.Time) (*entry[[]DebitDay], error) {
+// NextDebitDays is DebitDays for a club and a date that the caller has checked.
+func (c *Catalogue) NextDebitDays(ctx context.Context, at Club, from time.Time) ([]DebitDay, *Version, error) {
 	key := daysKey{clubKey{c.organisation(at.Scope.ClientToken), at.IRI.ID()}, from.Format(time.DateOnly)}
 	return c.days.get(ctx, key, func(ctx context.Context) ([]DebitDay, error) {
 		listed, err := c.cfg.Club.ListAllowedDebitDays(ctx, at.Scope, key.from)
@@ -67,30 +55,30 @@ func (c *Catalogue) readDays(ctx context.Context, at Club, from time.Time) (*ent
 }
 
 const (
-	// startHorizon in years: nobody books a membership further ahead.
+	// startHorizon is in years. No membership is booked further ahead.
 	startHorizon = 5
-	// lastTimeZone is how far behind UTC it can still be the day before, so that
-	// nobody's own today counts as past.
+	// lastTimeZone is the largest distance behind UTC, so that today is not in the past
+	// in any time zone.
 	lastTimeZone = 12 * time.Hour
 )
 
-// StartDateProblem tells what is wrong with a start date, in words for a person;
-// empty when nothing is.
+// StartDateProblem says what is wrong with a start date, for people to read; empty when
+// nothing is.
 func StartDateProblem(date string, now time.Time) string {
 	start, err := time.Parse(time.DateOnly, date)
 	switch {
 	case err != nil:
-		return "has to be a day of the calendar, such as 2030-01-15"
+		return "must be a calendar day, such as 2030-01-15"
 	case start.Before(dayOf(now.UTC().Add(-lastTimeZone))):
-		return "is in the past"
+		return "must not be in the past"
 	case start.After(dayOf(now.UTC()).AddDate(startHorizon, 0, 0)):
-		return "is too far ahead: at most five years"
+		return "must be at most five years ahead"
 	default:
 		return ""
 	}
 }
 
-// startOf reads a start date; none means today.
+// startOf parses a start date; an empty one is today.
 func startOf(date string, now time.Time) (time.Time, *flows.FieldProblem) {
 	if date == "" {
 		return dayOf(now.UTC()), nil
@@ -98,7 +86,7 @@ func startOf(date string, now time.Time) (time.Time, *flows.FieldProblem) {
 	if problem := StartDateProblem(date, now); problem != "" {
 		return dayOf(now.UTC()), &flows.FieldProblem{Pointer: "query/startDate", Message: problem}
 	}
-	start, _ := time.Parse(time.DateOnly, date) // it has just been read
+	start, _ := time.Parse(time.DateOnly, date) // StartDateProblem has parsed it
 	return start, nil
 }
 

@@ -2,11 +2,12 @@ package catalogue
 
 import (
 	"fmt"
+	"slices"
 
 	"frontdesk/upstream/club"
 )
 
-// Offer is an offer in the words of the public API.
+// Offer is an offer as the public API has it.
 type Offer struct {
 	IRI             club.IRI
 	Name            string
@@ -14,13 +15,13 @@ type Offer struct {
 	Currency        string
 	RegistrationFee int64 // minor units; 0 means none
 	FeeName         string
-	Billing         *Billing // nil when nothing follows
+	Billing         *Billing // nil when nothing is due later
 	Commitment      string   // ISO 8601 duration; empty when there is none
 	Prorated        bool
 	Needs           []string // startDate, debit, mandate
 }
 
-// Billing is how an offer goes on after today.
+// Billing is what an offer costs after today.
 type Billing struct {
 	Rhythm  string // ISO 8601 duration between two debits
 	Endless bool
@@ -29,7 +30,7 @@ type Billing struct {
 	Entries   []BillingEntry
 }
 
-// BillingEntry is one billing period; all entries are added up.
+// BillingEntry is a price that repeats. An offer costs the sum of its entries.
 type BillingEntry struct {
 	Every string // ISO 8601 duration
 	Price int64  // minor units
@@ -43,15 +44,8 @@ const (
 	NeedsMandate   = "mandate"
 )
 
-// NeedsOne tells whether the buyer has to give this.
-func (o Offer) NeedsOne(need string) bool {
-	for _, n := range o.Needs {
-		if n == need {
-			return true
-		}
-	}
-	return false
-}
+// Requires reports whether the buyer must provide a need.
+func (o Offer) Requires(need string) bool { return slices.Contains(o.Needs, need) }
 
 func offersOf(product club.Product, offers []club.Offer) []Offer {
 	translated := make([]Offer, len(offers))
@@ -78,7 +72,7 @@ func offerOf(product club.Product, offer club.Offer) Offer {
 	return out
 }
 
-// billingOf reads the repayment schedule; an offer without one is paid at once.
+// billingOf translates the repayment schedule. An offer without one is paid at once.
 func billingOf(offer club.Offer) *Billing {
 	schedule := offer.RepaymentSchedule
 	if len(schedule.Occurrences)+len(schedule.Recurrences) == 0 {
@@ -94,8 +88,8 @@ func billingOf(offer club.Offer) *Billing {
 	return billing
 }
 
-// rhythm gives the club system's named rhythms as durations (club system API,
-// Offer, rhythmBilling); any other value is a duration already.
+// rhythm translates the club system's named rhythms into durations (club system API,
+// Offer, rhythmBilling). Any other value is a duration already.
 func rhythm(name string) string {
 	switch name {
 	case "week1":
@@ -124,7 +118,7 @@ func repetitions(entry club.ScheduleEntry) int {
 	return offset / interval
 }
 
-// period takes a one-unit duration apart, years as months and weeks as days.
+// period parses a duration of one unit, years as months and weeks as days.
 func period(duration string) (n int, unit byte) {
 	if _, err := fmt.Sscanf(duration, "P%d%c", &n, &unit); err != nil {
 		return 0, 0

@@ -9,43 +9,45 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// ScheduleQuery asks when an offer costs how much.
+// ScheduleQuery selects an offer and the dates of its payments.
 type ScheduleQuery struct {
 	ProductQuery
 	OfferID   string
 	StartDate string    // YYYY-MM-DD; empty: today
 	DebitDay  *int      // of the month; nil: not chosen yet
-	Now       time.Time // what StartDate is held against
+	Now       time.Time // what StartDate is compared with
 }
 
-// ScheduleTerms is what a schedule is computed from, each part read from the
-// club system and held against the others. The child package schedule computes.
+// ScheduleTerms is the input of package schedule, which computes the payments. Each part
+// was read from the club system and checked against the others.
 type ScheduleTerms struct {
 	Offer        Offer
 	Listed       club.Offer // the same offer, as the club system has it
 	Today, Start time.Time  // midnight UTC of their days
-	DebitDay     int        // of the month; 0: the offer is not debited, or the club names no day
-	DebitDayOpen bool       // DebitDay is the club's next one, and nobody chose it
+	DebitDay     int        // of the month; 0: the offer is not debited, or the club has no debit days
+	DebitDayOpen bool       // DebitDay is the club's next one, because the query has none
 }
 
-// ScheduleTerms reads the terms of an offer. NotFound when there is no such
-// club, or the club does not sell the offer in this channel; InvalidRequest
-// names everything that is wrong with the dates.
+// ScheduleTerms returns the terms of an offer. NotFound when there is no such club, or the
+// club does not sell the offer in this channel; InvalidRequest with all invalid dates.
 func (c *Catalogue) ScheduleTerms(ctx context.Context, query ScheduleQuery) (ScheduleTerms, error) {
 	at, err := c.Club(ctx, query.ClientToken, query.ClubID)
 	if err != nil {
 		return ScheduleTerms{}, err
 	}
-	terms, err := c.listedOffer(ctx, query)
+	offer, listed, found, err := c.findOffer(ctx, query.ProductQuery, query.OfferID)
 	if err != nil {
 		return ScheduleTerms{}, err
+	}
+	if !found {
+		return ScheduleTerms{}, &flows.Error{Code: flows.NotFound, Detail: "There is no such offer."}
 	}
 	failure := &flows.Error{Code: flows.InvalidRequest}
 	start, problem := startOf(query.StartDate, query.Now)
 	if problem != nil {
 		failure.Fields = append(failure.Fields, *problem)
 	}
-	terms.Today, terms.Start = dayOf(query.Now.UTC()), start
+	terms := ScheduleTerms{Offer: offer, Listed: listed, Today: dayOf(query.Now.UTC()), Start: start}
 	if problem, err := c.chooseDebitDay(ctx, at, query.DebitDay, &terms); err != nil {
 		return ScheduleTerms{}, err
 	} else if problem != nil {
@@ -57,44 +59,28 @@ func (c *Catalogue) ScheduleTerms(ctx context.Context, query ScheduleQuery) (Sch
 	return terms, nil
 }
 
-// listedOffer finds an offer that is on sale.
-func (c *Catalogue) listedOffer(ctx context.Context, query ScheduleQuery) (ScheduleTerms, error) {
-	products, _, err := c.Products(ctx, query.ProductQuery)
-	if err != nil {
-		return ScheduleTerms{}, err
-	}
-	for _, product := range products {
-		for i, offer := range product.Offers {
-			if offer.IRI.ID() == query.OfferID {
-				return ScheduleTerms{Offer: offer, Listed: product.listed[i]}, nil
-			}
-		}
-	}
-	return ScheduleTerms{}, &flows.Error{Code: flows.NotFound, Detail: "There is no such offer."}
-}
-
-// chooseDebitDay holds a wish against the days on which the club debits. Where
-// there is no wish, the club's next day is shown, as one that may still change.
-func (c *Catalogue) chooseDebitDay(ctx context.Context, at Club, request *int, terms *ScheduleTerms) (*flows.FieldProblem, error) {
-	if request == nil && terms.Offer.Billing == nil {
+// chooseDebitDay checks the chosen day against the club's debit days. Without a choice it
+// takes the club's next one, which may still change.
+func (c *Catalogue) chooseDebitDay(ctx context.Context, at Club, chosen *int, terms *ScheduleTerms) (*flows.FieldProblem, error) {
+	if chosen == nil && terms.Offer.Billing == nil {
 		return nil, nil
 	}
-	days, err := c.NextDebitDays(ctx, at, terms.Start)
+	days, _, err := c.NextDebitDays(ctx, at, terms.Start)
 	if err != nil {
 		return nil, err
 	}
-	if request == nil {
+	if chosen == nil {
 		terms.DebitDayOpen = true
 		if len(days) > 0 {
 			terms.DebitDay = days[0].Day
 		}
 		return nil, nil
 	}
-	if !slices.ContainsFunc(days, func(day DebitDay) bool { return day.Day == *request }) {
-		return &flows.FieldProblem{Pointer: "query/debitDay", Message: "is not a day on which the club debits"}, nil
+	if !slices.ContainsFunc(days, func(day DebitDay) bool { return day.Day == *chosen }) {
+		return &flows.FieldProblem{Pointer: "query/debitDay", Message: "must be a day on which the club debits"}, nil
 	}
 	if terms.Offer.Billing != nil {
-		terms.DebitDay = *request
+		terms.DebitDay = *chosen
 	}
 	return nil, nil
 }

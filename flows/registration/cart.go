@@ -147,7 +147,7 @@ func (f *Service) offers(ctx context.Context, r *flows.Registration, seller cata
 			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + "/offerId", Message: "The club does not offer this."})
 		case err != nil:
 			return nil, err
-		case offer.NeedsOne(catalogue.NeedsStartDate) && item.StartDate == "":
+		case offer.Requires(catalogue.NeedsStartDate) && item.StartDate == "":
 			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + "/startDate", Message: "This offer needs a start date."})
 		case item.Debit != nil:
 			debit, wrong, err := f.completeDebit(ctx, seller, item, offer, at+"/debit")
@@ -194,7 +194,7 @@ func (f *Service) addArticle(ctx context.Context, r *flows.Registration, at cata
 	if err != nil {
 		return flows.ClubFailed(err, "An item could not be added to the cart.")
 	}
-	r.Items = append(r.Items, flows.Item{NewItem: item, Offer: offer.IRI, Mandate: offer.NeedsOne(catalogue.NeedsMandate)})
+	r.Items = append(r.Items, flows.Item{NewItem: item, Offer: offer.IRI, Mandate: offer.Requires(catalogue.NeedsMandate)})
 	return nil
 }
 

@@ -18,7 +18,7 @@ import (
 func (f *Service) completeDebit(ctx context.Context, at catalogue.Club, item flows.NewItem, offer catalogue.Offer, pointer string) (*flows.Debit, []flows.FieldProblem, error) {
 	request := *item.Debit
 	switch {
-	case !offer.NeedsOne(catalogue.NeedsDebit):
+	case !offer.Requires(catalogue.NeedsDebit):
 		return nil, []flows.FieldProblem{{Pointer: pointer, Message: "This offer is not paid by direct debit."}}, nil
 	case request.Day != nil && request.WeekDay != nil:
 		return nil, []flows.FieldProblem{{Pointer: pointer, Message: "Choose a day of the month or a day of the week, not both."}}, nil
@@ -38,7 +38,7 @@ func (f *Service) completeDebit(ctx context.Context, at catalogue.Club, item flo
 	if err != nil {
 		return nil, nil, err // dates are held against the contract before they come here
 	}
-	days, err := f.cfg.Catalogue.NextDebitDays(ctx, at, first) // those that the buyer has just chosen from
+	days, _, err := f.cfg.Catalogue.NextDebitDays(ctx, at, first) // those that the buyer has just chosen from
 	if err != nil {
 		return nil, nil, err
 	}
