@@ -36,7 +36,7 @@ type env struct {
 	redis     *miniredis.Miniredis
 	client    redis.UniversalClient // of all gateways; what goes wrong depends on the task that calls
 	keys      *keyring.Keyring
-	scripts   *scripts
+	scripts   sync.Map // the hashes of the scripts that Redis knows
 	store     *store.Store
 	queue     *jobs.Queue
 	catalogue *catalogue.Catalogue
@@ -71,7 +71,6 @@ func newEnv() (*env, error) {
 	if err := s.redis.Start(); err != nil {
 		return nil, err
 	}
-	s.scripts = newScripts(s.redis.Server())
 	// No deadlines: nothing here is slow but the machine.
 	s.client = redis.NewClient(&redis.Options{MaxRetries: -1, ReadTimeout: -1, WriteTimeout: -1,
 		Dialer: func(context.Context, string, string) (net.Conn, error) { return s.redis.Dial() }})
@@ -90,7 +89,6 @@ func newEnv() (*env, error) {
 func (s *env) close() {
 	s.client.Close()
 	s.redis.Close()
-	s.scripts.close()
 	s.server.CloseClientConnections()
 	s.server.Close()
 	s.simulator.Close()
@@ -149,9 +147,9 @@ type gateway struct {
 	processor     *sandbox.Client
 }
 
-func (s *env) gateway(n int, log *journal) *gateway {
+func (s *env) gateway(n int, f *journey) *gateway {
 	name := fmt.Sprintf("gateway %d", n)
-	return (&gateway{name: name, env: s, client: s.clubClient(), log: log.logger(name)}).fresh()
+	return (&gateway{name: name, env: s, client: s.clubClient(), log: slog.New(logHandler{slog.DiscardHandler, f, name})}).fresh()
 }
 
 // simulatorRule is how the simulator's sales show that they were paid, as in every

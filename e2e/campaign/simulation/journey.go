@@ -28,7 +28,7 @@ type journey struct {
 	person   campaign.Canary
 	gateways []*gateway
 
-	pending    eventQueue
+	pending    []event // in the order in which they happen
 	orders     int
 	events     int // how many have happened
 	tasks      map[*task]bool
@@ -67,9 +67,8 @@ func newJourney(s *env, seed uint64) *journey {
 		faults: map[string]int{},
 	}
 	f.plan = newPlan(f.rng)
-	log := &journal{f}
 	for n := range replicas {
-		f.gateways = append(f.gateways, s.gateway(n+1, log))
+		f.gateways = append(f.gateways, s.gateway(n+1, f))
 	}
 	s.mu.Lock()
 	s.current = f
@@ -285,36 +284,24 @@ func number(digits string) int64 {
 	return n
 }
 
-// journal takes the gateways' log into the trace, where it is searched for
-// personal data, too.
-type journal struct{ journey *journey }
-
-func (j *journal) logger(gateway string) *slog.Logger {
-	return slog.New(journalOf{j.journey, gateway})
-}
-
-type journalOf struct {
-	journey *journey
-	gateway string
+// logHandler takes a gateway's log into the trace, where it is searched for personal data, too.
+type logHandler struct {
+	slog.Handler // which no gateway derives from
+	journey      *journey
+	gateway      string
 }
 
 // Enabled implements slog.Handler.
-func (j journalOf) Enabled(context.Context, slog.Level) bool { return true }
-
-// WithAttrs implements slog.Handler; the gateways do not use it.
-func (j journalOf) WithAttrs([]slog.Attr) slog.Handler { return j }
-
-// WithGroup implements slog.Handler; the gateways do not use it.
-func (j journalOf) WithGroup(string) slog.Handler { return j }
+func (h logHandler) Enabled(context.Context, slog.Level) bool { return true }
 
 // Handle implements slog.Handler.
-func (j journalOf) Handle(ctx context.Context, line slog.Record) error {
+func (h logHandler) Handle(ctx context.Context, line slog.Record) error {
 	if t := taskOf(ctx); t != nil && t.dead.Load() {
 		return nil
 	}
 	text := line.Message
 	line.Attrs(func(a slog.Attr) bool { text += " " + a.Key + "=" + a.Value.String(); return true })
-	j.journey.tracef("%s: %s", j.gateway, text)
+	h.journey.tracef("%s: %s", h.gateway, text)
 	return nil
 }
 

@@ -37,7 +37,7 @@ func (h redisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		t := taskOf(ctx)
 		h.redis.SetTime(h.Now())
 		if unknown := h.unknownScript(cmd); unknown || t == nil {
-			return h.scripts.process(ctx, cmd, next)
+			return next(ctx, cmd)
 		}
 		f := t.journey
 		if !t.interleave() {
@@ -47,7 +47,7 @@ func (h redisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		if f.chance(f.plan.crashes) {
 			f.fault(crashed)
 			if f.chance(0.5) {
-				_ = h.scripts.process(ctx, cmd, next)
+				_ = next(ctx, cmd)
 				f.watchVersions(cmd)
 			}
 			f.crash(t.gateway)
@@ -66,27 +66,28 @@ func (h redisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 				return errRefused
 			}
 			f.fault(redisLost)
-			_ = h.scripts.process(ctx, cmd, next)
+			_ = next(ctx, cmd)
 			f.watchVersions(cmd)
 			return errLost
 		}
 		normaliseSchedule(cmd, h.Now())
-		err := h.scripts.process(ctx, cmd, next)
+		err := next(ctx, cmd)
 		f.watchVersions(cmd)
 		f.takeSnapshot()
 		return err
 	}
 }
 
-// unknownScript tells whether a script is called by a hash that Redis does not know
-// yet, and learns those that come as a whole: only the first journey on a stage
-// would have to send a script twice, and seeds have to repeat on any.
+// unknownScript tells whether a script is called by a hash that Redis does not know yet, and notes
+// those that come as text. Only the first journey in an environment sends a script twice, and seeds
+// must repeat in any.
 func (h redisHook) unknownScript(cmd redis.Cmder) bool {
 	switch args := cmd.Args(); cmd.Name() {
 	case "evalsha":
-		return !h.scripts.knows(fmt.Sprint(args[1]))
+		_, known := h.scripts.Load(args[1])
+		return !known
 	case "eval":
-		h.scripts.learn(fmt.Sprint(args[1]))
+		h.scripts.Store(redis.NewScript(fmt.Sprint(args[1])).Hash(), true)
 	}
 	return false
 }

@@ -1,52 +1,25 @@
 package simulation
 
 import (
-	"container/heap"
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 )
 
 // event is something that happens at an instant.
 type event struct {
-	at    time.Time
-	order int // among those of one instant
-	do    func()
+	at time.Time
+	do func()
 }
 
-// eventQueue is what is still to happen.
-type eventQueue []event
-
-// Len implements heap.Interface.
-func (a eventQueue) Len() int { return len(a) }
-
-// Less implements heap.Interface.
-func (a eventQueue) Less(i, j int) bool {
-	if a[i].at.Equal(a[j].at) {
-		return a[i].order < a[j].order
-	}
-	return a[i].at.Before(a[j].at)
-}
-
-// Swap implements heap.Interface.
-func (a eventQueue) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-
-// Push implements heap.Interface.
-func (a *eventQueue) Push(x any) { *a = append(*a, x.(event)) }
-
-// Pop implements heap.Interface.
-func (a *eventQueue) Pop() any {
-	last := len(*a) - 1
-	e := (*a)[last]
-	*a = (*a)[:last]
-	return e
-}
-
-// after has something happen after a time.
+// after has something happen after a time, behind everything else of that instant.
 func (f *journey) after(d time.Duration, do func()) {
 	f.orders++
-	heap.Push(&f.pending, event{f.Now().Add(d), f.orders, do})
+	e := event{f.Now().Add(d), do}
+	place, _ := slices.BinarySearchFunc(f.pending, e.at.Add(1), func(other event, at time.Time) int { return other.at.Compare(at) })
+	f.pending = slices.Insert(f.pending, place, e)
 }
 
 // maxEvents is far beyond the 1,500 of the longest among thousands of journeys:
@@ -56,7 +29,8 @@ const maxEvents = 100_000
 // play lets everything happen that is still to happen until an instant, the zero one for all.
 func (f *journey) play(until time.Time) {
 	for len(f.pending) > 0 && (until.IsZero() || !f.pending[0].at.After(until)) {
-		e := heap.Pop(&f.pending).(event)
+		e := f.pending[0]
+		f.pending = f.pending[1:]
 		f.setNow(e.at)
 		e.do()
 		if f.events++; f.events == maxEvents {
