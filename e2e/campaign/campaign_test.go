@@ -100,6 +100,22 @@ func TestCanary(t *testing.T) {
 	}
 }
 
+// TestDocument renders a record.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	report := &campaign.Report{Campaign: "kill", Journeys: 300, Faults: map[string]int{"killed": 2}}
+	killed := &campaign.Report{Campaign: "kill", Mutation: "no-sweep", ViolationCount: 1, Violations: []campaign.Violation{{Invariant: campaign.AppliedTwice}}}
+	var page strings.Builder
+	if err := (campaign.Results{Reports: []campaign.Result{{Report: report, Killed: []*campaign.Report{killed}}}}).Document(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"| [kill](#kill) | 300 | 0 | below 0.01 | 2 | 1 of 1 | 0s |", "| killed | 2 |", "| `no-sweep`: nobody looks at", campaign.AppliedTwice} {
+		if !strings.Contains(page.String(), line) {
+			t.Errorf("the page lacks %q:\n%s", line, page.String())
+		}
+	}
+}
+
 // TestNetworkFaultsKillAMutation: the test of the one POST must fail where a POST without a response
 // counts as not sent.
 func TestNetworkFaultsKillAMutation(t *testing.T) {

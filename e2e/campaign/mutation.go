@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -37,98 +38,85 @@ func MutationNamed(name string) (Mutation, error) {
 			return w, nil
 		}
 	}
-	return Mutation{}, fmt.Errorf("there is no weakness %q", name)
+	return Mutation{}, fmt.Errorf("there is no mutation %q", name)
 }
 
-// ChangedFiles gives the files of the tree that the weakness changes, as they read then. It fails when the
+// ChangedFiles gives the files of the tree that the mutation changes, as they read then. It fails when the
 // code has moved on and an edit finds no place, or more than one.
-func (w Mutation) ChangedFiles() (map[string]string, error) {
+func (m Mutation) ChangedFiles() (map[string]string, error) {
 	changed := map[string]string{}
-	for _, edit := range w.Edits {
+	for _, edit := range m.Edits {
 		path := filepath.Join(Root(), edit.File)
-		text, ok := changed[path]
-		if !ok {
-			whole, err := os.ReadFile(path)
+		if changed[path] == "" {
+			text, err := os.ReadFile(path)
 			if err != nil {
 				return nil, err
 			}
-			text = string(whole)
+			changed[path] = string(text)
 		}
-		if n := strings.Count(text, edit.Old); n != 1 {
-			return nil, fmt.Errorf("the weakness %s no longer applies: %d places in %s read %q", w.Name, n, edit.File, edit.Old)
+		if n := strings.Count(changed[path], edit.Old); n != 1 {
+			return nil, fmt.Errorf("the mutation %s no longer applies: %d places in %s read %q", m.Name, n, edit.File, edit.Old)
 		}
-		changed[path] = strings.Replace(text, edit.Old, edit.New, 1)
+		changed[path] = strings.Replace(changed[path], edit.Old, edit.New, 1)
 	}
 	return changed, nil
 }
 
 // WriteOverlay writes the changed files into a folder and gives the path of the list
 // that the compiler wants.
-func (w Mutation) WriteOverlay(dir string) (string, error) {
-	changed, err := w.ChangedFiles()
+func (m Mutation) WriteOverlay(dir string) (string, error) {
+	changed, err := m.ChangedFiles()
 	if err != nil {
 		return "", err
 	}
 	replace := map[string]string{}
 	for path, text := range changed {
-		copied := filepath.Join(dir, strconv.Itoa(len(replace))+"_"+filepath.Base(path))
-		if err := os.WriteFile(copied, []byte(text), 0o600); err != nil {
+		replace[path] = filepath.Join(dir, strconv.Itoa(len(replace))+"_"+filepath.Base(path))
+		if err := os.WriteFile(replace[path], []byte(text), 0o600); err != nil {
 			return "", err
 		}
-		replace[path] = copied
 	}
 	list, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
 	path := filepath.Join(dir, "overlay.json")
-	return path, os.WriteFile(path, list, 0o600)
+	return path, errors.Join(err, os.WriteFile(path, list, 0o600))
 }
-
-// The packages that are built.
-const (
-	gatewayPackage = "frontdesk"
-	commandPackage = "frontdesk/e2e/campaign/run"
-)
 
 // Builds makes binaries, each once, in a folder of its own. They are built without
 // the race detector: it costs most of the speed that a campaign lives on.
 type Builds struct {
-	dir   string
-	mu    sync.Mutex // builds come one after the other: each uses all cores
-	built map[string]string
+	dir string
+	mu  sync.Mutex // builds come one after the other: each uses all cores
 }
 
 // NewBuilds makes the folder.
 func NewBuilds() (*Builds, error) {
 	dir, err := os.MkdirTemp("", "frontdesk-campaign")
-	return &Builds{dir: dir, built: map[string]string{}}, err
+	return &Builds{dir: dir}, err
 }
 
 // Close removes everything that was built.
 func (b *Builds) Close() error { return os.RemoveAll(b.dir) }
 
-// Gateway builds the gateway with a weakness; with none for the empty name.
-func (b *Builds) Gateway(ctx context.Context, weakness string) (string, error) {
-	return b.build(ctx, gatewayPackage, weakness)
+// Gateway builds the gateway with a mutation; with none for the empty name.
+func (b *Builds) Gateway(ctx context.Context, mutation string) (string, error) {
+	return b.build(ctx, "frontdesk", mutation)
 }
 
-// Command builds the campaigns' command with a weakness in the code that it runs.
-func (b *Builds) Command(ctx context.Context, weakness string) (string, error) {
-	return b.build(ctx, commandPackage, weakness)
+// Command builds the campaigns' command with a mutation in the code that it runs.
+func (b *Builds) Command(ctx context.Context, mutation string) (string, error) {
+	return b.build(ctx, "frontdesk/e2e/campaign/run", mutation)
 }
 
-func (b *Builds) build(ctx context.Context, pkg, weakness string) (string, error) {
+func (b *Builds) build(ctx context.Context, pkg, mutation string) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	name := filepath.Base(pkg) + "-" + weakness
-	if path, ok := b.built[name]; ok {
+	path := filepath.Join(b.dir, filepath.Base(pkg)+"-"+mutation)
+	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	path := filepath.Join(b.dir, name)
 	args := []string{"build", "-o", path}
-	if weakness != "" {
-		w, err := MutationNamed(weakness)
+	if mutation != "" {
+		m, err := MutationNamed(mutation)
 		if err != nil {
 			return "", err
 		}
@@ -136,7 +124,7 @@ func (b *Builds) build(ctx context.Context, pkg, weakness string) (string, error
 		if err != nil {
 			return "", err
 		}
-		list, err := w.WriteOverlay(dir)
+		list, err := m.WriteOverlay(dir)
 		if err != nil {
 			return "", err
 		}
@@ -145,45 +133,42 @@ func (b *Builds) build(ctx context.Context, pkg, weakness string) (string, error
 	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
 	cmd.Dir = Root()
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s with the weakness %q does not build: %w\n%s", pkg, weakness, err, out)
+		return "", fmt.Errorf("%s with the mutation %q does not build: %w\n%s", pkg, mutation, err, out)
 	}
-	b.built[name] = path
 	return path, nil
 }
 
-// KillTimeout is how long a campaign may take to find a weakness. One that needs
+// KillTimeout is how long a campaign may take to find a mutation. One that needs
 // longer would miss a mistake of that kind in the runs that everybody makes.
 const KillTimeout = 2 * time.Minute
 
-// Kill runs a campaign against a build with a weakness until it finds a
+// Kill runs a campaign against a build with a mutation until it finds a
 // violation. It is an error when it finds none.
-func Kill(ctx context.Context, b *Builds, c Campaign, weakness string, o Options) (*Report, error) {
+func Kill(ctx context.Context, b *Builds, c Campaign, mutation string, o Options) (*Report, error) {
 	if o.Duration == 0 {
 		o.Duration = KillTimeout
 	}
 	o.StopAtViolation = true
-	report, err := runMutated(ctx, b, c, weakness, o)
+	report, err := runMutated(ctx, b, c, mutation, o)
 	if err != nil {
 		return nil, err
 	}
-	report.Mutation = weakness
+	report.Mutation = mutation
 	if report.ViolationCount == 0 {
-		return report, fmt.Errorf("campaign %s drove %d journeys in %s against the weakness %s and found nothing",
-			c.Name, report.Journeys, report.Duration.Round(time.Second), weakness)
+		return report, fmt.Errorf("campaign %s drove %d journeys in %s against the mutation %s and found nothing",
+			c.Name, report.Journeys, report.Duration.Round(time.Second), mutation)
 	}
 	return report, nil
 }
 
-func runMutated(ctx context.Context, b *Builds, c Campaign, weakness string, o Options) (*Report, error) {
+func runMutated(ctx context.Context, b *Builds, c Campaign, mutation string, o Options) (report *Report, err error) {
 	if !c.InProcess {
-		gateway, err := b.Gateway(ctx, weakness)
-		if err != nil {
+		if o.Gateway, err = b.Gateway(ctx, mutation); err != nil {
 			return nil, err
 		}
-		o.Gateway = gateway
 		return c.Run(ctx, o)
 	}
-	command, err := b.Command(ctx, weakness)
+	command, err := b.Command(ctx, mutation)
 	if err != nil {
 		return nil, err
 	}
@@ -191,9 +176,8 @@ func runMutated(ctx context.Context, b *Builds, c Campaign, weakness string, o O
 		"--seed", strconv.FormatUint(o.Seed, 10), "--count", strconv.Itoa(o.Count), "--for", o.Duration.String())
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
-	report := &Report{}
-	if jsonErr := json.Unmarshal(out, report); jsonErr != nil { // the exit code says that there is a violation
-		return nil, fmt.Errorf("the command with the weakness %s gave no report: %w, %w", weakness, jsonErr, err)
+	if jsonErr := json.Unmarshal(out, &report); jsonErr != nil { // the exit code says that there is a violation
+		return nil, fmt.Errorf("the command with the mutation %s gave no report: %w, %w", mutation, jsonErr, err)
 	}
 	return report, nil
 }

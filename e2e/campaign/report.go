@@ -16,13 +16,13 @@ import (
 type Report struct {
 	Campaign       string         `json:"campaign"`
 	Seed           uint64         `json:"seed"`
-	Mutation       string         `json:"weakness,omitempty"` // of the build; empty: none
-	Journeys       int            `json:"flows"`              // journeys driven to their end
+	Mutation       string         `json:"mutation,omitempty"` // of the build; empty: none
+	Journeys       int            `json:"journeys"`           // journeys driven to their end
 	Faults         map[string]int `json:"faults"`             // that happened, by kind
 	States         map[string]int `json:"states"`             // in which the journeys ended
 	Violations     []Violation    `json:"violations,omitempty"`
-	ViolationCount int            `json:"broken"` // violations in all, also those that are not kept above
-	Duration       time.Duration  `json:"took"`   // nanoseconds
+	ViolationCount int            `json:"violationCount"` // violations in all, also those that are not kept above
+	Duration       time.Duration  `json:"duration"`       // nanoseconds
 	Notes          []string       `json:"notes,omitempty"`
 }
 
@@ -30,8 +30,8 @@ type Report struct {
 type Violation struct {
 	Invariant    string   `json:"invariant"` // one of invariant.go
 	Detail       string   `json:"detail"`
-	Seed         uint64   `json:"seed"` // of the one journey where it has its own; else of the run
-	Registration string   `json:"flow"` // the registration
+	Seed         uint64   `json:"seed"`         // of the one journey where it has its own; else of the run
+	Registration string   `json:"registration"` // the registration
 	Trace        []string `json:"trace"`
 }
 
@@ -73,7 +73,7 @@ func (r *Report) Err(c Campaign, o Options) error {
 func (r *Report) Print(w io.Writer) {
 	fmt.Fprintf(w, "%s: %d journeys in %s (%.0f/s), seed %d, violations: %d\n", r.Campaign, r.Journeys, r.Duration.Round(time.Millisecond), r.PerSecond(), r.Seed, r.ViolationCount)
 	if r.Mutation != "" {
-		fmt.Fprintf(w, "built with the weakness %s\n", r.Mutation)
+		fmt.Fprintf(w, "built with the mutation %s\n", r.Mutation)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, part := range []struct {

@@ -69,17 +69,17 @@ func TestMutationsAreKilled(t *testing.T) {
 	t.Cleanup(func() { builds.Close() })
 	for _, test := range []struct {
 		campaign campaign.Campaign
-		weakness string
+		mutation string
 	}{{chaos.Kill(), "take-over"}, {chaos.Idempotency(), "key-any-body"}} {
-		report, err := campaign.Kill(t.Context(), builds, test.campaign, test.weakness, campaign.Options{Seed: 1, Log: t.Logf})
+		report, err := campaign.Kill(t.Context(), builds, test.campaign, test.mutation, campaign.Options{Seed: 1, Log: t.Logf})
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%s: %s after %d journeys", test.weakness, report.Violations[0].Invariant, report.Journeys)
+		t.Logf("%s: %s after %d journeys", test.mutation, report.Violations[0].Invariant, report.Journeys)
 	}
 }
 
-// TestCampaignsAreComplete: a campaign without faults, without a weakness or without an end
+// TestCampaignsAreComplete: a campaign without faults, without a mutation or without an end
 // for the record would prove nothing.
 func TestCampaignsAreComplete(t *testing.T) {
 	t.Parallel()

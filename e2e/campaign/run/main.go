@@ -199,11 +199,11 @@ func (a *all) attempt(ctx context.Context, builds *campaign.Builds, c campaign.C
 	report.Print(os.Stdout)
 	failures := []error{err, report.Err(c, o)}
 	result := campaign.Result{Report: report, Description: c.Description}
-	for _, weakness := range c.Mutations {
-		caught, err := campaign.Kill(ctx, builds, c, weakness, campaign.Options{Seed: a.seed, Log: progress})
+	for _, mutation := range c.Mutations {
+		caught, err := campaign.Kill(ctx, builds, c, mutation, campaign.Options{Seed: a.seed, Log: progress})
 		failures = append(failures, err)
 		if caught != nil {
-			fmt.Printf("%s: %s: %d violations after %d journeys, %s\n", c.Name, weakness, caught.ViolationCount, caught.Journeys, caught.Duration.Round(time.Millisecond))
+			fmt.Printf("%s: %s: %d violations after %d journeys, %s\n", c.Name, mutation, caught.ViolationCount, caught.Journeys, caught.Duration.Round(time.Millisecond))
 			result.Killed = append(result.Killed, caught)
 		}
 	}
@@ -249,8 +249,7 @@ func document(_ *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	results.Document(os.Stdout)
-	return nil
+	return results.Document(os.Stdout)
 }
 
 func named(name string) (campaign.Campaign, error) {
