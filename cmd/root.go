@@ -21,7 +21,7 @@ import (
 )
 
 // Assets are the files that the binary carries. Package main embeds them, because
-// go:embed cannot reach above its own folder.
+// The directive go:embed cannot reach above its own folder.
 type Assets struct {
 	Contract []byte // openapi.yaml
 	Site     fs.FS  // the signup site, with web-example as its root

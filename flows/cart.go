@@ -55,7 +55,7 @@ type CartProblem struct {
 	Message string `json:"message"` // fit to be shown
 }
 
-// requestedItems are the items as they were asked for.
+// RequestedItems are the items as they were asked for.
 func (r *Registration) RequestedItems() []NewItem {
 	items := make([]NewItem, len(r.Items))
 	for i, item := range r.Items {
@@ -64,7 +64,7 @@ func (r *Registration) RequestedItems() []NewItem {
 	return items
 }
 
-// applySale takes over what was read of the sale.
+// ApplySale takes over what was read of the sale.
 func (r *Registration) ApplySale(currency string, sale club.Sale, check club.SaleCheck) {
 	if r.SaleState == "" {
 		r.SaleState = sale.State
@@ -102,7 +102,7 @@ func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing b
 	return cart
 }
 
-// problemOf puts a violation into words for a visitor. The club system's own
+// ProblemOf puts a violation into words for a visitor. The club system's own
 // words are not passed on: they are not written for visitors, and may name others.
 func ProblemOf(v club.Violation) CartProblem {
 	switch v.Code {
@@ -127,7 +127,7 @@ func ProblemOf(v club.Violation) CartProblem {
 	}
 }
 
-// wire is what an article is told of the debits; nil when the club chooses.
+// Wire is what an article is told of the debits; nil when the club chooses.
 func (d *Debit) Wire() *club.RepaymentScheduleRequest {
 	if d == nil {
 		return nil
@@ -137,7 +137,7 @@ func (d *Debit) Wire() *club.RepaymentScheduleRequest {
 	}
 }
 
-// mandateSigned takes the demand for a mandate out of the cart's problems.
+// MandateSigned takes the demand for a mandate out of the cart's problems.
 func (c *Cart) MandateSigned() {
 	kept := c.Problems[:0]
 	asked := false
@@ -154,7 +154,7 @@ func (c *Cart) MandateSigned() {
 	}
 }
 
-// agreed lists what the amount is for, to be compared before it is settled.
+// Agreed lists what the amount is for, to be compared before it is settled.
 func (c Cart) Agreed() []CartLine {
 	lines := make([]CartLine, len(c.Lines))
 	for i, line := range c.Lines {
@@ -163,7 +163,7 @@ func (c Cart) Agreed() []CartLine {
 	return lines
 }
 
-// equal compares carts as they were read, whatever was marked in them since.
+// Equal compares carts as they were read, whatever was marked in them since.
 func (c Cart) Equal(before Cart) bool {
 	unmarked := func(c Cart) Cart {
 		c.Lines = append([]Line{}, c.Lines...)
@@ -177,7 +177,7 @@ func (c Cart) Equal(before Cart) bool {
 	return reflect.DeepEqual(unmarked(c), unmarked(before))
 }
 
-// markChanges notes what each line cost in a cart that was shown before, and what
+// MarkChanges notes what each line cost in a cart that was shown before, and what
 // is not there any more.
 func (c *Cart) MarkChanges(before Cart) {
 	old := slices.Clone(before.Lines)
@@ -198,12 +198,13 @@ func (c *Cart) MarkChanges(before Cart) {
 // past this journey: nobody may pay it again, nor have another one made of it.
 var settledProblem = CartProblem{"settled", "This cart was settled at the club already, so there is nothing more to pay. If you did not settle it, please ask the club's staff."}
 
+// SettledError refuses to change or pay a cart whose sale was settled at the club.
 func SettledError() error { return &Error{Code: CartInvalid, Detail: settledProblem.Message} }
 
-// settled tells whether the sale was found settled at the club.
+// Settled tells whether the sale was found settled at the club.
 func (c Cart) Settled() bool { return slices.Contains(c.Problems, settledProblem) }
 
-// markIfSettled notes that a sale is no longer in the state of one that nothing has
+// MarkIfSettled notes that a sale is no longer in the state of one that nothing has
 // settled. Where the club system does not tell states, nothing can be noted.
 func (r *Registration) MarkIfSettled(state, untouched string) {
 	if untouched != "" && state != "" && state != untouched {
@@ -211,7 +212,7 @@ func (r *Registration) MarkIfSettled(state, untouched string) {
 	}
 }
 
-// markIfSettledByPayment notes what the look before the capture found: a payment that was
+// MarkIfSettledByPayment notes what the look before the capture found: a payment that was
 // cancelled because its sale was settled says so before the cart is read again.
 func (r *Registration) MarkIfSettledByPayment(p *Payment) {
 	if p != nil && p.State == Cancelled && p.Sale == r.Sale && p.Snapshot != nil && p.Snapshot.SaleState != nil {
@@ -219,6 +220,7 @@ func (r *Registration) MarkIfSettledByPayment(p *Payment) {
 	}
 }
 
+// ClosedError refuses to change or pay a registration that is closed in this phase.
 func ClosedError(phase RegistrationState) error {
 	return &Error{Code: RegistrationClosed, Detail: "The registration is " + string(phase) + "."}
 }

@@ -46,10 +46,11 @@ var EventsAboutContacts = map[string]string{
 	"identificator.created":          "targetId", // what a settled sale may leave
 }
 
-// relayOnlyEvents are the other events of the description.
+// RelayOnlyEvents are the other events of the description.
 var RelayOnlyEvents = []string{"contact.created", "optin.updated", "attendee.booked", "attendee.canceled", "class_event.updated", "class_event.canceled",
 	"subscription.deleted", "subscription_option.deleted", "identificator.updated", "identificator.deleted", "identificator.disabled"}
 
+// IsKnownEvent tells whether the club system's description has an event of this name.
 func IsKnownEvent(event string) bool {
 	if _, acts := EventsAboutContacts[event]; acts {
 		return true

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxReasonLength bounds what an operator writes at once: a paragraph.
+	// MaxReasonLength bounds what an operator writes at once: a paragraph.
 	MaxReasonLength = 500
 )
 
@@ -22,6 +22,7 @@ type Decision struct {
 // operatorName is what a name in the audit stream and at the processor may look like.
 var operatorName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
 
+// Validate returns InvalidRequest with everything that is wrong with operator and reason.
 func (w Decision) Validate() error {
 	var fields []FieldProblem
 	if !operatorName.MatchString(w.Operator) {

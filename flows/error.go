@@ -127,7 +127,7 @@ func CodeOf(err error) Code {
 // upgradePause: the next request may well reach a gateway that is upgraded already.
 const upgradePause = 5 * time.Second
 
-// storageFailed translates an error of the store. A lost race and a missing
+// StorageFailed translates an error of the store. A lost race and a missing
 // record mean something to the caller; all else is Redis in trouble.
 func StorageFailed(err error) error {
 	switch {
@@ -146,7 +146,7 @@ func StorageFailed(err error) error {
 	}
 }
 
-// clubFailed translates an error of the club system; part says in plain words
+// ClubFailed translates an error of the club system; part says in plain words
 // what could not be done, so that the caller knows where the journey stopped.
 func ClubFailed(err error, part string) error {
 	if err == nil {
@@ -168,7 +168,7 @@ func ClubFailed(err error, part string) error {
 	return failure
 }
 
-// migrationFailed puts the documented errors of a migration into words for the
+// MigrationFailed puts the documented errors of a migration into words for the
 // person (club system API, section Errors); nil for any other error.
 func MigrationFailed(err error) error {
 	switch {

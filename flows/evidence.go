@@ -21,7 +21,7 @@ type Reading struct {
 	Failures int `json:"failures,omitempty"` // above zero: nothing was read, so often in a row, the last time at At
 }
 
-// readSince tells whether evidence was read, or was tried to be, within a time.
+// ReadSince tells whether evidence was read, or was tried to be, within a time.
 func (p *Payment) ReadSince(now time.Time, span time.Duration) bool {
 	last := p.UpdatedAt
 	for _, reading := range p.Readings {

@@ -14,6 +14,6 @@ type Invitation struct {
 // publicIDPattern is what the club system's ids look like where they stand alone.
 var PublicIDForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// invitationHash is what is kept of an invitation's token; the organisation is
+// InvitationHash is what is kept of an invitation's token; the organisation is
 // part of it, so that it is worth nothing in another.
 func InvitationHash(clientToken, token string) string { return HashToken(clientToken + "\n" + token) }

@@ -33,7 +33,7 @@ type Address struct {
 	Country                  string // ISO 3166-1 alpha-2
 }
 
-// asksForMandate tells whether anything in the cart is paid by direct debit.
+// AsksForMandate tells whether anything in the cart is paid by direct debit.
 func (r *Registration) AsksForMandate() bool {
 	for _, item := range r.Items {
 		if item.Mandate {
@@ -43,7 +43,7 @@ func (r *Registration) AsksForMandate() bool {
 	return false
 }
 
-// needsMandate tells whether a mandate has to be signed before the cart can be
+// NeedsMandate tells whether a mandate has to be signed before the cart can be
 // paid. One that is signed goes on to count when the items change, as long as
 // it is the buyer's and valid when the first debit falls.
 func (r *Registration) NeedsMandate() bool {
@@ -54,7 +54,7 @@ func (r *Registration) NeedsMandate() bool {
 	return m == nil || m.State != SignatureSigned || r.Contact == nil || m.Contact != r.Contact.IRI || first != "" && first < m.ValidFrom
 }
 
-// firstDebit is the earliest day on which something in the cart may be
+// FirstDebit is the earliest day on which something in the cart may be
 // debited; empty when nothing says.
 func (r *Registration) FirstDebit() (first string) {
 	for _, item := range r.Items {

@@ -61,7 +61,7 @@ var methods = []Method{ByCard, Deferred, Free, InPerson}
 // hasProcessor tells whether a processor keeps a journal of the payment.
 func (m Method) hasProcessor() bool { return m != Deferred && m != Free && m != InPerson }
 
-// booksMoney tells whether the club system is told of money that came in.
+// BooksMoney tells whether the club system is told of money that came in.
 func (m Method) BooksMoney() bool { return m != Deferred && m != Free }
 
 // Desk is the money that staff took.

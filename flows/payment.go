@@ -190,7 +190,7 @@ type CartLine struct {
 // one was written by a newer Frontdesk and is left alone.
 const PaymentSchema = SignedCart
 
-// signedCart is the first layout whose payments tell the processor the digest of
+// SignedCart is the first layout whose payments tell the processor the digest of
 // their cart, the untouched state of their sale, and the club's node.
 const SignedCart = 2
 
@@ -297,7 +297,7 @@ func (p *Payment) ended(view PaymentView) PaymentView {
 	return view
 }
 
-// jitter spreads a duration by a fifth either way, so that payments that were
+// Jitter spreads a duration by a fifth either way, so that payments that were
 // started together are not looked at together for ever.
 func Jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) // #nosec G404 -- it hides nothing

@@ -14,5 +14,5 @@ type Person struct {
 	Country    string // ISO 3166-1 alpha-2
 }
 
-// statusTemp is the club system's status of somebody who is being registered.
+// StatusTemp is the club system's status of somebody who is being registered.
 const StatusTemp = "temp"

@@ -20,10 +20,10 @@ const (
 	SignalDebt          Signal = "debt"           // its difference to the snapshot; see amountText
 )
 
-// saleSignals are the observables that no other purchase of the same person changes.
+// SaleSignals are the observables that no other purchase of the same person changes.
 var SaleSignals = []Signal{SignalSaleState, SignalCheck, SignalTotal}
 
-// contactSignals are those that another purchase may change as well.
+// ContactSignals are those that another purchase may change as well.
 var ContactSignals = []Signal{SignalContactStatus, SignalDebt}
 
 // Condition is one thing that changes when a payment is recorded.

@@ -9,7 +9,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// changedSinceAgreed says why a sale must not be paid as the buyer agreed to pay it;
+// ChangedSinceAgreed says why a sale must not be paid as the buyer agreed to pay it;
 // empty when it may.
 func (p *Payment) ChangedSinceAgreed(sale club.Sale, check club.SaleCheck) string {
 	switch {
@@ -23,7 +23,7 @@ func (p *Payment) ChangedSinceAgreed(sale club.Sale, check club.SaleCheck) strin
 	return ""
 }
 
-// matchesSale tells whether a sale is what the buyer agreed to pay.
+// MatchesSale tells whether a sale is what the buyer agreed to pay.
 func (p *Payment) MatchesSale(sale club.Sale) bool {
 	return sale.TotalTI == p.Amount && cartDigest(cartLines(sale)) == p.AgreedDigest()
 }
@@ -49,6 +49,7 @@ func cartLines(sale club.Sale) []CartLine {
 	return lines
 }
 
+// SameCart tells whether two carts have the same offers at the same prices, in any order.
 func SameCart(a, b []CartLine) bool {
 	if len(a) != len(b) {
 		return false

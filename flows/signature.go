@@ -36,7 +36,7 @@ const (
 var SignatureStates = []SignatureState{SignatureNoCode, SignatureAwaiting, SignatureUnconfirmed, SignatureSigned,
 	SignatureCancelled, SignatureExpired, SignatureBlocked}
 
-// maxAttempts is how many wrong codes end a signature request: enough for typing
+// MaxAttempts is how many wrong codes end a signature request: enough for typing
 // errors, and one in 200,000 for guessing six digits.
 const MaxAttempts = 5
 
@@ -64,7 +64,7 @@ func (s Signature) AttemptsLeft() int {
 	}
 }
 
-// enter counts a code before the club system is asked, so that no crash and no
+// Enter counts a code before the club system is asked, so that no crash and no
 // race makes room for guessing. The code of which nobody knows what became is
 // not counted again: entered any number of times, it is one guess. names are the
 // code's pseudonyms under each key, the current one first. NoCode when no code can
@@ -82,12 +82,12 @@ func (s *Signature) Enter(names []string) error {
 	return nil
 }
 
-// acceptsCode tells whether a code can be entered.
+// AcceptsCode tells whether a code can be entered.
 func (s Signature) AcceptsCode() bool {
 	return s.Request != "" && (s.State == SignatureAwaiting || s.State == SignatureUnconfirmed)
 }
 
-// begin notes that a code is about to be requested, under a reservation.
+// Begin notes that a code is about to be requested, under a reservation.
 func (s *Signature) Begin(reservation string, resendAfter time.Time) {
 	*s = Signature{State: SignatureNoCode, Sequence: s.Sequence + 1, SMS: reservation, ResendAfter: resendAfter}
 }
@@ -97,7 +97,7 @@ func (s Signature) NoCodeError() error {
 	return &Error{Code: NoCode, Detail: "There is no code that could be used. Please ask for a new one."}
 }
 
-// ended tells whether nothing can be signed with this code any more.
+// Ended tells whether nothing can be signed with this code any more.
 func (s Signature) Ended() bool {
 	switch s.State {
 	case SignatureSigned, SignatureCancelled, SignatureExpired, SignatureBlocked:

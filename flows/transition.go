@@ -14,14 +14,14 @@ type Transition struct {
 	OperatorReason string       `json:"why,omitempty"` // the operator's words
 }
 
-// byRule marks a passage that a calibrated rule decided.
+// ByRule marks a passage that a calibrated rule decided.
 const ByRule = "rule"
 
-// maxHistory holds the longest life, ten claims and a few decisions included,
+// MaxHistory holds the longest life, ten claims and a few decisions included,
 // with room to spare; of a longer one the beginning goes.
 const MaxHistory = 60
 
-// decisionOperator is who led the payment to where it stands; empty for the machine.
+// DecisionOperator is who led the payment to where it stands; empty for the machine.
 func (p *Payment) DecisionOperator() string {
 	if len(p.History) == 0 {
 		return ""
@@ -29,7 +29,7 @@ func (p *Payment) DecisionOperator() string {
 	return p.History[len(p.History)-1].Operator
 }
 
-// hasBeen tells whether the payment was ever in a state.
+// HasBeen tells whether the payment was ever in a state.
 func (p *Payment) HasBeen(state PaymentState) bool {
 	return slices.ContainsFunc(p.History, func(passage Transition) bool { return passage.State == state })
 }

@@ -104,7 +104,7 @@ func TestInvitationIsSingleUse(t *testing.T) {
 		t.Errorf("used %q, never was %q, expired %q", *used.Detail, *never.Detail, *expired.Detail)
 	}
 	if calls := len(p.Calls()) - before; calls != made {
-		t.Errorf("an invitation that is not good made the gateway ask for %v", p.Client.Operations(before))
+		t.Errorf("an invitation that is not good made the gateway ask for %v", p.Operations(before))
 	}
 	if strings.Contains(p.gateway.Log(), debtor) {
 		t.Error("the log holds an invitation")
@@ -126,7 +126,7 @@ func TestConcurrentInvitationUse(t *testing.T) {
 	}
 	racers.Wait()
 	sales := 0
-	for _, name := range p.Client.Operations(0) {
+	for _, name := range p.Operations(0) {
 		if name == "createSale" {
 			sales++
 		}
@@ -148,7 +148,7 @@ func TestInvitationRefused(t *testing.T) {
 			t.Errorf("%s: %s", name, out)
 		}
 	}
-	if slices.Contains(p.Client.Operations(0), "createContact") {
+	if slices.Contains(p.Operations(0), "createContact") {
 		t.Error("an invitation made a contact")
 	}
 	if out, err := p.invite("--contact", "1001", "--club", "11", "--world", "demo-x"); err == nil || !strings.Contains(out, "mock mode") {

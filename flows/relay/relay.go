@@ -114,7 +114,7 @@ type Store interface {
 type Config struct {
 	Queue       *jobs.Queue
 	Keys        *keyring.Keyring
-	Store       Store   // for the audit stream
+	Store       Store        // for the audit stream
 	Client      *http.Client // carries deliveries; see NewClient
 	Subscribers []Subscriber // checked by CheckSubscribers; may be empty
 	Now         func() time.Time

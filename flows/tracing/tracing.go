@@ -72,12 +72,12 @@ func Traceparent(ctx context.Context) string {
 	return carrier[TraceHeader]
 }
 
-// startSpan begins the span of a part of a context's work, for the caller to end.
+// StartSpan begins the span of a part of a context's work, for the caller to end.
 func StartSpan(ctx context.Context, name string) (context.Context, trace.Span) {
 	return trace.SpanFromContext(ctx).TracerProvider().Tracer("frontdesk").Start(ctx, name)
 }
 
-// linkCause notes that the work of a context, which is done for many at once, is done
+// LinkCause notes that the work of a context, which is done for many at once, is done
 // for the one with this header as well.
 func LinkCause(ctx context.Context, header string) {
 	cause := propagation.TraceContext{}.Extract(context.WithoutCancel(ctx), propagation.MapCarrier{TraceHeader: header})

@@ -64,8 +64,8 @@ type Config struct {
 	Queue    *jobs.Queue
 	Payments *payment.Machine
 	Changes  *jobs.Hub
-	Events   *clubevent.Intake // nil: the club system's events are not worked on by this worker
-	Traces   trace.TracerProvider  // keeps the spans of jobs, sweeps and rebuilds; nil: none are kept
+	Events   *clubevent.Intake    // nil: the club system's events are not worked on by this worker
+	Traces   trace.TracerProvider // keeps the spans of jobs, sweeps and rebuilds; nil: none are kept
 	Now      func() time.Time
 	After    func(time.Duration) <-chan time.Time
 	Log      *slog.Logger
