@@ -61,7 +61,7 @@ func printCalibration(w io.Writer, c payment.Calibration) {
 }
 
 // printPayment prints everything known of a payment, and the commands that decide on it.
-func printPayment(w io.Writer, d payment.PaymentDetail, operator string) {
+func printPayment(w io.Writer, d payment.Detail, operator string) {
 	table := newTable(w)
 	fmt.Fprintf(table, "Payment\t%s\nState\t%s since %s: %s\nAmount\t%s by %s\nSale\t%s\nClub\t%s\nContact number\t%s\nAt the processor\t%s\n",
 		d.ID, d.State, instant(d.Since), d.Reason, payment.Price(d.Amount, d.Currency), d.Method, d.Sale, d.Club, cmp.Or(d.ContactNumber, "-"), atProcessor(d))
@@ -101,7 +101,7 @@ func printPayment(w io.Writer, d payment.PaymentDetail, operator string) {
 }
 
 // printEvidence prints what was read before the capture and later, one line each.
-func printEvidence(table *tabwriter.Writer, d payment.PaymentDetail) {
+func printEvidence(table *tabwriter.Writer, d payment.Detail) {
 	if d.Snapshot == nil && len(d.Readings) == 0 && d.NextReading == nil {
 		return
 	}
@@ -154,7 +154,7 @@ func decidedBy(t flows.Transition) string {
 	return " (" + t.Operator + ": " + t.OperatorReason + ")"
 }
 
-func atProcessor(d payment.PaymentDetail) string {
+func atProcessor(d payment.Detail) string {
 	text := cmp.Or(d.Processor, "-") + " " + d.ProcessorID
 	if at := d.AtProcessor; at != nil {
 		text += fmt.Sprintf(": %s, %s taken, %s given back", at.State, payment.Price(at.Captured, d.Currency), payment.Price(at.Refunded, d.Currency))

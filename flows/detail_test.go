@@ -13,13 +13,13 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-func (w *world) shown(g *gateway, p *flows.Payment) payment.PaymentDetail {
+func (w *world) shown(g *gateway, p *flows.Payment) payment.Detail {
 	w.Helper()
-	return must(w, func() (payment.PaymentDetail, error) { return g.Show(w.Context(), p.ID) })
+	return must(w, func() (payment.Detail, error) { return g.Show(w.Context(), p.ID) })
 }
 
 // offers tells whether a command is offered.
-func offers(d payment.PaymentDetail, words string) bool {
+func offers(d payment.Detail, words string) bool {
 	return slices.Contains(d.Commands, "frontdesk payments "+words)
 }
 

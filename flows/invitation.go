@@ -11,8 +11,8 @@ type Invitation struct {
 	ClubID    string `json:"clubId"`
 }
 
-// publicIDPattern is what the club system's ids look like where they stand alone.
-var PublicIDForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+// PublicIDPattern matches the club system's ids without their path.
+var PublicIDPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // InvitationHash is what is kept of an invitation's token; the organisation is
 // part of it, so that it is worth nothing in another.

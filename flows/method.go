@@ -98,7 +98,7 @@ func (d *Desk) Validate(due int64) error {
 	return nil
 }
 
-// requestDigest is a digest of what a start asks for beside the method, so that only the
+// RequestDigest is a digest of what a start asks for beside the method, so that only the
 // same wish is answered with the payment that lives. Where a card sends the
 // buyer back to makes no other payment.
 func (in StartPayment) RequestDigest() string {
@@ -113,7 +113,7 @@ func (in StartPayment) RequestDigest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// matches says whether a payment that lives is the answer to a wish.
+// Matches says whether a payment that lives is the answer to a wish.
 func (p *Payment) Matches(in StartPayment) error {
 	if p.Method == in.Method && p.RequestDigest == in.RequestDigest() {
 		return nil

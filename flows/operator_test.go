@@ -203,7 +203,7 @@ func TestDecisionsOnlyInDoubt(t *testing.T) {
 	newer := w.put(g, p.ID, flows.InDoubt, func(next *flows.Payment) { next.Schema = flows.PaymentSchema + 1 })
 	_, err := g.ConfirmRecorded(t.Context(), p.ID, ada)
 	w.expectRefusal(g, newer, err, flows.NotDecidable, "newer Frontdesk")
-	d := must(t, func() (payment.PaymentDetail, error) { return g.Show(t.Context(), p.ID) })
+	d := must(t, func() (payment.Detail, error) { return g.Show(t.Context(), p.ID) })
 	if len(d.Notes) != len(flows.PaymentStates)-1 || d.Notes[0].Operator != "ada" || d.Notes[0].Text != "seen in priced" {
 		t.Errorf("the notes are %+v", d.Notes)
 	}

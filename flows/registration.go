@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	// FirstPoll: how old a registration with a cart is when it is read without any
-	// hint. Who pays within minutes does so here; at the desk people take longer.
+	// FirstPoll is the age at which a registration with a cart is first read again without an
+	// event. A visitor who pays within minutes does so here; at the desk people take longer.
 	FirstPoll = 15 * time.Minute
 )
 
-// nextPoll is when the club system is asked again without any hint: at twice the
+// NextPoll is when the club system is asked again without any hint: at twice the
 // registration's age, since who has waited for hours comes to the desk tomorrow, if
 // at all. Only a cart can be settled there.
 func (r *Registration) NextPoll(now time.Time) time.Time {
@@ -24,14 +24,14 @@ func (r *Registration) NextPoll(now time.Time) time.Time {
 }
 
 const (
-	// PayableFor: a sale is payable for less than the 24 h for which a processor
+	// PayableFor is how long a sale can be paid: less than the 24 h for which a processor
 	// remembers the idempotency key that its one payment derives from.
 	PayableFor = 20 * time.Hour
-	// KeepRegistration: how long a registration is kept beyond its end, for a visitor who looks again.
+	// KeepRegistration is how long a registration is kept beyond its end, for a visitor who looks again.
 	KeepRegistration = 24 * time.Hour
 )
 
-// hasHolder tells whether a token is a holder's. What is stored of it decides; of a
+// HasHolder tells whether a token is a holder's. What is stored of it decides; of a
 // registration that came back from the processor that may be nothing, or less than
 // it was, so that the signature decides.
 func (r *Registration) HasHolder(token string, signed bool) bool {
@@ -106,7 +106,7 @@ type Contact struct {
 	Buyer  *Buyer   `json:"buyer,omitempty"` // of a contact whom the club knew before; nil for a visitor
 }
 
-// identified tells whether the buyer is a contact whom the club knew before.
+// Identified tells whether the buyer is a contact whom the club knew before.
 func (r *Registration) Identified() bool { return r.Contact != nil && r.Contact.Buyer != nil }
 
 // View is a registration with all that follows for its visitor.
@@ -199,7 +199,7 @@ func openActions(r *Registration, payable bool, now time.Time) []string {
 	return append(r.mandateActions(now), actions...)
 }
 
-// linkEnd is until when a new link is good: as long as the registration can be
+// LinkEnd is until when a new link is good: as long as the registration can be
 // looked at for certain, which with a payment under way is as long as that takes.
 func (r *Registration) LinkEnd(p *Payment, now time.Time) time.Time {
 	link, end := now.Add(resumeLife), r.ExpiresAt
@@ -213,7 +213,7 @@ func (r *Registration) LinkEnd(p *Payment, now time.Time) time.Time {
 	return end
 }
 
-// addHolder makes the holder of another token a holder of the registration. The first
+// AddHolder makes the holder of another token a holder of the registration. The first
 // device's stays one for good.
 func (r *Registration) AddHolder(hash string) {
 	r.Resumed = append(r.Resumed, hash)

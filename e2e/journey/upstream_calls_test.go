@@ -137,7 +137,7 @@ var endpoints = map[string]struct {
 		payment := v.Pay(v.id)
 		return func() {
 			v.Confirm(payment, "4242424242424242")
-			frontdesktest.Eventually(v.t, "it is recorded", func() bool { return slices.Contains(v.Client.Operations(0), "createPayment") })
+			frontdesktest.Eventually(v.t, "it is recorded", func() bool { return slices.Contains(v.Operations(0), "createPayment") })
 		}
 	}},
 	"`GET /v1/registrations/{id}`, the first after that": {false, func(v *visitor) func() {

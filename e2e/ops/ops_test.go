@@ -194,7 +194,7 @@ func TestBadInputOfOperators(t *testing.T) {
 			}
 		})
 	}
-	var shown payment.PaymentDetail
+	var shown payment.Detail
 	c.Do("GET", one, nil).Into(http.StatusOK, &shown)
 	if shown.State != flows.InDoubt || len(shown.Notes) != 0 {
 		t.Errorf("after all that: %+v", shown)

@@ -31,7 +31,7 @@ func refreshRate() flows.RateLimit {
 	return flows.RateLimit{Burst: refreshBurst, Interval: refreshInterval}
 }
 
-// start begins the work on events that the queue hands out, beside that of a worker,
+// Start begins the work on events that the queue hands out, beside that of a worker,
 // and the deliveries to subscribers; both end with the worker.
 func (e *Intake) Start(mux *asynq.ServeMux, kept trace.TracerProvider) error {
 	mux.HandleFunc(jobs.EventsJob, func(ctx context.Context, _ *asynq.Task) error { return e.ProcessPending(ctx) })
@@ -47,9 +47,10 @@ func (e *Intake) Start(mux *asynq.ServeMux, kept trace.TracerProvider) error {
 	return e.cfg.Relay.Start(kept)
 }
 
+// Stop ends the deliveries to subscribers, within wait.
 func (e *Intake) Stop(wait *sync.WaitGroup) { wait.Go(e.cfg.Relay.Stop) }
 
-// sweep comes to the events whose work was lost, and to the looks that are due.
+// Sweep comes to the events whose work was lost, and to the looks that are due.
 func (e *Intake) Sweep(ctx context.Context) error {
 	waiting, err := e.cfg.Store.ClubEventsWaiting(ctx)
 	if err == nil && waiting > 0 {

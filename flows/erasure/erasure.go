@@ -143,7 +143,7 @@ func (w Request) validate(by string) error {
 		{"/email", w.Email, "An e-mail address.", !strings.Contains(w.Email, "@")},
 		{"/mobile", w.Mobile, "A mobile number, such as +33612345678.", !keyring.IsPhone(w.Mobile)},
 		{"/registration", w.Registration, "The id of a registration.", uuid.Validate(w.Registration) != nil},
-		{"/contact", w.Contact, "A contact's id at the club system, such as 1001.", !flows.PublicIDForm.MatchString(w.Contact)},
+		{"/contact", w.Contact, "A contact's id at the club system, such as 1001.", !flows.PublicIDPattern.MatchString(w.Contact)},
 	} {
 		if field.value == "" {
 			continue

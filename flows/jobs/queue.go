@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// jobTimeout: a whole payment from authorised to recorded, with every call at its limit.
+	// JobTimeout covers a whole payment from authorised to recorded, with every call at its limit.
 	JobTimeout = 2 * time.Minute
 )
 
-// advanceJob says "look at this payment", never "record it": running it twice,
+// AdvanceJob says "look at this payment", never "record it": running it twice,
 // late or on several gateways at once is harmless.
 const AdvanceJob = "payment:advance"
 
@@ -57,17 +57,21 @@ func (q *Queue) NewServer(cfg asynq.Config) *asynq.Server {
 // NewInspector returns what shows and changes how the queues stand.
 func (q *Queue) NewInspector() *asynq.Inspector { return asynq.NewInspectorFromRedisClient(q.redis) }
 
-// asynqLogger passes the queue library's warnings on, marked as such.
+// AsynqLogger passes the queue library's warnings on, marked as such.
 type AsynqLogger struct{ Log *slog.Logger }
 
+// Debug logs at debug level.
 func (q AsynqLogger) Debug(args ...any) { q.Log.Debug("queue: " + fmt.Sprint(args...)) }
 
+// Info logs at debug level: nothing of it concerns an operator.
 func (q AsynqLogger) Info(args ...any) { q.Log.Debug("queue: " + fmt.Sprint(args...)) }
 
+// Warn logs a warning.
 func (q AsynqLogger) Warn(args ...any) { q.Log.Warn("queue: " + fmt.Sprint(args...)) }
 
 func (q AsynqLogger) Error(args ...any) { q.Log.Error("queue: " + fmt.Sprint(args...)) }
 
+// Fatal logs an error; the process goes on.
 func (q AsynqLogger) Fatal(args ...any) { q.Log.Error("queue: " + fmt.Sprint(args...)) }
 
 // The jobs of events: they say "work on what waits", never what to do.
@@ -77,13 +81,13 @@ const (
 	RefreshJob      = "registration:look" // look at one registration
 )
 
-// enqueueEvents asks for work on the events that wait. No retry by the queue: the
+// EnqueueEvents asks for work on the events that wait. No retry by the queue: the
 // sweep comes to what is left.
 func (q *Queue) EnqueueEvents(ctx context.Context) error {
 	return q.Enqueue(ctx, newJob(ctx, EventsJob, nil), asynq.MaxRetry(0), asynq.Timeout(JobTimeout))
 }
 
-// enqueueDueRefreshes asks for the looks that will be due in a moment, once for all who
+// EnqueueDueRefreshes asks for the looks that will be due in a moment, once for all who
 // ask for it: the queue runs a job within a second of its time at the latest.
 func (q *Queue) EnqueueDueRefreshes(ctx context.Context, in time.Duration) error {
 	err := q.Enqueue(ctx, newJob(ctx, DueRefreshesJob, nil), asynq.MaxRetry(0), asynq.Timeout(JobTimeout),
@@ -94,11 +98,12 @@ func (q *Queue) EnqueueDueRefreshes(ctx context.Context, in time.Duration) error
 	return err
 }
 
-// enqueueRefresh asks for a look at a registration that was put off to taken.
+// EnqueueRefresh asks for a look at a registration that was put off to taken.
 func (q *Queue) EnqueueRefresh(ctx context.Context, id string, taken time.Time) error {
 	return q.Enqueue(ctx, newJob(ctx, RefreshJob, fmt.Appendf(nil, "%s %d", id, taken.UnixMilli())), asynq.MaxRetry(0), asynq.Timeout(JobTimeout))
 }
 
+// Enqueue adds a job. StorageUnavailable when Redis does not take it.
 func (q *Queue) Enqueue(ctx context.Context, job *asynq.Task, options ...asynq.Option) error {
 	if _, err := q.client.EnqueueContext(ctx, job, options...); err != nil {
 		return &flows.Error{Code: flows.StorageUnavailable, Err: err}

@@ -15,7 +15,7 @@ func newJob(ctx context.Context, kind string, payload []byte) *asynq.Task {
 	return asynq.NewTaskWithHeaders(kind, payload, map[string]string{tracing.TraceHeader: tracing.Traceparent(ctx)})
 }
 
-// traceJobs has every job go on under the trace of whoever asked for it. One that
+// TraceJobs has every job go on under the trace of whoever asked for it. One that
 // names none, such as of an older version, begins its own.
 func TraceJobs(kept trace.TracerProvider) asynq.MiddlewareFunc {
 	return func(next asynq.Handler) asynq.Handler {

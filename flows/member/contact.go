@@ -27,8 +27,8 @@ type Contacts struct {
 	cfg ContactsConfig
 }
 
-// MemberStore is what identified contacts need of Redis.
-type MemberStore interface {
+// Store is what identified contacts need of Redis.
+type Store interface {
 	// SaveInvitation keeps an invitation under the hash of its token.
 	SaveInvitation(ctx context.Context, hash string, invitation flows.Invitation, life time.Duration) error
 	// Audit appends to the audit stream, which is bounded and in plain.
@@ -41,7 +41,7 @@ type MemberStore interface {
 
 // ContactsConfig is what identified contacts need; every field is required.
 type ContactsConfig struct {
-	Store     MemberStore
+	Store     Store
 	Club      *club.Client
 	Catalogue *catalogue.Catalogue
 	Now       func() time.Time
@@ -65,7 +65,7 @@ func (f *Contacts) Buyer(ctx context.Context, identity flows.ContactIdentity) (f
 	return known.Buyer(f.cfg.Now()), nil
 }
 
-// readProfile reads the contact and its account side by side, from its own club:
+// ReadProfile reads the contact and its account side by side, from its own club:
 // a contact that has moved is not seen from there.
 func ReadProfile(ctx context.Context, client *club.Client, clubs *catalogue.Catalogue, identity flows.ContactIdentity) (Profile, error) {
 	at, err := homeClub(ctx, clubs, identity)
@@ -111,7 +111,7 @@ func notIdentified(err error, part string) error {
 	return flows.ClubFailed(err, part)
 }
 
-// buyer is what of the contact decides what it can buy on a day.
+// Buyer is what of the contact decides what it can buy on a day.
 func (k Profile) Buyer(now time.Time) flows.Buyer {
 	day := now.UTC().Format(time.DateOnly)
 	var tags []string

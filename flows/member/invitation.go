@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// InvitationLife: three days reach people who read their mail once over a weekend.
+	// InvitationLife is three days, which reach people who read their mail once over a weekend.
 	InvitationLife = 72 * time.Hour
 	// maxInvitationLife: a link that lies around for longer is somebody else's in the end.
 	maxInvitationLife = 30 * 24 * time.Hour
@@ -51,7 +51,7 @@ func mayInvite(identity flows.ContactIdentity, life time.Duration, by string) er
 		failure.Fields = word.Fields
 	}
 	for _, field := range []struct{ pointer, id string }{{"/contactId", identity.ContactID}, {"/clubId", identity.ClubID}} {
-		if !flows.PublicIDForm.MatchString(field.id) {
+		if !flows.PublicIDPattern.MatchString(field.id) {
 			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: field.pointer, Message: "An id of the club system, such as 11."})
 		}
 	}

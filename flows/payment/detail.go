@@ -44,8 +44,8 @@ func summary(p *flows.Payment) Summary {
 	return s
 }
 
-// PaymentDetail is all that is known of a payment, for an operator who has to decide.
-type PaymentDetail struct {
+// Detail is all that is known of a payment, for an operator who has to decide.
+type Detail struct {
 	Summary
 	History     []flows.Transition `json:"history"`
 	AtProcessor *AtProcessor       `json:"atProcessor,omitempty"` // nil when it could not be read; Problem says why
@@ -158,16 +158,16 @@ func (in ListOptions) matches(state flows.PaymentState) bool {
 
 // Show collects what is known of a payment. A processor that cannot be asked is
 // said so, and no error.
-func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (PaymentDetail, error) {
+func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) {
 	p, err := m.payment(ctx, id)
 	if err != nil {
-		return PaymentDetail{}, err
+		return Detail{}, err
 	}
 	notes, err := m.cfg.Store.Notes(ctx, id)
 	if err != nil {
-		return PaymentDetail{}, flows.StorageFailed(err)
+		return Detail{}, flows.StorageFailed(err)
 	}
-	d := PaymentDetail{Summary: summary(p), History: p.History, Journal: []JournalEntry{}, Snapshot: p.Snapshot, Readings: p.Readings, Notes: notes}
+	d := Detail{Summary: summary(p), History: p.History, Journal: []JournalEntry{}, Snapshot: p.Snapshot, Readings: p.Readings, Notes: notes}
 	if len(d.History) == 0 {
 		d.History = []flows.Transition{{State: p.State, At: p.UpdatedAt, Reason: p.Reason}}
 	}
@@ -229,7 +229,7 @@ func cutNumber(key string) (what string, n int, ok bool) {
 }
 
 // advise says what the state means to an operator, and what may be done now.
-func (d *PaymentDetail) advise(p *flows.Payment, remote cards.Payment, now time.Time) {
+func (d *Detail) advise(p *flows.Payment, remote cards.Payment, now time.Time) {
 	command := func(words ...string) {
 		d.Commands = append(d.Commands, "frontdesk payments "+strings.Join(words, " "))
 	}
@@ -251,7 +251,7 @@ func (d *PaymentDetail) advise(p *flows.Payment, remote cards.Payment, now time.
 	}
 }
 
-func (d *PaymentDetail) adviseDoubt(p *flows.Payment, remote cards.Payment, now time.Time, command func(...string)) {
+func (d *Detail) adviseDoubt(p *flows.Payment, remote cards.Payment, now time.Time, command func(...string)) {
 	id := string(p.ID)
 	taken := "The buyer's money is taken, and"
 	if !p.HasProcessor() {
@@ -311,7 +311,7 @@ func earliest(p *flows.Payment, remote cards.Payment) time.Time {
 	return latestAttempt(p, remote).Add(decideAfter)
 }
 
-func (d *PaymentDetail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
+func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
 	d.Advice = append(d.Advice, "Something does not match, so no machine touches this payment any more: "+p.Reason+". The buyer was told not to pay again.")
 	if !p.HasProcessor() {
 		d.Advice = append(d.Advice,

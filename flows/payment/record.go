@@ -285,7 +285,7 @@ func acceptanceJournaled(remote cards.Payment) bool {
 	return false
 }
 
-// fixRequest fixes what the processor will be told of a new payment.
+// FixRequest fixes what the processor will be told of a new payment.
 func (m *Machine) FixRequest(p *flows.Payment) {
 	p.Processor, p.WebhookURL = m.cfg.Cards.Name(), m.cfg.WebhookURL
 	p.Signature = hex.EncodeToString(m.cfg.Keys.Sign(signedText(m.metadata(p))))

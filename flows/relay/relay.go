@@ -137,7 +137,7 @@ type Payload struct {
 // deliveryID names an event's delivery to a subscriber.
 func deliveryID(event, subscriber string) string { return event + "@" + subscriber }
 
-// enqueue has events delivered to the subscribers that want them. Asked again it
+// Enqueue has events delivered to the subscribers that want them. Asked again it
 // does nothing for what is on its way, and for what was delivered within the hour.
 func (r *Relay) Enqueue(ctx context.Context, events []flows.Event) error {
 	for _, s := range r.cfg.Subscribers {
@@ -175,7 +175,7 @@ func (r *Relay) enqueueOne(ctx context.Context, s Subscriber, n flows.Event) err
 	return err
 }
 
-// start begins the deliveries, each subscriber's by workers of its own.
+// Start begins the deliveries, each subscriber's by workers of its own.
 func (r *Relay) Start(kept trace.TracerProvider) error {
 	for _, s := range r.cfg.Subscribers {
 		server := r.cfg.Queue.NewServer(asynq.Config{
@@ -194,7 +194,7 @@ func (r *Relay) Start(kept trace.TracerProvider) error {
 	return nil
 }
 
-// stop ends the deliveries; those that are not over in time are repeated elsewhere.
+// Stop ends the deliveries; those that are not over in time are repeated elsewhere.
 func (r *Relay) Stop() {
 	var all sync.WaitGroup
 	for _, server := range r.servers {

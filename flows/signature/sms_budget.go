@@ -118,7 +118,7 @@ func (g *SMSBudget) countSent() {
 	}
 }
 
-// entered counts a code that signed.
+// Entered counts a code that signed.
 func (c *CodeSender) Entered(ctx context.Context, at club.IRI, s flows.Signature) {
 	c.cfg.Budget.countValidated(ctx, at, s)
 }

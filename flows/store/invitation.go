@@ -43,7 +43,7 @@ if redis.call('HGET', KEYS[1], 'use') ~= ARGV[1] then return 0 end
 return redis.call('HDEL', KEYS[1], 'use')
 `)
 
-// SaveInvitation implements member.MemberStore.
+// SaveInvitation implements member.Store.
 func (s *Store) SaveInvitation(ctx context.Context, hash string, invitation flows.Invitation, life time.Duration) error {
 	key := invitationKey(hash)
 	body, err := s.seal(key, invitation)

@@ -91,7 +91,7 @@ func (s *Store) renewReceiptsOf(ctx context.Context, key string) error {
 	return nil
 }
 
-// SaveReceipt implements member.MemberStore.
+// SaveReceipt implements member.Store.
 func (s *Store) SaveReceipt(ctx context.Context, contact club.IRI, receipt flows.Receipt) error {
 	key := receiptsKey(contact)
 	body, err := s.seal(key, receipt)

@@ -41,7 +41,7 @@ var (
 	_ registration.Store   = (*Store)(nil)
 	_ catalogue.CacheStore = (*Store)(nil)
 	_ signature.Store      = (*Store)(nil)
-	_ member.MemberStore   = (*Store)(nil)
+	_ member.Store         = (*Store)(nil)
 	_ member.TransferStore = (*Store)(nil)
 	_ clubevent.Store      = (*Store)(nil)
 	_ relay.Store          = (*Store)(nil)

@@ -142,9 +142,9 @@ func tokenFields(req *httpRequest) (fields url.Values, unreadable error) {
 	req.Body = io.NopCloser(bytes.NewReader(req.body))
 	switch kind {
 	case "application/x-www-form-urlencoded":
-		unreadable = req.ParseForm()
+		unreadable = req.ParseForm() // #nosec G120 -- the body was read within maxBody
 	case "multipart/form-data":
-		unreadable = req.ParseMultipartForm(maxBody)
+		unreadable = req.ParseMultipartForm(maxBody) // #nosec G120 -- the body was read within maxBody
 	default:
 		return nil, errNoForm
 	}
