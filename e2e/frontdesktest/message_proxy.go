@@ -1,31 +1,25 @@
 package frontdesktest
 
 import (
-	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
-// Fault is what happens to one message on a Wire.
+// Fault is what happens to one message of a MessageProxy.
 type Fault struct {
-	// Message is the number of the message that meets with it, counted over all
-	// connections from 1; 0: nothing breaks.
+	// Message is the number of the message, counted over all connections from 1; 0: no fault.
 	Message int
-	// DropResponse lets the message arrive and loses its answer; else the message itself is lost.
+	// DropResponse lets the message arrive and loses its response; else the message itself is lost.
 	DropResponse bool
 	// Permanent keeps everything from then on from passing, as if the sender had
 	// died; else only the message's own connection breaks.
 	Permanent bool
 }
 
-// maxMessage is several times the largest request of the tests, so that none is
-// counted twice.
-const maxMessage = 64 << 10
-
-// MessageProxy is the network between a client and its servers, one that a test can
-// break at any message. A message is what the client hands over in one write:
-// one request, for clients that wait for each answer.
+// MessageProxy is the network between a client and its servers, which breaks at one message. A
+// message is what the client writes at once: one request, for clients that wait for each response.
 type MessageProxy struct {
 	t testing.TB
 
@@ -36,157 +30,120 @@ type MessageProxy struct {
 	conns map[net.Conn]bool
 }
 
-// NewMessageProxy makes a wire that breaks as planned, and is taken down with the test.
+// NewMessageProxy makes a proxy that breaks as planned, and ends with the test.
 func NewMessageProxy(t testing.TB, plan Fault) *MessageProxy {
 	return &MessageProxy{t: t, plan: plan, conns: map[net.Conn]bool{}}
 }
 
-// Forward lays the wire to a server's address, and gives the address of its near end.
-func (w *MessageProxy) Forward(server string) string {
-	w.t.Helper()
+// Forward listens for connections to a server's address, and gives the address to connect to.
+func (p *MessageProxy) Forward(server string) string {
+	p.t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		w.t.Fatal(err)
+		p.t.Fatal(err)
 	}
-	var ends sync.WaitGroup
-	ends.Go(func() {
+	var serving sync.WaitGroup
+	serving.Go(func() {
 		for {
 			client, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			ends.Go(func() { w.serve(client, server) })
+			serving.Go(func() { p.serve(client, server) })
 		}
 	})
-	w.t.Cleanup(func() {
+	p.t.Cleanup(func() {
 		listener.Close()
-		w.Cut()
-		ends.Wait()
+		p.Cut()
+		serving.Wait()
 	})
 	return listener.Addr().String()
 }
 
 // Sent is how many messages were sent, lost ones included.
-func (w *MessageProxy) Sent() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.sent
+func (p *MessageProxy) Sent() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sent
 }
 
-// Triggered tells whether the plan was carried out.
-func (w *MessageProxy) Triggered() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.plan.Message > 0 && w.sent >= w.plan.Message
+// Triggered tells whether the fault happened.
+func (p *MessageProxy) Triggered() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.plan.Message > 0 && p.sent >= p.plan.Message
 }
 
 // Cut ends every connection, and lets nothing pass any more.
-func (w *MessageProxy) Cut() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.dead = true
-	for conn := range w.conns {
+func (p *MessageProxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dead = true
+	for conn := range p.conns {
 		conn.Close()
 	}
 }
 
-// serve passes messages to the server and answers back, until one side or the wire ends it.
-func (w *MessageProxy) serve(client net.Conn, address string) {
+// next counts a message, and tells whether it passes and whether its response does.
+func (p *MessageProxy) next() (pass, respond bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sent++
+	struck := p.sent == p.plan.Message
+	pass = !p.dead && (!struck || p.plan.DropResponse)
+	p.dead = p.dead || struck && p.plan.Permanent
+	return pass, !struck
+}
+
+// serve forwards one connection until either side ends it or the fault does. A response to be lost is
+// waited for, so that its effect has happened.
+func (p *MessageProxy) serve(client net.Conn, address string) {
 	defer client.Close()
 	server, err := net.Dial("tcp", address)
 	if err != nil {
 		return
 	}
 	defer server.Close()
-	if !w.track(client, server) {
+	p.mu.Lock()
+	p.conns[client], p.conns[server] = true, true
+	dead := p.dead
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.conns, client)
+		delete(p.conns, server)
+	}()
+	if dead {
 		return
 	}
-	defer w.untrack(client, server)
-	l := &proxiedConn{wire: w, client: client, server: server}
-	var back sync.WaitGroup
-	back.Go(l.forwardResponses)
-	l.forwardRequests()
-	back.Wait()
+	var lost atomic.Bool
+	var responses sync.WaitGroup
+	responses.Go(func() {
+		defer client.Close()
+		relay(client, server, func() bool { return !lost.Load() })
+	})
+	relay(server, client, func() bool {
+		pass, respond := p.next()
+		if pass && !respond {
+			lost.Store(true)
+		}
+		return pass
+	})
+	server.Close()
+	responses.Wait()
 }
 
-func (w *MessageProxy) track(conns ...net.Conn) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, conn := range conns {
-		w.conns[conn] = true
-	}
-	return !w.dead
-}
-
-func (w *MessageProxy) untrack(conns ...net.Conn) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, conn := range conns {
-		delete(w.conns, conn)
-	}
-}
-
-// next counts a message and says what becomes of it.
-func (w *MessageProxy) next() (pass, loseAnswer bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.sent++
-	struck := w.sent == w.plan.Message
-	pass = !w.dead && (!struck || w.plan.DropResponse)
-	w.dead = w.dead || struck && w.plan.Permanent
-	return pass, pass && struck
-}
-
-// proxiedConn is one connection over a wire.
-type proxiedConn struct {
-	wire           *MessageProxy
-	client, server net.Conn
-
-	mu   sync.Mutex
-	lose bool
-}
-
-// forwardRequests passes what the client sends.
-func (l *proxiedConn) forwardRequests() {
-	defer l.server.Close()
+// relay forwards what is read at once, for as long as pass allows it.
+func relay(to, from net.Conn, pass func() bool) {
+	const maxMessage = 64 << 10 // several times the largest request of the tests, so that none is counted twice
 	buffer := make([]byte, maxMessage)
 	for {
-		n, err := l.client.Read(buffer)
-		if err != nil {
+		n, err := from.Read(buffer)
+		if err != nil || !pass() {
 			return
 		}
-		pass, loseAnswer := l.wire.next()
-		if !pass {
-			l.client.Close()
-			return
-		}
-		if loseAnswer {
-			l.mu.Lock()
-			l.lose = true
-			l.mu.Unlock()
-		}
-		if _, err := l.server.Write(buffer[:n]); err != nil {
-			l.client.Close()
-			return
-		}
-	}
-}
-
-// forwardResponses passes what the server sends. A lost answer is waited for, so that
-// its effect has happened, and ends the connection.
-func (l *proxiedConn) forwardResponses() {
-	defer l.client.Close()
-	buffer := make([]byte, maxMessage)
-	for {
-		n, err := l.server.Read(buffer)
-		l.mu.Lock()
-		lose := l.lose
-		l.mu.Unlock()
-		if err != nil || lose {
-			return
-		}
-		if _, err := l.client.Write(buffer[:n]); err != nil {
-			io.Copy(io.Discard, l.server)
+		if _, err := to.Write(buffer[:n]); err != nil {
 			return
 		}
 	}
