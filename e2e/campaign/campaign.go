@@ -44,22 +44,22 @@ type Options struct {
 	Log             func(format string, args ...any) // receives progress; may be nil
 }
 
-// Run runs the campaign, and returns its report.
+// Run runs the campaign, and returns its report, also with an error.
 func (c Campaign) Run(ctx context.Context, o Options) (*Report, error) {
+	record := NewRecorder(c.Name, o)
 	if o.Count == 0 {
 		o.Count = c.Short.Count
 	}
 	if o.Gateway == "" && !c.InProcess {
 		builds, err := NewBuilds()
 		if err != nil {
-			return nil, err
+			return record.Report(), err
 		}
 		defer builds.Close()
 		if o.Gateway, err = builds.Gateway(ctx, ""); err != nil {
-			return nil, err
+			return record.Report(), err
 		}
 	}
-	record := NewRecorder(c.Name, o)
 	err := c.Drive(ctx, o, record)
 	return record.Report(), err
 }

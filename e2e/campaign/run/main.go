@@ -6,8 +6,8 @@
 //	go run ./e2e/campaign/run document results.json > docs/reliability.md
 //
 // It exits with 1 when a campaign found a violation, when its faults did not
-// happen, or when a mutation was not found. The list of campaigns is campaigns,
-// below; what each of them does stands in its own package.
+// happen, or when a mutation was not found. What each campaign does is in its own
+// package.
 package main
 
 import (
@@ -25,97 +25,88 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"frontdesk/e2e/campaign"
 	"frontdesk/e2e/campaign/chaos"
 	"frontdesk/e2e/campaign/simulation"
 )
 
-// campaigns are all there are, in the order of `all`.
+// campaigns are all there are, in the order of the page.
 func campaigns() []campaign.Campaign {
-	return append([]campaign.Campaign{
-		simulation.Campaign(),
-	}, chaos.All()...)
+	return append([]campaign.Campaign{simulation.Campaign()}, chaos.All()...)
 }
 
 func main() {
 	debug.SetGCPercent(400) // journeys leave much behind and keep little: memory for time
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := commands().ExecuteContext(ctx); err != nil {
+	if err := newCommand().ExecuteContext(ctx); err != nil {
 		stop()
 		os.Exit(1)
 	}
 }
 
-// commands is the command line.
-func commands() *cobra.Command {
+func newCommand() *cobra.Command {
 	root := &cobra.Command{Use: "run", Short: "Campaigns of faults against Frontdesk", SilenceUsage: true}
-	record := &all{}
-	everything := &cobra.Command{Use: "all", Short: "run every campaign in its long form, and try it on its mutations", Args: cobra.NoArgs, RunE: record.run}
-	everything.Flags().StringVar(&record.out, "out", "results.json", "where the record goes")
-	everything.Flags().Uint64Var(&record.seed, "seed", 1, "decides everything that the campaigns decide")
-	root.AddCommand(everything,
+	var out string
+	var seed uint64
+	all := &cobra.Command{Use: "all", Short: "run every campaign in its long form, and try it on its mutations", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runAll(cmd.Context(), out, seed) }}
+	all.Flags().StringVar(&out, "out", "results.json", "where the record goes")
+	all.Flags().Uint64Var(&seed, "seed", 1, "decides everything that the campaigns decide")
+	root.AddCommand(all,
 		&cobra.Command{Use: "list", Short: "list the campaigns and the mutations", Args: cobra.NoArgs, Run: list},
 		&cobra.Command{Use: "document RESULTS", Short: "write the page of a record that all wrote", Args: cobra.ExactArgs(1), RunE: document})
 	for _, c := range campaigns() {
-		play := &one{}
-		single := &cobra.Command{Use: c.Name, Short: "run this campaign alone; list says what it does", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-			return play.run(cmd.Context(), c)
-		}}
-		play.flags(single.Flags())
-		root.AddCommand(single)
+		root.AddCommand(newCampaignCommand(c))
 	}
 	return root
 }
 
-// one runs one campaign.
-type one struct {
-	options    campaign.Options
-	long, json bool
-	mutation   string
-}
-
-func (c *one) flags(f *pflag.FlagSet) {
-	f.Uint64Var(&c.options.Seed, "seed", 1, "decides everything that the campaign decides")
-	f.IntVar(&c.options.Count, "count", 0, "journeys to drive")
-	f.DurationVar(&c.options.Duration, "for", 0, "begin no journey after so long")
-	f.Uint64Var(&c.options.OnlySeed, "only", 0, "drive the one journey of this seed, and print its trace")
-	f.BoolVar(&c.long, "long", false, "the form for the record")
-	f.StringVar(&c.mutation, "mutation", "", "build this mutation in, and expect a violation")
-	f.BoolVar(&c.options.StopAtViolation, "until-violation", false, "stop at the first violation")
-	f.BoolVar(&c.json, "json", false, "print the report as JSON")
-}
-
-func (c *one) run(ctx context.Context, found campaign.Campaign) error {
-	o := c.options
-	if c.long {
-		o = found.Long
-		o.Seed = c.options.Seed
-	}
-	o.Log = progress
-	if o.Count == 0 && o.Duration == 0 && !c.long {
-		o.Duration = 30 * time.Second // long enough to see something, short enough to wait for
-	}
-	var report *campaign.Report
-	var err error
-	if c.mutation != "" {
-		report, err = mutated(ctx, found, c.mutation, o)
-	} else if report, err = found.Run(ctx, o); err == nil {
-		err = report.Err(found, o)
-	}
-	if report == nil {
+// newCampaignCommand runs one campaign alone.
+func newCampaignCommand(c campaign.Campaign) *cobra.Command {
+	var o campaign.Options
+	var long, asJSON bool
+	var mutation string
+	cmd := &cobra.Command{Use: c.Name, Short: "run this campaign alone; list says what it does", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		if long {
+			seed := o.Seed
+			o = c.Long
+			o.Seed = seed
+		} else if o.Count == 0 && o.Duration == 0 {
+			o.Duration = 30 * time.Second // long enough to see something, short enough to wait for
+		}
+		o.Log = progress
+		report, err := runOne(cmd.Context(), c, mutation, o)
+		switch {
+		case report == nil:
+			return err
+		case asJSON:
+			return errors.Join(json.NewEncoder(os.Stdout).Encode(report), err)
+		}
+		report.Print(os.Stdout)
 		return err
-	}
-	if c.json {
-		return errors.Join(json.NewEncoder(os.Stdout).Encode(report), err)
-	}
-	report.Print(os.Stdout)
-	return err
+	}}
+	f := cmd.Flags()
+	f.Uint64Var(&o.Seed, "seed", 1, "decides everything that the campaign decides")
+	f.IntVar(&o.Count, "count", 0, "journeys to drive")
+	f.DurationVar(&o.Duration, "for", 0, "start no journey after this time")
+	f.Uint64Var(&o.OnlySeed, "only", 0, "drive the one journey of this seed, and print its trace")
+	f.BoolVar(&long, "long", false, "the form for the record")
+	f.StringVar(&mutation, "mutation", "", "build this mutation in, and expect a violation")
+	f.BoolVar(&o.StopAtViolation, "until-violation", false, "stop at the first violation")
+	f.BoolVar(&asJSON, "json", false, "print the report as JSON")
+	return cmd
 }
 
-func mutated(ctx context.Context, c campaign.Campaign, mutation string, o campaign.Options) (*campaign.Report, error) {
+func runOne(ctx context.Context, c campaign.Campaign, mutation string, o campaign.Options) (*campaign.Report, error) {
+	if mutation == "" {
+		report, err := c.Run(ctx, o)
+		if err == nil {
+			err = report.Err(c, o)
+		}
+		return report, err
+	}
 	builds, err := campaign.NewBuilds()
 	if err != nil {
 		return nil, err
@@ -124,87 +115,62 @@ func mutated(ctx context.Context, c campaign.Campaign, mutation string, o campai
 	return campaign.Kill(ctx, builds, c, mutation, o)
 }
 
-// all writes the record.
-type all struct {
-	out  string
-	seed uint64
-}
-
-// lanes run at the same time: the simulation needs the processors, the others mostly wait for
-// processes that they have killed. Together they fill two cores.
-var lanes = [][]string{{"simulation"}, {"kill", "redis", "webhook", "race", "idempotency"}}
-
-// run runs every campaign, and then each against its mutations. A campaign that
-// fails does not keep the others from running, and the record holds what it found.
-func (a *all) run(cmd *cobra.Command, _ []string) error {
-	ctx := cmd.Context()
+// runAll runs every campaign, and then each against its mutations. A campaign that fails does not keep
+// the others from running, and the record has what it found. The simulation needs the processors, the
+// others mostly wait for processes that they have killed: side by side they fill two cores. The record
+// is written after every campaign, so that an interruption loses only the rest.
+func runAll(ctx context.Context, out string, seed uint64) error {
 	builds, err := campaign.NewBuilds()
 	if err != nil {
 		return err
 	}
 	defer builds.Close()
-	o := &occasion{out: a.out, results: campaign.Results{At: time.Now(), Version: version(), Machine: machine()}, done: map[string]campaign.Result{}}
-	failures := make([]error, len(lanes))
-	var side sync.WaitGroup
-	for i, lane := range lanes {
-		side.Go(func() {
-			for _, name := range lane {
-				c, err := named(name)
-				if err == nil {
-					var result campaign.Result
-					result, err = a.attempt(ctx, builds, c)
-					err = errors.Join(err, o.add(result))
-				}
-				failures[i] = errors.Join(failures[i], err)
+	all := campaigns()
+	results := campaign.Results{At: time.Now(), Version: version(), Machine: machine()}
+	done, failures := make([]*campaign.Result, len(all)), make([]error, len(all))
+	var mu sync.Mutex
+	attempt := func(i int) {
+		result, err := runLong(ctx, builds, all[i], seed)
+		mu.Lock()
+		defer mu.Unlock()
+		done[i], results.Duration, results.Reports = &result, time.Since(results.At), nil
+		for _, result := range done {
+			if result != nil {
+				results.Reports = append(results.Reports, *result)
 			}
-		})
+		}
+		failures[i] = errors.Join(err, writeResults(out, results))
+	}
+	var side sync.WaitGroup
+	side.Go(func() { attempt(0) })
+	for i := 1; i < len(all); i++ {
+		attempt(i)
 	}
 	side.Wait()
 	return errors.Join(failures...)
 }
 
-// occasion is the record while it grows. It is written after every campaign, so that whoever
-// interrupts the rest still has what there was.
-type occasion struct {
-	out     string
-	mu      sync.Mutex
-	results campaign.Results
-	done    map[string]campaign.Result
-}
-
-func (o *occasion) add(result campaign.Result) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.done[result.Report.Campaign] = result
-	o.results.Duration, o.results.Reports = time.Since(o.results.At), nil
-	for _, c := range campaigns() {
-		if result, ok := o.done[c.Name]; ok {
-			o.results.Reports = append(o.results.Reports, result)
-		}
-	}
-	file, err := os.Create(o.out)
+func writeResults(out string, results campaign.Results) error {
+	file, err := os.Create(out)
 	if err != nil {
 		return err
 	}
-	return errors.Join(o.results.Write(file), file.Close())
+	return errors.Join(results.Write(file), file.Close())
 }
 
-func (a *all) attempt(ctx context.Context, builds *campaign.Builds, c campaign.Campaign) (campaign.Result, error) {
+func runLong(ctx context.Context, builds *campaign.Builds, c campaign.Campaign, seed uint64) (campaign.Result, error) {
 	o := c.Long
-	o.Seed, o.Log = a.seed, progress
+	o.Seed, o.Log = seed, progress
 	report, err := c.Run(ctx, o)
-	if report == nil {
-		report = &campaign.Report{Campaign: c.Name, Seed: a.seed}
-	}
 	report.Print(os.Stdout)
 	failures := []error{err, report.Err(c, o)}
 	result := campaign.Result{Report: report, Description: c.Description}
 	for _, mutation := range c.Mutations {
-		caught, err := campaign.Kill(ctx, builds, c, mutation, campaign.Options{Seed: a.seed, Log: progress})
+		killed, err := campaign.Kill(ctx, builds, c, mutation, campaign.Options{Seed: seed, Log: progress})
 		failures = append(failures, err)
-		if caught != nil {
-			fmt.Printf("%s: %s: %d violations after %d journeys, %s\n", c.Name, mutation, caught.ViolationCount, caught.Journeys, caught.Duration.Round(time.Millisecond))
-			result.Killed = append(result.Killed, caught)
+		if killed != nil {
+			fmt.Printf("%s: %s: %d violations after %d journeys, %s\n", c.Name, mutation, killed.ViolationCount, killed.Journeys, killed.Duration.Round(time.Millisecond))
+			result.Killed = append(result.Killed, killed)
 		}
 	}
 	if err = errors.Join(failures...); err != nil {
@@ -250,15 +216,6 @@ func document(_ *cobra.Command, args []string) error {
 		return err
 	}
 	return results.Document(os.Stdout)
-}
-
-func named(name string) (campaign.Campaign, error) {
-	for _, c := range campaigns() {
-		if c.Name == name {
-			return c, nil
-		}
-	}
-	return campaign.Campaign{}, fmt.Errorf("there is no campaign %q; see list", name)
 }
 
 // version is what git calls the tree; the record of a tree without git says so.
