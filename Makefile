@@ -1,6 +1,6 @@
 # make run: the mock back end on http://localhost:8080.  make test: everything that must hold.
 # make image: the image frontdesk, with docker, podman or buildah, and artefacts/frontdesk.cdx.json, what is in it.
-# make bench: Frontdesk beside what it is compared with, in one table; fails below the bars of docs/performance.md.
+# make bench: Frontdesk compared with reference servers, in one table; fails when a threshold of docs/performance.md is missed.
 # make campaign: the long form of the campaigns of faults, about half an hour, for docs/reliability.md.
 # It brings gosec along. gosec by itself finds nothing more, understands the same exceptions
 # (#nosec), and would read the whole tree a second time, so that it is not run:
