@@ -22,7 +22,7 @@ func (w *world) asked() map[string]int {
 	return counts
 }
 
-// browse reads a catalogue, and gives the names of its products.
+// browse reads a catalogue and returns the names of its products.
 func browse(t *testing.T, g *gateway, query catalogue.ProductQuery) []string {
 	t.Helper()
 	products, _, err := g.catalogue.Products(t.Context(), query)
@@ -36,7 +36,7 @@ func browse(t *testing.T, g *gateway, query catalogue.ProductQuery) []string {
 	return names
 }
 
-// withdraw takes the offer of the quarter pass away, by which a new reading shows.
+// withdraw removes the offer of the quarter pass, which shows whether a value is new.
 func (w *world) withdraw() {
 	w.Helper()
 	if err := w.sim.Configure(func(s *clubsim.Settings) { s.WithdrawnOffers = []int{201} }); err != nil {
@@ -44,7 +44,7 @@ func (w *world) withdraw() {
 	}
 }
 
-// shows tells whether a gateway still shows the quarter pass.
+// shows reports whether a gateway still shows the quarter pass.
 func (w *world) shows(g *gateway) bool {
 	w.Helper()
 	_, err := g.catalogue.Offer(w.Context(), web, "201")
@@ -54,8 +54,8 @@ func (w *world) shows(g *gateway) bool {
 	return err == nil
 }
 
-// TestGatewaysShareTheCache: what one gateway has read, another one does not read again,
-// and shows as it is.
+// TestGatewaysShareTheCache: a gateway does not read again what another has read, and
+// shows the same.
 func TestGatewaysShareTheCache(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -76,7 +76,7 @@ func TestGatewaysShareTheCache(t *testing.T) {
 		t.Errorf("the same club is %+v and %+v", here, there)
 	}
 	if after := w.asked(); len(after) != len(before) || after["listOffers"] != before["listOffers"] || after["listProducts"] != before["listProducts"] {
-		t.Errorf("the club system was asked for %v, and by the second gateway up to %v", before, after)
+		t.Errorf("the first gateway made the calls %v, and with the second they are %v", before, after)
 	}
 }
 
@@ -101,8 +101,8 @@ func TestUnreadableCopies(t *testing.T) {
 	}
 }
 
-// TestCataloguesAreSeparate: all that decides what somebody is shown keeps the
-// catalogues apart, in a gateway and between gateways.
+// TestCataloguesAreSeparate: everything that a catalogue depends on keeps catalogues
+// apart, within a gateway and between gateways.
 func TestCataloguesAreSeparate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -117,7 +117,7 @@ func TestCataloguesAreSeparate(t *testing.T) {
 	}
 	vary("a customer", func(q *catalogue.ProductQuery) { q.Buyer = customer })
 	vary("a debtor", func(q *catalogue.ProductQuery) { q.Buyer = debtor })
-	vary("who has paid their debt", func(q *catalogue.ProductQuery) { q.Buyer = debtor; q.Buyer.Debt = 0 })
+	vary("a debtor who has paid", func(q *catalogue.ProductQuery) { q.Buyer = debtor; q.Buyer.Debt = 0 })
 	vary("a student", func(q *catalogue.ProductQuery) {
 		q.Buyer = flows.Buyer{Contact: "/demo/contacts/1001", Club: "/demo/clubs/11", Tags: "/demo/contact_tags/1"}
 	})
@@ -131,7 +131,7 @@ func TestCataloguesAreSeparate(t *testing.T) {
 		shown[name] = browse(t, first, query)
 	}
 	second := w.gateway()
-	for range 2 { // from Redis, and then from memory
+	for range 2 { // from Redis, then from memory
 		for name, query := range queries {
 			if again := browse(t, second, query); !slices.Equal(again, shown[name]) {
 				t.Errorf("%s is shown %v by one gateway, and %v by another", name, shown[name], again)
@@ -140,15 +140,15 @@ func TestCataloguesAreSeparate(t *testing.T) {
 	}
 	for _, name := range []string{"a customer", "a debtor", "another club", "a terminal", "a category", "next summer"} {
 		if slices.Equal(shown[name], shown["a visitor"]) {
-			t.Errorf("%s is shown what a visitor is: the test is blind", name)
+			t.Errorf("%s is shown what a visitor is: the test cannot fail", name)
 		}
 	}
 	if kept := len(w.redis.Keys(t.Context(), "fd:{*}:reading").Val()); kept < len(queries) {
-		t.Errorf("Redis keeps %d readings of %d catalogues", kept, len(queries))
+		t.Errorf("Redis keeps %d copies of %d catalogues", kept, len(queries))
 	}
 	for _, key := range w.redis.Keys(t.Context(), "*").Val() {
 		if text := key + w.redis.HGet(t.Context(), key, "body").Val(); strings.Contains(text, "1002") || strings.Contains(text, "contacts") || strings.Contains(text, "Pass") {
-			t.Errorf("Redis tells of %q", text)
+			t.Errorf("Redis reveals %q", text)
 		}
 		if left := w.redis.PTTL(t.Context(), key).Val(); left <= 0 || left > 10*time.Minute {
 			t.Errorf("%s is kept for %s", key, left)
@@ -156,8 +156,8 @@ func TestCataloguesAreSeparate(t *testing.T) {
 	}
 }
 
-// TestStaleWhileRefreshing: within two minutes what was read is shown at once, and read anew
-// behind; later whoever asks waits for what is true now.
+// TestStaleWhileRefreshing: for two minutes a catalogue is shown at once and refreshed in
+// the background. After that visitors wait for the current one.
 func TestStaleWhileRefreshing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -168,25 +168,25 @@ func TestStaleWhileRefreshing(t *testing.T) {
 	w.withdraw()
 	w.clock.Advance(59 * time.Second)
 	if asked := w.asked()["listProducts"]; !w.shows(g) || w.asked()["listProducts"] != asked {
-		t.Error("within a minute it was read anew")
+		t.Error("within a minute it was read again")
 	}
 	w.clock.Advance(2 * time.Second)
 	if !w.shows(g) {
-		t.Error("after a minute somebody waited for what was read anew")
+		t.Error("after a minute a visitor waited for a refresh")
 	}
-	frontdesktest.Eventually(t, "it is read anew behind", func() bool { return !w.shows(g) })
+	frontdesktest.Eventually(t, "the catalogue is refreshed in the background", func() bool { return !w.shows(g) })
 
 	if err := w.sim.Configure(func(s *clubsim.Settings) { s.WithdrawnOffers = []int{} }); err != nil {
 		t.Fatal(err)
 	}
 	w.clock.Advance(3 * time.Minute)
 	if !w.shows(g) {
-		t.Error("after three minutes what was read before is shown, although the club system answers")
+		t.Error("after three minutes the old catalogue is shown, although the club system responds")
 	}
 }
 
-// TestStaleWhileTheClubSystemFails: for ten minutes what was read before is shown, by
-// gateways too that were started meanwhile, and then the failure is told.
+// TestStaleWhileTheClubSystemFails: for ten minutes the old catalogue is shown, by gateways
+// that start meanwhile too. After that visitors get the failure.
 func TestStaleWhileTheClubSystemFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -204,7 +204,7 @@ func TestStaleWhileTheClubSystemFails(t *testing.T) {
 		browse(t, g, web)
 	}
 	if more := w.asked()["listNetworkNodes"] - asked; more > 0 {
-		t.Errorf("a club system in trouble is asked %d times more at once", more)
+		t.Errorf("a failing club system gets %d more calls at once", more)
 	}
 	if again := browse(t, w.gateway(), web); !slices.Equal(again, names) {
 		t.Errorf("a new gateway shows %v", again)
@@ -237,7 +237,7 @@ func TestTheDayIsPartOfIt(t *testing.T) {
 	}
 }
 
-// TestWithoutRedis: each gateway remembers by itself.
+// TestWithoutRedis: each gateway has a cache of its own.
 func TestWithoutRedis(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -245,11 +245,11 @@ func TestWithoutRedis(t *testing.T) {
 	names := browse(t, g, web)
 	asked := w.asked()
 	if again := browse(t, g, web); !slices.Equal(again, names) || w.asked()["listProducts"] != asked["listProducts"] {
-		t.Error("without Redis a catalogue is not remembered")
+		t.Error("without Redis a catalogue is not cached")
 	}
 }
 
-// TestInvalidate: what is to be forgotten is read anew, and of nobody else.
+// TestInvalidate: everything of one organisation is read again, and nothing of another.
 func TestInvalidate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -263,9 +263,9 @@ func TestInvalidate(t *testing.T) {
 	w.withdraw()
 	g.catalogue.Invalidate("demo")
 	if w.shows(g) {
-		t.Error("what was forgotten is shown")
+		t.Error("an invalidated offer is shown")
 	}
 	if _, err := g.catalogue.Offer(t.Context(), other, club.IRI("/demo-other/offers/201").ID()); err != nil {
-		t.Error("another organisation was forgotten as well")
+		t.Error("another organisation was invalidated as well")
 	}
 }

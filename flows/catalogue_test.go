@@ -16,7 +16,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// web is whose catalogue these tests read.
+// web selects the catalogue that these tests read.
 var web = catalogue.ProductQuery{ClientToken: "demo", ClubID: "11", Channel: "web"}
 
 func TestClubs(t *testing.T) {
@@ -45,7 +45,7 @@ func TestClubs(t *testing.T) {
 	}
 }
 
-// TestOffers holds offers of the simulator against what the visitor is shown.
+// TestOffers compares offers of the simulator with those that visitors see.
 func TestOffers(t *testing.T) {
 	t.Parallel()
 	offers := newWorld(t).gateway().catalogue
@@ -82,7 +82,7 @@ func TestOffers(t *testing.T) {
 			}
 		}
 	}
-	// What another channel sells is not sold here.
+	// The products of another channel are not sold here.
 	for _, id := range []string{"2701", "99999", ""} {
 		if _, err := offers.Offer(t.Context(), web, id); flows.CodeOf(err) != flows.OfferNotAvailable {
 			t.Errorf("offer %q: %v", id, err)
@@ -90,8 +90,7 @@ func TestOffers(t *testing.T) {
 	}
 }
 
-// TestRepetitions counts the billing periods of schedules that no product of the
-// simulator has.
+// TestRepetitions counts the billing periods of schedules that the simulator does not have.
 func TestRepetitions(t *testing.T) {
 	t.Parallel()
 	for schedule, want := range map[string]int{
@@ -100,7 +99,7 @@ func TestRepetitions(t *testing.T) {
 		`"offset": "P2Y", "interval": "P3M"`:              8,
 		`"offset": "P52W", "interval": "P4W", "loop": 0`:  13,
 		`"offset": "P28D", "interval": "P2W"`:             2,
-		`"offset": "P1Y", "interval": "P1W"`:              0, // a year is no number of weeks
+		`"offset": "P1Y", "interval": "P1W"`:              0, // a year is not a whole number of weeks
 		`"offset": "P1M", "interval": "P4W"`:              0,
 		`"offset": "P5M", "interval": "P2M"`:              0,
 		`"offset": "P0W", "interval": "P1M", "loop": 0`:   0,
@@ -122,7 +121,7 @@ func TestRepetitions(t *testing.T) {
 	}
 }
 
-// scheduled gives a catalogue in which every product has one offer, with a repayment schedule.
+// scheduled returns a catalogue in which every product has one offer with this repayment schedule.
 func scheduled(t *testing.T, schedule string) *catalogue.Catalogue {
 	t.Helper()
 	simulator := clubsim.New(clubsim.Config{Now: time.Now})
@@ -172,14 +171,14 @@ func TestCatalogueIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestCatalogueFails: a failure is told, and not remembered.
+// TestCatalogueFails: visitors get the failure, and it is not cached.
 func TestCatalogueFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	offers := w.gateway().catalogue
 	w.fault(clubsim.Fault{Match: clubsim.FaultMatch{Method: "GET", Path: "/products"}, Kind: "error_before", Status: 500})
 	if _, _, err := offers.Products(t.Context(), web); flows.CodeOf(err) != flows.ClubSystemFailed {
-		t.Errorf("the visitor is told %v", err)
+		t.Errorf("the visitor gets %v", err)
 	}
 	w.fault()
 	if _, _, err := offers.Products(t.Context(), web); err != nil {

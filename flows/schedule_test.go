@@ -15,7 +15,7 @@ func TestStartDates(t *testing.T) {
 		right     bool
 	}{
 		{"2026-11-21", "2026-11-21T00:00:00Z", true},
-		{"2026-11-20", "2026-11-21T11:59:59Z", true}, // west of everybody it is still the 20th
+		{"2026-11-20", "2026-11-21T11:59:59Z", true}, // 12 hours behind UTC it is still the 20th
 		{"2026-11-20", "2026-11-21T12:00:00Z", false},
 		{"2026-11-19", "2026-11-21T00:00:00Z", false},
 		{"2026-11-22", "2026-11-21T23:30:00Z", true},
@@ -33,7 +33,8 @@ func TestStartDates(t *testing.T) {
 	}
 }
 
-// TestScheduleTerms: a wish is held against the club's days; without one its next day is shown.
+// TestScheduleTerms: a chosen day must be one of the club's debit days. Without a choice the
+// terms have the club's next one.
 func TestScheduleTerms(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -41,24 +42,24 @@ func TestScheduleTerms(t *testing.T) {
 	now := w.clock.Now()
 	day := func(n int) *int { return &n }
 	for name, test := range map[string]struct {
-		offer string
-		wish  *int
-		day   int
-		open  bool
-		code  flows.Code
+		offer  string
+		chosen *int
+		day    int
+		open   bool
+		code   flows.Code
 	}{
-		"chosen":                  {offer: "901", wish: day(10), day: 10},
+		"chosen":                  {offer: "901", chosen: day(10), day: 10},
 		"not chosen":              {offer: "901", day: 20, open: true},
-		"not allowed":             {offer: "901", wish: day(11), code: flows.InvalidRequest},
+		"not allowed":             {offer: "901", chosen: day(11), code: flows.InvalidRequest},
 		"nothing is debited":      {offer: "201"},
-		"chosen for nothing":      {offer: "201", wish: day(10)},
-		"not allowed for nothing": {offer: "201", wish: day(11), code: flows.InvalidRequest},
+		"chosen for nothing":      {offer: "201", chosen: day(10)},
+		"not allowed for nothing": {offer: "201", chosen: day(11), code: flows.InvalidRequest},
 		"not on sale":             {offer: "9999", code: flows.NotFound},
 	} {
 		// From a 15th the next of the club's days, 5, 10 and 20, is the 20th.
 		start := time.Date(now.Year()+1, time.March, 15, 0, 0, 0, 0, time.UTC)
 		terms, err := offers.ScheduleTerms(t.Context(), catalogue.ScheduleQuery{
-			ProductQuery: web, OfferID: test.offer, StartDate: start.Format(time.DateOnly), DebitDay: test.wish, Now: now,
+			ProductQuery: web, OfferID: test.offer, StartDate: start.Format(time.DateOnly), DebitDay: test.chosen, Now: now,
 		})
 		if test.code != "" {
 			if flows.CodeOf(err) != test.code {
