@@ -1,4 +1,8 @@
-# make run: the mock back end on http://localhost:8080.  make test: everything that must hold.
+# make run: the mock back end on http://localhost:8080.
+# make test: what to run on every change: vet, the tests of all packages with the race detector, and the main
+#   journeys through the real binary, a real Redis and a real Chromium. About four minutes on two cores.
+# make check: the rest: linters, linters of the contract, every journey, screen and attack, executed documentation,
+#   the image, licences, and short campaigns of faults. About ten minutes on two cores.
 # make image: the image frontdesk, with docker, podman or buildah, and artefacts/frontdesk.cdx.json, what is in it.
 # make bench: Frontdesk compared with reference servers, in one table; fails when a threshold of docs/performance.md is missed.
 # make campaign: the long form of the campaigns of faults, about half an hour, for docs/reliability.md.
@@ -6,16 +10,25 @@
 # (#nosec), and would read the whole tree a second time, so that it is not run:
 # go run github.com/securego/gosec/v2/cmd/gosec@v2.24.7 -exclude-generated -exclude-dir=e2e ./...
 LINT = go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
-.PHONY: run test contract tools image generate campaign bench
+.PHONY: run test check contract tools image generate campaign bench
+
+# -count=1: Go's cache of results does not know the binary that these tests run.
+# -timeout ends a hang; on a machine that is busy all of it takes several times as long.
+E2E = go test -count=1 -timeout 90m
+MAIN = ^(TestJourneys|TestVisitorBecomesMember|TestDirectDebit|TestTwoGatewaysUnderConcurrentPayment)$$
 
 run:
 	go run .
 
-test: tools contract
+test:
+	@.ci/tools test
 	go vet ./...
+	go test -race -timeout 90m $$(go list ./... | grep -v /e2e)
+	$(E2E) -run '$(MAIN)' ./e2e/journey ./e2e/site
+
+check: tools contract
 	$(LINT) run
-	go test -race -p 3 -parallel 4 -timeout 20m $$(go list ./... | grep -v /e2e)
-	go test -p 3 -parallel 4 -timeout 20m ./e2e/... # the binary as it is delivered; tests of the whole mostly wait
+	$(E2E) -p 3 -parallel 4 -skip '$(MAIN)' ./e2e/... # these mostly wait: more of them than cores
 
 contract: tools # what linters of contracts have to say of openapi.yaml; e2e/web/spectral.yaml tells where they may not
 	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true e2e/web/node_modules/.bin/redocly lint openapi.yaml

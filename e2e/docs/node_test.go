@@ -1,7 +1,7 @@
 package docs_test
 
 import (
-	"context"
+	"bytes"
 	"net/http"
 	"os"
 	"os/exec"
@@ -49,15 +49,15 @@ func (w nodeProject) write(name, text string) {
 // run runs a program in the folder, and gives what it says.
 func (w nodeProject) run(name string, args ...string) (string, error) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), longest)
-	defer cancel()
 	if tool := filepath.Join(w.dir, "node_modules", ".bin", name); name != "node" {
 		name = tool
 	}
-	command := exec.CommandContext(ctx, name, args...)
+	command := exec.CommandContext(w.t.Context(), name, args...)
 	command.Dir = w.dir
-	out, err := command.CombinedOutput()
-	return string(out), err
+	var out bytes.Buffer
+	command.Stdout, command.Stderr = &out, &out
+	err := frontdesktest.Run(command)
+	return out.String(), err
 }
 
 func (w nodeProject) must(name string, args ...string) string {

@@ -6,7 +6,7 @@
 package docs_test
 
 import (
-	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"frontdesk/e2e/frontdesktest"
 )
@@ -32,9 +31,6 @@ const journal = "#!/bin/sh\nexec %CURL% -s -w '%{stderr}EXCHANGE %{method} %{htt
 
 // exchanged is a line of the journal.
 var exchanged = regexp.MustCompile(`^EXCHANGE (\S+) (\d+) https?://[^/]+([^?#\s]*)`)
-
-// longest is what a page of examples may take, on a machine that is shared.
-const longest = 5 * time.Minute
 
 // paste runs lines of shell as a reader does who has the gateway at its usual
 // address, and gives what they print and what they asked for. A complaint of
@@ -54,13 +50,11 @@ func paste(t *testing.T, gateway, lines string) (printed string, made []exchange
 		t.Fatal(err)
 	}
 	lines = strings.NewReplacer("http://localhost:8080", gateway, "http://127.0.0.1:8081", gateway).Replace(lines)
-	ctx, cancel := context.WithTimeout(t.Context(), longest)
-	defer cancel()
-	command := exec.CommandContext(ctx, tools["bash"], "-c", "PATH="+bin+":$PATH\n"+lines)
+	command := exec.CommandContext(t.Context(), tools["bash"], "-c", "PATH="+bin+":$PATH\n"+lines)
 	var out, complaints strings.Builder
 	command.Stdout, command.Stderr = &out, &complaints
-	if err := command.Run(); err != nil && ctx.Err() != nil {
-		t.Fatalf("%v after %s:\n%s\n%s", err, longest, lines, complaints.String())
+	if err := frontdesktest.Run(command); errors.Is(err, frontdesktest.ErrSilent) {
+		t.Fatalf("%v:\n%s\n%s", err, lines, complaints.String())
 	}
 	for line := range strings.Lines(complaints.String()) {
 		if found := exchanged.FindStringSubmatch(line); found != nil {

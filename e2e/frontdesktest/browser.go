@@ -82,16 +82,14 @@ func (b *Browser) NewTab() *Browser {
 func (b *Browser) open(parent context.Context, options ...chromedp.ContextOption) {
 	b.t.Helper()
 	ctx, stop := chromedp.NewContext(parent, options...)
-	ctx, cancel := context.WithTimeout(ctx, 4*patience)
 	b.ctx = ctx
 	b.t.Cleanup(func() {
 		if b.t.Failed() {
 			b.Screenshot("failed")
 		}
-		cancel()
 		stop()
 	})
-	b.do()
+	b.start()
 	if err := chromedp.Listen(ctx, b.console.handle); err != nil {
 		b.t.Fatal(err)
 	}
@@ -103,9 +101,24 @@ func (b *Browser) open(parent context.Context, options ...chromedp.ContextOption
 	b.UseWorld(&Client{World: b.world})
 }
 
+// start makes the tab. Its first command must not have a context that ends before the tab does.
+func (b *Browser) start() {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// act runs one step in the page, which may take Patience.
+func act[T any](b *Browser, step func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, Patience)
+	defer cancel()
+	return step(ctx)
+}
+
 func (b *Browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, steps...); err != nil {
+	if _, err := act(b, func(ctx context.Context) (any, error) { return nil, chromedp.Do(ctx, steps...) }); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -113,7 +126,7 @@ func (b *Browser) do(steps ...chromedp.Action[chromedp.Void]) {
 // command sends a command of the DevTools protocol to the page.
 func command[Params, Answer any](b *Browser, what cdp.Command[Params, Answer], params Params) Answer {
 	b.t.Helper()
-	answer, err := chromedp.Call(b.ctx, what, params)
+	answer, err := act(b, func(ctx context.Context) (Answer, error) { return chromedp.Call(ctx, what, params) })
 	if err != nil {
 		b.t.Fatalf("%s: %v", what.Method, err)
 	}
@@ -123,11 +136,35 @@ func command[Params, Answer any](b *Browser, what cdp.Command[Params, Answer], p
 // eval evaluates an expression in the page, and waits for the promise if it is one.
 func eval[T any](b *Browser, expression string) T {
 	b.t.Helper()
-	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	value, err := tryEval[T](b, expression)
 	if err != nil {
 		b.t.Fatalf("%.200s: %v", expression, err)
 	}
 	return value
+}
+
+// tryEval is eval for a page that may be on its way to another, which is an error.
+func tryEval[T any](b *Browser, expression string) (T, error) {
+	return act(b, func(ctx context.Context) (T, error) {
+		return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	})
+}
+
+// await waits for an expression of the page to be true, also while one page follows another.
+func (b *Browser) await(what, expression string) {
+	b.t.Helper()
+	held := false
+	defer func() {
+		if !held {
+			text, err := tryEval[string](b, `document.body.innerText`)
+			b.t.Logf("the page says (%v):\n%s", err, text)
+		}
+	}()
+	Eventually(b.t, what, func() bool {
+		var err error
+		held, err = tryEval[bool](b, expression)
+		return err == nil && held
+	})
 }
 
 // Open goes to an address.
@@ -159,13 +196,7 @@ func (b *Browser) WaitVisible(selector string) {
 		const element = document.querySelector(` + quote(selector) + `);
 		return !!element && element.getClientRects().length > 0 && element.checkVisibility({visibilityProperty: true});
 	})()`
-	seen := inTime(func() bool {
-		is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](visible)) // fails while one page follows another
-		return err == nil && is
-	})
-	if !seen {
-		b.t.Fatalf("%s is not to be seen; the page says:\n%s", selector, b.Text())
-	}
+	b.await(selector+" is visible", visible)
 }
 
 // Screenshot keeps a picture of the page under artefacts/, for people to look at.

@@ -26,38 +26,53 @@ func (b *Browser) Click(selector string) {
 	eval[bool](b, `(() => { const e = document.querySelector(`+quote(selector)+`); e.focus(); e.click(); return true })()`)
 }
 
-// tap touches an element in the window in front, and again when it does not notice:
-// a touch is lost when the element is made anew under the finger. Where Chromium
-// brings none at all to one of several windows, the click is the element's own.
+// tap touches an element in the window in front. Chromium loses some touches: those of an
+// element that is replaced meanwhile, and all of a window that it keeps in the background.
+// Then the click is the element's own. A touch that arrives after that is ignored.
 func (b *Browser) tap(selector string, x, y float64) {
 	b.t.Helper()
-	eval[bool](b, `(() => { window.frontdeskTouched = false;
-		addEventListener("click", ({target}) => window.frontdeskTouched ||= !!target.closest(`+quote(selector)+`), {capture: true}); return true })()`)
-	noticed := `window.frontdeskTouched !== false` // another page knows nothing of it
-	for range maxTaps {
-		command(b, page.BringToFront, cdp.Empty{})
-		b.do(chromedp.TapXY(x, y))
-		if within(time.Second, func() bool {
-			is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](noticed))
-			return err != nil || is
-		}) {
-			return
-		}
+	eval[bool](b, `(() => {
+		removeEventListener("click", window.frontdeskTap, {capture: true});
+		window.frontdeskClicked = false;
+		window.frontdeskTap = (event) => {
+			if (!event.target.closest(`+quote(selector)+`)) return;
+			if (window.frontdeskClicked && event.pointerType === "touch") { event.stopImmediatePropagation(); event.preventDefault(); }
+			window.frontdeskClicked = true;
+		};
+		addEventListener("click", window.frontdeskTap, {capture: true});
+		return true;
+	})()`)
+	command(b, page.BringToFront, cdp.Empty{})
+	b.do(chromedp.TapXY(x, y))
+	const usual = time.Second // that a touch takes to become a click
+	clicked := func() bool {
+		is, err := tryEval[bool](b, `window.frontdeskClicked !== false`) // another page does not have it
+		return err != nil || is
 	}
-	eval[bool](b, `document.querySelector(`+quote(selector)+`)?.click() ?? true`)
+	if Within(b.ctx, "a click", usual, clicked) == nil {
+		b.forgetTap()
+		return
+	}
+	eval[bool](b, `(() => { if (window.frontdeskClicked === false) document.querySelector(`+quote(selector)+`)?.click(); return true })()`)
 }
 
-// maxTaps is how often a touch is tried: once more for an element that was made anew.
-const maxTaps = 2
+// forgetTap ends the watch of a tap, where the page is still the same.
+func (b *Browser) forgetTap() {
+	tryEval[bool](b, `(() => { removeEventListener("click", window.frontdeskTap, {capture: true}); return true })()`) //nolint:errcheck // another page has none
+}
+
+// secondTouch is how long DoubleClick waits for the second touch, which may lead nowhere.
+const secondTouch = 5 * time.Second
 
 // DoubleClick clicks or taps twice, as impatient people do.
 func (b *Browser) DoubleClick(selector string) {
 	b.t.Helper()
 	x, y := b.waitClickable(selector)
 	if b.touch {
+		b.forgetTap()
 		b.do(chromedp.TapXY(x, y))
 		// Nobody answers a second touch when the first one has led to another page.
-		soon, cancel := context.WithTimeout(b.ctx, 5*time.Second)
+		soon, cancel := context.WithTimeout(b.ctx, secondTouch)
 		defer cancel()
 		if err := chromedp.Do(soon, chromedp.TapXY(x, y)); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			b.t.Fatal(err)
@@ -87,16 +102,13 @@ func (b *Browser) waitClickable(selector string) (x, y float64) {
 		return "behind " + found?.outerHTML.slice(0, 200);
 	})()`
 	last := ""
-	stands := inTime(func() bool {
+	Eventually(b.t, selector+" can be clicked", func() bool {
 		before := last
 		var err error
-		last, err = chromedp.Run(b.ctx, chromedp.Evaluate[string](place)) // fails while one page follows another
+		last, err = tryEval[string](b, place)
 		n, _ := fmt.Sscan(last, &x, &y)
 		return err == nil && n == 2 && last == before
 	})
-	if !stands {
-		b.t.Fatalf("%s cannot be reached: it is %s", selector, last)
-	}
 	return x, y
 }
 
@@ -106,6 +118,13 @@ func (b *Browser) Fill(selector, value string) {
 	b.WaitVisible(selector)
 	eval[bool](b, `(() => { const f = document.querySelector(`+quote(selector)+`); f.focus(); f.value = `+quote(value)+`;
 		f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
+}
+
+// Type enters text key by key, for pages that take no notice of anything less.
+func (b *Browser) Type(selector, text string) {
+	b.t.Helper()
+	b.WaitVisible(selector)
+	b.do(chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
 // The keys that one gets everywhere with.

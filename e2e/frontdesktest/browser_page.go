@@ -94,3 +94,9 @@ func (b *Browser) Eval(expression string) string {
 	b.t.Helper()
 	return eval[string](b, expression)
 }
+
+// TextOf reads the text of the first element of a selector; empty when there is none.
+func (b *Browser) TextOf(selector string) string {
+	b.t.Helper()
+	return eval[string](b, `document.querySelector(`+quote(selector)+`)?.innerText ?? ""`)
+}

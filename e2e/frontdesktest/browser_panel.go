@@ -20,27 +20,27 @@ func (p Panel) PressKey() {
 // WaitVisible waits until the first element of a selector in the panel is visible.
 func (p Panel) WaitVisible(selector string) {
 	p.b.t.Helper()
-	p.await(selector+" is to be seen in the panel", p.first(selector)+`?.checkVisibility() ?? false`)
+	p.b.await(selector+" is to be seen in the panel", p.first(selector)+`?.checkVisibility() ?? false`)
 }
 
 // WaitHidden waits until no element of a selector in the panel is visible.
 func (p Panel) WaitHidden(selector string) {
 	p.b.t.Helper()
-	p.await(selector+" is gone from the panel", `!(`+p.first(selector)+`?.checkVisibility() ?? false)`)
+	p.b.await(selector+" is gone from the panel", `!(`+p.first(selector)+`?.checkVisibility() ?? false)`)
 }
 
 // Click waits for an element in the panel, and clicks it.
 func (p Panel) Click(selector string) {
 	p.b.t.Helper()
 	p.WaitVisible(selector)
-	p.await(selector+" in the panel takes a click", `(() => { const e = `+p.first(selector)+`; if (!e) return false; e.click(); return true })()`)
+	p.b.await(selector+" in the panel takes a click", `(() => { const e = `+p.first(selector)+`; if (!e) return false; e.click(); return true })()`)
 }
 
 // Fill types into a field of the panel.
 func (p Panel) Fill(selector, value string) {
 	p.b.t.Helper()
 	p.WaitVisible(selector)
-	evaluated[bool](p.b, `(() => { const f = `+p.first(selector)+`; f.focus(); f.value = `+quote(value)+`; return true })()`)
+	eval[bool](p.b, `(() => { const f = `+p.first(selector)+`; f.focus(); f.value = `+quote(value)+`; return true })()`)
 }
 
 // OpenTab opens a tab of the panel, and waits until it shows what it has read.
@@ -53,26 +53,26 @@ func (p Panel) OpenTab(name string) {
 // Count tells how many elements a selector finds in the panel.
 func (p Panel) Count(selector string) int {
 	p.b.t.Helper()
-	return evaluated[int](p.b, `document.querySelector("frontdesk-panel")?.shadowRoot.querySelectorAll(`+quote(selector)+`).length ?? 0`)
+	return eval[int](p.b, `document.querySelector("frontdesk-panel")?.shadowRoot.querySelectorAll(`+quote(selector)+`).length ?? 0`)
 }
 
 // Attribute reads an attribute of the first element of a selector in the panel.
 func (p Panel) Attribute(selector, name string) string {
 	p.b.t.Helper()
-	return evaluated[string](p.b, p.first(selector)+`?.getAttribute(`+quote(name)+`) ?? ""`)
+	return eval[string](p.b, p.first(selector)+`?.getAttribute(`+quote(name)+`) ?? ""`)
 }
 
 // Text reads the text of the panel.
 func (p Panel) Text() string {
 	p.b.t.Helper()
-	return evaluated[string](p.b, p.first("aside")+`?.innerText ?? ""`)
+	return eval[string](p.b, p.first("aside")+`?.innerText ?? ""`)
 }
 
 // LoadedURL is the address at which the page was loaded, with the fragment that
 // the page may have taken out of it since.
 func (p Panel) LoadedURL() string {
 	p.b.t.Helper()
-	return evaluated[string](p.b, `performance.getEntriesByType("navigation")[0].name`)
+	return eval[string](p.b, `performance.getEntriesByType("navigation")[0].name`)
 }
 
 // Audit fails the test for everything in the panel that keeps people with a
@@ -84,22 +84,4 @@ func (p Panel) Audit(name string) {
 
 func (p Panel) first(selector string) string {
 	return `document.querySelector("frontdesk-panel")?.shadowRoot.querySelector(` + quote(selector) + `)`
-}
-
-// await waits for a condition of the page, also while it is being left for another.
-func (p Panel) await(what, condition string) {
-	p.b.t.Helper()
-	Eventually(p.b.t, what, func() bool {
-		holds, err := chromedp.Run(p.b.ctx, chromedp.Evaluate[bool](condition))
-		return err == nil && holds
-	})
-}
-
-func evaluated[T any](b *Browser, expression string) T {
-	b.t.Helper()
-	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return value
 }

@@ -27,7 +27,7 @@ func Chromium(t testing.TB) string {
 }
 
 func startChromium(t testing.TB) context.Context {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(Chromium(t)),
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(Chromium(t)), chromedp.WSURLReadTimeout(Patience),
 		chromedp.Flag("no-sandbox", true), chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", defaultLanguage))
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)

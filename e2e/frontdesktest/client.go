@@ -39,7 +39,7 @@ type Client struct {
 
 // NewClient makes a front end of a gateway.
 func NewClient(t testing.TB, url string) *Client {
-	return &Client{URL: url, t: t, http: http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &Client{URL: url, t: t, http: http.Client{Timeout: Patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
 // Trust has the front end accept a certificate that no browser would.

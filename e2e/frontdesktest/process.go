@@ -21,19 +21,15 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 )
 
-const (
-	// patience is how long a condition may take before a test gives up: far more than anything takes
-	// on an idle machine, because machines are shared.
-	patience = 60 * time.Second
-	// firstPort and ports are a range from which no system assigns ports by itself, so that a
-	// process that was killed finds its port free.
-	firstPort, ports = 12_000, 20_000
-)
+// firstPort and ports are a range from which no system assigns ports by itself, so that a
+// process that was killed finds its port free.
+const firstPort, ports = 12_000, 20_000
 
 // built is the folder of the binary, once there is one.
 var built string
@@ -92,6 +88,7 @@ type Process struct {
 	t        testing.TB // nil outside tests
 	cmd      *exec.Cmd
 	out, log *output
+	stopping atomic.Bool // whether the test has asked the process to end
 	ended    chan struct{}
 	err      error // how it ended; set when ended is closed
 }
@@ -116,7 +113,7 @@ func Launch(ctx context.Context, ready string, environment []string, path string
 	}()
 	expression := regexp.MustCompile(ready)
 	isReady := func() bool { return expression.MatchString(p.out.String()) || expression.MatchString(p.log.String()) }
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	err := waitUntil(ctx, func() bool { return isReady() || p.hasEnded() })
 	if err == nil && !isReady() {
@@ -150,6 +147,11 @@ func Start(t testing.TB, environment ...string) *Process {
 	if p.URL == "" {
 		t.Fatalf("frontdesk did not start:\n%s", p.log)
 	}
+	go func() {
+		if <-p.ended; !p.stopping.Load() {
+			crashes.add(t, p.Log())
+		}
+	}()
 	return p
 }
 
@@ -213,8 +215,8 @@ func NewMock(t testing.TB) *Process { return Start(t) }
 // NewGateway runs a gateway in test mode, on upstreams and a Redis.
 func NewGateway(t testing.TB, upstreams *Upstreams, redisURL string) *Process {
 	t.Helper()
-	return Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+upstreams.URL+"/sim",
-		"FRONTDESK_SANDBOX_URL="+upstreams.URL+"/sandbox", "FRONTDESK_REDIS_URL="+redisURL)
+	p, _ := Env{upstreams, redisURL}.Gateway(t)
+	return p
 }
 
 // Kill ends the process and its children as a power cut would, and waits until it is gone. A nil
@@ -223,6 +225,7 @@ func (p *Process) Kill() {
 	if p == nil {
 		return
 	}
+	p.stopping.Store(true)
 	if !p.hasEnded() {
 		syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) //nolint:errcheck // it may have ended meanwhile
 	}
@@ -231,6 +234,7 @@ func (p *Process) Kill() {
 
 // Terminate asks the process to end, and waits for nothing.
 func (p *Process) Terminate() {
+	p.stopping.Store(true)
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		p.t.Errorf("SIGTERM: %v", err)
 	}
@@ -318,46 +322,6 @@ func FreePort(t testing.TB) int {
 		t.Fatal(err)
 	}
 	return port
-}
-
-// Eventually waits for a condition, and fails the test when it does not come.
-func Eventually(t testing.TB, what string, condition func() bool) {
-	t.Helper()
-	if !inTime(condition) {
-		t.Fatalf("did not happen within %s: %s", patience, what)
-	}
-}
-
-// inTime waits for a condition, and tells whether it came.
-func inTime(condition func() bool) bool { return within(patience, condition) }
-
-func within(limit time.Duration, condition func() bool) bool {
-	return Within(context.Background(), "", limit, condition) == nil
-}
-
-// Within waits for a condition. It is an error when the condition does not come within the limit.
-func Within(ctx context.Context, what string, limit time.Duration, condition func() bool) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	if err := waitUntil(ctx, condition); err != nil {
-		return fmt.Errorf("did not happen within %s: %s: %w", limit, what, err)
-	}
-	return nil
-}
-
-// waitUntil waits for a condition until the context ends.
-func waitUntil(ctx context.Context, condition func() bool) error {
-	const interval = 10 * time.Millisecond // soon enough, and cheap for what is asked
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for !condition() {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
-		}
-	}
-	return nil
 }
 
 // output collects what a process writes while a test reads it.

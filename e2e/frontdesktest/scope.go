@@ -48,6 +48,9 @@ func (s *Scope) End() {
 // Context implements testing.TB, as the methods below do.
 func (s *Scope) Context() context.Context { return s.ctx }
 
+// Name is empty: the scope is of no one test.
+func (s *Scope) Name() string { return "" }
+
 // Helper does nothing.
 func (s *Scope) Helper() {}
 

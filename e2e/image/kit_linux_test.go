@@ -26,7 +26,7 @@ func newBuilder(t *testing.T) *builder {
 		if os.Getenv("CI") != "" { //nolint:forbidigo // there nothing is skipped
 			refuse = t.Fatal
 		}
-		refuse("this test builds the image and runs it as nobody, which takes root: sudo make test")
+		refuse("this test builds the image and runs it as nobody, which takes root: sudo make check")
 	}
 	if _, err := exec.LookPath("buildah"); err != nil {
 		t.Fatal("this test needs buildah: apt-get install buildah, or the like")

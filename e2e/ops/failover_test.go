@@ -17,8 +17,6 @@ const (
 	// minPaid is how many of them have paid before, and again after it: a gateway that
 	// never came back to Redis would bring nobody to the end.
 	minPaid = buyers
-	// journeyTimeout is how long one of them is waited for whose payment is just being sent.
-	journeyTimeout = 30 * time.Second
 	// watchTimeout is how long a buyer looks on before they come back later.
 	watchTimeout = 20 * time.Second
 )
@@ -69,7 +67,7 @@ func TestClusterAcknowledgesUnderLoad(t *testing.T) {
 func failOverUnderLoad(t *testing.T, storage harness.Storage, failOver func(ctx context.Context, registration string) error) {
 	t.Helper()
 	r, registration, told := failUnderLoad(t, harness.Config{Storage: storage}, func(r *harness.Harness, registration string) {
-		struck := r.BreakAt(t.Context(), frontdesktest.PostPayment, frontdesktest.DuringRequest, journeyTimeout, func(*harness.Gateway) {
+		struck := r.BreakAt(t.Context(), frontdesktest.PostPayment, frontdesktest.DuringRequest, frontdesktest.Patience, func(*harness.Gateway) {
 			if err := failOver(t.Context(), registration); err != nil {
 				t.Error(err)
 			}
@@ -107,7 +105,7 @@ func failUnderLoad(t *testing.T, of harness.Config, befall func(r *harness.Harne
 	befall(r, one.Registration())
 	begun := time.Now()
 	one.Confirm(t.Context())
-	one.Watch(t.Context(), journeyTimeout)
+	one.Watch(t.Context(), frontdesktest.Patience)
 	told = one.State
 	t.Logf("%s after %s", told, time.Since(begun).Round(time.Millisecond))
 	after := crowd.paid() + minPaid

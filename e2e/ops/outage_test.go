@@ -93,12 +93,8 @@ func TestOutages(t *testing.T) {
 			sending.Confirm(sending.Pay(sending.registration.Id), frontdesktest.GoodCard)
 			<-held.Reached
 			o.start(s)
-			const key = "the key of a buyer with patience"
-			asked := time.Now()
+			const key = "the key of a buyer with patience" // who is answered while the outage lasts
 			expectHelpfulProblem(t, shopping.ask(key), o.code)
-			if took := time.Since(asked); took > longest {
-				t.Errorf("the visitor was told after %s", took)
-			}
 			expectOneLogLine(t, s.gateway, o.log)
 			expectReady(t, shopping.Client, o.ready)
 			entering.Confirm(payment, frontdesktest.GoodCard)
@@ -122,10 +118,6 @@ func TestOutages(t *testing.T) {
 		})
 	}
 }
-
-// longest is what a visitor waits to hear that something is wrong, on a machine that is shared: the
-// processor's 10 s are the longest of the limits that they meet with.
-const longest = 20 * time.Second
 
 // expectHelpfulProblem holds the answer to a visitor to what helps one, and tells nothing else.
 func expectHelpfulProblem(t *testing.T, answer *frontdesktest.Response, code api.ProblemCode) {

@@ -59,8 +59,8 @@ func TestSubscriberRetryAfter(t *testing.T) {
 	})
 	for name, answer := range answers {
 		d := failed[name]
-		const blur = 2 * time.Second // the queue counts in whole seconds
-		if wait := d.Next.Sub(*d.LastFailed); d.Failures == 1 && (wait < answer.least-blur || wait > answer.most+blur) {
+		const blur, late = 2 * time.Second, time.Minute // the queue counts in whole seconds, and a busy machine is late
+		if wait := d.Next.Sub(*d.LastFailed); d.Failures == 1 && (wait < answer.least-blur || wait > answer.most+late) {
 			t.Errorf("%s said %q with %d, and is tried again after %s", name, answer.after, answer.status, wait)
 		}
 		if !strings.HasPrefix(d.LastError, "status ") {

@@ -24,8 +24,6 @@ type slowClient struct {
 const (
 	// pace is how often a client that trickles says something: often enough for no limit of silence.
 	pace = 200 * time.Millisecond
-	// ended is when the last of them is gone: a body may take 15 s, on a machine that is shared.
-	ended = 45 * time.Second
 	// smallWindow is how much a client takes in that does not read, in bytes.
 	smallWindow = 4 << 10
 )
@@ -53,7 +51,7 @@ func TestSlowClients(t *testing.T) {
 		go func() { gone <- client.run(connection, name) }()
 	}
 	frontdesktest.Eventually(t, "the stream is open", func() bool { return working(t, mock, "followRegistration") == 1 })
-	turns, late := time.NewTicker(pace/8), time.After(ended)
+	turns, late := time.NewTicker(pace/8), time.After(frontdesktest.Patience)
 	defer turns.Stop()
 	for left, n := len(clients), 0; left > 0; n++ {
 		select {

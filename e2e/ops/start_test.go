@@ -1,14 +1,12 @@
 package ops_test
 
 import (
-	"context"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"frontdesk/e2e/frontdesktest"
 )
@@ -17,8 +15,7 @@ import (
 // gives what it says.
 func expectStartRefused(t *testing.T, arguments []string, environment ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // it might run
-	defer cancel()
+	ctx := frontdesktest.Context(t) // it might run
 	cmd := exec.CommandContext(ctx, frontdesktest.Binary(t), arguments...)
 	cmd.Env = append([]string{"FRONTDESK_ADDR=127.0.0.1:0"}, environment...)
 	out, err := cmd.CombinedOutput()

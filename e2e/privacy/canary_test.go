@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"frontdesk/api"
 	"frontdesk/e2e/campaign"
@@ -363,7 +362,7 @@ func (w *canaryRun) exceedRateLimit(c *frontdesktest.Client) {
 func (w *canaryRun) fillLogs() {
 	missing := minLines - strings.Count(w.logs(), "\n")
 	who := w.newPerson()
-	client := &http.Client{Timeout: time.Minute}
+	client := &http.Client{Timeout: frontdesktest.Patience}
 	defer client.CloseIdleConnections()
 	var all sync.WaitGroup
 	const askers = 8

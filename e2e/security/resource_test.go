@@ -107,7 +107,7 @@ func TestAPI4Slowloris(t *testing.T) {
 		}
 		slow.Go(func() {
 			defer connection.Close()
-			connection.SetDeadline(time.Now().Add(time.Minute))
+			connection.SetDeadline(time.Now().Add(frontdesktest.Patience))
 			if _, err := io.WriteString(connection, "GET /v1/clubs HTTP/1.1\r\nHost: x\r\nX-Slow: "); err != nil {
 				return
 			}
@@ -121,7 +121,7 @@ func TestAPI4Slowloris(t *testing.T) {
 	go func() { slow.Wait(); close(ended) }()
 	select {
 	case <-ended:
-	case <-time.After(time.Minute):
+	case <-time.After(frontdesktest.Patience):
 		t.Error("connections that say nothing are kept")
 	}
 }

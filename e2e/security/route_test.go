@@ -125,7 +125,7 @@ func dial(t *testing.T, c *frontdesktest.Client, text string) string {
 		t.Fatal(err)
 	}
 	defer connection.Close()
-	if err := connection.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := connection.SetDeadline(time.Now().Add(frontdesktest.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(connection, text); err != nil {

@@ -71,7 +71,7 @@ var interruptions = map[string]func(*siteVisitor){
 		other.expectMember()
 		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"the answer to the frontdesktest.RecordPayment is lost": func(g *siteVisitor) {
+	"the answer to the recording is lost": func(g *siteVisitor) {
 		due, registration := g.due(), g.Registration()
 		g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "drop_after"})
 		g.payByCard()

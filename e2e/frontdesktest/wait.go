@@ -1,0 +1,131 @@
+package frontdesktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Patience is how long a test waits for something before it fails. It only ends hangs:
+// a busy machine makes everything slower by a factor, and no test asserts how long
+// something takes.
+const Patience = 5 * time.Minute
+
+// Eventually waits until a condition holds. It fails the test after Patience, or as soon
+// as a process of the test has crashed.
+func Eventually(t testing.TB, what string, condition func() bool) {
+	t.Helper()
+	crashed := false
+	err := Within(context.Background(), what, Patience, func() bool {
+		crashed = crashes.has(t)
+		return crashed || condition()
+	})
+	switch {
+	case crashed && !condition():
+		t.Fatalf("a process of the test has crashed, so this did not happen: %s", what)
+	case err != nil:
+		t.Fatal(err)
+	}
+}
+
+// Within waits for a condition. It is an error when the condition does not come within the limit.
+func Within(ctx context.Context, what string, limit time.Duration, condition func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err := waitUntil(ctx, condition); err != nil {
+		return fmt.Errorf("did not happen within %s: %s: %w", limit, what, err)
+	}
+	return nil
+}
+
+// waitUntil waits for a condition until the context ends.
+func waitUntil(ctx context.Context, condition func() bool) error {
+	const interval = 10 * time.Millisecond // soon enough, and cheap for what is asked
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for !condition() {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+	return nil
+}
+
+// Context returns a context for one step of a test. It ends with the test, or after Patience.
+func Context(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// ErrSilent is how a command ends that has written nothing for Patience.
+var ErrSilent = errors.New("the command wrote nothing for " + Patience.String())
+
+// Run runs a command for as long as it makes progress, which shows in what it writes to
+// its Stdout and Stderr. It kills a command that is silent for Patience.
+func Run(cmd *exec.Cmd) error {
+	var silent atomic.Bool
+	watch := time.AfterFunc(Patience, func() {
+		silent.Store(true)
+		cmd.Cancel() //nolint:errcheck // it may have ended meanwhile
+	})
+	defer watch.Stop()
+	same := cmd.Stderr == cmd.Stdout
+	cmd.Stdout = &progressWriter{cmd.Stdout, watch}
+	if same {
+		cmd.Stderr = cmd.Stdout
+	} else {
+		cmd.Stderr = &progressWriter{cmd.Stderr, watch}
+	}
+	err := cmd.Run()
+	if silent.Load() {
+		return ErrSilent
+	}
+	return err
+}
+
+// progressWriter postpones the end of a command's patience at each write.
+type progressWriter struct {
+	to    io.Writer
+	watch *time.Timer
+}
+
+func (w *progressWriter) Write(p []byte) (int, error) {
+	w.watch.Reset(Patience)
+	return w.to.Write(p)
+}
+
+// crashes are the tests whose gateways ended although nothing had asked them to.
+var crashes crashList
+
+type crashList struct {
+	mu    sync.Mutex
+	tests []string // their names; "" for a gateway that tests share
+}
+
+func (c *crashList) add(t testing.TB, log string) {
+	fmt.Fprintf(os.Stderr, "%s: a gateway has crashed:\n%s", t.Name(), log)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tests = append(c.tests, t.Name())
+}
+
+// has reports whether a gateway of a test or of one of its parents has crashed.
+func (c *crashList) has(t testing.TB) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.tests, func(name string) bool {
+		return name == "" || t.Name() == name || strings.HasPrefix(t.Name(), name+"/")
+	})
+}
