@@ -37,7 +37,7 @@ var outages = map[string]outage{
 	"bad configuration": {
 		start: func(s *outageEnv) { s.restart("FRONTDESK_CLUB_CLIENT_SECRET=wrong") }, end: func(s *outageEnv) { s.restart() },
 		code: api.ClubSystemFailed, ready: "club_system degraded", unsaved: true, inDoubt: true,
-		log: []string{"club system token is degraded", "refused, status 401", "see that FRONTDESK_CLUB_URL leads to it", "FRONTDESK_CLUB_CLIENT_SECRET"},
+		log: []string{"club system token is degraded", "refused, status 401", "check that FRONTDESK_CLUB_URL leads to it", "FRONTDESK_CLUB_CLIENT_SECRET"},
 	},
 	"dead Redis": {
 		start: func(s *outageEnv) { s.redis.Cut() }, end: func(s *outageEnv) { s.redis.Restore() },
