@@ -65,10 +65,15 @@ type encoding struct {
 	header http.Header
 }
 
-func newResponseCache() *otter.Cache[cacheKey, *cacheEntry] {
-	return otter.Must(&otter.Options[cacheKey, *cacheEntry]{
-		MaximumWeight: maxCacheBytes, ExpiryCalculator: otter.ExpiryWriting[cacheKey, *cacheEntry](maxCacheAge),
-		Weigher: func(_ cacheKey, e *cacheEntry) uint32 {
+// responseCache maps cacheKey to *cacheEntry. It shares the catalogue cache's instance of the
+// library's generic type, since a second one would add 80 KB to the program.
+type responseCache = *otter.Cache[any, any]
+
+func newResponseCache() responseCache {
+	return otter.Must(&otter.Options[any, any]{
+		MaximumWeight: maxCacheBytes, ExpiryCalculator: otter.ExpiryWriting[any, any](maxCacheAge),
+		Weigher: func(_, cached any) uint32 {
+			e := cached.(*cacheEntry)
 			return uint32(len(e.plain.body) + len(e.gzip.body)) // #nosec G115 -- a page is far below 4 GB
 		},
 	})
@@ -97,8 +102,12 @@ func (s *Server) cachedFor(r *http.Request) *cacheEntry {
 		return nil
 	}
 	organisation, now := s.organisation(r), exchangeOf(r.Context()).At
-	entry, ok := s.responses.GetIfPresent(cacheKey{clientToken: organisation, uri: r.RequestURI})
-	if !ok || entry.half != halfDay(now) || !s.cfg.Catalogue.Current(organisation, entry.version, now) {
+	cached, ok := s.responses.GetIfPresent(cacheKey{clientToken: organisation, uri: r.RequestURI})
+	if !ok {
+		return nil
+	}
+	entry := cached.(*cacheEntry)
+	if entry.half != halfDay(now) || !s.cfg.Catalogue.Current(organisation, entry.version, now) {
 		return nil
 	}
 	return entry
@@ -145,8 +154,8 @@ func (s *Server) cacheResponse(ctx context.Context, buyer flows.Buyer, version *
 	x := exchangeOf(ctx)
 	half := halfDay(x.At)
 	var failed error
-	entry, _ := s.responses.Compute(cacheKey{callerOf(ctx).clientToken, x.request.RequestURI, buyer}, func(old *cacheEntry, found bool) (*cacheEntry, otter.ComputeOp) {
-		if found && old.version == version && old.half == half {
+	cached, _ := s.responses.Compute(cacheKey{callerOf(ctx).clientToken, x.request.RequestURI, buyer}, func(old any, found bool) (any, otter.ComputeOp) {
+		if e, _ := old.(*cacheEntry); found && e.version == version && e.half == half {
 			return old, otter.CancelOp
 		}
 		made := &cacheEntry{version: version, half: half, route: x.Route, path: x.Path}
@@ -155,6 +164,7 @@ func (s *Server) cacheResponse(ctx context.Context, buyer flows.Buyer, version *
 		}
 		return made, otter.WriteOp
 	})
+	entry, _ := cached.(*cacheEntry) // nil when it failed
 	return cachedResponse{entry, x.request, s.cacheControl(x.request)}, failed
 }
 

@@ -23,7 +23,6 @@ import (
 	"github.com/go-playground/validator/v10"
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
-	"github.com/maypok86/otter/v2"
 	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/api"
@@ -95,7 +94,7 @@ type Server struct {
 	operations   map[string]operation // by method and route of the router
 	tags         *validator.Validate
 	readiness    readiness
-	responses    *otter.Cache[cacheKey, *cacheEntry]
+	responses    responseCache
 	buckets      *buckets // nil: there are no limits
 	proxies      trustedProxies
 	streams      openStreams
