@@ -23,7 +23,7 @@ run:
 test:
 	@.ci/tools test
 	go vet ./...
-	go test -race -timeout 90m $$(go list ./... | grep -v /e2e)
+	go test -race -parallel 8 -timeout 90m $$(go list ./... | grep -v /e2e)
 	$(E2E) -run '$(MAIN)' ./e2e/journey ./e2e/site
 
 check: tools contract
