@@ -10,7 +10,7 @@ import (
 	"frontdesk/e2e/campaign"
 )
 
-// TestMutationsApply: a mistake that the code has outgrown would be found by nobody.
+// TestMutationsApply: a mistake that no longer fits the code would not be found.
 func TestMutationsApply(t *testing.T) {
 	t.Parallel()
 	for _, w := range campaign.Mutations() {
@@ -88,7 +88,7 @@ func TestFaultsMustHappen(t *testing.T) {
 	}
 }
 
-// TestCanary: a person's details are found wherever they stand, and different people are told apart.
+// TestCanary: a person's details are found wherever they are, and different people are distinguished.
 func TestCanary(t *testing.T) {
 	t.Parallel()
 	ada, bob := campaign.NewCanary(1234567), campaign.NewCanary(1234568)

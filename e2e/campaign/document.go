@@ -56,7 +56,7 @@ var page = template.Must(template.New("reliability").Funcs(template.FuncMap{
 	},
 }).Parse(pageText))
 
-// Document writes the record as a page for people who want to know what to trust.
+// Document writes the record as a page for readers who decide what to trust.
 func (r Results) Document(w io.Writer) error { return page.Execute(w, r) }
 
 // Found is how many mutations the campaign found.

@@ -24,11 +24,11 @@ const (
 
 // QuietPeriod is how long after the last fault money that is taken must have become
 // recorded or in doubt: the alert that tells an operator of it fires after five
-// minutes, and whoever was told has to have had a chance.
+// minutes, and the operator must have had time to act.
 const QuietPeriod = 10 * time.Minute
 
 // Evidence is what is known of one sale when its journey has come to an end: the
-// club system's ledger, the processor's list, and what the gateway told.
+// club system's ledger, the processor's list, and what the gateway said.
 type Evidence struct {
 	Registration string
 	Sale         string // IRI
@@ -71,7 +71,7 @@ type CardPayment struct {
 // Net is what the processor took and did not give back.
 func (h CardPayment) Net() int64 { return h.Captured - h.Refunded }
 
-// Response is what the buyer was told about the payment.
+// Response is what a gateway said to the buyer about the payment.
 type Response struct {
 	State string // of the payment; for a failed request, the problem's code
 	Retry string // never, same_key, new, after
@@ -183,7 +183,7 @@ func (e Evidence) net() (kept int64) {
 	return kept
 }
 
-// checkResponses looks at everything that was told on the way.
+// checkResponses checks every response of the journey.
 func (e Evidence) checkResponses(broken func(string, string, ...any)) {
 	for i, answer := range e.Responses {
 		if answer.Charged && answer.Retry != "never" {

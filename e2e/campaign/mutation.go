@@ -24,7 +24,7 @@ type Mutation struct {
 	Edits       []Edit
 }
 
-// Edit replaces a text that stands exactly once in a file.
+// Edit replaces a text that occurs exactly once in a file.
 type Edit struct {
 	File string // from the project's folder
 	Old  string
@@ -63,7 +63,7 @@ func (m Mutation) ChangedFiles() (map[string]string, error) {
 }
 
 // WriteOverlay writes the changed files into a folder and gives the path of the list
-// that the compiler wants.
+// for the compiler's -overlay.
 func (m Mutation) WriteOverlay(dir string) (string, error) {
 	changed, err := m.ChangedFiles()
 	if err != nil {
@@ -139,7 +139,7 @@ func (b *Builds) build(ctx context.Context, pkg, mutation string) (string, error
 }
 
 // KillTimeout is how long a campaign may take to find a mutation. One that needs
-// longer would miss a mistake of that kind in the runs that everybody makes.
+// longer would miss a mistake of that kind in everyday runs.
 const KillTimeout = 2 * time.Minute
 
 // Kill runs a campaign against a build with a mutation until it finds a

@@ -11,7 +11,7 @@ type Config struct {
 	// The budgets: how often each fault may happen. Zero: never. Any: any number of
 	// times. Messages and answers get lost, late or refused without a budget.
 	Crashes   int // a replica dies inside record, in a rebuild or in a command, and forgets everything; at most 6, or Any
-	Sleeps    int // a process becomes a zombie: it sleeps inside record for longer than its deadlines, and goes on; at most 6, or Any
+	Sleeps    int // a process becomes a zombie: it sleeps inside record for longer than its deadlines, and continues; at most 6, or Any
 	Rollbacks int // Redis falls back to an earlier content; at most 3
 	Wipes     int // Redis loses everything; at most 6, or Any
 	Days      int // 24 h pass, and the processor forgets its idempotency keys; at most 6

@@ -1,10 +1,10 @@
 // Package model explores the payment protocol exhaustively: every order in which
 // the gateways' steps, the buyer, an operator and a list of faults can follow
 // each other, within budgets, until an invariant breaks or nothing new is left.
-// It is not the code and runs none of it; it is a second telling of flows/step.go,
-// flows/record.go and the compare-and-set of flows/store, short enough to be held
-// against them side by side. The functions have the same names. Start reading at
-// Check, then at next in step.go with flows/step.go beside it.
+// It is not the code and runs none of it. It tells flows/payment/step.go,
+// flows/payment/record.go and the compare-and-set of flows/store a second time, short
+// enough to be compared side by side. The functions have the same names. Start reading at
+// Check, then at next in step.go with flows/payment/step.go open.
 //
 // # Worlds and steps
 //
@@ -12,37 +12,39 @@
 // fall back to, what each replica is doing and remembers, the processor's
 // payments with their journals of claims, the POSTs that the club system booked
 // or may still book, and what is left of the budgets. A step is one remote effect
-// of one replica, or one event outside. The search is breadth first over packed
+// of one replica, or one event outside. The search is breadth first over
 // worlds, so that the first violation has a shortest trace; it runs on one
 // goroutine and finds the same every time.
 //
-//	here                              there
-//	next, createIntent … resolveDoubt   Payments.next and the functions of that name
-//	prepareSettlement, created        the function of that name, notCreated
-//	takeOver, prepareRefund           the cases Sending (with Move.LeaseExpiredFor) and RefundDue of next
-//	prepareRecord, releaseLate        the functions of that name
-//	record, look, trust, claim        record, claimAndSend, claim
-//	preparing                         the turns of Payments.advance after a capture, by who has its answer
-//	send, post, unknown, notSent      send with club.Client.CreatePayment and each Outcome, notSent
-//	inquire                           rejected
-//	release, journal                  release and annotate "done" in record
-//	free, released, journalled        the functions of that name
-//	commit, move, finish              Payments.commit and Store.Commit
-//	buyer                             Registrations.Pay with begin, and the processor's page
-//	violated, for the answers         Payment.View
-//	rebuild, rebuilt, storeRebuilt    Payments.Rebuild with restore, rebuilt with proven, and Store.Rebuild
-//	operator, notRecorded, settled    Payments.ConfirmRecorded, ConfirmNotRecorded, oldEnough
-//	settle                            settleClaim
-//	claimByCapture: nothing there yet
+//	here                                there, in flows/payment unless said otherwise
+//	next, createIntent … resolveDoubt   Machine.next and the functions of that name
+//	prepareSettlement, created          the function of that name, notCreated
+//	takeOver, prepareRefund             the cases Sending (with StateChange.LeaseExpiredFor) and RefundDue of next
+//	prepareRecord, releaseLate          the functions of that name
+//	record, look, trust, claim          record, claimAndSend, claim
+//	preparing                           the turns of Machine.Advance after a capture, with its response at hand
+//	send, post, unknown, notSent        send with club.Client.CreatePayment and each Outcome, notSent
+//	inquire                             rejected
+//	release, journal                    release and updateMetadata in record
+//	claimAvailable, released            the functions of that name
+//	acceptanceJournaled                 the function of that name
+//	commit, move, finish                Machine.commit, and Store.Commit in flows/store
+//	buyer                               Registrations.Pay in flows/registration, and the processor's page
+//	violated, for the responses         Payment.View in flows
+//	rebuild, derivePayment              Machine.Rebuild with restore, derivePayment with deriveState
+//	storeRebuilt                        Machine.storeRebuilt, and Store.Rebuild in flows/store
+//	operator, notRecorded               Machine.ConfirmRecorded, ConfirmNotRecorded
+//	claimsExpired, settle               oldEnough, settleClaim
+//	claimByCapture                      nothing yet
 //
 // # What is abstracted, and why that is sound
 //
 //   - One sale, and one amount. The claims, the keys and the records of two sales
 //     never meet; a mismatch of amount, currency or signature only blocks.
 //   - Outside record, a turn of the loop in Advance is one step from reading Redis
-//     to the commit; one that goes on from what the turn before wrote, and read at
+//     to the commit; one that continues from what the turn before wrote, and read at
 //     the processor, is such a step that is slow. What it learns stays true
-//     (cancelled, refunded, journalled) or is asked again by the next turn. What a
+//     (cancelled, refunded, journaled) or is asked again by the next turn. What a
 //     capture answers is neither: it stands in for the reading before the claim, so
 //     that each commit on that way is a step. To die in between is the step with the
 //     effect and without the commit; to be slow in between is the request that stays on its
@@ -64,10 +66,10 @@
 //     was lost, doubled or late makes no difference: any idle replica may take the
 //     next turn at any time, or never.
 //   - Late creations, releases and acceptances need no request on its way: a payment
-//     that nobody was told of moves no money, and the other two are facts that are
+//     that no gateway knows of moves no money, and the other two are facts that are
 //     true for ever. One late claim for each number and two late POSTs for each payment are kept.
 //
-// Two invariants are about the end of a good day. From every world the search also
+// Two invariants are about the end of a fault-free run. From every world the search also
 // follows the way on which nothing fails, with late requests arriving after
 // everything else: it has to come to rest, and at rest all money that is captured
 // and not refunded is recorded, in doubt, or blocked.

@@ -17,7 +17,7 @@ const (
 )
 
 // violated names the invariant that a world breaks; empty for none. The two that
-// are about the end of a good day are looked at by the search.
+// are about the end of a fault-free run are checked by the search.
 func (m *machine) violated(w *world) string {
 	r, s := w.redis, w.of(w.redis)
 	switch {
@@ -48,8 +48,8 @@ func (w *world) refundedBooked() bool {
 	return false
 }
 
-// forgotten tells whether a world at rest holds money that nobody will look at
-// again: captured, not refunded, and not what Redis tells of as recorded, in
+// forgotten tells whether a world at rest holds money that no machine and no operator
+// will look at again: captured, not refunded, and not in Redis as recorded, in
 // doubt or blocked (which the buyer is shown as in doubt).
 func (w *world) forgotten() bool {
 	for i := range w.slot {
@@ -60,8 +60,8 @@ func (w *world) forgotten() bool {
 	return false
 }
 
-// tellsOf tells whether the record stands for a payment at the processor. One
-// that was blocked before it had the processor's id stands for its generation.
+// tellsOf tells whether the record represents a payment at the processor. One
+// that was blocked before it had the processor's id represents its generation.
 func (r record) tellsOf(slot, generation uint8) bool {
 	switch r.state {
 	case recorded, inDoubt:

@@ -2,8 +2,8 @@ package model
 
 // This file is how flows/record.go reads the processor's journal.
 
-// claimAvailable mirrors flows' function: the n-th claim is there for a post (0: for whoever
-// comes first).
+// claimAvailable mirrors flows' function: the n-th claim is available to an attempt (0: to the
+// first).
 func (m *machine) claimAvailable(s *slot, n uint8, p attemptID) bool {
 	if e := s.journal[n-1]; s.acceptanceJournaled() || e.attempt != p || e.release != 0 {
 		return false
@@ -20,12 +20,12 @@ func (m *machine) claimAvailable(s *slot, n uint8, p attemptID) bool {
 }
 
 // released tells whether a claim was given up by its holder, whose post the
-// release names; or before anybody won it, after which nobody can use it.
+// release names; or before any attempt won it, after which none can use it.
 func (m *machine) released(e entry) bool {
 	return e.release != 0 && (e.attempt == 0 || e.attempt == e.release || m.mutated(TrustAnyRelease))
 }
 
-// acceptanceJournaled tells whether an acceptance was journalled under any claim.
+// acceptanceJournaled tells whether an acceptance was journaled under any claim.
 func (s *slot) acceptanceJournaled() bool {
 	for _, e := range s.journal {
 		if e.done {
@@ -35,7 +35,7 @@ func (s *slot) acceptanceJournaled() bool {
 	return false
 }
 
-// allReleased tells whether nobody can have sent anything under any claim, and nobody
+// allReleased tells whether no attempt can have sent anything under any claim, and none
 // ever will under these.
 func (s *slot) allReleased(last uint8) bool {
 	for _, e := range s.journal {

@@ -3,7 +3,7 @@ package model
 // machine gives the steps that lead on from a world.
 type machine struct {
 	cfg          Config
-	replica      int // the replica whose step it is, or nobody
+	replica      int // the replica whose step it is, or noReplica
 	steps        []step
 	stateChanges [states][states]bool // the transitions that were committed
 }
@@ -30,7 +30,7 @@ type step struct {
 }
 
 // successors lists every step from w. Gateways come first, those that are at work
-// before the idle ones, and of a gateway's steps the first is that of a good day.
+// before the idle ones, and of a gateway's steps the first is that of a fault-free run.
 func (m *machine) successors(w *world) []step {
 	m.steps = m.steps[:0]
 	free := noReplica
@@ -102,5 +102,5 @@ func (m *machine) wrong(to world, what, invariant string) {
 	m.steps = append(m.steps, step{to: to, replica: m.replica, what: what, kind: fault, broken: invariant})
 }
 
-// mutated tells whether any of the weaknesses is built in.
+// mutated tells whether any of the mutations is built in.
 func (m *machine) mutated(of Mutation) bool { return m.cfg.Mutation&of != 0 }

@@ -196,6 +196,6 @@ func TestTraceIsReadable(t *testing.T) {
 		}
 	}
 	if name := (model.NoGate | model.StaleDecline).String(); name != "NoGate+StaleDecline" {
-		t.Errorf("the weaknesses are called %s", name)
+		t.Errorf("the mutations are called %s", name)
 	}
 }

@@ -9,18 +9,18 @@ import (
 // A test shows for each that the checker finds it out.
 type Mutation uint32
 
-// The weaknesses.
+// The mutations.
 const (
 	// RedisAlone: the compare-and-set in Redis is the right to send; no claim is asked for.
 	RedisAlone Mutation = 1 << iota
-	// ResumeExpired: a payment in sending whose owner is gone is sent by whoever finds it.
+	// ResumeExpired: a payment in sending whose owner is gone is sent by the next gateway that finds it.
 	ResumeExpired
 	// RetryAmbiguous: a POST without an answer is sent again.
 	RetryAmbiguous
 	// OverwritableClaim: the claim is an entry that is read and then written,
 	// without an idempotency key that makes one winner.
 	OverwritableClaim
-	// NoGate: nobody looks at the age of a claim before the first byte leaves.
+	// NoGate: no gateway checks the age of a claim before the first byte leaves.
 	NoGate
 	// ClaimWithoutRelease: claim n+1 does not ask what became of claim n.
 	ClaimWithoutRelease
@@ -33,18 +33,18 @@ const (
 	RefundInDoubt
 	// KeyPerAttempt: the key under which a payment is created belongs to the attempt, not to the sale.
 	KeyPerAttempt
-	// TrustAnyRelease: a release of claim n counts, whoever wrote it and whoever holds claim n.
+	// TrustAnyRelease: a release of claim n counts, whichever attempt wrote it and whichever holds claim n.
 	TrustAnyRelease
-	// RefundUnread: a refund only asks whether an acceptance was journalled, not who else may post.
+	// RefundUnread: a refund only asks whether an acceptance was journaled, not which other attempt may post.
 	RefundUnread
 	// RefundUnclaimed: a refund reads that every claim was given up, and takes none itself.
 	RefundUnclaimed
-	// PendingReleaseInsists: an owed release that is refused, as another one stands there, is written again for ever.
+	// PendingReleaseInsists: a pending release that is refused, because another one is there, is written again and again.
 	PendingReleaseInsists
 	// ClaimUnread: the journal is not read before a claim is written, so that one
 	// winner is left to the memory of the processor's keys.
 	ClaimUnread
-	// TrustAnyCapture: whoever captured claims upon that answer, however long ago it came.
+	// TrustAnyCapture: the gateway that captured claims upon that response, however old it is.
 	TrustAnyCapture
 	// ClaimAtAnyAge: the gate is asked before the POST, and not before the claim.
 	ClaimAtAnyAge
@@ -58,7 +58,7 @@ const (
 	StaleDecline
 	// OperatorInHaste: an operator does not wait until the claim is old.
 	OperatorInHaste
-	// OperatorTrustsRedis: an operator looks at the age of the claim that Redis tells of, not at the journal's.
+	// OperatorTrustsRedis: an operator looks at the age of the claim in Redis, not at the journal's.
 	OperatorTrustsRedis
 	mutations = iota
 )

@@ -3,7 +3,7 @@ package model
 // This file is an operator's commands on a payment in doubt: confirm-recorded, and
 // confirm-not-recorded with --send-again or --refund.
 
-// operator is a person who looked into the club system and says the truth. "Not
+// operator is a person with access to the club system who says the truth. "Not
 // recorded" is said only when the claim is so old that nothing can arrive any
 // more; its age is that of the journal's entry, as the record in Redis may be an
 // older one.
@@ -24,7 +24,7 @@ func (m *machine) operator(w *world, i int) {
 		if n, p := s.lastClaim(); n >= r.claim {
 			r.claim, r.attempt = n, p // the decision is about the last claim in the journal
 		}
-		if !r.attempt.refund() { // else a refund is under way, and goes on by itself
+		if !r.attempt.refund() { // else a refund is in progress, and continues by itself
 			m.notRecorded(&next, i, r, captured, refundDue, toSettle)
 		}
 	}
@@ -38,7 +38,7 @@ func (m *machine) notRecorded(w *world, i int, r record, again, back state, at a
 	}
 }
 
-// claimsExpired tells whether every claim that an operator can know of is old: whoever
+// claimsExpired tells whether every claim that an operator can know of is old: the attempt that
 // holds it has found the gate closed, and no POST under it is still on its way.
 func (m *machine) claimsExpired(w *world, r record) bool {
 	if w.booked(r).late > 0 {

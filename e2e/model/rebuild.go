@@ -3,7 +3,7 @@ package model
 // This file is flows/rebuild.go: what Redis lost is brought back from the processor.
 
 // rebuild lists the processor's payments and describes the latest one that Redis
-// does not know anew, from its metadata.
+// does not know, from its metadata.
 func (m *machine) rebuild(w *world, i int) {
 	if m.mutated(NoRebuild) {
 		return

@@ -17,7 +17,7 @@ func (m *machine) prepareRecord(w *world) {
 }
 
 // prepareSettlement is prepareRecord for a way without a processor: the sale is
-// read just before, and one that is settled already is nobody's to settle again.
+// read just before, and one that is settled already is not settled again.
 func (m *machine) prepareSettlement(w *world) {
 	if w.applied() > 0 {
 		m.move(w, blocked, normal, "finds the sale settled already")
@@ -37,7 +37,7 @@ func (m *machine) nextClaim(w *world, what string) {
 }
 
 // releaseLate writes the release that could not be written with its outcome.
-// Where another one stands, the next claim or the refund finds out what that means.
+// Where another one is, the next claim or the refund finds out what that means.
 func (m *machine) releaseLate(w *world) {
 	there, r := *w, w.redis
 	e := &there.of(r).journal[r.claim-1]
@@ -56,14 +56,14 @@ func (m *machine) releaseLate(w *world) {
 	}
 }
 
-// preparing is the world in which who captured has found that committed, and goes
-// on to the claim.
+// preparing is the world in which the replica that captured has found that committed, and
+// continues with the claim.
 func (w *world) preparing(i int, r record) world {
 	r.claim, r.attempt = r.claim+1, w.newAttemptID(forPost)
 	return w.end(i, r, sending, toPrepare)
 }
 
-// record is what follows the move to sending, in the same call, by who was at before.
+// record is what follows the move to sending, in the same call, depending on what the process did before.
 func (m *machine) record(r record, before process) process {
 	p := process{at: toLook, rec: r}
 	switch {
@@ -77,8 +77,8 @@ func (m *machine) record(r record, before process) process {
 	return p
 }
 
-// trust is claimAndSend for who captured within claimLife, and was not told of an
-// earlier time: nobody had asked for a claim then, as nothing was captured.
+// trust is claimAndSend for a process that captured within claimLife, as the first: no attempt can
+// have claimed before, because nothing was captured.
 func (m *machine) trust(w *world, i int) {
 	p := &w.process[i]
 	if p.stale {
@@ -90,7 +90,7 @@ func (m *machine) trust(w *world, i int) {
 
 // look is the first half of claimAndSend: what another attempt holds, or what
 // must not be had yet, is not asked for. The processor's key has to make one
-// winner only among those who look at about the same time.
+// winner only among those that look at about the same time.
 func (m *machine) look(w *world, i int) {
 	r := w.process[i].rec
 	s := w.of(r)
@@ -138,7 +138,7 @@ func (m *machine) claim(w *world, i int) {
 }
 
 // claimByCapture takes the money under a key of this attempt alone. Its success
-// is the claim; no other answer tells who won.
+// is the claim; no other response tells which attempt won.
 func (m *machine) claimByCapture(w *world, i int) {
 	there, p := *w, &w.process[i]
 	s := there.of(p.rec)
@@ -202,7 +202,7 @@ func (m *machine) post(w *world, r record) (taken bool) {
 	return true
 }
 
-// add counts one more POST; two is one too many, and more are not told apart.
+// add counts one more POST; two is one too many, and more are not distinguished.
 func (b *booked) add() { b.applied = min(b.applied+1, 2) }
 
 // unknown is the outcome of a POST of which a byte left and no answer came.
@@ -257,7 +257,7 @@ func (m *machine) inquire(w *world, i int) {
 }
 
 // release writes fd_release_n before the outcome is committed. When that fails,
-// the record says that it is owed; where another release stands, it stays.
+// the record says that it is pending; where another release is, that one stays.
 func (m *machine) release(w *world, i int) {
 	there, r := *w, w.process[i].rec
 	owed := r

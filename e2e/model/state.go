@@ -1,6 +1,6 @@
 package model
 
-// state is where a payment stands in Redis. The names are those of
+// state is the state of a payment in Redis. The names are those of
 // flows.PaymentState; the zero value means that there is no payment.
 type state uint8
 
@@ -80,7 +80,7 @@ const (
 	toRebuild           // the rebuilt record is about to be stored
 	toSettle            // an operator's decision: the release is about to be written
 	toDecide            // an operator's decision: the commit
-	// Who captured goes on with the capture's answer at hand.
+	// The replica that captured continues with the capture's response at hand.
 	toKeep    // the commit of the capture
 	toPrepare // prepareRecord: the commit that moves on to sending
 	// From here on it is inside record, and owns the payment.
@@ -91,11 +91,11 @@ const (
 	toInquire // rejected: readSale
 	toRelease // record: the release
 	toEnd     // record: the commit of the outcome
-	toAccept  // record: the commit of an acceptance, to be journalled afterwards
+	toAccept  // record: the commit of an acceptance, to be journaled afterwards
 	toJournal // record: annotate "done"; the lease does not matter any more
 )
 
-// process is what a replica is doing, and what it remembers of its own. Whoever
+// process is what a replica is doing, and what it remembers. One that
 // dies or is idle remembers nothing.
 type process struct {
 	at at
@@ -120,7 +120,7 @@ type entry struct {
 	keyed   bool      // the processor still knows the idempotency key of the claim that it applied
 }
 
-// held is where a payment stands at the processor, cards.State.
+// held is the state of a payment at the processor, cards.State.
 type held uint8
 
 const (
@@ -246,7 +246,7 @@ func (w *world) attemptIDs() (ids [1 + slots*maxClaims*3 + maxReplicas + maxBack
 	return ids
 }
 
-// newAttemptID returns a post id that nothing refers to, as uuid.NewString does.
+// newAttemptID returns an attempt id that nothing refers to, as uuid.NewString does.
 func (w *world) newAttemptID(purpose attemptID) attemptID {
 	used := uint32(0)
 	for _, id := range w.attemptIDs() {

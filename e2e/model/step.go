@@ -35,8 +35,8 @@ func (m *machine) next(w *world) {
 	}
 }
 
-// createIntent makes the payment known to the processor. Its key leads whoever
-// asks again to the same payment, for as long as the processor knows the key.
+// createIntent makes the payment known to the processor. Its key leads every
+// retry to the same payment, for as long as the processor knows the key.
 func (m *machine) createIntent(w *world) {
 	switch {
 	case !w.redis.method.hasProcessor():
@@ -169,14 +169,14 @@ func (m *machine) cancel(w *world) {
 }
 
 // prepareRefund moves on to refunding. A refund takes a claim of its own, the one
-// after the last, and never releases it: nobody can post after it, and whoever
-// might still post has not released theirs.
+// after the last, and never releases it: no attempt can post after it, and one that
+// might still post has not released its claim.
 func (m *machine) prepareRefund(w *world) {
 	r := w.redis
 	r.state = refunding
 	switch {
 	case m.mutated(RefundUnclaimed | RefundUnread):
-	case r.method == ByCapture: // whoever captured has the only claim
+	case r.method == ByCapture: // the attempt that captured has the only claim
 	case r.releasePending:
 		m.releaseLate(w)
 		return
@@ -186,8 +186,8 @@ func (m *machine) prepareRefund(w *world) {
 	m.commit(*w, r, normal, "will refund")
 }
 
-// refund gives the money back, once the claim for that is won. Everybody who
-// finds the payment in refunding may do so: the post id in it is the refund's.
+// refund gives the money back, once the claim for that is won. Every
+// replica that finds the payment in refunding may do so: the attempt id in it is the refund's.
 func (m *machine) refund(w *world) {
 	r, s := w.redis, w.of(w.redis)
 	switch {
@@ -206,7 +206,7 @@ func (m *machine) refund(w *world) {
 	}
 }
 
-// refundUnclaimed trusts that nobody will claim after everybody gave up.
+// refundUnclaimed trusts that no attempt will claim after all gave up.
 func (m *machine) refundUnclaimed(w *world) {
 	switch {
 	case w.redis.releasePending:
@@ -241,7 +241,7 @@ func (m *machine) giveBack(w *world) {
 	m.fault(there, "asks for the refund, which stays on its way")
 }
 
-// resolveDoubt resolves a doubt for which an acceptance was journalled.
+// resolveDoubt resolves a doubt for which an acceptance was journaled.
 func (m *machine) resolveDoubt(w *world) {
 	switch s := w.of(w.redis); {
 	case s == nil:

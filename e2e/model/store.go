@@ -3,8 +3,8 @@ package model
 // This file is flows/store, with commit of flows/advance.go: the compare-and-set,
 // and what Redis may do on its own.
 
-// commit puts a payment into Redis that is what the caller read. Whoever moves it
-// to sending goes on to record, unless the answer is lost.
+// commit puts a payment into Redis that is what the caller read. The replica that moves it
+// to sending continues with record, unless the answer is lost.
 func (m *machine) commit(w world, r record, how kind, what string) {
 	m.stateChanges[w.redis.state][r.state] = true
 	if r.version = w.redis.version + 1; r.version > maxVersion {
@@ -65,7 +65,7 @@ func (m *machine) store(w world, r record, how kind, what string) {
 	if r.exists && before.exists && r.generation == before.generation && r.version <= before.version {
 		m.wrong(w, what, VersionShrank)
 	}
-	if r.state.over() { // nobody reads the rest any more
+	if r.state.over() { // the rest is not read any more
 		r = record{exists: true, generation: r.generation, method: r.method, state: r.state, slot: r.slot, rebuilt: r.rebuilt}
 	}
 	w.redis = r

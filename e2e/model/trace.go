@@ -44,7 +44,7 @@ func (s *search) explain(invariant string, to uint32, n int) *Violation {
 	return v
 }
 
-// String tells who does what, and what came of it.
+// String tells which replica does what, and the resulting world.
 func (st step) String() string {
 	who := ""
 	if st.replica != noReplica {
@@ -100,7 +100,7 @@ func (s *slot) String() string {
 	return text
 }
 
-// String names a post id by a letter, that of a refund by a capital one.
+// String names an attempt id by a letter, that of a refund by a capital one.
 func (p attemptID) String() string {
 	if p.refund() {
 		return string(rune('A' + p - forRefund - 1))

@@ -6,13 +6,13 @@ import "github.com/anishathalye/porcupine"
 type keyState struct {
 	taken bool
 	body  string // that came first
-	id    string // of what was made; empty while nobody has seen it
+	id    string // of what was made; empty while no response had it
 }
 
 // idempotencyModel says what may be answered. A key is taken by the first call in the moment in
 // which it is reserved, and everything that follows is answered from that: the same body
 // with the same answer, or with "still running" until there is one; another body with a
-// refusal. A sale is a key that everybody uses with the same body.
+// refusal. A sale is a key that all callers use with the same body.
 var idempotencyModel = (&porcupine.NondeterministicModel{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		parts := map[string][]porcupine.Operation{}

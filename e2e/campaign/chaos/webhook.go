@@ -31,7 +31,7 @@ const (
 	completionTime = time.Minute
 	// pollEvery is how often the books are looked at, which is added to what is allowed.
 	lookEvery = time.Second
-	// foreignPayments is how many payments of somebody else are at the same processor.
+	// foreignPayments is how many payments of other merchants are at the same processor.
 	foreignPayments = 10
 )
 

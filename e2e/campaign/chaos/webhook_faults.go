@@ -52,7 +52,7 @@ var (
 // shorter than the patience of a test.
 const maxDelay = 3 * time.Second
 
-// webhookFaults stands between the processor and the gateways, and delivers badly.
+// webhookFaults takes the processor's webhooks and delivers them badly to the gateways.
 type webhookFaults struct {
 	*run
 	server *httptest.Server

@@ -23,8 +23,8 @@ const (
 	primaries, replicas = 3, 3
 	// slots is how many there are, in every cluster.
 	slots = 16384
-	// nodeSilence, in ms, after which a node counts as gone: far less than in earnest,
-	// since whoever kills a primary waits for it, and more than a busy machine's pauses.
+	// nodeSilence, in ms, after which a node counts as gone: far less than in production,
+	// because tests wait for it, and more than a busy machine's pauses.
 	nodeSilence = 2000
 	// joining is how long a cluster may take to come together.
 	joining = 40 * time.Second
@@ -115,7 +115,7 @@ func (c *Cluster) PrimaryFor(ctx context.Context, key string) *frontdesktest.Red
 func (c *Cluster) Migrate(ctx context.Context, key string) error {
 	from := c.PrimaryFor(ctx, key)
 	if from == nil {
-		return fmt.Errorf("nobody has %s", key)
+		return fmt.Errorf("no primary has %s", key)
 	}
 	to := c.nodes[(slices.Index(c.nodes, from)+1)%primaries]
 	source, target := from.Client(), to.Client()
@@ -140,7 +140,7 @@ func (c *Cluster) Migrate(ctx context.Context, key string) error {
 			return err
 		}
 	}
-	for _, client := range []redis.UniversalClient{target, source} { // the new holder first: nobody is left without one
+	for _, client := range []redis.UniversalClient{target, source} { // the new holder first, so that no node is left without one
 		if err := client.Do(ctx, "CLUSTER", "SETSLOT", slot, "NODE", targetID).Err(); err != nil {
 			return err
 		}
@@ -149,17 +149,17 @@ func (c *Cluster) Migrate(ctx context.Context, key string) error {
 }
 
 // FailOver kills the primary that has a key, and waits until a replica has taken its place.
-// The dead one stays dead, as a machine that is gone does.
+// The dead one is not restarted.
 func (c *Cluster) FailOver(ctx context.Context, key string) error {
 	dead := c.PrimaryFor(ctx, key)
 	if dead == nil {
-		return fmt.Errorf("nobody has %s", key)
+		return fmt.Errorf("no primary has %s", key)
 	}
 	dead.Kill()
 	return frontdesktest.Within(ctx, "a replica is promoted", promotion, func() bool { return c.PrimaryFor(ctx, key) != nil })
 }
 
-// Client makes a hand in all of its nodes, which finds out anew who has what.
+// Client opens a client of all nodes, which discovers the slots by itself.
 func (c *Cluster) Client() redis.UniversalClient {
 	addresses := make([]string, len(c.nodes))
 	for i, node := range c.nodes {
@@ -171,7 +171,7 @@ func (c *Cluster) Client() redis.UniversalClient {
 // Nodes are its servers, the primaries of the beginning first.
 func (c *Cluster) Nodes() []*frontdesktest.RedisServer { return c.nodes }
 
-// URL is its address for gateways, who are told of two nodes and find the rest.
+// URL is its address for gateways: two nodes, which lead to the others.
 func (c *Cluster) URL() string {
 	return fmt.Sprintf("redis+cluster://%s,%s", c.nodes[0].Address(), c.nodes[primaries+1].Address())
 }

@@ -66,7 +66,7 @@ func (h *Harness) collectAccounts(ctx context.Context) (a accounts, err error) {
 	return a, err
 }
 
-// Booked tells of which registrations the club system has booked the sale.
+// Booked is the set of registrations whose sale the club system has booked.
 func (h *Harness) Booked() map[string]bool {
 	sales, booked := map[string]bool{}, map[string]bool{}
 	for _, entry := range h.Upstreams.Sim.Ledger() {

@@ -25,7 +25,7 @@ type SentinelRedis struct {
 const (
 	// primaryName is what the Sentinel calls the primary.
 	primaryName = "frontdesk"
-	// silence after which a primary is down: far less than in earnest, since a campaign
+	// silence after which a primary is down: far less than in production, because a campaign
 	// waits for each.
 	silence = 400 * time.Millisecond
 	// failoverTime: a Sentinel begins the next failover after twice as long at the earliest.
@@ -34,9 +34,9 @@ const (
 	promotion = 20 * time.Second
 	// following is how long a replica may take to follow, on a machine that is busy.
 	following = 60 * time.Second
-	// again is when a replica that does not follow is told once more, and the Sentinel
-	// started anew: each may have listened to the other's word of before.
-	again = 10 * time.Second
+	// retryAfter is when a replica that does not follow is told again, and the Sentinel restarted: each
+	// may have believed outdated state of the other.
+	retryAfter = 10 * time.Second
 )
 
 // NewSentinelRedis starts all three, below dir.
@@ -73,10 +73,10 @@ func (w *SentinelRedis) startSentinel(ctx context.Context) (err error) {
 	return w.speedUp(ctx)
 }
 
-// speedUp makes the Sentinel look around several times a second, where it looks every
-// ten seconds in earnest: a campaign waits for each look. Its ping stays slow enough for the
-// replica, asked each second during a failover, not to count as silent; and a
-// machine that is busy for seconds does not make it stand still for half a minute.
+// speedUp makes the Sentinel poll several times a second, where the default is every ten seconds,
+// because a campaign waits for it. Its ping stays slow enough for the replica, asked each second
+// during a failover, not to count as silent. A machine that is busy for seconds does not suspend it
+// for half a minute.
 func (w *SentinelRedis) speedUp(ctx context.Context) error {
 	sentinel := w.client()
 	defer sentinel.Close()
@@ -94,7 +94,7 @@ func (w *SentinelRedis) awaitReplication(ctx context.Context) error {
 	defer sentinel.Close()
 	var asked time.Time
 	return frontdesktest.Within(ctx, "the replica follows the primary and the Sentinel sees it", following, func() bool {
-		if time.Since(asked) > again {
+		if time.Since(asked) > retryAfter {
 			if !asked.IsZero() {
 				w.sentinel.Kill()
 				if w.startSentinel(ctx) != nil {
@@ -114,14 +114,14 @@ func (w *SentinelRedis) awaitReplication(ctx context.Context) error {
 	})
 }
 
-// failovers: a Sentinel on a machine that is too busy to let it speak holds no election.
-const failovers = 3
+// maxFailovers: on a machine that is too busy, a Sentinel can miss an election.
+const maxFailovers = 3
 
 // FailOver kills the primary, waits until the replica was promoted, and starts the
-// old primary again as its replica. Where nobody was promoted, the primary is started as it
+// old primary again as its replica. Where no replica was promoted, the primary is started as it
 // was, and killed again.
 func (w *SentinelRedis) FailOver(ctx context.Context) (err error) {
-	for range failovers {
+	for range maxFailovers {
 		w.primary.Kill()
 		err = frontdesktest.Within(ctx, "the replica is promoted", promotion, func() bool { return w.promoted(ctx) })
 		var as []string
@@ -154,7 +154,7 @@ func (w *SentinelRedis) client() *redis.SentinelClient {
 	return redis.NewSentinelClient(&redis.Options{Addr: fmt.Sprintf("127.0.0.1:%d", w.port), DialTimeout: time.Second, ReadTimeout: time.Second})
 }
 
-// Client makes a hand in the present primary.
+// Client opens a client of the present primary.
 func (w *SentinelRedis) Client() redis.UniversalClient { return w.primary.Client() }
 
 // URL is its address for gateways.

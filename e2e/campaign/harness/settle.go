@@ -13,26 +13,25 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// What stands in Redis in plain, see the package flows/store.
+// The plain keys of Redis, see the package flows/store.
 const (
 	openPayments   = "fd:payments:open"
 	paymentPattern = "fd:{*}:payment:*"
 )
 
-// settleTime is how long everything may take to come to its end once nothing goes wrong any
-// more, far below the ten minutes that are granted: no lease has to be waited for.
+// settleTime is how long everything may take to come to its end once the faults are over. It is far
+// below the ten minutes of the invariants, because no lease must be waited for.
 const settleTime = 3 * time.Minute
 
-// comeBack is how many buyers come back at the same time.
-const comeBack = 32
+// returning is how many buyers come back at the same time.
+const returning = 32
 
-// Settle ends the trouble: every gateway is killed a last time and started, the leases
-// that dead processes left behind run out, and all buyers come back until they were
-// told an end. What is not at its end after settleTime stays as it is, to be judged.
+// Settle ends all faults: every gateway is killed a last time and started, the leases of dead
+// processes expire, and all buyers come back until they see an end. What is not at its end after
+// settleTime is judged as it is.
 //
-// That a lease has its time, with its grace, is not looked at here: a campaign would
-// wait for a minute and a half at each of its ends, and the tests of the payment machine
-// look at it with a clock that they move.
+// The duration of a lease is not tested here, because every campaign would wait for a minute and a
+// half. The tests of the payment machine do it with a clock of their own.
 func (h *Harness) Settle(ctx context.Context, journeys []*Journey) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
@@ -48,7 +47,7 @@ func (h *Harness) Settle(ctx context.Context, journeys []*Journey) error {
 		}
 	}
 	var back errgroup.Group
-	back.SetLimit(comeBack)
+	back.SetLimit(returning)
 	for _, j := range journeys {
 		if j.Done || j.Registration() == "" {
 			continue
@@ -61,8 +60,8 @@ func (h *Harness) Settle(ctx context.Context, journeys []*Journey) error {
 	return h.awaitSweeper(ctx)
 }
 
-// expireLeases lets the time pass that owners of payments are granted, and the time until a
-// sweeper looks again. Every owner has to be dead.
+// expireLeases ends all leases, and makes every open payment due for the sweeper. Every owner must be
+// dead.
 func (h *Harness) expireLeases(ctx context.Context) error {
 	client := h.Storage.Client()
 	defer client.Close()
@@ -84,19 +83,19 @@ func (h *Harness) expireLeases(ctx context.Context) error {
 	return err
 }
 
-// awaitSweeper waits for the payments that only a sweeper looks at: their buyers were told an end
-// before Redis forgot it, or hold a registration that is gone.
+// awaitSweeper waits for the payments that only the sweeper advances: their buyers saw an end before
+// Redis forgot it, or their registration is gone.
 func (h *Harness) awaitSweeper(ctx context.Context) error {
 	for {
 		waiting, err := h.unsettled(ctx)
 		if err != nil || waiting == 0 || !sleep(ctx, 500*time.Millisecond) {
-			return err // what still waits when the time is over is judged as it is
+			return err // what is unsettled when the time is over is judged as it is
 		}
 	}
 }
 
-// unsettled counts the payments on which a machine has to go on: those that wait for a
-// buyer who has done what there was to do are among them.
+// unsettled counts the payments that a gateway must still advance. Those that wait for a buyer who
+// has already paid are among them.
 func (h *Harness) unsettled(ctx context.Context) (n int, err error) {
 	states, err := h.paymentStates(ctx)
 	if err != nil {
@@ -120,7 +119,7 @@ func (h *Harness) unsettled(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// paymentStates reads where each payment stands from Redis, by "registration-g generation".
+// paymentStates reads the state of each payment from Redis, by paymentName.
 func (h *Harness) paymentStates(ctx context.Context) (map[string]string, error) {
 	ctx = context.WithoutCancel(ctx)
 	client := h.Storage.Client()
@@ -145,7 +144,7 @@ func (h *Harness) paymentStates(ctx context.Context) (map[string]string, error) 
 	return states, nil
 }
 
-// paymentName names a payment.
+// paymentName identifies a payment.
 func paymentName(registration, generation string) string { return registration + "-g" + generation }
 
 func paymentKeys(ctx context.Context, client redis.UniversalClient) (keys []string, err error) {

@@ -43,7 +43,7 @@ func (f *journey) scheduleBuyer() {
 	}
 }
 
-// maxRetries: nobody presses a button that does nothing for ever.
+// maxRetries is how often a buyer retries after an error.
 const maxRetries = 4
 
 // pay asks for the payment.
@@ -66,7 +66,7 @@ func (f *journey) pay(d time.Duration) {
 	})
 }
 
-// startPayment is how the buyer wants to pay.
+// startPayment is the buyer's request to pay.
 func (f *journey) startPayment() flows.StartPayment {
 	way := f.plan.method
 	if f.plan.mixed && f.chance(0.5) {

@@ -14,7 +14,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// cancelledContext is the context of a caller who has given up: what hangs ends at once, and
+// cancelledContext is the context of a caller that has given up: what hangs ends at once, and
 // the time that it would have taken is added to the clock.
 var cancelledContext = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())

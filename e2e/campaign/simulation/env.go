@@ -78,7 +78,7 @@ func newEnv() (*env, error) {
 	s.store = store.New(store.Config{Redis: s.client, Keys: s.keys})
 	s.queue = jobs.NewQueue(s.client)
 	s.server = httptest.NewServer(http.HandlerFunc(s.serveConnection))
-	// It is read once for all journeys: its time stands still, so that it is never read anew in the middle of one.
+	// It is read once for all journeys: its clock does not move, so that no journey refreshes it.
 	s.catalogue = catalogue.New(catalogue.Config{
 		Club: s.clubClient(), Now: func() time.Time { return startTime }, After: time.After, Log: slog.New(slog.DiscardHandler),
 	})

@@ -23,7 +23,7 @@ import (
 type journey struct {
 	*env
 	seed     uint64
-	rng      *rand.Rand // drawn from by whoever runs alone: the agenda, or the running task
+	rng      *rand.Rand // used by what runs alone: the scheduler, or the running task
 	plan     plan
 	person   campaign.Canary
 	gateways []*gateway
@@ -140,8 +140,8 @@ func (f *journey) advance(d time.Duration, id flows.PaymentID) {
 	})
 }
 
-// sweeps has the gateways look for what nobody told them of, less and less often
-// as a journey goes on: the agenda of a day would otherwise be nothing else.
+// sweeps has the gateways look for payments whose webhooks were lost, less and less often: a whole
+// day would otherwise consist of nothing else.
 func (f *journey) sweeps() {
 	pause := 12 * time.Second
 	for at := pause; at < f.plan.faultWindow; at += pause {
@@ -268,7 +268,7 @@ func (f *journey) check() (result, error) {
 	return out, nil
 }
 
-// tracef adds a line to what the journey tells of itself.
+// tracef adds a line to the trace.
 func (f *journey) tracef(format string, args ...any) {
 	at := f.Now().Sub(startTime)
 	f.mu.Lock()
@@ -305,8 +305,8 @@ func (h logHandler) Handle(ctx context.Context, line slog.Record) error {
 	return nil
 }
 
-// interleave is what may happen to a task before it goes on: others go on, or its
-// process sleeps. It tells whether the process still lives.
+// interleave is what may happen to a task before it continues: other tasks run, or its
+// process sleeps. It tells whether the process is still alive.
 func (t *task) interleave() bool {
 	f := t.journey
 	if t.dead.Load() {
@@ -324,7 +324,7 @@ func (t *task) interleave() bool {
 	return !t.dead.Load()
 }
 
-// changeCart has the club add something to the cart behind everybody's back.
+// changeCart has the club's staff add something to the cart unnoticed.
 func (f *journey) changeCart() {
 	if p := f.latestPayment(); p != nil && !p.HasProcessor() {
 		return // as below: the sale is read for the last time when the payment is stored

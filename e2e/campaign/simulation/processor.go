@@ -14,7 +14,7 @@ import (
 	"frontdesk/upstream/cards/sandbox"
 )
 
-// processorURL is where nobody listens: requests are handed over without a network.
+// processorURL has no listener: requests are handed over without a network.
 const processorURL = "http://processor.example/sandbox"
 
 // errNoAnswer is a request whose answer does not come.
@@ -96,7 +96,7 @@ func (s *env) process(r *http.Request) *http.Response {
 		f := s.current
 		s.mu.Unlock()
 		select {
-		case letter := <-s.webhooks: // each change of a payment is told once
+		case letter := <-s.webhooks: // each change of a payment has one webhook
 			f.deliveries = append(f.deliveries, letter)
 		case <-time.After(deliveryTimeout):
 			panic("the processor tells nothing of a change") // the simulation's own mistake
@@ -112,7 +112,7 @@ const deliveryTimeout = time.Minute
 func (s *env) paymentsFingerprint() (all string) {
 	for _, p := range s.sandbox.Payments() {
 		if p.State == "requires_action" {
-			continue // nothing is told of a payment before its buyer has done something
+			continue // a payment has no webhook before its buyer has acted
 		}
 		all += p.ID + string(p.State) + p.DeclineCode + ";"
 	}

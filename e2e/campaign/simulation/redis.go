@@ -20,7 +20,7 @@ var (
 	errLost    = &net.OpError{Op: "read", Net: "tcp", Err: errors.New("connection reset by peer")}
 )
 
-// redisHook stands between the gateways and Redis.
+// redisHook injects faults between the gateways and Redis.
 type redisHook struct{ *env }
 
 // DialHook implements redis.Hook.

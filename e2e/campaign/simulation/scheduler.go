@@ -23,7 +23,7 @@ func (f *journey) after(d time.Duration, do func()) {
 }
 
 // maxEvents is far beyond the 1,500 of the longest among thousands of journeys:
-// whoever gets there keeps the others busy for ever.
+// a journey that gets there never ends.
 const maxEvents = 100_000
 
 // play lets everything happen that is still to happen until an instant, the zero one for all.
@@ -48,7 +48,7 @@ func (f *journey) play(until time.Time) {
 // one task runs at a time. It gives way at its calls to Redis and to the
 // processor and in its POST, so that the seed decides the order of everything
 // that two gateways could quarrel about. Reading from the club system is no such
-// thing, and goes on side by side as it does in the code.
+// thing, and happens concurrently as it does in the code.
 type task struct {
 	journey *journey
 	gateway *gateway
@@ -71,7 +71,7 @@ func taskOf(ctx context.Context) *task {
 // gaveUp tells that the journey was given up, since it went on and on.
 func (f *journey) gaveUp() bool { return f.events >= maxEvents }
 
-// giveUp kills everybody, so that a journey without an end comes to one.
+// giveUp kills all gateways, so that a journey without an end comes to one.
 func (f *journey) giveUp() {
 	for _, g := range f.gateways {
 		f.crash(g)
@@ -106,7 +106,7 @@ func (f *journey) resumeTask(t *task, start func()) {
 	f.running.Store(nil)
 }
 
-// yield lets others go on, and the task itself after a time.
+// yield lets other tasks run, and continues after a time.
 func (t *task) yield(d time.Duration) {
 	if t.dead.Load() {
 		return
