@@ -14,7 +14,7 @@ type Transition struct {
 	OperatorReason string       `json:"why,omitempty"` // the operator's words
 }
 
-// ByRule marks a passage that a calibrated rule decided.
+// ByRule marks a transition that a calibrated rule decided.
 const ByRule = "rule"
 
 // MaxHistory holds the longest life, ten claims and a few decisions included,
@@ -31,5 +31,5 @@ func (p *Payment) DecisionOperator() string {
 
 // HasBeen tells whether the payment was ever in a state.
 func (p *Payment) HasBeen(state PaymentState) bool {
-	return slices.ContainsFunc(p.History, func(passage Transition) bool { return passage.State == state })
+	return slices.ContainsFunc(p.History, func(each Transition) bool { return each.State == state })
 }

@@ -205,7 +205,7 @@ func (m *Machine) reschedule(ctx context.Context, p *flows.Payment, after time.D
 	}
 }
 
-// applyTransition assigns the state, and notes the passage in the record. A change that
+// applyTransition assigns the state, and notes the transition in the record. A change that
 // leaves state and reason alone, such as one more reading, is none.
 func (m *Machine) applyTransition(next *flows.Payment, s step) {
 	if next.State == s.to && next.Reason == s.reason {

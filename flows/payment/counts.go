@@ -21,7 +21,7 @@ func (m *Machine) Counts(ctx context.Context) (map[flows.PaymentState]StateCount
 	if err != nil {
 		return nil, flows.StorageFailed(err)
 	}
-	census := map[flows.PaymentState]StateCount{}
+	counts := map[flows.PaymentState]StateCount{}
 	for _, id := range open {
 		p, err := m.cfg.Store.Payment(ctx, id)
 		switch {
@@ -32,7 +32,7 @@ func (m *Machine) Counts(ctx context.Context) (map[flows.PaymentState]StateCount
 		case err != nil:
 			return nil, flows.StorageFailed(err)
 		}
-		s := census[p.State]
+		s := counts[p.State]
 		s.Payments++
 		since := p.UpdatedAt
 		if p.State == flows.InDoubt && !p.DoubtSince.IsZero() {
@@ -41,7 +41,7 @@ func (m *Machine) Counts(ctx context.Context) (map[flows.PaymentState]StateCount
 		if s.Oldest.IsZero() || since.Before(s.Oldest) {
 			s.Oldest = since
 		}
-		census[p.State] = s
+		counts[p.State] = s
 	}
-	return census, nil
+	return counts, nil
 }

@@ -97,9 +97,9 @@ func TestRebuildBehind(t *testing.T) {
 		if ttl := b.redis.TTL(b.Context(), registrationKey(r)).Val(); ttl != -1 {
 			b.Errorf("the registration ends in %s", ttl)
 		}
-		surplus := next
-		surplus.ID = flows.NewPaymentID(r.ID, 1<<20)
-		if err := b.Rebuild(b.Context(), nil, &surplus, 0); err != nil {
+		duplicate := next
+		duplicate.ID = flows.NewPaymentID(r.ID, 1<<20)
+		if err := b.Rebuild(b.Context(), nil, &duplicate, 0); err != nil {
 			b.Fatal(err)
 		}
 		if after, p, _ := b.Registration(b.Context(), r.ID); after.Version != got.Version || p.ID != next.ID {

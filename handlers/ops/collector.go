@@ -165,11 +165,11 @@ func (c *collector) checks(ctx context.Context, to *sink) {
 
 // read reads what Redis knows.
 func (c *collector) read(ctx context.Context, to *sink) error {
-	census, err := c.s.Payments.Counts(ctx)
+	counts, err := c.s.Payments.Counts(ctx)
 	if err != nil {
 		return err
 	}
-	c.payments(to, census)
+	c.payments(to, counts)
 	if err := c.budget(ctx, to); err != nil {
 		return err
 	}
@@ -216,12 +216,12 @@ func (c *collector) budget(ctx context.Context, to *sink) error {
 	return err
 }
 
-func (c *collector) payments(to *sink, census map[flows.PaymentState]payment.StateCount) {
+func (c *collector) payments(to *sink, counts map[flows.PaymentState]payment.StateCount) {
 	for _, state := range flows.PaymentStates {
 		if state.Final() {
 			continue
 		}
-		s, age := census[state], 0.0
+		s, age := counts[state], 0.0
 		if s.Payments > 0 {
 			age = max(0, c.s.Now().Sub(s.Oldest).Seconds())
 		}
