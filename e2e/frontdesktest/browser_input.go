@@ -26,40 +26,30 @@ func (b *Browser) Click(selector string) {
 	eval[bool](b, `(() => { const e = document.querySelector(`+quote(selector)+`); e.focus(); e.click(); return true })()`)
 }
 
-// tap touches an element in the window in front. Chromium loses some touches: those of an
-// element that is replaced meanwhile, and all of a window that it keeps in the background.
-// Then the click is the element's own. A touch that arrives after that is ignored.
+// tap touches an element in the window in front, and again when the touch is not noticed: a
+// touch is lost when the element is replaced under the finger. Where Chromium delivers none
+// at all to one of several windows, the click is the element's own.
 func (b *Browser) tap(selector string, x, y float64) {
 	b.t.Helper()
-	eval[bool](b, `(() => {
-		removeEventListener("click", window.frontdeskTap, {capture: true});
-		window.frontdeskClicked = false;
-		window.frontdeskTap = (event) => {
-			if (!event.target.closest(`+quote(selector)+`)) return;
-			if (window.frontdeskClicked && event.pointerType === "touch") { event.stopImmediatePropagation(); event.preventDefault(); }
-			window.frontdeskClicked = true;
-		};
-		addEventListener("click", window.frontdeskTap, {capture: true});
-		return true;
-	})()`)
-	command(b, page.BringToFront, cdp.Empty{})
-	b.do(chromedp.TapXY(x, y))
+	eval[bool](b, `(() => { window.frontdeskTouched = false;
+		addEventListener("click", ({target}) => window.frontdeskTouched ||= !!target.closest(`+quote(selector)+`), {capture: true}); return true })()`)
 	const usual = time.Second // that a touch takes to become a click
-	clicked := func() bool {
-		is, err := tryEval[bool](b, `window.frontdeskClicked !== false`) // another page does not have it
+	noticed := func() bool {
+		is, err := tryEval[bool](b, `window.frontdeskTouched !== false`) // another page does not have it
 		return err != nil || is
 	}
-	if Within(b.ctx, "a click", usual, clicked) == nil {
-		b.forgetTap()
-		return
+	for range maxTaps {
+		command(b, page.BringToFront, cdp.Empty{})
+		b.do(chromedp.TapXY(x, y))
+		if Within(b.ctx, "a click", usual, noticed) == nil {
+			return
+		}
 	}
-	eval[bool](b, `(() => { if (window.frontdeskClicked === false) document.querySelector(`+quote(selector)+`)?.click(); return true })()`)
+	eval[bool](b, `document.querySelector(`+quote(selector)+`)?.click() ?? true`)
 }
 
-// forgetTap ends the watch of a tap, where the page is still the same.
-func (b *Browser) forgetTap() {
-	tryEval[bool](b, `(() => { removeEventListener("click", window.frontdeskTap, {capture: true}); return true })()`) //nolint:errcheck // another page has none
-}
+// maxTaps is how often a touch is tried: once more for an element that was replaced.
+const maxTaps = 2
 
 // secondTouch is how long DoubleClick waits for the second touch, which may lead nowhere.
 const secondTouch = 5 * time.Second
@@ -69,7 +59,6 @@ func (b *Browser) DoubleClick(selector string) {
 	b.t.Helper()
 	x, y := b.waitClickable(selector)
 	if b.touch {
-		b.forgetTap()
 		b.do(chromedp.TapXY(x, y))
 		// Nobody answers a second touch when the first one has led to another page.
 		soon, cancel := context.WithTimeout(b.ctx, secondTouch)
