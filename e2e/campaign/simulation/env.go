@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -36,7 +37,8 @@ type env struct {
 	redis     *miniredis.Miniredis
 	client    redis.UniversalClient // of all gateways; what goes wrong depends on the task that calls
 	keys      *keyring.Keyring
-	scripts   sync.Map // the hashes of the scripts that Redis knows
+	scripts   sync.Map    // the hashes of the scripts that Redis knows
+	learning  atomic.Bool // the journey being played sent something that only the first one here sends
 	store     *store.Store
 	queue     *jobs.Queue
 	catalogue *catalogue.Catalogue

@@ -26,104 +26,131 @@ type redisHook struct{ *env }
 // DialHook implements redis.Hook.
 func (h redisHook) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-// ProcessPipelineHook implements redis.Hook.
-func (h redisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
 // ProcessHook implements redis.Hook.
 func (h redisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		t := taskOf(ctx)
-		h.redis.SetTime(h.Now())
-		if unknown := h.unknownScript(cmd); unknown || t == nil {
-			return next(ctx, cmd)
-		}
-		f := t.journey
-		if !t.interleave() {
-			return errDead
-		}
-		h.redis.SetTime(h.Now())
-		if f.chance(f.plan.crashes) {
-			f.fault(crashed)
-			if f.chance(0.5) {
-				_ = next(ctx, cmd)
-				f.watchVersions(cmd)
-			}
-			f.crash(t.gateway)
-			return errDead
-		}
-		if f.chance(f.plan.rollbacks) {
-			if f.chance(0.2) {
-				f.wipe()
-			} else {
-				f.rollBack()
+		return h.process(ctx, []redis.Cmder{cmd}, func() error { return next(ctx, cmd) })
+	}
+}
+
+// ProcessPipelineHook implements redis.Hook. The commands of a pipeline share a round trip and its faults.
+func (h redisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		err := h.process(ctx, cmds, func() error { return next(ctx, cmds) })
+		for _, cmd := range cmds {
+			if err != nil && cmd.Err() == nil {
+				cmd.SetErr(err)
 			}
 		}
-		if f.chance(f.plan.redis) {
-			if f.chance(0.5) {
-				f.fault(redisRefused)
-				return errRefused
-			}
-			f.fault(redisLost)
-			_ = next(ctx, cmd)
-			f.watchVersions(cmd)
-			return errLost
-		}
-		normaliseSchedule(cmd, h.Now())
-		err := next(ctx, cmd)
-		f.watchVersions(cmd)
-		f.takeSnapshot()
 		return err
 	}
 }
 
-// unknownScript tells whether a script is called by a hash that Redis does not know yet, and notes
-// those that come as text. Only the first journey in an environment sends a script twice, and seeds
-// must repeat in any.
-func (h redisHook) unknownScript(cmd redis.Cmder) bool {
-	switch args := cmd.Args(); cmd.Name() {
-	case "evalsha":
-		_, known := h.scripts.Load(args[1])
-		return !known
-	case "eval":
-		h.scripts.Store(redis.NewScript(fmt.Sprint(args[1])).Hash(), true)
+// process makes one round trip to Redis, with whatever the plan of the journey adds to it.
+func (h redisHook) process(ctx context.Context, cmds []redis.Cmder, next func() error) error {
+	t := taskOf(ctx)
+	h.redis.SetTime(h.Now())
+	if once := h.onlyOnce(cmds); once || t == nil {
+		return next()
+	}
+	f := t.journey
+	send := func() error {
+		err := next()
+		f.watchVersions(cmds)
+		return err
+	}
+	if !t.interleave() {
+		return errDead
+	}
+	h.redis.SetTime(h.Now())
+	if f.chance(f.plan.crashes) {
+		f.fault(crashed)
+		if f.chance(0.5) {
+			_ = send()
+		}
+		f.crash(t.gateway)
+		return errDead
+	}
+	if f.chance(f.plan.rollbacks) {
+		if f.chance(0.2) {
+			f.wipe()
+		} else {
+			f.rollBack()
+		}
+	}
+	if f.chance(f.plan.redis) {
+		if f.chance(0.5) {
+			f.fault(redisRefused)
+			return errRefused
+		}
+		f.fault(redisLost)
+		_ = send()
+		return errLost
+	}
+	normaliseSchedule(cmds, h.Now())
+	err := send()
+	f.takeSnapshot()
+	return err
+}
+
+// onlyOnce reports whether only the first journey in an environment sends these commands: a script by
+// a hash that Redis does not know yet, or the name of the queue, which the queue library registers once
+// per process. The journey is then played again, because a seed must repeat in any environment.
+func (h redisHook) onlyOnce(cmds []redis.Cmder) bool {
+	for _, cmd := range cmds {
+		switch args := cmd.Args(); cmd.Name() {
+		case "evalsha":
+			if _, known := h.scripts.Load(args[1]); !known {
+				h.learning.Store(true)
+				return true
+			}
+		case "eval":
+			h.scripts.Store(redis.NewScript(fmt.Sprint(args[1])).Hash(), true)
+		case "sadd":
+			if args[1] == "asynq:queues" {
+				h.learning.Store(true)
+				return true
+			}
+		}
 	}
 	return false
 }
 
-// normaliseSchedule takes the gateways' own dice out of the list of open payments, so that a
-// seed repeats: a look that is planned for any later time is planned for the first
-// sweep that could come.
-func normaliseSchedule(cmd redis.Cmder, now time.Time) {
-	args := cmd.Args()
-	if len(args) < 4 || args[0] != "zadd" || args[1] != openPayments {
-		return
-	}
-	if score, ok := args[2].(float64); ok && score > float64(now.UnixMilli()) {
-		args[2] = float64(now.Add(10 * time.Second).UnixMilli())
+// normaliseSchedule takes the gateways' own dice out of the list of open payments, so that a seed
+// repeats: a payment that is scheduled for any later time is scheduled for the first sweep that could come.
+func normaliseSchedule(cmds []redis.Cmder, now time.Time) {
+	for _, cmd := range cmds {
+		args := cmd.Args()
+		if len(args) < 4 || args[0] != "zadd" || args[1] != openPayments {
+			continue
+		}
+		if score, ok := args[2].(float64); ok && score > float64(now.UnixMilli()) {
+			args[2] = float64(now.Add(10 * time.Second).UnixMilli())
+		}
 	}
 }
 
 // openPayments is the list that the sweeper works off.
 const openPayments = "fd:payments:open"
 
-// watchVersions notes the versions of the records that a script has changed.
-func (f *journey) watchVersions(cmd redis.Cmder) {
-	if !strings.HasPrefix(cmd.Name(), "eval") {
-		return
-	}
-	for _, arg := range cmd.Args() {
-		key, ok := arg.(string)
-		if !ok || !strings.HasPrefix(key, "fd:{") {
+// watchVersions notes the versions of the records that scripts have changed.
+func (f *journey) watchVersions(cmds []redis.Cmder) {
+	for _, cmd := range cmds {
+		if !strings.HasPrefix(cmd.Name(), "eval") {
 			continue
 		}
-		body := f.redis.HGet(key, "body")
-		if body == "" || body == f.bodies[key] {
-			continue
+		for _, arg := range cmd.Args() {
+			key, ok := arg.(string)
+			if !ok || !strings.HasPrefix(key, "fd:{") {
+				continue
+			}
+			body := f.redis.HGet(key, "body")
+			if body == "" || body == f.bodies[key] {
+				continue
+			}
+			f.bodies[key] = body
+			f.versions[f.epoch(key)] = append(f.versions[f.epoch(key)], number(f.redis.HGet(key, "version")))
 		}
-		f.bodies[key] = body
-		f.versions[f.epoch(key)] = append(f.versions[f.epoch(key)], number(f.redis.HGet(key, "version")))
 	}
 }
 

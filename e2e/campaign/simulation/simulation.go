@@ -70,8 +70,7 @@ func work(ctx context.Context, o campaign.Options, recorder *campaign.Recorder, 
 			return nil
 		}
 		seed := seedOf(o, n)
-		f := newJourney(s, seed)
-		result, err := f.run()
+		result, err := s.play(seed)
 		if err != nil {
 			return err
 		}
@@ -88,6 +87,17 @@ func work(ctx context.Context, o campaign.Options, recorder *campaign.Recorder, 
 		}
 	}
 	return nil
+}
+
+// play plays the journey of a seed, until nothing in it depends on having been the first here.
+func (s *env) play(seed uint64) (result, error) {
+	for {
+		s.learning.Store(false)
+		result, err := newJourney(s, seed).run()
+		if err != nil || !s.learning.Load() {
+			return result, err
+		}
+	}
 }
 
 // seedOf is the seed of the n-th journey of a run, never zero.
