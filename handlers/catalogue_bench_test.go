@@ -28,7 +28,7 @@ func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
 // newEdge is the edge before a simulator, in the process of the test, with all that live
 // mode has between a request and its answer: limits, a trusted proxy, a line in the log,
 // metrics. It has what the catalogue needs, and nothing else.
-func newEdge(t testing.TB) *handlers.Server {
+func newEdge(t testing.TB, now func() time.Time) *handlers.Server {
 	t.Helper()
 	simulator := clubsim.New(clubsim.Config{Now: time.Now})
 	outside := httptest.NewServer(simulator)
@@ -46,7 +46,7 @@ func newEdge(t testing.TB) *handlers.Server {
 		Contract: contract, Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
 		ClientToken: "demo", PublicURL: "https://club.example", AllowedOrigins: []string{"https://www.club.example"},
 		OnRequestMetric: ops.NewMetrics(ops.MetricsConfig{Version: "test", Mode: "live"}).CountRequest,
-		RateLimits:      true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Now: time.Now, After: time.After, Log: log,
+		RateLimits:      true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Now: now, After: time.After, Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func (d *discard) Write(p []byte) (int, error) { d.bytes += len(p); return len(p
 // request to the answer, without the network: so by the long way, which pages of other
 // origins take, since the shortcut needs a connection.
 func BenchmarkCatalogueWarm(b *testing.B) {
-	edge := newEdge(b)
+	edge := newEdge(b, time.Now)
 	read := httptest.NewRecorder()
 	edge.ServeHTTP(read, catalogueRequest(0))
 	if read.Code != http.StatusOK {

@@ -1,10 +1,11 @@
 package handlers
 
 import (
-	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -35,118 +36,46 @@ func ParseProxies(texts []string) ([]netip.Prefix, error) {
 	return proxies, nil
 }
 
-// trustedProxies are networks whose X-Forwarded-For is trusted.
-type trustedProxies []netip.Prefix
-
-func (p trustedProxies) trust(address netip.Addr) bool {
-	for _, proxy := range p {
-		if proxy.Contains(address) {
-			return true
-		}
+// newIPExtractor returns the reader of the visitor's address: the last address in X-Forwarded-For
+// that is not a trusted proxy's, or the peer.
+func newIPExtractor(proxies []netip.Prefix) echo.IPExtractor {
+	trust := []echo.TrustOption{echo.TrustLoopback(false), echo.TrustLinkLocal(false), echo.TrustPrivateNet(false)}
+	for _, p := range proxies {
+		trust = append(trust, echo.TrustIPRange(&net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}))
 	}
-	return false
-}
-
-// peerAddr is who sent a request; not valid where it does not say so.
-func peerAddr(r *http.Request) netip.Addr {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		alone, _ := netip.ParseAddr(r.RemoteAddr) // a server that is no network's
-		return alone
-	}
-	return peer.Addr()
-}
-
-// clientAddr is the address of the client: the peer, unless the peer is a trusted proxy. Then
-// it is the last address in X-Forwarded-For that is no trusted proxy; callers can forge all to its
-// left. Text that is not an address ends the search, and the peer counts. The address is invalid
-// where the peer has none.
-//
-// said reports that the request has the header, and believed that the header is trusted.
-func (p trustedProxies) clientAddr(r *http.Request, peer netip.Addr) (address netip.Addr, said, believed bool) {
-	list := r.Header[echo.HeaderXForwardedFor]
-	said = len(list) > 0 && (len(list) > 1 || list[0] != "")
-	if believed = said && p.trust(peer.Unmap()); !believed {
-		return peer, said, false
-	}
-	words := list[0]
-	if len(list) > 1 {
-		words = strings.Join(list, ",")
-	}
-	return p.lastUntrusted(words, peer), true, true
-}
-
-// lastUntrusted is the last address of a list that is no trusted proxy's; where all are,
-// the first one, which is the farthest away.
-func (p trustedProxies) lastUntrusted(list string, peer netip.Addr) netip.Addr {
-	for {
-		rest, last := "", list
-		comma := strings.LastIndexByte(list, ',')
-		if comma >= 0 {
-			rest, last = list[:comma], list[comma+1:]
-		}
-		last = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(last), "["), "]")
-		address, err := netip.ParseAddr(last)
-		switch {
-		case err != nil:
-			return peer
-		case comma < 0 || !p.trust(address.Unmap()):
-			return address
-		}
-		list = rest
-	}
-}
-
-// realIP is the address of a request as a text, for Echo.
-func (p trustedProxies) realIP(r *http.Request) string {
-	address, _, _ := p.clientAddr(r, peerAddr(r))
-	if !address.IsValid() {
-		return r.RemoteAddr
-	}
-	return address.String()
-}
-
-// warnUnlistedProxy warns once of an untrusted X-Forwarded-For: behind a proxy that is not
-// listed, all visitors share the proxy's limits. Any visitor can cause the warning, so that it
-// names no address.
-func (s *Server) warnUnlistedProxy(ctx context.Context) {
-	s.proxyWarning.Do(func() {
-		s.cfg.Log.WarnContext(ctx, "a request came with X-Forwarded-For from an address that is not in FRONTDESK_TRUSTED_PROXIES, and counts as that address's own: if it is your proxy, list it")
-	})
+	return echo.ExtractIPFromXFFHeader(trust...)
 }
 
 // customerPrefix is the smallest IPv6 network of a provider's customer (RFC 6177), who may use
 // any address in it and is counted once.
 const customerPrefix = 64
 
-// clientKey is the client whose requests count together: an IPv4 address, or the first address
-// of an IPv6 network. Requests without an address share the zero key.
-type clientKey [16]byte
-
-// clientKey tells where a request comes from, for those who count.
-func (s *Server) clientKey(r *http.Request) clientKey { return s.placeFrom(r, peerAddr(r)) }
-
-// placeFrom is clientKey where the peer is known.
-func (s *Server) placeFrom(r *http.Request, peer netip.Addr) clientKey {
-	address, said, believed := s.proxies.clientAddr(r, peer)
-	if said && !believed {
-		s.warnUnlistedProxy(r.Context())
+// clientAddress returns whose requests count together: an IPv4 address, or the network of an
+// IPv6 address. Requests without an address share the empty one.
+func (s *Server) clientAddress(r *http.Request) string {
+	s.checkProxy(r)
+	address, err := netip.ParseAddr(s.router.IPExtractor(r))
+	switch address = address.Unmap(); {
+	case err != nil:
+		return ""
+	case address.Is4():
+		return address.String()
 	}
-	if address = address.Unmap(); address.Is6() {
-		network, _ := address.WithZone("").Prefix(customerPrefix) // the length fits
-		address = network.Addr()
-	}
-	return address.As16()
+	network, _ := address.WithZone("").Prefix(customerPrefix) // the length fits
+	return network.String()
 }
 
-// String names it: an address, or a network; empty for nowhere.
-func (p clientKey) String() string {
-	address := netip.AddrFrom16(p)
-	switch {
-	case p == clientKey{}:
-		return ""
-	case address.Is4In6():
-		return address.Unmap().String()
+// checkProxy warns once of an untrusted X-Forwarded-For: behind a proxy that is not listed, all
+// visitors share the proxy's limits. The warning names no address, because any visitor can cause it.
+func (s *Server) checkProxy(r *http.Request) {
+	if strings.Join(r.Header[echo.HeaderXForwardedFor], "") == "" {
+		return
 	}
-	return netip.PrefixFrom(address, customerPrefix).String()
+	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
+	if slices.ContainsFunc(s.cfg.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(peer.Addr().Unmap()) }) {
+		return
+	}
+	s.proxyWarning.Do(func() {
+		s.cfg.Log.WarnContext(r.Context(), "a request came with X-Forwarded-For from an address that is not in FRONTDESK_TRUSTED_PROXIES, and counts as that address's own: if it is your proxy, list it")
+	})
 }

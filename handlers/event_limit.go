@@ -50,7 +50,7 @@ func (o *openStreams) leave(whose string) {
 func (s *Server) admitStream(c echo.Context, id string) (leave func(), err error) {
 	registration, address, limited := "registration "+id, "", s.buckets != nil
 	if limited {
-		address = "address " + s.clientKey(c.Request()).String()
+		address = "address " + s.clientAddress(c.Request())
 	}
 	if limited && !s.streams.enter(registration, maxStreams) {
 		return nil, tooManyStreams("There are too many open streams of this registration.")

@@ -1,14 +1,23 @@
 package handlers
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"net/http"
 	"strconv"
 	"time"
 
+	"github.com/labstack/echo/v4"
+	"github.com/maypok86/otter/v2"
+	"golang.org/x/time/rate"
+
+	"frontdesk/flows"
+	"frontdesk/flows/signature"
 	"frontdesk/flows/store"
 )
 
-// limit is how often something may be asked for. It is a bucket: so many requests
-// at once, and it fills again at an even pace.
+// limit is a bucket of requests that refills at an even pace.
 type limit struct {
 	name string // in the headers and in openapi.yaml
 	store.Rate
@@ -19,30 +28,32 @@ type limit struct {
 type subject string
 
 const (
-	// perAddress counts what comes from one address (an IPv6 network of one customer), in each gateway by itself:
-	// the shield of the process, which no request has to ask Redis for.
+	// perAddress counts by address (an IPv6 network of one customer), in each gateway by itself.
+	// It shields the process without asking Redis.
 	perAddress subject = "address"
-	// perAddressShared counts by address over all gateways, in Redis. Staff are not counted: a club's
-	// kiosk signs up everybody from one address.
+	// perAddressShared counts by address over all gateways, in Redis. Staff are not counted: a
+	// club's kiosk signs up every visitor from one address.
 	perAddressShared subject = "address of all"
-	// perHolder counts what the holder of a registration does, whatever device they use, over all gateways, in Redis; for
-	// an identified contact, what they do with one token. Nobody else can use it up: without the token it is not counted.
+	// perHolder counts what the holder of a registration does from any device, over all gateways,
+	// in Redis; for an identified contact, what they do with one token. Requests without the token
+	// do not count.
 	perHolder subject = "holder"
 )
 
-// The limits. What costs an SMS is counted by person, phone, address and club as
-// well, once it is certain that one is sent: flows/sms.go.
+// The limits. SMS codes are also counted by person, phone, address and club when one is certain
+// to be sent: flows/signature.
 var (
-	// requests: 60 a minute is a page that is loaded twice as often as one can look at
-	// it; 120 at once is a household, or a shop's guests, behind one address.
+	// requests: 60 a minute is a page that is loaded twice as often as a person can read it;
+	// 120 at once is a household, or a shop's guests, behind one address.
 	requests = limit{"requests", store.Rate{Requests: 120, Period: 2 * time.Minute}, perAddress}
-	// starts: a registration may make a contact at the club, which nobody takes away
-	// again; 20 an hour is more people than sign up from one guest network.
+	// starts: a registration may create a contact at the club, which is never deleted; 20 an hour
+	// is more people than sign up from one guest network.
 	starts = limit{"starts", store.Rate{Requests: 20, Period: time.Hour}, perAddressShared}
-	// writes: ten a minute is somebody who changes their mind at every step; each is up to six calls to the club system.
+	// writes: ten a minute is a visitor who changes their mind at every step; each is up to six
+	// calls to the club system.
 	writes = limit{"writes", store.Rate{Requests: 10, Period: time.Minute}, perHolder}
-	// payments: five wishes to pay in ten minutes are three declined cards and two slips;
-	// who tries out stolen cards needs many more.
+	// payments: five in ten minutes are three declined cards and two slips; trying out stolen
+	// cards takes many more.
 	payments = limit{"payments", store.Rate{Requests: 5, Period: 10 * time.Minute}, perHolder}
 )
 
@@ -51,7 +62,124 @@ func (l limit) policyHeader() string {
 	return strconv.Quote(l.name) + ";q=" + strconv.Itoa(l.Requests) + ";w=" + seconds(l.Period)
 }
 
-// rateLimitHeader describes what is left of the limit in the form of RateLimit.
-func (l limit) rateLimitHeader(taken store.RateStatus) string {
-	return strconv.Quote(l.name) + ";r=" + strconv.Itoa(taken.Remaining) + ";t=" + seconds(taken.ResetAfter)
+// addTo reports the limit and what is left of it in RateLimit and RateLimit-Policy, as the IETF
+// draft has them since its eighth version (draft-ietf-httpapi-ratelimit-headers).
+func (l limit) addTo(header http.Header, taken store.RateStatus) {
+	header.Add("RateLimit-Policy", l.policyHeader())
+	header.Add("RateLimit", strconv.Quote(l.name)+";r="+strconv.Itoa(taken.Remaining)+";t="+seconds(taken.ResetAfter))
+}
+
+// seconds rounds up to whole seconds.
+func seconds(d time.Duration) string {
+	return strconv.Itoa(int(math.Ceil(max(0, d.Seconds()))))
+}
+
+// maxAddresses bounds the buckets of this process to some megabytes. Counting does not stop an
+// attacker with more addresses at once.
+const maxAddresses = 1 << 16
+
+// buckets count requests in this process: *rate.Limiter by address. They share the response
+// cache's instance of the library's generic type.
+type buckets struct{ byAddress *otter.Cache[any, any] }
+
+// newBuckets returns full buckets. One that is idle for the period is full again, and is dropped.
+func newBuckets() *buckets {
+	return &buckets{otter.Must(&otter.Options[any, any]{
+		MaximumSize: maxAddresses, ExpiryCalculator: otter.ExpiryAccessing[any, any](requests.Period),
+	})}
+}
+
+// take counts a request from an address under the limit requests.
+func (b *buckets) take(address string, at time.Time) store.RateStatus {
+	perSecond, burst := float64(requests.Requests)/requests.Period.Seconds(), float64(requests.Requests)
+	bucket, _ := b.byAddress.ComputeIfAbsent(address, func() (any, bool) {
+		return rate.NewLimiter(rate.Limit(perSecond), requests.Requests), false
+	})
+	limiter := bucket.(*rate.Limiter)
+	allowed, tokens := limiter.AllowN(at, 1), limiter.TokensAt(at)
+	until := func(level float64) time.Duration {
+		return time.Duration((level - tokens) / perSecond * float64(time.Second))
+	}
+	taken := store.RateStatus{Allowed: allowed, Remaining: int(tokens), ResetAfter: until(burst)}
+	if !allowed {
+		taken.RetryAfter = until(1)
+	}
+	return taken
+}
+
+// limit refuses callers who exceed a limit, before any other work.
+//
+// When Redis does not answer, requests that are counted there are refused: payments, codes and
+// new registrations need Redis anyway, and failing open would help only an attacker who waits
+// for it. Reads are counted in this process and continue.
+func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if s.buckets == nil {
+			return next(c)
+		}
+		address := s.clientAddress(c.Request())
+		staff, _ := s.isStaff(c.Request())                  // resolveCaller reports a wrong key
+		if !staff && c.Request().Method != http.MethodGet { // a read sends no code
+			c.SetRequest(c.Request().WithContext(signature.WithClientAddress(c.Request().Context(), address)))
+		}
+		for _, l := range routes[c.Request().Method+" "+c.Path()].limits {
+			taken, counted, err := s.take(c, l, address, staff)
+			switch {
+			case err != nil:
+				return err
+			case !counted:
+				continue
+			}
+			l.addTo(c.Response().Header(), taken)
+			if !taken.Allowed {
+				return &flows.Error{Code: flows.RateLimited, RetryAfter: taken.RetryAfter, Detail: rateLimitDetails[l.per]}
+			}
+		}
+		return next(c)
+	}
+}
+
+// rateLimitDetails are texts for people.
+var rateLimitDetails = map[subject]string{
+	perAddress:       "There were too many requests from this address.",
+	perAddressShared: "There were too many requests of this kind from this address.",
+	perHolder:        "There were too many changes in a short time.",
+}
+
+// take counts a request under a limit, if that limit counts the caller.
+func (s *Server) take(c echo.Context, l limit, address string, staff bool) (taken store.RateStatus, counted bool, err error) {
+	who := ""
+	switch l.per {
+	case perAddress:
+		return s.buckets.take(address, exchangeOf(c.Request().Context()).At), true, nil
+	case perAddressShared:
+		if !staff {
+			who = "address " + address
+		}
+	case perHolder:
+		who = s.holderOf(c)
+	}
+	if who == "" {
+		return taken, false, nil
+	}
+	taken, err = s.cfg.Store.TakeRequest(c.Request().Context(), l.name, who, l.Rate)
+	return taken, true, err
+}
+
+// holderOf names the registration whose token a request has, or else its token of the club's
+// login. It is empty for other callers, whom a later middleware refuses.
+func (s *Server) holderOf(c echo.Context) string {
+	token := bearerToken(c.Request())
+	id := c.Param("id")
+	if cookie, err := c.Cookie(s.cookieName(id)); err == nil && token == "" {
+		token = cookie.Value
+	}
+	switch {
+	case id == "" && token != "":
+		digest := sha256.Sum256([]byte(token))
+		return "token " + hex.EncodeToString(digest[:])
+	case id != "" && s.cfg.Registrations.TokenIssued(id, token):
+		return "registration " + id
+	}
+	return ""
 }

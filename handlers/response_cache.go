@@ -119,9 +119,9 @@ func (s *Server) limitCached(w http.ResponseWriter, r *http.Request) bool {
 	if s.buckets == nil {
 		return true
 	}
-	taken := s.buckets.take(s.clientKey(r), exchangeOf(r.Context()).At)
+	taken := s.buckets.take(s.clientAddress(r), exchangeOf(r.Context()).At)
 	if taken.Allowed {
-		addRateLimit(w.Header(), requests, taken)
+		requests.addTo(w.Header(), taken)
 	}
 	return taken.Allowed
 }

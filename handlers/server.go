@@ -96,7 +96,6 @@ type Server struct {
 	readiness    readiness
 	responses    responseCache
 	buckets      *buckets // nil: there are no limits
-	proxies      trustedProxies
 	streams      openStreams
 	proxyWarning sync.Once // the log has the warning about an unlisted proxy
 }
@@ -115,13 +114,12 @@ func New(cfg Config) (*Server, error) {
 		cfg.Traces = tracing.IDOnlyProvider()
 	}
 	e := echo.New()
-	s := &Server{cfg: cfg, router: e, operations: operationsOf(document), tags: newValidator(cfg.Now), responses: newResponseCache(),
-		proxies: cfg.TrustedProxies}
+	s := &Server{cfg: cfg, router: e, operations: operationsOf(document), tags: newValidator(cfg.Now), responses: newResponseCache()}
 	s.handler = s.observe(s.setSecurityHeaders(s.serveCached(e)))
 	e.HTTPErrorHandler = s.writeProblem
-	e.IPExtractor = s.proxies.realIP
+	e.IPExtractor = newIPExtractor(cfg.TrustedProxies)
 	if cfg.RateLimits {
-		s.buckets = newBuckets(requests, cfg.Now)
+		s.buckets = newBuckets()
 	}
 	e.Use(s.noteRoute, s.recover(), s.cors(), s.limit, middleware.BodyLimit(maxBody), withTimeout,
 		s.resolveCaller, s.authenticate, s.validate, s.idempotent, s.requireCaptcha)
