@@ -4,41 +4,41 @@ import (
 	"strings"
 )
 
-// phoneDigits: a phone is identified by its last digits, as many as a French number
-// has without its prefix, so that all spellings of one number are one. Two phones of
-// different countries that share them only wait for each other.
+// phoneDigits is how many last digits identify a phone: as many as a French number has
+// without its prefix, so that every spelling of a number gives the same pseudonym. Phones
+// of different countries that share them only share their limits.
 const phoneDigits = 9
 
-// IsPhone tells whether a text has enough digits to identify a phone.
-func IsPhone(text string) bool { return len(onlyDigits(text)) >= phoneDigits }
+// IsPhone reports whether a text has enough digits to identify a phone.
+func IsPhone(text string) bool { return len(lastDigits(text)) == phoneDigits }
 
-// PhonePseudonym is the pseudonym of the phone of a chain's contact; empty without a number.
+// PhonePseudonym returns the pseudonym of the phone of a chain's contact; empty without a number.
 func (k *Keyring) PhonePseudonym(clientToken, mobile string) string {
-	digits := onlyDigits(mobile)
+	digits := lastDigits(mobile)
 	if digits == "" {
 		return ""
 	}
-	return k.Pseudonym("phone", clientToken+" "+digits[max(0, len(digits)-phoneDigits):])
+	return k.Pseudonym("phone", clientToken+" "+digits)
 }
 
-// CurrentPersonPseudonyms returns the pseudonyms of a person under the current key, one for each of
-// e-mail and phone that is known.
+// CurrentPersonPseudonyms returns a person's pseudonyms under the current key: one for
+// the e-mail address and one for the phone, as far as they are known.
 func (k *Keyring) CurrentPersonPseudonyms(clientToken, email, mobile string) []string {
 	all := k.PersonPseudonyms(clientToken, email, mobile)
-	return all[:len(all)/len(k.pseudonymKeys)]
+	return all[:len(all)/len(k.keys)]
 }
 
-// PersonPseudonyms returns a person's pseudonyms under every key of the ring, those of Person
-// first. Without the key nobody can try addresses out on a pseudonym.
+// PersonPseudonyms returns a person's pseudonyms under every key of the ring, those of
+// CurrentPersonPseudonyms first.
 func (k *Keyring) PersonPseudonyms(clientToken, email, mobile string) (names []string) {
 	var texts []string
 	if email = strings.ToLower(strings.TrimSpace(email)); email != "" {
 		texts = append(texts, "email "+clientToken+" "+email)
 	}
-	if digits := onlyDigits(mobile); digits != "" {
-		texts = append(texts, "mobile "+clientToken+" "+digits[max(0, len(digits)-phoneDigits):])
+	if digits := lastDigits(mobile); digits != "" {
+		texts = append(texts, "mobile "+clientToken+" "+digits)
 	}
-	for key := range k.pseudonymKeys {
+	for key := range k.keys {
 		for _, text := range texts {
 			names = append(names, k.Pseudonyms("person", text)[key])
 		}
@@ -46,11 +46,13 @@ func (k *Keyring) PersonPseudonyms(clientToken, email, mobile string) (names []s
 	return names
 }
 
-func onlyDigits(text string) string {
-	return strings.Map(func(r rune) rune {
+// lastDigits returns the digits of a text, at most the last phoneDigits of them.
+func lastDigits(text string) string {
+	digits := strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
 			return -1
 		}
 		return r
 	}, text)
+	return digits[max(0, len(digits)-phoneDigits):]
 }
