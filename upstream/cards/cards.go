@@ -1,7 +1,6 @@
-// Package cards is the card processor as the payment machine sees it: one interface with
-// the verbs that the machine needs, and the outcomes that it must tell apart. When money
-// moves is decided in flows. The adapters are the packages below: sandbox, the processor
-// that Frontdesk brings along, and stripe. Start reading at Processor.
+// Package cards is the card processor as the payment machine sees it: its calls and their
+// outcomes. Package flows decides when money moves. The adapters are sandbox, Frontdesk's
+// own processor for development, and stripe. Start reading at Processor.
 package cards
 
 import (
@@ -13,18 +12,16 @@ import (
 
 // Processor is a card processor with manual capture.
 //
-// Every writing call carries an idempotency key and behaves as the processors document it.
-// The same key with the same request replays the first response and does nothing more. The
-// same key with another request is refused with ErrKeyReused. The payment machine builds
-// its claim on exactly that.
+// Every write carries an idempotency key. The same key with the same request replays the
+// first response and does nothing more; with another request it fails with ErrKeyReused.
+// The payment machine builds its claim on that.
 //
-// A call fails with one of the Err values of this package (errors.Is), or with an error
-// that wraps none of them: then its effect is unknown and the payment must be read again.
+// An error that is none of this package's Err values means that the effect is unknown: read
+// the payment again.
 type Processor interface {
 	// Name is the processor's name in the public API and in the payment's record, such as "sandbox".
 	Name() string
-	// Create makes a payment that the buyer can authorise and that is not captured
-	// automatically.
+	// Create makes a payment for the buyer to authorise.
 	Create(ctx context.Context, key string, in NewPayment) (Payment, error)
 	// Get reads a payment. ErrNotFound when it does not exist.
 	Get(ctx context.Context, id string) (Payment, error)
@@ -34,15 +31,14 @@ type Processor interface {
 	Cancel(ctx context.Context, key, id string) (Payment, error)
 	// Refund gives captured money back, amount in minor units. ErrState when nothing is captured.
 	Refund(ctx context.Context, key, id string, amount int64) (Payment, error)
-	// UpdateMetadata merges metadata into the payment. With a claim's key there is one
-	// winner; all other callers get ErrKeyReused.
+	// UpdateMetadata merges metadata into the payment. With a claim's key, one caller wins
+	// and all others get ErrKeyReused.
 	UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (Payment, error)
-	// List returns all payments created since an instant, newest first, or an error. It
-	// reads the payments themselves, not an index that lags behind.
+	// List returns all payments created since an instant, newest first. It reads the
+	// payments themselves, not an index that lags behind.
 	List(ctx context.Context, since time.Time) ([]Payment, error)
-	// Webhook verifies the signature of a delivery and returns its event. It fails with
-	// ErrSignature when the delivery cannot be trusted. An event is a hint: read the
-	// payment before acting on it.
+	// Webhook verifies a delivery and returns its event, or ErrSignature. An event is a
+	// hint: read the payment before acting on it.
 	Webhook(header http.Header, body []byte) (Event, error)
 }
 
@@ -50,14 +46,11 @@ type Processor interface {
 type NewPayment struct {
 	Amount   int64  // minor units, above zero
 	Currency string // ISO 4217, upper case
-	// Metadata is kept with the payment: at most 50 keys of 40 characters, values
-	// of 500. Never personal data.
-	Metadata map[string]string
-	// ReturnURL is where the buyer's browser goes from the hosted page.
-	ReturnURL string
-	// WebhookURL is where the processor reports changes, if it accepts an address per
-	// payment; empty: as configured at the processor.
-	WebhookURL string
+	// Metadata has at most 50 keys of 40 characters, with values of 500. Never personal
+	// data.
+	Metadata   map[string]string
+	ReturnURL  string // where the hosted page sends the buyer
+	WebhookURL string // where changes are reported, if the processor accepts an address per payment
 }
 
 // State is the state of a payment at the processor.
@@ -86,28 +79,26 @@ type Payment struct {
 	RedirectURL  string            // the hosted page; empty when the processor has none
 	ClientSecret string            // what the processor's own browser code needs; empty when it has none
 	CreatedAt    time.Time
-	Replayed     bool // this is the stored response to an earlier identical request: the payment may have changed since
+	Replayed     bool // the stored response to an earlier identical request: the payment may have changed since
 }
 
 // Event is a verified webhook delivery.
 type Event struct {
-	ID        string // unique per event; deliveries of the same event repeat it
-	Type      string // such as "payment.authorised"
-	PaymentID string // the processor's id of the payment
-	// Metadata of the payment as it was when the event was made.
-	Metadata map[string]string
+	ID        string            // unique per event; deliveries of the same event repeat it
+	Type      string            // such as "payment.authorised"
+	PaymentID string            // the processor's id of the payment
+	Metadata  map[string]string // of the payment, when the event was made
 }
 
 // The outcomes of a call.
 var (
-	// ErrKeyReused: the idempotency key was used with another request. For a claim: another
-	// caller won.
+	// ErrKeyReused: the key was used with another request. For a claim: another caller won.
 	ErrKeyReused = errors.New("cards: idempotency key was used with another request")
 	// ErrNotFound: the processor has no such payment.
 	ErrNotFound = errors.New("cards: no such payment")
 	// ErrState: the payment's state does not allow the call; read it again.
 	ErrState = errors.New("cards: not possible in the payment's state")
-	// ErrRefused: the processor understood the request and will never accept it (bad request, bad credentials).
+	// ErrRefused: the processor will never accept the request (bad request, bad credentials).
 	ErrRefused = errors.New("cards: refused by the processor")
 	// ErrSignature: a webhook delivery is not from the processor, or too old.
 	ErrSignature = errors.New("cards: webhook signature does not verify")

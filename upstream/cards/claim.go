@@ -4,43 +4,43 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 )
 
 const (
 	// claimCheckAmount is above every processor's minimum. It is never authorised.
 	claimCheckAmount = 1_00
 
-	// claimCheckAttempts and claimCheckPause: a call that met a key in use or a busy
-	// account is retried for about ten seconds, far longer than a call takes.
+	// A call that met a key in use or a busy account is retried for about ten seconds, far
+	// longer than a call takes.
 	claimCheckAttempts = 20
 	claimCheckPause    = 500 * time.Millisecond
+
+	// claimEntry is the metadata key that the racers write.
+	claimEntry = "fd_claim_check"
 )
 
 // ClaimReport is the result of CheckClaim.
 type ClaimReport struct {
-	Rounds  int // completed rounds
-	Racers  int // callers in each round
-	Won     int // calls that won; as many as Rounds when the claim holds
-	Lost    int // calls that lost to another caller
-	Retried int // calls that were retried because their first response was inconclusive
-	// Broken has a sentence for each time that the processor did not behave as a claim
-	// needs.
-	Broken []string
+	Rounds  int      // completed rounds
+	Racers  int      // callers in each round
+	Won     int      // calls that won; as many as Rounds when the claim holds
+	Lost    int      // calls that lost to another caller
+	Retried int      // calls that were retried because their first response was inconclusive
+	Broken  []string // each way in which the processor broke a claim
 }
 
 // Holds reports whether the processor supports claims: at least one round, and nothing
 // broken.
 func (r ClaimReport) Holds() bool { return r.Rounds > 0 && len(r.Broken) == 0 }
 
-// CheckClaim lets callers race for claims. It reports whether each claim had exactly one
-// winner, whether the winner's entry is the one that is read back, and whether a retry gets
-// the same verdict. The payment machine depends on this, so check it against the
-// processor's own test environment. Never run it against live payments. Every round creates
-// a payment that is not paid, and cancels it.
+// CheckClaim lets callers race for claims, on which the payment machine depends. Each claim
+// must have exactly one winner, whose entry is read back, and a retry must get the same
+// verdict. Run it against the processor's test environment, never against live payments:
+// each round creates an unpaid payment, and cancels it.
 //
 // An error means that the check could not be completed; the report holds the results so
 // far.
@@ -64,12 +64,9 @@ func CheckClaim(ctx context.Context, p Processor, rounds, racers int) (ClaimRepo
 type claimRound struct {
 	processor Processor
 	key       string
-	payment   string
+	payment   string // its id
 	report    *ClaimReport
 }
-
-// claimEntry is the metadata key that the racers write.
-const claimEntry = "fd_claim_check"
 
 // run makes the payment, races for its claim, and cancels the payment in any case.
 func (r *claimRound) run(ctx context.Context, racers int) (err error) {
@@ -87,23 +84,24 @@ func (r *claimRound) run(ctx context.Context, racers int) (err error) {
 		_, _, cancelErr := retryIdempotent(ctx, func() (Payment, error) { return r.processor.Cancel(ctx, r.key+":cancel", r.payment) })
 		err = errors.Join(err, cancelErr)
 	}()
-	verdicts, err := r.race(ctx, racers)
+	results, err := r.race(ctx, racers)
 	if err != nil {
 		return err
 	}
-	return r.evaluate(ctx, verdicts)
+	return r.evaluate(ctx, results)
 }
 
 // retryIdempotent retries a call with the same key while its response is inconclusive.
-func retryIdempotent(ctx context.Context, call func() (Payment, error)) (p Payment, repeated bool, err error) {
+func retryIdempotent(ctx context.Context, call func() (Payment, error)) (p Payment, retried bool, err error) {
 	for try := 1; ; try++ {
 		p, err = call()
-		known := err == nil || errors.Is(err, ErrKeyReused) || errors.Is(err, ErrRefused) || errors.Is(err, ErrNotFound) || errors.Is(err, ErrState)
-		if known || try == claimCheckAttempts {
+		if outcomeOf(err) != "unknown" || try == claimCheckAttempts {
 			return p, try > 1, err
 		}
-		if err := sleep(ctx, claimCheckPause); err != nil {
-			return Payment{}, true, err
+		select {
+		case <-ctx.Done():
+			return Payment{}, true, ctx.Err()
+		case <-time.After(claimCheckPause):
 		}
 	}
 }
@@ -113,50 +111,42 @@ type claimResult struct {
 	entry    string // what it wrote
 	accepted bool   // the call succeeded
 	won      bool   // and the response had the racer's entry
-	retried  bool   // the call was retried
-	err      error
+	retried  bool
 }
 
 // race starts all racers at once and waits for them.
 func (r *claimRound) race(ctx context.Context, racers int) ([]claimResult, error) {
-	verdicts := make([]claimResult, racers)
+	results := make([]claimResult, racers)
 	start := make(chan struct{})
-	var running sync.WaitGroup
-	for i := range verdicts {
-		running.Go(func() {
+	var running errgroup.Group
+	for i := range results {
+		running.Go(func() (err error) {
 			<-start
-			verdicts[i] = r.claim(ctx, uuid.NewString())
+			results[i], err = r.claim(ctx, uuid.NewString())
+			return err
 		})
 	}
 	close(start)
-	running.Wait()
-	for _, v := range verdicts {
-		if v.err != nil {
-			return nil, v.err
-		}
-	}
-	return verdicts, nil
+	return results, running.Wait()
 }
 
 // claim claims with the given entry.
-func (r *claimRound) claim(ctx context.Context, entry string) claimResult {
-	held, repeated, err := retryIdempotent(ctx, func() (Payment, error) {
+func (r *claimRound) claim(ctx context.Context, entry string) (claimResult, error) {
+	held, retried, err := retryIdempotent(ctx, func() (Payment, error) {
 		return r.processor.UpdateMetadata(ctx, r.key, r.payment, map[string]string{claimEntry: entry})
 	})
-	v := claimResult{entry: entry, retried: repeated}
-	switch {
-	case err == nil:
-		v.accepted, v.won = true, held.Metadata[claimEntry] == entry
-	case !errors.Is(err, ErrKeyReused):
-		v.err = err
+	result := claimResult{entry: entry, accepted: err == nil, retried: retried}
+	if errors.Is(err, ErrKeyReused) {
+		return result, nil
 	}
-	return v
+	result.won = err == nil && held.Metadata[claimEntry] == entry
+	return result, err
 }
 
 // evaluate compares the results with each other, with the payment, and with retries.
-func (r *claimRound) evaluate(ctx context.Context, verdicts []claimResult) error {
+func (r *claimRound) evaluate(ctx context.Context, results []claimResult) error {
 	var winners []string
-	for _, v := range verdicts {
+	for _, v := range results {
 		if v.won {
 			winners = append(winners, v.entry)
 		}
@@ -168,9 +158,9 @@ func (r *claimRound) evaluate(ctx context.Context, verdicts []claimResult) error
 		}
 	}
 	r.report.Won += len(winners)
-	r.report.Lost += len(verdicts) - len(winners)
+	r.report.Lost += len(results) - len(winners)
 	if len(winners) != 1 {
-		r.reportBroken("%d of %d racers won", len(winners), len(verdicts))
+		r.reportBroken("%d of %d racers won", len(winners), len(results))
 	}
 	held, _, err := retryIdempotent(ctx, func() (Payment, error) { return r.processor.Get(ctx, r.payment) })
 	if err != nil {
@@ -181,13 +171,14 @@ func (r *claimRound) evaluate(ctx context.Context, verdicts []claimResult) error
 			r.reportBroken("a winner's entry is not the one that is read back")
 		}
 	}
-	for _, v := range verdicts {
-		again := r.claim(ctx, v.entry)
-		if again.err != nil {
-			return again.err
+	word := map[bool]string{true: "won", false: "lost"}
+	for _, v := range results {
+		again, err := r.claim(ctx, v.entry)
+		if err != nil {
+			return err
 		}
 		if again.won != v.won {
-			r.reportBroken("a retry %s, the first call %s", outcomeWord(again.won), outcomeWord(v.won))
+			r.reportBroken("a retry %s, the first call %s", word[again.won], word[v.won])
 		}
 	}
 	return nil
@@ -195,23 +186,4 @@ func (r *claimRound) evaluate(ctx context.Context, verdicts []claimResult) error
 
 func (r *claimRound) reportBroken(format string, args ...any) {
 	r.report.Broken = append(r.report.Broken, fmt.Sprintf("payment %s: ", r.payment)+fmt.Sprintf(format, args...))
-}
-
-func outcomeWord(won bool) string {
-	if won {
-		return "won"
-	}
-	return "lost"
-}
-
-// sleep waits, unless the context ends first.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

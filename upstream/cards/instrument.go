@@ -9,10 +9,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Call describes one call of a processor without personal data.
+// Call is one call of a processor, without personal data.
 type Call struct {
-	Operation string // in lower case
-	Outcome   string // accepted, refused, or unknown: read the payment
+	Operation string // such as "update_metadata"
+	Outcome   string // accepted, refused or unknown
 	Took      time.Duration
 }
 
@@ -28,7 +28,6 @@ type instrumented struct {
 	onCall func(Call)
 }
 
-// observe makes one call.
 func observe[T any](ctx context.Context, o *instrumented, verb string, call func(context.Context) (T, error)) (T, error) {
 	tracer := trace.SpanFromContext(ctx).TracerProvider().Tracer("frontdesk/upstream/cards")
 	ctx, span := tracer.Start(ctx, "cards "+verb, trace.WithSpanKind(trace.SpanKindClient))
@@ -43,6 +42,7 @@ func observe[T any](ctx context.Context, o *instrumented, verb string, call func
 	return result, err
 }
 
+// outcomeOf names the outcome of a call; unknown means that the payment must be read again.
 func outcomeOf(err error) string {
 	if err == nil {
 		return "accepted"
@@ -55,37 +55,30 @@ func outcomeOf(err error) string {
 	return "unknown"
 }
 
-// Create implements Processor.
 func (o *instrumented) Create(ctx context.Context, key string, in NewPayment) (Payment, error) {
 	return observe(ctx, o, "create", func(ctx context.Context) (Payment, error) { return o.Processor.Create(ctx, key, in) })
 }
 
-// Get implements Processor.
 func (o *instrumented) Get(ctx context.Context, id string) (Payment, error) {
 	return observe(ctx, o, "get", func(ctx context.Context) (Payment, error) { return o.Processor.Get(ctx, id) })
 }
 
-// Capture implements Processor.
 func (o *instrumented) Capture(ctx context.Context, key, id string, amount int64) (Payment, error) {
 	return observe(ctx, o, "capture", func(ctx context.Context) (Payment, error) { return o.Processor.Capture(ctx, key, id, amount) })
 }
 
-// Cancel implements Processor.
 func (o *instrumented) Cancel(ctx context.Context, key, id string) (Payment, error) {
 	return observe(ctx, o, "cancel", func(ctx context.Context) (Payment, error) { return o.Processor.Cancel(ctx, key, id) })
 }
 
-// Refund implements Processor.
 func (o *instrumented) Refund(ctx context.Context, key, id string, amount int64) (Payment, error) {
 	return observe(ctx, o, "refund", func(ctx context.Context) (Payment, error) { return o.Processor.Refund(ctx, key, id, amount) })
 }
 
-// UpdateMetadata implements Processor.
 func (o *instrumented) UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (Payment, error) {
 	return observe(ctx, o, "update_metadata", func(ctx context.Context) (Payment, error) { return o.Processor.UpdateMetadata(ctx, key, id, metadata) })
 }
 
-// List implements Processor.
 func (o *instrumented) List(ctx context.Context, since time.Time) ([]Payment, error) {
 	return observe(ctx, o, "list", func(ctx context.Context) ([]Payment, error) { return o.Processor.List(ctx, since) })
 }

@@ -10,15 +10,13 @@ import (
 	"time"
 )
 
-// signatureTolerance is how far the time of a webhook may differ from ours, either way.
-// It is what the large processors recommend: enough for clocks that disagree a little and
-// for a slow network. Every attempt of a delivery has a new signature.
+// signatureTolerance is how far the time of a webhook may differ from ours, either way. The
+// large processors recommend it. Every attempt of a delivery has a new signature.
 const signatureTolerance = 300 * time.Second
 
-// CheckSignature checks the header of a webhook, "t=<unix seconds>,v1=<hex HMAC>", with
-// one v1 for each secret that is valid now: two while a secret is being rolled. sign
-// computes the signature for a time. Parts with other names are ignored, as are those
-// that cannot be read. Every error is an ErrSignature.
+// CheckSignature checks the header of a webhook, "t=<unix seconds>,v1=<hex HMAC>", with one
+// v1 for each valid secret: two while a secret is being rolled. sign computes the signature
+// for a time. Unknown and unreadable parts are ignored. Every error is an ErrSignature.
 func CheckSignature(header string, now time.Time, sign func(at time.Time) []byte) error {
 	var at time.Time
 	var signatures [][]byte
