@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"frontdesk/flows/iban"
+	"frontdesk/upstream/cards"
 )
 
 // The forms in which digits are told apart. Digits of one number stand together, or
@@ -136,7 +137,7 @@ var cardNetworks = []struct{ from, to, least, most int }{
 
 // isPAN holds digits against the networks and the check of ISO/IEC 7812.
 func isPAN(digits string) bool {
-	if len(digits) < minPAN || len(digits) > maxPAN || !luhn(digits) {
+	if len(digits) < minPAN || len(digits) > maxPAN || !cards.Luhn(digits) {
 		return false
 	}
 	first, _ := strconv.Atoi(digits[:6])
@@ -146,17 +147,4 @@ func isPAN(digits string) bool {
 		}
 	}
 	return false
-}
-
-// luhn doubles every second digit from the right; the sum of all digits then is a multiple of ten.
-func luhn(digits string) bool {
-	sum := 0
-	for i := range len(digits) {
-		d := int(digits[len(digits)-1-i] - '0')
-		if i%2 == 1 {
-			d *= 2
-		}
-		sum += d/10 + d%10
-	}
-	return sum%10 == 0
 }

@@ -108,7 +108,7 @@ var mutations = []Mutation{
 		New:  "	for _, group := range groups[:0] {\n		switch err := m.restore(ctx, group); {",
 	}}},
 	{Name: "unsigned-webhook", Description: "the signature of an event is not looked at", Edits: []Edit{{
-		File: "upstream/cards/sandbox/webhook_verify.go",
+		File: "upstream/cards/sandbox/client.go",
 		Old:  `c.cfg.Now(), signature); err != nil {`,
 		New:  `c.cfg.Now(), signature); err != nil && len(body) == 0 {`,
 	}}},

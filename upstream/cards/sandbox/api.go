@@ -5,7 +5,6 @@ import (
 	"crypto/subtle"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"frontdesk/upstream/cards"
@@ -30,6 +29,9 @@ type metadataRequest struct {
 	Metadata map[string]string `json:"metadata"`
 }
 
+// cancelRequest is the body of POST /payments/{id}/cancel, and may be left out.
+type cancelRequest struct{}
+
 // paymentList is the response of GET /payments.
 type paymentList struct {
 	Items []Payment `json:"items"`          // newest first
@@ -40,41 +42,34 @@ type paymentList struct {
 // it.
 type write func(world *world, now time.Time) storedResponse
 
-// serveWrite handles a write of the merchant: it authenticates, validates, and runs the
-// write once for its idempotency key. A request that fails before it runs leaves no trace,
-// so that its key can be used for the corrected request.
-func (s *Server) serveWrite(validate func(r *http.Request, body []byte) (write, error)) http.HandlerFunc {
+// validator makes the write of a request.
+type validator func(r *http.Request, body []byte) (write, error)
+
+// serveWrite handles a write of the merchant, and runs it once for its idempotency key.
+func (s *Server) serveWrite(validate validator) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		a, replayed, err := s.runOnce(w, r, validate)
-		if err == nil {
-			err = a.err
-		}
-		if replayed {
+		a := s.runOnce(w, r, validate)
+		if a.replayed {
 			w.Header().Set("Idempotent-Replayed", "true")
 		}
-		if err != nil {
-			writeError(w, err)
-			return
-		}
-		writeJSON(w, a.status, a.payment)
+		respond(w, a.status, a.payment, a.err)
 	}
 }
 
-func (s *Server) runOnce(w http.ResponseWriter, r *http.Request, validate func(*http.Request, []byte) (write, error)) (storedResponse, bool, error) {
-	if err := s.authenticate(r); err != nil {
-		return storedResponse{}, false, err
-	}
+// runOnce authenticates, validates, and runs a write. A request that fails before it runs
+// leaves no trace, so that its key can be used for the corrected request.
+func (s *Server) runOnce(w http.ResponseWriter, r *http.Request, validate validator) storedResponse {
 	key := r.Header.Get("Idempotency-Key")
-	if err := checkKey(key); err != nil {
-		return storedResponse{}, false, err
+	if err := cmp.Or(authenticate(r), checkKey(key)); err != nil {
+		return storedResponse{err: err}
 	}
 	body, err := readBody(w, r)
 	if err != nil {
-		return storedResponse{}, false, err
+		return storedResponse{err: err}
 	}
 	run, err := validate(r, body)
 	if err != nil {
-		return storedResponse{}, false, err
+		return storedResponse{err: err}
 	}
 	now, world := s.cfg.Now(), s.world()
 	return world.keys.run(key, fingerprintOf(r, body), now, func() storedResponse {
@@ -85,15 +80,12 @@ func (s *Server) runOnce(w http.ResponseWriter, r *http.Request, validate func(*
 	})
 }
 
-func (s *Server) authenticate(r *http.Request) error {
-	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if ok && subtle.ConstantTimeCompare([]byte(given), []byte(s.cfg.SecretKey)) == 1 {
+func authenticate(r *http.Request) error {
+	if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+DemoSecretKey)) == 1 {
 		return nil
 	}
-	return &apiError{
-		Type: typeAuthentication, Code: "invalid_secret_key", status: http.StatusUnauthorized,
-		Message: "This request needs the header Authorization: Bearer and the sandbox's secret key.",
-	}
+	return newError(http.StatusUnauthorized, typeAuthentication, "invalid_secret_key",
+		"This request needs the header Authorization: Bearer and the sandbox's secret key.")
 }
 
 // create validates a new payment.
@@ -104,16 +96,10 @@ func (s *Server) create(r *http.Request, body []byte) (write, error) {
 	}
 	err := cmp.Or(checkAmount(in.Amount), checkCurrency(in.Currency), checkMetadata(in.Metadata),
 		checkURL("returnUrl", in.ReturnURL), checkURL("webhookUrl", in.WebhookURL))
-	if err != nil {
-		return nil, err
-	}
 	return func(world *world, now time.Time) storedResponse {
 		p := s.newPayment(in, now)
-		if err := world.payments.add(p); err != nil {
-			return storedResponse{err: err}
-		}
-		return storedResponse{status: http.StatusCreated, payment: p}
-	}, nil
+		return storedResponse{status: http.StatusCreated, payment: p, err: world.payments.add(p)}
+	}, err
 }
 
 func (s *Server) newPayment(in createRequest, now time.Time) Payment {
@@ -127,76 +113,58 @@ func (s *Server) newPayment(in createRequest, now time.Time) Payment {
 	return p
 }
 
-func (s *Server) capture(r *http.Request, body []byte) (write, error) {
-	in, err := s.readAmount(r, body)
-	return s.transition(r, capture(in.Amount)), err
-}
-
-func (s *Server) refund(r *http.Request, body []byte) (write, error) {
-	in, err := s.readAmount(r, body)
-	return s.transition(r, refund(in.Amount)), err
-}
-
-func (s *Server) cancel(r *http.Request, body []byte) (write, error) {
-	if len(body) > 0 {
-		if err := decodeJSON(r, body, &struct{}{}); err != nil {
+// change validates a write to an existing payment; read returns its transition. An unknown
+// payment does not use up a key.
+func change[T any](s *Server, read func(T) (transition, error)) validator {
+	return func(r *http.Request, body []byte) (write, error) {
+		var in T
+		if _, optional := any(in).(cancelRequest); !optional || len(body) > 0 {
+			if err := decodeJSON(r, body, &in); err != nil {
+				return nil, err
+			}
+		}
+		t, err := read(in)
+		if err != nil {
 			return nil, err
 		}
+		id := r.PathValue("id")
+		_, err = s.world().payments.get(id)
+		return func(world *world, _ time.Time) storedResponse {
+			p, err := world.payments.change(id, t, world.webhooks.send)
+			return storedResponse{status: http.StatusOK, payment: p, err: err}
+		}, err
 	}
-	return s.transition(r, cancel), s.exists(r)
 }
 
-func (s *Server) updateMetadata(r *http.Request, body []byte) (write, error) {
-	var in metadataRequest
-	if err := decodeJSON(r, body, &in); err != nil {
-		return nil, err
-	}
+func readCapture(in amountRequest) (transition, error) {
+	return capture(in.Amount), checkAmount(in.Amount)
+}
+
+func readRefund(in amountRequest) (transition, error) {
+	return refund(in.Amount), checkAmount(in.Amount)
+}
+
+func readCancel(cancelRequest) (transition, error) { return cancel, nil }
+
+func readMetadata(in metadataRequest) (transition, error) {
 	if len(in.Metadata) == 0 {
 		return nil, errInvalid("invalid_metadata", "metadata must hold at least one key.")
 	}
-	return s.transition(r, updateMetadata(in.Metadata)), cmp.Or(checkMetadata(in.Metadata), s.exists(r))
-}
-
-func (s *Server) readAmount(r *http.Request, body []byte) (in amountRequest, err error) {
-	if err := decodeJSON(r, body, &in); err != nil {
-		return in, err
-	}
-	return in, cmp.Or(checkAmount(in.Amount), s.exists(r))
-}
-
-// exists is part of validation: an unknown payment does not use up a key.
-func (s *Server) exists(r *http.Request) error {
-	_, err := s.world().payments.get(r.PathValue("id"))
-	return err
-}
-
-// transition returns the write that applies a transition to the request's payment.
-func (s *Server) transition(r *http.Request, t transition) write {
-	id := r.PathValue("id")
-	return func(world *world, _ time.Time) storedResponse {
-		p, err := world.payments.change(id, t, world.webhooks.send)
-		return storedResponse{status: http.StatusOK, payment: p, err: err}
-	}
+	return updateMetadata(in.Metadata), checkMetadata(in.Metadata)
 }
 
 // list responds with the payments, newest first. The optional parameters are since, an
 // instant, and for paging limit and before (the next of the previous page).
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	selected, err := readListing(r)
-	if err != nil {
-		writeError(w, err)
-		return
+	var out paymentList
+	if err == nil {
+		var more bool
+		if out.Items, more, err = s.world().payments.list(selected); more {
+			out.Next = out.Items[len(out.Items)-1].ID
+		}
 	}
-	items, more, err := s.world().payments.list(selected)
-	if err != nil {
-		writeError(w, err)
-		return
-	}
-	out := paymentList{Items: items}
-	if more {
-		out.Next = items[len(items)-1].ID
-	}
-	writeJSON(w, http.StatusOK, out)
+	respond(w, http.StatusOK, out, err)
 }
 
 func readListing(r *http.Request) (l listing, err error) {

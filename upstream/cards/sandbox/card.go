@@ -1,6 +1,10 @@
 package sandbox
 
-import "strings"
+import (
+	"strings"
+
+	"frontdesk/upstream/cards"
+)
 
 const (
 	challengeCard         = "4000002500003155"
@@ -44,11 +48,11 @@ func testCards() []testCard {
 	}
 }
 
-// readCard finds the test card of a typed number. Any other valid number is declined by
-// every bank. It comes back without its digits, so that a real card's number is never kept.
+// readCard finds the test card of a typed number. Every other valid number is declined, and
+// returned without its digits, so that a real card's number is never kept.
 func readCard(typed string) (testCard, error) {
-	number := strings.Map(stripSpaces, typed)
-	if !luhn(number) {
+	number := strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "").Replace(typed)
+	if len(number) < 12 || len(number) > 19 || strings.Trim(number, "0123456789") != "" || !cards.Luhn(number) {
 		return testCard{}, errInvalid(codeInvalidNumber, "card is not a card number. Use one of the test cards, such as 4242424242424242.")
 	}
 	for _, card := range testCards() {
@@ -57,33 +61,4 @@ func readCard(typed string) (testCard, error) {
 		}
 	}
 	return testCard{declineCode: declineCard}, nil
-}
-
-func stripSpaces(r rune) rune {
-	if r == ' ' || r == '\u00a0' || r == '\u202f' {
-		return -1
-	}
-	return r
-}
-
-// luhn reports whether the digits are 12 to 19, the lengths of ISO/IEC 7812, with the right
-// check digit.
-func luhn(number string) bool {
-	if len(number) < 12 || len(number) > 19 {
-		return false
-	}
-	sum := 0
-	for i := range len(number) {
-		digit := int(number[len(number)-1-i]) - '0'
-		if digit < 0 || digit > 9 {
-			return false
-		}
-		if i%2 == 1 {
-			if digit *= 2; digit > 9 {
-				digit -= 9
-			}
-		}
-		sum += digit
-	}
-	return sum%10 == 0
 }

@@ -6,15 +6,9 @@ import (
 	"net/url"
 )
 
-// codeInvalidNumber is the error that the hosted page shows when the form held no card
-// number. The page gets it as a parameter, because the payment does not record it.
+// codeInvalidNumber is the error of a form without a card number. The hosted page gets it as
+// a parameter, because the payment does not record it.
 const codeInvalidNumber = "invalid_number"
-
-// buyerAction is an action of the buyer, as JSON or from the hosted page's form.
-type buyerAction interface {
-	readForm(form url.Values)
-	transition() (transition, error)
-}
 
 // confirmRequest is the body of POST /payments/{id}/confirm.
 type confirmRequest struct {
@@ -26,101 +20,86 @@ type challengeRequest struct {
 	Approve *bool `json:"approve"`
 }
 
-// readForm takes the last value: a test card's button comes after the field that it
+// confirmForm takes the last value: a test card's button comes after the field that it
 // replaces.
-func (a *confirmRequest) readForm(form url.Values) {
+func confirmForm(form url.Values) (in confirmRequest) {
 	if cards := form["card"]; len(cards) > 0 {
-		a.Card = cards[len(cards)-1]
+		in.Card = cards[len(cards)-1]
 	}
+	return in
 }
 
-func (a *confirmRequest) transition() (transition, error) { return confirm(a.Card), nil }
+func readConfirm(in confirmRequest) (transition, error) { return confirm(in.Card), nil }
 
-func (a *challengeRequest) readForm(form url.Values) {
+func challengeForm(form url.Values) (in challengeRequest) {
 	approve := form.Get("approve") == "true"
 	if approve || form.Get("approve") == "false" {
-		a.Approve = &approve
+		in.Approve = &approve
 	}
+	return in
 }
 
-func (a *challengeRequest) transition() (transition, error) {
-	if a.Approve == nil {
+func readChallenge(in challengeRequest) (transition, error) {
+	if in.Approve == nil {
 		return nil, errInvalid("invalid_body", "approve must be true or false.")
 	}
-	return challenge(*a.Approve), nil
+	return challenge(*in.Approve), nil
 }
 
 // showPayment responds with a payment: the hosted page for a browser, JSON for a program.
 func (s *Server) showPayment(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Vary", "Accept, Accept-Language")
 	p, err := s.world().payments.get(r.PathValue("id"))
-	switch {
-	case wantsPage(r):
+	if wantsPage(r) {
 		showPage(w, r, p, err)
-	case err != nil:
-		writeError(w, err)
-	default:
-		writeJSON(w, http.StatusOK, p)
+		return
 	}
+	respond(w, http.StatusOK, p, err)
 }
 
-func (s *Server) confirm(w http.ResponseWriter, r *http.Request) {
-	s.serveAction(w, r, &confirmRequest{})
-}
-
-func (s *Server) challenge(w http.ResponseWriter, r *http.Request) {
-	s.serveAction(w, r, &challengeRequest{})
-}
-
-// serveAction handles an action of the buyer. A program gets the payment or an error. A
+// serveAction handles an action of the buyer, sent as JSON or by the hosted page's form. A
 // form always gets a 303, so that going back or reloading never sends it again.
-func (s *Server) serveAction(w http.ResponseWriter, r *http.Request, a buyerAction) {
-	id, isForm := r.PathValue("id"), mediaType(r) == "application/x-www-form-urlencoded"
-	p, err := Payment{}, readAction(w, r, a, isForm)
-	if err == nil {
-		p, err = s.apply(r, id, a)
-	}
-	switch {
-	case isForm:
-		w.Header().Set("Location", formTarget(id, p, err))
-		w.WriteHeader(http.StatusSeeOther)
-	case err != nil:
-		writeError(w, err)
-	default:
-		writeJSON(w, http.StatusOK, p)
+func serveAction[T any](s *Server, fromForm func(url.Values) T, read func(T) (transition, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		id, isForm := r.PathValue("id"), mediaType(r) == "application/x-www-form-urlencoded"
+		var in T
+		body, err := readBody(w, r)
+		switch {
+		case err != nil:
+		case isForm:
+			var form url.Values
+			form, err = url.ParseQuery(string(body))
+			in = fromForm(form)
+		default:
+			err = decodeJSON(r, body, &in)
+		}
+		var t transition
+		if err == nil {
+			t, err = read(in)
+		}
+		var p Payment
+		if err == nil {
+			p, err = s.apply(r, id, t)
+		}
+		if isForm {
+			w.Header().Set("Location", formTarget(id, p, err))
+			w.WriteHeader(http.StatusSeeOther)
+			return
+		}
+		respond(w, http.StatusOK, p, err)
 	}
 }
 
-func readAction(w http.ResponseWriter, r *http.Request, a buyerAction, isForm bool) error {
-	body, err := readBody(w, r)
-	if err != nil {
-		return err
-	}
-	if !isForm {
-		return decodeJSON(r, body, a)
-	}
-	form, err := url.ParseQuery(string(body))
-	if err != nil {
-		return errInvalid("invalid_body", "The form could not be read.")
-	}
-	a.readForm(form)
-	return nil
-}
-
-func (s *Server) apply(r *http.Request, id string, a buyerAction) (Payment, error) {
-	t, err := a.transition()
-	if err != nil {
-		return Payment{}, err
-	}
+func (s *Server) apply(r *http.Request, id string, t transition) (Payment, error) {
 	world := s.world()
 	p, err := world.payments.change(id, t, world.webhooks.send)
 	s.cfg.Logger.DebugContext(r.Context(), "sandbox buyer", "path", r.URL.Path, "payment", p.ID, "state", p.State, "error", err)
 	return p, err
 }
 
-// formTarget is where a form redirects. A buyer who has paid goes back to the merchant,
-// also after the second click of a double click; the hosted page shows everything else. Its
-// address is relative because only the browser knows where the sandbox is mounted.
+// formTarget is where a form redirects: to the merchant once the buyer has paid, else to the
+// hosted page. That address is relative because only the browser knows where the sandbox is
+// mounted.
 func formTarget(id string, p Payment, err error) string {
 	if p.paid() && p.ReturnURL != "" {
 		return p.ReturnURL

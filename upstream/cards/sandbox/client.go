@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,15 +26,18 @@ const (
 
 	// maxResponse limits what is read of a response.
 	maxResponse = 32 << 20
+
+	// maxWebhook limits the body that is hashed and decoded. The largest event, a payment
+	// with all its metadata, is a fraction of it.
+	maxWebhook = 512 << 10
+
+	// keyInUsePause is how long to wait for the first request of a key, which runs in memory.
+	keyInUsePause = 50 * time.Millisecond
 )
 
 // Config is the configuration of a Client.
 type Config struct {
-	URL string // where the sandbox is mounted, such as http://127.0.0.1:8081/sandbox
-
-	SecretKey     string // zero: DemoSecretKey
-	WebhookSecret string // zero: DemoWebhookSecret
-
+	URL string           // where the sandbox is mounted, such as http://127.0.0.1:8081/sandbox
 	Now func() time.Time // required: for the age of webhooks
 	// HTTPClient sends the calls; zero: cards.NewHTTPClient. Each call takes at most 10 s,
 	// a capture 25 s, whatever the client allows.
@@ -48,8 +52,6 @@ type Client struct {
 // New returns a client.
 func New(cfg Config) *Client {
 	cfg.URL = strings.TrimRight(cfg.URL, "/")
-	cfg.SecretKey = orDefault(cfg.SecretKey, DemoSecretKey)
-	cfg.WebhookSecret = orDefault(cfg.WebhookSecret, DemoWebhookSecret)
 	if cfg.HTTPClient == nil {
 		cfg.HTTPClient = cards.NewHTTPClient()
 	}
@@ -95,8 +97,8 @@ func (c *Client) UpdateMetadata(ctx context.Context, key, id string, metadata ma
 	return c.onPayment(ctx, id, call{method: http.MethodPost, path: "/metadata", key: key, in: metadataRequest{metadata}})
 }
 
-// List returns the payments created since an instant, newest first, of all
-// pages; more than fifty thousand are an error.
+// List returns the payments created since an instant, newest first. More than
+// cards.MaxListed are an error.
 func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, error) {
 	query := url.Values{"limit": {strconv.Itoa(listPage)}, "since": {since.UTC().Format(time.RFC3339Nano)}}
 	var all []cards.Payment
@@ -116,8 +118,7 @@ func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, er
 	return nil, fmt.Errorf("sandbox: list: more than %d payments since %s", cards.MaxListed, since.UTC().Format(time.RFC3339))
 }
 
-// onPayment makes a call below one payment's path, and checks that the response is about
-// that payment.
+// onPayment makes a call below a payment's path, and checks that the response is about it.
 func (c *Client) onPayment(ctx context.Context, id string, rq call) (cards.Payment, error) {
 	if id == "" {
 		return cards.Payment{}, cards.ErrNotFound
@@ -144,7 +145,6 @@ func (c *Client) payment(ctx context.Context, rq call) (cards.Payment, error) {
 	return held, nil
 }
 
-// toCards converts the payment.
 func (p Payment) toCards() cards.Payment {
 	return cards.Payment{
 		ID: p.ID, State: p.State, Amount: p.Amount, Currency: p.Currency, Captured: p.Captured, Refunded: p.Refunded,
@@ -154,29 +154,21 @@ func (p Payment) toCards() cards.Payment {
 
 // call is one request to the sandbox.
 type call struct {
-	method  string
-	path    string
-	key     string        // Idempotency-Key, empty for reads
-	in      any           // the body, nil for none
-	timeout time.Duration // zero: cards.CallTimeout
+	method, path string
+	key          string        // Idempotency-Key, empty for reads
+	in           any           // the body, nil for none
+	timeout      time.Duration // zero: cards.CallTimeout
 }
 
-// keyInUsePause is how long to wait for the first request of a key, which runs in memory.
-const keyInUsePause = 50 * time.Millisecond
-
-// do makes a call and decodes its response. With a key, Go's transport may send a request
-// again after a broken connection; the server then replays its response. While the key's
-// first request is still running, do waits for its response.
+// do makes a call and decodes its response. While the key's first request is still running,
+// it waits for that response. Go's transport may send a request with a key again after a
+// broken connection; the server then replays its response.
 func (c *Client) do(ctx context.Context, rq call, out any) (http.Header, error) {
-	if rq.timeout == 0 {
-		rq.timeout = cards.CallTimeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, rq.timeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(rq.timeout, cards.CallTimeout))
 	defer cancel()
 	for {
 		header, err := c.roundTrip(ctx, rq, out)
-		var said *apiError
-		if !errors.As(err, &said) || said.Code != codeKeyInUse {
+		if known, ok := errors.AsType[*apiError](err); !ok || known.Code != codeKeyInUse {
 			return header, err
 		}
 		select {
@@ -210,17 +202,14 @@ func (c *Client) roundTrip(ctx context.Context, rq call, out any) (http.Header, 
 func (c *Client) request(ctx context.Context, rq call) (*http.Request, error) {
 	var body []byte
 	if rq.in != nil {
-		var err error
-		if body, err = json.Marshal(rq.in); err != nil {
-			return nil, err
-		}
+		body, _ = json.Marshal(rq.in) // every request of this package can be encoded
 	}
 	req, err := http.NewRequestWithContext(ctx, rq.method, c.cfg.URL+rq.path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Accept", "application/json")
-	req.Header.Set("Authorization", "Bearer "+c.cfg.SecretKey)
+	req.Header.Set("Authorization", "Bearer "+DemoSecretKey)
 	if rq.in != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -231,7 +220,7 @@ func (c *Client) request(ctx context.Context, rq call) (*http.Request, error) {
 }
 
 // readError turns a response other than 2xx into the outcome that it proves. An error that
-// does not come from the sandbox itself, such as a proxy's 404, proves nothing.
+// is not the sandbox's own, such as a proxy's 404, proves nothing.
 func readError(status int, answer io.Reader) error {
 	var in errorBody
 	if err := jsonv2.UnmarshalRead(answer, &in); err != nil || in.Error == nil {
@@ -244,8 +233,8 @@ func readError(status int, answer io.Reader) error {
 	return in.Error
 }
 
-// outcome returns the error of package cards for an error of the sandbox; nil when the
-// effect is unknown, as with a key whose first request is still running.
+// outcome returns the error of package cards; nil when the effect is unknown, as with a key
+// whose first request is still running.
 func (e *apiError) outcome() error {
 	switch {
 	case e.status == http.StatusNotFound && e.Type == typeNotFound:
@@ -258,4 +247,21 @@ func (e *apiError) outcome() error {
 		return cards.ErrRefused
 	}
 	return nil
+}
+
+// Webhook verifies a delivery of the sandbox and returns its event.
+func (c *Client) Webhook(header http.Header, body []byte) (cards.Event, error) {
+	if len(body) > maxWebhook {
+		return cards.Event{}, fmt.Errorf("%w: the body is too large", cards.ErrSignature)
+	}
+	signature := func(at time.Time) []byte { return sign(at, body) }
+	if err := cards.CheckSignature(header.Get(SignatureHeader), c.cfg.Now(), signature); err != nil {
+		return cards.Event{}, err
+	}
+	var in event
+	if err := jsonv2.Unmarshal(body, &in); err != nil || in.ID == "" || in.Data.Payment.ID == "" {
+		return cards.Event{}, fmt.Errorf("%w: the body is not an event", cards.ErrSignature)
+	}
+	p := in.Data.Payment
+	return cards.Event{ID: in.ID, Type: in.Type, PaymentID: p.ID, Metadata: p.Metadata}, nil
 }

@@ -44,16 +44,25 @@ func TestUnknownPayment(t *testing.T) {
 	}
 }
 
+// otherKey replaces the secret key of every request.
+type otherKey struct{}
+
+func (otherKey) RoundTrip(r *http.Request) (*http.Response, error) {
+	r.Header.Set("Authorization", "Bearer sk_other")
+	return http.DefaultTransport.RoundTrip(r)
+}
+
 func TestWrongSecretKey(t *testing.T) {
-	b := newTestEnv(t, func(cfg *sandbox.ServerConfig) { cfg.SecretKey = "sk_other" })
+	b := newTestEnv(t)
+	wrong := sandbox.New(sandbox.Config{URL: b.url, Now: b.clock.Now, HTTPClient: &http.Client{Transport: otherKey{}}})
 	for name, call := range everyCall() {
 		if name == "get" || name == "list" {
 			continue
 		}
-		_, err := call(t.Context(), b.client, b.key(), "pay_none")
+		_, err := call(t.Context(), wrong, b.key(), "pay_none")
 		wantErr(t, name, err, cards.ErrRefused)
 	}
-	right := sandbox.New(sandbox.Config{URL: b.url + "/", SecretKey: "sk_other", Now: b.clock.Now})
+	right := sandbox.New(sandbox.Config{URL: b.url + "/", Now: b.clock.Now})
 	if _, err := right.Create(t.Context(), b.key(), cards.NewPayment{Amount: 1, Currency: "EUR"}); err != nil {
 		t.Errorf("the right key: %v", err)
 	}

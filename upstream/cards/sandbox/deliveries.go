@@ -47,15 +47,16 @@ func (c *webhookSender) drop(out *outgoingEvent, why string) {
 
 // record adds to the log; c.mu is held.
 func (c *webhookSender) record(entry Delivery) {
-	entry.At = c.now().UTC()
+	entry.At = c.cfg.Now().UTC()
 	if len(c.deliveryLog) >= maxDeliveryLog {
 		c.deliveryLog = c.deliveryLog[1:]
 	}
 	c.deliveryLog = append(c.deliveryLog, entry)
-	c.log.Debug("sandbox webhook", "event", entry.EventID, "type", entry.Type, "payment", entry.PaymentID,
+	c.cfg.Logger.Debug("sandbox webhook", "event", entry.EventID, "type", entry.Type, "payment", entry.PaymentID,
 		"attempt", entry.Attempt, "status", entry.Status, "outcome", entry.Outcome)
 }
 
+// deliveries returns a copy of the log, newest first.
 func (c *webhookSender) deliveries() []Delivery {
 	c.mu.Lock()
 	defer c.mu.Unlock()

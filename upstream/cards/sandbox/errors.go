@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 )
@@ -35,24 +36,35 @@ func (e *apiError) Error() string {
 	return fmt.Sprintf("%d %s: %s", e.status, e.Code, e.Message)
 }
 
+func newError(status int, kind, code, message string) *apiError {
+	return &apiError{Type: kind, Code: code, Message: message, status: status}
+}
+
 func errInvalid(code, message string) error {
-	return &apiError{Type: typeInvalid, Code: code, Message: message, status: http.StatusBadRequest}
+	return newError(http.StatusBadRequest, typeInvalid, code, message)
 }
 
 func errState(p Payment, v action) error {
-	return &apiError{
-		Type: typeState, Code: "unexpected_state", DeclineCode: p.DeclineCode, status: http.StatusConflict,
-		Message: fmt.Sprintf("This payment is %s and cannot be %s.", p.State, v),
-	}
+	e := newError(http.StatusConflict, typeState, "unexpected_state", fmt.Sprintf("This payment is %s and cannot be %s.", p.State, v))
+	e.DeclineCode = p.DeclineCode
+	return e
 }
 
 func errNoPayment() error {
-	return &apiError{Type: typeNotFound, Code: "payment_not_found", Message: "There is no such payment.", status: http.StatusNotFound}
+	return newError(http.StatusNotFound, typeNotFound, "payment_not_found", "There is no such payment.")
 }
 
 func errFull(what string) error {
-	return &apiError{
-		Type: typeUnavailable, Code: "sandbox_full", status: http.StatusServiceUnavailable,
-		Message: "The sandbox holds as many " + what + " as it can. POST /reset clears it.",
+	return newError(http.StatusServiceUnavailable, typeUnavailable, "sandbox_full", "The sandbox holds as many "+what+" as it can. POST /reset clears it.")
+}
+
+func writeError(w http.ResponseWriter, err error) {
+	known, ok := errors.AsType[*apiError](err)
+	if !ok {
+		known = newError(http.StatusInternalServerError, typeUnavailable, "internal", "The sandbox failed.")
 	}
+	if known.status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	writeJSON(w, known.status, errorBody{Error: known})
 }

@@ -7,11 +7,16 @@ import (
 	"time"
 )
 
-// keyLifetime is how long the large processors remember an idempotency key.
-const keyLifetime = 24 * time.Hour
+const (
+	// keyLifetime is how long the large processors remember an idempotency key.
+	keyLifetime = 24 * time.Hour
 
-// maxKeyLength is what the large processors accept.
-const maxKeyLength = 255
+	// maxKeyLength is what the large processors accept.
+	maxKeyLength = 255
+
+	// codeKeyInUse: the first request of a key is still running.
+	codeKeyInUse = "idempotency_key_in_use"
+)
 
 // fingerprint identifies equal requests: method, path and body.
 type fingerprint [sha256.Size]byte
@@ -23,15 +28,15 @@ func fingerprintOf(r *http.Request, body []byte) fingerprint {
 
 // storedResponse is the result of a write: a payment or an error.
 type storedResponse struct {
-	status  int
-	payment Payment
-	err     error
+	status   int
+	payment  Payment
+	err      error
+	replayed bool // by a later request with the same key
 }
 
-// idempotencyKeys remembers idempotency keys with the first request that used each and its
-// response. Once a request has begun under a key, the key is taken until it expires,
-// whatever the result. A claim depends on that, so a full store refuses new keys and never
-// forgets an old one early.
+// idempotencyKeys holds the first request of each key and its response. A key is taken from
+// the start of its first request until it expires, whatever the result. A claim depends on
+// that, so a full store refuses new keys and never forgets an old one early.
 type idempotencyKeys struct {
 	max int
 
@@ -50,21 +55,23 @@ func newIdempotencyKeys(size int) *idempotencyKeys {
 	return &idempotencyKeys{max: size, byKey: make(map[string]*keyUse)}
 }
 
-// run runs a write under a key, or returns the response of the first request with the key
-// (replayed). It fails when that was another request, or when it is still running.
-func (k *idempotencyKeys) run(key string, print fingerprint, now time.Time, run func() storedResponse) (a storedResponse, replayed bool, err error) {
+// run runs a write under a key, or replays the response of the first request with the key.
+// It fails when that was another request, or when it is still running.
+func (k *idempotencyKeys) run(key string, print fingerprint, now time.Time, run func() storedResponse) storedResponse {
 	use, mine, err := k.begin(key, print, now)
 	if err != nil {
-		return storedResponse{}, false, err
+		return storedResponse{err: err}
 	}
 	if !mine {
-		return *use.response, true, nil
+		replay := *use.response
+		replay.replayed = true
+		return replay
 	}
-	a = run()
+	response := run()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	use.response = &a
-	return a, false, nil
+	use.response = &response
+	return response
 }
 
 // begin takes the key, or finds the finished use of the same request.
@@ -75,9 +82,11 @@ func (k *idempotencyKeys) begin(key string, print fingerprint, now time.Time) (u
 	use, used := k.byKey[key]
 	switch {
 	case used && use.fingerprint != print:
-		return nil, false, errKeyReused()
+		return nil, false, newError(http.StatusBadRequest, typeIdempotency, "idempotency_key_reused",
+			"This Idempotency-Key was used with another request.")
 	case used && use.response == nil:
-		return nil, false, errKeyInUse()
+		return nil, false, newError(http.StatusConflict, typeIdempotency, codeKeyInUse,
+			"A request with this Idempotency-Key is still running. Try again in a moment.")
 	case used:
 		return use, false, nil
 	case len(k.byKey) >= k.max:
@@ -106,21 +115,4 @@ func checkKey(key string) error {
 		return errInvalid("idempotency_key_too_long", "Idempotency-Key must have at most 255 characters.")
 	}
 	return nil
-}
-
-func errKeyReused() error {
-	return &apiError{
-		Type: typeIdempotency, Code: "idempotency_key_reused", status: http.StatusBadRequest,
-		Message: "This Idempotency-Key was used with another request.",
-	}
-}
-
-// codeKeyInUse: the first request of a key is still running.
-const codeKeyInUse = "idempotency_key_in_use"
-
-func errKeyInUse() error {
-	return &apiError{
-		Type: typeIdempotency, Code: codeKeyInUse, status: http.StatusConflict,
-		Message: "A request with this Idempotency-Key is still running. Try again in a moment.",
-	}
 }

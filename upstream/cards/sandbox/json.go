@@ -11,17 +11,19 @@ import (
 	"strings"
 )
 
-// maxBody holds the largest metadata in its most wasteful encoding, with room to spare.
-const maxBody = 512 << 10
+const (
+	// maxBody holds the largest metadata in its most wasteful encoding, with room to spare.
+	maxBody = 512 << 10
 
-// maxURL is what all browsers and proxies support.
-const maxURL = 2048
+	// maxURL is what all browsers and proxies support.
+	maxURL = 2048
+)
 
 // readBody reads a request's body, at most maxBody.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return nil, &apiError{Type: typeInvalid, Code: "body_too_large", Message: "The body is too large.", status: http.StatusRequestEntityTooLarge}
+		return nil, newError(http.StatusRequestEntityTooLarge, typeInvalid, "body_too_large", "The body is too large.")
 	}
 	if err != nil {
 		return nil, errInvalid("invalid_body", "The body could not be read.")
@@ -32,7 +34,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 // decodeJSON reads one JSON object without unknown members.
 func decodeJSON(r *http.Request, body []byte, into any) error {
 	if mediaType(r) != "application/json" {
-		return &apiError{Type: typeInvalid, Code: "unsupported_media_type", Message: "The body must be application/json.", status: http.StatusUnsupportedMediaType}
+		return newError(http.StatusUnsupportedMediaType, typeInvalid, "unsupported_media_type", "The body must be application/json.")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
@@ -45,11 +47,9 @@ func decodeJSON(r *http.Request, body []byte, into any) error {
 	return nil
 }
 
+// mediaType returns the body's type without its parameters; empty: unknown.
 func mediaType(r *http.Request) string {
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil {
-		return ""
-	}
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return kind
 }
 
@@ -58,28 +58,27 @@ func wantsPage(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// writeJSON encodes before it writes the status.
-func writeJSON(w http.ResponseWriter, status int, value any) {
-	body, err := json.Marshal(value)
+// respond writes a value, or else an error.
+func respond(w http.ResponseWriter, status int, value any, err error) {
 	if err != nil {
-		status, body = http.StatusInternalServerError, []byte(`{"error":{"type":"unavailable","code":"internal","message":"The sandbox failed."}}`)
+		writeError(w, err)
+		return
 	}
+	writeJSON(w, status, value)
+}
+
+// writeJSON writes a value of this package, all of which can be encoded.
+func writeJSON(w http.ResponseWriter, status int, value any) {
+	body, _ := json.Marshal(value)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(append(body, '\n'))
 }
 
-func writeError(w http.ResponseWriter, err error) {
-	known := asAPIError(err)
-	if known.status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	}
-	writeJSON(w, known.status, errorBody{Error: known})
-}
-
 // checkURL accepts an absolute http or https address, or none. The host is limited to plain
 // characters because the hosted page's security policy contains it.
 func checkURL(member, address string) error {
+	const hostCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]"
 	if address == "" {
 		return nil
 	}
@@ -90,5 +89,3 @@ func checkURL(member, address string) error {
 	}
 	return nil
 }
-
-const hostCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]"

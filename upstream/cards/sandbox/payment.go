@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -10,16 +11,15 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// Payment is a payment as the sandbox keeps and sends it. It is a value: every transition
-// below returns the next one and changes nothing else, so that a stored response stays as
-// it was.
+// Payment is a payment as the sandbox keeps and sends it. It is a value: a transition
+// returns the next one, so that a stored response stays as it was.
 type Payment struct {
 	ID          string            `json:"id"`          // "pay_" and 26 characters
 	Amount      int64             `json:"amount"`      // minor units
 	Currency    string            `json:"currency"`    // ISO 4217, upper case
 	Captured    int64             `json:"captured"`    // minor units taken, refunds not deducted
 	Refunded    int64             `json:"refunded"`    // minor units given back
-	State       cards.State       `json:"state"`       // see allows
+	State       cards.State       `json:"state"`       // see allowedIn
 	Challenge   bool              `json:"challenge"`   // the buyer's bank waits for an approval (state requires_action)
 	DeclineCode string            `json:"declineCode"` // why the last attempt was declined; empty: it was not
 	Metadata    map[string]string `json:"metadata"`    // as given and merged; never changed in place
@@ -29,7 +29,7 @@ type Payment struct {
 	WebhookURL  string            `json:"webhookUrl"`  // where events go; empty: nowhere
 
 	// card is the test card of the last attempt, which distinguishes a double click from a
-	// second card. A number that is not a test card is never kept.
+	// second card; empty: another number.
 	card string
 }
 
@@ -42,18 +42,18 @@ const (
 	EventRefunded   = "payment.refunded"   // money was given back, all or part of it
 )
 
-const (
-	// maxAmount has eight digits, as at the large processors: a larger number is an amount
-	// in the wrong unit.
-	maxAmount = 99_999_999
+// maxAmount has eight digits, as at the large processors: a larger number is an amount in
+// the wrong unit.
+const maxAmount = 99_999_999
 
-	// The limits of metadata, as cards.NewPayment states them.
+// The limits of metadata, as cards.NewPayment states them.
+const (
 	maxMetadata      = 50
 	maxMetadataKey   = 40
 	maxMetadataValue = 500
 )
 
-// action is what a caller wants to do with a payment, in the words of the error message.
+// action is a call that depends on the state, in the words of the error message.
 type action string
 
 const (
@@ -64,29 +64,23 @@ const (
 	actionRefund    action = "refunded"
 )
 
-// allows is the table of what is possible in which state. Metadata may be merged in every
-// state, so it is not in the table.
+// allowedIn has the states that allow an action; every state allows merging metadata.
 //
 //	requires_action ⇄ declined ─→ authorised ─→ captured ─→ refunded
 //	       └─────────────┴────────────┴─→ cancelled
+var allowedIn = map[action][]cards.State{
+	actionConfirm:   {cards.RequiresAction, cards.Declined},
+	actionChallenge: {cards.RequiresAction}, // while Challenge is set
+	actionCapture:   {cards.Authorised},
+	actionCancel:    {cards.RequiresAction, cards.Declined, cards.Authorised},
+	actionRefund:    {cards.Captured},
+}
+
 func (p Payment) allows(v action) error {
-	ok := false
-	switch v {
-	case actionConfirm:
-		ok = p.State == cards.RequiresAction || p.State == cards.Declined
-	case actionChallenge:
-		ok = p.State == cards.RequiresAction && p.Challenge
-	case actionCapture:
-		ok = p.State == cards.Authorised
-	case actionCancel:
-		ok = p.State == cards.RequiresAction || p.State == cards.Declined || p.State == cards.Authorised
-	case actionRefund:
-		ok = p.State == cards.Captured
+	if !slices.Contains(allowedIn[v], p.State) || v == actionChallenge && !p.Challenge {
+		return errState(p, v)
 	}
-	if ok {
-		return nil
-	}
-	return errState(p, v)
+	return nil
 }
 
 // transition computes a payment's next value and names the event for the merchant; empty:
@@ -155,8 +149,8 @@ func (p Payment) declined(code string) (Payment, string, error) {
 	return p, EventDeclined, nil
 }
 
-// capture takes the authorised money, all of it: a merchant that asks for another amount
-// has read another price than the buyer saw.
+// capture takes the authorised money in full: another amount is another price than the
+// buyer saw.
 func capture(amount int64) transition {
 	return func(p Payment) (Payment, string, error) {
 		if err := p.allows(actionCapture); err != nil {
@@ -173,7 +167,6 @@ func capture(amount int64) transition {
 	}
 }
 
-// cancel cancels a payment that is not captured.
 func cancel(p Payment) (Payment, string, error) {
 	if err := p.allows(actionCancel); err != nil {
 		return p, "", err
@@ -182,8 +175,7 @@ func cancel(p Payment) (Payment, string, error) {
 	return p, EventCancelled, nil
 }
 
-// refund gives captured money back. Parts add up; the state is refunded when nothing is
-// left.
+// refund gives captured money back, at once or in parts.
 func refund(amount int64) transition {
 	return func(p Payment) (Payment, string, error) {
 		if err := p.allows(actionRefund); err != nil {
@@ -200,8 +192,8 @@ func refund(amount int64) transition {
 	}
 }
 
-// updateMetadata merges metadata. As with the large processors an empty value removes its
-// key, and the limits apply to the result.
+// updateMetadata merges metadata. As with the large processors, an empty value removes its
+// key and the limits apply to the result.
 func updateMetadata(metadata map[string]string) transition {
 	return func(p Payment) (Payment, string, error) {
 		merged := maps.Clone(p.Metadata)
@@ -215,8 +207,8 @@ func updateMetadata(metadata map[string]string) transition {
 	}
 }
 
-// final reports whether no money can move any more unless the merchant refunds. Final
-// payments make room for new ones when the sandbox is full.
+// final reports whether no money moves any more, refunds aside. Final payments make room
+// for new ones in a full sandbox.
 func (p Payment) final() bool {
 	return p.State == cards.Captured || p.State == cards.Cancelled || p.State == cards.Refunded
 }

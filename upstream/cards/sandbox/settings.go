@@ -4,9 +4,38 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 )
 
-// getSettings responds with the settings.
+// WebhookMode is how webhooks are delivered.
+type WebhookMode string
+
+// The webhook modes. All but the first are what a merchant must cope with.
+const (
+	WebhooksNormal    WebhookMode = "normal"    // at once, and again when refused
+	WebhooksDrop      WebhookMode = "drop"      // never sent
+	WebhooksDuplicate WebhookMode = "duplicate" // sent twice at the same time, with the same id
+	WebhooksLate      WebhookMode = "late"      // sent after LateDelay
+	WebhooksReorder   WebhookMode = "reorder"   // every second one overtakes the one before it
+)
+
+const (
+	// LateDelay is long enough that the buyer is back before the event, and short enough to
+	// wait for in a test.
+	LateDelay = 5 * time.Second
+
+	// ReorderHold is the longest that an event waits to be overtaken, so that the last one of
+	// a test is not lost.
+	ReorderHold = 10 * time.Second
+)
+
+// Settings are what a test or a developer can change while the sandbox runs.
+type Settings struct {
+	Webhooks WebhookMode `json:"webhooks"` // zero: normal
+	// WebhookURL receives all events instead of the payments' own addresses; empty: those.
+	WebhookURL string `json:"webhookUrl"`
+}
+
 func (s *Server) getSettings(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, s.world().webhooks.current())
 }
@@ -21,11 +50,10 @@ func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = in.check()
 	}
-	if err != nil {
-		writeError(w, err)
-		return
+	if err == nil {
+		s.world().webhooks.set(in)
 	}
-	writeJSON(w, http.StatusOK, s.world().webhooks.set(in))
+	respond(w, http.StatusOK, in, err)
 }
 
 func (s *Server) reset(w http.ResponseWriter, _ *http.Request) {
@@ -50,9 +78,8 @@ func (c *webhookSender) current() Settings {
 	return c.settings
 }
 
-func (c *webhookSender) set(settings Settings) Settings {
+func (c *webhookSender) set(settings Settings) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.settings = settings
-	return settings
 }

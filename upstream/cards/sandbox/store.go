@@ -58,9 +58,8 @@ func (s *store) get(id string) (Payment, error) {
 	return p, nil
 }
 
-// change applies a transition and returns the payment after it. A refused transition
-// changes nothing and returns the payment as it was. changed is called under the lock, so
-// that events are made in the order of the changes.
+// change applies a transition and returns the payment after it. A refused transition changes
+// nothing. changed is called under the lock, so that events have the order of the changes.
 func (s *store) change(id string, t transition, changed func(Payment, string)) (Payment, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,20 +78,19 @@ func (s *store) change(id string, t transition, changed func(Payment, string)) (
 	return next, nil
 }
 
-// listing selects payments: those created since an instant, older than the payment before
-// if that is set, at most limit if that is above zero.
+// listing selects payments.
 type listing struct {
-	since  time.Time
-	before string
-	limit  int
+	since  time.Time // when the oldest was created
+	before string    // the payment after which the list begins; empty: it begins with the newest
+	limit  int       // zero: none
 }
 
-// list returns the payments newest first, and whether there are more. It fails when there
-// is no payment with the id before: a list that ends early would look complete.
+// list returns the payments newest first, and whether there are more. An unknown before is
+// an error, because a list that ends early would look complete.
 func (s *store) list(l listing) (items []Payment, more bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	items = []Payment{}
+	items = []Payment{} // which encodes as [], not null
 	if _, ok := s.byID[l.before]; l.before != "" && !ok {
 		return nil, false, errInvalid("unknown_cursor", "before is not the id of a payment.")
 	}

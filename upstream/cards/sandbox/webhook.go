@@ -2,78 +2,50 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// SignatureHeader carries "t=<unix seconds>,v1=<hex HMAC-SHA256 of t, a dot and
-// the body>".
+// SignatureHeader carries "t=<unix seconds>,v1=<hex HMAC-SHA256 of t, a dot and the body>".
 const SignatureHeader = "Sandbox-Signature"
 
-// WebhookMode is how webhooks are delivered.
-type WebhookMode string
-
-// The webhook modes. All but the first are what a merchant must cope with.
 const (
-	WebhooksNormal    WebhookMode = "normal"    // at once, and again when refused
-	WebhooksDrop      WebhookMode = "drop"      // never sent
-	WebhooksDuplicate WebhookMode = "duplicate" // sent twice at the same time, with the same id
-	WebhooksLate      WebhookMode = "late"      // sent after LateDelay
-	WebhooksReorder   WebhookMode = "reorder"   // every second one overtakes the one before it
-)
-
-const (
-	// LateDelay is long enough that the buyer is back before the event, and short
-	// enough to wait for in a test.
-	LateDelay = 5 * time.Second
-
-	// ReorderHold is the longest that an event waits for one to overtake it, so
-	// that the last one of a test is not lost.
-	ReorderHold = 10 * time.Second
-
 	// deliveryTimeout is the time for one attempt. A receiver that stores the event and
 	// responds needs far less.
 	deliveryTimeout = 5 * time.Second
 
-	// deliveryAttempts and retryDelay (1, 4, 16 s) outlast the restart of a receiver,
-	// and end within half a minute.
+	// deliveryAttempts and retryDelay (1, 4, 16 s) outlast the restart of a receiver, and end
+	// within half a minute.
 	deliveryAttempts = 4
 
 	// maxDeliveries keeps many events from opening as many connections.
 	maxDeliveries = 16
 
-	// maxPending limits memory while a receiver is down. Events beyond it are dropped
-	// and logged: they are hints, and the gateway polls as well.
+	// maxPending limits memory while a receiver is down. Events beyond it are dropped and
+	// logged: they are hints, and the gateway polls as well.
 	maxPending = 10_000
 )
 
 func retryDelay(attempt int) time.Duration { return time.Second << (2 * (attempt - 1)) }
-
-// Settings are what a test or a developer can change while the sandbox runs.
-type Settings struct {
-	Webhooks WebhookMode `json:"webhooks"` // zero: normal
-	// WebhookURL receives all events instead of the payments' own addresses; empty: those.
-	WebhookURL string `json:"webhookUrl"`
-}
 
 // event is a webhook's body.
 type event struct {
 	ID        string    `json:"id"`
 	Type      string    `json:"type"`
 	CreatedAt time.Time `json:"createdAt"`
-	Data      eventData `json:"data"`
-}
-
-type eventData struct {
-	Payment Payment `json:"payment"`
+	Data      struct {
+		Payment Payment `json:"payment"`
+	} `json:"data"`
 }
 
 // outgoingEvent is an event on its way to one address.
@@ -85,63 +57,49 @@ type outgoingEvent struct {
 // webhookSender delivers events. It owns a goroutine for each event in progress and waits
 // for all of them when it closes.
 type webhookSender struct {
-	now    func() time.Time
-	client *http.Client
-	secret string
-	log    *slog.Logger
-
+	cfg      ServerConfig
 	ctx      context.Context
 	cancel   context.CancelFunc
-	inFlight sync.WaitGroup
+	inFlight errgroup.Group // limited to maxPending
 	slots    chan struct{}
 
 	mu          sync.Mutex
-	closed      bool
-	pending     int
 	settings    Settings
-	held        *outgoingEvent
-	deliveryLog []Delivery // oldest first
+	held        *outgoingEvent // waits to be overtaken (WebhooksReorder)
+	deliveryLog []Delivery     // oldest first
 }
 
 func newWebhookSender(cfg ServerConfig) *webhookSender {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &webhookSender{
-		now: cfg.Now, client: cfg.HTTPClient, secret: cfg.WebhookSecret, log: cfg.Logger,
-		ctx: ctx, cancel: cancel, slots: make(chan struct{}, maxDeliveries),
-		settings: Settings{Webhooks: WebhooksNormal},
+	c := &webhookSender{
+		cfg: cfg, ctx: ctx, cancel: cancel, slots: make(chan struct{}, maxDeliveries), settings: Settings{Webhooks: WebhooksNormal},
 	}
+	c.inFlight.SetLimit(maxPending)
+	return c
 }
 
 // close stops the deliveries in progress and waits for them.
 func (c *webhookSender) close() {
 	c.mu.Lock()
-	c.closed = true
+	c.cancel() // start adds no delivery after this
 	c.mu.Unlock()
-	c.cancel()
-	c.inFlight.Wait()
+	_ = c.inFlight.Wait() // no delivery returns an error
 }
 
 // send makes an event of a payment and sends it as the settings say, without waiting.
 func (c *webhookSender) send(p Payment, eventType string) {
-	now := c.now()
+	e := event{ID: newID("evt"), Type: eventType, CreatedAt: c.cfg.Now().UTC()}
+	e.Data.Payment = p
+	body, _ := json.Marshal(e) // a payment can always be encoded
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := &outgoingEvent{delivery: Delivery{
-		EventID: newID("evt"), Type: eventType, PaymentID: p.ID, URL: p.WebhookURL, Webhooks: c.settings.Webhooks,
-	}}
-	if c.settings.WebhookURL != "" {
-		out.delivery.URL = c.settings.WebhookURL
-	}
-	if out.delivery.URL == "" {
+	address := cmp.Or(c.settings.WebhookURL, p.WebhookURL)
+	if address == "" {
 		return
 	}
-	body, err := json.Marshal(event{ID: out.delivery.EventID, Type: eventType, CreatedAt: now.UTC(), Data: eventData{Payment: p}})
-	if err != nil {
-		c.drop(out, "the event cannot be encoded")
-		return
-	}
-	out.body = body
-	c.dispatch(out)
+	c.dispatch(&outgoingEvent{body: body, delivery: Delivery{
+		EventID: e.ID, Type: eventType, PaymentID: p.ID, URL: address, Webhooks: c.settings.Webhooks,
+	}})
 }
 
 // dispatch starts the deliveries of the mode; c.mu is held.
@@ -194,20 +152,9 @@ func (c *webhookSender) reclaim(out *outgoingEvent) bool {
 
 // start runs the delivery of an event in its own goroutine; c.mu is held.
 func (c *webhookSender) start(out *outgoingEvent, run func()) {
-	if c.closed {
-		return
-	}
-	if c.pending >= maxPending {
+	if c.ctx.Err() == nil && !c.inFlight.TryGo(func() error { run(); return nil }) {
 		c.drop(out, "too many events are waiting")
-		return
 	}
-	c.pending++
-	c.inFlight.Go(func() {
-		run()
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.pending--
-	})
 }
 
 // deliver sends an event until it is accepted or the attempts are used up.
@@ -219,7 +166,7 @@ func (c *webhookSender) deliver(out *outgoingEvent) {
 	}
 }
 
-// attempt posts an event once, signed now, and reports whether it was accepted.
+// attempt posts an event once, and reports whether it was accepted.
 func (c *webhookSender) attempt(out *outgoingEvent, attempt int) bool {
 	select {
 	case c.slots <- struct{}{}:
@@ -228,9 +175,8 @@ func (c *webhookSender) attempt(out *outgoingEvent, attempt int) bool {
 		return false
 	}
 	entry := out.delivery
-	entry.Attempt, entry.Outcome = attempt, Failed
 	status, err := c.post(out)
-	entry.Status = status
+	entry.Attempt, entry.Status, entry.Outcome = attempt, status, Failed
 	switch {
 	case err != nil:
 		entry.Error = err.Error()
@@ -243,6 +189,7 @@ func (c *webhookSender) attempt(out *outgoingEvent, attempt int) bool {
 	return entry.Outcome == Delivered
 }
 
+// post posts an event, signed now.
 func (c *webhookSender) post(out *outgoingEvent) (status int, err error) {
 	ctx, cancel := context.WithTimeout(c.ctx, deliveryTimeout)
 	defer cancel()
@@ -250,11 +197,11 @@ func (c *webhookSender) post(out *outgoingEvent) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	at := c.now()
+	at := c.cfg.Now()
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "Frontdesk-Sandbox/1")
-	req.Header.Set(SignatureHeader, fmt.Sprintf("t=%d,v1=%x", at.Unix(), sign(c.secret, at, out.body)))
-	resp, err := c.client.Do(req)
+	req.Header.Set(SignatureHeader, fmt.Sprintf("t=%d,v1=%x", at.Unix(), sign(at, out.body)))
+	resp, err := c.cfg.HTTPClient.Do(req)
 	if err != nil {
 		return 0, err
 	}
@@ -266,10 +213,8 @@ func (c *webhookSender) post(out *outgoingEvent) (status int, err error) {
 
 // sleep waits, and reports whether the sender is still open afterwards.
 func (c *webhookSender) sleep(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	case <-c.ctx.Done():
 		return false
@@ -277,8 +222,8 @@ func (c *webhookSender) sleep(d time.Duration) bool {
 }
 
 // sign returns the signature of a body that is sent at a time.
-func sign(secret string, at time.Time, body []byte) []byte {
-	mac := hmac.New(sha256.New, []byte(secret))
+func sign(at time.Time, body []byte) []byte {
+	mac := hmac.New(sha256.New, []byte(DemoWebhookSecret))
 	fmt.Fprintf(mac, "%d.", at.Unix())
 	mac.Write(body)
 	return mac.Sum(nil)
