@@ -2,8 +2,8 @@ package ops_test
 
 import (
 	"net/http"
-	"slices"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +45,9 @@ func TestTraceReachesTheClubSystem(t *testing.T) {
 	}
 	registration := c.Register()
 	made := answersOf(c, "demo")
-	started := slices.IndexFunc(made, func(r handlers.RequestInfo) bool { return r.Path == "/v1/registrations" && r.Status == http.StatusCreated })
+	started := slices.IndexFunc(made, func(r handlers.RequestInfo) bool {
+		return r.Path == "/v1/registrations" && r.Status == http.StatusCreated
+	})
 	if started < 0 {
 		t.Fatalf("the start of the registration is not among %+v", made)
 	}
