@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -65,7 +66,11 @@ func (d *discard) Header() http.Header { return d.header }
 
 func (d *discard) WriteHeader(status int) { d.status = status }
 
-func (d *discard) Write(p []byte) (int, error) { d.bytes += len(p); return len(p), nil }
+func (d *discard) Write(p []byte) (int, error) {
+	d.status = cmp.Or(d.status, http.StatusOK)
+	d.bytes += len(p)
+	return len(p), nil
+}
 
 // BenchmarkCatalogueWarm is what is done for a catalogue that was just read, from the
 // request to the answer, without the network: so by the long way, which pages of other

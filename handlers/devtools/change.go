@@ -10,8 +10,8 @@ import (
 // eventTimeout closes a stream whose page does not read an event in this time.
 const eventTimeout = 10 * time.Second
 
-// changeHub tells open pages when to read again. What changed is not told: a page knows best
-// what it shows. Changes in quick succession count as one. The zero value is ready.
+// changeHub notifies open pages that something changed, not what: a page knows what it shows.
+// Changes in quick succession count as one. The zero value is ready.
 type changeHub struct {
 	mu     sync.Mutex
 	change chan struct{} // closed by the next change

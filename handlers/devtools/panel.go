@@ -1,13 +1,9 @@
-// Package devtools is the developer's panel of mock mode: a custom element beside
-// the signup site that shows what the simulator knows (messages, personas,
-// calls), and switches what it can do (faults, clock, reset).
+// Package devtools is the developer's panel of mock mode: a custom element in the signup site that
+// shows what the simulator knows (messages, personas, calls) and controls it (faults, clock, reset).
 //
-// In live and test mode it does not exist: main makes none, so that its files
-// are not served and the site has no trace of it. It is part of the edge, since
-// it serves pages, and stands apart from web-example, so that whoever takes that
-// folder for a club's site does not take it along. Nothing here knows the
-// simulator: the page asks it over HTTP, as a developer would by curl, and finds
-// the calls of a request by their trace id.
+// Live and test mode have no panel. It is not part of web-example, so that a copy of that folder is
+// a club's site without it. Nothing here imports the simulator: the page uses its HTTP interface,
+// and finds the calls of a request by their trace id.
 //
 // Start reading at New for what is served, and at web/panel.js for the page.
 package devtools
@@ -31,8 +27,7 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Panel keeps the latest requests of each world, and tells the pages that are
-// open when there may be something new.
+// Panel keeps the latest requests of each world, and notifies open pages of changes.
 type Panel struct {
 	now      func() time.Time
 	mux      *http.ServeMux
@@ -42,7 +37,7 @@ type Panel struct {
 	close    func()
 }
 
-// New makes a panel; Around puts it before the gateway.
+// New returns a panel. Wrap puts it before the gateway.
 func New(cfg Config) *Panel {
 	p := &Panel{now: cfg.Now, mux: http.NewServeMux(), closed: make(chan struct{})}
 	p.close = sync.OnceFunc(func() { close(p.closed) })
@@ -53,12 +48,11 @@ func New(cfg Config) *Panel {
 	return p
 }
 
-// Record keeps what was answered, for handlers.Config.Answered.
-func (p *Panel) Record(answer handlers.RequestInfo) { p.requests.add(answer) }
+// Record keeps a request, for handlers.Config.OnRequest.
+func (p *Panel) Record(request handlers.RequestInfo) { p.requests.add(request) }
 
-// Wrap serves the panel before next, and tells the open panels after every
-// request that may have changed what they show. What they read themselves is
-// none, or they would never stop.
+// Wrap serves the panel before next. After each request that may change what open panels show, it
+// notifies them. Their own reads do not count, or they would read for ever.
 func (p *Panel) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		own := strings.HasPrefix(r.URL.Path, "/panel/")
@@ -74,10 +68,10 @@ func (p *Panel) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// Close lets the pages go that follow changes: a server that is stopped waits for them.
+// Close ends the streams of changes, for which a stopping server waits.
 func (p *Panel) Close() { p.close() }
 
-// ServeHTTP serves what is below /panel/. A page of another site can make nothing of it.
+// ServeHTTP serves the paths below /panel/ to pages of the same origin.
 func (p *Panel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -95,7 +89,7 @@ func serveFile(w http.ResponseWriter, r *http.Request) {
 	http.ServeFileFS(w, r, web, "web/"+r.PathValue("file")) // #nosec G703 -- what is embedded is public
 }
 
-// requestList is what GET /panel/requests answers.
+// requestList is the response of GET /panel/requests.
 type requestList struct {
 	Items  []handlers.RequestInfo `json:"items"`  // of one world, newest last
 	Worlds []string               `json:"worlds"` // that have had requests, in alphabetical order
@@ -122,7 +116,7 @@ func (p *Panel) clearRequests(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// worldOf reads which world is meant, and answers who does not say it.
+// worldOf reads the parameter world, and writes a 400 without one.
 func worldOf(w http.ResponseWriter, r *http.Request) (string, bool) {
 	world := r.URL.Query().Get("world")
 	if world == "" {

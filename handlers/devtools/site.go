@@ -7,14 +7,12 @@ import (
 	"strings"
 )
 
-// script brings the panel into a page. The page needs no more: its content
-// security policy lets it load what comes from its own origin.
+// script loads the panel. The page's content security policy allows scripts of its own origin.
 const script = `  <script type="module" src="/panel/panel.js"></script>` + "\n"
 
-// index is the page that gets the panel.
 const index = "index.html"
 
-// Site is a site as it is, but for one line in its index.html.
+// Site returns the site with one line more in its index.html. It fails without a </head> there.
 func Site(site fs.FS) (fs.FS, error) {
 	page, err := fs.ReadFile(site, index)
 	if err != nil {
@@ -27,6 +25,7 @@ func Site(site fs.FS) (fs.FS, error) {
 	return withPanel{site, []byte(before + script + "</head>" + after)}, nil
 }
 
+// withPanel replaces the index page.
 type withPanel struct {
 	fs.FS
 	page []byte
@@ -38,20 +37,20 @@ func (s withPanel) Open(name string) (fs.File, error) {
 	if err != nil || name != index {
 		return file, err
 	}
-	return &pageFile{File: file, Reader: bytes.NewReader(s.page)}, nil
+	return pageFile{file, bytes.NewReader(s.page)}, nil
 }
 
-// pageFile is a file with another content.
+// pageFile is a file with other content.
 type pageFile struct {
 	fs.File
 	*bytes.Reader
 }
 
 // Read implements fs.File.
-func (f *pageFile) Read(p []byte) (int, error) { return f.Reader.Read(p) }
+func (f pageFile) Read(p []byte) (int, error) { return f.Reader.Read(p) }
 
 // Stat implements fs.File.
-func (f *pageFile) Stat() (fs.FileInfo, error) {
+func (f pageFile) Stat() (fs.FileInfo, error) {
 	info, err := f.File.Stat()
 	return pageInfo{info, f.Size()}, err
 }

@@ -19,11 +19,11 @@ import (
 	"maragu.dev/gomponents/html"
 )
 
-// Config is what the pages need; every field is required.
+// Config configures the pages. Every field is required.
 type Config struct {
-	Examples  fs.FS  // to which the guides lead
+	Examples  fs.FS  // code that the guides link
 	PublicURL string // where browsers reach Frontdesk
-	Mock      bool   // the contract's page fills in what an example needs; see try.js
+	Mock      bool   // the contract's page fills in examples; see try.js
 }
 
 // The content security policies. The contract's page has inline styles.
@@ -32,7 +32,7 @@ const (
 	swaggerPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
 )
 
-// files are the parts of the pages; generate makes those that are HTML.
+// files are the parts of the pages. The HTML ones are generated.
 //
 //go:generate go run ./generate ../.. .
 //go:embed *.html *.css *.js *.sh
@@ -43,9 +43,9 @@ func Pages(cfg Config) (map[string]http.Handler, error) {
 	contract := page(swaggerPolicy, "text/html; charset=utf-8", cfg.contractPage)
 	pages := map[string]http.Handler{
 		"/docs": contract, "/docs/": contract,
-		"/docs/problems": page(pagePolicy, "text/html; charset=utf-8", func() ([]byte, error) { return article("When a request fails", "problems.html") }),
-		"/docs/web.md":   page(pagePolicy, "text/html; charset=utf-8", func() ([]byte, error) { return article("For web developers", "web.html") }),
-		"/docs/apps.md":  page(pagePolicy, "text/html; charset=utf-8", func() ([]byte, error) { return article("For app developers", "apps.html") }),
+		"/docs/problems": article("When a request fails", "problems.html"),
+		"/docs/web.md":   article("For web developers", "web.html"),
+		"/docs/apps.md":  article("For app developers", "apps.html"),
 		"/docs/session.sh": page(pagePolicy, "text/plain; charset=utf-8", func() ([]byte, error) {
 			text, err := files.ReadFile("session.sh")
 			return bytes.ReplaceAll(text, []byte("http://localhost:8080"), []byte(cfg.PublicURL)), err
@@ -73,7 +73,7 @@ func walk(files fs.FS, each func(path string)) error {
 	})
 }
 
-// page serves a text that its first reader makes, since few processes have one.
+// page serves a text that is made for its first reader, since few processes have one.
 func page(policy, contentType string, text func() ([]byte, error)) http.Handler {
 	made := sync.OnceValues(text)
 	return withPolicy(policy, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -93,7 +93,7 @@ func withPolicy(policy string, next http.Handler) http.Handler {
 	})
 }
 
-// contractPage is the contract, shown by a library that is part of the binary.
+// contractPage shows the contract with Swagger UI.
 func (cfg Config) contractPage() ([]byte, error) {
 	return render("Frontdesk", g.Group{
 		html.Link(html.Rel("stylesheet"), html.Href("/docs/swagger-ui.css")),
@@ -104,16 +104,18 @@ func (cfg Config) contractPage() ([]byte, error) {
 	}, html.Div(html.ID("swagger-ui"), html.Data("mock", strconv.FormatBool(cfg.Mock))))
 }
 
-// article is a page that was made of Markdown.
-func article(title, name string) ([]byte, error) {
-	text, err := files.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	return render(title+" - Frontdesk", nil, html.Main(html.Class("docs-page"), g.Raw(string(text))))
+// article serves a page that was generated from Markdown.
+func article(title, name string) http.Handler {
+	return page(pagePolicy, "text/html; charset=utf-8", func() ([]byte, error) {
+		text, err := files.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		return render(title+" - Frontdesk", nil, html.Main(html.Class("docs-page"), g.Raw(string(text))))
+	})
 }
 
-// render draws a page below links to the others.
+// render renders a page below links to the others.
 func render(title string, head, body g.Node) ([]byte, error) {
 	link := func(address, text string) g.Node { return html.A(html.Href(address), g.Text(text)) }
 	var page bytes.Buffer

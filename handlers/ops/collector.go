@@ -2,14 +2,16 @@ package ops
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/sync/singleflight"
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
@@ -22,7 +24,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// CollectorConfig are where it is read how things stand. Every field is required unless said.
+// CollectorConfig lists the sources of the gauges. Every field is required unless said.
 type CollectorConfig struct {
 	Payments  *payment.Machine
 	Worker    *worker.Worker
@@ -33,94 +35,85 @@ type CollectorConfig struct {
 	Club      *club.Client
 	Redis     redis.UniversalClient
 	Ready     func(context.Context) []flows.Check
-	Traces    trace.TracerProvider // keeps the spans of looks at all this
+	Traces    trace.TracerProvider // exports the spans of scrapes
 	Now       func() time.Time
 	After     func(time.Duration) <-chan time.Time
 }
 
-// The figures of a scrape.
 const (
-	// redisTimeout: a scrape waits for Redis for so long and then goes without it; the
-	// usual limit of a scrape is ten seconds.
+	// redisTimeout is how long a scrape waits for Redis before it continues without; the usual
+	// limit of a scrape is ten seconds.
 	redisTimeout = 2 * time.Second
-	// cacheTTL: several who scrape, and whoever reloads a page, cost one look.
+	// cacheTTL makes several scrapers, and a page that is reloaded, cost one read of Redis.
 	cacheTTL = 5 * time.Second
 )
 
-// RegisterCollector has every scrape tell how things stand as well. It is called once.
+// RegisterCollector adds gauges that are read at each scrape. It is called once.
 func (m *Metrics) RegisterCollector(s CollectorConfig) { m.registry.MustRegister(&collector{s: s}) }
 
-// collector collects how things stand.
+// collector implements prometheus.Collector.
 type collector struct {
-	s CollectorConfig
-
-	mu         sync.Mutex
-	until      time.Time
-	cached     []prometheus.Metric
-	refreshing chan struct{} // closed when the look under way is over; nil: none is
+	s      CollectorConfig
+	flight singleflight.Group
+	until  time.Time
+	cached metrics // of Redis
 }
 
-// Describe implements prometheus.Collector. It names nothing: what there is
-// depends on what is found.
+// Describe implements prometheus.Collector. It names nothing: the metrics depend on what is found.
 func (*collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(to chan<- prometheus.Metric) {
-	sink := &sink{}
-	c.processMetrics(sink)
-	for _, metric := range append(sink.metrics, c.redisMetrics()...) {
+	var own metrics
+	c.processMetrics(&own)
+	for _, metric := range append(own, c.redisMetrics()...) {
 		to <- metric
 	}
 }
 
-// redisMetrics is what Redis knows, as it was seen a moment ago; when Redis does not answer
-// in time, that it does not.
-func (c *collector) redisMetrics() []prometheus.Metric {
-	c.mu.Lock()
-	if c.s.Now().Before(c.until) {
-		defer c.mu.Unlock()
-		return c.cached
-	}
-	if c.refreshing == nil {
-		c.refreshing = make(chan struct{})
-		go c.refresh(c.refreshing) // it ends: every call of Redis has its limit
-	}
-	over := c.refreshing
-	c.mu.Unlock()
+// redisMetrics returns what Redis knows, at most cacheTTL old, or only that Redis does not
+// answer in time.
+func (c *collector) redisMetrics() metrics {
+	found := c.flight.DoChan("", func() (any, error) { return c.refresh(), nil }) // it ends: every call of Redis has its limit
 	select {
-	case <-over:
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return c.cached
+	case result := <-found:
+		return result.Val.(metrics)
 	case <-c.s.After(redisTimeout):
-		down := &sink{}
+		var down metrics
 		down.gauge("frontdesk_redis_up", upHelp, 0)
-		return down.metrics
+		return down
 	}
 }
 
-func (c *collector) refresh(over chan struct{}) {
+// refresh reads Redis, unless that was done a moment ago. One call runs at a time.
+func (c *collector) refresh() metrics {
+	if c.s.Now().Before(c.until) {
+		return c.cached
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*redisTimeout)
 	defer cancel()
 	ctx, span := tracing.StartTrace(ctx, c.s.Traces, "", "scrape", trace.SpanKindInternal)
 	defer span.End()
-	found := &sink{}
-	up := 0.0
-	if c.s.Redis.Ping(ctx).Err() == nil && c.read(ctx, found) == nil {
-		up = 1
-	}
-	found.gauge("frontdesk_redis_up", upHelp, up)
-	c.checks(ctx, found)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.cached, c.until, c.refreshing = found.metrics, c.s.Now().Add(cacheTTL), nil
-	close(over)
+	var found metrics
+	up := c.s.Redis.Ping(ctx).Err() == nil && c.read(ctx, &found) == nil
+	found.gauge("frontdesk_redis_up", upHelp, oneIf(up))
+	c.checks(ctx, &found)
+	c.cached, c.until = found, c.s.Now().Add(cacheTTL)
+	return found
 }
 
 const upHelp = "1 when Redis answered all that a scrape asks of it."
 
-// processMetrics is what this process knows by itself.
-func (c *collector) processMetrics(to *sink) {
+// oneIf is a boolean as a gauge.
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// processMetrics reads what this process knows by itself.
+func (c *collector) processMetrics(to *metrics) {
 	if lived := c.s.Worker.LastSweep(); !lived.IsZero() {
 		to.gauge("frontdesk_worker_sweep_timestamp_seconds", "When the background work last swept everything and found Redis well.", float64(lived.UnixMilli())/1000)
 	}
@@ -128,43 +121,43 @@ func (c *collector) processMetrics(to *sink) {
 		to.gauge("frontdesk_club_token_age_seconds", "How old the club system's access token is.", age.Seconds())
 	}
 	for kind, count := range c.s.Catalogue.Counts() {
-		to.counter("frontdesk_catalogue_reads_total", "Reads of the catalogue: from memory (hit), or the other gateways or the club system (miss).", float64(count.Hits), "kind", kind, "result", "hit")
-		to.counter("frontdesk_catalogue_reads_total", "", float64(count.Misses), "kind", kind, "result", "miss")
+		for result, n := range map[string]uint64{"hit": count.Hits, "miss": count.Misses} {
+			to.counter("frontdesk_catalogue_reads_total", "Reads of the catalogue: from memory (hit), or the other gateways or the club system (miss).", float64(n), "kind", kind, "result", result)
+		}
 	}
 	if c.s.SMS != nil {
 		counts := c.s.SMS.Counts()
-		to.counter("frontdesk_sms_codes_total", "SMS codes that the club system was asked to send, and that were entered.", float64(counts.Sent), "what", "sent")
-		to.counter("frontdesk_sms_codes_total", "", float64(counts.Validated), "what", "validated")
-		to.counter("frontdesk_sms_paused_total", "SMS codes that were not sent, to protect a club.", float64(counts.OverBudget), "why", "budget")
-		to.counter("frontdesk_sms_paused_total", "", float64(counts.LowConversion), "why", "few_entered")
+		for what, n := range map[string]int64{"sent": counts.Sent, "validated": counts.Validated} {
+			to.counter("frontdesk_sms_codes_total", "SMS codes that the club system was asked to send, and that were entered.", float64(n), "what", what)
+		}
+		for why, n := range map[string]int64{"budget": counts.OverBudget, "few_entered": counts.LowConversion} {
+			to.counter("frontdesk_sms_paused_total", "SMS codes that were not sent, to protect a club.", float64(n), "why", why)
+		}
 	}
 	pool := c.s.Redis.PoolStats()
-	to.gauge("frontdesk_redis_connections", "Connections to Redis.", float64(pool.IdleConns), "state", "idle")
-	to.gauge("frontdesk_redis_connections", "", float64(pool.TotalConns-min(pool.IdleConns, pool.TotalConns)), "state", "busy")
+	idle := min(pool.IdleConns, pool.TotalConns)
+	for state, n := range map[string]uint32{"idle": idle, "busy": pool.TotalConns - idle} {
+		to.gauge("frontdesk_redis_connections", "Connections to Redis.", float64(n), "state", state)
+	}
 	to.counter("frontdesk_redis_pool_timeouts_total", "Calls that found no free connection to Redis in time.", float64(pool.Timeouts))
 }
 
-// checks tells how that was found on which the gateway stands, as /readyz has it.
-func (c *collector) checks(ctx context.Context, to *sink) {
+// checks reports the checks of /readyz. Those of several Redis servers count as one.
+func (c *collector) checks(ctx context.Context, to *metrics) {
 	type check struct{ part, aspect string }
-	fine := map[check]float64{}
-	for _, d := range c.s.Ready(ctx) { // several servers of a Redis are one check
-		of, ok := check{label(d.Part), label(d.Aspect)}, 0.0
-		if d.Verdict == flows.OK {
-			ok = 1
-		}
-		if before, known := fine[of]; known {
-			ok = min(ok, before)
-		}
-		fine[of] = ok
+	fine := map[check]bool{}
+	for _, d := range c.s.Ready(ctx) {
+		of := check{label(d.Part), label(d.Aspect)}
+		before, known := fine[of]
+		fine[of] = d.Verdict == flows.OK && (before || !known)
 	}
 	for of, ok := range fine {
-		to.gauge("frontdesk_check_ok", "1 when a check of what the gateway stands on was fine; see frontdesk doctor.", ok, "part", of.part, "aspect", of.aspect)
+		to.gauge("frontdesk_check_ok", "1 when a check of what the gateway stands on was fine; see frontdesk doctor.", oneIf(ok), "part", of.part, "aspect", of.aspect)
 	}
 }
 
 // read reads what Redis knows.
-func (c *collector) read(ctx context.Context, to *sink) error {
+func (c *collector) read(ctx context.Context, to *metrics) error {
 	counts, err := c.s.Payments.Counts(ctx)
 	if err != nil {
 		return err
@@ -196,11 +189,11 @@ func (c *collector) read(ctx context.Context, to *sink) error {
 			}
 		}
 	}
-	return nil // a Redis that does not tell of its memory is well all the same
+	return nil // a Redis that does not report its memory counts as up
 }
 
-// budget tells how much of what clubs pay for SMS codes is used.
-func (c *collector) budget(ctx context.Context, to *sink) error {
+// budget reports the codes that clubs pay for, and those that were used.
+func (c *collector) budget(ctx context.Context, to *metrics) error {
 	if c.s.SMS == nil {
 		return nil
 	}
@@ -216,7 +209,7 @@ func (c *collector) budget(ctx context.Context, to *sink) error {
 	return err
 }
 
-func (c *collector) payments(to *sink, counts map[flows.PaymentState]payment.StateCount) {
+func (c *collector) payments(to *metrics, counts map[flows.PaymentState]payment.StateCount) {
 	for _, state := range flows.PaymentStates {
 		if state.Final() {
 			continue
@@ -230,29 +223,24 @@ func (c *collector) payments(to *sink, counts map[flows.PaymentState]payment.Sta
 	}
 }
 
-func (c *collector) relay(to *sink, deliveries relay.Deliveries) {
-	for kind, count := range deliveries.Received {
+func (c *collector) relay(to *metrics, deliveries relay.Deliveries) {
+	received := map[string]string{"dropped": "0"} // the series of an alert begins at zero
+	maps.Copy(received, deliveries.Received)
+	for kind, count := range received {
 		if n, err := strconv.ParseFloat(count, 64); err == nil {
 			to.counter("frontdesk_club_events_total", "Events of the club system that all gateways took, by name, and those that were unknown, foreign, unreadable or dropped.", n, "event", kind)
 		}
-	}
-	if _, ok := deliveries.Received["dropped"]; !ok {
-		to.counter("frontdesk_club_events_total", "", 0, "event", "dropped")
 	}
 	to.gauge("frontdesk_club_events_waiting", "Events that were stored and not worked on yet.", float64(deliveries.Pending))
 	for _, s := range deliveries.Subscribers {
 		for state, n := range map[relay.DeliveryState]int{relay.DeliveryWaiting: s.Waiting, relay.DeliveryRetrying: s.Retrying, relay.DeliveryDead: s.Dead, relay.DeliveryDelivered: s.Delivered} {
 			to.gauge("frontdesk_relay_deliveries", "Deliveries to a subscriber; delivered ones are those of the last hour.", float64(n), "subscriber", s.Name, "state", string(state))
 		}
-		gone := 0.0
-		if s.Gone {
-			gone = 1
-		}
-		to.gauge("frontdesk_relay_gone", "1 when a subscriber said that it wants nothing more.", gone, "subscriber", s.Name)
+		to.gauge("frontdesk_relay_gone", "1 when a subscriber said that it wants nothing more.", oneIf(s.Gone), "subscriber", s.Name)
 	}
 }
 
-// infoField reads a figure of what Redis says of itself.
+// infoField reads a figure of Redis's INFO.
 func infoField(info, name string) (float64, bool) {
 	for line := range strings.Lines(info) {
 		if value, ok := strings.CutPrefix(line, name+":"); ok {
@@ -263,33 +251,22 @@ func infoField(info, name string) (float64, bool) {
 	return 0, false
 }
 
-// sink gathers metrics that are made at the moment they are asked for.
-type sink struct {
-	metrics []prometheus.Metric
-	helps   map[string]string // of a name, as it was given first
+// metrics are made at the time of a scrape.
+type metrics []prometheus.Metric
+
+func (m *metrics) gauge(name, help string, value float64, labels ...string) {
+	m.add(prometheus.GaugeValue, name, help, value, labels)
 }
 
-func (s *sink) gauge(name, help string, value float64, pairs ...string) {
-	s.add(prometheus.GaugeValue, name, help, value, pairs)
+func (m *metrics) counter(name, help string, value float64, labels ...string) {
+	m.add(prometheus.CounterValue, name, help, value, labels)
 }
 
-func (s *sink) counter(name, help string, value float64, pairs ...string) {
-	s.add(prometheus.CounterValue, name, help, value, pairs)
-}
-
-// add adds a metric; pairs are names and values of its labels, and help may be
-// left out where the name was used before.
-func (s *sink) add(kind prometheus.ValueType, name, help string, value float64, pairs []string) {
-	if s.helps == nil {
-		s.helps = map[string]string{}
-	}
-	if help == "" {
-		help = s.helps[name]
-	}
-	s.helps[name] = help
+// add adds a metric; labels are names and values in turn.
+func (m *metrics) add(kind prometheus.ValueType, name, help string, value float64, labels []string) {
 	var names, values []string
-	for i := 0; i < len(pairs); i += 2 {
-		names, values = append(names, pairs[i]), append(values, pairs[i+1])
+	for pair := range slices.Chunk(labels, 2) {
+		names, values = append(names, pair[0]), append(values, pair[1])
 	}
-	s.metrics = append(s.metrics, prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, names, nil), kind, value, values...))
+	*m = append(*m, prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, names, nil), kind, value, values...))
 }

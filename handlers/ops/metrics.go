@@ -2,6 +2,8 @@ package ops
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/redis/go-redis/v9"
 
 	"frontdesk/flows"
 	"frontdesk/handlers"
@@ -41,14 +44,18 @@ type Metrics struct {
 	streams     prometheus.Gauge
 }
 
-// requestBuckets, in seconds: an answer from memory takes a millisecond, one that
-// asks the club system half a second, and none more than a minute.
+// requestBuckets, in seconds: a response from memory takes a millisecond, one from the club
+// system half a second, and none more than a minute.
 var requestBuckets = []float64{.005, .025, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 
 // callBuckets, in seconds: reads end after 8, writes after 15, the payment after 30.
 var callBuckets = []float64{.01, .05, .1, .25, .5, 1, 2, 4, 8, 15, 30}
 
-// NewMetrics makes metrics that know what is counted, and not yet how things stand.
+// redisBuckets, in seconds: a command takes a millisecond, with fsync on every write a few, and
+// is given up after a second.
+var redisBuckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1}
+
+// NewMetrics returns the counters. RegisterCollector adds the gauges.
 func NewMetrics(cfg MetricsConfig) *Metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
@@ -76,8 +83,7 @@ func NewMetrics(cfg MetricsConfig) *Metrics {
 	return m
 }
 
-// openSeries has the series of alerts begin at zero: the rate of a series that
-// begins at one is nothing.
+// openSeries starts the series of alerts at zero: a series that begins at one has no rate.
 func (m *Metrics) openSeries() {
 	for _, outcome := range []club.Outcome{club.Accepted, club.Refused, club.Rejected, club.NotSent, club.Unknown} {
 		m.calls.WithLabelValues("club", "Token", string(outcome))
@@ -95,17 +101,14 @@ func (m *Metrics) openSeries() {
 		}
 	}
 	for _, code := range []flows.Code{flows.WebhookUntrusted, flows.MalformedRequest, flows.StorageUnavailable} {
-		m.requests.WithLabelValues(http.MethodPost, cardWebhook, strconv.Itoa(handlers.StatusOf(code)), string(code))
+		m.requests.WithLabelValues(http.MethodPost, "/v1/webhooks/card", strconv.Itoa(handlers.StatusOf(code)), string(code))
 	}
 }
-
-// cardWebhook is where a refusal means that money is not heard of.
-const cardWebhook = "/v1/webhooks/card"
 
 // ServeHTTP serves a scrape.
 func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.served.ServeHTTP(w, r) }
 
-// methods are those that become labels: a caller may make up others.
+// methods become labels. Callers may make up others.
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
 
 // CountRequest counts a request. Event streams have no duration.
@@ -141,10 +144,59 @@ func (m *Metrics) countCall(upstream, operation, outcome string, took time.Durat
 	m.waits.WithLabelValues(upstream, operation).Observe(took.Seconds())
 }
 
-// label spells a word as labels are spelled.
+// label replaces the spaces in a label's value.
 func label(word string) string { return strings.ReplaceAll(word, " ", "_") }
 
 // CountTransition counts a payment's transition.
 func (m *Metrics) CountTransition(from, to flows.PaymentState) {
 	m.transitions.WithLabelValues(string(from), string(to)).Inc()
+}
+
+// InstrumentRedis counts and times the calls of a Redis client, those of the queue included. It
+// must be called before the first of them.
+func (m *Metrics) InstrumentRedis(client redis.UniversalClient, now func() time.Time) {
+	if m != nil {
+		client.AddHook(redisCalls{m, now})
+	}
+}
+
+// redisCalls implements redis.Hook. A pipeline is one call.
+type redisCalls struct {
+	m   *Metrics
+	now func() time.Time
+}
+
+// DialHook implements redis.Hook.
+func (redisCalls) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessHook implements redis.Hook.
+func (r redisCalls) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, call redis.Cmder) error {
+		return r.count(func() error { return next(ctx, call) })
+	}
+}
+
+// ProcessPipelineHook implements redis.Hook.
+func (r redisCalls) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, calls []redis.Cmder) error {
+		return r.count(func() error { return next(ctx, calls) })
+	}
+}
+
+// count distinguishes what Redis refuses, such as a script that it does not have yet, from calls
+// without a response.
+func (r redisCalls) count(call func() error) error {
+	begun := r.now()
+	err := call()
+	outcome := "failed"
+	var refused redis.Error
+	switch {
+	case err == nil, errors.Is(err, redis.Nil):
+		outcome = "answered"
+	case errors.As(err, &refused):
+		outcome = "refused"
+	}
+	r.m.redisCalls.WithLabelValues(outcome).Inc()
+	r.m.redisTimes.Observe(r.now().Sub(begun).Seconds())
+	return err
 }

@@ -34,7 +34,7 @@ func (s *Server) confirmRecorded(r *http.Request, in resolution) (any, error) {
 	return s.cfg.Payments.ConfirmRecorded(r.Context(), paymentID(r), flows.Decision{Operator: in.By, Reason: in.Why})
 }
 
-// rejection says as well what follows from a payment that was not recorded.
+// rejection also says what follows from a payment that was not recorded.
 type rejection struct {
 	resolution
 	Then payment.Resolution `json:"then"`

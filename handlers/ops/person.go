@@ -11,8 +11,6 @@ import (
 	"frontdesk/handlers"
 )
 
-// This file serves operators who invite a contact, or erase a person.
-
 type invitationRequest struct {
 	operator
 	ContactID string `json:"contactId"`
@@ -20,14 +18,12 @@ type invitationRequest struct {
 	TTL       string `json:"ttl"`
 }
 
-// invitation is a link as operators get it.
 type invitation struct {
 	URL       string    `json:"url"`
 	ExpiresAt time.Time `json:"expiresAt"`
 }
 
-// invite serves POST /ops/invitations. The club in the link is for the landing page; the
-// gateway itself knows what the invitation is good for.
+// invite serves POST /ops/invitations. The club in the link is for the landing page alone.
 func (s *Server) invite(r *http.Request, in invitationRequest) (any, error) {
 	clientToken, err := s.organisation(r)
 	if err != nil {
@@ -35,7 +31,7 @@ func (s *Server) invite(r *http.Request, in invitationRequest) (any, error) {
 	}
 	life := member.InvitationLife
 	if in.TTL != "" {
-		life, _ = time.ParseDuration(in.TTL) // what cannot be read is too short
+		life, _ = time.ParseDuration(in.TTL) // an unreadable one is zero, which is too short
 	}
 	contact := flows.ContactIdentity{ClientToken: clientToken, ContactID: in.ContactID, ClubID: in.ClubID}
 	token, end, err := s.cfg.Contacts.Invite(r.Context(), contact, life, in.By)
@@ -61,8 +57,8 @@ func (s *Server) erase(r *http.Request, in erasureRequest) (any, error) {
 	}, in.By)
 }
 
-// organisation is the client token of the person's organisation. Outside mock mode a world is
-// refused, because the request would be about another organisation.
+// organisation returns the client token that a request is for. Outside mock mode a world is refused,
+// because the request would act on another organisation.
 func (s *Server) organisation(r *http.Request) (string, error) {
 	world := r.Header.Get("X-Frontdesk-World")
 	switch {

@@ -48,15 +48,14 @@ type Config struct {
 	Log         *slog.Logger
 }
 
-// Server is the operators' listener as an http.Handler. It authenticates no caller, because
-// only operators can reach it. It refuses the one stranger on a trusted machine: a web page
-// in a browser.
+// Server is the operators' listener as an http.Handler. It authenticates no caller, because only
+// operators can reach it, but it refuses web pages in their browsers.
 type Server struct {
 	cfg Config
 	mux *http.ServeMux
 }
 
-// maxBody is ample for a decision and its reason.
+// maxBody fits any decision and its reason.
 const maxBody = 4 << 10
 
 // redisDown is for operators; visitors do not learn what the gateway depends on.
@@ -137,8 +136,8 @@ func (f *muxRefusal) Header() http.Header         { return f.header }
 func (f *muxRefusal) WriteHeader(status int)      { f.status = status }
 func (f *muxRefusal) Write(b []byte) (int, error) { return len(b), nil }
 
-// isAddress reports whether a host is an IP address or localhost. A web page may have made any
-// other name lead here.
+// isAddress reports whether a host is an IP address or localhost. A web page can make any other
+// name lead here.
 func isAddress(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {

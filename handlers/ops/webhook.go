@@ -6,8 +6,6 @@ import (
 	"frontdesk/flows/relay"
 )
 
-// This file serves operators who look after the relay of events to subscribers.
-
 func (s *Server) listDeliveries(r *http.Request) (any, error) {
 	return s.cfg.Relay.Deliveries(r.Context(), relay.DeliveryState(r.URL.Query().Get("state")))
 }
