@@ -4,8 +4,8 @@
 # make check: the rest: linters, linters of the contract, every journey, screen and attack, executed documentation,
 #   the image, licences, and short campaigns of faults. About ten minutes on two cores.
 # make image: the image frontdesk, with docker, podman or buildah, and artefacts/frontdesk.cdx.json, what is in it.
-# make bench: Frontdesk compared with reference servers, in one table; fails when a threshold of docs/performance.md is missed.
-# make campaign: the long form of the campaigns of faults, about half an hour, for docs/reliability.md.
+# make bench: Frontdesk compared with reference servers, in one table; fails when a threshold of docs/explanation/performance.md is missed.
+# make campaign: the long form of the campaigns of faults, about half an hour, for docs/explanation/reliability.md.
 # It brings gosec along. gosec by itself finds nothing more, understands the same exceptions
 # (#nosec), and would read the whole tree a second time, so that it is not run:
 # go run github.com/securego/gosec/v2/cmd/gosec@v2.24.7 -exclude-generated -exclude-dir=e2e ./...
@@ -51,10 +51,10 @@ generate: tools # from openapi.yaml: the contract in Go, what requests are held 
 	e2e/web/node_modules/.bin/openapi-typescript openapi.yaml --default-non-nullable=false --output web-example/openapi.d.ts
 
 campaign: tools
-	mkdir -p artefacts docs
+	mkdir -p artefacts
 	go build -o artefacts/campaigns ./e2e/campaign/run
 	artefacts/campaigns all --out artefacts/campaigns.json; found=$$?; \
-	artefacts/campaigns document artefacts/campaigns.json > docs/reliability.md && exit $$found
+	artefacts/campaigns document artefacts/campaigns.json > docs/explanation/reliability.md && exit $$found
 
 bench: tools
 	@mkdir -p artefacts

@@ -3,6 +3,7 @@ package handlers_test
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -30,8 +31,11 @@ func TestDocsPages(t *testing.T) {
 		"/docs/try.js":                        {"text/javascript", "export async function prepare"},
 		"/docs/page.css":                      {"text/css", ".docs-page"},
 		"/docs/problems":                      {"text/html", "<title>When a request fails - Frontdesk</title>"},
-		"/docs/web.md":                        {"text/html", "<h1"},
-		"/docs/apps.md":                       {"text/html", "<h1"},
+		"/docs/README.md":                     {"text/html", "Run parallel tests"},
+		"/docs/tutorials/first-signup.md":     {"text/html", "<h1"},
+		"/docs/how-to/build-a-website.md":     {"text/html", "<h1"},
+		"/docs/how-to/build-an-app.md":        {"text/html", "<h1"},
+		"/docs/reference/simulator.md":        {"text/html", "<h1"},
 		"/docs/examples/client.ts":            {"text/plain", "createClient"},
 		"/docs/examples/Frontdesk.swift":      {"text/plain", "struct Frontdesk"},
 		"/docs/examples/Frontdesk.kt":         {"text/plain", "class Frontdesk"},
@@ -49,7 +53,7 @@ func TestDocsPages(t *testing.T) {
 			t.Errorf("%s has the policy %q", path, policy)
 		}
 	}
-	for _, path := range []string{"/docs/README.md", "/docs/docs.go", "/docs/examples/", "/docs/..%2fmain.go"} {
+	for _, path := range []string{"/docs/runbook.md", "/docs/docs.go", "/docs/examples/", "/docs/..%2fmain.go"} {
 		if response := c.Do("GET", path, nil); response.Status != http.StatusNotFound {
 			t.Errorf("%s: status %d", path, response.Status)
 		}
@@ -63,14 +67,21 @@ func TestPagesAreOfTheirTexts(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "run", "frontdesk/handlers/docs/generate", frontdesktest.Root(), made).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, page := range []string{"problems.html", "web.html", "apps.html"} {
-		want, err := os.ReadFile(filepath.Join(made, page))
-		if err != nil {
-			t.Fatal(err)
+	pages := 0
+	err := filepath.WalkDir(made, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
 		}
-		if kept, err := os.ReadFile(filepath.Join("docs", page)); err != nil || !bytes.Equal(kept, want) {
-			t.Errorf("docs/%s is not of its text any more: run go generate ./handlers/docs (%v)", page, err)
+		pages++
+		page, _ := filepath.Rel(made, path)
+		want, err := os.ReadFile(path)
+		if kept, missing := os.ReadFile(filepath.Join("docs", page)); missing != nil || !bytes.Equal(kept, want) {
+			t.Errorf("docs/%s is not of its text any more: run go generate ./handlers/docs (%v)", page, missing)
 		}
+		return err
+	})
+	if err != nil || pages < 10 {
+		t.Errorf("%d pages were made: %v", pages, err)
 	}
 }
 
@@ -79,7 +90,7 @@ func TestLinksOfThePages(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	links := regexp.MustCompile(`(?:href|src)="([^"]+)"`)
-	for _, page := range []string{"/docs", "/docs/problems", "/docs/web.md", "/docs/apps.md"} {
+	for _, page := range []string{"/docs", "/docs/problems", "/docs/README.md", "/docs/tutorials/first-signup.md", "/docs/how-to/build-a-website.md", "/docs/how-to/build-an-app.md", "/docs/how-to/run-parallel-tests.md"} {
 		found := links.FindAllStringSubmatch(string(c.Do("GET", page, nil).Body), -1)
 		if len(found) < 5 {
 			t.Errorf("%s has %d links", page, len(found))
@@ -91,7 +102,7 @@ func TestLinksOfThePages(t *testing.T) {
 			case path == "":
 				continue
 			case !strings.HasPrefix(path, "/"):
-				path = "/docs/" + path
+				path = filepath.Join(filepath.Dir(page), path)
 			}
 			if response := c.Do("GET", path, nil); response.Status != http.StatusOK {
 				t.Errorf("%s leads to %s: status %d", page, link[1], response.Status)

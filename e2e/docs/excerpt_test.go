@@ -18,7 +18,7 @@ import (
 func TestExcerptsMatchFiles(t *testing.T) {
 	t.Parallel()
 	excerpts := 0
-	for _, guide := range []string{"docs/web.md", "docs/apps.md"} {
+	for _, guide := range []string{"docs/how-to/build-a-website.md", "docs/how-to/build-an-app.md", "docs/how-to/run-parallel-tests.md"} {
 		for _, b := range parseBlocks(read(t, guide)) {
 			if b.File == "" {
 				continue

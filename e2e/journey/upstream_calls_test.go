@@ -39,7 +39,7 @@ func (m measured) row(function, endpoint string) string {
 	return fmt.Sprintf("| %s | %s | %s | %d | %d |", function, endpoint, m.text, m.calls, m.rounds)
 }
 
-// endpoints are the rows of docs/simulator.md's table, by their second column. Each
+// endpoints are the rows of docs/reference/simulator.md's table, by their second column. Each
 // makes everything ready, and gives the request that is measured.
 var endpoints = map[string]struct {
 	cold    bool // nothing was asked of the gateway before
@@ -263,7 +263,7 @@ func (v *visitor) code() string {
 	return list.Items[len(list.Items)-1].Code
 }
 
-// TestUpstreamCalls holds docs/simulator.md's table of what each endpoint asks of the
+// TestUpstreamCalls holds docs/reference/simulator.md's table of what each endpoint asks of the
 // club system against the simulator's journal of calls.
 func TestUpstreamCalls(t *testing.T) {
 	t.Parallel()
@@ -370,7 +370,7 @@ func roundsText(rounds []map[string]int) string {
 // callsTable reads the rows of the page's table of calls, by their endpoint.
 func callsTable(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "simulator.md"))
+	text, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "reference", "simulator.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

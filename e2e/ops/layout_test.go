@@ -143,10 +143,10 @@ func TestFileSizesAndDocs(t *testing.T) {
 	}
 }
 
-// TestEveryVariableIsInTheReadme holds the table of the README and the binary's own help equal.
-func TestEveryVariableIsInTheReadme(t *testing.T) {
+// TestEveryVariableIsDocumented checks that the reference has each variable of the commands' help.
+func TestEveryVariableIsDocumented(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "README.md"))
+	reference, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "reference", "configuration.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,8 +164,8 @@ func TestEveryVariableIsInTheReadme(t *testing.T) {
 				continue
 			}
 			found++
-			if !strings.Contains(string(readme), "`"+name+"`") {
-				t.Errorf("%s is not in the README", name)
+			if !strings.Contains(string(reference), "`"+name+"`") {
+				t.Errorf("%s is not in the reference", name)
 			}
 		}
 	}

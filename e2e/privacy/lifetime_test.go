@@ -14,7 +14,7 @@ import (
 const day = 24 * time.Hour
 
 // lifetimes is every key that Redis may hold, and how long at most; zero: for ever,
-// since it holds nothing of anybody, or is worked off. docs/operators.md has the same rows.
+// since it holds nothing of anybody, or is worked off. docs/reference/personal-data.md has the same rows.
 var lifetimes = []struct {
 	row  string // as that table has it
 	form *regexp.Regexp
@@ -74,13 +74,13 @@ func (s *testEnv) expectLifetimes() {
 // TestLifetimesAreDocumented holds the operators' table and this one equal.
 func TestLifetimesAreDocumented(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "operators.md"))
+	page, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "reference", "personal-data.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range lifetimes {
 		if !strings.Contains(string(page), "`"+row.row+"`") {
-			t.Errorf("%s is not in docs/operators.md", row.row)
+			t.Errorf("%s is not in docs/reference/personal-data.md", row.row)
 		}
 	}
 }

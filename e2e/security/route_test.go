@@ -22,7 +22,7 @@ import (
 )
 
 // The files owasp_*_test.go attack a running gateway in the order of the OWASP API
-// Security Top 10 (2023): a test for each item, by its name. docs/security.md says
+// Security Top 10 (2023): a test for each item, by its name. docs/explanation/security.md says
 // what stands against each.
 
 // route is an operation of the contract.
@@ -146,7 +146,7 @@ func startIn(t *testing.T, c *frontdesktest.Client, headers ...[2]string) (regis
 // TestSecurityPage: the page names every attack, and no test that is not there.
 func TestSecurityPage(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "security.md"))
+	page, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "docs", "explanation", "security.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ const (
 // files are the parts of the pages. The HTML ones are generated.
 //
 //go:generate go run ./generate ../.. .
-//go:embed *.html *.css *.js *.sh
+//go:embed *.html pages *.css *.js *.sh
 var files embed.FS
 
 // Pages returns the handlers of all pages by path.
@@ -44,8 +44,6 @@ func Pages(cfg Config) (map[string]http.Handler, error) {
 	pages := map[string]http.Handler{
 		"/docs": contract, "/docs/": contract,
 		"/docs/problems": article("When a request fails", "problems.html"),
-		"/docs/web.md":   article("For web developers", "web.html"),
-		"/docs/apps.md":  article("For app developers", "apps.html"),
 		"/docs/session.sh": page(pagePolicy, "text/plain; charset=utf-8", func() ([]byte, error) {
 			text, err := files.ReadFile("session.sh")
 			return bytes.ReplaceAll(text, []byte("http://localhost:8080"), []byte(cfg.PublicURL)), err
@@ -54,7 +52,15 @@ func Pages(cfg Config) (map[string]http.Handler, error) {
 	for name, kind := range map[string]string{"contract.js": "text/javascript", "try.js": "text/javascript", "page.css": "text/css"} {
 		pages["/docs/"+name] = page(pagePolicy, kind+"; charset=utf-8", func() ([]byte, error) { return files.ReadFile(name) })
 	}
-	err := walk(cfg.Examples, func(path string) { // examples are text to be read in the browser
+	err := walk(files, func(path string) { // the guides, where their links to each other expect them
+		if guide, ok := strings.CutPrefix(path, "pages/"); ok {
+			pages["/docs/"+strings.TrimSuffix(guide, ".html")+".md"] = article("Documentation", path)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = walk(cfg.Examples, func(path string) { // examples are text to be read in the browser
 		pages["/docs/examples/"+path] = page(pagePolicy, "text/plain; charset=utf-8", func() ([]byte, error) { return fs.ReadFile(cfg.Examples, path) })
 	})
 	if err != nil {
@@ -125,8 +131,7 @@ func render(title string, head, body g.Node) ([]byte, error) {
 			html.TitleEl(g.Text(title)), head, html.Link(html.Rel("stylesheet"), html.Href("/docs/page.css")),
 		),
 		html.Body(html.Nav(html.Class("docs-nav"),
-			link("/docs", "API"), link("/docs/problems", "Errors"), link("/docs/web.md", "For web developers"),
-			link("/docs/apps.md", "For app developers"), link("/openapi.yaml", "openapi.yaml")), body),
+			link("/docs/README.md", "Documentation"), link("/docs", "API"), link("/docs/problems", "Errors"), link("/openapi.yaml", "openapi.yaml")), body),
 	)).Render(&page)
 	return page.Bytes(), err
 }

@@ -3,7 +3,7 @@
 //	go run ./e2e/campaign/run simulation --seed 7 --for 1m
 //	go run ./e2e/campaign/run simulation --mutation retry-unknown
 //	go run ./e2e/campaign/run all --out results.json
-//	go run ./e2e/campaign/run document results.json > docs/reliability.md
+//	go run ./e2e/campaign/run document results.json > docs/explanation/reliability.md
 //
 // It exits with 1 when a campaign found a violation, when its faults did not
 // happen, or when a mutation was not found. What each campaign does is in its own

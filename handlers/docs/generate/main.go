@@ -7,8 +7,11 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/yuin/goldmark"
@@ -27,22 +30,57 @@ func main() {
 	}
 }
 
+// guides are the pages of docs/ that the gateway serves: what developers of front ends read. The
+// other pages are for operators and contributors, who have the repository.
+var guides = []string{
+	"README.md",
+	"tutorials/first-signup.md", "tutorials/direct-debit.md", "tutorials/card-payment.md",
+	"how-to/build-a-website.md", "how-to/build-an-app.md", "how-to/sign-up-known-contacts.md", "how-to/run-parallel-tests.md", "how-to/inject-faults.md",
+	"reference/simulator.md",
+}
+
 // write makes all pages.
 func write(root, into string) error {
-	for page, text := range map[string]func(root string) ([]byte, error){
-		"problems.html": problems,
-		"web.html":      func(root string) ([]byte, error) { return markdown(filepath.Join(root, "docs", "web.md"), nil) },
-		"apps.html":     func(root string) ([]byte, error) { return markdown(filepath.Join(root, "docs", "apps.md"), nil) },
-	} {
-		body, err := text(root)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(into, page), body, 0o644) // #nosec G306 G703 -- source code, for everybody to read, where its caller says
-		}
+	body, err := problems(root)
+	if err != nil {
+		return err
+	}
+	if err := save(filepath.Join(into, "problems.html"), body); err != nil {
+		return err
+	}
+	for _, guide := range guides {
+		body, err := markdown(filepath.Join(root, "docs", guide), nil)
 		if err != nil {
+			return err
+		}
+		if err := save(filepath.Join(into, "pages", strings.TrimSuffix(guide, ".md")+".html"), withoutDeadLinks(guide, body)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// save writes a file of source code below a folder that may be missing.
+func save(file string, body []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { // #nosec G301 -- source code
+		return err
+	}
+	return os.WriteFile(file, body, 0o644) // #nosec G306 G703 -- source code, where its caller says
+}
+
+// link is a link of a page to another file of the project.
+var link = regexp.MustCompile(`<a href="([^"#:]+)(?:#[^"]*)?">(.*?)</a>`)
+
+// withoutDeadLinks leaves only the text of links to files that the gateway does not serve.
+func withoutDeadLinks(guide string, body []byte) []byte {
+	return link.ReplaceAllFunc(body, func(whole []byte) []byte {
+		found := link.FindSubmatch(whole)
+		target := path.Join(path.Dir(guide), string(found[1]))
+		if path.IsAbs(string(found[1])) || slices.Contains(guides, target) || strings.HasPrefix(target, "examples/") {
+			return whole
+		}
+		return found[2]
+	})
 }
 
 // codeRow is the beginning of a code's row, up to its status.
@@ -61,8 +99,8 @@ func problems(root string) ([]byte, error) {
 }
 
 // markdown makes HTML of a file and what follows it.
-func markdown(path string, more []byte) ([]byte, error) {
-	text, err := os.ReadFile(path) // #nosec G304 G703 -- of this project
+func markdown(file string, more []byte) ([]byte, error) {
+	text, err := os.ReadFile(file) // #nosec G304 G703 -- of this project
 	if err != nil {
 		return nil, err
 	}
