@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -92,6 +93,7 @@ type webhookEnv struct {
 	server *sandbox.Server
 	client *sandbox.Client
 	http   *http.Client
+	log    *attemptLog
 
 	keys int
 
@@ -115,7 +117,10 @@ func inBubble(t *testing.T, test func(b *webhookEnv)) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &webhookEnv{T: t, start: time.Now(), net: &network{hosts: map[string]*host{}}}
 		b.http = b.net.client(t)
-		b.server = sandbox.NewServer(sandbox.ServerConfig{Now: time.Now, BaseURL: "http://sandbox.test/sandbox", HTTPClient: b.http})
+		b.log = &attemptLog{Handler: slog.DiscardHandler}
+		b.server = sandbox.NewServer(sandbox.ServerConfig{
+			Now: time.Now, BaseURL: "http://sandbox.test/sandbox", HTTPClient: b.http, Logger: slog.New(b.log),
+		})
 		b.net.serve(t, "sandbox.test", http.StripPrefix("/sandbox", b.server))
 		b.net.serve(t, "club.test", http.HandlerFunc(b.receive))
 		b.client = sandbox.New(sandbox.Config{URL: "http://sandbox.test/sandbox", Now: time.Now, HTTPClient: b.http})

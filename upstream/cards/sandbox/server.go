@@ -100,7 +100,6 @@ func (s *Server) routes() {
 	// The developer's settings.
 	s.mux.HandleFunc("GET /settings", s.getSettings)
 	s.mux.HandleFunc("PUT /settings", s.putSettings)
-	s.mux.HandleFunc("GET /deliveries", s.listDeliveries)
 	s.mux.HandleFunc("POST /reset", s.reset)
 }
 
@@ -135,11 +134,6 @@ func (s *Server) Reset() {
 func (s *Server) Payments() []Payment {
 	items, _, _ := s.world().payments.list(listing{})
 	return items
-}
-
-// Deliveries returns the latest 10,000 attempts to deliver events, newest first.
-func (s *Server) Deliveries() []Delivery {
-	return s.world().webhooks.deliveries()
 }
 
 // world returns the current world; a request uses the one that it began in.

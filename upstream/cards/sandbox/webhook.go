@@ -7,6 +7,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -50,8 +51,8 @@ type event struct {
 
 // outgoingEvent is an event on its way to one address.
 type outgoingEvent struct {
-	delivery Delivery // its log entry, without the attempt
-	body     []byte
+	id, kind, payment, url string
+	body                   []byte
 }
 
 // webhookSender delivers events. It owns a goroutine for each event in progress and waits
@@ -63,10 +64,9 @@ type webhookSender struct {
 	inFlight errgroup.Group // limited to maxPending
 	slots    chan struct{}
 
-	mu          sync.Mutex
-	settings    Settings
-	held        *outgoingEvent // waits to be overtaken (WebhooksReorder)
-	deliveryLog []Delivery     // oldest first
+	mu       sync.Mutex
+	settings Settings
+	held     *outgoingEvent // waits to be overtaken (WebhooksReorder)
 }
 
 func newWebhookSender(cfg ServerConfig) *webhookSender {
@@ -97,16 +97,14 @@ func (c *webhookSender) send(p Payment, eventType string) {
 	if address == "" {
 		return
 	}
-	c.dispatch(&outgoingEvent{body: body, delivery: Delivery{
-		EventID: e.ID, Type: eventType, PaymentID: p.ID, URL: address, Webhooks: c.settings.Webhooks,
-	}})
+	c.dispatch(&outgoingEvent{id: e.ID, kind: eventType, payment: p.ID, url: address, body: body})
 }
 
 // dispatch starts the deliveries of the mode; c.mu is held.
 func (c *webhookSender) dispatch(out *outgoingEvent) {
 	switch c.settings.Webhooks {
 	case WebhooksDrop:
-		c.drop(out, "webhooks are set to drop")
+		c.log(out, 0, 0, "dropped", nil)
 	case WebhooksDuplicate:
 		c.start(out, func() { c.deliver(out) })
 		c.start(out, func() { c.deliver(out) })
@@ -153,7 +151,7 @@ func (c *webhookSender) reclaim(out *outgoingEvent) bool {
 // start runs the delivery of an event in its own goroutine; c.mu is held.
 func (c *webhookSender) start(out *outgoingEvent, run func()) {
 	if c.ctx.Err() == nil && !c.inFlight.TryGo(func() error { run(); return nil }) {
-		c.drop(out, "too many events are waiting")
+		c.log(out, 0, 0, "dropped", errors.New("too many events are waiting"))
 	}
 }
 
@@ -174,26 +172,25 @@ func (c *webhookSender) attempt(out *outgoingEvent, attempt int) bool {
 	case <-c.ctx.Done():
 		return false
 	}
-	entry := out.delivery
 	status, err := c.post(out)
-	entry.Attempt, entry.Status, entry.Outcome = attempt, status, Failed
-	switch {
-	case err != nil:
-		entry.Error = err.Error()
-	case status >= 200 && status <= 299:
-		entry.Outcome = Delivered
+	if err == nil && status >= 200 && status <= 299 {
+		c.log(out, attempt, status, "delivered", nil)
+		return true
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.record(entry)
-	return entry.Outcome == Delivered
+	c.log(out, attempt, status, "failed", err)
+	return false
+}
+
+func (c *webhookSender) log(out *outgoingEvent, attempt, status int, outcome string, err error) {
+	c.cfg.Logger.Debug("sandbox webhook", "event", out.id, "type", out.kind, "payment", out.payment,
+		"attempt", attempt, "status", status, "outcome", outcome, "error", err)
 }
 
 // post posts an event, signed now.
 func (c *webhookSender) post(out *outgoingEvent) (status int, err error) {
 	ctx, cancel := context.WithTimeout(c.ctx, deliveryTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, out.delivery.URL, bytes.NewReader(out.body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, out.url, bytes.NewReader(out.body))
 	if err != nil {
 		return 0, err
 	}

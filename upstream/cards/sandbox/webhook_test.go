@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,9 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -209,8 +213,9 @@ func TestDeliveryTimeout(t *testing.T) {
 		b.pay()
 		b.pass(2 * time.Minute)
 		b.wantTimes(seconds(0, 6)...)
-		if d := b.server.Deliveries(); d[1].Outcome != sandbox.Failed || d[1].Error == "" || d[0].Outcome != sandbox.Delivered {
-			b.Errorf("journal: %+v", d)
+		b.wantLogged("1 0 failed", "2 200 delivered")
+		if b.log.lines[0]["error"] == nil {
+			b.Errorf("no reason for the failure: %v", b.log.lines[0])
 		}
 	})
 }
@@ -222,9 +227,9 @@ func TestWebhookModes(t *testing.T) {
 			id := b.pay()
 			b.pass(time.Hour)
 			b.wantTimes()
-			d := b.server.Deliveries()
-			if len(d) != 1 || d[0].Outcome != sandbox.Dropped || d[0].PaymentID != id || d[0].Webhooks != sandbox.WebhooksDrop {
-				b.Errorf("journal: %+v", d)
+			b.wantLogged("0 0 dropped")
+			if b.log.lines[0]["payment"] != id {
+				b.Errorf("logged for another payment than %s: %v", id, b.log.lines[0])
 			}
 		})
 	})
@@ -279,9 +284,7 @@ func TestWhereEventsGo(t *testing.T) {
 		b.confirm(b.create(""), goodCard)
 		b.pass(time.Hour)
 		b.wantTimes()
-		if d := b.server.Deliveries(); len(d) != 0 {
-			b.Errorf("without an address: %+v", d)
-		}
+		b.wantLogged()
 		b.set(`{"webhookUrl":"http://club.test/elsewhere"}`)
 		b.pay()
 		b.confirm(b.create(""), goodCard)
@@ -318,27 +321,53 @@ func TestCloseAndResetStopDeliveries(t *testing.T) {
 	}
 }
 
-// The journal over the wire: what came of each attempt, newest first.
-func TestDeliveriesOnTheWire(t *testing.T) {
+// Each attempt is logged with its event and its outcome.
+func TestAttemptsAreLogged(t *testing.T) {
 	inBubble(t, func(b *webhookEnv) {
 		b.answer = func(n int) int { return []int{500, 200}[n-1] }
 		id := b.pay()
 		b.pass(time.Hour)
-		resp, err := b.http.Get("http://sandbox.test/sandbox/deliveries")
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer resp.Body.Close()
-		var in struct{ Items []sandbox.Delivery }
-		if err := json.NewDecoder(resp.Body).Decode(&in); err != nil {
-			b.Fatal(err)
-		}
-		want := sandbox.Delivery{EventID: b.got[0].event.ID, Type: sandbox.EventAuthorised, PaymentID: id, URL: hooks, Webhooks: sandbox.WebhooksNormal}
-		first, second := want, want
-		first.Attempt, first.Status, first.Outcome, first.At = 1, 500, sandbox.Failed, b.start.UTC()
-		second.Attempt, second.Status, second.Outcome, second.At = 2, 200, sandbox.Delivered, b.start.Add(time.Second).UTC()
-		if got := in.Items; !reflect.DeepEqual(got, []sandbox.Delivery{second, first}) {
-			b.Errorf("journal %+v\nwant %+v", got, []sandbox.Delivery{second, first})
+		b.wantLogged("1 500 failed", "2 200 delivered")
+		for _, line := range b.log.lines {
+			if line["event"] != b.got[0].event.ID || line["type"] != sandbox.EventAuthorised || line["payment"] != id {
+				b.Errorf("logged %v of %+v", line, b.got[0].event)
+			}
 		}
 	})
+}
+
+// attemptLog keeps the attributes of each logged attempt.
+type attemptLog struct {
+	slog.Handler
+	mu    sync.Mutex
+	lines []map[string]any
+}
+
+func (l *attemptLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l *attemptLog) Handle(_ context.Context, r slog.Record) error {
+	if r.Message != "sandbox webhook" {
+		return nil
+	}
+	line := map[string]any{}
+	r.Attrs(func(a slog.Attr) bool { line[a.Key] = a.Value.Any(); return true })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, line)
+	return nil
+}
+
+// wantLogged compares attempt, status and outcome of the logged attempts.
+func (b *webhookEnv) wantLogged(want ...string) {
+	b.Helper()
+	synctest.Wait()
+	b.log.mu.Lock()
+	defer b.log.mu.Unlock()
+	var got []string
+	for _, line := range b.log.lines {
+		got = append(got, fmt.Sprint(line["attempt"], line["status"], " ", line["outcome"]))
+	}
+	if !slices.Equal(got, want) {
+		b.Errorf("logged %q, want %q", got, want)
+	}
 }
