@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	stripego "github.com/stripe/stripe-go/v85"
@@ -11,17 +12,15 @@ import (
 
 // Account is whose money a key moves.
 type Account struct {
-	ID       string // such as acct_…
-	Country  string // ISO 3166, two letters
-	Currency string // the account's own, ISO 4217, upper case
-	// ChargesEnabled tells whether the account may take live payments. In test
-	// mode it says nothing: test payments work before an account is activated.
-	ChargesEnabled bool
-	Live           bool // the mode of the key
+	ID             string // such as acct_…
+	Country        string // ISO 3166, two letters
+	Currency       string // the account's own, ISO 4217, upper case
+	ChargesEnabled bool   // whether it may take live payments; says nothing in test mode
+	Live           bool   // the mode of the key
 }
 
-// Account reads the account that the key belongs to. A key that is wrong, or a
-// restricted one that may not read its account, is cards.ErrRefused.
+// Account reads the account that the key belongs to. A key that is wrong, or restricted and
+// without permission to read its account, is cards.ErrRefused.
 func (c *Client) Account(ctx context.Context) (Account, error) {
 	ctx, cancel := context.WithTimeout(ctx, cards.CallTimeout)
 	defer cancel()
@@ -33,4 +32,44 @@ func (c *Client) Account(ctx context.Context) (Account, error) {
 		ID: a.ID, Country: a.Country, Currency: strings.ToUpper(string(a.DefaultCurrency)),
 		ChargesEnabled: a.ChargesEnabled, Live: c.live,
 	}, nil
+}
+
+// requiredEvents cause a payment to be read before the next poll.
+var requiredEvents = []string{
+	"payment_intent.amount_capturable_updated", "payment_intent.canceled", "payment_intent.payment_failed", "payment_intent.succeeded", "charge.refunded",
+}
+
+// WebhookEndpoint is where the processor reports the account's events.
+type WebhookEndpoint struct {
+	URL        string
+	Enabled    bool
+	APIVersion string   // of the events, such as 2026-03-25.dahlia; empty: the account's own
+	Events     []string // that are sent; "*" stands for all
+}
+
+// Missing lists the required events that are not sent.
+func (w WebhookEndpoint) Missing() (missing []string) {
+	for _, event := range requiredEvents {
+		if !slices.Contains(w.Events, "*") && !slices.Contains(w.Events, event) {
+			missing = append(missing, event)
+		}
+	}
+	return missing
+}
+
+// WebhookEndpoints lists the account's endpoints of the key's mode; the processor allows 16.
+// A restricted key without permission to read them is cards.ErrRefused.
+func (c *Client) WebhookEndpoints(ctx context.Context) (all []WebhookEndpoint, err error) {
+	ctx, cancel := context.WithTimeout(ctx, cards.CallTimeout)
+	defer cancel()
+	params := &stripego.WebhookEndpointListParams{}
+	params.Single, params.Limit = true, stripego.Int64(listPage)
+	list := c.api.endpoints.List(ctx, params)
+	if err := list.Err(); err != nil {
+		return nil, toCardsError("webhook endpoints", err)
+	}
+	for _, e := range list.Data() {
+		all = append(all, WebhookEndpoint{URL: e.URL, Enabled: e.Status == "enabled", APIVersion: e.APIVersion, Events: e.EnabledEvents})
+	}
+	return all, nil
 }

@@ -1,13 +1,12 @@
 // Package stripe is the adapter to the card processor Stripe: PaymentIntents with manual
-// capture, over the company's own Go library. It translates calls and outcomes; when money
-// moves is decided in flows. It never sees a card: the buyer's browser gives the card to
-// the processor with the payment's client secret.
+// capture, over the company's own Go library. Package flows decides when money moves. The
+// adapter never sees a card: the buyer's browser sends it to the processor with the
+// payment's client secret.
 //
-// The claim is an update of the payment's metadata under an idempotency key. The processor
-// documents that a key replays its first response to the same parameters, refuses other
-// parameters, and is kept for 24 hours. What is sent under a key is therefore part of the
-// key: a release that sends other parameters for the same call must use other keys, or it
-// is refused while the previous release is still running.
+// The claim is an update of the payment's metadata under an idempotency key. For 24 hours, a
+// key replays its first response to the same parameters and refuses others. So a release
+// that sends other parameters for the same call must use other keys, or it is refused while
+// the previous release is still running.
 //
 // Start reading at Client.
 package stripe
@@ -43,9 +42,8 @@ type Config struct {
 	// delivery is refused.
 	WebhookSecret string
 
-	// URL is another address of the API, for tests, such as http://127.0.0.1:12111; empty:
-	// the processor's own. It has no path, because the library routes by the first part of
-	// it.
+	// URL is another address of the API, for tests, such as http://127.0.0.1:12111; empty: the
+	// processor's own. The library does not allow a path.
 	URL string
 
 	Now func() time.Time // required: for the age of webhooks
@@ -54,8 +52,7 @@ type Config struct {
 	HTTPClient *http.Client
 }
 
-// Client implements cards.Processor with the processor's API. It is safe for concurrent use
-// and has no state but its configuration.
+// Client implements cards.Processor with the processor's API. It is safe for concurrent use.
 type Client struct {
 	api           services
 	live          bool
@@ -65,20 +62,42 @@ type Client struct {
 
 var _ cards.Processor = (*Client)(nil)
 
+// services are the parts of the library that are used. A reference to its whole client would
+// link the code for every object of the processor, a third of the binary.
+type services struct {
+	payments interface {
+		Create(context.Context, *stripego.PaymentIntentCreateParams) (*stripego.PaymentIntent, error)
+		Retrieve(context.Context, string, *stripego.PaymentIntentRetrieveParams) (*stripego.PaymentIntent, error)
+		Capture(context.Context, string, *stripego.PaymentIntentCaptureParams) (*stripego.PaymentIntent, error)
+		Cancel(context.Context, string, *stripego.PaymentIntentCancelParams) (*stripego.PaymentIntent, error)
+		Update(context.Context, string, *stripego.PaymentIntentUpdateParams) (*stripego.PaymentIntent, error)
+		List(context.Context, *stripego.PaymentIntentListParams) *stripego.V1List[*stripego.PaymentIntent]
+	}
+	refunds interface {
+		Create(context.Context, *stripego.RefundCreateParams) (*stripego.Refund, error)
+	}
+	accounts interface {
+		Retrieve(context.Context, *stripego.AccountRetrieveParams) (*stripego.Account, error)
+	}
+	endpoints interface {
+		List(context.Context, *stripego.WebhookEndpointListParams) *stripego.V1List[*stripego.WebhookEndpoint]
+	}
+}
+
 // New returns a client. It makes no call. It fails when the key is not a server's key, or
 // when the address is not one of an API; the error never shows the key.
 func New(cfg Config) (*Client, error) {
-	live, ok := mode(cfg.SecretKey)
-	if !ok {
+	kind, rest, _ := strings.Cut(cfg.SecretKey, "_")
+	live := strings.HasPrefix(rest, "live_")
+	if kind != "sk" && kind != "rk" || !live && !strings.HasPrefix(rest, "test_") {
 		return nil, errors.New("stripe: the secret key must begin with sk_test_, sk_live_, rk_test_ or rk_live_")
 	}
 	backend := &stripego.BackendConfig{
 		HTTPClient: cfg.HTTPClient,
-		// The payment machine repeats a call with its key when that is of use, and
-		// knows then that it did.
+		// The payment machine retries with the same key where that is useful.
 		MaxNetworkRetries: stripego.Int64(0),
 		EnableTelemetry:   stripego.Bool(false),
-		// The library would write parts of answers to the standard error.
+		// The library would write parts of responses to the standard error.
 		LeveledLogger: &stripego.LeveledLogger{Level: stripego.LevelNull},
 	}
 	if backend.HTTPClient == nil {
@@ -90,22 +109,11 @@ func New(cfg Config) (*Client, error) {
 		}
 		backend.URL = stripego.String(cfg.URL)
 	}
+	api := stripego.NewClient(cfg.SecretKey, stripego.WithBackends(stripego.NewBackendsWithConfig(backend)))
 	return &Client{
-		api:  servicesOf(stripego.NewClient(cfg.SecretKey, stripego.WithBackends(stripego.NewBackendsWithConfig(backend)))),
+		api:  services{payments: api.V1PaymentIntents, refunds: api.V1Refunds, accounts: api.V1Accounts, endpoints: api.V1WebhookEndpoints},
 		live: live, webhookSecret: cfg.WebhookSecret, now: cfg.Now,
 	}, nil
-}
-
-// mode reports from a key's prefix whether it moves real money, and whether it is a
-// server's key at all.
-func mode(secretKey string) (live, ok bool) {
-	for _, kind := range []string{"sk_", "rk_"} {
-		if rest, found := strings.CutPrefix(secretKey, kind); found {
-			live = strings.HasPrefix(rest, "live_")
-			return live, live || strings.HasPrefix(rest, "test_")
-		}
-	}
-	return false, false
 }
 
 // Name returns "stripe".
@@ -125,9 +133,10 @@ func (c *Client) Create(ctx context.Context, key string, in cards.NewPayment) (c
 		AutomaticPaymentMethods: &stripego.PaymentIntentCreateAutomaticPaymentMethodsParams{Enabled: stripego.Bool(true)},
 		Metadata:                in.Metadata,
 	}
-	return c.write(ctx, "create", key, "", &params.Params, func() (*stripego.PaymentIntent, error) {
+	pi, err := send(ctx, "create", key, &params.Params, func() (*stripego.PaymentIntent, error) {
 		return c.api.payments.Create(params.Context, params)
 	})
+	return toPayment("create", "", pi, err)
 }
 
 // Get reads a payment.
@@ -138,14 +147,14 @@ func (c *Client) Get(ctx context.Context, id string) (cards.Payment, error) {
 	ctx, cancel := context.WithTimeout(ctx, cards.CallTimeout)
 	defer cancel()
 	pi, err := c.api.payments.Retrieve(ctx, id, &stripego.PaymentIntentRetrieveParams{Expand: expand()})
-	return paymentResponse("get", id, pi, err)
+	return toPayment("get", id, pi, toCardsError("get", err))
 }
 
 // Capture takes the authorised money. It sends the amount, so that never more is taken than
 // was agreed. It must be all of it, because the processor releases the rest.
 func (c *Client) Capture(ctx context.Context, key, id string, amount int64) (cards.Payment, error) {
 	params := &stripego.PaymentIntentCaptureParams{AmountToCapture: stripego.Int64(amount), Expand: expand()}
-	return c.onPayment(ctx, "capture", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
+	return write(ctx, "capture", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
 		return c.api.payments.Capture(params.Context, id, params)
 	})
 }
@@ -157,7 +166,7 @@ func (c *Client) Cancel(ctx context.Context, key, id string) (cards.Payment, err
 		CancellationReason: stripego.String(stripego.PaymentIntentCancellationReasonRequestedByCustomer),
 		Expand:             expand(),
 	}
-	return c.onPayment(ctx, "cancel", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
+	return write(ctx, "cancel", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
 		return c.api.payments.Cancel(params.Context, id, params)
 	})
 }
@@ -165,23 +174,21 @@ func (c *Client) Cancel(ctx context.Context, key, id string) (cards.Payment, err
 // UpdateMetadata merges metadata. An empty value removes its key. Claims are made with it.
 func (c *Client) UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (cards.Payment, error) {
 	params := &stripego.PaymentIntentUpdateParams{Metadata: metadata, Expand: expand()}
-	return c.onPayment(ctx, "update metadata", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
+	return write(ctx, "update metadata", key, id, &params.Params, func() (*stripego.PaymentIntent, error) {
 		return c.api.payments.Update(params.Context, id, params)
 	})
 }
 
-// Refund gives captured money back, at once or in parts, and reads the payment afterwards,
-// because a refund is a separate object at the processor. When that read fails, the outcome
-// is unknown to the caller, and a retry with the key is harmless.
+// Refund gives captured money back, at once or in parts. It reads the payment afterwards,
+// because a refund is a separate object. When that read fails, the outcome is unknown to the
+// caller, and a retry with the key is harmless.
 func (c *Client) Refund(ctx context.Context, key, id string, amount int64) (cards.Payment, error) {
 	if id == "" {
 		return cards.Payment{}, cards.ErrNotFound
 	}
 	params := &stripego.RefundCreateParams{PaymentIntent: stripego.String(id), Amount: stripego.Int64(amount)}
-	var refund *stripego.Refund
-	err := call(ctx, "refund", key, &params.Params, func() (err error) {
-		refund, err = c.api.refunds.Create(params.Context, params)
-		return err
+	refund, err := send(ctx, "refund", key, &params.Params, func() (*stripego.Refund, error) {
+		return c.api.refunds.Create(params.Context, params)
 	})
 	if err != nil {
 		return cards.Payment{}, err
@@ -192,10 +199,9 @@ func (c *Client) Refund(ctx context.Context, key, id string, amount int64) (card
 	return c.Get(ctx, id)
 }
 
-// List returns the payments created since an instant, newest first, on all pages. Payments
-// of other programs on the same account are among them, and payments of the second before,
-// because the processor keeps whole seconds. It does not use the processor's search, which
-// lags behind.
+// List returns the payments created since an instant, newest first. It includes payments of
+// other programs on the same account, and of the second before, because the processor keeps
+// whole seconds. It does not use the processor's search, which lags behind.
 func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, error) {
 	params := &stripego.PaymentIntentListParams{Expand: []*string{stripego.String("data.latest_charge")}}
 	params.Single, params.Limit = true, stripego.Int64(listPage)
@@ -226,38 +232,29 @@ func (c *Client) listPage(ctx context.Context, params *stripego.PaymentIntentLis
 		return nil, false, toCardsError("list", err)
 	}
 	for _, pi := range list.Data() {
-		p, err := toCards(pi)
+		p, err := toPayment("list", pi.ID, pi, nil)
 		if err != nil {
-			return nil, false, fmt.Errorf("stripe: list: %w", err)
+			return nil, false, err
 		}
 		page = append(page, p)
 	}
 	return page, list.Meta().HasMore, nil
 }
 
-// onPayment writes to an existing payment.
-func (c *Client) onPayment(ctx context.Context, verb, key, id string, params *stripego.Params, send func() (*stripego.PaymentIntent, error)) (cards.Payment, error) {
+// write makes a writing call on an existing payment, which is the response.
+func write(ctx context.Context, verb, key, id string, params *stripego.Params, call func() (*stripego.PaymentIntent, error)) (cards.Payment, error) {
 	if id == "" {
 		return cards.Payment{}, cards.ErrNotFound
 	}
-	return c.write(ctx, verb, key, id, params, send)
+	pi, err := send(ctx, verb, key, params, call)
+	return toPayment(verb, id, pi, err)
 }
 
-// write makes a writing call whose response is a payment; id is empty for a new payment.
-func (c *Client) write(ctx context.Context, verb, key, id string, params *stripego.Params, send func() (*stripego.PaymentIntent, error)) (cards.Payment, error) {
-	var pi *stripego.PaymentIntent
-	err := call(ctx, verb, key, params, func() (err error) { pi, err = send(); return err })
-	if err != nil {
-		return cards.Payment{}, err
-	}
-	return paymentResponse(verb, id, pi, nil)
-}
-
-// call sends a write once, with its key and within its time. Without a usable key nothing
-// is sent: the library would make one up, and a retry would then do it twice.
-func call(ctx context.Context, verb, key string, params *stripego.Params, send func() error) error {
+// send makes a writing call once, with its key and within its time. Without a usable key
+// nothing is sent: the library would make one up, and a retry would then do it twice.
+func send[T any](ctx context.Context, verb, key string, params *stripego.Params, call func() (T, error)) (response T, err error) {
 	if key == "" || key != strings.TrimSpace(key) || len(key) > maxKeyLength {
-		return fmt.Errorf("stripe: %s: the idempotency key is empty, too long or has spaces around it: %w", verb, cards.ErrRefused)
+		return response, fmt.Errorf("stripe: %s: the idempotency key is empty, too long or has spaces around it: %w", verb, cards.ErrRefused)
 	}
 	timeout := cards.CallTimeout
 	if verb == "capture" {
@@ -267,10 +264,8 @@ func call(ctx context.Context, verb, key string, params *stripego.Params, send f
 	defer cancel()
 	params.Context = ctx
 	params.SetIdempotencyKey(key)
-	if err := send(); err != nil {
-		return toCardsError(verb, err)
-	}
-	return nil
+	response, err = call()
+	return response, toCardsError(verb, err)
 }
 
 // expand requests the charge, which has the refunds.

@@ -12,14 +12,15 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// toCardsError translates an error of the library. Its text has status, type, code and
-// request id, by which the processor's dashboard shows the rest. The processor's own
-// message is left out, because it may repeat what was sent, and the library's texts quote
-// whole bodies.
+// toCardsError translates an error of the library; nil stays nil. The text has what the
+// processor's dashboard finds the request by. It leaves out the processor's message and the
+// library's texts, which may repeat what was sent.
 func toCardsError(verb string, err error) error {
 	var refusal *stripego.Error
 	var transport *url.Error
 	switch {
+	case err == nil:
+		return nil
 	case errors.As(err, &refusal):
 		text := describe(refusal)
 		if outcome := outcomeOf(verb, refusal); outcome != nil {
@@ -46,10 +47,9 @@ func describe(e *stripego.Error) string {
 	return text
 }
 
-// outcomeOf returns the error of package cards for an error of the processor; nil when the
-// effect is unknown and the call may be retried with its key: the key's first request is
-// still running (409), the payment is locked or the account is too busy (429), or the
-// processor failed.
+// outcomeOf returns the error of package cards. It is nil when the effect is unknown and the
+// call may be retried with its key: the key's first request is still running (409), the
+// payment is locked or the account too busy (429), or the processor failed.
 func outcomeOf(verb string, e *stripego.Error) error {
 	switch e.HTTPStatusCode {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound:
@@ -72,15 +72,13 @@ func outcomeOf(verb string, e *stripego.Error) error {
 	return cards.ErrRefused
 }
 
-// replayedFailure reports whether a server error is the key's stored response: the
-// processor keeps even those for a day. Most calls may be retried until the key expires,
-// but a capture that succeeds then would take the money a day too late. So its stored
-// failure counts as cards.ErrState: read the payment instead.
+// replayedFailure reports whether a server error is the key's stored response, which the
+// processor keeps for a day. A capture that is retried until the key expires would take the
+// money a day too late, so its stored failure is cards.ErrState: read the payment.
 func replayedFailure(e *stripego.Error) bool {
 	return e.HTTPStatusCode >= http.StatusInternalServerError && e.LastResponse != nil && isReplay(e.LastResponse.Header)
 }
 
-// isReplay reports whether a response is a stored one.
 func isReplay(header http.Header) bool { return header.Get("Idempotent-Replayed") == "true" }
 
 // isStateCode reports whether a code means that the payment's state has changed.

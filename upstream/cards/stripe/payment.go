@@ -10,11 +10,11 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// paymentResponse converts the processor's response and checks that it is about the payment
-// id; id is empty for a new payment.
-func paymentResponse(verb, id string, pi *stripego.PaymentIntent, err error) (cards.Payment, error) {
+// toPayment converts the response to a call, whose error it passes on. The response must be
+// about the payment id; empty: a new one.
+func toPayment(verb, id string, pi *stripego.PaymentIntent, err error) (cards.Payment, error) {
 	if err != nil {
-		return cards.Payment{}, toCardsError(verb, err)
+		return cards.Payment{}, err
 	}
 	p, err := toCards(pi)
 	switch {
@@ -26,8 +26,8 @@ func paymentResponse(verb, id string, pi *stripego.PaymentIntent, err error) (ca
 	return p, nil
 }
 
-// toCards converts a payment. Amounts are minor units on both sides, as the currency counts
-// them: cents of a euro, whole yen.
+// toCards converts a payment. Amounts are minor units on both sides: cents of a euro, whole
+// yen.
 func toCards(pi *stripego.PaymentIntent) (cards.Payment, error) {
 	state, err := stateOf(pi)
 	if err != nil {
@@ -38,8 +38,7 @@ func toCards(pi *stripego.PaymentIntent) (cards.Payment, error) {
 		Captured: pi.AmountReceived, Metadata: pi.Metadata, ClientSecret: pi.ClientSecret,
 		CreatedAt: time.Unix(pi.Created, 0).UTC(), Replayed: pi.LastResponse != nil && isReplay(pi.LastResponse.Header),
 	}
-	// The charge of an authorisation that was let go counts as refunded too, though
-	// nothing was ever taken.
+	// The charge of a released authorisation counts as refunded too, though nothing was taken.
 	if pi.LatestCharge != nil && pi.Status == stripego.PaymentIntentStatusSucceeded {
 		p.Refunded = pi.LatestCharge.AmountRefunded
 	}
@@ -50,8 +49,8 @@ func toCards(pi *stripego.PaymentIntent) (cards.Payment, error) {
 }
 
 // stateOf translates the status. Processing is RequiresAction because nothing is reserved
-// yet and it can still end either way; cards do not stay in it. An unknown status of a
-// later API is an error, so that nothing follows from it.
+// yet; cards do not stay in it. An unknown status is an error, so that nothing follows from
+// it.
 func stateOf(pi *stripego.PaymentIntent) (cards.State, error) {
 	switch pi.Status {
 	case stripego.PaymentIntentStatusRequiresPaymentMethod:

@@ -15,8 +15,7 @@ import (
 // SignatureHeader has the form that cards.CheckSignature reads.
 const SignatureHeader = "Stripe-Signature"
 
-// event has the fields of a delivery that are read. The API version does not matter: the
-// fields are the same in all versions, and the payment is read anyway.
+// event has the fields of a delivery that are read. They are the same in all API versions.
 type event struct {
 	ID       string `json:"id"`
 	Object   string `json:"object"`
@@ -34,10 +33,9 @@ type eventObject struct {
 	Metadata      map[string]string `json:"metadata"`
 }
 
-// Webhook verifies a delivery. A delivery of the other mode is refused with
-// cards.ErrSignature like a forged one, because a test payment must never count as a live
-// one. A verified event that is not about a payment has no PaymentID and no metadata; it is
-// accepted so that the processor does not deliver it again.
+// Webhook verifies a delivery. One of the other mode is refused like a forged one, because a
+// test payment must never count as a live one. An event that is not about a payment has no
+// PaymentID and no metadata; it is accepted so that the processor does not deliver it again.
 //
 // A charge has the payment's metadata as of the time when the card was charged.
 func (c *Client) Webhook(header http.Header, body []byte) (cards.Event, error) {
