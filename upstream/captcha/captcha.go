@@ -1,7 +1,6 @@
-// Package captcha asks a captcha service whether a browser's response is valid. It uses
-// what hCaptcha, Turnstile and reCAPTCHA have in common, the "siteverify" request: a form
-// with secret, response and remoteip, answered by {"success": true}. The handlers decide
-// which routes need a captcha, and from which callers.
+// Package captcha asks a captcha service whether a browser's response is valid. It uses the
+// "siteverify" request of hCaptcha, Turnstile and reCAPTCHA: a form with secret, response and
+// remoteip, answered by {"success": true}. The handlers decide which routes need a captcha.
 //
 // Start reading at Verifier.Verify.
 package captcha
@@ -19,13 +18,11 @@ import (
 	"time"
 )
 
-// Limits of the request.
 const (
 	// verifyTimeout is short because a visitor waits, and the request continues without a
 	// verdict.
 	verifyTimeout = 5 * time.Second
-	// maxResponse limits the service's response; the longest of the known ones is below 2
-	// KiB.
+	// maxResponse limits the service's response; the longest known one is below 2 KiB.
 	maxResponse = 64 << 10
 )
 
@@ -37,26 +34,26 @@ var (
 	ErrUnavailable = errors.New("captcha: no verdict")
 )
 
-// Config names the service. URL and Secret are required.
+// Config names the service. Both fields are required.
 type Config struct {
-	URL    string       // where responses are verified, such as https://challenges.cloudflare.com/turnstile/v0/siteverify
-	Secret string       // which proves to the service that we are the site
-	HTTP   *http.Client // nil: one with a timeout that follows no redirects
+	URL    string // where responses are verified, such as https://challenges.cloudflare.com/turnstile/v0/siteverify
+	Secret string // which proves to the service that we are the site
 }
 
 // Verifier verifies responses.
-type Verifier struct{ cfg Config }
+type Verifier struct {
+	cfg  Config
+	http *http.Client
+}
 
 // New returns a verifier.
 func New(cfg Config) *Verifier {
-	if cfg.HTTP == nil {
-		cfg.HTTP = &http.Client{Timeout: verifyTimeout, CheckRedirect: refuseRedirects}
-	}
-	return &Verifier{cfg: cfg}
+	return &Verifier{cfg: cfg, http: &http.Client{
+		Timeout: verifyTimeout,
+		// A redirect that keeps the method would forward our secret.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
 }
-
-// refuseRedirects follows no redirect: one that keeps the method would forward our secret.
-func refuseRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // verifyResponse has the fields that the services share.
 type verifyResponse struct {
@@ -67,9 +64,8 @@ type verifyResponse struct {
 // misconfiguredCodes are the errors that no visitor can cause: the secret is wrong.
 var misconfiguredCodes = []string{"missing-input-secret", "invalid-input-secret"}
 
-// Verify checks a browser's response. from is the visitor's address, which the service
-// compares with the one that it saw; empty: not known. A response can be verified once. It
-// fails with ErrRefused or ErrUnavailable.
+// Verify checks a browser's response, once. The service compares from, the visitor's address,
+// with the one that it saw; empty: not known. It fails with ErrRefused or ErrUnavailable.
 func (v *Verifier) Verify(ctx context.Context, answer, from string) error {
 	form := url.Values{"secret": {v.cfg.Secret}, "response": {answer}}
 	if from != "" {
@@ -80,7 +76,7 @@ func (v *Verifier) Verify(ctx context.Context, answer, from string) error {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	response, err := v.cfg.HTTP.Do(request)
+	response, err := v.http.Do(request)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}

@@ -1,15 +1,14 @@
-// Package collector sends spans to an OpenTelemetry collector: OTLP over HTTP, in
-// protobuf. It is only the transport. The OpenTelemetry libraries decide what a span
-// holds, when a batch is sent and what is dropped.
-//
-// Their own transport, otlptracehttp, is not used because it links gRPC into the
-// program: with it the binary has 43.0 MB instead of 29.4, and the image may have 30.
+// Package collector sends batches of spans to an OpenTelemetry collector: OTLP over HTTP, in
+// protobuf. The OpenTelemetry libraries make the batches. Their own transport,
+// otlptracehttp, links gRPC: the binary would have 43.0 MB instead of 29.4, and the image may
+// have 30.
 //
 // Start reading at Client.UploadTraces.
 package collector
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/tls"
@@ -28,13 +27,10 @@ import (
 )
 
 const (
-	// attempts of one batch: with pauses of 1, 2 and 4 s they outlast a collector's
-	// restart, and end before the next batch has waited for long.
+	// attempts of one batch: with pauses of 1, 2 and 4 s they outlast a collector's restart.
 	attempts = 4
 	// defaultPause comes before the second attempt, and doubles for each further one.
 	defaultPause = time.Second
-	// defaultTimeout is what the OTLP specification gives an attempt.
-	defaultTimeout = 10 * time.Second
 	// maxResponse limits what is read of a response; a collector's own has a few dozen bytes.
 	maxResponse = 64 << 10
 )
@@ -46,7 +42,7 @@ type Config struct {
 	Headers map[string]string // such as the collector's API key; zero: none
 	Gzip    bool              // whether batches are compressed
 	TLS     *tls.Config       // trusted certificates and the client certificate; zero: Go's defaults
-	Timeout time.Duration     // of one attempt; zero: 10 s
+	Timeout time.Duration     // of one attempt; zero: none
 	Pause   time.Duration     // before the second attempt; zero: 1 s
 }
 
@@ -61,12 +57,7 @@ var _ otlptrace.Client = (*Client)(nil)
 
 // New returns a client. It makes no call before there are spans.
 func New(cfg Config) *Client {
-	if cfg.Timeout == 0 {
-		cfg.Timeout = defaultTimeout
-	}
-	if cfg.Pause == 0 {
-		cfg.Pause = defaultPause
-	}
+	cfg.Pause = cmp.Or(cfg.Pause, defaultPause)
 	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:errcheck // documented to be one
 	transport.TLSClientConfig = cfg.TLS
 	return &Client{cfg: cfg, stopped: make(chan struct{}), http: &http.Client{
@@ -93,8 +84,8 @@ type busy struct {
 }
 
 // UploadTraces sends a batch. It retries calls without a response, and responses that the
-// OTLP specification calls transient. Errors contain only the status of a response, because
-// a collector may repeat what it was sent.
+// OTLP specification calls transient. Errors have only the status of a response, which may
+// repeat what was sent.
 func (c *Client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
 	// TracesData has the encoding of a request, and its package does not need gRPC.
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
@@ -102,36 +93,36 @@ func (c *Client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpan
 		return err
 	}
 	if c.cfg.Gzip {
-		if body, err = compressed(body); err != nil {
-			return err
-		}
+		body = compressed(body)
 	}
 	pause := c.cfg.Pause
 	for n := 1; ; n++ {
 		err := c.post(ctx, body)
-		var transient *busy
-		if !errors.As(err, &transient) || n == attempts {
+		transient, ok := errors.AsType[*busy](err)
+		if !ok || n == attempts {
 			return err
 		}
 		wait := transient.pause
 		if wait < 0 {
 			wait = pause/2 + rand.N(pause) // #nosec G404 -- it hides nothing
 		}
-		if !c.wait(ctx, wait) {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return err
+		case <-c.stopped:
 			return err
 		}
 		pause *= 2
 	}
 }
 
-func compressed(body []byte) ([]byte, error) {
-	var packed bytes.Buffer
+func compressed(body []byte) []byte {
+	var packed bytes.Buffer // whose writes never fail
 	writer := gzip.NewWriter(&packed)
-	if _, err := writer.Write(body); err != nil {
-		return nil, err
-	}
-	err := writer.Close()
-	return packed.Bytes(), err
+	_, _ = writer.Write(body)
+	_ = writer.Close()
+	return packed.Bytes()
 }
 
 // post makes one attempt.
@@ -152,15 +143,13 @@ func (c *Client) post(ctx context.Context, body []byte) error {
 		return &busy{err, -1}
 	}
 	defer response.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	switch status := response.StatusCode; {
 	case status == http.StatusTooManyRequests, status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
 		return &busy{fmt.Errorf("the collector answered %s", response.Status), c.retryAfter(response.Header)}
 	case status < 200 || status > 299:
 		return fmt.Errorf("the collector answered %s", response.Status)
-	case err != nil:
-		return nil // the spans were accepted; the rest of the response does not matter
 	}
+	answer, _ := io.ReadAll(io.LimitReader(response.Body, maxResponse)) // the spans were accepted, whatever follows
 	if spans := rejected(answer); spans > 0 {
 		return fmt.Errorf("the collector rejected %d spans", spans)
 	}
@@ -179,46 +168,25 @@ func (c *Client) retryAfter(header http.Header) time.Duration {
 	return -1
 }
 
-// wait reports whether a pause ended before ctx and before Stop.
-func (c *Client) wait(ctx context.Context, pause time.Duration) bool {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-	case <-c.stopped:
-	}
-	return false
-}
-
-// rejected returns how many spans a collector did not accept, from an
-// ExportTraceServiceResponse: field 1 of its field 1.
+// rejected returns how many spans a collector did not accept: field 1 (rejected_spans) of
+// field 1 (partial_success) of an ExportTraceServiceResponse.
 func rejected(answer []byte) int64 {
-	partial, _ := protowire.ConsumeBytes(field(answer, 1, protowire.BytesType))
-	spans, n := protowire.ConsumeVarint(field(partial, 1, protowire.VarintType))
-	if n < 0 {
-		return 0
-	}
+	partial, _ := protowire.ConsumeBytes(first(answer, protowire.BytesType))
+	spans, _ := protowire.ConsumeVarint(first(partial, protowire.VarintType))
 	return int64(min(spans, 1<<31)) // #nosec G115 -- bounded
 }
 
-// field returns a message from its first field of that number and type on; nil: it has
-// none.
-func field(message []byte, number protowire.Number, kind protowire.Type) []byte {
+// first returns a message from the value of its field 1 on; nil: it has none of that type.
+func first(message []byte, kind protowire.Type) []byte {
 	for len(message) > 0 {
-		found, is, n := protowire.ConsumeTag(message)
-		if n < 0 {
+		number, is, size := protowire.ConsumeField(message)
+		switch {
+		case size < 0:
 			return nil
+		case number == 1 && is == kind:
+			return message[protowire.SizeTag(number):]
 		}
-		message = message[n:]
-		if found == number && is == kind {
-			return message
-		}
-		if n = protowire.ConsumeFieldValue(found, is, message); n < 0 {
-			return nil
-		}
-		message = message[n:]
+		message = message[size:]
 	}
 	return nil
 }

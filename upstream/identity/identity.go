@@ -1,6 +1,5 @@
-// Package identity verifies the short-lived tokens (JWT, RFC 7519) that the club's own
-// login signs for a contact. It signs nothing, keeps no session and does not know what a
-// contact may do; that belongs to handlers and flows.
+// Package identity verifies the short-lived tokens (JWT, RFC 7519) that the club's own login
+// signs for a contact. Handlers and flows decide what the contact may do.
 //
 // Start reading at Verifier.Verify. keys.go reads the login's public keys.
 package identity
@@ -9,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,18 +18,16 @@ import (
 
 // Limits of a token.
 const (
-	// maxToken: a token with the usual claims and an RSA signature of 4096 bits is below
-	// 1.5 KiB.
+	// maxToken: usual claims with an RSA signature of 4096 bits stay below 1.5 KiB.
 	maxToken = 4 << 10
-	// maxLifetime is short because a token cannot be revoked, so a stolen one is soon
-	// worthless.
+	// maxLifetime is short because a stolen token cannot be revoked.
 	maxLifetime = 10 * time.Minute
 	// leeway is how far the clocks of the login and of the gateway may differ.
 	leeway = 30 * time.Second
 )
 
-// sharedMethod is the only algorithm for a shared secret. A published key uses one of the
-// other algorithms, so that a public key cannot be passed off as a secret.
+// sharedMethod is the only algorithm for a shared secret, and none for a published key, so
+// that a public key cannot be passed off as a secret.
 const sharedMethod = "HS256"
 
 // methods are the accepted algorithms; "none" is not among them.
@@ -51,19 +47,14 @@ type Config struct {
 	Secret   string // what the login shares with Frontdesk, at least 32 bytes; empty: no shared secret
 	Audience string // what aud must name; empty: it is not checked
 	Issuer   string // what iss must be; empty: it is not checked
-	// Organisations requires an aud, where a token has one, to name the organisation of the
-	// request: for a login that serves several, as that of the demo worlds does.
+	// Organisations requires a token's aud, if any, to name the request's organisation: for a
+	// login that serves several, as in the demo worlds.
 	Organisations bool
-	HTTP          *http.Client // fetches the keys; nil: one with a timeout that follows no redirects
 	Now           func() time.Time
 }
 
-// Contact is the subject of a token, as public ids: the last segments of the club system's
-// paths.
-type Contact struct {
-	ID   string
-	Club string
-}
+// Contact is the subject of a token, by public ids: the last segments of IRIs.
+type Contact struct{ ID, Club string }
 
 // Verifier verifies tokens.
 type Verifier struct {
@@ -81,7 +72,6 @@ func New(cfg Config) *Verifier {
 	return v
 }
 
-// parser returns a parser for the accepted algorithms.
 func (cfg Config) parser() *jwt.Parser {
 	options := []jwt.ParserOption{
 		jwt.WithValidMethods(methods), jwt.WithExpirationRequired(), jwt.WithIssuedAt(),
@@ -102,12 +92,11 @@ type claims struct {
 	Club string `json:"club"`
 }
 
-// LooksLikeToken reports whether credentials have the form of a token: three parts
-// separated by dots. A registration's token never has it.
+// LooksLikeToken distinguishes credentials from a registration's token, which has no dot.
 func LooksLikeToken(credentials string) bool { return strings.Contains(credentials, ".") }
 
 // Verify returns the contact of a token. organisation is the one of the request. It fails
-// with ErrInvalid, whatever is wrong with the token, or with ErrUnavailable.
+// with ErrInvalid or ErrUnavailable.
 func (v *Verifier) Verify(ctx context.Context, token, organisation string) (Contact, error) {
 	if len(token) > maxToken {
 		return Contact{}, fmt.Errorf("%w: too long", ErrInvalid)
@@ -143,7 +132,7 @@ func (v *Verifier) keyFor(ctx context.Context) jwt.Keyfunc {
 	}
 }
 
-// publicIDPattern matches ids that can appear in a path of the club system.
+// publicID matches ids that can appear in a path of the club system.
 var publicID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // rejectReason checks what the library does not: subject, lifetime and organisation.

@@ -20,20 +20,18 @@ import (
 
 // Limits of the login's keys.
 const (
-	// fetchTimeout is short because a visitor waits, and the next token causes another
-	// fetch.
+	// fetchTimeout is short because a visitor waits, and the next token causes another fetch.
 	fetchTimeout = 5 * time.Second
 	// freshFor is how long keys are used without another fetch, and so how long a withdrawn
 	// key is still accepted.
 	freshFor = 15 * time.Minute
-	// usableFor is how long keys are used when they cannot be fetched again. An outage of
-	// the login must not lock members out, and a day is enough to end one.
+	// usableFor is how long keys are used when they cannot be fetched again. A day is enough
+	// to end an outage of the login, which must not lock members out.
 	usableFor = 24 * time.Hour
 	// minRefreshInterval separates two fetches, so that tokens with invented key ids cannot
 	// make the gateway flood the login.
 	minRefreshInterval = 10 * time.Second
-	// minFirstInterval replaces it until the first success: until then no contact can log
-	// in.
+	// minFirstInterval replaces it until the first success, before which no contact can log in.
 	minFirstInterval = time.Second
 	// maxKeySetBytes limits the response; a set of a dozen keys is below 20 KiB.
 	maxKeySetBytes = 256 << 10
@@ -53,19 +51,15 @@ type keySet struct {
 }
 
 func newKeySet(cfg Config) *keySet {
-	k := &keySet{url: cfg.JWKSURL, http: cfg.HTTP, now: cfg.Now}
-	if k.http == nil {
-		k.http = &http.Client{Timeout: fetchTimeout, CheckRedirect: refuseRedirects}
-	}
-	return k
+	return &keySet{url: cfg.JWKSURL, now: cfg.Now, http: &http.Client{
+		Timeout: fetchTimeout,
+		// An open redirect on the login's host would let an attacker choose the keys.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
 }
 
-// refuseRedirects follows no redirect: an open redirect on the login's host would let an
-// attacker choose the keys, and with them every identity.
-func refuseRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
-// lookup returns the key that a token names. It fetches the keys again when they are old,
-// and when the token names an unknown one, within the limits above.
+// lookup returns the key that a token names. It fetches the keys again when they are old, or
+// lack that key, within the limits above.
 func (k *keySet) lookup(ctx context.Context, token *jwt.Token) (any, error) {
 	keys, age, rested := k.cached()
 	if keys != nil {
@@ -111,9 +105,7 @@ func (k *keySet) refresh(ctx context.Context) error {
 		if _, _, rested := k.cached(); !rested {
 			return nil, nil // another caller just did
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
-		defer cancel()
-		keys, err := k.fetch(ctx)
+		keys, err := k.fetch(context.WithoutCancel(ctx))
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		k.tried = k.now()
@@ -146,14 +138,12 @@ func (k *keySet) fetch(ctx context.Context) (keyfunc.Keyfunc, error) {
 	return keyfunc.NewJWKSetJSON(body)
 }
 
-// UsableKeys fetches the login's keys and counts those that can sign an accepted token. It
-// is 0 without a JWKSURL.
+// UsableKeys fetches the login's keys and counts those that can sign an accepted token; 0
+// without a JWKSURL.
 func (v *Verifier) UsableKeys(ctx context.Context) (usable int, err error) {
 	if v.keys == nil {
 		return 0, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
-	defer cancel()
 	keys, err := v.keys.fetch(ctx)
 	if err != nil {
 		return 0, err

@@ -1,7 +1,6 @@
-// Package mock is the outside world of mock mode in one process: the simulator of the
-// club system, the sandbox card processor and an embedded Redis. The gateway speaks to
-// all three as it would to the real ones, over HTTP and the Redis protocol. This
-// package only puts them together; their behaviour is theirs.
+// Package mock is the outside world of mock mode in one process: the simulator of the club
+// system, the sandbox card processor and an embedded Redis. The gateway speaks HTTP and the
+// Redis protocol to them, as to the real ones.
 //
 // Start reading at New.
 package mock
@@ -23,17 +22,14 @@ import (
 
 // Config is what a World is made from.
 type Config struct {
-	Now   func() time.Time                       // required
-	After func(d time.Duration) <-chan time.Time // required by StartRedis
-	// PublicURL is where browsers reach this process, such as http://localhost:8080.
-	PublicURL string
-	// WebhookURL is where the club system sends its events; empty: nowhere.
-	WebhookURL string
-	Log        *slog.Logger // nil: nothing is logged
+	Now        func() time.Time                       // required
+	After      func(d time.Duration) <-chan time.Time // required by StartRedis
+	PublicURL  string                                 // where browsers reach this process, such as http://localhost:8080
+	WebhookURL string                                 // where the club system sends its events; empty: nowhere
+	Log        *slog.Logger                           // nil: nothing is logged
 }
 
-// World is the simulator of the club system and the sandbox card processor, and the
-// embedded Redis once StartRedis was called.
+// World is the simulator of the club system and the sandbox card processor.
 type World struct {
 	cfg   Config
 	club  *clubsim.Server
@@ -53,9 +49,9 @@ func New(cfg Config) *World {
 // Handler serves the simulator below /sim/ and the sandbox below /sandbox/.
 func (w *World) Handler() http.Handler { return w.Wrap(http.NotFoundHandler(), func(string) {}) }
 
-// Wrap is Handler with next for all other paths. It calls changed with the client token
-// of a demo world after a request that changed the world's settings, clock or state. It
-// is not a ServeMux, which would redirect unclean paths before next sees them.
+// Wrap is Handler with next for all other paths. It calls changed with a demo world's client
+// token after a request that changed its settings, clock or state. It is not a ServeMux,
+// which would redirect unclean paths before next sees them.
 func (w *World) Wrap(next http.Handler, changed func(clientToken string)) http.Handler {
 	club, cards := http.StripPrefix("/sim", w.club), http.StripPrefix("/sandbox", w.cards)
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -73,8 +69,7 @@ func (w *World) Wrap(next http.Handler, changed func(clientToken string)) http.H
 	})
 }
 
-// changedWorld returns the client token of the demo world that a request changed; empty
-// if it changed none.
+// changedWorld returns the client token of the demo world that a request changed, or "".
 func changedWorld(r *http.Request) string {
 	parts := strings.Split(r.URL.Path, "/")
 	if r.Method == http.MethodGet || len(parts) != 5 || parts[3] != "_control" || !slices.Contains([]string{"settings", "clock", "state", "reset"}, parts[4]) {
@@ -95,9 +90,9 @@ func (w *World) Close() {
 // redisTick is the finest expiry that the gateway relies on.
 const redisTick = time.Second
 
-// StartRedis starts the embedded Redis and returns its URL. The group advances its clock,
-// by which keys expire, until ctx ends. Redis itself ends with the process, because the
-// gateway still writes to it while it shuts down.
+// StartRedis starts the embedded Redis and returns its URL. The group advances its clock, by
+// which keys expire, until ctx ends. Redis ends with the process: the gateway writes to it
+// while it shuts down.
 func (w *World) StartRedis(ctx context.Context, group *errgroup.Group) (url string, err error) {
 	redis := miniredis.NewMiniRedis()
 	if err := redis.Start(); err != nil {
