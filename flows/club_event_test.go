@@ -1,7 +1,6 @@
 package flows_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"path"
@@ -12,10 +11,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/clubevent"
-	"frontdesk/flows/jobs"
 	"frontdesk/flows/relay"
 	"frontdesk/flows/store"
-	"frontdesk/flows/worker"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -43,21 +40,7 @@ func (w *world) eventHarness(g *gateway, subscribers ...relay.Subscriber) *event
 // open has the events worked on until the test ends.
 func (o *eventHarness) open() {
 	o.w.Helper()
-	sweeps := make(chan time.Time)
-	o.sweeps = sweeps
-	background := worker.New(worker.Config{
-		Store: o.g.store, Queue: o.g.queue, Payments: o.g.Machine, Changes: jobs.NewHub(o.g.store), Events: o.Intake, Now: o.w.clock.Now,
-		Log: o.g.log, After: func(time.Duration) <-chan time.Time { return sweeps },
-	})
-	ctx, stop := context.WithCancel(o.w.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- background.Run(ctx) }()
-	o.w.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			o.w.Errorf("the worker ended with %v", err)
-		}
-	})
+	o.sweeps = o.run()
 }
 
 // send delivers an event as the club system does.

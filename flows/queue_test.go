@@ -10,17 +10,24 @@ import (
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
 	"frontdesk/flows/jobs"
+	"frontdesk/flows/tracing"
 	"frontdesk/flows/worker"
 	"frontdesk/upstream/cards"
 )
 
 // worker runs the background work of a gateway until the test ends. Each value
-// sent to the channel that it gives lets the next sweep happen.
+// sent to the channel that it returns starts the next sweep.
 func (w *world) worker(g *gateway) chan<- time.Time {
-	sweeps := make(chan time.Time)
+	w.Helper()
+	return w.eventHarness(g).run()
+}
+
+// run runs the background work of the harness's gateway, as worker does.
+func (o *eventHarness) run() chan<- time.Time {
+	w, g, sweeps := o.w, o.g, make(chan time.Time)
 	background := worker.New(worker.Config{
-		Store: g.store, Queue: g.queue, Payments: g.Machine, Changes: jobs.NewHub(g.store), Now: w.clock.Now, Log: g.log,
-		After: func(time.Duration) <-chan time.Time { return sweeps },
+		Store: g.store, Queue: g.queue, Payments: g.Machine, Changes: jobs.NewHub(g.store), Events: o.Intake, Traces: tracing.IDOnlyProvider(),
+		Now: w.clock.Now, After: func(time.Duration) <-chan time.Time { return sweeps }, Log: g.log,
 	})
 	ctx, stop := context.WithCancel(w.Context())
 	ended := make(chan error, 1)

@@ -2,63 +2,39 @@ package jobs
 
 import (
 	"context"
-	"sync"
 
 	"frontdesk/flows"
 	"frontdesk/flows/tracing"
 )
 
-// AdvanceRequest asks for one Advance of a payment in this process.
+// AdvanceRequest asks this process's worker for one Advance of a payment. Each payment
+// has one request at a time.
 type AdvanceRequest struct {
 	Payment *flows.Payment
 	Trace   string // the traceparent header of the caller
 }
 
-// dispatcher hands payments to this process's worker, one request at a time for each
-// payment: the buyer waits, and the queue is polled only now and then.
-type dispatcher struct {
-	requests chan AdvanceRequest // unbuffered: a request that is received is begun
-
-	mu   sync.Mutex
-	busy map[flows.PaymentID]bool // the payments in progress; true: another request came meanwhile
-}
-
-func newDispatcher() *dispatcher {
-	return &dispatcher{requests: make(chan AdvanceRequest), busy: map[flows.PaymentID]bool{}}
-}
-
-// begin marks a payment as in progress. It returns false for one that already is, which
-// is then advanced once more afterwards.
-func (d *dispatcher) begin(id flows.PaymentID) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	_, busy := d.busy[id]
-	d.busy[id] = busy
-	return !busy
-}
-
-// Pending tells whether this process is advancing a payment already; if so, it advances
-// it once more afterwards.
+// Pending reports whether this process is advancing a payment already. If so, it
+// advances the payment again afterwards.
 func (q *Queue) Pending(id flows.PaymentID) bool {
-	d := q.dispatcher
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	_, busy := d.busy[id]
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	_, busy := q.busy[id]
 	if busy {
-		d.busy[id] = true
+		q.busy[id] = true
 	}
 	return busy
 }
 
-// AdvanceSoon asks for one Advance of a payment that was just read: in this process, at
-// once, if it has capacity, and otherwise as EnqueueAdvance does. A request is lost with
-// its process; the sweep finds the payment then.
+// AdvanceSoon requests one Advance of a payment that was just read: in this process if a
+// worker is idle, because a buyer waits, otherwise as EnqueueAdvance does. If the process
+// dies, the sweep finds the payment.
 func (q *Queue) AdvanceSoon(ctx context.Context, p *flows.Payment) error {
-	if !q.dispatcher.begin(p.ID) {
+	if !q.begin(p.ID) {
 		return nil
 	}
 	select {
-	case q.dispatcher.requests <- AdvanceRequest{p, tracing.Traceparent(ctx)}:
+	case q.requests <- AdvanceRequest{p, tracing.Traceparent(ctx)}:
 		return nil
 	default:
 		q.Finish(p.ID)
@@ -66,18 +42,27 @@ func (q *Queue) AdvanceSoon(ctx context.Context, p *flows.Payment) error {
 	}
 }
 
+// begin marks a payment as in progress. It returns false if it already was; then it is
+// advanced again afterwards.
+func (q *Queue) begin(id flows.PaymentID) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	_, busy := q.busy[id]
+	q.busy[id] = busy
+	return !busy
+}
+
 // Requests delivers this process's requests to its worker, which calls Finish after each.
-func (q *Queue) Requests() <-chan AdvanceRequest { return q.dispatcher.requests }
+func (q *Queue) Requests() <-chan AdvanceRequest { return q.requests }
 
 // Finish ends the work on a payment. It returns true, and keeps the payment in progress,
-// when another request came meanwhile.
+// if another request came meanwhile.
 func (q *Queue) Finish(id flows.PaymentID) (again bool) {
-	d := q.dispatcher
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	again = d.busy[id]
-	if delete(d.busy, id); again {
-		d.busy[id] = false
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	again = q.busy[id]
+	if delete(q.busy, id); again {
+		q.busy[id] = false
 	}
 	return again
 }

@@ -8,105 +8,160 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
+	status "go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
 
 	"frontdesk/flows"
+	"frontdesk/flows/tracing"
 )
 
+// The kinds of jobs. A job says "work on this if needed": to run it twice, late or on
+// several gateways at once is harmless.
 const (
-	// JobTimeout covers a whole payment from authorised to recorded, with every call at its limit.
-	JobTimeout = 2 * time.Minute
+	AdvanceJob      = "payment:advance"   // advance one payment
+	EventsJob       = "club:events"       // process the events that wait
+	DueRefreshesJob = "registration:due"  // enqueue the registrations whose refresh is due
+	RefreshJob      = "registration:look" // refresh one registration
 )
 
-// AdvanceJob says "look at this payment", never "record it": running it twice,
-// late or on several gateways at once is harmless.
-const AdvanceJob = "payment:advance"
+// JobTimeout covers a whole payment from authorised to recorded, with every call at its limit.
+const JobTimeout = 2 * time.Minute
 
-// Queue hands background work to the gateways that share a Redis, at least
-// once. Its names are those of the library: asynq keeps them under asynq:*.
+// Queue hands work to the gateways that share a Redis, at least once, and payments to
+// this gateway's worker. asynq keeps jobs under asynq:*.
 type Queue struct {
-	client     *asynq.Client
-	redis      redis.UniversalClient
-	dispatcher *dispatcher // of this gateway's worker; nobody's, while none runs
+	client   *asynq.Client
+	redis    redis.UniversalClient
+	requests chan AdvanceRequest // unbuffered: a request is received only by an idle worker
+
+	mu   sync.Mutex
+	busy map[flows.PaymentID]bool // the payments in progress here; true: another request came meanwhile
 }
 
-// NewQueue makes a queue.
+// NewQueue returns a queue.
 func NewQueue(redis redis.UniversalClient) *Queue {
-	return &Queue{client: asynq.NewClientFromRedisClient(redis), redis: redis, dispatcher: newDispatcher()}
+	return &Queue{client: asynq.NewClientFromRedisClient(redis), redis: redis, requests: make(chan AdvanceRequest), busy: map[flows.PaymentID]bool{}}
 }
 
-// EnqueueAdvance asks for one Advance of a payment, on any gateway, soon. It goes
-// on under the trace of whoever asks.
+// EnqueueAdvance requests one Advance of a payment, soon, on any gateway.
 func (q *Queue) EnqueueAdvance(ctx context.Context, id flows.PaymentID) error {
-	// No retry by the queue: a payment that could not be moved is found again by the sweeper.
-	_, err := q.client.EnqueueContext(ctx, newJob(ctx, AdvanceJob, []byte(id)), asynq.MaxRetry(0), asynq.Timeout(JobTimeout))
-	if err != nil {
-		return &flows.Error{Code: flows.StorageUnavailable, Err: err}
-	}
-	return nil
+	return q.enqueue(ctx, AdvanceJob, string(id))
 }
 
-// NewServer returns a server of the queue library that runs jobs; it does not run yet.
-func (q *Queue) NewServer(cfg asynq.Config) *asynq.Server {
-	return asynq.NewServerFromRedisClient(q.redis, cfg)
-}
+// EnqueueEvents requests that the waiting events are processed.
+func (q *Queue) EnqueueEvents(ctx context.Context) error { return q.enqueue(ctx, EventsJob, "") }
 
-// NewInspector returns what shows and changes how the queues stand.
-func (q *Queue) NewInspector() *asynq.Inspector { return asynq.NewInspectorFromRedisClient(q.redis) }
-
-// AsynqLogger passes the queue library's warnings on, marked as such.
-type AsynqLogger struct{ Log *slog.Logger }
-
-// Debug logs at debug level.
-func (q AsynqLogger) Debug(args ...any) { q.Log.Debug("queue: " + fmt.Sprint(args...)) }
-
-// Info logs at debug level: nothing of it concerns an operator.
-func (q AsynqLogger) Info(args ...any) { q.Log.Debug("queue: " + fmt.Sprint(args...)) }
-
-// Warn logs a warning.
-func (q AsynqLogger) Warn(args ...any) { q.Log.Warn("queue: " + fmt.Sprint(args...)) }
-
-func (q AsynqLogger) Error(args ...any) { q.Log.Error("queue: " + fmt.Sprint(args...)) }
-
-// Fatal logs an error; the process goes on.
-func (q AsynqLogger) Fatal(args ...any) { q.Log.Error("queue: " + fmt.Sprint(args...)) }
-
-// The jobs of events: they say "work on what waits", never what to do.
-const (
-	EventsJob       = "club:events"       // work on the events that wait
-	DueRefreshesJob = "registration:due"  // look at the registrations that are due
-	RefreshJob      = "registration:look" // look at one registration
-)
-
-// EnqueueEvents asks for work on the events that wait. No retry by the queue: the
-// sweep comes to what is left.
-func (q *Queue) EnqueueEvents(ctx context.Context) error {
-	return q.Enqueue(ctx, newJob(ctx, EventsJob, nil), asynq.MaxRetry(0), asynq.Timeout(JobTimeout))
-}
-
-// EnqueueDueRefreshes asks for the looks that will be due in a moment, once for all who
-// ask for it: the queue runs a job within a second of its time at the latest.
+// EnqueueDueRefreshes requests the refreshes that are due after a delay. All requests
+// within the delay give one job, which runs at most a second late.
 func (q *Queue) EnqueueDueRefreshes(ctx context.Context, in time.Duration) error {
-	err := q.Enqueue(ctx, newJob(ctx, DueRefreshesJob, nil), asynq.MaxRetry(0), asynq.Timeout(JobTimeout),
-		asynq.ProcessIn(in+time.Second), asynq.Unique(in+time.Second))
+	err := q.enqueue(ctx, DueRefreshesJob, "", asynq.ProcessIn(in+time.Second), asynq.Unique(in+time.Second))
 	if errors.Is(err, asynq.ErrDuplicateTask) {
 		return nil
 	}
 	return err
 }
 
-// EnqueueRefresh asks for a look at a registration that was put off to taken.
+// EnqueueRefresh requests the refresh of a registration, which DueRefreshes put off to taken.
 func (q *Queue) EnqueueRefresh(ctx context.Context, id string, taken time.Time) error {
-	return q.Enqueue(ctx, newJob(ctx, RefreshJob, fmt.Appendf(nil, "%s %d", id, taken.UnixMilli())), asynq.MaxRetry(0), asynq.Timeout(JobTimeout))
+	return q.enqueue(ctx, RefreshJob, fmt.Sprintf("%s %d", id, taken.UnixMilli()))
 }
 
-// Enqueue adds a job. StorageUnavailable when Redis does not take it.
+// enqueue adds a job in the trace of the context. The queue does not retry it: the sweep
+// finds what is left.
+func (q *Queue) enqueue(ctx context.Context, kind, payload string, options ...asynq.Option) error {
+	job := asynq.NewTaskWithHeaders(kind, []byte(payload), map[string]string{tracing.TraceHeader: tracing.Traceparent(ctx)})
+	return q.Enqueue(ctx, job, append(options, asynq.MaxRetry(0), asynq.Timeout(JobTimeout))...)
+}
+
+// Enqueue adds a job. It fails with StorageUnavailable.
 func (q *Queue) Enqueue(ctx context.Context, job *asynq.Task, options ...asynq.Option) error {
 	if _, err := q.client.EnqueueContext(ctx, job, options...); err != nil {
 		return &flows.Error{Code: flows.StorageUnavailable, Err: err}
 	}
 	return nil
+}
+
+// NewServer returns a server that runs jobs once it is started. It logs to log.
+func (q *Queue) NewServer(log *slog.Logger, cfg asynq.Config) *asynq.Server {
+	cfg.Logger = asynqLogger{log}
+	return asynq.NewServerFromRedisClient(q.redis, cfg)
+}
+
+// asynqLogger passes the queue library's lines on, marked as such. None of its
+// information concerns an operator, and its fatal errors do not end the process.
+type asynqLogger struct{ log *slog.Logger }
+
+func (l asynqLogger) Debug(args ...any) { l.log.Debug("queue: " + fmt.Sprint(args...)) }
+func (l asynqLogger) Info(args ...any)  { l.log.Debug("queue: " + fmt.Sprint(args...)) }
+func (l asynqLogger) Warn(args ...any)  { l.log.Warn("queue: " + fmt.Sprint(args...)) }
+func (l asynqLogger) Error(args ...any) { l.log.Error("queue: " + fmt.Sprint(args...)) }
+func (l asynqLogger) Fatal(args ...any) { l.log.Error("queue: " + fmt.Sprint(args...)) }
+
+// NewMux returns a mux whose jobs continue the trace of the request for them. A job
+// without one, such as of an older version, begins its own.
+func NewMux(traces trace.TracerProvider) *asynq.ServeMux {
+	mux := asynq.NewServeMux()
+	mux.Use(func(next asynq.Handler) asynq.Handler {
+		return asynq.HandlerFunc(func(ctx context.Context, job *asynq.Task) error {
+			ctx, span := tracing.StartTrace(ctx, traces, job.Headers()[tracing.TraceHeader], "job "+job.Type(), trace.SpanKindConsumer)
+			defer span.End()
+			err := next.ProcessTask(ctx, job)
+			if err != nil {
+				span.SetStatus(status.Error, "") // the error's text goes to the log, which redacts
+			}
+			return err
+		})
+	})
+	return mux
+}
+
+// NewInspector returns the client that reads and changes the state of the queues.
+func (q *Queue) NewInspector() *asynq.Inspector { return asynq.NewInspectorFromRedisClient(q.redis) }
+
+// QueueState is the state of one queue of background work.
+type QueueState struct {
+	Name      string `json:"name"`
+	Paused    bool   `json:"paused"`
+	Pending   int    `json:"pending"`
+	Active    int    `json:"active"`
+	Scheduled int    `json:"scheduled"`
+	Retry     int    `json:"retry"`
+	Archived  int    `json:"archived"`
+	Completed int    `json:"completed"` // kept for a while
+	Processed int    `json:"processed"` // today
+	Failed    int    `json:"failed"`    // today
+	LatencyMs int64  `json:"latencyMs"` // of the oldest pending job
+}
+
+// defaultQueue is asynq's queue for jobs that are not of a subscriber.
+const defaultQueue = "default"
+
+// Queues returns the states of all queues.
+func (q *Queue) Queues(context.Context) ([]QueueState, error) {
+	inspector := q.NewInspector()
+	names, err := inspector.Queues()
+	if err != nil {
+		return nil, flows.StorageFailed(err)
+	}
+	slices.Sort(names)
+	states := []QueueState{}
+	if !slices.Contains(names, defaultQueue) {
+		states = append(states, QueueState{Name: defaultQueue}) // its first job creates it
+	}
+	for _, name := range names {
+		info, err := inspector.GetQueueInfo(name)
+		if err != nil {
+			return nil, flows.StorageFailed(err)
+		}
+		states = append(states, QueueState{Name: name, Paused: info.Paused, Pending: info.Pending, Active: info.Active, Scheduled: info.Scheduled,
+			Retry: info.Retry, Archived: info.Archived, Completed: info.Completed, Processed: info.Processed, Failed: info.Failed,
+			LatencyMs: info.Latency.Milliseconds()})
+	}
+	return states, nil
 }

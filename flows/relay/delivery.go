@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,21 +12,18 @@ import (
 	"frontdesk/flows"
 )
 
-// DeliveryState is where a delivery to a subscriber stands.
+// DeliveryState is the state of a delivery to a subscriber.
 type DeliveryState string
 
 // The states of a delivery.
 const (
-	DeliveryWaiting   DeliveryState = "waiting"   // on its way, or about to be
-	DeliveryRetrying  DeliveryState = "retrying"  // it failed, and is tried again
-	DeliveryDead      DeliveryState = "dead"      // it failed for good; kept for 90 days, the oldest of 10,000 go
-	DeliveryDelivered DeliveryState = "delivered" // it was taken; kept for an hour
+	DeliveryWaiting   DeliveryState = "waiting"   // in progress, or about to be
+	DeliveryRetrying  DeliveryState = "retrying"  // failed, and is tried again
+	DeliveryDead      DeliveryState = "dead"      // failed for good; kept for 90 days, at most 10,000
+	DeliveryDelivered DeliveryState = "delivered" // kept for an hour
 )
 
-// DeliveryStates lists every state.
-var DeliveryStates = []DeliveryState{DeliveryWaiting, DeliveryRetrying, DeliveryDead, DeliveryDelivered}
-
-// Delivery is an event on its way to a subscriber.
+// Delivery is an event's delivery to a subscriber.
 type Delivery struct {
 	ID         string        `json:"id"`
 	Subscriber string        `json:"subscriber"`
@@ -36,63 +32,67 @@ type Delivery struct {
 	Failures   int           `json:"failures"`
 	LastError  string        `json:"lastError,omitempty"`
 	LastFailed *time.Time    `json:"lastFailed,omitempty"`
-	Next       *time.Time    `json:"next,omitempty"` // of one that is retried
-	Body       string        `json:"body,omitempty"` // what is delivered; only of a single one
+	Next       *time.Time    `json:"next,omitempty"` // while retrying
+	Body       string        `json:"body,omitempty"` // not in lists
 }
 
-// Subscription is how a subscriber stands.
+// Subscription is the state of a subscriber.
 type Subscription struct {
 	Name      string   `json:"name"`
-	Host      string   `json:"host"` // its address has more, which may be a password
+	Host      string   `json:"host"` // the rest of its address may hold a password
 	Events    []string `json:"events,omitempty"`
-	Gone      bool     `json:"gone"` // it answered 410: nothing is sent until it is enabled
+	Gone      bool     `json:"gone"` // it returned 410: nothing is sent until it is enabled
 	Waiting   int      `json:"waiting"`
 	Retrying  int      `json:"retrying"`
 	Dead      int      `json:"dead"`
 	Delivered int      `json:"delivered"` // within the last hour
-	LatencyMs int64    `json:"latencyMs"` // of the oldest that waits
+	LatencyMs int64    `json:"latencyMs"` // of the oldest waiting delivery
 }
 
-// Deliveries are the relay as operators see it.
+// Deliveries is the state of the relay, for operators.
 type Deliveries struct {
 	Subscribers []Subscription    `json:"subscribers"`
-	Received    map[string]string `json:"received"` // events by name, and unknown, foreign, unreadable, dropped ones
-	Pending     int64             `json:"unworked"` // stored, and not worked on yet
+	Received    map[string]string `json:"received"` // events by name, and unknown, foreign, unreadable and dropped ones
+	Pending     int64             `json:"unworked"` // stored, and not processed yet
 	Items       []Delivery        `json:"items"`
 }
 
-// maxDeliveries is what one list shows of each subscriber: more is for nobody's eyes.
+// maxDeliveries of each subscriber are in one list; nobody reads more.
 const maxDeliveries = 100
 
-// Deliveries shows how the relay stands, with the deliveries in a state; for the
-// empty one, those that are retried or dead. InvalidRequest for any other word.
+// Deliveries returns the state of the relay, with the deliveries in a state; by default
+// those that are retrying or dead. It fails with InvalidRequest for an unknown state.
 func (r *Relay) Deliveries(ctx context.Context, state DeliveryState) (Deliveries, error) {
-	states := []DeliveryState{DeliveryRetrying, DeliveryDead}
-	if state != "" {
-		if !slices.Contains(DeliveryStates, state) {
-			return Deliveries{}, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/state", Message: "There is no such state."}}}
-		}
-		states = []DeliveryState{state}
+	states := []DeliveryState{state}
+	switch state {
+	case "":
+		states = []DeliveryState{DeliveryRetrying, DeliveryDead}
+	case DeliveryWaiting, DeliveryRetrying, DeliveryDead, DeliveryDelivered:
+	default:
+		return Deliveries{}, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/state", Message: "There is no such state."}}}
 	}
-	received, err := r.cfg.Store.ClubEventCounts(ctx)
-	if err != nil {
-		return Deliveries{}, flows.StorageFailed(err)
+	all, err := r.deliveries(ctx, states)
+	return all, flows.StorageFailed(err)
+}
+
+func (r *Relay) deliveries(ctx context.Context, states []DeliveryState) (all Deliveries, err error) {
+	all.Subscribers, all.Items = []Subscription{}, []Delivery{}
+	if all.Received, err = r.cfg.Store.ClubEventCounts(ctx); err != nil {
+		return all, err
 	}
-	waiting, err := r.cfg.Store.ClubEventsWaiting(ctx)
-	if err != nil {
-		return Deliveries{}, flows.StorageFailed(err)
+	if all.Pending, err = r.cfg.Store.ClubEventsWaiting(ctx); err != nil {
+		return all, err
 	}
-	all := Deliveries{Subscribers: []Subscription{}, Received: received, Pending: waiting, Items: []Delivery{}}
 	for _, s := range r.cfg.Subscribers {
 		subscription, err := r.subscription(s)
 		if err != nil {
-			return Deliveries{}, flows.StorageFailed(err)
+			return all, err
 		}
 		all.Subscribers = append(all.Subscribers, subscription)
 		for _, state := range states {
 			items, err := r.list(s, state)
 			if err != nil {
-				return Deliveries{}, flows.StorageFailed(err)
+				return all, err
 			}
 			all.Items = append(all.Items, items...)
 		}
@@ -114,25 +114,21 @@ func (r *Relay) subscription(s Subscriber) (Subscription, error) {
 	return view, nil
 }
 
-func (r *Relay) list(s Subscriber, state DeliveryState) ([]Delivery, error) {
+func (r *Relay) list(s Subscriber, state DeliveryState) (items []Delivery, err error) {
 	lists := map[DeliveryState][]func(string, ...asynq.ListOption) ([]*asynq.TaskInfo, error){
 		DeliveryWaiting:  {r.inspector.ListPendingTasks, r.inspector.ListActiveTasks},
 		DeliveryRetrying: {r.inspector.ListRetryTasks}, DeliveryDead: {r.inspector.ListArchivedTasks}, DeliveryDelivered: {r.inspector.ListCompletedTasks},
 	}
-	var all []Delivery
 	for _, list := range lists[state] {
 		jobs, err := list(s.queue(), asynq.PageSize(maxDeliveries))
-		if errors.Is(err, asynq.ErrQueueNotFound) {
-			return nil, nil
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, asynq.ErrQueueNotFound) {
 			return nil, err
 		}
 		for _, job := range jobs {
-			all = append(all, deliveryOf(s, job))
+			items = append(items, deliveryOf(s, job))
 		}
 	}
-	return all, nil
+	return items, nil
 }
 
 func deliveryOf(s Subscriber, job *asynq.TaskInfo) Delivery {
@@ -142,7 +138,7 @@ func deliveryOf(s Subscriber, job *asynq.TaskInfo) Delivery {
 		d.State, d.Next = DeliveryRetrying, &job.NextProcessAt
 	case asynq.TaskStateArchived:
 		d.State = DeliveryDead
-		d.Failures++ // the last one is not a retry any more
+		d.Failures++ // the last failure is not retried
 	case asynq.TaskStateCompleted:
 		d.State = DeliveryDelivered
 	}
@@ -152,15 +148,11 @@ func deliveryOf(s Subscriber, job *asynq.TaskInfo) Delivery {
 	return d
 }
 
-// Delivery shows one delivery with what is delivered. NotFound.
+// Delivery returns one delivery with its body. It fails with NotFound.
 func (r *Relay) Delivery(_ context.Context, id string) (Delivery, error) {
-	s, err := r.subscriberOf(id)
+	s, job, err := r.job(id)
 	if err != nil {
 		return Delivery{}, err
-	}
-	job, err := r.inspector.GetTaskInfo(s.queue(), id)
-	if err != nil {
-		return Delivery{}, deliveryFailed(err)
 	}
 	d := deliveryOf(s, job)
 	if text, err := r.cfg.Keys.Open(id, job.Payload); err == nil {
@@ -169,20 +161,34 @@ func (r *Relay) Delivery(_ context.Context, id string) (Delivery, error) {
 	return d, nil
 }
 
-// Replay delivers once more what is retried, dead or was delivered, now and in an
-// operator's name. NotDecidable while it is on its way.
+// job returns the job of a delivery. It fails with NotFound.
+func (r *Relay) job(delivery string) (Subscriber, *asynq.TaskInfo, error) {
+	_, name, _ := strings.Cut(delivery, "@")
+	s, err := r.subscriber(name)
+	if err != nil {
+		return s, nil, deliveryFailed(asynq.ErrTaskNotFound)
+	}
+	job, err := r.inspector.GetTaskInfo(s.queue(), delivery)
+	return s, job, deliveryFailed(err)
+}
+
+func deliveryFailed(err error) error {
+	if errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound) {
+		return &flows.Error{Code: flows.NotFound, Detail: "There is no such delivery, or it was delivered more than an hour ago.", Err: err}
+	}
+	return flows.StorageFailed(err)
+}
+
+// Replay makes a delivery again, now, in whichever state it is, and records the operator.
+// It fails with NotFound, and with NotDecidable while the delivery is in progress.
 func (r *Relay) Replay(ctx context.Context, id, by string) (Delivery, error) {
 	if err := (flows.Decision{Operator: by}).Validate(); err != nil {
 		return Delivery{}, err
 	}
-	s, err := r.subscriberOf(id)
-	if err != nil {
-		return Delivery{}, err
-	}
-	job, err := r.inspector.GetTaskInfo(s.queue(), id)
+	s, job, err := r.job(id)
 	switch {
 	case err != nil:
-		return Delivery{}, deliveryFailed(err)
+		return Delivery{}, err
 	case job.State == asynq.TaskStatePending || job.State == asynq.TaskStateActive:
 		return Delivery{}, &flows.Error{Code: flows.NotDecidable, Detail: "It is on its way already."}
 	}
@@ -195,21 +201,15 @@ func (r *Relay) Replay(ctx context.Context, id, by string) (Delivery, error) {
 	return r.Delivery(ctx, id)
 }
 
-// Replayed is how many dead deliveries of a subscriber go out once more.
+// Replayed is the number of dead deliveries of a subscriber that are made again.
 type Replayed struct {
 	Subscriber string `json:"subscriber"`
 	Deliveries int    `json:"deliveries"`
 }
 
-// ReplayAll delivers all that is dead of a subscriber once more.
+// ReplayAll makes all dead deliveries of a subscriber again.
 func (r *Relay) ReplayAll(ctx context.Context, subscriber, by string) (Replayed, error) {
-	s, err := r.subscriber(subscriber)
-	if err == nil {
-		err = (flows.Decision{Operator: by}).Validate()
-	}
-	if err == nil {
-		err = r.audit(ctx, "replay-all", by)
-	}
+	s, err := r.operate(ctx, "replay-all", subscriber, by)
 	if err != nil {
 		return Replayed{}, err
 	}
@@ -221,15 +221,9 @@ func (r *Relay) ReplayAll(ctx context.Context, subscriber, by string) (Replayed,
 	return Replayed{s.Name, n}, flows.StorageFailed(err)
 }
 
-// Enable delivers again to a subscriber that said that it was gone.
+// Enable delivers again to a subscriber that returned 410 (Gone).
 func (r *Relay) Enable(ctx context.Context, subscriber, by string) (Subscription, error) {
-	s, err := r.subscriber(subscriber)
-	if err == nil {
-		err = (flows.Decision{Operator: by}).Validate()
-	}
-	if err == nil {
-		err = r.audit(ctx, "enable", by)
-	}
+	s, err := r.operate(ctx, "enable", subscriber, by)
 	if err != nil {
 		return Subscription{}, err
 	}
@@ -242,8 +236,20 @@ func (r *Relay) Enable(ctx context.Context, subscriber, by string) (Subscription
 	return view, flows.StorageFailed(err)
 }
 
-func (r *Relay) audit(ctx context.Context, what, by string) error {
-	return flows.StorageFailed(r.cfg.Store.Audit(ctx, flows.AuditEntry{At: r.cfg.Now(), Operator: by, Action: what}))
+// operate records an operator's action, and returns the subscriber of that name.
+func (r *Relay) operate(ctx context.Context, action, subscriber, by string) (Subscriber, error) {
+	s, err := r.subscriber(subscriber)
+	if err == nil {
+		err = (flows.Decision{Operator: by}).Validate()
+	}
+	if err == nil {
+		err = r.audit(ctx, action, by)
+	}
+	return s, err
+}
+
+func (r *Relay) audit(ctx context.Context, action, by string) error {
+	return flows.StorageFailed(r.cfg.Store.Audit(ctx, flows.AuditEntry{At: r.cfg.Now(), Operator: by, Action: action}))
 }
 
 func (r *Relay) subscriber(name string) (Subscriber, error) {
@@ -253,20 +259,4 @@ func (r *Relay) subscriber(name string) (Subscriber, error) {
 		}
 	}
 	return Subscriber{}, &flows.Error{Code: flows.NotFound, Detail: "There is no such subscriber."}
-}
-
-func (r *Relay) subscriberOf(delivery string) (Subscriber, error) {
-	_, name, _ := strings.Cut(delivery, "@")
-	s, err := r.subscriber(name)
-	if err != nil {
-		return s, &flows.Error{Code: flows.NotFound, Detail: "There is no such delivery, or it was delivered more than an hour ago."}
-	}
-	return s, nil
-}
-
-func deliveryFailed(err error) error {
-	if errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound) {
-		return &flows.Error{Code: flows.NotFound, Detail: "There is no such delivery, or it was delivered more than an hour ago.", Err: err}
-	}
-	return flows.StorageFailed(err)
 }

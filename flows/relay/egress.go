@@ -4,11 +4,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,16 +20,16 @@ import (
 
 // EgressPolicy says where deliveries may go.
 type EgressPolicy struct {
-	// Loopback allows this machine, and http: a developer tries a subscriber out.
+	// Loopback allows this machine, and http, for developers.
 	Loopback bool
 }
 
-// ErrDestination says that a subscriber's name leads to an address to which nothing is sent.
+// ErrDestination reports that a subscriber's name resolves to an address that is refused.
 var ErrDestination = errors.New("the address is inside a network, or none of the public internet")
 
-// notPublic are the ranges that net/netip has no word for and that are no place on
-// the public internet (IANA special-purpose address registries). Those that carry an
-// IPv4 address inside an IPv6 one would be a way around every other range.
+// notPublic are the ranges outside the public internet that net/netip does not name (IANA
+// special-purpose address registries). Those that carry an IPv4 address inside an IPv6
+// one would bypass every other range.
 var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"),
@@ -39,38 +39,37 @@ var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("3fff::/20"), netip.MustParsePrefix("5f00::/16"), netip.MustParsePrefix("fec0::/10"),
 }
 
-// Allows tells whether deliveries may go to an address, whatever name led to it.
-func (d EgressPolicy) Allows(address netip.Addr) bool {
+// Allows reports whether deliveries may go to an address.
+func (p EgressPolicy) Allows(address netip.Addr) bool {
 	if address.Zone() != "" {
 		return false
 	}
 	address = address.Unmap() // ::ffff:127.0.0.1 is 127.0.0.1
 	if address.IsLoopback() {
-		return d.Loopback
+		return p.Loopback
 	}
 	return address.IsGlobalUnicast() && !address.IsPrivate() &&
-		!slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(address) })
+		!slices.ContainsFunc(notPublic, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
 }
 
-// control looks at the address that is about to be dialled: what a name resolves
-// to when it is checked, and what when it is used, can be two things.
-func (d EgressPolicy) control(_, address string, _ syscall.RawConn) error {
+// control checks the address that is about to be dialled, because a name can resolve to
+// another one after it was checked.
+func (p EgressPolicy) control(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
-	if err != nil || !d.Allows(to.Addr()) {
+	if err != nil || !p.Allows(to.Addr()) {
 		return ErrDestination
 	}
 	return nil
 }
 
-// The figures of a connection to a subscriber.
 const (
-	dialTimeout = 5 * time.Second // a place that is this far away is not on this planet, or behind a firewall
+	dialTimeout = 5 * time.Second // longer than to any place on earth
 	idleTimeout = time.Minute     // events come in bursts
-	maxHeaders  = 16 << 10        // of an answer of which only the status counts
+	maxHeaders  = 16 << 10        // of a response of which only the status counts
 )
 
-// NewClient makes the client that carries deliveries: over no proxy, which
-// would dial in its place, and after no redirect, which would lead elsewhere.
+// NewClient returns the client for deliveries. It uses no proxy, which would dial in its
+// place, and follows no redirect, which would lead elsewhere.
 func NewClient(to EgressPolicy) *http.Client {
 	dialer := &net.Dialer{Timeout: dialTimeout, Control: to.control}
 	return &http.Client{
@@ -83,11 +82,12 @@ func NewClient(to EgressPolicy) *http.Client {
 	}
 }
 
-// subscriberName is part of the name of a queue and of a delivery.
+// subscriberName matches what can be part of the name of a queue and of a delivery.
 var subscriberName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
-// Check says everything that keeps subscribers from being delivered to.
-func (d EgressPolicy) Check(subscribers []Subscriber) (problems []error) {
+// Check returns everything that is wrong with the subscribers.
+func (p EgressPolicy) Check(subscribers []Subscriber) (problems []error) {
+	events := slices.AppendSeq(slices.Clone(flows.RelayOnlyEvents), maps.Keys(flows.EventsAboutContacts))
 	seen := map[string]bool{}
 	for i, s := range subscribers {
 		wrong := func(format string, args ...any) {
@@ -97,14 +97,14 @@ func (d EgressPolicy) Check(subscribers []Subscriber) (problems []error) {
 			wrong("name: small letters, digits and hyphens, at most 32, and of no other subscriber")
 		}
 		seen[s.Name] = true
-		if problem := d.checkURL(s.URL); problem != "" {
+		if problem := p.checkURL(s.URL); problem != "" {
 			wrong("url: %s", problem)
 		}
-		if !s.secretsValid() {
+		if secrets := s.secrets(); len(secrets) > maxSecrets || slices.ContainsFunc(secrets, invalidSecret) {
 			wrong("secret: whsec_ and the base64 of 24 to 64 random bytes, such as from: openssl rand -base64 32; at most two, with a comma between them")
 		}
 		for _, pattern := range s.Events {
-			if _, err := path.Match(pattern, ""); err != nil || !slices.ContainsFunc(eventNames(), func(name string) bool { return Subscriber{Events: []string{pattern}}.wants(name) }) {
+			if !slices.ContainsFunc(events, Subscriber{Events: []string{pattern}}.matches) {
 				wrong("events: no event is called %q; a pattern is such as contact.* or contact.updated", pattern)
 			}
 		}
@@ -112,41 +112,29 @@ func (d EgressPolicy) Check(subscribers []Subscriber) (problems []error) {
 	return problems
 }
 
-// secretsValid tells whether each of a subscriber's secrets is one.
-func (s Subscriber) secretsValid() bool {
-	for _, secret := range s.secrets() {
-		if key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_")); err != nil || len(key) < 24 || len(key) > 64 {
-			return false
-		}
-	}
-	return len(s.secrets()) <= maxSecrets
+// maxSecrets of a subscriber: the current one, and during a change the previous one.
+const maxSecrets = 2
+
+func invalidSecret(secret string) bool {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	return err != nil || len(key) < 24 || len(key) > 64
 }
 
-// checkURL says what is wrong with an address as it is written; where its name
-// leads is seen at every delivery.
-func (d EgressPolicy) checkURL(address string) string {
+// checkURL returns what is wrong with an address as it is written. Each delivery checks
+// what its name resolves to.
+func (p EgressPolicy) checkURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" || u.Opaque != "" {
 		return "an absolute address without user name and fragment"
 	}
 	ip, err := netip.ParseAddr(u.Hostname())
 	switch {
-	case u.Scheme != "https" && (u.Scheme != "http" || !d.Loopback):
+	case u.Scheme != "https" && (u.Scheme != "http" || !p.Loopback):
 		return "https is needed"
-	case err == nil && !d.Allows(ip):
+	case err == nil && !p.Allows(ip):
 		return ErrDestination.Error()
-	case !d.Loopback && u.Port() != "" && u.Port() != "443" && u.Port() != "8443":
+	case !p.Loopback && u.Port() != "" && u.Port() != "443" && u.Port() != "8443":
 		return "the ports are 443 and 8443: what listens elsewhere is rarely a web server"
 	}
 	return ""
-}
-
-// eventNames lists the events of the club system's description.
-func eventNames() []string {
-	names := slices.Clone(flows.RelayOnlyEvents)
-	for name := range flows.EventsAboutContacts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

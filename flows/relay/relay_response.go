@@ -14,45 +14,45 @@ import (
 	"frontdesk/upstream/club"
 )
 
-const (
-	// maxWait is heeded of what a subscriber asks for: with it in the place of every
-	// shorter pause, a delivery's tries take a day and seven hours at most.
-	maxWait = time.Hour
-	// maxSecrets of a subscriber: the current one, and the one before it while it is changed.
-	maxSecrets = 2
-)
+// retryPauses are the pauses after each failure of a delivery: eleven attempts within 26
+// hours. The first outlast a restart, the last a night; then the delivery is dead until an
+// operator replays it.
+var retryPauses = [...]time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 10 * time.Hour}
 
-// deliveryResponse is what a subscriber said to a delivery; as an error, one that is no success.
+// maxWait bounds the Retry-After of a subscriber. If it replaces every shorter pause, the
+// attempts take 31 hours.
+const maxWait = time.Hour
+
+// deliveryResponse is a subscriber's response. As an error it is one that is no success.
 type deliveryResponse struct {
 	status int
-	wait   time.Duration // until which it wants to hear nothing; 0 where it does not say
+	wait   time.Duration // before the next attempt; 0: the subscriber does not say
 }
 
 // Error implements error.
-func (a deliveryResponse) Error() string { return fmt.Sprintf("status %d", a.status) }
+func (d deliveryResponse) Error() string { return fmt.Sprintf("status %d", d.status) }
 
-// readResponse reads an answer. When to come again is asked for with 429 and 503 (RFC
-// 9110, section 10.2.3); with any other status it is no wish about a delivery.
+// readResponse reads a response. Only with 429 and 503 is Retry-After about the next
+// attempt (RFC 9110, section 10.2.3).
 func readResponse(response *http.Response, now func() time.Time) deliveryResponse {
-	a := deliveryResponse{status: response.StatusCode}
-	if a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable {
-		a.wait = min(club.RetryAfter(response.Header, now), maxWait)
+	d := deliveryResponse{status: response.StatusCode}
+	if d.status == http.StatusTooManyRequests || d.status == http.StatusServiceUnavailable {
+		d.wait = min(club.RetryAfter(response.Header, now), maxWait)
 	}
-	return a
+	return d
 }
 
-// pauseAfter is how long after its n-th failure a delivery is tried again: not
-// before the subscriber wants to hear of it.
+// pauseAfter returns the pause after the n-th failure (from 0) of a delivery.
 func pauseAfter(n int, failure error, _ *asynq.Task) time.Duration {
-	pause, _ := RetryAfterFailure(n)
-	var asked deliveryResponse
-	if errors.As(failure, &asked) {
-		return max(flows.Jitter(pause), asked.wait)
+	pause := flows.Jitter(retryPauses[min(n, len(retryPauses)-1)])
+	if response := (deliveryResponse{}); errors.As(failure, &response) {
+		return max(pause, response.wait)
 	}
-	return flows.Jitter(pause)
+	return pause
 }
 
-// secrets are what a subscriber verifies with: one, or while it is changed two, either of which will do.
+// secrets returns the subscriber's secrets, either of which it may verify with.
 func (s Subscriber) secrets() []string { return strings.Split(s.Secret, ",") }
 
 // sign signs a delivery with each of the subscriber's secrets (Standard Webhooks, section Signature scheme).

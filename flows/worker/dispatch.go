@@ -10,33 +10,32 @@ import (
 	"frontdesk/flows/tracing"
 )
 
-// startDispatch begins the work on this process's requests. What is in progress when the
-// context ends is finished, within drainTimeout.
-func (w *Worker) startDispatch(ctx context.Context) *sync.WaitGroup {
-	var working sync.WaitGroup
-	jobs, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+// dispatch processes this process's requests until the context ends. It then finishes
+// those in progress, within drainTimeout.
+func (w *Worker) dispatch(ctx context.Context) {
+	inProgress, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	context.AfterFunc(ctx, func() {
+		select {
+		case <-inProgress.Done():
+		case <-w.cfg.After(drainTimeout):
+			cancel()
+		}
+	})
+	var processing sync.WaitGroup
 	for range concurrency {
-		working.Go(func() {
+		processing.Go(func() {
 			for {
 				select {
 				case <-ctx.Done():
 					return
 				case request := <-w.cfg.Queue.Requests():
-					w.process(jobs, request)
+					w.process(inProgress, request)
 				}
 			}
 		})
 	}
-	context.AfterFunc(ctx, func() {
-		ended := make(chan struct{})
-		go func() { working.Wait(); close(ended) }()
-		select {
-		case <-ended:
-		case <-w.cfg.After(drainTimeout):
-		}
-		giveUp()
-	})
-	return &working
+	processing.Wait()
 }
 
 // process advances a payment until no further request came meanwhile.

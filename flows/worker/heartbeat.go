@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,57 +13,55 @@ import (
 	"frontdesk/flows/tracing"
 )
 
-// The figures of the watch over Redis.
 const (
-	// wholeEvery: everything that the processor holds of us is compared once an hour.
+	// wholeEvery is how often everything that the processor holds is compared.
 	wholeEvery = time.Hour
-	// recentEvery: money that was just taken is visible within ten minutes, even if
-	// the gateway whose turn it is dies over it.
+	// recentEvery makes money that was just taken visible within ten minutes, even if the
+	// gateway whose turn it is dies during the comparison.
 	recentEvery = 4 * time.Minute
 	// rebuildTimeout bounds one comparison: at the processor's page sizes the list of
 	// fifty thousand payments takes about half of it.
 	rebuildTimeout = 5 * time.Minute
-	// rebuildPause: after a comparison that failed, until the next one.
+	// rebuildPause is the pause after a comparison that failed.
 	rebuildPause = time.Minute
 )
 
 // heartbeat notices that Redis lost something.
 type heartbeat struct {
-	gateway     string        // names this run of the gateway in Redis
-	count       int64         // signs of life so far
-	rebuildOwed *atomic.Bool  // everything has to be compared, whoever's turn it is
-	lastSweep   *atomic.Int64 // when the latest tick was whole, in Unix nanoseconds; 0: none was yet
-	wake        chan struct{} // tells the rebuilds that Redis is there
+	gateway     string                    // identifies this run of the gateway in Redis
+	count       int64                     // of heartbeats so far
+	rebuildOwed atomic.Bool               // this gateway must compare everything, whatever the turns
+	lastSweep   atomic.Pointer[time.Time] // the latest tick without a failure; zero: none yet
+	wake        chan struct{}             // tells runRebuilds that Redis can be reached
 }
 
-// newHeartbeat begins with a comparison: nobody knows what happened before the start.
-func newHeartbeat() heartbeat {
-	owed := &atomic.Bool{}
-	owed.Store(true)
-	return heartbeat{gateway: uuid.NewString(), rebuildOwed: owed, lastSweep: &atomic.Int64{}, wake: make(chan struct{}, 1)}
+// startHeartbeat begins with a comparison: Redis may have lost something before the start.
+func (w *Worker) startHeartbeat() {
+	w.heartbeat.gateway, w.heartbeat.wake = uuid.NewString(), make(chan struct{}, 1)
+	w.heartbeat.rebuildOwed.Store(true)
+	w.heartbeat.lastSweep.Store(&time.Time{})
 }
 
-// tick sweeps, and finds out whether Redis is what it was at the tick before.
+// tick sweeps, and finds out whether Redis lost something since the last tick.
 func (w *Worker) tick(ctx context.Context) {
 	ctx, span := tracing.StartTrace(ctx, w.cfg.Traces, "", "sweep", trace.SpanKindInternal)
 	defer span.End()
-	if w.cfg.Events != nil {
-		if err := w.cfg.Events.Sweep(ctx); err != nil && ctx.Err() == nil {
-			w.cfg.Log.WarnContext(ctx, "events and registrations not swept", "error", err)
-		}
+	if err := w.cfg.Events.Sweep(ctx); err != nil && ctx.Err() == nil {
+		w.cfg.Log.WarnContext(ctx, "events and registrations not swept", "error", err)
 	}
 	if err := errors.Join(w.sweep(ctx), w.sendHeartbeat(ctx)); err != nil {
-		w.heartbeat.rebuildOwed.Store(true) // Redis was away: it may come back with less
+		w.heartbeat.rebuildOwed.Store(true) // Redis was away, and may come back with less
 		return
 	}
-	w.heartbeat.lastSweep.Store(w.cfg.Now().UnixNano())
+	now := w.cfg.Now()
+	w.heartbeat.lastSweep.Store(&now)
 	select {
 	case w.heartbeat.wake <- struct{}{}:
-	default: // a comparison is under way
+	default: // a comparison is in progress
 	}
 }
 
-// sendHeartbeat leaves a sign of life and looks for the one before it.
+// sendHeartbeat leaves a heartbeat in Redis and checks that the previous one is there.
 func (w *Worker) sendHeartbeat(ctx context.Context) error {
 	before, err := w.cfg.Store.Heartbeat(ctx, w.heartbeat.gateway, w.heartbeat.count+1)
 	if err != nil {
@@ -78,27 +75,24 @@ func (w *Worker) sendHeartbeat(ctx context.Context) error {
 	return nil
 }
 
-// startRebuilds compares Redis with the processor whenever that is due, beside the
-// sweeps, since the processor may be slow.
-func (w *Worker) startRebuilds(ctx context.Context) *sync.WaitGroup {
-	var running sync.WaitGroup
-	running.Go(func() {
-		var notBefore time.Time
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-w.heartbeat.wake:
-			}
-			if now := w.cfg.Now(); !now.Before(notBefore) && !w.rebuild(ctx) {
-				notBefore = now.Add(rebuildPause)
-			}
+// runRebuilds compares Redis with the processor when that is due, until the context ends.
+// It is separate from the sweeps because the processor may be slow.
+func (w *Worker) runRebuilds(ctx context.Context) {
+	var notBefore time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.heartbeat.wake:
 		}
-	})
-	return &running
+		if now := w.cfg.Now(); !now.Before(notBefore) && !w.rebuild(ctx) {
+			notBefore = now.Add(rebuildPause)
+		}
+	}
 }
 
-// rebuild carries out the comparison that is due, if any; false when it has to be repeated.
+// rebuild carries out the comparison that is due, if any. It returns false if the
+// comparison failed and must be repeated.
 func (w *Worker) rebuild(ctx context.Context) bool {
 	window := w.dueWindow(ctx)
 	if window == 0 {
@@ -118,18 +112,16 @@ func (w *Worker) rebuild(ctx context.Context) bool {
 	return err == nil
 }
 
-// dueWindow is how far back to compare now; zero for not at all. What a loss or a
-// failure calls for does not depend on what Redis remembers of other comparisons, and
-// takes their turns, as it looks at all that they would.
+// dueWindow returns how far back to compare now; 0: not at all. An owed comparison does
+// not depend on the turns, which Redis may have lost, and takes them because it covers them.
 func (w *Worker) dueWindow(ctx context.Context) (due time.Duration) {
 	owed, onDemand := w.heartbeat.rebuildOwed.Swap(false), w.cfg.Payments.TakeOwedRebuild()
 	if owed || onDemand {
 		due = payment.WholeWindow
 	}
 	for _, turn := range []struct {
-		name   string
-		every  time.Duration
-		window time.Duration
+		name          string
+		every, window time.Duration
 	}{{"rebuild:whole", wholeEvery, payment.WholeWindow}, {"rebuild:recent", recentEvery, payment.RecentWindow}} {
 		ours, err := w.cfg.Store.Once(ctx, turn.name, turn.every)
 		if err != nil {
@@ -143,12 +135,6 @@ func (w *Worker) dueWindow(ctx context.Context) (due time.Duration) {
 	return due
 }
 
-// LastSweep tells when this worker last swept everything and found Redis well; the
-// zero instant when it never did.
-func (w *Worker) LastSweep() time.Time {
-	at := w.heartbeat.lastSweep.Load()
-	if at == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, at)
-}
+// LastSweep returns the time of this worker's latest sweep in which Redis had lost
+// nothing; zero if there was none yet.
+func (w *Worker) LastSweep() time.Time { return *w.heartbeat.lastSweep.Load() }

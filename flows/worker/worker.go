@@ -22,16 +22,16 @@ import (
 )
 
 const (
-	// pollQueue: how long a job may lie before an idle worker sees it. Buyers do not wait
-	// for it but when every hand is busy, and then the workers are not idle.
+	// pollQueue is how long a job waits for an idle worker at most. Buyers wait for it only
+	// when every worker is busy, and then the workers do not poll.
 	pollQueue = 250 * time.Millisecond
-	// concurrency: jobs wait for other systems, not for the processor of this machine.
+	// concurrency is not bounded by the processor: jobs wait for other systems.
 	concurrency = 20
-	// drainTimeout: a POST that was begun when the gateway was told to stop takes 30 s at most.
+	// drainTimeout is above the 30 s that a POST in progress takes at most.
 	drainTimeout = 35 * time.Second
-	// sweepEvery, within a fifth either way: how often payments are looked for that nobody told of.
+	// sweepEvery, within a fifth either way, is how often payments without an event are found.
 	sweepEvery = 15 * time.Second
-	// sweepLimit: how many payments one sweep enqueues at most.
+	// sweepLimit is the number of payments that one sweep enqueues at most.
 	sweepLimit = 500
 )
 
@@ -44,85 +44,77 @@ type Worker struct {
 
 // Store is what a worker needs of Redis.
 type Store interface {
-	// DuePayments returns payments that want a look, at most limit, and puts each
-	// of them off by pause, so that several gateways share the work.
+	// DuePayments returns at most limit payments whose next poll is due, and postpones
+	// each by pause, so that several gateways share the work.
 	DuePayments(ctx context.Context, now time.Time, pause time.Duration, limit int) ([]flows.PaymentID, error)
-	// ScheduleNext puts the payment's next look at an instant; the zero instant means never again.
+	// ScheduleNext sets the time of a payment's next poll; zero: never again.
 	ScheduleNext(ctx context.Context, id flows.PaymentID, at time.Time) error
 	// RenewReceipts seals with the current key every receipt that an older one sealed.
 	RenewReceipts(ctx context.Context) error
-	// Heartbeat leaves a gateway's n-th sign of life and returns the one before it, 0 for
-	// none: another than the gateway left itself says that Redis forgot something.
+	// Heartbeat stores a gateway's n-th heartbeat and returns the previous one, 0 for
+	// none. If the gateway left another one, Redis lost writes.
 	Heartbeat(ctx context.Context, gateway string, n int64) (int64, error)
-	// Once tells whether this is the first call with this name within the period.
+	// Once reports whether this is the first call with this name within the period.
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)
 }
 
-// Config is what a worker needs; every field is required unless said.
+// Config is what a worker needs; every field is required.
 type Config struct {
 	Store    Store
 	Queue    *jobs.Queue
 	Payments *payment.Machine
 	Changes  *jobs.Hub
-	Events   *clubevent.Intake    // nil: the club system's events are not worked on by this worker
-	Traces   trace.TracerProvider // keeps the spans of jobs, sweeps and rebuilds; nil: none are kept
+	Events   *clubevent.Intake
+	Traces   trace.TracerProvider // of jobs, sweeps and rebuilds
 	Now      func() time.Time
 	After    func(time.Duration) <-chan time.Time
 	Log      *slog.Logger
 }
 
-// New makes a worker that does not run yet.
+// New returns a worker. It does nothing until Run is called.
 func New(cfg Config) *Worker {
-	if cfg.Traces == nil {
-		cfg.Traces = tracing.IDOnlyProvider()
-	}
-	return &Worker{cfg: cfg, heartbeat: newHeartbeat(), server: cfg.Queue.NewServer(asynq.Config{
-		Concurrency: concurrency, TaskCheckInterval: pollQueue, ShutdownTimeout: drainTimeout,
-		Logger: jobs.AsynqLogger{Log: cfg.Log}, LogLevel: asynq.WarnLevel,
+	w := &Worker{cfg: cfg, server: cfg.Queue.NewServer(cfg.Log, asynq.Config{
+		Concurrency: concurrency, TaskCheckInterval: pollQueue, ShutdownTimeout: drainTimeout, LogLevel: asynq.WarnLevel,
 	})}
+	w.startHeartbeat()
+	return w
 }
 
-// Run works until the context ends, and then finishes what was begun.
+// Run works until the context ends, and then finishes what is in progress.
 func (w *Worker) Run(ctx context.Context) error {
-	mux := asynq.NewServeMux()
-	mux.Use(jobs.TraceJobs(w.cfg.Traces))
+	mux := jobs.NewMux(w.cfg.Traces)
 	mux.HandleFunc(jobs.AdvanceJob, func(ctx context.Context, job *asynq.Task) error {
 		w.advance(ctx, flows.PaymentID(job.Payload()))
 		return nil
 	})
-	if w.cfg.Events != nil {
-		if err := w.cfg.Events.Start(mux, w.cfg.Traces); err != nil {
-			return err
-		}
+	if err := w.cfg.Events.Start(mux, w.cfg.Traces); err != nil {
+		return err
 	}
 	if err := w.server.Start(mux); err != nil {
 		return fmt.Errorf("background work cannot start: %w", err)
 	}
-	var changes sync.WaitGroup
-	changes.Go(func() { w.cfg.Changes.Run(ctx) })
-	rebuilds, working := w.startRebuilds(ctx), w.startDispatch(ctx)
-	changes.Go(func() { w.renewReceipts(ctx) })
+	var loops, draining sync.WaitGroup
+	loops.Go(func() { w.cfg.Changes.Run(ctx) })
+	loops.Go(func() { w.runRebuilds(ctx) })
+	loops.Go(func() { w.renewReceipts(ctx) })
+	draining.Go(func() { w.dispatch(ctx) })
 	for {
 		w.tick(ctx)
 		select {
 		case <-ctx.Done():
-			changes.Wait() // first: whoever follows a registration keeps the gateway's server from stopping
-			rebuilds.Wait()
-			if w.cfg.Events != nil {
-				w.cfg.Events.Stop(&changes)
-			}
+			loops.Wait() // first: event streams keep the gateway's server from stopping
+			draining.Go(w.cfg.Events.Stop)
 			w.server.Shutdown()
-			working.Wait()
-			changes.Wait()
+			draining.Wait()
 			return nil
 		case <-w.cfg.After(flows.Jitter(sweepEvery)):
 		}
 	}
 }
 
-// renewReceipts makes receipts of consents independent of older keys: a gateway
-// starts with every change of the keys, and receipts are kept longer than any key
-// should be. When it fails, the next start does it.
+// renewReceipts makes receipts of consents independent of older keys, because receipts
+// are kept longer than any key should be. A change of keys needs a start, and a start
+// that fails to renew leaves it to the next one.
 func (w *Worker) renewReceipts(ctx context.Context) {
 	ctx, span := tracing.StartTrace(ctx, w.cfg.Traces, "", "renew receipts", trace.SpanKindInternal)
 	defer span.End()
@@ -131,28 +123,24 @@ func (w *Worker) renewReceipts(ctx context.Context) {
 	}
 }
 
-// advance never fails the job: the sweeper repeats what has to be repeated.
+// advance never fails the job, because the sweep repeats it.
 func (w *Worker) advance(ctx context.Context, id flows.PaymentID) {
 	_, err := w.cfg.Payments.Advance(ctx, id)
-	if err != nil && flows.CodeOf(err) == flows.NotFound {
-		// A start that was not completed, or a payment that Redis lost.
+	if flows.CodeOf(err) == flows.NotFound { // its start was not completed, or Redis lost it
 		if err = w.cfg.Payments.RebuildOnDemand(ctx); err == nil {
 			_, err = w.cfg.Payments.Advance(ctx, id)
 		}
 	}
-	switch {
-	case flows.CodeOf(err) == flows.NotFound && err != nil:
-		err = w.cfg.Store.ScheduleNext(ctx, id, time.Time{}) // the processor knows nothing of it either
-	case err != nil:
-		w.cfg.Log.WarnContext(ctx, "payment not advanced", "payment", id, "error", err)
-		return
+	failed := "payment not advanced"
+	if flows.CodeOf(err) == flows.NotFound { // the processor does not know it either
+		err, failed = w.cfg.Store.ScheduleNext(ctx, id, time.Time{}), "payment not dropped from the open ones"
 	}
 	if err != nil {
-		w.cfg.Log.WarnContext(ctx, "payment not dropped from the open ones", "payment", id, "error", err)
+		w.cfg.Log.WarnContext(ctx, failed, "payment", id, "error", err)
 	}
 }
 
-// sweep enqueues the payments whose look is due.
+// sweep enqueues the payments whose next poll is due.
 func (w *Worker) sweep(ctx context.Context) error {
 	due, err := w.cfg.Store.DuePayments(ctx, w.cfg.Now(), 2*sweepEvery, sweepLimit)
 	for _, id := range due {

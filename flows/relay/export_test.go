@@ -1,0 +1,4 @@
+package relay
+
+// RetryPauses is the retry schedule, for its test.
+var RetryPauses = retryPauses
