@@ -14,14 +14,10 @@ type due struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-type accountStatistics struct {
-	resource
-	TotalRealDebt int `json:"totalRealDebt"`
-}
-
 // getAccountStatistics: GET stats/accounts/contacts/{id}.
 func getAccountStatistics(c *request, k *contact) (response, error) {
-	return ok(&accountStatistics{c.w.resource("AccountStatistics", "stats/accounts/contacts", k.ID), c.w.debt(k.ID, c.now)})
+	debt := c.w.debt(k.ID, c.now)
+	return ok(c.w.record("AccountStatistics", "stats/accounts/contacts", k.ID, record{"totalRealDebt": debt}))
 }
 
 // debt is what a contact owes, in cents: every due, or only overdue ones if the settings

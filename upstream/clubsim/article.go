@@ -10,88 +10,44 @@ import (
 
 // article is a line of a sale.
 type article struct {
-	ID        int       `json:"id"`
-	SaleID    int       `json:"saleId"`
-	OfferID   int       `json:"offerId"` // zero: a line of its own, such as a prorata
-	Name      string    `json:"name"`
-	Price     int       `json:"price"`     // cents; a prorata line can be negative
-	Parent    int       `json:"parent"`    // zero: added by the buyer
-	StartDate string    `json:"startDate"` // when what was bought begins; empty: not given
-	Repayment repayment `json:"repayment"`
+	ID        int    `json:"id"`
+	SaleID    int    `json:"saleId"`
+	OfferID   int    `json:"offerId"` // zero: a line of its own, such as a prorata
+	Name      string `json:"name"`
+	Price     int    `json:"price"`     // cents; a prorata line can be negative
+	Parent    int    `json:"parent"`    // zero: added by the buyer
+	StartDate string `json:"startDate"` // when what was bought begins; empty: not given
+	// Repayment is how the buyer wants to be debited; nil: not sent.
+	Repayment *repayment `json:"repayment"`
 }
 
-// repayment is how the buyer wants to be debited (section RepaymentSchedule).
+// repayment is the repaymentSchedule of an article (section RepaymentSchedule).
 type repayment struct {
-	Sent        bool   `json:"sent"`
-	SpecificDay bool   `json:"specificDay"`
-	DebitDay    int    `json:"debitDay"`
-	WeekDay     *int   `json:"debitWeekDay"` // nil: none requested, as zero is Sunday
-	StartDate   string `json:"startDate"`
-}
-
-type articleRecord struct {
-	resource
-	OfferID   *string `json:"offerId"`
-	ProductID *string `json:"productId"`
-	SaleID    string  `json:"sale"`
-	Name      string  `json:"name"`
-	PriceTI   int     `json:"priceTI"`
-	Currency  string  `json:"priceCurrency"`
-	Parent    *string `json:"parent"`
-	// What the buyer requested, as it was understood; null: nothing.
-	Implementation    *implementationRecord `json:"implementation"`
-	RepaymentSchedule *repaymentRequest     `json:"repaymentSchedule"`
-}
-
-type implementationRecord struct {
-	StartDate string `json:"startDate"`
-}
-
-// repaymentRequest is the repaymentSchedule of an article (section RepaymentSchedule).
-type repaymentRequest struct {
 	SpecificDay bool   `json:"specificDay"`
 	DebitDay    *int   `json:"debitDay"`
 	StartDate   string `json:"startDate,omitempty"`
 	WeekDay     *int   `json:"debitWeekDay"`
 }
 
-func (r repayment) record() *repaymentRequest {
-	if !r.Sent {
-		return nil
-	}
-	record := &repaymentRequest{SpecificDay: r.SpecificDay, StartDate: r.StartDate, WeekDay: r.WeekDay}
-	if r.DebitDay != 0 {
-		record.DebitDay = &r.DebitDay
-	}
-	return record
-}
-
-func (w *World) articleRecord(a *article) *articleRecord {
-	r := &articleRecord{
-		resource: w.resource("Article", "articles", a.ID), SaleID: w.iri("sales", a.SaleID), Name: a.Name, PriceTI: a.Price, Currency: currency,
-		OfferID: w.iriOrNil("offers", a.OfferID), Parent: w.iriOrNil("articles", a.Parent), RepaymentSchedule: a.Repayment.record(),
+func (w *World) articleRecord(a *article) record {
+	r := record{
+		"offerId": w.iriOrNil("offers", a.OfferID), "productId": nil, "sale": w.iri("sales", a.SaleID), "parent": w.iriOrNil("articles", a.Parent),
+		"name": a.Name, "priceTI": a.Price, "priceCurrency": currency, "implementation": nil, "repaymentSchedule": a.Repayment,
 	}
 	if a.StartDate != "" {
-		r.Implementation = &implementationRecord{a.StartDate}
+		r["implementation"] = record{"startDate": a.StartDate}
 	}
 	if o := w.catalogue.offers[a.OfferID]; o != nil {
-		r.ProductID = w.iriOrNil("products", o.product.id)
+		r["productId"] = w.iri("products", o.product.ID)
 	}
-	return r
+	return w.record("Article", "articles", a.ID, r)
 }
 
-func (w *World) articles(s *sale) []*article {
-	return records(s.Articles, w.state.Articles.get)
-}
+func (w *World) articles(s *sale) []*article { return records(s.Articles, w.state.Articles.get) }
 
 // articleAt returns an article of a sale that the request may see.
 func (c *request) articleAt(id int) (*article, error) {
-	a := c.w.state.Articles.get(id)
-	if a == nil {
-		return nil, itemNotFound()
-	}
-	_, err := c.saleAt(a.SaleID)
-	return a, err
+	return visible(c.w.state.Articles.get(id), func(a *article) bool { return c.sees(c.w.state.Sales.get(a.SaleID).ClubID) })
 }
 
 // listArticles: GET sales/{saleId}/articles, as the articles must be read again after
@@ -116,7 +72,7 @@ func addArticle(c *request, s *sale) (response, error) {
 	if o == nil || a.Parent != 0 && !slices.Contains(s.Articles, a.Parent) {
 		return response{}, itemNotFound()
 	}
-	a.Name, a.Price = o.name, o.total
+	a.Name, a.Price = o.Name, o.Total
 	added := c.w.append(s, a)
 	if line, needed := o.prorata(added); needed {
 		c.w.append(s, line)
@@ -134,10 +90,10 @@ func (w *World) append(s *sale, a article) *article {
 
 // addMandatoryOptions adds the options that the offer requires, each once per sale.
 func (w *World) addMandatoryOptions(s *sale, parent *article, o *offer) {
-	for _, id := range o.options {
+	for _, id := range o.Options {
 		present := slices.ContainsFunc(s.Articles, func(n int) bool { return w.state.Articles.get(n).OfferID == id })
 		if option := w.catalogue.offers[id]; !present {
-			w.append(s, article{OfferID: id, Name: option.name, Price: option.total, Parent: parent.ID, StartDate: parent.StartDate})
+			w.append(s, article{OfferID: id, Name: option.Name, Price: option.Total, Parent: parent.ID, StartDate: parent.StartDate})
 		}
 	}
 }
@@ -147,13 +103,13 @@ func (w *World) addMandatoryOptions(s *sale, parent *article, o *offer) {
 // includes. A subscription that starts on the first of a month needs none.
 func (o *offer) prorata(a *article) (line article, needed bool) {
 	start, err := time.Parse(time.DateOnly, a.StartDate)
-	if !o.prorated || err != nil || start.Day() == 1 {
+	if !o.Prorated || err != nil || start.Day() == 1 {
 		return article{}, false
 	}
 	last := time.Date(start.Year(), start.Month()+1, 0, 0, 0, 0, 0, time.UTC)
 	days := last.Day() - start.Day() + 1
 	price := (2*o.first()*days + last.Day()) / (2 * last.Day()) // half a cent is rounded up
-	if o.upfront {
+	if o.Upfront {
 		price -= o.first()
 	}
 	name := fmt.Sprintf("Prorata %s to %s", a.StartDate, last.Format(time.DateOnly))
@@ -195,20 +151,14 @@ func (f *form) implementations() []*form {
 	return details
 }
 
-// repayment reads the repaymentSchedule of an article.
-func (f *form) repayment() repayment {
+// repayment reads the repaymentSchedule of an article; nil when it is missing.
+func (f *form) repayment() *repayment {
 	s := f.object("repaymentSchedule", false)
 	if s == nil {
-		return repayment{}
+		return nil
 	}
-	r := repayment{
-		Sent:        true,
-		SpecificDay: s.boolean("specificDay", false),
-		DebitDay:    s.integer("debitDay", false, 1, 31),
-		StartDate:   s.date("startDate", false),
+	return &repayment{
+		SpecificDay: s.boolean("specificDay", false), DebitDay: s.optionalInteger("debitDay", 1, 31), StartDate: s.date("startDate", false),
+		WeekDay: s.optionalInteger("debitWeekDay", 0, 7), // 6 is Saturday; Sunday may be 0 or 7
 	}
-	if weekDay := s.integer("debitWeekDay", false, 0, 7); s.has("debitWeekDay") { // 6 is Saturday; Sunday may be 0 or 7
-		r.WeekDay = &weekDay
-	}
-	return r
 }

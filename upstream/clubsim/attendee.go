@@ -13,53 +13,31 @@ type attendee struct {
 }
 
 // bookingRecord is an attendee as the class shows it.
-type bookingRecord struct {
-	resource
-	State      string  `json:"state"` // booked or canceled
-	ContactID  string  `json:"contactId"`
-	GivenName  string  `json:"contactGivenName"`
-	FamilyName string  `json:"contactFamilyName"`
-	Number     string  `json:"contactNumber"`
-	ClubID     string  `json:"contactClubId"`
-	CreatedAt  string  `json:"createdAt"`
-	CanceledAt *string `json:"canceledAt"`
+func (w *World) bookingRecord(a *attendee) record {
+	k, state := w.state.Contacts.get(a.ContactID), "booked"
+	if !a.CanceledAt.IsZero() {
+		state = "canceled"
+	}
+	return w.record("Attendee", "attendees", a.ID, record{
+		"state": state, "contactId": w.iri("contacts", k.ID), "contactGivenName": k.GivenName, "contactFamilyName": k.FamilyName,
+		"contactNumber": k.Number, "contactClubId": w.iri("clubs", k.ClubID),
+		"createdAt": w.timestamp(a.CreatedAt), "canceledAt": w.timestampOrNil(a.CanceledAt),
+	})
 }
 
 // attendeeRecord is an attendee with the class, as the list of attendees shows it.
-type attendeeRecord struct {
-	bookingRecord
-	ClassEvent *classRecord `json:"classEvent"`
-}
-
-func (w *World) bookingRecord(a *attendee) bookingRecord {
-	k := w.state.Contacts.get(a.ContactID)
-	r := bookingRecord{
-		resource: w.resource("Attendee", "attendees", a.ID), State: "booked", ContactID: w.iri("contacts", k.ID),
-		GivenName: k.GivenName, FamilyName: k.FamilyName, Number: k.Number, ClubID: w.iri("clubs", k.ClubID),
-		CreatedAt: w.timestamp(a.CreatedAt), CanceledAt: w.timestampOrNil(a.CanceledAt),
-	}
-	if !a.CanceledAt.IsZero() {
-		r.State = "canceled"
-	}
-	return r
-}
-
-func (w *World) attendeeRecord(a *attendee) *attendeeRecord {
-	r := &attendeeRecord{bookingRecord: w.bookingRecord(a)}
+func (w *World) attendeeRecord(a *attendee) record {
+	r := w.bookingRecord(a)
+	r["classEvent"] = nil
 	if e := w.state.ClassEvents.get(a.EventID); e != nil {
-		class := w.classRecord(e)
-		r.ClassEvent = &class
+		r["classEvent"] = w.classRecord(e)
 	}
 	return r
 }
 
 // attendeeAt returns an attendee that the request may see.
 func (c *request) attendeeAt(id int) (*attendee, error) {
-	a := c.w.state.Attendees.get(id)
-	if a == nil || !c.sees(a.ClubID) || !c.caller.maySee(a.ContactID) {
-		return nil, itemNotFound()
-	}
-	return a, nil
+	return visible(c.w.state.Attendees.get(id), func(a *attendee) bool { return c.sees(a.ClubID) && c.caller.maySee(a.ContactID) })
 }
 
 // listAttendees: GET attendees of the acting club, which can be polled to reconcile
@@ -103,7 +81,7 @@ func (st *state) booked() map[int]int {
 func (c *request) bookTrial(s *sale, from time.Time) {
 	booked := c.w.state.booked()
 	for _, e := range c.w.state.ClassEvents.Rows {
-		if e.ClubID != s.ClubID || e.Canceled != nil || e.StartsAt.Before(from) || e.StartsAt.Before(c.now) || booked[e.ID] >= e.Places {
+		if e.ClubID != s.ClubID || !e.Canceled.IsZero() || e.StartsAt.Before(from) || e.StartsAt.Before(c.now) || booked[e.ID] >= e.Places {
 			continue
 		}
 		made := c.w.state.Attendees.add(func(id int) attendee {

@@ -33,10 +33,10 @@ func (c *request) runBehaviors(s *sale) {
 		if o == nil {
 			continue
 		}
-		if o.product.kind == kindPackage {
-			c.grant(s, a, behavior{kind: kindPackage})
+		if o.product.Kind == kindPackage {
+			c.grant(s, a, behavior{Kind: kindPackage})
 		}
-		for _, b := range o.product.behaviors {
+		for _, b := range o.product.Behaviors {
 			c.grant(s, a, b)
 		}
 		if o.debited() {
@@ -53,14 +53,14 @@ func (c *request) runBehaviors(s *sale) {
 func (c *request) grant(s *sale, a *article, b behavior) {
 	start := startDateOr(a, c.now)
 	through := ""
-	if b.validity != "" {
-		through = mustPeriod(b.validity).after(start).AddDate(0, 0, -1).Format(time.DateOnly)
+	if b.Validity != "" {
+		through = mustPeriod(b.Validity).after(start).AddDate(0, 0, -1).Format(time.DateOnly)
 	}
 	made := c.w.state.Benefits.add(func(id int) benefit {
-		return benefit{ID: id, Kind: b.kind, ContactID: s.ContactID, ClubID: s.ClubID, SaleID: s.ID, ArticleID: a.ID,
-			Name: a.Name, ValidFrom: start.Format(time.DateOnly), ValidThrough: through, Quantity: b.quantity}
+		return benefit{ID: id, Kind: b.Kind, ContactID: s.ContactID, ClubID: s.ClubID, SaleID: s.ID, ArticleID: a.ID,
+			Name: a.Name, ValidFrom: start.Format(time.DateOnly), ValidThrough: through, Quantity: b.Quantity}
 	})
-	switch b.kind {
+	switch b.Kind {
 	case kindSubscription:
 		if through == "" {
 			through = noEndDate

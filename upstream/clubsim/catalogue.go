@@ -1,6 +1,8 @@
 package clubsim
 
 import (
+	"cmp"
+	_ "embed"
 	"slices"
 	"time"
 )
@@ -31,79 +33,82 @@ var channels = []string{"club", "web", "terminal"}
 
 // product is a product of the catalogue, which is built once and shared by all worlds.
 type product struct {
-	id          int
-	name        string
-	description string
-	kind        string
-	behaviors   []behavior
-	offers      []offer
-	rule        rule
+	ID          int
+	Name        string
+	Description string
+	Kind        string
+	Behaviors   []behavior
+	Offers      []offer
+	Rule        rule
 	extra       int // its number among the products of Settings.ExtraProducts; 0: every world has it
 }
 
 // behavior is an effect that a product has once it is sold.
 type behavior struct {
-	kind     string
-	validity string // ISO 8601 duration; empty: without end, or none
-	quantity int    // sessions or tokens credited
+	Kind string
+	behaviorConfiguration
+}
+
+type behaviorConfiguration struct {
+	Validity string `json:"validityPeriod,omitempty"` // ISO 8601 duration; empty: without end, or none
+	Quantity int    `json:"quantity,omitempty"`       // sessions or tokens credited
 }
 
 // rule says to whom, where and when a product is offered. Its zero value is no restriction.
 type rule struct {
-	clubs        []int
-	channels     []string
-	tags         []string // any of them
-	minAge       int
-	maxAge       int // zero: no limit
-	fromMonth    time.Month
-	throughMonth time.Month // zero: the whole year
-	newcomers    bool       // not for customers
+	Clubs        []int
+	Channels     []string
+	Tags         []string // any of them
+	MinAge       int
+	MaxAge       int // zero: no limit
+	FromMonth    time.Month
+	ThroughMonth time.Month // zero: the whole year
+	Newcomers    bool       // not for customers
 }
 
 // offer is one way to pay for a product.
 type offer struct {
-	id       int
+	ID       int
 	product  *product
-	name     string
-	fee      int // registration fee in cents, included in total
-	feeName  string
-	total    int    // due at once, in cents
-	upfront  bool   // the first instalment is included in total
-	rhythm   string // billing rhythm
-	prorated bool
-	// occurrences are instalments for a limited duration, recurrences for an unlimited one.
-	occurrences []instalment
-	recurrences []instalment
-	options     []int // offers that are added automatically
+	Name     string
+	Fee      int    // registration fee in cents, included in Total
+	Total    int    // due at once, in cents
+	Upfront  bool   // the first instalment is included in Total
+	Rhythm   string // billing rhythm
+	Prorated bool
+	// Occurrences are instalments for a limited duration, recurrences for an unlimited one.
+	Occurrences []instalment
+	Recurrences []instalment
+	Options     []int // offers that are added automatically
 }
 
 // instalment is an entry of a repayment schedule (club system API, section Schedule entry).
 type instalment struct {
-	offset   string
-	interval string
-	loop     int
-	price    int
+	Offset   string
+	Interval string
+	Loop     int
+	Price    int
 }
 
 // debited reports whether the offer continues by direct debit after the first payment.
-func (o *offer) debited() bool { return len(o.occurrences)+len(o.recurrences) > 0 }
+func (o *offer) debited() bool { return len(o.Occurrences)+len(o.Recurrences) > 0 }
 
 // first is the price of the first instalment, in cents: that of the first occurrence, as
 // occurrences follow each other, or of all recurrences, which run in parallel.
 func (o *offer) first() int {
-	if len(o.occurrences) > 0 {
-		return o.occurrences[0].price
+	if len(o.Occurrences) > 0 {
+		return o.Occurrences[0].Price
 	}
 	sum := 0
-	for _, i := range o.recurrences {
-		sum += i.price
+	for _, i := range o.Recurrences {
+		sum += i.Price
 	}
 	return sum
 }
 
 // has reports whether one of the product's behaviours is of a kind.
 func (p *product) has(kind string) bool {
-	return slices.ContainsFunc(p.behaviors, func(b behavior) bool { return b.kind == kind })
+	return slices.ContainsFunc(p.Behaviors, func(b behavior) bool { return b.Kind == kind })
 }
 
 // shopper is the person and the date for which the catalogue is read.
@@ -118,12 +123,12 @@ type shopper struct {
 
 // available reports whether the catalogue shows a product to a shopper.
 func (p *product) available(s shopper) bool {
-	r := p.rule
+	r := p.Rule
 	switch {
-	case len(r.clubs) > 0 && !slices.Contains(r.clubs, s.club.id),
-		len(r.channels) > 0 && s.channel != "" && !slices.Contains(r.channels, s.channel),
-		len(r.tags) > 0 && !slices.ContainsFunc(r.tags, func(t string) bool { return slices.Contains(s.tags, t) }),
-		r.fromMonth != 0 && (s.date.Month() < r.fromMonth || s.date.Month() > r.throughMonth):
+	case len(r.Clubs) > 0 && !slices.Contains(r.Clubs, s.club.id),
+		len(r.Channels) > 0 && s.channel != "" && !slices.Contains(r.Channels, s.channel),
+		len(r.Tags) > 0 && !slices.ContainsFunc(r.Tags, func(t string) bool { return slices.Contains(s.tags, t) }),
+		r.FromMonth != 0 && (s.date.Month() < r.FromMonth || s.date.Month() > r.ThroughMonth):
 		return false
 	case p.has(kindSubscription) && s.club.debtLimit > 0 && s.debt > s.club.debtLimit:
 		return false
@@ -136,12 +141,22 @@ func (p *product) available(s shopper) bool {
 func (p *product) suits(s shopper) bool {
 	switch s.contact.Status {
 	case statusBanned:
-		return p.kind == kindRegular
+		return p.Kind == kindRegular
 	case statusCustomer:
-		return !p.rule.newcomers
+		return !p.Rule.Newcomers
 	}
 	return true
 }
+
+//go:embed catalogue.json
+var catalogueJSON []byte
+
+// feeName is what an offer calls its registration fee.
+const feeName = "Registration fee"
+
+// maxExtraProducts is the number of the extras: ten things in ten colours and five sizes, 17
+// pages more than the catalogue has without them.
+const maxExtraProducts = 500
 
 // catalogue is all products, with indexes.
 type catalogue struct {
@@ -150,29 +165,55 @@ type catalogue struct {
 	offers   map[int]*offer
 }
 
-// newCatalogue builds the catalogue and numbers the offers: those of product 7 are 701,
-// 702, ….
+// extras are clothes of which each world sells as many as Settings.ExtraProducts.
+type extras struct {
+	Things []struct {
+		Name, Description string
+		Price             int
+	}
+	Colours, Sizes []string
+}
+
+// newCatalogue reads the catalogue and numbers the offers: those of product 7 are 701,
+// 702, …. An offer without a name has the product's, one without a rhythm is monthly.
 func newCatalogue() *catalogue {
-	c := &catalogue{byID: map[int]*product{}, offers: map[int]*offer{}}
-	c.products = slices.Concat(subscriptionProducts(), debitProducts(), optionProducts(), passProducts(), shopProducts(), extraProducts())
+	var file struct {
+		Products []*product
+		Extras   extras
+	}
+	if err := decodeStrict(catalogueJSON, &file); err != nil {
+		panic(err) // the file is part of the program
+	}
+	c := &catalogue{products: append(file.Products, file.Extras.products()...), byID: map[int]*product{}, offers: map[int]*offer{}}
 	for _, p := range c.products {
-		c.byID[p.id] = p
-		for i := range p.offers {
-			o := &p.offers[i]
-			o.id, o.product = p.id*100+i+1, p
-			if o.name == "" {
-				o.name = p.name
-			}
-			if o.rhythm == "" {
-				o.rhythm = "monthly"
-			}
-			c.offers[o.id] = o
+		c.byID[p.ID] = p
+		for i := range p.Offers {
+			o := &p.Offers[i]
+			o.ID, o.product = p.ID*100+i+1, p
+			o.Name, o.Rhythm = cmp.Or(o.Name, p.Name), cmp.Or(o.Rhythm, "monthly")
+			c.offers[o.ID] = o
 		}
 	}
 	return c
 }
 
+func (e extras) products() []*product {
+	var products []*product
+	for _, size := range e.Sizes {
+		for _, colour := range e.Colours {
+			for _, thing := range e.Things {
+				number := len(products) + 1
+				products = append(products, &product{
+					ID: 1000 + number, extra: number, Kind: kindRegular, Name: thing.Name + ", " + colour + ", " + size, Description: thing.Description,
+					Behaviors: []behavior{{Kind: kindRegular}}, Offers: []offer{{Total: thing.Price}},
+				})
+			}
+		}
+	}
+	return products
+}
+
 // soldAt reports whether a club sells the product at all.
 func (w *World) soldAt(p *product, c *club) bool {
-	return p.extra <= w.settings.ExtraProducts && (len(p.rule.clubs) == 0 || slices.Contains(p.rule.clubs, c.id))
+	return p.extra <= w.settings.ExtraProducts && (len(p.Rule.Clubs) == 0 || slices.Contains(p.Rule.Clubs, c.id))
 }

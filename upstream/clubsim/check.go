@@ -82,7 +82,7 @@ func (w *World) checkArticle(s *sale, k *contact, a *article, path string, now t
 	if p.has(kindSubscription) && at.debtLimit > 0 && w.debt(k.ID, now) > at.debtLimit {
 		found = append(found, violation{path, "The contact's debt is too high for a subscription.", codeDebt})
 	}
-	if !p.rule.allowsAge(k, startDateOr(a, now)) {
+	if !p.Rule.allowsAge(k, startDateOr(a, now)) {
 		found = append(found, violation{path, "The contact's age does not fit the offer.", codeAge})
 	}
 	return append(found, a.checkDates(o, at, path)...)
@@ -91,11 +91,11 @@ func (w *World) checkArticle(s *sale, k *contact, a *article, path string, now t
 // allowsAge reports whether a contact has the age that an offer requires on the day it
 // starts.
 func (r rule) allowsAge(k *contact, on time.Time) bool {
-	if r.minAge == 0 && r.maxAge == 0 {
+	if r.MinAge == 0 && r.MaxAge == 0 {
 		return true
 	}
 	age, known := k.age(on)
-	return known && age >= r.minAge && (r.maxAge == 0 || age <= r.maxAge)
+	return known && age >= r.MinAge && (r.MaxAge == 0 || age <= r.MaxAge)
 }
 
 // startDateOr is the day on which the article begins; without one, today.
@@ -112,7 +112,7 @@ func (a *article) checkDates(o *offer, at *club, path string) []violation {
 		found = append(found, violation{path + ".implementation.startDate", messageBlank, codeStartDate})
 	}
 	r := a.Repayment
-	if o.debited() && r.SpecificDay && r.DebitDay != 0 && !slices.Contains(at.debitDays, r.DebitDay) {
+	if o.debited() && r != nil && r.SpecificDay && r.DebitDay != nil && !slices.Contains(at.debitDays, *r.DebitDay) {
 		found = append(found, violation{path + ".repaymentSchedule.debitDay", "The club does not debit on this day.", codeDebitDay})
 	}
 	return found

@@ -4,62 +4,36 @@ import "time"
 
 // classEvent is a class on a club's timetable.
 type classEvent struct {
-	ID       int        `json:"id"`
-	ClubID   int        `json:"clubId"`
-	Activity int        `json:"activity"` // what is trained; the same person coaches it everywhere
-	Name     string     `json:"name"`
-	StartsAt time.Time  `json:"startedAt"`
-	EndsAt   time.Time  `json:"endedAt"`
-	Places   int        `json:"attendingLimit"`
-	Canceled *time.Time `json:"canceledAt"`
+	ID       int       `json:"id"`
+	ClubID   int       `json:"clubId"`
+	Activity int       `json:"activity"` // what is trained; the same person coaches it everywhere
+	Name     string    `json:"name"`
+	StartsAt time.Time `json:"startedAt"`
+	EndsAt   time.Time `json:"endedAt"`
+	Places   int       `json:"attendingLimit"`
+	Canceled time.Time `json:"canceledAt"` // zero: it takes place
 }
 
-// classRecord is a class without its attendees, as an attendee shows it.
-type classRecord struct {
-	resource
-	Club     string  `json:"club"`
-	Studio   string  `json:"studio"`
-	Activity *string `json:"activity"`
-	Coach    *string `json:"coach"`
-	Summary  string  `json:"summary"`
-	StartsAt string  `json:"startedAt"`
-	EndsAt   string  `json:"endedAt"`
-	Places   int     `json:"attendingLimit"`
-	Queue    int     `json:"queueLimit"` // always 0: classes have no waiting list here
-	Deleted  *string `json:"deletedAt"`  // null: the class takes place
-}
-
-// classEventRecord is a class with its attendees, as the timetable shows it.
-type classEventRecord struct {
-	classRecord
-	Booked         []bookingRecord `json:"bookedAttendees"`
-	Queued         []bookingRecord `json:"queuedAttendees"`
-	Remaining      int             `json:"attendeeRemaining"`
-	QueueRemaining int             `json:"queueRemaining"`
-}
-
-func (w *World) classRecord(e *classEvent) classRecord {
-	r := classRecord{
-		resource: w.resource("ClassEvent", "class_events", e.ID), Club: w.iri("clubs", e.ClubID), Studio: w.iri("studios", clubByID(e.ClubID).studio()),
-		Activity: w.iriOrNil("activities", e.Activity), Coach: w.iriOrNil("coaches", e.Activity), Summary: e.Name,
-		StartsAt: w.timestamp(e.StartsAt), EndsAt: w.timestamp(e.EndsAt), Places: e.Places,
-	}
-	if e.Canceled != nil {
-		r.Deleted = w.timestampOrNil(*e.Canceled)
-	}
-	return r
+// classRecord is a class without its attendees, as an attendee shows it. Classes have no
+// waiting list here.
+func (w *World) classRecord(e *classEvent) record {
+	return w.record("ClassEvent", "class_events", e.ID, record{
+		"club": w.iri("clubs", e.ClubID), "studio": w.iri("studios", clubByID(e.ClubID).studio()),
+		"activity": w.iriOrNil("activities", e.Activity), "coach": w.iriOrNil("coaches", e.Activity), "summary": e.Name,
+		"startedAt": w.timestamp(e.StartsAt), "endedAt": w.timestamp(e.EndsAt), "deletedAt": w.timestampOrNil(e.Canceled),
+		"attendingLimit": e.Places, "queueLimit": 0,
+	})
 }
 
 // classEventRecord shows the attendees that the caller may see; the places that are left
 // count all attendees.
-func (c *request) classEventRecord(e *classEvent) *classEventRecord {
-	r := &classEventRecord{classRecord: c.w.classRecord(e), Booked: []bookingRecord{}, Queued: []bookingRecord{}}
-	for _, a := range c.w.state.Attendees.Rows {
-		if a.EventID == e.ID && a.CanceledAt.IsZero() && c.caller.maySee(a.ContactID) {
-			r.Booked = append(r.Booked, c.w.bookingRecord(a))
-		}
-	}
-	r.Remaining = max(0, e.Places-c.w.state.booked()[e.ID])
+func (c *request) classEventRecord(e *classEvent) record {
+	shown := c.w.state.Attendees.where(func(a *attendee) bool {
+		return a.EventID == e.ID && a.CanceledAt.IsZero() && c.caller.maySee(a.ContactID)
+	})
+	r := c.w.classRecord(e)
+	r["bookedAttendees"], r["queuedAttendees"] = records(shown, c.w.bookingRecord), []record{}
+	r["attendeeRemaining"], r["queueRemaining"] = max(0, e.Places-c.w.state.booked()[e.ID]), 0
 	return r
 }
 
@@ -71,11 +45,7 @@ func listClassEvents(c *request) (response, error) {
 
 // classEventAt returns a class that the request may see.
 func (c *request) classEventAt(id int) (*classEvent, error) {
-	e := c.w.state.ClassEvents.get(id)
-	if e == nil || !c.sees(e.ClubID) {
-		return nil, itemNotFound()
-	}
-	return e, nil
+	return visible(c.w.state.ClassEvents.get(id), func(e *classEvent) bool { return c.sees(e.ClubID) })
 }
 
 // getClassEvent: GET class_events/{id}.

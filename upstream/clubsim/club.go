@@ -61,22 +61,13 @@ func (c *club) sameChain(other *club) bool {
 	return c.node != 0 && other.node != 0 && nodeByID(c.node).top() == nodeByID(other.node).top()
 }
 
-type clubRecord struct {
-	resource
-	ID          int     `json:"id"`
-	Code        string  `json:"code"`
-	Name        string  `json:"name"`
-	address             // its members are among the club's own
-	Currency    string  `json:"currency"`
-	NetworkNode *string `json:"networkNode"`
-	CheckoutID  string  `json:"checkoutId"`
-}
-
-func (w *World) clubRecord(c *club) *clubRecord {
-	return &clubRecord{
-		resource: w.resource("Club", "clubs", c.id), ID: c.id, Code: c.code, Name: c.name, address: c.address,
-		Currency: currency, NetworkNode: w.iriOrNil("network_nodes", c.node), CheckoutID: w.iri("checkouts", c.checkout()),
-	}
+func (w *World) clubRecord(c *club) record {
+	return w.record("Club", "clubs", c.id, record{
+		"id": c.id, "code": c.code, "name": c.name, "currency": currency,
+		"addressCountry": c.address.Country, "addressLocality": c.address.Locality,
+		"postalCode": c.address.Postal, "streetAddress": c.address.Street,
+		"networkNode": w.iriOrNil("network_nodes", c.node), "checkoutId": w.iri("checkouts", c.checkout()),
+	})
 }
 
 // listClubs: GET clubs, those below the acting node. A single one can be read at

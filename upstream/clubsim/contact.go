@@ -63,40 +63,24 @@ func (k *contact) age(on time.Time) (years int, known bool) {
 // contactNumber is the number that a club gives a contact, such as 11-001007.
 func contactNumber(clubID, id int) string { return fmt.Sprintf("%d-%06d", clubID, id) }
 
-type contactRecord struct {
-	resource
-	Number     string       `json:"number"`
-	Status     string       `json:"status"`
-	FamilyName string       `json:"familyName"`
-	GivenName  string       `json:"givenName"`
-	Gender     *string      `json:"gender"`
-	BirthDate  *string      `json:"birthDate,omitempty"` // a date or nothing
-	Email      *string      `json:"email"`
-	Mobile     *string      `json:"mobile"`
-	Address    *address     `json:"address"`
-	ClubID     string       `json:"clubId"`
-	Tags       []*tagRecord `json:"tags"`
-	CreatedAt  string       `json:"createdAt"`
+// status is the contact's status as the settings of the world write it.
+func (w *World) status(k *contact) string {
+	if k.Status == statusFormer {
+		return w.settings.FormerStatus
+	}
+	return k.Status
 }
 
-func (r *contactRecord) setContext() { r.Context = "/contexts/Contact" }
-
-func (w *World) contactRecord(k *contact) *contactRecord {
-	status := k.Status
-	if status == statusFormer {
-		status = w.settings.FormerStatus
+func (w *World) contactRecord(k *contact) record {
+	r := record{
+		"number": k.Number, "status": w.status(k), "familyName": k.FamilyName, "givenName": k.GivenName,
+		"gender": textOrNil(k.Gender), "email": textOrNil(k.Email), "mobile": textOrNil(k.Mobile), "address": k.Address.orNil(),
+		"clubId": w.iri("clubs", k.ClubID), "tags": w.tagRecords(k.ID), "createdAt": w.timestamp(k.CreatedAt),
 	}
-	r := &contactRecord{
-		resource: w.resource("Person", "contacts", k.ID), Number: k.Number, Status: status,
-		FamilyName: k.FamilyName, GivenName: k.GivenName,
-		Gender: textOrNil(k.Gender), BirthDate: textOrNil(k.BirthDate), Email: textOrNil(k.Email), Mobile: textOrNil(k.Mobile),
-		ClubID: w.iri("clubs", k.ClubID), Tags: w.tagRecords(k.ID), CreatedAt: w.timestamp(k.CreatedAt),
+	if k.BirthDate != "" { // a date or nothing
+		r["birthDate"] = k.BirthDate
 	}
-	if k.Address != (address{}) {
-		home := k.Address
-		r.Address = &home
-	}
-	return r
+	return w.record("Person", "contacts", k.ID, r)
 }
 
 // fillBlank sets the fields that are empty.
@@ -113,6 +97,13 @@ func textOrNil(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+func (a address) orNil() *address {
+	if a == (address{}) {
+		return nil
+	}
+	return &a
 }
 
 // listContacts: GET contacts of the acting club, with the filters email and

@@ -23,36 +23,25 @@ const (
 // noEndDate stands for no end, because a tag's validThrough is documented as a date.
 const noEndDate = "2099-12-31"
 
-type tagRecord struct {
-	resource
-	Contact      string `json:"contact"`
-	Name         string `json:"name"`
-	ValidFrom    string `json:"validFrom"`
-	ValidThrough string `json:"validThrough"`
-}
-
 // tagRecords are the tags that a contact is shown with, never null.
-func (w *World) tagRecords(contactID int) []*tagRecord {
+func (w *World) tagRecords(contactID int) []record {
 	shown := w.state.Tags.where(func(t *contactTag) bool { return t.ContactID == contactID && !t.Accounting && !t.Deleted })
 	return records(shown, w.tagRecord)
 }
 
-func (w *World) tagRecord(t *contactTag) *tagRecord {
-	return &tagRecord{
-		resource: w.resource("ContactTag", "contact_tags", t.ID), Contact: w.iri("contacts", t.ContactID),
-		Name: t.Name, ValidFrom: t.ValidFrom, ValidThrough: t.ValidThrough,
-	}
+func (w *World) tagRecord(t *contactTag) record {
+	return w.record("ContactTag", "contact_tags", t.ID, record{
+		"contact": w.iri("contacts", t.ContactID), "name": t.Name, "validFrom": t.ValidFrom, "validThrough": t.ValidThrough,
+	})
 }
 
 // tagAt returns a tag of a contact that the request may see. Accounting tags are only
 // known from their events.
 func (c *request) tagAt(id int) (*contactTag, error) {
-	t := c.w.state.Tags.get(id)
-	if t == nil || t.Accounting || t.Deleted {
-		return nil, itemNotFound()
-	}
-	_, err := c.contactAt(t.ContactID)
-	return t, err
+	return visible(c.w.state.Tags.get(id), func(t *contactTag) bool {
+		_, err := c.contactAt(t.ContactID)
+		return err == nil && !t.Accounting && !t.Deleted
+	})
 }
 
 // tagNames are the names of the contact's tags that are valid on a day.

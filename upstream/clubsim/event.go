@@ -80,14 +80,10 @@ func (w *World) classEventObject(e *classEvent) eventObject {
 	return eventObject{"classEventId": w.iri("class_events", e.ID), "clubId": w.iri("clubs", e.ClubID)}
 }
 
-// eventRecord is an event that happened, with its deliveries.
+// eventRecord is an event that happened, with its number.
 type eventRecord struct {
-	ID         int         `json:"id"`
-	At         time.Time   `json:"at"`
-	Name       string      `json:"event"`
-	Object     eventObject `json:"object"`
-	URL        string      `json:"url"` // empty: no webhook URL was set
-	Deliveries []Delivery  `json:"deliveries"`
+	ID int `json:"id"`
+	Event
 }
 
 // Event is an event that happened.
@@ -112,7 +108,7 @@ func (c *request) emit(name string, object eventObject) { c.w.emit(name, object,
 // emit records an event and hands it to the outbox. Deliveries are not retried.
 func (w *World) emit(name string, object eventObject, now time.Time) *eventRecord {
 	e := w.state.Events.add(func(id int) eventRecord {
-		return eventRecord{ID: id, At: now, Name: name, Object: object, URL: w.settings.WebhookURL}
+		return eventRecord{id, Event{At: now, Event: name, Object: object, URL: w.settings.WebhookURL, Deliveries: []Delivery{}}}
 	})
 	if e.URL != "" {
 		w.dispatch(e)
@@ -140,14 +136,10 @@ func (w *World) Emit(name string, object map[string]string) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	return w.emit(name, whole, now).event(), nil
+	return w.emit(name, whole, now).Event, nil
 }
 
 // Events returns the events that happened, oldest first.
 func (w *World) Events() []Event {
-	return inspectAll(w, func(st *state) []*eventRecord { return st.Events.Rows }, (*eventRecord).event)
-}
-
-func (e *eventRecord) event() Event {
-	return Event{At: e.At, Event: e.Name, Object: e.Object, URL: e.URL, Deliveries: append([]Delivery{}, e.Deliveries...)}
+	return inspectAll(w, func(st *state) []*eventRecord { return st.Events.Rows }, func(e *eventRecord) Event { return e.Event })
 }

@@ -32,7 +32,7 @@ func (w *World) findSubject(kind string, id int, now time.Time) *eventSubject {
 		}
 	case "class_event":
 		if e := st.ClassEvents.get(id); e != nil {
-			return &eventSubject{w.classEventObject(e), func(what string) { e.cancel(what == "canceled", now) }}
+			return &eventSubject{w.classEventObject(e), func(what string) { e.Canceled = timeIf(what == "canceled", now) }}
 		}
 	case "contact_tag", "accounting_contact_tag":
 		if t := st.Tags.get(id); t != nil && t.Accounting == (kind != "contact_tag") {
@@ -65,13 +65,6 @@ func (w *World) benefitSubject(kind string, id int) *eventSubject {
 
 // firstMember is the first member of the object of a kind's events.
 func firstMember(kind string) string { return eventMembers[kind+".deleted"][0] }
-
-func (e *classEvent) cancel(canceled bool, now time.Time) {
-	e.Canceled = nil
-	if canceled {
-		e.Canceled = &now
-	}
-}
 
 func timeIf(wanted bool, t time.Time) time.Time {
 	if !wanted {

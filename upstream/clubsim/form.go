@@ -128,6 +128,14 @@ func (f *form) integer(name string, required bool, low, high int) int {
 	return n
 }
 
+// optionalInteger reads a whole number within bounds; nil when it is missing.
+func (f *form) optionalInteger(name string, low, high int) *int {
+	if n := f.integer(name, false, low, high); f.has(name) {
+		return &n
+	}
+	return nil
+}
+
 // boolean reads true or false.
 func (f *form) boolean(name string, required bool) bool {
 	var b bool

@@ -92,9 +92,8 @@ func inspectOne[T, R any](w *World, collection, iri string, get func(id int) *T,
 }
 
 func (w *World) inspectContact(k *contact) Contact {
-	r := w.contactRecord(k)
 	seen := Contact{
-		ID: r.IRI, Number: k.Number, Status: r.Status, ClubID: r.ClubID, GivenName: k.GivenName, FamilyName: k.FamilyName,
+		ID: w.iri("contacts", k.ID), Number: k.Number, Status: w.status(k), ClubID: w.iri("clubs", k.ClubID), GivenName: k.GivenName, FamilyName: k.FamilyName,
 		Mobile: k.Mobile, Debt: w.debt(k.ID, w.now()), Deleted: k.Deleted,
 	}
 	for _, t := range w.state.Tags.Rows {

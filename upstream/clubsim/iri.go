@@ -19,11 +19,6 @@ func (w *World) iriOrNil(collection string, id int) *string {
 	return &s
 }
 
-// resource is the beginning of a record.
-func (w *World) resource(kind, collection string, id int) resource {
-	return resource{IRI: w.iri(collection, id), Type: kind}
-}
-
 // parseIRI reads the number out of an identifier of this world and collection. A bare
 // number is not an identifier.
 func (w *World) parseIRI(collection, s string) (int, bool) {

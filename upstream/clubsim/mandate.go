@@ -1,6 +1,7 @@
 package clubsim
 
 import (
+	"cmp"
 	"math/big"
 	"regexp"
 	"slices"
@@ -34,31 +35,16 @@ type mandate struct {
 	CreatedAt  time.Time `json:"createdAt"`
 }
 
-type mandateRecord struct {
-	resource
-	State     string  `json:"state"` // created or signed
-	Reference string  `json:"reference"`
-	ContactID string  `json:"contactId"`
-	ClubID    string  `json:"clubId"`
-	Holder    string  `json:"holder"`
-	IBAN      string  `json:"iban"`
-	BIC       string  `json:"bic"`
-	Bank      string  `json:"bank"`
-	ValidFrom string  `json:"validFrom"`
-	SignedAt  *string `json:"signedAt"`
-}
-
-func (w *World) mandateRecord(m *mandate) *mandateRecord {
-	r := &mandateRecord{
-		resource: w.resource("Mandate", "mandates", m.ID), State: "created",
-		Reference: "FD-" + itoa(m.ClubID) + "-" + itoa(m.ID), ContactID: w.iri("contacts", m.ContactID),
-		ClubID: w.iri("clubs", m.ClubID), Holder: m.Holder, IBAN: m.IBAN, BIC: m.BIC, Bank: m.Bank, ValidFrom: m.ValidFrom,
-		SignedAt: w.timestampOrNil(m.SignedAt),
+func (w *World) mandateRecord(m *mandate) record {
+	state := "created"
+	if !m.SignedAt.IsZero() {
+		state = "signed"
 	}
-	if r.SignedAt != nil {
-		r.State = "signed"
-	}
-	return r
+	return w.record("Mandate", "mandates", m.ID, record{
+		"state": state, "reference": "FD-" + itoa(m.ClubID) + "-" + itoa(m.ID), "contactId": w.iri("contacts", m.ContactID),
+		"clubId": w.iri("clubs", m.ClubID), "holder": m.Holder, "iban": m.IBAN, "bic": m.BIC, "bank": m.Bank,
+		"validFrom": m.ValidFrom, "signedAt": w.timestampOrNil(m.SignedAt),
+	})
 }
 
 // createMandate: POST mandates (section Mandates). A mandate must be signed before it
@@ -74,13 +60,9 @@ func createMandate(c *request) (response, error) {
 	if home := f.object("contactAddress", true); home != nil {
 		m.Address = home.address(true)
 	}
-	if err := f.err(); err != nil {
-		return response{}, err
-	}
-	if _, err := c.contactAt(m.ContactID); err != nil {
-		return response{}, err
-	}
-	if _, err := c.clubAt(m.ClubID); err != nil {
+	_, noContact := c.contactAt(m.ContactID)
+	_, noClub := c.clubAt(m.ClubID)
+	if err := cmp.Or(f.err(), noContact, noClub); err != nil {
 		return response{}, err
 	}
 	made := c.w.state.Mandates.add(func(id int) mandate { m.ID = id; return m })
@@ -89,11 +71,7 @@ func createMandate(c *request) (response, error) {
 
 // mandateAt returns a mandate that the request may see.
 func (c *request) mandateAt(id int) (*mandate, error) {
-	m := c.w.state.Mandates.get(id)
-	if m == nil || !c.sees(m.ClubID) || !c.caller.maySee(m.ContactID) {
-		return nil, itemNotFound()
-	}
-	return m, nil
+	return visible(c.w.state.Mandates.get(id), func(m *mandate) bool { return c.sees(m.ClubID) && c.caller.maySee(m.ContactID) })
 }
 
 // iban reads a bank account number and returns it masked. A wrong or refused number is a

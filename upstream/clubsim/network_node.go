@@ -25,10 +25,7 @@ var networkNodes = []networkNode{
 
 // nodeAt returns a node; nodes are visible from every scope.
 func (c *request) nodeAt(id int) (*networkNode, error) {
-	if n := nodeByID(id); n != nil {
-		return n, nil
-	}
-	return nil, itemNotFound()
+	return visible(nodeByID(id), func(*networkNode) bool { return true })
 }
 
 // nodeByID returns a node, nil when there is none.
@@ -69,31 +66,20 @@ func (n *networkNode) children() []*networkNode {
 	return below
 }
 
-type networkNodeRecord struct {
-	resource
-	ID       int     `json:"id"`
-	Name     string  `json:"name"`
-	Alias    *string `json:"alias"`
-	Kind     string  `json:"type"`
-	ClubID   *string `json:"clubId"`
-	Children []any   `json:"children"` // nested nodes, or the IRIs of the children
-}
-
 // networkNodeRecord renders the node in the shape before or after the announced release
-// (club system API, section Versioning).
-func (w *World) networkNodeRecord(n *networkNode) *networkNodeRecord {
-	r := &networkNodeRecord{
-		resource: w.resource("NetworkNode", "network_nodes", n.id), ID: n.id, Name: n.name, Alias: textOrNil(n.alias),
-		Kind: n.kind, ClubID: w.iriOrNil("clubs", n.club), Children: []any{},
-	}
+// (club system API, section Versioning): its children are nodes, or their identifiers.
+func (w *World) networkNodeRecord(n *networkNode) record {
+	children := []any{}
 	for _, child := range n.children() {
 		if w.settings.NetworkNodeShape == "flat" {
-			r.Children = append(r.Children, w.iri("network_nodes", child.id))
+			children = append(children, w.iri("network_nodes", child.id))
 		} else {
-			r.Children = append(r.Children, w.networkNodeRecord(child))
+			children = append(children, w.networkNodeRecord(child))
 		}
 	}
-	return r
+	return w.record("NetworkNode", "network_nodes", n.id, record{
+		"id": n.id, "name": n.name, "alias": textOrNil(n.alias), "type": n.kind, "clubId": w.iriOrNil("clubs", n.club), "children": children,
+	})
 }
 
 // listNetworkNodes: GET network_nodes, every node of the organisation, whatever the

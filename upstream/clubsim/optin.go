@@ -28,19 +28,10 @@ func defaultOptins() (consents [optinCount]bool) {
 	return consents
 }
 
-type optinRecord struct {
-	resource
-	IsAuthorized bool   `json:"isAuthorized"`
-	Channel      string `json:"channel"`
-	Kind         string `json:"type"`
-	Contact      string `json:"contact"`
-}
-
-func (w *World) optinRecord(o optin) *optinRecord {
-	return &optinRecord{
-		resource: w.resource("Optin", "optins", o.id()), IsAuthorized: o.contact.Optins[o.index],
-		Channel: o.channel(), Kind: o.kind(), Contact: w.iri("contacts", o.contact.ID),
-	}
+func (w *World) optinRecord(o optin) record {
+	return w.record("Optin", "optins", o.id(), record{
+		"isAuthorized": o.contact.Optins[o.index], "channel": o.channel(), "type": o.kind(), "contact": w.iri("contacts", o.contact.ID),
+	})
 }
 
 // listOptins: GET optins (section Opt-ins), of one contact or of the contacts of the acting club.

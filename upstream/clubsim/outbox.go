@@ -106,22 +106,12 @@ func (w *World) next() *eventRecord {
 	return e
 }
 
-// eventBody is the body of a webhook (club system API, section Events).
-type eventBody struct {
-	Event string    `json:"event"`
-	Data  eventData `json:"data"`
-}
-
-type eventData struct {
-	Object eventObject `json:"object"`
-}
-
-// deliver posts an event once.
+// deliver posts an event once (club system API, section Events).
 func (w *World) deliver(e *eventRecord) Delivery {
 	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
 	defer cancel()
 	d := Delivery{At: w.Now()}
-	body := encode(eventBody{e.Name, eventData{e.Object}})
+	body := encode(record{"event": e.Event.Event, "data": record{"object": e.Object}})
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.URL, bytes.NewReader(body))
 	if err != nil {
 		d.Error = err.Error()

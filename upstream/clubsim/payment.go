@@ -1,6 +1,7 @@
 package clubsim
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"time"
@@ -58,24 +59,12 @@ type cheque struct {
 	Owner   string `json:"owner"`
 }
 
-type paymentRecord struct {
-	resource
-	Amount     int    `json:"amount"`
-	Currency   string `json:"priceCurrency"`
-	Mean       string `json:"mean"`
-	SaleID     string `json:"saleId"`
-	ContactID  string `json:"contactId"`
-	ClubID     string `json:"clubId"`
-	CheckoutID string `json:"checkout"`
-	CreatedAt  string `json:"createdAt"`
-}
-
-func (w *World) paymentRecord(p *payment) *paymentRecord {
-	return &paymentRecord{
-		resource: w.resource("Payment", "payments", p.ID), Amount: p.Amount, Currency: currency,
-		Mean: p.Mean, SaleID: w.iri("sales", p.SaleID), ContactID: w.iri("contacts", p.ContactID),
-		ClubID: w.iri("clubs", p.ClubID), CheckoutID: w.iri("checkouts", p.CheckoutID), CreatedAt: w.timestamp(p.At),
-	}
+func (w *World) paymentRecord(p *payment) record {
+	return w.record("Payment", "payments", p.ID, record{
+		"amount": p.Amount, "priceCurrency": currency, "mean": p.Mean, "saleId": w.iri("sales", p.SaleID),
+		"contactId": w.iri("contacts", p.ContactID), "clubId": w.iri("clubs", p.ClubID),
+		"checkout": w.iri("checkouts", p.CheckoutID), "createdAt": w.timestamp(p.At),
+	})
 }
 
 // createPayment: POST sales/{saleId}/payments. Every call makes a payment with its
@@ -84,17 +73,12 @@ func (w *World) paymentRecord(p *payment) *paymentRecord {
 func createPayment(c *request, s *sale) (response, error) {
 	f := c.form()
 	p := c.readPayment(f, s)
-	if err := f.err(); err != nil {
+	payer, noContact := c.contactAt(p.ContactID)
+	at, noClub := c.clubAt(p.ClubID)
+	if err := cmp.Or(f.err(), noContact, noClub); err != nil {
 		return response{}, err
 	}
-	payer, err := c.contactAt(p.ContactID)
-	if err != nil {
-		return response{}, err
-	}
-	if _, err := c.clubAt(p.ClubID); err != nil {
-		return response{}, err
-	}
-	if p.CheckoutID != clubByID(p.ClubID).checkout() {
+	if p.CheckoutID != at.checkout() {
 		return response{}, itemNotFound()
 	}
 	p.fillFrom(payer)

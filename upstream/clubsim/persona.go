@@ -60,9 +60,8 @@ func (w *World) Personas() []Persona {
 	list := make([]Persona, len(personas))
 	for i, p := range personas {
 		k := w.state.Contacts.get(firstContact + i)
-		r := w.contactRecord(k)
 		list[i] = Persona{
-			Key: p.key, ContactID: r.IRI, ClubID: r.ClubID, Status: r.Status, GivenName: r.GivenName, FamilyName: r.FamilyName,
+			Key: p.key, ContactID: w.iri("contacts", k.ID), ClubID: w.iri("clubs", k.ClubID), Status: w.status(k), GivenName: k.GivenName, FamilyName: k.FamilyName,
 			IdentityToken: w.identityToken(k), AccessToken: w.accessToken(k.ID, now), Description: p.description,
 		}
 	}

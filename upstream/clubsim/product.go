@@ -7,37 +7,13 @@ import (
 	"time"
 )
 
-type productRecord struct {
-	resource
-	ID          int              `json:"id,omitempty"`
-	Name        string           `json:"name"`
-	Description string           `json:"description,omitempty"`
-	Kind        string           `json:"type"`
-	Behaviors   []behaviorRecord `json:"productBehaviors"`
-}
-
-type behaviorRecord struct {
-	Type          string                `json:"@type"`
-	Kind          string                `json:"type"`
-	Configuration behaviorConfiguration `json:"configuration"`
-}
-
-type behaviorConfiguration struct {
-	ValidityPeriod string `json:"validityPeriod,omitempty"`
-	Quantity       int    `json:"quantity,omitempty"`
-}
-
-func (p *product) behaviorRecords() []behaviorRecord {
-	return records(p.behaviors, func(b behavior) behaviorRecord {
-		return behaviorRecord{"ProductBehavior", b.kind, behaviorConfiguration{b.validity, b.quantity}}
+func (w *World) productRecord(p *product) record {
+	behaviors := records(p.Behaviors, func(b behavior) record {
+		return record{"@type": "ProductBehavior", "type": b.Kind, "configuration": b.behaviorConfiguration}
 	})
-}
-
-func (w *World) productRecord(p *product) *productRecord {
-	return &productRecord{
-		resource: w.resource("Product", "products", p.id), ID: p.id, Name: p.name, Description: p.description,
-		Kind: p.kind, Behaviors: p.behaviorRecords(),
-	}
+	return w.record("Product", "products", p.ID, record{
+		"id": p.ID, "name": p.Name, "description": p.Description, "type": p.Kind, "productBehaviors": behaviors,
+	})
 }
 
 // listProducts: GET products (section Catalogue).
@@ -49,7 +25,7 @@ func listProducts(c *request) (response, error) {
 	kind := c.req.query.Get("type")
 	var found []*product
 	for _, p := range c.w.catalogue.products {
-		if (kind == "" || p.kind == kind) && c.w.soldAt(p, s.club) && p.available(s) {
+		if (kind == "" || p.Kind == kind) && c.w.soldAt(p, s.club) && p.available(s) {
 			found = append(found, p)
 		}
 	}
@@ -58,11 +34,7 @@ func listProducts(c *request) (response, error) {
 
 // productAt returns a product that the acting club sells.
 func (c *request) productAt(id int) (*product, error) {
-	p := c.w.catalogue.byID[id]
-	if p == nil || !c.w.soldAt(p, c.club) {
-		return nil, itemNotFound()
-	}
-	return p, nil
+	return visible(c.w.catalogue.byID[id], func(p *product) bool { return c.w.soldAt(p, c.club) })
 }
 
 // shopper reads the context parameters. Without context[club] it is the acting

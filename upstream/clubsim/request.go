@@ -117,31 +117,28 @@ func (c *request) sees(clubID int) bool {
 	return of == c.club && c.node == nil || c.node != nil && c.node.covers(of)
 }
 
-// clubAt returns a club that the request may see.
-func (c *request) clubAt(id int) (*club, error) {
-	if !c.sees(id) {
+// visible returns a record, or 404 if there is none or the request may not see it.
+func visible[T any](found *T, seen func(*T) bool) (*T, error) {
+	if found == nil || !seen(found) {
 		return nil, itemNotFound()
 	}
-	return clubByID(id), nil
+	return found, nil
+}
+
+// clubAt returns a club that the request may see.
+func (c *request) clubAt(id int) (*club, error) {
+	return visible(clubByID(id), func(*club) bool { return c.sees(id) })
 }
 
 // contactAt returns a contact that the request may see: its club is below the acting
 // node, and a contact that calls with its own token sees only itself.
 func (c *request) contactAt(id int) (*contact, error) {
-	k := c.w.state.Contacts.get(id)
-	if k == nil || k.Deleted || !c.sees(k.ClubID) || !c.caller.maySee(id) {
-		return nil, itemNotFound()
-	}
-	return k, nil
+	return visible(c.w.state.Contacts.get(id), func(k *contact) bool { return !k.Deleted && c.sees(k.ClubID) && c.caller.maySee(id) })
 }
 
 // saleAt returns a sale that the request may see.
 func (c *request) saleAt(id int) (*sale, error) {
-	s := c.w.state.Sales.get(id)
-	if s == nil || !c.sees(s.ClubID) {
-		return nil, itemNotFound()
-	}
-	return s, nil
+	return visible(c.w.state.Sales.get(id), func(s *sale) bool { return c.sees(s.ClubID) })
 }
 
 // filterIRI reads an identifier from a query parameter: zero when it was not sent, an

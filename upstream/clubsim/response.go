@@ -1,6 +1,7 @@
 package clubsim
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"strconv"
@@ -14,21 +15,25 @@ type response struct {
 	body   any
 }
 
-// resource is what all records have in common on the wire.
-type resource struct {
-	Context string `json:"@context,omitempty"` // only of a record that is a whole response
-	IRI     string `json:"@id"`
-	Type    string `json:"@type,omitempty"`
-}
+// record is an object on the wire.
+type record map[string]any
 
-func (r *resource) setContext() { r.Context = "/contexts/" + r.Type }
+// record adds the identifier and the type to the fields of a record.
+func (w *World) record(kind, collection string, id int, fields record) record {
+	fields["@id"], fields["@type"] = w.iri(collection, id), kind
+	return fields
+}
 
 func (r response) encode() httpResponse {
 	if r.body == nil {
 		return httpResponse{status: r.status}
 	}
-	if record, ok := r.body.(interface{ setContext() }); ok {
-		record.setContext()
+	if single, ok := r.body.(record); ok {
+		kind := single["@type"]
+		if kind == "Person" {
+			kind = "Contact"
+		}
+		single["@context"] = fmt.Sprint("/contexts/", kind)
 	}
 	return httpResponse{status: r.status, body: encode(r.body)}
 }

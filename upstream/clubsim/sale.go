@@ -1,6 +1,9 @@
 package clubsim
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // The states of a sale. "settled": paid, or free and recorded; "deferred": owed.
 const (
@@ -35,39 +38,14 @@ func (st *state) total(s *sale) int {
 	return max(0, sum)
 }
 
-type saleRecord struct {
-	resource
-	State             string           `json:"state"`
-	ContactID         string           `json:"contactId"`
-	ClubID            string           `json:"clubId"`
-	ClubCode          string           `json:"clubCode"`
-	ContactFamilyName *string          `json:"contactFamilyName"`
-	ContactGivenName  *string          `json:"contactGivenName"`
-	ContactNumber     *string          `json:"contactNumber"`
-	Address           *address         `json:"address"`
-	CheckoutID        string           `json:"checkoutId"`
-	TotalTI           int              `json:"totalTI"`
-	Currency          string           `json:"priceCurrency"`
-	Invoice           *string          `json:"invoice"`
-	PostponedTo       *string          `json:"postponedTo"`
-	Articles          []*articleRecord `json:"articles"`
-	CreatedAt         string           `json:"createdAt"`
-}
-
-func (w *World) saleRecord(s *sale) *saleRecord {
-	r := &saleRecord{
-		resource: w.resource("Sale", "sales", s.ID), State: s.State,
-		ContactID: w.iri("contacts", s.ContactID), ClubID: w.iri("clubs", s.ClubID), ClubCode: s.ClubCode,
-		ContactFamilyName: textOrNil(s.FamilyName), ContactGivenName: textOrNil(s.GivenName), ContactNumber: textOrNil(s.Number),
-		CheckoutID: w.iri("checkouts", clubByID(s.ClubID).checkout()), TotalTI: w.state.total(s), Currency: currency,
-		Invoice: w.iriOrNil("invoices", s.Invoice), PostponedTo: textOrNil(s.OverdueAt),
-		Articles: records(w.articles(s), w.articleRecord), CreatedAt: w.timestamp(s.CreatedAt),
-	}
-	if s.Address != (address{}) {
-		home := s.Address
-		r.Address = &home
-	}
-	return r
+func (w *World) saleRecord(s *sale) record {
+	return w.record("Sale", "sales", s.ID, record{
+		"state": s.State, "contactId": w.iri("contacts", s.ContactID), "clubId": w.iri("clubs", s.ClubID), "clubCode": s.ClubCode,
+		"contactFamilyName": textOrNil(s.FamilyName), "contactGivenName": textOrNil(s.GivenName), "contactNumber": textOrNil(s.Number),
+		"address": s.Address.orNil(), "checkoutId": w.iri("checkouts", clubByID(s.ClubID).checkout()),
+		"totalTI": w.state.total(s), "priceCurrency": currency, "invoice": w.iriOrNil("invoices", s.Invoice),
+		"postponedTo": textOrNil(s.OverdueAt), "articles": records(w.articles(s), w.articleRecord), "createdAt": w.timestamp(s.CreatedAt),
+	})
 }
 
 // createSale: POST sales (section Sales).
@@ -81,14 +59,9 @@ func createSale(c *request) (response, error) {
 	if at := clubByID(s.ClubID); at != nil && s.ClubCode != "" && s.ClubCode != at.code {
 		f.addViolation("clubCode", "This is not the code of the club.")
 	}
-	if err := f.err(); err != nil {
-		return response{}, err
-	}
-	k, err := c.contactAt(s.ContactID)
-	if err != nil {
-		return response{}, err
-	}
-	if _, err := c.clubAt(s.ClubID); err != nil {
+	k, noContact := c.contactAt(s.ContactID)
+	_, noClub := c.clubAt(s.ClubID)
+	if err := cmp.Or(f.err(), noContact, noClub); err != nil {
 		return response{}, err
 	}
 	if c.w.settings.FillSaleFromContact {

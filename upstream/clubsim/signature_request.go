@@ -1,6 +1,7 @@
 package clubsim
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"fmt"
 	"time"
@@ -28,39 +29,24 @@ type signatureRequest struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-type signatureRecord struct {
-	resource
-	State     string `json:"state"`
-	ContactID string `json:"contactId"`
-	TargetID  string `json:"targetId"`
-	CreatedAt string `json:"createdAt"`
-}
-
-func (w *World) signatureRecord(q *signatureRequest) *signatureRecord {
+func (w *World) signatureRecord(q *signatureRequest) record {
 	target := w.iri("clubs", q.TargetID)
 	if q.MandateID != 0 {
 		target = w.iri("mandates", q.MandateID)
 	}
-	return &signatureRecord{
-		resource: w.resource("SignatureRequest", "signature_requests", q.ID),
-		State:    q.State, ContactID: w.iri("contacts", q.ContactID), TargetID: target, CreatedAt: w.timestamp(q.CreatedAt),
-	}
+	return w.record("SignatureRequest", "signature_requests", q.ID, record{
+		"state": q.State, "contactId": w.iri("contacts", q.ContactID), "targetId": target, "createdAt": w.timestamp(q.CreatedAt),
+	})
 }
 
 // createSignatureRequest: POST signature_requests (section Signature requests).
 func createSignatureRequest(c *request) (response, error) {
 	f := c.form()
 	contactID, mandateID := f.iri("contactId", "contacts", true), f.iri("targetId", "mandates", true)
-	if err := f.err(); err != nil {
+	k, noContact := c.contactAt(contactID)
+	m, noMandate := visible(c.w.state.Mandates.get(mandateID), func(m *mandate) bool { return c.sees(m.ClubID) && m.ContactID == contactID })
+	if err := cmp.Or(f.err(), noContact, noMandate); err != nil {
 		return response{}, err
-	}
-	k, err := c.contactAt(contactID)
-	if err != nil {
-		return response{}, err
-	}
-	m := c.w.state.Mandates.get(mandateID)
-	if m == nil || !c.sees(m.ClubID) || m.ContactID != k.ID {
-		return response{}, itemNotFound()
 	}
 	if !m.SignedAt.IsZero() {
 		return response{}, badRequest("api.error.mandate.already-signed", "The mandate is signed already.")
@@ -71,11 +57,9 @@ func createSignatureRequest(c *request) (response, error) {
 // signatureAt returns a signature request that the caller may see: from where it was
 // made, or from where its contact is.
 func (c *request) signatureAt(id int) (*signatureRequest, error) {
-	q := c.w.state.Signatures.get(id)
-	if q == nil || !c.caller.maySee(q.ContactID) || !c.sees(q.ClubID) && !c.sees(c.w.state.Contacts.get(q.ContactID).ClubID) {
-		return nil, itemNotFound()
-	}
-	return q, nil
+	return visible(c.w.state.Signatures.get(id), func(q *signatureRequest) bool {
+		return c.caller.maySee(q.ContactID) && (c.sees(q.ClubID) || c.sees(c.w.state.Contacts.get(q.ContactID).ClubID))
+	})
 }
 
 // requestSignature sends the code and answers with the new request.
