@@ -63,7 +63,7 @@ func offerOf(product club.Product, offer club.Offer) Offer {
 	}
 	for _, behavior := range product.Behaviors {
 		if behavior.Type == "subscription" {
-			out.Commitment, out.Needs = behavior.ValidityPeriod, []string{NeedsStartDate}
+			out.Commitment, out.Needs = behavior.Configuration.ValidityPeriod, []string{NeedsStartDate}
 		}
 	}
 	if out.Billing != nil {

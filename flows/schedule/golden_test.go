@@ -64,8 +64,8 @@ func TestEveryOfferOfTheSimulator(t *testing.T) {
 func goldenOf(offer club.Offer, today time.Time) golden {
 	commitment := ""
 	for _, behavior := range offer.Product.Behaviors {
-		if behavior.Type == club.ProductSubscription {
-			commitment = behavior.ValidityPeriod
+		if behavior.Type == "subscription" {
+			commitment = behavior.Configuration.ValidityPeriod
 		}
 	}
 	s := schedule.Of(schedule.Terms{

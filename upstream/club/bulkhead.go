@@ -19,8 +19,8 @@ type bulkheadKey struct {
 	money       bool
 }
 
-// bulkhead limits what a group of calls asks of the club system: parallel calls, retries,
-// and calls at all while the breaker is open.
+// bulkhead limits a group of calls: parallel calls, retries, and all calls while the breaker
+// is open.
 type bulkhead struct {
 	permits failsafebulkhead.Bulkhead[any]
 	maxWait time.Duration
@@ -42,11 +42,11 @@ const (
 // bulkhead returns the bulkhead for the calls of an organisation.
 func (c *Client) bulkhead(clientToken string) *bulkhead {
 	key := bulkheadKey{clientToken, c.money}
-	if l, ok := c.bulkheads.Load(key); ok {
-		return l.(*bulkhead)
+	b, ok := c.bulkheads.Load(key)
+	if !ok {
+		b, _ = c.bulkheads.LoadOrStore(key, newBulkhead(c.cfg.Limits))
 	}
-	l, _ := c.bulkheads.LoadOrStore(key, newBulkhead(c.cfg.Limits))
-	return l.(*bulkhead)
+	return b.(*bulkhead)
 }
 
 func newBulkhead(limits Limits) *bulkhead {
@@ -61,19 +61,16 @@ func newBulkhead(limits Limits) *bulkhead {
 }
 
 // acquire takes a permit; each success must be followed by one release.
-func (l *bulkhead) acquire(ctx context.Context) error {
-	var err error
-	if !l.permits.TryAcquirePermit() { // most calls need no timer
-		err = l.permits.AcquirePermitWithMaxWait(ctx, l.maxWait)
-	}
+func (b *bulkhead) acquire(ctx context.Context) error {
+	err := b.permits.AcquirePermitWithMaxWait(ctx, b.maxWait)
 	if errors.Is(err, failsafebulkhead.ErrFull) {
 		return ErrBusy
 	}
 	if err != nil {
 		return err
 	}
-	if !l.breaker.TryAcquirePermit() {
-		l.permits.ReleasePermit()
+	if !b.breaker.TryAcquirePermit() {
+		b.permits.ReleasePermit()
 		return ErrUnavailable
 	}
 	return nil
@@ -82,12 +79,12 @@ func (l *bulkhead) acquire(ctx context.Context) error {
 // release returns the permit and tells the breaker how the call ended. A refusal or a
 // rejection is a normal response, a 429 shows that the club system is up, and a caller that
 // left says nothing about it.
-func (l *bulkhead) release(e *Error) {
-	l.permits.ReleasePermit()
+func (b *bulkhead) release(e *Error) {
+	b.permits.ReleasePermit()
 	if e != nil && e.transient && e.Status != http.StatusTooManyRequests && !errors.Is(e, context.Canceled) {
-		l.breaker.RecordFailure()
+		b.breaker.RecordFailure()
 	} else {
-		l.breaker.RecordSuccess()
+		b.breaker.RecordSuccess()
 	}
 }
 

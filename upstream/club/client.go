@@ -1,7 +1,7 @@
-// Package club is the typed client of the club system: one method per operation of its API,
-// one file per resource, and one error type. It has no business rules, no storage and no
-// cache; those belong to the flows that call it. "Club system API, section X" refers to the
-// club system's public description.
+// Package club is the typed client of the club system: one method for each operation that the
+// gateway uses, one file per resource, and one error type. It has no business rules, no
+// storage and no cache. "Club system API, section X" refers to the club system's public
+// description.
 //
 // Key concepts:
 //
@@ -10,13 +10,14 @@
 //   - Each failure is an *Error with an Outcome, which says what the club system did, as far
 //     as that can be known. A read is retried within a budget; a write is retried only when
 //     it provably was not sent.
-//   - CreatePayment is different. Every call of it books money, so the request leaves at most
+//   - CreatePayment is different. Every call of it books money, so the request is sent at most
 //     once, over its own connection; see single_attempt.go.
 //
 // Start reading at Client, then do (do.go), then any resource, such as sale.go.
 package club
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"log/slog"
@@ -57,8 +58,8 @@ type Config struct {
 	// Traceparent returns the W3C trace context to send with a request; empty: none. Nil:
 	// none.
 	Traceparent func(context.Context) string
-	// Logger gets one line per request at debug level: operation, status,
-	// outcome, time. Nil: nothing is logged.
+	// Logger gets one line per request at debug level: operation, status, outcome, time.
+	// Nil: nothing is logged.
 	Logger *slog.Logger
 	// OnAttempt receives each request once it is over. Nil: none does.
 	OnAttempt func(Attempt)
@@ -69,15 +70,10 @@ type Config struct {
 // Client calls the club system. It is safe for concurrent use. Use New: the zero value is
 // not usable.
 type Client struct {
-	*core
-	money bool
-}
-
-// core is what a client and its money view share.
-type core struct {
 	cfg       Config
-	tokens    tokens
-	bulkheads sync.Map // bulkheadKey → *bulkhead
+	tokens    *tokens
+	bulkheads *sync.Map // bulkheadKey → *bulkhead
+	money     bool
 }
 
 // New returns a client. It sends nothing before the first call; a wrong address or
@@ -86,9 +82,21 @@ func New(cfg Config) *Client {
 	if cfg.Now == nil {
 		panic("club: Config.Now is nil")
 	}
-	cfg.setDefaults()
-	c := &Client{core: &core{cfg: cfg}}
-	c.tokens.fetch, c.tokens.now = c.fetchToken, cfg.Now
+	cfg.BaseURL, cfg.PathPrefix = strings.TrimRight(cfg.BaseURL, "/"), strings.TrimRight(cfg.PathPrefix, "/")
+	cfg.GatewayKeyHeader = cmp.Or(cfg.GatewayKeyHeader, "x-gateway-api-key")
+	cfg.ClubHeader = cmp.Or(cfg.ClubHeader, "x-user-club-id")
+	cfg.NodeHeader = cmp.Or(cfg.NodeHeader, "x-user-network-node-id")
+	cfg.TokenPath = cmp.Or(cfg.TokenPath, "/oauth/v2/token")
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	cfg.Limits = cfg.Limits.withDefaults()
+	if cfg.Traceparent == nil {
+		cfg.Traceparent = func(context.Context) string { return "" }
+	}
+	if cfg.Transport == nil {
+		cfg.Transport = NewTransport(cfg.TLS, cfg.Limits)
+	}
+	c := &Client{cfg: cfg, bulkheads: new(sync.Map)}
+	c.tokens = &tokens{fetch: c.fetchToken, now: cfg.Now}
 	return c
 }
 
@@ -96,34 +104,7 @@ func New(cfg Config) *Client {
 // own permits, breaker and retry budget, so that a busy or failing catalogue never delays a
 // payment.
 func (c *Client) Money() *Client {
-	return &Client{core: c.core, money: true}
-}
-
-func (cfg *Config) setDefaults() {
-	cfg.BaseURL, cfg.PathPrefix = strings.TrimRight(cfg.BaseURL, "/"), strings.TrimRight(cfg.PathPrefix, "/")
-	setDefault(&cfg.GatewayKeyHeader, "x-gateway-api-key")
-	setDefault(&cfg.ClubHeader, "x-user-club-id")
-	setDefault(&cfg.NodeHeader, "x-user-network-node-id")
-	for _, name := range []*string{&cfg.GatewayKeyHeader, &cfg.ClubHeader, &cfg.NodeHeader} {
-		*name = http.CanonicalHeaderKey(*name)
-	}
-	setDefault(&cfg.TokenPath, "/oauth/v2/token")
-	if cfg.Traceparent == nil {
-		cfg.Traceparent = func(context.Context) string { return "" }
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	cfg.Limits.setDefaults()
-	if cfg.Transport == nil {
-		cfg.Transport = NewTransport(cfg.TLS, cfg.Limits)
-	}
-}
-
-// setDefault sets a field that is zero.
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
+	view := *c
+	view.money = true
+	return &view
 }

@@ -2,20 +2,20 @@ package club
 
 import "context"
 
-// Club is one club of an organisation.
+// Club is one club of an organisation. In JSON its address is not nested.
 type Club struct {
 	IRI      IRI    `json:"@id"`
-	Code     string `json:"code"` // goes into sales and payments as their club code
+	Code     string `json:"code"` // the club code of sales and payments
 	Name     string `json:"name"`
 	Currency string `json:"currency"`    // ISO 4217
 	Node     IRI    `json:"networkNode"` // the club's own network node; empty without a chain
-	Address         // its members stand among the club's own
+	Address
 }
 
-func (c Club) check() error { return presentIRI(c.IRI) }
+func (c Club) check() error { return requireIRI(c.IRI) }
 
-// GetClub reads a club. That this operation exists is an assumption: sales need
-// a club code, and the API's description does not say where it comes from.
+// GetClub reads a club. That this operation exists is an assumption: the API's description
+// does not say where the club code of a sale comes from.
 func (c *Client) GetClub(ctx context.Context, s Scope, club IRI) (Club, error) {
 	return do[Club](ctx, c, get("GetClub", s, "clubs/{id}", club))
 }

@@ -1,19 +1,27 @@
 package club
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"strconv"
 	"sync"
 )
 
-// maxPages is 6,000 records at thirty a page, far beyond any catalogue. A longer list comes
-// from a server that never ends it.
-const maxPages = 200
-
-// maxRecords is the same limit for longer pages.
-const maxRecords = maxPages * pageSize
+const (
+	// pageSize is the documented size of a page. It ends a list that has neither a length nor
+	// a next page.
+	pageSize = 30
+	// maxPages is 6,000 records at thirty a page, far beyond any catalogue. A longer list
+	// comes from a server that never ends it. maxRecords is the same limit for longer pages.
+	maxPages   = 200
+	maxRecords = maxPages * pageSize
+	// concurrentPages are read in parallel once the first page has told the length of the
+	// list: 240 records, more than any known catalogue, and an eighth of a bulkhead's permits.
+	concurrentPages = 8
+)
 
 // collection is a page of a list in any of its forms: hydra:Collection with or
 // without the prefix, or a bare array.
@@ -21,20 +29,18 @@ type collection[T any] struct {
 	members []T
 	ids     []IRI // of the members, in the same order; empty for those without
 	total   *int
-	paged   bool // the page tells whether there is a next one
+	paged   bool // the page says whether there is a next one
 	next    bool
-}
-
-// view is the part of a page that names the next one.
-type view struct {
-	HydraNext string `json:"hydra:next"`
-	Next      string `json:"next"`
 }
 
 // UnmarshalJSON reads a page.
 func (c *collection[T]) UnmarshalJSON(data []byte) error {
 	if data[0] == '[' {
 		return c.setMembers(data)
+	}
+	type view struct { // names the next page
+		HydraNext string `json:"hydra:next"`
+		Next      string `json:"next"`
 	}
 	var page struct {
 		HydraMember json.RawMessage `json:"hydra:member"`
@@ -47,8 +53,8 @@ func (c *collection[T]) UnmarshalJSON(data []byte) error {
 	if err := unmarshal(data, &page); err != nil {
 		return err
 	}
-	c.total = first(page.HydraTotal, page.Total)
-	if v := first(page.HydraView, page.View); v != nil {
+	c.total = cmp.Or(page.HydraTotal, page.Total)
+	if v := cmp.Or(page.HydraView, page.View); v != nil {
 		c.paged, c.next = true, v.HydraNext != "" || v.Next != ""
 	}
 	if page.HydraMember == nil {
@@ -59,28 +65,28 @@ func (c *collection[T]) UnmarshalJSON(data []byte) error {
 
 func (c *collection[T]) setMembers(data json.RawMessage) error {
 	if data == nil {
-		return &DecodeError{Field: "hydra:member", Want: "present"}
+		return require("hydra:member", false)
 	}
 	if err := unmarshal(data, &c.members); err != nil {
 		return err
 	}
 	c.ids = make([]IRI, len(c.members))
-	var ids []struct {
+	var records []struct {
 		ID IRI `json:"@id"`
 	}
-	if unmarshal(data, &ids) == nil {
-		for i := range ids {
-			c.ids[i] = ids[i].ID
+	if unmarshal(data, &records) == nil {
+		for i := range records {
+			c.ids[i] = records[i].ID
 		}
 	}
 	return nil
 }
 
 // ended reports whether the list ends with this page. have is the number of members read so
-// far, fresh the number of new ones on this page.
-func (c *collection[T]) ended(have, fresh int) bool {
+// far, added the number of new ones on this page.
+func (c *collection[T]) ended(have, added int) bool {
 	switch {
-	case fresh == 0: // also when a server ignores the page number and repeats itself
+	case added == 0: // also when a server ignores the page number and repeats itself
 		return true
 	case c.paged:
 		return !c.next
@@ -90,23 +96,15 @@ func (c *collection[T]) ended(have, fresh int) bool {
 	return len(c.members) < pageSize
 }
 
-// pageSize is the documented size of a page. It ends a list that has neither a length nor a
-// next page.
-const pageSize = 30
-
-// concurrentPages are read in parallel once the first page has told the length of the list:
-// 240 records, more than any known catalogue, and an eighth of a bulkhead's permits.
-const concurrentPages = 8
-
 // list reads a complete collection, in order and each record once, even if the list shifts
 // while its pages are read.
 func list[T any](ctx context.Context, c *Client, r request) ([]T, error) {
 	return listConcurrently(ctx, c, r, func([]T) {})
 }
 
-// listConcurrently is list that also passes each page to seen as soon as it was read, in
-// any order and from several goroutines, so that work on the records can begin. seen may
-// get records beyond the end of the list.
+// listConcurrently is list that also passes each page to seen as soon as it is read, in any
+// order and from several goroutines, so that work on the records can begin. seen may get
+// records beyond the end of the list.
 func listConcurrently[T any](ctx context.Context, c *Client, r request, seen func([]T)) ([]T, error) {
 	got := accumulator[T]{seen: make(map[IRI]bool)}
 	for page, wave := 1, 1; page <= maxPages; page, wave = page+wave, got.nextPages(page+wave-1) {
@@ -126,14 +124,18 @@ func listConcurrently[T any](ctx context.Context, c *Client, r request, seen fun
 			}
 			ended := got.add(pages[i])
 			if len(got.all) > maxRecords {
-				return nil, &Error{Operation: r.op, Outcome: Unknown, Err: errUnboundedList}
+				return nil, unbounded(r.op)
 			}
 			if ended {
 				return got.all, nil
 			}
 		}
 	}
-	return nil, &Error{Operation: r.op, Outcome: Unknown, Err: errUnboundedList}
+	return nil, unbounded(r.op)
+}
+
+func unbounded(op string) error {
+	return &Error{Operation: op, Outcome: Unknown, Err: errUnboundedList}
 }
 
 // accumulator collects the pages of a list.
@@ -145,30 +147,25 @@ type accumulator[T any] struct {
 }
 
 // add adds a page, and reports whether the list ends with it.
-func (g *accumulator[T]) add(page collection[T]) bool {
-	before := len(g.all)
+func (a *accumulator[T]) add(page collection[T]) bool {
+	before := len(a.all)
 	for i, member := range page.members {
-		if id := page.ids[i]; id == "" || !g.seen[id] {
-			g.seen[id] = true
-			g.all = append(g.all, member)
+		if id := page.ids[i]; id == "" || !a.seen[id] {
+			a.seen[id] = true
+			a.all = append(a.all, member)
 		}
 	}
-	if g.size == 0 {
-		g.size = len(page.members)
-	}
-	g.total = 0
-	if page.total != nil {
-		g.total = *page.total
-	}
-	return page.ended(len(g.all), len(g.all)-before)
+	a.size = cmp.Or(a.size, len(page.members))
+	a.total = *cmp.Or(page.total, new(int))
+	return page.ended(len(a.all), len(a.all)-before)
 }
 
 // nextPages is how many pages can be read in parallel after the first read ones: as many as
 // the list's length promises, or one.
-func (g *accumulator[T]) nextPages(read int) int {
+func (a *accumulator[T]) nextPages(read int) int {
 	promised := 1
-	if g.size > 0 {
-		promised = (g.total+g.size-1)/g.size - read
+	if a.size > 0 {
+		promised = (a.total+a.size-1)/a.size - read
 	}
 	return max(1, min(promised, concurrentPages, maxPages-read))
 }
@@ -179,25 +176,6 @@ func (r request) forPage(n int) request {
 		return r
 	}
 	query := url.Values{"page": {strconv.Itoa(n)}}
-	for key, values := range r.query {
-		query[key] = values
-	}
-	r.query = query
-	return r
-}
-
-// withQuery returns the request with query parameters.
-func (r request) withQuery(query url.Values) request {
-	r.query = query
-	return r
-}
-
-// first returns the first pointer that is not nil.
-func first[T any](pointers ...*T) *T {
-	for _, p := range pointers {
-		if p != nil {
-			return p
-		}
-	}
-	return nil
+	maps.Copy(query, r.query)
+	return r.withQuery(query)
 }

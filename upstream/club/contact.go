@@ -2,12 +2,11 @@ package club
 
 import "context"
 
-// The statuses of a contact; club system API, section Contact. It shows the
-// literals of the first two; the others are named in prose, and what a former
-// customer is called is not known at all.
+// The statuses of a contact; club system API, section Contact. It gives the literals of the
+// first two only, and does not name the status of a former customer.
 const (
 	StatusProspect = "prospect" // known, not yet a member
-	StatusTemp     = "temp"     // made during a purchase
+	StatusTemp     = "temp"     // created during a purchase
 	StatusCustomer = "customer"
 	StatusBanned   = "banned"
 )
@@ -36,12 +35,9 @@ type Contact struct {
 	Tags       []ContactTag `json:"tags"`
 }
 
-func (c Contact) check() error { return presentIRI(c.IRI) }
+func (c Contact) check() error { return requireIRI(c.IRI) }
 
-// presentIRI checks a record that is useless without its IRI.
-func presentIRI(iri IRI) error { return require("@id", iri != "") }
-
-// ContactTag is a tag of a contact; some offers are for certain tags only.
+// ContactTag is a tag of a contact; some offers require a tag.
 type ContactTag struct {
 	IRI          IRI    `json:"@id"`
 	Name         string `json:"name"`
@@ -59,13 +55,12 @@ type NewContact struct {
 	Email      string   `json:"email,omitempty"`
 	Mobile     string   `json:"mobile,omitempty"` // +33600000000
 	Address    *Address `json:"address,omitempty"`
-	Status     string   `json:"status,omitempty"` // StatusProspect or StatusTemp; empty leaves it to the club system
+	Status     string   `json:"status,omitempty"` // StatusProspect or StatusTemp; empty: the club system's choice
 }
 
-// CreateContact makes a new contact. The club system makes one at every call, even for a
-// person it knows. Rejected with Violations when a field is missing or wrong. That this
-// operation exists is an assumption: the API's description needs contacts and does not say
-// how they are made.
+// CreateContact creates a contact at every call, even for a person the club system knows.
+// Rejected with Violations when a field is missing or wrong. That this operation exists is
+// an assumption: the API's description does not say how contacts are created.
 func (c *Client) CreateContact(ctx context.Context, s Scope, in NewContact) (Contact, error) {
 	return do[Contact](ctx, c, post("CreateContact", s, "contacts", "", in))
 }
@@ -77,9 +72,9 @@ func (c *Client) GetContact(ctx context.Context, s Scope, contact IRI) (Contact,
 }
 
 // OwnContact reads the contact that an access token belongs to; club system API, sections
-// Optin and Authentication. With a contact's token, the opt-ins are all of that contact.
-// The token is used for this call only. ErrUnauthorized or ErrBadToken when it is not
-// accepted, ErrNoContactToken when it shows several contacts, or none.
+// Optin and Authentication. With a contact's token, all opt-ins are that contact's. The
+// token is used for this call only. ErrUnauthorized or ErrBadToken when it is not accepted,
+// ErrNoContactToken when it shows no contact or several.
 func (c *Client) OwnContact(ctx context.Context, clientToken, accessToken string) (Contact, error) {
 	s := Scope{ClientToken: clientToken} // the contact's club is not known yet
 	optins, err := do[collection[Optin]](ctx, c, get("ListOptins", s, "optins", "").withToken(accessToken))
@@ -97,21 +92,4 @@ func (c *Client) OwnContact(ctx context.Context, clientToken, accessToken string
 		return Contact{}, ErrNoContactToken
 	}
 	return do[Contact](ctx, c, get("GetContact", s, "contacts/{id}", own).withToken(accessToken))
-}
-
-// ContactChanges are corrections to a contact; empty fields stay as they are.
-type ContactChanges struct {
-	FamilyName string   `json:"familyName,omitempty"`
-	GivenName  string   `json:"givenName,omitempty"`
-	Gender     string   `json:"gender,omitempty"`
-	BirthDate  string   `json:"birthDate,omitempty"` // YYYY-MM-DD
-	Email      string   `json:"email,omitempty"`
-	Mobile     string   `json:"mobile,omitempty"`
-	Address    *Address `json:"address,omitempty"` // replaced as a whole
-}
-
-// UpdateContact corrects a contact and returns it. Rejected with Violations when a field is
-// wrong. That this operation exists is an assumption, as for CreateContact.
-func (c *Client) UpdateContact(ctx context.Context, s Scope, contact IRI, in ContactChanges) (Contact, error) {
-	return do[Contact](ctx, c, put("UpdateContact", s, "contacts/{id}", contact, in))
 }

@@ -8,10 +8,10 @@ type Migration struct {
 	Club    IRI `json:"targetClubId"`    // the target's club
 }
 
-// MigrateContact makes a known person, a prospect of another club, the buyer: their data
-// moves from source to the target contact; club system API, section Contacts. accessToken
-// is the source contact's own and proves the caller's identity. It is used for this request
-// only. UpdateSaleContact follows.
+// MigrateContact makes a prospect of another club the buyer: their data moves from source to
+// the target contact; club system API, section Contacts. accessToken is the source contact's
+// own, proves the caller's identity, and is used for this request only. UpdateSaleContact
+// follows.
 //
 // Rejected when the source is not a prospect, the target not of status temp, or both belong
 // to one club. Refused when the token is not the source's.
@@ -21,9 +21,9 @@ func (c *Client) MigrateContact(ctx context.Context, s Scope, source IRI, access
 	return err
 }
 
-// CreateContactMigrationRequest begins the migration of a contact to another club of the
-// chain and sends an SMS code; ValidateSignatureRequest completes it; club system API,
-// section Contact migration between clubs. Act from a node above both clubs. Rejected with
+// CreateContactMigrationRequest starts the migration of a contact to another club of the
+// chain and sends an SMS code, which ValidateSignatureRequest needs; club system API, section
+// Contact migration between clubs. Act from a node above both clubs. Rejected with
 // ErrMigrationClub, ErrMigrationContact or ErrOutOfReach.
 func (c *Client) CreateContactMigrationRequest(ctx context.Context, s Scope, contact, club IRI) (SignatureRequest, error) {
 	body := struct {

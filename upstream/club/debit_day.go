@@ -13,16 +13,13 @@ type DebitDay struct {
 	Date string `json:"date"`     // the next such day, YYYY-MM-DD
 }
 
-// invalid reports that no calendar has the day.
-func (d DebitDay) invalid() bool {
-	_, err := time.Parse(time.DateOnly, d.Date)
-	return err != nil || d.Day < 1 || d.Day > 31
-}
-
-// ListAllowedDebitDays reads the next days from startDate (YYYY-MM-DD) on which
-// the scope's club collects; club system API, section Catalogue.
+// ListAllowedDebitDays reads the next days from startDate (YYYY-MM-DD) on which the scope's
+// club collects; club system API, section Catalogue. It leaves out days that no calendar has.
 func (c *Client) ListAllowedDebitDays(ctx context.Context, s Scope, startDate string) ([]DebitDay, error) {
 	query := url.Values{"startDate": {startDate}}
 	days, err := list[DebitDay](ctx, c, get("ListAllowedDebitDays", s, "allowed_debit_days", "").withQuery(query))
-	return slices.DeleteFunc(days, DebitDay.invalid), err
+	return slices.DeleteFunc(days, func(d DebitDay) bool {
+		_, err := time.Parse(time.DateOnly, d.Date)
+		return err != nil || d.Day < 1 || d.Day > 31
+	}), err
 }

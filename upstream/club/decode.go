@@ -38,47 +38,64 @@ func (e *DecodeError) Error() string {
 	return fmt.Sprintf("answer unreadable: field %s is not %s", e.Field, e.Want)
 }
 
-// checker is a result that must be checked after decoding.
-type checker interface {
-	// check returns a DecodeError for a required field that is missing, or for one out of
-	// bounds.
-	check() error
-}
+// checker is a result with required or bounded fields. check returns a DecodeError.
+type checker interface{ check() error }
 
 // require returns an error for a missing field without which a result is useless.
-func require(field string, there bool) error {
-	if !there {
+func require(field string, present bool) error {
+	if !present {
 		return &DecodeError{Field: field, Want: "present"}
 	}
 	return nil
 }
 
+func requireIRI(iri IRI) error { return require("@id", iri != "") }
+
+// maxAmount in cents, positive or negative: ten thousand million. Sums of some hundred
+// such amounts stay exact in every reader of JSON.
+const maxAmount = 1_000_000_000_000
+
+// checkAmount refuses a number that cannot be an amount of money.
+func checkAmount(field string, n int64) error {
+	if n < -maxAmount || n > maxAmount {
+		return &DecodeError{Field: field, Want: "an amount of money"}
+	}
+	return nil
+}
+
+func requireAmount(field string, n *int64) error {
+	if n == nil {
+		return require(field, false)
+	}
+	return checkAmount(field, *n)
+}
+
+func checkLength(field string, n, limit int) error {
+	if n > limit {
+		return &DecodeError{Field: field, Want: fmt.Sprintf("a list of at most %d", limit)}
+	}
+	return nil
+}
+
 // decode reads the response to an accepted request. When its content is needed and cannot
-// be read, the outcome is Unknown: the club system did something that cannot be told.
+// be read, the outcome is Unknown: the club system did something, and the response does not
+// say what.
 func decode[T any](op string, a response) (T, *Error) {
 	var result T
-	if _, ok := any(&result).(*noContent); ok {
+	if _, ok := any(result).(noContent); ok {
 		return result, nil
 	}
 	err := a.bodyErr
 	if err == nil {
-		err = read(a.body, &result)
+		err = decodeError(unmarshal(a.body, &result))
+	}
+	if of, ok := any(&result).(checker); ok && err == nil {
+		err = of.check()
 	}
 	if err != nil {
 		return result, &Error{Operation: op, Outcome: Unknown, Status: a.status, Err: err, transient: true}
 	}
 	return result, nil
-}
-
-// read decodes a body and checks the result.
-func read(body []byte, result any) error {
-	if err := unmarshal(body, result); err != nil {
-		return decodeError(err)
-	}
-	if of, ok := result.(checker); ok {
-		return of.check()
-	}
-	return nil
 }
 
 // unmarshal takes half the time of encoding/json. Like that, it accepts duplicate names and
@@ -89,15 +106,14 @@ func unmarshal(data []byte, into any) error {
 
 // decodeError removes what a decoding error quotes from the body.
 func decodeError(err error) error {
-	var ours *DecodeError
-	if errors.As(err, &ours) {
+	if _, ok := errors.AsType[*DecodeError](err); ok || err == nil {
 		return err
 	}
 	malformed := &DecodeError{}
 	var path []string
-	for wrong := new(json.SemanticError); errors.As(err, &wrong); err = wrong.Err { // what reads itself has an error of its own
+	for wrong := new(json.SemanticError); errors.As(err, &wrong); err = wrong.Err { // each UnmarshalJSON adds one
 		for name := range wrong.JSONPointer.Tokens() {
-			if strings.Trim(name, "0123456789") != "" { // no place in a list
+			if strings.Trim(name, "0123456789") != "" { // not an index of a list
 				path = append(path, name)
 			}
 		}

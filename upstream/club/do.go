@@ -44,6 +44,11 @@ func (r request) withToken(token string) request {
 	return r
 }
 
+func (r request) withQuery(query url.Values) request {
+	r.query = query
+	return r
+}
+
 // isRead reports whether the request changes nothing, so that it may be retried.
 func (r *request) isRead() bool { return r.method == http.MethodGet }
 
@@ -55,6 +60,8 @@ type response struct {
 	retryAfter time.Duration
 }
 
+func (r *response) ok() bool { return r.status >= 200 && r.status <= 299 }
+
 // noContent is the result of an operation whose response is not needed.
 type noContent struct{}
 
@@ -62,9 +69,9 @@ type noContent struct{}
 // response into a T.
 func do[T any](ctx context.Context, c *Client, r request) (T, error) {
 	var result T
-	l := c.bulkhead(r.scope.ClientToken)
-	e := c.retry(ctx, l, &r, func(ctx context.Context) *Error {
-		a, e := c.authorised(ctx, l, &r)
+	b := c.bulkhead(r.scope.ClientToken)
+	e := c.retry(ctx, b, &r, func(ctx context.Context) *Error {
+		a, e := c.authorised(ctx, b, &r)
 		if e == nil {
 			result, e = decode[T](r.op, a)
 		}
@@ -79,13 +86,13 @@ func do[T any](ctx context.Context, c *Client, r request) (T, error) {
 
 // authorised sends a request with an access token, and again with a new one after a 401.
 // That is safe for a write as well: a 401 means that nothing was done.
-func (c *Client) authorised(ctx context.Context, l *bulkhead, r *request) (response, *Error) {
+func (c *Client) authorised(ctx context.Context, b *bulkhead, r *request) (response, *Error) {
 	for first := true; ; first = false {
 		token, err := c.bearer(ctx, r)
 		if err != nil {
 			return response{}, notSent(r.op, err)
 		}
-		a, e := c.send(ctx, l, r, token)
+		a, e := c.send(ctx, b, r, token)
 		if e == nil || e.Status != http.StatusUnauthorized || r.token != nil || !first {
 			return a, e
 		}
@@ -108,15 +115,15 @@ func (c *Client) bearer(ctx context.Context, r *request) (string, error) {
 }
 
 // send sends a request once, with a permit of the bulkhead.
-func (c *Client) send(ctx context.Context, l *bulkhead, r *request, token string) (response, *Error) {
-	if err := l.acquire(ctx); err != nil {
+func (c *Client) send(ctx context.Context, b *bulkhead, r *request, token string) (response, *Error) {
+	if err := b.acquire(ctx); err != nil {
 		return response{}, notSent(r.op, err)
 	}
 	ctx, span := startSpan(ctx, r.op)
 	defer span.End()
 	start := c.cfg.Now()
 	a, e := c.exchange(ctx, r, token)
-	l.release(e)
+	b.release(e)
 	c.observe(ctx, r.op, a.status, e, c.cfg.Now().Sub(start))
 	if r.token == nil {
 		c.tokens.report(token, a.status)
@@ -136,7 +143,7 @@ func (c *Client) exchange(ctx context.Context, r *request, token string) (respon
 		return response{}, &Error{Operation: r.op, Outcome: classify(sent.bytes(), 0, ""), Err: err, transient: true}
 	}
 	a := c.readResponse(resp)
-	if a.status < 200 || a.status > 299 {
+	if !a.ok() {
 		return a, newError(r.op, 1, a)
 	}
 	return a, nil
@@ -161,16 +168,10 @@ func (c *Client) newRequest(ctx context.Context, r *request, token string) (*htt
 	if err != nil {
 		return nil, err
 	}
-	req.URL.RawQuery, req.GetBody, req.Header = r.query.Encode(), nil, c.headers(ctx, r, token)
-	return req, nil
-}
-
-// headers returns all headers of a request. Config.setDefaults made its names canonical.
-func (c *Client) headers(ctx context.Context, r *request, token string) http.Header {
-	header := http.Header{}
+	req.URL.RawQuery, req.GetBody = r.query.Encode(), nil
 	set := func(name, value string) {
 		if value != "" {
-			header[name] = []string{value}
+			req.Header.Set(name, value)
 		}
 	}
 	set("Accept", "application/ld+json, application/json")
@@ -183,21 +184,15 @@ func (c *Client) headers(ctx context.Context, r *request, token string) http.Hea
 		set("Content-Type", "application/json")
 	}
 	set("Traceparent", c.cfg.Traceparent(ctx))
-	return header
+	return req, nil
 }
 
 // readResponse reads and closes the response.
-func (c *core) readResponse(resp *http.Response) response {
+func (c *Client) readResponse(resp *http.Response) response {
 	defer resp.Body.Close()
 	a := response{status: resp.StatusCode, retryAfter: RetryAfter(resp.Header, c.cfg.Now)}
-	limit := c.cfg.Limits.Body
-	if resp.ContentLength > 0 && resp.ContentLength <= limit {
-		a.body = make([]byte, resp.ContentLength)
-		_, a.bodyErr = io.ReadFull(resp.Body, a.body) // net/http returns no more than was announced
-		return a
-	}
-	a.body, a.bodyErr = io.ReadAll(io.LimitReader(resp.Body, limit+1))
-	if int64(len(a.body)) > limit {
+	a.body, a.bodyErr = io.ReadAll(io.LimitReader(resp.Body, c.cfg.Limits.Body+1))
+	if int64(len(a.body)) > c.cfg.Limits.Body {
 		a.body, a.bodyErr = nil, errTooLong
 	}
 	return a
@@ -207,9 +202,6 @@ func (c *core) readResponse(resp *http.Response) response {
 // unreadable.
 func RetryAfter(h http.Header, now func() time.Time) time.Duration {
 	value := h.Get("Retry-After")
-	if value == "" {
-		return 0
-	}
 	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
 		return max(0, time.Duration(seconds)*time.Second)
 	}
@@ -219,11 +211,11 @@ func RetryAfter(h http.Header, now func() time.Time) time.Duration {
 	return 0
 }
 
-// notSent is the error of a call that failed before the connection.
+// notSent is the error of a call that failed before the connection. A call that failed for
+// want of a token is transient if the token request is.
 func notSent(op string, err error) *Error {
-	var token *Error // the failure of the token request, if that is the reason
-	transient := errors.As(err, &token) && token.transient
-	return &Error{Operation: op, Outcome: NotSent, Err: err, transient: transient}
+	token, ok := errors.AsType[*Error](err)
+	return &Error{Operation: op, Outcome: NotSent, Err: err, transient: ok && token.transient}
 }
 
 // sentTrace observes whether a request may have been sent. A pooled connection does not

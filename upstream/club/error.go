@@ -28,11 +28,10 @@ const (
 const (
 	// ErrUnauthorized: 401. The token, or the gateway key, was not accepted.
 	ErrUnauthorized = cause("not authorised")
-	// ErrEndpointNotGranted: 403 with CodeUnauthorizedEndpoint. Ask the club system's
-	// provider for the grant.
+	// ErrEndpointNotGranted: 403 with CodeUnauthorizedEndpoint. The club system's provider
+	// grants endpoints.
 	ErrEndpointNotGranted = cause("endpoint not granted")
-	// ErrNotFound: 404. The record does not exist, or is not visible in the scope of the
-	// call.
+	// ErrNotFound: 404. The record does not exist, or is not visible in the call's scope.
 	ErrNotFound = cause("not found")
 	// ErrOutOfReach: 400 on a migration. The acting node has no right to the
 	// contact; act from a node above those of both clubs.
@@ -45,15 +44,13 @@ const (
 
 // The reasons for which a call is not even tried. Their outcome is NotSent.
 const (
-	// ErrBadIRI: an identifier is malformed, or belongs to another organisation
-	// or another kind of record than the call is about.
+	// ErrBadIRI: an identifier is malformed, or of another organisation or kind of record.
 	ErrBadIRI = cause("identifier does not fit the call")
 	// ErrBadToken: a contact's access token is malformed.
 	ErrBadToken = cause("not an access token")
 	// ErrNoContactToken: the access token is accepted, but is not the token of one contact.
 	ErrNoContactToken = cause("not the access token of a contact")
-	// ErrUnavailable: calls are held back for a moment, because the club system failed too
-	// often.
+	// ErrUnavailable: the breaker is open, because the club system failed too often.
 	ErrUnavailable = cause("held back after repeated failures")
 	// ErrBusy: too many calls are in progress.
 	ErrBusy = cause("too many calls at once")
@@ -71,15 +68,13 @@ func (c cause) Error() string { return "club: " + string(c) }
 type Error struct {
 	// Operation is the name of the method, such as "CreateSale".
 	Operation string
-	// Outcome is what the club system did, as far as that can be known. It is never
-	// Accepted: a 2xx response whose content is needed and cannot be read is Unknown, with
-	// its Status.
+	// Outcome is never Accepted: a 2xx response whose content is needed and cannot be read
+	// is Unknown, with its Status.
 	Outcome Outcome
 	// Status is the HTTP status of the response; 0 without one.
 	Status int
 	// Code is the club system's error code, "api.error…"; empty when it gave none.
-	Code string
-	// Violations are the fields that the club system refuses.
+	Code       string
 	Violations []Violation
 	// RetryAfter is how long the club system asks to wait; 0 when it does not say.
 	RetryAfter time.Duration
@@ -123,21 +118,17 @@ type Violation struct {
 	Message string `json:"message"`
 }
 
-// errorBody is the readable part of an error body. Its shape is not documented, so every
-// part is optional.
-type errorBody struct {
-	Code       any         `json:"code"`
-	Violations []Violation `json:"violations"`
-}
-
 // codePattern finds a code anywhere in the body. The longest documented code has 45
 // characters.
 var codePattern = regexp.MustCompile(`api\.error\.[a-z0-9._-]{0,80}[a-z0-9]`)
 
 // newError returns the error of a response that is not 2xx.
 func newError(op string, sent int64, a response) *Error {
-	var body errorBody
-	_ = json.Unmarshal(a.body, &body) // read what is readable
+	var body struct { // its form is not documented, so that every part is optional
+		Code       any         `json:"code"`
+		Violations []Violation `json:"violations"`
+	}
+	_ = json.Unmarshal(a.body, &body)
 	code, _ := body.Code.(string)
 	if codePattern.FindString(code) != code || code == "" {
 		code = string(codePattern.Find(a.body))
@@ -176,12 +167,14 @@ func documentedError(a response, code string) error {
 
 // reason describes a cause in words that are safe to log. No decision depends on it.
 func reason(err error) string {
-	var own cause
-	var inner *Error
-	var malformed *DecodeError
-	var dns *net.DNSError
-	var certificate *tls.CertificateVerificationError
-	var timeout net.Error
+	var (
+		own         cause
+		inner       *Error
+		malformed   *DecodeError
+		dns         *net.DNSError
+		certificate *tls.CertificateVerificationError
+		timeout     net.Error
+	)
 	switch {
 	case err == nil:
 		return ""

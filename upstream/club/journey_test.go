@@ -27,10 +27,6 @@ func TestCardJourney(t *testing.T) {
 	if debt := must[club.AccountStatistics](t)(c.GetAccountStatistics(ctx, s, who.IRI)).TotalRealDebt; debt != 0 {
 		t.Errorf("a new contact owes %d", debt)
 	}
-	changed := must[club.Contact](t)(c.UpdateContact(ctx, s, who.IRI, club.ContactChanges{Email: "ada@example.com"}))
-	if changed.Email != "ada@example.com" || changed.Mobile != who.Mobile {
-		t.Errorf("corrected contact %+v", changed)
-	}
 
 	cart := w.cart(who.IRI, "101")
 	if cart.State != "building" || cart.TotalTI != 45900 || cart.Currency != "EUR" || cart.Checkout == "" || cart.Invoice != "" || len(cart.Articles) != 1 {
@@ -160,7 +156,7 @@ func TestOtherWaysToSettle(t *testing.T) {
 
 	for mean, details := range map[string]club.NewPayment{
 		club.MeanCash:   {},
-		club.MeanCard:   {Cards: []club.PaymentCard{{Amount: 10000, Network: club.NetworkCBGroup}, {Amount: 4900, Network: club.NetworkExternal}}},
+		club.MeanCard:   {Cards: []club.PaymentCard{{Amount: 10000, Network: "CBGroup"}, {Amount: 4900, Network: "External"}}},
 		club.MeanCheque: {Cheques: []club.Cheque{{Amount: 14900, Bank: "Banque", Code: "0000001", DepositDesiredDate: w.day(3), Owner: "Ada Testeur"}}},
 	} {
 		desk := w.cart(who.IRI, "201")
@@ -286,27 +282,6 @@ func TestConsents(t *testing.T) {
 	}
 }
 
-// TestTimetable reads classes and who goes there.
-func TestTimetable(t *testing.T) {
-	w := newWorld(t, "timetable")
-	c, ctx, s := w.client, t.Context(), w.bastille
-	events := must[[]club.ClassEvent](t)(c.ListClassEvents(ctx, s))
-	if len(events) <= 30 || events[0].Name == "" || events[0].StartedAt == "" || events[0].AttendingLimit == 0 ||
-		len(events[0].Booked) != 1 || events[0].Remaining != events[0].AttendingLimit-1 || events[0].Club != s.Club {
-		t.Errorf("%d classes, the first %+v", len(events), events[0])
-	}
-	customer := club.IRI(w.persona("customer").ContactID)
-	attendees := must[[]club.Attendee](t)(c.ListAttendees(ctx, s, club.AttendeeQuery{Contact: customer}))
-	if len(attendees) != 1 || attendees[0].Contact != customer || attendees[0].State != "booked" || attendees[0].Club != s.Club {
-		t.Fatalf("attendees %+v", attendees)
-	}
-	same := must[[]club.Attendee](t)(c.ListAttendees(ctx, s, club.AttendeeQuery{ClassEvent: attendees[0].ClassEvent.IRI}))
-	equal(t, same, attendees)
-	if none := must[[]club.Attendee](t)(c.ListAttendees(ctx, s, club.AttendeeQuery{Contact: club.IRI(w.persona("banned").ContactID)})); len(none) != 0 {
-		t.Errorf("attendees %+v", none)
-	}
-}
-
 // TestCatalogue reads the products in every context, and all offers.
 func TestCatalogue(t *testing.T) {
 	w := newWorld(t, "catalogue")
@@ -333,8 +308,7 @@ func TestCatalogue(t *testing.T) {
 		kinds = append(kinds, p.Type)
 	}
 	slices.Sort(kinds)
-	for _, kind := range []string{club.ProductSubscription, club.ProductSubscriptionOption, club.ProductBadge, club.ProductCounter,
-		club.ProductPackage, club.ProductCountermark, club.ProductTestSession, club.ProductRegular} {
+	for _, kind := range []string{"subscription", "subscription_option", "badge", "counter", "package", "countermark", "test_session", "regular"} {
 		if only := products(club.ProductQuery{Type: kind}); len(only) == 0 || !slices.Contains(kinds, kind) {
 			t.Errorf("no products of type %s", kind)
 		}
@@ -346,7 +320,7 @@ func TestCatalogue(t *testing.T) {
 	}{
 		{"Student Year", club.ProductQuery{}, club.ProductQuery{ContactTags: []string{"gym", "student"}}},
 		{"Corporate Flex", club.ProductQuery{}, club.ProductQuery{Contact: club.IRI(w.persona("customer").ContactID)}},
-		{"Replacement Badge", club.ProductQuery{Channel: club.ChannelWeb}, club.ProductQuery{Channel: club.ChannelTerminal}},
+		{"Replacement Badge", club.ProductQuery{Channel: club.ChannelWeb}, club.ProductQuery{Channel: "terminal"}},
 		{"Summer Pass", club.ProductQuery{Date: "2027-02-01"}, club.ProductQuery{Date: "2027-07-01"}},
 		{"Year Pass", club.ProductQuery{Debt: ptr(int64(999999))}, club.ProductQuery{Debt: ptr(int64(1))}},
 	} {

@@ -1,6 +1,9 @@
 package club
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Limits limit time, size and concurrency of the calls. A zero field has the default that
 // its comment names.
@@ -37,15 +40,18 @@ type Limits struct {
 	Body int64
 }
 
-func (l *Limits) setDefaults() {
-	setDefault(&l.Read, 8*time.Second)
-	setDefault(&l.Attempt, 5*time.Second)
-	setDefault(&l.Write, 15*time.Second)
-	setDefault(&l.Payment, 30*time.Second)
-	setDefault(&l.Attempts, 3)
-	setDefault(&l.Concurrency, 64)
-	setDefault(&l.Queue, time.Second)
-	setDefault(&l.BreakerCalls, 20)
-	setDefault(&l.BreakerPause, 5*time.Second)
-	setDefault(&l.Body, 4<<20)
+// withDefaults returns the limits with the defaults of zero fields.
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		Read:         cmp.Or(l.Read, 8*time.Second),
+		Attempt:      cmp.Or(l.Attempt, 5*time.Second),
+		Write:        cmp.Or(l.Write, 15*time.Second),
+		Payment:      cmp.Or(l.Payment, 30*time.Second),
+		Attempts:     cmp.Or(l.Attempts, 3),
+		Concurrency:  cmp.Or(l.Concurrency, 64),
+		Queue:        cmp.Or(l.Queue, time.Second),
+		BreakerCalls: cmp.Or(l.BreakerCalls, 20),
+		BreakerPause: cmp.Or(l.BreakerPause, 5*time.Second),
+		Body:         cmp.Or(l.Body, 4<<20),
+	}
 }

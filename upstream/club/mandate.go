@@ -13,13 +13,13 @@ type Mandate struct {
 	Club    IRI    `json:"clubId"`
 }
 
-// Signed tells whether the contact has signed it.
+// Signed reports whether the contact has signed the mandate.
 func (m Mandate) Signed() bool { return m.State == "signed" }
 
-func (m Mandate) check() error { return presentIRI(m.IRI) }
+func (m Mandate) check() error { return requireIRI(m.IRI) }
 
-// NewMandate is a mandate to be signed; every field is required. Bank data is sent and
-// forgotten: no error and no log line of this package holds it.
+// NewMandate is a mandate to be signed; every field is required. No error and no log line of
+// this package holds bank data.
 type NewMandate struct {
 	Club       IRI     `json:"clubId"` // the club that collects
 	Contact    IRI     `json:"contactId"`
@@ -34,23 +34,21 @@ type NewMandate struct {
 	ValidFrom  string  `json:"validFrom"` // YYYY-MM-DD
 }
 
-// CreateMandate makes an unsigned direct debit mandate; club system API, section Mandates.
+// CreateMandate creates an unsigned direct debit mandate; club system API, section Mandates.
 // CreateSignatureRequest with the mandate as its target follows. Rejected with Violations
 // when a field is missing or the IBAN is wrong.
 func (c *Client) CreateMandate(ctx context.Context, s Scope, in NewMandate) (Mandate, error) {
 	return do[Mandate](ctx, c, post("CreateMandate", s, "mandates", "", in))
 }
 
-// GetMandate reads a mandate. That it can be read, and that it has a state, is an
-// assumption: the API's description shows only its identifier. ErrNotFound when it does not
-// exist.
+// GetMandate reads a mandate. ErrNotFound when it does not exist. The operation and the state
+// are assumptions: the API's description shows only the mandate's identifier.
 func (c *Client) GetMandate(ctx context.Context, s Scope, mandate IRI) (Mandate, error) {
 	got, err := do[mandateWithState](ctx, c, get("GetMandate", s, "mandates/{id}", mandate))
 	return got.Mandate, err
 }
 
-// mandateWithState is a mandate whose state is required: a missing one does not mean
-// unsigned.
+// mandateWithState requires a state: a missing one does not mean unsigned.
 type mandateWithState struct{ Mandate }
 
 func (m mandateWithState) check() error {

@@ -33,9 +33,11 @@ func (c *Client) NetworkNodes(ctx context.Context, s Scope) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	network := newNetwork(roots)
+	network := &Network{index: make(map[IRI]int), parent: make(map[IRI]IRI)}
+	network.add(roots)
+	network.linkAll()
 	if len(network.nodes) > maxRecords {
-		return nil, &Error{Operation: "NetworkNodes", Outcome: Unknown, Err: errUnboundedList}
+		return nil, unbounded("NetworkNodes")
 	}
 	return network, nil
 }
@@ -60,21 +62,6 @@ func (w *wireNode) UnmarshalJSON(data []byte) error {
 	}
 	type plain wireNode
 	return unmarshal(data, (*plain)(w))
-}
-
-func newNetwork(roots []wireNode) *Network {
-	n := &Network{index: make(map[IRI]int), parent: make(map[IRI]IRI)}
-	n.add(roots)
-	n.linkAll()
-	return n
-}
-
-func (n *Network) linkAll() {
-	for _, node := range n.nodes {
-		for _, child := range node.Children {
-			n.link(node.IRI, child)
-		}
-	}
 }
 
 // MarshalJSON writes the nodes, for caches.
@@ -114,34 +101,31 @@ func (n *Network) add(nodes []wireNode) {
 	}
 }
 
-// link makes a node the parent of another one, unless that one is missing, has a parent
-// already, or is above its would-be parent.
-func (n *Network) link(parent, child IRI) {
-	_, known := n.index[child]
-	_, taken := n.parent[child]
-	if known && !taken && !slices.Contains(n.ancestors(parent), child) {
-		n.parent[child] = parent
+// linkAll makes each node the parent of its children, unless a child is missing, has a parent
+// already, or is above the node.
+func (n *Network) linkAll() {
+	for _, node := range n.nodes {
+		for _, child := range node.Children {
+			_, known := n.index[child]
+			_, taken := n.parent[child]
+			if known && !taken && !slices.Contains(n.ancestors(node.IRI), child) {
+				n.parent[child] = node.IRI
+			}
+		}
 	}
 }
 
 // ancestors returns a node and all above it, the root last.
-func (n *Network) ancestors(node IRI) []IRI {
-	line := []IRI{node}
-	for parent, ok := n.parent[node]; ok; parent, ok = n.parent[parent] {
-		line = append(line, parent)
+func (n *Network) ancestors(node IRI) (line []IRI) {
+	for ; node != ""; node = n.parent[node] {
+		line = append(line, node)
 	}
 	return line
 }
 
 // Clubs returns the nodes that are clubs, in the order of the document.
 func (n *Network) Clubs() []NetworkNode {
-	var clubs []NetworkNode
-	for _, node := range n.nodes {
-		if node.Club != "" {
-			clubs = append(clubs, node)
-		}
-	}
-	return clubs
+	return slices.DeleteFunc(slices.Clone(n.nodes), func(node NetworkNode) bool { return node.Club == "" })
 }
 
 // NodeOf returns the node of a club.
@@ -156,30 +140,23 @@ func (n *Network) NodeOf(club IRI) (NetworkNode, bool) {
 
 // Path returns the nodes from the root down to the club's own; nil when the club is not in
 // the network.
-func (n *Network) Path(club IRI) []NetworkNode {
-	own, ok := n.NodeOf(club)
-	if !ok {
-		return nil
-	}
-	line := n.ancestors(own.IRI)
-	path := make([]NetworkNode, len(line))
-	for i, iri := range line {
-		path[len(line)-1-i] = n.nodes[n.index[iri]]
+func (n *Network) Path(club IRI) (path []NetworkNode) {
+	own, _ := n.NodeOf(club)
+	for _, iri := range slices.Backward(n.ancestors(own.IRI)) {
+		path = append(path, n.nodes[n.index[iri]])
 	}
 	return path
 }
 
-// CommonAncestor returns the lowest node above two clubs, from which a call must act that
-// concerns both. For a club and itself it is the club's own node. False when the clubs
+// CommonAncestor returns the lowest node above two clubs, from which a call that concerns
+// both must act. For a club and itself it is the club's own node. False when the clubs
 // belong to different chains.
-func (n *Network) CommonAncestor(a, b IRI) (IRI, bool) {
+func (n *Network) CommonAncestor(a, b IRI) (common IRI, found bool) {
 	pathA, pathB := n.Path(a), n.Path(b)
-	common, found := IRI(""), false
-	for i := range min(len(pathA), len(pathB)) {
-		if pathA[i].IRI != pathB[i].IRI {
-			break
+	for i := range min(len(pathA), len(pathB)) { // below the first difference nothing is shared
+		if pathA[i].IRI == pathB[i].IRI {
+			common, found = pathA[i].IRI, true
 		}
-		common, found = pathA[i].IRI, true
 	}
 	return common, found
 }

@@ -20,28 +20,25 @@ type Attempt struct {
 // startSpan starts the span of one request; the caller ends it. Without a recorded parent
 // it starts none.
 func startSpan(ctx context.Context, op string) (context.Context, trace.Span) {
-	around := trace.SpanFromContext(ctx)
-	if !around.IsRecording() {
-		return ctx, around
+	parent := trace.SpanFromContext(ctx)
+	if !parent.IsRecording() {
+		return ctx, parent
 	}
-	tracer := around.TracerProvider().Tracer("frontdesk/upstream/club")
+	tracer := parent.TracerProvider().Tracer("frontdesk/upstream/club")
 	return tracer.Start(ctx, "club "+op, trace.WithSpanKind(trace.SpanKindClient))
 }
 
-// observe reports one request to the log, its span and Config.OnAttempt. They get nothing
-// but what is listed here.
-func (c *core) observe(ctx context.Context, op string, status int, e *Error, took time.Duration) {
+// observe reports one request to the log, its span and Config.OnAttempt: only what is listed
+// here, and no personal data.
+func (c *Client) observe(ctx context.Context, op string, status int, e *Error, took time.Duration) {
 	outcome, why := Accepted, ""
 	if e != nil {
 		outcome, why = e.Outcome, reason(e.Err)
 	}
-	if c.cfg.Logger.Enabled(ctx, slog.LevelDebug) {
-		c.cfg.Logger.LogAttrs(ctx, slog.LevelDebug, "club system", slog.String("operation", op),
-			slog.Int("status", status), slog.String("outcome", string(outcome)), slog.String("reason", why), slog.Duration("took", took))
-	}
-	if span := trace.SpanFromContext(ctx); span.IsRecording() {
-		span.SetAttributes(attribute.String("operation", op), attribute.Int("status", status), attribute.String("outcome", string(outcome)))
-	}
+	c.cfg.Logger.LogAttrs(ctx, slog.LevelDebug, "club system", slog.String("operation", op), slog.Int("status", status),
+		slog.String("outcome", string(outcome)), slog.String("reason", why), slog.Duration("took", took))
+	trace.SpanFromContext(ctx).SetAttributes(attribute.String("operation", op), attribute.Int("status", status),
+		attribute.String("outcome", string(outcome)))
 	if c.cfg.OnAttempt != nil {
 		c.cfg.OnAttempt(Attempt{Operation: op, Outcome: outcome, Status: status, Took: took})
 	}

@@ -1,9 +1,11 @@
 package club
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
+	"slices"
 )
 
 // Offer is a way to buy a product: a price, and for subscriptions a schedule.
@@ -43,38 +45,44 @@ type ScheduleEntry struct {
 	PriceCurrency string `json:"priceCurrency"`
 }
 
+// maxScheduleEntries of an offer: one for each debit, weekly for more than ten years.
+const maxScheduleEntries = 600
+
+// plainOffer is an Offer without its methods.
+type plainOffer Offer
+
 // UnmarshalJSON reads an offer, whose proration is nested on the wire.
 func (o *Offer) UnmarshalJSON(data []byte) error {
-	type plain Offer
-	if err := unmarshal(data, (*plain)(o)); err != nil {
-		return err
-	}
-	var nested struct {
+	var wire struct {
+		plainOffer
 		Behaviors behaviors `json:"articleBehaviors"`
 	}
-	err := unmarshal(data, &nested)
-	for _, behavior := range nested.Behaviors {
-		o.IsProrated = o.IsProrated || behavior.Implementation.IsProrated
-	}
-	if err != nil {
+	if err := unmarshal(data, &wire); err != nil {
 		return err
 	}
-	return o.checkBounds()
+	*o = Offer(wire.plainOffer)
+	o.IsProrated = slices.ContainsFunc(wire.Behaviors, func(b articleBehavior) bool { return b.Implementation.IsProrated })
+	entries := slices.Concat(o.RepaymentSchedule.Occurrences, o.RepaymentSchedule.Recurrences)
+	err := cmp.Or(checkAmount("registrationFeeTI", o.RegistrationFeeTI), checkAmount("totalPriceTI", o.TotalPriceTI),
+		checkLength("repaymentSchedule", len(entries), maxScheduleEntries))
+	for _, entry := range entries {
+		err = cmp.Or(err, checkAmount("repaymentSchedule.priceTI", entry.PriceTI))
+	}
+	return err
 }
 
 // MarshalJSON writes an offer as UnmarshalJSON reads it, for caches.
 func (o Offer) MarshalJSON() ([]byte, error) {
-	type plain Offer
-	nested := articleBehavior{}
-	nested.Implementation.IsProrated = o.IsProrated
+	var behavior articleBehavior
+	behavior.Implementation.IsProrated = o.IsProrated
 	return json.Marshal(struct {
-		plain
+		plainOffer
 		Behaviors articleBehavior `json:"articleBehaviors"`
-	}{plain(o), nested})
+	}{plainOffer(o), behavior})
 }
 
-// behaviors is a list of article behaviors. The API's description writes it as
-// one object; a package has several.
+// behaviors is a list of article behaviors. The API's description writes it as one object; a
+// package has several.
 type behaviors []articleBehavior
 
 type articleBehavior struct {
@@ -88,10 +96,8 @@ func (b *behaviors) UnmarshalJSON(data []byte) error {
 	if data[0] == '[' {
 		return unmarshal(data, (*[]articleBehavior)(b))
 	}
-	var single articleBehavior
-	err := unmarshal(data, &single)
-	*b = behaviors{single}
-	return err
+	*b = make(behaviors, 1)
+	return unmarshal(data, &(*b)[0])
 }
 
 // ListOffers reads the offers of a product; club system API, section Catalogue.

@@ -5,25 +5,16 @@ import (
 	"net/url"
 )
 
-// The channels and the types of opt-ins; club system API, section Optin.
-const (
-	OptinEmail       = "email"
-	OptinTextMessage = "text_message"
-	OptinPostalMail  = "postal_mail"
+// OptinLegal is the type of mandatory messages, which a contact cannot switch off.
+const OptinLegal = "legal"
 
-	OptinNews        = "news"
-	OptinLegal       = "legal" // mandatory information; it cannot be switched off
-	OptinAdvertising = "advertising"
-	OptinPartners    = "partners"
-)
-
-// Optin is a contact's consent to one type of message on one channel. Every contact has all
-// of them; none can be added or deleted.
+// Optin is a contact's consent to one type of message on one channel; club system API,
+// section Optin. Every contact has all of them; none can be added or deleted.
 type Optin struct {
 	IRI        IRI    `json:"@id"`
 	Authorized bool   `json:"isAuthorized"`
-	Channel    string `json:"channel"` // OptinEmail and so on
-	Type       string `json:"type"`    // OptinNews and so on
+	Channel    string `json:"channel"` // email, text_message, postal_mail
+	Type       string `json:"type"`    // news, advertising, partners or OptinLegal
 	Contact    IRI    `json:"contact"` // whose consent it is
 }
 

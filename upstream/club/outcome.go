@@ -5,19 +5,19 @@ import "errors"
 // Outcome is what the club system did with a request, as far as that can be known.
 type Outcome string
 
-// The outcomes. Only NotSent and Refused are certain to have changed nothing;
-// only Accepted is certain to have changed something.
+// The outcomes. Only NotSent and Refused are certain to have changed nothing; only Accepted
+// is certain to have changed something.
 const (
 	// Accepted: the club system responded 2xx.
 	Accepted Outcome = "accepted"
-	// NotSent: no byte of the request left, so it may be sent again.
+	// NotSent: no byte of the request was sent, so it may be sent again.
 	NotSent Outcome = "not_sent"
 	// Refused: turned away before the application, because of the way it was sent (the
 	// token, the grant of the endpoint, the protocol).
 	Refused Outcome = "refused"
 	// Rejected: the application refused the request, and would refuse it again.
 	Rejected Outcome = "rejected"
-	// Unknown: a byte left, and no response tells the result.
+	// Unknown: a byte was sent, and no response tells the result.
 	Unknown Outcome = "unknown"
 )
 
@@ -27,8 +27,7 @@ func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Accepted
 	}
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Outcome
 	}
 	return Unknown

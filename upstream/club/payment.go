@@ -13,13 +13,6 @@ const (
 	MeanCard   = "card"   // a card at the desk, with Cards
 )
 
-// Two of the four card networks that PaymentCard may name; club system API,
-// section PaymentCard entry. The spellings of the others are not documented.
-const (
-	NetworkCBGroup  = "CBGroup"
-	NetworkExternal = "External"
-)
-
 // NewPayment is a payment to be recorded.
 type NewPayment struct {
 	Contact    IRI           `json:"contactId"` // the payer
@@ -37,8 +30,10 @@ type NewPayment struct {
 
 // PaymentCard is one card that was used at the desk.
 type PaymentCard struct {
-	Amount  int64  `json:"amount"`  // cents
-	Network string `json:"network"` // NetworkCBGroup and so on
+	Amount int64 `json:"amount"` // cents
+	// Network is CBGroup, External or one of two others whose spelling is not documented; club
+	// system API, section PaymentCard entry.
+	Network string `json:"network"`
 }
 
 // Cheque is one cheque that was handed in at the desk.
@@ -64,8 +59,8 @@ type Receipt struct {
 // CreatePayment records a payment on a sale; club system API, section Sales.
 //
 // Every call books money: the club system has no idempotency key, shows no payments and
-// cancels none. The caller makes at most one call per sale that is not NotSent or Refused.
-// The request leaves at most once, and the Outcome says what happened to it:
+// cancels none. A caller makes at most one call per sale that is not NotSent or Refused.
+// The request is sent at most once, and the Outcome says what happened to it:
 //
 //   - nil error, Accepted: recorded, even if the response body was unreadable.
 //   - NotSent: it may be tried again. A refusal by the gate is NotSent.
@@ -85,6 +80,6 @@ func (c *Client) CreatePayment(ctx context.Context, s Scope, sale IRI, in NewPay
 	var payment struct {
 		IRI IRI `json:"@id"`
 	}
-	_ = json.Unmarshal(a.body, &payment) // the status is all that matters
+	_ = json.Unmarshal(a.body, &payment) // the status is enough
 	return Receipt{Status: a.status, Payment: payment.IRI}, nil
 }

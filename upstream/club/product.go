@@ -2,29 +2,12 @@ package club
 
 import (
 	"context"
-	"encoding/json"
 	"net/url"
 	"strconv"
 )
 
-// The categories of products; club system API, section Product categories.
-const (
-	ProductSubscription       = "subscription"
-	ProductSubscriptionOption = "subscription_option"
-	ProductBadge              = "badge"
-	ProductCounter            = "counter" // session booklets
-	ProductPackage            = "package"
-	ProductCountermark        = "countermark"
-	ProductTestSession        = "test_session"
-	ProductRegular            = "regular" // shop products
-)
-
-// The channels of a sale, for ProductQuery.
-const (
-	ChannelClub     = "club"
-	ChannelWeb      = "web"
-	ChannelTerminal = "terminal"
-)
+// ChannelWeb is the channel of sales online; the others are club and terminal.
+const ChannelWeb = "web"
 
 // ProductQuery is the sale for which the catalogue is read; the offers may depend on all of
 // it. Zero fields are not sent.
@@ -61,14 +44,17 @@ func (q ProductQuery) values() url.Values {
 
 // Product is something that a club sells, by one or more offers.
 type Product struct {
-	IRI         IRI               `json:"@id"`
-	Name        string            `json:"name"`
-	Description string            `json:"description"`
-	Type        string            `json:"type"` // ProductSubscription and so on
-	Behaviors   []ProductBehavior `json:"productBehaviors"`
+	IRI         IRI    `json:"@id"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// Type is subscription, subscription_option, badge, counter (session booklets), package,
+	// countermark, test_session or regular (shop products); club system API, section Product
+	// categories.
+	Type      string            `json:"type"`
+	Behaviors []ProductBehavior `json:"productBehaviors"`
 }
 
-// UnmarshalJSON reads a product, or only its IRI where it is referred to.
+// UnmarshalJSON reads a product, or only its IRI where the API refers to one.
 func (p *Product) UnmarshalJSON(data []byte) error {
 	if data[0] == '"' {
 		return unmarshal(data, &p.IRI)
@@ -79,26 +65,13 @@ func (p *Product) UnmarshalJSON(data []byte) error {
 
 // ProductBehavior is an effect of buying the product.
 type ProductBehavior struct {
-	Type           string // such as "subscription"
-	ValidityPeriod string // ISO 8601 duration, such as "P52W"; empty: not limited
+	Type          string                `json:"type"` // such as "subscription"
+	Configuration BehaviorConfiguration `json:"configuration"`
 }
 
-// UnmarshalJSON reads a behavior, whose details are nested on the wire.
-func (b *ProductBehavior) UnmarshalJSON(data []byte) error {
-	var wire struct {
-		Type          string `json:"type"`
-		Configuration struct {
-			ValidityPeriod string `json:"validityPeriod"`
-		} `json:"configuration"`
-	}
-	err := unmarshal(data, &wire)
-	b.Type, b.ValidityPeriod = wire.Type, wire.Configuration.ValidityPeriod
-	return err
-}
-
-// MarshalJSON writes a behavior as UnmarshalJSON reads it, for caches.
-func (b ProductBehavior) MarshalJSON() ([]byte, error) {
-	return json.Marshal(map[string]any{"type": b.Type, "configuration": map[string]string{"validityPeriod": b.ValidityPeriod}})
+// BehaviorConfiguration is the details of a behavior.
+type BehaviorConfiguration struct {
+	ValidityPeriod string `json:"validityPeriod"` // ISO 8601 duration, such as "P52W"; empty: not limited
 }
 
 // ListProducts reads the catalogue for a sale, all pages; club system API, section
@@ -108,7 +81,7 @@ func (c *Client) ListProducts(ctx context.Context, s Scope, q ProductQuery) ([]P
 }
 
 // ListProductsConcurrently is ListProducts that also passes each page to page as soon as it
-// was read, in any order and from several goroutines.
+// is read, in any order and from several goroutines.
 func (c *Client) ListProductsConcurrently(ctx context.Context, s Scope, q ProductQuery, page func([]Product)) ([]Product, error) {
 	return listConcurrently(ctx, c, get("ListProducts", s, "products", "").withQuery(q.values()), page)
 }

@@ -12,31 +12,32 @@ const initialBackoff = 150 * time.Millisecond
 
 // retry runs the attempts of a call until one succeeds or fails permanently, or until
 // attempts, budget or time are used up. It returns the last failure.
-func (c *Client) retry(ctx context.Context, l *bulkhead, r *request, attempt func(context.Context) *Error) *Error {
+func (c *Client) retry(ctx context.Context, b *bulkhead, r *request, attempt func(context.Context) *Error) *Error {
 	limits, start := &c.cfg.Limits, c.cfg.Now()
 	total, each := limits.Write, limits.Write
 	if r.isRead() {
 		total, each = limits.Read, limits.Attempt
 	}
-	l.budget.earn()
+	b.budget.earn()
 	ctx, cancel := context.WithTimeout(ctx, total)
 	defer cancel()
 	for n := 1; ; n++ {
-		e := attemptOnce(ctx, each, attempt)
+		attemptCtx, end := context.WithTimeout(ctx, each)
+		e := attempt(attemptCtx)
+		end()
 		if e == nil || n == limits.Attempts || !r.retryable(e) || ctx.Err() != nil {
 			return e
 		}
 		pause := backoff(n+1, e.RetryAfter)
-		if c.cfg.Now().Sub(start)+pause >= total || !l.budget.spend() || !sleep(ctx, pause) {
+		if c.cfg.Now().Sub(start)+pause >= total || !b.budget.spend() {
+			return e
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
 			return e
 		}
 	}
-}
-
-func attemptOnce(ctx context.Context, limit time.Duration, attempt func(context.Context) *Error) *Error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	return attempt(ctx)
 }
 
 // retryable reports whether another attempt may succeed and is harmless.
@@ -52,16 +53,4 @@ func backoff(n int, asked time.Duration) time.Duration {
 	}
 	pause := initialBackoff << (n - 2)
 	return pause/2 + rand.N(pause) // #nosec G404 -- it hides nothing
-}
-
-// sleep reports whether the pause ended before the context.
-func sleep(ctx context.Context, pause time.Duration) bool {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

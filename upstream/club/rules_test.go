@@ -200,9 +200,6 @@ func TestRejections(t *testing.T) {
 		"contact of other status": {func(ctx context.Context) error {
 			return result(c.CreateContact(ctx, s, club.NewContact{Status: club.StatusCustomer}))
 		}, "status"},
-		"birth date to come": {func(ctx context.Context) error {
-			return result(c.UpdateContact(ctx, s, who.IRI, club.ContactChanges{BirthDate: w.day(1)}))
-		}, "birthDate"},
 		"sale without code": {func(ctx context.Context) error { return result(c.CreateSale(ctx, s, club.NewSale{})) }, "clubCode"},
 		"sale with wrong code": {func(ctx context.Context) error {
 			return result(c.CreateSale(ctx, s, club.NewSale{Contact: who.IRI, Club: s.Club, ClubCode: "X"}))
@@ -243,14 +240,10 @@ func TestNotFound(t *testing.T) {
 	missing := func(collection string) club.IRI { return w.iri(collection, "999999") }
 	for name, call := range map[string]func(context.Context) error{
 		"GetContact": func(ctx context.Context) error { return result(c.GetContact(ctx, s, missing("contacts"))) },
-		"UpdateContact": func(ctx context.Context) error {
-			return result(c.UpdateContact(ctx, s, missing("contacts"), club.ContactChanges{}))
-		},
 		"GetAccountStatistics": func(ctx context.Context) error { return result(c.GetAccountStatistics(ctx, s, missing("contacts"))) },
 		"GetClub":              func(ctx context.Context) error { return result(c.GetClub(ctx, s, missing("clubs"))) },
 		"GetSale":              func(ctx context.Context) error { return result(c.GetSale(ctx, s, missing("sales"))) },
 		"CheckSale":            func(ctx context.Context) error { return result(c.CheckSale(ctx, s, missing("sales"))) },
-		"UpdateSale":           func(ctx context.Context) error { return c.UpdateSale(ctx, s, missing("sales"), club.Buyer{}) },
 		"UpdateSaleContact":    func(ctx context.Context) error { return c.UpdateSaleContact(ctx, s, missing("sales")) },
 		"AddArticle": func(ctx context.Context) error {
 			return c.AddArticle(ctx, s, cart.IRI, club.NewArticle{Offer: missing("offers")})

@@ -27,10 +27,10 @@ type Sale struct {
 	Articles   []Article `json:"articles"`
 }
 
-func (s Sale) check() error { return presentIRI(s.IRI) }
+func (s Sale) check() error { return requireIRI(s.IRI) }
 
 // NewSale is a cart to be opened. Contact, Club and ClubCode are required; the other fields
-// are needed before the sale is settled.
+// are required before the sale is settled.
 type NewSale struct {
 	Contact    IRI      `json:"contactId"`
 	Club       IRI      `json:"clubId"`
@@ -48,18 +48,21 @@ func (c *Client) CreateSale(ctx context.Context, s Scope, in NewSale) (Sale, err
 	return do[Sale](ctx, c, post("CreateSale", s, "sales", "", in))
 }
 
-// pricedSale is a sale whose total is required: a missing one does not mean that it is
-// free.
+// maxArticles of a sale: several times what a visitor can put into a cart.
+const maxArticles = 500
+
+// pricedSale requires a total: a missing one does not mean a free sale.
 type pricedSale struct {
 	Sale
 	Total *int64 `json:"totalTI"` // read instead of the sale's
 }
 
 func (p *pricedSale) check() error {
-	if p.Total == nil {
-		return require("totalTI", false)
+	err := cmp.Or(requireAmount("totalTI", p.Total), p.Sale.check(), checkLength("articles", len(p.Articles), maxArticles))
+	for _, article := range p.Articles {
+		err = cmp.Or(err, checkAmount("articles.priceTI", article.PriceTI))
 	}
-	return cmp.Or(p.Sale.check(), p.checkBounds())
+	return err
 }
 
 // GetSale reads a sale with its articles, its register and its total; club system API,
@@ -74,22 +77,6 @@ func (c *Client) GetSale(ctx context.Context, s Scope, sale IRI) (Sale, error) {
 	return got.Sale, nil
 }
 
-// Buyer is the buyer's data in a sale; empty fields stay as they are.
-type Buyer struct {
-	FamilyName string   `json:"contactFamilyName,omitempty"`
-	GivenName  string   `json:"contactGivenName,omitempty"`
-	Number     string   `json:"contactNumber,omitempty"`
-	Address    *Address `json:"address,omitempty"`
-}
-
-// UpdateSale fills in the buyer of a sale that is not settled yet. That this operation
-// exists is an assumption: the API's description requires these fields "before final
-// validation" and does not say how they are sent.
-func (c *Client) UpdateSale(ctx context.Context, s Scope, sale IRI, in Buyer) error {
-	_, err := do[noContent](ctx, c, put("UpdateSale", s, "sales/{id}", sale, in))
-	return err
-}
-
 // SaleCheck is the club system's check of a cart.
 type SaleCheck struct {
 	Valid      bool
@@ -101,8 +88,7 @@ type SaleCheck struct {
 // and settle nothing. ErrNotFound when the sale does not exist.
 func (c *Client) CheckSale(ctx context.Context, s Scope, sale IRI) (SaleCheck, error) {
 	_, err := do[noContent](ctx, c, get("CheckSale", s, "sales/{id}/check", sale))
-	var e *Error
-	if errors.As(err, &e) && e.Status == http.StatusBadRequest {
+	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusBadRequest {
 		return SaleCheck{Violations: e.Violations}, nil
 	}
 	return SaleCheck{Valid: err == nil}, err
@@ -131,9 +117,9 @@ func (c *Client) UpdateSaleContact(ctx context.Context, s Scope, sale IRI) error
 }
 
 // PostponeDue settles a sale without money: the contact owes the amount, which is overdue
-// from date (YYYY-MM-DD); club system API, section Sales. Like a payment it must happen
-// once and is sent at most once: see CreatePayment for the gate and the outcomes. Rejected
-// for a sale of zero amount, and for one that is settled or whose check fails.
+// from date (YYYY-MM-DD); club system API, section Sales. It is sent at most once: see
+// CreatePayment for the gate and the outcomes. Rejected for a sale of zero amount, and for
+// one that is settled or whose check fails.
 func (c *Client) PostponeDue(ctx context.Context, s Scope, sale IRI, date string, gate Gate) error {
 	body := struct {
 		Date string `json:"date"`
@@ -143,8 +129,8 @@ func (c *Client) PostponeDue(ctx context.Context, s Scope, sale IRI, date string
 }
 
 // ValidateSale settles a sale whose amount is zero; club system API, section Sales. It is
-// sent at most once, like a payment: see CreatePayment for the gate and the outcomes.
-// Rejected for any other amount, and for a sale that is settled or whose check fails.
+// sent at most once: see CreatePayment for the gate and the outcomes. Rejected for any other
+// amount, and for a sale that is settled or whose check fails.
 func (c *Client) ValidateSale(ctx context.Context, s Scope, sale IRI, gate Gate) error {
 	_, err := c.sendOnce(ctx, post("ValidateSale", s, "sales/{id}/transitions", sale, transition{Transition: "validate"}), gate)
 	return err

@@ -4,50 +4,44 @@ import (
 	"net/url"
 	"reflect"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 )
 
-// IRI identifies a record: a path of the form /{client_token}/<collection>/<id>,
-// such as "/demo/clubs/11". The club system accepts no bare id where it wants an
-// IRI. Inside Frontdesk an IRI is never shown to a visitor.
+// IRI identifies a record: a path of the form /{client_token}/<collection>/<id>, such as
+// "/demo/clubs/11". The club system does not accept a bare id instead. An IRI is never shown
+// to a visitor. The segments of a malformed IRI are empty.
 type IRI string
 
-// NewIRI puts an IRI together.
+// NewIRI joins the segments of an IRI.
 func NewIRI(clientToken, collection, id string) IRI {
 	return IRI("/" + clientToken + "/" + collection + "/" + id)
 }
 
-// ID is the last segment of the IRI, "11" in /demo/clubs/11. Empty for an IRI
-// that is not well formed.
+// ID is the last segment, "11" in /demo/clubs/11.
 func (i IRI) ID() string {
 	_, _, id := i.split()
 	return id
 }
 
-// Collection is the middle segment of the IRI, "clubs" in /demo/clubs/11. Empty
-// for an IRI that is not well formed.
+// Collection is the middle segment, "clubs" in /demo/clubs/11.
 func (i IRI) Collection() string {
 	_, collection, _ := i.split()
 	return collection
 }
 
-// ClientToken is the first segment of the IRI, "demo" in /demo/clubs/11. Empty
-// for an IRI that is not well formed.
+// ClientToken is the first segment, "demo" in /demo/clubs/11.
 func (i IRI) ClientToken() string {
 	token, _, _ := i.split()
 	return token
 }
 
 func (i IRI) split() (clientToken, collection, id string) {
-	rest, rooted := strings.CutPrefix(string(i), "/")
-	clientToken, rest, _ = strings.Cut(rest, "/")
-	collection, id, _ = strings.Cut(rest, "/")
-	if !rooted || !isSegment(clientToken) || !isSegment(collection) || !isSegment(id) {
+	segments := strings.Split(string(i), "/")
+	if len(segments) != 4 || segments[0] != "" || !isSegment(segments[1]) || !isSegment(segments[2]) || !isSegment(segments[3]) {
 		return "", "", ""
 	}
-	return clientToken, collection, id
+	return segments[1], segments[2], segments[3]
 }
 
 // isSegment reports whether s can be one segment of a path and nothing else.
@@ -60,15 +54,10 @@ func isSegment(s string) bool {
 	return s != "" && s != "." && s != ".."
 }
 
-// UnmarshalJSON reads an IRI, or the @id of an embedded record: a service of this kind may
-// embed a record where it referred to it before.
+// UnmarshalJSON reads an IRI, or the @id of a record that the club system embeds instead.
 func (i *IRI) UnmarshalJSON(data []byte) error {
 	switch data[0] {
 	case '"':
-		if text := data[1 : len(data)-1]; isPlainASCII(text) {
-			*i = IRI(text)
-			return nil
-		}
 		return unmarshal(data, (*string)(i))
 	case '{':
 		var embedded struct {
@@ -83,26 +72,16 @@ func (i *IRI) UnmarshalJSON(data []byte) error {
 	return &json.SemanticError{GoType: reflect.TypeFor[IRI]()}
 }
 
-// isPlainASCII reports whether the inside of a JSON string needs no decoding.
-func isPlainASCII(text []byte) bool {
-	for _, b := range text {
-		if b == '\\' || b >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
 // Scope is on whose behalf a call acts; club system API, section Authentication.
 type Scope struct {
 	// ClientToken is the organisation; it is the first segment of every path.
 	ClientToken string
-	// Club is the club whose data is read or stored. Empty: the header is not
-	// sent, which only reads of the whole chain survive.
+	// Club is the club whose data is read or stored. Empty: the header is not sent, which
+	// only reads of the whole chain accept.
 	Club IRI
-	// Node is the network node to act from: the club's own, or for a call that
-	// touches two clubs their nearest common ancestor (Network.CommonAncestor).
-	// Empty: the header is not sent, as an organisation of one club may do.
+	// Node is the network node to act from: the club's own, or for a call that concerns two
+	// clubs their nearest common ancestor (Network.CommonAncestor). Empty: the header is not
+	// sent, which an organisation of one club accepts.
 	Node IRI
 }
 

@@ -8,7 +8,7 @@ type SignatureRequest struct {
 	IRI IRI `json:"@id"`
 }
 
-func (r SignatureRequest) check() error { return presentIRI(r.IRI) }
+func (r SignatureRequest) check() error { return requireIRI(r.IRI) }
 
 // CreateSignatureRequest sends a contact an SMS code to sign the target, a mandate; club
 // system API, section Signature requests. Every call sends an SMS. The contact needs a
@@ -25,16 +25,15 @@ func (c *Client) CreateSignatureRequest(ctx context.Context, s Scope, contact, t
 // Signature requests. The mandate is then signed, or the contact migrated. Rejected for a
 // wrong code; the number of attempts is not documented.
 func (c *Client) ValidateSignatureRequest(ctx context.Context, s Scope, request IRI, code string) error {
-	return c.transitionSignatureRequest(ctx, "ValidateSignatureRequest", s, request, transition{Transition: "validate", Code: code})
+	to := transition{Transition: "validate", Code: code}
+	_, err := do[noContent](ctx, c, post("ValidateSignatureRequest", s, "signature_requests/{id}/transitions", request, to))
+	return err
 }
 
 // CancelSignatureRequest cancels a signature request and its code; club system API, section
 // Signature requests.
 func (c *Client) CancelSignatureRequest(ctx context.Context, s Scope, request IRI) error {
-	return c.transitionSignatureRequest(ctx, "CancelSignatureRequest", s, request, transition{Transition: "cancel"})
-}
-
-func (c *Client) transitionSignatureRequest(ctx context.Context, op string, s Scope, request IRI, to transition) error {
-	_, err := do[noContent](ctx, c, post(op, s, "signature_requests/{id}/transitions", request, to))
+	to := transition{Transition: "cancel"}
+	_, err := do[noContent](ctx, c, post("CancelSignatureRequest", s, "signature_requests/{id}/transitions", request, to))
 	return err
 }

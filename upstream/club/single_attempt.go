@@ -1,6 +1,7 @@
 package club
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -10,7 +11,7 @@ import (
 	"sync"
 )
 
-// sendOnce sends a request at most once and knows exactly whether a byte of it left.
+// sendOnce sends a request at most once and knows exactly whether a byte of it was sent.
 //
 // http.Client cannot do that. Over HTTP/2 it repeats a POST after certain connection
 // errors, it follows a 307 with the body, and it repeats requests with an Idempotency-Key
@@ -93,16 +94,12 @@ func (c *Client) singleUseTransport(s *attempt) *http.Transport {
 		DialContext: dial, DialTLSContext: dialTLS}
 }
 
-// handshake secures a connection and offers only HTTP/1.1.
+// handshake secures a connection and offers only HTTP/1.1. A nil base means Go's defaults.
 func handshake(ctx context.Context, conn net.Conn, address string, base *tls.Config) (net.Conn, error) {
-	config := &tls.Config{}
-	if base != nil {
-		config = base.Clone()
-	}
+	config := cmp.Or(base, &tls.Config{}).Clone() // #nosec G402 -- Go's default is TLS 1.2
 	config.NextProtos = []string{"http/1.1"}
-	if config.ServerName == "" {
-		config.ServerName, _, _ = net.SplitHostPort(address)
-	}
+	host, _, _ := net.SplitHostPort(address)
+	config.ServerName = cmp.Or(config.ServerName, host)
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
 	secured := tls.Client(conn, config)
@@ -111,7 +108,7 @@ func handshake(ctx context.Context, conn net.Conn, address string, base *tls.Con
 
 // attempt is the only attempt of a request. It calls the gate before the first byte, counts
 // the bytes handed to the connection, and lets no byte pass once it is sealed: the
-// transport may still be about to write when it reports a timeout, and no byte may leave
+// transport may still be about to write when it reports a timeout, and no byte may be sent
 // after the outcome was decided.
 type attempt struct {
 	gate Gate
@@ -127,29 +124,29 @@ var errSealed = errors.New("club: the outcome was decided before this write")
 
 // admit decides on a write of n bytes. They count as sent from here on, because a write
 // that fails may have sent some of them.
-func (s *attempt) admit(n int) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.sealed {
+func (a *attempt) admit(n int) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.sealed {
 		return errSealed
 	}
-	if s.sent == 0 && s.gate != nil {
-		if s.refused = s.gate(); s.refused != nil {
-			s.sealed = true
-			return s.refused
+	if a.sent == 0 && a.gate != nil {
+		if a.refused = a.gate(); a.refused != nil {
+			a.sealed = true
+			return a.refused
 		}
 	}
-	s.sent += int64(n)
+	a.sent += int64(n)
 	return nil
 }
 
 // seal ends the attempt. It returns the bytes handed to the connection and the gate's
 // error.
-func (s *attempt) seal() (int64, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sealed = true
-	return s.sent, s.refused
+func (a *attempt) seal() (int64, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.sealed = true
+	return a.sent, a.refused
 }
 
 // attemptConn is a connection whose writes the attempt decides.

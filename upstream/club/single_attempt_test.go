@@ -401,10 +401,6 @@ func TestPaymentToken(t *testing.T) {
 	_, err := c.CreatePayment(t.Context(), demo, sale, payment, nil)
 	wantOutcome(t, err, club.Refused)
 	pay("tok-3")
-	if err := c.RefreshToken(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	pay("tok-4")
 }
 
 // TestPaymentWithoutToken: no token, no payment.

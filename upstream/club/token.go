@@ -21,26 +21,25 @@ import (
 )
 
 const (
-	// assumedLifetime applies when a token response does not say how long the token
-	// lives. It is short: trusting a token for too long costs a 401 and a retry at
-	// each call, and a fetch every five minutes costs nothing.
+	// assumedLifetime applies when a token response does not give one. It is short: a token
+	// used for too long costs a 401 and a retry at each call, and a fetch every five minutes
+	// costs nothing.
 	assumedLifetime = 5 * time.Minute
-	// longestLifetime limits what the response may claim, so that a rotated secret
-	// shows within a day.
+	// longestLifetime limits the response's lifetime, so that a rotated secret shows within a
+	// day.
 	longestLifetime = 24 * time.Hour
-	// earlyRefresh is how long before its expiry a token is replaced. It exceeds the
-	// length of any call, so that no token expires on the way. Short-lived tokens are
-	// replaced after nine tenths of their life.
+	// earlyRefresh is how long before its expiry a token is replaced: longer than any call,
+	// so that none expires on the way. Short-lived tokens are replaced after nine tenths of
+	// their life.
 	earlyRefresh = time.Minute
-	// provenFor is how long a token counts as good enough for a payment after it was
-	// fetched, or accepted by the club system.
+	// provenFor is how long a token is good enough for a payment after it was fetched, or
+	// accepted by the club system.
 	provenFor = time.Minute
 )
 
-// tokens holds the access token that all requests share. The oauth2 library fetches
-// it. The reuse is our own: the library's reuse reads the wall clock instead of
-// Config.Now, makes callers wait while it replaces a token that is still good, and
-// has no answer to a 401.
+// tokens holds the access token that all requests share. The oauth2 library fetches it and
+// does not keep it: its reuse reads the wall clock instead of Config.Now, makes callers wait
+// while it replaces a token that is still good, and ignores a 401.
 type tokens struct {
 	fetch  func(context.Context) (token, error)
 	now    func() time.Time
@@ -97,10 +96,9 @@ func (t *tokens) renew(ctx context.Context, old string) (string, error) {
 	}
 }
 
-// start begins a fetch, or joins the one in progress. The fetch outlives the caller
-// that began it, because others wait for it as well; fetchToken limits its time. A
-// caller that looked at the old token just before it was replaced gets the new one,
-// and no fetch of its own.
+// start begins a fetch, or joins the one in progress. The fetch outlives the caller that
+// began it, because others wait for it as well; fetchToken limits its time. Where the old
+// token was just replaced, it returns the new one.
 func (t *tokens) start(ctx context.Context, old string) <-chan singleflight.Result {
 	return t.flight.DoChan("", func() (any, error) {
 		if current := t.peek().AccessToken; current != "" && current != old {
@@ -123,8 +121,8 @@ func (t *tokens) peek() token {
 	return t.current
 }
 
-// report records how the club system responded to a token: a 401 drops the token, a
-// 2xx proves it. Reports about a token that was replaced are ignored.
+// report records how the club system responded to a token: a 401 drops the token, a 2xx
+// proves it. Reports about a replaced token are ignored.
 func (t *tokens) report(value string, status int) {
 	now := t.now()
 	t.mu.Lock()
@@ -138,15 +136,8 @@ func (t *tokens) report(value string, status int) {
 	}
 }
 
-// RefreshToken fetches a new access token, whatever the age of the current one. It is
-// for the caller of CreatePayment, which alone decides about a second try after a 401.
-func (c *Client) RefreshToken(ctx context.Context) error {
-	_, err := c.tokens.renew(ctx, c.tokens.peek().AccessToken)
-	return err
-}
-
-// Authorise makes sure that there is an access token, and fetches one if there is
-// none. It tells whether the club system accepts the credentials.
+// Authorise makes sure that there is an access token. Its error says whether the club system
+// accepts the credentials.
 func (c *Client) Authorise(ctx context.Context) error {
 	_, err := c.tokens.get(ctx)
 	return err
@@ -154,7 +145,7 @@ func (c *Client) Authorise(ctx context.Context) error {
 
 // fetchToken requests a token with the client's credentials; club system API, section
 // Token. The token's life counts from before the request.
-func (c *core) fetchToken(ctx context.Context) (token, error) {
+func (c *Client) fetchToken(ctx context.Context) (token, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Limits.Read)
 	defer cancel()
 	ctx, span := startSpan(ctx, "Token")
@@ -165,21 +156,20 @@ func (c *core) fetchToken(ctx context.Context) (token, error) {
 	source := credentials.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: tokenTransport{c}}))
 	fetched, err := source.Token()
 	if e, ours := errors.AsType[*Error](err); ours {
-		return token{}, e // without the library's text, which holds the address
+		return token{}, e // the library's text holds the address
 	}
 	if err != nil {
 		return token{}, notSent("Token", err)
 	}
-	seconds, _ := fetched.Extra("expires_in").(float64) // normalizeToken has seen to it
+	seconds, _ := fetched.Extra("expires_in").(float64) // as normalizeToken wrote it
 	fetched.Expiry = start.Add(time.Duration(seconds) * time.Second)
 	return token{Token: *fetched, fetched: start, proved: start}, nil
 }
 
 // tokenTransport is the http.RoundTripper of token requests. It adds the gateway key,
-// observes the request, and turns every failure into an *Error. The club system does
-// not document its response: whatever can be read as RFC 6749 has it is handed to the
-// library in exactly that form.
-type tokenTransport struct{ *core }
+// observes the request, and turns every failure into an *Error. The club system does not
+// document its response, so that the library gets a normalized one.
+type tokenTransport struct{ *Client }
 
 // RoundTrip implements http.RoundTripper.
 func (t tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -210,22 +200,22 @@ func (t tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// normalizeToken reads a token response and writes it as RFC 6749 has it. expires_in
+type tokenResponse struct {
+	AccessToken string         `json:"access_token"`
+	ExpiresIn   jsontext.Value `json:"expires_in"`
+}
+
+func (r tokenResponse) check() error { return require("access_token", r.AccessToken != "") }
+
+// normalizeToken reads a token response and writes it in the form of RFC 6749. expires_in
 // may be absent, fractional, or a number in a string; the result is a whole number.
 func normalizeToken(a response) ([]byte, *Error) {
-	if a.status < 200 || a.status > 299 {
+	if !a.ok() {
 		return nil, newError("Token", 1, a)
 	}
-	read, e := decode[struct {
-		AccessToken string         `json:"access_token"`
-		ExpiresIn   jsontext.Value `json:"expires_in"`
-	}]("Token", a)
+	read, e := decode[tokenResponse]("Token", a)
 	if e != nil {
 		return nil, e
-	}
-	if read.AccessToken == "" {
-		return nil, &Error{Operation: "Token", Outcome: Unknown, Status: a.status,
-			Err: &DecodeError{Field: "access_token", Want: "present"}, transient: true}
 	}
 	seconds, _ := strconv.ParseFloat(strings.Trim(string(read.ExpiresIn), `"`), 64) // 0 if it is not a number
 	if !(seconds > 0) {

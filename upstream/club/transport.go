@@ -22,15 +22,13 @@ const (
 )
 
 // NewTransport returns the pooled transport of every request but CreatePayment. A nil
-// tlsConfig means Go's defaults.
+// tlsConfig means Go's defaults. It ignores the proxy variables of the environment.
 //
 // It uses only HTTP/1.1. With HTTP/2, Go's transport repeats requests by its own rules
 // after GOAWAY and refused streams; with HTTP/1.1 it repeats only safe requests, and a
-// request without GetBody only when nothing was sent. It ignores the proxy variables of the
-// environment, which only main may read.
+// request without GetBody only when nothing was sent.
 func NewTransport(tlsConfig *tls.Config, limits Limits) *http.Transport {
-	limits.setDefaults()
-	idle := 2 * limits.Concurrency // both lanes
+	idle := 2 * limits.withDefaults().Concurrency // calls for payments and all others
 	return &http.Transport{
 		Protocols:              http11(),
 		DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
