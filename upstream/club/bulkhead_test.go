@@ -16,7 +16,7 @@ import (
 // failed, for a moment, and which repeats nothing.
 func breaking(u *recordingServer) *club.Client {
 	cfg := configured(u.URL)
-	cfg.Limits = club.Limits{Attempts: 1, BreakerCalls: 4, BreakerPause: 100 * time.Millisecond}
+	cfg.Limits = club.Limits{Attempts: 1, BreakerCalls: 4, BreakerPause: time.Second}
 	return club.New(cfg)
 }
 

@@ -9,10 +9,11 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// impatient is a client of the world that waits for tenths of a second.
+// impatient is a client of the world that waits a second for a response: long enough on a busy
+// machine, and less than the longer delay of faults.
 func (w *world) impatient() *club.Client {
 	cfg := w.config()
-	cfg.Limits = club.Limits{Attempt: 200 * time.Millisecond, Read: 3 * time.Second, Write: 200 * time.Millisecond, Payment: 200 * time.Millisecond}
+	cfg.Limits = club.Limits{Attempt: time.Second, Read: 15 * time.Second, Write: time.Second, Payment: time.Second}
 	return club.New(cfg)
 }
 
@@ -32,7 +33,7 @@ var faults = []struct {
 	{clubsim.Fault{Kind: "error_after", Status: 504}, club.Unknown, true},
 	{clubsim.Fault{Kind: "drop_after"}, club.Unknown, true},
 	{clubsim.Fault{Kind: "delay", DelayMs: 20}, club.Accepted, true},
-	{clubsim.Fault{Kind: "delay", DelayMs: 1000}, club.Unknown, true},
+	{clubsim.Fault{Kind: "delay", DelayMs: 3000}, club.Unknown, true},
 	{clubsim.Fault{Kind: "hang"}, club.Unknown, false},
 	{clubsim.Fault{Kind: "malformed"}, club.Accepted, true},
 	{clubsim.Fault{Kind: "too_many"}, club.Unknown, false},
@@ -147,7 +148,7 @@ func TestTokenUnderFaults(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, "token-faults")
 			cfg := w.config()
-			cfg.Limits = club.Limits{Read: 300 * time.Millisecond, Write: 5 * time.Second}
+			cfg.Limits = club.Limits{Read: time.Second, Write: 15 * time.Second}
 			w.hit(tt.fault, "POST", "/oauth/v2/token")
 			_, err := club.New(cfg).CreateSale(t.Context(), w.bastille, club.NewSale{Contact: club.IRI(w.persona("customer").ContactID), Club: w.bastille.Club, ClubCode: "PARIS11"})
 			want := club.Accepted // at the second attempt: nothing had been sent

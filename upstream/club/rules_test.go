@@ -239,7 +239,7 @@ func TestNotFound(t *testing.T) {
 	cart := w.cart(w.visitor().IRI)
 	missing := func(collection string) club.IRI { return w.iri(collection, "999999") }
 	for name, call := range map[string]func(context.Context) error{
-		"GetContact": func(ctx context.Context) error { return result(c.GetContact(ctx, s, missing("contacts"))) },
+		"GetContact":           func(ctx context.Context) error { return result(c.GetContact(ctx, s, missing("contacts"))) },
 		"GetAccountStatistics": func(ctx context.Context) error { return result(c.GetAccountStatistics(ctx, s, missing("contacts"))) },
 		"GetClub":              func(ctx context.Context) error { return result(c.GetClub(ctx, s, missing("clubs"))) },
 		"GetSale":              func(ctx context.Context) error { return result(c.GetSale(ctx, s, missing("sales"))) },

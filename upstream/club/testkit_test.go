@@ -89,6 +89,12 @@ func elsewhere(server *httptest.Server) http.RoundTripper {
 	return &http.Transport{DialContext: dial, DialTLSContext: dial}
 }
 
+// authorise fetches the token ahead, so that a short limit of the call that follows is not used up by it.
+func authorise(t *testing.T, c *club.Client) {
+	t.Helper()
+	eventually(t, func() bool { return c.Authorise(t.Context()) == nil })
+}
+
 // asError returns the *Error in err and fails the test when there is none.
 func asError(t *testing.T, err error) *club.Error {
 	t.Helper()
