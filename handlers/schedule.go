@@ -24,7 +24,7 @@ func (s *Server) GetSchedule(ctx context.Context, request api.GetScheduleRequest
 func scheduleOf(terms catalogue.ScheduleTerms) api.Schedule {
 	start := schedule.DateOf(terms.Start)
 	computed := schedule.Of(schedule.Terms{
-		Offer: schedule.OfferOf(terms.Listed, terms.Offer.Commitment), Today: schedule.DateOf(terms.Today), Start: start,
+		Offer: schedule.OfferOf(terms.Offer.Listed, terms.Offer.Commitment), Today: schedule.DateOf(terms.Today), Start: start,
 		DebitDay: terms.DebitDay, DebitDayOpen: terms.DebitDayOpen,
 	})
 	currency := terms.Offer.Currency

@@ -16,10 +16,9 @@ import (
 // How old a value from the club system may be when it is shown. Prices are always read
 // again before money moves.
 const (
-	// freshFor: a visitor looks at a catalogue for about as long. Nothing is read meanwhile.
+	// freshFor is about as long as a visitor views a catalogue. Nothing is read meanwhile.
 	freshFor = 60 * time.Second
-	// usableFor: an older value is still shown at once while a newer one is read in the
-	// background. Beyond it visitors wait for today's prices.
+	// usableFor: an older value is shown while a newer one is read in the background.
 	usableFor = 2 * freshFor
 	// keptFor: an even older value is shown while the club system fails. A restart there
 	// takes less, and a price list of ten minutes ago is better than none.
@@ -27,13 +26,12 @@ const (
 )
 
 const (
-	// readTimeout bounds the reading of a whole catalogue. It does not end when the visitor
-	// who caused it leaves, because others wait for it too.
+	// readTimeout bounds the reading of a whole catalogue.
 	readTimeout = 30 * time.Second
-	// maxWait is how long a visitor waits for a newer value where there is an older one.
+	// maxWait is how long a visitor waits for a newer value if there is an older one.
 	maxWait = 4 * time.Second
-	// backoff follows a failed reading where there is an older value, to spare a club
-	// system in trouble.
+	// backoff follows a failed reading if there is an older value, to spare a club system in
+	// trouble.
 	backoff = 5 * time.Second
 	// maxEntries bounds the memory: a club's catalogue is about 100 KB.
 	maxEntries = 500
@@ -44,15 +42,14 @@ const (
 // CacheStore keeps the copies that gateways share. When it fails, each gateway reads the
 // club system itself.
 type CacheStore interface {
-	// ReadCopy returns the copy of that name and when it was read from the club system;
-	// nil when there is none.
+	// ReadCopy returns a copy and when it was read from the club system; nil without one.
 	ReadCopy(ctx context.Context, name string) (text []byte, at time.Time, err error)
 	// PublishCopy keeps a copy for a time, unless the store has a newer one.
 	PublishCopy(ctx context.Context, name string, text []byte, at time.Time, life time.Duration) error
 }
 
-// Version identifies one reading of the club system. Two values with the same Version
-// pointer are the same, so that a response made of one can be kept with it.
+// Version identifies one reading of the club system. Values with the same Version pointer
+// are the same, so that a response made of one can be kept with it.
 type Version struct {
 	At          time.Time
 	lastFailure atomic.Int64 // Unix milliseconds of the latest failed attempt to read a newer value
@@ -72,8 +69,8 @@ type entry[V any] struct {
 	value V
 }
 
-// cache keeps values of the club system in this process, and a copy in Redis for the
-// other gateways. Callers that need the same value at the same time share one reading.
+// cache keeps values of the club system in this process, and a copy in Redis for the other
+// gateways. Callers of the same value at the same time share one reading.
 type cache[K comparable, V any] struct {
 	kind   string // of the values: part of their names in Redis
 	cfg    *Config
@@ -85,7 +82,7 @@ func newCache[K comparable, V any](kind string, cfg *Config) *cache[K, V] {
 	return &cache[K, V]{kind: kind, cfg: cfg, local: newLocalCache[K, *entry[V]](maxEntries, keptFor, cfg.Now)}
 }
 
-// get returns the value of a key. The key has everything that the value depends on.
+// get returns the value of a key, which has everything that the value depends on.
 func (c *cache[K, V]) get(ctx context.Context, key K, read func(context.Context) (V, error)) (value V, version *Version, err error) {
 	found, err := c.entry(ctx, key, read)
 	if err != nil {
@@ -97,44 +94,40 @@ func (c *cache[K, V]) get(ctx context.Context, key K, read func(context.Context)
 func (c *cache[K, V]) entry(ctx context.Context, key K, read func(context.Context) (V, error)) (*entry[V], error) {
 	cached, ok := c.local.lookup(key)
 	now := c.cfg.Now()
-	switch {
-	case !ok || now.Sub(cached.At) >= keptFor:
-		return await[V](c.refresh(ctx, key, read), nil)
-	case cached.Fresh(now) || cached.inBackoff(now):
-		return cached, nil
-	case now.Sub(cached.At) < usableFor:
-		c.refresh(ctx, key, read)
+	ok = ok && now.Sub(cached.At) < keptFor
+	if ok && (cached.Fresh(now) || cached.inBackoff(now)) {
 		return cached, nil
 	}
-	if newer, err := await[V](c.refresh(ctx, key, read), c.cfg.After(maxWait)); err == nil {
-		return newer, nil
+	refreshed := c.refresh(ctx, key, read)
+	var timeout <-chan time.Time // never without an older value
+	if ok {
+		if now.Sub(cached.At) < usableFor {
+			return cached, nil
+		}
+		timeout = c.cfg.After(maxWait)
 	}
-	return cached, nil
-}
-
-var errSlow = errors.New("catalogue: still reading")
-
-// await waits for a refresh until it ends or the timeout fires; nil never fires.
-func await[V any](refreshed <-chan singleflight.Result, timeout <-chan time.Time) (*entry[V], error) {
 	select {
 	case <-timeout:
-		return nil, errSlow
+		return cached, nil
 	case got := <-refreshed:
-		if got.Err != nil {
-			return nil, got.Err
+		if got.Err == nil {
+			return got.Val.(*entry[V]), nil
 		}
-		return got.Val.(*entry[V]), nil
+		if ok {
+			return cached, nil
+		}
+		return nil, got.Err
 	}
 }
 
-// refresh begins to load a newer value, or joins the load in progress. A load outlives
-// the caller that began it.
+// refresh begins to load a newer value, or joins the load in progress. A load outlives the
+// caller that began it, because others wait for it too.
 func (c *cache[K, V]) refresh(ctx context.Context, key K, read func(context.Context) (V, error)) <-chan singleflight.Result {
 	name := fmt.Sprintf("%s %#v", c.kind, key)
 	return c.flight.DoChan(name, func() (any, error) {
 		cached, ok := c.local.lookup(key)
 		if ok && cached.Fresh(c.cfg.Now()) {
-			return cached, nil // another load ended since the caller looked
+			return cached, nil // another load has just ended
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
 		defer cancel()
@@ -179,8 +172,7 @@ func (c *cache[K, V]) load(ctx context.Context, name string, cached *entry[V], r
 
 var errNotShared = errors.New("catalogue: gateways share no copies")
 
-// readCopy returns the copy in Redis; nil when there is none, or none that this version
-// can decode.
+// readCopy returns the copy in Redis; nil without one that this version can decode.
 func (c *cache[K, V]) readCopy(ctx context.Context, name string) (*entry[V], error) {
 	if c.cfg.Shared == nil {
 		return nil, errNotShared
@@ -212,7 +204,7 @@ func (c *cache[K, V]) publishCopy(ctx context.Context, name string, loaded *entr
 	}
 }
 
-// compress encodes a value as JSON in gzip: a catalogue of ninety products is 4 KB then.
+// compress encodes a value as JSON in gzip: 4 KB for a catalogue of ninety products.
 func compress(value any) ([]byte, error) {
 	var text bytes.Buffer
 	packer := gzip.NewWriter(&text)

@@ -1,6 +1,6 @@
-// Package catalogue reads clubs, products, offers and prices from the club system and
-// caches them: in this process, and as a sealed copy in Redis for the other gateways.
-// Catalogue is where to start reading; when an offer costs how much is package schedule's.
+// Package catalogue reads clubs, products, offers and prices from the club system and caches
+// them: in this process, and as a sealed copy in Redis for the other gateways. Start reading
+// at Catalogue. Package schedule computes when an offer costs how much.
 package catalogue
 
 import (
@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// offersFreshFor is how long all catalogues of a club share the offers of a product. It
-	// is half of freshFor, so that no fresh catalogue has prices older than 90 s.
+	// offersFreshFor is how long all catalogues of a club share the offers of a product: half
+	// of freshFor, so that no fresh catalogue has prices older than 90 s.
 	offersFreshFor = freshFor / 2
 	// maxOfferEntries: the offers of a product are about 2 KB, and a hundred clubs have
 	// about 5,000 products.
 	maxOfferEntries = 5000
-	// maxOfferReads bounds concurrent reads, each of one product's offers. It is half of
-	// club.Limits.Concurrency; the other half is for visitors who have chosen.
+	// maxOfferReads bounds concurrent reads, each of one product's offers: half of
+	// club.Limits.Concurrency. The other half is for visitors who have chosen.
 	maxOfferReads = 32
 )
 
@@ -55,8 +55,8 @@ type organisation struct {
 	generation uint64 // how often everything was invalidated
 }
 
-// offersKey has no buyer: offers depend on the product and the club only (club system
-// API, section Catalogue), so that all buyers share them.
+// offersKey has no buyer: offers depend on the product and the club only (club system API,
+// section Catalogue).
 type offersKey struct {
 	of            organisation
 	club, product club.IRI
@@ -104,7 +104,6 @@ type ProductQuery struct {
 type Product struct {
 	club.Product
 	Offers []Offer
-	listed []club.Offer // the same offers, as the club system has them
 }
 
 // productRecord is a product as the shared copy has it.
@@ -115,7 +114,11 @@ type productRecord struct {
 
 // MarshalJSON writes a product as the club system has it, for the shared copy.
 func (p Product) MarshalJSON() ([]byte, error) {
-	return json.Marshal(productRecord{p.Product, p.listed})
+	record := productRecord{Product: p.Product}
+	for _, offer := range p.Offers {
+		record.Offers = append(record.Offers, offer.Listed)
+	}
+	return json.Marshal(record)
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
@@ -127,7 +130,11 @@ func (p *Product) UnmarshalJSON(data []byte) error {
 }
 
 func newProduct(product club.Product, listed []club.Offer) Product {
-	return Product{Product: product, Offers: offersOf(product, listed), listed: listed}
+	p := Product{Product: product, Offers: make([]Offer, len(listed))}
+	for i, offer := range listed {
+		p.Offers[i] = offerOf(product, offer)
+	}
+	return p
 }
 
 // New returns a catalogue with an empty cache.
@@ -149,8 +156,8 @@ func (c *Catalogue) Counts() map[string]CacheCount {
 	}
 }
 
-// Invalidate makes this gateway read everything of an organisation again. It is for a
-// simulated world that a developer has changed.
+// Invalidate makes this gateway read everything of an organisation again, for a simulated
+// world that a developer has changed.
 func (c *Catalogue) Invalidate(clientToken string) {
 	c.generations.Store(clientToken, generation{c.generation(clientToken).number + 1, c.cfg.Now()})
 }
@@ -330,24 +337,23 @@ func (c *Catalogue) saleQuery(ctx context.Context, at Club, query ProductQuery) 
 // Offer finds an offer in a catalogue. OfferNotAvailable when it is not there: a channel
 // sells only what its catalogue shows.
 func (c *Catalogue) Offer(ctx context.Context, query ProductQuery, id string) (Offer, error) {
-	offer, _, found, err := c.findOffer(ctx, query, id)
+	offer, found, err := c.findOffer(ctx, query, id)
 	if err == nil && !found {
 		err = &flows.Error{Code: flows.OfferNotAvailable, Detail: fmt.Sprintf("The club does not offer %q.", id)}
 	}
 	return offer, err
 }
 
-// findOffer returns an offer, and the same offer as the club system has it.
-func (c *Catalogue) findOffer(ctx context.Context, query ProductQuery, id string) (offer Offer, listed club.Offer, found bool, err error) {
+func (c *Catalogue) findOffer(ctx context.Context, query ProductQuery, id string) (offer Offer, found bool, err error) {
 	products, _, err := c.Products(ctx, query)
 	for _, product := range products {
-		for i, offer := range product.Offers {
+		for _, offer := range product.Offers {
 			if offer.IRI.ID() == id {
-				return offer, product.listed[i], true, nil
+				return offer, true, nil
 			}
 		}
 	}
-	return Offer{}, club.Offer{}, false, err
+	return Offer{}, false, err
 }
 
 // ScopeAbove returns the scope of a call that involves another club too: the club's own

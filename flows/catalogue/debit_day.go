@@ -27,8 +27,8 @@ type DebitDaysQuery struct {
 	Now         time.Time // what StartDate is compared with
 }
 
-// DebitDays lists the next days, from a date on, on which a debit can fall. NotFound when
-// there is no such club, InvalidRequest when the date is not a valid start.
+// DebitDays lists the next days, from a date on, on which a debit can fall. NotFound for an
+// unknown club, InvalidRequest for an invalid date.
 func (c *Catalogue) DebitDays(ctx context.Context, query DebitDaysQuery) ([]DebitDay, *Version, error) {
 	at, err := c.Locate(ctx, query.ClientToken, query.ClubID)
 	if err != nil {
@@ -62,8 +62,8 @@ const (
 	lastTimeZone = 12 * time.Hour
 )
 
-// StartDateProblem says what is wrong with a start date, for people to read; empty when
-// nothing is.
+// StartDateProblem says what is wrong with a start date, in words for the visitor; empty if
+// it is valid.
 func StartDateProblem(date string, now time.Time) string {
 	start, err := time.Parse(time.DateOnly, date)
 	switch {
@@ -73,24 +73,22 @@ func StartDateProblem(date string, now time.Time) string {
 		return "must not be in the past"
 	case start.After(dayOf(now.UTC()).AddDate(startHorizon, 0, 0)):
 		return "must be at most five years ahead"
-	default:
-		return ""
 	}
+	return ""
 }
 
 // startOf parses a start date; an empty one is today.
 func startOf(date string, now time.Time) (time.Time, *flows.FieldProblem) {
+	today := dayOf(now.UTC())
 	if date == "" {
-		return dayOf(now.UTC()), nil
+		return today, nil
 	}
 	if problem := StartDateProblem(date, now); problem != "" {
-		return dayOf(now.UTC()), &flows.FieldProblem{Pointer: "query/startDate", Message: problem}
+		return today, &flows.FieldProblem{Pointer: "query/startDate", Message: problem}
 	}
 	start, _ := time.Parse(time.DateOnly, date) // StartDateProblem has parsed it
 	return start, nil
 }
 
-func dayOf(t time.Time) time.Time {
-	year, month, day := t.Date()
-	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
-}
+// dayOf returns the start of the day of an instant in UTC.
+func dayOf(t time.Time) time.Time { return t.Truncate(24 * time.Hour) }

@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -18,7 +19,8 @@ type Offer struct {
 	Billing         *Billing // nil when nothing is due later
 	Commitment      string   // ISO 8601 duration; empty when there is none
 	Prorated        bool
-	Needs           []string // startDate, debit, mandate
+	Needs           []string   // NeedsStartDate and so on
+	Listed          club.Offer // the same offer, as the club system has it
 }
 
 // Billing is what an offer costs after today.
@@ -47,19 +49,11 @@ const (
 // Requires reports whether the buyer must provide a need.
 func (o Offer) Requires(need string) bool { return slices.Contains(o.Needs, need) }
 
-func offersOf(product club.Product, offers []club.Offer) []Offer {
-	translated := make([]Offer, len(offers))
-	for i, offer := range offers {
-		translated[i] = offerOf(product, offer)
-	}
-	return translated
-}
-
 func offerOf(product club.Product, offer club.Offer) Offer {
 	out := Offer{
 		IRI: offer.IRI, Name: offer.Name, DueNow: offer.TotalPriceTI, Currency: offer.Currency,
 		RegistrationFee: offer.RegistrationFeeTI, FeeName: offer.RegistrationFeeName,
-		Prorated: offer.IsProrated, Billing: billingOf(offer), Needs: []string{},
+		Prorated: offer.IsProrated, Billing: billingOf(offer), Needs: []string{}, Listed: offer,
 	}
 	for _, behavior := range product.Behaviors {
 		if behavior.Type == "subscription" {
@@ -78,7 +72,7 @@ func billingOf(offer club.Offer) *Billing {
 	if len(schedule.Occurrences)+len(schedule.Recurrences) == 0 {
 		return nil
 	}
-	billing := &Billing{Rhythm: rhythm(offer.RhythmBilling), Endless: len(schedule.Recurrences) > 0, FirstPaid: offer.IsFirstMonthPayed}
+	billing := &Billing{Rhythm: cmp.Or(rhythms[offer.RhythmBilling], offer.RhythmBilling), Endless: len(schedule.Recurrences) > 0, FirstPaid: offer.IsFirstMonthPayed}
 	for _, entry := range schedule.Occurrences {
 		billing.Entries = append(billing.Entries, BillingEntry{Every: entry.Interval, Price: entry.PriceTI, Times: repetitions(entry)})
 	}
@@ -88,24 +82,12 @@ func billingOf(offer club.Offer) *Billing {
 	return billing
 }
 
-// rhythm translates the club system's named rhythms into durations (club system API,
-// Offer, rhythmBilling). Any other value is a duration already.
-func rhythm(name string) string {
-	switch name {
-	case "week1":
-		return "P1W"
-	case "week4":
-		return "P4W"
-	case "monthly":
-		return "P1M"
-	default:
-		return name
-	}
-}
+// rhythms are the durations of the club system's named rhythms (club system API, Offer,
+// rhythmBilling). Any other value is a duration already.
+var rhythms = map[string]string{"week1": "P1W", "week4": "P4W", "monthly": "P1M"}
 
-// repetitions counts an occurrence's billing periods (club system API, Schedule
-// entry): loop where it is given, else offset divided by interval. 0 when the
-// two are of different units and do not divide.
+// repetitions counts an occurrence's billing periods (club system API, Schedule entry): loop
+// if given, else offset divided by interval; 0 when that is not a whole number.
 func repetitions(entry club.ScheduleEntry) int {
 	if entry.Loop != nil && *entry.Loop > 0 {
 		return *entry.Loop
@@ -128,7 +110,6 @@ func period(duration string) (n int, unit byte) {
 		return n * 12, 'M'
 	case 'W':
 		return n * 7, 'D'
-	default:
-		return n, unit
 	}
+	return n, unit
 }

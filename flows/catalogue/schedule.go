@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"frontdesk/flows"
-	"frontdesk/upstream/club"
 )
 
 // ScheduleQuery selects an offer and the dates of its payments.
@@ -22,10 +21,9 @@ type ScheduleQuery struct {
 // was read from the club system and checked against the others.
 type ScheduleTerms struct {
 	Offer        Offer
-	Listed       club.Offer // the same offer, as the club system has it
-	Today, Start time.Time  // midnight UTC of their days
-	DebitDay     int        // of the month; 0: the offer is not debited, or the club has no debit days
-	DebitDayOpen bool       // DebitDay is the club's next one, because the query has none
+	Today, Start time.Time // midnight UTC of their days
+	DebitDay     int       // of the month; 0: the offer is not debited, or the club has no days
+	DebitDayOpen bool      // DebitDay is the club's next one, because the query has none
 }
 
 // ScheduleTerms returns the terms of an offer. NotFound when there is no such club, or the
@@ -35,23 +33,24 @@ func (c *Catalogue) ScheduleTerms(ctx context.Context, query ScheduleQuery) (Sch
 	if err != nil {
 		return ScheduleTerms{}, err
 	}
-	offer, listed, found, err := c.findOffer(ctx, query.ProductQuery, query.OfferID)
+	offer, found, err := c.findOffer(ctx, query.ProductQuery, query.OfferID)
 	if err != nil {
 		return ScheduleTerms{}, err
 	}
 	if !found {
 		return ScheduleTerms{}, &flows.Error{Code: flows.NotFound, Detail: "There is no such offer."}
 	}
-	failure := &flows.Error{Code: flows.InvalidRequest}
-	start, problem := startOf(query.StartDate, query.Now)
-	if problem != nil {
-		failure.Fields = append(failure.Fields, *problem)
-	}
-	terms := ScheduleTerms{Offer: offer, Listed: listed, Today: dayOf(query.Now.UTC()), Start: start}
-	if problem, err := c.chooseDebitDay(ctx, at, query.DebitDay, &terms); err != nil {
+	start, startProblem := startOf(query.StartDate, query.Now)
+	terms := ScheduleTerms{Offer: offer, Today: dayOf(query.Now.UTC()), Start: start}
+	dayProblem, err := c.chooseDebitDay(ctx, at, query.DebitDay, &terms)
+	if err != nil {
 		return ScheduleTerms{}, err
-	} else if problem != nil {
-		failure.Fields = append(failure.Fields, *problem)
+	}
+	failure := &flows.Error{Code: flows.InvalidRequest}
+	for _, problem := range []*flows.FieldProblem{startProblem, dayProblem} {
+		if problem != nil {
+			failure.Fields = append(failure.Fields, *problem)
+		}
 	}
 	if len(failure.Fields) > 0 {
 		return ScheduleTerms{}, failure
