@@ -70,10 +70,10 @@ import okhttp3.sse.EventSources
     val payment: Payment? = null,
     val next: List<Action>,
 ) {
-    /** Whether something can be done now: there is a button for it, or there is none. */
+    /** Whether an action is possible now, that is, whether to show its button. */
     fun can(action: String) = next.any { it.action == action }
 
-    /** Whether nothing more will happen by itself. */
+    /** Whether the state is final. */
     val isOver get() = state in setOf("completed", "abandoned", "expired", "attention")
 }
 
@@ -132,7 +132,7 @@ class Frontdesk(private val base: String = "http://10.0.2.2:8080") { // the emul
                 if (answer.ok) return answer.text
                 val problem = json.decodeFromString<Problem>(answer.text)
                 val wait = answer.retryAfter ?: pause
-                if (last || problem.retry == "never" || wait > 15) throw Refused(problem) // nobody watches a spinner for longer
+                if (last || problem.retry == "never" || wait > 15) throw Refused(problem) // longer than a user watches a spinner
                 delay(1000 * maxOf(wait, pause))
             } catch (lost: IOException) {
                 if (last) throw lost
@@ -208,7 +208,7 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
     private val session: Session? get() = vault.read("session")?.let { json.decodeFromString(it) }
     private val id: String get() = session!!.id
 
-    /** Call it first of all, and whenever the app comes back: goes on where it was. */
+    /** Call it first, and whenever the app returns to the foreground: continues where it was. */
     suspend fun open() = attempt {
         vault.read("intention")?.let { carryOut(json.decodeFromString(it)) }
         refresh()
@@ -233,7 +233,7 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
     }
 
     /**
-     * Pays by card, on the processor's page. Obeys retry: while a payment lives nobody is asked for another one. The page
+     * Pays by card, on the processor's page. Obeys retry: no second payment is started while one is in progress. The page
      * leads back to an App Link of the app, one of FRONTDESK_ALLOWED_ORIGINS; how it ended is not in the way back, so
      * onNewIntent calls open() and followToTheEnd().
      */

@@ -39,10 +39,10 @@ struct Registration: Decodable {
     let payment: Payment?
     let next: [Action]
 
-    /// Whether something can be done now: there is a button for it, or there is none.
+    /// Whether an action is possible now, that is, whether to show its button.
     func can(_ action: String) -> Bool { next.contains { $0.action == action } }
 
-    /// Whether nothing more will happen by itself.
+    /// Whether the state is final.
     var isOver: Bool { ["completed", "abandoned", "expired", "attention"].contains(state) }
 }
 
@@ -93,7 +93,7 @@ struct Frontdesk {
                 let problem = try JSONDecoder().decode(Problem.self, from: data)
                 guard repeatable, pause > 0, problem.retry != "never" else { throw problem }
                 let wait = Int(http.value(forHTTPHeaderField: "Retry-After") ?? "") ?? pause
-                guard wait <= 15 else { throw problem } // nobody watches a spinner for longer: offer to try again later
+                guard wait <= 15 else { throw problem } // longer than a user watches a spinner: offer to try again later
                 try await Task.sleep(for: .seconds(max(wait, pause)))
             } catch let lost as URLError where repeatable && pause > 0 {
                 if lost.code == .cancelled { throw lost }
@@ -169,7 +169,7 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
     private var session: Session? { Vault.read("session") }
     private let returnHost = "signup.club.example" // a universal link of the app, and one of FRONTDESK_ALLOWED_ORIGINS
 
-    /// Call it first of all: goes on where the app was when it ended.
+    /// Call it first: continues where the app was when it ended.
     func open() async {
         await attempt {
             if let pending: Intention = Vault.read("intention") { try await self.carryOut(pending) }
@@ -205,7 +205,7 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
         await want("/v1/resumptions", Resumption(resume: resume))
     }
 
-    /// Pays by card, on the processor's page. Obeys retry: while a payment lives nobody is asked for another one.
+    /// Pays by card, on the processor's page. Obeys retry: no second payment is started while one is in progress.
     func pay() async {
         guard let id = session?.id, registration?.can("pay") == true, registration?.payment?.retry != "never" else { return }
         await want("/v1/registrations/\(id)/payment", StartCardPayment(returnUrl: "https://\(returnHost)/?registration=\(id)"))

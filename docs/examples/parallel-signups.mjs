@@ -1,4 +1,4 @@
-// Twenty people sign up against one process, each in a world of their own: nobody sees anybody else's data, and no test
+// Twenty people sign up against one process, each in a world of their own: no test sees the data of another, and none
 // waits for another one. Start the mock (go run .), then:
 //
 //   npm install --save-dev playwright-core
