@@ -20,7 +20,7 @@ var mutations = []Mutation{
 	}}},
 	{Name: "overwritable-claim", Description: "the claim is an entry that is read and then written, without a key that makes one winner", Edits: []Edit{{
 		File: "flows/payment/record.go",
-		Old:  `	key := fmt.Sprintf("claim:%s:%d", p.ProcessorID, p.Claim) // whatever name Redis has for the payment, now or before`,
+		Old:  `	key := fmt.Sprintf("claim:%s:%d", p.ProcessorID, p.Claim) // the processor's id, because Redis may know the payment under two names`,
 		New:  `	key := "claim:" + newAttemptID(m.cfg.Now())`,
 	}}},
 	{Name: "no-compare-and-set", Description: "a commit does not ask whether the payment is still what was read", Edits: []Edit{{
@@ -59,7 +59,7 @@ var mutations = []Mutation{
 		New:  "	case sale.TotalTI < 0:\n",
 	}}},
 	{Name: "trust-any-release", Description: "a release of a claim counts, whoever wrote it and whoever holds the claim", Edits: []Edit{{
-		File: "flows/payment/record.go",
+		File: "flows/payment/claim.go",
 		Old:  `	return release != "" && (post == "" || post == release)`,
 		New:  `	return release != "" || post == "never"`,
 	}}},

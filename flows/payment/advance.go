@@ -17,27 +17,29 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// step is what one look at a payment decided: a change to commit, or nothing,
-// and then when to look again.
+// step is a change to commit, or the time until the payment is advanced again.
 type step struct {
-	to              flows.PaymentState   // the state to move to; empty: no change at all; the present one: only the record changes
-	reason          string               // why, for operators and the log
-	decision        flows.Decision       // of the operator who decided; empty for the machine
-	edit            func(*flows.Payment) // changes to the record
-	lease           time.Duration        // see Move
-	leaseExpiredFor time.Duration        // see Move
-	retryAfter      time.Duration        // with no change: how long until the next look
-	remote          *cards.Payment       // what the processor told, and that matches, for the next turn; nil: that reads for itself
+	to              flows.PaymentState   // empty: no change; the present state: only the record changes
+	reason          string               // for operators and the log
+	decision        flows.Decision       // empty for the machine
+	edit            func(*flows.Payment) // changes to the record; nil: none
+	lease           time.Duration        // see flows.StateChange
+	leaseExpiredFor time.Duration        // see flows.StateChange
+	retryAfter      time.Duration        // without a change: until the next step
+	remote          *cards.Payment       // the processor's payment, known to match, for the next step; nil: the next step reads it
 }
 
 // wait is the step that changes nothing.
 func wait(again time.Duration) step { return step{retryAfter: again} }
 
-// Advance moves a payment as far as it can go now, and answers with it as it
-// then stands. Everybody calls it at any time and as often as they like: the
-// buyer's request, the processor's webhook, the sweeper. An error means that
-// something could not be asked or stored; the payment is safe where it stands,
-// comes with the error if it could be read, and will be looked at again.
+// mismatch says how the processor's payment differs from the record. It blocks the payment.
+type mismatch string
+
+func (m mismatch) Error() string { return string(m) }
+
+// Advance moves a payment as far as it can go now and returns it. It may be called at
+// any time and any number of times. After an error, the payment is safe in its present
+// state and is advanced again later. The payment comes with the error if it could be read.
 func (m *Machine) Advance(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
 	p, err := m.cfg.Store.Payment(ctx, id)
 	if err != nil {
@@ -46,11 +48,10 @@ func (m *Machine) Advance(ctx context.Context, id flows.PaymentID) (*flows.Payme
 	return m.AdvanceLoaded(ctx, p)
 }
 
-// AdvanceLoaded is Advance for a caller that has just read the payment. Each turn goes on from
-// what the turn before has written: who changed it meanwhile is found out by the
-// compare-and-set, as they would be after one more reading.
+// AdvanceLoaded is Advance for a caller that has just read the payment. Each step continues from
+// the record that the previous one committed; the compare-and-set finds changes by others.
 func (m *Machine) AdvanceLoaded(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
-	var remote *cards.Payment // what the processor told the turn before
+	var remote *cards.Payment // from the previous step
 	began := m.cfg.Now()
 	for range maxSteps {
 		if p.Schema > flows.PaymentSchema {
@@ -70,12 +71,12 @@ func (m *Machine) AdvanceLoaded(ctx context.Context, p *flows.Payment) (*flows.P
 		case errors.Is(err, flows.ErrOwned):
 			m.reschedule(ctx, p, pollEvery)
 			return p, nil
-		case errors.Is(err, flows.ErrConflict): // somebody else moved it
+		case errors.Is(err, flows.ErrConflict):
 			if p, err = m.cfg.Store.Payment(ctx, p.ID); err != nil {
 				return nil, flows.StorageFailed(err)
 			}
-			if remote = nil; p.State == s.to { // they took the same step: what it was taken upon is still news
-				remote = s.remote
+			if remote = nil; p.State == s.to {
+				remote = s.remote // another process took the same step, so this is still fresh
 			}
 			continue
 		case err != nil:
@@ -96,19 +97,19 @@ func (m *Machine) AdvanceLoaded(ctx context.Context, p *flows.Payment) (*flows.P
 			return moved, nil
 		}
 		p, remote = moved, s.remote
-		p.UpdatedAt = p.UpdatedAt.Round(0) // as Redis has it: the wall clock alone sees a machine that was suspended
+		p.UpdatedAt = p.UpdatedAt.Round(0) // as read from Redis: only the wall clock sees a suspended machine
 	}
 	return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s did not settle within %d steps", p.ID, maxSteps)}
 }
 
-// Poll takes one step of a payment that waits for its buyer, so that a visitor
-// who comes back sees what they just did; the rest of the way is asked for. Any
-// trouble leaves the payment as it was read.
+// Poll takes one step of a payment that waits for its buyer, so that a returning visitor
+// sees the result of their action. The queue takes the other steps. After a failure,
+// Poll returns the payment as it was.
 func (m *Machine) Poll(ctx context.Context, p *flows.Payment) *flows.Payment {
 	if p.State != flows.Intent || p.Schema > flows.PaymentSchema {
 		return p
 	}
-	s, err := m.awaitBuyer(ctx, p, nil)
+	s, err := m.next(ctx, p, nil)
 	if err == nil && s.to != "" {
 		var moved *flows.Payment
 		if moved, err = m.commit(ctx, p, s); err == nil {
@@ -122,8 +123,45 @@ func (m *Machine) Poll(ctx context.Context, p *flows.Payment) *flows.Payment {
 	return p
 }
 
-// next looks at a payment and decides. held is what the processor told the turn before; nil: nothing.
+// Cancel gives up a payment that is not captured. The error is PaymentUnderWay once money may have moved.
+func (m *Machine) Cancel(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
+	for range maxSteps {
+		// A payment without a processor is cancelled before Advance could send it.
+		waiting, err := m.cfg.Store.Payment(ctx, id)
+		if err == nil && waiting.State == flows.Priced && !waiting.HasProcessor() {
+			p, err := m.commit(ctx, waiting, step{to: flows.Cancelled, reason: "the buyer gave up"})
+			if errors.Is(err, flows.ErrConflict) {
+				continue
+			}
+			return p, flows.StorageFailed(err)
+		}
+		p, err := m.Advance(ctx, id)
+		switch {
+		case err != nil && (p == nil || p.State == flows.Priced || p.State == flows.Intent || p.State == flows.Cancelling):
+			return nil, err
+		case p.State == flows.Cancelled:
+			return p, nil
+		case p.State != flows.Intent:
+			return nil, &flows.Error{Code: flows.PaymentUnderWay, Detail: "The payment can no longer be cancelled."}
+		}
+		if _, err := m.commit(ctx, p, step{to: flows.Cancelling, reason: "the buyer gave up"}); err != nil && !errors.Is(err, flows.ErrConflict) {
+			return nil, flows.StorageFailed(err)
+		}
+	}
+	return nil, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("payment %s could neither be cancelled nor moved", id)}
+}
+
+// next returns the next step of a payment. A mismatch with the processor blocks it.
 func (m *Machine) next(ctx context.Context, p *flows.Payment, remote *cards.Payment) (step, error) {
+	s, err := m.stepFrom(ctx, p, remote)
+	if differs, ok := errors.AsType[mismatch](err); ok {
+		return step{to: flows.Blocked, reason: string(differs)}, nil
+	}
+	return s, err
+}
+
+// stepFrom decides by the payment's state. remote is what the previous step read; nil: nothing.
+func (m *Machine) stepFrom(ctx context.Context, p *flows.Payment, remote *cards.Payment) (step, error) {
 	switch p.State {
 	case flows.Priced:
 		if !p.HasProcessor() {
@@ -139,7 +177,7 @@ func (m *Machine) next(ctx context.Context, p *flows.Payment, remote *cards.Paym
 	case flows.Captured:
 		return m.prepareRecord(ctx, p, remote)
 	case flows.Sending:
-		// Its owner is at work in this very moment, or is gone and took the outcome along.
+		// Its owner is sending now, or is gone and the outcome with it.
 		return step{to: flows.InDoubt, reason: "the process that was recording it is gone", leaseExpiredFor: leaseGrace}, nil
 	case flows.Cancelling:
 		return m.cancel(ctx, p)
@@ -170,7 +208,7 @@ func (m *Machine) commit(ctx context.Context, p *flows.Payment, s step) (*flows.
 	move := flows.StateChange{From: p.State, Version: p.Version, Next: &next, Operation: uuid.NewString(), Lease: s.lease, LeaseExpiredFor: s.leaseExpiredFor, Silent: p.Visible() == next.Visible()}
 	if next.State.Final() {
 		move.Keep = keepFinal
-		next.Payer, next.Desk, next.Contact = nil, nil, "" // that something was paid is kept for longer than by whom
+		next.Payer, next.Desk, next.Contact = nil, nil, "" // a final record holds nothing that leads to a person
 	}
 	if err := m.cfg.Store.Commit(ctx, move); err != nil {
 		return nil, err
@@ -181,14 +219,14 @@ func (m *Machine) commit(ctx context.Context, p *flows.Payment, s step) (*flows.
 	m.reportTransition(ctx, p.State, next.State)
 	level := slog.LevelInfo
 	if next.State == flows.InDoubt && p.State != flows.InDoubt {
-		level = slog.LevelError // a person is needed, unless the evidence tells soon
+		level = slog.LevelError // needs an operator unless evidence resolves it
 	}
 	m.cfg.Log.Log(ctx, level, "payment moved", "registration", p.Registration, "payment", string(p.ID), "from", string(p.State), "to", string(next.State), "reason", s.reason)
 	return &next, nil
 }
 
-// reschedule schedules the next look; never, for a payment that is final. A
-// failure is only logged: the entry in the list of open payments stays.
+// reschedule schedules the next step of an open payment and closes a final one. A
+// failure is only logged: the payment stays in the list of open ones.
 func (m *Machine) reschedule(ctx context.Context, p *flows.Payment, after time.Duration) {
 	var err error
 	after = cmp.Or(after, doubtPollEvery)
@@ -196,7 +234,7 @@ func (m *Machine) reschedule(ctx context.Context, p *flows.Payment, after time.D
 	case p.State.Final():
 		err = m.cfg.Store.MarkFinished(ctx, p)
 	case after >= pollEvery && now.Sub(p.CreatedAt) < firstPollGrace:
-		// The start has said when to look at it first, which is no later.
+		// The start of the payment scheduled its first step, which is no later.
 	default:
 		err = m.cfg.Store.ScheduleNext(ctx, p.ID, now.Add(flows.Jitter(after)))
 	}
@@ -205,8 +243,8 @@ func (m *Machine) reschedule(ctx context.Context, p *flows.Payment, after time.D
 	}
 }
 
-// applyTransition assigns the state, and notes the transition in the record. A change that
-// leaves state and reason alone, such as one more reading, is none.
+// applyTransition assigns the state and adds the transition to the history. A step with
+// the same state and reason, such as another reading, is no transition.
 func (m *Machine) applyTransition(next *flows.Payment, s step) {
 	if next.State == s.to && next.Reason == s.reason {
 		return
@@ -224,7 +262,7 @@ func (m *Machine) applyTransition(next *flows.Payment, s step) {
 	next.State, next.Reason, next.UpdatedAt = s.to, s.reason, now
 }
 
-// reportTransition tells of a payment's transition.
+// reportTransition reports a change of state to the trace and the metrics.
 func (m *Machine) reportTransition(ctx context.Context, from, to flows.PaymentState) {
 	if from == to {
 		return

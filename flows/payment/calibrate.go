@@ -15,60 +15,59 @@ import (
 
 // The figures of the calibration.
 const (
-	// minRecorded and minUnpaid: below this a coincidence could pass for a rule.
+	// minRecorded and minUnpaid: with fewer samples, a coincidence could pass for a rule.
 	minRecorded, minUnpaid = 20, 5
-	// maxSamples of either kind are read again: what holds for so many holds.
+	// maxSamples of either kind are enough for a rule.
 	maxSamples = 60
-	// maxCandidates bounds the search for payments of which it is known how they ended.
+	// maxCandidates bounds the search for samples.
 	maxCandidates = 500
-	// sampleConcurrency keeps the calibration from crowding out visitors.
+	// sampleConcurrency leaves the club system's capacity to visitors.
 	sampleConcurrency = 4
-	// calibrateTimeout: the answer is awaited by a person at a terminal.
+	// calibrateTimeout: an operator waits at a terminal.
 	calibrateTimeout = 75 * time.Second
 )
 
-// Finding is what one observable says about the known payments.
+// Finding tells whether one signal separates recorded from unpaid payments.
 type Finding struct {
 	Signal        flows.Signal `json:"what"`
 	Discriminates bool         `json:"separates"`
 	Text          string       `json:"text"`
 }
 
-// Calibration is what was found.
+// Calibration is the result of Calibrate.
 type Calibration struct {
-	Recorded int         `json:"recorded"` // known payments that could be read again
+	Recorded int         `json:"recorded"` // samples that were read
 	Unpaid   int         `json:"unpaid"`
-	Failed   int         `json:"failed"` // that could not
+	Failed   int         `json:"failed"` // samples that could not be read
 	Findings []Finding   `json:"findings,omitempty"`
-	Rule     *flows.Rule `json:"rule,omitempty"` // the one that holds from now on; nil when nothing was changed, or nothing separates
+	Rule     *flows.Rule `json:"rule,omitempty"` // the new rule; nil if there is none, or nothing was changed
 	Verdict  string      `json:"verdict"`
 }
 
-// sample is a known payment, and what its sale looks like now.
+// sample is a payment with a known end, and its evidence now.
 type sample struct {
 	p   *flows.Payment
 	now *flows.Evidence
 }
 
-// Calibrate reads the sales of known payments again, and looks for what separates
-// those that were recorded from those that were never paid. What it finds is the
-// rule of this environment from then on. Too few known payments change nothing;
-// where nothing separates them, no rule is left.
+// Calibrate reads the sales of past payments again and looks for signals that separate
+// recorded from unpaid ones. They become the rule of this environment. Too few samples
+// change nothing; without a separating signal, the environment has no rule.
 func (m *Machine) Calibrate(ctx context.Context, by string) (Calibration, error) {
 	if err := (flows.Decision{Operator: by}).Validate(); err != nil {
 		return Calibration{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, calibrateTimeout)
 	defer cancel()
-	recorded, unreadable, err := m.samples(ctx, flows.Recorded, m.knownRecorded)
+	recorded, failed, err := m.samples(ctx, flows.Recorded)
 	if err != nil {
-		return Calibration{}, err
+		return Calibration{}, flows.StorageFailed(err)
 	}
-	unpaid, alsoUnreadable, err := m.samples(ctx, flows.Cancelled, m.knownUnpaid)
+	unpaid, alsoFailed, err := m.samples(ctx, flows.Cancelled)
 	if err != nil {
-		return Calibration{}, err
+		return Calibration{}, flows.StorageFailed(err)
 	}
-	c := Calibration{Recorded: len(recorded), Unpaid: len(unpaid), Failed: unreadable + alsoUnreadable}
+	c := Calibration{Recorded: len(recorded), Unpaid: len(unpaid), Failed: failed + alsoFailed}
 	if c.Recorded < minRecorded || c.Unpaid < minUnpaid {
 		c.Verdict = fmt.Sprintf("Too few known payments: %d recorded of at least %d, and %d never paid of at least %d; %d could not be read. Nothing was changed.",
 			c.Recorded, minRecorded, c.Unpaid, minUnpaid, c.Failed)
@@ -77,14 +76,14 @@ func (m *Machine) Calibrate(ctx context.Context, by string) (Calibration, error)
 	rule := &flows.Rule{CalibratedAt: m.cfg.Now(), Recorded: c.Recorded, Unpaid: c.Unpaid}
 	for _, group := range [][]flows.Signal{flows.SaleSignals, flows.ContactSignals} {
 		separating := []flows.Condition{}
-		for _, what := range group {
-			condition, finding := compareSamples(what, recorded, unpaid)
+		for _, signal := range group {
+			condition, finding := compareSamples(signal, recorded, unpaid)
 			c.Findings = append(c.Findings, finding)
 			if finding.Discriminates {
 				separating = append(separating, condition)
 			}
 		}
-		if len(rule.Conditions) == 0 { // what is of the sale itself is better than what is of its buyer
+		if len(rule.Conditions) == 0 { // signals of the sale precede those of its contact
 			rule.Conditions = separating
 		}
 	}
@@ -99,27 +98,26 @@ func (m *Machine) Calibrate(ctx context.Context, by string) (Calibration, error)
 	return c, flows.StorageFailed(m.cfg.Store.Audit(ctx, flows.AuditEntry{At: rule.CalibratedAt, Operator: by, Action: "calibrate"}))
 }
 
-// samples reads the sales of the latest payments that ended in a state, as far as
-// it is known how they ended.
-func (m *Machine) samples(ctx context.Context, state flows.PaymentState, known func(context.Context, *flows.Payment) (bool, error)) (read []sample, failed int, err error) {
+// samples reads the sales of the latest payments that ended in a state, if their end is certain.
+func (m *Machine) samples(ctx context.Context, state flows.PaymentState) (read []sample, failed int, err error) {
 	ids, err := m.cfg.Store.FinishedPayments(ctx, state, maxCandidates)
 	if err != nil {
-		return nil, 0, flows.StorageFailed(err)
+		return nil, 0, err
 	}
 	var chosen []*flows.Payment
 	for _, id := range ids {
 		p, err := m.cfg.Store.Payment(ctx, id)
 		if errors.Is(err, flows.ErrNotFound) {
-			continue // it was kept for its time
+			continue // it expired
+		}
+		certain := false
+		if err == nil && p.State == state {
+			certain, err = m.endIsCertain(ctx, p)
 		}
 		if err != nil {
-			return nil, 0, flows.StorageFailed(err)
+			return nil, 0, err
 		}
-		ok, err := known(ctx, p)
-		if err != nil {
-			return nil, 0, flows.StorageFailed(err)
-		}
-		if ok {
+		if certain {
 			chosen = append(chosen, p)
 		}
 		if len(chosen) == maxSamples {
@@ -145,20 +143,19 @@ func (m *Machine) samples(ctx context.Context, state flows.PaymentState, known f
 	return read, failed, group.Wait()
 }
 
-// knownRecorded is a payment that the club system accepted itself; what a person
-// or a rule concluded is nothing to learn from.
-func (m *Machine) knownRecorded(_ context.Context, p *flows.Payment) (bool, error) {
-	return p.HasProcessor() && p.State == flows.Recorded && p.DecisionOperator() == "" && p.Snapshot != nil, nil
-}
-
-// knownUnpaid is a payment of which nothing was ever sent, and after which its
-// sale was not paid in another way, as far as Frontdesk knows.
-func (m *Machine) knownUnpaid(ctx context.Context, p *flows.Payment) (bool, error) {
-	if !p.HasProcessor() || p.State != flows.Cancelled || p.DecisionOperator() != "" || p.Claim > 0 || p.HasBeen(flows.Sending) {
+// endIsCertain tells whether the end of a payment proves something: the club system itself
+// accepted it, or nothing was ever sent and, as far as Frontdesk knows, the sale was not
+// paid in another way. What an operator or a rule decided proves nothing.
+func (m *Machine) endIsCertain(ctx context.Context, p *flows.Payment) (bool, error) {
+	switch {
+	case !p.HasProcessor() || p.DecisionOperator() != "":
 		return false, nil
-	}
-	if p.Snapshot != nil && p.Snapshot.SaleState != nil && *p.Snapshot.SaleState != p.SaleState {
-		return false, nil // that is why it was cancelled
+	case p.State == flows.Recorded:
+		return p.Snapshot != nil, nil
+	case p.State != flows.Cancelled || p.Claim > 0 || p.HasBeen(flows.Sending):
+		return false, nil
+	case p.Snapshot != nil && p.Snapshot.SaleState != nil && *p.Snapshot.SaleState != p.SaleState:
+		return false, nil // cancelled because the sale was settled
 	}
 	_, err := m.cfg.Store.Payment(ctx, flows.NewPaymentID(p.Registration, p.Generation+1))
 	if errors.Is(err, flows.ErrNotFound) {
@@ -167,16 +164,16 @@ func (m *Machine) knownUnpaid(ctx context.Context, p *flows.Payment) (bool, erro
 	return false, err
 }
 
-// compareSamples tells whether an observable changed in the same way with all
-// recorded payments, and is like that with none that was never paid.
-func compareSamples(what flows.Signal, recorded, unpaid []sample) (flows.Condition, Finding) {
-	found := func(separates bool, text string, of ...any) Finding {
-		return Finding{Signal: what, Discriminates: separates, Text: fmt.Sprintf(text, of...)}
+// compareSamples tells whether a signal changed in the same way for all recorded payments,
+// and has its new value for no unpaid one.
+func compareSamples(signal flows.Signal, recorded, unpaid []sample) (flows.Condition, Finding) {
+	found := func(discriminates bool, text string, of ...any) Finding {
+		return Finding{Signal: signal, Discriminates: discriminates, Text: fmt.Sprintf(text, of...)}
 	}
 	first := recorded[0]
-	c := flows.Condition{Signal: what, Before: flows.SignalValue(what, first.p, first.p.Snapshot), After: flows.SignalValue(what, first.p, first.now)}
+	c := flows.Condition{Signal: signal, Before: flows.SignalValue(signal, first.p, first.p.Snapshot), After: flows.SignalValue(signal, first.p, first.now)}
 	for _, s := range recorded {
-		before, after := flows.SignalValue(what, s.p, s.p.Snapshot), flows.SignalValue(what, s.p, s.now)
+		before, after := flows.SignalValue(signal, s.p, s.p.Snapshot), flows.SignalValue(signal, s.p, s.now)
 		switch {
 		case before == "" || after == "":
 			return c, found(false, "not known for all recorded payments, such as %s", s.p.ID)
@@ -189,7 +186,7 @@ func compareSamples(what flows.Signal, recorded, unpaid []sample) (flows.Conditi
 	}
 	var alike []string
 	for _, s := range unpaid {
-		switch now := flows.SignalValue(what, s.p, s.now); now {
+		switch now := flows.SignalValue(signal, s.p, s.now); now {
 		case "":
 			return c, found(false, "not known for all payments that were never paid, such as %s", s.p.ID)
 		case c.After:

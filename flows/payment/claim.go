@@ -11,40 +11,72 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// refundPrefix begins the post id of a refund's claim.
+// claimKey names a journal entry: fd_post_1, fd_release_1, fd_done_1.
+func claimKey(what string, n int) string { return "fd_" + what + "_" + strconv.Itoa(n) }
+
+// claimAvailable tells whether claim n is open to an attempt (empty: to the first one): no
+// acceptance is journaled, every earlier claim is released, and no other attempt or
+// release has this number.
+func claimAvailable(remote cards.Payment, n int, attempt string) bool {
+	for i := 1; i < n; i++ {
+		if !released(remote, i) {
+			return false
+		}
+	}
+	return remote.Metadata[claimKey("post", n)] == attempt && remote.Metadata[claimKey("release", n)] == "" && !acceptanceJournaled(remote)
+}
+
+// released tells whether a claim was released by its holder, whose attempt the release
+// names, or before it had one, which closes it to all.
+func released(remote cards.Payment, n int) bool {
+	post, release := remote.Metadata[claimKey("post", n)], remote.Metadata[claimKey("release", n)]
+	return release != "" && (post == "" || post == release)
+}
+
+// acceptanceJournaled tells whether an acceptance is journaled under any claim.
+func acceptanceJournaled(remote cards.Payment) bool {
+	for key, attempt := range remote.Metadata {
+		if attempt != "" && strings.HasPrefix(key, "fd_done_") {
+			return true
+		}
+	}
+	return false
+}
+
+// lastClaim returns the journal's latest claim with its attempt; 0 before the first.
+func lastClaim(remote cards.Payment) (n int, attempt string) {
+	for n := maxClaims + 1; n > 0; n-- {
+		if attempt := cmp.Or(remote.Metadata[claimKey("post", n)], remote.Metadata[claimKey("release", n)]); attempt != "" {
+			return n, attempt
+		}
+	}
+	return 0, ""
+}
+
+// refundPrefix begins the attempt id of a refund's claim.
 const refundPrefix = "refund-"
 
-// newAttemptID makes the id under which one attempt claims. It carries its instant, so
-// that the journal tells how old a claim is, whatever Redis remembers of it.
+// newAttemptID returns the id under which one attempt claims. It begins with the time in
+// milliseconds, so that the journal shows a claim's age without Redis.
 func newAttemptID(now time.Time) string {
 	return strconv.FormatInt(now.UnixMilli(), 10) + "-" + uuid.NewString()
 }
 
-// attemptStart tells when an attempt began; not of ids that carry no instant.
-func attemptStart(post string) (time.Time, bool) {
-	instant, id, _ := strings.Cut(strings.TrimPrefix(post, refundPrefix), "-")
-	if uuid.Validate(id) != nil { // else the first part is one of a bare UUID
+// attemptStart returns when an attempt began; false for an id without a time.
+func attemptStart(attempt string) (time.Time, bool) {
+	instant, id, _ := strings.Cut(strings.TrimPrefix(attempt, refundPrefix), "-")
+	if uuid.Validate(id) != nil { // a bare UUID of an older version
 		return time.Time{}, false
 	}
 	ms, err := strconv.ParseInt(instant, 10, 64)
 	return time.UnixMilli(ms), err == nil
 }
 
-// lastClaim is the latest claim that the journal knows, and whose it is; 0 before the first.
-func lastClaim(remote cards.Payment) (n int, post string) {
-	for n := maxClaims + 1; n > 0; n-- {
-		if post := cmp.Or(remote.Metadata[claimKey("post", n)], remote.Metadata[claimKey("release", n)]); post != "" {
-			return n, post
-		}
-	}
-	return 0, ""
-}
+// isRefundAttempt tells whether a claim was made for a refund.
+func isRefundAttempt(attempt string) bool { return strings.HasPrefix(attempt, refundPrefix) }
 
 // refundClaimed tells whether the latest claim is a refund's: the money is going back, or went.
 func refundClaimed(remote cards.Payment) bool {
-	_, post := lastClaim(remote)
-	return isRefundAttempt(post)
+	_, attempt := lastClaim(remote)
+	return isRefundAttempt(attempt)
 }
-
-// isRefundAttempt tells from its id whether a claim was made for a refund.
-func isRefundAttempt(post string) bool { return strings.HasPrefix(post, refundPrefix) }

@@ -3,6 +3,7 @@ package payment
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,48 +14,43 @@ import (
 
 // The figures of the evidence.
 const (
-	// backgroundTimeout: the capture waits no longer than this for what it can do without.
+	// backgroundTimeout: the capture waits no longer than this for optional evidence.
 	backgroundTimeout = 2 * time.Second
-	// maxReadings: two whole doubts with a failure before each reading, should an
-	// operator send a payment again.
-	maxReadings = 2 * 2 * 6
+	// evidenceEvery: events cause readings no more often than the schedule begins.
+	evidenceEvery = 30 * time.Second
+	// maxReadings: two whole doubts with a failure before each reading, for a payment that
+	// an operator sends again.
+	maxReadings = 2 * 2 * len(readingAt)
 )
 
-// readingAt tells when evidence is read, counted from the beginning of the doubt:
-// close together while the club system may still be busy with the payment, then
-// once for each time of day at which its staff may have changed something.
-func readingAt(i int) (after time.Duration, ok bool) {
-	due := [...]time.Duration{30 * time.Second, 2 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
-	if i < 0 || i >= len(due) {
-		return 0, false
-	}
-	return due[i], true
-}
+// readingAt is when evidence is read, counted from the beginning of the doubt: often while
+// the club system may still process the payment, later for changes by its staff.
+var readingAt = [...]time.Duration{30 * time.Second, 2 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 
-// observe reads the sale and its check, and beside them the contact's status and
-// debt, which nothing depends on: what cannot be read of them is not known.
+// observe reads the sale and its check, and at the same time the contact's status and debt.
+// The latter two are optional: a failure leaves them out.
 func (m *Machine) observe(ctx context.Context, from *club.Client, p *flows.Payment) (sale club.Sale, check club.SaleCheck, seen *flows.Evidence, err error) {
 	seen = &flows.Evidence{At: m.cfg.Now()}
-	aside, enough := context.WithTimeout(ctx, backgroundTimeout)
-	defer enough()
+	optional, cancel := context.WithTimeout(ctx, backgroundTimeout)
+	defer cancel()
 	var background sync.WaitGroup
 	contact := p.Contact
 	if contact != "" {
-		m.observeContact(aside, &background, p.Scope(), contact, seen)
+		m.observeContact(optional, &background, p.Scope(), contact, seen)
 	}
 	sale, check, err = from.GetCheckedSale(ctx, p.Scope(), p.Sale)
 	if err != nil {
-		enough()
+		cancel()
 		background.Wait()
 		return sale, check, nil, err
 	}
-	if contact == "" && sale.Contact != "" { // of a payment that ended nothing is kept that leads to a person
+	if contact == "" && sale.Contact != "" { // a final record has no contact
 		contact = sale.Contact
-		m.observeContact(aside, &background, p.Scope(), contact, seen)
+		m.observeContact(optional, &background, p.Scope(), contact, seen)
 	}
 	background.Wait()
 	if contact != sale.Contact {
-		seen.ContactStatus, seen.Debt = nil, nil // the sale was moved to somebody else
+		seen.ContactStatus, seen.Debt = nil, nil // the sale was moved to another contact
 	}
 	seen.Total, seen.Valid = &sale.TotalTI, &check.Valid
 	if sale.State != "" {
@@ -76,65 +72,47 @@ func (m *Machine) observeContact(ctx context.Context, background *sync.WaitGroup
 	})
 }
 
-// resolveDoubt resolves a doubt for which an accepted answer was journalled, and
-// reads evidence when it is time to.
+// resolveDoubt resolves a doubt with a journaled acceptance, and reads evidence when it is due.
 func (m *Machine) resolveDoubt(ctx context.Context, p *flows.Payment) (step, error) {
-	var remote cards.Payment
-	if p.HasProcessor() {
-		var mismatch string
-		var err error
-		remote, mismatch, err = m.read(ctx, p)
-		switch {
-		case err != nil:
-			return step{}, err
-		case mismatch != "":
-			return step{to: flows.Blocked, reason: mismatch}, nil
-		case acceptanceJournaled(remote):
-			return step{to: flows.Recorded, reason: "the journal holds the club system's acceptance"}, nil
-		}
+	remote, err := m.read(ctx, p, nil)
+	switch {
+	case err != nil:
+		return step{}, err
+	case acceptanceJournaled(remote):
+		return step{to: flows.Recorded, reason: "the journal holds the club system's acceptance"}, nil
 	}
 	due, more := nextReading(p)
-	switch early := due.Sub(m.cfg.Now()); {
-	case more && early <= 0:
-		return m.readEvidence(ctx, p, remote)
-	case more:
-		return wait(min(early, doubtPollEvery)), nil
-	default:
+	if !more {
 		return wait(doubtPollEvery), nil
 	}
+	if early := due.Sub(m.cfg.Now()); early > 0 {
+		return wait(min(early, doubtPollEvery)), nil
+	}
+	return m.readEvidence(ctx, p, remote)
 }
 
-// nextReading tells when evidence is due: at the first time of the schedule since
-// which nothing was read, and after a failure not at once again.
+// nextReading returns when evidence is due: at the first scheduled time after the last
+// reading, and after a failure not before doubtPollEvery. more is false after the schedule.
 func nextReading(p *flows.Payment) (due time.Time, more bool) {
-	since, last := p.DoubtSince, time.Time{}
-	if since.IsZero() {
-		since = p.UpdatedAt
-	}
-	var failed time.Time
+	var last, failed time.Time
 	for _, reading := range p.Readings {
-		if reading.Failures > 0 {
-			failed = reading.At
-		} else {
+		if failed = reading.At; reading.Failures == 0 {
 			last, failed = reading.At, time.Time{}
 		}
 	}
-	for i := 0; ; i++ {
-		after, ok := readingAt(i)
-		if !ok {
-			return time.Time{}, false
-		}
-		if due = since.Add(after); due.After(last) {
-			break
-		}
+	since := p.InDoubtSince()
+	i := slices.IndexFunc(readingAt[:], func(after time.Duration) bool { return since.Add(after).After(last) })
+	if i < 0 {
+		return time.Time{}, false
 	}
+	due = since.Add(readingAt[i])
 	if again := failed.Add(doubtPollEvery); !failed.IsZero() && again.After(due) {
 		due = again
 	}
 	return due, true
 }
 
-// readEvidence takes one reading, and believes it where a rule says "recorded".
+// readEvidence takes one reading. The payment is recorded if the rule says so.
 func (m *Machine) readEvidence(ctx context.Context, p *flows.Payment, remote cards.Payment) (step, error) {
 	_, _, seen, err := m.observe(ctx, m.cfg.Club, p)
 	if ctx.Err() != nil {
@@ -147,16 +125,16 @@ func (m *Machine) readEvidence(ctx context.Context, p *flows.Payment, remote car
 		m.cfg.Log.WarnContext(ctx, "evidence not readable", "payment", p.ID, "error", err)
 	}
 	edit := func(next *flows.Payment) { next.Readings = withReading(p.Readings, reading) }
-	moneyIsThere := !p.HasProcessor() || holdsWholeAmount(remote) && !refundClaimed(remote)
-	if rule := m.rule(ctx); err == nil && moneyIsThere && rule.Matches(p, reading.Evidence) {
+	moneyHeld := !p.HasProcessor() || holdsWholeAmount(remote) && !refundClaimed(remote)
+	if rule := m.rule(ctx); err == nil && moneyHeld && rule.Matches(p, reading.Evidence) {
 		return step{to: flows.Recorded, reason: "the evidence is that of recorded payments: " + rule.String(), decision: flows.Decision{Operator: flows.ByRule}, edit: edit}, nil
 	}
 	return step{to: flows.InDoubt, reason: p.Reason, edit: edit}, nil
 }
 
-// withReading appends a reading. Failures in a row are one entry.
+// withReading appends a reading. Consecutive failures are one entry.
 func withReading(readings []flows.Reading, reading flows.Reading) []flows.Reading {
-	kept := append([]flows.Reading{}, readings...)
+	kept := slices.Clone(readings)
 	if n := len(kept); n > 0 && kept[n-1].Failures > 0 && reading.Failures > 0 {
 		reading.Failures += kept[n-1].Failures
 		kept = kept[:n-1]
@@ -165,16 +143,44 @@ func withReading(readings []flows.Reading, reading flows.Reading) []flows.Readin
 	return kept[max(0, len(kept)-maxReadings):]
 }
 
-// rule is the rule of this environment; nil when there is none or it cannot be read.
+// rule returns the rule of this environment; nil if there is none or it cannot be read.
 func (m *Machine) rule(ctx context.Context) *flows.Rule {
 	rule, err := m.cfg.Store.Rule(ctx, m.cfg.Environment)
 	switch {
 	case err == nil:
 		return rule
-	case !errors.Is(err, flows.ErrNotFound):
-		m.cfg.Log.WarnContext(ctx, "calibrated rule not readable", "error", err)
-		return nil
-	default:
+	case errors.Is(err, flows.ErrNotFound):
 		return m.cfg.Rule
 	}
+	m.cfg.Log.WarnContext(ctx, "calibrated rule not readable", "error", err)
+	return nil
+}
+
+// RereadEvidence advances a payment after an event at the club: it reads the evidence of a
+// doubt now, without waiting for the schedule.
+func (m *Machine) RereadEvidence(ctx context.Context, p *flows.Payment) error {
+	if p.State != flows.InDoubt || p.Schema > flows.PaymentSchema || p.ReadSince(m.cfg.Now(), evidenceEvery) {
+		return m.cfg.Queue.EnqueueAdvance(ctx, p.ID)
+	}
+	remote, err := m.read(ctx, p, nil)
+	if err != nil || acceptanceJournaled(remote) {
+		if _, differs := errors.AsType[mismatch](err); differs {
+			err = nil // Advance blocks the payment
+		}
+		return errors.Join(err, m.cfg.Queue.EnqueueAdvance(ctx, p.ID))
+	}
+	s, err := m.readEvidence(ctx, p, remote)
+	if err != nil {
+		return err
+	}
+	moved, err := m.commit(ctx, p, s)
+	switch {
+	case errors.Is(err, flows.ErrConflict): // ErrOwned included
+		return nil
+	case err != nil:
+		return flows.StorageFailed(err)
+	case moved.State == flows.Recorded && moved.HasProcessor():
+		m.journalRecorded(ctx, moved)
+	}
+	return nil
 }

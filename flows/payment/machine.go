@@ -1,15 +1,14 @@
-// Package payment is the payment machine: it moves a payment from its price to its end,
-// so that a card payment becomes exactly one payment at the club system, or a visible
-// doubt. It is the only code that changes a payment's state.
+// Package payment is the payment machine: it takes a payment from its price to its end, so
+// that a card payment becomes exactly one payment at the club system, or a visible doubt.
+// Only this package changes a payment's state.
 //
-// The buyer's request, the processor's event, the sweep, a poll and an operator all call
-// Machine.Advance, which takes one step after the other: step.go holds the steps up to the
-// capture, record.go the claim and the one POST, evidence.go what resolves a doubt,
-// rebuild.go what brings back a payment that Redis lost, operator.go a person's decisions.
+// Requests, webhooks, sweeps and operators all call Machine.Advance, which takes one step
+// after another: step.go has the steps up to the capture, record.go the one POST under a
+// claim (claim.go), evidence.go the resolution of a doubt. rebuild.go restores payments that
+// Redis lost, and operator.go carries out operators' decisions.
 //
-// Redis coordinates and never authorises. The right to send the POST is a claim in the
-// payment's own metadata at the card processor. The states and their transitions are a
-// table of the domain; see flows.PaymentState.
+// Redis coordinates and never authorises: the right to send the POST is a claim in the
+// payment's metadata at the card processor. For states and transitions see flows.PaymentState.
 package payment
 
 import (
@@ -27,119 +26,112 @@ import (
 
 // The figures of the machine.
 const (
-	// createWithin: a payment that was priced at the end of its sale's 20 h is still
-	// created within the 24 h for which the processor remembers its key.
+	// createWithin: with the sale's 20 h less than the 24 h for which the processor
+	// remembers the key of the creation.
 	createWithin = 3 * time.Hour
-	// idleIntent: a buyer who has not paid after half an hour has left; the cart thaws.
+	// idleIntent: a buyer who has not paid by then has left; the cart can change again.
 	idleIntent = 30 * time.Minute
-	// idleAuthorisation: reserved money that could not be checked for an hour is let go.
+	// idleAuthorisation: reserved money that could not be checked for so long is released.
 	idleAuthorisation = 60 * time.Minute
-	// keepFinal: as long as a buyer may ask about a payment at the desk.
+	// keepFinal: as long as a buyer may ask staff about a payment.
 	keepFinal = 30 * 24 * time.Hour
-	// lease covers a claim, a POST of 30 s and the reading of evidence, so it needs no renewal.
+	// lease covers a claim, a POST of 30 s and a read of the sale, so it needs no renewal.
 	lease = 60 * time.Second
-	// leaseGrace: what clocks and a stalled process may be off before a silent owner counts as gone.
+	// leaseGrace allows for clock skew and a stalled owner.
 	leaseGrace = 30 * time.Second
-	// freshSale: the sale's data, and the token that read it, are good for a POST for so long.
+	// freshSale is the age of the sale's data, and of the token that read it, that a POST may rely on.
 	freshSale = 60 * time.Second
-	// pollEvery: how often a payment that waits for the buyer or for somebody's
-	// recovery is looked at; well below the minute within which a paid
-	// registration is completed when the webhook got lost.
+	// pollEvery completes a payment within a minute after a lost webhook.
 	pollEvery = 15 * time.Second
-	// firstPollGrace: for so long nobody can have put off the first look at a payment, which the start says.
+	// firstPollGrace: a younger payment still has the first step that its start scheduled.
 	firstPollGrace = pollEvery / 5
-	// doubtPollEvery: how often the processor's journal is asked about a payment in doubt.
+	// doubtPollEvery is how often the processor's journal of a payment in doubt is read.
 	doubtPollEvery = 2 * time.Minute
-	// maxSteps bounds one Advance; the longest good way has nine steps.
+	// maxSteps bounds one Advance; the longest successful way has nine steps.
 	maxSteps = 25
+	// keepEvents: a processor repeats a delivery for days.
+	keepEvents = 7 * 24 * time.Hour
 )
 
-// Machine is the payment machine: it moves every payment from its price to
-// its end, and it is the only code that does.
+// Machine moves every payment from its price to its end.
 type Machine struct {
 	cfg      Config
 	onDemand onDemandRebuild
 }
 
-// Store is what the machine needs of Redis. Each write is one atomic script; one that lost a
-// race returns ErrConflict and changed nothing.
+// Store is what the machine needs of Redis. Each write is one atomic script. A write that
+// loses a race returns ErrConflict and changes nothing.
 type Store interface {
 	// Payment reads a payment. ErrNotFound.
 	Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error)
-	// PaymentUnlessSeen reads a payment as Payment does, unless Once was called with this name within its period.
+	// PaymentUnlessSeen is Payment, unless Once was called with this name within its period.
 	PaymentUnlessSeen(ctx context.Context, id flows.PaymentID, name string) (p *flows.Payment, seen bool, err error)
-	// Commit moves a payment by compare-and-set; see Move.
+	// Commit changes a payment by compare-and-set; see flows.StateChange.
 	Commit(ctx context.Context, move flows.StateChange) error
-	// Rebuild stores a payment that is missing, and its registration as
-	// SaveRegistration does (nil: the registration stays as it is), both or neither.
-	// keep is how long a final payment is kept. ErrConflict when the payment is there.
+	// Rebuild stores a missing payment and, unless nil, its registration as SaveRegistration
+	// does, both or neither. keep is for a final payment. ErrConflict if the payment exists.
 	Rebuild(ctx context.Context, r *flows.Registration, p *flows.Payment, keep time.Duration) error
-	// ScheduleNext puts the payment's next look at an instant; the zero instant means never again.
+	// ScheduleNext sets when the payment is advanced next; zero: never.
 	ScheduleNext(ctx context.Context, id flows.PaymentID, at time.Time) error
-	// EnsureOpen is ScheduleNext for a payment that has no next look; one that has keeps it.
+	// EnsureOpen is ScheduleNext for a payment without a schedule; an existing one stays.
 	EnsureOpen(ctx context.Context, id flows.PaymentID, at time.Time) error
-	// MarkFinished takes a final payment from the list of open ones and puts it into
-	// the bounded list of those that ended in the same state.
+	// MarkFinished moves a final payment from the open ones to the bounded list of its state.
 	MarkFinished(ctx context.Context, p *flows.Payment) error
-	// OpenPayments lists payments that are not final, the one to be looked at next first.
+	// OpenPayments lists payments that are not final, in the order of their schedule.
 	OpenPayments(ctx context.Context, limit int) ([]flows.PaymentID, error)
-	// FinishedPayments lists payments that ended in a state, the latest first.
+	// FinishedPayments lists payments that ended in a state, latest first.
 	FinishedPayments(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error)
-	// Registration reads a registration and its latest payment (nil when there is none). ErrNotFound.
+	// Registration reads a registration and its latest payment (nil: none). ErrNotFound.
 	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
-	// SaveRegistration replaces the registration if its version is still r.Version, and counts the version up.
+	// SaveRegistration replaces the registration if its version is still r.Version, and increments it.
 	SaveRegistration(ctx context.Context, r *flows.Registration) error
 	// Once tells whether this is the first call with this name within the period.
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)
-	// Rule reads the calibrated rule of an environment. ErrNotFound.
+	// Rule reads an environment's calibrated rule. ErrNotFound.
 	Rule(ctx context.Context, environment string) (*flows.Rule, error)
-	// SaveRule replaces the rule of an environment.
+	// SaveRule replaces an environment's rule.
 	SaveRule(ctx context.Context, environment string, rule *flows.Rule) error
-	// AddNote keeps an operator's note about a payment; the oldest of very many go.
+	// AddNote adds an operator's note to a payment; the oldest beyond a bound are dropped.
 	AddNote(ctx context.Context, id flows.PaymentID, note flows.Note) error
 	// Notes reads a payment's notes, oldest first.
 	Notes(ctx context.Context, id flows.PaymentID) ([]flows.Note, error)
-	// Audit appends to the audit stream, which is bounded and in plain.
+	// Audit appends to the audit stream, which is bounded and not encrypted.
 	Audit(ctx context.Context, entry flows.AuditEntry) error
 }
 
 // Queue is what the machine needs of the background work.
 type Queue interface {
-	// EnqueueAdvance asks for one Advance of a payment, on any gateway, soon.
+	// EnqueueAdvance requests one Advance of a payment on any gateway.
 	EnqueueAdvance(ctx context.Context, id flows.PaymentID) error
-	// AdvanceSoon asks for one Advance of a payment that was just read, in this process if it has capacity.
+	// AdvanceSoon requests one Advance of a payment just read, in this process if it has capacity.
 	AdvanceSoon(ctx context.Context, p *flows.Payment) error
-	// Pending tells whether this process is advancing the payment already; if so, it advances it once more afterwards.
+	// Pending tells whether this process is advancing the payment; if so, it advances it again afterwards.
 	Pending(id flows.PaymentID) bool
 }
 
-// Config is what the machine needs; every field is required unless said.
+// Config is what the machine needs. Every field is required unless noted.
 type Config struct {
 	Store          Store
 	Queue          Queue
 	Club           *club.Client
-	BackgroundClub *club.Client // for what no money waits for: in a lane of its own, so that its trouble is never a sale's
+	BackgroundClub *club.Client // for optional reads, with limits of its own so that they cannot delay a sale
 	Cards          cards.Processor
 	Keys           *keyring.Keyring
-	Environment    string                            // kept in the processor's metadata, so that test and live payments are never mixed up
-	WebhookURL     string                            // where the processor reports, for processors that take it per payment
-	Rule           *flows.Rule                       // by which evidence tells that a payment was recorded, until one is calibrated; nil: there is none
-	OnTransition   func(from, to flows.PaymentState) // hears of every transition; nil: nobody listens
+	Environment    string                            // in the processor's metadata, so that test and live payments are never mixed up
+	WebhookURL     string                            // for processors that accept one per payment
+	Rule           *flows.Rule                       // of the evidence, until one is calibrated; nil: none
+	OnTransition   func(from, to flows.PaymentState) // called for every transition; nil: not called
 	Now            func() time.Time
 	Log            *slog.Logger
 }
 
-// New makes the machine.
+// New returns the machine.
 func New(cfg Config) *Machine { return &Machine{cfg: cfg} }
 
-// keepEvents: a processor repeats a delivery for days, and each is looked at once.
-const keepEvents = 7 * 24 * time.Hour
-
-// HandleEvent takes an event of the processor as the hint that it is: the payment
-// will be looked at soon. An event of a payment of somebody else, or of another
-// environment, is no concern of ours. One of ours that Redis does not know is
-// looked for at the processor by whoever takes the look. The event is remembered
-// only after the look is asked for: rather two looks than none.
+// HandleEvent requests an Advance for an event of the processor; the event's content is not
+// trusted. It ignores events of other systems and environments. A payment of ours that Redis
+// lacks is enqueued, so that the worker rebuilds it. The event is remembered only after the
+// request: two advances are better than none.
 func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 	generation, err := strconv.Atoi(event.Metadata["fd_generation"])
 	registration := event.Metadata["fd_registration"]
@@ -154,18 +146,17 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 		return flows.StorageFailed(err)
 	}
 	p, seen, err := m.cfg.Store.PaymentUnlessSeen(ctx, id, name)
+	missing := errors.Is(err, flows.ErrNotFound)
 	switch {
 	case seen:
 		return nil
-	case errors.Is(err, flows.ErrNotFound) && !m.signed(event.Metadata):
+	case missing && !m.signed(event.Metadata):
 		m.cfg.Log.WarnContext(ctx, "event of an unknown payment ignored: we did not sign it", "event", event.ID, "type", event.Type)
 		return nil
-	case err != nil && !errors.Is(err, flows.ErrNotFound) && !errors.Is(err, flows.ErrDamaged) && !errors.Is(err, flows.ErrNewer):
-		return flows.StorageFailed(err)
-	}
-	switch {
-	case err != nil:
+	case missing, errors.Is(err, flows.ErrDamaged), errors.Is(err, flows.ErrNewer):
 		err = m.cfg.Queue.EnqueueAdvance(ctx, id)
+	case err != nil:
+		err = flows.StorageFailed(err)
 	case !p.State.Final():
 		err = m.cfg.Queue.AdvanceSoon(ctx, p)
 	}

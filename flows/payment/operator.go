@@ -13,35 +13,35 @@ import (
 )
 
 const (
-	// decideAfter: a claim must be so old before a person may say that nothing came
-	// of it. Whoever held it may not send after 10 s, what was sent ends after 30 s,
-	// and what proxies and the club system's own queues hold on to is gone by then.
+	// decideAfter is the age of a claim at which an operator may say that it had no effect.
+	// Its owner may not send after 10 s and gives up after 30 s; the rest is for proxies and
+	// the club system's own queues.
 	decideAfter = 15 * time.Minute
-	// maxRecordedDecisions: decisions kept in the processor's metadata. With three entries
-	// for each of the claims they stay inside the processors' 50.
+	// maxRecordedDecisions bounds the decisions in the processor's metadata, which has room
+	// for 50 entries, three of them for each claim.
 	maxRecordedDecisions = 5
 )
 
-// Resolution is what follows from "it was not recorded".
+// Resolution is what an operator decides for a payment that was not recorded.
 type Resolution string
 
-// What can follow.
+// The resolutions.
 const (
-	SendAgain Resolution = "send_again" // it is recorded anew, under the next claim
+	SendAgain Resolution = "send_again" // under the next claim
 	Refund    Resolution = "refund"     // by card: the buyer gets the money back
 	GiveUp    Resolution = "cancel"     // without a processor: there is nothing to give back
 )
 
-// ResolutionResult is a payment after a decision, and what of its traces could not be left.
+// ResolutionResult is a payment after a decision. Warnings say which records of the decision failed.
 type ResolutionResult struct {
 	Payment  Summary  `json:"payment"`
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// ConfirmRecorded ends a doubt: an operator has seen the payment in the club
-// system. NotDecidable when the payment is not in doubt or its money is not whole.
-func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, word flows.Decision) (ResolutionResult, error) {
-	p, err := m.inDoubt(ctx, id, word)
+// ConfirmRecorded ends a doubt: an operator has seen the payment in the club system.
+// NotDecidable if the payment is not in doubt or the processor does not hold all of its money.
+func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decision flows.Decision) (ResolutionResult, error) {
+	p, err := m.inDoubt(ctx, id, decision)
 	if err != nil {
 		return ResolutionResult{}, err
 	}
@@ -50,8 +50,7 @@ func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, word 
 			return ResolutionResult{}, err
 		}
 	}
-	const what = "confirm-recorded"
-	moved, err := m.decide(ctx, p, step{to: flows.Recorded, reason: "an operator saw it recorded", decision: word, edit: func(next *flows.Payment) {
+	moved, err := m.decide(ctx, p, step{to: flows.Recorded, reason: "an operator saw it recorded", decision: decision, edit: func(next *flows.Payment) {
 		next.Claim, next.AttemptID, next.ReleasePending = p.Claim, p.AttemptID, false
 	}})
 	if err != nil {
@@ -62,56 +61,52 @@ func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, word 
 	if moved.HasProcessor() && !m.journalRecorded(ctx, moved) {
 		warnings = append(warnings, "The processor's journal could not be told: if Redis loses its latest writes, the doubt comes back.")
 	}
-	return ResolutionResult{summary(moved), append(warnings, m.recordDecision(ctx, p, moved, what, what, word)...)}, nil
+	return ResolutionResult{summary(moved), append(warnings, m.recordDecision(ctx, moved, "confirm-recorded", "", decision)...)}, nil
 }
 
-// journalRecorded writes down at the processor what was decided, to stand when Redis
-// falls back: after the commit, so that only the one who decided does.
+// journalRecorded writes a decision to the journal so that it outlives a loss in Redis. It
+// must follow the commit, so that only the decision that won is written.
 func (m *Machine) journalRecorded(ctx context.Context, p *flows.Payment) bool {
-	err := m.retryIdempotent(func() error { _, err := m.updateMetadata(ctx, p, "done", p.AttemptID); return err })
+	err := retryIdempotent(func() error { _, err := m.updateMetadata(ctx, p, "done", p.AttemptID); return err })
 	if err != nil {
 		m.cfg.Log.WarnContext(ctx, "decision not journaled at the processor", "payment", p.ID, "error", err)
 	}
 	return err == nil
 }
 
-// ConfirmNotRecorded ends a doubt: an operator has made sure that the club system
-// does not hold the payment. TooEarly until the latest claim is 15 min old;
-// NotDecidable when the payment is not in doubt, what shall follow is not
-// possible, or the journal speaks against it.
-func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, then Resolution, word flows.Decision) (ResolutionResult, error) {
-	p, err := m.inDoubt(ctx, id, word)
+// ConfirmNotRecorded ends a doubt: an operator has made sure that the club system does not
+// hold the payment. TooEarly until the latest claim is 15 min old. NotDecidable if the
+// payment is not in doubt, the resolution is not possible, or the journal contradicts it.
+func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, resolution Resolution, decision flows.Decision) (ResolutionResult, error) {
+	p, err := m.inDoubt(ctx, id, decision)
 	if err != nil {
 		return ResolutionResult{}, err
 	}
-	to, err := then.target(p)
+	to, err := resolution.target(p)
 	if err != nil {
 		return ResolutionResult{}, err
 	}
 	if p.HasProcessor() {
-		err = m.settleClaim(ctx, p, then)
+		err = m.settleClaim(ctx, p, resolution)
 	} else {
 		err = m.oldEnough(p.InDoubtSince())
 	}
 	if err != nil {
 		return ResolutionResult{}, err
 	}
-	ctx = context.WithoutCancel(ctx) // the claim is released: what follows has to be committed
-	moved, err := m.decide(ctx, p, step{to: to, reason: "an operator saw it not recorded", decision: word, edit: func(next *flows.Payment) {
+	ctx = context.WithoutCancel(ctx) // the claim is released, so the rest must be committed
+	moved, err := m.decide(ctx, p, step{to: to, reason: "an operator saw it not recorded", decision: decision, edit: func(next *flows.Payment) {
 		next.Claim, next.AttemptID, next.ReleasePending, next.NotBefore = p.Claim, p.AttemptID, false, time.Time{}
 	}})
 	if err != nil {
 		return ResolutionResult{}, err
 	}
-	const what = "confirm-not-recorded"
-	warnings := m.recordDecision(ctx, p, moved, what, what+" "+string(then), word)
-	if err := m.cfg.Queue.EnqueueAdvance(ctx, id); err != nil {
-		m.cfg.Log.WarnContext(ctx, "advance not enqueued", "payment", id, "error", err) // the sweeper finds it
-	}
+	warnings := m.recordDecision(ctx, moved, "confirm-not-recorded", " "+string(resolution), decision)
+	m.enqueue(ctx, id)
 	return ResolutionResult{summary(moved), warnings}, nil
 }
 
-// target gives the state to which the decision leads.
+// target returns the state to which the resolution leads.
 func (t Resolution) target(p *flows.Payment) (flows.PaymentState, error) {
 	switch {
 	case t == SendAgain && p.HasProcessor():
@@ -123,17 +118,21 @@ func (t Resolution) target(p *flows.Payment) (flows.PaymentState, error) {
 	case t == GiveUp && !p.HasProcessor():
 		return flows.Cancelled, nil
 	case t == Refund:
-		return "", &flows.Error{Code: flows.NotDecidable, Detail: "No card processor holds money of this payment, so there is nothing to refund. To give it up, cancel it."}
+		return "", notDecidable("No card processor holds money of this payment, so there is nothing to refund. To give it up, cancel it.")
 	case t == GiveUp:
-		return "", &flows.Error{Code: flows.NotDecidable, Detail: "The buyer's money is taken: it can be recorded again or refunded, and not just given up."}
+		return "", notDecidable("The buyer's money is taken: it can be recorded again or refunded, and not just given up.")
 	default:
 		return "", &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/then", Message: "One of send_again, refund and cancel."}}}
 	}
 }
 
+func notDecidable(format string, of ...any) error {
+	return &flows.Error{Code: flows.NotDecidable, Detail: fmt.Sprintf(format, of...)}
+}
+
 // inDoubt reads a payment that an operator may decide on.
-func (m *Machine) inDoubt(ctx context.Context, id flows.PaymentID, word flows.Decision) (*flows.Payment, error) {
-	if err := word.Validate(); err != nil {
+func (m *Machine) inDoubt(ctx context.Context, id flows.PaymentID, decision flows.Decision) (*flows.Payment, error) {
+	if err := decision.Validate(); err != nil {
 		return nil, err
 	}
 	p, err := m.payment(ctx, id)
@@ -141,9 +140,9 @@ func (m *Machine) inDoubt(ctx context.Context, id flows.PaymentID, word flows.De
 	case err != nil:
 		return nil, err
 	case p.Schema > flows.PaymentSchema:
-		return nil, &flows.Error{Code: flows.NotDecidable, Detail: "The payment was written by a newer Frontdesk: use that one."}
+		return nil, notDecidable("The payment was written by a newer Frontdesk: use that one.")
 	case p.State != flows.InDoubt:
-		return nil, &flows.Error{Code: flows.NotDecidable, Detail: fmt.Sprintf("The payment is not in doubt, it is %s: %s.", p.State, p.Reason)}
+		return nil, notDecidable("The payment is not in doubt, it is %s: %s.", p.State, p.Reason)
 	}
 	return p, nil
 }
@@ -159,44 +158,44 @@ func (m *Machine) payment(ctx context.Context, id flows.PaymentID) (*flows.Payme
 	return p, flows.StorageFailed(err)
 }
 
-// claimInDoubt reads the journal, and puts the latest claim that it knows into p:
-// Redis may have forgotten that claim, and the decision is about it.
+// claimInDoubt reads the processor's payment and puts the journal's latest claim, which
+// Redis may have lost, into p: the decision is about that claim.
 func (m *Machine) claimInDoubt(ctx context.Context, p *flows.Payment) (cards.Payment, error) {
-	remote, mismatch, err := m.read(ctx, p)
+	remote, err := m.read(ctx, p, nil)
+	differs, differ := errors.AsType[mismatch](err)
 	switch {
+	case differ:
+		return remote, notDecidable("Nothing can be decided: %s.", differs)
 	case err != nil:
 		return remote, err
-	case mismatch != "":
-		return remote, &flows.Error{Code: flows.NotDecidable, Detail: "Nothing can be decided: " + mismatch + "."}
 	case refundClaimed(remote):
-		return remote, &flows.Error{Code: flows.NotDecidable, Detail: "A refund of this payment was begun: the journal at the processor holds its claim. See there whether the money went back, and leave a note here."}
+		return remote, notDecidable("A refund of this payment was begun: the journal at the processor holds its claim. See there whether the money went back, and leave a note here.")
 	case !holdsWholeAmount(remote):
-		return remote, &flows.Error{Code: flows.NotDecidable, Detail: fmt.Sprintf("The processor says %s, with %d of %d given back: the money has to be settled there.", remote.State, remote.Refunded, remote.Captured)}
+		return remote, notDecidable("The processor says %s, with %d of %d given back: the money has to be settled there.", remote.State, remote.Refunded, remote.Captured)
 	}
-	if n, post := lastClaim(remote); n >= p.Claim {
-		p.Claim, p.AttemptID = n, post
+	if n, attempt := lastClaim(remote); n >= p.Claim {
+		p.Claim, p.AttemptID = n, attempt
 	}
 	return remote, nil
 }
 
-// settleClaim releases the latest claim on the operator's word, once it is old
-// enough, so that nothing that Redis forgot can use it any more.
-func (m *Machine) settleClaim(ctx context.Context, p *flows.Payment, then Resolution) error {
+// settleClaim releases the latest claim on the operator's decision, once it is old enough,
+// so that no attempt that Redis lost can use it.
+func (m *Machine) settleClaim(ctx context.Context, p *flows.Payment, resolution Resolution) error {
 	own := *p
 	remote, err := m.claimInDoubt(ctx, p)
-	if err != nil {
-		return err
-	}
 	switch {
+	case err != nil:
+		return err
 	case acceptanceJournaled(remote):
 		return m.acceptedAfterAll(ctx, p)
-	case then == SendAgain && p.Claim >= maxClaims:
-		return &flows.Error{Code: flows.NotDecidable, Detail: fmt.Sprintf("All %d tries to record it are used up. The money can go back: refund it.", maxClaims)}
+	case resolution == SendAgain && p.Claim >= maxClaims:
+		return notDecidable("All %d tries to record it are used up. The money can go back: refund it.", maxClaims)
 	}
 	if err := m.oldEnough(latestAttempt(&own, remote)); err != nil {
 		return err
 	}
-	if then == SendAgain {
+	if resolution == SendAgain {
 		if err := m.stillPayable(ctx, p); err != nil {
 			return err
 		}
@@ -207,7 +206,7 @@ func (m *Machine) settleClaim(ctx context.Context, p *flows.Payment, then Resolu
 	}
 	switch {
 	case errors.Is(err, cards.ErrKeyReused), err == nil && remote.Metadata[key] != p.AttemptID:
-		return &flows.Error{Code: flows.NotDecidable, Detail: fmt.Sprintf("The journal at the processor holds a release of claim %d that names another attempt, so nothing was decided. Look at the payment again.", p.Claim)}
+		return notDecidable("The journal at the processor holds a release of claim %d that names another attempt, so nothing was decided. Look at the payment again.", p.Claim)
 	case err != nil:
 		return processorFailed(err)
 	case acceptanceJournaled(remote):
@@ -216,24 +215,29 @@ func (m *Machine) settleClaim(ctx context.Context, p *flows.Payment, then Resolu
 	return nil
 }
 
-// stillPayable refuses to send a payment again for a sale that is not as it was
-// before the capture: the money would be booked on the person's account at best.
+// stillPayable refuses to send a payment again if the sale changed since the capture: at
+// best the club system would book the money on the contact's account.
 func (m *Machine) stillPayable(ctx context.Context, p *flows.Payment) error {
 	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
 	if err != nil {
 		return flows.ClubFailed(err, "The sale could not be read, so it cannot be paid either.")
 	}
 	if reason := p.ChangedSinceAgreed(sale, check); reason != "" {
-		return &flows.Error{Code: flows.NotDecidable, Detail: "It cannot be sent again: " + reason + ". If that was by this payment, confirm it as recorded; else refund it."}
+		return notDecidable("It cannot be sent again: %s. If that was by this payment, confirm it as recorded; else refund it.", reason)
 	}
 	return nil
 }
 
 func (m *Machine) acceptedAfterAll(ctx context.Context, p *flows.Payment) error {
-	if err := m.cfg.Queue.EnqueueAdvance(ctx, p.ID); err != nil {
-		m.cfg.Log.WarnContext(ctx, "advance not enqueued", "payment", p.ID, "error", err)
+	m.enqueue(ctx, p.ID)
+	return notDecidable("The club system's acceptance is in the journal at the processor: the payment is recorded, and will say so in a moment.")
+}
+
+// enqueue requests an Advance. A failure is only logged, because the sweep finds the payment.
+func (m *Machine) enqueue(ctx context.Context, id flows.PaymentID) {
+	if err := m.cfg.Queue.EnqueueAdvance(ctx, id); err != nil {
+		m.cfg.Log.WarnContext(ctx, "advance not enqueued", "payment", id, "error", err)
 	}
-	return &flows.Error{Code: flows.NotDecidable, Detail: "The club system's acceptance is in the journal at the processor: the payment is recorded, and will say so in a moment."}
 }
 
 func (m *Machine) oldEnough(claimed time.Time) error {
@@ -244,22 +248,22 @@ func (m *Machine) oldEnough(claimed time.Time) error {
 	return nil
 }
 
-// latestAttempt is when the latest attempt began of which the record or the journal
-// knows. One that does not tell its instant began before the doubt.
+// latestAttempt returns when the latest attempt in the record or the journal began; for a
+// record whose attempt has no time, the beginning of the doubt.
 func latestAttempt(p *flows.Payment, remote cards.Payment) time.Time {
-	youngest, ok := attemptStart(p.AttemptID)
+	latest, ok := attemptStart(p.AttemptID)
 	if !ok {
-		youngest = p.InDoubtSince()
+		latest = p.InDoubtSince()
 	}
 	for n := 1; n <= maxClaims+1; n++ {
-		if at, ok := attemptStart(remote.Metadata[claimKey("post", n)]); ok && at.After(youngest) {
-			youngest = at
+		if at, ok := attemptStart(remote.Metadata[claimKey("post", n)]); ok && at.After(latest) {
+			latest = at
 		}
 	}
-	return youngest
+	return latest
 }
 
-// decide commits a decision; whoever was first has decided.
+// decide commits a decision; the first one wins.
 func (m *Machine) decide(ctx context.Context, p *flows.Payment, s step) (*flows.Payment, error) {
 	moved, err := m.commit(ctx, p, s)
 	if errors.Is(err, flows.ErrConflict) {
@@ -268,8 +272,8 @@ func (m *Machine) decide(ctx context.Context, p *flows.Payment, s step) (*flows.
 	return moved, flows.StorageFailed(err)
 }
 
-// retryIdempotent repeats what is safe to repeat and has to be done.
-func (m *Machine) retryIdempotent(do func() error) (err error) {
+// retryIdempotent repeats a call that is safe to repeat.
+func retryIdempotent(do func() error) (err error) {
 	for range triesPerClaim {
 		if err = do(); err == nil || errors.Is(err, cards.ErrKeyReused) {
 			break
@@ -278,25 +282,25 @@ func (m *Machine) retryIdempotent(do func() error) (err error) {
 	return err
 }
 
-// recordDecision appends a decision to the audit stream and mirrors it at the
-// processor. The decision stands whether that works or not.
-func (m *Machine) recordDecision(ctx context.Context, from, moved *flows.Payment, what, mirrored string, word flows.Decision) (warnings []string) {
-	entry := flows.AuditEntry{At: moved.UpdatedAt, Operator: word.Operator, Action: what, Payment: moved.ID, From: from.State, To: moved.State}
+// recordDecision appends a decision to the audit stream and, with its suffix, to the
+// processor's metadata. It returns a warning for each failure; the decision holds anyway.
+func (m *Machine) recordDecision(ctx context.Context, moved *flows.Payment, action, suffix string, decision flows.Decision) (warnings []string) {
+	entry := flows.AuditEntry{At: moved.UpdatedAt, Operator: decision.Operator, Action: action, Payment: moved.ID, From: flows.InDoubt, To: moved.State}
 	if err := m.cfg.Store.Audit(ctx, entry); err != nil {
 		m.cfg.Log.WarnContext(ctx, "decision not in the audit stream", "payment", moved.ID, "error", err)
 		warnings = append(warnings, "The audit stream could not be told.")
 	}
-	if moved.HasProcessor() {
-		if err := m.writeToProcessor(ctx, moved, mirrored+" by "+word.Operator); err != nil {
-			m.cfg.Log.WarnContext(ctx, "decision not written to the processor", "payment", moved.ID, "error", err)
-			warnings = append(warnings, "The processor's metadata could not be told.")
-		}
+	if !moved.HasProcessor() {
+		return warnings
+	}
+	if err := m.writeToProcessor(ctx, moved, action+suffix+" by "+decision.Operator); err != nil {
+		m.cfg.Log.WarnContext(ctx, "decision not written to the processor", "payment", moved.ID, "error", err)
+		warnings = append(warnings, "The processor's metadata could not be told.")
 	}
 	return warnings
 }
 
-// writeToProcessor appends a decision to the processor's metadata, under the first number
-// that nobody has used.
+// writeToProcessor appends a decision to the processor's metadata, under the first unused number.
 func (m *Machine) writeToProcessor(ctx context.Context, p *flows.Payment, text string) error {
 	text = p.UpdatedAt.UTC().Format(time.RFC3339) + " " + text
 	remote, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
@@ -304,11 +308,12 @@ func (m *Machine) writeToProcessor(ctx context.Context, p *flows.Payment, text s
 		return err
 	}
 	for n := 1; n <= maxRecordedDecisions; n++ {
-		if remote.Metadata[claimKey("op", n)] != "" {
+		key := claimKey("op", n)
+		if remote.Metadata[key] != "" {
 			continue
 		}
-		err = m.retryIdempotent(func() error {
-			_, err := m.cfg.Cards.UpdateMetadata(ctx, fmt.Sprintf("op:%s:%d", p.ProcessorID, n), p.ProcessorID, map[string]string{claimKey("op", n): text})
+		err = retryIdempotent(func() error {
+			_, err := m.cfg.Cards.UpdateMetadata(ctx, fmt.Sprintf("op:%s:%d", p.ProcessorID, n), p.ProcessorID, map[string]string{key: text})
 			return err
 		})
 		if !errors.Is(err, cards.ErrKeyReused) {
@@ -318,8 +323,8 @@ func (m *Machine) writeToProcessor(ctx context.Context, p *flows.Payment, text s
 	return errors.New("there is no room for another decision")
 }
 
-// AddNote keeps what operators tell each other. It works in every state and never
-// touches the payment's own record, so that it gets in nobody's way.
+// AddNote stores an operator's note. It works in every state and does not change the
+// payment's record, so that it conflicts with nothing.
 func (m *Machine) AddNote(ctx context.Context, id flows.PaymentID, by, text string) (flows.Note, error) {
 	if err := (flows.Decision{Operator: by}).Validate(); err != nil {
 		return flows.Note{}, err

@@ -6,47 +6,47 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"frontdesk/flows"
+	"frontdesk/flows/tracing"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
 )
 
 // The figures of the rebuild.
 const (
-	// wholeWindow is how far a rebuild looks back. A card's authorisation lives for
-	// seven days; what is older is captured or let go, and was told to somebody.
+	// WholeWindow is how far a rebuild looks back: an authorisation lives for seven days.
 	WholeWindow = 8 * 24 * time.Hour
-	// recentWindow: what is created within it is looked for every few minutes. Between
-	// creation and capture lie the half hour of an idle intent and the hour of an
-	// idle authorisation.
+	// RecentWindow is the window of the frequent rebuilds; longer than an idle intent and an
+	// idle authorisation together.
 	RecentWindow = 3 * time.Hour
-	// keepRebuilt: a payment that had ended this long after its creation is no longer
-	// shown to anybody, so that its registration need not come back: the sale's 20 h,
-	// the two days for which a registration outlives its payment, and some more.
+	// keepRebuilt is the age from which a final payment is not rebuilt. Its registration
+	// has expired too: a sale is payable for 20 h, and a registration is kept for 24 h more.
 	keepRebuilt = 3 * 24 * time.Hour
-	// maxBuyerWait: a buyer who was lost sight of for longer than an idle intent and an
-	// idle authorisation may take is not charged any more.
+	// maxBuyerWait is the age from which a lost payment is cancelled instead of captured.
 	maxBuyerWait = idleIntent + idleAuthorisation
+	// onDemandEvery bounds the rebuilds on demand of a gateway, however many callers ask.
+	onDemandEvery = time.Minute
+	// onDemandTimeout: callers wait for no longer. The worker completes the rebuild.
+	onDemandTimeout = 10 * time.Second
 )
 
-// Rebuild compares the payments that the processor created within the window with
-// those in Redis, and stores what Redis does not know, as far as the processor's
-// own account of it goes: its state and the journal of claims. Redis may lose
-// anything, and a rebuild loses nothing by being late: what it stores is looked at
-// like any other payment, and no step rests on Redis alone.
-//
-// A payment is taken for ours if its metadata carries our signature and
-// environment; all others are left alone. What Redis knows is never overwritten.
+// Rebuild compares the payments that the processor created within the window with those in
+// Redis. It stores the missing ones with the state that the processor and its journal prove,
+// and overwrites nothing. It may run late or repeatedly, because no step trusts Redis alone.
+// Payments without our signature and environment are ignored.
 func (m *Machine) Rebuild(ctx context.Context, window time.Duration) error {
 	groups, err := m.listOurs(ctx, window)
 	if err != nil {
 		return err
 	}
 	if window < WholeWindow {
-		// A part of the list cannot tell which of a registration's payments counts. It
-		// only finds out whether anything is missing.
+		// A part of the list does not show which of a registration's payments counts, only
+		// whether any is missing.
 		if lost, err := m.anyLost(ctx, groups); !lost || err != nil {
 			return err
 		}
@@ -67,27 +67,61 @@ func (m *Machine) Rebuild(ctx context.Context, window time.Duration) error {
 	return nil
 }
 
-// candidate is a payment as the processor proves it, beside what Redis knows of it.
+// onDemandRebuild is the state of the rebuilds on demand.
+type onDemandRebuild struct {
+	flight singleflight.Group
+	last   time.Time   // of the latest rebuild; used only inside flight
+	owed   atomic.Bool // the latest rebuild failed, so the worker has to complete it
+}
+
+// RebuildOnDemand rebuilds everything for a caller with our signature for a record that Redis
+// lacks. After nil, what Redis still lacks does not exist at the processor either. It takes
+// no lease in Redis, because Redis has lost data.
+func (m *Machine) RebuildOnDemand(ctx context.Context) error {
+	_, err, _ := m.onDemand.flight.Do("", func() (any, error) {
+		now := m.cfg.Now()
+		if wait := m.onDemand.last.Add(onDemandEvery).Sub(now); wait > 0 {
+			return nil, &flows.Error{Code: flows.StorageUnavailable, Detail: "This is being looked for; please ask again in a moment.", RetryAfter: wait}
+		}
+		m.onDemand.last = now
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), onDemandTimeout)
+		defer cancel()
+		ctx, span := tracing.StartSpan(ctx, "rebuild")
+		defer span.End()
+		err := m.Rebuild(ctx, WholeWindow)
+		if err != nil {
+			m.onDemand.owed.Store(true)
+			m.cfg.Log.WarnContext(ctx, "lost payments not rebuilt", "error", err)
+		}
+		return nil, err
+	})
+	return err
+}
+
+// TakeOwedRebuild tells, once, whether a rebuild on demand failed, so that the worker has to do it.
+func (m *Machine) TakeOwedRebuild() bool { return m.onDemand.owed.Swap(false) }
+
+// candidate is a payment of the processor with the record in Redis.
 type candidate struct {
-	derived *flows.Payment
+	derived *flows.Payment // the record that the processor's payment proves
 	remote  cards.State
 	stored  *flows.Payment // nil: Redis lacks it
 }
 
 func (a candidate) lost() bool { return a.stored == nil }
 
-// duplicate tells whether Redis knows the payment as one beside the one that counts.
+// duplicate tells whether Redis has the payment as a duplicate of the one that counts.
 func (a candidate) duplicate() bool {
 	return a.stored != nil && a.stored.ID != flows.NewPaymentID(a.stored.Registration, a.stored.Generation)
 }
 
-// agrees tells whether Redis and the processor say the same, so that what follows
-// from the one may be done to the other.
+// agrees tells whether Redis and the processor have the same state, so that a step for the
+// derived record fits the stored one.
 func (a candidate) agrees() bool {
 	return a.stored.State == a.derived.State || a.stored.State == flows.Authorised && a.derived.State == flows.Intent
 }
 
-// listOurs gives our payments at the processor, those of a registration together.
+// listOurs returns our payments at the processor, grouped by registration.
 func (m *Machine) listOurs(ctx context.Context, window time.Duration) ([][]candidate, error) {
 	remote, err := m.cfg.Cards.List(ctx, m.cfg.Now().Add(-window))
 	if err != nil {
@@ -111,23 +145,23 @@ func (m *Machine) listOurs(ctx context.Context, window time.Duration) ([][]candi
 	return groups, nil
 }
 
-// derivePayment is the record that the processor's own account of a payment allows; nil
-// for a payment that is not ours, or that nobody is interested in any more.
+// derivePayment returns the record that a processor's payment proves; nil for a payment
+// that is not ours, or final for longer than keepRebuilt.
 func (m *Machine) derivePayment(remote cards.Payment) *flows.Payment {
-	said := remote.Metadata
-	generation, _ := strconv.Atoi(said["fd_generation"])
-	amount, err := strconv.ParseInt(said["fd_amount"], 10, 64)
-	sale := club.IRI(said["fd_sale"])
-	schema, known := schemaOf(said)
-	if !known || err != nil || generation < 1 || said["fd_environment"] != m.cfg.Environment || !m.signed(said) {
+	entries := remote.Metadata
+	generation, _ := strconv.Atoi(entries["fd_generation"])
+	amount, err := strconv.ParseInt(entries["fd_amount"], 10, 64)
+	sale := club.IRI(entries["fd_sale"])
+	schema, known := schemaOf(entries)
+	if !known || err != nil || generation < 1 || entries["fd_environment"] != m.cfg.Environment || !m.signed(entries) {
 		return nil
 	}
 	now := m.cfg.Now()
 	p := &flows.Payment{
-		ID: flows.NewPaymentID(said["fd_registration"], generation), Schema: schema, Method: "card", Rebuilt: true,
-		Registration: said["fd_registration"], Generation: generation, ClientToken: sale.ClientToken(), Sale: sale,
-		SaleState: said["fd_sale_state"], Club: club.IRI(said["fd_club"]), Node: club.IRI(said["fd_node"]), CartDigest: said["fd_cart"],
-		Amount: amount, Currency: said["fd_currency"], Signature: said["fd_mac"],
+		ID: flows.NewPaymentID(entries["fd_registration"], generation), Schema: schema, Method: "card", Rebuilt: true,
+		Registration: entries["fd_registration"], Generation: generation, ClientToken: sale.ClientToken(), Sale: sale,
+		SaleState: entries["fd_sale_state"], Club: club.IRI(entries["fd_club"]), Node: club.IRI(entries["fd_node"]), CartDigest: entries["fd_cart"],
+		Amount: amount, Currency: entries["fd_currency"], Signature: entries["fd_mac"],
 		Processor: m.cfg.Cards.Name(), ProcessorID: remote.ID, RedirectURL: remote.RedirectURL, ClientSecret: remote.ClientSecret,
 		DeclineCode: remote.DeclineCode, CreatedAt: remote.CreatedAt, UpdatedAt: now,
 	}
@@ -138,8 +172,8 @@ func (m *Machine) derivePayment(remote cards.Payment) *flows.Payment {
 	return p
 }
 
-// deriveState is the state that the processor's account proves, with the claim that the
-// journal ends with. What was not captured is looked at again.
+// deriveState returns the state that the processor's payment proves, and its reason. It sets
+// the journal's latest claim in p.
 func (m *Machine) deriveState(p *flows.Payment, remote cards.Payment) (flows.PaymentState, string) {
 	switch remote.State {
 	case cards.Cancelled:
@@ -174,12 +208,12 @@ func (m *Machine) deriveState(p *flows.Payment, remote cards.Payment) (flows.Pay
 	}
 }
 
-// anyLost tells whether Redis lacks any of the payments.
+// anyLost tells whether Redis lacks a payment, or a registration is behind its payments.
 func (m *Machine) anyLost(ctx context.Context, groups [][]candidate) (bool, error) {
 	for _, group := range groups {
 		switch err := m.loadStored(ctx, group); {
 		case errors.Is(err, flows.ErrDamaged), errors.Is(err, flows.ErrNewer):
-			continue // told of by whoever looks at the payment
+			continue // Advance reports it
 		case err != nil:
 			return false, err
 		case slices.ContainsFunc(group, candidate.lost):
@@ -192,10 +226,9 @@ func (m *Machine) anyLost(ctx context.Context, groups [][]candidate) (bool, erro
 	return false, nil
 }
 
-// registrationOf reads the registration of a group with its latest payment, nil
-// where Redis has none, and finds the payment that the registration is behind: one
-// that Redis knows, and that began later than the registration says. Registrations
-// of payments that ended more than a day ago may be gone.
+// registrationOf reads the registration of a group and its latest payment (nil: Redis has
+// none). behind is a stored payment of a later generation than the registration knows; nil
+// if there is none, or the payment ended so long ago that its registration has expired.
 func (m *Machine) registrationOf(ctx context.Context, group []candidate) (r *flows.Registration, latest, behind *flows.Payment, err error) {
 	r, latest, err = m.cfg.Store.Registration(ctx, group[0].derived.Registration)
 	if err != nil && !errors.Is(err, flows.ErrNotFound) {
@@ -213,43 +246,43 @@ func (m *Machine) registrationOf(ctx context.Context, group []candidate) (r *flo
 	return r, latest, behind, nil
 }
 
-// loadStored looks each payment up in Redis. What lives is put back into the list
-// of open payments if it is not there.
+// loadStored reads each payment's record from Redis, and returns open payments to the list
+// of open ones.
 func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 	for i, a := range group {
-		known, err := m.findStored(ctx, a.derived)
+		stored, err := m.findStored(ctx, a.derived)
 		if err != nil {
 			return err
 		}
-		group[i].stored = known
-		if known == nil || known.State.Final() {
+		group[i].stored = stored
+		if stored == nil || stored.State.Final() {
 			continue
 		}
-		if err := m.cfg.Store.EnsureOpen(ctx, known.ID, m.cfg.Now()); err != nil {
+		if err := m.cfg.Store.EnsureOpen(ctx, stored.ID, m.cfg.Now()); err != nil {
 			return flows.StorageFailed(err)
 		}
 	}
 	return nil
 }
 
-// findStored gives Redis' record of a payment; nil when there is none. One that Redis
-// knows to be under way to the processor counts as whatever is found there.
+// findStored returns Redis' record of a payment; nil if there is none. A record without a
+// processor's id is still being created there, so it matches any payment.
 func (m *Machine) findStored(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
 	for _, id := range []flows.PaymentID{p.ID, duplicateID(p)} {
-		known, err := m.cfg.Store.Payment(ctx, id)
+		stored, err := m.cfg.Store.Payment(ctx, id)
 		switch {
 		case errors.Is(err, flows.ErrNotFound):
 		case err != nil:
 			return nil, flows.StorageFailed(err)
-		case known.ProcessorID == p.ProcessorID || known.ProcessorID == "":
-			return known, nil
+		case stored.ProcessorID == p.ProcessorID || stored.ProcessorID == "":
+			return stored, nil
 		}
 	}
 	return nil, nil
 }
 
-// restore brings back what Redis lacks of one registration: its latest payment,
-// with the registration itself, and whatever else the processor holds for it.
+// restore stores what Redis lacks of one registration: the registration with the payment
+// that counts, and the duplicates.
 func (m *Machine) restore(ctx context.Context, group []candidate) error {
 	if err := m.loadStored(ctx, group); err != nil {
 		return err
@@ -259,20 +292,23 @@ func (m *Machine) restore(ctx context.Context, group []candidate) error {
 	case err != nil:
 		return err
 	case behind != nil:
-		// Redis fell back between the two, or while somebody rebuilt.
-		return m.catchUp(ctx, r, behind)
+		// Redis lost the registration's latest write.
+		m.cfg.Log.WarnContext(ctx, "registration rebuilt", "payment", behind.ID)
+		if err := m.cfg.Store.SaveRegistration(ctx, registrationAt(r, behind)); !errors.Is(err, flows.ErrConflict) {
+			return flows.StorageFailed(err)
+		}
+		return nil
 	case len(group) == 1 && !group[0].lost() && (latest != nil || !group[0].duplicate()):
 		return nil
 	}
-	// Others rebuild at the same time: what is missing now is not what the
-	// registration was read with.
+	// Other gateways may have rebuilt payments since the registration was read.
 	if err := m.loadStored(ctx, group); err != nil {
 		return err
 	}
 	slices.SortFunc(group, byRank)
 	for i, a := range group {
 		if a.duplicate() && latest == nil {
-			a.stored = nil // beside what Redis has lost since: then this one counts
+			a.stored = nil // Redis lost the payment that counted, so this one does
 		}
 		newest := r == nil || a.derived.Generation > r.Generation || a.derived.Generation == r.Generation && latest == nil
 		if !a.lost() || !newest {
@@ -280,7 +316,7 @@ func (m *Machine) restore(ctx context.Context, group []candidate) error {
 		}
 		stored, err := m.storeRebuilt(ctx, registrationAt(r, a.derived), a.derived)
 		if !stored || err != nil {
-			return err // somebody else was faster, and sees to the rest
+			return err // another gateway was first and does the rest
 		}
 		group[i].stored = a.derived
 		break
@@ -288,12 +324,11 @@ func (m *Machine) restore(ctx context.Context, group []candidate) error {
 	return m.settleDuplicates(ctx, group)
 }
 
-// byRank puts the payment first that counts for its registration: the one that
-// was recorded or may have been, then one whose money is taken; of equals the one
-// that Redis knows, then the latest.
+// byRank puts the payment that counts first: by rank, then those that Redis has, then the latest.
 func byRank(a, b candidate) int {
 	p, q := a.derived, b.derived
-	return cmp.Or(cmp.Compare(b.rank(), a.rank()), cmp.Compare(storedRank(b), storedRank(a)), cmp.Compare(q.Generation, p.Generation),
+	lost := map[bool]int{true: 1}
+	return cmp.Or(cmp.Compare(b.rank(), a.rank()), cmp.Compare(lost[a.lost()], lost[b.lost()]), cmp.Compare(q.Generation, p.Generation),
 		p.CreatedAt.Compare(q.CreatedAt), cmp.Compare(p.ProcessorID, q.ProcessorID))
 }
 
@@ -321,25 +356,9 @@ func (a candidate) rank() int {
 	}
 }
 
-func storedRank(a candidate) int {
-	if a.lost() {
-		return 0
-	}
-	return 1
-}
-
-// catchUp stores a registration that is behind one of its payments.
-func (m *Machine) catchUp(ctx context.Context, known *flows.Registration, p *flows.Payment) error {
-	m.cfg.Log.WarnContext(ctx, "registration rebuilt", "payment", p.ID)
-	if err := m.cfg.Store.SaveRegistration(ctx, registrationAt(known, p)); err != nil && !errors.Is(err, flows.ErrConflict) {
-		return flows.StorageFailed(err)
-	}
-	return nil
-}
-
-// registrationAt is the registration of a payment as far as it can be told: it can
-// be looked at, and is never opened for another payment. The processor knows
-// neither buyer nor cart, and what Redis knew last may be older than the payment.
+// registrationAt returns the registration of a payment, as known to Redis or else with what
+// the payment proves. It is visible and accepts no other payment: the processor has neither
+// buyer nor cart, and Redis' record may be older than the payment.
 func registrationAt(known *flows.Registration, p *flows.Payment) *flows.Registration {
 	r := &flows.Registration{
 		ID: p.Registration, State: flows.Open, ClientToken: p.ClientToken, ClubID: p.Club.ID(), Channel: "web", Sale: p.Sale, SaleState: p.SaleState,
@@ -352,8 +371,8 @@ func registrationAt(known *flows.Registration, p *flows.Payment) *flows.Registra
 	return r
 }
 
-// storeRebuilt stores a payment that Redis lacks, and its registration unless that
-// is nil. It is false when somebody else was faster.
+// storeRebuilt stores a payment that Redis lacks, and its registration unless nil. It returns
+// false if another gateway was first.
 func (m *Machine) storeRebuilt(ctx context.Context, r *flows.Registration, p *flows.Payment) (bool, error) {
 	if err := m.findNode(ctx, p); err != nil {
 		return false, err
@@ -370,15 +389,12 @@ func (m *Machine) storeRebuilt(ctx context.Context, r *flows.Registration, p *fl
 	}
 	m.cfg.Log.WarnContext(ctx, "payment rebuilt", "payment", p.ID, "state", p.State, "reason", p.Reason)
 	if !p.State.Final() {
-		if err := m.cfg.Queue.EnqueueAdvance(ctx, p.ID); err != nil {
-			m.cfg.Log.WarnContext(ctx, "advance not enqueued", "payment", p.ID, "error", err) // the next sweep finds it
-		}
+		m.enqueue(ctx, p.ID)
 	}
 	return true, nil
 }
 
-// findNode completes a payment that was made before its metadata had all that a
-// call to the club system needs.
+// findNode sets the club's node of a payment whose metadata is too old to name it.
 func (m *Machine) findNode(ctx context.Context, p *flows.Payment) error {
 	if p.Schema >= flows.SignedCart || p.State.Final() {
 		return nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"frontdesk/flows"
@@ -14,28 +13,26 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// The figures of the one POST that tells the club system that money came in.
+// The figures of the one POST that records a payment at the club system.
 const (
-	// claimLife: a process that slept longer than this after it took the sending
-	// upon itself may find that others have drawn conclusions, so it must not send.
+	// claimLife: a process that slept longer must not send, because others may have acted.
 	claimLife = 10 * time.Second
-	// triesPerClaim: a request of which no byte left may be sent again at once, a few times.
+	// triesPerClaim: a request of which no byte left may be repeated at once.
 	triesPerClaim = 3
-	// maxClaims: with the pauses of claimPause about 25 minutes of a club system
-	// that can be read and takes no payment; then the buyer gets the money back.
-	// While it cannot be read either, nothing is claimed. Three metadata entries a
-	// claim stay well inside the processors' 50.
+	// maxClaims: with claimPause about 25 minutes of a club system that can be read and
+	// accepts no payment; then the buyer gets the money back. Three metadata entries a
+	// claim stay below the processors' limit of 50.
 	maxClaims = 10
 )
 
-// claimPause is how long to wait before the next claim after n were released.
+// claimPause is the pause before the next claim after n were released.
 func claimPause(n int) time.Duration {
 	return min(15*time.Second<<(n-1), 5*time.Minute)
 }
 
-// prepareRecord moves a captured payment to sending, owned by this process.
-// From here on only record, called right after the move, may send the POST.
-func (m *Machine) prepareRecord(ctx context.Context, p *flows.Payment, remote *cards.Payment) (step, error) {
+// prepareRecord moves a captured payment to sending, owned by this process. Only record,
+// called right after the commit, may then send the POST.
+func (m *Machine) prepareRecord(ctx context.Context, p *flows.Payment, captured *cards.Payment) (step, error) {
 	if early := p.NotBefore.Sub(m.cfg.Now()); early > 0 {
 		return wait(early), nil
 	}
@@ -50,10 +47,10 @@ func (m *Machine) prepareRecord(ctx context.Context, p *flows.Payment, remote *c
 		}
 		payer = m.payer(sale)
 	}
-	if p.Claim > 0 { // by whoever found the capture done, so that what the capture told is no longer all there is
-		remote = nil
+	if p.Claim > 0 {
+		captured = nil // the journal has grown since the capture
 	}
-	return step{to: flows.Sending, reason: "about to be recorded", remote: remote, lease: lease, edit: func(next *flows.Payment) {
+	return step{to: flows.Sending, reason: "about to be recorded", remote: captured, lease: lease, edit: func(next *flows.Payment) {
 		next.Payer, next.Claim, next.AttemptID = payer, p.Claim+1, newAttemptID(m.cfg.Now())
 	}}, nil
 }
@@ -61,24 +58,23 @@ func (m *Machine) prepareRecord(ctx context.Context, p *flows.Payment, remote *c
 // outcome is how one attempt to record ended.
 type outcome struct {
 	step
-	journalEntry string // what to append to the processor's journal first: "done", "release" or nothing
+	journalEntry string // for the processor's journal: "done", "release" or empty
 }
 
-// record sends the POST under a one-shot claim, commits what came of it, and
-// answers with the payment as it then stands. captured is what the processor told
-// when it took the money, within claimLife; nil: it has to be read.
-// It must run in the call that moved the payment to sending, and it runs to
-// its end whatever happens to the caller: a POST that was begun is finished.
+// record sends the POST under a one-shot claim, commits the outcome and returns the
+// payment. captured is the processor's response to a capture within claimLife; nil: the
+// payment has to be read. It must run in the call that moved the payment to sending. A
+// caller that cancels does not stop it, because a POST that began must finish.
 func (m *Machine) record(ctx context.Context, p *flows.Payment, captured *cards.Payment) (*flows.Payment, error) {
 	ctx = context.WithoutCancel(ctx)
-	asked := p.UpdatedAt // when the sending was asked for; a process may sleep at any line since
+	asked := p.UpdatedAt // the process may sleep at any line after this
 	gate := func() error {
 		if expired(m.cfg.Now(), asked, claimLife) {
 			return fmt.Errorf("claim %d is older than %s", p.Claim, claimLife)
 		}
 		return nil
 	}
-	result := outcome{}
+	var result outcome
 	if p.HasProcessor() {
 		result = m.claimAndSend(ctx, p, captured, gate)
 	} else {
@@ -86,8 +82,7 @@ func (m *Machine) record(ctx context.Context, p *flows.Payment, captured *cards.
 		result.journalEntry = "" // there is no journal
 	}
 	if result.journalEntry == "release" {
-		// The release is written before anybody may claim again; if it cannot be
-		// written now, the record says that it is owed.
+		// A release precedes the next claim; one that fails is owed, and the record says so.
 		if err := m.release(ctx, p); err != nil {
 			edit := result.edit
 			result.edit = func(next *flows.Payment) {
@@ -100,8 +95,8 @@ func (m *Machine) record(ctx context.Context, p *flows.Payment, captured *cards.
 	}
 	moved, err := m.commit(ctx, p, result.step)
 	if result.journalEntry == "done" {
-		// Written after the commit, so that the buyer does not wait for it; written
-		// even if the commit failed, since it resolves the doubt that then follows.
+		// After the commit, so that the buyer does not wait. Also after a failed commit,
+		// because the entry resolves the doubt that follows.
 		if _, journalErr := m.updateMetadata(ctx, p, "done", p.AttemptID); journalErr != nil {
 			m.cfg.Log.WarnContext(ctx, "acceptance not journaled at the processor", "payment", p.ID, "error", journalErr)
 		}
@@ -112,23 +107,23 @@ func (m *Machine) record(ctx context.Context, p *flows.Payment, captured *cards.
 	return moved, nil
 }
 
-// expired tells whether more time has passed than a life. The wall clock sees a
-// machine that was suspended, the monotonic one a clock that was set.
+// expired tells whether more time than life has passed by either clock. The wall clock
+// sees a suspended machine, the monotonic one a clock that was set.
 func expired(now, since time.Time, life time.Duration) bool {
 	return now.Sub(since) > life || now.Round(0).Sub(since.Round(0)) > life
 }
 
-// claimAndSend wins the claim, or finds it lost, and sends. It reads before it
-// claims: the key of an attempt that Redis has forgotten may be forgotten by the
-// processor too, its entry in the journal is not. Who took the money a moment ago
-// has read: keys of the time since are remembered.
+// claimAndSend wins the claim and sends. It reads the journal first: the processor may have
+// forgotten the key of an attempt that Redis lost, but not its entry. After a capture
+// within claimLife no read is needed, because the processor still remembers newer keys.
 func (m *Machine) claimAndSend(ctx context.Context, p *flows.Payment, captured *cards.Payment, gate club.Gate) outcome {
-	remote, mismatch, err := m.readUnless(ctx, p, captured)
+	remote, err := m.read(ctx, p, captured)
+	differs, differ := errors.AsType[mismatch](err)
 	switch {
+	case differ:
+		return outcome{step: step{to: flows.Blocked, reason: string(differs)}}
 	case err != nil:
 		return m.notSent(p, "the processor could not be asked before the claim")
-	case mismatch != "":
-		return outcome{step: step{to: flows.Blocked, reason: mismatch}}
 	case !claimAvailable(remote, p.Claim, ""):
 		return outcome{step: step{to: flows.InDoubt, reason: "the processor's journal tells of another attempt"}}
 	}
@@ -146,11 +141,10 @@ func (m *Machine) claimAndSend(ctx context.Context, p *flows.Payment, captured *
 	return m.send(ctx, p, gate)
 }
 
-// claim writes our post id under the claim's number, as long as the gate is
-// open. The key makes one winner: a repetition of our own request replays its
-// success, another process's is refused.
+// claim writes our attempt's id under the claim's number while the gate is open. The key
+// makes one winner: our own repetition replays the success, another process gets ErrKeyReused.
 func (m *Machine) claim(ctx context.Context, p *flows.Payment, gate club.Gate) (remote cards.Payment, err error) {
-	key := fmt.Sprintf("claim:%s:%d", p.ProcessorID, p.Claim) // whatever name Redis has for the payment, now or before
+	key := fmt.Sprintf("claim:%s:%d", p.ProcessorID, p.Claim) // the processor's id, because Redis may know the payment under two names
 	entry := map[string]string{claimKey("post", p.Claim): p.AttemptID}
 	for range triesPerClaim {
 		if closed := gate(); closed != nil {
@@ -164,7 +158,7 @@ func (m *Machine) claim(ctx context.Context, p *flows.Payment, gate club.Gate) (
 	return remote, err
 }
 
-// send posts the payment and sorts the outcome: certain ones lead on, all else is doubt.
+// send sends the POST. An outcome that is not certain is a doubt.
 func (m *Machine) send(ctx context.Context, p *flows.Payment, gate club.Gate) outcome {
 	corrected := false
 	for try := 1; ; try++ {
@@ -182,7 +176,7 @@ func (m *Machine) send(ctx context.Context, p *flows.Payment, gate club.Gate) ou
 			return m.notSent(p, "the club system could not be reached")
 		case club.Refused:
 			if !corrected && gate() == nil {
-				corrected = true // the client takes a new token after a refusal
+				corrected = true // with the new token that the client fetches after a refusal
 				continue
 			}
 			return m.notSent(p, "the club system refused our credentials")
@@ -194,7 +188,7 @@ func (m *Machine) send(ctx context.Context, p *flows.Payment, gate club.Gate) ou
 	}
 }
 
-// notSent is for an attempt of which it is certain that nothing happened.
+// notSent is the outcome of an attempt that certainly had no effect.
 func (m *Machine) notSent(p *flows.Payment, reason string) outcome {
 	before, giveUp, tries := flows.Captured, flows.RefundDue, maxClaims
 	if !p.HasProcessor() {
@@ -208,33 +202,32 @@ func (m *Machine) notSent(p *flows.Payment, reason string) outcome {
 	}}}
 }
 
-// rejected is for an answer in which the club system's application says no. It
-// is believed only if the sale looks as it did before.
+// rejected is the outcome if the club system's application refused the payment. It counts
+// only if the sale is still as it was.
 func (m *Machine) rejected(ctx context.Context, p *flows.Payment) outcome {
 	giveUp := flows.RefundDue
 	if !p.HasProcessor() {
 		giveUp = flows.Cancelled
 	}
 	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
-	telling := p.SaleState != "" // else a sale that was settled looks no different
-	// Money can be booked beside a sale that fails its check; a deferral or a validation cannot.
-	telling = telling && (check.Valid || !p.Method.BooksMoney())
-	if err == nil && telling && sale.State == p.SaleState && p.MatchesSale(sale) {
+	// Without states, a settled sale looks like an open one. Money, unlike a deferral or a
+	// validation, can also be booked for a sale that fails its check.
+	conclusive := p.SaleState != "" && (check.Valid || !p.Method.BooksMoney())
+	if err == nil && conclusive && sale.State == p.SaleState && p.MatchesSale(sale) {
 		return outcome{step: step{to: giveUp, reason: "the club system rejected it, and the sale is untouched"}, journalEntry: "release"}
 	}
 	return outcome{step: step{to: flows.InDoubt, reason: "the club system rejected it, but the sale does not look untouched"}}
 }
 
-// updateMetadata appends an entry about the current claim to the processor's
-// journal. Entries are never overwritten: their keys carry the claim's number.
+// updateMetadata appends an entry about the current claim to the processor's journal.
+// The claim's number in the key keeps entries from being overwritten.
 func (m *Machine) updateMetadata(ctx context.Context, p *flows.Payment, what, value string) (cards.Payment, error) {
 	return m.cfg.Cards.UpdateMetadata(ctx, fmt.Sprintf("%s:%s:%d", what, p.ProcessorID, p.Claim), p.ProcessorID,
 		map[string]string{claimKey(what, p.Claim): value})
 }
 
-// release gives the current claim up. Where somebody else's release stands
-// already, it stays: it names another post, so that no later claim and no refund
-// will take this one for given up.
+// release releases the current claim. A release by another process stays: it names another
+// attempt, so this claim does not count as released.
 func (m *Machine) release(ctx context.Context, p *flows.Payment) error {
 	_, err := m.updateMetadata(ctx, p, "release", p.AttemptID)
 	if errors.Is(err, cards.ErrKeyReused) {
@@ -243,7 +236,7 @@ func (m *Machine) release(ctx context.Context, p *flows.Payment) error {
 	return err
 }
 
-// releaseLate writes the release that could not be written with its outcome.
+// releaseLate writes a release that failed when its outcome was committed.
 func (m *Machine) releaseLate(ctx context.Context, p *flows.Payment) (step, error) {
 	if err := m.release(ctx, p); err != nil {
 		return step{}, processorFailed(err)
@@ -251,48 +244,14 @@ func (m *Machine) releaseLate(ctx context.Context, p *flows.Payment) (step, erro
 	return step{to: p.State, reason: p.Reason, edit: func(next *flows.Payment) { next.ReleasePending = false }}, nil
 }
 
-// claimKey names a journal entry: fd_post_1, fd_release_1, fd_done_1.
-func claimKey(what string, n int) string { return "fd_" + what + "_" + strconv.Itoa(n) }
-
-const donePrefix = "fd_done_"
-
-// claimAvailable tells whether the n-th claim is there for a post (empty: for whoever
-// comes first): no acceptance is journalled, every earlier claim was given up,
-// and nobody else has written anything under this one.
-func claimAvailable(remote cards.Payment, n int, post string) bool {
-	for i := 1; i < n; i++ {
-		if !released(remote, i) {
-			return false
-		}
-	}
-	return remote.Metadata[claimKey("post", n)] == post && remote.Metadata[claimKey("release", n)] == "" && !acceptanceJournaled(remote)
-}
-
-// released tells whether a claim was given up by its holder, whose post the
-// release names; or before anybody won it, after which nobody can use it.
-func released(remote cards.Payment, n int) bool {
-	post, release := remote.Metadata[claimKey("post", n)], remote.Metadata[claimKey("release", n)]
-	return release != "" && (post == "" || post == release)
-}
-
-// acceptanceJournaled tells whether an accepted answer was journalled under any claim.
-func acceptanceJournaled(remote cards.Payment) bool {
-	for key, post := range remote.Metadata {
-		if post != "" && strings.HasPrefix(key, donePrefix) {
-			return true
-		}
-	}
-	return false
-}
-
-// FixRequest fixes what the processor will be told of a new payment.
+// FixRequest sets what the processor will receive with a new payment, and signs it.
 func (m *Machine) FixRequest(p *flows.Payment) {
 	p.Processor, p.WebhookURL = m.cfg.Cards.Name(), m.cfg.WebhookURL
 	p.Signature = hex.EncodeToString(m.cfg.Keys.Sign(signedText(m.metadata(p))))
 }
 
-// metadata is what the processor keeps for us: enough to find and to rebuild
-// the payment without Redis, signed, and without personal data.
+// metadata is what the processor keeps of a payment: enough to rebuild it without Redis,
+// signed, and without personal data.
 func (m *Machine) metadata(p *flows.Payment) map[string]string {
 	entries := map[string]string{
 		"fd_version":      "1",
@@ -312,7 +271,7 @@ func (m *Machine) metadata(p *flows.Payment) map[string]string {
 	return entries
 }
 
-// schemaOf tells which layout of records wrote some metadata.
+// schemaOf returns the record layout that wrote the metadata.
 func schemaOf(metadata map[string]string) (schema int, known bool) {
 	switch metadata["fd_version"] {
 	case "1":
@@ -323,7 +282,7 @@ func schemaOf(metadata map[string]string) (schema int, known bool) {
 	return 0, false
 }
 
-// metadataMatches tells whether metadata says what the record says, and we signed it.
+// metadataMatches tells whether the metadata agrees with the record and is signed by us.
 func (m *Machine) metadataMatches(p *flows.Payment, remote map[string]string) bool {
 	for key, want := range m.metadata(p) {
 		if key != "fd_mac" && remote[key] != want {
@@ -333,21 +292,25 @@ func (m *Machine) metadataMatches(p *flows.Payment, remote map[string]string) bo
 	return m.signed(remote)
 }
 
-// signed tells whether we signed what metadata says.
+// signed tells whether the metadata is signed by us.
 func (m *Machine) signed(remote map[string]string) bool {
 	signature, err := hex.DecodeString(remote["fd_mac"])
 	return err == nil && m.cfg.Keys.Verify(signedText(remote), signature)
 }
 
+// signedKeys are the entries that the signature covers; the last three since flows.SignedCart.
+var signedKeys = []string{"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency", "fd_club", "fd_generation",
+	"fd_node", "fd_sale_state", "fd_cart"}
+
 // signedText joins the signed entries, each on a line of its own.
 func signedText(entries map[string]string) []byte {
-	text := make([]byte, 0, 512) // they take 400
-	keys := []string{"fd_version", "fd_environment", "fd_registration", "fd_sale", "fd_amount", "fd_currency", "fd_club", "fd_generation"}
-	if schema, _ := schemaOf(entries); schema >= flows.SignedCart {
-		keys = append(keys, "fd_node", "fd_sale_state", "fd_cart")
+	keys := signedKeys
+	if schema, _ := schemaOf(entries); schema < flows.SignedCart {
+		keys = signedKeys[:8]
 	}
+	var text []byte
 	for _, key := range keys {
-		text = append(append(append(append(text, key...), '='), entries[key]...), '\n')
+		text = fmt.Appendf(text, "%s=%s\n", key, entries[key])
 	}
 	return text
 }

@@ -10,17 +10,16 @@ import (
 
 // The figures of a payment without a processor.
 const (
-	// maxSettlements: with the pauses of claimPause about four minutes. Nothing is
-	// lost by giving up, and somebody waits before the page, or at the desk.
+	// maxSettlements: with claimPause about four minutes. Giving up loses nothing, and
+	// a visitor or a member of staff is waiting.
 	maxSettlements = 5
-	// settleWithin: what was asked for, or decided by an operator, is not carried out
-	// behind the back of somebody who has left, or has found another way, meanwhile.
+	// settleWithin: after this, the buyer may have left or paid in another way.
 	settleWithin = 30 * time.Minute
 )
 
-// prepareSettlement moves a payment without a processor from priced to sending,
-// owned by this process, if the sale is still as agreed. Nothing has happened
-// anywhere before that, so that whatever is not so ends it without harm.
+// prepareSettlement moves a payment without a processor from priced to sending, owned by
+// this process, if the sale is as agreed. Otherwise the payment can end without harm,
+// because nothing was sent yet.
 func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step, error) {
 	if m.cfg.Now().Sub(p.UpdatedAt) > settleWithin {
 		return step{to: flows.Cancelled, reason: "it could not be sent in time"}, nil
@@ -33,7 +32,7 @@ func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step
 		return step{}, flows.ClubFailed(err, "The sale could not be read.")
 	}
 	if sale.State != p.SaleState {
-		// By somebody else, or by this very payment before Redis fell back: a person has to find out.
+		// By the club's staff, or by this payment before Redis lost it: an operator has to find out.
 		return step{to: flows.Blocked, reason: "the sale is settled already"}, nil
 	}
 	if reason := p.ChangedSinceAgreed(sale, check); reason != "" {
@@ -68,10 +67,4 @@ func (m *Machine) post(ctx context.Context, p *flows.Payment, gate club.Gate) er
 	}
 	_, err := m.cfg.Club.CreatePayment(ctx, p.Scope(), p.Sale, payment, gate)
 	return err
-}
-
-// withdraw gives up a payment without a processor that nobody has sent.
-// ErrConflict when it moved meanwhile.
-func (m *Machine) withdraw(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
-	return m.commit(ctx, p, step{to: flows.Cancelled, reason: "the buyer gave up"})
 }

@@ -12,10 +12,9 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// createIntent makes the payment known to the processor. The key derives from
-// the sale, its registration (a club system that was restored from a backup
-// gives the numbers of sales again) and the generation: whoever comes here again gets the same payment,
-// unless they come so late that the processor may have forgotten the key.
+// createIntent creates the payment at the processor. The key derives from the registration,
+// the sale and the generation, so that a repetition returns the same payment. The registration
+// is part of it because a club system restored from a backup reuses the numbers of sales.
 func (m *Machine) createIntent(ctx context.Context, p *flows.Payment) (step, error) {
 	if m.cfg.Now().Sub(p.CreatedAt) > createWithin {
 		return step{to: flows.Blocked, reason: "too old to be made at the processor"}, nil
@@ -36,12 +35,11 @@ func (m *Machine) createIntent(ctx context.Context, p *flows.Payment) (step, err
 	}}, nil
 }
 
-// notCreated is for a payment that the processor will never make. That it has
-// made none either, before Redis fell back, is believed only after a look: what
-// stood there would be forgotten.
+// notCreated is the step for a payment that the processor refuses to create. Redis may have
+// lost an earlier creation, so the processor's list decides whether there is one.
 func (m *Machine) notCreated(ctx context.Context, p *flows.Payment) (step, error) {
-	const clocksDiffer = 5 * time.Minute // ours and the processor's, at most
-	remote, err := m.cfg.Cards.List(ctx, p.CreatedAt.Add(-clocksDiffer))
+	const clockSkew = 5 * time.Minute // between ours and the processor's, at most
+	remote, err := m.cfg.Cards.List(ctx, p.CreatedAt.Add(-clockSkew))
 	if err != nil {
 		return step{}, processorFailed(err)
 	}
@@ -54,14 +52,11 @@ func (m *Machine) notCreated(ctx context.Context, p *flows.Payment) (step, error
 	return step{to: flows.Cancelled, reason: "the processor refused to make it"}, nil
 }
 
-// awaitBuyer looks whether the buyer has done something.
-func (m *Machine) awaitBuyer(ctx context.Context, p *flows.Payment, known *cards.Payment) (step, error) {
-	remote, mismatch, err := m.readUnless(ctx, p, known)
-	switch {
-	case err != nil:
+// awaitBuyer follows what the buyer did at the processor.
+func (m *Machine) awaitBuyer(ctx context.Context, p *flows.Payment, fresh *cards.Payment) (step, error) {
+	remote, err := m.read(ctx, p, fresh)
+	if err != nil {
 		return step{}, err
-	case mismatch != "":
-		return step{to: flows.Blocked, reason: mismatch}, nil
 	}
 	switch remote.State {
 	case cards.Authorised, cards.Captured:
@@ -84,21 +79,17 @@ func (m *Machine) awaitBuyer(ctx context.Context, p *flows.Payment, known *cards
 	return wait(pollEvery), nil
 }
 
-// checkSale reads the sale again before any money is taken. Whatever is not as
-// it was when the buyer agreed to the price, the club system's silence
-// included, lets the authorisation go: the buyer was not charged. That the
-// processor still holds it, its capture tells; so it is not read again by who
-// read it a moment ago.
-func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, known *cards.Payment) (step, error) {
-	remote, mismatch, err := m.readUnless(ctx, p, known)
+// checkSale reads the sale again before any money is taken. The authorisation is cancelled
+// if the sale is not as the buyer agreed, or if the club system does not answer. A fresh
+// payment needs no second read, because the capture fails without an authorisation.
+func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.Payment) (step, error) {
+	remote, err := m.read(ctx, p, fresh)
 	switch {
 	case err != nil:
 		return step{}, err
-	case mismatch != "":
-		return step{to: flows.Blocked, reason: mismatch}, nil
 	case remote.State == cards.Captured:
-		// Redis has forgotten the capture. The sale was checked before it, and a
-		// check that fails now could not undo it.
+		// Redis lost the capture. The sale was checked before it, and a check that fails
+		// now could not undo it.
 		return step{to: flows.Capturing, reason: "the money was taken before"}, nil
 	case remote.State != cards.Authorised:
 		return step{to: flows.Cancelling, reason: "the processor no longer holds the authorisation: " + string(remote.State)}, nil
@@ -123,21 +114,19 @@ func (m *Machine) payer(sale club.Sale) *flows.Payer {
 		ClubCode: sale.ClubCode, Checkout: sale.Checkout, ReadAt: m.cfg.Now().Round(0)}
 }
 
-// capture takes the money. Its key makes it harmless to ask twice.
+// capture takes the money. Its key makes a repetition harmless.
 func (m *Machine) capture(ctx context.Context, p *flows.Payment) (step, error) {
 	taken, err := m.cfg.Cards.Capture(ctx, "capture:"+string(p.ID), p.ProcessorID, p.Amount)
-	switch {
-	case err == nil:
+	if err == nil {
 		return step{to: flows.Captured, reason: "the money is taken", remote: m.fresh(p, taken)}, nil
-	case !isFinalRefusal(err):
+	}
+	if !isFinalRefusal(err) {
 		return step{}, processorFailed(err)
 	}
-	remote, mismatch, err := m.read(ctx, p)
+	remote, err := m.read(ctx, p, nil)
 	switch {
 	case err != nil:
 		return step{}, err
-	case mismatch != "":
-		return step{to: flows.Blocked, reason: mismatch}, nil
 	case remote.State == cards.Captured:
 		return step{to: flows.Captured, reason: "the money is taken"}, nil
 	case remote.State == cards.Refunded:
@@ -147,24 +136,21 @@ func (m *Machine) capture(ctx context.Context, p *flows.Payment) (step, error) {
 	}
 }
 
-// isFinalRefusal tells whether the processor has refused a call for good: where the
-// payment stands has to be read then.
+// isFinalRefusal tells whether a repetition of the call would be refused as well, so that
+// the payment has to be read instead.
 func isFinalRefusal(err error) bool {
 	return errors.Is(err, cards.ErrState) || errors.Is(err, cards.ErrRefused) || errors.Is(err, cards.ErrNotFound)
 }
 
-// cancel gives the payment up at the processor, and believes only what it reads back.
+// cancel cancels the payment at the processor and trusts only what it reads back.
 func (m *Machine) cancel(ctx context.Context, p *flows.Payment) (step, error) {
-	_, err := m.cfg.Cards.Cancel(ctx, "cancel:"+string(p.ID), p.ProcessorID)
-	if err != nil && !isFinalRefusal(err) {
+	if _, err := m.cfg.Cards.Cancel(ctx, "cancel:"+string(p.ID), p.ProcessorID); err != nil && !isFinalRefusal(err) {
 		return step{}, processorFailed(err)
 	}
-	remote, mismatch, err := m.read(ctx, p)
+	remote, err := m.read(ctx, p, nil)
 	switch {
 	case err != nil:
 		return step{}, err
-	case mismatch != "":
-		return step{to: flows.Blocked, reason: mismatch}, nil
 	case remote.State == cards.Cancelled:
 		return step{to: flows.Cancelled, reason: p.Reason}, nil
 	default:
@@ -172,8 +158,8 @@ func (m *Machine) cancel(ctx context.Context, p *flows.Payment) (step, error) {
 	}
 }
 
-// prepareRefund moves on to refunding, under a claim of its own: the next number,
-// which is never released, so that nobody can record the payment any more.
+// prepareRefund moves to refunding under the next claim. That claim is never released,
+// so the payment can no longer be recorded.
 func (m *Machine) prepareRefund(ctx context.Context, p *flows.Payment) (step, error) {
 	if p.ReleasePending {
 		return m.releaseLate(ctx, p)
@@ -183,15 +169,13 @@ func (m *Machine) prepareRefund(ctx context.Context, p *flows.Payment) (step, er
 	}}, nil
 }
 
-// refund gives the money back, unless the journal at the processor knows better:
-// Redis may have forgotten that it was recorded, or who is about to.
+// refund gives the money back unless the processor's journal holds an acceptance or
+// another attempt, which Redis may have lost.
 func (m *Machine) refund(ctx context.Context, p *flows.Payment) (step, error) {
-	remote, mismatch, err := m.read(ctx, p)
+	remote, err := m.read(ctx, p, nil)
 	switch {
 	case err != nil:
 		return step{}, err
-	case mismatch != "":
-		return step{to: flows.Blocked, reason: mismatch}, nil
 	case acceptanceJournaled(remote):
 		return step{to: flows.Blocked, reason: "a refund is due for a payment that was recorded"}, nil
 	case remote.State == cards.Refunded:
@@ -199,7 +183,7 @@ func (m *Machine) refund(ctx context.Context, p *flows.Payment) (step, error) {
 	case remote.Metadata[claimKey("post", p.Claim)] != p.AttemptID && !claimAvailable(remote, p.Claim, ""):
 		return step{to: flows.Blocked, reason: "a refund is due, and the journal tells of another attempt"}, nil
 	}
-	remote, err = m.claim(ctx, p, func() error { return nil }) // a refund has no moment after which it must not leave
+	remote, err = m.claim(ctx, p, func() error { return nil }) // a refund may leave at any time
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):
 		return step{to: flows.Blocked, reason: "a refund is due, and another attempt holds the claim"}, nil
@@ -219,38 +203,39 @@ func (m *Machine) refund(ctx context.Context, p *flows.Payment) (step, error) {
 	}
 }
 
-// read gets the payment from the processor and compares it with the record. A
-// mismatch is told in words: nothing automatic may follow from it.
-func (m *Machine) read(ctx context.Context, p *flows.Payment) (remote cards.Payment, mismatch string, err error) {
-	remote, err = m.cfg.Cards.Get(ctx, p.ProcessorID)
+// read returns the processor's payment: fresh, if the step before has just read it, else
+// from the processor. The error is a mismatch if it differs from the record. A payment
+// without a processor reads as zero.
+func (m *Machine) read(ctx context.Context, p *flows.Payment, fresh *cards.Payment) (cards.Payment, error) {
 	switch {
-	case errors.Is(err, cards.ErrNotFound):
-		return remote, "the processor does not know the payment", nil
-	case err != nil:
-		return remote, "", processorFailed(err)
-	default:
-		return remote, m.compare(p, remote), nil
+	case fresh != nil:
+		return *fresh, nil
+	case !p.HasProcessor():
+		return cards.Payment{}, nil
 	}
+	remote, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
+	if errors.Is(err, cards.ErrNotFound) {
+		return remote, mismatch("the processor does not know the payment")
+	}
+	if err != nil {
+		return remote, processorFailed(err)
+	}
+	if differs := m.compare(p, remote); differs != "" {
+		return remote, mismatch(differs)
+	}
+	return remote, nil
 }
 
-// readUnless is read, unless it is known already what the processor holds, and that it matches.
-func (m *Machine) readUnless(ctx context.Context, p *flows.Payment, known *cards.Payment) (remote cards.Payment, mismatch string, err error) {
-	if known == nil {
-		return m.read(ctx, p)
-	}
-	return *known, "", nil
-}
-
-// fresh is what a call that changed a payment has told of it; nil where it has to be read
-// instead: it does not match, or it is told once more, and the payment may have moved on.
-func (m *Machine) fresh(p *flows.Payment, told cards.Payment) *cards.Payment {
-	if told.Replayed || m.compare(p, told) != "" {
+// fresh returns the payment from a call that changed it; nil if it has to be read instead,
+// because it does not match or is a replayed response, which may be outdated.
+func (m *Machine) fresh(p *flows.Payment, changed cards.Payment) *cards.Payment {
+	if changed.Replayed || m.compare(p, changed) != "" {
 		return nil
 	}
-	return &told
+	return &changed
 }
 
-// compare says where the processor's payment differs from the record; empty when nowhere.
+// compare says how the processor's payment differs from the record; empty if it does not.
 func (m *Machine) compare(p *flows.Payment, remote cards.Payment) string {
 	switch {
 	case remote.Amount != p.Amount || remote.Currency != p.Currency:
@@ -263,12 +248,12 @@ func (m *Machine) compare(p *flows.Payment, remote cards.Payment) string {
 	return ""
 }
 
-// holdsWholeAmount tells whether the money was taken and none of it went back.
+// holdsWholeAmount tells whether the money is captured and none of it was refunded.
 func holdsWholeAmount(remote cards.Payment) bool {
 	return remote.State == cards.Captured && remote.Refunded == 0
 }
 
-// processorFailed says that the card processor could not be asked; nothing is known to have changed.
+// processorFailed is the error for a processor that did not answer as expected.
 func processorFailed(err error) error {
 	return &flows.Error{Code: flows.ProcessorUnavailable, Detail: "The card processor did not answer as expected.", Err: err}
 }
