@@ -14,39 +14,34 @@ import (
 	"frontdesk/flows"
 )
 
-// caller is who sent a request, and to which organisation.
+// caller is the sender of a request, and the organisation that it is for.
 type caller struct {
-	token       string                 // of a registration; empty for a visitor who holds none
+	token       string                 // of a registration; may be empty
 	clientToken string                 // the organisation at the club system
 	staff       bool                   // with a staff key
-	contact     *flows.ContactIdentity // for whom the club's own login vouches; nil for everybody else
+	contact     *flows.ContactIdentity // by a token of the club's own login; nil without one
 }
 
 type callerKey struct{}
 
-// callerOf gives the caller to a handler, which sees the context alone.
-func callerOf(ctx context.Context) caller { return *callerIn(ctx) }
-
-// callerIn is the caller as identify left it, for admit to say more of.
-func callerIn(ctx context.Context) *caller {
+// callerOf returns the caller that resolveCaller found.
+func callerOf(ctx context.Context) *caller {
 	if who, ok := ctx.Value(callerKey{}).(*caller); ok {
 		return who
 	}
 	return &caller{}
 }
 
-// maxWorldName is the simulator's.
-const maxWorldName = 128
+const maxWorldName = 128 // as in the simulator
 
-// worldPattern is what the simulator takes as a client token, apart from its length: a pattern
-// that counts is compiled into as many copies of what it counts.
+// worldPattern is the simulator's, without the length, which would multiply the compiled pattern.
 var worldPattern = regexp.MustCompile(`^demo(-[A-Za-z0-9._-]+)?$`)
 
 // IsWorld reports whether a text can name a world of the simulator.
 func IsWorld(name string) bool { return len(name) <= maxWorldName && worldPattern.MatchString(name) }
 
-// organisation is the client token that a request is for. In mock mode a request may name a
-// world, in a header or in a cookie, because a page cannot send a header with an EventSource.
+// organisation returns the client token that a request is for. In mock mode a request may name a
+// world, in a header, or in a cookie because an EventSource has no headers.
 func (s *Server) organisation(r *http.Request) string {
 	if s.cfg.Worlds {
 		if world := r.Header.Get("X-Frontdesk-World"); world != "" {
@@ -59,8 +54,8 @@ func (s *Server) organisation(r *http.Request) string {
 	return s.cfg.ClientToken
 }
 
-// resolveCaller finds out who is calling. A session cookie counts only when the
-// browser says that the request comes from a front end of ours.
+// resolveCaller reads the caller's credentials. A session cookie counts only on a request that the
+// browser attributes to one of our front ends.
 func (s *Server) resolveCaller(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		who := caller{clientToken: s.organisation(c.Request())}
@@ -68,7 +63,7 @@ func (s *Server) resolveCaller(next echo.HandlerFunc) echo.HandlerFunc {
 			return &flows.Error{Code: flows.MalformedRequest, Detail: "X-Frontdesk-World (or the cookie frontdesk-world) is demo, or demo- and letters, digits, dots, underscores and hyphens."}
 		}
 		exchangeOf(c.Request().Context()).World = who.clientToken
-		if scheme, credentials, _ := strings.Cut(c.Request().Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+		if credentials, ok := bearerToken(c.Request()); ok {
 			who.token = credentials
 		} else if cookie, err := c.Cookie(s.cookieName(c.Param("id"))); err == nil {
 			if !s.fromFrontEnd(c.Request()) {
@@ -85,12 +80,10 @@ func (s *Server) resolveCaller(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// fromFrontEnd tells whether a request that carries a cookie was made by a page
-// of ours. Both of what browsers say of a request have to agree: Origin names one
-// of our front ends, and Fetch Metadata says "same-origin", or something else only
-// for a front end that is listed by its origin. A mere GET changes nothing, and is
-// not asked. What comes without either was made by no browser, and so without the
-// visitor's knowledge by nobody.
+// fromFrontEnd reports whether a request with a cookie comes from one of our pages. Origin must name
+// one of our front ends, and Fetch Metadata must say "same-origin", or something else only for a
+// listed origin. A GET is not checked, because it changes nothing. A request without either header
+// comes from no browser, so no page of another site can have caused it.
 func (s *Server) fromFrontEnd(r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true
@@ -103,9 +96,8 @@ func (s *Server) fromFrontEnd(r *http.Request) bool {
 	return site == "" || site == "same-origin" || listed
 }
 
-// allowedOrigin tells whether an origin is one of the configured front ends.
-// "*" stands for every page on this machine, which is where front ends are developed;
-// nobody else's page is let in by it.
+// allowedOrigin reports whether an origin is one of the configured front ends. "*" stands for every
+// page on this machine, where front ends are developed, and for no other page.
 func (s *Server) allowedOrigin(origin string) bool {
 	if origin != "*" && slices.Contains(s.cfg.AllowedOrigins, origin) {
 		return true
@@ -117,7 +109,7 @@ func (s *Server) allowedOrigin(origin string) bool {
 	return u.Hostname() == "localhost" || u.Hostname() == "127.0.0.1" || u.Hostname() == "::1"
 }
 
-// cors lets the configured front ends of other origins in.
+// cors admits the configured front ends of other origins.
 func (s *Server) cors() echo.MiddlewareFunc {
 	return middleware.CORSWithConfig(middleware.CORSConfig{
 		AllowOriginFunc:  func(origin string) (bool, error) { return s.allowedOrigin(origin), nil },
@@ -125,25 +117,22 @@ func (s *Server) cors() echo.MiddlewareFunc {
 		AllowHeaders:     []string{"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID", "X-Frontdesk-Session", captchaHeader, staffHeader, "X-Frontdesk-World", "traceparent"},
 		ExposeHeaders:    []string{"ETag", "Location", "Retry-After", "Idempotent-Replayed", "RateLimit", "RateLimit-Policy"},
 		AllowCredentials: true,
-		MaxAge:           600, // ten minutes: a page asks once, and a change of the configuration is soon known
+		MaxAge:           600, // seconds; one preflight for a page, and a new configuration soon applies
 	})
 }
 
-// cookieName is a name for each registration, since a browser may hold several.
-// It carries the __Host- prefix wherever the site is served securely: browsers
-// then refuse the cookie from any other host or path.
+// cookieName returns the name for a registration, since a browser may hold several. With the prefix
+// __Host-, browsers refuse the cookie from any other host or path.
 func (s *Server) cookieName(registration string) string {
-	name := "frontdesk-" + registration
 	if s.secure() {
-		name = "__Host-" + name
+		return "__Host-frontdesk-" + registration
 	}
-	return name
+	return "frontdesk-" + registration
 }
 
 func (s *Server) secure() bool { return strings.HasPrefix(s.cfg.PublicURL, "https://") }
 
-// sessionCookie holds a registration's token where scripts cannot read it, as
-// long as the registration can be looked at.
+// sessionCookie hides a registration's token from scripts, for as long as the registration is kept.
 func (s *Server) sessionCookie(view flows.View, token string) string {
 	cookie := http.Cookie{ // #nosec G124 -- without Secure on plain http alone, which live mode refuses
 		Name: s.cookieName(view.ID), Value: token, Path: "/", Expires: view.ExpiresAt.Add(flows.KeepRegistration),
@@ -152,6 +141,7 @@ func (s *Server) sessionCookie(view flows.View, token string) string {
 	return cookie.String()
 }
 
+// originOf returns an address's origin; empty for an address that cannot be parsed.
 func originOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -9,18 +9,14 @@ import (
 	"frontdesk/upstream/captcha"
 )
 
-// captchaHeader carries a browser's answer to the challenge.
 const captchaHeader = "X-Frontdesk-Challenge"
 
-// requireCaptcha asks strangers to prove that they are people before something is done
-// that costs the club money: wherever the contract has the header. Whom the club's
-// login or a staff key vouches for is known to be one.
+// requireCaptcha asks anonymous callers for a solved captcha before a request costs the club money:
+// wherever the contract has the header. Staff and identified contacts need none.
 //
-// It stands behind idempotent: an answer can be verified once, and a request that
-// is sent again is not carried out again. And when the service behind the challenge
-// gives no verdict, the request goes on: no visitor can bring that about, the limits
-// and the clubs' budgets of SMS still hold, and a club that cannot sell because
-// somebody else's service is away loses more than those allow.
+// It runs after idempotent, because a response can be verified once and a repeated request is not
+// executed again. When the captcha service gives no verdict, the request continues: no visitor can
+// cause that, rate limits and SMS budgets still apply, and a club that cannot sell loses more.
 func (s *Server) requireCaptcha(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, ok := s.operationOf(c)
@@ -49,5 +45,5 @@ func (s *Server) requireCaptcha(next echo.HandlerFunc) echo.HandlerFunc {
 
 func captchaRequired(detail string, err error) error {
 	return &flows.Error{Code: flows.ChallengeRequired, Detail: detail, Err: err,
-		Fields: []flows.FieldProblem{{Pointer: "header/" + captchaHeader, Message: "needs a fresh answer to the challenge"}}}
+		Fields: fieldError("header/"+captchaHeader, "needs a fresh answer to the challenge")}
 }

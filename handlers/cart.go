@@ -22,10 +22,7 @@ func (s *Server) ClearItems(ctx context.Context, request api.ClearItemsRequestOb
 // CheckCart serves POST /v1/registrations/{id}/check.
 func (s *Server) CheckCart(ctx context.Context, request api.CheckCartRequestObject) (api.CheckCartResponseObject, error) {
 	cart, err := s.cfg.Registrations.Check(ctx, request.Id, callerOf(ctx).token)
-	if err != nil {
-		return nil, err
-	}
-	return api.CheckCart200JSONResponse{Valid: cart.Valid, Problems: problemsOf(cart)}, nil
+	return api.CheckCart200JSONResponse{Valid: cart.Valid, Problems: problemsOf(cart)}, err
 }
 
 func itemOf(item api.NewItem) flows.NewItem {
@@ -36,24 +33,23 @@ func itemOf(item api.NewItem) flows.NewItem {
 	return out
 }
 
-// cartOf puts a cart into the words of the contract; what the club system
-// added, priced anew or took out on its own is told apart as a change.
-func cartOf(r *flows.Registration) api.Cart {
-	cart := r.Cart
+// cartOf converts a cart. What the club system added, repriced or removed is listed as a change.
+func cartOf(cart flows.Cart) api.Cart {
 	out := api.Cart{
 		Items: make([]api.CartItem, len(cart.Lines)), DueNow: money(cart.Total, cart.Currency), Valid: cart.Valid,
 		Problems: problemsOf(cart), Changes: []api.CartChange{},
 	}
 	for i, line := range cart.Lines {
-		name := singleLine(line.Name)
-		price := money(line.Price, cart.Currency)
-		out.Items[i] = api.CartItem{Name: name, Price: price, StartDate: optional(line.StartDate), Debit: debitOf(line.Debit)}
+		name, price := singleLine(line.Name), money(line.Price, cart.Currency)
+		out.Items[i] = api.CartItem{Name: name, Price: price, StartDate: optional(line.StartDate)}
 		if offer := line.Offer.ID(); isPublicID(offer) {
 			out.Items[i].OfferId = &offer
 		}
+		if debit := line.Debit; debit != nil {
+			out.Items[i].Debit = &api.Debit{Day: debit.Day, WeekDay: debit.WeekDay, From: optional(debit.From)}
+		}
 		if line.Was != nil {
-			was := money(*line.Was, cart.Currency)
-			out.Changes = append(out.Changes, api.CartChange{Kind: api.Repriced, Name: name, Price: price, Was: &was})
+			out.Changes = append(out.Changes, api.CartChange{Kind: api.Repriced, Name: name, Price: price, Was: new(money(*line.Was, cart.Currency))})
 		}
 		if line.Added {
 			out.Changes = append(out.Changes, api.CartChange{Kind: api.Added, Name: name, Price: price})
@@ -66,19 +62,8 @@ func cartOf(r *flows.Registration) api.Cart {
 	return out
 }
 
-// debitOf tells when the direct debits of a line fall; nil where the club chooses.
-func debitOf(debit *flows.Debit) *api.Debit {
-	if debit == nil {
-		return nil
-	}
-	return &api.Debit{Day: debit.Day, WeekDay: debit.WeekDay, From: optional(debit.From)}
-}
-
 func problemsOf(cart flows.Cart) []api.CartProblem {
-	told := firstN(cart.Problems, maxProblems)
-	problems := make([]api.CartProblem, len(told))
-	for i, problem := range told {
-		problems[i] = api.CartProblem{Code: problem.Code, Message: problem.Message}
-	}
-	return problems
+	return each(firstN(cart.Problems, maxProblems), func(problem flows.CartProblem) api.CartProblem {
+		return api.CartProblem(problem)
+	})
 }

@@ -19,29 +19,11 @@ func (s *Server) ListClubs(ctx context.Context, _ api.ListClubsRequestObject) (a
 			if !isPublicID(club.IRI.ID()) {
 				continue
 			}
-			path := []string{}
-			for _, parent := range firstN(club.Path, maxParents) {
-				path = append(path, singleLine(parent))
-			}
-			list.Items = append(list.Items, api.Club{Id: club.IRI.ID(), Name: singleLine(club.Name), Alias: optional(singleLine(club.Alias)), Path: path})
+			list.Items = append(list.Items, api.Club{
+				Id: club.IRI.ID(), Name: singleLine(club.Name), Alias: optional(singleLine(club.Alias)),
+				Path: each(firstN(club.Path, maxParents), singleLine),
+			})
 		}
 		return list, nil
 	})
-}
-
-// optional gives a member that is left out when it is empty.
-func optional[T comparable](value T) *T {
-	var zero T
-	if value == zero {
-		return nil
-	}
-	return &value
-}
-
-// value reads an optional member.
-func value[T any](member *T) (v T) {
-	if member != nil {
-		v = *member
-	}
-	return v
 }

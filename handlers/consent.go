@@ -14,41 +14,36 @@ func (s *Server) ListConsents(ctx context.Context, _ api.ListConsentsRequestObje
 	if err != nil {
 		return nil, err
 	}
-	list := api.ListConsents200JSONResponse{Items: make([]api.Consent, 0, len(consents)), Receipts: make([]api.ConsentReceipt, len(receipts))}
+	list := api.ListConsents200JSONResponse{Items: make([]api.Consent, 0, len(consents)), Receipts: each(receipts, receiptOf)}
 	for _, consent := range consents {
 		if isPublicID(consent.ID) {
 			list.Items = append(list.Items, consentOf(consent))
 		}
-	}
-	for i, receipt := range receipts {
-		list.Receipts[i] = receiptOf(receipt)
 	}
 	return list, nil
 }
 
 // ChangeConsents serves PATCH /v1/me/consents.
 func (s *Server) ChangeConsents(ctx context.Context, request api.ChangeConsentsRequestObject) (api.ChangeConsentsResponseObject, error) {
-	wishes := make([]member.ConsentRequest, len(request.Body.Items))
+	requests := make([]member.ConsentRequest, len(request.Body.Items))
 	for i, item := range request.Body.Items {
-		wishes[i] = member.ConsentRequest{ID: item.Id, Authorized: item.Authorized}
+		requests[i] = member.ConsentRequest{ID: item.Id, Authorized: item.Authorized}
 	}
-	changes, receipt, err := s.cfg.Contacts.ChangeConsents(ctx, *callerOf(ctx).contact, wishes, value(request.Body.Wording))
+	changes, receipt, err := s.cfg.Contacts.ChangeConsents(ctx, *callerOf(ctx).contact, requests, value(request.Body.Wording))
 	if err != nil {
 		return nil, err
 	}
-	answer := api.ChangeConsents200JSONResponse{Items: make([]api.ConsentChange, len(changes))}
+	response := api.ChangeConsents200JSONResponse{Items: make([]api.ConsentChange, len(changes))}
 	for i, change := range changes {
-		answer.Items[i] = api.ConsentChange{Id: change.ID, Code: api.ConsentChangeCode(change.Code)}
+		response.Items[i] = api.ConsentChange{Id: change.ID, Code: api.ConsentChangeCode(change.Code)}
 		if change.Consent != nil {
-			consent := consentOf(*change.Consent)
-			answer.Items[i].Consent = &consent
+			response.Items[i].Consent = new(consentOf(*change.Consent))
 		}
 	}
 	if receipt != nil {
-		kept := receiptOf(*receipt)
-		answer.Receipt = &kept
+		response.Receipt = new(receiptOf(*receipt))
 	}
-	return answer, nil
+	return response, nil
 }
 
 func consentOf(consent flows.Consent) api.Consent {
@@ -56,9 +51,10 @@ func consentOf(consent flows.Consent) api.Consent {
 }
 
 func receiptOf(receipt flows.Receipt) api.ConsentReceipt {
-	out := api.ConsentReceipt{Id: receipt.ID, At: receipt.At, Wording: optional(receipt.Wording), Items: make([]api.ConsentWord, len(receipt.Items))}
-	for i, said := range receipt.Items {
-		out.Items[i] = api.ConsentWord{Id: said.ID, Channel: singleLine(said.Channel), Type: singleLine(said.Type), Authorized: said.Authorized}
+	return api.ConsentReceipt{
+		Id: receipt.ID, At: receipt.At, Wording: optional(receipt.Wording),
+		Items: each(receipt.Items, func(c flows.Consent) api.ConsentWord {
+			return api.ConsentWord{Id: c.ID, Channel: singleLine(c.Channel), Type: singleLine(c.Type), Authorized: c.Authorized}
+		}),
 	}
-	return out
 }

@@ -18,10 +18,6 @@ func (s *Server) ListDebitDays(ctx context.Context, request api.ListDebitDaysReq
 	}
 	days = firstN(days, maxDays)
 	return s.cacheResponse(ctx, flows.Buyer{}, read, func() (any, error) {
-		list := api.DebitDayList{Items: make([]api.DebitDay, len(days))}
-		for i, day := range days {
-			list.Items[i] = api.DebitDay{Day: day.Day, Date: day.Date}
-		}
-		return list, nil
+		return api.DebitDayList{Items: each(days, func(day catalogue.DebitDay) api.DebitDay { return api.DebitDay{Day: day.Day, Date: day.Date} })}, nil
 	})
 }

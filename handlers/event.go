@@ -13,12 +13,12 @@ import (
 	"frontdesk/flows"
 )
 
-// heartbeat keeps proxies from closing a silent stream, which they do after half a minute or
-// more. With each one the registration is read again, since a change notification may be lost.
+// heartbeat keeps proxies from closing a silent stream, which they do after half a minute or more.
+// The registration is then read again, since a change notification may be lost.
 const heartbeat = 15 * time.Second
 
-// followRegistration serves GET /v1/registrations/{id}/events as server-sent events (HTML
-// Standard, section 9.2). It subscribes before it reads, so that no change is missed between.
+// followRegistration serves GET /v1/registrations/{id}/events as server-sent events (HTML Standard,
+// section 9.2). It subscribes before it reads, so that it misses no change.
 func (s *Server) followRegistration(c echo.Context) error {
 	ctx, id := c.Request().Context(), c.Param("id")
 	changed, stop := s.cfg.Changes.Subscribe(id)
@@ -50,8 +50,8 @@ func (s *Server) followRegistration(c echo.Context) error {
 	return nil
 }
 
-// onOwnStack runs a step on a goroutine of its own. Ten thousand visitors may wait at once, and
-// the stack of each stream stays small when only its steps need a large one.
+// onOwnStack runs a step on its own goroutine, so that the stacks of ten thousand waiting streams
+// stay small.
 func onOwnStack(step func() bool) bool {
 	result := make(chan bool)
 	go func() { result <- step() }()
@@ -68,23 +68,19 @@ func (s *Server) reload(ctx context.Context, stream *eventStream, id string) boo
 		return s.sendChange(within, stream, view, refreshed)
 	case flows.CodeOf(err) == flows.NotFound:
 		return false
-	default: // it passes, and the client has the last state meanwhile
+	default: // temporary; the client keeps the last state
 		return stream.write(comment) == nil
 	}
 }
 
-// sendChange sends a state that the client does not have, then the state that a refresh makes
-// of it, or else a comment. A visitor who waits for a payment does not wait for the refresh.
-// It is false when the client has left.
+// sendChange sends the state, then the refreshed one, or a comment when the client has both. A
+// visitor who waits for a payment does not wait for the refresh. It is false when the client has left.
 func (s *Server) sendChange(ctx context.Context, stream *eventStream, view flows.View, refreshed func() flows.View) bool {
 	before := stream.state
-	switch {
-	case !s.sendState(ctx, stream, view), !s.sendState(ctx, stream, refreshed()):
+	if !s.sendState(ctx, stream, view) || !s.sendState(ctx, stream, refreshed()) {
 		return false
-	case stream.state == before:
-		return stream.write(comment) == nil
 	}
-	return true
+	return stream.state != before || stream.write(comment) == nil
 }
 
 // sendState sends a state, unless the client has it. It is false when the client has left.
@@ -116,15 +112,15 @@ type eventStream struct {
 	state    string // that the client has
 }
 
-// newEventStream begins the response. The server's time limits are for requests that end;
-// on a stream each write has its own.
+// newEventStream begins the response. It lifts the server's time limits, which are for requests
+// that end; each write has its own.
 func newEventStream(c echo.Context) *eventStream {
 	header := c.Response().Header()
 	header.Set("Content-Type", "text/event-stream")
-	header.Set("X-Accel-Buffering", "no") // nginx would collect what must be seen at once
+	header.Set("X-Accel-Buffering", "no") // nginx would buffer the events
 	header.Set("Connection", "close")
 	control := http.NewResponseController(c.Response().Writer)
-	_ = control.SetReadDeadline(time.Time{}) // a server without deadlines has none to lift
+	_ = control.SetReadDeadline(time.Time{}) // fails only where there is no deadline
 	return &eventStream{c.Response(), control, c.Request().Header.Get("Last-Event-ID")}
 }
 

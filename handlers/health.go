@@ -11,12 +11,12 @@ import (
 	"frontdesk/flows"
 )
 
-// readyTTL is how long a readiness result is cached: probes of several load balancers then cost
-// one check, and a lost Redis shows within two probes.
+// readyTTL is how long readiness is cached: probes of several load balancers cost one check, and a
+// lost Redis shows within two probes.
 const readyTTL = 5 * time.Second
 
-// headAsGet has HEAD answered as GET where load balancers and caches ask with it. The
-// router gets a copy: by its own request the server knows to leave the body out.
+// headAsGet routes HEAD as GET where load balancers and caches use it. The router gets a copy,
+// because the server leaves out the body by the method of its own request.
 func headAsGet(r *http.Request) *http.Request {
 	if r.Method != http.MethodHead || r.URL.Path != "/healthz" && r.URL.Path != "/readyz" && !strings.HasPrefix(r.URL.Path, "/v1/clubs") {
 		return r
@@ -31,9 +31,8 @@ func (s *Server) GetHealth(context.Context, api.GetHealthRequestObject) (api.Get
 	return api.GetHealth200JSONResponse{Status: api.Ok}, nil
 }
 
-// GetReadiness serves GET /readyz: the process can work, and was not told to end.
-// It is for anybody to read, so it names parts and never what is wrong with them:
-// that is in the log.
+// GetReadiness serves GET /readyz: the process works and is not stopping. The response is public and
+// names parts, never what is wrong with them, which is in the log.
 func (s *Server) GetReadiness(ctx context.Context, _ api.GetReadinessRequestObject) (api.GetReadinessResponseObject, error) {
 	select {
 	case <-s.cfg.Stopping:
@@ -52,11 +51,11 @@ type readiness struct {
 	mu         sync.Mutex
 	until      time.Time
 	checks     []flows.Check
-	lastLogged string // of what was logged last
+	lastLogged string
 }
 
-// check says how the gateway stands. One looks, and all who ask meanwhile wait for
-// that look; it goes on when the one who asked has left.
+// check returns the state of the gateway and of each part. Concurrent callers share one check, which
+// continues when its caller has left.
 func (r *readiness) check(ctx context.Context, cfg Config) (status api.HealthStatus, checks map[string]string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,11 +83,10 @@ func (r *readiness) check(ctx context.Context, cfg Config) (status api.HealthSta
 	return status, checks
 }
 
-// logChange logs what is wrong and what to do, when that is something else than the last time.
-// The same trouble shows in many ways, such as a Redis that refuses now and hangs then: as
-// long as the same is to be done, it is told once.
+// logChange logs what is wrong and how to fix it, once for as long as the fix stays the same: a Redis
+// may refuse now and hang later.
 func (r *readiness) logChange(ctx context.Context, cfg Config) {
-	var wrong, told []string
+	var wrong, lines []string
 	for _, d := range r.checks {
 		if d.Verdict == flows.OK {
 			continue
@@ -97,7 +95,7 @@ func (r *readiness) logChange(ctx context.Context, cfg Config) {
 		if d.Fix != "" {
 			line += " (" + d.Fix + ")"
 		}
-		told = append(told, line)
+		lines = append(lines, line)
 		wrong = append(wrong, d.Name()+string(d.Verdict)+d.Fix)
 	}
 	text := strings.Join(wrong, "; ")
@@ -109,5 +107,5 @@ func (r *readiness) logChange(ctx context.Context, cfg Config) {
 		cfg.Log.InfoContext(ctx, "ready again")
 		return
 	}
-	cfg.Log.WarnContext(ctx, "what the gateway stands on", "found", strings.Join(told, "; "))
+	cfg.Log.WarnContext(ctx, "what the gateway stands on", "found", strings.Join(lines, "; "))
 }

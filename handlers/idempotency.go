@@ -17,16 +17,15 @@ import (
 	"frontdesk/flows/store"
 )
 
-// requestTimeout bounds a request that goes on after its client has left.
+// requestTimeout bounds a request that continues after its client has left.
 const requestTimeout = 60 * time.Second
 
-// replayedHeaders are the headers of an answer that a replay repeats.
+// replayedHeaders are the headers that are stored with a response.
 var replayedHeaders = []string{"Content-Type", "Location", "Set-Cookie"}
 
-// idempotent carries a request with an Idempotency-Key out once, and gives its
-// definitive answer to every repetition (IETF draft: The Idempotency-Key HTTP
-// Header Field). The request goes on when its client leaves: the client will
-// come back for the answer.
+// idempotent executes a request with an Idempotency-Key once, and replays its definitive response
+// (IETF draft: The Idempotency-Key HTTP Header Field). The request continues when its client leaves,
+// because the client will retry.
 func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, ok := s.operationOf(c)
@@ -46,7 +45,8 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		key := c.Request().Header.Get("Idempotency-Key")
 		scope := who.scope() + "\n" + strconv.FormatBool(who.staff) + "\n" + c.Request().Method + " " + c.Request().URL.Path
 		owner := uuid.NewString()
-		begun, answer, err := s.cfg.Store.BeginRequest(ctx, scope, key, requestText(c.Request(), body), owner)
+		digest := c.Request().Header.Get("X-Frontdesk-Session") + "\n" + string(body) // the store keeps a keyed hash of it
+		begun, response, err := s.cfg.Store.BeginRequest(ctx, scope, key, digest, owner)
 		switch {
 		case err != nil:
 			return err
@@ -55,28 +55,28 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		case begun == store.KeyReused:
 			return &flows.Error{Code: flows.KeyReused}
 		case begun == store.Completed:
-			return s.replay(c, op, answer)
+			return s.replay(c, op, response)
 		}
-		answer, definitive := s.execute(c, next)
+		response, definitive := s.execute(c, next)
 		if definitive {
-			err = s.cfg.Store.SaveResponse(ctx, scope, key, owner, answer)
+			err = s.cfg.Store.SaveResponse(ctx, scope, key, owner, response)
 		} else {
 			err = s.cfg.Store.AbandonRequest(ctx, scope, key, owner)
 		}
 		if err != nil {
 			s.cfg.Log.WarnContext(c.Request().Context(), "answer not kept for a repetition", "error", err)
 		}
-		return s.write(c, answer)
+		return writeStored(c, response)
 	}
 }
 
-// minKeyVariety is how many different characters a key needs that keeps strangers
-// apart: a UUID with fewer is one in a trillion, a row of one digit is not.
+// minKeyVariety is how many different characters a key needs where only it distinguishes callers.
+// One UUID in a trillion has fewer; "11111111" does.
 const minKeyVariety = 6
 
-// guessableKey tells that a key can be somebody else's by chance. Where anyone may
-// call, nothing but the key tells two callers apart: with a key such as "1" and an
-// equal body, the second one would get the first one's answer, token included.
+// guessableKey refuses keys that another caller may use by chance. Anonymous callers are
+// distinguished by the key alone: with the key "1" and an equal body, the second one would get the
+// first one's response, token included.
 func guessableKey(c echo.Context, op operation) []flows.FieldProblem {
 	key := c.Request().Header.Get("Idempotency-Key")
 	if !op.needsKey || routes[op.Method+" "+c.Path()].access&anyone == 0 || key == "" {
@@ -89,10 +89,10 @@ func guessableKey(c echo.Context, op operation) []flows.FieldProblem {
 	if len(different) >= minKeyVariety {
 		return nil
 	}
-	return []flows.FieldProblem{{Pointer: "header/Idempotency-Key", Message: "could be another caller's as well: take a fresh random value, such as a UUID"}}
+	return fieldError("header/Idempotency-Key", "could be another caller's as well: take a fresh random value, such as a UUID")
 }
 
-// rereadableBody lets a body be read again without hiding what validation left on it.
+// rereadableBody is a body to be read again, with the value that validation left on it.
 type rereadableBody struct {
 	io.ReadCloser
 	again io.Reader
@@ -100,7 +100,7 @@ type rereadableBody struct {
 
 func (b rereadableBody) Read(p []byte) (int, error) { return b.again.Read(p) }
 
-// ValidatedValue passes on the value that was validated; see openapi3filter.
+// ValidatedValue implements openapi3filter's interface.
 func (b rereadableBody) ValidatedValue() any {
 	if validated, ok := b.ReadCloser.(interface{ ValidatedValue() any }); ok {
 		return validated.ValidatedValue()
@@ -108,18 +108,12 @@ func (b rereadableBody) ValidatedValue() any {
 	return nil
 }
 
-// requestText tells a repetition from another request. How the session is asked
-// for is part of it. The store keeps no more than a keyed hash of it.
-func requestText(r *http.Request, body []byte) string {
-	return r.Header.Get("X-Frontdesk-Session") + "\n" + string(body)
-}
-
-// execute lets the request be answered into memory. The answer is definitive
-// unless its problem document invites the caller to send the same again.
-func (s *Server) execute(c echo.Context, next echo.HandlerFunc) (answer store.Response, definitive bool) {
+// execute records the response in memory. It is definitive unless its problem document invites the
+// caller to send the same request again.
+func (s *Server) execute(c echo.Context, next echo.HandlerFunc) (response store.Response, definitive bool) {
 	real := c.Response()
-	kept := &responseRecorder{header: real.Header()}
-	c.SetResponse(echo.NewResponse(kept, s.router))
+	recorder := &responseRecorder{header: real.Header()}
+	c.SetResponse(echo.NewResponse(recorder, s.router))
 	definitive = true
 	if err := next(c); err != nil {
 		problem, _ := ProblemOf(err, "")
@@ -127,16 +121,16 @@ func (s *Server) execute(c echo.Context, next echo.HandlerFunc) (answer store.Re
 		s.writeProblem(err, c)
 	}
 	c.SetResponse(real)
-	answer = store.Response{Status: kept.status, Header: map[string]string{}, Body: kept.body.Bytes()}
+	response = store.Response{Status: recorder.status, Header: map[string]string{}, Body: recorder.body.Bytes()}
 	for _, name := range replayedHeaders {
 		if value := real.Header().Get(name); value != "" {
-			answer.Header[name] = value
+			response.Header[name] = value
 		}
 	}
-	return answer, definitive
+	return response, definitive
 }
 
-// responseRecorder takes an answer down instead of sending it.
+// responseRecorder keeps a response in memory.
 type responseRecorder struct {
 	header http.Header
 	status int
@@ -147,16 +141,16 @@ func (w *responseRecorder) Header() http.Header         { return w.header }
 func (w *responseRecorder) Write(p []byte) (int, error) { return w.body.Write(p) }
 func (w *responseRecorder) WriteHeader(status int)      { w.status = status }
 
-// replay answers a repetition. A payment is shown as it stands now: an old
-// answer that sends the buyer to pay must not outlive the payment.
-func (s *Server) replay(c echo.Context, op operation, answer store.Response) error {
+// replay sends a stored response. A payment is rendered from its present state, so that no old
+// response sends a buyer to pay again.
+func (s *Server) replay(c echo.Context, op operation, response store.Response) error {
 	c.Response().Header().Set("Idempotent-Replayed", "true")
 	exchangeOf(c.Request().Context()).Replayed = true
-	if op.Operation.OperationID != "startPayment" || answer.Status >= http.StatusBadRequest {
-		return s.write(c, answer)
+	if op.Operation.OperationID != "startPayment" || response.Status >= http.StatusBadRequest {
+		return writeStored(c, response)
 	}
 	var first api.Payment
-	if err := json.Unmarshal(answer.Body, &first); err != nil {
+	if err := json.Unmarshal(response.Body, &first); err != nil {
 		return err
 	}
 	ctx := c.Request().Context()
@@ -167,11 +161,11 @@ func (s *Server) replay(c echo.Context, op operation, answer store.Response) err
 	return s.paymentStarted(payment).VisitStartPaymentResponse(c.Response())
 }
 
-func (s *Server) write(c echo.Context, answer store.Response) error {
-	for name, value := range answer.Header {
+func writeStored(c echo.Context, response store.Response) error {
+	for name, value := range response.Header {
 		c.Response().Header().Set(name, value)
 	}
-	c.Response().WriteHeader(answer.Status)
-	_, err := c.Response().Write(answer.Body)
+	c.Response().WriteHeader(response.Status)
+	_, err := c.Response().Write(response.Body)
 	return err
 }

@@ -11,17 +11,16 @@ import (
 	"frontdesk/upstream/identity"
 )
 
-// authenticate finds out for which contact the club's own login vouches, where the
-// route asks for it, and turns away who has to be identified and is not. On
-// other routes a token of the login is never looked at: it holds no registration.
+// authenticate reads the contact from a token of the club's own login on routes that admit one, and
+// refuses requests that need one and have none. Other routes never read such a token.
 func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		policy := routes[c.Request().Method+" "+c.Path()].access
 		if policy&identified == 0 {
 			return next(c)
 		}
-		who := callerIn(c.Request().Context())
-		credentials := bearerToken(c.Request())
+		who := callerOf(c.Request().Context())
+		credentials, _ := bearerToken(c.Request())
 		switch {
 		case identity.LooksLikeToken(credentials):
 			contact, err := s.cfg.Identity.Verify(c.Request().Context(), credentials, who.clientToken)
@@ -37,17 +36,17 @@ func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// bearerToken gives what stands in the Authorization header; empty without one.
-func bearerToken(r *http.Request) string {
+// bearerToken reads a bearer token from the Authorization header.
+func bearerToken(r *http.Request) (token string, ok bool) {
 	scheme, credentials, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
+		return "", false
 	}
-	return strings.TrimSpace(credentials)
+	return strings.TrimSpace(credentials), true
 }
 
-// tokenRefused answers every token that does not count in one way, whatever is wrong
-// with it: what exactly is a matter for the log of whoever signed it.
+// tokenRefused is the error for all tokens that are not valid. It does not say what is wrong: the
+// login's own log does.
 func tokenRefused(c echo.Context, err error) error {
 	if errors.Is(err, identity.ErrUnavailable) {
 		return &flows.Error{Code: flows.IdentityUnavailable, Detail: "The keys of the club's login cannot be read at the moment.", Err: err}
@@ -56,11 +55,11 @@ func tokenRefused(c echo.Context, err error) error {
 	return &flows.Error{Code: flows.NotIdentified, Detail: "This needs a token of the club's login that is valid now.", Err: err}
 }
 
-// scope names whose idempotency keys a caller's are: a registration's token's
-// holder's, or a contact's, whose token is a new one every few minutes.
-func (who caller) scope() string {
-	if who.contact != nil {
-		return who.clientToken + "\ncontact\n" + who.contact.ClubID + "\n" + who.contact.ContactID
+// scope names the owner of idempotency keys: the holder of a registration's token, or a contact,
+// whose own token changes every few minutes.
+func (c *caller) scope() string {
+	if c.contact != nil {
+		return c.clientToken + "\ncontact\n" + c.contact.ClubID + "\n" + c.contact.ContactID
 	}
-	return who.clientToken + "\n" + who.token
+	return c.clientToken + "\n" + c.token
 }

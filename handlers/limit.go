@@ -169,7 +169,7 @@ func (s *Server) take(c echo.Context, l limit, address string, staff bool) (take
 // holderOf names the registration whose token a request has, or else its token of the club's
 // login. It is empty for other callers, whom a later middleware refuses.
 func (s *Server) holderOf(c echo.Context) string {
-	token := bearerToken(c.Request())
+	token, _ := bearerToken(c.Request())
 	id := c.Param("id")
 	if cookie, err := c.Cookie(s.cookieName(id)); err == nil && token == "" {
 		token = cookie.Value

@@ -10,13 +10,13 @@ import (
 
 // CreateMandate serves POST /v1/registrations/{id}/mandate.
 func (s *Server) CreateMandate(ctx context.Context, request api.CreateMandateRequestObject) (api.CreateMandateResponseObject, error) {
-	wish := flows.NewMandate{
+	mandate := flows.NewMandate{
 		Holder: request.Body.Holder, IBAN: request.Body.Iban, BIC: value(request.Body.Bic), Bank: value(request.Body.Bank), ValidFrom: value(request.Body.ValidFrom),
 	}
 	if a := request.Body.Address; a != nil {
-		wish.Address = &flows.Address{Street: a.Street, PostalCode: a.PostalCode, City: a.City, Country: a.Country}
+		mandate.Address = &flows.Address{Street: a.Street, PostalCode: a.PostalCode, City: a.City, Country: a.Country}
 	}
-	view, err := s.cfg.Registrations.CreateMandate(ctx, request.Id, callerOf(ctx).token, wish)
+	view, err := s.cfg.Registrations.CreateMandate(ctx, request.Id, callerOf(ctx).token, mandate)
 	return api.CreateMandate201JSONResponse(s.registrationOf(ctx, view)), err
 }
 
@@ -38,22 +38,17 @@ func (s *Server) ResendCode(ctx context.Context, request api.ResendCodeRequestOb
 	return api.ResendCode201JSONResponse(s.registrationOf(ctx, view)), err
 }
 
-// mandateOf puts a mandate into the words of the contract.
 func mandateOf(m *flows.Mandate) *api.Mandate {
 	out := &api.Mandate{State: api.SignatureState(m.State), Iban: m.Masked, Message: optional(m.Message())}
 	out.AttemptsLeft, out.ResendAfter = signatureOf(m.Signature)
 	return out
 }
 
-// signatureOf says how many codes can be entered and when a new one can be
-// asked for; nil where that is over.
+// signatureOf returns how many codes can be entered and when a new one can be requested; nil where
+// that is over.
 func signatureOf(s flows.Signature) (attemptsLeft *int, resendAfter *time.Time) {
-	if left := s.AttemptsLeft(); left > 0 {
-		attemptsLeft = &left
-	}
 	if s.Resendable() {
-		at := s.ResendAfter.UTC()
-		resendAfter = &at
+		resendAfter = new(s.ResendAfter.UTC())
 	}
-	return attemptsLeft, resendAfter
+	return optional(s.AttemptsLeft()), resendAfter
 }

@@ -16,22 +16,22 @@ import (
 	"frontdesk/flows/tracing"
 )
 
-// RequestInfo is what may be recorded of a request: no query, no header, no body, and of
-// the path only what is no secret.
+// RequestInfo is what may be recorded of a request: no query, no header, no body, and no secret of
+// the path.
 type RequestInfo struct {
-	At         time.Time `json:"at"` // when it came in
+	At         time.Time `json:"at"` // of arrival
 	Method     string    `json:"method"`
-	Path       string    `json:"path"` // for OnRequest alone: the route, with public ids; empty when there is no such route
+	Path       string    `json:"path"` // for OnRequest alone: the route, with public ids; empty for an unknown one
 	Status     int       `json:"status"`
 	Code       string    `json:"code"`     // of the problem document; empty without one
 	Replayed   bool      `json:"replayed"` // the response to an earlier request with the same Idempotency-Key
 	DurationMs float64   `json:"durationMs"`
 	TraceID    string    `json:"traceId"` // for OnRequest alone
-	Route      string    `json:"-"`       // as the router has it; empty for what is not in the contract, such as the site
+	Route      string    `json:"-"`       // of the router; empty outside the contract, such as for the site
 	World      string    `json:"-"`       // the organisation at the club system, which is a world in mock mode
 }
 
-// exchange is what the middleware and the handlers of one request share.
+// exchange is shared by the middleware and the handlers of one request.
 type exchange struct {
 	RequestInfo
 	request *http.Request
@@ -45,8 +45,7 @@ func exchangeOf(ctx context.Context) *exchange {
 	return x
 }
 
-// observe gives every request a trace, the browser's own where it sent one, and records
-// the request in the log, the trace, the metrics and the developer panel.
+// observe gives every request a trace, the browser's own where it sent one, and records the request.
 func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at := s.cfg.Now()
@@ -67,8 +66,8 @@ func (s *Server) observe(next http.Handler) http.Handler {
 	})
 }
 
-// record writes one line to the log and tells all that listen. The line is an allow-list:
-// the route, never the path, the query or a header.
+// record logs one line and informs the trace, the metrics and the developer panel. The line is an
+// allow-list: the route, never the path, the query or a header.
 func (s *Server) record(ctx context.Context, span trace.Span, x *exchange) {
 	x.DurationMs = float64(s.cfg.Now().Sub(x.At).Microseconds()) / 1000
 	s.cfg.Log.LogAttrs(ctx, s.cfg.AccessLevel, "request", slog.String("method", x.Method), slog.String("route", x.Route),
@@ -86,7 +85,7 @@ func (s *Server) record(ctx context.Context, span trace.Span, x *exchange) {
 	}
 }
 
-// noteRoute tells the observer which route the router has found.
+// noteRoute records the route that the router found.
 func (s *Server) noteRoute(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		x := exchangeOf(c.Request().Context())
@@ -95,15 +94,15 @@ func (s *Server) noteRoute(next echo.HandlerFunc) echo.HandlerFunc {
 			x.Route = c.Path()
 			trace.SpanFromContext(c.Request().Context()).SetName(name)
 		}
-		if s.cfg.OnRequest != nil { // no other listener looks at single requests
+		if s.cfg.OnRequest != nil { // which alone reads the path
 			x.Path = publicPath(c)
 		}
 		return next(c)
 	}
 }
 
-// recover answers for a handler that panicked, and says where: to the one log, and
-// not to standard output as Echo would.
+// recover turns a handler's panic into an error, and logs it with its stack. Echo itself would write
+// to standard output.
 func (s *Server) recover() echo.MiddlewareFunc {
 	return middleware.RecoverWithConfig(middleware.RecoverConfig{DisableStackAll: true, LogErrorFunc: func(c echo.Context, err error, stack []byte) error {
 		s.cfg.Log.ErrorContext(c.Request().Context(), "a handler panicked", "route", c.Path(), "error", err, "stack", string(stack))
@@ -111,28 +110,16 @@ func (s *Server) recover() echo.MiddlewareFunc {
 	}})
 }
 
-// publicParams are the parameters of routes that are no secrets; those of webhooks are.
+// publicParams are the parameters of routes that are not secret, unlike those of webhooks.
 var publicParams = []string{"id", "clubId", "offerId"}
 
 func publicPath(c echo.Context) string {
-	segments := strings.Split(c.Path(), "/")
-	for i, segment := range segments {
-		for _, name := range publicParams {
-			if segment == ":"+name {
-				segments[i] = clip(c.Param(name))
-			}
-		}
+	path := c.Path()
+	for _, name := range publicParams {
+		path = strings.Replace(path, ":"+name, clip(c.Param(name)), 1)
 	}
-	return strings.Join(segments, "/")
+	return path
 }
 
-// clip cuts what a caller made up to what an id or a method can need, since it is kept.
-func clip(text string) string {
-	const longest = 64
-	if len(text) > longest {
-		return text[:longest]
-	}
-	return text
-}
-
-func traceOf(c echo.Context) string { return tracing.TraceID(c.Request().Context()) }
+// clip shortens a caller's text that is kept to the length of an id or a method.
+func clip(text string) string { return text[:min(len(text), 64)] }

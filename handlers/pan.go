@@ -2,15 +2,15 @@ package handlers
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"frontdesk/flows/iban"
-	"frontdesk/upstream/cards"
 )
 
-// The forms in which digits are told apart. Digits of one number stand together, or
-// with up to three separators in between, as people write and pages copy them.
+// The patterns of digits. One number has up to three separators between its digits, as people write
+// and pages copy them.
 var (
 	numberPattern = regexp.MustCompile(`[0-9](?:[ \t\x{00a0}\x{202f}./_\x{2010}-\x{2015}-]{0,3}[0-9]){12,}`)
 	groupPattern  = regexp.MustCompile(`[0-9]+`)
@@ -19,30 +19,24 @@ var (
 	ibanPattern   = regexp.MustCompile(`^\s*[A-Za-z]{2}[0-9]{2}`)
 )
 
-// The lengths that tell numbers apart.
 const (
 	minPAN, maxPAN = 13, 19 // digits of a card number, by the networks below
 	maxPhone       = 15     // digits behind the plus of a phone number (ITU-T E.164)
-	// minToken: what is as long as this without a gap is a hash or a token, in which
-	// digits may look like anything; nobody writes so much onto a card number.
-	minToken = 32
-	// minGroup, maxGroup: cards are embossed in groups of three to six digits, the last one may
-	// be shorter. What stands in pairs is phone numbers, what stands in dozens a cheque's magnetic line.
+	minToken       = 32     // characters of a hash or token, in which digits may look like anything
+	// minGroup, maxGroup: cards are embossed in groups of three to six digits; the last one may be
+	// shorter. Pairs are phone numbers, dozens the magnetic line of a cheque.
 	minGroup, maxGroup = 3, 6
 )
 
-// containsPAN tells whether the text of a member holds 13 to 19 digits that pass
-// the check of card numbers (Luhn) and begin like a card of one of the main networks.
+// containsPAN reports whether the text of a member has 13 to 19 digits that pass the check of card
+// numbers (Luhn) and begin like a card of one of the main networks.
 //
-// What has a form of its own is judged by that form, and is never a card: an IBAN, in
-// the member for it one with a typing error as well; a phone number with its plus; a
-// UUID; a number inside a token or hash of 32 characters and more.
-// Numbers of fewer than 13 digits are none either, such as the club system's ids; a text
-// without enoughDigits need not be asked about.
-// A French SIRET (14 digits, which pass Luhn too) that begins like a card of Diners
-// is taken for one: a number too many that is refused costs less than one that is kept.
+// These are never cards: an IBAN, in the member iban also one with a typing error; a phone number
+// with its plus; a UUID; a number inside a token or hash of 32 characters or more. A French SIRET
+// (14 digits, which pass Luhn too) that begins like a card of Diners counts as a card: refusing one
+// number too many costs less than keeping a card's.
 func containsPAN(member, text string) bool {
-	if isIBAN(member, text) {
+	if !enoughDigits(text) || isIBAN(member, text) {
 		return false
 	}
 	text = uuidPattern.ReplaceAllString(text, "|")
@@ -60,34 +54,32 @@ func containsPAN(member, text string) bool {
 	return false
 }
 
-// enoughDigits tells whether a text has as many digits as the shortest card number.
+// enoughDigits reports whether a text has as many digits as the shortest card number.
 func enoughDigits(text string) bool {
 	digits := 0
-	for i := range len(text) {
-		if '0' <= text[i] && text[i] <= '9' {
+	for _, r := range text {
+		if '0' <= r && r <= '9' {
 			digits++
 		}
 	}
 	return digits >= minPAN
 }
 
-// isIBAN tells whether a text is an account number, or is about to be told what is wrong with it as one.
+// isIBAN reports whether a text is an account number, or is meant to be one.
 func isIBAN(member, text string) bool {
 	_, problem := iban.Parse(text)
 	return problem == "" || member == "iban" && ibanPattern.MatchString(text)
 }
 
-// insideToken tells whether a number is part of a long word.
+// insideToken reports whether a number is part of a long word.
 func insideToken(number []int, words [][]int) bool {
-	for _, word := range words {
-		if word[0] <= number[0] && number[1] <= word[1] {
-			return word[1]-word[0] >= minToken && word[1]-word[0] > number[1]-number[0]
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(word []int) bool {
+		length := word[1] - word[0]
+		return word[0] <= number[0] && number[1] <= word[1] && length >= minToken && length > number[1]-number[0]
+	})
 }
 
-// panAmong tells whether a group of digits is a card number, or several that follow each other.
+// panAmong reports whether one group of digits, or several in a row, are a card number.
 func panAmong(groups []string) bool {
 	for first := range groups {
 		number := ""
@@ -96,10 +88,8 @@ func panAmong(groups []string) bool {
 			if len(number) > maxPAN {
 				break
 			}
-			if number == group && len(group) >= minPAN || number != group && len(group) <= maxGroup {
-				if isPAN(number) {
-					return true
-				}
+			if (number == group || len(group) <= maxGroup) && isPAN(number) {
+				return true
 			}
 			if len(group) < minGroup || len(group) > maxGroup {
 				break
@@ -109,9 +99,11 @@ func panAmong(groups []string) bool {
 	return false
 }
 
-// cardNetworks are the numbers that cards of the main networks begin with, by their first
-// six digits, and how many digits those cards have (ISO/IEC 7812).
-var cardNetworks = []struct{ from, to, least, most int }{
+type cardNetwork struct{ from, to, least, most int }
+
+// cardNetworks are the first six digits of the main networks' cards, and how many digits their
+// cards have (ISO/IEC 7812).
+var cardNetworks = []cardNetwork{
 	{400000, 499999, 13, 13}, // Visa
 	{400000, 499999, 16, 16},
 	{400000, 499999, 19, 19},
@@ -135,16 +127,26 @@ var cardNetworks = []struct{ from, to, least, most int }{
 	{220000, 220499, 16, 19}, // Mir
 }
 
-// isPAN holds digits against the networks and the check of ISO/IEC 7812.
+// isPAN checks digits against the networks and ISO/IEC 7812.
 func isPAN(digits string) bool {
-	if len(digits) < minPAN || len(digits) > maxPAN || !cards.Luhn(digits) {
+	if len(digits) < minPAN || len(digits) > maxPAN || !luhn(digits) {
 		return false
 	}
 	first, _ := strconv.Atoi(digits[:6])
-	for _, n := range cardNetworks {
-		if n.from <= first && first <= n.to && n.least <= len(digits) && len(digits) <= n.most {
-			return true
+	return slices.ContainsFunc(cardNetworks, func(n cardNetwork) bool {
+		return n.from <= first && first <= n.to && n.least <= len(digits) && len(digits) <= n.most
+	})
+}
+
+// luhn doubles every second digit from the right; the sum of all digits then is a multiple of ten.
+func luhn(digits string) bool {
+	sum := 0
+	for i := range len(digits) {
+		d := int(digits[len(digits)-1-i] - '0')
+		if i%2 == 1 {
+			d *= 2
 		}
+		sum += d/10 + d%10
 	}
-	return false
+	return sum%10 == 0
 }

@@ -23,44 +23,35 @@ func (s *Server) StartPayment(ctx context.Context, request api.StartPaymentReque
 	return s.paymentStarted(payment), nil
 }
 
-// startOf reads what is asked for, each method's body its own.
+// startOf reads the body, which is different for each method.
 func (s *Server) startOf(body api.StartPayment) (flows.StartPayment, error) {
-	asked, err := body.ValueByDiscriminator()
+	start, err := body.ValueByDiscriminator()
 	if err != nil {
-		return flows.StartPayment{}, &flows.Error{Code: flows.MalformedRequest, Err: err} // the document has held it already
+		return flows.StartPayment{}, &flows.Error{Code: flows.MalformedRequest, Err: err} // the schema was checked before
 	}
-	switch in := asked.(type) {
+	switch in := start.(type) {
 	case api.StartLaterPayment:
 		return flows.StartPayment{Method: flows.Deferred, DueDate: in.DueDate}, nil
 	case api.StartFreePayment:
 		return flows.StartPayment{Method: flows.Free}, nil
 	case api.StartDeskPayment:
-		return flows.StartPayment{Method: flows.InPerson, Desk: deskOf(in)}, nil
+		return flows.StartPayment{Method: flows.InPerson, Desk: &flows.Desk{
+			Mean:    string(in.Mean),
+			Cards:   each(value(in.Cards), func(card api.DeskCard) flows.DeskCard { return flows.DeskCard(card) }),
+			Cheques: each(value(in.Cheques), func(cheque api.DeskCheque) flows.DeskCheque { return flows.DeskCheque(cheque) }),
+		}}, nil
 	case api.StartCardPayment:
 		returnURL := value(in.ReturnUrl)
 		if returnURL != "" && !s.returnsToFrontEnd(returnURL) {
-			return flows.StartPayment{}, &flows.Error{Code: flows.InvalidRequest,
-				Fields: []flows.FieldProblem{{Pointer: "/returnUrl", Message: "is not a page of an allowed origin"}}}
+			return flows.StartPayment{}, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("/returnUrl", "is not a page of an allowed origin")}
 		}
 		return flows.StartPayment{Method: flows.ByCard, ReturnURL: returnURL}, nil
 	default:
-		return flows.StartPayment{}, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("no start for a %T", asked)}
+		return flows.StartPayment{}, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("no start for a %T", start)}
 	}
 }
 
-func deskOf(in api.StartDeskPayment) *flows.Desk {
-	desk := &flows.Desk{Mean: string(in.Mean)}
-	for _, card := range value(in.Cards) {
-		desk.Cards = append(desk.Cards, flows.DeskCard{Amount: card.Amount, Network: card.Network})
-	}
-	for _, cheque := range value(in.Cheques) {
-		desk.Cheques = append(desk.Cheques, flows.DeskCheque{Amount: cheque.Amount, Bank: cheque.Bank, Code: cheque.Code,
-			DepositDesiredDate: cheque.DepositDesiredDate, Owner: cheque.Owner})
-	}
-	return desk
-}
-
-// methodsOf tells which ways to settle the caller can ask for.
+// methodsOf lists the payment methods that the caller can use.
 func methodsOf(ctx context.Context, view flows.View) *[]api.PaymentMethod {
 	methods := []api.PaymentMethod{}
 	for _, method := range view.Methods {
@@ -84,7 +75,7 @@ func (s *Server) GetPayment(ctx context.Context, request api.GetPaymentRequestOb
 	return api.GetPayment200JSONResponse(out), nil
 }
 
-// paymentStarted answers the request for a payment; 202 says that nobody knows yet.
+// paymentStarted responds to a request for a payment. 202 means that the outcome is not known yet.
 func (s *Server) paymentStarted(payment *flows.Payment) api.StartPaymentResponseObject {
 	out := s.paymentOf(payment)
 	if out.State == api.InDoubt {
@@ -93,13 +84,12 @@ func (s *Server) paymentStarted(payment *flows.Payment) api.StartPaymentResponse
 	return api.StartPayment201JSONResponse(out)
 }
 
-// returnsToFrontEnd keeps the processor's page from sending buyers to strangers.
+// returnsToFrontEnd keeps the processor's page from sending buyers to other sites.
 func (s *Server) returnsToFrontEnd(address string) bool {
 	return slices.Contains(s.cfg.AllowedOrigins, "*") || originOf(address) == originOf(s.cfg.PublicURL) ||
 		slices.Contains(s.cfg.AllowedOrigins, originOf(address))
 }
 
-// paymentOf puts a payment into the words of the contract.
 func (s *Server) paymentOf(payment *flows.Payment) api.Payment {
 	view := payment.View()
 	out := api.Payment{

@@ -7,21 +7,23 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"frontdesk/api"
 	"frontdesk/flows"
+	"frontdesk/flows/tracing"
 )
 
-// problemKind is what a code means to a caller.
+// problemKind is the meaning of a code for a caller.
 type problemKind struct {
 	status int
 	retry  api.ProblemRetry
 	title  string
 }
 
-// problems is the one table from code to HTTP status and to what the caller can do next.
+// problems maps each code to its HTTP status and to what the caller can do next.
 var problems = map[flows.Code]problemKind{
 	flows.MalformedRequest:      {http.StatusBadRequest, api.ProblemRetryNever, "The request cannot be read"},
 	flows.InvalidRequest:        {http.StatusUnprocessableEntity, api.ProblemRetryNever, "Some fields are wrong"},
@@ -77,16 +79,16 @@ var problems = map[flows.Code]problemKind{
 	flows.Internal:              {http.StatusInternalServerError, api.ProblemRetrySameKey, "Something went wrong"},
 }
 
-// operatorProblems are the problems that only operators meet; openapi.yaml does not list them.
+// operatorProblems occur only in operators' requests. openapi.yaml does not list them.
 var operatorProblems = map[flows.Code]problemKind{
 	flows.NotDecidable: {http.StatusConflict, api.ProblemRetryNever, "The decision is not possible"},
 	flows.TooEarly:     {http.StatusConflict, api.ProblemRetryAfter, "The decision is not possible yet"},
 }
 
-// problemPath is the page of a code, to which the type of a problem document leads.
+// problemPath is the page of a code, which is the type of its problem documents.
 const problemPath = "/docs/problems#"
 
-// StatusOf is the HTTP status of a code; 500 for one that nobody knows.
+// StatusOf returns the HTTP status of a code; 500 for an unknown one.
 func StatusOf(code flows.Code) int {
 	if m, ok := problems[code]; ok {
 		return m.status
@@ -94,18 +96,16 @@ func StatusOf(code flows.Code) int {
 	return http.StatusInternalServerError
 }
 
-// defaultRetryAfter applies where the retry is "after" and the error has no time.
-const defaultRetryAfter = 2 // seconds
+const (
+	defaultRetryAfter = 2            // seconds; where the error has none
+	maxRetryAfter     = 24 * 60 * 60 // seconds; no limit counts for longer
+	// maxFields is several times what any form has. Without it, the response to a body of nothing but
+	// mistakes would be many times its length.
+	maxFields = 100
+)
 
-// maxRetryAfter is a day: no limit counts beyond it.
-const maxRetryAfter = 24 * 60 * 60 // seconds
-
-// maxFields are told of in one document: several times what any form has. A body of
-// nothing but mistakes would otherwise be answered with many times its own length.
-const maxFields = 100
-
-// ProblemOf turns any error into a problem document. Only what a flows.Error
-// says for people passes through; the text of anything else stays in the log.
+// ProblemOf turns any error into a problem document, and returns Retry-After in seconds. Only the
+// public texts of a flows.Error pass through.
 func ProblemOf(err error, traceID string) (api.Problem, int) {
 	failure := domainError(err)
 	m, ok := problems[failure.Code]
@@ -113,21 +113,17 @@ func ProblemOf(err error, traceID string) (api.Problem, int) {
 		m, ok = operatorProblems[failure.Code]
 	}
 	if !ok {
-		failure, m = &flows.Error{Code: flows.Internal}, problems[flows.Internal]
+		failure, m = flows.Error{Code: flows.Internal}, problems[flows.Internal]
 	}
 	problem := api.Problem{
 		Type: problemPath + string(failure.Code), Title: m.title, Status: m.status,
 		Code: api.ProblemCode(failure.Code), Retry: m.retry, TraceId: &traceID,
 	}
 	if failure.Detail != "" {
-		problem.Detail = optional(singleLine(failure.Detail)) // which may name what the caller made up
+		problem.Detail = new(singleLine(failure.Detail)) // which may repeat the caller's text
 	}
-	if told := failure.Fields[:min(len(failure.Fields), maxFields)]; len(told) > 0 {
-		fields := make([]api.FieldProblem, len(told))
-		for i, field := range told {
-			fields[i] = fieldProblem(field)
-		}
-		problem.Errors = &fields
+	if len(failure.Fields) > 0 {
+		problem.Errors = new(each(firstN(failure.Fields, maxFields), fieldProblem))
 	}
 	retryAfter := 0
 	if m.retry == api.ProblemRetryAfter {
@@ -136,28 +132,39 @@ func ProblemOf(err error, traceID string) (api.Problem, int) {
 	return problem, retryAfter
 }
 
+// fieldProblem names a header or a parameter in a member of its own, since neither has a JSON
+// pointer.
+func fieldProblem(of flows.FieldProblem) api.FieldProblem {
+	problem := api.FieldProblem{Pointer: singleLine(of.Pointer), Message: singleLine(of.Message)}
+	switch in, name, _ := strings.Cut(problem.Pointer, "/"); in {
+	case "header":
+		problem.Header = &name
+	case "query":
+		problem.Parameter = &name
+	}
+	return problem
+}
+
+// routerErrors translate the errors of Echo.
+var routerErrors = map[int]flows.Error{
+	http.StatusNotFound:              {Code: flows.NotFound},
+	http.StatusMethodNotAllowed:      {Code: flows.MethodNotAllowed},
+	http.StatusRequestEntityTooLarge: {Code: flows.TooLarge, Detail: "At most 64 KiB are taken."},
+	http.StatusBadRequest:            {Code: flows.MalformedRequest},
+	http.StatusUnsupportedMediaType:  {Code: flows.MalformedRequest},
+}
+
 // domainError finds the error of flows, or translates the router's.
-func domainError(err error) *flows.Error {
+func domainError(err error) flows.Error {
 	var failure *flows.Error
-	if errors.As(err, &failure) {
-		return failure
-	}
 	var routed *echo.HTTPError
-	if !errors.As(err, &routed) {
-		return &flows.Error{Code: flows.Internal, Err: err}
+	switch {
+	case errors.As(err, &failure):
+		return *failure
+	case errors.As(err, &routed):
+		return routerErrors[routed.Code]
 	}
-	switch routed.Code {
-	case http.StatusNotFound:
-		return &flows.Error{Code: flows.NotFound, Err: err}
-	case http.StatusMethodNotAllowed:
-		return &flows.Error{Code: flows.MethodNotAllowed, Err: err}
-	case http.StatusRequestEntityTooLarge:
-		return &flows.Error{Code: flows.TooLarge, Detail: "At most 64 KiB are taken.", Err: err}
-	case http.StatusBadRequest, http.StatusUnsupportedMediaType:
-		return &flows.Error{Code: flows.MalformedRequest, Err: err}
-	default:
-		return &flows.Error{Code: flows.Internal, Err: err}
-	}
+	return flows.Error{}
 }
 
 // dependencyCodes are the problems that a broken dependency of the gateway may cause.
@@ -168,13 +175,13 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
-	problem, retryAfter := ProblemOf(err, traceOf(c))
+	problem, retryAfter := ProblemOf(err, tracing.TraceID(c.Request().Context()))
 	exchangeOf(c.Request().Context()).Code = string(problem.Code)
 	if problem.Status >= http.StatusInternalServerError {
 		s.cfg.Log.ErrorContext(c.Request().Context(), "request failed", "route", c.Path(), "code", problem.Code, "error", err)
 	}
 	if slices.Contains(dependencyCodes, problem.Code) {
-		s.readiness.check(c.Request().Context(), s.cfg) // so that the log says what to do, whether or not anybody probes
+		s.readiness.check(c.Request().Context(), s.cfg) // which logs how to fix it, even without probes
 	}
 	if problem.Status == http.StatusNotFound && wantsPage(c.Request()) {
 		if err := s.writeNotFoundPage(c); err != nil {
@@ -190,10 +197,10 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(retryAfter))
 	}
 	if problem.Status == http.StatusUnauthorized {
-		c.Response().Header().Set("WWW-Authenticate", staffScheme) // RFC 9110 wants one with every 401
+		c.Response().Header().Set("WWW-Authenticate", staffScheme) // every 401 must have one (RFC 9110)
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
-	c.Response().Header().Set("Content-Type", "application/problem+json") // whatever an answer that came to nothing had put there
+	c.Response().Header().Set("Content-Type", "application/problem+json") // c.Blob keeps the one of a failed response
 	if err := c.Blob(problem.Status, "application/problem+json", body); err != nil {
 		s.cfg.Log.DebugContext(c.Request().Context(), "problem not delivered", "error", err)
 	}

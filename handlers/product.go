@@ -9,10 +9,10 @@ import (
 	"frontdesk/flows/catalogue"
 )
 
-// productsPerPage is the club system's own page, so that a visitor's page is not slower than one of its.
+// productsPerPage is the club system's own page size, so that a page here is not slower than one there.
 const productsPerPage = 30
 
-// webChannel is the catalogue of people who are not at the club.
+// webChannel is the catalogue for visitors who are not at the club.
 const webChannel = "web"
 
 // ListProducts serves GET /v1/clubs/{clubId}/products.
@@ -34,13 +34,13 @@ func (s *Server) ListProducts(ctx context.Context, request api.ListProductsReque
 	return s.cacheResponse(ctx, query.Buyer, read, func() (any, error) { return pageOf(products, value(request.Params.Cursor)) })
 }
 
-// pageOf is a page of a catalogue; its cursor is where it begins.
+// pageOf returns a page of a catalogue. Its cursor is the index of its first product.
 func pageOf(products []catalogue.Product, cursor string) (any, error) {
 	from := 0
 	if cursor != "" {
 		var err error
 		if from, err = strconv.Atoi(cursor); err != nil || from < 1 || from >= len(products) || strconv.Itoa(from) != cursor || from%productsPerPage != 0 {
-			return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "query/cursor", Message: "is not the next of a page"}}}
+			return nil, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("query/cursor", "is not the next of a page")}
 		}
 	}
 	to := min(from+productsPerPage, len(products))
@@ -72,10 +72,7 @@ func productOf(product catalogue.Product) api.Product {
 func offerOf(offer catalogue.Offer) api.Offer {
 	out := api.Offer{
 		Id: offer.IRI.ID(), Name: singleLine(offer.Name), DueNow: money(offer.DueNow, offer.Currency), Prorated: offer.Prorated,
-		Commitment: optional(durationText(offer.Commitment)), Needs: make([]api.OfferNeeds, len(offer.Needs)),
-	}
-	for i, need := range offer.Needs {
-		out.Needs[i] = api.OfferNeeds(need)
+		Commitment: optional(durationText(offer.Commitment)), Needs: each(offer.Needs, func(need string) api.OfferNeeds { return api.OfferNeeds(need) }),
 	}
 	if offer.RegistrationFee != 0 {
 		out.RegistrationFee = &api.RegistrationFee{Name: optional(singleLine(offer.FeeName)), Amount: offer.RegistrationFee, Currency: currencyCode(offer.Currency)}
@@ -87,16 +84,14 @@ func offerOf(offer catalogue.Offer) api.Offer {
 }
 
 func billingOf(billing catalogue.Billing, currency string) *api.Billing {
-	out := &api.Billing{Rhythm: durationText(billing.Rhythm), Endless: billing.Endless, FirstInstalmentPaid: billing.FirstPaid, Entries: make([]api.BillingEntry, len(billing.Entries))}
-	for i, entry := range billing.Entries {
-		out.Entries[i] = api.BillingEntry{Every: durationText(entry.Every), Price: money(entry.Price, currency)}
-		if entry.Times <= maxPeriods {
-			out.Entries[i].Times = optional(entry.Times)
-		}
+	return &api.Billing{
+		Rhythm: durationText(billing.Rhythm), Endless: billing.Endless, FirstInstalmentPaid: billing.FirstPaid,
+		Entries: each(billing.Entries, func(entry catalogue.BillingEntry) api.BillingEntry {
+			out := api.BillingEntry{Every: durationText(entry.Every), Price: money(entry.Price, currency)}
+			if entry.Times <= maxPeriods {
+				out.Times = optional(entry.Times)
+			}
+			return out
+		}),
 	}
-	return out
-}
-
-func money(amount int64, currency string) api.Money {
-	return api.Money{Amount: amount, Currency: currencyCode(currency)}
 }

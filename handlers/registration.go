@@ -16,8 +16,7 @@ func (s *Server) StartRegistration(ctx context.Context, request api.StartRegistr
 		start.Channel = string(*request.Body.Channel)
 	}
 	if request.Body.Person != nil {
-		person := personOf(*request.Body.Person)
-		start.Person = &person
+		start.Person = new(personOf(*request.Body.Person))
 	}
 	for _, item := range value(request.Body.Items) {
 		start.Items = append(start.Items, itemOf(item))
@@ -26,14 +25,19 @@ func (s *Server) StartRegistration(ctx context.Context, request api.StartRegistr
 	if err != nil {
 		return nil, err
 	}
-	answer := api.StartRegistration201JSONResponse{Body: s.registrationOf(ctx, view)}
-	answer.Headers.Location = optional(pathOf(view.ID))
-	if request.Params.XFrontdeskSession != nil {
-		answer.Headers.SetCookie = optional(s.sessionCookie(view, token))
+	body, headers := s.withToken(ctx, view, token, request.Params.XFrontdeskSession != nil)
+	return api.StartRegistration201JSONResponse{Body: body, Headers: headers}, nil
+}
+
+// withToken returns a registration with its token: in a cookie, or in the body.
+func (s *Server) withToken(ctx context.Context, view flows.View, token string, cookie bool) (api.Registration, api.StartRegistration201ResponseHeaders) {
+	body, headers := s.registrationOf(ctx, view), api.StartRegistration201ResponseHeaders{Location: new(pathOf(view.ID))}
+	if cookie {
+		headers.SetCookie = new(s.sessionCookie(view, token))
 	} else {
-		answer.Body.Token = &token
+		body.Token = &token
 	}
-	return answer, nil
+	return body, headers
 }
 
 // GetRegistration serves GET /v1/registrations/{id}.
@@ -61,9 +65,15 @@ func personOf(p api.Person) flows.Person {
 	}
 }
 
+// MigrateProspect serves POST /v1/registrations/{id}/prospect.
+func (s *Server) MigrateProspect(ctx context.Context, request api.MigrateProspectRequestObject) (api.MigrateProspectResponseObject, error) {
+	view, err := s.cfg.Registrations.Migrate(ctx, request.Id, callerOf(ctx).token, request.Body.AccessToken)
+	return api.MigrateProspect201JSONResponse(s.registrationOf(ctx, view)), err
+}
+
 func pathOf(id string) string { return "/v1/registrations/" + id }
 
-// actionLinks says how each action is asked for.
+// actionLinks are the requests of the actions, below the registration's path.
 var actionLinks = map[string]api.Action{
 	"person":           {Method: api.PUT, Href: "/person"},
 	"add_item":         {Method: api.POST, Href: "/items"},
@@ -79,15 +89,14 @@ var actionLinks = map[string]api.Action{
 	"abandon":          {Method: api.DELETE, Href: ""},
 }
 
-// registrationOf puts a registration into the words of the contract. A call that failed has
-// none.
+// registrationOf converts a registration; none, of a call that failed, becomes the zero value.
 func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Registration {
 	if view.Registration == nil {
 		return api.Registration{}
 	}
 	out := api.Registration{
 		Id: view.ID, ClubId: view.ClubID, State: api.RegistrationState(view.Phase), Message: optional(view.Message),
-		Cart: cartOf(view.Registration), Next: make([]api.Action, len(view.Actions)), ExpiresAt: view.ExpiresAt.UTC(),
+		Cart: cartOf(view.Cart), Next: make([]api.Action, len(view.Actions)), ExpiresAt: view.ExpiresAt.UTC(),
 	}
 	if view.Stale {
 		out.Cart.Stale = &view.Stale
@@ -95,16 +104,14 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 	if view.Contact != nil {
 		out.Contact = &api.Contact{Number: singleLine(view.Contact.Number), Status: singleLine(view.Contact.Status)}
 		if buyer := view.Contact.Buyer; buyer != nil {
-			debt := money(buyer.Debt, view.Cart.Currency)
-			out.Contact.Debt = &debt
+			out.Contact.Debt = new(money(buyer.Debt, view.Cart.Currency))
 		}
 	}
 	if view.Mandate != nil {
 		out.Mandate = mandateOf(view.Mandate)
 	}
 	if view.Payment != nil {
-		payment := s.paymentOf(view.Payment)
-		out.Payment = &payment
+		out.Payment = new(s.paymentOf(view.Payment))
 	}
 	for i, action := range view.Actions {
 		link := actionLinks[action]

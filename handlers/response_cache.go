@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"strconv"
@@ -21,32 +22,27 @@ import (
 	"frontdesk/flows/catalogue"
 )
 
-// This file keeps responses that are the same for every visitor: clubs, products and debit
-// days. Each is encoded and compressed once, and then served without the router.
+// This file caches responses that are the same for every visitor: clubs, products and debit days.
+// Each is encoded and compressed once, and then served without the router.
 
 const (
-	// maxCacheBytes bounds the cache: a thousand pages of 30 KB with their compressed forms.
-	// A caller who asks for many pages that nobody else asks for displaces their own.
-	maxCacheBytes = 64 << 20
-	// maxCacheAge bounds how long a page is served, whatever the club system does.
-	maxCacheAge = 10 * time.Minute
-	// minGzipBytes: a body that fits into one packet does not arrive sooner compressed.
-	minGzipBytes = 1400
+	maxCacheBytes = 64 << 20         // a thousand pages of 30 KB with their compressed forms
+	maxCacheAge   = 10 * time.Minute // whatever the club system does
+	minGzipBytes  = 1400             // a body that fits into one packet does not arrive sooner compressed
 )
 
-// The ages in Cache-Control are those of the catalogue's cache: fresh for a minute, usable
-// for another while it is read again, ten minutes in all while the gateway fails. Personal
-// responses stay in the caller's own browser, which revalidates them each time. So do all
-// responses in mock mode, where developers change their worlds.
+// The ages in Cache-Control are those of the catalogue's cache: fresh for a minute, usable for
+// another while it is read again, ten minutes in all while the gateway fails. Browsers revalidate
+// personal responses, and in mock mode, where developers change their worlds, all responses.
 const (
 	publicCacheControl  = "public, max-age=60, s-maxage=60, stale-while-revalidate=60, stale-if-error=600"
 	privateCacheControl = "private, no-cache"
 )
 
-// cacheKey is what a response depends on, besides the club system and the half of the day.
+// cacheKey is what a response depends on, besides the catalogue's version and the half day.
 type cacheKey struct {
 	clientToken string
-	uri         string      // as it was sent
+	uri         string      // as sent
 	buyer       flows.Buyer // the zero value is every visitor
 }
 
@@ -58,15 +54,14 @@ type cacheEntry struct {
 	plain, gzip encoding // gzip has no body where compression does not pay
 }
 
-// encoding is a body in one content coding, with the headers that describe it. All responses
-// share their values.
+// encoding is a body in one content coding, with its headers, whose values all responses share.
 type encoding struct {
 	body   []byte
 	header http.Header
 }
 
-// responseCache maps cacheKey to *cacheEntry. It shares the catalogue cache's instance of the
-// library's generic type, since a second one would add 80 KB to the program.
+// responseCache maps cacheKey to *cacheEntry. It shares the catalogue cache's instance of the library's
+// generic type, since a second one would add 80 KB to the program.
 type responseCache = *otter.Cache[any, any]
 
 func newResponseCache() responseCache {
@@ -79,9 +74,8 @@ func newResponseCache() responseCache {
 	})
 }
 
-// serveCached answers anonymous reads from the cache while what they were made of is
-// current. All other requests go to next: credentials, bodies, other origins, exhausted
-// limits, and pages that are not in the cache.
+// serveCached serves anonymous reads from the cache while their version of the catalogue is current.
+// All other requests go to next: credentials, bodies, other origins, exhausted limits, cache misses.
 func (s *Server) serveCached(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		entry := s.cachedFor(r)
@@ -113,8 +107,8 @@ func (s *Server) cachedFor(r *http.Request) *cacheEntry {
 	return entry
 }
 
-// limitCached counts a read against its address. It is false when the limit is exhausted,
-// which is then refused by the router's middleware and not counted twice.
+// limitCached counts a read against its address. It is false when the limit is exhausted, and then
+// counts nothing: the router's middleware refuses the request.
 func (s *Server) limitCached(w http.ResponseWriter, r *http.Request) bool {
 	if s.buckets == nil {
 		return true
@@ -126,13 +120,12 @@ func (s *Server) limitCached(w http.ResponseWriter, r *http.Request) bool {
 	return taken.Allowed
 }
 
-// isAnonymous reports whether a request has no credentials and nothing else that must be
-// looked at.
+// isAnonymous reports whether a request has no credentials, and nothing else to validate.
 func isAnonymous(r *http.Request) bool {
 	return r.Header["Authorization"] == nil && r.Header[staffHeader] == nil && r.ContentLength == 0 && r.URL.RawPath == ""
 }
 
-// cacheControl tells caches who may keep the response to a request.
+// cacheControl returns the Cache-Control of the response to a request.
 func (s *Server) cacheControl(r *http.Request) string {
 	if s.cfg.Worlds || !isAnonymous(r) {
 		return privateCacheControl
@@ -140,16 +133,13 @@ func (s *Server) cacheControl(r *http.Request) string {
 	return publicCacheControl
 }
 
-// halfDay counts half days since 1970: the date changes at noon or at midnight, depending
-// on the time zone.
+// halfDay counts half days since 1970: the date changes at noon or midnight, by time zone.
 func halfDay(now time.Time) int64 {
-	const half = 12 * 60 * 60
-	return now.Unix() / half
+	return now.Unix() / (12 * 60 * 60)
 }
 
-// cacheResponse returns the response that is made of a version of the catalogue. It is made
-// once for all callers who ask the same; buyer is whose response it is, and the zero value
-// is every visitor's.
+// cacheResponse returns the response that is made of a version of the catalogue, once for all equal
+// requests. buyer is whose response it is; the zero value is every visitor.
 func (s *Server) cacheResponse(ctx context.Context, buyer flows.Buyer, version *catalogue.Version, response func() (any, error)) (cachedResponse, error) {
 	x := exchangeOf(ctx)
 	half := halfDay(x.At)
@@ -191,14 +181,9 @@ func (e *cacheEntry) encode(vary string, response func() (any, error)) error {
 		return nil
 	}
 	var packed bytes.Buffer
-	packer, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
-	if _, err := packer.Write(body); err != nil {
-		return err
-	}
-	if err := packer.Close(); err != nil {
+	packer, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
+	_, err = packer.Write(body)
+	if err := errors.Join(err, packer.Close()); err != nil {
 		return err
 	}
 	e.gzip = newEncoding(vary, packed.Bytes())
@@ -206,15 +191,15 @@ func (e *cacheEntry) encode(vary string, response func() (any, error)) error {
 	return nil
 }
 
-// newEncoding tags a body with half of its hash, which is enough to tell a club's pages apart.
+// newEncoding tags a body with half of its hash, which is enough to distinguish a club's pages.
 func newEncoding(vary string, body []byte) encoding {
 	hash := sha256.Sum256(body)
-	header := http.Header{}
-	header.Set("ETag", strconv.Quote(base64.RawURLEncoding.EncodeToString(hash[:16])))
-	header.Set("Vary", vary)
-	header.Set("Content-Type", "application/json")
-	header.Set("Content-Length", strconv.Itoa(len(body)))
-	return encoding{body, header}
+	return encoding{body, http.Header{
+		"Etag":           {strconv.Quote(base64.RawURLEncoding.EncodeToString(hash[:16]))},
+		"Vary":           {vary},
+		"Content-Type":   {"application/json"},
+		"Content-Length": {strconv.Itoa(len(body))},
+	}}
 }
 
 // cachedResponse is an entry as the response to one request.
@@ -239,7 +224,7 @@ func (c cachedResponse) VisitListProductsResponse(w http.ResponseWriter) error {
 // VisitListDebitDaysResponse implements api.ListDebitDaysResponseObject.
 func (c cachedResponse) VisitListDebitDaysResponse(w http.ResponseWriter) error { return c.write(w) }
 
-// write sends the body in an encoding that the caller accepts, or a 304 when they have it.
+// write sends the body in an encoding that the caller accepts, or a 304.
 func (c cachedResponse) write(w http.ResponseWriter) error {
 	e := c.plain
 	if c.gzip.body != nil && acceptsGzip(c.request.Header["Accept-Encoding"]) {
@@ -259,8 +244,8 @@ func (c cachedResponse) write(w http.ResponseWriter) error {
 	return err
 }
 
-// acceptsGzip reads Accept-Encoding (RFC 9110, section 12.5.3): gzip, by its name or by a
-// star, unless its weight is zero.
+// acceptsGzip reads Accept-Encoding (RFC 9110, section 12.5.3): gzip, by name or by a star, unless its
+// weight is zero.
 func acceptsGzip(accepted []string) bool {
 	star := false
 	for _, line := range accepted {
@@ -279,8 +264,8 @@ func acceptsGzip(accepted []string) bool {
 	return star
 }
 
-// etagMatches reports whether If-None-Match names a tag, or any (RFC 9110, section 13.1.2).
-// A proxy that compresses by itself makes a tag weak; the page is the same.
+// etagMatches reports whether If-None-Match names a tag, or any (RFC 9110, section 13.1.2). A proxy
+// that compresses makes a tag weak; the page is the same.
 func etagMatches(known []string, etag string) bool {
 	for _, line := range known {
 		for part := range strings.SplitSeq(line, ",") {

@@ -9,10 +9,7 @@ import (
 // CreateResumeLink serves POST /v1/registrations/{id}/resume-link.
 func (s *Server) CreateResumeLink(ctx context.Context, request api.CreateResumeLinkRequestObject) (api.CreateResumeLinkResponseObject, error) {
 	link, err := s.cfg.Registrations.NewResumeLink(ctx, request.Id, callerOf(ctx).token)
-	if err != nil {
-		return nil, err
-	}
-	return api.CreateResumeLink201JSONResponse{Url: link.URL, ExpiresAt: link.ExpiresAt.UTC()}, nil
+	return api.CreateResumeLink201JSONResponse{Url: link.URL, ExpiresAt: link.ExpiresAt.UTC()}, err
 }
 
 // ResumeRegistration serves POST /v1/resumptions.
@@ -21,12 +18,6 @@ func (s *Server) ResumeRegistration(ctx context.Context, request api.ResumeRegis
 	if err != nil {
 		return nil, err
 	}
-	answer := api.ResumeRegistration201JSONResponse{Body: s.registrationOf(ctx, view)}
-	answer.Headers.Location = optional(pathOf(view.ID))
-	if request.Params.XFrontdeskSession != nil {
-		answer.Headers.SetCookie = optional(s.sessionCookie(view, token))
-	} else {
-		answer.Body.Token = &token
-	}
-	return answer, nil
+	body, headers := s.withToken(ctx, view, token, request.Params.XFrontdeskSession != nil)
+	return api.ResumeRegistration201JSONResponse{Body: body, Headers: api.ResumeRegistration201ResponseHeaders(headers)}, nil
 }

@@ -9,11 +9,11 @@ import (
 // route says who may call a route, and how often.
 type route struct {
 	access access
-	limits []limit // nil: as often as callers like
+	limits []limit // nil: there are none
 }
 
-// routes is the one table of routes. The server does not start when it differs from the router
-// or from openapi.yaml.
+// routes is the table of routes. The server does not start when it differs from the router or from
+// openapi.yaml.
 var routes = map[string]route{
 	"GET /v1/clubs":                                       {anyone, []limit{requests}},
 	"GET /v1/clubs/:clubId/products":                      {anyone | identified, []limit{requests}},
@@ -25,7 +25,7 @@ var routes = map[string]route{
 	"PUT /v1/registrations/:id/person":                    {holder, []limit{requests, writes}},
 	"POST /v1/registrations/:id/items":                    {holder, []limit{requests, writes}},
 	"DELETE /v1/registrations/:id/items":                  {holder, []limit{requests, writes}},
-	"POST /v1/registrations/:id/check":                    {holder, []limit{requests, writes}}, // it changes nothing, and costs the club system as much
+	"POST /v1/registrations/:id/check":                    {holder, []limit{requests, writes}}, // no write, but as expensive for the club system
 	"POST /v1/registrations/:id/resume-link":              {holder, []limit{requests, writes}},
 	"POST /v1/resumptions":                                {anyone, []limit{requests, starts}},
 	"GET /v1/registrations/:id/events":                    {holder, []limit{requests}},
@@ -41,11 +41,11 @@ var routes = map[string]route{
 	"PATCH /v1/me/consents":                               {identified, []limit{requests, writes}},
 	"POST /v1/me/transfer":                                {identified, []limit{requests, writes}},
 	"POST /v1/me/transfer/signature":                      {identified, []limit{requests, writes}},
-	"POST /v1/webhooks/card":                              {webhook, nil}, // an event that is refused may never come again; what is forged ends at its signature
-	"POST /v1/webhooks/club/:secret":                      {webhook, nil}, // likewise; its secret is in its path
-	"GET /healthz":                                        {anyone, nil},  // load balancers ask all the time
+	"POST /v1/webhooks/card":                              {webhook, nil}, // a refused event may never come again; a forged one fails at its signature
+	"POST /v1/webhooks/club/:secret":                      {webhook, nil}, // likewise; the secret is in the path
+	"GET /healthz":                                        {anyone, nil},  // load balancers call it all the time
 	"GET /readyz":                                         {anyone, nil},
-	"GET /openapi.yaml":                                   {anyone, nil}, // from memory, which costs no more than the refusal
+	"GET /openapi.yaml":                                   {anyone, nil}, // from memory, as cheap as a refusal
 	"GET /docs":                                           {anyone, nil},
 }
 
@@ -81,7 +81,7 @@ func (s *Server) compareRoutes() error {
 	return errors.Join(problems...)
 }
 
-// compareAccess compares who may call a route with the contract's security.
+// compareAccess compares the callers of a route with the contract's security.
 func (r route) compareAccess(name string, op operation) error {
 	if documented := op.access(); documented != r.access {
 		return fmt.Errorf("%s admits %s, but openapi.yaml says %s", name, r.access, documented)
@@ -89,8 +89,8 @@ func (r route) compareAccess(name string, op operation) error {
 	return nil
 }
 
-// compareLimits compares how often a route may be called with the contract's 429: a limited
-// route has one, which names each limit, and no other route does.
+// compareLimits compares the limits of a route with the contract's 429: a limited route has one, which
+// names each limit, and no other route does.
 func (r route) compareLimits(name string, op operation) error {
 	refusal := op.Operation.Responses.Value("429")
 	if (refusal != nil) != (len(r.limits) > 0) {

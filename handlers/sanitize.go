@@ -3,33 +3,25 @@ package handlers
 import (
 	"regexp"
 	"strings"
+
+	"frontdesk/api"
 )
 
-// The contract limits the length of texts, and other systems do not: a response shows no more of
-// their texts than openapi.yaml allows.
+// The limits of texts and lists in responses, as in openapi.yaml. Other systems have none.
 const (
-	// maxText is ten times a name, and several sentences.
-	maxText = 500
-	// maxLongText is three pages.
-	maxLongText = 10_000
-	// maxDuration is more than any combination of its units needs.
-	maxDuration = 50
-	// maxURL: hosted pages carry their state in their address, and browsers take
-	// no more than some thousands of characters everywhere.
-	maxURL = 5_000
-	// maxParents and maxTags are several times what people read.
-	maxParents, maxTags = 50, 200
-	// maxDays is one for each day of a year.
-	maxDays = 366
-	// maxProblems of a cart: whoever has mended so many asks again.
-	maxProblems = 100
-	// maxChanges: each of the club client's 500 lines was added and priced anew, and as many are gone.
-	maxChanges = 1_500
-	// maxPeriods of a billing: weekly for two hundred years; beyond it a count is none.
-	maxPeriods = 10_000
+	maxText     = 500    // characters; ten times a name, and several sentences
+	maxLongText = 10_000 // characters; three pages
+	maxDuration = 50     // characters; more than any combination of units needs
+	maxURL      = 5_000  // bytes; hosted pages keep state in their address, and browsers allow some thousands
+	maxParents  = 50     // several times what people read
+	maxTags     = 200    // likewise
+	maxDays     = 366    // one for each day of a year
+	maxProblems = 100    // of a cart; a caller who has corrected so many checks again
+	maxChanges  = 1_500  // of a cart; each of the club client's 500 lines was added and repriced, and as many are gone
+	maxPeriods  = 10_000 // of a billing; weekly for two hundred years, beyond which a count means nothing
 )
 
-// singleLine puts a name or a sentence on one line, as long as it may be.
+// singleLine replaces control characters by spaces, and truncates.
 func singleLine(text string) string {
 	return truncate(strings.Map(func(r rune) rune {
 		if isControl(r) {
@@ -39,7 +31,7 @@ func singleLine(text string) string {
 	}, text), maxText)
 }
 
-// multiLine keeps the lines of a longer text.
+// multiLine drops control characters except line breaks and tabs, and truncates.
 func multiLine(text string) string {
 	return truncate(strings.Map(func(r rune) rune {
 		if isControl(r) && r != '\n' && r != '\t' {
@@ -51,10 +43,9 @@ func multiLine(text string) string {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// durationText is that of a club, which need not be one.
 func durationText(text string) string { return truncate(singleLine(text), maxDuration) }
 
-// truncate leaves so many characters of a text.
+// truncate leaves at most so many characters of a text.
 func truncate(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -65,7 +56,7 @@ func truncate(text string, most int) string {
 	return text
 }
 
-// wholeOrEmpty gives a text that is of no use in part, unless it is too long; empty then.
+// wholeOrEmpty returns a text that is useless in part, or nothing when it is too long.
 func wholeOrEmpty(text string, most int) string {
 	if len(text) > most {
 		return ""
@@ -73,8 +64,8 @@ func wholeOrEmpty(text string, most int) string {
 	return text
 }
 
-// currencyCode is a code of ISO 4217. XXX, which stands for none there, is told where
-// the club system tells something else: front ends format amounts by it.
+// currencyCode returns an ISO 4217 code. Other texts become XXX, which means none there, because
+// front ends format amounts by it.
 func currencyCode(text string) string {
 	if len(text) != 3 || strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
 		return "XXX"
@@ -82,12 +73,42 @@ func currencyCode(text string) string {
 	return text
 }
 
-// publicIDPattern is an id as routes take it.
+// publicIDPattern is an id as routes accept it.
 var publicIDPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// isPublicID tells whether a record can be asked for by its id. One that cannot is
-// left out of answers: nobody could do anything with it.
+// isPublicID reports whether a record can be requested by its id. Responses leave out those that
+// cannot.
 func isPublicID(id string) bool { return publicIDPattern.MatchString(id) }
 
-// firstN gives so many of a list.
+// firstN returns at most so many of a list.
 func firstN[T any](list []T, most int) []T { return list[:min(len(list), most)] }
+
+// each converts the items of a list. The result is not nil, so that JSON has [].
+func each[From, To any](list []From, convert func(From) To) []To {
+	out := make([]To, len(list))
+	for i, item := range list {
+		out[i] = convert(item)
+	}
+	return out
+}
+
+// optional returns a member that is left out when it is zero.
+func optional[T comparable](value T) *T {
+	var zero T
+	if value == zero {
+		return nil
+	}
+	return &value
+}
+
+// value reads an optional member.
+func value[T any](member *T) (v T) {
+	if member != nil {
+		v = *member
+	}
+	return v
+}
+
+func money(amount int64, currency string) api.Money {
+	return api.Money{Amount: amount, Currency: currencyCode(currency)}
+}

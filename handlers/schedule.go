@@ -20,7 +20,7 @@ func (s *Server) GetSchedule(ctx context.Context, request api.GetScheduleRequest
 	return api.GetSchedule200JSONResponse(scheduleOf(terms)), nil
 }
 
-// scheduleOf computes a schedule and puts it into the words of the contract.
+// scheduleOf computes a schedule.
 func scheduleOf(terms catalogue.ScheduleTerms) api.Schedule {
 	start := schedule.DateOf(terms.Start)
 	computed := schedule.Of(schedule.Terms{
@@ -30,53 +30,45 @@ func scheduleOf(terms catalogue.ScheduleTerms) api.Schedule {
 	currency := terms.Offer.Currency
 	out := api.Schedule{
 		OfferId: terms.Offer.IRI.ID(), StartDate: start.String(), DebitDay: optional(terms.DebitDay),
-		DueNow: dueNowOf(computed.DueNow, terms.Offer), Debits: make([]api.ScheduleDebit, len(computed.Debits)),
-		Basis: api.ScheduleBasis(computed.Basis), Rules: rulesOf(computed.Verdict),
-		FirstStatement: make([]api.ScheduleMovement, len(computed.FirstStatement)),
-	}
-	for i, debit := range computed.Debits {
-		out.Debits[i] = api.ScheduleDebit{Date: debit.Date.String(), Amount: money(debit.Amount, currency),
-			Basis: api.ScheduleBasis(debit.Basis), Rules: rulesOf(debit.Verdict)}
+		DueNow: dueNowOf(computed.DueNow, terms.Offer), Basis: api.ScheduleBasis(computed.Basis), Rules: rulesOf(computed.Verdict),
+		Debits: each(computed.Debits, func(d schedule.Debit) api.ScheduleDebit {
+			return api.ScheduleDebit{Date: d.Date.String(), Amount: money(d.Amount, currency), Basis: api.ScheduleBasis(d.Basis), Rules: rulesOf(d.Verdict)}
+		}),
+		FirstStatement: each(computed.FirstStatement, func(m schedule.Movement) api.ScheduleMovement {
+			kind := api.ScheduleMovementKindDueNow
+			if m.Debit {
+				kind = api.ScheduleMovementKindDebit
+			}
+			return api.ScheduleMovement{Date: m.Date.String(), Kind: kind, Amount: money(m.Amount, currency), Basis: api.ScheduleBasis(m.Basis), Rules: rulesOf(m.Verdict)}
+		}),
 	}
 	if r := computed.Recurrence; r != nil {
 		out.Recurrence = &api.ScheduleRecurrence{From: r.From.String(), Every: durationText(r.Every), Day: optional(r.Day), Amount: money(r.Amount, currency),
 			Basis: api.ScheduleBasis(r.Basis), Rules: rulesOf(r.Verdict)}
 	}
 	if computed.Total != nil {
-		total := money(*computed.Total, currency)
-		out.Total = &total
-	}
-	for i, movement := range computed.FirstStatement {
-		kind := api.ScheduleMovementKindDueNow
-		if movement.Debit {
-			kind = api.ScheduleMovementKindDebit
-		}
-		out.FirstStatement[i] = api.ScheduleMovement{Date: movement.Date.String(), Kind: kind, Amount: money(movement.Amount, currency),
-			Basis: api.ScheduleBasis(movement.Basis), Rules: rulesOf(movement.Verdict)}
+		out.Total = new(money(*computed.Total, currency))
 	}
 	return out
 }
 
 func dueNowOf(due schedule.DueNow, offer catalogue.Offer) api.ScheduleDueNow {
-	out := api.ScheduleDueNow{Date: due.Date.String(), Amount: money(due.Amount, offer.Currency), Parts: make([]api.SchedulePart, len(due.Parts)),
-		Basis: api.ScheduleBasis(due.Basis), Rules: rulesOf(due.Verdict)}
-	for i, part := range due.Parts {
-		out.Parts[i] = api.SchedulePart{Kind: api.SchedulePartKind(part.Kind), Amount: money(part.Amount, offer.Currency)}
-		if part.Kind == schedule.Fee {
-			out.Parts[i].Name = optional(singleLine(offer.FeeName))
-		}
+	return api.ScheduleDueNow{
+		Date: due.Date.String(), Amount: money(due.Amount, offer.Currency), Basis: api.ScheduleBasis(due.Basis), Rules: rulesOf(due.Verdict),
+		Parts: each(due.Parts, func(part schedule.Part) api.SchedulePart {
+			out := api.SchedulePart{Kind: api.SchedulePartKind(part.Kind), Amount: money(part.Amount, offer.Currency)}
+			if part.Kind == schedule.Fee {
+				out.Name = optional(singleLine(offer.FeeName))
+			}
+			return out
+		}),
 	}
-	return out
 }
 
-// rulesOf names rules; none is left out.
+// rulesOf names rules; nil when there are none.
 func rulesOf(v schedule.Verdict) *api.ScheduleRules {
 	if len(v.Rules) == 0 {
 		return nil
 	}
-	rules := make(api.ScheduleRules, len(v.Rules))
-	for i, rule := range v.Rules {
-		rules[i] = string(rule)
-	}
-	return &rules
+	return new(each(v.Rules, func(rule schedule.Rule) string { return string(rule) }))
 }

@@ -40,7 +40,7 @@ import (
 	"frontdesk/upstream/identity"
 )
 
-// Config is what the server needs. Every field is required unless its comment says otherwise.
+// Config configures the server. Every field is required unless its comment says otherwise.
 type Config struct {
 	Registrations *registration.Service
 	Payments      *payment.Machine
@@ -58,22 +58,22 @@ type Config struct {
 	Docs     map[string]http.Handler // the pages below /docs, by path; nil: there are none
 
 	ClientToken    string   // the organisation at the club system
-	Worlds         bool     // a request may name another demo world, see organisation (mock mode)
+	Worlds         bool     // a request may name another demo world (mock mode)
 	PublicURL      string   // where browsers reach Frontdesk; https means secure cookies
-	AllowedOrigins []string // other origins of front ends; "*" stands for any (not in live mode). May be empty.
+	AllowedOrigins []string // other origins of front ends; "*" is any page on this machine (not in live mode). May be empty.
 	StaffKeys      []string // each identifies staff; empty: there are no staff
-	WebhookSecrets []string // the club system posts its events to a path with one of them; empty: there is no such path
+	WebhookSecrets []string // of the path for the club system's events; empty: there is no such path
 	PublishableKey string   // the card processor's key for browsers; empty when it has none
 
-	Ready           func(context.Context) []flows.Check // checks what the gateway depends on
-	Stopping        <-chan struct{}                     // closed when the gateway must stop; nil: it never is
+	Ready           func(context.Context) []flows.Check // checks the gateway's dependencies
+	Stopping        <-chan struct{}                     // closed when the gateway must stop; may be nil
 	OnRequest       func(RequestInfo)                   // is called with every request below /v1; may be nil
 	OnRequestMetric func(RequestInfo)                   // is called with every request; may be nil
 	OnStream        func(by int)                        // is called when an event stream begins (1) or ends (-1); may be nil
 
 	Captcha        *captcha.Verifier // anonymous callers solve one before a request costs money; nil: there is none
-	RateLimits     bool              // limit the rate of requests; see limit.go
-	TrustedProxies []netip.Prefix    // whose X-Forwarded-For is trusted; empty: nobody's
+	RateLimits     bool              // apply the limits of limit.go
+	TrustedProxies []netip.Prefix    // whose X-Forwarded-For is trusted; may be empty
 
 	Traces      trace.TracerProvider // exports the spans of requests; nil: none are exported
 	AccessLevel slog.Level           // of the log line of each request; zero: info
@@ -83,8 +83,7 @@ type Config struct {
 	Log   *slog.Logger
 }
 
-// maxBody is ample for every request of the contract.
-const maxBody = "64K"
+const maxBody = "64K" // fits every request of the contract
 
 // Server is the public edge as an http.Handler.
 type Server struct {
@@ -97,11 +96,8 @@ type Server struct {
 	responses    responseCache
 	buckets      *buckets // nil: there are no limits
 	streams      openStreams
-	proxyWarning sync.Once // the log has the warning about an unlisted proxy
+	proxyWarning sync.Once // see checkProxy
 }
-
-var _ http.Handler = (*Server)(nil)
-var _ api.StrictServerInterface = (*Server)(nil)
 
 // New returns a server. It fails when the contract cannot be read, or differs from the tables of
 // routes and problems.
@@ -128,8 +124,8 @@ func New(cfg Config) (*Server, error) {
 	e.POST("/v1/webhooks/card", s.receiveCardWebhook)
 	e.POST("/v1/webhooks/club/:secret", s.receiveClubWebhook)
 	e.GET("/v1/registrations/:id/events", s.followRegistration)
-	e.GET("/openapi.yaml", s.getContract)
-	const docs = "/docs" // the one page of them that the contract lists
+	e.GET("/openapi.yaml", func(c echo.Context) error { return c.Blob(http.StatusOK, "application/yaml", cfg.Contract) })
+	const docs = "/docs" // the only page that the contract lists
 	e.GET(docs, echo.WrapHandler(cfg.Docs[docs]))
 	if err := errors.Join(s.compareRoutes(), compareCodes(document)); err != nil {
 		return nil, err
@@ -147,52 +143,42 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, headAsGet(r))
 }
 
-// problemCodes is the schema whose description is the table of all problems.
-const problemCodes = "ProblemCode"
-
 // compareCodes compares the table of problems with the contract's list, both ways.
 func compareCodes(document *openapi3.T) error {
-	listed := document.Components.Schemas[problemCodes].Value.Enum
-	table := document.Components.Schemas[problemCodes].Value.Description
-	for _, code := range listed {
+	schema := document.Components.Schemas["ProblemCode"].Value // its description is a table of all problems
+	for _, code := range schema.Enum {
 		m, ok := problems[flows.Code(fmt.Sprint(code))]
 		if !ok {
 			return fmt.Errorf("problem code %v is in openapi.yaml, but has no meaning", code)
 		}
-		if row := fmt.Sprintf("| `%v` | %d | `%s` | ", code, m.status, m.retry); !strings.Contains(table, row) {
+		if row := fmt.Sprintf("| `%v` | %d | `%s` | ", code, m.status, m.retry); !strings.Contains(schema.Description, row) {
 			return fmt.Errorf("the table of problem codes in openapi.yaml has no row that begins %s", row)
 		}
 	}
-	if len(listed) != len(problems) {
-		return fmt.Errorf("openapi.yaml lists %d problem codes of %d", len(listed), len(problems))
+	if len(schema.Enum) != len(problems) {
+		return fmt.Errorf("openapi.yaml lists %d problem codes of %d", len(schema.Enum), len(problems))
 	}
 	return nil
 }
 
-// setSecurityHeaders puts the security headers into every response. Pages that need other
-// values replace them. The lists of values are shared by all responses.
+// setSecurityHeaders adds the security headers, which pages may replace. All responses share the
+// lists of values.
 func (s *Server) setSecurityHeaders(next http.Handler) http.Handler {
-	headers := http.Header{}
-	for name, value := range map[string]string{
-		"X-Content-Type-Options":       "nosniff",
-		"Referrer-Policy":              "same-origin",
-		"X-Frame-Options":              "DENY",
-		"Content-Security-Policy":      "default-src 'none'; frame-ancestors 'none'",
-		"Cross-Origin-Opener-Policy":   "same-origin",
-		"Cross-Origin-Resource-Policy": "same-origin", // CORS admits front ends of other origins
-		"Permissions-Policy":           "camera=(), geolocation=(), microphone=(), usb=()",
-		"Cache-Control":                "no-store",
-	} {
-		headers.Set(name, value)
+	headers := http.Header{
+		"X-Content-Type-Options":       {"nosniff"},
+		"Referrer-Policy":              {"same-origin"},
+		"X-Frame-Options":              {"DENY"},
+		"Content-Security-Policy":      {"default-src 'none'; frame-ancestors 'none'"},
+		"Cross-Origin-Opener-Policy":   {"same-origin"},
+		"Cross-Origin-Resource-Policy": {"same-origin"}, // CORS admits front ends of other origins
+		"Permissions-Policy":           {"camera=(), geolocation=(), microphone=(), usb=()"},
+		"Cache-Control":                {"no-store"},
 	}
 	if s.secure() {
-		headers.Set("Strict-Transport-Security", hsts)
+		headers.Set("Strict-Transport-Security", "max-age=31536000") // a year, for this host alone
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		maps.Copy(w.Header(), headers)
 		next.ServeHTTP(w, r)
 	})
 }
-
-// hsts keeps browsers on https for a year, for this host alone.
-const hsts = "max-age=31536000"

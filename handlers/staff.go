@@ -9,14 +9,12 @@ import (
 )
 
 const (
-	// staffHeader carries a staff key, beside the token or cookie of a registration.
 	staffHeader = "X-Frontdesk-Staff-Key"
-	// staffScheme names that way to authenticate in a 401.
-	staffScheme = "Frontdesk-Staff-Key"
+	staffScheme = "Frontdesk-Staff-Key" // in the WWW-Authenticate of a 401
 )
 
-// isStaff tells whether a request carries a staff key. One that is not known is
-// an error rather than no key: a kiosk with an old key has to find out.
+// isStaff reports whether a request has a staff key. An unknown key is an error, so that a kiosk with
+// an old key notices.
 func (s *Server) isStaff(r *http.Request) (bool, error) {
 	key := r.Header.Get(staffHeader)
 	if key == "" {
@@ -28,8 +26,7 @@ func (s *Server) isStaff(r *http.Request) (bool, error) {
 	return true, nil
 }
 
-// isOneOf compares a guess with every secret, by their digests, so that the time says nothing
-// about any of them.
+// isOneOf compares a guess with every secret by digest, so that the time reveals nothing.
 func isOneOf(guess string, secrets []string) bool {
 	given, found := sha256.Sum256([]byte(guess)), 0
 	for _, secret := range secrets {

@@ -9,19 +9,15 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// The time that a request may take. All are below the server's write timeout, so that the caller
-// still gets a response. A request with an Idempotency-Key continues without its client, for
-// requestTimeout.
+// The time for a request is below the server's write timeout, so that the caller still gets a
+// response. A request with an Idempotency-Key continues without its client, for requestTimeout.
 const (
-	// readTimeout: the longest read is that of a whole catalogue, 30 s.
-	readTimeout = 40 * time.Second
-	// webhookTimeout: other systems give up on an answer sooner, and send it again.
-	webhookTimeout = 10 * time.Second
+	readTimeout    = 40 * time.Second // the longest read, a whole catalogue, takes 30 s
+	webhookTimeout = 10 * time.Second // other systems give up sooner, and send the event again
 )
 
-// withTimeout ends the journey of a request that takes too long. What was begun is
-// safe to end anywhere, as with a browser that has left. Streams go on for as long
-// as somebody reads them.
+// withTimeout cancels a request that takes too long, which is safe at any point, as with a browser
+// that leaves.
 func withTimeout(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		limit := timeoutOf(c.Request().Method, c.Path())
@@ -35,7 +31,7 @@ func withTimeout(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// timeoutOf gives the time for a route; zero for none.
+// timeoutOf returns the time for a route; zero is no limit, for event streams.
 func timeoutOf(method, route string) time.Duration {
 	switch {
 	case strings.HasSuffix(route, "/events"):
@@ -48,3 +44,35 @@ func timeoutOf(method, route string) time.Duration {
 		return requestTimeout
 	}
 }
+
+// writeTimeout is for some hundred kilobytes, the most that is written at once, on the slowest of
+// mobile networks. A client that takes nothing for so long is gone.
+const writeTimeout = 10 * time.Second
+
+// responseWriter keeps the status, and gives each write its own deadline. The server's own limit is
+// for whole requests: a client that reads nothing would hold a connection and its buffers for long.
+type responseWriter struct {
+	http.ResponseWriter
+	now    func() time.Time
+	status int // zero: nothing was written
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *responseWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements io.Writer.
+func (w *responseWriter) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(w.now().Add(writeTimeout)) // a writer in memory has no deadlines
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

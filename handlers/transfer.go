@@ -10,23 +10,20 @@ import (
 // StartTransfer serves POST /v1/me/transfer.
 func (s *Server) StartTransfer(ctx context.Context, request api.StartTransferRequestObject) (api.StartTransferResponseObject, error) {
 	transfer, err := s.cfg.Transfers.Start(ctx, *callerOf(ctx).contact, request.Body.ClubId)
-	if err != nil {
-		return nil, err
-	}
-	return api.StartTransfer201JSONResponse(transferOf(transfer)), nil
+	return api.StartTransfer201JSONResponse(transferOf(transfer)), err
 }
 
 // SignTransfer serves POST /v1/me/transfer/signature.
 func (s *Server) SignTransfer(ctx context.Context, request api.SignTransferRequestObject) (api.SignTransferResponseObject, error) {
 	transfer, err := s.cfg.Transfers.Sign(ctx, *callerOf(ctx).contact, request.Body.Code)
-	if err != nil {
-		return nil, err
-	}
-	return api.SignTransfer201JSONResponse(transferOf(transfer)), nil
+	return api.SignTransfer201JSONResponse(transferOf(transfer)), err
 }
 
-// transferOf puts a move into the words of the contract.
+// transferOf converts a transfer; nil, of a call that failed, becomes the zero value.
 func transferOf(t *flows.Transfer) api.Transfer {
+	if t == nil {
+		return api.Transfer{}
+	}
 	out := api.Transfer{ClubId: t.ClubID, State: api.SignatureState(t.State), Message: optional(t.Message())}
 	out.AttemptsLeft, out.ResendAfter = signatureOf(t.Signature)
 	return out

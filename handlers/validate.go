@@ -1,13 +1,11 @@
 package handlers
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"mime"
+	"maps"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -16,7 +14,6 @@ import (
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/go-playground/validator/v10"
 	"github.com/labstack/echo/v4"
@@ -29,34 +26,8 @@ import (
 // operation is a route of the contract.
 type operation struct {
 	routers.Route
-	needsKey     bool // an Idempotency-Key is required
-	needsCaptcha bool // strangers answer the challenge first, where there is one
-}
-
-// bodyTypes makes the typed body of an operation, for the checks that the contract
-// puts into tags: what a schema cannot say, such as a birth date.
-var bodyTypes = map[string]func(body []byte) any{
-	"startRegistration": func([]byte) any { return new(api.StartRegistration) },
-	"putPerson":         func([]byte) any { return new(api.Person) },
-	"addItem":           func([]byte) any { return new(api.NewItem) },
-	"createMandate":     func([]byte) any { return new(api.NewMandate) },
-	"startPayment":      paymentBody,
-}
-
-// paymentBody makes the body that goes with the method that is asked for.
-func paymentBody(body []byte) any {
-	var asked struct{ Method api.PaymentMethod }
-	_ = json.Unmarshal(body, &asked) // the document tells of a method that is none
-	switch asked.Method {
-	case api.PaymentMethodLater:
-		return new(api.StartLaterPayment)
-	case api.PaymentMethodDesk:
-		return new(api.StartDeskPayment)
-	case api.PaymentMethodFree:
-		return new(api.StartFreePayment)
-	default:
-		return new(api.StartCardPayment)
-	}
+	needsKey     bool // requires an Idempotency-Key
+	needsCaptcha bool // requires a captcha of anonymous callers, if one is configured
 }
 
 // operationsOf lists the contract's operations by method and route of the router.
@@ -80,13 +51,13 @@ func (s *Server) operationOf(c echo.Context) (operation, bool) {
 	return op, ok
 }
 
-// validate holds a request against the document and against the tags of its
-// typed body, and tells everything that is wrong with it at once.
+// validate checks a request against the contract and the tags of its body, and reports all problems
+// at once.
 func (s *Server) validate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, ok := s.operationOf(c)
-		if !ok || strings.HasPrefix(c.Path(), "/v1/webhooks/") {
-			return next(c) // a webhook is held against its signature first
+		if !ok || strings.HasPrefix(c.Path(), webhookPrefix) { // a webhook's signature comes first
+			return next(c)
 		}
 		body, err := readBody(c, op)
 		if err != nil {
@@ -96,36 +67,33 @@ func (s *Server) validate(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		problems = append(problems, s.validateTags(op, body)...)
-		problems = append(problems, s.validateDay(c, op, "date")...)
-		problems = append(problems, guessableKey(c, op)...)
-		problems = append(problems, unknownParameters(c, op)...)
-		if len(problems) > 0 {
-			// A start date is told by the journey, once it knows the club; these problems keep the request from it.
-			return invalid(append(problems, s.validateDay(c, op, "startDate")...))
+		problems = slices.Concat(problems, s.validateTags(op, body), s.validateDay(c, op, "date"), guessableKey(c, op), unknownParameters(c, op))
+		if len(problems) == 0 {
+			return next(c)
 		}
-		return next(c)
+		// The service reports a wrong start date, once it knows the club. These problems come before it.
+		return invalid(append(problems, s.validateDay(c, op, "startDate")...))
 	}
 }
 
-// invalid is the error for wrong fields, each pointer told once. A header
-// cannot be mended in a form, so it makes the request malformed.
+// invalid is the error for wrong fields, one problem for each pointer. A wrong header makes the
+// request malformed, since no form can correct it.
 func invalid(problems []flows.FieldProblem) error {
 	slices.SortStableFunc(problems, func(a, b flows.FieldProblem) int { return strings.Compare(a.Pointer, b.Pointer) })
-	told := problems[:0]
+	fields := problems[:0]
 	for _, problem := range problems {
-		last := len(told) - 1
-		if last >= 0 && told[last].Pointer == problem.Pointer && told[last].Message == genericMessage {
-			told[last] = problem // the words of a tag say more than that a pattern does not fit
+		last := len(fields) - 1
+		if last >= 0 && fields[last].Pointer == problem.Pointer && fields[last].Message == genericMessage {
+			fields[last] = problem // a tag's message says more
 		}
-		if last >= 0 && (told[last].Pointer == problem.Pointer || strings.HasPrefix(problem.Pointer, told[last].Pointer+"/")) {
-			continue // told already, or a member of what is missing as a whole
+		if last >= 0 && (fields[last].Pointer == problem.Pointer || strings.HasPrefix(problem.Pointer, fields[last].Pointer+"/")) {
+			continue // reported already, or a member of a missing object
 		}
-		told = append(told, problem)
+		fields = append(fields, problem)
 	}
-	failure := &flows.Error{Code: flows.InvalidRequest, Fields: told}
-	for _, problem := range told {
-		in, name := splitPointer(problem.Pointer)
+	failure := &flows.Error{Code: flows.InvalidRequest, Fields: fields}
+	for _, problem := range fields {
+		in, name, _ := strings.Cut(problem.Pointer, "/") // in is empty for the body
 		if in == "header" {
 			failure.Code = flows.MalformedRequest
 		}
@@ -133,255 +101,84 @@ func invalid(problems []flows.FieldProblem) error {
 			failure.Detail = name + ": " + problem.Message
 		}
 	}
-	if failure.Detail != "" && len(told) > 1 {
-		failure.Detail = fmt.Sprintf("%d things are wrong, and errors has each; one of them is %s", len(told), failure.Detail)
+	if failure.Detail != "" && len(fields) > 1 {
+		failure.Detail = fmt.Sprintf("%d things are wrong, and errors has each; one of them is %s", len(fields), failure.Detail)
 	}
 	return failure
 }
 
-// readAll reads a body. One that breaks off, or takes longer than the server waits,
-// is its sender's doing; the network's words for it name addresses, and are left out.
-func readAll(from io.Reader) ([]byte, error) {
-	body, err := io.ReadAll(from)
-	var tooLarge *echo.HTTPError
-	if err == nil || errors.As(err, &tooLarge) {
-		return body, err
+// unknownParameters refuses query parameters that the operation does not have, because a misspelt
+// one would change the response without notice. Health probes may have any, to bypass caches.
+func unknownParameters(c echo.Context, op operation) (problems []flows.FieldProblem) {
+	if !strings.HasPrefix(c.Path(), "/v1/") {
+		return nil
 	}
-	return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body did not arrive as a whole, or not in time."}
-}
-
-// readBody reads a body that has to be JSON, and leaves it to be read again.
-func readBody(c echo.Context, op operation) ([]byte, error) {
-	r := c.Request()
-	if op.Operation.RequestBody == nil {
-		return nil, rejectBody(c)
-	}
-	body, err := readAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body has to be JSON, with Content-Type: application/json."}
-	}
-	if !json.Valid(body) {
-		return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON."}
-	}
-	if err := inspectJSON(body); err != nil {
-		return nil, err
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	return body, nil
-}
-
-// validateSchema holds a request against its operation in the contract.
-func validateSchema(c echo.Context, op operation) ([]flows.FieldProblem, error) {
-	path := map[string]string{}
-	for i, name := range c.ParamNames() {
-		path[name] = c.ParamValues()[i]
-	}
-	err := openapi3filter.ValidateRequest(c.Request().Context(), &openapi3filter.RequestValidationInput{
-		Request: c.Request(), PathParams: path, Route: &op.Route, QueryParams: c.QueryParams(),
-		Options: &openapi3filter.Options{
-			MultiError: true, KeepValidatedValue: true,
-			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, // whose a thing is, its journey decides
-		},
-	})
-	var problems []flows.FieldProblem
-	if !collect(err, "", &problems) {
-		return nil, fmt.Errorf("validation of %s %s: %w", op.Method, op.Path, err)
-	}
-	if slices.ContainsFunc(problems, func(p flows.FieldProblem) bool { return strings.HasPrefix(p.Pointer, "path/") }) {
-		return nil, &flows.Error{Code: flows.NotFound} // an id that cannot be one names nothing
-	}
-	return problems, nil
-}
-
-// collect flattens the errors of the validation. It is false for an error that is not about the request.
-func collect(err error, base string, problems *[]flows.FieldProblem) bool {
-	switch e := err.(type) { //nolint:errorlint // the tree of errors is walked level by level
-	case nil:
-		return true
-	case openapi3.MultiError:
-		for _, each := range e {
-			if !collect(each, base, problems) {
-				return false
-			}
-		}
-		return true
-	case *openapi3filter.RequestError:
-		return collectRequest(e, problems)
-	case *openapi3.SchemaError:
-		*problems = append(*problems, schemaProblems(e, base)...)
-		return true
-	}
-	return false
-}
-
-func collectRequest(e *openapi3filter.RequestError, problems *[]flows.FieldProblem) bool {
-	base := ""
-	if e.Parameter != nil {
-		base = e.Parameter.In + "/" + e.Parameter.Name
-		if e.Err == nil || errors.Is(e.Err, openapi3filter.ErrInvalidRequired) {
-			*problems = append(*problems, flows.FieldProblem{Pointer: base, Message: "is required"})
-			return true
+	var known []string
+	for _, parameter := range op.Operation.Parameters {
+		if parameter.Value.In == "query" {
+			known = append(known, parameter.Value.Name)
 		}
 	}
-	if e.Err != nil && collect(e.Err, base, problems) {
-		return true
+	message := "is not a known parameter: there is none here"
+	if len(known) > 0 {
+		message = "is not a known parameter; known are " + strings.Join(known, ", ")
 	}
-	if e.Parameter != nil || e.RequestBody != nil {
-		*problems = append(*problems, flows.FieldProblem{Pointer: base, Message: "cannot be read"})
-		return true
-	}
-	return false
-}
-
-// quoted finds the member that a message of the validator names.
-var quoted = regexp.MustCompile(`"([^"]+)"`)
-
-// schemaProblems puts one violation of a schema into words. A message about a
-// member is moved to that member, so that a form finds its field.
-func schemaProblems(e *openapi3.SchemaError, base string) []flows.FieldProblem {
-	if e.Schema != nil && e.Schema.Discriminator != nil {
-		return oneOfProblems(e, base)
-	}
-	if e.Origin != nil {
-		var problems []flows.FieldProblem
-		if collect(e.Origin, base, &problems) && len(problems) > 0 {
-			return problems
+	for _, name := range slices.Sorted(maps.Keys(c.QueryParams())) {
+		if !slices.Contains(known, name) {
+			problems = append(problems, flows.FieldProblem{Pointer: "query/" + name, Message: message})
 		}
 	}
-	pointer := base
-	for _, part := range e.JSONPointer() {
-		pointer += "/" + pointerEscaper.Replace(part)
-	}
-	member := quoted.FindStringSubmatch(e.Reason)
-	switch {
-	case e.SchemaField == "required" && member != nil:
-		// The pointer of a missing member names it already.
-		if !strings.HasSuffix(pointer, "/"+member[1]) {
-			pointer += "/" + member[1]
-		}
-		return []flows.FieldProblem{{Pointer: pointer, Message: "is required"}}
-	case strings.Contains(e.Reason, "is unsupported") && member != nil:
-		return []flows.FieldProblem{{Pointer: pointer + "/" + pointerEscaper.Replace(member[1]), Message: "is not a known field"}}
-	}
-	return []flows.FieldProblem{{Pointer: pointer, Message: schemaMessage(e)}}
+	return problems
 }
 
-// pointerEscaper escapes a segment of a JSON pointer (RFC 6901).
-var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
-
-// schemaMessage says in a few words what a schema asks for.
-func schemaMessage(e *openapi3.SchemaError) string {
-	switch e.SchemaField {
-	case "type":
-		return "has to be of type " + strings.Join(e.Schema.Type.Slice(), " or ")
-	case "enum":
-		return fmt.Sprintf("has to be one of %v", e.Schema.Enum)
-	case "minLength":
-		return fmt.Sprintf("needs at least %d characters", e.Schema.MinLength)
-	case "maxLength":
-		return fmt.Sprintf("takes at most %d characters", *e.Schema.MaxLength)
-	case "minItems":
-		return fmt.Sprintf("needs at least %d entries", e.Schema.MinItems)
-	case "maxItems":
-		return fmt.Sprintf("takes at most %d entries", *e.Schema.MaxItems)
-	case "minimum", "maximum":
-		return "is out of range"
-	case "format":
-		return "has to be a " + e.Schema.Format
-	default:
-		return genericMessage
+// validateDay checks a query parameter that is a day to start or to buy on.
+func (s *Server) validateDay(c echo.Context, op operation, name string) []flows.FieldProblem {
+	day := c.QueryParam(name)
+	if day == "" || op.Operation.Parameters.GetByInAndName("query", name) == nil {
+		return nil
 	}
+	if problem := catalogue.StartDateProblem(day, s.cfg.Now()); problem != "" {
+		return fieldError("query/"+name, problem)
+	}
+	return nil
 }
 
-// genericMessage is told where neither the document nor a tag has better words.
-const genericMessage = "is not valid"
-
-// newValidator knows the tags that the contract uses.
-func newValidator(now func() time.Time) *validator.Validate {
-	v := validator.New(validator.WithRequiredStructEnabled())
-	v.RegisterTagNameFunc(func(field reflect.StructField) string {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		return name
-	})
-	register := func(tag string, check validator.Func) {
-		if err := v.RegisterValidation(tag, check); err != nil {
-			panic(err) // a tag's name is wrong, which shows at the first start
-		}
-	}
-	register("e164", func(f validator.FieldLevel) bool { return e164.MatchString(f.Field().String()) })
-	register("postalcode", isPostalCode)
-	register("notblank", func(f validator.FieldLevel) bool { return strings.TrimSpace(f.Field().String()) != "" })
-	register("http_url", func(f validator.FieldLevel) bool {
-		u, err := url.Parse(f.Field().String())
-		return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
-	})
-	register("birthdate", func(f validator.FieldLevel) bool {
-		born, err := time.Parse(time.DateOnly, f.Field().String())
-		return err == nil && born.Before(now()) && born.After(now().AddDate(-maxAge, 0, 0))
-	})
-	register("startdate", func(f validator.FieldLevel) bool {
-		return catalogue.StartDateProblem(f.Field().String(), now()) == ""
-	})
-	register("duedate", func(f validator.FieldLevel) bool {
-		day, err := time.Parse(time.DateOnly, f.Field().String())
-		today := now().UTC().Add(-lastTimeZone).Truncate(24 * time.Hour)
-		return err == nil && !day.Before(today) && !day.After(now().AddDate(maxDueYears, 0, 0))
-	})
-	return v
+// taggedBodies decode the bodies of the operations with tags, for what no schema can say, such as a
+// birth date.
+var taggedBodies = map[string]func(body []byte) (any, error){
+	"startRegistration": decode[api.StartRegistration],
+	"putPerson":         decode[api.Person],
+	"addItem":           decode[api.NewItem],
+	"createMandate":     decode[api.NewMandate],
+	"startPayment": func(body []byte) (any, error) {
+		var start api.StartPayment
+		_ = json.Unmarshal(body, &start) // which only keeps the text
+		return start.ValueByDiscriminator()
+	},
 }
 
-const (
-	// lastTimeZone: it is today until then, at the last place on Earth. The club's own clock is not known here.
-	lastTimeZone = 12 * time.Hour
-	// maxDueYears in years, as far ahead as a pass can begin; the club system takes any date, and a later one is a slip of the keyboard.
-	maxDueYears = 5
-)
-
-// e164 is an international number (ITU-T E.164), with the plus sign that tells it
-// from a national one; the library's own tag does without. No mobile number has
-// fewer than eight digits with its country's code, and a French one has nine after
-// it, so that a digit that was left out shows before an SMS goes astray.
-var e164 = regexp.MustCompile(`^\+(33[1-9][0-9]{8}|[124-9][0-9]{7,14}|3[0-24-9][0-9]{6,13})$`)
-
-// postalCodes are what an address of a country can have; a country that is not
-// named has anything that looks like one.
-var postalCodes = map[string]*regexp.Regexp{"FR": regexp.MustCompile(`^[0-9]{5}$`)}
-
-var anyPostalCode = regexp.MustCompile(`^[0-9A-Za-z]+([ -][0-9A-Za-z]+)*$`)
-
-// isPostalCode holds a postal code against the country beside it.
-func isPostalCode(f validator.FieldLevel) bool {
-	shape := anyPostalCode
-	if country := f.Parent().FieldByName("Country"); country.IsValid() && postalCodes[country.String()] != nil {
-		shape = postalCodes[country.String()]
-	}
-	return shape.MatchString(strings.TrimSpace(f.Field().String()))
+func decode[T any](body []byte) (any, error) {
+	var typed T
+	err := json.Unmarshal(body, &typed)
+	return typed, err
 }
 
-// maxAge in years; a birth date before that is a slip of the keyboard.
-const maxAge = 120
-
-// validateTags checks what a schema cannot say.
-func (s *Server) validateTags(op operation, body []byte) []flows.FieldProblem {
-	make, ok := bodyTypes[op.Operation.OperationID]
+// validateTags checks the tags of a body. Members of the wrong type are left out, because the schema
+// reports them.
+func (s *Server) validateTags(op operation, body []byte) (problems []flows.FieldProblem) {
+	decode, ok := taggedBodies[op.Operation.OperationID]
 	if !ok {
 		return nil
 	}
-	typed := make(body)
+	typed, err := decode(body)
 	var mistyped *json.UnmarshalTypeError
-	if err := json.Unmarshal(body, typed); err != nil && !errors.As(err, &mistyped) {
+	if err != nil && !errors.As(err, &mistyped) {
 		return nil
 	}
-	// A member of the wrong type is left out, and the document tells of it; the others are checked.
 	var failures validator.ValidationErrors
 	if !errors.As(s.tags.Struct(typed), &failures) {
 		return nil
 	}
-	var problems []flows.FieldProblem
 	for _, failure := range failures {
 		_, path, _ := strings.Cut(failure.Namespace(), ".")
 		pointer := "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(path)
@@ -394,19 +191,7 @@ func (s *Server) validateTags(op operation, body []byte) []flows.FieldProblem {
 	return problems
 }
 
-// validateDay tells what is wrong with a parameter that is a day to start or to buy on.
-func (s *Server) validateDay(c echo.Context, op operation, name string) []flows.FieldProblem {
-	day := c.QueryParam(name)
-	if day == "" || op.Operation.Parameters.GetByInAndName("query", name) == nil {
-		return nil
-	}
-	if problem := catalogue.StartDateProblem(day, s.cfg.Now()); problem != "" {
-		return []flows.FieldProblem{{Pointer: "query/" + name, Message: problem}}
-	}
-	return nil
-}
-
-// tagMessages say what a tag asks for, where it stands for one rule.
+// tagMessages say what a tag requires.
 var tagMessages = map[string]string{
 	"notblank":         "must not be blank",
 	"email":            "has to be an e-mail address",
@@ -419,4 +204,67 @@ var tagMessages = map[string]string{
 	"datetime":         "has to be a date of the form 1990-05-17 that is possible",
 	"iso3166_1_alpha2": "has to be a two-letter country code such as FR",
 	"http_url":         "has to be an http or https address without a user name",
+}
+
+const (
+	maxAge       = 120            // years; an earlier birth date is a typing error
+	maxDueYears  = 5              // as far ahead as a pass can begin; the club system accepts any date
+	lastTimeZone = 12 * time.Hour // behind UTC; today ends there last, and the club's time zone is not known here
+)
+
+// newValidator returns a validator of the contract's tags.
+func newValidator(now func() time.Time) *validator.Validate {
+	v := validator.New(validator.WithRequiredStructEnabled())
+	v.RegisterTagNameFunc(func(field reflect.StructField) string {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		return name
+	})
+	for tag, valid := range map[string]func(text string) bool{
+		"e164":     e164.MatchString,
+		"notblank": func(text string) bool { return strings.TrimSpace(text) != "" },
+		"http_url": func(text string) bool {
+			u, err := url.Parse(text)
+			return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
+		},
+		"birthdate": func(text string) bool {
+			born, err := time.Parse(time.DateOnly, text)
+			return err == nil && born.Before(now()) && born.After(now().AddDate(-maxAge, 0, 0))
+		},
+		"startdate": func(text string) bool { return catalogue.StartDateProblem(text, now()) == "" },
+		"duedate": func(text string) bool {
+			day, err := time.Parse(time.DateOnly, text)
+			today := now().UTC().Add(-lastTimeZone).Truncate(24 * time.Hour)
+			return err == nil && !day.Before(today) && !day.After(now().AddDate(maxDueYears, 0, 0))
+		},
+	} {
+		register(v, tag, func(f validator.FieldLevel) bool { return valid(f.Field().String()) })
+	}
+	register(v, "postalcode", isPostalCode)
+	return v
+}
+
+func register(v *validator.Validate, tag string, check validator.Func) {
+	if err := v.RegisterValidation(tag, check); err != nil {
+		panic(err) // the tag's name is wrong
+	}
+}
+
+// e164 is an international number (ITU-T E.164) with its plus, which the library's own tag does not
+// require. A mobile number has at least eight digits with its country code, and a French one nine
+// after it, so that a missing digit shows before an SMS is sent.
+var e164 = regexp.MustCompile(`^\+(33[1-9][0-9]{8}|[124-9][0-9]{7,14}|3[0-24-9][0-9]{6,13})$`)
+
+// postalCodes are the patterns of countries; anyPostalCode is for the others.
+var (
+	postalCodes   = map[string]*regexp.Regexp{"FR": regexp.MustCompile(`^[0-9]{5}$`)}
+	anyPostalCode = regexp.MustCompile(`^[0-9A-Za-z]+([ -][0-9A-Za-z]+)*$`)
+)
+
+// isPostalCode checks a postal code against the country of the same object.
+func isPostalCode(f validator.FieldLevel) bool {
+	shape := anyPostalCode
+	if country := f.Parent().FieldByName("Country"); country.IsValid() {
+		shape = cmp.Or(postalCodes[country.String()], shape)
+	}
+	return shape.MatchString(strings.TrimSpace(f.Field().String()))
 }

@@ -10,9 +10,8 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// receiveCardWebhook serves POST /v1/webhooks/card. The answer is given once the
-// look at the payment is queued; an event of a payment that is not ours is
-// taken and forgotten, so that the processor does not send it again.
+// receiveCardWebhook serves POST /v1/webhooks/card. It responds once the poll of the payment is
+// queued. Events of other payments are accepted and ignored, so that they are not sent again.
 func (s *Server) receiveCardWebhook(c echo.Context) error {
 	body, err := readAll(c.Request().Body)
 	if err != nil {
@@ -31,8 +30,8 @@ func (s *Server) receiveCardWebhook(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// receiveClubWebhook serves POST /v1/webhooks/club/{secret}. The answer is given
-// once the body is stored. To whoever has another secret the path does not exist.
+// receiveClubWebhook serves POST /v1/webhooks/club/{secret}. It responds once the body is stored.
+// With another secret the path does not exist.
 func (s *Server) receiveClubWebhook(c echo.Context) error {
 	if !isOneOf(c.Param("secret"), s.cfg.WebhookSecrets) {
 		return &flows.Error{Code: flows.NotFound}

@@ -1,0 +1,158 @@
+package handlers
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/labstack/echo/v4"
+
+	"frontdesk/flows"
+)
+
+// fieldError is the list of one problem.
+func fieldError(pointer, message string) []flows.FieldProblem {
+	return []flows.FieldProblem{{Pointer: pointer, Message: message}}
+}
+
+// validateSchema validates a request against its operation in the contract.
+func validateSchema(c echo.Context, op operation) ([]flows.FieldProblem, error) {
+	path := map[string]string{}
+	for i, name := range c.ParamNames() {
+		path[name] = c.ParamValues()[i]
+	}
+	err := openapi3filter.ValidateRequest(c.Request().Context(), &openapi3filter.RequestValidationInput{
+		Request: c.Request(), PathParams: path, Route: &op.Route, QueryParams: c.QueryParams(),
+		Options: &openapi3filter.Options{
+			MultiError: true, KeepValidatedValue: true,
+			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, // the services check credentials
+		},
+	})
+	problems, ok := problemsIn(err, "")
+	if !ok {
+		return nil, fmt.Errorf("validation of %s %s: %w", op.Method, op.Path, err)
+	}
+	if slices.ContainsFunc(problems, func(p flows.FieldProblem) bool { return strings.HasPrefix(p.Pointer, "path/") }) {
+		return nil, &flows.Error{Code: flows.NotFound} // nothing has an invalid id
+	}
+	return problems, nil
+}
+
+// problemsIn flattens the errors of the validation. ok is false for an error that is not about the
+// request.
+func problemsIn(err error, base string) (problems []flows.FieldProblem, ok bool) {
+	switch e := err.(type) { //nolint:errorlint // the tree of errors is walked level by level
+	case nil:
+		return nil, true
+	case openapi3.MultiError:
+		for _, one := range e {
+			found, ok := problemsIn(one, base)
+			if !ok {
+				return nil, false
+			}
+			problems = append(problems, found...)
+		}
+		return problems, true
+	case *openapi3filter.RequestError:
+		return requestProblems(e)
+	case *openapi3.SchemaError:
+		return schemaProblems(e, base), true
+	}
+	return nil, false
+}
+
+func requestProblems(e *openapi3filter.RequestError) ([]flows.FieldProblem, bool) {
+	base := ""
+	if e.Parameter != nil {
+		base = e.Parameter.In + "/" + e.Parameter.Name
+		if e.Err == nil || errors.Is(e.Err, openapi3filter.ErrInvalidRequired) {
+			return fieldError(base, "is required"), true
+		}
+	}
+	if problems, ok := problemsIn(e.Err, base); ok && e.Err != nil {
+		return problems, true
+	}
+	return fieldError(base, "cannot be read"), e.Parameter != nil || e.RequestBody != nil
+}
+
+// quoted finds the member that a message of the validator names.
+var quoted = regexp.MustCompile(`"([^"]+)"`)
+
+// schemaProblems describes a violation of a schema. A message about a member points at that member,
+// so that a form finds its field.
+func schemaProblems(e *openapi3.SchemaError, base string) []flows.FieldProblem {
+	if e.Schema != nil && e.Schema.Discriminator != nil {
+		return oneOfProblems(e, base)
+	}
+	if problems, ok := problemsIn(e.Origin, base); ok && len(problems) > 0 {
+		return problems
+	}
+	pointer := base
+	for _, part := range e.JSONPointer() {
+		pointer += "/" + pointerEscaper.Replace(part)
+	}
+	member := quoted.FindStringSubmatch(e.Reason)
+	switch {
+	case e.SchemaField == "required" && member != nil:
+		// The pointer of a missing member names it already.
+		return fieldError(strings.TrimSuffix(pointer, "/"+member[1])+"/"+member[1], "is required")
+	case strings.Contains(e.Reason, "is unsupported") && member != nil:
+		return fieldError(pointer+"/"+pointerEscaper.Replace(member[1]), "is not a known field")
+	}
+	return fieldError(pointer, schemaMessage(e))
+}
+
+// pointerEscaper escapes a segment of a JSON pointer (RFC 6901).
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
+
+// oneOfProblems describes a value of several possible shapes, by the shape that a member selects.
+func oneOfProblems(e *openapi3.SchemaError, pointer string) []flows.FieldProblem {
+	member, mapping := e.Schema.Discriminator.PropertyName, e.Schema.Discriminator.Mapping
+	object, isObject := e.Value.(map[string]any)
+	if e.SchemaField == "oneOf" && !isObject {
+		return fieldError(pointer, "has to be of type object")
+	}
+	name, _ := object[member].(string)
+	i := slices.IndexFunc(e.Schema.OneOf, func(variant *openapi3.SchemaRef) bool { return variant.Ref == mapping[name].Ref })
+	if i < 0 {
+		return fieldError(pointer+"/"+member, "has to be one of "+strings.Join(slices.Sorted(maps.Keys(mapping)), ", "))
+	}
+	err := e.Schema.OneOf[i].Value.VisitJSON(object, openapi3.MultiErrors(), openapi3.VisitAsRequest())
+	problems, ok := problemsIn(err, pointer)
+	if !ok || len(problems) == 0 {
+		return fieldError(pointer, genericMessage)
+	}
+	return problems
+}
+
+// schemaMessage says in a few words what a schema requires.
+func schemaMessage(e *openapi3.SchemaError) string {
+	switch e.SchemaField {
+	case "type":
+		return "has to be of type " + strings.Join(e.Schema.Type.Slice(), " or ")
+	case "enum":
+		return fmt.Sprintf("has to be one of %v", e.Schema.Enum)
+	case "minLength":
+		return fmt.Sprintf("needs at least %d characters", e.Schema.MinLength)
+	case "maxLength":
+		return fmt.Sprintf("takes at most %d characters", *e.Schema.MaxLength)
+	case "minItems":
+		return fmt.Sprintf("needs at least %d entries", e.Schema.MinItems)
+	case "maxItems":
+		return fmt.Sprintf("takes at most %d entries", *e.Schema.MaxItems)
+	case "minimum", "maximum":
+		return "is out of range"
+	case "format":
+		return "has to be a " + e.Schema.Format
+	default:
+		return genericMessage
+	}
+}
+
+// genericMessage applies where neither the schema nor a tag says more.
+const genericMessage = "is not valid"
