@@ -2,6 +2,9 @@ package handlers
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -12,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 
 	"frontdesk/flows"
+	"frontdesk/upstream/identity"
 )
 
 // caller is the sender of a request, and the organisation that it is for.
@@ -148,4 +152,85 @@ func originOf(address string) string {
 		return ""
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host)
+}
+
+// authenticate reads the contact from a token of the club's own login on routes that admit one, and
+// refuses requests that need one and have none. Other routes never read such a token.
+func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		policy := routes[c.Request().Method+" "+c.Path()].access
+		if policy&identified == 0 {
+			return next(c)
+		}
+		who := callerOf(c.Request().Context())
+		credentials, _ := bearerToken(c.Request())
+		switch {
+		case identity.LooksLikeToken(credentials):
+			contact, err := s.cfg.Identity.Verify(c.Request().Context(), credentials, who.clientToken)
+			if err != nil {
+				return tokenRefused(c, err)
+			}
+			who.token = ""
+			who.contact = &flows.ContactIdentity{ClientToken: who.clientToken, ContactID: contact.ID, ClubID: contact.Club}
+		case policy&anyone == 0:
+			return tokenRefused(c, identity.ErrInvalid)
+		}
+		return next(c)
+	}
+}
+
+// bearerToken reads a bearer token from the Authorization header.
+func bearerToken(r *http.Request) (token string, ok bool) {
+	scheme, credentials, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", false
+	}
+	return strings.TrimSpace(credentials), true
+}
+
+// tokenRefused is the error for all tokens that are not valid. It does not say what is wrong: the
+// login's own log does.
+func tokenRefused(c echo.Context, err error) error {
+	if errors.Is(err, identity.ErrUnavailable) {
+		return &flows.Error{Code: flows.IdentityUnavailable, Detail: "The keys of the club's login cannot be read at the moment.", Err: err}
+	}
+	c.Response().Header().Set("WWW-Authenticate", `Bearer realm="the club's login"`)
+	return &flows.Error{Code: flows.NotIdentified, Detail: "This needs a token of the club's login that is valid now.", Err: err}
+}
+
+// scope names the owner of idempotency keys: the holder of a registration's token, or a contact,
+// whose own token changes every few minutes.
+func (c *caller) scope() string {
+	if c.contact != nil {
+		return c.clientToken + "\ncontact\n" + c.contact.ClubID + "\n" + c.contact.ContactID
+	}
+	return c.clientToken + "\n" + c.token
+}
+
+const (
+	staffHeader = "X-Frontdesk-Staff-Key"
+	staffScheme = "Frontdesk-Staff-Key" // in the WWW-Authenticate of a 401
+)
+
+// isStaff reports whether a request has a staff key. An unknown key is an error, so that a kiosk with
+// an old key notices.
+func (s *Server) isStaff(r *http.Request) (bool, error) {
+	key := r.Header.Get(staffHeader)
+	if key == "" {
+		return false, nil
+	}
+	if !isOneOf(key, s.cfg.StaffKeys) {
+		return false, &flows.Error{Code: flows.StaffKeyUnknown, Detail: staffHeader + " holds none of the club's staff keys."}
+	}
+	return true, nil
+}
+
+// isOneOf compares a guess with every secret by digest, so that the time reveals nothing.
+func isOneOf(guess string, secrets []string) bool {
+	given, found := sha256.Sum256([]byte(guess)), 0
+	for _, secret := range secrets {
+		digest := sha256.Sum256([]byte(secret))
+		found |= subtle.ConstantTimeCompare(given[:], digest[:])
+	}
+	return found == 1
 }

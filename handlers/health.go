@@ -99,13 +99,12 @@ func (r *readiness) logChange(ctx context.Context, cfg Config) {
 		wrong = append(wrong, d.Name()+string(d.Verdict)+d.Fix)
 	}
 	text := strings.Join(wrong, "; ")
-	if text == r.lastLogged {
+	switch before := r.lastLogged; {
+	case text == before:
 		return
-	}
-	r.lastLogged = text
-	if text == "" {
+	case text == "":
 		cfg.Log.InfoContext(ctx, "ready again")
-		return
+	default:
+		cfg.Log.WarnContext(ctx, "what the gateway stands on", "found", strings.Join(lines, "; "))
 	}
-	cfg.Log.WarnContext(ctx, "what the gateway stands on", "found", strings.Join(lines, "; "))
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 // requestTimeout bounds a request that continues after its client has left.
 const requestTimeout = 60 * time.Second
 
-// replayedHeaders are the headers that are stored with a response.
+// replayedHeaders are stored with a response.
 var replayedHeaders = []string{"Content-Type", "Location", "Set-Cookie"}
 
 // idempotent executes a request with an Idempotency-Key once, and replays its definitive response
@@ -82,11 +83,8 @@ func guessableKey(c echo.Context, op operation) []flows.FieldProblem {
 	if !op.needsKey || routes[op.Method+" "+c.Path()].access&anyone == 0 || key == "" {
 		return nil
 	}
-	different := map[rune]bool{}
-	for _, r := range key {
-		different[r] = true
-	}
-	if len(different) >= minKeyVariety {
+	characters := slices.Sorted(slices.Values([]rune(key)))
+	if len(slices.Compact(characters)) >= minKeyVariety {
 		return nil
 	}
 	return fieldError("header/Idempotency-Key", "could be another caller's as well: take a fresh random value, such as a UUID")

@@ -17,7 +17,6 @@ import (
 	"github.com/maypok86/otter/v2"
 	"go.opentelemetry.io/otel/trace"
 
-	"frontdesk/api"
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
 )
@@ -46,7 +45,6 @@ type cacheKey struct {
 	buyer       flows.Buyer // the zero value is every visitor
 }
 
-// cacheEntry is a response in its encodings.
 type cacheEntry struct {
 	version     *catalogue.Version
 	half        int64    // see halfDay
@@ -90,7 +88,7 @@ func (s *Server) serveCached(next http.Handler) http.Handler {
 	})
 }
 
-// cachedFor finds the current entry for an anonymous read; nil when there is none.
+// cachedFor returns the current entry for an anonymous read; nil when there is none.
 func (s *Server) cachedFor(r *http.Request) *cacheEntry {
 	if r.Method != http.MethodGet || !isAnonymous(r) || r.Header["Origin"] != nil {
 		return nil
@@ -208,12 +206,6 @@ type cachedResponse struct {
 	request      *http.Request
 	cacheControl string
 }
-
-var (
-	_ api.ListClubsResponseObject     = cachedResponse{}
-	_ api.ListProductsResponseObject  = cachedResponse{}
-	_ api.ListDebitDaysResponseObject = cachedResponse{}
-)
 
 // VisitListClubsResponse implements api.ListClubsResponseObject.
 func (c cachedResponse) VisitListClubsResponse(w http.ResponseWriter) error { return c.write(w) }

@@ -9,8 +9,10 @@
 package devtools
 
 import (
+	"context"
 	"embed"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -33,14 +35,15 @@ type Panel struct {
 	mux      *http.ServeMux
 	requests requestLog
 	changes  changeHub
-	closed   chan struct{} // by close
-	close    func()
+	closed   <-chan struct{} // by close
+	close    context.CancelFunc
 }
 
 // New returns a panel. Wrap puts it before the gateway.
 func New(cfg Config) *Panel {
-	p := &Panel{now: cfg.Now, mux: http.NewServeMux(), closed: make(chan struct{})}
-	p.close = sync.OnceFunc(func() { close(p.closed) })
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &Panel{now: cfg.Now, mux: http.NewServeMux(), closed: ctx.Done(), close: cancel}
+	p.changes.change = make(chan struct{})
 	p.mux.HandleFunc("GET /panel/requests", p.listRequests)
 	p.mux.HandleFunc("DELETE /panel/requests", p.clearRequests)
 	p.mux.HandleFunc("GET /panel/changes", p.streamChanges)
@@ -123,4 +126,53 @@ func worldOf(w http.ResponseWriter, r *http.Request) (string, bool) {
 		http.Error(w, "world: which one? As in /panel/requests?world=demo", http.StatusBadRequest)
 	}
 	return world, world != ""
+}
+
+// eventTimeout closes a stream whose page does not read an event in this time.
+const eventTimeout = 10 * time.Second
+
+// changeHub notifies open pages that something changed, not what: a page knows what it shows.
+// Changes in quick succession count as one.
+type changeHub struct {
+	mu     sync.Mutex
+	change chan struct{} // closed by the next change
+}
+
+// next returns a channel that the next change closes.
+func (h *changeHub) next() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.change
+}
+
+func (h *changeHub) notify() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	close(h.change)
+	h.change = make(chan struct{})
+}
+
+// streamChanges serves GET /panel/changes as server-sent events: one at the start, and one
+// whenever something may have changed. The browser reconnects when the process was restarted.
+func (p *Panel) streamChanges(w http.ResponseWriter, r *http.Request) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Time{}) // a server without deadlines has none to lift
+	w.Header().Set("Content-Type", "text/event-stream")
+	for {
+		change := p.changes.next()
+		_ = control.SetWriteDeadline(p.now().Add(eventTimeout)) // as above
+		if _, err := io.WriteString(w, "data: changed\n\n"); err != nil {
+			return
+		}
+		if control.Flush() != nil {
+			return
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-p.closed:
+			return
+		case <-change:
+		}
+	}
 }

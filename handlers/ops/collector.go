@@ -48,7 +48,7 @@ const (
 	cacheTTL = 5 * time.Second
 )
 
-// RegisterCollector adds gauges that are read at each scrape. It is called once.
+// RegisterCollector adds gauges that are read at each scrape. It must be called once.
 func (m *Metrics) RegisterCollector(s CollectorConfig) { m.registry.MustRegister(&collector{s: s}) }
 
 // collector implements prometheus.Collector.
@@ -156,7 +156,7 @@ func (c *collector) checks(ctx context.Context, to *metrics) {
 	}
 }
 
-// read reads what Redis knows.
+// read reads the state in Redis.
 func (c *collector) read(ctx context.Context, to *metrics) error {
 	counts, err := c.s.Payments.Counts(ctx)
 	if err != nil {

@@ -58,7 +58,7 @@ type Server struct {
 // maxBody fits any decision and its reason.
 const maxBody = 4 << 10
 
-// redisDown is for operators; visitors do not learn what the gateway depends on.
+// redisDown is for operators alone: visitors do not learn of Redis.
 const redisDown = "Redis does not answer; frontdesk doctor says more, and FRONTDESK_REDIS_URL says where it should be."
 
 // New returns a server with all routes.
@@ -151,7 +151,7 @@ func isJSON(r *http.Request) bool {
 	return err == nil && kind == "application/json"
 }
 
-// handlerFunc returns what is written as JSON, or an error for a problem document.
+// handlerFunc returns a JSON response, or an error for a problem document.
 type handlerFunc func(r *http.Request) (any, error)
 
 // operator names who decides; it is part of every body.
@@ -159,7 +159,7 @@ type operator struct {
 	By string `json:"by"`
 }
 
-// withBody decodes the body of a request: all of it, and no unknown members.
+// withBody decodes the whole body of a request. Unknown members are an error.
 func withBody[T any](handle func(r *http.Request, in T) (any, error)) handlerFunc {
 	return func(r *http.Request) (any, error) {
 		var in T
