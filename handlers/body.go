@@ -19,8 +19,7 @@ import (
 // message, which names addresses.
 func readAll(from io.Reader) ([]byte, error) {
 	body, err := io.ReadAll(from)
-	var tooLarge *echo.HTTPError
-	if err == nil || errors.As(err, &tooLarge) {
+	if _, tooLarge := errors.AsType[*echo.HTTPError](err); err == nil || tooLarge {
 		return body, err
 	}
 	return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body did not arrive as a whole, or not in time."}
@@ -111,8 +110,8 @@ func pointerOf(reader *jsontext.Decoder) string {
 
 // unreadable says what two readers may read differently.
 func unreadable(err error) error {
-	var syntax *jsontext.SyntacticError
-	if !errors.As(err, &syntax) {
+	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
+	if !ok {
 		return &flows.Error{Code: flows.MalformedRequest, Detail: "The body is not JSON.", Err: err}
 	}
 	if errors.Is(syntax.Err, jsontext.ErrDuplicateName) {

@@ -24,20 +24,20 @@ type limit struct {
 	per subject
 }
 
-// subject says whose requests a limit counts.
+// subject says whose requests a limit counts. Its text is the detail of a refusal.
 type subject string
 
 const (
 	// perAddress counts by address (an IPv6 network of one customer), in each gateway by itself.
 	// It shields the process without asking Redis.
-	perAddress subject = "address"
+	perAddress subject = "There were too many requests from this address."
 	// perAddressShared counts by address over all gateways, in Redis. Staff are not counted: a
 	// club's kiosk signs up every visitor from one address.
-	perAddressShared subject = "address of all"
+	perAddressShared subject = "There were too many requests of this kind from this address."
 	// perHolder counts what the holder of a registration does from any device, over all gateways,
 	// in Redis; for an identified contact, what they do with one token. Requests without the token
 	// do not count.
-	perHolder subject = "holder"
+	perHolder subject = "There were too many changes in a short time."
 )
 
 // The limits. SMS codes are also counted by person, phone, address and club when one is certain
@@ -57,7 +57,6 @@ var (
 	payments = limit{"payments", store.Rate{Requests: 5, Period: 10 * time.Minute}, perHolder}
 )
 
-// policyHeader describes the limit in the form of RateLimit-Policy.
 func (l limit) policyHeader() string {
 	return strconv.Quote(l.name) + ";q=" + strconv.Itoa(l.Requests) + ";w=" + seconds(l.Period)
 }
@@ -69,7 +68,7 @@ func (l limit) addTo(header http.Header, taken store.RateStatus) {
 	header.Add("RateLimit", strconv.Quote(l.name)+";r="+strconv.Itoa(taken.Remaining)+";t="+seconds(taken.ResetAfter))
 }
 
-// seconds rounds up to whole seconds.
+// seconds rounds up.
 func seconds(d time.Duration) string {
 	return strconv.Itoa(int(math.Ceil(max(0, d.Seconds()))))
 }
@@ -132,18 +131,11 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 			l.addTo(c.Response().Header(), taken)
 			if !taken.Allowed {
-				return &flows.Error{Code: flows.RateLimited, RetryAfter: taken.RetryAfter, Detail: rateLimitDetails[l.per]}
+				return &flows.Error{Code: flows.RateLimited, RetryAfter: taken.RetryAfter, Detail: string(l.per)}
 			}
 		}
 		return next(c)
 	}
-}
-
-// rateLimitDetails are texts for people.
-var rateLimitDetails = map[subject]string{
-	perAddress:       "There were too many requests from this address.",
-	perAddressShared: "There were too many requests of this kind from this address.",
-	perHolder:        "There were too many changes in a short time.",
 }
 
 // take counts a request under a limit, if that limit counts the caller.

@@ -79,7 +79,7 @@ var problems = map[flows.Code]problemKind{
 	flows.Internal:              {http.StatusInternalServerError, api.ProblemRetrySameKey, "Something went wrong"},
 }
 
-// operatorProblems occur only in operators' requests. openapi.yaml does not list them.
+// operatorProblems occur only in operators' requests, and are not in openapi.yaml.
 var operatorProblems = map[flows.Code]problemKind{
 	flows.NotDecidable: {http.StatusConflict, api.ProblemRetryNever, "The decision is not possible"},
 	flows.TooEarly:     {http.StatusConflict, api.ProblemRetryAfter, "The decision is not possible yet"},
@@ -156,12 +156,10 @@ var routerErrors = map[int]flows.Error{
 
 // domainError finds the error of flows, or translates the router's.
 func domainError(err error) flows.Error {
-	var failure *flows.Error
-	var routed *echo.HTTPError
-	switch {
-	case errors.As(err, &failure):
+	if failure, ok := errors.AsType[*flows.Error](err); ok {
 		return *failure
-	case errors.As(err, &routed):
+	}
+	if routed, ok := errors.AsType[*echo.HTTPError](err); ok {
 		return routerErrors[routed.Code]
 	}
 	return flows.Error{}

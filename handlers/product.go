@@ -36,12 +36,9 @@ func (s *Server) ListProducts(ctx context.Context, request api.ListProductsReque
 
 // pageOf returns a page of a catalogue. Its cursor is the index of its first product.
 func pageOf(products []catalogue.Product, cursor string) (any, error) {
-	from := 0
-	if cursor != "" {
-		var err error
-		if from, err = strconv.Atoi(cursor); err != nil || from < 1 || from >= len(products) || strconv.Itoa(from) != cursor || from%productsPerPage != 0 {
-			return nil, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("query/cursor", "is not the next of a page")}
-		}
+	from, _ := strconv.Atoi(cursor)
+	if cursor != "" && (from < 1 || from >= len(products) || strconv.Itoa(from) != cursor || from%productsPerPage != 0) {
+		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("query/cursor", "is not the next of a page")}
 	}
 	to := min(from+productsPerPage, len(products))
 	page := api.ProductList{Items: make([]api.Product, 0, to-from)}

@@ -158,10 +158,11 @@ func (s *Server) cacheResponse(ctx context.Context, buyer flows.Buyer, version *
 
 // cacheVary names the request headers on which cached responses depend.
 func (s *Server) cacheVary() string {
+	headers := "Origin, Accept-Encoding, Authorization"
 	if s.cfg.Worlds {
-		return "Origin, Accept-Encoding, Authorization, X-Frontdesk-World, Cookie"
+		headers += ", X-Frontdesk-World, Cookie"
 	}
-	return "Origin, Accept-Encoding, Authorization"
+	return headers
 }
 
 // encode encodes a response and compresses it as well as gzip can, since that is done once.

@@ -171,14 +171,10 @@ func (s *Server) validateTags(op operation, body []byte) (problems []flows.Field
 		return nil
 	}
 	typed, err := decode(body)
-	var mistyped *json.UnmarshalTypeError
-	if err != nil && !errors.As(err, &mistyped) {
+	if _, mistyped := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !mistyped {
 		return nil
 	}
-	var failures validator.ValidationErrors
-	if !errors.As(s.tags.Struct(typed), &failures) {
-		return nil
-	}
+	failures, _ := errors.AsType[validator.ValidationErrors](s.tags.Struct(typed))
 	for _, failure := range failures {
 		_, path, _ := strings.Cut(failure.Namespace(), ".")
 		pointer := "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(path)
@@ -219,6 +215,11 @@ func newValidator(now func() time.Time) *validator.Validate {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		return name
 	})
+	register := func(tag string, check validator.Func) {
+		if err := v.RegisterValidation(tag, check); err != nil {
+			panic(err) // the tag's name is wrong
+		}
+	}
 	for tag, valid := range map[string]func(text string) bool{
 		"e164":     e164.MatchString,
 		"notblank": func(text string) bool { return strings.TrimSpace(text) != "" },
@@ -237,16 +238,10 @@ func newValidator(now func() time.Time) *validator.Validate {
 			return err == nil && !day.Before(today) && !day.After(now().AddDate(maxDueYears, 0, 0))
 		},
 	} {
-		register(v, tag, func(f validator.FieldLevel) bool { return valid(f.Field().String()) })
+		register(tag, func(f validator.FieldLevel) bool { return valid(f.Field().String()) })
 	}
-	register(v, "postalcode", isPostalCode)
+	register("postalcode", isPostalCode)
 	return v
-}
-
-func register(v *validator.Validate, tag string, check validator.Func) {
-	if err := v.RegisterValidation(tag, check); err != nil {
-		panic(err) // the tag's name is wrong
-	}
 }
 
 // e164 is an international number (ITU-T E.164) with its plus, which the library's own tag does not

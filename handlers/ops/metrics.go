@@ -189,11 +189,9 @@ func (r redisCalls) count(call func() error) error {
 	begun := r.now()
 	err := call()
 	outcome := "failed"
-	var refused redis.Error
-	switch {
-	case err == nil, errors.Is(err, redis.Nil):
+	if err == nil || errors.Is(err, redis.Nil) {
 		outcome = "answered"
-	case errors.As(err, &refused):
+	} else if _, ok := errors.AsType[redis.Error](err); ok {
 		outcome = "refused"
 	}
 	r.m.redisCalls.WithLabelValues(outcome).Inc()

@@ -164,11 +164,10 @@ func withBody[T any](handle func(r *http.Request, in T) (any, error)) handlerFun
 	return func(r *http.Request) (any, error) {
 		var in T
 		body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
-		var tooLarge *http.MaxBytesError
-		switch {
-		case errors.As(err, &tooLarge):
-			return nil, &flows.Error{Code: flows.TooLarge, Detail: "At most 4 KiB are taken.", Err: err}
-		case err != nil:
+		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return nil, &flows.Error{Code: flows.TooLarge, Detail: "At most 4 KiB are taken.", Err: tooLarge}
+		}
+		if err != nil {
 			return nil, &flows.Error{Code: flows.MalformedRequest, Err: err}
 		}
 		decoder := json.NewDecoder(bytes.NewReader(body))
