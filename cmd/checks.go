@@ -55,10 +55,10 @@ func (cfg Config) checks(c Clients) []func(context.Context) []flows.Check {
 	return []func(context.Context) []flows.Check{
 		cfg.checkConfiguration,
 		func(ctx context.Context) []flows.Check { return cfg.checkRedis(ctx, c.redis) },
-		func(ctx context.Context) []flows.Check { return []flows.Check{checkToken(ctx, c.club)} },
+		func(ctx context.Context) []flows.Check { return checkToken(ctx, c.club) },
 		func(ctx context.Context) []flows.Check { return cfg.checkClubSystem(ctx, c.club) },
 		func(ctx context.Context) []flows.Check { return cfg.checkProcessor(ctx, c.cards) },
-		func(ctx context.Context) []flows.Check { return []flows.Check{cfg.checkLogin(ctx, c.login)} },
+		func(ctx context.Context) []flows.Check { return cfg.checkLogin(ctx, c.login) },
 		cfg.checkPublicAddress,
 		cfg.checkOperators,
 	}
@@ -101,6 +101,11 @@ func awaitRedis(ctx context.Context, connection redis.UniversalClient) {
 	}
 }
 
+// finding returns the only finding of a check.
+func finding(part, aspect string, verdict flows.Verdict, found, fix string) []flows.Check {
+	return []flows.Check{{Part: part, Aspect: aspect, Verdict: verdict, Found: found, Fix: fix}}
+}
+
 // describe is what a check found, and how to fix it.
 func describe(check flows.Check) string {
 	if check.Fix == "" {
@@ -116,20 +121,20 @@ func (cfg Config) ready(c Clients) func(context.Context) []flows.Check {
 	return func(ctx context.Context) []flows.Check {
 		ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 		defer cancel()
-		checks, token := cfg.checkRedis(ctx, c.redis), checkToken(ctx, c.club)
-		if !token.Safe() {
+		checks := append(cfg.checkRedis(ctx, c.redis), checkToken(ctx, c.club)...)
+		if token := &checks[len(checks)-1]; !token.Safe() {
 			token.Verdict = flows.Degraded
 		}
-		return append(checks, token)
+		return checks
 	}
 }
 
 func (cfg Config) checkConfiguration(context.Context) (checks []flows.Check) {
 	for _, problem := range cfg.problems() {
-		checks = append(checks, flows.Check{Part: "configuration", Verdict: flows.Failed, Found: problem.Error()})
+		checks = append(checks, finding("configuration", "", flows.Failed, problem.Error(), "")...)
 	}
 	if len(checks) == 0 {
-		checks = append(checks, flows.Check{Part: "configuration", Verdict: flows.OK, Found: cfg.Mode + " mode"})
+		return finding("configuration", "", flows.OK, cfg.Mode+" mode", "")
 	}
 	return checks
 }
@@ -138,11 +143,10 @@ func (cfg Config) checkConfiguration(context.Context) (checks []flows.Check) {
 // be durable, because nothing there is real.
 func (cfg Config) checkRedis(ctx context.Context, connection redis.UniversalClient) []flows.Check {
 	if cfg.Mode == "mock" {
-		check := flows.Check{Part: "redis", Verdict: flows.OK, Found: "embedded, forgets everything when the process ends"}
 		if err := connection.Ping(ctx).Err(); err != nil {
-			check.Verdict, check.Found = flows.Failed, err.Error()
+			return finding("redis", "", flows.Failed, err.Error(), "")
 		}
-		return []flows.Check{check}
+		return finding("redis", "", flows.OK, "embedded, forgets everything when the process ends", "")
 	}
 	checks := store.CheckRedis(ctx, connection, store.CheckOptions{AssumeDurable: cfg.RedisAssumeDurable, Replicas: cfg.RedisWait}, time.Now)
 	if strings.Contains(cfg.RedisURL, "+sentinel://") {
@@ -161,13 +165,12 @@ func (cfg Config) checkRedis(ctx context.Context, connection redis.UniversalClie
 const partClub = "club system"
 
 // checkToken checks that the club system issues an access token.
-func checkToken(ctx context.Context, client *club.Client) flows.Check {
-	check := flows.Check{Part: partClub, Aspect: "token", Verdict: flows.OK, Found: "given"}
+func checkToken(ctx context.Context, client *club.Client) []flows.Check {
 	if err := client.Authorise(ctx); err != nil {
-		check.Verdict, check.Found = flows.Failed, err.Error()
-		check.Fix = "check that FRONTDESK_CLUB_URL leads to it, and that FRONTDESK_CLUB_CLIENT_ID, FRONTDESK_CLUB_CLIENT_SECRET and FRONTDESK_CLUB_GATEWAY_KEY are the ones from its provider"
+		return finding(partClub, "token", flows.Failed, err.Error(),
+			"check that FRONTDESK_CLUB_URL leads to it, and that FRONTDESK_CLUB_CLIENT_ID, FRONTDESK_CLUB_CLIENT_SECRET and FRONTDESK_CLUB_GATEWAY_KEY are the ones from its provider")
 	}
-	return check
+	return finding(partClub, "token", flows.OK, "given", "")
 }
 
 // checkClubSystem reads the chain's clubs, and checks the grants of the OAuth client.
@@ -175,24 +178,22 @@ func (cfg Config) checkClubSystem(ctx context.Context, client *club.Client) []fl
 	if client.Authorise(ctx) != nil {
 		return nil // checkToken reports it
 	}
-	check := flows.Check{Part: partClub, Aspect: "network", Verdict: flows.Failed}
 	network, err := client.NetworkNodes(ctx, club.Scope{ClientToken: cfg.ClubToken})
-	switch {
-	case err != nil:
-		check.Found, check.Fix = err.Error(), "check that FRONTDESK_CLUB_TOKEN is the organisation's client token, and that FRONTDESK_CLUB_PATH_PREFIX is what its paths begin with"
-		return []flows.Check{check}
-	case len(network.Clubs()) == 0:
-		check.Found, check.Fix = "shows no club to these credentials", "ask the club system's provider to grant the OAuth client its clubs"
-		return []flows.Check{check}
+	if err != nil {
+		return finding(partClub, "network", flows.Failed, err.Error(),
+			"check that FRONTDESK_CLUB_TOKEN is the organisation's client token, and that FRONTDESK_CLUB_PATH_PREFIX is what its paths begin with")
 	}
-	check.Verdict, check.Found = flows.OK, fmt.Sprintf("%d clubs", len(network.Clubs()))
-	return []flows.Check{check, cfg.checkGrants(ctx, client, network.Clubs()[0])}
+	clubs := network.Clubs()
+	if len(clubs) == 0 {
+		return finding(partClub, "network", flows.Failed, "shows no club to these credentials", "ask the club system's provider to grant the OAuth client its clubs")
+	}
+	return append(finding(partClub, "network", flows.OK, fmt.Sprintf("%d clubs", len(clubs)), ""), cfg.checkGrants(ctx, client, clubs[0])...)
 }
 
 // checkGrants calls what the journeys read. Where an id is needed, it asks for a record
 // that does not exist: the answer shows whether the endpoint is granted. Endpoints that
 // the journeys write are not called, because the call would have an effect.
-func (cfg Config) checkGrants(ctx context.Context, client *club.Client, at club.NetworkNode) flows.Check {
+func (cfg Config) checkGrants(ctx context.Context, client *club.Client, at club.NetworkNode) []flows.Check {
 	s := club.Scope{ClientToken: cfg.ClubToken, Club: at.Club, Node: at.IRI}
 	none := func(collection string) club.IRI { return club.NewIRI(cfg.ClubToken, collection, "0") }
 	reads := []struct {
@@ -219,10 +220,9 @@ func (cfg Config) checkGrants(ctx context.Context, client *club.Client, at club.
 			refused = append(refused, read.endpoint)
 		}
 	}
-	check := flows.Check{Part: partClub, Aspect: "grants", Verdict: flows.OK, Found: fmt.Sprintf("all %d endpoints that are read are granted; those that are written are not tried", len(reads))}
 	if len(refused) > 0 {
-		check.Verdict, check.Found = flows.Failed, "not granted: "+strings.Join(refused, ", ")
-		check.Fix = "ask the club system's provider to grant the OAuth client these, and those that the journeys write"
+		return finding(partClub, "grants", flows.Failed, "not granted: "+strings.Join(refused, ", "),
+			"ask the club system's provider to grant the OAuth client these, and those that the journeys write")
 	}
-	return check
+	return finding(partClub, "grants", flows.OK, fmt.Sprintf("all %d endpoints that are read are granted; those that are written are not tried", len(reads)), "")
 }

@@ -65,10 +65,10 @@ func (d *doctor) run(ctx context.Context) error {
 // unusable configuration it checks only Redis.
 func (d *doctor) examine(ctx context.Context, group *errgroup.Group) (failed int, err error) {
 	if len(d.problems()) > 0 {
-		failed = printChecks(d.checkConfiguration(ctx))
+		failed = printChecks(ctx, checkTimeout, d.checkConfiguration)
 		if connection, err := store.Connect(d.RedisURL); d.RedisURL != "" && err == nil {
 			defer connection.Close()
-			failed += printChecks(within(ctx, checkTimeout, func(ctx context.Context) []flows.Check { return d.checkRedis(ctx, connection) }))
+			failed += printChecks(ctx, checkTimeout, func(ctx context.Context) []flows.Check { return d.checkRedis(ctx, connection) })
 		}
 		return failed, nil
 	}
@@ -87,23 +87,20 @@ func (d *doctor) examine(ctx context.Context, group *errgroup.Group) (failed int
 	}
 	defer clients.redis.Close()
 	for _, check := range d.checks(clients) {
-		failed += printChecks(within(ctx, checkTimeout, check))
+		failed += printChecks(ctx, checkTimeout, check)
 	}
 	if d.claims && failed == 0 {
-		failed += printChecks(within(ctx, time.Duration(d.rounds)*claimRoundTimeout, func(ctx context.Context) []flows.Check { return d.checkClaims(ctx, clients.cards) }))
+		failed += printChecks(ctx, time.Duration(d.rounds)*claimRoundTimeout, func(ctx context.Context) []flows.Check { return d.checkClaims(ctx, clients.cards) })
 	}
 	return failed, nil
 }
 
-func within(ctx context.Context, limit time.Duration, run func(context.Context) []flows.Check) []flows.Check {
+// printChecks runs a check within a time limit, prints a line for each finding, and
+// counts those that failed.
+func printChecks(ctx context.Context, limit time.Duration, run func(context.Context) []flows.Check) (failed int) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return run(ctx)
-}
-
-// printChecks prints a line for each check, and counts those that failed.
-func printChecks(checks []flows.Check) (failed int) {
-	for _, check := range checks {
+	for _, check := range run(ctx) {
 		verdict := "ok"
 		switch {
 		case !check.Safe():
@@ -119,21 +116,16 @@ func printChecks(checks []flows.Check) (failed int) {
 
 // checkClaims lets callers race for claims. Each claim must have exactly one winner.
 func (d *doctor) checkClaims(ctx context.Context, processor cards.Processor) []flows.Check {
-	check := flows.Check{Part: "claim", Verdict: flows.Failed}
 	if account, ok := processor.(*stripe.Client); ok && account.Live() {
-		check.Found = "refused: these are live keys, and the check creates payments; use keys of the processor's sandbox"
-		return []flows.Check{check}
+		return finding("claim", "", flows.Failed, "refused: these are live keys, and the check creates payments; use keys of the processor's sandbox", "")
 	}
 	result, err := cards.CheckClaim(ctx, processor, d.rounds, d.racers)
 	switch {
 	case err != nil:
-		check.Found = err.Error()
+		return finding("claim", "", flows.Failed, err.Error(), "")
 	case !result.Holds():
-		check.Found = "no claim can rest on this processor: " + strings.Join(result.Broken, "; ")
-	default:
-		check.Verdict = flows.OK
-		check.Found = fmt.Sprintf("%d rounds of %d callers, %d winners; %d calls lost, %d had to ask again",
-			result.Rounds, result.Racers, result.Won, result.Lost, result.Retried)
+		return finding("claim", "", flows.Failed, "no claim can rest on this processor: "+strings.Join(result.Broken, "; "), "")
 	}
-	return []flows.Check{check}
+	return finding("claim", "", flows.OK, fmt.Sprintf("%d rounds of %d callers, %d winners; %d calls lost, %d had to ask again",
+		result.Rounds, result.Racers, result.Won, result.Lost, result.Retried), "")
 }

@@ -1,14 +1,9 @@
 package cmd
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
-	"os"
 
 	"github.com/spf13/cobra"
-
-	"frontdesk/flows/erasure"
 )
 
 // newEraseCommand returns the command that erases a person's data. It prints what was
@@ -19,21 +14,8 @@ func newEraseCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "erase", Short: "Erase a person's data from Redis, and print what was kept and why; through a running gateway.", Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			response, err := client.request(c.Context(), http.MethodPost, "/ops/erasures",
-				map[string]string{"email": email, "mobile": mobile, "registration": registration, "contact": contact, "by": client.operator})
-			if err != nil {
-				return err
-			}
-			if client.json {
-				_, err = fmt.Fprintf(os.Stdout, "%s\n", response)
-				return err
-			}
-			var report erasure.Report
-			if json.Unmarshal(response, &report) != nil || report.Elsewhere == nil {
-				return client.notFrontdesk()
-			}
-			printErasure(os.Stdout, report)
-			return nil
+			fields := map[string]string{"email": email, "mobile": mobile, "registration": registration, "contact": contact, "by": client.operator}
+			return callOps(c.Context(), client, http.MethodPost, "/ops/erasures", fields, printErasure)
 		},
 	}
 	addOptions(c.Flags(), client.options()...)

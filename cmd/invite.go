@@ -1,10 +1,9 @@
 package cmd
 
 import (
-	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,20 +17,9 @@ func newInviteCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "invite", Short: "Print a single-use invitation link, with which a contact of the club registers without a login; through a running gateway.", Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			response, err := client.request(c.Context(), http.MethodPost, "/ops/invitations",
-				map[string]string{"contactId": contact, "clubId": club, "ttl": ttl.String(), "by": client.operator})
-			if err != nil {
-				return err
-			}
-			var invitation struct{ URL string }
-			if json.Unmarshal(response, &invitation) != nil || invitation.URL == "" {
-				return client.notFrontdesk()
-			}
-			if client.json {
-				invitation.URL = string(response)
-			}
-			_, err = fmt.Fprintln(os.Stdout, invitation.URL)
-			return err
+			fields := map[string]string{"contactId": contact, "clubId": club, "ttl": ttl.String(), "by": client.operator}
+			return callOps(c.Context(), client, http.MethodPost, "/ops/invitations", fields,
+				func(w io.Writer, invitation struct{ URL string }) { fmt.Fprintln(w, invitation.URL) })
 		},
 	}
 	addOptions(c.Flags(), client.options()...)

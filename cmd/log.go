@@ -37,7 +37,6 @@ func (cfg Config) accessLevel() slog.Level {
 // traced adds the trace id of the context to each line.
 type traced struct{ slog.Handler }
 
-// Handle implements slog.Handler.
 func (t traced) Handle(ctx context.Context, line slog.Record) error {
 	if id := tracing.TraceID(ctx); id != "" {
 		line.AddAttrs(slog.String("traceId", id))
@@ -45,11 +44,8 @@ func (t traced) Handle(ctx context.Context, line slog.Record) error {
 	return t.Handler.Handle(ctx, line)
 }
 
-// WithAttrs implements slog.Handler.
 func (t traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{t.Handler.WithAttrs(attrs)} }
-
-// WithGroup implements slog.Handler.
-func (t traced) WithGroup(name string) slog.Handler { return traced{t.Handler.WithGroup(name)} }
+func (t traced) WithGroup(name string) slog.Handler       { return traced{t.Handler.WithGroup(name)} }
 
 // routeLibraryLogs sends the logs of libraries to the log, where they are redacted too:
 // the Redis client's, and all that use the standard library's log, such as net/http.

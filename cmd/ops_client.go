@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"os/user"
+	"reflect"
 	"strconv"
 	"strings"
 	"syscall"
@@ -81,19 +82,20 @@ func pathTo(path string, args []string) string {
 	return path
 }
 
-// callOps calls an operation and prints its response: as JSON on request, otherwise by show.
+// callOps calls an operation and prints its response: as JSON on request, otherwise by
+// show. No operation has an empty response.
 func callOps[T any](ctx context.Context, client *opsClient, method, path string, body any, show func(io.Writer, T)) error {
 	response, err := client.request(ctx, method, path, body)
 	if err != nil {
 		return err
 	}
+	var result T
+	if json.Unmarshal(response, &result) != nil || reflect.ValueOf(result).IsZero() {
+		return client.notFrontdesk()
+	}
 	if client.json {
 		_, err = fmt.Fprintf(os.Stdout, "%s\n", response)
 		return err
-	}
-	var result T
-	if json.Unmarshal(response, &result) != nil {
-		return client.notFrontdesk()
 	}
 	show(os.Stdout, result)
 	return nil

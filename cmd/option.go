@@ -31,7 +31,6 @@ type value struct {
 	set  func(text string) error
 }
 
-// Set sets the field.
 func (v *value) Set(text string) error {
 	if err := v.set(text); err != nil {
 		return err
@@ -40,11 +39,8 @@ func (v *value) Set(text string) error {
 	return nil
 }
 
-// String returns the text that was set last.
 func (v *value) String() string { return v.text }
-
-// Type returns what stands for the value in the help.
-func (v *value) Type() string { return v.kind }
+func (v *value) Type() string   { return v.kind }
 
 func text(field *string) *value {
 	return &value{kind: "string", set: func(text string) error { *field = text; return nil }}

@@ -19,15 +19,23 @@ func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 
 // flush prints a table. A reader that has closed its end is not an error.
 func flush(table *tabwriter.Writer) { _ = table.Flush() }
 
+// heading begins a part of a table, unless the part has no lines.
+func heading(table io.Writer, text string, lines int) {
+	if lines > 0 {
+		fmt.Fprintln(table, "\n"+text)
+	}
+}
+
 func instant(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05Z") }
 
 func printPayments(w io.Writer, page payment.Page, waiting bool) {
-	if len(page.Items) == 0 {
-		if waiting {
-			fmt.Fprintln(w, "No payment waits for a person.")
-		} else {
-			fmt.Fprintln(w, "There is no such payment.")
-		}
+	switch {
+	case len(page.Items) > 0:
+	case waiting:
+		fmt.Fprintln(w, "No payment waits for a person.")
+		return
+	default:
+		fmt.Fprintln(w, "There is no such payment.")
 		return
 	}
 	table := newTable(w)
@@ -63,17 +71,14 @@ func printCalibration(w io.Writer, c payment.Calibration) {
 // printPayment prints everything known of a payment, and the commands that decide on it.
 func printPayment(w io.Writer, d payment.Detail, operator string) {
 	table := newTable(w)
+	defer flush(table)
 	fmt.Fprintf(table, "Payment\t%s\nState\t%s since %s: %s\nAmount\t%s by %s\nSale\t%s\nClub\t%s\nContact number\t%s\nAt the processor\t%s\n",
 		d.ID, d.State, instant(d.Since), d.Reason, payment.Price(d.Amount, d.Currency), d.Method, d.Sale, d.Club, cmp.Or(d.ContactNumber, "-"), atProcessor(d))
-	flush(table)
-	fmt.Fprintln(w, "\nWhat happened")
+	fmt.Fprintln(table, "\nWhat happened")
 	for _, transition := range d.History {
 		fmt.Fprintf(table, "  %s\t%s\t%s%s\n", instant(transition.At), transition.State, transition.Reason, decidedBy(transition))
 	}
-	flush(table)
-	if len(d.Journal) > 0 {
-		fmt.Fprintln(w, "\nJournal at the processor")
-	}
+	heading(table, "Journal at the processor", len(d.Journal))
 	for _, entry := range d.Journal {
 		at := ""
 		if entry.At != nil {
@@ -81,27 +86,23 @@ func printPayment(w io.Writer, d payment.Detail, operator string) {
 		}
 		fmt.Fprintf(table, "  %s\t%s\t%s\n", entry.Key, at, entry.Value)
 	}
-	flush(table)
 	printEvidence(table, d)
-	if len(d.Notes) > 0 {
-		fmt.Fprintln(w, "\nNotes")
-	}
+	heading(table, "Notes", len(d.Notes))
 	for _, note := range d.Notes {
 		fmt.Fprintf(table, "  %s\t%s\t%s\n", instant(note.At), note.Operator, note.Text)
 	}
-	flush(table)
-	fmt.Fprintln(w, "\nWhat it means")
+	fmt.Fprintln(table, "\nWhat it means")
 	for _, paragraph := range d.Advice {
-		fmt.Fprintln(w, "  "+paragraph)
+		fmt.Fprintln(table, "  "+paragraph)
 	}
-	fmt.Fprintln(w, "\nWhat you can do")
+	fmt.Fprintln(table, "\nWhat you can do")
 	for _, command := range d.Commands {
-		fmt.Fprintln(w, "  "+command+" --operator "+operator)
+		fmt.Fprintln(table, "  "+command+" --operator "+operator)
 	}
 }
 
 // printEvidence prints what was read before the capture and later, one line each.
-func printEvidence(table *tabwriter.Writer, d payment.Detail) {
+func printEvidence(table io.Writer, d payment.Detail) {
 	if d.Snapshot == nil && len(d.Readings) == 0 && d.NextReading == nil {
 		return
 	}
@@ -132,7 +133,6 @@ func printEvidence(table *tabwriter.Writer, d payment.Detail) {
 	if d.NextReading != nil {
 		fmt.Fprintf(table, "  %s is the next time\n", instant(*d.NextReading))
 	}
-	flush(table)
 }
 
 // known formats a value that may be missing.

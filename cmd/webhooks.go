@@ -84,10 +84,7 @@ func printDeliveries(w io.Writer, all relay.Deliveries) {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%s\n", s.Name, s.Host, s.Waiting, s.Retrying, s.Dead, s.Delivered, gone)
 	}
-	flush(table)
-	if len(all.Items) > 0 {
-		fmt.Fprintln(table, "\nDELIVERY\tEVENT\tSTATE\tFAILURES\tNEXT ATTEMPT\tLAST ERROR")
-	}
+	heading(table, "DELIVERY\tEVENT\tSTATE\tFAILURES\tNEXT ATTEMPT\tLAST ERROR", len(all.Items))
 	for _, d := range all.Items {
 		next := "-"
 		if d.Next != nil {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// WriteReference writes docs/reference/configuration.md from the tables of options.
+// WriteReference writes docs/reference/configuration.md from the tables of options, for
+// TestConfigurationReference.
 //
 //go:generate go test -run TestConfigurationReference -update .
 func WriteReference(w io.Writer) {
