@@ -2,6 +2,7 @@ package frontdesktest
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,13 +15,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Browser is a visitor with a real Chromium. When the test ends its pages must
-// have thrown nothing, logged no error and no warning, kept to their content
-// security policy, and have asked no host but this machine; see Expect.
+// Browser is a visitor with a real Chromium. The test fails when a page throws, logs an error or a
+// warning, violates its content security policy, or requests another host; see ExpectConsole.
 //
-// Start reading at NewBrowser. What a visitor does is in browser_hand.go, what
-// they see in browser_page.go, what happens to them in browser_condition.go, and
-// what every page is held against in browser_audit.go.
+// Start reading at NewBrowser. What visitors do is in browser_input.go.
 type Browser struct {
 	t           testing.TB
 	ctx         context.Context
@@ -33,12 +31,15 @@ type Browser struct {
 	console       *consoleMonitor
 }
 
+// defaultLanguage is the browser's until SetLanguage.
+const defaultLanguage = "en-GB"
+
 // phoneWidth is the widest window, in CSS pixels, that is taken for a phone's:
 // the widest phones have less, the narrowest tablets more.
 const phoneWidth = 500
 
-// NewBrowser opens a browser with a fresh profile and a window of a size, in
-// which the visitor reads English. The window of a phone is touched.
+// NewBrowser opens an English browser with a fresh profile and a window of a size. A phone's window
+// is a touch screen.
 func NewBrowser(t testing.TB, width, height int) *Browser {
 	t.Helper()
 	b := &Browser{
@@ -50,7 +51,7 @@ func NewBrowser(t testing.TB, width, height int) *Browser {
 	return b
 }
 
-// UseWorld lets the visitor's pages work in the world of a front end, or in none.
+// UseWorld sends the world of a front end with every request; none where that is empty.
 func (b *Browser) UseWorld(c *Client) *Browser {
 	b.t.Helper()
 	b.world = c.World
@@ -58,15 +59,15 @@ func (b *Browser) UseWorld(c *Client) *Browser {
 	if c.World != "" {
 		headers["X-Frontdesk-World"] = c.World
 	}
-	command(b, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: headers})
+	Command(b, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: headers})
 	return b
 }
 
-// SetCookie puts a cookie into the browser that only servers see, as the one of a session is.
+// SetCookie sets a cookie that scripts cannot read.
 func (b *Browser) SetCookie(url, name, value string) {
 	b.t.Helper()
 	httpOnly := true
-	command(b, network.SetCookie, network.SetCookieParams{Name: name, Value: value, URL: url, HTTPOnly: &httpOnly})
+	Command(b, network.SetCookie, network.SetCookieParams{Name: name, Value: value, URL: url, HTTPOnly: &httpOnly})
 }
 
 // NewTab opens another tab of the same browser, with the same session.
@@ -94,11 +95,29 @@ func (b *Browser) open(parent context.Context, options ...chromedp.ContextOption
 		b.t.Fatal(err)
 	}
 	// A page in the background has no focus, and all but one of several are there.
-	command(b, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-	command(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: layoutShiftObserver})
+	Command(b, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	b.Resize(b.width, b.height)
 	b.SetLanguage(b.language)
 	b.UseWorld(&Client{World: b.world})
+}
+
+// SetLanguage sets the language, such as "fr-FR", that pages opened from now on see in requests, in
+// navigator, and in the format of numbers and dates.
+func (b *Browser) SetLanguage(language string) *Browser {
+	b.t.Helper()
+	b.language = language
+	Command(b, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: Eval[string](b, `navigator.userAgent`), AcceptLanguage: language})
+	return b
+}
+
+// Resize resizes the window. A narrow one is emulated as a phone.
+func (b *Browser) Resize(width, height int64) {
+	b.t.Helper()
+	viewport := []chromedp.EmulateViewportOption{chromedp.EmulateLandscape}
+	if width <= phoneWidth {
+		viewport = []chromedp.EmulateViewportOption{chromedp.EmulatePortrait, chromedp.EmulateMobile, chromedp.EmulateTouch}
+	}
+	b.Do(chromedp.EmulateViewport(width, height, viewport...))
 }
 
 // start makes the tab. Its first command must not have a context that ends before the tab does.
@@ -109,6 +128,9 @@ func (b *Browser) start() {
 	}
 }
 
+// Context is the tab's, for listeners.
+func (b *Browser) Context() context.Context { return b.ctx }
+
 // act runs one step in the page, which may take Patience.
 func act[T any](b *Browser, step func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, Patience)
@@ -116,15 +138,16 @@ func act[T any](b *Browser, step func(context.Context) (T, error)) (T, error) {
 	return step(ctx)
 }
 
-func (b *Browser) do(steps ...chromedp.Action[chromedp.Void]) {
+// Do runs actions in the page.
+func (b *Browser) Do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	if _, err := act(b, func(ctx context.Context) (any, error) { return nil, chromedp.Do(ctx, steps...) }); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-// command sends a command of the DevTools protocol to the page.
-func command[Params, Answer any](b *Browser, what cdp.Command[Params, Answer], params Params) Answer {
+// Command sends a command of the DevTools protocol to the page.
+func Command[Params, Answer any](b *Browser, what cdp.Command[Params, Answer], params Params) Answer {
 	b.t.Helper()
 	answer, err := act(b, func(ctx context.Context) (Answer, error) { return chromedp.Call(ctx, what, params) })
 	if err != nil {
@@ -133,8 +156,8 @@ func command[Params, Answer any](b *Browser, what cdp.Command[Params, Answer], p
 	return answer
 }
 
-// eval evaluates an expression in the page, and waits for the promise if it is one.
-func eval[T any](b *Browser, expression string) T {
+// Eval evaluates an expression in the page, and waits for the promise if it is one.
+func Eval[T any](b *Browser, expression string) T {
 	b.t.Helper()
 	value, err := tryEval[T](b, expression)
 	if err != nil {
@@ -143,15 +166,15 @@ func eval[T any](b *Browser, expression string) T {
 	return value
 }
 
-// tryEval is eval for a page that may be on its way to another, which is an error.
+// tryEval is Eval for a page that may be on its way to another, which is an error.
 func tryEval[T any](b *Browser, expression string) (T, error) {
 	return act(b, func(ctx context.Context) (T, error) {
 		return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	})
 }
 
-// await waits for an expression of the page to be true, also while one page follows another.
-func (b *Browser) await(what, expression string) {
+// Await waits for an expression of the page to be true, also while one page follows another.
+func (b *Browser) Await(what, expression string) {
 	b.t.Helper()
 	held := false
 	defer func() {
@@ -170,23 +193,23 @@ func (b *Browser) await(what, expression string) {
 // Open goes to an address.
 func (b *Browser) Open(address string) {
 	b.t.Helper()
-	b.do(chromedp.Navigate(address))
+	b.Do(chromedp.Navigate(address))
 }
 
 // Reload loads the page again.
 func (b *Browser) Reload() {
 	b.t.Helper()
-	b.do(chromedp.Reload())
+	b.Do(chromedp.Reload())
 }
 
-// Back presses the back button, and does not wait for what it leads to.
+// Back presses the back button, and does not wait for the page.
 func (b *Browser) Back() {
 	b.t.Helper()
-	history := command(b, page.GetNavigationHistory, cdp.Empty{})
+	history := Command(b, page.GetNavigationHistory, cdp.Empty{})
 	if history.CurrentIndex == 0 {
 		b.t.Fatal("there is nothing to go back to")
 	}
-	command(b, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: history.Entries[history.CurrentIndex-1].ID})
+	Command(b, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: history.Entries[history.CurrentIndex-1].ID})
 }
 
 // WaitVisible waits until the first element of a CSS selector is visible.
@@ -196,7 +219,7 @@ func (b *Browser) WaitVisible(selector string) {
 		const element = document.querySelector(` + quote(selector) + `);
 		return !!element && element.getClientRects().length > 0 && element.checkVisibility({visibilityProperty: true});
 	})()`
-	b.await(selector+" is visible", visible)
+	b.Await(selector+" is visible", visible)
 }
 
 // Screenshot keeps a picture of the page under artefacts/, for people to look at.
@@ -210,4 +233,27 @@ func (b *Browser) Screenshot(name string) {
 	if err != nil {
 		b.t.Logf("no picture of %s: %v", name, err)
 	}
+}
+
+// Count tells how many elements a selector finds.
+func (b *Browser) Count(selector string) int {
+	b.t.Helper()
+	return Eval[int](b, `document.querySelectorAll(`+quote(selector)+`).length`)
+}
+
+// TextOf reads the text of the first element of a selector; empty when there is none.
+func (b *Browser) TextOf(selector string) string {
+	b.t.Helper()
+	return Eval[string](b, `document.querySelector(`+quote(selector)+`)?.innerText ?? ""`)
+}
+
+// quote makes a JavaScript string, of which JSON's are a subset.
+func quote(s string) string { return encoded(s) }
+
+func encoded(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // a mistake of the test itself
+	}
+	return string(text)
 }

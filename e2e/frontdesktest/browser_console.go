@@ -13,73 +13,74 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// consoleMonitor notes what the pages of a browser must not do.
+// consoleMonitor records what the pages of a browser must not do.
 type consoleMonitor struct {
 	mu       sync.Mutex
 	findings []string
 	expected []string
-	allowed  []string // what may come or not
+	allowed  []string // need not be found
 }
 
-// ExpectConsole says that a part of what the console is going to say is meant, such as
-// "status of 422" for a refusal that the test provokes. It has to come.
+// ExpectConsole requires a finding with a text, such as "status of 422" for a refusal that the test
+// provokes.
 func (b *Browser) ExpectConsole(part string) {
 	b.console.mu.Lock()
 	defer b.console.mu.Unlock()
 	b.console.expected = append(b.console.expected, part)
 }
 
-func (w *consoleMonitor) allow(part string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.allowed = append(w.allowed, part)
+// AllowConsole permits findings with a text.
+func (b *Browser) AllowConsole(part string) {
+	b.console.mu.Lock()
+	defer b.console.mu.Unlock()
+	b.console.allowed = append(b.console.allowed, part)
 }
 
-// handle hears what the browser tells of a page. Violations of the content security
-// policy and requests that fail come as entries of the browser's own log.
-func (w *consoleMonitor) handle(event any) {
+// handle records the browser's events. Violations of the content security policy and failed requests
+// are entries of the browser's own log.
+func (c *consoleMonitor) handle(event any) {
 	switch e := event.(type) {
 	case *runtime.EventExceptionThrown:
-		w.record("uncaught: " + exceptionText(e.ExceptionDetails))
+		c.record("uncaught: " + exceptionText(e.ExceptionDetails))
 	case *runtime.EventConsoleAPICalled:
 		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning || e.Type == runtime.ConsoleAPICalledTypeAssert {
-			w.record(fmt.Sprintf("console.%s: %s", e.Type, argumentText(e.Args)))
+			c.record(fmt.Sprintf("console.%s: %s", e.Type, argumentText(e.Args)))
 		}
 	case *log.EventEntryAdded:
 		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
-			w.record(fmt.Sprintf("%s %s: %s (%s)", e.Entry.Source, e.Entry.Level, e.Entry.Text, e.Entry.URL))
+			c.record(fmt.Sprintf("%s %s: %s (%s)", e.Entry.Source, e.Entry.Level, e.Entry.Text, e.Entry.URL))
 		}
 	case *network.EventRequestWillBeSent:
 		if u, err := url.Parse(e.Request.URL); err == nil && u.Host != "" && u.Hostname() != "localhost" && u.Hostname() != "127.0.0.1" {
-			w.record("asked " + u.Host)
+			c.record("asked " + u.Host)
 		}
 	}
 }
 
-func (w *consoleMonitor) record(trouble string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.findings = append(w.findings, trouble)
+func (c *consoleMonitor) record(finding string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.findings = append(c.findings, finding)
 }
 
-// report fails the test for every trouble that it did not expect, and for every expectation that was not met.
-func (w *consoleMonitor) report(t testing.TB) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// report fails the test for every unexpected finding and every expectation that was not met.
+func (c *consoleMonitor) report(t testing.TB) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	met := map[string]bool{}
-	for _, trouble := range w.findings {
-		within := func(part string) bool { return strings.Contains(trouble, part) }
-		at := slices.IndexFunc(w.expected, within)
-		if at < 0 && slices.ContainsFunc(w.allowed, within) {
+	for _, finding := range c.findings {
+		within := func(part string) bool { return strings.Contains(finding, part) }
+		at := slices.IndexFunc(c.expected, within)
+		if at < 0 && slices.ContainsFunc(c.allowed, within) {
 			continue
 		}
 		if at < 0 {
-			t.Errorf("the page: %s", trouble)
+			t.Errorf("the page: %s", finding)
 			continue
 		}
-		met[w.expected[at]] = true
+		met[c.expected[at]] = true
 	}
-	for _, part := range w.expected {
+	for _, part := range c.expected {
 		if !met[part] && !t.Failed() {
 			t.Errorf("the page never came to %q", part)
 		}

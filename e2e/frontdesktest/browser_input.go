@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 )
 
 // Click waits for an element that stands still with nothing on top of it, and
@@ -23,7 +21,7 @@ func (b *Browser) Click(selector string) {
 		b.tap(selector, x, y)
 		return
 	}
-	eval[bool](b, `(() => { const e = document.querySelector(`+quote(selector)+`); e.focus(); e.click(); return true })()`)
+	Eval[bool](b, `(() => { const e = document.querySelector(`+quote(selector)+`); e.focus(); e.click(); return true })()`)
 }
 
 // tap touches an element in the window in front, and again when the touch is not noticed: a
@@ -31,7 +29,7 @@ func (b *Browser) Click(selector string) {
 // at all to one of several windows, the click is the element's own.
 func (b *Browser) tap(selector string, x, y float64) {
 	b.t.Helper()
-	eval[bool](b, `(() => { window.frontdeskTouched = false;
+	Eval[bool](b, `(() => { window.frontdeskTouched = false;
 		addEventListener("click", ({target}) => window.frontdeskTouched ||= !!target.closest(`+quote(selector)+`), {capture: true}); return true })()`)
 	const usual = time.Second // that a touch takes to become a click
 	noticed := func() bool {
@@ -39,13 +37,13 @@ func (b *Browser) tap(selector string, x, y float64) {
 		return err != nil || is
 	}
 	for range maxTaps {
-		command(b, page.BringToFront, cdp.Empty{})
-		b.do(chromedp.TapXY(x, y))
+		Command(b, page.BringToFront, cdp.Empty{})
+		b.Do(chromedp.TapXY(x, y))
 		if Within(b.ctx, "a click", usual, noticed) == nil {
 			return
 		}
 	}
-	eval[bool](b, `document.querySelector(`+quote(selector)+`)?.click() ?? true`)
+	Eval[bool](b, `document.querySelector(`+quote(selector)+`)?.click() ?? true`)
 }
 
 // maxTaps is how often a touch is tried: once more for an element that was replaced.
@@ -59,7 +57,7 @@ func (b *Browser) DoubleClick(selector string) {
 	b.t.Helper()
 	x, y := b.waitClickable(selector)
 	if b.touch {
-		b.do(chromedp.TapXY(x, y))
+		b.Do(chromedp.TapXY(x, y))
 		// Nobody answers a second touch when the first one has led to another page.
 		soon, cancel := context.WithTimeout(b.ctx, secondTouch)
 		defer cancel()
@@ -68,7 +66,7 @@ func (b *Browser) DoubleClick(selector string) {
 		}
 		return
 	}
-	b.do(chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)))
+	b.Do(chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)))
 }
 
 // waitClickable waits until an element has stayed where it is for a moment, since what
@@ -105,7 +103,7 @@ func (b *Browser) waitClickable(selector string) (x, y float64) {
 func (b *Browser) Fill(selector, value string) {
 	b.t.Helper()
 	b.WaitVisible(selector)
-	eval[bool](b, `(() => { const f = document.querySelector(`+quote(selector)+`); f.focus(); f.value = `+quote(value)+`;
+	Eval[bool](b, `(() => { const f = document.querySelector(`+quote(selector)+`); f.focus(); f.value = `+quote(value)+`;
 		f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
 }
 
@@ -113,57 +111,5 @@ func (b *Browser) Fill(selector, value string) {
 func (b *Browser) Type(selector, text string) {
 	b.t.Helper()
 	b.WaitVisible(selector)
-	b.do(chromedp.SendKeys(chromedp.CSS(selector), text))
-}
-
-// The keys that one gets everywhere with.
-const (
-	TabKey   = kb.Tab
-	EnterKey = kb.Enter
-	SpaceKey = " "
-	LeftKey  = kb.ArrowLeft
-	RightKey = kb.ArrowRight
-	EndKey   = kb.End
-)
-
-// Press presses keys, one after the other, wherever the focus is.
-func (b *Browser) Press(keys string) {
-	b.t.Helper()
-	b.do(chromedp.KeyEvent(keys))
-}
-
-// maxTabs is more than the elements of any page that can have the focus.
-const maxTabs = 150
-
-// TabTo presses Tab until the focus is on an element, and fails the test where
-// the focus is not to be seen on the way.
-func (b *Browser) TabTo(selector string) {
-	b.t.Helper()
-	b.WaitVisible(selector)
-	for range maxTabs {
-		if eval[bool](b, `!!document.activeElement?.matches(`+quote(selector)+`)`) {
-			return
-		}
-		b.Press(TabKey)
-		if lost := eval[string](b, invisibleFocus); lost != "" {
-			b.t.Errorf("the focus is not to be seen on %s", lost)
-		}
-	}
-	b.t.Fatalf("no Tab leads to %s", selector)
-}
-
-// invisibleFocus tells what has the focus without showing it, itself or by what
-// stands for it. Within a date Chromium marks the part that is typed into.
-const invisibleFocus = `(() => {
-	const element = document.activeElement;
-	if (!element || element === document.body || element.type === "date") return "";
-	const shown = (e) => e && getComputedStyle(e).outlineStyle !== "none" && parseFloat(getComputedStyle(e).outlineWidth) > 0;
-	const marked = shown(element) || shown(element.nextElementSibling) || shown(element.closest("label"));
-	return marked ? "" : element.outerHTML.slice(0, 200);
-})()`
-
-// Focused tells whether the focus is on an element.
-func (b *Browser) Focused(selector string) bool {
-	b.t.Helper()
-	return eval[bool](b, `!!document.activeElement?.matches(`+quote(strings.TrimSpace(selector))+`)`)
+	b.Do(chromedp.SendKeys(chromedp.CSS(selector), text))
 }

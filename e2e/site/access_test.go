@@ -13,16 +13,16 @@ func TestKeyboardOnly(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, desktop)
 	g.goTo("/")
-	g.press(`[data-club="11"]`, frontdesktest.EnterKey)
+	g.press(`[data-club="11"]`, enterKey)
 	g.WaitVisible(`main[data-step="offer"] [data-offer]`)
 	g.TabTo(`[data-category]:checked`)
-	g.Press(frontdesktest.RightKey)
+	g.Press(rightKey)
 	g.WaitVisible(`[data-category]:checked:focus:not([data-category="subscription"])`)
-	g.Press(frontdesktest.LeftKey)
+	g.Press(leftKey)
 	g.WaitVisible(`[data-category="subscription"]:checked:focus`)
-	g.press(`[data-offer="`+cardOffer+`"] [data-choose]`, frontdesktest.SpaceKey)
+	g.press(`[data-offer="`+cardOffer+`"] [data-choose]`, spaceKey)
 	g.WaitVisible(`dialog [data-continue]`)
-	g.press(`dialog [data-continue]`, frontdesktest.EnterKey)
+	g.press(`dialog [data-continue]`, enterKey)
 
 	g.WaitVisible(`form[data-form="person"]`)
 	person := frontdesktest.Person()
@@ -36,14 +36,14 @@ func TestKeyboardOnly(t *testing.T) {
 	if got := g.Value(`[data-field="birthDate"]`); got != person.BirthDate {
 		t.Errorf("the date of birth was typed as %q", got)
 	}
-	g.Press(frontdesktest.EnterKey)
+	g.Press(enterKey)
 	g.WaitVisible(`main[data-step="cart"] [data-pay]`)
 	if !g.Focused(`[data-heading]`) {
 		t.Error("the new step's heading has not got the focus")
 	}
 	due, registration := g.due(), g.Registration()
-	g.press(`[data-pay]`, frontdesktest.EnterKey)
-	g.press(`#card`, frontdesktest.GoodCard+frontdesktest.EnterKey)
+	g.press(`[data-pay]`, enterKey)
+	g.press(`#card`, frontdesktest.GoodCard+enterKey)
 	g.expectMember()
 	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 }

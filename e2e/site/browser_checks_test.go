@@ -56,7 +56,7 @@ func TestBrowserChecksFail(t *testing.T) {
 			}))
 			defer server.Close()
 			r := &recorder{TB: t}
-			b := frontdesktest.NewBrowser(r, 1280, 900)
+			b := newBrowser(r, desktop, &frontdesktest.Client{})
 			if test.expect != "" {
 				b.ExpectConsole(test.expect)
 			}

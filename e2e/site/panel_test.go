@@ -11,11 +11,11 @@ import (
 )
 
 // mockSite opens the site of a mock in a browser, with the panel closed beside it.
-func mockSite(t *testing.T, width, height int) (*siteVisitor, frontdesktest.Panel) {
+func mockSite(t *testing.T, width, height int) (*siteVisitor, panel) {
 	t.Helper()
 	gateway := frontdesktest.NewMock(t)
 	g := newSiteVisitorAt(t, device{width, height}, frontdesktest.NewClient(t, gateway.URL), gateway)
-	return g, g.Panel()
+	return g, panel{g.browser}
 }
 
 // TestPanelInBrowser signs a mandate with the code that the panel's phone shows,
@@ -188,11 +188,11 @@ func TestPanelSwitchesWorld(t *testing.T) {
 	panel.PressKey()
 	panel.Click(`[data-world]`)
 	for _, wrong := range []string{"acme", "demo-/"} {
-		enterWorld(g.Browser, wrong)
+		enterWorld(panel, wrong)
 		panel.Click(`[data-enter]`)
 		panel.WaitVisible(`[data-said="failed"]`)
 	}
-	enterWorld(g.Browser, "demo-elsewhere")
+	enterWorld(panel, "demo-elsewhere")
 	panel.Click(`[data-enter]`)
 	elsewhere := *g.c
 	elsewhere.World = "demo-elsewhere"
@@ -210,9 +210,9 @@ func TestPanelSwitchesWorld(t *testing.T) {
 }
 
 // enterWorld fills in the name of a world.
-func enterWorld(b *frontdesktest.Browser, world string) {
-	b.Panel().WaitVisible(`[data-field="world"]`)
-	b.Panel().Fill(`[data-field="world"]`, world)
+func enterWorld(p panel, world string) {
+	p.WaitVisible(`[data-field="world"]`)
+	p.Fill(`[data-field="world"]`, world)
 }
 
 // TestPanelPersonas: a click makes the developer somebody, by the addresses to

@@ -35,7 +35,7 @@ const (
 // siteVisitor is a visitor of the signup site, in a world of their own. Their steps
 // are named as one would tell of them; each waits for what it leads to.
 type siteVisitor struct {
-	*frontdesktest.Browser
+	browser
 	t       *testing.T
 	c       *frontdesktest.Client
 	gateway *frontdesktest.Process
@@ -52,7 +52,7 @@ func newSiteVisitor(t *testing.T, with device) *siteVisitor {
 func newSiteVisitorAt(t *testing.T, with device, c *frontdesktest.Client, gateway *frontdesktest.Process) *siteVisitor {
 	t.Helper()
 	return &siteVisitor{
-		Browser: frontdesktest.NewBrowser(t, with.width, with.height).UseWorld(c), t: t, c: c, gateway: gateway,
+		browser: newBrowser(t, with, c), t: t, c: c, gateway: gateway,
 		home: strings.Replace(gateway.URL, "127.0.0.1", "localhost", 1),
 	}
 }
@@ -61,7 +61,7 @@ func newSiteVisitorAt(t *testing.T, with device, c *frontdesktest.Client, gatewa
 func (g *siteVisitor) onAnotherDevice(with device) *siteVisitor {
 	g.t.Helper()
 	other := *g
-	other.Browser = frontdesktest.NewBrowser(g.t, with.width, with.height).UseWorld(g.c)
+	other.browser = newBrowser(g.t, with, g.c)
 	return &other
 }
 
@@ -69,7 +69,8 @@ func (g *siteVisitor) onAnotherDevice(with device) *siteVisitor {
 func (g *siteVisitor) inAnotherTab() *siteVisitor {
 	g.t.Helper()
 	other := *g
-	other.Browser = g.NewTab()
+	other.browser.Browser = g.NewTab()
+	other.observeLayoutShifts()
 	return &other
 }
 

@@ -1,19 +1,29 @@
-package frontdesktest
+package site_test
 
 import (
+	"frontdesk/e2e/frontdesktest"
 	"os"
 	"path/filepath"
 	"strconv"
-	"testing"
+	"sync"
+
+	"github.com/chromedp/cdproto/emulation"
 )
 
-// axe is the script that holds pages against the rules of accessibility.
-var axe = shared(func(t testing.TB) string {
-	script, err := os.ReadFile(filepath.Join(Root(), "e2e", "web", "node_modules", "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Fatalf("these tests need axe-core, which .ci/tools (make tools) installs: %v", err)
+// SetColorScheme makes the visitor one who prefers dark pages, or light ones.
+func (b browser) SetColorScheme(dark bool) {
+	b.t.Helper()
+	scheme := "light"
+	if dark {
+		scheme = "dark"
 	}
-	return string(script)
+	frontdesktest.Command(b.Browser, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+}
+
+// axe is the script that holds pages against the rules of accessibility.
+var axe = sync.OnceValues(func() (string, error) {
+	script, err := os.ReadFile(filepath.Join(frontdesktest.Root(), "e2e", "web", "node_modules", "axe-core", "axe.min.js"))
+	return string(script), err
 })
 
 // violations tells what a part of the page does not keep to, of some rules, when
@@ -35,13 +45,13 @@ const (
 
 // Audit fails the test for everything on the page that keeps people with a
 // disability from using it, in light and in dark colours.
-func (b *Browser) Audit(name string) {
+func (b browser) Audit(name string) {
 	b.t.Helper()
 	b.auditDark(name)
 	b.expectNoViolations(name, "document", everyRule)
 }
 
-func (b *Browser) auditDark(name string) {
+func (b browser) auditDark(name string) {
 	b.t.Helper()
 	b.SetColorScheme(true)
 	b.expectNoViolations(name+" in the dark", "document", colourRules)
@@ -49,12 +59,16 @@ func (b *Browser) auditDark(name string) {
 }
 
 // expectNoViolations fails the test for what a part of the page, an expression of it, does not keep to.
-func (b *Browser) expectNoViolations(name, part, rules string) {
+func (b browser) expectNoViolations(name, part, rules string) {
 	b.t.Helper()
-	if !eval[bool](b, `typeof axe === "object"`) {
-		eval[bool](b, axe(b.t)+`; true`)
+	if !frontdesktest.Eval[bool](b.Browser, `typeof axe === "object"`) {
+		script, err := axe()
+		if err != nil {
+			b.t.Fatalf("these tests need axe-core, which .ci/tools (make tools) installs: %v", err)
+		}
+		frontdesktest.Eval[bool](b.Browser, script+`; true`)
 	}
-	for _, violation := range eval[[]string](b, violations+`(`+part+`, `+rules+`)`) {
+	for _, violation := range frontdesktest.Eval[[]string](b.Browser, violations+`(`+part+`, `+rules+`)`) {
 		b.t.Errorf("%s: %s", name, violation)
 	}
 }
@@ -68,21 +82,21 @@ const reflowWidth = 320
 // Inspect holds what is on the page against what is asked of every page: it keeps
 // nobody out, at any of the usual widths, and fits the smallest phone. It keeps
 // pictures of what does not.
-func (b *Browser) Inspect(name string) {
+func (b browser) Inspect(name string) {
 	b.t.Helper()
 	for _, width := range viewportWidths {
 		at := name + "-" + strconv.FormatInt(width, 10)
-		b.Resize(width, b.height)
+		b.Resize(width, int64(b.height))
 		b.expectNoViolations(at, "document", everyRule)
 		if b.t.Failed() {
 			b.Screenshot(at)
 		}
 	}
 	b.auditDark(name) // colours are the same at any width
-	b.Resize(reflowWidth, b.height)
+	b.Resize(reflowWidth, int64(b.height))
 	if over := b.Overflow(); over > 0 {
 		b.Screenshot(name + "-too-wide")
 		b.t.Errorf("%s: at %d pixels the page is %d too wide", name, reflowWidth, over)
 	}
-	b.Resize(b.width, b.height)
+	b.Resize(int64(b.width), int64(b.height))
 }

@@ -1,0 +1,61 @@
+package site_test
+
+import (
+	"frontdesk/e2e/frontdesktest"
+	"strings"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// The keys that one gets everywhere with.
+const (
+	tabKey   = kb.Tab
+	enterKey = kb.Enter
+	spaceKey = " "
+	leftKey  = kb.ArrowLeft
+	rightKey = kb.ArrowRight
+	endKey   = kb.End
+)
+
+// Press presses keys, one after the other, wherever the focus is.
+func (b browser) Press(keys string) {
+	b.t.Helper()
+	b.Do(chromedp.KeyEvent(keys))
+}
+
+// maxTabs is more than the elements of any page that can have the focus.
+const maxTabs = 150
+
+// TabTo presses Tab until the focus is on an element, and fails the test where
+// the focus is not to be seen on the way.
+func (b browser) TabTo(selector string) {
+	b.t.Helper()
+	b.WaitVisible(selector)
+	for range maxTabs {
+		if frontdesktest.Eval[bool](b.Browser, `!!document.activeElement?.matches(`+quote(selector)+`)`) {
+			return
+		}
+		b.Press(tabKey)
+		if lost := frontdesktest.Eval[string](b.Browser, invisibleFocus); lost != "" {
+			b.t.Errorf("the focus is not to be seen on %s", lost)
+		}
+	}
+	b.t.Fatalf("no Tab leads to %s", selector)
+}
+
+// invisibleFocus tells what has the focus without showing it, itself or by what
+// stands for it. Within a date Chromium marks the part that is typed into.
+const invisibleFocus = `(() => {
+	const element = document.activeElement;
+	if (!element || element === document.body || element.type === "date") return "";
+	const shown = (e) => e && getComputedStyle(e).outlineStyle !== "none" && parseFloat(getComputedStyle(e).outlineWidth) > 0;
+	const marked = shown(element) || shown(element.nextElementSibling) || shown(element.closest("label"));
+	return marked ? "" : element.outerHTML.slice(0, 200);
+})()`
+
+// Focused tells whether the focus is on an element.
+func (b browser) Focused(selector string) bool {
+	b.t.Helper()
+	return frontdesktest.Eval[bool](b.Browser, `!!document.activeElement?.matches(`+quote(strings.TrimSpace(selector))+`)`)
+}

@@ -1,0 +1,179 @@
+package site_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"frontdesk/e2e/frontdesktest"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+// WithoutScript switches JavaScript off for pages that are opened from now on.
+func (b browser) WithoutScript() browser {
+	b.t.Helper()
+	frontdesktest.Command(b.Browser, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	return b
+}
+
+// SlowNetwork makes the network of a train: every answer takes 300 ms, and 100 kB take a second.
+func (b browser) SlowNetwork() {
+	b.t.Helper()
+	const latency, throughput = 300, 100_000
+	b.emulateNetwork(network.Conditions{Latency: latency, DownloadThroughput: throughput, UploadThroughput: throughput})
+}
+
+// Offline takes the network away. What the page asks for meanwhile fails.
+func (b browser) Offline() {
+	b.t.Helper()
+	b.AllowConsole("ERR_INTERNET_DISCONNECTED")
+	b.emulateNetwork(network.Conditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1})
+}
+
+// Online brings the network back.
+func (b browser) Online() {
+	b.t.Helper()
+	b.emulateNetwork(network.Conditions{DownloadThroughput: -1, UploadThroughput: -1})
+}
+
+// Sleep is the laptop being closed: the network is gone, and the page stands still.
+func (b browser) Sleep() {
+	b.t.Helper()
+	b.Offline()
+	frontdesktest.Command(b.Browser, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: page.SetWebLifecycleStateStateFrozen})
+}
+
+// Wake opens the laptop again: the page goes on, and then the network is back.
+func (b browser) Wake() {
+	b.t.Helper()
+	frontdesktest.Command(b.Browser, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: page.SetWebLifecycleStateStateActive})
+	b.Online()
+}
+
+// emulateNetwork sets what requests meet with, and what the page is told of it.
+func (b browser) emulateNetwork(conditions network.Conditions) {
+	b.t.Helper()
+	frontdesktest.Command(b.Browser, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{&conditions}})
+	frontdesktest.Command(b.Browser, network.OverrideNetworkState, network.OverrideNetworkStateParams{
+		Offline: conditions.Offline, Latency: conditions.Latency,
+		DownloadThroughput: conditions.DownloadThroughput, UploadThroughput: conditions.UploadThroughput,
+	})
+}
+
+// Interception holds requests of a page up, or their answers.
+type Interception struct {
+	b    browser
+	stop context.CancelFunc
+
+	mu     sync.Mutex
+	paused []fetch.RequestID
+}
+
+// HoldRequests holds what the page asks for before it leaves, until it is released.
+// A pattern may have asterisks, such as "*/v1/*".
+func (b browser) HoldRequests(pattern string) *Interception {
+	return b.hold(pattern, fetch.RequestStageRequest)
+}
+
+// HoldResponses holds what the page is answered after the effect was done, until it is released or lost.
+func (b browser) HoldResponses(pattern string) *Interception {
+	return b.hold(pattern, fetch.RequestStageResponse)
+}
+
+func (b browser) hold(pattern string, stage fetch.RequestStage) *Interception {
+	b.t.Helper()
+	ctx, stop := context.WithCancel(b.Context())
+	i := &Interception{b: b, stop: stop}
+	err := chromedp.Listen(ctx, func(event any) {
+		if e, ok := event.(*fetch.EventRequestPaused); ok {
+			i.mu.Lock()
+			defer i.mu.Unlock()
+			i.paused = append(i.paused, e.RequestID)
+		}
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	frontdesktest.Command(b.Browser, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: pattern, RequestStage: stage}}})
+	return i
+}
+
+// Await waits until something is held.
+func (i *Interception) Await() {
+	i.b.t.Helper()
+	frontdesktest.Eventually(i.b.t, "something is held", func() bool { return len(i.held()) > 0 })
+}
+
+func (i *Interception) held() []fetch.RequestID {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.paused
+}
+
+// Release lets everything go on.
+func (i *Interception) Release() {
+	i.b.t.Helper()
+	i.stop()
+	frontdesktest.Command(i.b.Browser, fetch.Disable, cdp.Empty{})
+}
+
+// Drop breaks the connections of what is held, and lets everything else go on.
+func (i *Interception) Drop() {
+	i.b.t.Helper()
+	i.Await()
+	for _, id := range i.held() {
+		frontdesktest.Command(i.b.Browser, fetch.FailRequest, fetch.FailRequestParams{RequestID: id, ErrorReason: network.ErrorReasonConnectionReset})
+	}
+	i.Release()
+}
+
+// InterceptHosts puts doubles in the place of other hosts: what the page asks of them by
+// https is answered here, and nothing of it leaves the machine. A page asks by
+// name, so the test says with Expect that it is meant to.
+func (b browser) InterceptHosts(doubles map[string]http.Handler) {
+	b.t.Helper()
+	var patterns []*fetch.RequestPattern
+	for host := range doubles {
+		patterns = append(patterns, &fetch.RequestPattern{URLPattern: "https://" + host + "/*"})
+	}
+	err := chromedp.Listen(b.Context(), func(event any) {
+		if e, ok := event.(*fetch.EventRequestPaused); ok {
+			go b.fulfill(e, doubles) // a listener may not ask the browser anything itself
+		}
+	})
+	if err == nil {
+		_, err = chromedp.Call(b.Context(), fetch.Enable, fetch.EnableParams{Patterns: patterns})
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// fulfill lets a double answer a request that the browser has held up.
+func (b browser) fulfill(e *fetch.EventRequestPaused, doubles map[string]http.Handler) {
+	var body bytes.Buffer
+	for _, entry := range e.Request.PostDataEntries {
+		body.Write(entry.Bytes)
+	}
+	r := httptest.NewRequest(e.Request.Method, e.Request.URL, &body)
+	for name, value := range e.Request.Headers {
+		r.Header.Set(name, fmt.Sprint(value))
+	}
+	w := httptest.NewRecorder()
+	doubles[r.URL.Hostname()].ServeHTTP(w, r)
+	answer := fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: int64(w.Code), Body: w.Body.Bytes()}
+	for name := range w.Header() {
+		answer.ResponseHeaders = append(answer.ResponseHeaders, &fetch.HeaderEntry{Name: name, Value: w.Header().Get(name)})
+	}
+	if _, err := chromedp.Call(b.Context(), fetch.FulfillRequest, answer); err != nil && b.Context().Err() == nil {
+		b.t.Errorf("%s: %v", e.Request.URL, err)
+	}
+}

@@ -1,0 +1,116 @@
+package site_test
+
+import (
+	"encoding/json"
+	"frontdesk/e2e/frontdesktest"
+	"testing"
+
+	"github.com/chromedp/cdproto/page"
+)
+
+// browser is the kit's browser, with what only the site's tests do and check.
+type browser struct {
+	*frontdesktest.Browser
+	device
+	t testing.TB
+}
+
+// newBrowser opens a browser on a device, in the world of a front end.
+func newBrowser(t testing.TB, with device, c *frontdesktest.Client) browser {
+	t.Helper()
+	b := browser{frontdesktest.NewBrowser(t, with.width, with.height).UseWorld(c), with, t}
+	b.observeLayoutShifts()
+	return b
+}
+
+// Attribute reads an attribute of the first element of a selector.
+func (b browser) Attribute(selector, name string) string {
+	b.t.Helper()
+	return frontdesktest.Eval[string](b.Browser, `document.querySelector(`+quote(selector)+`)?.getAttribute(`+quote(name)+`) ?? ""`)
+}
+
+// Text reads the text of the whole page.
+func (b browser) Text() string {
+	b.t.Helper()
+	return frontdesktest.Eval[string](b.Browser, `document.body.innerText`)
+}
+
+// Value reads what stands in a field.
+func (b browser) Value(selector string) string {
+	b.t.Helper()
+	return frontdesktest.Eval[string](b.Browser, `document.querySelector(`+quote(selector)+`)?.value ?? ""`)
+}
+
+// URL is where the browser is.
+func (b browser) URL() string {
+	b.t.Helper()
+	return frontdesktest.Eval[string](b.Browser, `location.href`)
+}
+
+// Registration reads the id of the registration from the address.
+func (b browser) Registration() string {
+	b.t.Helper()
+	id := frontdesktest.Eval[string](b.Browser, `new URLSearchParams(location.search).get("registration") ?? ""`)
+	if id == "" {
+		b.t.Fatalf("%s names no registration", b.URL())
+	}
+	return id
+}
+
+// Overflow tells by how many pixels the page is wider than the window.
+func (b browser) Overflow() int {
+	b.t.Helper()
+	return frontdesktest.Eval[int](b.Browser, `document.documentElement.scrollWidth - document.documentElement.clientWidth`)
+}
+
+// layoutShiftObserver notes, in every page, which of its parts jumped by how much without
+// the visitor's doing: what https://web.dev/articles/cls adds up, over the page's whole life.
+const layoutShiftObserver = `(() => {
+	const jumps = window.frontdesktestJumps = [];
+	const part = (node) => node?.outerHTML?.slice(0, 80) ?? "a part that is gone";
+	new PerformanceObserver((list) => {
+		for (const {hadRecentInput, value, sources} of list.getEntries()) {
+			if (!hadRecentInput) jumps.push({value, parts: sources.map(({node, previousRect, currentRect}) => part(node) + " by " + (currentRect.y - previousRect.y))});
+		}
+	}).observe({type: "layout-shift", buffered: true});
+})()`
+
+func (b browser) observeLayoutShifts() {
+	b.t.Helper()
+	frontdesktest.Command(b.Browser, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: layoutShiftObserver})
+}
+
+// LayoutShift tells by how much the parts of the page have jumped since it was loaded, in
+// thousandths of its size, and which.
+func (b browser) LayoutShift() (thousandths int, parts string) {
+	b.t.Helper()
+	thousandths = frontdesktest.Eval[int](b.Browser, `Math.round(1000 * frontdesktestJumps.reduce((sum, {value}) => sum + value, 0))`)
+	return thousandths, frontdesktest.Eval[string](b.Browser, `frontdesktestJumps.flatMap(({parts}) => parts).join("\n")`)
+}
+
+// Fetch sends a request as the page, with its session, and gives the status of the answer.
+func (b browser) Fetch(method, path string, body any, headers ...[2]string) int {
+	b.t.Helper()
+	all := map[string]string{"Content-Type": "application/json"}
+	for _, header := range headers {
+		all[header[0]] = header[1]
+	}
+	return frontdesktest.Eval[int](b.Browser, `fetch(`+quote(path)+`, {method: `+quote(method)+`, headers: `+encoded(all)+`, body: `+quote(encoded(body))+`}).then((answer) => answer.status)`)
+}
+
+// Eval evaluates an expression of the page's own scripts that gives a string, or a promise of one.
+func (b browser) Eval(expression string) string {
+	b.t.Helper()
+	return frontdesktest.Eval[string](b.Browser, expression)
+}
+
+// quote encodes a JavaScript string, of which JSON's are a subset.
+func quote(s string) string { return encoded(s) }
+
+func encoded(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // a mistake of the test itself
+	}
+	return string(text)
+}
