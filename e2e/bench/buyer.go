@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"net/http"
 	"path"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -82,31 +79,20 @@ func (b *buyers) journey() {
 func (b *buyers) recording() time.Duration {
 	buyer := b.register(api.NewItem{OfferId: oneOffOffer})
 	confirm, await := b.pay(buyer)
-	request, err := buyer.Request(b.Context(), http.MethodGet, b.gateway+buyer.Path()+"/events", "", nil)
-	b.must(err)
-	stream, err := b.http.Do(request)
-	b.must(err)
-	defer stream.Body.Close()
-	lines := bufio.NewScanner(stream.Body)
-	b.awaitState(lines, api.RequiresAction)
+	client := frontdesktest.NewClient(b, b.gateway)
+	client.Token = buyer.Token
+	stream := client.Follow(buyer.ID, "")
+	defer stream.Close()
+	awaitState := func(state api.PaymentState) {
+		stream.Until(string(state), func(r api.Registration) bool { return r.Payment != nil && r.Payment.State == state })
+	}
+	awaitState(api.RequiresAction)
 	confirm()
 	confirmed := time.Now()
-	b.awaitState(lines, api.Recorded)
+	awaitState(api.Recorded)
 	took := time.Since(confirmed)
 	await() // its last calls would delay the next journey
 	return took
-}
-
-// awaitState reads a stream until the payment is in a state.
-func (b *buyers) awaitState(lines *bufio.Scanner, state api.PaymentState) {
-	for lines.Scan() {
-		data, found := strings.CutPrefix(lines.Text(), "data: ")
-		var seen api.Registration
-		if found && json.Unmarshal([]byte(data), &seen) == nil && seen.Payment != nil && seen.Payment.State == state {
-			return
-		}
-	}
-	b.Fatalf("a stream ended before %s: %v", state, lines.Err())
 }
 
 // get sends a GET request that no registration is needed for.

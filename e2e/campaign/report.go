@@ -148,13 +148,6 @@ func (r *Recorder) ViolationCount() int {
 	return r.report.ViolationCount
 }
 
-// JourneyCount tells how many journeys came to their end so far.
-func (r *Recorder) JourneyCount() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.report.Journeys
-}
-
 // EnoughFaults tells whether every kind of fault happened as often as the options ask for.
 func (r *Recorder) EnoughFaults(o Options) bool {
 	r.mu.Lock()

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -223,5 +225,147 @@ func (l *TCPProxy) Restore() {
 	l.proxy.Toxics.ResetToxics(l.t.Context())
 	if err := l.proxy.Start(); err != nil && !strings.Contains(err.Error(), toxiproxy.ErrProxyAlreadyStarted.Error()) {
 		l.t.Fatal(err)
+	}
+}
+
+// Fault is what a MessageProxy does to one message.
+type Fault struct {
+	Message      int  // its number, counted over all connections from 1; 0: no fault
+	DropResponse bool // the message arrives and its response is lost; else the message is lost
+	Permanent    bool // nothing passes from then on; else only the message's own connection breaks
+}
+
+// MessageProxy is the network between a client and its servers, which breaks at one message. A
+// message is what the client writes at once: one request, for clients that wait for each response.
+type MessageProxy struct {
+	OnMessage func([]byte) // is called with each message, where it is set
+	t         testing.TB
+
+	mu    sync.Mutex
+	plan  Fault
+	sent  int
+	dead  bool
+	conns map[net.Conn]bool
+}
+
+// NewMessageProxy returns a proxy that breaks as planned. It ends with the test.
+func NewMessageProxy(t testing.TB, plan Fault) *MessageProxy {
+	return &MessageProxy{t: t, plan: plan, conns: map[net.Conn]bool{}}
+}
+
+// Forward listens for connections to a server's address, and gives the address to connect to.
+func (p *MessageProxy) Forward(server string) string {
+	p.t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() { p.serve(client, server) })
+		}
+	})
+	p.t.Cleanup(func() {
+		listener.Close()
+		p.Cut()
+		serving.Wait()
+	})
+	return listener.Addr().String()
+}
+
+// Sent is how many messages were sent, lost ones included.
+func (p *MessageProxy) Sent() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sent
+}
+
+// Triggered tells whether the fault happened.
+func (p *MessageProxy) Triggered() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.plan.Message > 0 && p.sent >= p.plan.Message
+}
+
+// Cut ends every connection, and lets nothing pass any more.
+func (p *MessageProxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dead = true
+	for conn := range p.conns {
+		conn.Close()
+	}
+}
+
+// next counts a message, and tells whether it passes and whether its response does.
+func (p *MessageProxy) next() (pass, respond bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sent++
+	struck := p.sent == p.plan.Message
+	pass = !p.dead && (!struck || p.plan.DropResponse)
+	p.dead = p.dead || struck && p.plan.Permanent
+	return pass, !struck
+}
+
+// serve forwards one connection until either side or the fault ends it. It waits for a response that
+// it drops, so that the effect has happened.
+func (p *MessageProxy) serve(client net.Conn, address string) {
+	defer client.Close()
+	server, err := net.Dial("tcp", address)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	p.mu.Lock()
+	p.conns[client], p.conns[server] = true, true
+	dead := p.dead
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.conns, client)
+		delete(p.conns, server)
+	}()
+	if dead {
+		return
+	}
+	var lost atomic.Bool
+	var responses sync.WaitGroup
+	responses.Go(func() {
+		defer client.Close()
+		relay(client, server, func([]byte) bool { return !lost.Load() })
+	})
+	relay(server, client, func(message []byte) bool {
+		if p.OnMessage != nil {
+			p.OnMessage(message)
+		}
+		pass, respond := p.next()
+		if pass && !respond {
+			lost.Store(true)
+		}
+		return pass
+	})
+	server.Close()
+	responses.Wait()
+}
+
+// relay forwards what is read at once, for as long as pass allows it.
+func relay(to, from net.Conn, pass func([]byte) bool) {
+	const maxMessage = 64 << 10 // several times the largest request of the tests, so that none is counted twice
+	buffer := make([]byte, maxMessage)
+	for {
+		n, err := from.Read(buffer)
+		if err != nil || !pass(buffer[:n]) {
+			return
+		}
+		if _, err := to.Write(buffer[:n]); err != nil {
+			return
+		}
 	}
 }
