@@ -124,8 +124,7 @@ func loadCard(h *harness) []row {
 		fmt.Sprintf("a request that bare net/http forwards: %.3f ms", requests.median()*1e3), journeys.ratioTo(requests), threshold{atMost: firstCPU / 2}}}
 }
 
-// cpuOf is a contender: the processor time of a process for each of n pieces of work, in
-// seconds.
+// cpuOf is a contender: the processor time of a process for each of n pieces of work, in seconds.
 func (h *harness) cpuOf(p *frontdesktest.Process, n int, work func()) func() float64 {
 	return func() float64 {
 		before := h.cpu(p.PID())

@@ -52,8 +52,7 @@ func measureColdReaders(h *harness) []row {
 	}}
 }
 
-// coldGateways runs a slow club system with a long catalogue, and gateways that have read
-// nothing.
+// coldGateways runs a slow club system with a long catalogue, and gateways that have read nothing.
 func (h *harness) coldGateways(n int) (club *frontdesktest.Client, gateways []*gateway) {
 	redis, upstreams := frontdesktest.NewDurableRedis(h), h.upstreams()
 	for range n {

@@ -79,8 +79,7 @@ func meRows(used, took []series) []row {
 	}
 }
 
-// identityCheck is a contender: the processor time of ten thousand checks of a token, in
-// seconds.
+// identityCheck is a contender: the processor time of ten thousand checks of a token, in seconds.
 func (h *harness) identityCheck(keys, token string) func() float64 {
 	login := identity.New(identity.Config{JWKSURL: keys, Now: time.Now})
 	verify := func() {

@@ -16,8 +16,7 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// start runs a program until the measurement ends, and waits until its output matches
-// ready.
+// start runs a program until the measurement ends, and waits until its output matches ready.
 func (h *harness) start(ready string, environment []string, path string, args ...string) *frontdesktest.Process {
 	p, err := frontdesktest.Launch(h.Context(), ready, environment, path, args...)
 	h.must(err)

@@ -32,9 +32,8 @@ func measureStart(h *harness) []row {
 		fmt.Sprintf("%.0f ms", times.median()), "50 ms", times.median() / most, threshold{atMost: 1}}}
 }
 
-// firstResponse starts the binary, sends requests until it responds, and returns the time
-// in milliseconds. It does not wait for a line that the process prints, because callers
-// do not either.
+// firstResponse starts the binary, sends requests until it responds, and returns the time in
+// milliseconds. It does not wait for a line that the process prints, because callers do not either.
 func (h *harness) firstResponse() float64 {
 	at := h.freeAddress()
 	cmd := h.onAllCores(h.binary)

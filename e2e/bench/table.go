@@ -53,8 +53,7 @@ func printTable(to io.Writer, rows []row) {
 	}
 }
 
-// missed returns an error that names the rows that miss their threshold; nil when there
-// are none.
+// missed returns an error that names the rows that miss their threshold; nil when there are none.
 func missed(rows []row) error {
 	var all []error
 	for _, r := range rows {

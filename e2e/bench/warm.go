@@ -22,8 +22,7 @@ const catalogue = "/v1/clubs/11/products"
 // callers are so many that none of them reaches a rate limit while a measurement runs.
 const callers = 1 << 14
 
-// measureWarm requests a catalogue that is in the cache. All servers receive the same
-// requests.
+// measureWarm requests a catalogue that is in the cache. All servers receive the same requests.
 func measureWarm(h *harness) []row {
 	// A public https address, as in live mode, adds a header.
 	g := h.gateway(h.verboseUpstreams(), frontdesktest.NewDurableRedis(h), "FRONTDESK_PUBLIC_URL=https://signup.example")
@@ -100,8 +99,7 @@ const longDescription = " Train when it suits you: the club is open every day of
 	"showers with everything that you have forgotten, a locker for the time of your visit, and water from the dispensers. Bring a towel and clean shoes. " +
 	"Your badge opens the door from the first day on; under 18, one of your parents signs at the desk. Unused visits cannot be paid back, but a member of your household may use them."
 
-// verboseUpstreams runs upstreams whose products have long descriptions, and returns their
-// address.
+// verboseUpstreams runs upstreams whose products have long descriptions, and returns their address.
 func (h *harness) verboseUpstreams() string {
 	to, err := url.Parse(h.upstreams())
 	h.must(err)
@@ -129,9 +127,8 @@ func lengthen(response *http.Response) error {
 	return err
 }
 
-// nginxConfig has nginx keep responses as their Cache-Control says. One process cannot
-// leave others behind. It logs no requests, because the gateway logs none that it answers
-// from the cache.
+// nginxConfig has nginx keep responses as their Cache-Control says. One process cannot leave others
+// behind. It logs no requests, because the gateway logs none that it answers from the cache.
 const nginxConfig = `daemon off;
 master_process off;
 worker_processes 1;

@@ -69,9 +69,8 @@ func (b *Browser) DoubleClick(selector string) {
 	b.Do(chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)))
 }
 
-// waitClickable waits until an element has stayed where it is for a moment, since what
-// loads late may move it away under the pointer, and until a pointer reaches it
-// there. It gives the place.
+// waitClickable waits until an element has stayed where it is for a moment, since what loads late
+// may move it away under the pointer, and until a pointer reaches it there. It gives the place.
 func (b *Browser) waitClickable(selector string) (x, y float64) {
 	b.t.Helper()
 	b.WaitVisible(selector)

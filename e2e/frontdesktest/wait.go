@@ -15,9 +15,8 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for something before it fails. It only ends hangs:
-// a busy machine makes everything slower by a factor, and no test asserts how long
-// something takes.
+// Patience is how long a test waits for something before it fails. It only ends hangs: a busy
+// machine makes everything slower by a factor, and no test asserts how long something takes.
 const Patience = 5 * time.Minute
 
 // Eventually waits until a condition holds. It fails the test after Patience, or as soon

@@ -1,20 +1,18 @@
-// Package model explores the payment protocol exhaustively: every order in which
-// the gateways' steps, the buyer, an operator and a list of faults can follow
-// each other, within budgets, until an invariant breaks or nothing new is left.
-// It is not the code and runs none of it. It tells flows/payment/step.go,
-// flows/payment/record.go and the compare-and-set of flows/store a second time, short
-// enough to be compared side by side. The functions have the same names. Start reading at
-// Check, then at next in step.go with flows/payment/step.go open.
+// Package model explores the payment protocol exhaustively: every order in which the gateways'
+// steps, the buyer, an operator and a list of faults can follow each other, within budgets, until
+// an invariant breaks or nothing new is left. It is not the code and runs none of it. It tells
+// flows/payment/step.go, flows/payment/record.go and the compare-and-set of flows/store a second
+// time, short enough to be compared side by side. The functions have the same names. Start reading
+// at Check, then at next in step.go with flows/payment/step.go open.
 //
 // # Worlds and steps
 //
-// A world is all that decides what can happen: what Redis holds and what it will
-// fall back to, what each replica is doing and remembers, the processor's
-// payments with their journals of claims, the POSTs that the club system booked
-// or may still book, and what is left of the budgets. A step is one remote effect
-// of one replica, or one event outside. The search is breadth first over
-// worlds, so that the first violation has a shortest trace; it runs on one
-// goroutine and finds the same every time.
+// A world is all that decides what can happen: what Redis holds and what it will fall back to, what
+// each replica is doing and remembers, the processor's payments with their journals of claims, the
+// POSTs that the club system booked or may still book, and what is left of the budgets. A step is
+// one remote effect of one replica, or one event outside. The search is breadth first over worlds,
+// so that the first violation has a shortest trace; it runs on one goroutine and finds the same
+// every time.
 //
 //	here                                there, in flows/payment unless said otherwise
 //	next, createIntent … resolveDoubt   Machine.next and the functions of that name
@@ -76,18 +74,16 @@
 //
 // # What is not covered
 //
-// The gate and the first byte are one step; a process that sleeps between the two
-// machine instructions posts late all the same. An operator who says "not recorded"
-// is right, and nothing that was sent arrives after the time that the operator
-// waits; so is a rule by which evidence tells that a payment was recorded, which
-// counts as such an operator. The processor is linearizable, keeps its keys for a
-// day, and forgets no metadata. The list of open payments, by which the sweeper finds them, is taken
-// to be complete. A second payment of one generation cannot come about here, so
-// that giving it back (captured → refund_due, settleDuplicates) is not modelled. Carts,
-// prices and everything before the payment are left out; that the sale is as agreed
-// is the club system's answer, either way; that the processor will never create a
-// payment (cards.ErrRefused) is true for good. After a
-// rollback the answer to a plain read can be as old as Redis, see StaleDecline.
-// The ways without a processor have no witness: TestWhatRestsOnRedisAlone shows
-// what a single rollback does to them.
+// The gate and the first byte are one step; a process that sleeps between the two machine
+// instructions posts late all the same. An operator who says "not recorded" is right, and nothing
+// that was sent arrives after the time that the operator waits; so is a rule by which evidence
+// tells that a payment was recorded, which counts as such an operator. The processor is
+// linearizable, keeps its keys for a day, and forgets no metadata. The list of open payments, by
+// which the sweeper finds them, is taken to be complete. A second payment of one generation cannot
+// come about here, so that giving it back (captured → refund_due, settleDuplicates) is not
+// modelled. Carts, prices and everything before the payment are left out; that the sale is as
+// agreed is the club system's answer, either way; that the processor will never create a payment
+// (cards.ErrRefused) is true for good. After a rollback the answer to a plain read can be as old as
+// Redis, see StaleDecline. The ways without a processor have no witness: TestWhatRestsOnRedisAlone
+// shows what a single rollback does to them.
 package model

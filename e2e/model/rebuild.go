@@ -21,9 +21,8 @@ func (m *machine) rebuild(w *world, i int) {
 	}
 }
 
-// derivePayment is the record that the processor's own account of a payment allows. What
-// was not captured is looked at again, or given up; what was captured is as far as
-// the journal says.
+// derivePayment is the record that the processor's own account of a payment allows. What was not
+// captured is looked at again, or given up; what was captured is as far as the journal says.
 func (m *machine) derivePayment(w *world, n int) record {
 	s := &w.slot[n-1]
 	r := record{exists: true, generation: s.generation, method: m.cardWay(), slot: uint8(n), version: 1, state: intent, rebuilt: true}

@@ -217,8 +217,7 @@ func (m *machine) unknown(w *world, i int) world {
 	}
 }
 
-// notSent is for an attempt of which it is certain that nothing happened: the
-// claim is given up.
+// notSent is for an attempt of which it is certain that nothing happened: the claim is given up.
 func (m *machine) notSent(w *world, i int) world {
 	r := w.process[i].rec
 	last := int(r.claim) == m.cfg.Claims

@@ -174,8 +174,7 @@ type budget struct {
 	crashes, rollbacks, wipes, sleeps, days, operator uint8
 }
 
-// world is one state of everything: Redis, the replicas, the processor, the
-// club system.
+// world is one state of everything: Redis, the replicas, the processor, the club system.
 type world struct {
 	redis    record
 	backups  [maxBackups]record // earlier contents that Redis will fall back to

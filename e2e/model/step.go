@@ -2,12 +2,11 @@ package model
 
 import "slices"
 
-// This file is flows/step.go, and next of flows/advance.go: one function here for
-// each one there, under the same name. A turn of the loop in Payments.Advance is
-// one step: the payment is read in Redis, the processor or the club system is
-// asked, and the result is committed. A gateway that dies in between is the step
-// that has the effect without the commit; one that is slow in between is the step
-// whose request stays on its way.
+// This file is flows/step.go, and next of flows/advance.go: one function here for each one there,
+// under the same name. A turn of the loop in Payments.Advance is one step: the payment is read in
+// Redis, the processor or the club system is asked, and the result is committed. A gateway that
+// dies in between is the step that has the effect without the commit; one that is slow in between
+// is the step whose request stays on its way.
 
 // next is what a replica does that has nothing else to do.
 func (m *machine) next(w *world) {
@@ -121,9 +120,8 @@ func (m *machine) checkSale(w *world) {
 	}
 }
 
-// capture takes the money. Its key makes it harmless to ask twice; on a payment
-// that was refunded since, it replays the success that it once had. Only an answer
-// that is no replay is carried on.
+// capture takes the money. Its key makes it harmless to ask twice; on a payment that was refunded
+// since, it replays the success that it once had. Only an answer that is no replay is carried on.
 func (m *machine) capture(w *world) {
 	there := *w
 	s := there.of(w.redis)

@@ -1,6 +1,5 @@
-// Command sbom writes the bill of materials of a binary (CycloneDX, JSON). It lists the
-// modules that the Go tool has recorded in the binary: those that were linked, and not all
-// of go.mod.
+// Command sbom writes the bill of materials of a binary (CycloneDX, JSON). It lists the modules
+// that the Go tool has recorded in the binary: those that were linked, and not all of go.mod.
 //
 //	go run ./e2e/sbom BINARY >frontdesk.cdx.json
 package main

@@ -5,9 +5,8 @@
 //	go run ./e2e/campaign/run all --out results.json
 //	go run ./e2e/campaign/run document results.json > docs/explanation/reliability.md
 //
-// It exits with 1 when a campaign found a violation, when its faults did not
-// happen, or when a mutation was not found. What each campaign does is in its own
-// package.
+// It exits with 1 when a campaign found a violation, when its faults did not happen, or when a
+// mutation was not found. What each campaign does is in its own package.
 package main
 
 import (

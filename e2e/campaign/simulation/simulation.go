@@ -1,8 +1,7 @@
-// Package simulation plays journeys of buyers in virtual time, hundreds a second:
-// the state code, the store with its scripts, the club client against the club
-// system's simulator, the processor's client against the sandbox, in one process.
-// Every call can fail in every way, gateways die, sleep and quarrel, and Redis
-// forgets.
+// Package simulation plays journeys of buyers in virtual time, hundreds a second: the state code,
+// the store with its scripts, the club client against the club system's simulator, the processor's
+// client against the sandbox, in one process. Every call can fail in every way, gateways die, sleep
+// and quarrel, and Redis forgets.
 //
 // A journey's seed decides everything in it. Exactly one task runs at a time
 // (schedule.go), so that a seed that was reported repeats:
