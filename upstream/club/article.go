@@ -52,6 +52,5 @@ func (c *Client) AddArticle(ctx context.Context, s Scope, sale IRI, in NewArticl
 	if in.StartDate != "" {
 		body.Implementation = &Implementation{in.StartDate}
 	}
-	_, err := do[noContent](ctx, c, post("AddArticle", s, "sales/{id}/articles", sale, body))
-	return err
+	return c.write(ctx, post("AddArticle", s, "sales/{id}/articles", sale, body))
 }

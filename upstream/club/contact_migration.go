@@ -17,8 +17,7 @@ type Migration struct {
 // to one club. Refused when the token is not the source's.
 func (c *Client) MigrateContact(ctx context.Context, s Scope, source IRI, accessToken string, target Migration) error {
 	r := put("MigrateContact", s, "contacts/{id}/migrate", source, target)
-	_, err := do[noContent](ctx, c, r.withToken(accessToken))
-	return err
+	return c.write(ctx, r.withToken(accessToken))
 }
 
 // CreateContactMigrationRequest starts the migration of a contact to another club of the
@@ -26,9 +25,6 @@ func (c *Client) MigrateContact(ctx context.Context, s Scope, source IRI, access
 // Contact migration between clubs. Act from a node above both clubs. Rejected with
 // ErrMigrationClub, ErrMigrationContact or ErrOutOfReach.
 func (c *Client) CreateContactMigrationRequest(ctx context.Context, s Scope, contact, club IRI) (SignatureRequest, error) {
-	body := struct {
-		Club    IRI `json:"clubId"`
-		Contact IRI `json:"contactId"`
-	}{club, contact}
+	body := map[string]IRI{"clubId": club, "contactId": contact}
 	return do[SignatureRequest](ctx, c, post("CreateContactMigrationRequest", s, "contact_migration_requests", "", body))
 }

@@ -84,6 +84,12 @@ func do[T any](ctx context.Context, c *Client, r request) (T, error) {
 	return result, nil
 }
 
+// write makes a request whose response is not needed.
+func (c *Client) write(ctx context.Context, r request) error {
+	_, err := do[noContent](ctx, c, r)
+	return err
+}
+
 // authorised sends a request with an access token, and again with a new one after a 401.
 // That is safe for a write as well: a 401 means that nothing was done.
 func (c *Client) authorised(ctx context.Context, b *bulkhead, r *request) (response, *Error) {

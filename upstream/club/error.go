@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"regexp"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -33,8 +32,8 @@ const (
 	ErrEndpointNotGranted = cause("endpoint not granted")
 	// ErrNotFound: 404. The record does not exist, or is not visible in the call's scope.
 	ErrNotFound = cause("not found")
-	// ErrOutOfReach: 400 on a migration. The acting node has no right to the
-	// contact; act from a node above those of both clubs.
+	// ErrOutOfReach: 400 on a migration. The acting node has no right to the contact; act from
+	// a node above those of both clubs.
 	ErrOutOfReach = cause("contact out of reach of the acting node")
 	// ErrMigrationClub: 400 with CodeMigrationClub.
 	ErrMigrationClub = cause("destination club not valid")
@@ -74,7 +73,8 @@ type Error struct {
 	// Status is the HTTP status of the response; 0 without one.
 	Status int
 	// Code is the club system's error code, "api.error…"; empty when it gave none.
-	Code       string
+	Code string
+	// Violations are the fields that the club system refuses.
 	Violations []Violation
 	// RetryAfter is how long the club system asks to wait; 0 when it does not say.
 	RetryAfter time.Duration
@@ -89,18 +89,17 @@ type Error struct {
 
 // Error implements error.
 func (e *Error) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "club: %s: %s", e.Operation, e.Outcome)
+	text := fmt.Sprintf("club: %s: %s", e.Operation, e.Outcome)
 	if e.Status != 0 {
-		fmt.Fprintf(&b, ", status %d", e.Status)
+		text += fmt.Sprintf(", status %d", e.Status)
 	}
 	if e.Code != "" {
-		fmt.Fprintf(&b, ", %s", e.Code)
+		text += ", " + e.Code
 	}
 	if reason := reason(e.Err); reason != "" {
-		fmt.Fprintf(&b, " (%s)", reason)
+		text += " (" + reason + ")"
 	}
-	return b.String()
+	return text
 }
 
 // Unwrap returns the cause.

@@ -33,9 +33,5 @@ func (c *Client) ListOptins(ctx context.Context, s Scope, contact IRI) ([]Optin,
 // protection law requires the contact's own decision before one is given. Rejected for a
 // legal opt-in.
 func (c *Client) UpdateOptin(ctx context.Context, s Scope, optin IRI, authorized bool) error {
-	body := struct {
-		Authorized bool `json:"isAuthorized"`
-	}{authorized}
-	_, err := do[noContent](ctx, c, put("UpdateOptin", s, "optins/{id}", optin, body))
-	return err
+	return c.write(ctx, put("UpdateOptin", s, "optins/{id}", optin, map[string]bool{"isAuthorized": authorized}))
 }

@@ -112,8 +112,7 @@ func (c *Client) GetCheckedSale(ctx context.Context, s Scope, id IRI) (sale Sale
 // UpdateSaleContact puts the name and number of the migrated contact into a sale; club
 // system API, section Contacts. It follows MigrateContact.
 func (c *Client) UpdateSaleContact(ctx context.Context, s Scope, sale IRI) error {
-	_, err := do[noContent](ctx, c, put("UpdateSaleContact", s, "sale/{id}/update_contact", sale, nil))
-	return err
+	return c.write(ctx, put("UpdateSaleContact", s, "sale/{id}/update_contact", sale, nil))
 }
 
 // PostponeDue settles a sale without money: the contact owes the amount, which is overdue
@@ -121,10 +120,7 @@ func (c *Client) UpdateSaleContact(ctx context.Context, s Scope, sale IRI) error
 // CreatePayment for the gate and the outcomes. Rejected for a sale of zero amount, and for
 // one that is settled or whose check fails.
 func (c *Client) PostponeDue(ctx context.Context, s Scope, sale IRI, date string, gate Gate) error {
-	body := struct {
-		Date string `json:"date"`
-	}{date}
-	_, err := c.sendOnce(ctx, post("PostponeDue", s, "sales/{id}/postpone_due", sale, body), gate)
+	_, err := c.sendOnce(ctx, post("PostponeDue", s, "sales/{id}/postpone_due", sale, map[string]string{"date": date}), gate)
 	return err
 }
 

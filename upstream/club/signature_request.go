@@ -14,10 +14,7 @@ func (r SignatureRequest) check() error { return requireIRI(r.IRI) }
 // system API, section Signature requests. Every call sends an SMS. The contact needs a
 // valid mobile number.
 func (c *Client) CreateSignatureRequest(ctx context.Context, s Scope, contact, target IRI) (SignatureRequest, error) {
-	body := struct {
-		Contact IRI `json:"contactId"`
-		Target  IRI `json:"targetId"`
-	}{contact, target}
+	body := map[string]IRI{"contactId": contact, "targetId": target}
 	return do[SignatureRequest](ctx, c, post("CreateSignatureRequest", s, "signature_requests", "", body))
 }
 
@@ -26,14 +23,12 @@ func (c *Client) CreateSignatureRequest(ctx context.Context, s Scope, contact, t
 // wrong code; the number of attempts is not documented.
 func (c *Client) ValidateSignatureRequest(ctx context.Context, s Scope, request IRI, code string) error {
 	to := transition{Transition: "validate", Code: code}
-	_, err := do[noContent](ctx, c, post("ValidateSignatureRequest", s, "signature_requests/{id}/transitions", request, to))
-	return err
+	return c.write(ctx, post("ValidateSignatureRequest", s, "signature_requests/{id}/transitions", request, to))
 }
 
 // CancelSignatureRequest cancels a signature request and its code; club system API, section
 // Signature requests.
 func (c *Client) CancelSignatureRequest(ctx context.Context, s Scope, request IRI) error {
 	to := transition{Transition: "cancel"}
-	_, err := do[noContent](ctx, c, post("CancelSignatureRequest", s, "signature_requests/{id}/transitions", request, to))
-	return err
+	return c.write(ctx, post("CancelSignatureRequest", s, "signature_requests/{id}/transitions", request, to))
 }

@@ -89,10 +89,8 @@ func (t *tokens) renew(ctx context.Context, old string) (string, error) {
 	case <-ctx.Done():
 		return "", ctx.Err()
 	case got := <-t.start(ctx, old):
-		if got.Err != nil {
-			return "", got.Err
-		}
-		return got.Val.(string), nil
+		value, _ := got.Val.(string) // nil with an error
+		return value, got.Err
 	}
 }
 
