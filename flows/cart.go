@@ -7,35 +7,35 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// NewItem asks for an offer to be put into the cart.
+// NewItem is a request to add an offer to the cart.
 type NewItem struct {
 	OfferID   string `json:"offerId"`
 	StartDate string `json:"startDate,omitempty"` // YYYY-MM-DD
-	Debit     *Debit `json:"debit,omitempty"`     // in the cart, with the day of the first debit
+	Debit     *Debit `json:"debit,omitempty"`     // in the cart: with the day of the first debit
 }
 
-// Debit says when the direct debits of an item fall.
+// Debit is when an item's direct debits are due.
 type Debit struct {
 	Day     *int   `json:"day,omitempty"`     // of the month
 	WeekDay *int   `json:"weekDay,omitempty"` // 1 is Monday
-	From    string `json:"from,omitempty"`    // YYYY-MM-DD: not before; in the cart, the day of the first debit
+	From    string `json:"from,omitempty"`    // YYYY-MM-DD: not before; in the cart: the first debit
 }
 
-// Item is what the visitor asked for, once it is in the cart.
+// Item is a request that is in the cart.
 type Item struct {
 	NewItem
 	Offer   club.IRI `json:"offer"`
-	Mandate bool     `json:"mandate"` // it needs a signed direct debit mandate before it can be paid
+	Mandate bool     `json:"mandate"` // it cannot be paid without a signed direct debit mandate
 }
 
-// Cart is the sale as the club system held it when it was last read.
+// Cart is the sale as last read from the club system.
 type Cart struct {
 	Lines    []Line        `json:"lines"`
 	Total    int64         `json:"total"` // due now, minor units
 	Currency string        `json:"currency"`
 	Valid    bool          `json:"valid"`
 	Problems []CartProblem `json:"problems,omitempty"`
-	Gone     []Line        `json:"gone,omitempty"` // lines that the club system took out since the cart was shown before
+	Gone     []Line        `json:"gone,omitempty"` // lines that the club system removed since the cart was last shown
 }
 
 // Line is an article of the cart.
@@ -44,18 +44,18 @@ type Line struct {
 	Name      string   `json:"name"`
 	Price     int64    `json:"price"` // minor units
 	StartDate string   `json:"startDate,omitempty"`
-	Debit     *Debit   `json:"debit,omitempty"` // as it was asked for; nil where the club chooses
-	Added     bool     `json:"added,omitempty"` // the club system put it there on its own
-	Was       *int64   `json:"was,omitempty"`   // what it cost before, to whom resumed since; nil where that is the same
+	Debit     *Debit   `json:"debit,omitempty"` // as requested; nil if the club chooses
+	Added     bool     `json:"added,omitempty"` // by the club system
+	Was       *int64   `json:"was,omitempty"`   // the price before the registration was resumed; nil if it is the same
 }
 
 // CartProblem is a reason why the club system does not accept the cart.
 type CartProblem struct {
 	Code    string `json:"code"`
-	Message string `json:"message"` // fit to be shown
+	Message string `json:"message"` // for the visitor
 }
 
-// RequestedItems are the items as they were asked for.
+// RequestedItems returns the items as requested.
 func (r *Registration) RequestedItems() []NewItem {
 	items := make([]NewItem, len(r.Items))
 	for i, item := range r.Items {
@@ -64,7 +64,7 @@ func (r *Registration) RequestedItems() []NewItem {
 	return items
 }
 
-// ApplySale takes over what was read of the sale.
+// ApplySale sets the cart to a sale that was just read.
 func (r *Registration) ApplySale(currency string, sale club.Sale, check club.SaleCheck) {
 	if r.SaleState == "" {
 		r.SaleState = sale.State
@@ -78,13 +78,13 @@ func (r *Registration) ApplySale(currency string, sale club.Sale, check club.Sal
 
 func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing bool) Cart {
 	cart := Cart{Total: sale.TotalTI, Currency: sale.Currency, Valid: check.Valid}
-	asked := slices.Clone(items)
+	requested := slices.Clone(items)
 	for _, article := range sale.Articles {
 		line := Line{Offer: article.Offer, Name: article.Name, Price: article.PriceTI, Added: true}
-		i := slices.IndexFunc(asked, func(item Item) bool { return item.Offer == article.Offer })
+		i := slices.IndexFunc(requested, func(item Item) bool { return item.Offer == article.Offer })
 		if i >= 0 && article.Parent == "" {
-			line.Added, line.StartDate, line.Debit = false, asked[i].StartDate, asked[i].Debit
-			asked = slices.Delete(asked, i, i+1)
+			line.Added, line.StartDate, line.Debit = false, requested[i].StartDate, requested[i].Debit
+			requested = slices.Delete(requested, i, i+1)
 		}
 		cart.Lines = append(cart.Lines, line)
 	}
@@ -94,40 +94,36 @@ func cartOf(sale club.Sale, check club.SaleCheck, items []Item, mandateMissing b
 	if !check.Valid && len(cart.Problems) == 0 {
 		cart.Problems = append(cart.Problems, ProblemOf(club.Violation{}))
 	}
-	const mandate = "api.error.sale.mandate-required"
-	told := slices.ContainsFunc(check.Violations, func(v club.Violation) bool { return v.Code == mandate })
-	if mandateMissing && !told { // our own rule, whether the club system has it or not
-		cart.Valid, cart.Problems = false, append(cart.Problems, ProblemOf(club.Violation{Code: mandate}))
+	// Our own rule, whether the club system checks it or not.
+	missing := ProblemOf(club.Violation{Code: "api.error.sale.mandate-required"})
+	if mandateMissing && !slices.Contains(cart.Problems, missing) {
+		cart.Valid, cart.Problems = false, append(cart.Problems, missing)
 	}
 	return cart
 }
 
-// ProblemOf puts a violation into words for a visitor. The club system's own
-// words are not passed on: they are not written for visitors, and may name others.
-func ProblemOf(v club.Violation) CartProblem {
-	switch v.Code {
-	case "api.error.sale.empty":
-		return CartProblem{"cart_empty", "There is nothing in the cart."}
-	case "api.error.sale.article.age-restricted":
-		return CartProblem{"age_restricted", "One of the offers is not open to people of your age."}
-	case "api.error.sale.article.start-date-required":
-		return CartProblem{"start_date_required", "One of the offers needs a start date."}
-	case "api.error.sale.mandate-required":
-		return CartProblem{string(MandateRequired), "A direct debit mandate has to be signed first."}
-	case "api.error.sale.contact-incomplete":
-		return CartProblem{"person_incomplete", "The club needs more of your details."}
-	case "api.error.sale.article.debit-day-not-allowed":
-		return CartProblem{"debit_day_not_allowed", "The club cannot debit on the day that was chosen."}
-	case "api.error.sale.article.not-available":
-		return CartProblem{"not_available", "One of the offers is not available any more."}
-	case "api.error.sale.debt":
-		return CartProblem{"debt", "The club asks you to settle what is open first."}
-	default:
-		return CartProblem{"not_accepted", "The club does not accept this cart. Please choose another offer, or ask the club."}
-	}
+// cartProblems are the problems by the club system's codes.
+var cartProblems = map[string]CartProblem{
+	"api.error.sale.empty":                         {"cart_empty", "There is nothing in the cart."},
+	"api.error.sale.article.age-restricted":        {"age_restricted", "One of the offers is not open to people of your age."},
+	"api.error.sale.article.start-date-required":   {"start_date_required", "One of the offers needs a start date."},
+	"api.error.sale.mandate-required":              {string(MandateRequired), "A direct debit mandate has to be signed first."},
+	"api.error.sale.contact-incomplete":            {"person_incomplete", "The club needs more of your details."},
+	"api.error.sale.article.debit-day-not-allowed": {"debit_day_not_allowed", "The club cannot debit on the day that was chosen."},
+	"api.error.sale.article.not-available":         {"not_available", "One of the offers is not available any more."},
+	"api.error.sale.debt":                          {"debt", "The club asks you to settle what is open first."},
 }
 
-// Wire is what an article is told of the debits; nil when the club chooses.
+// ProblemOf translates a violation for the visitor. The club system's own text is dropped:
+// it is not written for visitors and may name other people.
+func ProblemOf(v club.Violation) CartProblem {
+	if problem, ok := cartProblems[v.Code]; ok {
+		return problem
+	}
+	return CartProblem{"not_accepted", "The club does not accept this cart. Please choose another offer, or ask the club."}
+}
+
+// Wire returns the debits for the club system; nil if the club chooses.
 func (d *Debit) Wire() *club.RepaymentScheduleRequest {
 	if d == nil {
 		return nil
@@ -137,24 +133,16 @@ func (d *Debit) Wire() *club.RepaymentScheduleRequest {
 	}
 }
 
-// MandateSigned takes the demand for a mandate out of the cart's problems.
+// MandateSigned removes the missing mandate from the cart's problems.
 func (c *Cart) MandateSigned() {
-	kept := c.Problems[:0]
-	asked := false
-	for _, problem := range c.Problems {
-		if problem.Code == string(MandateRequired) {
-			asked = true
-			continue
-		}
-		kept = append(kept, problem)
-	}
-	c.Problems = kept
-	if asked && len(kept) == 0 {
+	before := len(c.Problems)
+	c.Problems = slices.DeleteFunc(c.Problems, func(problem CartProblem) bool { return problem.Code == string(MandateRequired) })
+	if before > 0 && len(c.Problems) == 0 {
 		c.Valid = true
 	}
 }
 
-// Agreed lists what the amount is for, to be compared before it is settled.
+// Agreed lists what the amount is for; the sale is compared with it before it is settled.
 func (c Cart) Agreed() []CartLine {
 	lines := make([]CartLine, len(c.Lines))
 	for i, line := range c.Lines {
@@ -163,22 +151,17 @@ func (c Cart) Agreed() []CartLine {
 	return lines
 }
 
-// Equal compares carts as they were read, whatever was marked in them since.
+// Equal compares two carts without the marks of MarkChanges.
 func (c Cart) Equal(before Cart) bool {
-	unmarked := func(c Cart) Cart {
-		c.Lines = append([]Line{}, c.Lines...)
-		for i := range c.Lines {
-			c.Lines[i].Was = nil
-		}
-		c.Gone = nil
-		c.Problems = append([]CartProblem{}, c.Problems...)
-		return c
+	sameLine := func(a, b Line) bool {
+		a.Was, b.Was = nil, nil
+		return reflect.DeepEqual(a, b)
 	}
-	return reflect.DeepEqual(unmarked(c), unmarked(before))
+	return c.Total == before.Total && c.Currency == before.Currency && c.Valid == before.Valid &&
+		slices.Equal(c.Problems, before.Problems) && slices.EqualFunc(c.Lines, before.Lines, sameLine)
 }
 
-// MarkChanges notes what each line cost in a cart that was shown before, and what
-// is not there any more.
+// MarkChanges marks changed prices and removed lines since the cart was shown before.
 func (c *Cart) MarkChanges(before Cart) {
 	old := slices.Clone(before.Lines)
 	for i, line := range c.Lines {
@@ -194,33 +177,33 @@ func (c *Cart) MarkChanges(before Cart) {
 	c.Gone = old
 }
 
-// settledProblem is the problem of a cart whose sale somebody settled at the club,
-// past this journey: nobody may pay it again, nor have another one made of it.
+// settledProblem is the problem of a cart whose sale was settled at the club, outside this
+// registration. It can neither be paid again nor replaced.
 var settledProblem = CartProblem{"settled", "This cart was settled at the club already, so there is nothing more to pay. If you did not settle it, please ask the club's staff."}
 
-// SettledError refuses to change or pay a cart whose sale was settled at the club.
+// SettledError is the error for a change or payment of a cart that was settled at the club.
 func SettledError() error { return &Error{Code: CartInvalid, Detail: settledProblem.Message} }
 
-// Settled tells whether the sale was found settled at the club.
+// Settled tells whether the sale was settled at the club.
 func (c Cart) Settled() bool { return slices.Contains(c.Problems, settledProblem) }
 
-// MarkIfSettled notes that a sale is no longer in the state of one that nothing has
-// settled. Where the club system does not tell states, nothing can be noted.
+// MarkIfSettled marks the cart as settled if the sale has left the state of an unsettled one.
+// A club system without states marks nothing.
 func (r *Registration) MarkIfSettled(state, untouched string) {
 	if untouched != "" && state != "" && state != untouched {
 		r.Cart.Valid, r.Cart.Problems = false, []CartProblem{settledProblem}
 	}
 }
 
-// MarkIfSettledByPayment notes what the look before the capture found: a payment that was
-// cancelled because its sale was settled says so before the cart is read again.
+// MarkIfSettledByPayment marks the cart if the check before the capture found the sale
+// settled, so that the cart need not be read again.
 func (r *Registration) MarkIfSettledByPayment(p *Payment) {
 	if p != nil && p.State == Cancelled && p.Sale == r.Sale && p.Snapshot != nil && p.Snapshot.SaleState != nil {
 		r.MarkIfSettled(*p.Snapshot.SaleState, p.SaleState)
 	}
 }
 
-// ClosedError refuses to change or pay a registration that is closed in this phase.
+// ClosedError is the error for a change or payment of a closed registration.
 func ClosedError(phase RegistrationState) error {
 	return &Error{Code: RegistrationClosed, Detail: "The registration is " + string(phase) + "."}
 }

@@ -1,69 +1,58 @@
 package flows
 
 import (
+	"slices"
 	"time"
 
 	"frontdesk/upstream/club"
 )
 
-// RateLimit is how often something may happen: Most times at once, and once more each Every.
+// RateLimit allows Burst times at once, and one more after each Interval.
 type RateLimit struct {
 	Burst    int
 	Interval time.Duration
 }
 
-// StoredEvent is an event as it is kept until it was worked on.
+// StoredEvent is an event that waits to be processed.
 type StoredEvent struct {
-	Entry string    `json:"-"` // its place among those that wait
+	Entry string    `json:"-"` // in the stream
 	ID    string    `json:"id"`
-	At    time.Time `json:"at"` // when it came
+	At    time.Time `json:"at"` // when it arrived
 	Body  []byte    `json:"body"`
-	Trace string    `json:"trace,omitempty"` // the header of the request that brought it; not of older versions
+	Trace string    `json:"trace,omitempty"` // the request's trace header; empty from older versions
 }
 
-// EventsAboutContacts are the events of the club system (club system API, section Events)
-// that can say something about a registration, with the member that names its
-// contact. Of the contact's registrations, an open one is read again: contact, sale
-// and check; of one whose payment is in doubt, the evidence.
+// EventsAboutContacts are the events of the club system (club system API, section Events) that
+// can change a registration, with the member that names its contact. They cause a new read of
+// the contact's open registrations, and of the evidence of those in doubt.
 //
-// The others lead to nothing here but their relay. contact.created: a contact that
-// is new has no registration but the one that it was made for. optin.updated:
-// consents are read at every look at them. attendee.*, class_event.*,
-// subscription.deleted, subscription_option.deleted: they name no contact, and no
-// registration holds any of it. identificator.updated, .deleted, .disabled: badges
-// of members. None of the 20 tells that a product or an offer changed: what an event
-// changes of a catalogue, a contact's tags and debt, is part of the key under which
-// it is remembered, and the rest is a minute old at most.
+// The others are only relayed. contact.created: a new contact has no registration but its own.
+// optin.updated: consents are read at every use. attendee.*, class_event.*,
+// subscription.deleted, subscription_option.deleted: they name no contact.
+// identificator.updated, .deleted, .disabled: badges of members. No event reports a change of
+// a product or an offer.
 var EventsAboutContacts = map[string]string{
 	"contact.updated":                "contactId", // status, such as banned, or customer after a settlement at the desk
-	"contact.deleted":                "contactId", // merged or migrated: the sale tells into whom
-	"contact_tag.created":            "contactId", // tags decide what is offered to whom
+	"contact.deleted":                "contactId", // merged or migrated: the sale names the other contact
+	"contact_tag.created":            "contactId", // tags decide on the offers
 	"contact_tag.updated":            "contactId",
 	"contact_tag.deleted":            "contactId",
 	"accounting_contact_tag.created": "contactId", // debts decide whether the club sells
 	"accounting_contact_tag.updated": "contactId",
 	"accounting_contact_tag.deleted": "contactId",
-	"identificator.created":          "targetId", // what a settled sale may leave
+	"identificator.created":          "targetId", // may result from a settled sale
 }
 
-// RelayOnlyEvents are the other events of the description.
+// RelayOnlyEvents are the other documented events.
 var RelayOnlyEvents = []string{"contact.created", "optin.updated", "attendee.booked", "attendee.canceled", "class_event.updated", "class_event.canceled",
 	"subscription.deleted", "subscription_option.deleted", "identificator.updated", "identificator.deleted", "identificator.disabled"}
 
-// IsKnownEvent tells whether the club system's description has an event of this name.
+// IsKnownEvent tells whether the club system documents the event.
 func IsKnownEvent(event string) bool {
-	if _, acts := EventsAboutContacts[event]; acts {
-		return true
-	}
-	for _, name := range RelayOnlyEvents {
-		if name == event {
-			return true
-		}
-	}
-	return false
+	return EventsAboutContacts[event] != "" || slices.Contains(RelayOnlyEvents, event)
 }
 
-// Event is what counts of an event.
+// Event is the part of an event that the gateway uses.
 type Event struct {
 	ID     string
 	At     time.Time

@@ -1,27 +1,75 @@
 package flows
 
 import (
+	"time"
+
 	"frontdesk/upstream/club"
 )
 
-// ContactIdentity is a contact for whom the club's own login, or an invitation,
-// vouches. Nobody else names a contact to Frontdesk.
+// Person is the buyer's details as given. They go to the club system and are stored nowhere else.
+type Person struct {
+	GivenName  string
+	FamilyName string
+	BirthDate  string // YYYY-MM-DD
+	Email      string
+	Mobile     string // E.164
+	Gender     string // female, male, other, or empty
+	Street     string
+	PostalCode string
+	City       string
+	Country    string // ISO 3166-1 alpha-2
+}
+
+// StatusTemp is the club system's status of a contact that is being registered.
+const StatusTemp = club.StatusTemp
+
+// Prospect is a person whom the chain knew already. First the two contacts become one, then
+// the sale gets the remaining contact (club system API, section Contacts).
+type Prospect struct {
+	Source   club.IRI `json:"source"`   // the former contact
+	Migrated bool     `json:"migrated"` // the club system has merged the two
+	Done     bool     `json:"done"`     // the sale has the contact
+}
+
+// Consent is a contact's decision about one type of message on one channel; the club system
+// calls it an opt-in.
+type Consent struct {
+	ID         string `json:"id"`
+	Channel    string `json:"channel"`
+	Type       string `json:"type"`
+	Authorized bool   `json:"authorized"`
+}
+
+// Locked tells whether it is mandatory information, which cannot be switched off.
+func (c Consent) Locked() bool { return c.Type == club.OptinLegal }
+
+// Receipt is a contact's statement about its consents: the club must be able to prove when
+// it was made, and about which text.
+type Receipt struct {
+	ID      string    `json:"id"`
+	At      time.Time `json:"at"`
+	Wording string    `json:"wording,omitempty"` // the front end's name for the text that was shown
+	Items   []Consent `json:"items"`
+}
+
+// ContactIdentity is a contact that the club's login or an invitation has verified. No other
+// source names a contact to Frontdesk.
 type ContactIdentity struct {
 	ClientToken string
 	ContactID   string // public id
 	ClubID      string // public id of the contact's own club
 }
 
-// IRI is the contact at the club system.
-func (identity ContactIdentity) IRI() club.IRI {
-	return club.NewIRI(identity.ClientToken, "contacts", identity.ContactID)
+// IRI returns the contact at the club system.
+func (i ContactIdentity) IRI() club.IRI {
+	return club.NewIRI(i.ClientToken, "contacts", i.ContactID)
 }
 
-// Buyer is what of a known contact decides what it can buy. It is part of a
-// cache's key, so it holds nothing that cannot be compared.
+// Buyer is what decides on the offers to a known contact. As part of a cache key, it must
+// stay comparable.
 type Buyer struct {
 	Contact club.IRI `json:"contact"`
 	Club    club.IRI `json:"club"`           // the contact's own
-	Tags    string   `json:"tags,omitempty"` // IRIs of the tags that count today, with spaces between them
+	Tags    string   `json:"tags,omitempty"` // IRIs of the tags that are valid today, separated by spaces
 	Debt    int64    `json:"debt"`           // minor units
 }

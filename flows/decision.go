@@ -8,27 +8,25 @@ import (
 	"unicode"
 )
 
-const (
-	// MaxReasonLength bounds what an operator writes at once: a paragraph.
-	MaxReasonLength = 500
-)
+// MaxReasonLength bounds an operator's text to a paragraph, in bytes.
+const MaxReasonLength = 500
 
-// Decision is what an operator says with a decision.
+// Decision says which operator decided, and why.
 type Decision struct {
-	Operator string // who: a login name, since it is kept in plain
+	Operator string // a login name, which is stored in plain
 	Reason   string // may be empty
 }
 
-// operatorName is what a name in the audit stream and at the processor may look like.
+// operatorName matches names for the audit stream and the processor.
 var operatorName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
 
-// Validate returns InvalidRequest with everything that is wrong with operator and reason.
-func (w Decision) Validate() error {
+// Validate returns InvalidRequest with every wrong field.
+func (d Decision) Validate() error {
 	var fields []FieldProblem
-	if !operatorName.MatchString(w.Operator) {
+	if !operatorName.MatchString(d.Operator) {
 		fields = append(fields, FieldProblem{"/by", "Say who you are: a login name of at most 40 letters, digits, dots, hyphens and underscores."})
 	}
-	if len(w.Reason) > MaxReasonLength || strings.ContainsFunc(w.Reason, unicode.IsControl) {
+	if len(d.Reason) > MaxReasonLength || strings.ContainsFunc(d.Reason, unicode.IsControl) {
 		fields = append(fields, FieldProblem{"/why", fmt.Sprintf("One line of at most %d bytes.", MaxReasonLength)})
 	}
 	if len(fields) > 0 {
@@ -37,15 +35,14 @@ func (w Decision) Validate() error {
 	return nil
 }
 
-// Note is what operators tell each other about a payment.
+// Note is an operator's note about a payment.
 type Note struct {
 	At       time.Time `json:"at"`
 	Operator string    `json:"by"`
 	Text     string    `json:"text"`
 }
 
-// AuditEntry is one line of the audit stream. It holds no personal data, and
-// nothing that an operator wrote.
+// AuditEntry is one line of the audit stream. It holds no personal data and no free text.
 type AuditEntry struct {
 	At       time.Time
 	Operator string
@@ -53,12 +50,4 @@ type AuditEntry struct {
 	Payment  PaymentID // of the first three
 	From     PaymentState
 	To       PaymentState
-}
-
-// InDoubtSince tells when the present doubt began, which is after its claim.
-func (p *Payment) InDoubtSince() time.Time {
-	if p.DoubtSince.IsZero() {
-		return p.UpdatedAt
-	}
-	return p.DoubtSince
 }

@@ -7,11 +7,11 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// Code names what went wrong. The list is closed: it is the list of the public
-// API, and handlers holds one table from code to HTTP status.
+// Code identifies an error. The list is that of the public API; package handlers has the
+// table from code to HTTP status.
 type Code string
 
-// The codes. What each means to a caller stands in openapi.yaml, ProblemCode.
+// The codes. openapi.yaml, ProblemCode, documents them.
 const (
 	MalformedRequest      Code = "malformed_request"
 	InvalidRequest        Code = "invalid_request"
@@ -67,28 +67,28 @@ const (
 	Internal              Code = "internal"
 )
 
-// The codes that operators alone meet: they are no part of the public API.
+// The codes for operators only; they are not in the public API.
 const (
-	NotDecidable Code = "not_decidable" // the decision is not possible, and the detail says why
-	TooEarly     Code = "too_early"     // the decision is not possible yet
+	NotDecidable Code = "not_decidable" // the detail says why
+	TooEarly     Code = "too_early"     // see RetryAfter
 )
 
-// Error is the one error type of the journeys.
+// Error is the error type of all flows.
 type Error struct {
 	Code       Code
-	Detail     string         // fit for a person to read; says which part failed, never what another system said
-	Fields     []FieldProblem // for InvalidRequest: every field that is wrong; else, which part of the request a failure is about
-	RetryAfter time.Duration  // when trying again makes sense; zero when not known
-	Err        error          // the cause, for the log alone
+	Detail     string         // for people; never another system's text
+	Fields     []FieldProblem // of InvalidRequest: every wrong field; else the part of the request that failed
+	RetryAfter time.Duration  // when to try again; zero: not known
+	Err        error          // the cause, for the log only
 }
 
 // FieldProblem is one wrong field of a request.
 type FieldProblem struct {
 	Pointer string // RFC 6901, into the body
-	Message string // fit for a person to read
+	Message string // for people
 }
 
-// Error gives the code, the detail and the cause, for the log.
+// Error returns code, detail and cause, for the log.
 func (e *Error) Error() string {
 	text := string(e.Code)
 	if e.Detail != "" {
@@ -100,35 +100,34 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Sentinels of the store.
 var (
 	// ErrNotFound: the store has no such record.
 	ErrNotFound = errors.New("flows: no such record")
-	// ErrConflict: the record is no longer what the caller read.
+	// ErrConflict: the record changed since the caller read it.
 	ErrConflict = errors.New("flows: the record was changed by somebody else")
-	// ErrNewer: the record was written by a newer version, and is left alone.
+	// ErrNewer: a newer version wrote the record, so this one must not change it.
 	ErrNewer = errors.New("flows: the record was written by a newer version")
-	// ErrDamaged: what is stored beside a sealed record contradicts it.
+	// ErrDamaged: the index of a sealed record contradicts it.
 	ErrDamaged = errors.New("flows: the record is damaged")
 )
 
-// CodeOf tells an error's code; what carries none is Internal.
+// CodeOf returns an error's code; Internal if it has none.
 func CodeOf(err error) Code {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
 	}
 	return Internal
 }
 
-// upgradePause: the next request may well reach a gateway that is upgraded already.
+// upgradePause: the next request may reach an upgraded gateway.
 const upgradePause = 5 * time.Second
 
-// StorageFailed translates an error of the store. A lost race and a missing
-// record mean something to the caller; all else is Redis in trouble.
+// StorageFailed translates an error of the store; one that is not a sentinel is
+// StorageUnavailable. It keeps nil.
 func StorageFailed(err error) error {
 	switch {
 	case err == nil:
@@ -146,20 +145,18 @@ func StorageFailed(err error) error {
 	}
 }
 
-// ClubFailed translates an error of the club system; part says in plain words
-// what could not be done, so that the caller knows where the journey stopped.
+// ClubFailed translates an error of the club system; part says what failed, for people.
 func ClubFailed(err error, part string) error {
 	if err == nil {
 		return nil
 	}
 	failure := &Error{Code: ClubSystemFailed, Detail: part, Err: err}
-	var upstream *club.Error
-	if !errors.As(err, &upstream) {
+	upstream, ok := errors.AsType[*club.Error](err)
+	if !ok {
 		return failure
 	}
-	var cause *club.Error
-	if errors.As(upstream.Err, &cause) {
-		upstream = cause // such as a token that was refused, for which the call was never sent
+	if cause, ok := errors.AsType[*club.Error](upstream.Err); ok {
+		upstream = cause // such as a refused token, without which the call was not sent
 	}
 	failure.RetryAfter = upstream.RetryAfter
 	if upstream.Outcome == club.NotSent || upstream.Status == 429 || upstream.Status == 503 {
@@ -168,8 +165,8 @@ func ClubFailed(err error, part string) error {
 	return failure
 }
 
-// MigrationFailed puts the documented errors of a migration into words for the
-// person (club system API, section Errors); nil for any other error.
+// MigrationFailed translates the documented errors of a migration (club system API, section
+// Errors); nil for any other error.
 func MigrationFailed(err error) error {
 	switch {
 	case errors.Is(err, club.ErrMigrationClub):

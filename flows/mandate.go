@@ -1,25 +1,26 @@
 package flows
 
 import (
+	"slices"
 	"time"
 
 	"frontdesk/upstream/club"
 )
 
-// Mandate is the direct debit mandate of a registration. The account number is
-// the club system's alone: what is kept of it here is masked.
+// Mandate is the direct debit mandate of a registration. Only the club system has the account
+// number; here it is masked.
 type Mandate struct {
 	Signature
 	IRI       club.IRI `json:"iri"`
-	Contact   club.IRI `json:"contact"`         // whose it is: another contact needs another one
-	Phone     string   `json:"phone,omitempty"` // where its codes go: a keyed name, not the number; empty where the club system knows none
+	Contact   club.IRI `json:"contact"`         // another contact needs another mandate
+	Phone     string   `json:"phone,omitempty"` // pseudonym of the number that gets the codes; empty if the club system has none
 	Masked    string   `json:"iban"`
 	ValidFrom string   `json:"validFrom"` // YYYY-MM-DD
 }
 
-// NewMandate asks for a mandate. Everything but Holder and IBAN may be left out.
+// NewMandate is a request for a mandate. Only Holder and IBAN are required.
 type NewMandate struct {
-	Holder    string // of the account, who need not be the member
+	Holder    string // of the account; need not be the member
 	IBAN      string // as it was typed
 	BIC       string
 	Bank      string   // its name
@@ -33,19 +34,13 @@ type Address struct {
 	Country                  string // ISO 3166-1 alpha-2
 }
 
-// AsksForMandate tells whether anything in the cart is paid by direct debit.
+// AsksForMandate tells whether an item in the cart is paid by direct debit.
 func (r *Registration) AsksForMandate() bool {
-	for _, item := range r.Items {
-		if item.Mandate {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Items, func(item Item) bool { return item.Mandate })
 }
 
-// NeedsMandate tells whether a mandate has to be signed before the cart can be
-// paid. One that is signed goes on to count when the items change, as long as
-// it is the buyer's and valid when the first debit falls.
+// NeedsMandate tells whether a mandate must be signed before the cart can be paid. A signed
+// one stays valid when the items change, if it is the buyer's and starts by the first debit.
 func (r *Registration) NeedsMandate() bool {
 	if !r.AsksForMandate() {
 		return false
@@ -54,8 +49,7 @@ func (r *Registration) NeedsMandate() bool {
 	return m == nil || m.State != SignatureSigned || r.Contact == nil || m.Contact != r.Contact.IRI || first != "" && first < m.ValidFrom
 }
 
-// FirstDebit is the earliest day on which something in the cart may be
-// debited; empty when nothing says.
+// FirstDebit returns the earliest known day of a debit; empty if none is known.
 func (r *Registration) FirstDebit() (first string) {
 	for _, item := range r.Items {
 		day := item.StartDate
@@ -69,7 +63,7 @@ func (r *Registration) FirstDebit() (first string) {
 	return first
 }
 
-// mandateActions are what can be done about the mandate now.
+// mandateActions returns what the visitor can do about the mandate now.
 func (r *Registration) mandateActions(now time.Time) []string {
 	m := r.Mandate
 	if !r.NeedsMandate() {

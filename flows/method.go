@@ -10,16 +10,16 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// StartPayment asks for the payment of a registration.
+// StartPayment is a request to pay a registration.
 type StartPayment struct {
 	Method    Method
-	ReturnURL string // of ByCard; empty: the signup site, with the registration's id
-	DueDate   string // of Later, YYYY-MM-DD: the amount is overdue after it
+	ReturnURL string // of ByCard; empty: the signup site
+	DueDate   string // of Deferred, YYYY-MM-DD: the amount is overdue after it
 	Desk      *Desk  // of InPerson
-	Staff     bool   // staff asks: nobody else may say InPerson
+	Staff     bool   // requested by staff, as InPerson requires
 }
 
-// CheckPayable says why the cart cannot be settled by a method; nil when it can.
+// CheckPayable returns why the cart cannot be settled by a method; nil if it can.
 func (r *Registration) CheckPayable(method Method) error {
 	switch {
 	case r.Contact == nil:
@@ -42,9 +42,9 @@ func (r *Registration) CheckPayable(method Method) error {
 	return nil
 }
 
-// Method is a way to settle a sale. A card payment has a witness, its journal at
-// the processor; the others rest on Redis alone, so that of these at most one
-// request is sent for each record, and what cannot be known stays in doubt.
+// Method is a way to settle a sale. A card payment has a journal at the processor. The others
+// have only Redis, so that each record sends at most one request, and an unknown outcome
+// stays in doubt.
 type Method string
 
 // The methods, as the public API calls them.
@@ -55,29 +55,29 @@ const (
 	InPerson Method = "desk"  // staff took the money: cash, cheques or cards
 )
 
-// methods in the order in which they are offered.
+// methods lists the methods in the order in which they are offered.
 var methods = []Method{ByCard, Deferred, Free, InPerson}
 
-// hasProcessor tells whether a processor keeps a journal of the payment.
+// hasProcessor tells whether the method has a journal at a processor.
 func (m Method) hasProcessor() bool { return m != Deferred && m != Free && m != InPerson }
 
-// BooksMoney tells whether the club system is told of money that came in.
+// BooksMoney tells whether the method records money at the club system.
 func (m Method) BooksMoney() bool { return m != Deferred && m != Free }
 
-// Desk is the money that staff took.
+// Desk is the money that staff received.
 type Desk struct {
 	Mean    string       `json:"mean"` // cash, cheque, card
 	Cards   []DeskCard   `json:"cards,omitempty"`
 	Cheques []DeskCheque `json:"cheques,omitempty"`
 }
 
-// DeskCard is a card that was used at the desk, in the club system's terms.
+// DeskCard is a card payment at the desk, as the club system has it.
 type DeskCard club.PaymentCard
 
-// DeskCheque is a cheque that was handed in at the desk, in the club system's terms.
+// DeskCheque is a cheque received at the desk, as the club system has it.
 type DeskCheque club.Cheque
 
-// Validate says which list does not add up to the amount due, in minor units.
+// Validate returns InvalidRequest if the cards or cheques do not add up to the amount due, in minor units.
 func (d *Desk) Validate(due int64) error {
 	sum, pointer := due, ""
 	switch d.Mean {
@@ -98,9 +98,8 @@ func (d *Desk) Validate(due int64) error {
 	return nil
 }
 
-// RequestDigest is a digest of what a start asks for beside the method, so that only the
-// same wish is answered with the payment that lives. Where a card sends the
-// buyer back to makes no other payment.
+// RequestDigest returns a digest of the request besides the method: only an equal request
+// gets the live payment. A card payment has none, because its return URL does not count.
 func (in StartPayment) RequestDigest() string {
 	if in.Method.hasProcessor() {
 		return ""
@@ -113,7 +112,7 @@ func (in StartPayment) RequestDigest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Matches says whether a payment that lives is the answer to a wish.
+// Matches returns PaymentExists unless the live payment fits the request.
 func (p *Payment) Matches(in StartPayment) error {
 	if p.Method == in.Method && p.RequestDigest == in.RequestDigest() {
 		return nil
@@ -121,41 +120,45 @@ func (p *Payment) Matches(in StartPayment) error {
 	return &Error{Code: PaymentExists, Detail: "Another payment of this registration lives, by another method or in other words."}
 }
 
-// methods lists the ways in which the cart can be settled now.
+// methods returns the methods that can settle the cart now.
 func (r *Registration) methods() []Method {
 	return slices.DeleteFunc(slices.Clone(methods), func(method Method) bool { return r.CheckPayable(method) != nil })
 }
 
-// settlementView is View for a payment without a processor.
-func (p *Payment) settlementView() PaymentView {
-	words := settlementWords[p.Method]
-	switch p.State {
-	case Priced:
-		return PaymentView{State: "processing", Retry: "same_key", Message: "The club is being told. One moment, please."}
-	case Recorded:
-		message := words.recorded
-		if day, err := time.Parse(time.DateOnly, p.DueDate); err == nil {
-			message += day.Format("2 January 2006") + "."
-		}
-		return PaymentView{State: "recorded", Retry: "never", Message: message}
-	case Cancelled:
-		view := p.ended(PaymentView{State: "cancelled", Retry: "new", Message: "Nothing was settled."})
-		if view.Retry == "new" {
-			view.Message += " You can try again, or choose another way."
-		}
-		return view
-	case InDoubt:
-		return PaymentView{State: "in_doubt", Retry: "never", Message: words.inDoubt}
-	case Blocked:
-		return PaymentView{State: "in_doubt", Retry: "never",
-			Message: "The club's staff have to look at your registration. Please do not pay: they will tell you how it stands."}
-	default:
-		return PaymentView{State: "processing", Retry: "never", Message: "The club is being told. Please do nothing more."}
-	}
+// settlementViews are the views of payments without a processor; other states are processing.
+// Methods have messages of their own in settlementMessages.
+var settlementViews = map[PaymentState]PaymentView{
+	Priced:    {State: "processing", Retry: "same_key", Message: "The club is being told. One moment, please."},
+	Recorded:  {State: "recorded", Retry: "never"},
+	Cancelled: {State: "cancelled", Retry: "new", Message: "Nothing was settled."},
+	InDoubt:   {State: "in_doubt", Retry: "never"},
+	Blocked: {State: "in_doubt", Retry: "never",
+		Message: "The club's staff have to look at your registration. Please do not pay: they will tell you how it stands."},
 }
 
-// settlementWords are what a buyer is told of each method.
-var settlementWords = map[Method]struct{ recorded, inDoubt string }{
+// settlementView is View for a payment without a processor.
+func (p *Payment) settlementView() PaymentView {
+	view, ok := settlementViews[p.State]
+	switch messages := settlementMessages[p.Method]; {
+	case !ok:
+		return PaymentView{State: "processing", Retry: "never", Message: "The club is being told. Please do nothing more."}
+	case p.State == Recorded:
+		view.Message = messages.recorded
+		if day, err := time.Parse(time.DateOnly, p.DueDate); err == nil {
+			view.Message += day.Format("2 January 2006") + "."
+		}
+	case p.State == InDoubt:
+		view.Message = messages.inDoubt
+	case p.State == Cancelled:
+		if view = p.ended(view); view.Retry == "new" {
+			view.Message += " You can try again, or choose another way."
+		}
+	}
+	return view
+}
+
+// settlementMessages are the messages of each method for the buyer.
+var settlementMessages = map[Method]struct{ recorded, inDoubt string }{
 	Deferred: {"You are registered. You pay at the club by ",
 		"The club is being told that you pay later. Please do not pay in another way: the club's staff will confirm it to you."},
 	Free: {"It is booked, and there is nothing to pay. Welcome!",

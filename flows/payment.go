@@ -3,6 +3,7 @@ package flows
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,16 +11,15 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// PaymentID names a payment: the registration's id, a hyphen, and the
-// generation, so that the payment is found from its id alone.
+// PaymentID is the registration's id, a hyphen, and the generation.
 type PaymentID string
 
-// NewPaymentID names the n-th payment of a registration.
+// NewPaymentID returns the id of a registration's payment.
 func NewPaymentID(registration string, generation int) PaymentID {
 	return PaymentID(registration + "-" + strconv.Itoa(generation))
 }
 
-// Split takes the id apart. An id that is none yields generation 0.
+// Split returns the parts of the id; generation 0 for an invalid one.
 func (id PaymentID) Split() (registration string, generation int) {
 	i := strings.LastIndexByte(string(id), '-')
 	if i < 0 {
@@ -32,7 +32,7 @@ func (id PaymentID) Split() (registration string, generation int) {
 	return string(id[:i]), generation
 }
 
-// PaymentState is where a payment stands.
+// PaymentState is the state of a payment.
 //
 //	priced ─→ intent ─→ authorised ─→ capturing ─→ captured ←─────────┐
 //	            │            │            │            ↓              │
@@ -42,48 +42,44 @@ func (id PaymentID) Split() (registration string, generation int) {
 //	                                                   ├─→ in_doubt ── journalled answer, rule, or operator
 //	                                                   └─→ refund_due ─→ refunding ─→ refunded
 //
-// A payment without a processor (see Method) has no way but priced ─→ sending ─→
-// recorded. From sending it falls back to priced where a card payment falls back
-// to captured, and to cancelled where a card payment becomes refund_due.
+// A payment without a processor (see Method) goes priced ─→ sending ─→ recorded. From sending
+// it returns to priced where a card payment returns to captured, and becomes cancelled where
+// a card payment becomes refund_due.
 //
-// An operator who knows that a payment in doubt was not recorded sends it back:
-// to captured, to be sent again, or to refund_due; a payment without a processor
-// to priced, or to cancelled.
+// An operator can decide that a payment in doubt was not recorded. It then becomes captured, to
+// be sent again, or refund_due; without a processor, priced or cancelled.
 //
-// Every state in which the processor is asked may become blocked: something
-// does not match, and no machine touches the payment any more.
+// A payment that does not match at the processor becomes blocked, and no machine changes it.
 type PaymentState string
 
 // The states of a payment.
 const (
-	Priced     PaymentState = "priced"     // the amount is fixed; the processor may or may not know of it
+	Priced     PaymentState = "priced"     // the amount is fixed; the processor may have the payment
 	Intent     PaymentState = "intent"     // the processor waits for the buyer
-	Authorised PaymentState = "authorised" // the money is reserved, the sale has to be checked again
-	Capturing  PaymentState = "capturing"  // the sale was as expected; the money is being taken
-	Captured   PaymentState = "captured"   // the money is taken, the club system does not know of it
-	Sending    PaymentState = "sending"    // one process is telling the club system, and nobody else may
+	Authorised PaymentState = "authorised" // the money is reserved; the sale must be checked again
+	Capturing  PaymentState = "capturing"  // the sale is as agreed; the money is being taken
+	Captured   PaymentState = "captured"   // the money is taken, and not recorded at the club system
+	Sending    PaymentState = "sending"    // one process is recording it, and no other may
 	Recorded   PaymentState = "recorded"   // final: the club system accepted the payment
-	Cancelling PaymentState = "cancelling" // the processor is told to give up
+	Cancelling PaymentState = "cancelling" // it is being cancelled at the processor
 	Cancelled  PaymentState = "cancelled"  // final: nothing was taken
-	RefundDue  PaymentState = "refund_due" // certainly not recorded; the money has to go back
-	Refunding  PaymentState = "refunding"  // the processor is told to give the money back
+	RefundDue  PaymentState = "refund_due" // certainly not recorded; the money must go back
+	Refunding  PaymentState = "refunding"  // the money is being refunded
 	Refunded   PaymentState = "refunded"   // final: the money went back
-	InDoubt    PaymentState = "in_doubt"   // whether the club system recorded it cannot be known from here
+	InDoubt    PaymentState = "in_doubt"   // it is not known whether the club system recorded it
 	Blocked    PaymentState = "blocked"    // amount, currency, metadata or signature does not match
 )
 
-// PaymentStates lists every state, in the order of a good day.
+// PaymentStates lists every state, in the usual order.
 var PaymentStates = []PaymentState{
 	Priced, Intent, Authorised, Capturing, Captured, Sending, Recorded,
 	Cancelling, Cancelled, RefundDue, Refunding, Refunded, InDoubt, Blocked,
 }
 
-// transitions is the whole table: what is not here cannot happen. Recorded
-// leads nowhere; no refund starts from recorded, in_doubt or sending, except
-// the one out of sending that a clear rejection allows, and the one out of doubt
-// that an operator decides on; one starts from captured when another payment of
-// the sale counts; in_doubt never leads back to sending, and only an operator
-// leads it anywhere but to recorded and blocked.
+// transitions is the complete table. recorded is final. A refund starts from sending only after
+// a clear rejection, from in_doubt only by an operator, and from captured also when another
+// payment of the sale counts. in_doubt never leads back to sending; a machine leads it only to
+// recorded and blocked.
 var transitions = map[PaymentState][]PaymentState{
 	Priced:     {Intent, Sending, Cancelled, Blocked},
 	Intent:     {Authorised, Cancelling, Blocked},
@@ -98,20 +94,12 @@ var transitions = map[PaymentState][]PaymentState{
 }
 
 // CanBecome tells whether the table has the transition.
-func (s PaymentState) CanBecome(to PaymentState) bool {
-	for _, next := range transitions[s] {
-		if next == to {
-			return true
-		}
-	}
-	return false
-}
+func (s PaymentState) CanBecome(to PaymentState) bool { return slices.Contains(transitions[s], to) }
 
-// Final tells whether the state leads nowhere.
+// Final tells whether no transition leads out of the state.
 func (s PaymentState) Final() bool { return s == Recorded || s == Cancelled || s == Refunded }
 
-// Payment is the record of one payment: what was agreed on, where it stands,
-// and what has to be known to go on after a crash at any line.
+// Payment is the record of one payment, sufficient to continue after a crash at any line.
 type Payment struct {
 	ID            PaymentID    `json:"id"`
 	Schema        int          `json:"schema"`
@@ -119,9 +107,9 @@ type Payment struct {
 	State         PaymentState `json:"state"`
 	Reason        string       `json:"reason"` // of the last transition, for operators
 	Method        Method       `json:"method"`
-	DueDate       string       `json:"dueDate,omitempty"` // of Later, YYYY-MM-DD
-	Desk          *Desk        `json:"desk,omitempty"`    // of InPerson; dropped at the end
-	RequestDigest string       `json:"asked,omitempty"`   // digest of what was asked for beside the method
+	DueDate       string       `json:"dueDate,omitempty"` // of Deferred, YYYY-MM-DD
+	Desk          *Desk        `json:"desk,omitempty"`    // of InPerson; empty in a final record
+	RequestDigest string       `json:"asked,omitempty"`   // see StartPayment.RequestDigest
 	Registration  string       `json:"registration"`
 	Generation    int          `json:"generation"`
 	ClientToken   string       `json:"clientToken"`
@@ -131,31 +119,30 @@ type Payment struct {
 	Node          club.IRI     `json:"node"`
 	Amount        int64        `json:"amount"`               // minor units
 	Currency      string       `json:"currency"`             // ISO 4217
-	Cart          []CartLine   `json:"cart"`                 // what the amount is for; empty in one that was rebuilt
-	CartDigest    string       `json:"cartDigest,omitempty"` // of the cart, in one that was rebuilt
-	Rebuilt       bool         `json:"rebuilt,omitempty"`    // brought back from the processor after Redis lost it
+	Cart          []CartLine   `json:"cart"`                 // what the amount is for; empty if rebuilt
+	CartDigest    string       `json:"cartDigest,omitempty"` // of the cart, if rebuilt
+	Rebuilt       bool         `json:"rebuilt,omitempty"`    // from the processor, after Redis lost it
 
-	// What the processor is told beside the amount. It is fixed with the price, so
-	// that every gateway asks for the payment in the same words: the processor
-	// refuses other words under the same key.
+	// Fixed with the price, so that every gateway sends the processor the same request: it
+	// refuses another one under the same key.
 	ReturnURL  string `json:"returnUrl"`
 	WebhookURL string `json:"webhookUrl"`
 	Signature  string `json:"signature"` // of the metadata, hex
 
-	Processor    string `json:"processor"` // empty for a payment without one, as all that the processor says
+	Processor    string `json:"processor"` // empty, as the next four, for a payment without one
 	ProcessorID  string `json:"processorId,omitempty"`
 	RedirectURL  string `json:"redirectUrl,omitempty"`
 	ClientSecret string `json:"clientSecret,omitempty"`
 	DeclineCode  string `json:"declineCode,omitempty"`
 
-	Payer          *Payer    `json:"payer,omitempty"` // read with the sale, for the record; dropped at the end
-	Claim          int       `json:"claim"`           // number of the claim being used or used last; 0 before the first
+	Payer          *Payer    `json:"payer,omitempty"` // read with the sale; empty in a final record
+	Claim          int       `json:"claim"`           // number of the latest claim; 0 before the first
 	AttemptID      string    `json:"postId,omitempty"`
-	ReleasePending bool      `json:"unrelease,omitempty"` // claim Claim was given up unused, and its release is not written yet
-	NotBefore      time.Time `json:"notBefore"`           // no claim before this instant
+	ReleasePending bool      `json:"unrelease,omitempty"` // the release of the latest claim is not written yet
+	NotBefore      time.Time `json:"notBefore"`           // of the next claim
 
-	// What people need who look into a doubt; see evidence.go and transition.go.
-	Contact    club.IRI     `json:"contact,omitempty"`  // whose sale it is; dropped at the end
+	// For operators who examine a doubt.
+	Contact    club.IRI     `json:"contact,omitempty"`  // of the sale; empty in a final record
 	Snapshot   *Evidence    `json:"snapshot,omitempty"` // before the capture
 	DoubtSince time.Time    `json:"doubtSince,omitzero"`
 	Readings   []Reading    `json:"readings,omitempty"` // while in doubt, oldest first
@@ -164,12 +151,11 @@ type Payment struct {
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"` // of the last transition
 
-	// Closed: its registration takes no other payment. It is no part of the record,
-	// but said by the journey that shows the payment.
+	// Closed: its registration accepts no other payment. Set by Registration.View, not stored.
 	Closed bool `json:"-"`
 }
 
-// Payer is who pays, as the sale says, and where the club books it.
+// Payer is the sale's contact, and where the club books the payment.
 type Payer struct {
 	Contact    club.IRI  `json:"contact"`
 	FamilyName string    `json:"familyName"`
@@ -180,99 +166,93 @@ type Payer struct {
 	ReadAt     time.Time `json:"readAt"`
 }
 
-// CartLine is one article of the sale as it was when the payment was priced.
+// CartLine is one article of the sale when the payment was priced.
 type CartLine struct {
 	Offer club.IRI `json:"offer"`
 	Price int64    `json:"price"` // minor units
 }
 
-// PaymentSchema is the number of the record's layout. A record with a higher
-// one was written by a newer Frontdesk and is left alone.
+// PaymentSchema is the version of the record's layout. A record with a higher one is not
+// changed, because a newer Frontdesk wrote it.
 const PaymentSchema = SignedCart
 
-// SignedCart is the first layout whose payments tell the processor the digest of
-// their cart, the untouched state of their sale, and the club's node.
+// SignedCart is the first layout that sends the processor the digest of the cart, the sale's
+// unsettled state, and the club's node.
 const SignedCart = 2
 
-// Scope is where calls to the club system about this payment act from.
+// Scope is the scope of the club system's calls about this payment.
 func (p *Payment) Scope() club.Scope {
 	return club.Scope{ClientToken: p.ClientToken, Club: p.Club, Node: p.Node}
 }
 
-// HasProcessor tells whether a processor holds the payment and keeps its journal of
-// claims. The other ways to pay rest on the record alone.
+// HasProcessor tells whether the payment and its journal of claims are at a processor.
 func (p *Payment) HasProcessor() bool { return p.Method.hasProcessor() }
 
-// Live tells whether the payment still holds its sale: nothing else may settle it.
+// Live tells whether the payment still locks its sale.
 func (p *Payment) Live() bool { return p != nil && p.State != Cancelled && p.State != Refunded }
 
-// StateChange is one transition, or a change of the record that leaves the state alone.
+// StateChange is a transition, or a change of the record in the same state.
 type StateChange struct {
-	From    PaymentState // expected
-	Version int64        // expected
-	Next    *Payment     // with the new state; its version is Version+1 after the commit
-	// Operation makes a repeated call (the network may lose the answer) return
-	// its first result.
-	Operation string
-	// Lease is how long the caller owns the payment after this move; zero: not at all.
-	Lease time.Duration
-	// LeaseExpiredFor, when above zero, refuses the move with ErrOwned until the
-	// lease has been over for so long, by the clock of Redis.
-	LeaseExpiredFor time.Duration
-	// Keep is how long a final payment is kept; zero for one that is not final.
-	Keep time.Duration
-	// Silent: the buyer is shown what they were shown before, so that nobody who follows is told.
-	Silent bool
+	From            PaymentState  // expected
+	Version         int64         // expected
+	Next            *Payment      // with the new state; Commit sets its version to Version+1
+	Operation       string        // unique: a call repeated by the Redis client returns its first result
+	Lease           time.Duration // how long the caller owns the payment afterwards; zero: not at all
+	LeaseExpiredFor time.Duration // ErrOwned until the lease has been over for so long, by Redis' clock; zero: not checked
+	Keep            time.Duration // how long a final payment is kept; zero for others
+	Silent          bool          // the buyer's view is unchanged, so followers are not notified
 }
 
-// ErrOwned says that a payment is still leased to the process that sends it.
+// ErrOwned is the error for a payment that is leased to the process that sends it.
 var ErrOwned = fmt.Errorf("%w: it is leased to another process", ErrConflict)
 
-// PaymentView is a payment as its buyer may see it.
+// PaymentView is a payment as shown to its buyer.
 type PaymentView struct {
 	State        string // requires_action, processing, recorded, declined, cancelled, in_doubt, refunded
-	Retry        string // never, same_key, new: whether to ask for a payment again
-	Message      string // fit to be shown
+	Retry        string // never, same_key, new: whether to request a payment again
+	Message      string // for the buyer
 	DeclineCode  string
-	RedirectURL  string // only while the buyer has something to do at the processor
+	RedirectURL  string // only while the buyer has to act at the processor
 	ClientSecret string // likewise
 }
 
-// View tells the buyer where the payment stands. Retry is never while money
-// may move or have moved: a front end that obeys it cannot make anybody pay twice.
+// cardViews are the views of card payments; other states are processing.
+var cardViews = map[PaymentState]PaymentView{
+	Priced:    {State: "processing", Retry: "same_key", Message: "We are preparing your payment."},
+	Intent:    {State: "requires_action", Retry: "never", Message: "Please complete your payment."},
+	Recorded:  {State: "recorded", Retry: "never", Message: "Your payment was received. Welcome!"},
+	Cancelled: {State: "cancelled", Retry: "new", Message: "The payment was cancelled and nothing was charged."},
+	Refunded:  {State: "refunded", Retry: "new", Message: "The club could not take your payment, so you got your money back."},
+	InDoubt: {State: "in_doubt", Retry: "never",
+		Message: "Your payment was received and is being recorded. Please do not pay again: the club's staff will confirm it to you."},
+	Blocked: {State: "in_doubt", Retry: "never",
+		Message: "The club's staff have to look at your payment. Please do not pay again: they will tell you how it stands."},
+}
+
+// View returns what the buyer sees. Retry is never while money may move or have moved, so a
+// front end that obeys it cannot charge anybody twice.
 func (p *Payment) View() PaymentView {
 	if !p.HasProcessor() {
 		return p.settlementView()
 	}
-	switch p.State {
-	case Priced:
-		return PaymentView{State: "processing", Retry: "same_key", Message: "We are preparing your payment."}
-	case Intent:
-		view := PaymentView{State: "requires_action", Retry: "never", RedirectURL: p.RedirectURL, ClientSecret: p.ClientSecret,
-			Message: "Please complete your payment."}
-		if p.DeclineCode != "" {
-			view.State, view.Retry, view.DeclineCode = "declined", "new", p.DeclineCode
-			view.Message = "Your card was declined and nothing was charged. You can try again, or use another card."
-		}
-		return view
-	case Recorded:
-		return PaymentView{State: "recorded", Retry: "never", Message: "Your payment was received. Welcome!"}
-	case Cancelled:
-		return p.ended(PaymentView{State: "cancelled", Retry: "new", Message: "The payment was cancelled and nothing was charged."})
-	case Refunded:
-		return p.ended(PaymentView{State: "refunded", Retry: "new", Message: "The club could not take your payment, so you got your money back."})
-	case InDoubt:
-		return PaymentView{State: "in_doubt", Retry: "never",
-			Message: "Your payment was received and is being recorded. Please do not pay again: the club's staff will confirm it to you."}
-	case Blocked:
-		return PaymentView{State: "in_doubt", Retry: "never",
-			Message: "The club's staff have to look at your payment. Please do not pay again: they will tell you how it stands."}
-	default:
+	view, ok := cardViews[p.State]
+	switch {
+	case !ok:
 		return PaymentView{State: "processing", Retry: "never", Message: "Your payment is being processed. Please do not pay again."}
+	case p.State == Cancelled || p.State == Refunded:
+		return p.ended(view)
+	case p.State != Intent:
+		return view
 	}
+	view.RedirectURL, view.ClientSecret = p.RedirectURL, p.ClientSecret
+	if p.DeclineCode != "" {
+		view.State, view.Retry, view.DeclineCode = "declined", "new", p.DeclineCode
+		view.Message = "Your card was declined and nothing was charged. You can try again, or use another card."
+	}
+	return view
 }
 
-// Visible is all that is shown of a payment: beside its view, whether it can be given up.
+// Visible returns all that a buyer sees: the view, and whether the payment can be cancelled.
 func (p *Payment) Visible() (all struct {
 	PaymentView
 	open bool
@@ -281,12 +261,11 @@ func (p *Payment) Visible() (all struct {
 	return all
 }
 
-// open tells whether its buyer can still give the payment up.
+// open tells whether the buyer can still cancel the payment.
 func (p *Payment) open() bool { return p.State == Intent || p.State == Priced }
 
-// ended is what the buyer sees of a payment that leaves the registration unpaid: it
-// can be paid anew, unless it was closed, or all that is known of it came from the
-// processor.
+// ended adapts the view of a payment that leaves its registration unpaid: a registration that
+// is closed or rebuilt cannot be paid again.
 func (p *Payment) ended(view PaymentView) PaymentView {
 	if p.Closed || p.Rebuilt {
 		view.Retry = "never"
@@ -297,8 +276,37 @@ func (p *Payment) ended(view PaymentView) PaymentView {
 	return view
 }
 
-// Jitter spreads a duration by a fifth either way, so that payments that were
-// started together are not looked at together for ever.
+// Jitter changes a duration by up to 20%, so that payments that start together do not stay
+// synchronous.
 func Jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) // #nosec G404 -- it hides nothing
+}
+
+// Transition is one transition in a payment's history.
+type Transition struct {
+	State          PaymentState `json:"state"`
+	At             time.Time    `json:"at"`
+	Reason         string       `json:"reason"`
+	Operator       string       `json:"by,omitempty"`  // or ByRule; empty: the machine
+	OperatorReason string       `json:"why,omitempty"` // the operator's text
+}
+
+// ByRule is the operator of a transition that a calibrated rule decided.
+const ByRule = "rule"
+
+// MaxHistory exceeds the longest life, with ten claims and some decisions. The oldest
+// transitions beyond it are dropped.
+const MaxHistory = 60
+
+// DecisionOperator returns the operator of the latest transition; empty for the machine.
+func (p *Payment) DecisionOperator() string {
+	if len(p.History) == 0 {
+		return ""
+	}
+	return p.History[len(p.History)-1].Operator
+}
+
+// HasBeen tells whether the payment was ever in a state.
+func (p *Payment) HasBeen(state PaymentState) bool {
+	return slices.ContainsFunc(p.History, func(t Transition) bool { return t.State == state })
 }

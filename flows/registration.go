@@ -8,14 +8,18 @@ import (
 )
 
 const (
-	// FirstPoll is the age at which a registration with a cart is first read again without an
-	// event. A visitor who pays within minutes does so here; at the desk people take longer.
+	// FirstPoll is the age at which a registration with a cart is first read again without
+	// an event. Most online visitors pay before; payments at the desk take longer.
 	FirstPoll = 15 * time.Minute
+	// PayableFor is how long a sale can be paid: less than the 24 h for which a processor
+	// remembers the idempotency key of its one payment.
+	PayableFor = 20 * time.Hour
+	// KeepRegistration is how long a registration is kept after its end, for a visitor who returns.
+	KeepRegistration = 24 * time.Hour
 )
 
-// NextPoll is when the club system is asked again without any hint: at twice the
-// registration's age, since who has waited for hours comes to the desk tomorrow, if
-// at all. Only a cart can be settled there.
+// NextPoll returns when the cart is read again without an event: at twice the registration's
+// age, because an older one is less likely to be settled at the desk. Zero: never.
 func (r *Registration) NextPoll(now time.Time) time.Time {
 	if r.Sale == "" || r.Cart.Settled() {
 		return time.Time{}
@@ -23,17 +27,8 @@ func (r *Registration) NextPoll(now time.Time) time.Time {
 	return now.Add(max(FirstPoll, now.Sub(r.CreatedAt)))
 }
 
-const (
-	// PayableFor is how long a sale can be paid: less than the 24 h for which a processor
-	// remembers the idempotency key that its one payment derives from.
-	PayableFor = 20 * time.Hour
-	// KeepRegistration is how long a registration is kept beyond its end, for a visitor who looks again.
-	KeepRegistration = 24 * time.Hour
-)
-
-// HasHolder tells whether a token is a holder's. What is stored of it decides; of a
-// registration that came back from the processor that may be nothing, or less than
-// it was, so that the signature decides.
+// HasHolder tells whether a token is a holder's, by the stored hashes. A rebuilt registration
+// may have lost them, so the token's signature is enough for it.
 func (r *Registration) HasHolder(token string, signed bool) bool {
 	isHolder := TokenMatches(token, r.TokenHash)
 	for _, hash := range r.Resumed {
@@ -42,15 +37,14 @@ func (r *Registration) HasHolder(token string, signed bool) bool {
 	return isHolder || r.Rebuilt && signed
 }
 
-// RegistrationState is where a registration stands, as its visitor sees it.
+// RegistrationState is the state of a registration for its visitor.
 //
 //	open ⇄ paying ─→ completed
 //	  │       └────→ attention
 //	  ├─→ abandoned
 //	  └─→ expired
 //
-// Only open and abandoned are stored: the others follow from the payment and
-// the clock, so they can never disagree with them.
+// Only open and abandoned are stored. The others derive from the payment and the clock.
 type RegistrationState string
 
 // The states of a registration.
@@ -58,69 +52,69 @@ const (
 	Open      RegistrationState = "open"      // being filled
 	Paying    RegistrationState = "paying"    // the cart is frozen
 	Completed RegistrationState = "completed" // paid and recorded
-	Abandoned RegistrationState = "abandoned" // given up by the visitor
+	Abandoned RegistrationState = "abandoned" // by the visitor
 	Expired   RegistrationState = "expired"   // too old to be paid
-	Attention RegistrationState = "attention" // an operator must look; nothing more is asked of the visitor
+	Attention RegistrationState = "attention" // waits for an operator; the visitor has nothing to do
 )
 
-// RegistrationSchema is the number of the record's layout. A record with a higher
-// one is ErrNewer: what this version does not know of it would be lost by writing.
+// RegistrationSchema is the version of the record's layout. A record with a higher one is
+// ErrNewer: writing it would lose fields that this version does not know.
 const RegistrationSchema = 1
 
-// Registration is the record of one person's journey.
+// Registration is the record of one visitor's signup.
 type Registration struct {
 	ID               string            `json:"id"`
-	Schema           int               `json:"schema,omitempty"` // of the Frontdesk that wrote it last; set by the store, 0 for the first layout
+	Schema           int               `json:"schema,omitempty"` // set by the store; 0 for the first layout
 	Version          int64             `json:"-"`                // counted by the store
 	State            RegistrationState `json:"state"`
 	ClientToken      string            `json:"clientToken"`
-	TokenHash        string            `json:"tokenHash"`         // SHA-256 of the holder's token, hex; empty where Redis lost it, then the token's signature counts
-	Resumed          []string          `json:"resumed,omitempty"` // the same of the devices on which it was resumed, the oldest first
-	Resume           *Resume           `json:"resume,omitempty"`  // the link that nobody has used yet
+	TokenHash        string            `json:"tokenHash"`         // of the holder's token; empty if Redis lost it
+	Resumed          []string          `json:"resumed,omitempty"` // of the tokens of other devices, oldest first
+	Resume           *Resume           `json:"resume,omitempty"`  // the unused link
 	ClubID           string            `json:"clubId"`
 	Channel          string            `json:"channel"`
 	Contact          *Contact          `json:"contact,omitempty"`
 	Sale             club.IRI          `json:"sale,omitempty"`
-	SaleState        string            `json:"saleState,omitempty"` // what the club system calls a sale that nothing has settled: that of a new one
-	Items            []Item            `json:"items,omitempty"`     // what the visitor asked for
-	PersonPseudonyms []string          `json:"persons,omitempty"`   // keyed names of e-mail and phone, by which it is found to be erased
-	Erased           bool              `json:"erased,omitempty"`    // nothing of its person is left
-	Cart             Cart              `json:"cart"`                // the sale as it was last read
+	SaleState        string            `json:"saleState,omitempty"` // the club system's state of an unsettled sale: that of a new one
+	Items            []Item            `json:"items,omitempty"`     // as requested by the visitor
+	PersonPseudonyms []string          `json:"persons,omitempty"`   // of e-mail and phone, to find it for an erasure
+	Erased           bool              `json:"erased,omitempty"`    // it has no personal data any more
+	Cart             Cart              `json:"cart"`                // the sale as last read
 	Mandate          *Mandate          `json:"mandate,omitempty"`
 	Prospect         *Prospect         `json:"prospect,omitempty"`
-	Generation       int               `json:"generation"` // number of payments begun
+	Generation       int               `json:"generation"` // number of payments started
 	CreatedAt        time.Time         `json:"createdAt"`
 	ExpiresAt        time.Time         `json:"expiresAt"`
-	// Rebuilt: its payment was brought back from the processor. Redis no longer
-	// knows for certain what the journey was, so that it is never paid anew.
+	// Rebuilt: its payment came back from the processor. It is never paid again, because
+	// Redis may have lost part of it.
 	Rebuilt bool `json:"rebuilt,omitempty"`
 
-	Listed club.IRI `json:"-"` // the contact among whose registrations it was when it was read or saved; said by the store
+	Listed club.IRI `json:"-"` // the contact under which it is indexed; set by the store
 }
 
-// Contact is the buyer at the club system, as far as the journey needs it.
+// Contact is the buyer at the club system.
 type Contact struct {
 	IRI    club.IRI `json:"iri"`
 	Number string   `json:"number"`
 	Status string   `json:"status"`
-	Buyer  *Buyer   `json:"buyer,omitempty"` // of a contact whom the club knew before; nil for a visitor
+	Buyer  *Buyer   `json:"buyer,omitempty"` // of a contact that the club knew before; nil for a visitor
 }
 
-// Identified tells whether the buyer is a contact whom the club knew before.
+// Identified tells whether the club knew the buyer before.
 func (r *Registration) Identified() bool { return r.Contact != nil && r.Contact.Buyer != nil }
 
-// View is a registration with all that follows for its visitor.
+// View is a registration with what its visitor can do.
 type View struct {
 	*Registration
 	Payment *Payment // the latest; nil before the first
 	Phase   RegistrationState
-	Message string   // fit to be shown; empty where the phase says it all
-	Stale   bool     // the cart should have been read again, and could not be
-	Actions []string // what can be done now, most useful first
-	Methods []Method // with the action pay: how the cart can be settled now
+	Message string   // for the visitor; empty if the phase says it all
+	Stale   bool     // the cart could not be read again
+	Actions []string // possible now, most useful first
+	Methods []Method // with the action pay: those that can settle the cart
 }
 
-// Phase derives the registration's state from the record, its latest payment (nil: none) and the clock.
+// Phase returns the registration's state by the record, its latest payment (nil: none) and the clock.
 func (r *Registration) Phase(p *Payment, now time.Time) RegistrationState {
 	switch {
 	case p != nil && p.State == Recorded:
@@ -145,7 +139,7 @@ func (r *Registration) Closed(latest *Payment, now time.Time) bool {
 	return r.Cart.Settled() || phase != Open && phase != Paying
 }
 
-// View adds what follows for the visitor from the latest payment (nil: none) and the clock.
+// View returns the visitor's view by the latest payment (nil: none) and the clock.
 func (r *Registration) View(p *Payment, now time.Time) View {
 	if r == nil {
 		return View{}
@@ -183,7 +177,7 @@ func openActions(r *Registration, payable bool, now time.Time) []string {
 	case r.Cart.Settled():
 		return []string{"abandon"}
 	case r.Identified() || r.Prospect != nil && r.Prospect.Done:
-		actions = []string{"abandon"} // the details are the club's
+		actions = []string{"abandon"} // the club has the details
 	case r.Prospect != nil && r.Prospect.Migrated:
 		actions = []string{"prospect", "abandon"}
 	case r.Sale != "" && r.Contact.Status == StatusTemp:
@@ -199,8 +193,8 @@ func openActions(r *Registration, payable bool, now time.Time) []string {
 	return append(r.mandateActions(now), actions...)
 }
 
-// LinkEnd is until when a new link is good: as long as the registration can be
-// looked at for certain, which with a payment under way is as long as that takes.
+// LinkEnd returns when a new link expires: with the registration's record, which outlives a
+// payment in progress, and after resumeLife at most.
 func (r *Registration) LinkEnd(p *Payment, now time.Time) time.Time {
 	link, end := now.Add(resumeLife), r.ExpiresAt
 	if p != nil && p.UpdatedAt.After(end) {
@@ -213,8 +207,7 @@ func (r *Registration) LinkEnd(p *Payment, now time.Time) time.Time {
 	return end
 }
 
-// AddHolder makes the holder of another token a holder of the registration. The first
-// device's stays one for good.
+// AddHolder adds another device's token. The first device's always stays.
 func (r *Registration) AddHolder(hash string) {
 	r.Resumed = append(r.Resumed, hash)
 	r.Resumed = slices.Delete(r.Resumed, 0, max(0, len(r.Resumed)-maxResumed))

@@ -9,13 +9,12 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// ChangedSinceAgreed says why a sale must not be paid as the buyer agreed to pay it;
-// empty when it may.
+// ChangedSinceAgreed says why a sale is not what the buyer agreed to pay; empty if it is.
 func (p *Payment) ChangedSinceAgreed(sale club.Sale, check club.SaleCheck) string {
 	switch {
 	case !check.Valid:
 		return "the sale no longer passes the check"
-	case sale.State != p.SaleState: // the check has nothing against such a sale
+	case sale.State != p.SaleState: // the check accepts such a sale
 		return "the sale was settled in another way"
 	case !p.MatchesSale(sale):
 		return "the sale changed after the buyer agreed to the price"
@@ -28,7 +27,7 @@ func (p *Payment) MatchesSale(sale club.Sale) bool {
 	return sale.TotalTI == p.Amount && cartDigest(cartLines(sale)) == p.AgreedDigest()
 }
 
-// AgreedDigest stands for what the amount is for, in the processor's metadata.
+// AgreedDigest returns the digest of the agreed cart for the processor's metadata.
 func (p *Payment) AgreedDigest() string { return cmp.Or(p.CartDigest, cartDigest(p.Cart)) }
 
 func cartDigest(lines []CartLine) string {
@@ -47,17 +46,4 @@ func cartLines(sale club.Sale) []CartLine {
 		lines[i] = CartLine{Offer: article.Offer, Price: article.PriceTI}
 	}
 	return lines
-}
-
-// SameCart tells whether two carts have the same offers at the same prices, in any order.
-func SameCart(a, b []CartLine) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -7,68 +7,60 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// SignatureState is where a signature by SMS code stands.
+// SignatureState is the state of a signature by SMS code.
 //
-//	no_code ←─────────────────────────────────────┐ a new code was asked for, and none can be entered
+//	no_code ←─────────────────────────────────────┐ a new code was requested, and none is active
 //	   └─→ awaiting_code ─→ signed                │
 //	          │   └─→ unconfirmed ─→ signed, awaiting_code
 //	          ├─→ expired, blocked ───────────────┤
 //	          └─→ cancelled                  new code
 //
-// The club system can neither be asked to send a code once only, nor for the
-// request of a code whose answer was lost. So what is asked for is stored
-// before each call, and a lost answer leads to no_code or unconfirmed, never to
-// another SMS that nobody asked for.
+// The club system cannot be asked to send a code only once, nor about a request whose
+// response was lost. So each request is stored before its call. A lost response leads to
+// no_code or unconfirmed, never to another SMS.
 type SignatureState string
 
 // The states of a signature.
 const (
-	SignatureNoCode      SignatureState = "no_code"       // no code can be entered: none was sent, or whether one was sent is not known; a new one can be asked for
+	SignatureNoCode      SignatureState = "no_code"       // none was sent, or that is not known; a new one can be requested
 	SignatureAwaiting    SignatureState = "awaiting_code" // a code was sent
-	SignatureUnconfirmed SignatureState = "unconfirmed"   // a code was entered, and whether it signed is not known; it is looked up
+	SignatureUnconfirmed SignatureState = "unconfirmed"   // a code was entered, and its result is not known yet
 	SignatureSigned      SignatureState = "signed"        // final
-	SignatureCancelled   SignatureState = "cancelled"     // given up; the code signs nothing
-	SignatureExpired     SignatureState = "expired"       // the code came too late
+	SignatureCancelled   SignatureState = "cancelled"     // the code signs nothing
+	SignatureExpired     SignatureState = "expired"       // the code was entered too late
 	SignatureBlocked     SignatureState = "blocked"       // too many wrong codes
 )
 
-// SignatureStates lists every state.
-var SignatureStates = []SignatureState{SignatureNoCode, SignatureAwaiting, SignatureUnconfirmed, SignatureSigned,
-	SignatureCancelled, SignatureExpired, SignatureBlocked}
-
-// MaxAttempts is how many wrong codes end a signature request: enough for typing
-// errors, and one in 200,000 for guessing six digits.
+// MaxAttempts is the number of codes per request: enough for typing errors, and a chance of
+// 1 in 200,000 to guess six digits.
 const MaxAttempts = 5
 
-// Signature is what a contact signs with an SMS code: a mandate, or a move to
-// another club.
+// Signature is a contact's signature with an SMS code, of a mandate or a transfer.
 type Signature struct {
 	State       SignatureState `json:"state"`
-	Sequence    int            `json:"round"`             // counts the codes that were asked for, so that a late answer is known as such
-	Request     club.IRI       `json:"request,omitempty"` // the club system's signature request; empty while none is known
-	Attempts    int            `json:"checks"`            // codes that were entered for this request
-	SMS         string         `json:"sms,omitempty"`     // the allowance of its code, by which that is counted as entered
-	PendingCode string         `json:"open,omitempty"`    // a keyed name of the last of them, while what became of it is not known
-	ResendAfter time.Time      `json:"resendAfter"`       // when a new code can be asked for
+	Sequence    int            `json:"round"`             // counts the requested codes, to recognise late responses
+	Request     club.IRI       `json:"request,omitempty"` // at the club system; empty while none is known
+	Attempts    int            `json:"checks"`            // codes entered for this request
+	SMS         string         `json:"sms,omitempty"`     // the reservation of its SMS
+	PendingCode string         `json:"open,omitempty"`    // pseudonym of the last code, while its result is not known
+	ResendAfter time.Time      `json:"resendAfter"`       // when a new code can be requested
 }
 
-// AttemptsLeft is how many codes can still be entered.
+// AttemptsLeft returns how many codes can still be entered.
 func (s Signature) AttemptsLeft() int {
 	switch left := MaxAttempts - s.Attempts; {
 	case !s.AcceptsCode():
 		return 0
 	case s.PendingCode != "":
-		return max(1, left) // the open code is the last one, and can be entered until it is known
+		return max(1, left) // a pending code can be entered again
 	default:
 		return max(0, left)
 	}
 }
 
-// Enter counts a code before the club system is asked, so that no crash and no
-// race makes room for guessing. The code of which nobody knows what became is
-// not counted again: entered any number of times, it is one guess. names are the
-// code's pseudonyms under each key, the current one first. NoCode when no code can
-// be entered.
+// Enter counts a code before the club system checks it, so that crashes and races allow no
+// further guesses. A pending code is one guess, however often it is entered. names are the
+// code's pseudonyms under each key, the current one first. NoCode if none can be entered.
 func (s *Signature) Enter(names []string) error {
 	switch {
 	case !s.AcceptsCode():
@@ -87,52 +79,47 @@ func (s Signature) AcceptsCode() bool {
 	return s.Request != "" && (s.State == SignatureAwaiting || s.State == SignatureUnconfirmed)
 }
 
-// Begin notes that a code is about to be requested, under a reservation.
+// Begin starts the request of a code under a reservation.
 func (s *Signature) Begin(reservation string, resendAfter time.Time) {
 	*s = Signature{State: SignatureNoCode, Sequence: s.Sequence + 1, SMS: reservation, ResendAfter: resendAfter}
 }
 
-// NoCodeError is the error for a code, or its end, where there is none.
+// NoCodeError is the error for an action on a code that is not active.
 func (s Signature) NoCodeError() error {
 	return &Error{Code: NoCode, Detail: "There is no code that could be used. Please ask for a new one."}
 }
 
-// Ended tells whether nothing can be signed with this code any more.
+// Ended tells whether the code can no longer sign.
 func (s Signature) Ended() bool {
-	switch s.State {
-	case SignatureSigned, SignatureCancelled, SignatureExpired, SignatureBlocked:
-		return true
-	}
-	return false
+	return !s.Resendable() || s.State == SignatureExpired || s.State == SignatureBlocked
 }
 
-// Resendable tells whether a new code can be asked for in this state.
+// Resendable tells whether a new code can be requested.
 func (s Signature) Resendable() bool {
 	return s.State != SignatureSigned && s.State != SignatureCancelled
 }
 
-// Message tells the person how it stands, where the state alone does not say it.
-func (s Signature) Message() string {
-	switch s.State {
-	case SignatureNoCode:
-		return "There is no code that could be entered. If an SMS arrives all the same, its code cannot be used: please ask for a new one."
-	case SignatureAwaiting:
-		return "Please enter the code from the SMS."
-	case SignatureUnconfirmed:
-		return "Your code was sent on, and the club system has not confirmed it yet. If this takes long, enter the same code again."
-	case SignatureExpired:
-		return "The code cannot be used any more. Please ask for a new one."
-	case SignatureBlocked:
-		return "The code was wrong too often. Please ask for a new one."
-	case SignatureCancelled:
-		return "The signature was cancelled, and the code signs nothing any more."
-	default:
-		return ""
-	}
+// Message describes the state to the person; empty if the state says it all.
+func (s Signature) Message() string { return signatureMessages[s.State] }
+
+var signatureMessages = map[SignatureState]string{
+	SignatureNoCode:      "There is no code that could be entered. If an SMS arrives all the same, its code cannot be used: please ask for a new one.",
+	SignatureAwaiting:    "Please enter the code from the SMS.",
+	SignatureUnconfirmed: "Your code was sent on, and the club system has not confirmed it yet. If this takes long, enter the same code again.",
+	SignatureExpired:     "The code cannot be used any more. Please ask for a new one.",
+	SignatureBlocked:     "The code was wrong too often. Please ask for a new one.",
+	SignatureCancelled:   "The signature was cancelled, and the code signs nothing any more.",
 }
 
-// SMSLimit allows so many codes within a time.
+// SMSLimit allows a number of codes within a period.
 type SMSLimit struct {
 	Codes  int
 	Period time.Duration
+}
+
+// Transfer is the move of an identified contact to another club of the chain.
+type Transfer struct {
+	Signature
+	Version int64  `json:"-"` // counted by the store
+	ClubID  string `json:"clubId"`
 }

@@ -6,12 +6,14 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
+	"regexp"
+	"time"
 )
 
-// TokenBits is how many bytes of a token are random; its signature follows them.
+// TokenBits is the number of random bytes in a token; the signature follows them.
 const TokenBits = 32
 
-// RandomToken makes 256 random bits, and what is stored of them.
+// RandomToken returns 256 random bits and the hash to store.
 func RandomToken() (token, hash string) {
 	bits := make([]byte, TokenBits)
 	rand.Read(bits)
@@ -19,14 +21,47 @@ func RandomToken() (token, hash string) {
 	return token, HashToken(token)
 }
 
-// HashToken returns what is stored of a token: its SHA-256, in hex.
+// HashToken returns the hash that is stored of a token: SHA-256 in hex.
 func HashToken(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
 }
 
-// TokenMatches tells whether a token is the one that a hash was made of, in a time
-// that does not depend on how much of it is right.
+// TokenMatches compares a token with a hash in constant time.
 func TokenMatches(token, hash string) bool {
 	return subtle.ConstantTimeCompare([]byte(HashToken(token)), []byte(hash)) == 1
 }
+
+const (
+	// resumeLife: visitors change devices on the same day. An older link may be in other hands.
+	resumeLife = 24 * time.Hour
+	// maxResumed is the number of devices besides the first: a phone and a computer, each
+	// again after its browser lost the token. Then the oldest is dropped.
+	maxResumed = 4
+)
+
+// ResumeLink is a link with which a registration is resumed on another device.
+type ResumeLink struct {
+	URL       string
+	ExpiresAt time.Time
+}
+
+// Resume is what a registration stores of its link. The record's version makes the link
+// single-use, and a new link replaces it.
+type Resume struct {
+	Hash      string    `json:"hash"` // of the link's token
+	ExpiresAt time.Time `json:"expiresAt"`
+}
+
+// Invitation is what an invitation link grants. The store has only a hash of its 256 random bits.
+type Invitation struct {
+	ContactID string `json:"contactId"`
+	ClubID    string `json:"clubId"`
+}
+
+// PublicIDPattern matches the club system's ids without their path.
+var PublicIDPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// InvitationHash returns the hash that is stored of an invitation's token. It covers the
+// organisation, so that the token is invalid in any other.
+func InvitationHash(clientToken, token string) string { return HashToken(clientToken + "\n" + token) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
@@ -131,7 +132,7 @@ func (f *Service) readAgain(ctx context.Context, r *flows.Registration, at catal
 	if r.Cart.Settled() && !seen.Settled() {
 		return flows.SettledError()
 	}
-	if seen.Total == r.Cart.Total && seen.Valid == r.Cart.Valid && flows.SameCart(seen.Agreed(), r.Cart.Agreed()) {
+	if seen.Total == r.Cart.Total && seen.Valid == r.Cart.Valid && slices.Equal(seen.Agreed(), r.Cart.Agreed()) {
 		return nil
 	}
 	r.Cart.MarkChanges(seen)
