@@ -10,15 +10,14 @@ import (
 
 // article is a line of a sale.
 type article struct {
-	ID        int    `json:"id"`
-	SaleID    int    `json:"saleId"`
-	OfferID   int    `json:"offerId"` // zero: a line of its own, such as a prorata
-	Name      string `json:"name"`
-	Price     int    `json:"price"`     // cents; a prorata line can be negative
-	Parent    int    `json:"parent"`    // zero: added by the buyer
-	StartDate string `json:"startDate"` // when what was bought begins; empty: not given
-	// Repayment is how the buyer wants to be debited; nil: not sent.
-	Repayment *repayment `json:"repayment"`
+	ID        int        `json:"id"`
+	SaleID    int        `json:"saleId"`
+	OfferID   int        `json:"offerId"` // zero: a line of its own, such as a prorata
+	Name      string     `json:"name"`
+	Price     int        `json:"price"`     // cents; a prorata line can be negative
+	Parent    int        `json:"parent"`    // zero: added by the buyer
+	StartDate string     `json:"startDate"` // when what was bought begins; empty: not given
+	Repayment *repayment `json:"repayment"` // how the buyer wants to be debited; nil: not sent
 }
 
 // repayment is the repaymentSchedule of an article (section RepaymentSchedule).

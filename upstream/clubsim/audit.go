@@ -4,13 +4,11 @@ import "time"
 
 // Audit lists the mistakes that a world's books and outbox show.
 type Audit struct {
-	OK bool `json:"ok"` // nothing below
-	// SalesPaidTwice are sales with several payments that add up to more than their total.
-	SalesPaidTwice []PaidTwice `json:"salesPaidTwice"`
+	OK             bool        `json:"ok"`             // nothing below
+	SalesPaidTwice []PaidTwice `json:"salesPaidTwice"` // sales with several payments that add up to more than their total
 	// PaymentsSettlingNothing are payments that are still entirely on the payer's account.
 	PaymentsSettlingNothing []UnallocatedPayment `json:"paymentsSettlingNothing"`
-	// UndeliverableSMS are messages to contacts without a valid mobile number.
-	UndeliverableSMS []UndeliverableSMS `json:"undeliverableSms"`
+	UndeliverableSMS        []UndeliverableSMS   `json:"undeliverableSms"` // messages to contacts without a valid mobile number
 	// Unbalanced lists errors of the double entry; always empty unless the simulator is
 	// broken.
 	Unbalanced []string `json:"unbalanced"`

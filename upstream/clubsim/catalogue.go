@@ -68,16 +68,15 @@ type rule struct {
 
 // offer is one way to pay for a product.
 type offer struct {
-	ID       int
-	product  *product
-	Name     string
-	Fee      int    // registration fee in cents, included in Total
-	Total    int    // due at once, in cents
-	Upfront  bool   // the first instalment is included in Total
-	Rhythm   string // billing rhythm
-	Prorated bool
-	// Occurrences are instalments for a limited duration, recurrences for an unlimited one.
-	Occurrences []instalment
+	ID          int
+	product     *product
+	Name        string
+	Fee         int    // registration fee in cents, included in Total
+	Total       int    // due at once, in cents
+	Upfront     bool   // the first instalment is included in Total
+	Rhythm      string // billing rhythm
+	Prorated    bool
+	Occurrences []instalment // instalments for a limited duration, recurrences for an unlimited one
 	Recurrences []instalment
 	Options     []int // offers that are added automatically
 }

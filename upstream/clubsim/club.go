@@ -2,13 +2,12 @@ package clubsim
 
 // club is a place with a register, a catalogue and days on which it debits.
 type club struct {
-	id      int
-	code    string
-	name    string
-	node    int // zero: the club belongs to no chain
-	address address
-	// NextDebitDays are the days of the month on which the club collects.
-	debitDays []int
+	id        int
+	code      string
+	name      string
+	node      int // zero: the club belongs to no chain
+	address   address
+	debitDays []int // NextDebitDays are the days of the month on which the club collects
 	// debtLimit is the debt in cents above which the club sells no
 	// subscription; zero: debts do not matter.
 	debtLimit int

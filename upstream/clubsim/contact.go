@@ -20,23 +20,21 @@ const (
 
 // contact is a person known to a club.
 type contact struct {
-	ID         int     `json:"id"`
-	ClubID     int     `json:"clubId"`
-	Number     string  `json:"number"`
-	Status     string  `json:"status"`
-	FamilyName string  `json:"familyName"`
-	GivenName  string  `json:"givenName"`
-	Gender     string  `json:"gender"`
-	BirthDate  string  `json:"birthDate"`
-	Email      string  `json:"email"`
-	Mobile     string  `json:"mobile"`
-	Address    address `json:"address"`
-	// Optins are the consents, in the order of optinTypes and optinChannels.
-	Optins  [optinCount]bool `json:"optins"`
-	Deleted bool             `json:"deleted"`
-	// MergedInto is the contact that took this one over; zero: none.
-	MergedInto int       `json:"mergedInto"`
-	CreatedAt  time.Time `json:"createdAt"`
+	ID         int              `json:"id"`
+	ClubID     int              `json:"clubId"`
+	Number     string           `json:"number"`
+	Status     string           `json:"status"`
+	FamilyName string           `json:"familyName"`
+	GivenName  string           `json:"givenName"`
+	Gender     string           `json:"gender"`
+	BirthDate  string           `json:"birthDate"`
+	Email      string           `json:"email"`
+	Mobile     string           `json:"mobile"`
+	Address    address          `json:"address"`
+	Optins     [optinCount]bool `json:"optins"` // the consents, in the order of optinTypes and optinChannels
+	Deleted    bool             `json:"deleted"`
+	MergedInto int              `json:"mergedInto"` // the contact that took this one over; zero: none
+	CreatedAt  time.Time        `json:"createdAt"`
 }
 
 var (

@@ -89,13 +89,12 @@ func (s *Server) serveControl(rw http.ResponseWriter, req *httpRequest) {
 	case result == nil:
 		writeResponse(rw, httpResponse{status: http.StatusNoContent})
 	default:
-		writeResponse(rw, httpResponse{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: encode(result)})
+		writeResponse(rw, jsonResponse(http.StatusOK, result))
 	}
 }
 
 func controlError(status int, message string) httpResponse {
-	body := encode(map[string]any{"status": status, "message": message})
-	return httpResponse{status: status, header: http.Header{"Content-Type": {"application/json"}}, body: body}
+	return jsonResponse(status, record{"status": status, "message": message})
 }
 
 func unknownControl(name string) httpResponse {

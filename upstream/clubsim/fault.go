@@ -28,12 +28,10 @@ type Fault struct {
 	Kind    string `json:"kind"`
 	Status  int    `json:"status,omitempty"`
 	DelayMs int    `json:"delayMs,omitempty"`
-	// Times is how many requests it hits; nil: all of them (unauthorized_once: one).
-	Times *int `json:"times,omitempty"`
+	Times   *int   `json:"times,omitempty"` // how many requests it hits; nil: all of them (unauthorized_once: one)
 	// Probability of hitting a matching request, drawn from the world's seed; nil: 1.
 	Probability *float64 `json:"probability,omitempty"`
-	// Hits counts the requests that it has hit; not part of a request.
-	Hits int `json:"hits"`
+	Hits        int      `json:"hits"` // Hits counts the requests that it has hit; not part of a request
 }
 
 // FaultMatch selects requests.

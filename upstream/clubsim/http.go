@@ -152,6 +152,11 @@ func errorResponse(err error, settings Settings) httpResponse {
 	return known.render(settings)
 }
 
+// jsonResponse is a response outside the business API, which is not JSON-LD.
+func jsonResponse(status int, body any) httpResponse {
+	return httpResponse{status: status, header: http.Header{"Content-Type": {"application/json"}}, body: encode(body)}
+}
+
 // encode renders JSON; none of the types that it is called with can fail.
 func encode(v any) []byte {
 	body, err := json.Marshal(v)

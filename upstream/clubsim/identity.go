@@ -15,32 +15,19 @@ const identityLifetime = 10 * time.Minute
 // identityKeyID names the one key of the simulated login.
 const identityKeyID = "demo-login-1"
 
-// jwk is a public key as the login publishes it (RFC 7517, RFC 8037).
-type jwk struct {
-	Type      string `json:"kty"`
-	Curve     string `json:"crv"`
-	ID        string `json:"kid"`
-	Use       string `json:"use"`
-	Algorithm string `json:"alg"`
-	X         string `json:"x"`
-}
-
-// jwks is the set of keys at GET _control/jwks.
-type jwks struct {
-	Keys []jwk `json:"keys"`
-}
-
 // identityKey is the key of the simulated login. It derives from the secret, so that tokens
 // are valid at every simulator with that secret, and after a restart.
 func (s *Server) identityKey() ed25519.PrivateKey {
-	seed := sha256.Sum256([]byte("identity-token|" + s.cfg.IdentitySecret))
+	seed := sha256.Sum256([]byte("identity-token|" + DemoIdentitySecret))
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
-// identityKeys are the login's public keys, the same in every world.
-func (s *Server) identityKeys() jwks {
+// identityKeys are the login's public keys (RFC 7517, RFC 8037), the same in every world.
+func (s *Server) identityKeys() record {
 	public, _ := s.identityKey().Public().(ed25519.PublicKey)
-	return jwks{Keys: []jwk{{Type: "OKP", Curve: "Ed25519", ID: identityKeyID, Use: "sig", Algorithm: "EdDSA", X: base64.RawURLEncoding.EncodeToString(public)}}}
+	return record{"keys": []record{{
+		"kty": "OKP", "crv": "Ed25519", "kid": identityKeyID, "use": "sig", "alg": "EdDSA", "x": base64.RawURLEncoding.EncodeToString(public),
+	}}}
 }
 
 // identityToken signs a contact's identity as the club's own login does. The login is not

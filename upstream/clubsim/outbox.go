@@ -108,17 +108,15 @@ func (w *World) next() *eventRecord {
 
 // deliver posts an event once (club system API, section Events).
 func (w *World) deliver(e *eventRecord) Delivery {
-	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
-	defer cancel()
 	d := Delivery{At: w.Now()}
 	body := encode(record{"event": e.Event.Event, "data": record{"object": e.Object}})
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.URL, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, e.URL, bytes.NewReader(body))
 	if err != nil {
 		d.Error = err.Error()
 		return d
 	}
 	r.Header.Set("Content-Type", "application/json")
-	response, err := w.server.cfg.HTTPClient.Do(r)
+	response, err := w.server.events.Do(r)
 	if err != nil {
 		d.Error = err.Error()
 		return d

@@ -20,22 +20,21 @@ const maxAmount = 1_000_000_000
 
 // payment is money that came in.
 type payment struct {
-	ID         int       `json:"id"`
-	SaleID     int       `json:"saleId"`
-	ContactID  int       `json:"contactId"` // the payer
-	ClubID     int       `json:"clubId"`
-	CheckoutID int       `json:"checkoutId"`
-	Amount     int       `json:"amount"` // cents
-	Mean       string    `json:"mean"`
-	FamilyName string    `json:"contactFamilyName"`
-	GivenName  string    `json:"contactGivenName"`
-	Number     string    `json:"contactNumber"`
-	Cards      []card    `json:"paymentCards"`
-	Cheques    []cheque  `json:"cheques"`
-	At         time.Time `json:"at"`
-	// Settled is what the money paid for; Left is what stayed on the account.
-	Settled []settlement `json:"settled"`
-	Left    int          `json:"left"`
+	ID         int          `json:"id"`
+	SaleID     int          `json:"saleId"`
+	ContactID  int          `json:"contactId"` // the payer
+	ClubID     int          `json:"clubId"`
+	CheckoutID int          `json:"checkoutId"`
+	Amount     int          `json:"amount"` // cents
+	Mean       string       `json:"mean"`
+	FamilyName string       `json:"contactFamilyName"`
+	GivenName  string       `json:"contactGivenName"`
+	Number     string       `json:"contactNumber"`
+	Cards      []card       `json:"paymentCards"`
+	Cheques    []cheque     `json:"cheques"`
+	At         time.Time    `json:"at"`
+	Settled    []settlement `json:"settled"` // what the money paid for; Left is what stayed on the account
+	Left       int          `json:"left"`
 }
 
 // settlement is a part of a payment that paid for a sale.

@@ -47,9 +47,8 @@ type Persona struct {
 	// IdentityToken is a JWT as the club's own login signs it: sub is the contact's number,
 	// club its club's number, aud the client token; valid for ten minutes.
 	IdentityToken string `json:"identityToken"`
-	// AccessToken authenticates as this contact at the club system.
-	AccessToken string `json:"accessToken"`
-	Description string `json:"description"`
+	AccessToken   string `json:"accessToken"` // authenticates as this contact at the club system
+	Description   string `json:"description"`
 }
 
 // Personas returns the personas in their current state.

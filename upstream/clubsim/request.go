@@ -35,19 +35,13 @@ func (c *request) serve() (response, error) {
 	if err := c.readScope(); err != nil {
 		return response{}, err
 	}
-	if c.op == nil {
-		return response{}, c.noOperation()
+	switch {
+	case c.op != nil:
+		return c.op.handle(c)
+	case len(c.allowed) > 0:
+		return response{}, methodNotAllowed(c.allowed...)
 	}
-	return c.op.handle(c)
-}
-
-func (c *request) noOperation() error {
-	if len(c.allowed) == 0 {
-		return itemNotFound()
-	}
-	e := failure(http.StatusMethodNotAllowed, "", "Method Not Allowed")
-	e.header = http.Header{"Allow": {strings.Join(c.allowed, ", ")}}
-	return e
+	return response{}, itemNotFound()
 }
 
 // readScope reads the club and the network node that the caller acts for. A header that

@@ -15,15 +15,6 @@ type response struct {
 	body   any
 }
 
-// record is an object on the wire.
-type record map[string]any
-
-// record adds the identifier and the type to the fields of a record.
-func (w *World) record(kind, collection string, id int, fields record) record {
-	fields["@id"], fields["@type"] = w.iri(collection, id), kind
-	return fields
-}
-
 func (r response) encode() httpResponse {
 	if r.body == nil {
 		return httpResponse{status: r.status}
@@ -80,6 +71,12 @@ func failure(status int, code, message string) *apiError {
 // itemNotFound is the documented response to everything that does not exist or may not
 // be seen.
 func itemNotFound() error { return failure(http.StatusNotFound, "", "Item not found") }
+
+func methodNotAllowed(allowed ...string) *apiError {
+	e := failure(http.StatusMethodNotAllowed, "", "Method Not Allowed")
+	e.header = http.Header{"Allow": {strings.Join(allowed, ", ")}}
+	return e
+}
 
 // badRequest is a 400 with a code that concerns no single field.
 func badRequest(code, message string) error { return failure(http.StatusBadRequest, code, message) }

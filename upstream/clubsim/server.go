@@ -46,17 +46,9 @@ func isWorldName(name string) bool {
 
 // Config is the configuration of a simulator.
 type Config struct {
-	// Now is the real clock, from which each world's clock is derived. Required.
-	Now func() time.Time
-	// Logger receives messages for developers of the simulator; nil: none.
-	Logger *slog.Logger
-	// Seed determines SMS codes and fault probabilities; zero: 1.
-	Seed uint64
-	// IdentitySecret signs the access tokens, and the key of the identity tokens derives
-	// from it; empty: DemoIdentitySecret.
-	IdentitySecret string
-	// HTTPClient delivers events; nil: one with a timeout of five seconds.
-	HTTPClient *http.Client
+	Now    func() time.Time // the real clock, from which each world's clock is derived; required
+	Logger *slog.Logger     // receives messages for developers of the simulator; nil: none
+	Seed   uint64           // determines SMS codes and fault probabilities; zero: 1
 	// WebhookURL is where a new or reset world sends its events, by client token; nil:
 	// nowhere until the world's settings name an address.
 	WebhookURL func(clientToken string) string
@@ -66,8 +58,9 @@ type Config struct {
 type Server struct {
 	cfg         Config
 	tokens      tokenIssuer
-	catalogue   *catalogue // shared by all worlds, never changed
-	mu          sync.Mutex // guards worlds, closed and the start of background work
+	events      http.Client // delivers events
+	catalogue   *catalogue  // shared by all worlds, never changed
+	mu          sync.Mutex  // guards worlds, closed and the start of background work
 	worlds      map[string]*World
 	closed      bool
 	closing     chan struct{}
@@ -84,15 +77,10 @@ func New(cfg Config) *Server {
 	if cfg.Seed == 0 {
 		cfg.Seed = 1
 	}
-	if cfg.IdentitySecret == "" {
-		cfg.IdentitySecret = DemoIdentitySecret
-	}
-	if cfg.HTTPClient == nil {
-		cfg.HTTPClient = &http.Client{Timeout: eventTimeout}
-	}
 	return &Server{
 		cfg:       cfg,
-		tokens:    tokenIssuer{secret: []byte(cfg.IdentitySecret)},
+		tokens:    tokenIssuer{secret: []byte(DemoIdentitySecret)},
+		events:    http.Client{Timeout: eventTimeout},
 		catalogue: newCatalogue(),
 		worlds:    map[string]*World{},
 		closing:   make(chan struct{}),

@@ -16,45 +16,30 @@ import (
 // the installation. GET and PUT _control/settings carry them; PUT changes only the members
 // that it names.
 type Settings struct {
-	// ProductionMode refuses operations that GrantedEndpoints does not list.
-	ProductionMode bool `json:"productionMode"`
+	ProductionMode bool `json:"productionMode"` // refuses operations that GrantedEndpoints does not list
 	// GrantedEndpoints are operation names ("getContact") or endpoints ("GET /contacts/{contactId}").
-	GrantedEndpoints []string `json:"grantedEndpoints"`
-	// ClientClubs are the clubs within the scope of the OAuth client; empty: all.
-	ClientClubs ClubNumbers `json:"clientClubs"`
-	// NetworkNodeShape is "nested" (children are objects) or "flat" (children are IRIs).
-	NetworkNodeShape string `json:"networkNodeShape"`
+	GrantedEndpoints []string    `json:"grantedEndpoints"`
+	ClientClubs      ClubNumbers `json:"clientClubs"`      // the clubs within the scope of the OAuth client; empty: all
+	NetworkNodeShape string      `json:"networkNodeShape"` // "nested" (children are objects) or "flat" (children are IRIs)
 
-	// TokenLifetime is the life of an access token. One hour is usual.
-	TokenLifetime Seconds `json:"tokenLifetime"`
-	// TokenExpiresIn false leaves expires_in out of the token response.
-	TokenExpiresIn bool `json:"tokenExpiresIn"`
+	TokenLifetime  Seconds `json:"tokenLifetime"`  // the life of an access token. One hour is usual
+	TokenExpiresIn bool    `json:"tokenExpiresIn"` // false leaves expires_in out of the token response
 
-	// WebhookURL receives the events; empty: events are only recorded.
-	WebhookURL string `json:"webhookUrl"`
-	// Webhooks is how deliveries go wrong: "normal", "drop", "duplicate", "late" or "reorder".
-	Webhooks string `json:"webhooks"`
-	// WebhookDelay is how late "late" is.
-	WebhookDelay Seconds `json:"webhookDelay"`
+	WebhookURL   string  `json:"webhookUrl"`   // receives the events; empty: events are only recorded
+	Webhooks     string  `json:"webhooks"`     // how deliveries go wrong: "normal", "drop", "duplicate", "late" or "reorder"
+	WebhookDelay Seconds `json:"webhookDelay"` // how late "late" is
 
-	// SMSCode has the rules of SMS codes.
-	SMSCode SMSCode `json:"smsCode"`
+	SMSCode SMSCode `json:"smsCode"` // the rules of SMS codes
 
-	// PageSize is the size of a page when itemsPerPage is not sent; documented as 30.
-	PageSize int `json:"pageSize"`
-	// MaxPageSize caps itemsPerPage; "reasonable limits" is all that is documented.
-	MaxPageSize int `json:"maxPageSize"`
+	PageSize    int `json:"pageSize"`    // the size of a page when itemsPerPage is not sent; documented as 30
+	MaxPageSize int `json:"maxPageSize"` // caps itemsPerPage; "reasonable limits" is all that is documented
 
 	// HydraPrefix false sends collections with member and totalItems, without "hydra:".
-	HydraPrefix bool `json:"hydraPrefix"`
-	// ErrorShape is "hydra" or "plain" ({"status", "message", "code"}).
-	ErrorShape string `json:"errorShape"`
-	// DateTimeZone true writes date-times with their zone, "+00:00".
-	DateTimeZone bool `json:"dateTimeZone"`
-	// CreatedStatus is the status of writes whose status is not documented: 200 or 201.
-	CreatedStatus int `json:"createdStatus"`
-	// WriteBodies false leaves out the body of writes whose body is not documented.
-	WriteBodies bool `json:"writeBodies"`
+	HydraPrefix   bool   `json:"hydraPrefix"`
+	ErrorShape    string `json:"errorShape"`    // "hydra" or "plain" ({"status", "message", "code"})
+	DateTimeZone  bool   `json:"dateTimeZone"`  // writes date-times with their zone, "+00:00"
+	CreatedStatus int    `json:"createdStatus"` // the status of writes whose status is not documented: 200 or 201
+	WriteBodies   bool   `json:"writeBodies"`   // false leaves out the body of writes whose body is not documented
 
 	// DebtCounts is what totalRealDebt adds up: "owed" (every due) or "overdue" (only those past their date).
 	DebtCounts string `json:"debtCounts"`
@@ -64,27 +49,23 @@ type Settings struct {
 	// description of the check has no such rule.
 	MandateRequired bool `json:"mandateRequired"`
 	// FillSaleFromContact copies missing names, number and address from the contact into a new sale.
-	FillSaleFromContact bool `json:"fillSaleFromContact"`
-	// FormerStatus is the literal for a former customer.
-	FormerStatus string `json:"formerStatus"`
+	FillSaleFromContact bool   `json:"fillSaleFromContact"`
+	FormerStatus        string `json:"formerStatus"` // the literal for a former customer
 	// WithdrawnOffers are offers that no club sells any more, by number; what is in a sale already fails its check.
 	WithdrawnOffers []int `json:"withdrawnOffers"`
 	// ExtraProducts is how many products each club sells in addition, for catalogues with
 	// many pages. At most 500.
-	ExtraProducts int `json:"extraProducts"`
-	// CardNetworks are the networks that a card payment may name; empty: any word.
-	CardNetworks []string `json:"cardNetworks"`
+	ExtraProducts int      `json:"extraProducts"`
+	CardNetworks  []string `json:"cardNetworks"` // the networks that a card payment may name; empty: any word
 }
 
 // SMSCode are the rules of SMS codes.
 type SMSCode struct {
-	// Validity is how long a code can be used. Ten minutes are usual.
-	Validity Seconds `json:"validity"`
+	Validity Seconds `json:"validity"` // how long a code can be used. Ten minutes are usual
 	// Attempts is how many wrong codes end a signature request. Five leave room for typing
 	// errors and none for guessing.
-	Attempts int `json:"attempts"`
-	// Fixed makes every code the same; empty: six digits drawn from the seed.
-	Fixed string `json:"fixed"`
+	Attempts int    `json:"attempts"`
+	Fixed    string `json:"fixed"` // makes every code the same; empty: six digits drawn from the seed
 }
 
 // DefaultSettings are the settings of a new or reset world.

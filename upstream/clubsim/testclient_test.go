@@ -282,7 +282,7 @@ func (r *receiver) wait(t *testing.T, n int) []string {
 	for range n {
 		select {
 		case <-r.came:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("only %d of %d events came", len(r.names()), n)
 		}
 	}

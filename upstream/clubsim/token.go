@@ -117,13 +117,6 @@ func isTokenPath(path []string) bool {
 	return strings.Join(path, "/") == "oauth/v2/token"
 }
 
-// tokenResponse is the response to a token request (RFC 6749, section 5.1).
-type tokenResponse struct {
-	AccessToken string `json:"access_token"`
-	TokenType   string `json:"token_type"`
-	ExpiresIn   *int   `json:"expires_in,omitempty"`
-}
-
 // serveToken handles POST /oauth/v2/token (club system API, section Token). Faults and the
 // journal are those of the client's own world.
 func (s *Server) serveToken(rw http.ResponseWriter, req *httpRequest) {
@@ -159,9 +152,7 @@ func (s *Server) issueToken(req *httpRequest, fields url.Values, unreadable erro
 	case !hasGatewayKey(req.Header):
 		return failure(http.StatusUnauthorized, "", "Unauthorized").render(DefaultSettings())
 	case req.Method != http.MethodPost:
-		e := failure(http.StatusMethodNotAllowed, "", "Method Not Allowed")
-		e.header = http.Header{"Allow": {http.MethodPost}}
-		return e.render(DefaultSettings())
+		return methodNotAllowed(http.MethodPost).render(DefaultSettings())
 	case unreadable != nil:
 		return oauthError(http.StatusBadRequest, "invalid_request", "The token request must be form data.")
 	case fields.Get("grant_type") == "":
@@ -176,15 +167,15 @@ func (s *Server) issueToken(req *httpRequest, fields url.Values, unreadable erro
 	return w.grantToken()
 }
 
+// grantToken is the response to a token request (RFC 6749, section 5.1).
 func (w *World) grantToken() httpResponse {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	lifetime := int(w.settings.TokenLifetime)
-	r := tokenResponse{AccessToken: w.accessToken(0, w.now()), TokenType: "Bearer"}
+	r := record{"access_token": w.accessToken(0, w.now()), "token_type": "Bearer"}
 	if w.settings.TokenExpiresIn {
-		r.ExpiresIn = &lifetime
+		r["expires_in"] = w.settings.TokenLifetime
 	}
-	return httpResponse{status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, body: encode(r)}
+	return jsonResponse(http.StatusOK, r)
 }
 
 // accessToken issues a token of the world's own client, or of one of its contacts.
@@ -194,8 +185,7 @@ func (w *World) accessToken(contactID int, now time.Time) string {
 }
 
 func oauthError(status int, code, description string) httpResponse {
-	body := encode(map[string]string{"error": code, "error_description": description})
-	return httpResponse{status: status, header: http.Header{"Content-Type": {"application/json"}}, body: body}
+	return jsonResponse(status, record{"error": code, "error_description": description})
 }
 
 var errNoForm = errors.New("clubsim: no form data")

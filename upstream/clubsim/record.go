@@ -3,7 +3,17 @@ package clubsim
 import (
 	"strconv"
 	"strings"
+	"time"
 )
+
+// record is an object on the wire.
+type record map[string]any
+
+// record adds the identifier and the type to the fields of a record.
+func (w *World) record(kind, collection string, id int, fields record) record {
+	fields["@id"], fields["@type"] = w.iri(collection, id), kind
+	return fields
+}
 
 // iri is the path identifier of a record: /{client_token}/<collection>/<id>.
 func (w *World) iri(collection string, id int) string {
@@ -40,3 +50,21 @@ func parseID(s string) (int, bool) {
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
+
+// timestamp writes an instant as the club system does: whole seconds of UTC, without a zone
+// unless the settings of the world ask for one. Dates are YYYY-MM-DD everywhere.
+func (w *World) timestamp(t time.Time) string {
+	if w.settings.DateTimeZone {
+		return t.UTC().Format("2006-01-02T15:04:05-07:00")
+	}
+	return t.UTC().Format("2006-01-02T15:04:05")
+}
+
+// timestampOrNil is null for the zero time.
+func (w *World) timestampOrNil(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	s := w.timestamp(t)
+	return &s
+}
