@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"log/slog"
@@ -106,11 +107,7 @@ const (
 // mockPort that of the simulator and the sandbox in mock mode.
 func (cfg *Config) setDefaults(port, mockPort string) {
 	live := cfg.Mode == "live"
-	set := func(field *string, value string) {
-		if *field == "" {
-			*field = value
-		}
-	}
+	set := func(field *string, value string) { *field = cmp.Or(*field, value) }
 	setList := func(field *[]string, value string) {
 		if len(*field) == 0 && !live {
 			*field = []string{value}

@@ -129,8 +129,7 @@ func (cfg Config) validateLogin(found *problems) {
 var placeholders = []string{"example", "changeme", "change-me", "change_me", "placeholder", "password", "insert-", "your-", "your_", "demo-", "12345678", "abcdefgh"}
 
 func isPlaceholder(secret string) bool {
-	lower := strings.ToLower(secret)
-	return slices.ContainsFunc(placeholders, func(word string) bool { return strings.Contains(lower, word) })
+	return slices.ContainsFunc(placeholders, func(word string) bool { return strings.Contains(strings.ToLower(secret), word) })
 }
 
 // isGuessable reports whether a secret was typed by hand, or is from an example.
@@ -150,11 +149,7 @@ func isReadable(key string) bool {
 
 // distinct counts the different bytes of a secret.
 func distinct(secret []byte) int {
-	seen := map[byte]bool{}
-	for _, b := range secret {
-		seen[b] = true
-	}
-	return len(seen)
+	return len(slices.Compact(slices.Sorted(slices.Values(secret))))
 }
 
 // validateOrigins requires the exact name of each origin of another front end.

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -43,12 +44,9 @@ func (cfg *Config) startMock(ctx context.Context, group *errgroup.Group, port st
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // #nosec G118 -- stop calls it
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		_ = serve(ctx, internal, m.devtools.Wrap(m.world.Handler()), m.world.Close) // the process ends in any case
-	}()
-	m.stop = func() { cancel(); <-stopped }
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = serve(ctx, internal, m.devtools.Wrap(m.world.Handler()), m.world.Close) }) // the process ends in any case
+	m.stop = func() { cancel(); serving.Wait() }
 	return m, nil
 }
 

@@ -29,13 +29,12 @@ func heading(table io.Writer, text string, lines int) {
 func instant(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05Z") }
 
 func printPayments(w io.Writer, page payment.Page, waiting bool) {
-	switch {
-	case len(page.Items) > 0:
-	case waiting:
-		fmt.Fprintln(w, "No payment waits for a person.")
-		return
-	default:
-		fmt.Fprintln(w, "There is no such payment.")
+	if len(page.Items) == 0 {
+		text := "There is no such payment."
+		if waiting {
+			text = "No payment waits for a person."
+		}
+		fmt.Fprintln(w, text)
 		return
 	}
 	table := newTable(w)

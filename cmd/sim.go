@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -41,10 +42,7 @@ func (cfg simConfig) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	base := strings.TrimSuffix(cfg.publicURL, "/")
-	if base == "" {
-		base = "http://" + listener.Addr().String()
-	}
+	base := cmp.Or(strings.TrimSuffix(cfg.publicURL, "/"), "http://"+listener.Addr().String())
 	world := mock.New(mock.Config{Now: time.Now, After: time.After, PublicURL: base, WebhookURL: cfg.webhookURL, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	fmt.Printf("The club system's simulator is at %s/sim, the sandbox card processor at %s/sandbox.\n", base, base)
 	printDemoCredentials(os.Stdout)

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -124,7 +123,7 @@ func (cfg Config) subscribers() (subscribers []relay.Subscriber, err error) {
 	if strings.TrimSpace(cfg.Subscribers) == "" {
 		return nil, nil
 	}
-	decoder := json.NewDecoder(bytes.NewReader([]byte(cfg.Subscribers)))
+	decoder := json.NewDecoder(strings.NewReader(cfg.Subscribers))
 	decoder.DisallowUnknownFields()
 	if decoder.Decode(&subscribers) != nil || decoder.More() { // the decoder's error may quote a secret
 		return nil, errors.New(`is not a JSON array such as [{"name": "crm", "url": "https://crm.example/hooks", "secret": "whsec_…", "events": ["contact.*"]}]`)
