@@ -15,8 +15,8 @@ const (
 
 // testCard is a card number with a known effect.
 type testCard struct {
-	Number string
-	Effect string // for the hosted page
+	Number       string
+	Effect, Tone string // text and colour on the hosted page
 
 	challenge   bool
 	declineCode string
@@ -27,24 +27,13 @@ func (c testCard) Spaced() string {
 	return c.Number[:4] + " " + c.Number[4:8] + " " + c.Number[8:12] + " " + c.Number[12:]
 }
 
-// Tone returns the card's colour on the hosted page: good, bad or ask.
-func (c testCard) Tone() string {
-	switch {
-	case c.challenge:
-		return "ask"
-	case c.declineCode != "":
-		return "bad"
-	}
-	return "good"
-}
-
 // testCards returns all test cards in the order of the hosted page.
 func testCards() []testCard {
 	return []testCard{
-		{Number: "4242424242424242", Effect: "Succeeds"},
-		{Number: challengeCard, Effect: "Bank asks first", challenge: true},
-		{Number: "4000000000000002", Effect: "Declined", declineCode: declineCard},
-		{Number: "4000000000009995", Effect: "Insufficient funds", declineCode: declineFunds},
+		{Number: "4242424242424242", Effect: "Succeeds", Tone: "good"},
+		{Number: challengeCard, Effect: "Bank asks first", Tone: "ask", challenge: true},
+		{Number: "4000000000000002", Effect: "Declined", Tone: "bad", declineCode: declineCard},
+		{Number: "4000000000009995", Effect: "Insufficient funds", Tone: "bad", declineCode: declineFunds},
 	}
 }
 

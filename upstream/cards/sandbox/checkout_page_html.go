@@ -7,13 +7,12 @@ import (
 	"maragu.dev/gomponents/html"
 )
 
-// This file draws the hosted page. Nothing on it is inline, as its policy demands.
-
 // longAmount needs smaller letters to stay on one line of a narrow phone, in characters.
 const longAmount = 10
 
+// page draws the hosted page. Nothing on it is inline, as its security policy demands.
 func (v view) page() g.Node {
-	title := v.Title + " · Sandbox checkout"
+	title := v.Headline + " · Sandbox checkout"
 	if v.Problem != "" {
 		title = "Problem: " + title
 	}
@@ -77,12 +76,12 @@ func (v view) pay() g.Node {
 	}
 }
 
-// testCards are buttons of the form, each for the card that it names.
+// testCards are buttons of the form.
 func (v view) testCards() g.Node {
 	card := func(c testCard) g.Node {
 		return html.Li(html.Button(html.Type("submit"), html.FormAttr("pay"), g.Attr("formnovalidate"), html.Name("card"), html.Value(c.Number),
 			html.Class("card"), html.Data("card", c.Spaced()),
-			html.Span(html.Class("tone "+c.Tone()), ariaHidden()), html.Span(html.Class("card-number"), g.Text(c.Spaced())), html.Span(html.Class("card-does"), g.Text(c.Effect)),
+			html.Span(html.Class("tone "+c.Tone), ariaHidden()), html.Span(html.Class("card-number"), g.Text(c.Spaced())), html.Span(html.Class("card-does"), g.Text(c.Effect)),
 			icon("16", `<path d="m6 3.5 4.5 4.5L6 12.5"/>`),
 		))
 	}
@@ -135,7 +134,7 @@ func (v view) amount() g.Node {
 	return g.El("bdi", html.Lang(v.Language), g.Text(v.Amount))
 }
 
-// cancel leads back. That the address is http or https was seen to when the payment was made.
+// cancel links to ReturnURL, which create checked.
 func (v view) cancel() g.Node {
 	return g.If(v.ReturnURL != "", html.A(html.Class("quiet"), html.Href(v.ReturnURL), html.Data("action", "cancel"), g.Text("Cancel and go back")))
 }
@@ -144,7 +143,7 @@ func statusIcon(kind, paths string) g.Node {
 	return html.Div(html.Class("mark "+kind), ariaHidden(), html.SVG(g.Attr("viewBox", "0 0 24 24"), g.Raw(paths)))
 }
 
-// icon is an ornament in a square of that size.
+// icon is an ornament in a square of a size.
 func icon(size, paths string) g.Node {
 	return html.SVG(g.Attr("viewBox", "0 0 "+size+" "+size), ariaHidden(), g.Raw(paths))
 }

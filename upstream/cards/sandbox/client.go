@@ -65,7 +65,7 @@ func (c *Client) Name() string { return "sandbox" }
 
 // Create makes a payment; its RedirectURL is the hosted page.
 func (c *Client) Create(ctx context.Context, key string, in cards.NewPayment) (cards.Payment, error) {
-	return c.payment(ctx, call{
+	return c.payment(ctx, "", call{
 		method: http.MethodPost, path: "/payments", key: key,
 		in: createRequest{Amount: in.Amount, Currency: in.Currency, Metadata: in.Metadata, ReturnURL: in.ReturnURL, WebhookURL: in.WebhookURL},
 	})
@@ -118,27 +118,24 @@ func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, er
 	return nil, fmt.Errorf("sandbox: list: more than %d payments since %s", cards.MaxListed, since.UTC().Format(time.RFC3339))
 }
 
-// onPayment makes a call below a payment's path, and checks that the response is about it.
+// onPayment makes a call below a payment's path.
 func (c *Client) onPayment(ctx context.Context, id string, rq call) (cards.Payment, error) {
 	if id == "" {
 		return cards.Payment{}, cards.ErrNotFound
 	}
 	rq.path = "/payments/" + url.PathEscape(id) + rq.path
-	p, err := c.payment(ctx, rq)
-	if err == nil && p.ID != id {
-		return cards.Payment{}, fmt.Errorf("sandbox: %s %s answered another payment", rq.method, rq.path)
-	}
-	return p, err
+	return c.payment(ctx, id, rq)
 }
 
-func (c *Client) payment(ctx context.Context, rq call) (cards.Payment, error) {
+// payment makes a call whose response is the payment id; empty: any.
+func (c *Client) payment(ctx context.Context, id string, rq call) (cards.Payment, error) {
 	var p Payment
 	header, err := c.do(ctx, rq, &p)
 	if err != nil {
 		return cards.Payment{}, err
 	}
-	if p.ID == "" || p.State == "" {
-		return cards.Payment{}, fmt.Errorf("sandbox: %s %s answered no payment", rq.method, rq.path)
+	if p.ID == "" || p.State == "" || id != "" && p.ID != id {
+		return cards.Payment{}, fmt.Errorf("sandbox: %s %s answered another payment, or none", rq.method, rq.path)
 	}
 	held := p.toCards()
 	held.Replayed = header.Get("Idempotent-Replayed") == "true"

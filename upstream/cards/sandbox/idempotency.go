@@ -22,8 +22,7 @@ const (
 type fingerprint [sha256.Size]byte
 
 func fingerprintOf(r *http.Request, body []byte) fingerprint {
-	head := r.Method + "\n" + r.URL.Path + "\n"
-	return sha256.Sum256(append([]byte(head), body...))
+	return sha256.Sum256([]byte(r.Method + "\n" + r.URL.Path + "\n" + string(body)))
 }
 
 // storedResponse is the result of a write: a payment or an error.

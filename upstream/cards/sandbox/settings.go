@@ -37,7 +37,7 @@ type Settings struct {
 }
 
 func (s *Server) getSettings(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, s.world().webhooks.current())
+	writeJSON(w, http.StatusOK, *s.world().webhooks.settings.Load())
 }
 
 // putSettings replaces the settings: a member that is left out gets its default.
@@ -51,7 +51,7 @@ func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) {
 		err = in.check()
 	}
 	if err == nil {
-		s.world().webhooks.set(in)
+		s.world().webhooks.settings.Store(&in)
 	}
 	respond(w, http.StatusOK, in, err)
 }
@@ -70,16 +70,4 @@ func (in *Settings) check() error {
 		return errInvalid("invalid_settings", fmt.Sprintf("webhooks must be one of %s.", modes))
 	}
 	return checkURL("webhookUrl", in.WebhookURL)
-}
-
-func (c *webhookSender) current() Settings {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.settings
-}
-
-func (c *webhookSender) set(settings Settings) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.settings = settings
 }

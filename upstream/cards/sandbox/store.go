@@ -91,15 +91,15 @@ func (s *store) list(l listing) (items []Payment, more bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	items = []Payment{} // which encodes as [], not null
-	if _, ok := s.byID[l.before]; l.before != "" && !ok {
-		return nil, false, errInvalid("unknown_cursor", "before is not the id of a payment.")
+	end := len(s.order)
+	if l.before != "" {
+		if end = slices.Index(s.order, l.before); end < 0 {
+			return nil, false, errInvalid("unknown_cursor", "before is not the id of a payment.")
+		}
 	}
-	started := l.before == ""
-	for _, id := range slices.Backward(s.order) {
+	for _, id := range slices.Backward(s.order[:end]) {
 		p := s.byID[id]
 		switch {
-		case !started:
-			started = id == l.before
 		case p.CreatedAt.Before(l.since):
 		case l.limit > 0 && len(items) == l.limit:
 			return items, true, nil

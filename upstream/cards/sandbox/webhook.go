@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -63,17 +64,16 @@ type webhookSender struct {
 	cancel   context.CancelFunc
 	inFlight errgroup.Group // limited to maxPending
 	slots    chan struct{}
+	settings atomic.Pointer[Settings]
+	held     atomic.Pointer[outgoingEvent] // waits to be overtaken (WebhooksReorder)
 
-	mu       sync.Mutex
-	settings Settings
-	held     *outgoingEvent // waits to be overtaken (WebhooksReorder)
+	mu sync.Mutex // held while an event starts, so that close waits for its deliveries
 }
 
 func newWebhookSender(cfg ServerConfig) *webhookSender {
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &webhookSender{
-		cfg: cfg, ctx: ctx, cancel: cancel, slots: make(chan struct{}, maxDeliveries), settings: Settings{Webhooks: WebhooksNormal},
-	}
+	c := &webhookSender{cfg: cfg, ctx: ctx, cancel: cancel, slots: make(chan struct{}, maxDeliveries)}
+	c.settings.Store(&Settings{Webhooks: WebhooksNormal})
 	c.inFlight.SetLimit(maxPending)
 	return c
 }
@@ -88,21 +88,22 @@ func (c *webhookSender) close() {
 
 // send makes an event of a payment and sends it as the settings say, without waiting.
 func (c *webhookSender) send(p Payment, eventType string) {
+	settings := c.settings.Load()
+	address := cmp.Or(settings.WebhookURL, p.WebhookURL)
+	if address == "" {
+		return
+	}
 	e := event{ID: newID("evt"), Type: eventType, CreatedAt: c.cfg.Now().UTC()}
 	e.Data.Payment = p
 	body, _ := json.Marshal(e) // a payment can always be encoded
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	address := cmp.Or(c.settings.WebhookURL, p.WebhookURL)
-	if address == "" {
-		return
-	}
-	c.dispatch(&outgoingEvent{id: e.ID, kind: eventType, payment: p.ID, url: address, body: body})
+	c.dispatch(&outgoingEvent{id: e.ID, kind: eventType, payment: p.ID, url: address, body: body}, settings.Webhooks)
 }
 
-// dispatch starts the deliveries of the mode; c.mu is held.
-func (c *webhookSender) dispatch(out *outgoingEvent) {
-	switch c.settings.Webhooks {
+// dispatch starts the deliveries of a mode; c.mu is held.
+func (c *webhookSender) dispatch(out *outgoingEvent, mode WebhookMode) {
+	switch mode {
 	case WebhooksDrop:
 		c.log(out, 0, 0, "dropped", nil)
 	case WebhooksDuplicate:
@@ -124,28 +125,16 @@ func (c *webhookSender) dispatch(out *outgoingEvent) {
 // reorder holds an event until the next one has overtaken it, or for ReorderHold; c.mu is
 // held.
 func (c *webhookSender) reorder(out *outgoingEvent) {
-	if first := c.held; first != nil {
-		c.held = nil
+	if first := c.held.Swap(nil); first != nil {
 		c.start(out, func() { c.deliver(out); c.deliver(first) })
 		return
 	}
-	c.held = out
+	c.held.Store(out)
 	c.start(out, func() {
-		if c.sleep(ReorderHold) && c.reclaim(out) {
+		if c.sleep(ReorderHold) && c.held.CompareAndSwap(out, nil) {
 			c.deliver(out)
 		}
 	})
-}
-
-// reclaim takes back an event that nothing has overtaken.
-func (c *webhookSender) reclaim(out *outgoingEvent) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.held != out {
-		return false
-	}
-	c.held = nil
-	return true
 }
 
 // start runs the delivery of an event in its own goroutine; c.mu is held.

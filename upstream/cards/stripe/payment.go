@@ -1,6 +1,7 @@
 package stripe
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -43,7 +44,8 @@ func toCards(pi *stripego.PaymentIntent) (cards.Payment, error) {
 		p.Refunded = pi.LatestCharge.AmountRefunded
 	}
 	if state == cards.Declined {
-		p.DeclineCode = declineCode(pi.LastPaymentError)
+		// The bank's reason says more than the processor's.
+		p.DeclineCode = cmp.Or(string(pi.LastPaymentError.DeclineCode), string(pi.LastPaymentError.Code))
 	}
 	return p, nil
 }
@@ -72,12 +74,4 @@ func stateOf(pi *stripego.PaymentIntent) (cards.State, error) {
 	default:
 		return "", fmt.Errorf("payment %q has the unknown status %q", pi.ID, pi.Status)
 	}
-}
-
-// declineCode prefers the bank's reason to the processor's.
-func declineCode(e *stripego.Error) string {
-	if e.DeclineCode != "" {
-		return string(e.DeclineCode)
-	}
-	return string(e.Code)
 }
