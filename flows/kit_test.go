@@ -257,7 +257,7 @@ func (w *world) registeredFor(g *gateway, offer club.IRI, price int64) *flows.Re
 		Cart:      flows.Cart{Currency: "EUR", Total: price, Valid: true, Lines: []flows.Line{{Offer: offer, Price: price}}},
 		CreatedAt: now, ExpiresAt: now.Add(20 * time.Hour),
 	}
-	if err := g.store.CreateRegistration(ctx, r); err != nil {
+	if err := g.store.SaveRegistration(ctx, r); err != nil {
 		w.Fatal(err)
 	}
 	return r

@@ -90,7 +90,7 @@ func (h *harness) population(upstreams string, size int) *population {
 	before := h.info(p, "used_memory")
 	h.concurrently(size, writers, func(i int) {
 		r, token := copyOf(one, i)
-		h.must(records.CreateRegistration(h.Context(), r))
+		h.must(records.SaveRegistration(h.Context(), r))
 		p.targets[i] = target{"/v1/registrations/" + r.ID, http.Header{"Authorization": {"Bearer " + token}}}
 	})
 	p.bytes = (h.info(p, "used_memory") - before) / float64(size)

@@ -41,8 +41,6 @@ type Service struct {
 // Store is what the journey needs of Redis. Each write is one atomic script; one that lost a
 // race returns ErrConflict and changed nothing.
 type Store interface {
-	// CreateRegistration stores a new registration, version 1.
-	CreateRegistration(ctx context.Context, r *flows.Registration) error
 	// Registration reads a registration and its latest payment (nil when there is none). ErrNotFound.
 	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
 	// SaveRegistration replaces the registration if its version is still r.Version, and counts the version up.
@@ -141,7 +139,7 @@ func (f *Service) start(ctx context.Context, in StartRequest) (flows.View, strin
 	if err := f.prepare(ctx, r, at, in); err != nil {
 		return flows.View{}, "", err
 	}
-	if err := f.cfg.Store.CreateRegistration(ctx, r); err != nil {
+	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
 		return flows.View{}, "", flows.StorageFailed(err)
 	}
 	return f.view(r, nil), token, nil

@@ -8,11 +8,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// publishCopy keeps a copy unless there is a newer one.
+// publishCopy stores a copy unless a newer one is stored.
 //
 // KEYS  1 copy
-// ARGV  1 when it was read, ms  2 body  3 time to live, ms
-// Returns 1 when it is kept, 0 otherwise.
+// ARGV  1 time of reading, ms  2 body  3 time to live, ms
+// Returns 1 when it is stored, else 0.
 var publishCopy = redis.NewScript(`
 local at = redis.call('HGET', KEYS[1], 'at')
 if at and tonumber(at) >= tonumber(ARGV[1]) then return 0 end
@@ -21,20 +21,16 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1
 `)
 
-// ReadCopy implements catalogue.CacheStore. A copy that was sealed with an unknown key
-// counts as none.
+// ReadCopy implements catalogue.CacheStore. A copy sealed with an unknown key counts as none.
 func (s *Store) ReadCopy(ctx context.Context, name string) ([]byte, time.Time, error) {
 	key := s.copyKey(name)
 	fields, err := s.redis.HGetAll(ctx, key).Result()
 	if err != nil {
 		return nil, time.Time{}, unavailable(err)
 	}
-	at, err := strconv.ParseInt(fields["at"], 10, 64)
-	if err != nil {
-		return nil, time.Time{}, nil
-	}
-	text, err := s.keys.Open(key, []byte(fields["body"]))
-	if err != nil {
+	at, missing := strconv.ParseInt(fields["at"], 10, 64)
+	text, unreadable := s.keys.Open(key, []byte(fields["body"]))
+	if missing != nil || unreadable != nil {
 		return nil, time.Time{}, nil
 	}
 	return text, time.UnixMilli(at), nil

@@ -6,22 +6,21 @@ import (
 	"strings"
 )
 
-// changes is the channel on which the scripts that write a record publish the
-// key of its registration. In a cluster every node passes it on.
+// changes is the channel to which scripts publish the key of the registration they changed.
 const changes = "fd:changes"
 
-// Changes implements jobs.ChangeSource. The client subscribes again by itself after
-// the connection was lost; what was published meanwhile is not heard.
+// Changes implements jobs.ChangeSource. The client subscribes again after a lost connection;
+// what is published in between is lost.
 func (s *Store) Changes(ctx context.Context) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		subscription := s.redis.Subscribe(ctx, changes)
 		defer subscription.Close()
-		heard := subscription.Channel()
+		messages := subscription.Channel()
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case message, ok := <-heard:
+			case message, ok := <-messages:
 				if !ok || !yield(registrationOf(message.Payload)) {
 					return
 				}

@@ -16,58 +16,60 @@ import (
 	"frontdesk/flows"
 )
 
-// The figures of an examination.
 const (
 	// minVersion is the oldest Redis that the scripts are tested on.
 	minVersion = 7
-	// fullAt is where an operator should hear of it: at the limit Redis refuses
-	// every write, payments included, since it may not evict anything.
+	// fullAt is the share of the memory limit that is reported: at the limit Redis refuses every
+	// write, payments included, because it may not evict anything.
 	fullAt = 0.9
-	// maxSkew: leases rest on the clock of Redis, and sweeps on the gateways'; what
-	// they may be apart is well inside the 30 s that a lease is waited for beyond its end.
+	// maxSkew: leases use the clock of Redis, sweeps those of the gateways. They may differ by far
+	// less than the 30 s that a lease is waited for beyond its end.
 	maxSkew = 5 * time.Second
-	// keepProbe outlives the examination that wrote it, in case it dies in between.
+	// keepProbe outlives the check that wrote it, in case the check ends early.
 	keepProbe = time.Minute
 )
 
-// CheckOptions is what holds of a Redis beside what it tells.
+// CheckOptions is what a check cannot find out from Redis.
 type CheckOptions struct {
-	// AssumeDurable is the operator's word that a Redis that does not tell syncs every write; what it
-	// does tell counts against that word.
+	// AssumeDurable: the operator guarantees that every write is synced. It counts only where Redis
+	// does not show its configuration.
 	AssumeDurable bool
-	// Replicas is how many of them acknowledge each write, see Config. Zero: nobody asks them.
+	// Replicas is how many must acknowledge each write, see Config.
 	Replicas int
 }
 
-// CheckRedis finds out whether Redis is one on which real payments may rest: one
-// that forgets nothing it has acknowledged, and can be written to. Each primary
-// of a cluster is asked, and the worst counts. The first diagnosis says whether Redis answers at all, and
-// where it does not it is the only one.
-func CheckRedis(ctx context.Context, connection redis.UniversalClient, given CheckOptions, now func() time.Time) []flows.Check {
+// CheckRedis checks whether real payments may use a Redis: it must keep what it has acknowledged,
+// and be writable. In a cluster each primary is checked, and the worst counts. The first check is
+// whether Redis answers; where it does not, it is the only one.
+func CheckRedis(ctx context.Context, connection redis.UniversalClient, options CheckOptions, now func() time.Time) []flows.Check {
 	if err := connection.Ping(ctx).Err(); err != nil {
-		return []flows.Check{refusal(err, flows.Check{Part: "redis", Verdict: flows.Failed, Found: "does not answer: " + err.Error(),
-			Fix: "see that it runs and that FRONTDESK_REDIS_URL leads to it, with the right password; its log says why it ended: one that syncs every write does when its disk is full"})}
+		return []flows.Check{refusal(err, check("", flows.Failed, "does not answer: "+err.Error(),
+			"see that it runs and that FRONTDESK_REDIS_URL leads to it, with the right password; its log says why it ended: one that syncs every write does when its disk is full"))}
 	}
-	e := &redisCheck{options: given, now: now}
-	if err := e.askEach(ctx, connection); err != nil {
-		return []flows.Check{{Part: "redis", Verdict: flows.Failed, Found: "does not answer: " + err.Error(),
-			Fix: "see that every primary of the cluster can be reached"}}
+	c := &redisCheck{options: options, now: now}
+	if err := c.checkPrimaries(ctx, connection); err != nil {
+		return []flows.Check{check("", flows.Failed, "does not answer: "+err.Error(), "see that every primary of the cluster can be reached")}
 	}
-	e.found(writable(ctx, connection))
-	return e.checks
+	c.add(writable(ctx, connection))
+	return c.checks
 }
 
-// refusal is what Redis says when it cannot write to its disk: to everything, PING included.
-// What else went wrong is what otherwise says.
-func refusal(err error, otherwise flows.Check) flows.Check {
+// check returns a check of Redis; fix is empty where nothing is wrong.
+func check(aspect string, verdict flows.Verdict, found, fix string) flows.Check {
+	return flows.Check{Part: "redis", Aspect: aspect, Verdict: verdict, Found: found, Fix: fix}
+}
+
+// refusal returns the check for a Redis that cannot write to its disk: it then refuses everything,
+// PING included. Any other error gets the other check.
+func refusal(err error, other flows.Check) flows.Check {
 	if !redis.HasErrorPrefix(err, "MISCONF") {
-		return otherwise
+		return other
 	}
-	return flows.Check{Part: "redis", Aspect: "writes", Verdict: flows.Failed, Found: "refused, since its disk is full or cannot be written to: " + err.Error(),
-		Fix: "make room on its disk; everything goes on by itself then, and no payment is lost meanwhile"}
+	return check("writes", flows.Failed, "refused, since its disk is full or cannot be written to: "+err.Error(),
+		"make room on its disk; everything goes on by itself then, and no payment is lost meanwhile")
 }
 
-// redisCheck collects what was found, the worst of each aspect.
+// redisCheck collects the worst check of each aspect.
 type redisCheck struct {
 	options CheckOptions
 	now     func() time.Time
@@ -76,66 +78,63 @@ type redisCheck struct {
 	checks []flows.Check
 }
 
-// askEach asks each primary there is.
-func (e *redisCheck) askEach(ctx context.Context, connection redis.UniversalClient) error {
+func (c *redisCheck) checkPrimaries(ctx context.Context, connection redis.UniversalClient) error {
 	if cluster, ok := connection.(*redis.ClusterClient); ok {
-		return cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error { return e.ask(ctx, node) })
+		return cluster.ForEachMaster(ctx, c.checkPrimary)
 	}
 	node, err := primaryOf(ctx, connection, "")
 	if err != nil {
 		return err
 	}
-	return e.ask(ctx, node)
+	return c.checkPrimary(ctx, node)
 }
 
-// ask asks one primary.
-func (e *redisCheck) ask(ctx context.Context, node *redis.Client) error {
-	before := e.now()
+func (c *redisCheck) checkPrimary(ctx context.Context, node *redis.Client) error {
+	before := c.now()
 	theirs, err := node.Time(ctx).Result()
 	if err != nil {
 		return err
 	}
-	after := e.now()
+	after := c.now()
 	text, err := node.Info(ctx).Result()
 	var refused redis.Error
 	if errors.As(err, &refused) {
-		e.found(flows.Check{Part: "redis", Verdict: flows.Unsafe, Found: "does not tell what it is (INFO is refused)",
-			Fix: "allow INFO to the user of FRONTDESK_REDIS_URL"})
+		c.add(check("", flows.Unsafe, "does not tell what it is (INFO is refused)", "allow INFO to the user of FRONTDESK_REDIS_URL"))
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	info := parseInfo(text)
-	e.found(info.version())
-	e.found(info.role())
-	e.found(info.eviction())
-	e.found(e.persistence(ctx, node, info))
-	e.found(info.memory())
-	if e.options.Replicas > 0 {
-		e.found(copies(ctx, node, e.options.Replicas))
+	c.add(info.version())
+	c.add(info.role())
+	c.add(info.eviction())
+	c.add(c.persistence(ctx, node, info))
+	c.add(info.memory())
+	if c.options.Replicas > 0 {
+		c.add(copies(ctx, node, c.options.Replicas))
 	}
-	e.found(clock(before, theirs, after))
+	c.add(clock(before, theirs, after))
 	return nil
 }
 
 // severity orders verdicts.
 var severity = []flows.Verdict{flows.OK, flows.Degraded, flows.Unsafe, flows.Failed}
 
-// found keeps a diagnosis, unless a worse one of the same aspect is there.
-func (e *redisCheck) found(d flows.Check) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	at := slices.IndexFunc(e.checks, func(o flows.Check) bool { return o.Name() == d.Name() })
+// add keeps a check unless a worse one of the same aspect is kept.
+func (c *redisCheck) add(d flows.Check) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := slices.IndexFunc(c.checks, func(o flows.Check) bool { return o.Name() == d.Name() })
 	switch {
 	case at < 0:
-		e.checks = append(e.checks, d)
-	case slices.Index(severity, d.Verdict) > slices.Index(severity, e.checks[at].Verdict):
-		e.checks[at] = d
+		c.checks = append(c.checks, d)
+	case slices.Index(severity, d.Verdict) > slices.Index(severity, c.checks[at].Verdict):
+		c.checks[at] = d
 	}
 }
 
-// information is what INFO says.
+// information holds the fields of INFO.
 type information map[string]string
 
 func parseInfo(text string) information {
@@ -149,9 +148,8 @@ func parseInfo(text string) information {
 }
 
 func (i information) version() flows.Check {
-	version := i["redis_version"]
-	d := flows.Check{Part: "redis", Verdict: flows.OK, Found: "version " + version + ", " + i["redis_mode"]}
-	major, _, _ := strings.Cut(version, ".")
+	d := check("", flows.OK, "version "+i["redis_version"]+", "+i["redis_mode"], "")
+	major, _, _ := strings.Cut(i["redis_version"], ".")
 	if n, err := strconv.Atoi(major); err != nil || n < minVersion {
 		d.Verdict, d.Fix = flows.Degraded, "use Redis 7.0 or newer: nothing older is tested"
 	}
@@ -159,85 +157,97 @@ func (i information) version() flows.Check {
 }
 
 func (i information) role() flows.Check {
-	d := flows.Check{Part: "redis", Aspect: "role", Verdict: flows.OK, Found: "primary, " + i["connected_slaves"] + " replicas"}
-	switch {
-	case i["role"] != "master":
-		d.Verdict, d.Found, d.Fix = flows.Failed, "a replica", "name the primary, or the Sentinels who know it (redis+sentinel://)"
-	case i["connected_slaves"] != "0":
+	if i["role"] != "master" {
+		return check("role", flows.Failed, "a replica", "name the primary, or the Sentinels who know it (redis+sentinel://)")
+	}
+	d := check("role", flows.OK, "primary, "+i["connected_slaves"]+" replicas", "")
+	if i["connected_slaves"] != "0" {
 		d.Found += "; a failover may lose the latest writes, and payments are then rebuilt from the card processor"
 	}
 	return d
 }
 
 func (i information) eviction() flows.Check {
-	policy := i["maxmemory_policy"]
-	d := flows.Check{Part: "redis", Aspect: "eviction", Verdict: flows.OK, Found: "maxmemory-policy " + policy}
-	if policy != "noeviction" {
+	d := check("eviction", flows.OK, "maxmemory-policy "+i["maxmemory_policy"], "")
+	if i["maxmemory_policy"] != "noeviction" {
 		d.Verdict, d.Fix = flows.Unsafe, "CONFIG SET maxmemory-policy noeviction, and in redis.conf: it may drop payments when memory is short"
 	}
 	return d
 }
 
-// persistence wants every write on the disk before it is acknowledged. Whether
-// there is a file at all is in INFO, how it is synced only in the configuration,
-// which providers hide.
-func (e *redisCheck) persistence(ctx context.Context, node *redis.Client, info information) flows.Check {
-	d := flows.Check{Part: "redis", Aspect: "persistence", Verdict: flows.Unsafe,
-		Fix: "CONFIG SET appendonly yes and appendfsync always, and in redis.conf: what it acknowledged may be gone after a restart"}
+// persistence requires every write to be on the disk before it is acknowledged. INFO says whether
+// there is a file, but only the configuration, which providers hide, says how it is synced.
+func (c *redisCheck) persistence(ctx context.Context, node *redis.Client, info information) flows.Check {
 	configured, err := node.ConfigGet(ctx, "appendfsync").Result()
 	synced := configured["appendfsync"]
+	ok := func(found string) flows.Check { return check("persistence", flows.OK, found, "") }
+	unsafe := func(found string) flows.Check {
+		return check("persistence", flows.Unsafe, found,
+			"CONFIG SET appendonly yes and appendfsync always, and in redis.conf: what it acknowledged may be gone after a restart")
+	}
 	switch {
 	case info["aof_enabled"] != "1":
-		d.Found = "appendonly no"
+		return unsafe("appendonly no")
 	case info["aof_last_write_status"] != "ok":
-		d.Verdict, d.Found, d.Fix = flows.Failed, "its latest write to the append-only file failed", "look at its disk and its log"
+		return check("persistence", flows.Failed, "its latest write to the append-only file failed", "look at its disk and its log")
 	case synced == "always":
-		d.Verdict, d.Found, d.Fix = flows.OK, "appendonly yes, appendfsync always", ""
-	case synced == "everysec" && e.options.Replicas > 0:
-		d.Verdict, d.Found, d.Fix = flows.OK, "appendonly yes, appendfsync everysec, and replicas acknowledge each write", ""
+		return ok("appendonly yes, appendfsync always")
+	case synced == "everysec" && c.options.Replicas > 0:
+		return ok("appendonly yes, appendfsync everysec, and replicas acknowledge each write")
 	case synced != "":
-		d.Found = "appendonly yes, appendfsync " + synced
-	case e.options.AssumeDurable:
-		d.Verdict, d.Found, d.Fix = flows.OK, "appendonly yes; that every write is synced is the operator's word", ""
-	default:
-		d.Found = "appendonly yes, and it does not tell how that is synced (CONFIG is refused)"
-		d.Fix = "allow CONFIG GET; or have the provider confirm appendfsync always, and vouch for it with FRONTDESK_REDIS_ASSUME_DURABLE=true"
-		if err == nil {
-			d.Found = "appendonly yes, and it does not tell how that is synced"
-		}
+		return unsafe("appendonly yes, appendfsync " + synced)
+	case c.options.AssumeDurable:
+		return ok("appendonly yes; that every write is synced is the operator's word")
 	}
-	return d
+	found := "appendonly yes, and it does not tell how that is synced"
+	if err != nil {
+		found += " (CONFIG is refused)"
+	}
+	return check("persistence", flows.Unsafe, found,
+		"allow CONFIG GET; or have the provider confirm appendfsync always, and vouch for it with FRONTDESK_REDIS_ASSUME_DURABLE=true")
 }
 
 func (i information) memory() flows.Check {
 	used, _ := strconv.ParseFloat(i["used_memory"], 64)
 	limit, _ := strconv.ParseFloat(i["maxmemory"], 64)
-	d := flows.Check{Part: "redis", Aspect: "memory", Verdict: flows.OK, Found: fmt.Sprintf("%.0f MB used, no limit", used/1e6)}
-	if limit > 0 {
-		d.Found = fmt.Sprintf("%.0f of %.0f MB used", used/1e6, limit/1e6)
+	if limit <= 0 {
+		return check("memory", flows.OK, fmt.Sprintf("%.0f MB used, no limit", used/1e6), "")
 	}
-	if limit > 0 && used >= fullAt*limit {
+	d := check("memory", flows.OK, fmt.Sprintf("%.0f of %.0f MB used", used/1e6, limit/1e6), "")
+	if used >= fullAt*limit {
 		d.Verdict, d.Fix = flows.Degraded, "give it more memory: at the limit it refuses every write, payments included"
 	}
 	return d
 }
 
-// clock compares the clocks. theirs was read some time between before and after.
+// clock compares the clocks. theirs was read between before and after.
 func clock(before, theirs, after time.Time) flows.Check {
-	d := flows.Check{Part: "redis", Aspect: "clock", Verdict: flows.OK, Found: fmt.Sprintf("within %s of ours", maxSkew)}
 	skew := max(before.Sub(theirs), theirs.Sub(after))
 	if skew > maxSkew {
-		d.Verdict, d.Found = flows.Unsafe, fmt.Sprintf("%s from ours", skew.Round(time.Millisecond))
-		d.Fix = "synchronise the clocks (NTP): the gateways agree by time who may go on with a payment"
+		return check("clock", flows.Unsafe, fmt.Sprintf("%s from ours", skew.Round(time.Millisecond)),
+			"synchronise the clocks (NTP): the gateways agree by time who may go on with a payment")
 	}
-	return d
+	return check("clock", flows.OK, fmt.Sprintf("within %s of ours", maxSkew), "")
 }
 
-// writable writes and reads back, as every step of a payment does.
+// copies checks whether enough replicas acknowledge what a primary writes.
+func copies(ctx context.Context, node *redis.Client, replicas int) flows.Check {
+	err := repeat(ctx, func() error { return acknowledged(ctx, node, replicas) }) // as often as a write would
+	switch {
+	case errors.Is(err, errUnacknowledged):
+		return check("writes", flows.Failed, fmt.Sprintf("refused: fewer than %d of its replicas acknowledge them", replicas),
+			"start the replica, or see why it lags behind; FRONTDESK_REDIS_WAIT wants it to have whatever is written")
+	case err != nil:
+		return check("writes", flows.Failed, "cannot be waited for: "+err.Error(), "allow WAIT to the user of FRONTDESK_REDIS_URL")
+	}
+	return check("writes", flows.OK, fmt.Sprintf("each is acknowledged by %d of its replicas", replicas), "")
+}
+
+// writable writes a value and reads it back, as every step of a payment does.
 func writable(ctx context.Context, connection redis.UniversalClient) flows.Check {
-	d := flows.Check{Part: "redis", Aspect: "writes", Verdict: flows.OK, Found: "written and read back"}
 	wrote := uuid.NewString()
 	key := probeKey(wrote)
+	defer connection.Del(ctx, key) // else it expires
 	err := connection.Set(ctx, key, wrote, keepProbe).Err()
 	var read string
 	if err == nil {
@@ -245,11 +255,9 @@ func writable(ctx context.Context, connection redis.UniversalClient) flows.Check
 	}
 	switch {
 	case err != nil:
-		d.Verdict, d.Found, d.Fix = flows.Failed, "refused: "+err.Error(), "look at its memory, disk, role and the rights of the user of FRONTDESK_REDIS_URL"
-		d = refusal(err, d)
+		return refusal(err, check("writes", flows.Failed, "refused: "+err.Error(), "look at its memory, disk, role and the rights of the user of FRONTDESK_REDIS_URL"))
 	case read != wrote:
-		d.Verdict, d.Found, d.Fix = flows.Failed, "another value was read than was written", "see that FRONTDESK_REDIS_URL leads to one Redis, without a cache in between"
+		return check("writes", flows.Failed, "another value was read than was written", "see that FRONTDESK_REDIS_URL leads to one Redis, without a cache in between")
 	}
-	connection.Del(ctx, key) // it expires by itself
-	return d
+	return check("writes", flows.OK, "written and read back", "")
 }

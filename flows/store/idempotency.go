@@ -6,44 +6,40 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"frontdesk/flows"
 	"frontdesk/flows/keyring"
 )
 
-// Response is what a request got, to be given again to its repetition.
+// Response is the response to a request, which its repetition gets too.
 type Response struct {
 	Status int               `json:"status"`
 	Header map[string]string `json:"header"`
 	Body   []byte            `json:"body"`
 }
 
-// RequestStatus says how a request with an idempotency key stands.
+// RequestStatus is the status of a request with an idempotency key.
 type RequestStatus string
 
-// The ways a request with an idempotency key can stand.
+// The statuses of a request with an idempotency key.
 const (
-	NewRequest RequestStatus = "first"   // nobody sent it before: carry it out, then SaveResponse or AbandonRequest
-	InProgress RequestStatus = "running" // the first one has not been answered yet
-	KeyReused  RequestStatus = "reused"  // the key came with another request before
-	Completed  RequestStatus = "done"    // the first one was answered; here is its answer
+	NewRequest RequestStatus = "first"   // the first one: execute it, then SaveResponse or AbandonRequest
+	InProgress RequestStatus = "running" // the first one has no response yet
+	KeyReused  RequestStatus = "reused"  // the key was used for another request
+	Completed  RequestStatus = "done"    // the first one has a response
 )
 
-// The figures of idempotent requests.
 const (
-	// runningFor: longer than any request takes; after it a request whose gateway died can be sent again.
+	// runningFor: longer than any request takes; then a request whose gateway failed can be sent again.
 	runningFor = 90 * time.Second
-	// keepResponse: as long as a caller may repeat a request and get the first answer.
+	// keepResponse: how long a repeated request gets the first response.
 	keepResponse = 24 * time.Hour
 )
 
 // beginRequest reserves an idempotency key for its first request.
 //
-// KEYS  1 answer
-// ARGV  1 fingerprint of the request  2 owner  3 time to live of the reservation, ms
-//
-//	4… fingerprints of the same request by older keys
-//
-// Returns {"first"}, {"running"}, {"reused"}, {"done", answer}, or {"unreadable"} when the key of its fingerprint is not known.
+// KEYS  1 response
+// ARGV  1 fingerprint of the request  2 owner  3 time to live, ms  4… its fingerprints by older keys
+// Returns {"first"}, {"running"}, {"reused"}, {"done", response}, or {"unreadable"} when the key of
+// the stored fingerprint is unknown.
 var beginRequest = redis.NewScript(`
 local held = redis.call('HMGET', KEYS[1], 'fingerprint', 'owner', 'answer')
 if not held[1] then
@@ -65,10 +61,10 @@ if held[2] == ARGV[2] then return {'first'} end
 return {'running'}
 `)
 
-// saveResponse stores the answer, if the reservation is still the caller's.
+// saveResponse stores the response, if the caller still has the reservation.
 //
-// KEYS  1 answer
-// ARGV  1 owner  2 answer  3 time to live, ms
+// KEYS  1 response
+// ARGV  1 owner  2 response  3 time to live, ms
 // Returns 1 when it is stored, else 0.
 var saveResponse = redis.NewScript(`
 if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
@@ -77,9 +73,9 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1
 `)
 
-// abandonRequest frees the key, if the reservation is still the caller's.
+// abandonRequest frees the key, if the caller still has the reservation.
 //
-// KEYS  1 answer
+// KEYS  1 response
 // ARGV  1 owner
 // Returns 1 when it is freed, else 0.
 var abandonRequest = redis.NewScript(`
@@ -87,10 +83,9 @@ if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])
 `)
 
-// BeginRequest reserves an idempotency key within a scope (a holder and a route)
-// for a request, of which a fingerprint is kept. It is made with a key: a body
-// may hold little that is not known, such as a bank account, and a plain hash
-// of it could be found by trying. owner names the attempt.
+// BeginRequest reserves an idempotency key within a scope (a holder and a route). It keeps a keyed
+// fingerprint of the request: a body may hold little more than a bank account, which trying could
+// find from a plain hash. owner identifies the attempt.
 func (s *Store) BeginRequest(ctx context.Context, scope, key, request, owner string) (RequestStatus, Response, error) {
 	at := responseKey(scope, key)
 	prints := s.keys.Pseudonyms("request", request)
@@ -98,50 +93,33 @@ func (s *Store) BeginRequest(ctx context.Context, scope, key, request, owner str
 	for _, print := range prints[1:] {
 		args = append(args, print)
 	}
-	reply, err := s.run(ctx, beginRequest, []string{at}, args...)
+	reply, err := s.run(ctx, beginRequest, []string{at}, args...).StringSlice()
 	if err != nil {
 		return "", Response{}, unavailable(err)
 	}
-	fields, ok := reply.([]any)
-	if !ok || len(fields) == 0 {
-		return "", Response{}, unavailable(errReply)
-	}
-	begun, _ := fields[0].(string)
-	if begun == "unreadable" {
+	if reply[0] == "unreadable" {
 		return "", Response{}, unavailable(keyring.ErrSealed)
 	}
-	if RequestStatus(begun) != Completed {
-		return RequestStatus(begun), Response{}, nil
+	var response Response
+	if status := RequestStatus(reply[0]); status != Completed {
+		return status, response, nil
 	}
-	sealed, _ := fields[1].(string)
-	var answer Response
-	if err := s.open(at, sealed, &answer); err != nil {
-		return "", Response{}, unavailable(err)
-	}
-	return Completed, answer, nil
+	err = s.open(at, reply[1], &response)
+	return Completed, response, unavailable(err)
 }
 
-// SaveResponse stores the definitive answer to the first request. It is sealed:
-// the answer that starts a registration holds its token.
-func (s *Store) SaveResponse(ctx context.Context, scope, key, owner string, answer Response) error {
+// SaveResponse stores the final response to the first request. It is sealed: the response that
+// starts a registration holds its token.
+func (s *Store) SaveResponse(ctx context.Context, scope, key, owner string, response Response) error {
 	at := responseKey(scope, key)
-	sealed, err := s.seal(at, answer)
+	sealed, err := s.seal(at, response)
 	if err != nil {
 		return err
 	}
-	_, err = s.run(ctx, saveResponse, []string{at}, owner, sealed, keepResponse.Milliseconds())
-	return unavailable(err)
+	return unavailable(s.run(ctx, saveResponse, []string{at}, owner, sealed, keepResponse.Milliseconds()).Err())
 }
 
-// AbandonRequest frees the key after an answer that is not definitive.
+// AbandonRequest frees the key after a response that is not final.
 func (s *Store) AbandonRequest(ctx context.Context, scope, key, owner string) error {
-	_, err := s.run(ctx, abandonRequest, []string{responseKey(scope, key)}, owner)
-	return unavailable(err)
-}
-
-func unavailable(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &flows.Error{Code: flows.StorageUnavailable, Err: err}
+	return unavailable(s.run(ctx, abandonRequest, []string{responseKey(scope, key)}, owner).Err())
 }

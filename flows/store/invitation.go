@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -9,7 +10,7 @@ import (
 	"frontdesk/flows"
 )
 
-// saveInvitation stores an invitation that nobody has used.
+// saveInvitation stores an unused invitation.
 //
 // KEYS  1 invitation
 // ARGV  1 body  2 time to live, ms
@@ -20,12 +21,11 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
 `)
 
-// claimInvitation gives an invitation to its first use. It stays there, marked,
-// until its time is over, so that it can be given back.
+// claimInvitation marks an invitation as used. It is kept until it expires, so that it can be released.
 //
 // KEYS  1 invitation
 // ARGV  1 use
-// Returns its body (to this very use again and again), or false when there is none or another use has it.
+// Returns its body, also when this use repeats; false when there is none or another use has it.
 var claimInvitation = redis.NewScript(`
 local held = redis.call('HMGET', KEYS[1], 'body', 'use')
 if not held[1] or (held[2] and held[2] ~= ARGV[1]) then return false end
@@ -33,7 +33,7 @@ redis.call('HSET', KEYS[1], 'use', ARGV[1])
 return held[1]
 `)
 
-// releaseInvitation makes an invitation good again that a use has taken.
+// releaseInvitation makes a claimed invitation usable again.
 //
 // KEYS  1 invitation
 // ARGV  1 use
@@ -50,30 +50,24 @@ func (s *Store) SaveInvitation(ctx context.Context, hash string, invitation flow
 	if err != nil {
 		return err
 	}
-	_, err = s.run(ctx, saveInvitation, []string{key}, body, life.Milliseconds())
-	return err
+	return s.run(ctx, saveInvitation, []string{key}, body, life.Milliseconds()).Err()
 }
 
 // ClaimInvitation implements registration.Store.
-func (s *Store) ClaimInvitation(ctx context.Context, hash, use string) (flows.Invitation, error) {
+func (s *Store) ClaimInvitation(ctx context.Context, hash, use string) (invitation flows.Invitation, err error) {
 	key := invitationKey(hash)
-	var invitation flows.Invitation
-	reply, err := s.run(ctx, claimInvitation, []string{key}, use)
-	if err == redis.Nil { //nolint:errorlint // the client's own word for "false", never wrapped
+	body, err := s.run(ctx, claimInvitation, []string{key}, use).Text()
+	switch {
+	case errors.Is(err, redis.Nil):
 		return invitation, flows.ErrNotFound
-	}
-	if err != nil {
+	case err != nil:
 		return invitation, err
 	}
-	body, ok := reply.(string)
-	if !ok {
-		return invitation, errReply
-	}
-	return invitation, s.open(key, body, &invitation)
+	err = s.open(key, body, &invitation)
+	return invitation, err
 }
 
 // ReleaseInvitation implements registration.Store.
 func (s *Store) ReleaseInvitation(ctx context.Context, hash, use string) error {
-	_, err := s.run(ctx, releaseInvitation, []string{invitationKey(hash)}, use)
-	return err
+	return s.run(ctx, releaseInvitation, []string{invitationKey(hash)}, use).Err()
 }

@@ -9,15 +9,24 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// openPayments is a sorted set of the payments that are not final, scored by
-// the millisecond of their next look.
-const openPayments = "fd:payments:open"
+const (
+	// openPayments is a sorted set of the payments that are not final, scored by their next poll, ms.
+	openPayments = "fd:payments:open"
+	// auditStream is a stream of operators' actions: at, by, what, payment, from, to.
+	auditStream = "fd:audit"
+	// clubEvents is a stream of the club system's events that are not processed yet.
+	clubEvents = "fd:{club}:events"
+	// clubEventCounts is a hash of how many events of each kind arrived.
+	clubEventCounts = "fd:{club}:counts"
+	// refreshes is a sorted set of registrations to be read again, scored by the time of that, ms.
+	refreshes = "fd:{looks}:registrations"
+	// refreshRate is a hash with the token bucket of refreshes.
+	refreshRate = "fd:{looks}:budget"
+	// receiptsPrefix starts the key of each contact's receipts.
+	receiptsPrefix = "fd:receipts:"
+)
 
-// auditStream is a stream of what operators did: at, by, what, payment, from, to.
-const auditStream = "fd:audit"
-
-// finishedPayments is a sorted set of payments that ended in a state, scored by
-// the millisecond of their end.
+// finishedPayments is a sorted set of the payments that ended in a state, scored by their end, ms.
 func finishedPayments(state flows.PaymentState) string { return "fd:payments:" + string(state) }
 
 // ruleKey holds the calibrated rule of an environment.
@@ -25,13 +34,13 @@ func ruleKey(environment string) string { return "fd:rule:" + environment }
 
 // notesKey is the list of operators' notes about a payment.
 func notesKey(id flows.PaymentID) string {
-	registration, generation := id.Split()
-	return "fd:{" + registration + "}:notes:" + strconv.Itoa(generation)
+	registration, _ := id.Split()
+	return "fd:{" + registration + "}:notes:" + number(id)
 }
 
 func registrationKey(id string) string { return "fd:{" + id + "}:registration" }
 
-// paymentPrefix is completed by the generation; scripts do that themselves.
+// paymentPrefix is completed by the generation, which scripts append themselves.
 func paymentPrefix(registration string) string { return "fd:{" + registration + "}:payment:" }
 
 func paymentKey(id flows.PaymentID) string {
@@ -39,87 +48,70 @@ func paymentKey(id flows.PaymentID) string {
 	return paymentPrefix(registration) + number(id)
 }
 
-// number is a payment's place among those of its registration.
+// number is a payment's generation among those of its registration.
 func number(id flows.PaymentID) string {
 	_, generation := id.Split()
 	return strconv.Itoa(generation)
 }
 
-// probeKey is written and read back to see whether that is possible.
+// probeKey is written and read back by the check of Redis.
 func probeKey(name string) string { return "fd:probe:" + name }
 
-// heartbeatKey holds the last sign of life of a gateway.
+// heartbeatKey holds the last heartbeat of a gateway.
 func heartbeatKey(gateway string) string { return "fd:beat:" + gateway }
 
-// onceKey remembers that something happened.
+// onceKey marks that something happened.
 func onceKey(name string) string { return "fd:once:" + digest(name) }
 
-// responseKey holds the answer to an idempotent request. The scope and the key
-// are the caller's, so they appear hashed alone.
+// responseKey holds the response to an idempotent request. Scope and key come from the caller, so
+// they are hashed.
 func responseKey(scope, key string) string { return "fd:answer:" + digest(scope, key) }
 
-// smsKey holds the codes that were sent to a subject. Who that is can be
-// guessed by trying all contacts, so it is hashed with a key. When the key is
-// rotated the count begins anew.
+// smsKey holds the codes sent to a subject. It is hashed with a key, because trying all contacts
+// would reveal a plain hash. Rotating the key restarts the count.
 func (s *Store) smsKey(subject string) string { return "fd:sms:" + s.keys.Pseudonym("sms", subject) }
 
-// rateKey holds the requests of somebody under a limit; hashed as in smsKey. The
-// library puts "rate:" in front of it.
-func (s *Store) rateKey(limit, who string) string {
-	return "fd:" + limit + ":" + s.keys.Pseudonym("rate", who)
+// rateKey holds the requests of a client under a limit, hashed as in smsKey. The library puts
+// "rate:" in front of it.
+func (s *Store) rateKey(limit, client string) string {
+	return "fd:" + limit + ":" + s.keys.Pseudonym("rate", client)
 }
 
-// transferKey holds a contact's move to another club; hashed as in smsKey.
+// transferKey holds a contact's move to another club, hashed as in smsKey.
 func (s *Store) transferKey(contact club.IRI) string {
 	return "fd:transfer:" + s.keys.Pseudonym("transfer", string(contact))
 }
 
-// invitationKey holds what a link stands for, by the hash of its token.
+// invitationKey holds an invitation, by the hash of its token.
 func invitationKey(hash string) string { return "fd:invitation:" + hash }
 
-// EventsAboutContacts is a stream of what the club system told and nobody has worked on yet;
-// clubEventCounts is a hash of how often each kind of it came.
-const (
-	clubEvents      = "fd:{club}:events"
-	clubEventCounts = "fd:{club}:counts"
-)
-
-// refreshes is a sorted set of registrations that are to be read again at the club
-// system, scored by the millisecond of that look; refreshRate is a hash of what is
-// left of the looks that are allowed.
-const (
-	refreshes   = "fd:{looks}:registrations"
-	refreshRate = "fd:{looks}:budget"
-)
-
-// contactKeys hold the registrations of a contact, who is hashed as in smsKey: the
-// key that is written comes first, then those from before a rotation.
+// contactKeys hold the registrations of a contact, hashed as in smsKey. The first key is the one
+// that is written; the others are from before a rotation.
 func (s *Store) contactKeys(contact club.IRI) []string {
-	keys := s.keys.Pseudonyms("contact", string(contact))
-	for i, name := range keys {
-		keys[i] = "fd:contact:" + name
+	return prefixed("fd:contact:", s.keys.Pseudonyms("contact", string(contact)))
+}
+
+// personKeys hold the registrations found by pseudonyms of an e-mail address or phone.
+func personKeys(pseudonyms []string) []string { return prefixed("fd:person:", pseudonyms) }
+
+func prefixed(prefix string, names []string) []string {
+	keys := make([]string, len(names))
+	for i, name := range names {
+		keys[i] = prefix + name
 	}
 	return keys
 }
 
-// personKey holds the registrations of somebody by e-mail or phone, whose name was
-// made with a key.
-func personKey(name string) string { return "fd:person:" + name }
-
-// receiptsPrefix stands in front of everybody's receipts.
-const receiptsPrefix = "fd:receipts:"
-
-// receiptsKey lists what a contact has said about its consents. It is hashed without
-// a key, since it outlives all of them.
+// receiptsKey lists a contact's consent receipts, hashed without a key because they outlive all keys.
 func receiptsKey(contact club.IRI) string { return receiptsPrefix + digest(string(contact)) }
 
-// copyKey holds the copy of a value of the club system. The name tells whose catalogue
-// it is, so it is hashed as in smsKey.
+// copyKey holds the copy of a value of the club system. The name reveals whose catalogue it is, so
+// it is hashed as in smsKey.
 func (s *Store) copyKey(name string) string {
 	return "fd:{" + s.keys.Pseudonym("reading", name) + "}:reading"
 }
 
-// digest hashes parts so that no two lists of parts look alike.
+// digest hashes parts so that no two lists of parts collide.
 func digest(parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {

@@ -150,7 +150,7 @@ func (b *fixture) registered() *flows.Registration {
 		Contact: &flows.Contact{IRI: "/demo/contacts/7", Number: "C-0007", Status: "temp"}, Sale: "/demo/sales/5",
 		CreatedAt: now, ExpiresAt: now.Add(20 * time.Hour),
 	}
-	if err := b.CreateRegistration(b.Context(), r); err != nil {
+	if err := b.SaveRegistration(b.Context(), r); err != nil {
 		b.Fatal(err)
 	}
 	return r

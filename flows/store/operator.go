@@ -10,26 +10,17 @@ import (
 	"frontdesk/flows"
 )
 
-// This file keeps what operators find payments by, and what they leave behind.
-
-// The bounds of what operators leave and look through.
 const (
-	// maxFinished payments of each final state are listed: enough to calibrate by
-	// and to look through.
-	maxFinished = 1000
-	// maxNotes about one payment: more is a conversation for another place.
-	maxNotes = 100
-	// keepNotes: longer than a payment that ended is kept.
-	keepNotes = 60 * 24 * time.Hour
-	// maxAudit entries, about: years of decisions on payments in doubt.
-	maxAudit = 20000
+	maxFinished = 1000                // payments listed of each final state: enough for calibration and for operators
+	maxNotes    = 100                 // about one payment; a longer conversation belongs in a ticket
+	keepNotes   = 60 * 24 * time.Hour // longer than a finished payment is kept
+	maxAudit    = 20000               // entries, approximately: years of decisions on payments in doubt
 )
 
-// addFinished puts a payment into the list of those that ended in one state, and
-// drops the oldest beyond the bound.
+// addFinished lists a payment under its final state, and drops the oldest beyond the bound.
 //
 // KEYS  1 finished payments of a state
-// ARGV  1 id  2 when it ended, ms  3 bound
+// ARGV  1 id  2 its end, ms  3 bound
 // Returns 1.
 var addFinished = redis.NewScript(`
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
@@ -37,16 +28,15 @@ redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -ARGV[3] - 1)
 return 1
 `)
 
-// dropOpen takes a payment from the list of open ones.
+// dropOpen removes a payment from the open ones.
 //
 // KEYS  1 open payments
 // ARGV  1 id
 // Returns 1 when it was there, else 0.
 var dropOpen = redis.NewScript(`return redis.call('ZREM', KEYS[1], ARGV[1])`)
 
-// MarkFinished implements payment.Store. The lists are on different slots; whoever comes
-// between the two writes leaves a payment that the next look deals with, or that
-// lists of finished ones lack.
+// MarkFinished implements payment.Store. The lists are on different slots. A failure between the
+// two writes leaves a payment that the next poll handles, or that the finished ones lack.
 func (s *Store) MarkFinished(ctx context.Context, p *flows.Payment) error {
 	return s.runAll(ctx,
 		call{addFinished, []string{finishedPayments(p.State)}, []any{string(p.ID), p.UpdatedAt.UnixMilli(), maxFinished}},

@@ -11,15 +11,15 @@ import (
 	"frontdesk/flows"
 )
 
-// startPayment saves a registration and creates its next payment, both or
-// neither. Neither expires while the payment is not final.
+// startPayment saves a registration and creates its next payment, both or neither. Neither expires
+// before the payment is final.
 //
 // KEYS  1 registration  2 payment
-// ARGV  1 expected version of the registration  2 operation  3 body of the registration  4 generation
+// ARGV  1 expected version and 2 operation, 3 body, 4 generation of the registration
 //
-//	5 state of the payment  6 body of the payment
+//	5 state and 6 body of the payment
 //
-// Returns 1 when it is done (also when this very operation did it before), 0 when the registration was changed.
+// Returns 1 when done (also by this operation before), 0 when the registration was changed.
 var startPayment = redis.NewScript(`
 local held = redis.call('HMGET', KEYS[1], 'version', 'operation')
 if held[2] == ARGV[2] then return 1 end
@@ -31,18 +31,18 @@ redis.call('PUBLISH', '` + changes + `', KEYS[1])
 return 1
 `)
 
-// commit moves a payment by compare-and-set. A repeated operation returns its
-// first result, since the caller may not have had the answer.
+// commit moves a payment by compare-and-set. A repeated operation returns its first result, which
+// the caller may have missed.
 //
 // KEYS  1 payment  2 registration
 // ARGV  1 expected state  2 expected version  3 operation  4 new state  5 new body
 //
 //	6 lease, ms, 0 for none  7 how long the lease must be over, ms, 0 for no condition
 //	8 time to live of a final payment, ms, 0 while it is not final
-//	9 time to live of its registration then, ms, if it is the latest payment  10 its number
-//	11 1 to tell those who follow the registration
+//	9 then that of its registration, ms, if this is its latest payment  10 the payment's number
+//	11 1 to notify subscribers of the registration
 //
-// Returns 1 when it moved, 0 when it is not what the caller read, -1 when it is leased to another process.
+// Returns 1 when it moved, 0 when it was changed, -1 when it is leased to another process.
 var commit = redis.NewScript(`
 if redis.call('HEXISTS', KEYS[1], 'operation:' .. ARGV[3]) == 1 then return 1 end
 local held = redis.call('HMGET', KEYS[1], 'state', 'version', 'lease')
@@ -62,11 +62,10 @@ if ARGV[11] == '1' then redis.call('PUBLISH', '` + changes + `', KEYS[2]) end
 return 1
 `)
 
-// duePayments takes payments whose look is due, and puts each of them off, so
-// that gateways that ask at the same time get different ones.
+// duePayments takes due payments and postpones each, so that concurrent gateways get different ones.
 //
 // KEYS  1 open payments
-// ARGV  1 now, ms  2 the next look, ms  3 limit
+// ARGV  1 now, ms  2 the next poll, ms  3 limit
 // Returns their ids.
 var duePayments = redis.NewScript(`
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
@@ -74,23 +73,26 @@ for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', ARGV[2], id) end
 return due
 `)
 
-// scheduleNext says when a payment is looked at next.
+// scheduleNext schedules the next poll of a payment.
 //
 // KEYS  1 open payments
-// ARGV  1 id  2 the look, ms
-// Returns how many payments were added: 1 or 0.
+// ARGV  1 id  2 when, ms
+// Returns 1 when the payment was added, else 0.
 var scheduleNext = redis.NewScript(`return redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])`)
 
-// firstPoll is when a sweeper looks at a payment that nobody has looked at: after
-// more time than the start takes with all its repetitions, since an entry whose
-// payment is not there yet would be dropped.
-const firstPoll = 15 * time.Second
+const (
+	// firstPoll of a new payment by a sweep: longer than its start takes with all retries, because
+	// an entry without a payment is dropped.
+	firstPoll = 15 * time.Second
+	// keepAfterPayment is how long a registration outlives the end of its payment. A cancelled
+	// payment leaves it open for another one.
+	keepAfterPayment = 2 * flows.KeepRegistration
+)
 
-// StartPayment implements registration.Store. The payment enters the list of open
-// ones first: an entry without a payment is dropped later, a payment without
-// an entry would never be looked at.
+// StartPayment implements registration.Store. The payment is listed as open first: an entry
+// without a payment is dropped later, a payment without an entry would never be polled.
 func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flows.Payment) error {
-	look := call{scheduleNext, []string{openPayments}, []any{string(p.ID), p.CreatedAt.Add(firstPoll).UnixMilli()}}
+	poll := call{scheduleNext, []string{openPayments}, []any{string(p.ID), p.CreatedAt.Add(firstPoll).UnixMilli()}}
 	rKey, pKey := registrationKey(r.ID), paymentKey(p.ID)
 	rBody, err := s.sealRegistration(r)
 	if err != nil {
@@ -100,13 +102,9 @@ func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flow
 	if err != nil {
 		return err
 	}
-	started, err := s.runAfter(ctx, []call{look},
-		call{startPayment, []string{rKey, pKey}, []any{r.Version, uuid.NewString(), rBody, r.Generation, string(p.State), pBody}})
-	if err != nil {
+	start := call{startPayment, []string{rKey, pKey}, []any{r.Version, uuid.NewString(), rBody, r.Generation, string(p.State), pBody}}
+	if err := committed(s.runAfter(ctx, []call{poll}, start)); err != nil {
 		return err
-	}
-	if started != int64(1) {
-		return flows.ErrConflict
 	}
 	r.Version++
 	p.Version = 1
@@ -132,10 +130,10 @@ func (s *Store) PaymentUnlessSeen(ctx context.Context, id flows.PaymentID, name 
 	return p, false, err
 }
 
-// paymentFields are those of a payment that are read, in the order of payment.
+// paymentFields are the fields that payment reads, in its order.
 var paymentFields = []string{"version", "body", "state"}
 
-// opened opens what was read of a payment.
+// opened opens a payment from the fields that were read. ErrNotFound without any.
 func (s *Store) opened(key string, read *redis.SliceCmd) (*flows.Payment, error) {
 	fields, err := read.Result()
 	switch {
@@ -166,38 +164,22 @@ func (s *Store) Commit(ctx context.Context, move flows.StateChange) error {
 	if err != nil {
 		return err
 	}
-	moved, err := s.run(ctx, commit, []string{key, registrationKey(move.Next.Registration)},
+	moved := s.run(ctx, commit, []string{key, registrationKey(move.Next.Registration)},
 		string(move.From), move.Version, move.Operation, string(move.Next.State), body,
 		move.Lease.Milliseconds(), move.LeaseExpiredFor.Milliseconds(), move.Keep.Milliseconds(), keepAfterPayment.Milliseconds(), number(move.Next.ID), !move.Silent)
-	if err != nil {
+	if moved.Val() == int64(-1) {
+		return flows.ErrOwned
+	}
+	if err := committed(moved); err != nil {
 		return err
 	}
-	switch moved {
-	case int64(1):
-		move.Next.Version = move.Version + 1
-		return nil
-	case int64(-1):
-		return flows.ErrOwned
-	default:
-		return flows.ErrConflict
-	}
+	move.Next.Version = move.Version + 1
+	return nil
 }
-
-// keepAfterPayment: how long a registration outlives the end of its payment;
-// a payment that was cancelled leaves it open for another try.
-const keepAfterPayment = 2 * flows.KeepRegistration
 
 // DuePayments implements worker.Store.
 func (s *Store) DuePayments(ctx context.Context, now time.Time, pause time.Duration, limit int) ([]flows.PaymentID, error) {
-	due, err := duePayments.Run(ctx, s.redis, []string{openPayments}, now.UnixMilli(), now.Add(pause).UnixMilli(), limit).StringSlice()
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]flows.PaymentID, len(due))
-	for i, id := range due {
-		ids[i] = flows.PaymentID(id)
-	}
-	return ids, nil
+	return paymentIDs(duePayments.Run(ctx, s.redis, []string{openPayments}, now.UnixMilli(), now.Add(pause).UnixMilli(), limit).StringSlice())
 }
 
 // ScheduleNext implements payment.Store.

@@ -12,17 +12,16 @@ import (
 	"frontdesk/flows"
 )
 
-// rebuild creates a payment that is missing, with its registration as it has to
-// be then, both or neither.
+// rebuild creates a missing payment and saves its registration, both or neither.
 //
 // KEYS  1 registration  2 payment
-// ARGV  1 operation  2 state of the payment  3 body of the payment  4 time to live of a final payment, ms, 0 while it is not final
+// ARGV  1 operation  2 state and 3 body of the payment  4 its time to live when final, ms, else 0
 //
-//	5 body of the registration, empty to leave it alone  6 expected version of the registration (0: it must not exist)
-//	7 generation  8 time to live of the registration if the payment is final, ms
+//	5 body of the registration, empty to keep it  6 its expected version (0: it must not exist)
+//	7 generation  8 its time to live if the payment is final, ms
 //
-// Returns 1 when it is done (also when this very operation did it before), 0 when the payment is there or the
-// registration was changed.
+// Returns 1 when done (also by this operation before), 0 when the payment exists or the registration
+// was changed.
 var rebuild = redis.NewScript(`
 if redis.call('HEXISTS', KEYS[2], 'operation:' .. ARGV[1]) == 1 then return 1 end
 if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
@@ -36,8 +35,7 @@ if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[2], ARGV[4]) end
 return 1
 `)
 
-// Rebuild implements payment.Store. As with StartPayment the payment enters the list
-// of open ones first.
+// Rebuild implements payment.Store. As in StartPayment, the payment is listed as open first.
 func (s *Store) Rebuild(ctx context.Context, r *flows.Registration, p *flows.Payment, keep time.Duration) error {
 	if !p.State.Final() {
 		if err := s.EnsureOpen(ctx, p.ID, p.UpdatedAt); err != nil {
@@ -45,26 +43,21 @@ func (s *Store) Rebuild(ctx context.Context, r *flows.Registration, p *flows.Pay
 		}
 	}
 	rKey, pKey := registrationKey(p.Registration), paymentKey(p.ID)
+	pBody, err := s.seal(pKey, p)
+	if err != nil {
+		return err
+	}
 	var rBody []byte
 	var expected int64
 	if r != nil {
-		var err error
 		if rBody, err = s.sealRegistration(r); err != nil {
 			return err
 		}
 		expected = r.Version
 	}
-	pBody, err := s.seal(pKey, p)
-	if err != nil {
+	if err := committed(s.run(ctx, rebuild, []string{rKey, pKey}, uuid.NewString(), string(p.State), pBody, keep.Milliseconds(),
+		rBody, expected, p.Generation, keepAfterPayment.Milliseconds())); err != nil {
 		return err
-	}
-	done, err := s.run(ctx, rebuild, []string{rKey, pKey}, uuid.NewString(), string(p.State), pBody, keep.Milliseconds(),
-		rBody, expected, p.Generation, keepAfterPayment.Milliseconds())
-	switch {
-	case err != nil:
-		return err
-	case done != int64(1):
-		return flows.ErrConflict
 	}
 	p.Version = 1
 	return nil
@@ -75,7 +68,7 @@ func (s *Store) EnsureOpen(ctx context.Context, id flows.PaymentID, at time.Time
 	return s.redis.ZAddNX(ctx, openPayments, redis.Z{Score: float64(at.UnixMilli()), Member: string(id)}).Err()
 }
 
-// keepHeartbeat: a gateway that is silent for so long has ended, or has cause to look at everything again.
+// keepHeartbeat: a gateway that is silent for longer has ended, or must check everything again.
 const keepHeartbeat = time.Hour
 
 // Heartbeat implements worker.Store.

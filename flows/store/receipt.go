@@ -10,16 +10,17 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// The figures of receipts.
 const (
-	// keepReceipts: a club has to be able to show a consent for as long as it
-	// writes to people who gave no other sign, three years in its usual countries.
+	// keepReceipts: a club must be able to prove a consent for as long as it may write to inactive
+	// people, three years in its usual countries.
 	keepReceipts = 3 * 365 * 24 * time.Hour
-	// maxReceipts of a contact; who changes their mind more often is not a person.
+	// maxReceipts of a contact: more than a person makes.
 	maxReceipts = 50
+	// receiptBatch is how many keys a scan for receipts asks for, so that it blocks no other request.
+	receiptBatch = 500
 )
 
-// saveReceipt puts a receipt in front of those of its contact, once.
+// saveReceipt puts a receipt before the others of its contact, once.
 //
 // KEYS  1 receipts of the contact
 // ARGV  1 receipt  2 how many are kept  3 time to live, ms
@@ -33,11 +34,11 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1
 `)
 
-// renewReceipt puts a receipt in the place of the same one, wherever it stands by now.
+// renewReceipt replaces a receipt, wherever it is in the list by now.
 //
 // KEYS  1 receipts of the contact
 // ARGV  1 the receipt as it was sealed  2 as it is sealed now
-// Returns 1 when it was there, else 0.
+// Returns 1 when it was found, else 0.
 var renewReceipt = redis.NewScript(`
 for i, held in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
   if held == ARGV[1] then
@@ -48,9 +49,6 @@ end
 return 0
 `)
 
-// receiptBatch: keys that a look for receipts asks Redis for, so that nobody waits behind it.
-const receiptBatch = 500
-
 // RenewReceipts implements worker.Store.
 func (s *Store) RenewReceipts(ctx context.Context) error {
 	if cluster, ok := s.redis.(*redis.ClusterClient); ok {
@@ -59,7 +57,7 @@ func (s *Store) RenewReceipts(ctx context.Context) error {
 	return s.renewReceiptsOn(ctx, s.redis)
 }
 
-// renewReceiptsOn renews what one node holds.
+// renewReceiptsOn renews the receipts of one node.
 func (s *Store) renewReceiptsOn(ctx context.Context, node redis.Cmdable) error {
 	found := node.Scan(ctx, 0, receiptsPrefix+"*", receiptBatch).Iterator()
 	for found.Next(ctx) {
@@ -70,21 +68,18 @@ func (s *Store) renewReceiptsOn(ctx context.Context, node redis.Cmdable) error {
 	return found.Err()
 }
 
-// renewReceiptsOf renews one contact's. What no key opens stays as it is: the key may come back.
+// renewReceiptsOf renews one contact's receipts. One that no key opens is kept: its key may come back.
 func (s *Store) renewReceiptsOf(ctx context.Context, key string) error {
 	sealed, err := s.redis.LRange(ctx, key, 0, -1).Result()
 	if err != nil {
 		return err
 	}
 	for _, body := range sealed {
-		if s.keys.Current([]byte(body)) {
-			continue
-		}
 		text, err := s.keys.Open(key, []byte(body))
-		if err != nil {
+		if err != nil || s.keys.Current([]byte(body)) {
 			continue
 		}
-		if _, err := s.run(ctx, renewReceipt, []string{key}, body, s.keys.Seal(key, text)); err != nil {
+		if err := s.run(ctx, renewReceipt, []string{key}, body, s.keys.Seal(key, text)).Err(); err != nil {
 			return err
 		}
 	}
@@ -98,12 +93,10 @@ func (s *Store) SaveReceipt(ctx context.Context, contact club.IRI, receipt flows
 	if err != nil {
 		return err
 	}
-	_, err = s.run(ctx, saveReceipt, []string{key}, body, maxReceipts, keepReceipts.Milliseconds())
-	return err
+	return s.run(ctx, saveReceipt, []string{key}, body, maxReceipts, keepReceipts.Milliseconds()).Err()
 }
 
-// Receipts implements erasure.Store. A receipt outlives the keys that sealed it, so
-// that it is sealed anew when keys change; one that cannot be opened is left out.
+// Receipts implements erasure.Store. A receipt that cannot be opened is left out.
 func (s *Store) Receipts(ctx context.Context, contact club.IRI) ([]flows.Receipt, error) {
 	key := receiptsKey(contact)
 	sealed, err := s.redis.LRange(ctx, key, 0, -1).Result()

@@ -13,12 +13,14 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// saveRegistration replaces a registration if it is still at the version that
-// the caller read.
+// saveRegistration replaces a registration by compare-and-set.
 //
 // KEYS  1 registration
-// ARGV  1 expected version (0: it must not exist)  2 operation  3 body  4 payment generation  5 time to live, ms, 0 to leave it alone
-// Returns 1 when it is saved (also when this very operation saved it before), 0 when it was changed.
+// ARGV  1 expected version (0: it must not exist)  2 operation  3 body  4 payment generation
+//
+//	5 time to live, ms, 0 to keep it
+//
+// Returns 1 when saved (also by this operation before), 0 when it was changed.
 var saveRegistration = redis.NewScript(`
 local held = redis.call('HMGET', KEYS[1], 'version', 'operation')
 if held[2] == ARGV[2] then return 1 end
@@ -33,8 +35,8 @@ return 1
 //
 // KEYS  1 registration
 // ARGV  1 prefix of its payments' keys
-// Returns {version, body, generation, payment version, payment body, payment state}, without the last three when
-// there is no payment.
+// Returns {version, body, generation, payment version, payment body, payment state}, without the
+// last three when there is no payment; {} when there is no registration.
 var loadRegistration = redis.NewScript(`
 local r = redis.call('HMGET', KEYS[1], 'version', 'body', 'generation')
 if not (r[1] or r[2]) then return {} end
@@ -44,11 +46,6 @@ if r[3] ~= '0' then
 end
 return r
 `)
-
-// CreateRegistration implements registration.Store.
-func (s *Store) CreateRegistration(ctx context.Context, r *flows.Registration) error {
-	return s.SaveRegistration(ctx, r)
-}
 
 // SaveRegistration implements payment.Store.
 func (s *Store) SaveRegistration(ctx context.Context, r *flows.Registration) error {
@@ -66,23 +63,20 @@ func (s *Store) replace(ctx context.Context, r *flows.Registration, keep time.Du
 	if err != nil {
 		return err
 	}
-	var lists []call
-	if keep > 0 || listed(r) != r.Listed { // else it is found as long as it is kept
-		lists = append(s.index(r), indexPersons(r)...)
+	var index []call
+	if keep > 0 || listed(r) != r.Listed { // else it is indexed for as long as it is kept
+		index = s.index(r)
 	}
-	saved, err := s.runAfter(ctx, lists, call{saveRegistration, []string{key}, []any{r.Version, uuid.NewString(), body, r.Generation, keep.Milliseconds()}})
-	if err != nil {
+	save := call{saveRegistration, []string{key}, []any{r.Version, uuid.NewString(), body, r.Generation, keep.Milliseconds()}}
+	if err := committed(s.runAfter(ctx, index, save)); err != nil {
 		return err
-	}
-	if saved != int64(1) {
-		return flows.ErrConflict
 	}
 	r.Version++
 	r.Listed = listed(r)
 	return nil
 }
 
-// listed is the contact among whose registrations one is once it is saved.
+// listed is the contact under which a saved registration is indexed.
 func listed(r *flows.Registration) club.IRI {
 	if r.Contact == nil {
 		return ""
@@ -90,8 +84,8 @@ func listed(r *flows.Registration) club.IRI {
 	return r.Contact.IRI
 }
 
-// registrationTTL keeps a registration for a day beyond its end. It is counted
-// from the registration's own instants, so that no clock is read here.
+// registrationTTL keeps a registration beyond its end. It uses the registration's own instants, so
+// that no clock is read here.
 func registrationTTL(r *flows.Registration) time.Duration {
 	return r.ExpiresAt.Sub(r.CreatedAt) + flows.KeepRegistration
 }
@@ -99,14 +93,14 @@ func registrationTTL(r *flows.Registration) time.Duration {
 // Registration implements payment.Store.
 func (s *Store) Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error) {
 	key := registrationKey(id)
-	reply, err := s.read(ctx, loadRegistration, []string{key}, paymentPrefix(id))
-	if err != nil {
-		return nil, nil, err
-	}
-	fields, ok := reply.([]any)
+	var fields []any
+	err := repeat(ctx, func() (err error) { // a script that changes nothing needs no acknowledgement
+		fields, err = loadRegistration.Run(ctx, s.redis, []string{key}, paymentPrefix(id)).Slice()
+		return err
+	})
 	switch {
-	case !ok:
-		return nil, nil, errReply
+	case err != nil:
+		return nil, nil, err
 	case len(fields) == 0:
 		return nil, nil, flows.ErrNotFound
 	}

@@ -73,7 +73,7 @@ func TestAnswersOfRedisGetLost(t *testing.T) {
 			"create": func(s *store.Store) error {
 				r := *b.registered()
 				r.ID, r.Version = "another "+r.ID, 0
-				return s.CreateRegistration(b.Context(), &r)
+				return s.SaveRegistration(b.Context(), &r)
 			},
 			"save": func(s *store.Store) error { return s.SaveRegistration(b.Context(), b.registered()) },
 			"start": func(s *store.Store) error {

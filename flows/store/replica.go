@@ -7,28 +7,31 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"frontdesk/flows"
 )
 
 // waitTime is how long replicas may take to acknowledge a write: a hundred times what they need
-// in one data centre, and little to a visitor who waits.
+// in one data centre, and still short for a visitor who waits.
 const waitTime = 200 * time.Millisecond
 
-// errUnacknowledged says that too few replicas have what the primary has. What was written may be
-// lost with the primary, and may be there as well.
+// errUnacknowledged: too few replicas have what the primary has. The write may survive the
+// primary or be lost with it.
 var errUnacknowledged = errors.New("store: too few replicas acknowledge what is written")
 
-// errMoved says that another node of the cluster has a key than the one that was asked.
+// errMoved: the key is on another node of the cluster than the one asked.
 var errMoved = errors.New("store: the key has moved in the cluster")
 
-// send has a script carried out once. Where replicas have to acknowledge what is written, nothing
-// is written unless they have all that was before: a payment would otherwise be moved by
-// somebody who is then told that it may not have been.
-func (s *Store) send(ctx context.Context, script *redis.Script, keys []string, args ...any) (any, error) {
+// send executes a script once.
+func (s *Store) send(ctx context.Context, script *redis.Script, keys []string, args ...any) *redis.Cmd {
 	if s.replicas == 0 {
-		return script.Run(ctx, s.redis, keys, args...).Result()
+		return script.Run(ctx, s.redis, keys, args...)
 	}
+	return redis.NewCmdResult(s.sendAcknowledged(ctx, script, keys, args))
+}
+
+// sendAcknowledged executes a script that the replicas acknowledge. Nothing is written unless
+// they have everything written before: otherwise a payment could advance although its caller is
+// told that it may not have.
+func (s *Store) sendAcknowledged(ctx context.Context, script *redis.Script, keys []string, args []any) (any, error) {
 	node, err := primaryOf(ctx, s.redis, keys[0])
 	if err != nil {
 		return nil, err
@@ -40,14 +43,14 @@ func (s *Store) send(ctx context.Context, script *redis.Script, keys []string, a
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
 		reply, err = s.sendTo(ctx, node, script.Eval, keys, args)
 	}
-	return reply, s.found(ctx, err)
+	return reply, s.reloadSlots(ctx, err)
 }
 
 // eval is a way to send a script.
 type eval func(ctx context.Context, to redis.Scripter, keys []string, args ...any) *redis.Cmd
 
-// sendTo sends a script and waits for the replicas on the same connection, since WAIT is about
-// what its own connection has written.
+// sendTo sends a script and waits for the replicas on the same connection, because WAIT covers
+// only what its own connection has written.
 func (s *Store) sendTo(ctx context.Context, node *redis.Client, eval eval, keys []string, args []any) (any, error) {
 	pipe := node.Pipeline()
 	sent, copies := eval(ctx, pipe, keys, args...), wait(ctx, pipe, s.replicas)
@@ -60,7 +63,7 @@ func (s *Store) sendTo(ctx context.Context, node *redis.Client, eval eval, keys 
 	return sent.Val(), nil
 }
 
-// primaryOf is the one server, or the node of a cluster, that has a key.
+// primaryOf returns the single server, or the cluster node that has a key.
 func primaryOf(ctx context.Context, connection redis.UniversalClient, key string) (*redis.Client, error) {
 	switch connection := connection.(type) {
 	case *redis.ClusterClient:
@@ -72,8 +75,8 @@ func primaryOf(ctx context.Context, connection redis.UniversalClient, key string
 	}
 }
 
-// found asks a cluster anew who has what, when a node says that it is not the one.
-func (s *Store) found(ctx context.Context, err error) error {
+// reloadSlots reloads the cluster's map of slots when a node redirects to another one.
+func (s *Store) reloadSlots(ctx context.Context, err error) error {
 	_, moved := redis.IsMovedError(err)
 	_, asked := redis.IsAskError(err)
 	cluster, ok := s.redis.(*redis.ClusterClient)
@@ -83,10 +86,10 @@ func (s *Store) found(ctx context.Context, err error) error {
 	return errors.Join(errMoved, cluster.ForEachMaster(ctx, func(context.Context, *redis.Client) error { return nil }))
 }
 
-// acknowledged asks whether so many replicas have all that a primary has.
+// acknowledged returns errUnacknowledged unless enough replicas have everything of a primary.
 func acknowledged(ctx context.Context, node *redis.Client, replicas int) error {
 	pipe := node.Pipeline()
-	pipe.Ping(ctx) // WAIT is about everything until its connection's latest command
+	pipe.Ping(ctx) // WAIT covers everything up to its connection's latest command
 	copies := wait(ctx, pipe, replicas)
 	if _, err := pipe.Exec(ctx); err != nil {
 		return err
@@ -97,23 +100,9 @@ func acknowledged(ctx context.Context, node *redis.Client, replicas int) error {
 	return nil
 }
 
-// wait asks how many replicas have what the connection of a pipeline has written.
+// wait adds WAIT to a pipeline: how many replicas have what its connection has written.
 func wait(ctx context.Context, pipe redis.Pipeliner, replicas int) *redis.IntCmd {
 	cmd := redis.NewIntCmd(ctx, "wait", replicas, waitTime.Milliseconds())
 	_ = pipe.Process(ctx, cmd) // a pipeline sends nothing yet
 	return cmd
-}
-
-// copies finds out whether so many replicas acknowledge what a primary writes.
-func copies(ctx context.Context, node *redis.Client, replicas int) flows.Check {
-	d := flows.Check{Part: "redis", Aspect: "writes", Verdict: flows.OK, Found: fmt.Sprintf("each is acknowledged by %d of its replicas", replicas)}
-	_, err := repeat(ctx, func() (any, error) { return nil, acknowledged(ctx, node, replicas) }) // as often as a write would
-	switch {
-	case errors.Is(err, errUnacknowledged):
-		d.Verdict, d.Found = flows.Failed, fmt.Sprintf("refused: fewer than %d of its replicas acknowledge them", replicas)
-		d.Fix = "start the replica, or see why it lags behind; FRONTDESK_REDIS_WAIT wants it to have whatever is written"
-	case err != nil:
-		d.Verdict, d.Found, d.Fix = flows.Failed, "cannot be waited for: "+err.Error(), "allow WAIT to the user of FRONTDESK_REDIS_URL"
-	}
-	return d
 }

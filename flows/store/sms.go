@@ -10,11 +10,11 @@ import (
 	"frontdesk/flows"
 )
 
-// reserveSMS counts an SMS code, unless one of the limits is used up.
+// reserveSMS counts an SMS code unless a limit is reached.
 //
 // KEYS  1 codes of a subject: their ids, scored by the millisecond at which they were counted
 // ARGV  1 now, ms  2 id  3 number of limits, then for each: how many codes, within how many ms; the longest last
-// Returns {1 when counted (also when this id was counted before), ms from which the next one is allowed}.
+// Returns {1 when counted (also when this id was counted before), when the next one is allowed, ms}.
 var reserveSMS = redis.NewScript(`
 local now = tonumber(ARGV[1])
 local longest = ARGV[#ARGV]
@@ -42,20 +42,11 @@ func (s *Store) ReserveSMS(ctx context.Context, subject, id string, now time.Tim
 	for _, limit := range limits {
 		args = append(args, limit.Codes, limit.Period.Milliseconds())
 	}
-	reply, err := s.run(ctx, reserveSMS, []string{s.smsKey(subject)}, args...)
+	reply, err := s.run(ctx, reserveSMS, []string{s.smsKey(subject)}, args...).Int64Slice()
 	if err != nil {
 		return false, time.Time{}, err
 	}
-	fields, ok := reply.([]any)
-	if !ok || len(fields) != 2 {
-		return false, time.Time{}, errReply
-	}
-	text, _ := fields[1].(string)
-	next, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return false, time.Time{}, errReply
-	}
-	return fields[0] == int64(1), time.UnixMilli(next), nil
+	return reply[0] == 1, time.UnixMilli(reply[1]), nil
 }
 
 // CountSMS implements signature.Store.

@@ -1,15 +1,13 @@
-// Package store keeps the records of the journeys in Redis: every key and every
-// script of Frontdesk is here. It implements the Store interface of each service, and
-// keeps the responses of idempotent requests for handlers.
+// Package store keeps the records of the journeys in Redis, with every key and every script.
+// It implements the Store interface of each service, and keeps the responses of idempotent
+// requests for handlers.
 //
-// A record is a hash: its version, for payments its state, lease and the
-// operations that were applied, and the sealed body. Redis sees no personal
-// data and nothing that can be read without the keys. All keys of one
-// registration share its hash tag, so that each script works on one slot of a
-// cluster.
+// A record is a hash: its version, the sealed body, and for payments the state, the lease and
+// the operations applied. Redis sees nothing that can be read without the keys. All keys of a
+// registration share its hash tag, so that each script works on one slot of a cluster.
 //
-// Redis coordinates the gateways; it never authorises money to be recorded.
-// That right is claimed at the card processor, because Redis may forget.
+// Redis coordinates the gateways; it never authorises money to be recorded. That right is
+// claimed at the card processor, because Redis may forget.
 package store
 
 import (
@@ -50,7 +48,7 @@ var (
 	_ worker.Store         = (*Store)(nil)
 )
 
-// Store is the Redis of the journeys.
+// Store keeps the records of the journeys in Redis.
 type Store struct {
 	redis    redis.UniversalClient
 	keys     *keyring.Keyring
@@ -59,96 +57,102 @@ type Store struct {
 
 // Config is what a store needs.
 type Config struct {
-	Redis redis.UniversalClient // required; made by Connect
-	Keys  *keyring.Keyring      // required; seals what is stored
-	// Replicas is how many of them have to acknowledge what is written. Zero: nobody asks them.
-	Replicas int
+	Redis    redis.UniversalClient // required; made by Connect
+	Keys     *keyring.Keyring      // required; seals what is stored
+	Replicas int                   // how many must acknowledge each write; zero: none is asked
 }
 
-// resends is how often a script is sent again when its answer got lost. That is
-// safe for scripts that know their operation; the client's own repetition, which
-// would not be, is off.
+// resends is how often a script is sent again when its reply was lost. That is safe for scripts,
+// which recognise their own repetition; the client's own retries, which do not, are off.
 const resends = 2
 
-// New makes a store.
+// New returns a store.
 func New(cfg Config) *Store {
 	return &Store{redis: cfg.Redis, keys: cfg.Keys, replicas: cfg.Replicas}
 }
 
-// Ping tells whether Redis answers.
+// Ping returns an error unless Redis answers.
 func (s *Store) Ping(ctx context.Context) error { return s.redis.Ping(ctx).Err() }
 
-// run executes a script, and again with the same arguments when the answer got
-// lost. Scripts that change something recognise their own repetition.
-func (s *Store) run(ctx context.Context, script *redis.Script, keys []string, args ...any) (any, error) {
-	return repeat(ctx, func() (any, error) { return s.send(ctx, script, keys, args...) })
+// run executes a script, and again with the same arguments when its reply was lost.
+func (s *Store) run(ctx context.Context, script *redis.Script, keys []string, args ...any) (reply *redis.Cmd) {
+	_ = repeat(ctx, func() error { // the reply has the error
+		reply = s.send(ctx, script, keys, args...)
+		return reply.Err()
+	})
+	return reply
 }
 
-// read is run for a script that changes nothing, so that no replica is waited for.
-func (s *Store) read(ctx context.Context, script *redis.Script, keys []string, args ...any) (any, error) {
-	return repeat(ctx, func() (any, error) { return script.Run(ctx, s.redis, keys, args...).Result() })
-}
-
-func repeat(ctx context.Context, send func() (any, error)) (reply any, err error) {
+// repeat calls send until Redis answers, at most 1 + resends times.
+func repeat(ctx context.Context, send func() error) (err error) {
 	for range 1 + resends {
-		reply, err = send()
+		err = send()
 		var refused redis.Error
 		if err == nil || errors.As(err, &refused) || ctx.Err() != nil {
 			break
 		}
 	}
-	return reply, err
+	return err
 }
 
-// call is a script with what it works on.
+// committed returns ErrConflict unless a compare-and-set replied 1.
+func committed(reply *redis.Cmd) error {
+	done, err := reply.Int64()
+	if err == nil && done != 1 {
+		return flows.ErrConflict
+	}
+	return err
+}
+
+// call is a script with its keys and arguments.
 type call struct {
 	script *redis.Script
 	keys   []string
 	args   []any
 }
 
-// runAll executes scripts in one round trip, for which they must not mind their
-// order: in a cluster they run side by side. Whatever does not answer, or is not known
-// to this Redis yet, is executed once more by itself.
+// enqueue adds calls to a pipeline.
+func enqueue(ctx context.Context, pipe redis.Pipeliner, calls ...call) (replies []*redis.Cmd) {
+	for _, c := range calls {
+		replies = append(replies, c.script.EvalSha(ctx, pipe, c.keys, c.args...))
+	}
+	return replies
+}
+
+// runAll executes scripts in one round trip. Their order must not matter, because a cluster runs
+// them concurrently. Each one that fails, or that this Redis has not loaded yet, runs again alone.
 func (s *Store) runAll(ctx context.Context, calls ...call) error {
 	pipe := s.redis.Pipeline()
-	for _, c := range calls {
-		c.script.EvalSha(ctx, pipe, c.keys, c.args...)
-	}
-	replies, _ := pipe.Exec(ctx) // each reply has its own error
+	replies := enqueue(ctx, pipe, calls...)
+	_, _ = pipe.Exec(ctx) // each reply has its own error
 	for i, c := range calls {
-		if i < len(replies) && replies[i].Err() == nil {
-			continue
-		}
-		if _, err := s.run(ctx, c.script, c.keys, c.args...); err != nil {
-			return err
+		if replies[i].Err() != nil {
+			if err := s.run(ctx, c.script, c.keys, c.args...).Err(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// runAfter executes scripts, and then one for which they have to be done, whose reply it
-// gives. One Redis keeps the order of what it is asked, so that one round trip does; a
-// cluster does not, and where replicas are waited for each has its own. What did not go
-// well in one goes again, one after another: each of them recognises its own repetition.
-func (s *Store) runAfter(ctx context.Context, before []call, last call) (any, error) {
-	if _, several := s.redis.(*redis.ClusterClient); !several && s.replicas == 0 {
+// runAfter executes scripts, and after them the last one, whose reply it returns. A single Redis
+// keeps the order of a pipeline, so that one round trip is enough. A cluster does not, and
+// replicas must acknowledge each write. What failed in the pipeline is sent again in sequence.
+func (s *Store) runAfter(ctx context.Context, before []call, last call) *redis.Cmd {
+	if _, clustered := s.redis.(*redis.ClusterClient); !clustered && s.replicas == 0 {
 		pipe := s.redis.Pipeline()
-		for _, c := range before {
-			c.script.EvalSha(ctx, pipe, c.keys, c.args...)
-		}
-		reply := last.script.EvalSha(ctx, pipe, last.keys, last.args...)
+		replies := enqueue(ctx, pipe, append(before, last)...)
 		if _, err := pipe.Exec(ctx); err == nil {
-			return reply.Val(), nil
+			return replies[len(before)]
 		}
 	}
 	if err := s.runAll(ctx, before...); err != nil {
-		return nil, err
+		return redis.NewCmdResult(nil, err)
 	}
 	return s.run(ctx, last.script, last.keys, last.args...)
 }
 
-// seal turns a record into what is stored of it under a key.
+// seal encodes a record and seals it for a key.
 func (s *Store) seal(key string, record any) ([]byte, error) {
 	text, err := json.Marshal(record)
 	if err != nil {
@@ -157,8 +161,8 @@ func (s *Store) seal(key string, record any) ([]byte, error) {
 	return s.keys.Seal(key, text), nil
 }
 
-// open reverses seal, in half of the time that encoding/json would take. What cannot be opened or read is an error, never an empty
-// record; ErrNewer for one whose layout this version does not know.
+// open reverses seal, with a decoder twice as fast as encoding/json. ErrNewer for a layout that
+// this version does not know. A record that cannot be read is an error, never an empty record.
 func (s *Store) open(key string, sealed string, record any) error {
 	text, err := s.keys.Open(key, []byte(sealed))
 	if err != nil {
@@ -173,10 +177,10 @@ func (s *Store) open(key string, sealed string, record any) error {
 	if r, ok := record.(*flows.Registration); ok && r.Schema > flows.RegistrationSchema {
 		return fmt.Errorf("%w: %s", flows.ErrNewer, key)
 	}
-	return nil // a payment of a newer version that can be read may be looked at; nobody moves it
+	return nil // a readable payment of a newer version may be shown; the machine does not advance it
 }
 
-// isNewer tells whether a newer version wrote a record that cannot be read.
+// isNewer reports whether a newer version wrote a record that cannot be read.
 func isNewer(text []byte, record any) bool {
 	var layout struct {
 		Schema int `json:"schema"`
@@ -199,5 +203,9 @@ func (s *Store) sealRegistration(r *flows.Registration) ([]byte, error) {
 	return s.seal(registrationKey(r.ID), r)
 }
 
-// errReply says that a script answered with something it never does.
-var errReply = errors.New("store: unexpected reply of a script")
+func unavailable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &flows.Error{Code: flows.StorageUnavailable, Err: err}
+}

@@ -11,8 +11,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// saveTransfer replaces a transfer if it is still at the version that the
-// caller read.
+// saveTransfer replaces a transfer by compare-and-set.
 //
 // KEYS  1 transfer
 // ARGV  1 expected version (0: it must not exist)  2 operation  3 body  4 time to live, ms
@@ -48,13 +47,15 @@ func (s *Store) SaveTransfer(ctx context.Context, contact club.IRI, t *flows.Tra
 	if err != nil {
 		return err
 	}
-	saved, err := s.run(ctx, saveTransfer, []string{key}, t.Version, uuid.NewString(), body, keep.Milliseconds())
-	if err != nil {
+	if err := committed(s.run(ctx, saveTransfer, []string{key}, t.Version, uuid.NewString(), body, keep.Milliseconds())); err != nil {
 		return err
-	}
-	if saved != int64(1) {
-		return flows.ErrConflict
 	}
 	t.Version++
 	return nil
+}
+
+// EraseTransfer implements erasure.Store.
+func (s *Store) EraseTransfer(ctx context.Context, contact club.IRI) (bool, error) {
+	n, err := s.redis.Del(ctx, s.transferKey(contact)).Result()
+	return n > 0, err
 }
