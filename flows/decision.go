@@ -20,19 +20,21 @@ type Decision struct {
 // operatorName matches names for the audit stream and the processor.
 var operatorName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
 
-// Validate returns InvalidRequest with every wrong field.
-func (d Decision) Validate() error {
-	var fields []FieldProblem
-	if !operatorName.MatchString(d.Operator) {
-		fields = append(fields, FieldProblem{"/by", "Say who you are: a login name of at most 40 letters, digits, dots, hyphens and underscores."})
+// OperatorProblems returns what is wrong with an operator's name.
+func OperatorProblems(name string) []FieldProblem {
+	if operatorName.MatchString(name) {
+		return nil
 	}
+	return []FieldProblem{{"/by", "Say who you are: a login name of at most 40 letters, digits, dots, hyphens and underscores."}}
+}
+
+// Validate returns InvalidRequest with everything that is wrong with operator and reason.
+func (d Decision) Validate() error {
+	fields := OperatorProblems(d.Operator)
 	if len(d.Reason) > MaxReasonLength || strings.ContainsFunc(d.Reason, unicode.IsControl) {
 		fields = append(fields, FieldProblem{"/why", fmt.Sprintf("One line of at most %d bytes.", MaxReasonLength)})
 	}
-	if len(fields) > 0 {
-		return &Error{Code: InvalidRequest, Fields: fields}
-	}
-	return nil
+	return Invalid(fields...)
 }
 
 // Note is an operator's note about a payment.

@@ -103,6 +103,14 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Invalid returns InvalidRequest for the fields that are wrong; nil without any.
+func Invalid(fields ...FieldProblem) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	return &Error{Code: InvalidRequest, Fields: fields}
+}
+
 // Sentinels of the store.
 var (
 	// ErrNotFound: the store has no such record.

@@ -1,5 +1,5 @@
-// Package erasure erases what Redis holds of a person, as far as money allows, and
-// reports what was erased, what is kept and why, and who else holds data.
+// Package erasure erases a person's data in Redis, as far as open payments allow, and reports what was
+// erased, what is kept and why, and who else holds data.
 package erasure
 
 import (
@@ -17,8 +17,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// Request names the person whose data an operator has erased: by exactly one of
-// what the person can give.
+// Request names the person whose data is erased, by exactly one identifier.
 type Request struct {
 	ClientToken  string
 	Email        string
@@ -27,11 +26,11 @@ type Request struct {
 	Contact      string // public id
 }
 
-// Report tells what became of a person's data. It holds no personal data itself.
+// Report lists what was erased and kept. It holds no personal data.
 type Report struct {
 	Erased    []ErasedItem `json:"erased"`
 	Kept      []KeptItem   `json:"kept"`      // what is still there, and why
-	Elsewhere []string     `json:"elsewhere"` // who else holds data of the person, that is not Frontdesk's to erase
+	Elsewhere []string     `json:"elsewhere"` // who else holds data that Frontdesk cannot erase
 }
 
 // ErasedItem is what was erased of one registration, or of one contact.
@@ -49,8 +48,7 @@ type KeptItem struct {
 	Deferred     bool            `json:"deferred"` // ask again once the payment has ended
 }
 
-// eraseTries: a change that another one overtook is repeated; more than a few in a
-// row is a client that keeps changing the registration.
+// eraseTries of a change that lost a race; only a client in a loop wins more in a row.
 const eraseTries = 4
 
 // Eraser erases people's data.
@@ -62,15 +60,15 @@ type Eraser struct {
 type Store interface {
 	// Registration reads a registration and its latest payment (nil when there is none). ErrNotFound.
 	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
-	// AmendRegistration is SaveRegistration that leaves alone how long the registration is kept.
+	// AmendRegistration replaces a registration by compare-and-set, and keeps its expiry.
 	AmendRegistration(ctx context.Context, r *flows.Registration) error
 	// RegistrationsOf lists the registrations of contacts; some may be gone.
 	RegistrationsOf(ctx context.Context, contacts ...club.IRI) ([]string, error)
-	// RegistrationsOfPerson lists those of somebody by names made with a key; some may be gone.
+	// RegistrationsOfPerson lists those of a person by pseudonyms; some may be gone.
 	RegistrationsOfPerson(ctx context.Context, names ...string) ([]string, error)
-	// Unindex takes a registration from every list in which it is found by person or contact.
+	// Unindex removes a registration from every index by person or contact.
 	Unindex(ctx context.Context, r *flows.Registration) error
-	// EraseTransfer deletes a contact's move to another club, and tells whether there was one.
+	// EraseTransfer deletes a contact's transfer, and reports whether there was one.
 	EraseTransfer(ctx context.Context, contact club.IRI) (bool, error)
 	// Receipts returns what a contact said about its consents, newest first.
 	Receipts(ctx context.Context, contact club.IRI) ([]flows.Receipt, error)
@@ -89,28 +87,25 @@ type Config struct {
 // New returns an eraser.
 func New(cfg Config) *Eraser { return &Eraser{cfg: cfg} }
 
-// Erase erases what Redis holds of a person, as far as money allows: a payment
-// that has not ended needs its buyer, so that its registration is left for later.
-// Asked again it does what was left, and nothing else. There is no erasure that
-// the audit stream does not tell of.
+// Erase erases a person's data in Redis. A payment that has not ended needs its buyer, so that its
+// registration is left for a later repetition. The audit stream is written first.
 //
-// Of an erased registration its number is left, without anything of its person,
-// until its time is over: the card processor still names it, and what is missing
-// would be brought back from there. Its holder reads that there is none.
-func (f *Eraser) Erase(ctx context.Context, wanted Request, by string) (Report, error) {
-	if err := wanted.validate(by); err != nil {
+// The id of an erased registration is kept until it expires, without personal data: the card processor
+// still has it, and a missing registration would be rebuilt from there. Its holder gets NotFound.
+func (e *Eraser) Erase(ctx context.Context, request Request, by string) (Report, error) {
+	if err := request.validate(by); err != nil {
 		return Report{}, err
 	}
-	if err := f.cfg.Store.Audit(ctx, flows.AuditEntry{At: f.cfg.Now(), Operator: by, Action: "erase"}); err != nil {
+	if err := e.cfg.Store.Audit(ctx, flows.AuditEntry{At: e.cfg.Now(), Operator: by, Action: "erase"}); err != nil {
 		return Report{}, flows.StorageFailed(err)
 	}
 	report := Report{Erased: []ErasedItem{}, Kept: []KeptItem{}, Elsewhere: thirdPartyHolders()}
-	ids, contacts, err := f.find(ctx, wanted)
+	ids, contacts, err := e.find(ctx, request)
 	if err != nil {
 		return Report{}, err
 	}
 	for _, id := range ids {
-		contact, err := f.eraseOne(ctx, wanted.ClientToken, id, &report)
+		contact, err := e.eraseOne(ctx, request.ClientToken, id, &report)
 		if err != nil {
 			return Report{}, err
 		}
@@ -119,69 +114,62 @@ func (f *Eraser) Erase(ctx context.Context, wanted Request, by string) (Report, 
 		}
 	}
 	for _, contact := range contacts {
-		if err := f.eraseContact(ctx, contact, &report); err != nil {
+		if err := e.eraseContact(ctx, contact, &report); err != nil {
 			return Report{}, err
 		}
 	}
 	report.Kept = append(report.Kept, expiringData())
-	f.cfg.Log.InfoContext(ctx, "personal data erased", "erased", len(report.Erased), "kept", len(report.Kept))
+	e.cfg.Log.InfoContext(ctx, "personal data erased", "erased", len(report.Erased), "kept", len(report.Kept))
 	return report, nil
 }
 
-// validate says everything that is wrong with the wish.
-func (w Request) validate(by string) error {
-	failure := &flows.Error{Code: flows.InvalidRequest}
-	var word *flows.Error
-	if errors.As(flows.Decision{Operator: by}.Validate(), &word) {
-		failure.Fields = word.Fields
-	}
+// validate returns everything that is wrong with the request.
+func (r Request) validate(by string) error {
+	fields := flows.OperatorProblems(by)
 	named := 0
 	for _, field := range []struct {
 		pointer, value, form string
 		wrong                bool
 	}{
-		{"/email", w.Email, "An e-mail address.", !strings.Contains(w.Email, "@")},
-		{"/mobile", w.Mobile, "A mobile number, such as +33612345678.", !keyring.IsPhone(w.Mobile)},
-		{"/registration", w.Registration, "The id of a registration.", uuid.Validate(w.Registration) != nil},
-		{"/contact", w.Contact, "A contact's id at the club system, such as 1001.", !flows.PublicIDPattern.MatchString(w.Contact)},
+		{"/email", r.Email, "An e-mail address.", !strings.Contains(r.Email, "@")},
+		{"/mobile", r.Mobile, "A mobile number, such as +33612345678.", !keyring.IsPhone(r.Mobile)},
+		{"/registration", r.Registration, "The id of a registration.", uuid.Validate(r.Registration) != nil},
+		{"/contact", r.Contact, "A contact's id at the club system, such as 1001.", !flows.PublicIDPattern.MatchString(r.Contact)},
 	} {
 		if field.value == "" {
 			continue
 		}
 		named++
 		if field.wrong {
-			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: field.pointer, Message: field.form})
+			fields = append(fields, flows.FieldProblem{Pointer: field.pointer, Message: field.form})
 		}
 	}
 	if named != 1 {
-		failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: "", Message: "Say who it is by exactly one of email, mobile, registration and contact."})
+		fields = append(fields, flows.FieldProblem{Pointer: "", Message: "Say who it is by exactly one of email, mobile, registration and contact."})
 	}
-	if len(failure.Fields) > 0 {
-		return failure
-	}
-	return nil
+	return flows.Invalid(fields...)
 }
 
-// find lists the registrations that may be the person's, and the contact when that is what is known.
-func (f *Eraser) find(ctx context.Context, wanted Request) (ids []string, contacts []club.IRI, err error) {
+// find lists the person's registrations, and the contact if the request names one.
+func (e *Eraser) find(ctx context.Context, request Request) (ids []string, contacts []club.IRI, err error) {
 	switch {
-	case wanted.Registration != "":
-		return []string{wanted.Registration}, nil, nil
-	case wanted.Contact != "":
-		contact := club.NewIRI(wanted.ClientToken, "contacts", wanted.Contact)
-		ids, err = f.cfg.Store.RegistrationsOf(ctx, contact)
+	case request.Registration != "":
+		return []string{request.Registration}, nil, nil
+	case request.Contact != "":
+		contact := club.NewIRI(request.ClientToken, "contacts", request.Contact)
+		ids, err = e.cfg.Store.RegistrationsOf(ctx, contact)
 		contacts = []club.IRI{contact}
 	default:
-		ids, err = f.cfg.Store.RegistrationsOfPerson(ctx, f.cfg.Keys.PersonPseudonyms(wanted.ClientToken, wanted.Email, wanted.Mobile)...)
+		ids, err = e.cfg.Store.RegistrationsOfPerson(ctx, e.cfg.Keys.PersonPseudonyms(request.ClientToken, request.Email, request.Mobile)...)
 	}
 	return ids, contacts, flows.StorageFailed(err)
 }
 
-// eraseOne erases one registration, and answers with its contact. A registration
-// that is gone, erased already or of another organisation is none of the person's.
-func (f *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *Report) (club.IRI, error) {
+// eraseOne erases one registration and returns its contact. It skips one that is gone, erased already
+// or of another organisation.
+func (e *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *Report) (club.IRI, error) {
 	for range eraseTries {
-		r, p, err := f.cfg.Store.Registration(ctx, id)
+		r, p, err := e.cfg.Store.Registration(ctx, id)
 		switch {
 		case errors.Is(err, flows.ErrNotFound), err == nil && (r.ClientToken != clientToken || r.Erased):
 			return "", nil
@@ -195,12 +183,12 @@ func (f *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *R
 		before := *r
 		*r = flows.Registration{ID: r.ID, Version: r.Version, State: flows.Abandoned, Erased: true, ClientToken: r.ClientToken, ClubID: r.ClubID,
 			Channel: r.Channel, Generation: r.Generation, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt}
-		if err := f.cfg.Store.AmendRegistration(ctx, r); errors.Is(err, flows.ErrConflict) {
+		if err := e.cfg.Store.AmendRegistration(ctx, r); errors.Is(err, flows.ErrConflict) {
 			continue
 		} else if err != nil {
 			return "", flows.StorageFailed(err)
 		}
-		if err := f.cfg.Store.Unindex(ctx, &before); err != nil {
+		if err := e.cfg.Store.Unindex(ctx, &before); err != nil {
 			return "", flows.StorageFailed(err)
 		}
 		report.Erased = append(report.Erased, ErasedItem{id, "buyer, cart, mandate, devices and links of the registration"})
@@ -216,16 +204,16 @@ func (f *Eraser) eraseOne(ctx context.Context, clientToken, id string, report *R
 	return "", flows.StorageFailed(flows.ErrConflict)
 }
 
-// eraseContact erases what a contact has beside its registrations.
-func (f *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *Report) error {
-	erased, err := f.cfg.Store.EraseTransfer(ctx, contact)
+// eraseContact erases what a contact has besides its registrations.
+func (e *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *Report) error {
+	erased, err := e.cfg.Store.EraseTransfer(ctx, contact)
 	if err != nil {
 		return flows.StorageFailed(err)
 	}
 	if erased {
 		report.Erased = append(report.Erased, ErasedItem{What: "the contact's move to another club"})
 	}
-	receipts, err := f.cfg.Store.Receipts(ctx, contact)
+	receipts, err := e.cfg.Store.Receipts(ctx, contact)
 	if err != nil {
 		return flows.StorageFailed(err)
 	}
@@ -235,7 +223,7 @@ func (f *Eraser) eraseContact(ctx context.Context, contact club.IRI, report *Rep
 	return nil
 }
 
-// expiringData is what cannot be found by person, and goes by itself.
+// expiringData cannot be found by person, and expires.
 func expiringData() KeptItem {
 	return KeptItem{What: "answers to repeated requests (sealed, 24 h), counts of SMS codes (keyed hashes, 24 h), unused invitations (sealed, 30 days at most), events on their way to subscribers (sealed, about a day)",
 		Why: "nothing in them tells whose they are until they are opened; they go by themselves"}

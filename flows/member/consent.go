@@ -12,7 +12,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// consentWrites: the club system takes one consent a call; so many at once.
+// consentWrites are concurrent: the club system takes one consent per call.
 const consentWrites = 4
 
 // ConsentRequest asks for a consent to be given or withdrawn.
@@ -21,14 +21,14 @@ type ConsentRequest struct {
 	Authorized bool
 }
 
-// ConsentChange is what became of a wish.
+// ConsentChange is the result of a request.
 type ConsentChange struct {
 	ID      string
 	Code    string         // one of the Consent… codes
 	Consent *flows.Consent // as it stands now; nil when there is none
 }
 
-// What can become of a wish.
+// The results of a request.
 const (
 	ConsentChanged   = "changed"
 	ConsentUnchanged = "unchanged" // it was so already
@@ -38,31 +38,30 @@ const (
 )
 
 // Consents lists what a contact has consented to, and its latest receipts.
-func (f *Contacts) Consents(ctx context.Context, identity flows.ContactIdentity) ([]flows.Consent, []flows.Receipt, error) {
-	at, err := homeClub(ctx, f.cfg.Catalogue, identity)
+func (c *Contacts) Consents(ctx context.Context, identity flows.ContactIdentity) ([]flows.Consent, []flows.Receipt, error) {
+	at, err := homeClub(ctx, c.cfg.Catalogue, identity)
 	if err != nil {
 		return nil, nil, err
 	}
-	consents, err := f.readConsents(ctx, at, identity)
+	consents, err := c.readConsents(ctx, at, identity)
 	if err != nil {
 		return nil, nil, err
 	}
-	receipts, err := f.cfg.Store.Receipts(ctx, identity.IRI())
+	receipts, err := c.cfg.Store.Receipts(ctx, identity.IRI())
 	return consents, receipts, flows.StorageFailed(err)
 }
 
-// ChangeConsents carries wishes out, each by itself, and tells what became of
-// each. The receipt is kept first: no consent is given at the club system that
-// the contact cannot be shown to have given. Nil when there was nothing to change.
-func (f *Contacts) ChangeConsents(ctx context.Context, identity flows.ContactIdentity, requests []ConsentRequest, wording string) ([]ConsentChange, *flows.Receipt, error) {
+// ChangeConsents changes each consent by itself and returns each result. The receipt is stored first,
+// as the proof of every consent given at the club system; nil when there was nothing to change.
+func (c *Contacts) ChangeConsents(ctx context.Context, identity flows.ContactIdentity, requests []ConsentRequest, wording string) ([]ConsentChange, *flows.Receipt, error) {
 	if err := checkDistinct(requests); err != nil {
 		return nil, nil, err
 	}
-	at, err := homeClub(ctx, f.cfg.Catalogue, identity)
+	at, err := homeClub(ctx, c.cfg.Catalogue, identity)
 	if err != nil {
 		return nil, nil, err
 	}
-	consents, err := f.readConsents(ctx, at, identity)
+	consents, err := c.readConsents(ctx, at, identity)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -70,35 +69,32 @@ func (f *Contacts) ChangeConsents(ctx context.Context, identity flows.ContactIde
 	if len(said) == 0 {
 		return changes, nil, nil
 	}
-	receipt := flows.Receipt{ID: uuid.NewString(), At: f.cfg.Now().UTC(), Wording: wording, Items: said}
-	if err := f.cfg.Store.SaveReceipt(ctx, identity.IRI(), receipt); err != nil {
+	receipt := flows.Receipt{ID: uuid.NewString(), At: c.cfg.Now().UTC(), Wording: wording, Items: said}
+	if err := c.cfg.Store.SaveReceipt(ctx, identity.IRI(), receipt); err != nil {
 		return nil, nil, flows.StorageFailed(err)
 	}
-	if f.writeConsents(ctx, at, identity, changes) {
-		f.verifyFailed(ctx, at, identity, changes)
+	if c.writeConsents(ctx, at, identity, changes) {
+		c.verifyFailed(ctx, at, identity, changes)
 	}
 	return changes, &receipt, nil
 }
 
-// checkDistinct refuses two wishes for one consent, since either could be meant.
+// checkDistinct refuses two requests for one consent.
 func checkDistinct(requests []ConsentRequest) error {
-	failure, seen := &flows.Error{Code: flows.InvalidRequest}, map[string]bool{}
+	var fields []flows.FieldProblem
+	listed := map[string]bool{}
 	for i, request := range requests {
-		if seen[request.ID] {
-			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: fmt.Sprintf("/items/%d/id", i), Message: "is in the list already"})
+		if listed[request.ID] {
+			fields = append(fields, flows.FieldProblem{Pointer: fmt.Sprintf("/items/%d/id", i), Message: "is in the list already"})
 		}
-		seen[request.ID] = true
+		listed[request.ID] = true
 	}
-	if len(failure.Fields) > 0 {
-		return failure
-	}
-	return nil
+	return flows.Invalid(fields...)
 }
 
-// readConsents reads the contact's own consents. One that does not say whose it
-// is, is nobody's: it is not shown to anybody.
-func (f *Contacts) readConsents(ctx context.Context, at catalogue.Club, identity flows.ContactIdentity) ([]flows.Consent, error) {
-	optins, err := f.cfg.Club.ListOptins(ctx, at.Scope, identity.IRI())
+// readConsents reads the contact's consents, without any that name another contact or none.
+func (c *Contacts) readConsents(ctx context.Context, at catalogue.Club, identity flows.ContactIdentity) ([]flows.Consent, error) {
+	optins, err := c.cfg.Club.ListOptins(ctx, at.Scope, identity.IRI())
 	if err != nil {
 		return nil, notIdentified(err, "The consents could not be read.")
 	}
@@ -111,8 +107,8 @@ func (f *Contacts) readConsents(ctx context.Context, at catalogue.Club, identity
 	return consents, nil
 }
 
-// planConsents says of each wish what has to become of it, and lists what the
-// contact thereby says. What has to be written is marked as changed already.
+// planConsents determines the result of each request, and lists the changed consents for the receipt.
+// A consent that is still to be written counts as changed.
 func planConsents(consents []flows.Consent, requests []ConsentRequest) (changes []ConsentChange, said []flows.Consent) {
 	current := map[string]flows.Consent{}
 	for _, consent := range consents {
@@ -138,8 +134,8 @@ func planConsents(consents []flows.Consent, requests []ConsentRequest) (changes 
 	return changes, said
 }
 
-// writeConsents carries out what was planned, and marks and reports what failed.
-func (f *Contacts) writeConsents(ctx context.Context, at catalogue.Club, identity flows.ContactIdentity, changes []ConsentChange) (failed bool) {
+// writeConsents writes the planned changes, and marks the failed ones.
+func (c *Contacts) writeConsents(ctx context.Context, at catalogue.Club, identity flows.ContactIdentity, changes []ConsentChange) (failed bool) {
 	var writes errgroup.Group
 	writes.SetLimit(consentWrites)
 	for i := range changes {
@@ -149,7 +145,7 @@ func (f *Contacts) writeConsents(ctx context.Context, at catalogue.Club, identit
 		}
 		writes.Go(func() error {
 			optin := club.NewIRI(identity.ClientToken, "optins", change.ID)
-			err := f.cfg.Club.UpdateOptin(ctx, at.Scope, optin, change.Consent.Authorized)
+			err := c.cfg.Club.UpdateOptin(ctx, at.Scope, optin, change.Consent.Authorized)
 			if err != nil {
 				change.Code = ConsentFailed
 			}
@@ -159,12 +155,11 @@ func (f *Contacts) writeConsents(ctx context.Context, at catalogue.Club, identit
 	return writes.Wait() != nil
 }
 
-// verifyFailed tells what became of consents whose change failed: an answer that
-// was lost may have been a change that was made. What cannot be read again stays
-// failed, as it was before.
-func (f *Contacts) verifyFailed(ctx context.Context, at catalogue.Club, identity flows.ContactIdentity, changes []ConsentChange) {
+// verifyFailed reads the consents whose change failed: with a lost response, it may have been made.
+// What cannot be read stays failed.
+func (c *Contacts) verifyFailed(ctx context.Context, at catalogue.Club, identity flows.ContactIdentity, changes []ConsentChange) {
 	now := map[string]bool{}
-	consents, err := f.readConsents(ctx, at, identity)
+	consents, err := c.readConsents(ctx, at, identity)
 	for _, consent := range consents {
 		now[consent.ID] = consent.Authorized
 	}

@@ -1,5 +1,5 @@
-// Package member serves people whom the club knows: their profile, their consents, their
-// move to another club, and the invitation links that identify them.
+// Package member serves people whom the club knows: their profile, consents, move to another club, and
+// the invitation links that identify them.
 package member
 
 import (
@@ -22,7 +22,7 @@ type Profile struct {
 	Debt     int64          // minor units of the club's currency
 }
 
-// Contacts is what identified contacts see and change of themselves.
+// Contacts serves identified contacts.
 type Contacts struct {
 	cfg ContactsConfig
 }
@@ -47,26 +47,26 @@ type ContactsConfig struct {
 	Now       func() time.Time
 }
 
-// NewContacts makes the journeys of identified contacts.
+// NewContacts returns the service for identified contacts.
 func NewContacts(cfg ContactsConfig) *Contacts { return &Contacts{cfg: cfg} }
 
-// Me reads a contact with its tags, and what it owes. NotIdentified when the
-// club does not know it (any more): a new token of the login says what is true now.
-func (f *Contacts) Me(ctx context.Context, identity flows.ContactIdentity) (Profile, error) {
-	return ReadProfile(ctx, f.cfg.Club, f.cfg.Catalogue, identity)
+// Me reads a contact with its tags and debt. NotIdentified when the club does not know it; a new login
+// token then has the current identity.
+func (c *Contacts) Me(ctx context.Context, identity flows.ContactIdentity) (Profile, error) {
+	return ReadProfile(ctx, c.cfg.Club, c.cfg.Catalogue, identity)
 }
 
 // Buyer is Me for the catalogue.
-func (f *Contacts) Buyer(ctx context.Context, identity flows.ContactIdentity) (flows.Buyer, error) {
-	known, err := f.Me(ctx, identity)
+func (c *Contacts) Buyer(ctx context.Context, identity flows.ContactIdentity) (flows.Buyer, error) {
+	known, err := c.Me(ctx, identity)
 	if err != nil {
 		return flows.Buyer{}, err
 	}
-	return known.Buyer(f.cfg.Now()), nil
+	return known.Buyer(c.cfg.Now()), nil
 }
 
-// ReadProfile reads the contact and its account side by side, from its own club:
-// a contact that has moved is not seen from there.
+// ReadProfile reads the contact and its account concurrently, from its own club, which cannot read a
+// contact that has moved.
 func ReadProfile(ctx context.Context, client *club.Client, clubs *catalogue.Catalogue, identity flows.ContactIdentity) (Profile, error) {
 	at, err := homeClub(ctx, clubs, identity)
 	if err != nil {
@@ -103,7 +103,7 @@ func homeClub(ctx context.Context, clubs *catalogue.Catalogue, identity flows.Co
 
 const unknownContact = "The club does not know this contact. Please log in again."
 
-// notIdentified translates an error of the club system about a contact that only a token has named.
+// notIdentified translates an error about a contact named only by a token.
 func notIdentified(err error, part string) error {
 	if errors.Is(err, club.ErrNotFound) {
 		return &flows.Error{Code: flows.NotIdentified, Detail: unknownContact, Err: err}
@@ -111,14 +111,14 @@ func notIdentified(err error, part string) error {
 	return flows.ClubFailed(err, part)
 }
 
-// Buyer is what of the contact decides what it can buy on a day.
-func (k Profile) Buyer(now time.Time) flows.Buyer {
+// Buyer is the part of a profile that decides what the contact can buy now.
+func (p Profile) Buyer(now time.Time) flows.Buyer {
 	day := now.UTC().Format(time.DateOnly)
 	var tags []string
-	for _, tag := range k.Tags {
+	for _, tag := range p.Tags {
 		if tag.ValidFrom <= day && (tag.ValidThrough == "" || day <= tag.ValidThrough) {
 			tags = append(tags, string(tag.IRI))
 		}
 	}
-	return flows.Buyer{Contact: k.IRI, Club: k.HomeClub.IRI, Tags: strings.Join(tags, " "), Debt: k.Debt}
+	return flows.Buyer{Contact: p.IRI, Club: p.HomeClub.IRI, Tags: strings.Join(tags, " "), Debt: p.Debt}
 }

@@ -13,7 +13,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// keepTransfer: a move that was begun is forgotten after a day; its code lives for minutes.
+// keepTransfer outlives the code of a move by far.
 const keepTransfer = 24 * time.Hour
 
 // Transfers move identified contacts to other clubs; club system API, section
@@ -22,12 +22,12 @@ type Transfers struct {
 	cfg TransfersConfig
 }
 
-// TransferStore is what moves need of Redis.
+// TransferStore is what transfers need of Redis.
 type TransferStore interface {
-	// Transfer reads the move to another club that a contact has begun. ErrNotFound.
+	// Transfer reads a contact's transfer. ErrNotFound.
 	Transfer(ctx context.Context, contact club.IRI) (*flows.Transfer, error)
-	// SaveTransfer stores a contact's move if its version is still t.Version, and counts the version up.
-	SaveTransfer(ctx context.Context, contact club.IRI, t *flows.Transfer, keep time.Duration) error
+	// SaveTransfer stores a contact's move if its version is still move.Version, and counts the version up.
+	SaveTransfer(ctx context.Context, contact club.IRI, move *flows.Transfer, keep time.Duration) error
 }
 
 // TransfersConfig is what moves need; every field is required unless said.
@@ -41,107 +41,105 @@ type TransfersConfig struct {
 	Log       *slog.Logger
 }
 
-// NewTransfers makes the moves.
+// NewTransfers returns the service for transfers.
 func NewTransfers(cfg TransfersConfig) *Transfers { return &Transfers{cfg: cfg} }
 
-// Start asks for the move, and has a code sent to the contact. Asked for again,
-// it has another code sent, and the one before is cancelled.
-func (f *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, clubID string) (*flows.Transfer, error) {
-	to, err := f.cfg.Catalogue.Locate(ctx, identity.ClientToken, clubID)
+// Start requests the transfer and sends a code. A repetition cancels that code and sends another one.
+func (t *Transfers) Start(ctx context.Context, identity flows.ContactIdentity, clubID string) (*flows.Transfer, error) {
+	to, err := t.cfg.Catalogue.Locate(ctx, identity.ClientToken, clubID)
 	if flows.CodeOf(err) == flows.NotFound {
 		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/clubId", Message: "There is no such club."}}, Err: err}
 	}
 	if err != nil {
 		return nil, err
 	}
-	scope, err := f.scope(ctx, identity, to)
+	scope, err := t.scope(ctx, identity, to)
 	if err != nil {
 		return nil, err
 	}
-	contact, err := f.cfg.Club.GetContact(ctx, scope, identity.IRI())
+	contact, err := t.cfg.Club.GetContact(ctx, scope, identity.IRI())
 	if err != nil {
 		return nil, flows.ClubFailed(err, "The contact could not be read.")
 	}
 	if contact.Club == to.IRI {
 		return nil, flows.MigrationFailed(club.ErrMigrationClub)
 	}
-	t, err := f.load(ctx, identity)
+	move, err := t.load(ctx, identity)
 	if err != nil {
 		return nil, err
 	}
-	allowed, err := f.cfg.Codes.Reserve(ctx, to.IRI, string(contact.IRI), f.cfg.Keys.PhonePseudonym(scope.ClientToken, contact.Mobile))
+	allowed, err := t.cfg.Codes.Reserve(ctx, to.IRI, string(contact.IRI), t.cfg.Keys.PhonePseudonym(scope.ClientToken, contact.Mobile))
 	if err != nil {
 		return nil, err
 	}
-	f.cfg.Codes.Cancel(ctx, scope, t.Signature)
-	t.Begin(allowed.ID, allowed.ResendAfter)
-	t.ClubID = clubID
-	if err := f.save(ctx, identity, t); err != nil {
-		f.cfg.Codes.Release(ctx, allowed)
+	t.cfg.Codes.Cancel(ctx, scope, move.Signature)
+	move.Begin(allowed.ID, allowed.ResendAfter)
+	move.ClubID = clubID
+	if err := t.save(ctx, identity, move); err != nil {
+		t.cfg.Codes.Release(ctx, allowed)
 		return nil, err
 	}
-	told := f.cfg.Codes.Send(ctx, &t.Signature, allowed, func(ctx context.Context) (club.SignatureRequest, error) {
-		return f.cfg.Club.CreateContactMigrationRequest(ctx, scope, contact.IRI, to.IRI)
+	failure := t.cfg.Codes.Send(ctx, &move.Signature, allowed, func(ctx context.Context) (club.SignatureRequest, error) {
+		return t.cfg.Club.CreateContactMigrationRequest(ctx, scope, contact.IRI, to.IRI)
 	})
-	if err := f.save(ctx, identity, t); err != nil {
+	if err := t.save(ctx, identity, move); err != nil {
 		return nil, err
 	}
-	return t, told
+	return move, failure
 }
 
 // Sign enters the code from the SMS; the contact then belongs to the new club.
-func (f *Transfers) Sign(ctx context.Context, identity flows.ContactIdentity, code string) (*flows.Transfer, error) {
-	t, err := f.load(ctx, identity)
+func (t *Transfers) Sign(ctx context.Context, identity flows.ContactIdentity, code string) (*flows.Transfer, error) {
+	move, err := t.load(ctx, identity)
 	switch {
 	case err != nil:
 		return nil, err
-	case t.State == flows.SignatureSigned:
-		return t, nil
+	case move.State == flows.SignatureSigned:
+		return move, nil
 	}
-	if err := f.cfg.Codes.Enter(&t.Signature, code); err != nil {
+	if err := t.cfg.Codes.Enter(&move.Signature, code); err != nil {
 		return nil, err
 	}
-	to, err := f.cfg.Catalogue.Locate(ctx, identity.ClientToken, t.ClubID)
+	to, err := t.cfg.Catalogue.Locate(ctx, identity.ClientToken, move.ClubID)
 	if err != nil {
 		return nil, err
 	}
-	scope, err := f.scope(ctx, identity, to)
+	scope, err := t.scope(ctx, identity, to)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.save(ctx, identity, t); err != nil {
+	if err := t.save(ctx, identity, move); err != nil {
 		return nil, err
 	}
-	told := f.cfg.Codes.Check(ctx, scope, &t.Signature, code, func(ctx context.Context) (bool, error) {
-		contact, err := f.cfg.Club.GetContact(ctx, scope, identity.IRI())
+	failure := t.cfg.Codes.Check(ctx, scope, &move.Signature, code, func(ctx context.Context) (bool, error) {
+		contact, err := t.cfg.Club.GetContact(ctx, scope, identity.IRI())
 		return err == nil && contact.Club == to.IRI, err
 	})
-	if t.State == flows.SignatureSigned {
-		f.cfg.Codes.Entered(ctx, to.IRI, t.Signature)
+	if move.State == flows.SignatureSigned {
+		t.cfg.Codes.Entered(ctx, to.IRI, move.Signature)
 	}
-	if err := f.save(ctx, identity, t); err != nil {
+	if err := t.save(ctx, identity, move); err != nil {
 		return nil, err
 	}
-	return t, told
+	return move, failure
 }
 
-// scope acts from the nearest node above both clubs: from the contact's own
-// node the new club is out of reach, and from above more would be seen than
-// the move needs.
-func (f *Transfers) scope(ctx context.Context, identity flows.ContactIdentity, to catalogue.Club) (club.Scope, error) {
-	return f.cfg.Catalogue.ScopeAbove(ctx, to, club.NewIRI(identity.ClientToken, "clubs", identity.ClubID))
+// scope is the nearest node above both clubs: the contact's own node does not reach the new club, and
+// a higher one reaches more than the transfer needs.
+func (t *Transfers) scope(ctx context.Context, identity flows.ContactIdentity, to catalogue.Club) (club.Scope, error) {
+	return t.cfg.Catalogue.ScopeAbove(ctx, to, club.NewIRI(identity.ClientToken, "clubs", identity.ClubID))
 }
 
-func (f *Transfers) load(ctx context.Context, identity flows.ContactIdentity) (*flows.Transfer, error) {
-	t, err := f.cfg.Store.Transfer(ctx, identity.IRI())
+func (t *Transfers) load(ctx context.Context, identity flows.ContactIdentity) (*flows.Transfer, error) {
+	move, err := t.cfg.Store.Transfer(ctx, identity.IRI())
 	if errors.Is(err, flows.ErrNotFound) {
 		return &flows.Transfer{}, nil
 	}
-	return t, flows.StorageFailed(err)
+	return move, flows.StorageFailed(err)
 }
 
-func (f *Transfers) save(ctx context.Context, identity flows.ContactIdentity, t *flows.Transfer) error {
-	err := f.cfg.Store.SaveTransfer(ctx, identity.IRI(), t, keepTransfer)
+func (t *Transfers) save(ctx context.Context, identity flows.ContactIdentity, move *flows.Transfer) error {
+	err := t.cfg.Store.SaveTransfer(ctx, identity.IRI(), move, keepTransfer)
 	if errors.Is(err, flows.ErrConflict) {
 		return &flows.Error{Code: flows.Conflict, Detail: "The move was asked for twice at the same moment.", Err: err}
 	}

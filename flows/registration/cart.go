@@ -10,100 +10,98 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// mostItems of a cart, as many as a registration can be started with: more is no
-// visitor's, and each is a call to the club system whenever the cart is made again.
-const mostItems = 20
+// maxItems of a cart, as many as a registration can start with. Each is a call to the club system
+// whenever the cart is rebuilt.
+const maxItems = 20
 
 // AddItem adds an offer to the cart.
-func (f *Service) AddItem(ctx context.Context, id, token string, item flows.NewItem) (flows.View, error) {
-	return f.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
+func (s *Service) AddItem(ctx context.Context, id, token string, item flows.NewItem) (flows.View, error) {
+	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
 		if r.Contact == nil {
 			return &flows.Error{Code: flows.PersonRequired, Detail: "The buyer's details come before the items."}
 		}
-		if len(r.Items) >= mostItems {
-			return &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/offerId", Message: fmt.Sprintf("The cart is full: it takes %d items.", mostItems)}}}
+		if len(r.Items) >= maxItems {
+			return flows.Invalid(flows.FieldProblem{Pointer: "/offerId", Message: fmt.Sprintf("The cart is full: it takes %d items.", maxItems)})
 		}
 		items := []flows.NewItem{item}
-		offers, err := f.offers(ctx, r, at, items, "")
+		offers, err := s.offers(ctx, r, at, items, "")
 		if err != nil {
 			return err
 		}
 		item := items[0]
-		anew := r.Sale == "" || f.articleArrived(ctx, r, at, offers[0].IRI)
+		replace := r.Sale == "" || s.articleArrived(ctx, r, at, offers[0].IRI)
 		if r.Cart.Settled() {
-			if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
-				return flows.StorageFailed(err)
+			if err := s.save(ctx, r); err != nil {
+				return err
 			}
 			return flows.SettledError()
 		}
-		if anew {
-			return f.rebuild(ctx, r, at, append(r.RequestedItems(), item))
+		if replace {
+			return s.rebuild(ctx, r, at, append(r.RequestedItems(), item))
 		}
-		if err := f.addArticle(ctx, r, at, item, offers[0]); err != nil {
+		if err := s.addArticle(ctx, r, at, item, offers[0]); err != nil {
 			return err
 		}
-		return f.readCart(ctx, r, at)
+		return s.readCart(ctx, r, at)
 	})
 }
 
-// rebuild makes a new sale for the contact: the first one, or one in the place
-// of a sale that holds more than the registration knows of. Such is left behind
-// when an item was added and the answer, or the registration, could not be
-// kept; the club system cannot take an article out again.
-func (f *Service) rebuild(ctx context.Context, r *flows.Registration, at catalogue.Club, items []flows.NewItem) error {
-	offers, err := f.offers(ctx, r, at, items, "")
+// rebuild creates a new sale for the contact: the first one, or the replacement of a sale that has
+// more than the registration. That happens when an item was added and the response, or the
+// registration, was lost; the club system cannot remove an article.
+func (s *Service) rebuild(ctx context.Context, r *flows.Registration, at catalogue.Club, items []flows.NewItem) error {
+	offers, err := s.offers(ctx, r, at, items, "")
 	if err != nil {
 		return err
 	}
-	contact, err := f.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
+	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
 	if err != nil {
 		return flows.ClubFailed(err, "The contact could not be read.")
 	}
-	return f.fillSale(ctx, r, at, contact, items, offers, "")
+	return s.fillSale(ctx, r, at, contact, items, offers, "")
 }
 
-// fillSale makes a sale with the items, in the place of the one that there may
-// be. pointer is that of offers; with one, a failure says which item it is about.
-func (f *Service) fillSale(ctx context.Context, r *flows.Registration, at catalogue.Club, contact club.Contact, items []flows.NewItem, offers []catalogue.Offer, pointer string) error {
+// fillSale replaces the sale by one with the items. pointer is that of offers; with one, an error
+// says which item it is about.
+func (s *Service) fillSale(ctx context.Context, r *flows.Registration, at catalogue.Club, contact club.Contact, items []flows.NewItem, offers []catalogue.Offer, pointer string) error {
 	r.Sale, r.Items, r.Cart = "", nil, flows.Cart{Currency: at.Currency}
 	if len(items) == 0 {
 		return nil
 	}
-	if err := f.createSale(ctx, r, at, contact); err != nil {
+	if err := s.createSale(ctx, r, at, contact); err != nil {
 		return err
 	}
 	for i, item := range items {
-		if err := f.addArticle(ctx, r, at, item, offers[i]); err != nil {
+		if err := s.addArticle(ctx, r, at, item, offers[i]); err != nil {
 			return itemFailed(err, pointer, i)
 		}
 	}
-	return f.readCart(ctx, r, at)
+	return s.readCart(ctx, r, at)
 }
 
-// itemFailed says in a failure which of several items it is about, the i-th.
+// itemFailed adds to an error that it is about the i-th of several items.
 func itemFailed(err error, pointer string, i int) error {
 	var failure *flows.Error
 	if pointer == "" || !errors.As(err, &failure) {
 		return err
 	}
-	told := *failure
-	told.Detail = fmt.Sprintf("Item %d: %s", i+1, failure.Detail)
-	told.Fields = []flows.FieldProblem{{Pointer: fmt.Sprintf(pointer, i), Message: failure.Detail}}
-	return &told
+	located := *failure
+	located.Detail = fmt.Sprintf("Item %d: %s", i+1, failure.Detail)
+	located.Fields = []flows.FieldProblem{{Pointer: fmt.Sprintf(pointer, i), Message: failure.Detail}}
+	return &located
 }
 
-// ClearItems starts the cart again. The old sale is left as it is: the club
-// system cannot delete one, and nothing can pay it any more.
-func (f *Service) ClearItems(ctx context.Context, id, token string) (flows.View, error) {
-	return f.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
+// ClearItems empties the cart. The old sale is abandoned, because the club system cannot delete one.
+func (s *Service) ClearItems(ctx context.Context, id, token string) (flows.View, error) {
+	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
 		r.Sale, r.Items, r.Cart = "", nil, flows.Cart{Currency: at.Currency}
 		return nil
 	})
 }
 
 // Check asks the club system whether the cart is valid.
-func (f *Service) Check(ctx context.Context, id, token string) (flows.Cart, error) {
-	r, p, err := f.load(ctx, id, token)
+func (s *Service) Check(ctx context.Context, id, token string) (flows.Cart, error) {
+	r, p, err := s.load(ctx, id, token)
 	switch {
 	case err != nil:
 		return flows.Cart{}, err
@@ -112,23 +110,22 @@ func (f *Service) Check(ctx context.Context, id, token string) (flows.Cart, erro
 	case p.Live():
 		return r.Cart, nil // frozen as it was agreed on
 	}
-	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	if err != nil {
 		return flows.Cart{}, err
 	}
-	err = f.readCart(ctx, r, at)
+	err = s.readCart(ctx, r, at)
 	if err == nil && r.Cart.Settled() {
-		if err := f.cfg.Store.AmendRegistration(ctx, r); err != nil {
-			f.cfg.Log.WarnContext(ctx, "externally settled cart not saved", "error", err)
+		if err := s.cfg.Store.AmendRegistration(ctx, r); err != nil {
+			s.cfg.Log.WarnContext(ctx, "externally settled cart not saved", "error", err)
 		}
 	}
 	return r.Cart, err
 }
 
-// offers finds the offers that items ask for, and tells at once everything
-// that is wrong with the items, whose debits it completes. pointer says where the
-// items stand in the request: a pattern for the index, or empty for the body itself.
-func (f *Service) offers(ctx context.Context, r *flows.Registration, seller catalogue.Club, items []flows.NewItem, pointer string) ([]catalogue.Offer, error) {
+// offers finds the offers of items and completes their debits. The error lists everything that is
+// wrong. pointer is a pattern for an item's index in the request, or empty for the body itself.
+func (s *Service) offers(ctx context.Context, r *flows.Registration, seller catalogue.Club, items []flows.NewItem, pointer string) ([]catalogue.Offer, error) {
 	query := catalogue.ProductQuery{ClientToken: r.ClientToken, ClubID: r.ClubID, Channel: r.Channel}
 	if r.Identified() {
 		query.Buyer = *r.Contact.Buyer
@@ -140,7 +137,7 @@ func (f *Service) offers(ctx context.Context, r *flows.Registration, seller cata
 		if pointer != "" {
 			at = fmt.Sprintf(pointer, i)
 		}
-		offer, err := f.cfg.Catalogue.Offer(ctx, query, item.OfferID)
+		offer, err := s.cfg.Catalogue.Offer(ctx, query, item.OfferID)
 		switch {
 		case flows.CodeOf(err) == flows.OfferNotAvailable:
 			failure.Code = flows.OfferNotAvailable
@@ -150,7 +147,7 @@ func (f *Service) offers(ctx context.Context, r *flows.Registration, seller cata
 		case offer.Requires(catalogue.NeedsStartDate) && item.StartDate == "":
 			failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: at + "/startDate", Message: "This offer needs a start date."})
 		case item.Debit != nil:
-			debit, wrong, err := f.completeDebit(ctx, seller, item, offer, at+"/debit")
+			debit, wrong, err := s.completeDebit(ctx, seller, item, offer, at+"/debit")
 			if err != nil {
 				return nil, err
 			}
@@ -164,9 +161,9 @@ func (f *Service) offers(ctx context.Context, r *flows.Registration, seller cata
 	return offers, nil
 }
 
-// createSale makes the sale that the cart stands for.
-func (f *Service) createSale(ctx context.Context, r *flows.Registration, at catalogue.Club, contact club.Contact) error {
-	sale, err := f.cfg.Club.CreateSale(ctx, at.Scope, club.NewSale{
+// createSale creates the sale of the cart.
+func (s *Service) createSale(ctx context.Context, r *flows.Registration, at catalogue.Club, contact club.Contact) error {
+	sale, err := s.cfg.Club.CreateSale(ctx, at.Scope, club.NewSale{
 		Contact: contact.IRI, Club: at.IRI, ClubCode: at.Code,
 		FamilyName: contact.FamilyName, GivenName: contact.GivenName, Number: contact.Number, Address: contact.Address,
 	})
@@ -174,17 +171,16 @@ func (f *Service) createSale(ctx context.Context, r *flows.Registration, at cata
 		return flows.ClubFailed(err, "The cart could not be made.")
 	}
 	r.Sale, r.SaleState = sale.IRI, sale.State
-	// A new sale has its own span in which the processor remembers its payment's key.
-	r.ExpiresAt = f.cfg.Now().Add(flows.PayableFor)
+	// The processor keeps the payment's idempotency key for a limited time, per sale.
+	r.ExpiresAt = s.cfg.Now().Add(flows.PayableFor)
 	return nil
 }
 
-// addArticle adds an item to the sale. When the answer got lost, the cart that
-// is read next tells whether the article is there.
-func (f *Service) addArticle(ctx context.Context, r *flows.Registration, at catalogue.Club, item flows.NewItem, offer catalogue.Offer) error {
+// addArticle adds an item to the sale. After a lost response it reads the sale to find the article.
+func (s *Service) addArticle(ctx context.Context, r *flows.Registration, at catalogue.Club, item flows.NewItem, offer catalogue.Offer) error {
 	article := club.NewArticle{Offer: offer.IRI, StartDate: item.StartDate, RepaymentSchedule: item.Debit.Wire()}
-	err := f.cfg.Club.AddArticle(ctx, at.Scope, r.Sale, article)
-	if club.OutcomeOf(err) == club.Unknown && f.articleArrived(ctx, r, at, offer.IRI) {
+	err := s.cfg.Club.AddArticle(ctx, at.Scope, r.Sale, article)
+	if club.OutcomeOf(err) == club.Unknown && s.articleArrived(ctx, r, at, offer.IRI) {
 		err = nil
 	}
 	var upstream *club.Error
@@ -198,9 +194,9 @@ func (f *Service) addArticle(ctx context.Context, r *flows.Registration, at cata
 	return nil
 }
 
-// articleArrived tells whether the sale holds one article more of the offer than was asked for so far.
-func (f *Service) articleArrived(ctx context.Context, r *flows.Registration, at catalogue.Club, offer club.IRI) bool {
-	sale, err := f.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
+// articleArrived reports whether the sale has more articles of the offer than the registration.
+func (s *Service) articleArrived(ctx context.Context, r *flows.Registration, at catalogue.Club, offer club.IRI) bool {
+	sale, err := s.cfg.Club.GetSale(ctx, at.Scope, r.Sale)
 	if err != nil {
 		return false
 	}
@@ -220,10 +216,9 @@ func (f *Service) articleArrived(ctx context.Context, r *flows.Registration, at 
 	return remote > asked
 }
 
-// readCart reads the cart as the club system has it: it adds lines on its own, so
-// what was asked for says little about what is there.
-func (f *Service) readCart(ctx context.Context, r *flows.Registration, at catalogue.Club) error {
-	sale, check, err := f.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
+// readCart reads the cart from the club system, which adds lines of its own.
+func (s *Service) readCart(ctx context.Context, r *flows.Registration, at catalogue.Club) error {
+	sale, check, err := s.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
 	if err != nil {
 		return flows.ClubFailed(err, "The cart could not be read.")
 	}

@@ -10,12 +10,11 @@ import (
 	"frontdesk/flows/catalogue"
 )
 
-// completeDebit says when the first debit of an item falls (club system API,
-// section RepaymentSchedule), or what is wrong with the wish. The first debit is
-// the first day of the wanted kind, not before the wanted date and not before
-// the subscription starts; it is asked for by its date, so that what the buyer
-// was told and what the club does cannot differ.
-func (f *Service) completeDebit(ctx context.Context, at catalogue.Club, item flows.NewItem, offer catalogue.Offer, pointer string) (*flows.Debit, []flows.FieldProblem, error) {
+// completeDebit dates the first debit of an item (club system API, section RepaymentSchedule), or
+// returns what is wrong with it. The debit falls on the first requested day of the month or week
+// from the requested date, today and the subscription's start. It is ordered by its date, so that
+// the club cannot debit on another day than the buyer was shown.
+func (s *Service) completeDebit(ctx context.Context, at catalogue.Club, item flows.NewItem, offer catalogue.Offer, pointer string) (*flows.Debit, []flows.FieldProblem, error) {
 	request := *item.Debit
 	switch {
 	case !offer.Requires(catalogue.NeedsDebit):
@@ -25,7 +24,7 @@ func (f *Service) completeDebit(ctx context.Context, at catalogue.Club, item flo
 	case request == flows.Debit{}:
 		return nil, nil, nil // the club chooses
 	}
-	from := max(request.From, item.StartDate, f.cfg.Now().UTC().Format(time.DateOnly))
+	from := max(request.From, item.StartDate, s.cfg.Now().UTC().Format(time.DateOnly))
 	switch {
 	case request.WeekDay != nil:
 		request.From = nextWeekDay(from, *request.WeekDay)
@@ -36,9 +35,9 @@ func (f *Service) completeDebit(ctx context.Context, at catalogue.Club, item flo
 	}
 	first, err := time.Parse(time.DateOnly, from)
 	if err != nil {
-		return nil, nil, err // dates are held against the contract before they come here
+		return nil, nil, err // the contract admits dates only
 	}
-	days, _, err := f.cfg.Catalogue.NextDebitDays(ctx, at, first) // those that the buyer has just chosen from
+	days, _, err := s.cfg.Catalogue.NextDebitDays(ctx, at, first) // the same days that the buyer chose from
 	if err != nil {
 		return nil, nil, err
 	}
@@ -53,7 +52,7 @@ func (f *Service) completeDebit(ctx context.Context, at catalogue.Club, item flo
 	return nil, []flows.FieldProblem{{Pointer: pointer + "/day", Message: "The club debits on these days of the month: " + strings.Join(allowed, ", ") + "."}}, nil
 }
 
-// nextWeekDay is the first date from a date on that falls on a day of the week, 1 for Monday.
+// nextWeekDay is the first date from a date on with that day of the week, 1 for Monday.
 func nextWeekDay(from string, weekDay int) string {
 	date, err := time.Parse(time.DateOnly, from)
 	if err != nil {

@@ -13,52 +13,49 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// notProvided is what SEPA's own messages say where the bank is not named. The
-// club system's description shows a BIC and a bank in every mandate.
+// notProvided is SEPA's text for an unnamed bank; the club system has a BIC and a bank in every mandate.
 const notProvided = "NOTPROVIDED"
 
-// CreateMandate makes the mandate and has the code sent with which it is
-// signed. It takes the place of the one that there may be. The answer tells in
-// the mandate's state whether a code was sent; an error means that there is no
-// new mandate, or that no code can ever reach the contact.
-func (f *Service) CreateMandate(ctx context.Context, id, token string, in flows.NewMandate) (flows.View, error) {
-	r, p, at, err := f.editable(ctx, id, token)
+// CreateMandate creates the mandate, replacing an existing one, and sends the code that signs it. The
+// mandate's state says whether a code was sent. An error means that there is no new mandate, or that
+// no code can reach the contact.
+func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.NewMandate) (flows.View, error) {
+	r, p, at, err := s.editable(ctx, id, token)
 	if err != nil {
 		return flows.View{}, err
 	}
-	account, err := f.acceptMandate(r, &in)
+	account, err := s.acceptMandate(r, &in)
 	if err != nil {
 		return flows.View{}, err
 	}
-	contact, err := f.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
+	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
 	if err != nil {
 		return flows.View{}, flows.ClubFailed(err, "The contact could not be read.")
 	}
-	phone := f.cfg.Keys.PhonePseudonym(r.ClientToken, contact.Mobile)
-	allowed, err := f.cfg.Codes.Reserve(ctx, at.IRI, smsSubjects(r, phone)...)
+	phone := s.cfg.Keys.PhonePseudonym(r.ClientToken, contact.Mobile)
+	allowed, err := s.cfg.Codes.Reserve(ctx, at.IRI, smsSubjects(r, phone)...)
 	if err != nil {
 		return flows.View{}, err
 	}
-	made, err := f.cfg.Club.CreateMandate(ctx, at.Scope, wireMandate(at, contact, in, account))
+	made, err := s.cfg.Club.CreateMandate(ctx, at.Scope, wireMandate(at, contact, in, account))
 	if err != nil {
-		f.cfg.Codes.Release(ctx, allowed)
+		s.cfg.Codes.Release(ctx, allowed)
 		return flows.View{}, mandateRejected(err)
 	}
 	next := &flows.Mandate{IRI: made.IRI, Contact: contact.IRI, Phone: phone, Masked: account.Masked(), ValidFrom: in.ValidFrom}
 	if r.Mandate != nil {
-		f.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
+		s.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
 		next.Sequence = r.Mandate.Sequence
 	}
 	r.Mandate = next
-	return f.sendCode(ctx, r, p, at, allowed)
+	return s.sendCode(ctx, r, p, at, allowed)
 }
 
-// acceptMandate says everything that is wrong with the wish for a mandate, and
-// fills in what was left out.
-func (f *Service) acceptMandate(r *flows.Registration, in *flows.NewMandate) (iban.IBAN, error) {
-	failure := &flows.Error{Code: flows.InvalidRequest}
+// acceptMandate validates a request for a mandate and fills in the defaults.
+func (s *Service) acceptMandate(r *flows.Registration, in *flows.NewMandate) (iban.IBAN, error) {
+	var fields []flows.FieldProblem
 	wrong := func(pointer, message string) {
-		failure.Fields = append(failure.Fields, flows.FieldProblem{Pointer: pointer, Message: message})
+		fields = append(fields, flows.FieldProblem{Pointer: pointer, Message: message})
 	}
 	account, problem := iban.Parse(in.IBAN)
 	if problem != "" {
@@ -68,7 +65,7 @@ func (f *Service) acceptMandate(r *flows.Registration, in *flows.NewMandate) (ib
 	if in.BIC != "" && !iban.BICForm.MatchString(in.BIC) {
 		wrong("/bic", "A BIC has 8 or 11 characters, such as BNPAFRPP.")
 	}
-	now := f.cfg.Now().UTC()
+	now := s.cfg.Now().UTC()
 	switch {
 	case in.ValidFrom == "":
 		in.ValidFrom = now.Format(time.DateOnly)
@@ -78,8 +75,8 @@ func (f *Service) acceptMandate(r *flows.Registration, in *flows.NewMandate) (ib
 		wrong("/validFrom", "The mandate has to be valid on the day of the first debit, "+r.FirstDebit()+".")
 	}
 	switch {
-	case len(failure.Fields) > 0:
-		return account, failure
+	case len(fields) > 0:
+		return account, flows.Invalid(fields...)
 	case r.Contact == nil:
 		return account, &flows.Error{Code: flows.PersonRequired, Detail: "The buyer's details come before the mandate."}
 	case !r.AsksForMandate():
@@ -104,15 +101,14 @@ func wireMandate(at catalogue.Club, contact club.Contact, in flows.NewMandate, a
 	return out
 }
 
-// mandateFields says where a field of the club system's mandate stands in ours.
+// mandateFields maps fields of the club system's mandate to ours.
 var mandateFields = map[string]string{
 	"iban": "/iban", "bic": "/bic", "bank": "/bank", "holder": "/holder", "validFrom": "/validFrom",
 	"contactAddress.streetAddress": "/address/street", "contactAddress.postalCode": "/address/postalCode",
 	"contactAddress.addressLocality": "/address/city", "contactAddress.addressCountry": "/address/country",
 }
 
-// mandateRejected points at the fields that the club system, or the bank behind
-// it, does not take.
+// mandateRejected points at the fields that the club system, or its bank, rejects.
 func mandateRejected(err error) error {
 	var upstream *club.Error
 	if !errors.As(err, &upstream) || upstream.Outcome != club.Rejected {

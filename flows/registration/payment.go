@@ -10,17 +10,13 @@ import (
 	"frontdesk/flows/catalogue"
 )
 
-// Pay starts the registration's payment, or goes on with the one that lives:
-// a sale has one payment, however often and from wherever it is asked for.
+// Pay starts the registration's payment, or continues the live one: a sale has one payment, however
+// often it is requested. PaymentExists when the live one was requested with other parameters.
 //
-// PaymentExists when one lives that was asked for in other words.
-//
-// Any other error means that there is nothing yet that the buyer could pay;
-// asking again goes on from there. Later on, whatever fails on the way, the answer is
-// the payment as it stands: nobody reads "failed, try again" whose money may be
-// taken.
-func (f *Service) Pay(ctx context.Context, id, token string, in flows.StartPayment) (*flows.Payment, error) {
-	r, p, err := f.load(ctx, id, token)
+// Any other error means that the buyer cannot pay yet; a repetition continues from there. Once money
+// may have been taken, a failure returns the payment as it is, never "failed, try again".
+func (s *Service) Pay(ctx context.Context, id, token string, in flows.StartPayment) (*flows.Payment, error) {
+	r, p, err := s.load(ctx, id, token)
 	if err != nil {
 		return nil, err
 	}
@@ -29,54 +25,54 @@ func (f *Service) Pay(ctx context.Context, id, token string, in flows.StartPayme
 	}
 	live, created := p.Live(), false
 	if !live {
-		if p, created, err = f.begin(ctx, r, p, in); err != nil {
+		if p, created, err = s.begin(ctx, r, p, in); err != nil {
 			return nil, err
 		}
 	}
 	if err := p.Matches(in); err != nil {
 		return nil, err
 	}
-	latest, err := f.advance(ctx, p, created)
+	latest, err := s.advance(ctx, p, created)
 	if latest != nil {
 		p = latest
 	}
 	if err == nil && p.State == flows.Cancelled && live {
-		// Who asks to pay wants another then. It may be there already: Redis can have
-		// fallen back to the one before, and only asking the processor tells.
-		return f.Pay(ctx, id, token, in)
+		// The buyer then wants another payment. It may exist already: Redis can have fallen back
+		// to the previous one, and only the processor knows.
+		return s.Pay(ctx, id, token, in)
 	}
 	if err != nil && p.State == flows.Priced && p.HasProcessor() {
 		return nil, err
 	}
 	if err != nil {
-		f.cfg.Log.WarnContext(ctx, "payment not advanced", "payment", p.ID, "error", err)
+		s.cfg.Log.WarnContext(ctx, "payment not advanced", "payment", p.ID, "error", err)
 	}
 	if p.State == flows.Intent {
-		// Who asks after a decline wants to try again: the answer sends the buyer
-		// to the processor once more, with the payment that is still the same one.
+		// A request after a decline is a retry: the buyer goes to the processor again, with the
+		// same payment.
 		p.DeclineCode = ""
 	}
-	p.Closed = r.Closed(p, f.cfg.Now())
+	p.Closed = r.Closed(p, s.cfg.Now())
 	return p, nil
 }
 
-// begin prices the cart again and stores the payment that freezes it. created is false
-// when the payment is another request's.
-func (f *Service) begin(ctx context.Context, r *flows.Registration, last *flows.Payment, in flows.StartPayment) (p *flows.Payment, created bool, err error) {
-	if phase := r.Phase(last, f.cfg.Now()); phase != flows.Open {
+// begin prices the cart again and stores the payment that freezes it. created is false when another
+// request created it.
+func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.Payment, in flows.StartPayment) (p *flows.Payment, created bool, err error) {
+	if phase := r.Phase(last, s.cfg.Now()); phase != flows.Open {
 		return nil, false, flows.ClosedError(phase)
 	}
 	if r.Sale == "" {
 		return nil, false, r.CheckPayable(in.Method)
 	}
-	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	if err != nil {
 		return nil, false, err
 	}
 	known := r.Cart.Settled()
-	err = f.readAgain(ctx, r, at, in.Method)
+	err = s.reprice(ctx, r, at, in.Method)
 	if r.Cart.Settled() && !known {
-		p, err = f.settledExternally(ctx, r)
+		p, err = s.settledExternally(ctx, r)
 		return p, false, err
 	}
 	if err != nil {
@@ -91,7 +87,7 @@ func (f *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 		}
 	}
 	r.Generation++
-	now := f.cfg.Now().Round(0) // as it will be read
+	now := s.cfg.Now().Round(0) // as it will be read
 	p = &flows.Payment{
 		ID: flows.NewPaymentID(r.ID, r.Generation), Schema: flows.PaymentSchema, State: flows.Priced, Reason: "asked for by the buyer", Method: in.Method,
 		Registration: r.ID, Generation: r.Generation, ClientToken: r.ClientToken, Sale: r.Sale, Club: at.IRI, Node: at.Scope.Node,
@@ -99,45 +95,43 @@ func (f *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 		DueDate: in.DueDate, Desk: in.Desk, RequestDigest: in.RequestDigest(), CreatedAt: now, UpdatedAt: now,
 	}
 	if p.HasProcessor() {
-		p.ReturnURL = f.returnURL(r, in.ReturnURL)
-		f.cfg.Payments.FixRequest(p)
+		p.ReturnURL = s.returnURL(r, in.ReturnURL)
+		s.cfg.Payments.FixRequest(p)
 	}
-	err = f.cfg.Store.StartPayment(ctx, r, p)
+	err = s.cfg.Store.StartPayment(ctx, r, p)
 	if errors.Is(err, flows.ErrConflict) {
-		// Somebody else pressed "pay" in the same moment: theirs is the payment.
-		if _, theirs, loadErr := f.cfg.Store.Registration(ctx, r.ID); loadErr == nil && theirs.Live() {
+		// A concurrent request won: its payment is the one.
+		if _, theirs, loadErr := s.cfg.Store.Registration(ctx, r.ID); loadErr == nil && theirs.Live() {
 			return theirs, false, nil
 		}
 	}
 	return p, err == nil, flows.StorageFailed(err)
 }
 
-// advance moves a payment on. One that another request began is read again first, since
-// that request is moving it.
-func (f *Service) advance(ctx context.Context, p *flows.Payment, created bool) (*flows.Payment, error) {
+// advance advances a payment. One that another request created is read again first.
+func (s *Service) advance(ctx context.Context, p *flows.Payment, created bool) (*flows.Payment, error) {
 	if created {
-		return f.cfg.Payments.AdvanceLoaded(ctx, p)
+		return s.cfg.Payments.AdvanceLoaded(ctx, p)
 	}
-	return f.cfg.Payments.Advance(ctx, p.ID)
+	return s.cfg.Payments.Advance(ctx, p.ID)
 }
 
-// readAgain reads the cart before it is paid. Nobody is asked for another amount
-// than the one that they were shown: a cart that changed meanwhile is stored, to
-// be looked at first.
-func (f *Service) readAgain(ctx context.Context, r *flows.Registration, at catalogue.Club, method flows.Method) error {
-	seen := r.Cart
-	if err := f.readCart(ctx, r, at); err != nil {
+// reprice reads the cart before it is paid. The buyer must have seen the amount: a cart that has
+// changed is stored, and returned as CartChanged.
+func (s *Service) reprice(ctx context.Context, r *flows.Registration, at catalogue.Club, method flows.Method) error {
+	shown := r.Cart
+	if err := s.readCart(ctx, r, at); err != nil {
 		return err
 	}
-	if r.Cart.Settled() && !seen.Settled() {
+	if r.Cart.Settled() && !shown.Settled() {
 		return flows.SettledError()
 	}
-	if seen.Total == r.Cart.Total && seen.Valid == r.Cart.Valid && slices.Equal(seen.Agreed(), r.Cart.Agreed()) {
+	if shown.Total == r.Cart.Total && shown.Valid == r.Cart.Valid && slices.Equal(shown.Agreed(), r.Cart.Agreed()) {
 		return nil
 	}
-	r.Cart.MarkChanges(seen)
-	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
-		return flows.StorageFailed(err)
+	r.Cart.MarkChanges(shown)
+	if err := s.save(ctx, r); err != nil {
+		return err
 	}
 	if err := r.CheckPayable(method); err != nil {
 		return err
@@ -145,16 +139,16 @@ func (f *Service) readAgain(ctx context.Context, r *flows.Registration, at catal
 	return &flows.Error{Code: flows.CartChanged, Detail: "The club system has changed the cart since you saw it. Please look at it again before you pay."}
 }
 
-func (f *Service) returnURL(r *flows.Registration, asked string) string {
+func (s *Service) returnURL(r *flows.Registration, asked string) string {
 	if asked != "" {
 		return asked
 	}
-	return f.cfg.PublicURL + "/?registration=" + url.QueryEscape(r.ID)
+	return s.cfg.PublicURL + "/?registration=" + url.QueryEscape(r.ID)
 }
 
-// Payment answers with the registration's latest payment.
-func (f *Service) Payment(ctx context.Context, id, token string) (*flows.Payment, error) {
-	view, err := f.Get(ctx, id, token)
+// Payment returns the registration's latest payment.
+func (s *Service) Payment(ctx context.Context, id, token string) (*flows.Payment, error) {
+	view, err := s.Get(ctx, id, token)
 	if err != nil {
 		return nil, err
 	}
@@ -164,10 +158,9 @@ func (f *Service) Payment(ctx context.Context, id, token string) (*flows.Payment
 	return view.Payment, nil
 }
 
-// PaymentByID answers with one of the registration's payments, also one that
-// was cancelled before the latest was begun.
-func (f *Service) PaymentByID(ctx context.Context, id, token string, payment flows.PaymentID) (*flows.Payment, error) {
-	r, latest, err := f.load(ctx, id, token)
+// PaymentByID returns one of the registration's payments, also one cancelled before the latest.
+func (s *Service) PaymentByID(ctx context.Context, id, token string, payment flows.PaymentID) (*flows.Payment, error) {
+	r, latest, err := s.load(ctx, id, token)
 	if err != nil {
 		return nil, err
 	}
@@ -175,43 +168,42 @@ func (f *Service) PaymentByID(ctx context.Context, id, token string, payment flo
 	if registration != id {
 		return nil, &flows.Error{Code: flows.NotFound}
 	}
-	p, err := f.cfg.Store.Payment(ctx, payment)
+	p, err := s.cfg.Store.Payment(ctx, payment)
 	if errors.Is(err, flows.ErrNotFound) && generation > r.Generation {
-		// We told them of a payment that is newer than what Redis remembers.
-		if err := f.cfg.Payments.RebuildOnDemand(ctx); err != nil {
+		// Redis has lost this payment.
+		if err := s.cfg.Payments.RebuildOnDemand(ctx); err != nil {
 			return nil, err
 		}
-		p, err = f.cfg.Store.Payment(ctx, payment)
+		p, err = s.cfg.Store.Payment(ctx, payment)
 	}
 	if err != nil {
 		return nil, flows.StorageFailed(err)
 	}
-	p.Closed = r.Closed(latest, f.cfg.Now())
+	p.Closed = r.Closed(latest, s.cfg.Now())
 	return p, nil
 }
 
-// settledExternally answers whoever asks for the payment of a sale that turns out to be
-// settled: with the payment of ours that did it, be it of the same moment or one that
-// Redis had lost; else it is stored that somebody else did.
-func (f *Service) settledExternally(ctx context.Context, r *flows.Registration) (*flows.Payment, error) {
-	if ours, err := f.livePayment(ctx, r.ID); ours != nil || err != nil {
+// settledExternally returns the payment of ours that settled a sale: a concurrent one, or one that
+// Redis had lost. Without one, it stores that the sale was settled elsewhere, and returns SettledError.
+func (s *Service) settledExternally(ctx context.Context, r *flows.Registration) (*flows.Payment, error) {
+	if ours, err := s.livePayment(ctx, r.ID); ours != nil || err != nil {
 		return ours, err
 	}
-	if err := f.cfg.Payments.RebuildOnDemand(ctx); err != nil {
+	if err := s.cfg.Payments.RebuildOnDemand(ctx); err != nil {
 		return nil, err
 	}
-	if ours, err := f.livePayment(ctx, r.ID); ours != nil || err != nil {
+	if ours, err := s.livePayment(ctx, r.ID); ours != nil || err != nil {
 		return ours, err
 	}
-	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
-		return nil, flows.StorageFailed(err)
+	if err := s.save(ctx, r); err != nil {
+		return nil, err
 	}
 	return nil, flows.SettledError()
 }
 
-// livePayment reads a registration's payment; nil when none lives.
-func (f *Service) livePayment(ctx context.Context, id string) (*flows.Payment, error) {
-	_, p, err := f.cfg.Store.Registration(ctx, id)
+// livePayment reads a registration's live payment; nil without one.
+func (s *Service) livePayment(ctx context.Context, id string) (*flows.Payment, error) {
+	_, p, err := s.cfg.Store.Registration(ctx, id)
 	if err != nil || !p.Live() {
 		return nil, flows.StorageFailed(err)
 	}

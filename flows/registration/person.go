@@ -7,13 +7,13 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/catalogue"
+	"frontdesk/flows/member"
 	"frontdesk/upstream/club"
 )
 
-// createContact makes the buyer known to the club system, with the status of
-// somebody who is being registered.
-func (f *Service) createContact(ctx context.Context, at catalogue.Club, p flows.Person) (club.Contact, error) {
-	contact, err := f.cfg.Club.CreateContact(ctx, at.Scope, club.NewContact{
+// createContact creates the buyer at the club system, with the status of a registration in progress.
+func (s *Service) createContact(ctx context.Context, at catalogue.Club, p flows.Person) (club.Contact, error) {
+	contact, err := s.cfg.Club.CreateContact(ctx, at.Scope, club.NewContact{
 		FamilyName: p.FamilyName, GivenName: p.GivenName, Gender: p.Gender, BirthDate: p.BirthDate,
 		Email: p.Email, Mobile: p.Mobile, Club: at.IRI, Status: flows.StatusTemp,
 		Address: &club.Address{Street: p.Street, PostalCode: p.PostalCode, Locality: p.City, Country: strings.ToUpper(p.Country)},
@@ -25,7 +25,7 @@ func (f *Service) createContact(ctx context.Context, at catalogue.Club, p flows.
 	return contact, flows.ClubFailed(err, "The buyer's details could not be given to the club system.")
 }
 
-// personFields says where a field of the club system's contact stands in ours.
+// personFields maps fields of the club system's contact to ours.
 var personFields = map[string]string{
 	"familyName": "/person/familyName", "givenName": "/person/givenName", "gender": "/person/gender",
 	"birthDate": "/person/birthDate", "email": "/person/email", "mobile": "/person/mobile",
@@ -33,8 +33,8 @@ var personFields = map[string]string{
 	"address.addressLocality": "/person/address/city", "address.addressCountry": "/person/address/country",
 }
 
-// personRejected points at the fields that the club system does not take. A
-// rejection that names none of them is not the visitor's to mend.
+// personRejected points at the fields that the club system rejects. A rejection that names none
+// cannot be corrected by the visitor.
 func personRejected(err *club.Error) error {
 	failure := &flows.Error{Code: flows.InvalidRequest, Err: err}
 	for _, v := range err.Violations {
@@ -46,4 +46,23 @@ func personRejected(err *club.Error) error {
 		return flows.ClubFailed(err, "The buyer's details could not be given to the club system.")
 	}
 	return failure
+}
+
+// attachContact makes an identified contact the buyer of a registration. A contact that may not buy
+// is refused before anything is created at the club system.
+func (s *Service) attachContact(ctx context.Context, r *flows.Registration, identity flows.ContactIdentity) (club.Contact, error) {
+	if identity.ClubID != r.ClubID {
+		return club.Contact{}, &flows.Error{Code: flows.OtherClub, Detail: "You belong to another club. Please register there, or move to this club first."}
+	}
+	profile, err := member.ReadProfile(ctx, s.cfg.Club, s.cfg.Catalogue, identity)
+	if err != nil {
+		return club.Contact{}, err
+	}
+	if profile.Status == club.StatusBanned {
+		return club.Contact{}, &flows.Error{Code: flows.ContactBanned, Detail: "The club does not sell to you. Please ask its staff."}
+	}
+	buyer := profile.Buyer(s.cfg.Now())
+	r.Contact = &flows.Contact{IRI: profile.IRI, Number: profile.Number, Status: profile.Status, Buyer: &buyer}
+	s.indexPerson(r, profile.Email, profile.Mobile)
+	return profile.Contact, nil
 }

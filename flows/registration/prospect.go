@@ -9,12 +9,11 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// Migrate makes a known person, who proves it with their own access token of the
-// club system, the buyer of a registration. The token is used for this call and
-// kept nowhere; it also says who they are, so that nobody names a contact. When
-// the call ends half-way, the same call again goes on from there.
-func (f *Service) Migrate(ctx context.Context, id, token, accessToken string) (flows.View, error) {
-	r, p, at, err := f.editable(ctx, id, token)
+// Migrate makes a known person the buyer of a registration. Their access token of the club system
+// identifies them; it is used for this call and not stored. A call that fails half-way continues when
+// it is repeated.
+func (s *Service) Migrate(ctx context.Context, id, token, accessToken string) (flows.View, error) {
+	r, p, at, err := s.editable(ctx, id, token)
 	switch {
 	case err != nil:
 		return flows.View{}, err
@@ -23,11 +22,11 @@ func (f *Service) Migrate(ctx context.Context, id, token, accessToken string) (f
 	case r.Sale == "":
 		return flows.View{}, &flows.Error{Code: flows.CartEmpty, Detail: "Please choose an offer first."}
 	case r.Prospect != nil && r.Prospect.Done:
-		return f.view(r, p), nil
+		return s.view(r, p), nil
 	}
 	arrived := false
 	if r.Prospect != nil { // an earlier call got somewhere
-		if arrived, err = f.takeOver(ctx, r, at); err != nil {
+		if arrived, err = s.takeOver(ctx, r, at); err != nil {
 			return flows.View{}, err
 		}
 		if !arrived {
@@ -35,47 +34,44 @@ func (f *Service) Migrate(ctx context.Context, id, token, accessToken string) (f
 		}
 	}
 	if !arrived {
-		err = f.migrate(ctx, r, at, accessToken)
+		err = s.migrate(ctx, r, at, accessToken)
 	}
 	if err != nil {
 		return flows.View{}, err
 	}
-	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
-		return flows.View{}, flows.StorageFailed(err)
-	}
-	return f.view(r, p), nil
+	return s.saved(ctx, r, p)
 }
 
-// migrate does the whole of it, and stores what it is about to do and has done.
-func (f *Service) migrate(ctx context.Context, r *flows.Registration, at catalogue.Club, accessToken string) error {
-	source, err := f.cfg.Club.OwnContact(ctx, r.ClientToken, accessToken)
+// migrate stores its intent, migrates, stores the result, and takes the contact over.
+func (s *Service) migrate(ctx context.Context, r *flows.Registration, at catalogue.Club, accessToken string) error {
+	source, err := s.cfg.Club.OwnContact(ctx, r.ClientToken, accessToken)
 	if err != nil {
 		return accessTokenFailed(err)
 	}
-	scope, err := f.cfg.Catalogue.ScopeAbove(ctx, at, source.Club)
+	scope, err := s.cfg.Catalogue.ScopeAbove(ctx, at, source.Club)
 	if err != nil {
 		return err
 	}
 	before := r.Prospect
 	r.Prospect = &flows.Prospect{Source: source.IRI}
-	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
-		return flows.StorageFailed(err)
+	if err := s.save(ctx, r); err != nil {
+		return err
 	}
-	err = f.cfg.Club.MigrateContact(ctx, scope, source.IRI, accessToken, club.Migration{Contact: r.Contact.IRI, Club: at.IRI})
+	err = s.cfg.Club.MigrateContact(ctx, scope, source.IRI, accessToken, club.Migration{Contact: r.Contact.IRI, Club: at.IRI})
 	if err != nil && club.OutcomeOf(err) != club.Unknown {
 		r.Prospect = before
-		if saveErr := f.cfg.Store.SaveRegistration(ctx, r); saveErr != nil {
-			f.cfg.Log.WarnContext(ctx, "registration not saved after a migration was refused", "error", saveErr)
+		if saveErr := s.cfg.Store.SaveRegistration(ctx, r); saveErr != nil {
+			s.cfg.Log.WarnContext(ctx, "registration not saved after a migration was refused", "error", saveErr)
 		}
 		return accessTokenFailed(err)
 	}
 	if err == nil {
 		r.Prospect.Migrated = true
-		if saveErr := f.cfg.Store.SaveRegistration(ctx, r); saveErr != nil {
-			return flows.StorageFailed(saveErr)
+		if saveErr := s.save(ctx, r); saveErr != nil {
+			return saveErr
 		}
 	}
-	arrived, tookErr := f.takeOver(ctx, r, at)
+	arrived, tookErr := s.takeOver(ctx, r, at)
 	if tookErr != nil {
 		return tookErr
 	}
@@ -85,18 +81,18 @@ func (f *Service) migrate(ctx context.Context, r *flows.Registration, at catalog
 	return nil
 }
 
-// takeOver gives the sale the contact that stayed, and reads both. False when
-// the contact is still the temporary one: then nothing was migrated.
-func (f *Service) takeOver(ctx context.Context, r *flows.Registration, at catalogue.Club) (bool, error) {
+// takeOver gives the sale the remaining contact, and reads both. False when that is still the
+// temporary contact: then nothing was migrated.
+func (s *Service) takeOver(ctx context.Context, r *flows.Registration, at catalogue.Club) (bool, error) {
 	const part = "Your account was found, and this registration could not be brought up to date yet."
-	if err := f.cfg.Club.UpdateSaleContact(ctx, at.Scope, r.Sale); err != nil {
+	if err := s.cfg.Club.UpdateSaleContact(ctx, at.Scope, r.Sale); err != nil {
 		return false, flows.ClubFailed(err, part)
 	}
-	sale, check, err := f.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
+	sale, check, err := s.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
 	if err != nil {
 		return false, flows.ClubFailed(err, part)
 	}
-	contact, err := f.cfg.Club.GetContact(ctx, at.Scope, sale.Contact)
+	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, sale.Contact)
 	if err != nil {
 		return false, flows.ClubFailed(err, part)
 	}
@@ -108,28 +104,27 @@ func (f *Service) takeOver(ctx context.Context, r *flows.Registration, at catalo
 	}
 	r.Contact = &flows.Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}
 	r.Prospect.Migrated, r.Prospect.Done = true, true
-	f.followContact(ctx, r, at)
+	s.followContact(ctx, r, at)
 	r.ApplySale(at.Currency, sale, check)
 	return true, nil
 }
 
-// followContact keeps a signed mandate that went over to the contact that
-// stayed; of any other, a new one has to be signed.
-func (f *Service) followContact(ctx context.Context, r *flows.Registration, at catalogue.Club) {
+// followContact keeps a signed mandate that moved to the remaining contact, and drops any other.
+func (s *Service) followContact(ctx context.Context, r *flows.Registration, at catalogue.Club) {
 	if r.Mandate == nil || r.Mandate.Contact == r.Contact.IRI {
 		return
 	}
 	if r.Mandate.State == flows.SignatureSigned {
-		mandate, err := f.cfg.Club.GetMandate(ctx, at.Scope, r.Mandate.IRI)
+		mandate, err := s.cfg.Club.GetMandate(ctx, at.Scope, r.Mandate.IRI)
 		if err == nil && mandate.Contact == r.Contact.IRI {
 			r.Mandate.Contact = r.Contact.IRI
 			return
 		}
 	}
-	f.dropMandate(ctx, r, at)
+	s.dropMandate(ctx, r, at)
 }
 
-// accessTokenFailed puts a failed migration into words for the person.
+// accessTokenFailed translates a failed migration for the visitor.
 func accessTokenFailed(err error) error {
 	if failure := flows.MigrationFailed(err); failure != nil {
 		return failure

@@ -12,11 +12,10 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// Refresh reads again what somebody at the club may have changed of a registration,
-// and tells when that is worth a look without any hint; the zero instant: never.
-// Whoever follows the registration sees what is new.
-func (f *Service) Refresh(ctx context.Context, id string) (next time.Time, err error) {
-	r, p, err := f.cfg.Store.Registration(ctx, id)
+// Refresh reads again what the club may have changed of a registration, and notifies its subscribers.
+// It returns the time of the next poll; the zero instant means never.
+func (s *Service) Refresh(ctx context.Context, id string) (next time.Time, err error) {
+	r, p, err := s.cfg.Store.Registration(ctx, id)
 	switch {
 	case errors.Is(err, flows.ErrNotFound):
 		return next, nil
@@ -24,58 +23,57 @@ func (f *Service) Refresh(ctx context.Context, id string) (next time.Time, err e
 		return next, flows.StorageFailed(err)
 	}
 	if p != nil && !p.State.Final() {
-		return next, f.cfg.Payments.RereadEvidence(ctx, p)
+		return next, s.cfg.Payments.RereadEvidence(ctx, p)
 	}
-	if r.Phase(p, f.cfg.Now()) != flows.Open || r.Contact == nil {
+	if r.Phase(p, s.cfg.Now()) != flows.Open || r.Contact == nil {
 		return next, nil
 	}
-	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	if err != nil {
 		return next, err
 	}
 	if r.Mandate != nil && r.Mandate.State == flows.SignatureUnconfirmed {
-		r = f.refreshMandate(ctx, r, at)
+		r = s.refreshMandate(ctx, r, at)
 	}
-	changed, err := f.reread(ctx, r, at)
+	changed, err := s.reread(ctx, r, at)
 	if err == nil && changed {
-		err = flows.StorageFailed(f.cfg.Store.AmendRegistration(ctx, r))
+		err = flows.StorageFailed(s.cfg.Store.AmendRegistration(ctx, r))
 	}
-	return r.NextPoll(f.cfg.Now()), err
+	return r.NextPoll(s.cfg.Now()), err
 }
 
-// reread reads sale, check and contact, and tells whether anything is new.
-func (f *Service) reread(ctx context.Context, r *flows.Registration, at catalogue.Club) (changed bool, err error) {
-	seen := *r
+// reread reads sale, check and contact, and reports whether anything changed.
+func (s *Service) reread(ctx context.Context, r *flows.Registration, at catalogue.Club) (changed bool, err error) {
+	before := *r
 	owner := r.Contact.IRI
 	if r.Sale != "" {
-		sale, check, err := f.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
+		sale, check, err := s.cfg.Club.GetCheckedSale(ctx, at.Scope, r.Sale)
 		if err != nil {
 			return false, flows.ClubFailed(err, "The cart could not be read.")
 		}
 		r.ApplySale(at.Currency, sale, check)
-		if r.Cart.Equal(seen.Cart) {
-			r.Cart = seen.Cart // with the changes that it marks
+		if r.Cart.Equal(before.Cart) {
+			r.Cart = before.Cart // with the changes that it marks
 		} else {
-			r.Cart.MarkChanges(seen.Cart)
+			r.Cart.MarkChanges(before.Cart)
 		}
 		if sale.Contact != "" {
 			owner = sale.Contact
 		}
 	}
-	if r.Prospect == nil || r.Prospect.Done { // else the visitor is in the middle of it
-		if err := f.rereadContact(ctx, r, at, owner); err != nil {
+	if r.Prospect == nil || r.Prospect.Done { // else the visitor is migrating
+		if err := s.rereadContact(ctx, r, at, owner); err != nil {
 			return false, err
 		}
 	}
-	return !reflect.DeepEqual(seen.Cart, r.Cart) || !reflect.DeepEqual(seen.Contact, r.Contact) || !reflect.DeepEqual(seen.Mandate, r.Mandate), nil
+	return !reflect.DeepEqual(before.Cart, r.Cart) || !reflect.DeepEqual(before.Contact, r.Contact) || !reflect.DeepEqual(before.Mandate, r.Mandate), nil
 }
 
-// rereadContact reads whose the cart is. One that the club has made one with
-// another is that other's from now on, and a mandate goes along where the club
-// system says so. A contact that is gone without a trace stays as it was known:
-// the cart's check tells what follows.
-func (f *Service) rereadContact(ctx context.Context, r *flows.Registration, at catalogue.Club, owner club.IRI) error {
-	contact, err := f.cfg.Club.GetContact(ctx, at.Scope, owner)
+// rereadContact reads the cart's contact. After the club merged it into another one, the cart is that
+// one's, and a mandate follows where the club system says so. A deleted contact is kept as it was: the
+// cart's check shows the consequences.
+func (s *Service) rereadContact(ctx context.Context, r *flows.Registration, at catalogue.Club, owner club.IRI) error {
+	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, owner)
 	switch {
 	case errors.Is(err, club.ErrNotFound):
 		return nil
@@ -84,17 +82,17 @@ func (f *Service) rereadContact(ctx context.Context, r *flows.Registration, at c
 	}
 	next := flows.Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}
 	if r.Identified() {
-		statistics, err := f.cfg.Club.GetAccountStatistics(ctx, at.Scope, owner)
+		statistics, err := s.cfg.Club.GetAccountStatistics(ctx, at.Scope, owner)
 		if err != nil {
 			return flows.ClubFailed(err, "The contact's account could not be read.")
 		}
-		buyer := member.Profile{Contact: contact, HomeClub: at, Debt: statistics.TotalRealDebt}.Buyer(f.cfg.Now())
+		buyer := member.Profile{Contact: contact, HomeClub: at, Debt: statistics.TotalRealDebt}.Buyer(s.cfg.Now())
 		next.Buyer = &buyer
 	}
 	moved := r.Contact.IRI != next.IRI
 	r.Contact = &next
 	if moved {
-		f.followContact(ctx, r, at)
+		s.followContact(ctx, r, at)
 	}
 	return nil
 }

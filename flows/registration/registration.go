@@ -1,9 +1,9 @@
-// Package registration is the visitor's journey: starting, filling and resuming a
-// registration, its cart and mandate, bringing in a known person, and asking for its
-// payment. Service has a method for each operation of the public API.
+// Package registration is the visitor's journey: starting, filling and resuming a registration, its
+// cart and mandate, migrating a known person, and requesting its payment. Service has a method for
+// each operation of the public API. Package payment moves the money.
 //
-// A failure leaves no half-made registration: contact, sale and items are made first, the
-// record is saved last, by compare-and-set. How money moves is package payment's.
+// A failure leaves no incomplete registration: contact, sale and items are created first, and the
+// record is saved last, by compare-and-set.
 package registration
 
 import (
@@ -24,43 +24,42 @@ import (
 )
 
 const (
-	// advanceTriggerEvery: how often a visitor who waits may cause a look at the payment.
+	// advanceTriggerEvery is how often a waiting visitor may trigger a poll of the payment.
 	advanceTriggerEvery = 2 * time.Second
-	// advanceWait: how long that look may keep the visitor's answer; the sweeper looks again anyway.
+	// advanceWait is how long that poll may delay the response; a sweep polls again anyway.
 	advanceWait = 2 * time.Second
+	// eachItem is the pointer to an item in a request with several.
+	eachItem = "/items/%d"
 )
 
-// eachItem is where the items stand in a request that has several.
-const eachItem = "/items/%d"
-
-// Service are the journeys of the public API, a method each.
+// Service has the visitor's journeys.
 type Service struct {
 	cfg Config
 }
 
-// Store is what the journey needs of Redis. Each write is one atomic script; one that lost a
-// race returns ErrConflict and changed nothing.
+// Store is what the journey needs of Redis. Each write is atomic. One that lost a race returns
+// ErrConflict and changes nothing.
 type Store interface {
 	// Registration reads a registration and its latest payment (nil when there is none). ErrNotFound.
 	Registration(ctx context.Context, id string) (*flows.Registration, *flows.Payment, error)
-	// SaveRegistration replaces the registration if its version is still r.Version, and counts the version up.
+	// SaveRegistration creates the registration (version 0), or replaces it if its version is still
+	// r.Version, and increments the version.
 	SaveRegistration(ctx context.Context, r *flows.Registration) error
-	// AmendRegistration is SaveRegistration that leaves alone how long the registration is kept.
+	// AmendRegistration is SaveRegistration without a change of how long the registration is kept.
 	AmendRegistration(ctx context.Context, r *flows.Registration) error
-	// StartPayment saves the registration as SaveRegistration does and creates
-	// its next payment, both or neither.
+	// StartPayment saves the registration and creates its next payment, both or neither.
 	StartPayment(ctx context.Context, r *flows.Registration, p *flows.Payment) error
 	// Payment reads a payment. ErrNotFound.
 	Payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error)
-	// Once tells whether this is the first call with this name within the period.
+	// Once reports whether this is the first call with this name within the period.
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)
-	// ClaimInvitation gives an invitation to its first use; ErrNotFound to every other.
+	// ClaimInvitation returns an invitation to its first use; ErrNotFound to every other.
 	ClaimInvitation(ctx context.Context, hash, use string) (flows.Invitation, error)
-	// ReleaseInvitation makes an invitation good again that this use has taken.
+	// ReleaseInvitation makes an invitation that this use has claimed usable again.
 	ReleaseInvitation(ctx context.Context, hash, use string) error
 }
 
-// Queue has payments advanced in the background.
+// Queue advances payments in the background.
 type Queue interface {
 	AdvanceSoon(ctx context.Context, p *flows.Payment) error
 }
@@ -74,61 +73,59 @@ type Config struct {
 	Payments  *payment.Machine
 	Keys      *keyring.Keyring
 	Codes     *signature.CodeSender
-	PublicURL string // where the signup site stands, the default of returnUrl
+	PublicURL string // of the signup site, the default of returnUrl
 	Now       func() time.Time
 	Log       *slog.Logger
 }
 
-// New makes the journeys.
+// New returns the journeys.
 func New(cfg Config) *Service { return &Service{cfg: cfg} }
 
-// StartRequest asks for a registration; Person and Items may be absent. With
-// Contact or Invitation it is for a contact whom the club knows.
+// StartRequest asks for a registration; Person and Items may be absent. Contact or Invitation make
+// it one of a contact whom the club knows.
 type StartRequest struct {
 	ClientToken string
 	ClubID      string
 	Channel     string
-	Staff       bool // who asks has proven to be staff
+	Staff       bool // authenticated as staff
 	Person      *flows.Person
 	Contact     *flows.ContactIdentity
 	Invitation  string
 	Items       []flows.NewItem
 }
 
-// Start begins a registration and answers with it and its holder's token,
-// which is stored nowhere. Contact, sale and items are made first, so that a
-// failure leaves no half-made registration behind.
-func (f *Service) Start(ctx context.Context, in StartRequest) (flows.View, string, error) {
+// Start creates a registration and returns it with its holder's token, which is stored nowhere.
+func (s *Service) Start(ctx context.Context, in StartRequest) (flows.View, string, error) {
 	known := in.Contact != nil || in.Invitation != ""
 	switch {
 	case in.Channel != club.ChannelWeb && !in.Staff:
 		return flows.View{}, "", &flows.Error{Code: flows.StaffOnly, Detail: "Only the club's staff can say that the visitor is at the club.",
 			Fields: []flows.FieldProblem{{Pointer: "/channel", Message: "needs a staff key"}}}
 	case in.Contact != nil && in.Invitation != "":
-		return flows.View{}, "", &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/invitation", Message: "You are logged in: leave the invitation out."}}}
+		return flows.View{}, "", flows.Invalid(flows.FieldProblem{Pointer: "/invitation", Message: "You are logged in: leave the invitation out."})
 	case known && in.Person != nil:
 		return flows.View{}, "", personKnown()
 	case !known && in.Person == nil && len(in.Items) > 0:
-		return flows.View{}, "", &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/person", Message: "Items need the person who buys them."}}}
+		return flows.View{}, "", flows.Invalid(flows.FieldProblem{Pointer: "/person", Message: "Items need the person who buys them."})
 	case in.Invitation != "":
-		return f.startInvited(ctx, in)
+		return s.startInvited(ctx, in)
 	}
-	return f.start(ctx, in)
+	return s.start(ctx, in)
 }
 
 func personKnown() error {
 	return &flows.Error{Code: flows.PersonKnown, Detail: "The club knows you: your details are changed there, not here."}
 }
 
-func (f *Service) start(ctx context.Context, in StartRequest) (flows.View, string, error) {
+func (s *Service) start(ctx context.Context, in StartRequest) (flows.View, string, error) {
 	id := uuid.NewString()
-	token, hash := newToken(f.cfg.Keys, id)
-	now := f.cfg.Now()
+	token, hash := newToken(s.cfg.Keys, id)
+	now := s.cfg.Now()
 	r := &flows.Registration{
 		ID: id, State: flows.Open, ClientToken: in.ClientToken, TokenHash: hash, ClubID: in.ClubID,
 		Channel: in.Channel, CreatedAt: now, ExpiresAt: now.Add(flows.PayableFor),
 	}
-	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	if err != nil {
 		if flows.CodeOf(err) == flows.NotFound {
 			err = &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/clubId", Message: "There is no such club."}}, Err: err}
@@ -136,200 +133,204 @@ func (f *Service) start(ctx context.Context, in StartRequest) (flows.View, strin
 		return flows.View{}, "", err
 	}
 	r.Cart.Currency = at.Currency
-	if err := f.prepare(ctx, r, at, in); err != nil {
+	if err := s.prepare(ctx, r, at, in); err != nil {
 		return flows.View{}, "", err
 	}
-	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
+	if err := s.cfg.Store.SaveRegistration(ctx, r); err != nil {
 		return flows.View{}, "", flows.StorageFailed(err)
 	}
-	return f.view(r, nil), token, nil
+	return s.view(r, nil), token, nil
 }
 
-// prepare brings the registration as far as what is known of the buyer and the cart allows.
-func (f *Service) prepare(ctx context.Context, r *flows.Registration, at catalogue.Club, in StartRequest) (err error) {
+// prepare creates what the request allows: the contact, the sale and its items.
+func (s *Service) prepare(ctx context.Context, r *flows.Registration, at catalogue.Club, in StartRequest) (err error) {
 	var contact club.Contact
 	if in.Contact != nil {
-		if contact, err = f.attachContact(ctx, r, *in.Contact); err != nil {
+		if contact, err = s.attachContact(ctx, r, *in.Contact); err != nil {
 			return err
 		}
 	}
-	offers, err := f.offers(ctx, r, at, in.Items, eachItem)
+	offers, err := s.offers(ctx, r, at, in.Items, eachItem)
 	switch {
 	case err != nil:
 		return err
 	case in.Contact != nil:
-		return f.fillSale(ctx, r, at, contact, in.Items, offers, eachItem)
+		return s.fillSale(ctx, r, at, contact, in.Items, offers, eachItem)
 	case in.Person != nil:
-		return f.createContactAndSale(ctx, r, at, *in.Person, in.Items, offers)
+		return s.createContactAndSale(ctx, r, at, *in.Person, in.Items, offers)
 	}
 	return nil
 }
 
-// createContactAndSale makes the contact and, when there are items, the sale with them.
-func (f *Service) createContactAndSale(ctx context.Context, r *flows.Registration, at catalogue.Club, person flows.Person, items []flows.NewItem, offers []catalogue.Offer) error {
-	contact, err := f.createContact(ctx, at, person)
+// createContactAndSale creates the contact and, with items, the sale.
+func (s *Service) createContactAndSale(ctx context.Context, r *flows.Registration, at catalogue.Club, person flows.Person, items []flows.NewItem, offers []catalogue.Offer) error {
+	contact, err := s.createContact(ctx, at, person)
 	if err != nil {
 		return err
 	}
 	r.Contact = &flows.Contact{IRI: contact.IRI, Number: contact.Number, Status: contact.Status}
-	f.indexPerson(r, person.Email, person.Mobile)
-	return f.fillSale(ctx, r, at, contact, items, offers, eachItem)
+	s.indexPerson(r, person.Email, person.Mobile)
+	return s.fillSale(ctx, r, at, contact, items, offers, eachItem)
 }
 
-// indexPerson notes the pseudonyms by which a person's registration can be found again.
-func (f *Service) indexPerson(r *flows.Registration, email, mobile string) {
-	r.PersonPseudonyms = append(r.PersonPseudonyms, f.cfg.Keys.CurrentPersonPseudonyms(r.ClientToken, email, mobile)...)
-	slices.Sort(r.PersonPseudonyms)
-	r.PersonPseudonyms = slices.Compact(r.PersonPseudonyms)
+// indexPerson adds the pseudonyms by which a person's registrations are found.
+func (s *Service) indexPerson(r *flows.Registration, email, mobile string) {
+	names := append(r.PersonPseudonyms, s.cfg.Keys.CurrentPersonPseudonyms(r.ClientToken, email, mobile)...)
+	slices.Sort(names)
+	r.PersonPseudonyms = slices.Compact(names)
 }
 
-// HasIdentifiedContact tells whether a registration is this holder's, and of a contact whom the club knows.
-func (f *Service) HasIdentifiedContact(ctx context.Context, id, token string) bool {
-	r, _, err := f.load(ctx, id, token)
+// HasIdentifiedContact reports whether the token holds the registration of a contact whom the club knows.
+func (s *Service) HasIdentifiedContact(ctx context.Context, id, token string) bool {
+	r, _, err := s.load(ctx, id, token)
 	return err == nil && r.Identified()
 }
 
-// Get answers with the whole state. A visitor who comes back from the
-// processor thereby causes a look at the payment, in case its webhook got lost.
-func (f *Service) Get(ctx context.Context, id, token string) (flows.View, error) {
-	_, look, err := f.Load(ctx, id, token)
+// Get returns the whole state. It polls the payment of a visitor who returns from the processor, in
+// case its webhook was lost.
+func (s *Service) Get(ctx context.Context, id, token string) (flows.View, error) {
+	_, refresh, err := s.Load(ctx, id, token)
 	if err != nil {
 		return flows.View{}, err
 	}
-	return look(), nil
+	return refresh(), nil
 }
 
-// Load is Get for who shows at once what is stored: what Get asks of other systems,
-// look asks, and answers with the state that came of it.
-func (f *Service) Load(ctx context.Context, id, token string) (stored flows.View, look func() flows.View, err error) {
-	r, p, err := f.load(ctx, id, token)
+// Load returns what is stored; refresh then asks other systems as Get does, and returns the new state.
+func (s *Service) Load(ctx context.Context, id, token string) (stored flows.View, refresh func() flows.View, err error) {
+	r, p, err := s.load(ctx, id, token)
 	if err != nil {
 		return flows.View{}, nil, err
 	}
-	return f.view(r, p), func() flows.View { return f.refreshView(ctx, r, p) }, nil
+	return s.view(r, p), func() flows.View { return s.refreshView(ctx, r, p) }, nil
 }
 
-// refreshView is what a visitor's look at a registration makes of it.
-func (f *Service) refreshView(ctx context.Context, r *flows.Registration, p *flows.Payment) flows.View {
-	if p != nil && !p.State.Final() && r.Phase(p, f.cfg.Now()) != flows.Attention {
-		p = f.triggerAdvance(ctx, p)
+// refreshView updates a registration that its visitor reads.
+func (s *Service) refreshView(ctx context.Context, r *flows.Registration, p *flows.Payment) flows.View {
+	if p != nil && !p.State.Final() && r.Phase(p, s.cfg.Now()) != flows.Attention {
+		p = s.triggerAdvance(ctx, p)
 	}
 	if p != nil && p.State == flows.Recorded && r.Contact != nil && r.Contact.Status != club.StatusCustomer {
-		f.refreshContact(ctx, r)
+		s.refreshContact(ctx, r)
 	}
 	if r.Mandate != nil && r.Mandate.State == flows.SignatureUnconfirmed {
-		r = f.confirmMandate(ctx, r)
+		r = s.confirmMandate(ctx, r)
 	}
-	return f.view(r, p)
+	return s.view(r, p)
 }
 
-// refreshContact reads once what the recorded payment made of the contact. The
-// visitor's answer does not depend on it: when it fails, the next one tries again.
-func (f *Service) refreshContact(ctx context.Context, r *flows.Registration) {
-	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+// refreshContact reads the contact's status after the recorded payment. A failure is left to the
+// next request.
+func (s *Service) refreshContact(ctx context.Context, r *flows.Registration) {
+	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	if err != nil {
 		return
 	}
-	contact, err := f.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
+	contact, err := s.cfg.Club.GetContact(ctx, at.Scope, r.Contact.IRI)
 	if err != nil || contact.Status == r.Contact.Status {
 		return
 	}
 	r.Contact.Status = contact.Status
-	if err := f.cfg.Store.AmendRegistration(ctx, r); err != nil && !errors.Is(err, flows.ErrConflict) {
-		f.cfg.Log.WarnContext(ctx, "contact not saved", "error", err)
+	if err := s.cfg.Store.AmendRegistration(ctx, r); err != nil && !errors.Is(err, flows.ErrConflict) {
+		s.cfg.Log.WarnContext(ctx, "contact not saved", "error", err)
 	}
 }
 
-// triggerAdvance looks at a payment on behalf of a visitor who waits for it, but not at every poll.
-func (f *Service) triggerAdvance(ctx context.Context, p *flows.Payment) *flows.Payment {
-	first, err := f.cfg.Store.Once(ctx, "advance:"+string(p.ID), advanceTriggerEvery)
+// triggerAdvance polls a payment for a waiting visitor, but not at every request.
+func (s *Service) triggerAdvance(ctx context.Context, p *flows.Payment) *flows.Payment {
+	first, err := s.cfg.Store.Once(ctx, "advance:"+string(p.ID), advanceTriggerEvery)
 	switch {
 	case err == nil && first && p.State == flows.Intent:
 		ctx, cancel := context.WithTimeout(ctx, advanceWait)
 		defer cancel()
-		return f.cfg.Payments.Poll(ctx, p)
+		return s.cfg.Payments.Poll(ctx, p)
 	case err == nil && first:
-		err = f.cfg.Queue.AdvanceSoon(ctx, p)
+		err = s.cfg.Queue.AdvanceSoon(ctx, p)
 	}
 	if err != nil {
-		f.cfg.Log.WarnContext(ctx, "advance not enqueued", "payment", p.ID, "error", err)
+		s.cfg.Log.WarnContext(ctx, "advance not enqueued", "payment", p.ID, "error", err)
 	}
 	return p
 }
 
-// PutPerson fills in the buyer's details, or corrects them: with a new contact
-// and a new sale with the same items, since the club system changes neither.
-func (f *Service) PutPerson(ctx context.Context, id, token string, person flows.Person) (flows.View, error) {
-	return f.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
+// PutPerson sets or corrects the buyer's details, with a new contact and a new sale of the same
+// items, because the club system changes neither.
+func (s *Service) PutPerson(ctx context.Context, id, token string, person flows.Person) (flows.View, error) {
+	return s.change(ctx, id, token, func(r *flows.Registration, at catalogue.Club) error {
 		if r.Identified() || r.Prospect != nil && r.Prospect.Migrated {
 			return personKnown()
 		}
 		items := r.RequestedItems()
-		offers, err := f.offers(ctx, r, at, items, eachItem)
+		offers, err := s.offers(ctx, r, at, items, eachItem)
 		if err != nil {
 			return err
 		}
-		if err := f.createContactAndSale(ctx, r, at, person, items, offers); err != nil {
+		if err := s.createContactAndSale(ctx, r, at, person, items, offers); err != nil {
 			return err
 		}
 		r.Prospect = nil
-		f.dropMandate(ctx, r, at)
+		s.dropMandate(ctx, r, at)
 		return nil
 	})
 }
 
-// Abandon gives the registration up, and cancels a payment that has not been captured.
-func (f *Service) Abandon(ctx context.Context, id, token string) (flows.View, error) {
-	r, p, err := f.load(ctx, id, token)
+// Abandon ends the registration, and cancels a payment that has not been captured.
+func (s *Service) Abandon(ctx context.Context, id, token string) (flows.View, error) {
+	r, p, err := s.load(ctx, id, token)
 	if err != nil || r.State == flows.Abandoned {
-		return f.view(r, p), err
+		return s.view(r, p), err
 	}
 	if p.Live() {
-		if p, err = f.cfg.Payments.Cancel(ctx, p.ID); err != nil {
+		if p, err = s.cfg.Payments.Cancel(ctx, p.ID); err != nil {
 			return flows.View{}, err
 		}
 	}
 	if r.Mandate != nil && r.Mandate.AcceptsCode() {
-		if at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID); err == nil {
-			f.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
+		if at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID); err == nil {
+			s.cfg.Codes.Cancel(ctx, at.Scope, r.Mandate.Signature)
 		}
 	}
 	r.State = flows.Abandoned
-	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
-		return flows.View{}, flows.StorageFailed(err)
+	return s.saved(ctx, r, p)
+}
+
+// saved saves a registration and returns its view.
+func (s *Service) saved(ctx context.Context, r *flows.Registration, p *flows.Payment) (flows.View, error) {
+	if err := s.save(ctx, r); err != nil {
+		return flows.View{}, err
 	}
-	return f.view(r, p), nil
+	return s.view(r, p), nil
+}
+
+func (s *Service) save(ctx context.Context, r *flows.Registration) error {
+	return flows.StorageFailed(s.cfg.Store.SaveRegistration(ctx, r))
 }
 
 // view is the registration as its visitor sees it now.
-func (f *Service) view(r *flows.Registration, p *flows.Payment) flows.View {
-	return r.View(p, f.cfg.Now())
+func (s *Service) view(r *flows.Registration, p *flows.Payment) flows.View {
+	return r.View(p, s.cfg.Now())
 }
 
-// change runs one change of a registration that is open, and saves it unless
-// somebody else changed it meanwhile.
-func (f *Service) change(ctx context.Context, id, token string, edit func(*flows.Registration, catalogue.Club) error) (flows.View, error) {
-	r, p, at, err := f.editable(ctx, id, token)
+// change edits an open registration and saves it.
+func (s *Service) change(ctx context.Context, id, token string, edit func(*flows.Registration, catalogue.Club) error) (flows.View, error) {
+	r, p, at, err := s.editable(ctx, id, token)
 	if err != nil {
 		return flows.View{}, err
 	}
 	if err := edit(r, at); err != nil {
 		return flows.View{}, err
 	}
-	if err := f.cfg.Store.SaveRegistration(ctx, r); err != nil {
-		return flows.View{}, flows.StorageFailed(err)
-	}
-	return f.view(r, p), nil
+	return s.saved(ctx, r, p)
 }
 
-// editable reads a registration that is open, with its club.
-func (f *Service) editable(ctx context.Context, id, token string) (*flows.Registration, *flows.Payment, catalogue.Club, error) {
-	r, p, err := f.load(ctx, id, token)
+// editable reads an open registration with its club.
+func (s *Service) editable(ctx context.Context, id, token string) (*flows.Registration, *flows.Payment, catalogue.Club, error) {
+	r, p, err := s.load(ctx, id, token)
 	if err != nil {
 		return nil, nil, catalogue.Club{}, err
 	}
 	r.MarkIfSettledByPayment(p)
-	switch r.Phase(p, f.cfg.Now()) {
+	switch r.Phase(p, s.cfg.Now()) {
 	case flows.Open:
 		if r.Cart.Settled() {
 			return nil, nil, catalogue.Club{}, flows.SettledError()
@@ -337,23 +338,22 @@ func (f *Service) editable(ctx context.Context, id, token string) (*flows.Regist
 	case flows.Paying:
 		return nil, nil, catalogue.Club{}, &flows.Error{Code: flows.CartFrozen, Detail: "A payment is under way, so the cart cannot change."}
 	default:
-		return nil, nil, catalogue.Club{}, flows.ClosedError(r.Phase(p, f.cfg.Now()))
+		return nil, nil, catalogue.Club{}, flows.ClosedError(r.Phase(p, s.cfg.Now()))
 	}
-	at, err := f.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
+	at, err := s.cfg.Catalogue.Club(ctx, r.ClientToken, r.ClubID)
 	return r, p, at, err
 }
 
-// load reads a registration for its holder. Whoever does not hold it learns
-// nothing, not even that it exists. A registration that Redis does not have, and
-// that we gave this token for, is looked for at the processor.
-func (f *Service) load(ctx context.Context, id, token string) (*flows.Registration, *flows.Payment, error) {
-	signed := tokenSignedFor(f.cfg.Keys, id, token)
-	r, p, err := f.cfg.Store.Registration(ctx, id)
+// load reads a registration for its holder. Any other caller does not learn that it exists. One that
+// Redis has lost, but that the token was issued for, is rebuilt from the processor.
+func (s *Service) load(ctx context.Context, id, token string) (*flows.Registration, *flows.Payment, error) {
+	signed := tokenSignedFor(s.cfg.Keys, id, token)
+	r, p, err := s.cfg.Store.Registration(ctx, id)
 	if errors.Is(err, flows.ErrNotFound) && signed {
-		if err := f.cfg.Payments.RebuildOnDemand(ctx); err != nil {
+		if err := s.cfg.Payments.RebuildOnDemand(ctx); err != nil {
 			return nil, nil, err
 		}
-		r, p, err = f.cfg.Store.Registration(ctx, id)
+		r, p, err = s.cfg.Store.Registration(ctx, id)
 	}
 	if err != nil && !errors.Is(err, flows.ErrNotFound) {
 		return nil, nil, flows.StorageFailed(err)

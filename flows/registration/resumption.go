@@ -2,6 +2,8 @@ package registration
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"strings"
 	"time"
@@ -9,47 +11,44 @@ import (
 	"github.com/google/uuid"
 
 	"frontdesk/flows"
+	"frontdesk/flows/keyring"
 )
 
-const (
-	// cartTime is how long the look at the cart may keep somebody who resumes.
-	cartTime = 5 * time.Second
-)
+// cartTime is how long reading the cart may delay a resumption.
+const cartTime = 5 * time.Second
 
-// NewResumeLink makes the link for the registration's holder; the one before is
-// good for nothing any more.
-func (f *Service) NewResumeLink(ctx context.Context, id, token string) (flows.ResumeLink, error) {
+// NewResumeLink returns a new link for the registration's holder, and invalidates the previous one.
+func (s *Service) NewResumeLink(ctx context.Context, id, token string) (flows.ResumeLink, error) {
 	secret, _ := flows.RandomToken()
 	code := id + "." + secret
 	var link flows.ResumeLink
 	for range maxSaveAttempts {
-		r, p, err := f.load(ctx, id, token)
+		r, p, err := s.load(ctx, id, token)
 		if err != nil {
 			return flows.ResumeLink{}, err
 		}
-		link = flows.ResumeLink{URL: f.cfg.PublicURL + "/?resume=" + code, ExpiresAt: r.LinkEnd(p, f.cfg.Now())}
+		link = flows.ResumeLink{URL: s.cfg.PublicURL + "/?resume=" + code, ExpiresAt: r.LinkEnd(p, s.cfg.Now())}
 		r.Resume = &flows.Resume{Hash: flows.HashToken(code), ExpiresAt: link.ExpiresAt}
-		if err = f.cfg.Store.AmendRegistration(ctx, r); !errors.Is(err, flows.ErrConflict) {
+		if err = s.cfg.Store.AmendRegistration(ctx, r); !errors.Is(err, flows.ErrConflict) {
 			return link, flows.StorageFailed(err)
 		}
 	}
 	return flows.ResumeLink{}, flows.StorageFailed(flows.ErrConflict)
 }
 
-// Resume exchanges what a link holds for the registration, and a token of this
-// device's own. Whoever comes first has it: a second use, a link that was replaced,
-// an expired one and one that never was are told apart by nobody. The club system
-// is asked afterwards, so that whatever it does the link has done its work.
-func (f *Service) Resume(ctx context.Context, clientToken, code string) (flows.View, string, error) {
-	r, p, token, err := f.takeLink(ctx, clientToken, code)
+// Resume exchanges a link's code for the registration and a token for this device. The first use
+// wins. A used, replaced, expired or invented link gets the same error. The link counts as used
+// even if the club system then fails.
+func (s *Service) Resume(ctx context.Context, clientToken, code string) (flows.View, string, error) {
+	r, p, token, err := s.takeLink(ctx, clientToken, code)
 	if err != nil {
 		return flows.View{}, "", err
 	}
 	stale := false
-	if r.Phase(p, f.cfg.Now()) == flows.Open && r.Sale != "" {
-		r, p, stale = f.refreshCart(ctx, r, p)
+	if r.Phase(p, s.cfg.Now()) == flows.Open && r.Sale != "" {
+		r, p, stale = s.refreshCart(ctx, r, p)
 	}
-	view := f.refreshView(ctx, r, p)
+	view := s.refreshView(ctx, r, p)
 	view.Stale = stale
 	if stale && view.Message == "" {
 		view.Message = "The club's system did not answer just now, so the cart is shown as it was when it was last read."
@@ -57,26 +56,26 @@ func (f *Service) Resume(ctx context.Context, clientToken, code string) (flows.V
 	return view, token, nil
 }
 
-// takeLink uses a link up, and stores the token that it was exchanged for.
-func (f *Service) takeLink(ctx context.Context, clientToken, code string) (*flows.Registration, *flows.Payment, string, error) {
+// takeLink consumes a link, and stores the token that it is exchanged for.
+func (s *Service) takeLink(ctx context.Context, clientToken, code string) (*flows.Registration, *flows.Payment, string, error) {
 	id, _, _ := strings.Cut(code, ".")
 	if uuid.Validate(id) != nil {
 		return nil, nil, "", notResumable(nil)
 	}
-	token, hash := newToken(f.cfg.Keys, id)
+	token, hash := newToken(s.cfg.Keys, id)
 	for range maxSaveAttempts {
-		r, p, err := f.cfg.Store.Registration(ctx, id)
+		r, p, err := s.cfg.Store.Registration(ctx, id)
 		switch {
 		case errors.Is(err, flows.ErrNotFound):
 			return nil, nil, "", notResumable(err)
 		case err != nil:
 			return nil, nil, "", flows.StorageFailed(err)
-		case r.ClientToken != clientToken || r.Resume == nil || !flows.TokenMatches(code, r.Resume.Hash) || f.cfg.Now().After(r.Resume.ExpiresAt):
+		case r.ClientToken != clientToken || r.Resume == nil || !flows.TokenMatches(code, r.Resume.Hash) || s.cfg.Now().After(r.Resume.ExpiresAt):
 			return nil, nil, "", notResumable(nil)
 		}
 		r.Resume = nil
 		r.AddHolder(hash)
-		if err := f.cfg.Store.AmendRegistration(ctx, r); !errors.Is(err, flows.ErrConflict) {
+		if err := s.cfg.Store.AmendRegistration(ctx, r); !errors.Is(err, flows.ErrConflict) {
 			return r, p, token, flows.StorageFailed(err)
 		}
 	}
@@ -88,29 +87,53 @@ func notResumable(err error) error {
 		Fields: []flows.FieldProblem{{Pointer: "/resume", Message: "It was used, replaced, has expired, or never was one."}}, Err: err}
 }
 
-// refreshCart reads the cart of somebody who was away, and marks the prices that
-// are others than before. When that fails, the cart is stale. Whoever changed the
-// registration meanwhile has read it themselves.
-func (f *Service) refreshCart(ctx context.Context, r *flows.Registration, p *flows.Payment) (*flows.Registration, *flows.Payment, bool) {
+// refreshCart reads the cart of a visitor who resumes, and marks changed prices. When that fails, the
+// cart is stale. A concurrent change of the registration has read the cart as well.
+func (s *Service) refreshCart(ctx context.Context, r *flows.Registration, p *flows.Payment) (*flows.Registration, *flows.Payment, bool) {
 	before := *r
-	looking, cancel := context.WithTimeout(ctx, cartTime)
+	bounded, cancel := context.WithTimeout(ctx, cartTime)
 	defer cancel()
-	at, err := f.cfg.Catalogue.Club(looking, r.ClientToken, r.ClubID)
+	at, err := s.cfg.Catalogue.Club(bounded, r.ClientToken, r.ClubID)
 	if err == nil {
-		err = f.readCart(looking, r, at)
+		err = s.readCart(bounded, r, at)
 	}
 	if err != nil {
-		f.cfg.Log.WarnContext(ctx, "cart not read for a resumption", "error", err)
+		s.cfg.Log.WarnContext(ctx, "cart not read for a resumption", "error", err)
 		return &before, p, true
 	}
 	r.Cart.MarkChanges(before.Cart)
-	switch err := f.cfg.Store.AmendRegistration(ctx, r); {
+	switch err := s.cfg.Store.AmendRegistration(ctx, r); {
 	case err == nil:
 		return r, p, false
 	case errors.Is(err, flows.ErrConflict):
-		if r, p, err := f.cfg.Store.Registration(ctx, r.ID); err == nil {
+		if r, p, err := s.cfg.Store.Registration(ctx, r.ID); err == nil {
 			return r, p, false
 		}
 	}
-	return &before, p, true // what is not stored may not be shown as what will be paid
+	return &before, p, true // a cart that is not stored must not be shown as the one to be paid
+}
+
+// newToken returns 256 random bits for a registration's holder, signed, and their hash.
+func newToken(keys *keyring.Keyring, registration string) (token, hash string) {
+	bits := make([]byte, flows.TokenBits)
+	rand.Read(bits)
+	token = base64.RawURLEncoding.EncodeToString(append(bits, keys.Sign(tokenText(registration, bits))...))
+	return token, flows.HashToken(token)
+}
+
+// tokenText is the signed text of a token. Its first line separates it from everything else that is
+// signed with the same key.
+func tokenText(registration string, bits []byte) []byte {
+	return append([]byte("registration token\n"+registration+"\n"), bits...)
+}
+
+// tokenSignedFor reports whether we issued a token for a registration; no storage is needed.
+func tokenSignedFor(keys *keyring.Keyring, registration, token string) bool {
+	all, err := base64.RawURLEncoding.DecodeString(token)
+	return err == nil && len(all) > flows.TokenBits && keys.Verify(tokenText(registration, all[:flows.TokenBits]), all[flows.TokenBits:])
+}
+
+// TokenIssued reports whether a token was issued for a registration, which may have revoked it.
+func (s *Service) TokenIssued(id, token string) bool {
+	return tokenSignedFor(s.cfg.Keys, id, token)
 }

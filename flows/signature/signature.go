@@ -1,7 +1,6 @@
-// Package signature has codes sent by SMS and checked, for a mandate or for the move to
-// another club. CodeSender reserves each code against limits per person, phone and
-// address, and against the budget of the club that pays for it. The state of a signature
-// is flows.Signature.
+// Package signature sends and checks SMS codes, for a mandate or the move to another club. CodeSender
+// reserves each code against limits per person, phone and address, and against the budget of the club
+// that pays for it. The state of a signature is flows.Signature.
 package signature
 
 import (
@@ -16,21 +15,21 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// CodeSender has codes sent by SMS, and checked.
+// CodeSender sends and checks SMS codes.
 type CodeSender struct {
 	cfg CodeSenderConfig
 }
 
 // Store is what codes by SMS need of Redis.
 type Store interface {
-	// ReserveSMS counts an SMS code for a subject, unless a limit is used up. It answers
-	// with the instant from which the next one is allowed. A repeated id counts once.
+	// ReserveSMS counts a code for a subject unless a limit is reached, and returns when the next
+	// one is allowed. A repeated id counts once.
 	ReserveSMS(ctx context.Context, subject, id string, now time.Time, limits []flows.SMSLimit) (allowed bool, next time.Time, err error)
 	// ReleaseSMS takes a counted code back.
 	ReleaseSMS(ctx context.Context, subject, id string) error
-	// CountSMS counts a subject's codes from one instant to another, both included.
+	// CountSMS counts a subject's codes between two instants, inclusive.
 	CountSMS(ctx context.Context, subject string, from, to time.Time) (int, error)
-	// Once tells whether this is the first call with this name within the period.
+	// Once reports whether this is the first call with this name within the period.
 	Once(ctx context.Context, name string, period time.Duration) (bool, error)
 }
 
@@ -47,8 +46,8 @@ type CodeSenderConfig struct {
 // NewCodeSender returns a sender of codes.
 func NewCodeSender(cfg CodeSenderConfig) *CodeSender { return &CodeSender{cfg: cfg} }
 
-// Send has the code sent that was begun. The error is about the request itself,
-// which no repetition mends; any other failure is in the signature's state.
+// Send requests the code of a signature that has begun. An error is final; any other failure is in the
+// signature's state.
 func (c *CodeSender) Send(ctx context.Context, s *flows.Signature, a Reservation, request func(context.Context) (club.SignatureRequest, error)) error {
 	made, err := request(ctx)
 	switch club.OutcomeOf(err) {
@@ -58,7 +57,7 @@ func (c *CodeSender) Send(ctx context.Context, s *flows.Signature, a Reservation
 		return nil
 	case club.Unknown:
 		c.cfg.Budget.countSent()
-		// An SMS may be on its way, with a code that nothing here can use.
+		// An SMS may arrive, with a code that cannot be used.
 		c.cfg.Log.WarnContext(ctx, "whether a code was sent is not known", "error", err)
 		return nil
 	}
@@ -71,7 +70,7 @@ func (c *CodeSender) Send(ctx context.Context, s *flows.Signature, a Reservation
 	return nil
 }
 
-// notSendable says why the club system refuses to send a code.
+// notSendable translates a refusal to send a code.
 func notSendable(err error) error {
 	if failure := flows.MigrationFailed(err); failure != nil {
 		return failure
@@ -83,8 +82,8 @@ func notSendable(err error) error {
 	return flows.ClubFailed(err, "The code could not be sent.")
 }
 
-// Cancel has the club system forget a code. It may fail: nobody but Frontdesk can
-// use the code, and Frontdesk does not once it has left the state behind.
+// Cancel cancels a code at the club system. It may fail: only Frontdesk can use the code, and does not
+// after this.
 func (c *CodeSender) Cancel(ctx context.Context, scope club.Scope, s flows.Signature) {
 	if !s.AcceptsCode() {
 		return
@@ -94,22 +93,20 @@ func (c *CodeSender) Cancel(ctx context.Context, scope club.Scope, s flows.Signa
 	}
 }
 
-// The club system's answers to a code; they follow the pattern of its documented codes.
+// The club system's errors for a code; they follow the pattern of its documented ones.
 const (
 	codeTooMany    = "api.error.signature-request.too-many-attempts"
 	codeTooLate    = "api.error.signature-request.code-expired"
 	codeNotPending = "api.error.signature-request.not-pending"
 )
 
-// Enter counts a code against the signature's attempts before it is checked. NoCode
-// when no code can be entered.
+// Enter counts an attempt before the code is checked. NoCode when no code can be entered.
 func (c *CodeSender) Enter(s *flows.Signature, code string) error {
 	return s.Enter(c.cfg.Keys.Pseudonyms("code", string(s.Request)+" "+code))
 }
 
-// Check has a code checked that was entered and stored before. It moves the
-// signature on, and its error is what the person is told. signed looks at the
-// club system whether what was to be signed is signed.
+// Check checks a code that was entered and stored. It updates the signature; its error is for the
+// visitor. signed asks the club system whether the signature was made.
 func (c *CodeSender) Check(ctx context.Context, scope club.Scope, s *flows.Signature, code string, signed func(context.Context) (bool, error)) error {
 	err := c.cfg.Club.ValidateSignatureRequest(ctx, scope, s.Request, code)
 	switch club.OutcomeOf(err) {
@@ -119,12 +116,12 @@ func (c *CodeSender) Check(ctx context.Context, scope club.Scope, s *flows.Signa
 	case club.Unknown:
 		return c.resolveUnknown(ctx, s, err, signed)
 	case club.NotSent, club.Refused:
-		return flows.ClubFailed(err, "The code could not be checked.") // it stays open: entered again, it is no further attempt
+		return flows.ClubFailed(err, "The code could not be checked.") // it stays pending: entering it again is no further attempt
 	}
 	return c.rejected(ctx, scope, s, err, signed)
 }
 
-// rejected reads the answer to a code that did not sign.
+// rejected translates the rejection of a code.
 func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Signature, err error, signed func(context.Context) (bool, error)) error {
 	var upstream *club.Error
 	errors.As(err, &upstream)
@@ -136,7 +133,7 @@ func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Si
 		s.State = flows.SignatureExpired
 		return &flows.Error{Code: flows.CodeExpired, Detail: "The code is too old. Please ask for a new one.", Err: err}
 	case upstream.Code == codeNotPending, errors.Is(err, club.ErrNotFound):
-		// Not ended by us: an answer was lost that said "signed", or somebody else ended it.
+		// Either the response "signed" was lost, or the code ended at the club system.
 		if done, lookErr := signed(ctx); lookErr == nil && done {
 			s.State = flows.SignatureSigned
 			return nil
@@ -157,7 +154,7 @@ func (c *CodeSender) rejected(ctx context.Context, scope club.Scope, s *flows.Si
 		Fields: []flows.FieldProblem{{Pointer: "/code", Message: "This is not the code that was sent."}}, Err: err}
 }
 
-// resolveUnknown finds out what became of a code whose answer was lost.
+// resolveUnknown finds out the result of a code whose response was lost.
 func (c *CodeSender) resolveUnknown(ctx context.Context, s *flows.Signature, err error, signed func(context.Context) (bool, error)) error {
 	done, lookErr := signed(ctx)
 	switch {

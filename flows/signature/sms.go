@@ -11,27 +11,24 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// smsLimits are what one person, and one phone, gets at most: a code a minute,
-// since the SMS before may be under way; few in ten minutes and an hour, since
-// who needs more has another problem; eight a day, which is what a stranger's
-// number can be bothered with.
+// smsLimits of one person and one phone: a code a minute, because the last SMS may still arrive; few
+// in ten minutes and an hour, because more codes do not help; eight a day, to limit the nuisance to
+// the owner of an entered number.
 var smsLimits = []flows.SMSLimit{{Codes: 1, Period: time.Minute}, {Codes: 3, Period: 10 * time.Minute}, {Codes: 5, Period: time.Hour}, {Codes: 8, Period: 24 * time.Hour}}
 
-// addressLimits are what may be asked for from one address: more than one
-// household needs, and little enough that sending to strangers' numbers pays nobody.
+// addressLimits of one IP address: more than a household needs, too few for SMS fraud to pay.
 var addressLimits = []flows.SMSLimit{{Codes: 10, Period: time.Hour}}
 
-// Reservation is one code that may be sent.
+// Reservation allows one code to be sent.
 type Reservation struct {
 	ID          string
 	ResendAfter time.Time // when the next code may be sent
 	subjects    []string
 }
 
-// Reserve takes a code out of what each subject may get: a contact, its phone, and
-// what stays the same when a visitor makes one contact after the other. An empty
-// subject is one that is not known. SMSLimited with the time to wait when one of
-// them had enough, SMSPaused when the club that pays for it had.
+// Reserve counts a code for each subject: a contact, its phone, and what stays the same when a visitor
+// creates further contacts. An empty subject is unknown and not counted. SMSLimited with the time to
+// wait when a subject's limit is reached, SMSPaused when the budget of the paying club is.
 func (c *CodeSender) Reserve(ctx context.Context, at club.IRI, subjects ...string) (Reservation, error) {
 	now := c.cfg.Now()
 	a := Reservation{ID: uuid.NewString(), ResendAfter: now}
@@ -48,7 +45,7 @@ func (c *CodeSender) Reserve(ctx context.Context, at club.IRI, subjects ...strin
 	return a, c.reserveBudget(ctx, &a, now, at)
 }
 
-// reserveBudget takes the code of an allowance out of what the club pays for.
+// reserveBudget counts the code against the club's budget.
 func (c *CodeSender) reserveBudget(ctx context.Context, a *Reservation, now time.Time, at club.IRI) error {
 	if c.cfg.Budget == nil {
 		return nil
@@ -66,8 +63,7 @@ func (c *CodeSender) reserveBudget(ctx context.Context, a *Reservation, now time
 	return err
 }
 
-// reserveFor counts the code of an allowance for one subject more. When that had enough,
-// or cannot be asked, the whole allowance is given back.
+// reserveFor counts the code for one more subject, and releases the whole reservation on failure.
 func (c *CodeSender) reserveFor(ctx context.Context, a *Reservation, now time.Time, subject string, limits []flows.SMSLimit) error {
 	if subject == "" {
 		return nil
@@ -88,7 +84,7 @@ func (c *CodeSender) reserveFor(ctx context.Context, a *Reservation, now time.Ti
 	return nil
 }
 
-// Release returns an allowance for which certainly no SMS was sent.
+// Release returns a reservation for which certainly no SMS was sent.
 func (c *CodeSender) Release(ctx context.Context, a Reservation) {
 	for _, subject := range a.subjects {
 		if err := c.cfg.Store.ReleaseSMS(context.WithoutCancel(ctx), subject, a.ID); err != nil {
@@ -99,8 +95,8 @@ func (c *CodeSender) Release(ctx context.Context, a Reservation) {
 
 type addressKey struct{}
 
-// WithClientAddress notes in a context from which address a wish came, for the codes that
-// are counted by it. Without one they are not: staff, and gateways that count nothing.
+// WithClientAddress adds the client's address, by which codes are counted, to a context. Codes of staff,
+// and of gateways without limits, have none.
 func WithClientAddress(ctx context.Context, address string) context.Context {
 	return context.WithValue(ctx, addressKey{}, address)
 }
