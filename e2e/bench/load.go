@@ -19,9 +19,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// load sends requests to a server, one after another on each connection. It writes to bare
-// connections, because a client of net/http takes more processor time than the servers
-// that are measured.
+// load sends requests to a server, one after another on each bare connection: a client of net/http takes
+// more processor time than the servers that are measured.
 type load struct {
 	url         string
 	process     *frontdesktest.Process // the server; nil when its processor time does not count

@@ -35,8 +35,8 @@ type measurement struct {
 // parts run one after another. What one has started ends with it.
 type parts []func(*harness) []row
 
-// measurements are in the order of the table. Those with many connections come last,
-// because what they leave in this process and in the kernel would slow the next one.
+// measurements are in the order of the table. Those with many connections come last, because they slow
+// the next one.
 var measurements = []measurement{
 	{"warm", "the catalogue from the cache, and servers that write the same bytes", parts{measureWarm}},
 	{"cold", "a catalogue that is in no cache, one visitor at one gateway and many at three", parts{measureCold, measureColdReaders}},

@@ -101,9 +101,8 @@ func (h *harness) file(name string, content []byte) string {
 	return path
 }
 
-// cpu returns the processor time that a process has used so far, in seconds. It adds up
-// the nanoseconds of all threads, because the process's own sum counts hundredths of a
-// second (proc(5)).
+// cpu returns the processor time of a process in seconds. It adds up the nanoseconds of all threads,
+// because the process's own sum counts hundredths of a second (proc(5)).
 func (h *harness) cpu(pid int) (sum float64) {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	h.must(err)

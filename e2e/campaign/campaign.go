@@ -1,11 +1,8 @@
-// Package campaign is the frame of the long tests: each drives many journeys while faults are
-// injected, and judges what became of the money by the club system's ledger and the card processor's
-// payments, never by the gateway's responses alone.
+// Package campaign is the frame of the long tests. Each drives many journeys while faults are injected,
+// and judges the money by the club system's ledger and the card processor's payments.
 //
-// A campaign is a function that fills a Recorder. It counts only if it proves that its faults
-// happened, which Report.Err checks, and if a build with a mistake in it fails it, which Kill tries.
-// The mistakes are in mutations.go, the invariants of every journey in invariants.go. The campaigns
-// themselves are the child packages; the command run starts them.
+// A run counts only if its faults happened, which Report.Err checks, and if a build with a mistake fails
+// it, which Kill tries. Mistakes are in mutations.go, invariants in invariants.go.
 //
 // Start reading at Campaign, then at Evidence.
 package campaign

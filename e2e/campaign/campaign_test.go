@@ -13,7 +13,7 @@ import (
 // TestMutationsApply: a mistake that no longer fits the code would not be found.
 func TestMutationsApply(t *testing.T) {
 	t.Parallel()
-	for _, w := range campaign.Mutations() {
+	for _, w := range campaign.Mutations {
 		t.Run(w.Name, func(t *testing.T) {
 			if changed, err := w.ChangedFiles(); err != nil || len(changed) == 0 {
 				t.Errorf("%d files, %v", len(changed), err)

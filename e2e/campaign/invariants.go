@@ -22,9 +22,8 @@ const (
 	PersonalDataInPlain    = "personal data stands somewhere in plain"
 )
 
-// QuietPeriod is how long after the last fault money that is taken must have become
-// recorded or in doubt: the alert that tells an operator of it fires after five
-// minutes, and the operator must have had time to act.
+// QuietPeriod is how long after the last fault money may be neither recorded nor in doubt: the alert fires
+// after five minutes, and the operator needs time to act.
 const QuietPeriod = 10 * time.Minute
 
 // Evidence is what is known of one sale when its journey has come to an end: the
@@ -37,23 +36,12 @@ type Evidence struct {
 	Booked       []int64       // what the club system booked for the sale, a payment each, minor units
 	CardPayments []CardPayment // the processor's payments of the sale, any order
 
-	// State is the gateway's last word on the latest payment, in the words of the
-	// public API; empty: there is no payment, or the gateway knows of none.
-	State string
-	// Method is how that payment settles the sale when no processor is asked: at the
-	// desk, later, for nothing. Empty: by card.
-	Method string
-	// ProcessorID of the payment that State is about; empty when the gateway does
-	// not tell. It makes "recorded" refer to one payment among several.
-	ProcessorID string
-	// StateByPayment are the gateway's last words on earlier payments of the sale by the
-	// processor's id; may be nil.
-	StateByPayment map[string]string
-	// SettledBy are the ways without a payment in which the club system settled the
-	// sale: deferred, validated for nothing. With Booked they are at most one.
-	SettledBy []string
-	// QuietFor is how long the journey has been looked after since the last fault.
-	QuietFor time.Duration
+	State          string            // of the latest payment in the public API's words; empty: none that the gateway knows
+	Method         string            // how that payment settles the sale without a processor; empty: by card
+	ProcessorID    string            // of the payment that State is about; empty: unknown
+	StateByPayment map[string]string // of earlier payments, by the processor's id; may be nil
+	SettledBy      []string          // how the club system settled the sale without a payment; with Booked at most one
+	QuietFor       time.Duration     // since the last fault
 
 	Responses []Response
 	// Versions of each record in the order in which they were committed, by its id. A Redis

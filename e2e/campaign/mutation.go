@@ -15,9 +15,8 @@ import (
 	"time"
 )
 
-// Mutation is a mistake that is built into a copy of the code, to see whether the
-// campaigns find it. The code itself knows nothing of it: the compiler is given
-// other files in the place of a few of the tree (go build -overlay).
+// Mutation is a mistake that is built into a copy of the code (go build -overlay), to see whether the
+// campaigns find it.
 type Mutation struct {
 	Name        string
 	Description string // the mistake, in a sentence
@@ -33,7 +32,7 @@ type Edit struct {
 
 // MutationNamed finds one in Weaknesses.
 func MutationNamed(name string) (Mutation, error) {
-	for _, w := range Mutations() {
+	for _, w := range Mutations {
 		if w.Name == name {
 			return w, nil
 		}

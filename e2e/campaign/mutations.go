@@ -1,10 +1,8 @@
 package campaign
 
-// Mutations lists the mistakes that the campaigns are tried on.
-func Mutations() []Mutation { return mutations }
-
-// mutations are, for the most part, what an honest programmer would have written first.
-var mutations = []Mutation{
+// Mutations are the mistakes that the campaigns are tried on: mostly what an honest programmer would
+// have written first.
+var Mutations = []Mutation{
 	{Name: "retry-unknown", Description: "a POST whose outcome is not known is sent again", Edits: []Edit{{
 		File: "flows/payment/record.go",
 		Old:  `			return outcome{step: step{to: flows.InDoubt, reason: "the answer of the club system is not known"}}`,

@@ -56,7 +56,7 @@ func (w nodeProject) run(name string, args ...string) (string, error) {
 	command.Dir = w.dir
 	var out bytes.Buffer
 	command.Stdout, command.Stderr = &out, &out
-	err := frontdesktest.Run(command)
+	err := runCommand(command)
 	return out.String(), err
 }
 

@@ -53,7 +53,7 @@ func paste(t *testing.T, gateway, lines string) (printed string, made []exchange
 	command := exec.CommandContext(t.Context(), tools["bash"], "-c", "PATH="+bin+":$PATH\n"+lines)
 	var out, complaints strings.Builder
 	command.Stdout, command.Stderr = &out, &complaints
-	if err := frontdesktest.Run(command); errors.Is(err, frontdesktest.ErrSilent) {
+	if err := runCommand(command); errors.Is(err, errSilent) {
 		t.Fatalf("%v:\n%s\n%s", err, lines, complaints.String())
 	}
 	for line := range strings.Lines(complaints.String()) {

@@ -1,8 +1,6 @@
 package frontdesktest
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,12 +9,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Click waits for an element that stands still with nothing on top of it, and
-// clicks it; on a phone it is touched. A click is the element's own, since one at
-// coordinates misses what a page that is slow to scroll has not brought there yet.
+// Click waits for an element that rests uncovered, and clicks it; on a phone it is touched. The click is the
+// element's own, because a page that scrolls slowly would miss coordinates.
 func (b *Browser) Click(selector string) {
 	b.t.Helper()
-	x, y := b.waitClickable(selector)
+	x, y := b.WaitClickable(selector)
 	if b.touch {
 		b.tap(selector, x, y)
 		return
@@ -24,9 +21,8 @@ func (b *Browser) Click(selector string) {
 	Eval[bool](b, `(() => { const e = document.querySelector(`+quote(selector)+`); e.focus(); e.click(); return true })()`)
 }
 
-// tap touches an element in the window in front, and again when the touch is not noticed: a
-// touch is lost when the element is replaced under the finger. Where Chromium delivers none
-// at all to one of several windows, the click is the element's own.
+// tap touches an element, and again where the touch was lost with an element that was replaced. Where
+// Chromium delivers none to one of several windows, it clicks the element itself.
 func (b *Browser) tap(selector string, x, y float64) {
 	b.t.Helper()
 	Eval[bool](b, `(() => { window.frontdeskTouched = false;
@@ -49,29 +45,9 @@ func (b *Browser) tap(selector string, x, y float64) {
 // maxTaps is how often a touch is tried: once more for an element that was replaced.
 const maxTaps = 2
 
-// secondTouch is how long DoubleClick waits for the second touch, which may lead nowhere.
-const secondTouch = 5 * time.Second
-
-// DoubleClick clicks or taps twice, as impatient people do.
-func (b *Browser) DoubleClick(selector string) {
-	b.t.Helper()
-	x, y := b.waitClickable(selector)
-	if b.touch {
-		b.Do(chromedp.TapXY(x, y))
-		// Nobody answers a second touch when the first one has led to another page.
-		soon, cancel := context.WithTimeout(b.ctx, secondTouch)
-		defer cancel()
-		if err := chromedp.Do(soon, chromedp.TapXY(x, y)); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			b.t.Fatal(err)
-		}
-		return
-	}
-	b.Do(chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)))
-}
-
-// waitClickable waits until an element has stayed where it is for a moment, since what loads late
+// WaitClickable waits until an element has stayed where it is for a moment, since what loads late
 // may move it away under the pointer, and until a pointer reaches it there. It gives the place.
-func (b *Browser) waitClickable(selector string) (x, y float64) {
+func (b *Browser) WaitClickable(selector string) (x, y float64) {
 	b.t.Helper()
 	b.WaitVisible(selector)
 	place := `(() => {

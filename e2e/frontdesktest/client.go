@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -40,13 +38,6 @@ type Client struct {
 // NewClient makes a front end of a gateway.
 func NewClient(t testing.TB, url string) *Client {
 	return &Client{URL: url, t: t, http: http.Client{Timeout: Patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-}
-
-// Trust has the front end accept a certificate that no browser would.
-func (c *Client) Trust(certificate *x509.Certificate) {
-	roots := x509.NewCertPool()
-	roots.AddCert(certificate)
-	c.http.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
 }
 
 // UseTransport has the front end speak over a connection of the test's own.
@@ -259,15 +250,23 @@ func (c *Client) CardOffer(club string) api.Offer {
 	c.t.Helper()
 	var list api.ProductList
 	c.Do("GET", "/v1/clubs/"+club+"/products?type=subscription", nil).Into(http.StatusOK, &list)
-	for _, product := range list.Items {
+	offer, found := CardOffer(list.Items)
+	if !found {
+		c.t.Fatal("no offer can be paid by card at once")
+	}
+	return offer
+}
+
+// CardOffer finds an offer that is paid by card at once.
+func CardOffer(products []api.Product) (offer api.Offer, found bool) {
+	for _, product := range products {
 		for _, offer := range product.Offers {
 			if offer.DueNow.Amount > 0 && len(offer.Needs) == 1 && !offer.Prorated {
-				return offer
+				return offer, true
 			}
 		}
 	}
-	c.t.Fatal("no offer can be paid by card at once")
-	return api.Offer{}
+	return offer, false
 }
 
 // Club gives the first club's id.

@@ -93,10 +93,8 @@ type Process struct {
 	err      error // how it ended; set when ended is closed
 }
 
-// Launch starts a program in a process group of its own, and waits until its output matches ready,
-// a regular expression. The program gets the variables of environment, or this program's
-// where that is nil. When it ends before it is ready, or the context does, Launch kills it and returns
-// an error that has its output.
+// Launch starts a program in a process group, and waits until its output matches ready, a regular
+// expression. A nil environment is this program's. A program that ends early is an error with its output.
 func Launch(ctx context.Context, ready string, environment []string, path string, args ...string) (*Process, error) {
 	p := &Process{cmd: exec.Command(path, args...), out: &output{}, log: &output{}, ended: make(chan struct{})}
 	p.cmd.Env = environment
@@ -162,12 +160,12 @@ func TryStart(t testing.TB, environment ...string) *Process {
 	environment = append([]string{"FRONTDESK_ADDR=127.0.0.1:0", "FRONTDESK_OPS_ADDR=127.0.0.1:0"}, environment...)
 	p, _ := Launch(t.Context(), GatewayReady, environment, Binary(t)) // why it failed is in its log
 	p.URL = gatewayURL(p.out.String())
-	p.endWith(t)
+	p.EndWith(t)
 	return p
 }
 
-// endWith kills the process when the test ends, and shows its log if the test failed.
-func (p *Process) endWith(t testing.TB) {
+// EndWith kills the process when the test ends, and shows its log if the test failed.
+func (p *Process) EndWith(t testing.TB) {
 	p.t = t
 	t.Cleanup(func() {
 		p.Kill()
@@ -175,25 +173,6 @@ func (p *Process) endWith(t testing.TB) {
 			t.Logf("log of %s %s:\n%s", p.cmd, p.URL, p.log)
 		}
 	})
-}
-
-// StartProgram runs a program, and whatever it starts itself, until the test ends.
-// install names the package that has it.
-func StartProgram(t testing.TB, install string, environment []string, name string, args ...string) *Process {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		path, err = exec.LookPath("/usr/sbin/" + name) // Debian keeps servers there, outside the usual PATH
-	}
-	if err != nil {
-		t.Fatalf("this test needs %s: apt-get install %s, or the like", name, install)
-	}
-	p, err := Launch(t.Context(), "", environment, path, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.endWith(t)
-	return p
 }
 
 // opsAddress is where operators are served, in the log.
@@ -267,21 +246,8 @@ func (p *Process) hasEnded() bool {
 // PID is the process's number in the system.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// PeakMemory is the most memory, in bytes, that the process held until it ended, as the system has
-// counted it; 0 where the system does not count, or before the end.
-func (p *Process) PeakMemory() int64 {
-	if p.cmd.ProcessState == nil {
-		return 0
-	}
-	usage, ok := p.cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return 0
-	}
-	if runtime.GOOS == "darwin" {
-		return usage.Maxrss // in bytes there, in KiB elsewhere
-	}
-	return usage.Maxrss << 10
-}
+// State is how the process ended; nil before the end.
+func (p *Process) State() *os.ProcessState { return p.cmd.ProcessState }
 
 // Log is what the process has written to stderr so far.
 func (p *Process) Log() string { return p.log.String() }
@@ -292,9 +258,8 @@ func (p *Process) Output() string { return p.out.String() }
 // claimedPorts keeps the UDP sockets of FindPort open for as long as this program runs.
 var claimedPorts sync.Map
 
-// FindPort gives a port of this machine on which nothing listens, of the range from which no system
-// assigns ports by itself. No other program that uses the kit is given it until this one ends: a
-// UDP socket on the same number, which nothing here uses, marks it as taken.
+// FindPort returns a free port of a range from which no system assigns ports. A UDP socket on the same
+// number marks it as taken until this program ends.
 func FindPort() (int, error) {
 	for {
 		port := firstPort + rand.IntN(ports)

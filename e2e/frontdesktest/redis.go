@@ -63,19 +63,8 @@ func (r *RedisServer) Start(ctx context.Context, more ...string) error {
 	return err
 }
 
-// FillDisk makes every write to its files fail from now on, as on a full disk.
-func (r *RedisServer) FillDisk() error { return r.limitFiles("1:") }
-
-// FreeDisk makes room again, if the server has survived until then.
-func (r *RedisServer) FreeDisk() error { return r.limitFiles("unlimited:") }
-
-func (r *RedisServer) limitFiles(limit string) error {
-	out, err := exec.Command("prlimit", "--pid", fmt.Sprint(r.process.PID()), "--fsize="+limit).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("prlimit, of Debian's util-linux: %w: %s", err, out)
-	}
-	return nil
-}
+// PID is the present process's number in the system.
+func (r *RedisServer) PID() int { return r.process.PID() }
 
 // Ended is closed when the present process is gone.
 func (r *RedisServer) Ended() <-chan struct{} { return r.process.Ended() }

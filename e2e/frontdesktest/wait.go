@@ -2,15 +2,11 @@ package frontdesktest
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -66,43 +62,6 @@ func Context(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	t.Cleanup(cancel)
 	return ctx
-}
-
-// ErrSilent is how a command ends that has written nothing for Patience.
-var ErrSilent = errors.New("the command wrote nothing for " + Patience.String())
-
-// Run runs a command for as long as it makes progress, which shows in what it writes to
-// its Stdout and Stderr. It kills a command that is silent for Patience.
-func Run(cmd *exec.Cmd) error {
-	var silent atomic.Bool
-	watch := time.AfterFunc(Patience, func() {
-		silent.Store(true)
-		cmd.Cancel() //nolint:errcheck // it may have ended meanwhile
-	})
-	defer watch.Stop()
-	same := cmd.Stderr == cmd.Stdout
-	cmd.Stdout = &progressWriter{cmd.Stdout, watch}
-	if same {
-		cmd.Stderr = cmd.Stdout
-	} else {
-		cmd.Stderr = &progressWriter{cmd.Stderr, watch}
-	}
-	err := cmd.Run()
-	if silent.Load() {
-		return ErrSilent
-	}
-	return err
-}
-
-// progressWriter postpones the end of a command's patience at each write.
-type progressWriter struct {
-	to    io.Writer
-	watch *time.Timer
-}
-
-func (w *progressWriter) Write(p []byte) (int, error) {
-	w.watch.Reset(Patience)
-	return w.to.Write(p)
 }
 
 // crashes are the tests whose gateways ended although nothing had asked them to.

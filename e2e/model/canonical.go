@@ -1,8 +1,7 @@
 package model
 
-// canonical gives worlds that differ only in what nothing can tell apart the same form: the order
-// of the replicas and of the backups, and the names of the attempt ids. Two replicas that do the
-// same under different attempt ids keep their order, so such worlds may have several forms.
+// canonical returns one form for worlds that differ only in the order of replicas and backups and in the
+// names of attempt ids. Replicas that do the same under different ids keep their order.
 func canonical(w world) world {
 	sortByRank(&w.process)
 	sortByRank(&w.backups)

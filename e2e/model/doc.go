@@ -37,35 +37,24 @@
 //
 // # What is abstracted, and why that is sound
 //
-//   - One sale, and one amount. The claims, the keys and the records of two sales
-//     never meet; a mismatch of amount, currency or signature only blocks.
-//   - Outside record, a turn of the loop in Advance is one step from reading Redis
-//     to the commit; one that continues from what the turn before wrote, and read at
-//     the processor, is such a step that is slow. What it learns stays true
-//     (cancelled, refunded, journaled) or is asked again by the next turn. What a
-//     capture answers is neither: it stands in for the reading before the claim, so
-//     that each commit on that way is a step. To die in between is the step with the
-//     effect and without the commit; to be slow in between is the request that stays on its
-//     way and arrives at any later time. A variant with a step for each effect was
-//     explored once with smaller budgets and found nothing that this one does not.
-//   - Inside record every effect is a step, and a commit may be a late one: a
-//     compare-and-set on state and version cannot tell two histories apart after
-//     Redis fell back, and the model lets them meet.
-//   - Time is one flag. A process in record, or with a capture's answer, is fresh, or
-//     slept longer than claimLife, than the lease with its grace, and than an operator
-//     has to wait. A lease is over when its process died or slept. Pauses (NotBefore, idle intents) may end at any
-//     time. A day is an event that needs all calls outside record to be over: they
-//     have deadlines of minutes.
-//   - A rollback restores any earlier content. Instead of all of them, a world holds
-//     those that will be restored: whether one will be is guessed when it is replaced.
-//   - Post ids are random, so only equality counts, and they are renamed in the order
-//     of their appearance. Replicas are alike, so their order does not count.
-//   - Who calls Advance (request, webhook, sweeper), how often, and whether a webhook
-//     was lost, doubled or late makes no difference: any idle replica may take the
-//     next turn at any time, or never.
-//   - Late creations, releases and acceptances need no request on its way: a payment
-//     that no gateway knows of moves no money, and the other two are facts that are
-//     true for ever. One late claim for each number and two late POSTs for each payment are kept.
+//   - One sale, and one amount. The claims, keys and records of two sales never meet; a mismatch of
+//     amount, currency or signature only blocks.
+//   - Outside record, a turn of Advance is one step from reading Redis to the commit. What it learns
+//     stays true, or the next turn asks again. Only a capture's response is used later, so each commit
+//     on that way is a step. Dying in between is the step with the effect and without the commit; being
+//     slow is the request that arrives at any later time. Finer steps found nothing more.
+//   - Inside record every effect is a step, and a commit may be late: a compare-and-set on state and
+//     version cannot tell two histories apart after Redis fell back, and the model lets them meet.
+//   - Time is one flag. A process in record, or with a capture's response, is fresh, or slept longer than
+//     claimLife, than the lease with its grace, and than an operator waits. A lease ends when its process
+//     died or slept. Pauses may end at any time. A day needs all calls outside record to be over.
+//   - A rollback restores any earlier content. A world holds only those that will be restored: whether
+//     one will be is guessed when it is replaced.
+//   - Attempt ids are random, so only equality counts. Replicas are alike, so their order does not count.
+//   - It makes no difference who calls Advance, how often, and whether a webhook was lost: any idle
+//     replica may take the next turn at any time, or never.
+//   - Late creations, releases and acceptances are not modelled: an unknown payment moves no money, and
+//     the other two stay true. One late claim for each number and two late POSTs for each payment are kept.
 //
 // Two invariants are about the end of a fault-free run. From every world the search also
 // follows the way on which nothing fails, with late requests arriving after
@@ -74,16 +63,11 @@
 //
 // # What is not covered
 //
-// The gate and the first byte are one step; a process that sleeps between the two machine
-// instructions posts late all the same. An operator who says "not recorded" is right, and nothing
-// that was sent arrives after the time that the operator waits; so is a rule by which evidence
-// tells that a payment was recorded, which counts as such an operator. The processor is
-// linearizable, keeps its keys for a day, and forgets no metadata. The list of open payments, by
-// which the sweeper finds them, is taken to be complete. A second payment of one generation cannot
-// come about here, so that giving it back (captured → refund_due, settleDuplicates) is not
-// modelled. Carts, prices and everything before the payment are left out; that the sale is as
-// agreed is the club system's answer, either way; that the processor will never create a payment
-// (cards.ErrRefused) is true for good. After a rollback the answer to a plain read can be as old as
-// Redis, see StaleDecline. The ways without a processor have no witness: TestWhatRestsOnRedisAlone
-// shows what a single rollback does to them.
+// The gate and the first byte are one step; a process that sleeps between the two posts late. An operator
+// who says "not recorded" is right, as is evidence that a payment was recorded, and nothing arrives after
+// the operator's wait. The processor is linearizable, keeps its keys for a day, and forgets no metadata.
+// The list of open payments is complete. A second payment of one generation cannot occur, so settling
+// duplicates is not modelled. Carts, prices and everything before the payment are left out. After a
+// rollback a plain read can be as old as Redis, see StaleDecline. Methods without a processor have no
+// witness: TestWhatRestsOnRedisAlone shows what a single rollback does to them.
 package model

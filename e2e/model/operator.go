@@ -3,9 +3,8 @@ package model
 // This file is an operator's commands on a payment in doubt: confirm-recorded, and
 // confirm-not-recorded with --send-again or --refund.
 
-// operator is a person with access to the club system who says the truth. "Not recorded" is said
-// only when the claim is so old that nothing can arrive any more; its age is that of the journal's
-// entry, as the record in Redis may be an older one.
+// operator is a person with access to the club system who says the truth. "Not recorded" needs a claim so
+// old that nothing can arrive, by the journal's age, as Redis may hold an older record.
 func (m *machine) operator(w *world, i int) {
 	r, s := w.redis, w.of(w.redis)
 	if w.left.operator == 0 || r.state != inDoubt {

@@ -14,9 +14,8 @@ type Result struct {
 // StateChange is a transition of a payment, in the names of flows.PaymentState.
 type StateChange struct{ From, To string }
 
-// Check explores every world that can be reached, breadth first, and stops at the first that breaks
-// an invariant, so that its trace is one of the shortest. The same configuration gives the same
-// result every time.
+// Check explores every reachable world, breadth first, until one breaks an invariant, so that its trace is
+// one of the shortest. The same configuration gives the same result.
 func Check(cfg Config) Result {
 	s := &search{machine: machine{cfg: cfg.withDefaults()}, numbers: map[world]uint32{}}
 	s.add(s.machine.cfg.start(), none)
@@ -84,9 +83,8 @@ func (s *search) add(w world, parent uint32) (number uint32, isNew bool) {
 	return number, true
 }
 
-// checkLiveness follows the fault-free run from every world: nothing fails, and delayed requests
-// arrive after everything else. A run without an end is a payment that never settles. Ends were
-// checked when they were expanded.
+// checkLiveness follows the fault-free run from every world, on which delayed requests arrive last. A run
+// without an end is a payment that never settles. Ends were checked when they were expanded.
 func (s *search) checkLiveness() {
 	const unseen, running, ends = 0, 1, 2
 	marks := make([]uint8, len(s.worlds))

@@ -31,10 +31,8 @@ func (s state) String() string { return stateNames[s] }
 // over tells whether no machine touches the payment any more.
 func (s state) over() bool { return s == recorded || s == cancelled || s == refunded || s == blocked }
 
-// attemptID names the random id under which a claim is asked for (flows.Payment.AttemptID).
-// Only whether two are equal means anything, so few are needed: one that nothing
-// refers to any more is given out again. The id of a refund's claim says that it
-// is one: it has the highest bit. 0 is none.
+// attemptID is the random id of a claim (flows.Payment.AttemptID). Only equality means anything, so ids are
+// reused. The highest bit marks a refund's claim. 0 is none.
 type attemptID uint8
 
 // What a claim is asked for.

@@ -2,11 +2,8 @@ package model
 
 import "slices"
 
-// This file is flows/step.go, and next of flows/advance.go: one function here for each one there,
-// under the same name. A turn of the loop in Payments.Advance is one step: the payment is read in
-// Redis, the processor or the club system is asked, and the result is committed. A gateway that
-// dies in between is the step that has the effect without the commit; one that is slow in between
-// is the step whose request stays on its way.
+// This file is flows/step.go, and next of flows/advance.go: one function here for each one there, under
+// the same name. A turn of the loop in Machine.Advance is one step, see the package comment.
 
 // next is what a replica does that has nothing else to do.
 func (m *machine) next(w *world) {
@@ -166,9 +163,8 @@ func (m *machine) cancel(w *world) {
 	}
 }
 
-// prepareRefund moves on to refunding. A refund takes a claim of its own, the one
-// after the last, and never releases it: no attempt can post after it, and one that
-// might still post has not released its claim.
+// prepareRefund moves on to refunding. A refund takes the claim after the last, and never releases it: no
+// attempt can post after it, and one that might still post has not released its claim.
 func (m *machine) prepareRefund(w *world) {
 	r := w.redis
 	r.state = refunding

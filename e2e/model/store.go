@@ -29,9 +29,8 @@ func (m *machine) move(w *world, to state, how kind, what string) {
 	m.commit(*w, r, how, what)
 }
 
-// finish is the commit of a process that read the payment a while ago. The
-// compare-and-set cannot tell the content that it read from one that came to the
-// same state and version in another way, after Redis fell back.
+// finish is the commit of a process that read the payment a while ago. The compare-and-set cannot tell
+// histories apart that reach the same state and version after Redis fell back.
 func (m *machine) finish(w *world, i int, from state) {
 	p := w.process[i]
 	done := w.idle(i)

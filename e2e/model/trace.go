@@ -22,9 +22,8 @@ func (v *Violation) String() string {
 	return text.String()
 }
 
-// explain repeats the way to a world from the start, and then that world's n-th step, unless n is
-// negative. The search knows worlds in their canonical form only, so the walk follows the steps
-// that lead to the same world in any order of the replicas.
+// explain repeats the way to a world, and then its n-th step unless n is negative. Worlds are known in
+// canonical form only, so the walk follows steps to the same world in any order of the replicas.
 func (s *search) explain(invariant string, to uint32, n int) *Violation {
 	var way []world
 	if n >= 0 {

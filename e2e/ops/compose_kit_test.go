@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -146,7 +147,7 @@ func (r *replicas) startRedis(folder string) {
 	}
 	defer acl.Close()
 	fmt.Fprintf(acl, "user administrator on #%x ~* &* +@all\n", sha256.Sum256([]byte(administratorPassword)))
-	server := frontdesktest.StartProgram(r.t, "redis-server", nil, "redis-server", r.writeConfig(folder, "redis.conf"))
+	server := startProgram(r.t, "redis-server", nil, "redis-server", r.writeConfig(folder, "redis.conf"))
 	frontdesktest.Eventually(r.t, "Redis is ready", func() bool { return strings.Contains(server.Output(), "Ready to accept connections") })
 }
 
@@ -154,7 +155,7 @@ func (r *replicas) startUpstreams(at string) {
 	r.t.Helper()
 	c := r.file.Services["outside"]
 	environment := append(r.environment(c), "FRONTDESK_SIM_ADDR="+at) // every address of its own container, there
-	outside := frontdesktest.StartProgram(r.t, "frontdesk", environment, frontdesktest.Binary(r.t), c.Command...)
+	outside := startProgram(r.t, "frontdesk", environment, frontdesktest.Binary(r.t), c.Command...)
 	frontdesktest.Eventually(r.t, "the outside world is there", func() bool { return strings.Contains(outside.Output(), "sandbox card processor at") })
 }
 
@@ -182,7 +183,7 @@ func (r *replicas) startProxy(folder, at string) {
 	if os.Geteuid() == 0 {
 		more += " user root;" // its workers would not be let into the test's folder
 	}
-	r.proxy = frontdesktest.StartProgram(r.t, "nginx", nil, "nginx", "-c", r.writeConfig(folder, "nginx.conf"), "-p", folder, "-e", "stderr", "-g", more)
+	r.proxy = startProgram(r.t, "nginx", nil, "nginx", "-c", r.writeConfig(folder, "nginx.conf"), "-p", folder, "-e", "stderr", "-g", more)
 	r.runHealthCheck("http://" + at + "/readyz")
 }
 
@@ -233,3 +234,22 @@ func (r *replicas) administrator() *redis.Client {
 }
 
 const administratorPassword = "of this test alone"
+
+// startProgram runs a program, and whatever it starts itself, until the test ends.
+// install names the package that has it.
+func startProgram(t testing.TB, install string, environment []string, name string, args ...string) *frontdesktest.Process {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		path, err = exec.LookPath("/usr/sbin/" + name) // Debian keeps servers there, outside the usual PATH
+	}
+	if err != nil {
+		t.Fatalf("this test needs %s: apt-get install %s, or the like", name, install)
+	}
+	p, err := frontdesktest.Launch(t.Context(), "", environment, path, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.EndWith(t)
+	return p
+}

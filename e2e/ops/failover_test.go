@@ -36,7 +36,7 @@ func TestSentinelFailsOverUnderLoad(t *testing.T) {
 // a crowd pays. It stays dead: the replica that takes its place is at another address.
 func TestClusterFailsOverUnderLoad(t *testing.T) {
 	t.Parallel()
-	cluster, err := harness.NewCluster(t.Context(), t.TempDir())
+	cluster, err := newRedisCluster(t.Context(), t.TempDir())
 	t.Cleanup(cluster.Kill)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func TestClusterFailsOverUnderLoad(t *testing.T) {
 // crowd pays and the slot of a payment moves.
 func TestClusterAcknowledgesUnderLoad(t *testing.T) {
 	t.Parallel()
-	cluster, err := harness.NewCluster(t.Context(), t.TempDir())
+	cluster, err := newRedisCluster(t.Context(), t.TempDir())
 	t.Cleanup(cluster.Kill)
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,8 @@ package ops_test
 import (
 	"bytes"
 	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
 	"io"
@@ -171,6 +173,8 @@ func (l *liveEnv) start(t *testing.T) (*frontdesktest.Process, *frontdesktest.Cl
 	l.gateway = at
 	l.mu.Unlock()
 	c := frontdesktest.NewClient(t, l.front.URL)
-	c.Trust(l.front.Certificate())
+	roots := x509.NewCertPool()
+	roots.AddCert(l.front.Certificate())
+	c.UseTransport(&http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}})
 	return process, c
 }

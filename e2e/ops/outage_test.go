@@ -2,8 +2,10 @@ package ops_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -50,14 +52,14 @@ var outages = map[string]outage{
 	// A Redis that syncs at every write ends itself when it cannot: it has acknowledged what it did
 	// in memory, or is about to.
 	"full disk": {
-		start: func(s *outageEnv) { s.must(s.storage.FillDisk()) },
+		start: func(s *outageEnv) { s.must(limitFiles(s.storage, "1:")) },
 		end:   func(s *outageEnv) { <-s.storage.Ended(); s.must(s.storage.Start(s.t.Context())) },
 		code:  api.StorageUnavailable, ready: "redis unavailable", log: redisDown, unsaved: true,
 	},
 	"full disk, synced each second": {
 		fsync: frontdesktest.FsyncEverySec,
-		start: func(s *outageEnv) { s.must(s.storage.FillDisk()); s.awaitWriteFailure() },
-		end:   func(s *outageEnv) { s.must(s.storage.FreeDisk()) },
+		start: func(s *outageEnv) { s.must(limitFiles(s.storage, "1:")); s.awaitWriteFailure() },
+		end:   func(s *outageEnv) { s.must(limitFiles(s.storage, "unlimited:")) },
 		code:  api.StorageUnavailable, ready: "redis unavailable", log: diskFull, unsaved: true,
 	},
 	"dead club system": {
@@ -286,4 +288,13 @@ func (s *outageEnv) expectNoLoss(buyers ...*buyer) {
 		s.t.Errorf("%d cents were owed by %d people, %d were captured and %d booked by %d payments; the audit finds %+v",
 			owed, len(buyers), captured, booked, len(ledger), audit)
 	}
+}
+
+// limitFiles makes every write of a Redis to its files fail from now on, as on a full disk, or succeed again.
+func limitFiles(r *frontdesktest.RedisServer, limit string) error {
+	out, err := exec.Command("prlimit", "--pid", fmt.Sprint(r.PID()), "--fsize="+limit).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("prlimit, of Debian's util-linux: %w: %s", err, out)
+	}
+	return nil
 }

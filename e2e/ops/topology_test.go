@@ -76,7 +76,7 @@ func expectOneSlot(t *testing.T, gateways []*frontdesktest.Process, moving bool)
 // the middle of a payment are noticed by nobody who pays.
 func TestRedisCluster(t *testing.T) {
 	t.Parallel()
-	cluster, err := harness.NewCluster(t.Context(), t.TempDir())
+	cluster, err := newRedisCluster(t.Context(), t.TempDir())
 	t.Cleanup(cluster.Kill)
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestRedisSentinel(t *testing.T) {
 // real payments.
 func TestClusterWithUnsafeNode(t *testing.T) {
 	t.Parallel()
-	cluster, err := harness.NewCluster(t.Context(), t.TempDir())
+	cluster, err := newRedisCluster(t.Context(), t.TempDir())
 	t.Cleanup(cluster.Kill)
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,11 @@
 package site_test
 
 import (
+	"context"
+	"errors"
 	"frontdesk/e2e/frontdesktest"
 	"strings"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -58,4 +61,24 @@ const invisibleFocus = `(() => {
 func (b browser) Focused(selector string) bool {
 	b.t.Helper()
 	return frontdesktest.Eval[bool](b.Browser, `!!document.activeElement?.matches(`+quote(strings.TrimSpace(selector))+`)`)
+}
+
+// secondTouch is how long DoubleClick waits for the second touch, which may lead nowhere.
+const secondTouch = 5 * time.Second
+
+// DoubleClick clicks or taps twice, as impatient people do.
+func (b browser) DoubleClick(selector string) {
+	b.t.Helper()
+	x, y := b.WaitClickable(selector)
+	if b.device == phone {
+		b.Do(chromedp.TapXY(x, y))
+		// A second touch has no response when the first one has opened another page.
+		soon, cancel := context.WithTimeout(b.Context(), secondTouch)
+		defer cancel()
+		if err := chromedp.Do(soon, chromedp.TapXY(x, y)); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			b.t.Fatal(err)
+		}
+		return
+	}
+	b.Do(chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)))
 }

@@ -69,7 +69,7 @@ func (g *siteVisitor) onAnotherDevice(with device) *siteVisitor {
 func (g *siteVisitor) inAnotherTab() *siteVisitor {
 	g.t.Helper()
 	other := *g
-	other.browser.Browser = g.NewTab()
+	other.Browser = g.NewTab()
 	other.observeLayoutShifts()
 	return &other
 }

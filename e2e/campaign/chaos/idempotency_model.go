@@ -9,10 +9,9 @@ type keyState struct {
 	id    string // of what was made; empty while no response had it
 }
 
-// idempotencyModel says what may be answered. A key is taken by the first call in the moment in
-// which it is reserved, and everything that follows is answered from that: the same body
-// with the same answer, or with "still running" until there is one; another body with a
-// refusal. A sale is a key that all callers use with the same body.
+// idempotencyModel says what may be answered. The first call takes a key when it is reserved. The same
+// body then gets the same response, or "still running" before there is one; another body is refused.
+// A sale is a key that all callers use with the same body.
 var idempotencyModel = (&porcupine.NondeterministicModel{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		parts := map[string][]porcupine.Operation{}

@@ -1,10 +1,7 @@
-// Package chaos holds the campaigns with real processes: each runs a harness (e2e/campaign/harness)
-// under the load of many buyers, injects one kind of fault all the while, and then compares all
-// ledgers. One file is one campaign, with its faults in its first comment: kill.go, redis.go,
-// webhook.go, race.go, idempotency.go.
+// Package chaos holds the campaigns with real processes. Each runs a harness under the load of many
+// buyers, injects one kind of fault, and then compares all ledgers. One file is one campaign.
 //
-// How a mutated build is tried, what must be true of every journey, and how a report is made is in
-// e2e/campaign. Start reading at All, then at kill.go.
+// Start reading at All, then at kill.go. Mutations and reports are in e2e/campaign.
 package chaos
 
 import (

@@ -1,7 +1,5 @@
-// Package harness runs Frontdesk as it is operated, for the campaigns to break: several gateways,
-// each the real binary, on a real Redis, on one that Sentinels watch or on a cluster; the upstreams;
-// buyers who walk journeys over HTTP; and an oracle that compares all ledgers in the end. It injects
-// no fault by itself and knows no campaign.
+// Package harness runs Frontdesk as it is operated: gateways, each the real binary, on a real Redis of any
+// topology; the upstreams; buyers; and an oracle that compares all ledgers. It injects no fault by itself.
 //
 // Start reading at New, then at Journey, then at Harness.Check.
 package harness
@@ -181,15 +179,11 @@ func (h *Harness) chooseOffer(ctx context.Context) error {
 	if err := b.Do(ctx, http.MethodGet, b.Gateway+"/v1/clubs/"+h.club+"/products?type=subscription", nil, &products); err != nil {
 		return err
 	}
-	for _, product := range products.Items {
-		for _, offer := range product.Offers {
-			if offer.DueNow.Amount > 0 && len(offer.Needs) == 1 && !offer.Prorated {
-				h.offer = offer
-				return nil
-			}
-		}
+	var found bool
+	if h.offer, found = frontdesktest.CardOffer(products.Items); !found {
+		return errors.New("no offer can be paid by card at once")
 	}
-	return errors.New("no offer can be paid by card at once")
+	return nil
 }
 
 // Club is where every buyer registers.

@@ -20,9 +20,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// Journey is one buyer's way from the first request to the last response. The buyer is impatient but
-// obedient: reloads, retries with the same key when no response comes, opens a second tab, continues
-// at another gateway, and pays again only when told to.
+// Journey is one buyer from the first request to the last response. The buyer reloads, retries with the
+// same key, opens a second tab, changes gateways, and pays again only when told to.
 type Journey struct {
 	Due       int64  // of the cart that the buyer saw, minor units
 	State     string // of the payment, in the last response; empty: of none

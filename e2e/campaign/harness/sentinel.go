@@ -73,10 +73,8 @@ func (w *SentinelRedis) startSentinel(ctx context.Context) (err error) {
 	return w.speedUp(ctx)
 }
 
-// speedUp makes the Sentinel poll several times a second, where the default is every ten seconds,
-// because a campaign waits for it. Its ping stays slow enough for the replica, asked each second
-// during a failover, not to count as silent. A machine that is busy for seconds does not suspend it
-// for half a minute.
+// speedUp makes the Sentinel poll several times a second instead of every ten seconds, because a campaign
+// waits for it. Its ping stays slow enough for the replica not to count as silent during a failover.
 func (w *SentinelRedis) speedUp(ctx context.Context) error {
 	sentinel := w.client()
 	defer sentinel.Close()
@@ -117,9 +115,8 @@ func (w *SentinelRedis) awaitReplication(ctx context.Context) error {
 // maxFailovers: on a machine that is too busy, a Sentinel can miss an election.
 const maxFailovers = 3
 
-// FailOver kills the primary, waits until the replica was promoted, and starts the
-// old primary again as its replica. Where no replica was promoted, the primary is started as it
-// was, and killed again.
+// FailOver kills the primary, waits for the promotion, and restarts the old primary as a replica. Without
+// a promotion the primary is started as it was, and killed again.
 func (w *SentinelRedis) FailOver(ctx context.Context) (err error) {
 	for range maxFailovers {
 		w.primary.Kill()

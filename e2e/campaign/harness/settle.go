@@ -26,12 +26,9 @@ const settleTime = 3 * time.Minute
 // returning is how many buyers come back at the same time.
 const returning = 32
 
-// Settle ends all faults: every gateway is killed a last time and started, the leases of dead
-// processes expire, and all buyers come back until they see an end. What is not at its end after
-// settleTime is judged as it is.
-//
-// The duration of a lease is not tested here, because every campaign would wait for a minute and a
-// half. The tests of the payment machine do it with a clock of their own.
+// Settle ends all faults: it restarts every gateway, expires the leases of dead processes, and has all
+// buyers come back until they see an end. What is not at its end after settleTime is judged as it is.
+// The tests of the payment machine cover the duration of a lease, for which no campaign can wait.
 func (h *Harness) Settle(ctx context.Context, journeys []*Journey) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()

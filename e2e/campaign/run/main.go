@@ -114,10 +114,8 @@ func runOne(ctx context.Context, c campaign.Campaign, mutation string, o campaig
 	return campaign.Kill(ctx, builds, c, mutation, o)
 }
 
-// runAll runs every campaign, and then each against its mutations. A campaign that fails does not keep
-// the others from running, and the record has what it found. The simulation needs the processors, the
-// others mostly wait for processes that they have killed: side by side they fill two cores. The record
-// is written after every campaign, so that an interruption loses only the rest.
+// runAll runs every campaign, and each against its mutations, also when one fails. The simulation needs
+// processors and the others mostly wait, so they run at the same time. The record is written after each.
 func runAll(ctx context.Context, out string, seed uint64) error {
 	builds, err := campaign.NewBuilds()
 	if err != nil {
@@ -199,7 +197,7 @@ func list(*cobra.Command, []string) {
 		fmt.Printf("%s: %s\n  has to find: %s\n", c.Name, c.Description, strings.Join(c.Mutations, ", "))
 	}
 	fmt.Println()
-	for _, w := range campaign.Mutations() {
+	for _, w := range campaign.Mutations {
 		fmt.Printf("%s: %s\n", w.Name, w.Description)
 	}
 }

@@ -136,9 +136,8 @@ func (s *env) clubClient() *club.Client {
 	})
 }
 
-// gateway is one replica. Every task has the code of its own, since tasks of one
-// process that wait for each other could not give way to each other; what a process
-// remembers in between is not worth more than that.
+// gateway is one replica. Each task has its own services, because tasks of one process that wait for each
+// other could not yield to each other.
 type gateway struct {
 	name          string
 	env           *env

@@ -115,9 +115,8 @@ func (f *journey) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(f.rng.Int64N(int64(most-least)))
 }
 
-// drawRead draws for what is read side by side. When one of two fails, the code
-// may or may not get to the other, so that only one of them can be hit, and nothing
-// of the other leaves a trace: then the seed repeats whichever comes first.
+// drawRead draws for concurrent reads. Only one of two can be hit, and the other leaves no trace, so that
+// the seed repeats whichever comes first.
 func (f *journey) drawRead(check bool) (rng *rand.Rand, hit bool) {
 	rng = rand.New(rand.NewPCG(f.seed, uint64(f.orders))) // the order changes with each step that the task takes
 	return rng, (rng.IntN(2) == 0) == check

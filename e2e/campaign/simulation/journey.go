@@ -140,8 +140,7 @@ func (f *journey) advance(d time.Duration, id flows.PaymentID) {
 	})
 }
 
-// sweeps has the gateways look for payments whose webhooks were lost, less and less often: a whole
-// day would otherwise consist of nothing else.
+// sweeps has the gateways find payments whose webhooks were lost, less and less often.
 func (f *journey) sweeps() {
 	pause := 12 * time.Second
 	for at := pause; at < f.plan.faultWindow; at += pause {

@@ -54,22 +54,20 @@ func (p processorTransport) withFaults(r *http.Request, t *task) (*http.Response
 	if !f.chance(f.plan.cards) {
 		return p.process(r), nil
 	}
-	switch kind := oneOf(f, cardsError, cardsLost, cardsSlow, cardsLate); kind {
+	kind := oneOf(f, cardsError, cardsLost, cardsSlow, cardsLate)
+	f.fault(kind)
+	switch kind {
 	case cardsError:
-		f.fault(kind)
 		recorder := httptest.NewRecorder()
 		recorder.WriteHeader(oneOf(f, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable))
 		return recorder.Result(), nil
 	case cardsLost:
-		f.fault(kind)
 		p.process(r)
 		return nil, errNoAnswer
 	case cardsSlow:
-		f.fault(kind)
 		t.yield(f.between(time.Second, 10*time.Second))
 		return p.process(r), nil
 	default:
-		f.fault(kind)
 		body, _ := io.ReadAll(r.Body)
 		later := r.Clone(context.Background())
 		f.after(f.between(time.Second, 5*time.Minute), func() {
@@ -154,15 +152,13 @@ func (f *journey) sendDeliveries() {
 			send(f.between(50*time.Millisecond, time.Second))
 			continue
 		}
-		switch kind := oneOf(f, hookLost, hookTwice, hookLate); kind {
-		case hookLost:
-			f.fault(kind)
+		kind := oneOf(f, hookLost, hookTwice, hookLate)
+		f.fault(kind)
+		switch kind {
 		case hookTwice:
-			f.fault(kind)
 			send(f.between(50*time.Millisecond, time.Second))
 			send(f.between(50*time.Millisecond, time.Minute))
-		default:
-			f.fault(kind) // and thereby out of order
+		case hookLate: // and thereby out of order
 			send(f.between(5*time.Second, 4*time.Minute))
 		}
 	}

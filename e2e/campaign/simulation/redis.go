@@ -93,9 +93,8 @@ func (h redisHook) process(ctx context.Context, cmds []redis.Cmder, next func() 
 	return err
 }
 
-// onlyOnce reports whether only the first journey in an environment sends these commands: a script by
-// a hash that Redis does not know yet, or the name of the queue, which the queue library registers once
-// per process. The journey is then played again, because a seed must repeat in any environment.
+// onlyOnce reports whether only the first journey in an environment sends these commands: an unknown
+// script's hash, or the name of the queue. The journey is then repeated, so that seeds repeat anywhere.
 func (h redisHook) onlyOnce(cmds []redis.Cmder) bool {
 	for _, cmd := range cmds {
 		switch args := cmd.Args(); cmd.Name() {
@@ -116,8 +115,7 @@ func (h redisHook) onlyOnce(cmds []redis.Cmder) bool {
 	return false
 }
 
-// normaliseSchedule takes the gateways' own dice out of the list of open payments, so that a seed
-// repeats: a payment that is scheduled for any later time is scheduled for the first sweep that could come.
+// normaliseSchedule removes the gateways' jitter from the list of open payments, so that a seed repeats.
 func normaliseSchedule(cmds []redis.Cmder, now time.Time) {
 	for _, cmd := range cmds {
 		args := cmd.Args()

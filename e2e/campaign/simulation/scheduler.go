@@ -44,10 +44,9 @@ func (f *journey) play(until time.Time) {
 	}
 }
 
-// task is one thing that one gateway does: a request, a webhook, a job. Exactly one task runs at a
-// time. It gives way at its calls to Redis and to the processor and in its POST, so that the seed
-// decides the order of everything that two gateways could quarrel about. Reading from the club
-// system is no such thing, and happens concurrently as it does in the code.
+// task is a request, a webhook or a job of one gateway. Exactly one task runs at a time. It yields at its
+// calls to Redis and the processor and in its POST, so that the seed decides their order. Reads from the
+// club system run concurrently, as in the code.
 type task struct {
 	journey *journey
 	gateway *gateway

@@ -1,18 +1,14 @@
-// Package simulation plays journeys of buyers in virtual time, hundreds a second: the state code,
-// the store with its scripts, the club client against the club system's simulator, the processor's
-// client against the sandbox, in one process. Every call can fail in every way, gateways die, sleep
-// and quarrel, and Redis forgets.
+// Package simulation plays journeys of buyers in virtual time, hundreds a second, in one process: the
+// gateway's own code against the club system's simulator and the sandbox. Calls fail in every way,
+// gateways die and sleep, and Redis forgets.
 //
-// A journey's seed decides everything in it. Exactly one task runs at a time
-// (schedule.go), so that a seed that was reported repeats:
+// A journey's seed decides everything in it, because exactly one task runs at a time (scheduler.go):
 //
 //	go run ./e2e/campaign/run simulation --only SEED
 //
-// It is not the model of e2e/model, which explores every order of an abstraction;
-// this is the code itself on random ways. What it does not play is the HTTP edge
-// and real processes and networks: other campaigns do.
-//
-// Start reading at flow.run, then task, then fault.go.
+// Unlike e2e/model, which explores every order of an abstraction, this runs the code on random ways.
+// Other campaigns cover the HTTP edge, processes and networks. Start reading at journey.run, then task,
+// then faults.go.
 package simulation
 
 import (

@@ -1,4 +1,4 @@
-package harness
+package ops_test
 
 import (
 	"context"
@@ -9,31 +9,32 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"frontdesk/e2e/campaign/harness"
 	"frontdesk/e2e/frontdesktest"
 )
 
-// Cluster is a Redis Cluster of three primaries, each with a replica.
-type Cluster struct {
+// redisCluster is a Redis Cluster of three primaries, each with a replica.
+type redisCluster struct {
 	nodes []*frontdesktest.RedisServer
 	buses []int // the ports on which the nodes speak to each other
 }
 
 const (
 	// primaries is the least that a cluster can have, and replicas one for each.
-	primaries, replicas = 3, 3
-	// slots is how many there are, in every cluster.
-	slots = 16384
+	primaries, clusterReplicas = 3, 3
+	// clusterSlots is how many there are, in every cluster.
+	clusterSlots = 16384
 	// nodeSilence, in ms, after which a node counts as gone: far less than in production,
 	// because tests wait for it, and more than a busy machine's pauses.
 	nodeSilence = 2000
-	// joining is how long a cluster may take to come together.
+	// joining is how long a cluster may take to come together, or to promote a replica.
 	joining = 40 * time.Second
 )
 
-// NewCluster starts six nodes below dir, and waits until they are a cluster.
-func NewCluster(ctx context.Context, dir string) (*Cluster, error) {
-	c := &Cluster{}
-	for range primaries + replicas {
+// newRedisCluster starts six nodes below dir, and waits until they are a cluster.
+func newRedisCluster(ctx context.Context, dir string) (*redisCluster, error) {
+	c := &redisCluster{}
+	for range primaries + clusterReplicas {
 		bus, err := frontdesktest.FindPort() // by itself it would be 10,000 above the port
 		if err != nil {
 			return c, err
@@ -49,13 +50,13 @@ func NewCluster(ctx context.Context, dir string) (*Cluster, error) {
 }
 
 // join has the first three share the slots, and one of the others follow each.
-func (c *Cluster) join(ctx context.Context) error {
+func (c *redisCluster) join(ctx context.Context) error {
 	for i, node := range c.nodes {
 		if err := c.do(ctx, node, "CLUSTER", "SET-CONFIG-EPOCH", i+1); err != nil {
 			return err
 		}
 		if i < primaries {
-			if err := c.do(ctx, node, "CLUSTER", "ADDSLOTSRANGE", i*slots/primaries, (i+1)*slots/primaries-1); err != nil {
+			if err := c.do(ctx, node, "CLUSTER", "ADDSLOTSRANGE", i*clusterSlots/primaries, (i+1)*clusterSlots/primaries-1); err != nil {
 				return err
 			}
 		}
@@ -79,7 +80,7 @@ func (c *Cluster) join(ctx context.Context) error {
 	return frontdesktest.Within(ctx, "the cluster is whole", joining, func() bool { return c.Healthy(ctx) })
 }
 
-func (c *Cluster) do(ctx context.Context, node *frontdesktest.RedisServer, command ...any) error {
+func (c *redisCluster) do(ctx context.Context, node *frontdesktest.RedisServer, command ...any) error {
 	client := node.Client()
 	defer client.Close()
 	return client.Do(ctx, command...).Err()
@@ -87,7 +88,7 @@ func (c *Cluster) do(ctx context.Context, node *frontdesktest.RedisServer, comma
 
 // Healthy tells whether every slot is served, in the eyes of every node, and each
 // replica has what its primary has.
-func (c *Cluster) Healthy(ctx context.Context) bool {
+func (c *redisCluster) Healthy(ctx context.Context) bool {
 	return !slices.ContainsFunc(c.nodes, func(node *frontdesktest.RedisServer) bool {
 		client := node.Client()
 		defer client.Close()
@@ -98,7 +99,7 @@ func (c *Cluster) Healthy(ctx context.Context) bool {
 }
 
 // PrimaryFor is the primary that has a key.
-func (c *Cluster) PrimaryFor(ctx context.Context, key string) *frontdesktest.RedisServer {
+func (c *redisCluster) PrimaryFor(ctx context.Context, key string) *frontdesktest.RedisServer {
 	for _, node := range c.nodes {
 		client := node.Client()
 		primary := strings.Contains(client.Info(ctx, "replication").Val(), "role:master")
@@ -112,7 +113,7 @@ func (c *Cluster) PrimaryFor(ctx context.Context, key string) *frontdesktest.Red
 }
 
 // Migrate moves the slot of a key to another primary while it is used, key by key.
-func (c *Cluster) Migrate(ctx context.Context, key string) error {
+func (c *redisCluster) Migrate(ctx context.Context, key string) error {
 	from := c.PrimaryFor(ctx, key)
 	if from == nil {
 		return fmt.Errorf("no primary has %s", key)
@@ -150,17 +151,17 @@ func (c *Cluster) Migrate(ctx context.Context, key string) error {
 
 // FailOver kills the primary that has a key, and waits until a replica has taken its place.
 // The dead one is not restarted.
-func (c *Cluster) FailOver(ctx context.Context, key string) error {
+func (c *redisCluster) FailOver(ctx context.Context, key string) error {
 	dead := c.PrimaryFor(ctx, key)
 	if dead == nil {
 		return fmt.Errorf("no primary has %s", key)
 	}
 	dead.Kill()
-	return frontdesktest.Within(ctx, "a replica is promoted", promotion, func() bool { return c.PrimaryFor(ctx, key) != nil })
+	return frontdesktest.Within(ctx, "a replica is promoted", joining, func() bool { return c.PrimaryFor(ctx, key) != nil })
 }
 
 // Client opens a client of all nodes, which discovers the slots by itself.
-func (c *Cluster) Client() redis.UniversalClient {
+func (c *redisCluster) Client() redis.UniversalClient {
 	addresses := make([]string, len(c.nodes))
 	for i, node := range c.nodes {
 		addresses[i] = node.Address()
@@ -169,18 +170,18 @@ func (c *Cluster) Client() redis.UniversalClient {
 }
 
 // Nodes are its servers, the primaries of the beginning first.
-func (c *Cluster) Nodes() []*frontdesktest.RedisServer { return c.nodes }
+func (c *redisCluster) Nodes() []*frontdesktest.RedisServer { return c.nodes }
 
 // URL is its address for gateways: two nodes, which lead to the others.
-func (c *Cluster) URL() string {
+func (c *redisCluster) URL() string {
 	return fmt.Sprintf("redis+cluster://%s,%s", c.nodes[0].Address(), c.nodes[primaries+1].Address())
 }
 
 // Kill ends all of it.
-func (c *Cluster) Kill() {
+func (c *redisCluster) Kill() {
 	for _, node := range c.nodes {
 		node.Kill()
 	}
 }
 
-var _ Storage = (*Cluster)(nil)
+var _ harness.Storage = (*redisCluster)(nil)
