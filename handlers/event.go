@@ -167,9 +167,9 @@ func (o *openStreams) leave(key string) {
 	}
 }
 
-// admitStream counts a stream of a registration until leave is called.
-func (s *Server) admitStream(c echo.Context, id string) (leave func(), err error) {
-	leave = func() {}
+// admitStream counts a stream of a registration until the returned function is called.
+func (s *Server) admitStream(c echo.Context, id string) (func(), error) {
+	leave := func() {}
 	if s.buckets != nil {
 		registration, address := "registration "+id, "address "+s.clientAddress(c.Request())
 		if !s.streams.enter(registration, maxStreams) {

@@ -99,12 +99,13 @@ func (r *readiness) logChange(ctx context.Context, cfg Config) {
 		wrong = append(wrong, d.Name()+string(d.Verdict)+d.Fix)
 	}
 	text := strings.Join(wrong, "; ")
-	switch before := r.lastLogged; {
-	case text == before:
+	if text == r.lastLogged {
 		return
-	case text == "":
+	}
+	r.lastLogged = text
+	if text == "" {
 		cfg.Log.InfoContext(ctx, "ready again")
-	default:
+	} else {
 		cfg.Log.WarnContext(ctx, "what the gateway stands on", "found", strings.Join(lines, "; "))
 	}
 }
