@@ -538,7 +538,7 @@ func TestDebitDays(t *testing.T) {
 	d := newDebtor(t)
 	for debit, want := range map[string]string{
 		`{"day":10}`: `"specificDay":true,"debitDay":10,"startDate":"2031-03-10"`, `{"day":5,"from":"2031-04-06"}`: `"debitDay":5,"startDate":"2031-05-05"`,
-		`{"weekDay":6}`: `"startDate":"2031-03-01","debitWeekDay":6`, `{"from":"2031-03-20"}`: `"specificDay":false,"debitDay":0,"startDate":"2031-03-20"`,
+		`{"weekDay":6}`: `"startDate":"2031-03-01","debitWeekDay":6`, `{"from":"2031-03-20"}`: `"specificDay":false,"debitDay":null,"startDate":"2031-03-20"`,
 	} {
 		d.post("/items", `{"offerId":"901","startDate":"2031-03-01","debit":`+debit+`}`).Into(http.StatusCreated, nil)
 		state := string(d.Do("GET", d.upstreams.URL+"/sim/demo/_control/state", nil).Body)

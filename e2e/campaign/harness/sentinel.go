@@ -151,8 +151,10 @@ func (w *SentinelRedis) client() *redis.SentinelClient {
 	return redis.NewSentinelClient(&redis.Options{Addr: fmt.Sprintf("127.0.0.1:%d", w.port), DialTimeout: time.Second, ReadTimeout: time.Second})
 }
 
-// Client opens a client of the present primary.
-func (w *SentinelRedis) Client() redis.UniversalClient { return w.primary.Client() }
+// Client opens a client that follows the primary: on a busy machine the Sentinel may fail over unasked.
+func (w *SentinelRedis) Client() redis.UniversalClient {
+	return redis.NewFailoverClient(&redis.FailoverOptions{MasterName: primaryName, SentinelAddrs: []string{fmt.Sprintf("127.0.0.1:%d", w.port)}})
+}
 
 // URL is its address for gateways.
 func (w *SentinelRedis) URL() string {
