@@ -26,6 +26,8 @@ func ParseProxies(texts []string) ([]netip.Prefix, error) {
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("%q is no network such as 10.0.0.0/8 or 2001:db8::/32, and no address", text)
+		case prefix.Addr().Is4In6(): // the standard library would match IPv4 with what is left of the mask, perhaps all of it
+			return nil, fmt.Errorf("%q is IPv4 in IPv6 notation: write it as IPv4, such as 10.0.0.0/8", text)
 		case prefix.Bits() == 0:
 			return nil, fmt.Errorf("%q is every address there is: anybody could then pretend to be anybody", text)
 		case prefix != prefix.Masked():

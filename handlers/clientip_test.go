@@ -73,6 +73,7 @@ func TestUnsafeLimits(t *testing.T) {
 		"FRONTDESK_TRUSTED_PROXIES=10.0.0.0/33":                                                `FRONTDESK_TRUSTED_PROXIES: "10.0.0.0/33" is no network`,
 		"FRONTDESK_TRUSTED_PROXIES=10.0.0.0/8,proxy.local":                                     `FRONTDESK_TRUSTED_PROXIES: "proxy.local" is no network`,
 		"FRONTDESK_TRUSTED_PROXIES=0.0.0.0/0":                                                  "anybody could then pretend to be anybody",
+		"FRONTDESK_TRUSTED_PROXIES=::ffff:0:0/96":                                              "write it as IPv4",
 		"FRONTDESK_TRUSTED_PROXIES=::/0":                                                       "anybody could then pretend to be anybody",
 		"FRONTDESK_TRUSTED_PROXIES=10.1.0.0/8":                                                 "did you mean 10.0.0.0/8?",
 		"FRONTDESK_CAPTCHA_URL=https://challenge.example/":                                     "set both or neither",
