@@ -143,6 +143,21 @@ type gateway struct {
 	log           *slog.Logger
 }
 
+// connect returns a client as gateways have it. No test lets the world's own Redis fail, so there a
+// slow response means a busy machine, and the client waits for it.
+func (w *world) connect(address string) redis.UniversalClient {
+	w.Helper()
+	connection, err := store.Connect(address)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if own := w.redis.Options(); address == w.redisURL {
+		connection = redis.NewClient(&redis.Options{Addr: own.Addr, DB: own.DB, ReadTimeout: time.Minute, WriteTimeout: time.Minute, MaxRetries: -1})
+	}
+	w.Cleanup(func() { connection.Close() })
+	return connection
+}
+
 // gatewayOptions says how a gateway reaches the world; zero values mean directly, and as everybody else.
 type gatewayOptions struct {
 	outside    string // address of club system and processor
@@ -166,11 +181,7 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	if in.keys == nil {
 		in.keys = newKeyring(w, "one")
 	}
-	connection, err := store.Connect(in.redisURL)
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.Cleanup(func() { connection.Close() })
+	connection := w.connect(in.redisURL)
 	g := &gateway{store: store.New(store.Config{Redis: connection, Keys: in.keys}), queue: jobs.NewQueue(connection), log: slog.New(w.log)}
 	client := w.clubClient(in.outside)
 	processor := sandbox.New(sandbox.Config{URL: "http://" + in.outside + "/sandbox", Now: w.clock.Now})
