@@ -59,7 +59,7 @@ func TestNothingIsReadableInRedis(t *testing.T) {
 	if _, _, err := g.store.BeginRequest(ctx, token, "key", "print", "owner"); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.store.SaveResponse(ctx, token, "key", "owner", answer); err != nil {
+	if err := g.store.SaveResponse(ctx, token, "key", "owner", answer, store.KeepResponse); err != nil {
 		t.Fatal(err)
 	}
 	search("after the start")

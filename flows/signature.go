@@ -31,6 +31,12 @@ const (
 	SignatureBlocked     SignatureState = "blocked"       // too many wrong codes
 )
 
+// ClientNetwork is whose requests count together: an IPv4 address, or a network of IPv6.
+type ClientNetwork struct {
+	Name  string
+	Share int // how many times the limit of one address it gets
+}
+
 // MaxAttempts is the number of codes per request: enough for typing errors, and a chance of
 // 1 in 200,000 to guess six digits.
 const MaxAttempts = 5

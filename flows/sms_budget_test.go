@@ -126,7 +126,7 @@ func TestCodesPerAddress(t *testing.T) {
 		id, token := g.debtor(w, fmt.Sprintf("+336%08d", n))
 		ctx := w.Context()
 		if address != "" {
-			ctx = signature.WithClientAddress(ctx, address)
+			ctx = signature.WithClientNetworks(ctx, []flows.ClientNetwork{{Name: address, Share: 1}})
 		}
 		_, err := g.registrations.CreateMandate(ctx, id, token, account)
 		return err

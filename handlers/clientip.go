@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"frontdesk/flows"
 )
 
 // ParseProxies parses the networks of trusted proxies, such as 10.0.0.0/8, or single addresses.
@@ -48,23 +50,28 @@ func newIPExtractor(proxies []netip.Prefix) echo.IPExtractor {
 	return echo.ExtractIPFromXFFHeader(trust...)
 }
 
-// customerPrefix is the smallest IPv6 network of a provider's customer (RFC 6177), who may use
-// any address in it and is counted once.
-const customerPrefix = 64
+// ipv6Networks are the networks by which an IPv6 address is counted. A customer of a provider gets a
+// /64, a /56 or a /48 (RFC 6177), so a caller may have 65,536 networks of 64 bits. But a /48 may also be
+// a thousand phones: each wider network gets four times the limit of the narrower one.
+var ipv6Networks = []struct{ bits, share int }{{64, 1}, {56, 4}, {48, 16}}
 
-// clientAddress returns whose requests count together: an IPv4 address, or the network of an
-// IPv6 address. Requests without an address share the empty one.
-func (s *Server) clientAddress(r *http.Request) string {
+// clientNetworks returns by what a request is counted, the narrowest network first. Requests without
+// an address share the empty one.
+func (s *Server) clientNetworks(r *http.Request) []flows.ClientNetwork {
 	s.checkProxy(r)
 	address, err := netip.ParseAddr(s.router.IPExtractor(r))
 	switch address = address.Unmap(); {
 	case err != nil:
-		return ""
+		return []flows.ClientNetwork{{Share: 1}}
 	case address.Is4():
-		return address.String()
+		return []flows.ClientNetwork{{Name: address.String(), Share: 1}}
 	}
-	network, _ := address.WithZone("").Prefix(customerPrefix) // the length fits
-	return network.String()
+	networks := make([]flows.ClientNetwork, len(ipv6Networks))
+	for i, n := range ipv6Networks {
+		network, _ := address.WithZone("").Prefix(n.bits) // the length fits
+		networks[i] = flows.ClientNetwork{Name: network.String(), Share: n.share}
+	}
+	return networks
 }
 
 // checkProxy warns once of an untrusted X-Forwarded-For: behind a proxy that is not listed, all

@@ -171,15 +171,24 @@ func (o *openStreams) leave(key string) {
 func (s *Server) admitStream(c echo.Context, id string) (func(), error) {
 	leave := func() {}
 	if s.buckets != nil {
-		registration, address := "registration "+id, "address "+s.clientAddress(c.Request())
+		registration := "registration " + id
 		if !s.streams.enter(registration, maxStreams) {
 			return nil, tooManyStreams("There are too many open streams of this registration.")
 		}
-		if !s.streams.enter(address, maxStreamsPerAddress) {
-			s.streams.leave(registration)
-			return nil, tooManyStreams("There are too many open streams from this address.")
+		entered := []string{registration}
+		leave = func() {
+			for _, key := range entered {
+				s.streams.leave(key)
+			}
 		}
-		leave = func() { s.streams.leave(registration); s.streams.leave(address) }
+		for _, network := range s.clientNetworks(c.Request()) {
+			key := "address " + network.Name
+			if !s.streams.enter(key, maxStreamsPerAddress*network.Share) {
+				leave()
+				return nil, tooManyStreams("There are too many open streams from this address.")
+			}
+			entered = append(entered, key)
+		}
 	}
 	if s.cfg.OnStream == nil {
 		return leave, nil

@@ -43,6 +43,11 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		c.Request().Body = rereadableBody{c.Request().Body, bytes.NewReader(body)}
 		who := callerOf(ctx)
+		if id := c.Param("id"); id != "" { // a stranger's request stores nothing
+			if err := s.cfg.Registrations.CheckHolder(ctx, id, who.token); err != nil {
+				return err
+			}
+		}
 		key := c.Request().Header.Get("Idempotency-Key")
 		scope := who.scope() + "\n" + strconv.FormatBool(who.staff) + "\n" + c.Request().Method + " " + c.Request().URL.Path
 		owner := uuid.NewString()
@@ -58,9 +63,9 @@ func (s *Server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		case begun == store.Completed:
 			return s.replay(c, op, response)
 		}
-		response, definitive := s.execute(c, next)
-		if definitive {
-			err = s.cfg.Store.SaveResponse(ctx, scope, key, owner, response)
+		response, keep := s.execute(c, next)
+		if keep > 0 {
+			err = s.cfg.Store.SaveResponse(ctx, scope, key, owner, response, keep)
 		} else {
 			err = s.cfg.Store.AbandonRequest(ctx, scope, key, owner)
 		}
@@ -106,16 +111,21 @@ func (b rereadableBody) ValidatedValue() any {
 	return nil
 }
 
-// execute records the response in memory. It is definitive unless its problem document invites the
-// caller to send the same request again.
-func (s *Server) execute(c echo.Context, next echo.HandlerFunc) (response store.Response, definitive bool) {
+// execute records the response in memory, and returns how long to keep it: not at all when its problem
+// document invites the caller to send the same request again. "The cart has changed" is kept like a
+// success: repeated later, the request would settle an amount that the buyer may not have seen.
+func (s *Server) execute(c echo.Context, next echo.HandlerFunc) (response store.Response, keep time.Duration) {
 	real := c.Response()
 	recorder := &responseRecorder{header: real.Header()}
 	c.SetResponse(echo.NewResponse(recorder, s.router))
-	definitive = true
+	keep = store.KeepResponse
 	if err := next(c); err != nil {
-		problem, _ := ProblemOf(err, "")
-		definitive = problem.Retry == api.ProblemRetryNever
+		switch problem, _ := ProblemOf(err, ""); {
+		case problem.Retry != api.ProblemRetryNever:
+			keep = 0
+		case problem.Code != api.CartChanged:
+			keep = store.KeepRefusal
+		}
 		s.writeProblem(err, c)
 	}
 	c.SetResponse(real)
@@ -125,7 +135,7 @@ func (s *Server) execute(c echo.Context, next echo.HandlerFunc) (response store.
 			response.Header[name] = value
 		}
 	}
-	return response, definitive
+	return response, keep
 }
 
 // responseRecorder keeps a response in memory.

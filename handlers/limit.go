@@ -28,7 +28,7 @@ type limit struct {
 type subject string
 
 const (
-	// perAddress counts by address (an IPv6 network of one customer), in each gateway by itself.
+	// perAddress counts by address (and by the networks of an IPv6 address), in each gateway by itself.
 	// It shields the process without asking Redis.
 	perAddress subject = "There were too many requests from this address."
 	// perAddressShared counts by address over all gateways, in Redis. Staff are not counted: a
@@ -89,10 +89,35 @@ func newBuckets() *buckets {
 }
 
 // take counts a request from an address under the limit requests.
-func (b *buckets) take(address string, at time.Time) store.RateStatus {
-	perSecond, burst := float64(requests.Requests)/requests.Period.Seconds(), float64(requests.Requests)
-	bucket, _ := b.byAddress.ComputeIfAbsent(address, func() (any, bool) {
-		return rate.NewLimiter(rate.Limit(perSecond), requests.Requests), false
+func (b *buckets) take(networks []flows.ClientNetwork, at time.Time) store.RateStatus {
+	taken, _ := tightest(networks, func(network flows.ClientNetwork) (store.RateStatus, error) { return b.takeOf(network, at), nil })
+	return taken
+}
+
+// tightest counts a request against each network of its caller until one refuses, and returns the
+// status with the fewest requests left.
+func tightest(networks []flows.ClientNetwork, take func(flows.ClientNetwork) (store.RateStatus, error)) (least store.RateStatus, err error) {
+	for i, network := range networks {
+		taken, err := take(network)
+		if err != nil {
+			return taken, err
+		}
+		if i == 0 || !taken.Allowed || taken.Remaining < least.Remaining {
+			least = taken
+		}
+		if !least.Allowed {
+			break
+		}
+	}
+	return least, nil
+}
+
+// takeOf counts a request against one network.
+func (b *buckets) takeOf(network flows.ClientNetwork, at time.Time) store.RateStatus {
+	most := requests.Requests * network.Share
+	perSecond, burst := float64(most)/requests.Period.Seconds(), float64(most)
+	bucket, _ := b.byAddress.ComputeIfAbsent(network.Name, func() (any, bool) {
+		return rate.NewLimiter(rate.Limit(perSecond), most), false
 	})
 	limiter := bucket.(*rate.Limiter)
 	allowed, tokens := limiter.AllowN(at, 1), limiter.TokensAt(at)
@@ -116,13 +141,13 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 		if s.buckets == nil {
 			return next(c)
 		}
-		address := s.clientAddress(c.Request())
+		networks := s.clientNetworks(c.Request())
 		staff, _ := s.isStaff(c.Request())                  // resolveCaller reports a wrong key
 		if !staff && c.Request().Method != http.MethodGet { // a read sends no code
-			c.SetRequest(c.Request().WithContext(signature.WithClientAddress(c.Request().Context(), address)))
+			c.SetRequest(c.Request().WithContext(signature.WithClientNetworks(c.Request().Context(), networks)))
 		}
 		for _, l := range routes[c.Request().Method+" "+c.Path()].limits {
-			taken, counted, err := s.take(c, l, address, staff)
+			taken, counted, err := s.take(c, l, networks, staff)
 			switch {
 			case err != nil:
 				return err
@@ -139,22 +164,25 @@ func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // take counts a request under a limit, if that limit counts the caller.
-func (s *Server) take(c echo.Context, l limit, address string, staff bool) (taken store.RateStatus, counted bool, err error) {
-	who := ""
+func (s *Server) take(c echo.Context, l limit, networks []flows.ClientNetwork, staff bool) (taken store.RateStatus, counted bool, err error) {
+	ctx := c.Request().Context()
 	switch l.per {
 	case perAddress:
-		return s.buckets.take(address, exchangeOf(c.Request().Context()).At), true, nil
+		return s.buckets.take(networks, exchangeOf(ctx).At), true, nil
 	case perAddressShared:
-		if !staff {
-			who = "address " + address
+		if staff {
+			return taken, false, nil
 		}
-	case perHolder:
-		who = s.holderOf(c)
+		taken, err = tightest(networks, func(network flows.ClientNetwork) (store.RateStatus, error) {
+			return s.cfg.Store.TakeRequest(ctx, l.name, "address "+network.Name, store.Rate{Requests: l.Requests * network.Share, Period: l.Period})
+		})
+		return taken, true, err
 	}
+	who := s.holderOf(c)
 	if who == "" {
 		return taken, false, nil
 	}
-	taken, err = s.cfg.Store.TakeRequest(c.Request().Context(), l.name, who, l.Rate)
+	taken, err = s.cfg.Store.TakeRequest(ctx, l.name, who, l.Rate)
 	return taken, true, err
 }
 

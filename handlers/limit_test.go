@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -202,5 +203,39 @@ func TestManyAddresses(t *testing.T) {
 	}
 	if told := ask(many - 1); told != `"requests";r=118;t=2` {
 		t.Errorf("a second request is told %s", told)
+	}
+}
+
+// TestNetworksOfIPv6: a caller with a whole network of IPv6 is counted by its /56 and its /48 too, and
+// leaves other networks alone.
+func TestNetworksOfIPv6(t *testing.T) {
+	t.Parallel()
+	at := time.Now() // which stands still: no bucket refills in between
+	edge := newEdge(t, func() time.Time { return at })
+	ask := func(address string) int {
+		request := httptest.NewRequest(http.MethodGet, "/v1/clubs", nil)
+		request.Header.Set("X-Forwarded-For", address)
+		answer := httptest.NewRecorder()
+		edge.ServeHTTP(answer, request)
+		return answer.Code
+	}
+	for _, network := range []struct {
+		addresses string // completed by the number of one of its /64
+		step      int    // between the numbers
+		most      int
+	}{
+		{"2001:db8:1:%x::1", 1, 4 * 120},
+		{"2001:db8:2:%x::1", 0x100, 16 * 120},
+	} {
+		served := 0
+		for served <= 2*network.most && ask(fmt.Sprintf(network.addresses, served%0x100*network.step)) == http.StatusOK {
+			served++
+		}
+		if served != network.most {
+			t.Errorf("%s: %d requests were served, want %d", network.addresses, served, network.most)
+		}
+	}
+	if status := ask("2001:db8:3::1"); status != http.StatusOK {
+		t.Errorf("another network is refused with %d", status)
 	}
 }

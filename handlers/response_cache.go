@@ -111,7 +111,7 @@ func (s *Server) limitCached(w http.ResponseWriter, r *http.Request) bool {
 	if s.buckets == nil {
 		return true
 	}
-	taken := s.buckets.take(s.clientAddress(r), exchangeOf(r.Context()).At)
+	taken := s.buckets.take(s.clientNetworks(r), exchangeOf(r.Context()).At)
 	if taken.Allowed {
 		requests.addTo(w.Header(), taken)
 	}

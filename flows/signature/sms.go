@@ -16,8 +16,9 @@ import (
 // the owner of an entered number.
 var smsLimits = []flows.SMSLimit{{Codes: 1, Period: time.Minute}, {Codes: 3, Period: 10 * time.Minute}, {Codes: 5, Period: time.Hour}, {Codes: 8, Period: 24 * time.Hour}}
 
-// addressLimits of one IP address: more than a household needs, too few for SMS fraud to pay.
-var addressLimits = []flows.SMSLimit{{Codes: 10, Period: time.Hour}}
+// codesPerAddress is the limit of one IP address in an hour: more than a household needs, too few for
+// SMS fraud to pay.
+const codesPerAddress = 10
 
 // Reservation allows one code to be sent.
 type Reservation struct {
@@ -37,8 +38,13 @@ func (c *CodeSender) Reserve(ctx context.Context, at club.IRI, subjects ...strin
 			return Reservation{}, err
 		}
 	}
-	if address, _ := ctx.Value(addressKey{}).(string); address != "" {
-		if err := c.reserveFor(ctx, &a, now, "address "+address, addressLimits); err != nil {
+	networks, _ := ctx.Value(networksKey{}).([]flows.ClientNetwork)
+	for _, network := range networks {
+		if network.Name == "" {
+			continue // the address is not known
+		}
+		limits := []flows.SMSLimit{{Codes: codesPerAddress * network.Share, Period: time.Hour}}
+		if err := c.reserveFor(ctx, &a, now, "address "+network.Name, limits); err != nil {
 			return Reservation{}, err
 		}
 	}
@@ -93,10 +99,10 @@ func (c *CodeSender) Release(ctx context.Context, a Reservation) {
 	}
 }
 
-type addressKey struct{}
+type networksKey struct{}
 
-// WithClientAddress adds the client's address, by which codes are counted, to a context. Codes of staff,
-// and of gateways without limits, have none.
-func WithClientAddress(ctx context.Context, address string) context.Context {
-	return context.WithValue(ctx, addressKey{}, address)
+// WithClientNetworks adds the client's networks, by which codes are counted, to a context. Codes of
+// staff, and of gateways without limits, have none.
+func WithClientNetworks(ctx context.Context, networks []flows.ClientNetwork) context.Context {
+	return context.WithValue(ctx, networksKey{}, networks)
 }

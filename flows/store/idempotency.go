@@ -30,8 +30,11 @@ const (
 const (
 	// runningFor: longer than any request takes; then a request whose gateway failed can be sent again.
 	runningFor = 90 * time.Second
-	// keepResponse: how long a repeated request gets the first response.
-	keepResponse = 24 * time.Hour
+	// KeepResponse: how long a repeated request gets the first response.
+	KeepResponse = 24 * time.Hour
+	// KeepRefusal: how long it gets a refusal. A client that lost the response repeats within
+	// seconds, and callers can cause any number of refusals.
+	KeepRefusal = 30 * time.Second
 )
 
 // beginRequest reserves an idempotency key for its first request.
@@ -108,15 +111,15 @@ func (s *Store) BeginRequest(ctx context.Context, scope, key, request, owner str
 	return Completed, response, unavailable(err)
 }
 
-// SaveResponse stores the final response to the first request. It is sealed: the response that
-// starts a registration holds its token.
-func (s *Store) SaveResponse(ctx context.Context, scope, key, owner string, response Response) error {
+// SaveResponse stores the final response to the first request, for KeepResponse or KeepRefusal. It is
+// sealed: the response that starts a registration holds its token.
+func (s *Store) SaveResponse(ctx context.Context, scope, key, owner string, response Response, keep time.Duration) error {
 	at := responseKey(scope, key)
 	sealed, err := s.seal(at, response)
 	if err != nil {
 		return err
 	}
-	return unavailable(s.run(ctx, saveResponse, []string{at}, owner, sealed, keepResponse.Milliseconds()).Err())
+	return unavailable(s.run(ctx, saveResponse, []string{at}, owner, sealed, keep.Milliseconds()).Err())
 }
 
 // AbandonRequest frees the key after a response that is not final.

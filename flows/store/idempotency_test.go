@@ -25,7 +25,7 @@ var created = store.Response{Status: 201, Header: map[string]string{"Location": 
 
 func (b *fixture) keep(a attempt) {
 	b.Helper()
-	if err := b.SaveResponse(b.Context(), "a holder and a route", "the key", a.owner, created); err != nil {
+	if err := b.SaveResponse(b.Context(), "a holder and a route", "the key", a.owner, created, store.KeepResponse); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -1,0 +1,107 @@
+package handlers_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// newCountedGateway starts a gateway in test mode with limits, behind a trusted proxy, and returns its
+// Redis as well.
+func newCountedGateway(t *testing.T, environment ...string) (*frontdesktest.Client, *redis.Client) {
+	t.Helper()
+	upstreams, redisURL := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t)
+	gateway := frontdesktest.Start(t, append([]string{"FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL=" + upstreams.URL + "/sim", "FRONTDESK_SANDBOX_URL=" + upstreams.URL + "/sandbox",
+		"FRONTDESK_REDIS_URL=" + redisURL, "FRONTDESK_RATE_LIMITS=on", "FRONTDESK_TRUSTED_PROXIES=127.0.0.1"}, environment...)...)
+	options, err := redis.ParseURL(redisURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := redis.NewClient(options)
+	t.Cleanup(func() { stored.Close() })
+	c := frontdesktest.NewClient(t, gateway.URL)
+	c.SimulatorURL = upstreams.URL
+	return c, stored
+}
+
+// forwardedFor is the header by which the trusted proxy names the caller's address.
+func forwardedFor(address string) [2]string { return [2]string{"X-Forwarded-For", address} }
+
+// storedResponses lists the responses that Redis holds for repetitions.
+func storedResponses(t *testing.T, stored *redis.Client) []string {
+	t.Helper()
+	keys, err := stored.Keys(t.Context(), "fd:answer:*").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// TestStrangersStoreNothing: requests without a registration's token leave nothing in Redis.
+func TestStrangersStoreNothing(t *testing.T) {
+	t.Parallel()
+	c, stored := newCountedGateway(t)
+	registration := c.Register()
+	stranger := *c
+	stranger.Token = newOther(c)
+	before := storedResponses(t, stored)
+	for i, path := range []string{"/items", "/payment", "/mandate", "/mandate/signature", "/mandate/signature/resend", "/resume-link", "/prospect"} {
+		for j, token := range []string{"", "nonsense", stranger.Token, strings.Repeat("A", 86)} {
+			for _, id := range []string{registration.Id, "00000000-0000-4000-8000-000000000000"} {
+				bodies := map[string]string{"/items": `{"offerId":"2501"}`, "/payment": `{"method":"card"}`, "/mandate": `{"holder":"Ada Martin","iban":"FR1420041010050500013M02606"}`,
+					"/mandate/signature": `{"code":"123456"}`, "/prospect": `{"accessToken":"a"}`}
+				anonymous := *c
+				anonymous.Token = token
+				var body any
+				if text := bodies[path]; text != "" {
+					body = text
+				}
+				anonymous.Do("POST", "/v1/registrations/"+id+path, body, frontdesktest.Key(""), forwardedFor(fmt.Sprintf("203.0.%d.%d", i, j))).Problem(api.NotFound)
+			}
+		}
+	}
+	if after := storedResponses(t, stored); !slices.Equal(before, after) {
+		t.Errorf("strangers left %d responses in Redis", len(after)-len(before))
+	}
+}
+
+// TestRefusalsAreKeptForSeconds: a refusal is replayed to a client that lost it, and then forgotten.
+func TestRefusalsAreKeptForSeconds(t *testing.T) {
+	t.Parallel()
+	c, stored := newCountedGateway(t)
+	registration := c.Register()
+	before := storedResponses(t, stored)
+	const seconds = time.Minute
+	for path, body := range map[string]string{
+		"/v1/registrations": `{"clubId":"no-such-club"}`,
+		"/v1/resumptions":   `{"resume":"of nobody"}`,
+		"/v1/registrations/" + registration.Id + "/mandate/signature": `{"code":"123456"}`,
+	} {
+		key := frontdesktest.Key("")
+		refused := c.Do("POST", path, body, key)
+		if refused.Status < 400 || refused.Status >= 500 {
+			t.Fatalf("%s: %d %s", path, refused.Status, refused.Body)
+		}
+		if again := c.Do("POST", path, body, key); again.Status != refused.Status || again.Header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("%s is not replayed: %d, %v", path, again.Status, again.Header)
+		}
+	}
+	after := storedResponses(t, stored)
+	if len(after) != len(before)+3 {
+		t.Errorf("%d refusals are stored", len(after)-len(before))
+	}
+	for _, key := range after {
+		left := stored.PTTL(t.Context(), key).Val()
+		if kept := slices.Contains(before, key); kept != (left > seconds) {
+			t.Errorf("%s is kept for another %s; is an answer: %t", key, left, kept)
+		}
+	}
+}
