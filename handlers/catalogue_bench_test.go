@@ -47,7 +47,7 @@ func newEdge(t testing.TB, now func() time.Time) *handlers.Server {
 		Contract: contract, Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
 		ClientToken: "demo", PublicURL: "https://club.example", AllowedOrigins: []string{"https://www.club.example"},
 		OnRequestMetric: ops.NewMetrics(ops.MetricsConfig{Version: "test", Mode: "live"}).CountRequest, AccessLevel: slog.LevelDebug,
-		RateLimits:      true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Now: now, After: time.After, Log: log,
+		RateLimits: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Now: now, After: time.After, Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)
