@@ -14,10 +14,10 @@ const firstDuplicate = 1 << 20
 
 // duplicateID names a payment whose generation belongs to another one. It derives from the
 // processor's id, so that every gateway gives it the same name.
-func duplicateID(p *flows.Payment) flows.PaymentID {
+func duplicateID(registration, processorID string) flows.PaymentID {
 	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(p.ProcessorID)) // a hash never fails
-	return flows.NewPaymentID(p.Registration, firstDuplicate+int(sum.Sum32()>>1))
+	_, _ = sum.Write([]byte(processorID)) // a hash never fails
+	return flows.NewPaymentID(registration, firstDuplicate+int(sum.Sum32()>>1))
 }
 
 // settleDuplicates cancels or refunds the payments of a group, sorted by rank, that do not
@@ -28,7 +28,7 @@ func (m *Machine) settleDuplicates(ctx context.Context, group []candidate) error
 		s := duplicateStep(group[:i], a)
 		switch {
 		case a.lost():
-			if err := m.storeDuplicate(ctx, a.derived, s); err != nil {
+			if err := m.storeDuplicate(ctx, a, s); err != nil {
 				return err
 			}
 		case s.to != "" && a.agrees():
@@ -64,9 +64,15 @@ func duplicateStep(before []candidate, a candidate) step {
 }
 
 // storeDuplicate stores a payment that does not count, under its own id if that is free.
-// It never leads to another recording.
-func (m *Machine) storeDuplicate(ctx context.Context, p *flows.Payment, s step) error {
-	if s.to == "" {
+// It never leads to another recording. If the record that has its number settles the sale
+// too, only an operator can tell what to undo.
+func (m *Machine) storeDuplicate(ctx context.Context, a candidate, s step) error {
+	p := a.derived
+	switch {
+	case s.to != "":
+	case p.State == flows.Recorded && a.other.Live() && !a.other.HasProcessor():
+		s = step{to: flows.Blocked, reason: "rebuilt: recorded, and the sale may be settled by another payment too: " + string(a.other.Method)}
+	default:
 		s = step{to: undo(p.State), reason: "rebuilt: a later payment of the registration is known"}
 	}
 	if s.to != "" {
@@ -76,10 +82,10 @@ func (m *Machine) storeDuplicate(ctx context.Context, p *flows.Payment, s step) 
 	if stored || err != nil {
 		return err
 	}
-	if stored, err := m.findStored(ctx, p); stored != nil || err != nil {
+	if err := m.findStored(ctx, &a); err != nil || !a.lost() {
 		return err // another process stored it
 	}
-	p.ID = duplicateID(p)
+	p.ID = duplicateID(p.Registration, p.ProcessorID)
 	_, err = m.storeRebuilt(ctx, nil, p)
 	return err
 }

@@ -146,6 +146,10 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 		return flows.StorageFailed(err)
 	}
 	p, seen, err := m.cfg.Store.PaymentUnlessSeen(ctx, id, name)
+	if err == nil && !seen && !isOf(p, event.PaymentID) { // another payment has its number
+		id = duplicateID(registration, event.PaymentID)
+		p, err = m.cfg.Store.Payment(ctx, id)
+	}
 	missing := errors.Is(err, flows.ErrNotFound)
 	switch {
 	case seen:

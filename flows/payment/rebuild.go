@@ -106,6 +106,7 @@ type candidate struct {
 	derived *flows.Payment // the record that the processor's payment proves
 	remote  cards.State
 	stored  *flows.Payment // nil: Redis lacks it
+	other   *flows.Payment // Redis has this one under its number; nil: none
 }
 
 func (a candidate) lost() bool { return a.stored == nil }
@@ -249,36 +250,45 @@ func (m *Machine) registrationOf(ctx context.Context, group []candidate) (r *flo
 // loadStored reads each payment's record from Redis, and returns open payments to the list
 // of open ones.
 func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
-	for i, a := range group {
-		stored, err := m.findStored(ctx, a.derived)
-		if err != nil {
+	for i := range group {
+		a := &group[i]
+		if err := m.findStored(ctx, a); err != nil {
 			return err
 		}
-		group[i].stored = stored
-		if stored == nil || stored.State.Final() {
+		if a.lost() || a.stored.State.Final() {
 			continue
 		}
-		if err := m.cfg.Store.EnsureOpen(ctx, stored.ID, m.cfg.Now()); err != nil {
+		if err := m.cfg.Store.EnsureOpen(ctx, a.stored.ID, m.cfg.Now()); err != nil {
 			return flows.StorageFailed(err)
 		}
 	}
 	return nil
 }
 
-// findStored returns Redis' record of a payment; nil if there is none. A record without a
-// processor's id is still being created there, so it matches any payment.
-func (m *Machine) findStored(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
-	for _, id := range []flows.PaymentID{p.ID, duplicateID(p)} {
+// findStored sets Redis' record of a candidate, and the record of another payment that has
+// its number.
+func (m *Machine) findStored(ctx context.Context, a *candidate) error {
+	a.stored, a.other = nil, nil
+	for _, id := range []flows.PaymentID{flows.NewPaymentID(a.derived.Registration, a.derived.Generation), duplicateID(a.derived.Registration, a.derived.ProcessorID)} {
 		stored, err := m.cfg.Store.Payment(ctx, id)
 		switch {
 		case errors.Is(err, flows.ErrNotFound):
 		case err != nil:
-			return nil, flows.StorageFailed(err)
-		case stored.ProcessorID == p.ProcessorID || stored.ProcessorID == "":
-			return stored, nil
+			return flows.StorageFailed(err)
+		case isOf(stored, a.derived.ProcessorID):
+			a.stored = stored
+			return nil
+		default:
+			a.other = cmp.Or(a.other, stored)
 		}
 	}
-	return nil, nil
+	return nil
+}
+
+// isOf tells whether a record is of a processor's payment. One that is still being created
+// there has no processor's id yet. Another method's record is of none.
+func isOf(p *flows.Payment, processorID string) bool {
+	return p.HasProcessor() && (p.ProcessorID == processorID || p.State == flows.Priced && p.ProcessorID == "")
 }
 
 // restore stores what Redis lacks of one registration: the registration with the payment
@@ -311,7 +321,7 @@ func (m *Machine) restore(ctx context.Context, group []candidate) error {
 			a.stored = nil // Redis lost the payment that counted, so this one does
 		}
 		newest := r == nil || a.derived.Generation > r.Generation || a.derived.Generation == r.Generation && latest == nil
-		if !a.lost() || !newest {
+		if !a.lost() || !newest || a.other != nil {
 			continue
 		}
 		stored, err := m.storeRebuilt(ctx, registrationAt(r, a.derived), a.derived)

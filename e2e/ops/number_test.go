@@ -1,0 +1,98 @@
+package ops_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/flows/payment"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/clubsim"
+)
+
+// TestAnotherMethodTakesTheNumber: Redis falls back to before a card payment, and the sale is
+// settled in another way under the same number. The card payment is not forgotten.
+func TestAnotherMethodTakesTheNumber(t *testing.T) {
+	t.Parallel()
+	later := map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 1, 0).Format(time.DateOnly)}
+	desk := map[string]string{"method": "desk", "mean": "cash"}
+	for name, test := range map[string]struct {
+		fault   *clubsim.Fault // of the recording, before the fall; nil: the buyer pays after it
+		journal map[string]string
+		other   map[string]string
+		money   cards.State
+		state   flows.PaymentState // of the card payment, as operators see it
+	}{
+		"captured, then deferred":           {&clubsim.Fault{Kind: "error_before", Status: 401}, nil, later, cards.Refunded, flows.Refunded},
+		"captured, then at the desk":        {&clubsim.Fault{Kind: "error_before", Status: 401}, nil, desk, cards.Refunded, flows.Refunded},
+		"in doubt, then deferred":           {&clubsim.Fault{Kind: "error_before", Status: 503}, nil, later, cards.Captured, flows.InDoubt},
+		"paid after it was deferred":        {nil, nil, later, cards.Cancelled, flows.Cancelled},
+		"accepted, though it was not there": {&clubsim.Fault{Kind: "error_before", Status: 503}, map[string]string{"fd_done_1": "accepted"}, desk, cards.Captured, flows.Blocked},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := frontdesktest.NewEnv(t)
+			gateway, c := s.Gateway(t)
+			redis := frontdesktest.RedisClient(t, s.Redis)
+			registration := c.Register()
+			key, number := "fd:{"+registration.Id+"}:registration", registration.Id+"-1"
+			before, err := redis.Dump(t.Context(), key).Result()
+			if err != nil {
+				t.Fatal(err)
+			}
+			card := c.Pay(registration.Id)
+			if test.fault != nil {
+				test.fault.Match = frontdesktest.RecordPayment
+				s.SetFaults(t, *test.fault)
+				c.Confirm(card, "4242424242424242")
+				frontdesktest.Eventually(t, "the money is taken, and the attempt over", func() bool {
+					held := s.Upstreams.Cards.Payments()[0]
+					return held.State == cards.Captured && (held.Metadata["fd_release_1"] != "" || held.Metadata["fd_done_1"] != "" ||
+						c.Registration(registration.Id).Payment.State == api.InDoubt)
+				})
+				s.SetFaults(t)
+			}
+			for _, err := range []error{
+				redis.Del(t.Context(), "fd:{"+registration.Id+"}:payment:1").Err(), redis.Del(t.Context(), "fd:payments:open").Err(),
+				redis.RestoreReplace(t.Context(), key, 0, before).Err(),
+			} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.RequestPayment(registration.Id, test.other, frontdesktest.StaffKey())
+			if test.fault == nil {
+				c.Confirm(card, "4242424242424242") // its event finds it
+			} else {
+				if test.journal != nil {
+					processor := sandbox.New(sandbox.Config{URL: s.Upstreams.URL + "/sandbox", Now: time.Now})
+					if _, err := processor.UpdateMetadata(t.Context(), "journal", s.Upstreams.Cards.Payments()[0].ID, test.journal); err != nil {
+						t.Fatal(err)
+					}
+				}
+				gateway, _ = s.Gateway(t) // compares at start
+			}
+			var listed payment.Page
+			frontdesktest.Eventually(t, "operators see the card payment", func() bool {
+				c.Do("GET", "http://"+gateway.OpsAddress()+"/ops/payments?all=true", nil).Into(http.StatusOK, &listed)
+				return slices.ContainsFunc(listed.Items, func(p payment.Summary) bool { return p.Method == flows.ByCard && p.State == test.state })
+			})
+			for _, p := range listed.Items {
+				if p.Method != flows.ByCard && (string(p.ID) != number || p.State != flows.Recorded) || p.Method == flows.ByCard && string(p.ID) == number {
+					t.Errorf("%s is a %s payment, %s (%s)", p.ID, p.Method, p.State, p.Reason)
+				}
+			}
+			if held := s.Upstreams.Cards.Payments(); len(held) != 1 || held[0].State != test.money {
+				t.Errorf("the processor holds %+v", held)
+			}
+			if lines := len(s.Upstreams.Sim.Ledger()); lines > 1 {
+				t.Errorf("the ledger holds %+v", s.Upstreams.Sim.Ledger())
+			}
+		})
+	}
+}
