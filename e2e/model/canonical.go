@@ -32,7 +32,7 @@ func sortByRank[T interface{ rank() uint64 }](list *[3]T) {
 
 // rank orders records by all but their attempt id.
 func (r record) rank() (rank uint64) {
-	for _, flag := range []bool{r.exists, r.releasePending, r.declined, r.rebuilt} {
+	for _, flag := range []bool{r.exists, r.releasePending, r.declined, r.rebuilt, r.seen, r.refundFailed} {
 		rank <<= 1
 		if flag {
 			rank++

@@ -17,6 +17,10 @@ type Config struct {
 	Days      int // 24 h pass, and the processor forgets its idempotency keys; at most 6
 	Operator  int // commands of an operator on a payment in doubt; at most 6, or Any
 
+	Desk        bool // the club's staff may settle the sale themselves while it is open, once, at any step
+	RefundsFail int  // a refund is pending at first, and the processor may turn it down so often; at most 3. Zero: refunds are immediate
+	Strangers   bool // others than the holder ask for the payment to be given up
+
 	Declines bool     // the first card that a buyer tries may be declined
 	Methods  []Method // what can be chosen each time a payment is started; empty: ByCard
 
@@ -72,10 +76,14 @@ func orDefault(v, otherwise int) int {
 
 // start is the world before anything happened: a registration without a payment.
 func (c Config) start() world {
-	return world{redis: record{exists: true}, left: budget{
+	w := world{redis: record{exists: true}, left: budget{
 		crashes: uint8(c.Crashes), rollbacks: uint8(c.Rollbacks), wipes: uint8(c.Wipes),
-		sleeps: uint8(c.Sleeps), days: uint8(c.Days), operator: uint8(c.Operator),
+		sleeps: uint8(c.Sleeps), days: uint8(c.Days), operator: uint8(c.Operator), refundsFail: uint8(c.RefundsFail),
 	}}
+	if c.Desk {
+		w.left.desk = 1
+	}
+	return w
 }
 
 // spend takes one from a budget.

@@ -31,6 +31,8 @@
 //	violated, for the responses         Payment.View in flows
 //	rebuild, derivePayment              Machine.Rebuild with restore, derivePayment with deriveState
 //	storeRebuilt                        Machine.storeRebuilt, and Store.Rebuild in flows/store
+//	unseen, untouched                   the reading of the sale before every capture and POST, and what it finds
+//	readEvidence                        the function of that name, with Rule.Matches in flows
 //	operator, notRecorded               Machine.ConfirmRecorded, ConfirmNotRecorded
 //	claimsExpired, settle               oldEnough, settleClaim
 //	claimByCapture                      nothing yet
@@ -45,6 +47,10 @@
 //     slow is the request that arrives at any later time. Finer steps found nothing more.
 //   - Inside record every effect is a step, and a commit may be late: a compare-and-set on state and
 //     version cannot tell two histories apart after Redis fell back, and the model lets them meet.
+//   - Staff settle the sale once at most, where it is open. What they do within the minute after a reading
+//     cannot be known, and counts as a collision. A minute is one step, which ages every reading. Without staff
+//     a sale does not change between two readings, and readings have no age.
+//   - A pending refund may succeed or fail at any time. Without RefundsFail refunds are immediate.
 //   - Time is one flag. A process in record, or with a capture's response, is fresh, or slept longer than
 //     claimLife, than the lease with its grace, and than an operator waits. A lease ends when its process
 //     died or slept. Pauses may end at any time. A day needs all calls outside record to be over.
@@ -64,8 +70,8 @@
 // # What is not covered
 //
 // The gate and the first byte are one step; a process that sleeps between the two posts late. An operator
-// who says "not recorded" is right, as is evidence that a payment was recorded, and nothing arrives after
-// the operator's wait. The processor is linearizable, keeps its keys for a day, and forgets no metadata.
+// who says "not recorded" is right, and nothing arrives after the operator's wait. Evidence of the same minute
+// may be wrong where staff act in it. The processor is linearizable, keeps its keys for a day, and forgets no metadata.
 // The list of open payments is complete. A second payment of one generation cannot occur, so settling
 // duplicates is not modelled. Carts, prices and everything before the payment are left out. After a
 // rollback a plain read can be as old as Redis, see StaleDecline. Methods without a processor have no

@@ -24,6 +24,57 @@ func (m *machine) buyer(w *world) {
 	}
 }
 
+// staff settle the sale in the club system's own screens, where it has to be open.
+func (m *machine) staff(w *world) {
+	if w.left.desk == 0 || w.settled() {
+		return
+	}
+	next := *w
+	spend(&next.left.desk)
+	next.desk = justNow
+	m.fault(next, "The club's staff settle the sale")
+}
+
+// minute lets time pass, so that no reading is from the last minute any more. An attempt at work ends
+// before, or its process sleeps.
+func (m *machine) minute(w *world) {
+	next, changes := *w, w.desk == justNow
+	if changes {
+		next.desk = longAgo
+	}
+	for i := range w.process {
+		if w.process[i].timed() {
+			return
+		}
+	}
+	for _, r := range next.records() {
+		changes = changes || r.seen
+		r.seen = false
+	}
+	if m.cfg.Desk && changes {
+		m.fault(next, "A minute passes")
+	}
+}
+
+// records are all copies of the payment.
+func (w *world) records() (all [1 + maxReplicas + maxBackups]*record) {
+	all[0] = &w.redis
+	for i := range w.process {
+		all[1+i] = &w.process[i].rec
+	}
+	for i := range w.backups {
+		all[1+maxReplicas+i] = &w.backups[i]
+	}
+	return all
+}
+
+// stranger asks for somebody else's payment to be given up, as the buyer may: every gateway asks for the token.
+func (m *machine) stranger(w *world) {
+	if m.cfg.Strangers && w.redis.state == intent && m.mutated(AnyHolder) {
+		m.wrong(*w, "A stranger gives the payment up", StrangerActs)
+	}
+}
+
 // arrivals applies what was sent and never answered.
 func (m *machine) arrivals(w *world) {
 	for i := range w.slot {
@@ -31,7 +82,7 @@ func (m *machine) arrivals(w *world) {
 		m.atClub(w, func(w *world) *booked { return &w.slot[i].club })
 	}
 	m.atClub(w, func(w *world) *booked { return &w.inPerson })
-	if w.applied() == 0 { // else the club system refuses it
+	if !w.settled() { // else the club system refuses it
 		m.atClub(w, func(w *world) *booked { return &w.deferred })
 	}
 }
@@ -64,7 +115,16 @@ func (m *machine) atProcessor(w *world, i int) {
 		apply("The processor carries out a cancellation that was under way", func(s *slot) { s.held = cancelledThere })
 	}
 	if s.lateRefund {
-		apply("The processor carries out a refund that was under way", func(s *slot) { s.held = refundedThere })
+		apply("The processor carries out a refund that was under way", func(s *slot) { s.held, s.turnedDown = m.asked(), false })
+	}
+	if s.held == refundPendingThere {
+		apply("The pending refund succeeds", func(s *slot) { s.held = refundedThere })
+		if w.left.refundsFail > 0 {
+			next := *w
+			spend(&next.left.refundsFail)
+			next.slot[i].held, next.slot[i].turnedDown = capturedThere, true
+			m.fault(next, "The pending refund fails")
+		}
 	}
 	for n := range s.journal {
 		if s.journal[n].late != 0 && !s.lateCapture {
@@ -74,6 +134,14 @@ func (m *machine) atProcessor(w *world, i int) {
 			})
 		}
 	}
+}
+
+// asked is what a payment is at the processor as soon as a refund was asked for.
+func (m *machine) asked() held {
+	if m.cfg.RefundsFail > 0 {
+		return refundPendingThere
+	}
+	return refundedThere
 }
 
 // tidy drops what can no longer happen: a request on its way that will be refused when it arrives.

@@ -4,16 +4,22 @@ import "slices"
 
 // The invariants, as a Violation names them.
 const (
-	PostedTwice         = "the club system booked the sale twice"
-	RecordedNotBooked   = "recorded, but the club system did not book it exactly once"
-	RecordedNotCharged  = "recorded, but the money is not captured"
-	RefundedBooked      = "refunded, but the club system booked it"
-	RefundUnbidden      = "a machine refunds what may have been recorded"
-	RetryWhileCharged   = "the buyer is told to try again while money is captured"
-	FailedWhileCharged  = "the buyer is told that it failed while money is captured"
-	ChargedAndForgotten = "captured and not refunded, and at rest without being recorded or in doubt"
-	NeverSettles        = "captured and not refunded, and never at rest"
-	VersionShrank       = "a version did not grow"
+	PostedTwice           = "the club system booked the sale twice"
+	RecordedNotBooked     = "recorded, but the club system did not book it exactly once"
+	RecordedNotCharged    = "recorded, but the money is not captured"
+	RefundedBooked        = "refunded, but the club system booked it"
+	RefundUnbidden        = "a machine refunds what may have been recorded"
+	RetryWhileCharged     = "the buyer is told to try again while money is captured"
+	RetryAfterAuthorising = "the buyer is told to pay again after an authorisation"
+	FailedWhileCharged    = "the buyer is told that it failed while money is captured"
+	ChargedAndForgotten   = "captured and not refunded, and at rest without being recorded or in doubt"
+	NeverSettles          = "captured and not refunded, and never at rest"
+	CapturedAfterDesk     = "money is taken for a sale that staff settled more than a minute ago"
+	PostedAfterDesk       = "a payment is sent for a sale that staff settled more than a minute ago"
+	KeptForDesk           = "money is kept for a sale that staff settled"
+	RefundedTooEarly      = "refunded, but the refund can still fail"
+	StrangerActs          = "a stranger changes a payment"
+	VersionShrank         = "a version did not grow"
 )
 
 // violated names the invariant that a world breaks; empty for none. The two that
@@ -25,23 +31,25 @@ func (m *machine) violated(w *world) string {
 		return PostedTwice
 	case w.refundedBooked():
 		return RefundedBooked
-	case r.state == recorded && w.booked(r).applied != 1:
+	case r.state == recorded && w.booked(r).applied != 1 && !w.collided:
 		return RecordedNotBooked
 	case s == nil:
 		return ""
 	case r.state == recorded && s.held != capturedThere:
 		return RecordedNotCharged
+	case r.state == refunded && s.held == refundPendingThere:
+		return RefundedTooEarly
 	case (r.state == cancelled || r.state == refunded) && s.held == capturedThere: // flows.Payment.View says "retry: new"
 		return RetryWhileCharged
-	case r.state == intent && r.declined && s.held == capturedThere && m.mutated(StaleDecline): // as it does for a decline
-		return RetryWhileCharged
+	case r.state == intent && r.declined && (s.held == authorisedThere || s.held == capturedThere) && m.mutated(StaleDecline): // as it does for a decline
+		return RetryAfterAuthorising
 	}
 	return ""
 }
 
 func (w *world) refundedBooked() bool {
 	for i := range w.slot {
-		if w.slot[i].held == refundedThere && w.slot[i].club.applied > 0 {
+		if h := w.slot[i].held; (h == refundedThere || h == refundPendingThere) && w.slot[i].club.applied > 0 {
 			return true
 		}
 	}
@@ -60,12 +68,25 @@ func (w *world) forgotten() bool {
 	return false
 }
 
+// keptForDesk tells whether a world at rest holds money for a sale that staff settled, and nobody looks at it.
+// Evidence within the same minute cannot tell them from an attempt.
+func (w *world) keptForDesk() bool {
+	for i := range w.slot {
+		if s := &w.slot[i]; w.desk != never && !w.collided && s.held == capturedThere && s.club.applied == 0 && w.redis.state == recorded {
+			return true
+		}
+	}
+	return false
+}
+
 // tellsOf tells whether the record represents a payment at the processor. One
 // that was blocked before it had the processor's id represents its generation.
 func (r record) tellsOf(slot, generation uint8) bool {
 	switch r.state {
 	case recorded, inDoubt:
 		return r.slot == slot
+	case refunding:
+		return r.slot == slot && r.refundFailed
 	case blocked:
 		return r.slot == slot || r.slot == 0 && r.generation == generation
 	default:

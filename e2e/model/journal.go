@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // This file is how flows/record.go reads the processor's journal.
 
 // claimAvailable mirrors flows' function: the n-th claim is available to an attempt (0: to the
@@ -44,6 +46,21 @@ func (s *slot) allReleased(last uint8) bool {
 		}
 	}
 	return s.journal[last-1].release != 0
+}
+
+// untouched tells that no attempt can have recorded the payment: every claim was given up.
+func (s *slot) untouched() bool {
+	for _, e := range s.journal {
+		if e.done || e.attempt != 0 && e.release != e.attempt {
+			return false
+		}
+	}
+	return true
+}
+
+// refundClaimed tells whether a refund won a claim.
+func (s *slot) refundClaimed() bool {
+	return slices.ContainsFunc(s.journal[:], func(e entry) bool { return e.attempt.refund() })
 }
 
 // lastClaim is the highest claim that the journal speaks of, 0 for none, and whose it is.

@@ -51,6 +51,9 @@ func (m *machine) successors(w *world) []step {
 	m.replica = noReplica
 	m.arrivals(w)
 	m.buyer(w)
+	m.staff(w)
+	m.stranger(w)
+	m.minute(w)
 	m.faults(w)
 	return m.steps
 }
@@ -67,6 +70,10 @@ func (m *machine) proceed(w *world, i int) {
 	case toKeep:
 		m.finish(w, i, capturing)
 	case toPrepare:
+		if m.unseen(w.process[i].rec, PostUnseen) {
+			m.normal(w.idle(i), "finds its reading of the sale too old, and begins again")
+			return
+		}
 		m.finish(w, i, captured)
 	case toTrust:
 		m.trust(w, i)

@@ -40,6 +40,14 @@ func TestProtocolHolds(t *testing.T) {
 		"later and free":                                {Crashes: unlimited, Sleeps: unlimited, Rollbacks: 2, Wipes: unlimited, Operator: unlimited, Claims: 1, Methods: deferred},
 		"at the desk":                                   {Crashes: unlimited, Sleeps: unlimited, Wipes: unlimited, Operator: unlimited, Methods: inPerson},
 		"one way after another":                         {Crashes: unlimited, Sleeps: unlimited, Wipes: 1, Operator: unlimited, Claims: 1, Payments: 2, Methods: everyWay},
+		"staff, crashes and an operator":                {Crashes: unlimited, Sleeps: unlimited, Operator: unlimited, Desk: true},
+		"staff, and Redis falls back":                   {Crashes: 1, Sleeps: 1, Rollbacks: 1, Claims: 1, Desk: true},
+		"staff, and Redis is wiped":                     {Crashes: unlimited, Sleeps: 1, Wipes: 1, Operator: 1, Claims: 1, Desk: true},
+		"staff, and one way after another":              {Crashes: unlimited, Operator: 1, Claims: 1, Payments: 2, Methods: everyWay, Desk: true},
+		"staff, and the capture is the claim":           {Crashes: unlimited, Sleeps: unlimited, Operator: unlimited, Methods: byCapture, Desk: true},
+		"refunds fail, and Redis falls back":            {Crashes: unlimited, Rollbacks: 1, Operator: 2, Claims: 1, RefundsFail: 2},
+		"refunds fail, and Redis is wiped":              {Crashes: unlimited, Wipes: 1, Operator: unlimited, Claims: 1, RefundsFail: 2},
+		"staff, refunds that fail, strangers":           {Operator: 2, Claims: 1, Desk: true, RefundsFail: 1, Strangers: true, Declines: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,9 +106,15 @@ func TestMutationsAreFound(t *testing.T) {
 		"created under a forgotten key":              {model.Config{Mutation: model.CreateAtAnyAge, Rollbacks: 1, Days: 1, Except: forgetful}, model.PostedTwice, 21},
 		"no rebuild":                                 {model.Config{Mutation: model.NoRebuild, Wipes: 1}, model.ChargedAndForgotten, 7},
 		"failure told while charged":                 {model.Config{Mutation: model.ErrorWhileCharged}, model.FailedWhileCharged, 8},
-		"decline told from Redis":                    {model.Config{Mutation: model.StaleDecline, Rollbacks: 1, Declines: true}, model.RetryWhileCharged, 9},
+		"decline told from Redis":                    {model.Config{Mutation: model.StaleDecline, Declines: true}, model.RetryAfterAuthorising, 5},
 		"operator in haste":                          {model.Config{Mutation: model.OperatorInHaste, Operator: 1}, model.RefundedBooked, 18},
 		"operator who trusts Redis":                  {model.Config{Mutation: model.OperatorTrustsRedis, Operator: 1, Rollbacks: 1}, model.RefundedBooked, 19},
+		"capture without a fresh reading":            {model.Config{Mutation: model.CaptureUnseen, Desk: true}, model.CapturedAfterDesk, 8},
+		"POST without a fresh reading":               {model.Config{Mutation: model.PostUnseen, Desk: true}, model.PostedAfterDesk, 13},
+		"evidence of any age":                        {model.Config{Mutation: model.TrustAnyEvidence, Desk: true}, model.RecordedNotBooked, 12},
+		"pending refund taken for done":              {model.Config{Mutation: model.RefundBelieved, Operator: 1, RefundsFail: 1}, model.RefundedTooEarly, 15},
+		"failed refund that no operator sees":        {model.Config{Mutation: model.RefundFailureUnseen, RefundsFail: 1}, model.ChargedAndForgotten, 17},
+		"stranger who is obeyed":                     {model.Config{Mutation: model.AnyHolder, Strangers: true}, model.StrangerActs, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -172,7 +186,7 @@ func TestBudgetsBound(t *testing.T) {
 	none := model.Check(model.Config{}).States
 	for name, config := range map[string]model.Config{
 		"crashes": {Crashes: 1}, "sleeps": {Sleeps: 1}, "rollbacks": {Rollbacks: 1}, "wipes": {Wipes: 1}, "days": {Days: 1}, "operator": {Operator: 1},
-		"declines": {Declines: true}, "payments": {Payments: 2}, "replicas": {Replicas: 3, Sleeps: 2},
+		"desk": {Desk: true}, "failing refunds": {RefundsFail: 1}, "declines": {Declines: true}, "payments": {Payments: 2}, "replicas": {Replicas: 3, Sleeps: 2},
 	} {
 		if with := model.Check(config).States; with <= none {
 			t.Errorf("%s add nothing to %d states: %d", name, none, with)

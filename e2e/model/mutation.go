@@ -60,6 +60,18 @@ const (
 	OperatorInHaste
 	// OperatorTrustsRedis: an operator looks at the age of the claim in Redis, not at the journal's.
 	OperatorTrustsRedis
+	// CaptureUnseen: the capture does not ask when the sale was last read as agreed.
+	CaptureUnseen
+	// PostUnseen: neither does the POST.
+	PostUnseen
+	// TrustAnyEvidence: a sale that is settled counts as recorded by us, however long after the attempt.
+	TrustAnyEvidence
+	// RefundBelieved: a refund that is pending counts as refunded.
+	RefundBelieved
+	// RefundFailureUnseen: no operator is shown that a refund failed.
+	RefundFailureUnseen
+	// AnyHolder: a payment is given up for anybody who asks.
+	AnyHolder
 	mutations = iota
 )
 
@@ -67,7 +79,7 @@ var mutationNames = [mutations]string{
 	"RedisAlone", "ResumeExpired", "RetryAmbiguous", "OverwritableWitness", "NoGate", "ClaimWithoutRelease", "ReleaseAlthoughSent",
 	"BlindCancel", "RefundInDoubt", "KeyPerAttempt", "TrustAnyRelease", "RefundUnread", "RefundUnclaimed", "OwedReleaseInsists",
 	"ClaimUnread", "TrustAnyCapture", "ClaimAtAnyAge", "CreateAtAnyAge", "NoRebuild", "ErrorWhileCharged", "StaleDecline", "OperatorInHaste",
-	"OperatorTrustsRedis",
+	"OperatorTrustsRedis", "CaptureUnseen", "PostUnseen", "TrustAnyEvidence", "RefundBelieved", "RefundFailureUnseen", "AnyHolder",
 }
 
 // String lists the names.

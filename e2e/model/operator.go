@@ -7,11 +7,16 @@ package model
 // old that nothing can arrive, by the journal's age, as Redis may hold an older record.
 func (m *machine) operator(w *world, i int) {
 	r, s := w.redis, w.of(w.redis)
-	if w.left.operator == 0 || r.state != inDoubt {
+	if w.left.operator == 0 || r.state != inDoubt && !r.refundFailed {
 		return
 	}
 	next := *w
 	spend(&next.left.operator)
+	if r.refundFailed {
+		next.of(r).turnedDown, r.refundFailed = false, false
+		m.commit(next, r, fault, "is told by an operator to ask for the refund again")
+		return
+	}
 	switch {
 	case w.booked(r).applied > 0:
 		m.fault(next.end(i, r, recorded, toDecide), "is told by an operator: recorded")
@@ -31,7 +36,7 @@ func (m *machine) operator(w *world, i int) {
 // notRecorded offers what can follow from "it was not recorded".
 func (m *machine) notRecorded(w *world, i int, r record, again, back state, at at) {
 	m.fault(w.end(i, r, back, at), "is told by an operator: not recorded, give the money back")
-	if int(r.claim) < m.cfg.Claims && r.method != ByCapture {
+	if int(r.claim) < m.cfg.Claims && r.method != ByCapture && w.desk == never {
 		m.fault(w.end(i, r, again, at), "is told by an operator: not recorded, send again")
 	}
 }

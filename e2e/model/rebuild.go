@@ -30,7 +30,7 @@ func (m *machine) derivePayment(w *world, n int) record {
 	case cancelledThere:
 		r.state = cancelled
 		return r
-	case capturedThere, refundedThere:
+	case capturedThere, refundPendingThere, refundedThere:
 	default:
 		return r
 	}

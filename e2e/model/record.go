@@ -13,13 +13,23 @@ func (m *machine) prepareRecord(w *world) {
 		m.releaseLate(w)
 		return
 	}
+	if m.unseen(w.redis, PostUnseen) && w.settled() {
+		if w.of(w.redis).untouched() {
+			r := w.redis
+			r.state = refundDue
+			m.commit(*w, r, normal, "finds the sale settled by others, and nothing of ours booked")
+		} else {
+			m.move(w, inDoubt, normal, "finds the sale settled, and an attempt that may have done so")
+		}
+		return
+	}
 	m.nextClaim(w, "will record")
 }
 
 // prepareSettlement is prepareRecord for a way without a processor: the sale is
 // read just before, and one that is settled already is not settled again.
 func (m *machine) prepareSettlement(w *world) {
-	if w.applied() > 0 {
+	if w.settled() {
 		m.move(w, blocked, normal, "finds the sale settled already")
 		return
 	}
@@ -30,6 +40,7 @@ func (m *machine) prepareSettlement(w *world) {
 func (m *machine) nextClaim(w *world, what string) {
 	r := w.redis
 	r.state, r.claim, r.attempt = sending, r.claim+1, w.newAttemptID(forPost)
+	r.seen = r.seen || m.cfg.Desk && !w.settled()
 	if int(r.claim) > m.cfg.Claims {
 		panic("model: a claim beyond the last one")
 	}
@@ -167,7 +178,11 @@ func (m *machine) send(w *world, i int) {
 		m.normal(m.notSent(w, i), "finds the gate closed: nothing is sent")
 		return
 	}
+	if w.desk == longAgo && p.rec.method != Deferred {
+		m.wrong(*w, "posts, although staff settled the sale more than a minute ago", PostedAfterDesk)
+	}
 	there, rejection := *w, normal
+	there.collided = there.collided || w.desk == justNow
 	if m.post(&there, p.rec) {
 		rejection = fault
 		m.normal(there.end(i, p.rec, recorded, toAccept), "posts; the club system accepts it")
@@ -195,7 +210,7 @@ func (m *machine) sendLate(w *world, i int) {
 // post carries a POST out at the club system, which refuses to defer or to
 // validate a sale that is recorded, and never refuses a payment.
 func (m *machine) post(w *world, r record) (taken bool) {
-	if r.method == Deferred && w.applied() > 0 {
+	if r.method == Deferred && w.settled() {
 		return false
 	}
 	w.booked(r).add()
@@ -247,7 +262,7 @@ func (m *machine) inquire(w *world, i int) {
 	if !w.process[i].rec.method.hasProcessor() {
 		to = cancelled
 	}
-	if w.applied() > 0 {
+	if w.settled() {
 		m.normal(w.outcome(i, inDoubt), "reads that the sale does not look untouched")
 		return
 	}

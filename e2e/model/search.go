@@ -62,6 +62,9 @@ func (s *search) expand(at uint32) {
 			s.next[at] = number
 		}
 	}
+	if resting && w.keptForDesk() && s.breaks(KeptForDesk) {
+		s.violation = s.explain(KeptForDesk, at, -1)
+	}
 	if resting && w.forgotten() && s.breaks(ChargedAndForgotten) {
 		s.violation = s.explain(ChargedAndForgotten, at, -1)
 	}

@@ -58,6 +58,8 @@ type record struct {
 	attempt        attemptID // Payment.AttemptID
 	releasePending bool      // Payment.Unrelease
 	declined       bool      // Payment.DeclineCode is set
+	seen           bool      // the sale was read as agreed within the last minute (Payer.ReadAt); kept only where staff may act
+	refundFailed   bool      // the processor turned the refund down, which operators are shown
 	rebuilt        bool      // from the processor, which knows neither buyer nor cart, so that no further payment can be started
 }
 
@@ -128,10 +130,11 @@ const (
 	authorisedThere
 	capturedThere
 	cancelledThere
+	refundPendingThere
 	refundedThere
 )
 
-var heldNames = [...]string{"nothing", "requires_action", "declined", "authorised", "captured", "cancelled", "refunded"}
+var heldNames = [...]string{"nothing", "requires_action", "declined", "authorised", "captured", "cancelled", "refund pending", "refunded"}
 
 // open tells whether the payment can still be cancelled there.
 func (h held) open() bool { return h == requiresAction || h == declinedThere || h == authorisedThere }
@@ -147,6 +150,7 @@ type slot struct {
 	lateCapture bool // sent, and may still be applied
 	lateCancel  bool
 	lateRefund  bool
+	turnedDown  bool // the last refund failed after it was pending
 	journal     [maxClaims]entry
 	club        booked
 }
@@ -169,7 +173,7 @@ const refusedKey = slots + 1
 
 // budget is what may still go wrong, and how often an operator may still act.
 type budget struct {
-	crashes, rollbacks, wipes, sleeps, days, operator uint8
+	crashes, rollbacks, wipes, sleeps, days, operator, refundsFail, desk uint8
 }
 
 // world is one state of everything: Redis, the replicas, the processor, the club system.
@@ -181,8 +185,23 @@ type world struct {
 	key      [slots]uint8 // by generation: the slot that the key of Cards.Create leads to, or refusedKey; 0 when the processor knows no such key
 	inPerson booked       // POSTs for payments at the desk
 	deferred booked       // deferrals, and validations of free sales
+	desk     moment       // when the club's staff settled the sale
+	// collided: staff and an attempt settled the sale within the same minute, which no reading prevents.
+	collided bool
 	left     budget
 }
+
+// moment is how long ago something happened.
+type moment uint8
+
+const (
+	never   moment = iota
+	justNow        // within the last minute
+	longAgo
+)
+
+// settled tells whether the sale is seen as settled, by whomever.
+func (w *world) settled() bool { return w.applied() > 0 || w.desk != never }
 
 // of returns the processor's payment of a record, nil when it has none.
 func (w *world) of(r record) *slot {

@@ -87,7 +87,7 @@ func (m *machine) awaitBuyer(w *world) {
 		m.commit(*w, r, normal, "reads that the buyer authorised")
 	case cancelledThere:
 		m.move(w, cancelling, normal, "reads that it was cancelled at the processor")
-	case refundedThere:
+	case refundPendingThere, refundedThere:
 		m.move(w, blocked, normal, "reads that it was refunded at the processor")
 	case declinedThere:
 		if !r.declined {
@@ -107,32 +107,53 @@ func (m *machine) checkSale(w *world) {
 	case s.held != authorisedThere && s.held != capturedThere:
 		m.move(w, cancelling, normal, "reads that the authorisation is gone")
 		return
+	case s.held == authorisedThere && w.desk != never:
+		m.move(w, cancelling, normal, "finds the sale settled by staff")
+		return
 	case w.redis.method == ByCapture:
 		m.nextClaim(w, "finds the sale as agreed, and will record")
 	default:
-		m.move(w, capturing, normal, "finds the sale as agreed, or the money taken before")
+		r := w.redis
+		r.state, r.seen = capturing, m.cfg.Desk && s.held == authorisedThere
+		m.commit(*w, r, normal, "finds the sale as agreed, or the money taken before")
 	}
 	if w.of(w.redis).held == authorisedThere {
 		m.move(w, cancelling, fault, "finds the sale changed, settled or unreadable")
 	}
 }
 
-// capture takes the money. Its key makes it harmless to ask twice; on a payment that was refunded
+// unseen tells whether the sale was not read as agreed within the last minute. Without staff it does not
+// change, and needs no second reading.
+func (m *machine) unseen(r record, mistake Mutation) bool {
+	return m.cfg.Desk && !r.seen && !m.mutated(mistake)
+}
+
+// capture takes the money, of a sale that was as agreed within the last minute. Its key makes it harmless to ask twice; on a payment that was refunded
 // since, it replays the success that it once had. Only an answer that is no replay is carried on.
 func (m *machine) capture(w *world) {
 	there := *w
 	s := there.of(w.redis)
 	switch s.held {
 	case authorisedThere:
-		s.held = capturedThere
 		r := w.redis
+		if m.unseen(r, CaptureUnseen) {
+			if w.settled() {
+				m.move(w, cancelling, normal, "reads the sale again, and finds it settled by staff")
+				return
+			}
+			r.seen = true
+		}
+		if w.desk == longAgo {
+			m.wrong(*w, "captures, although staff settled the sale more than a minute ago", CapturedAfterDesk)
+		}
+		s.held = capturedThere
 		r.state = captured
 		m.normal(there.then(m.replica, toKeep, r), "captures")
 		m.fault(there, "captures, and does not learn of it")
 		s.held, s.lateCapture = authorisedThere, true
 		m.fault(there, "asks for the capture, which stays on its way")
 		m.move(w, cancelling, fault, "is refused the capture")
-	case capturedThere, refundedThere:
+	case capturedThere, refundPendingThere, refundedThere:
 		m.move(w, captured, normal, "captures, which was done before")
 	default:
 		m.move(w, cancelling, normal, "is refused the capture, as there is no authorisation")
@@ -189,6 +210,12 @@ func (m *machine) refund(w *world) {
 		m.move(w, blocked, normal, "reads that it was recorded: no refund is due")
 	case s.held == refundedThere:
 		m.move(w, refunded, normal, "reads that it is refunded")
+	case s.held == refundPendingThere: // it may still fail
+	case s.turnedDown:
+		if !r.refundFailed && !m.mutated(RefundFailureUnseen) {
+			r.refundFailed = true
+			m.commit(*w, r, normal, "reads that the refund failed, and shows it to operators")
+		}
 	case m.mutated(RefundUnclaimed):
 		m.refundUnclaimed(w)
 	case m.mutated(RefundUnread) || s.journal[r.claim-1].attempt == r.attempt:
@@ -228,22 +255,39 @@ func (m *machine) secure(w *world) {
 func (m *machine) giveBack(w *world) {
 	there := *w
 	s := there.of(w.redis)
-	s.held = refundedThere
-	m.move(&there, refunded, normal, "refunds")
-	m.fault(there, "refunds, and does not commit it")
+	s.held, s.turnedDown = m.asked(), false
+	if s.held == refundedThere || m.mutated(RefundBelieved) {
+		m.move(&there, refunded, normal, "refunds")
+		m.fault(there, "refunds, and does not commit it")
+	} else {
+		m.normal(there, "asks for the refund, which is pending")
+	}
 	s.held, s.lateRefund = capturedThere, true
 	m.fault(there, "asks for the refund, which stays on its way")
 }
 
-// resolveDoubt resolves a doubt for which an acceptance was journaled.
+// resolveDoubt resolves a doubt for which an acceptance was journaled, or for which the evidence speaks.
 func (m *machine) resolveDoubt(w *world) {
 	switch s := w.of(w.redis); {
 	case s == nil:
+		m.readEvidence(w)
 	case s.acceptanceJournaled():
 		m.move(w, recorded, normal, "reads in the journal that it was accepted")
 	case s.held == capturedThere && m.mutated(RefundInDoubt):
 		m.move(w, refundDue, normal, "gives up on the doubt")
+	case s.held == capturedThere && !s.refundClaimed():
+		m.readEvidence(w)
 	}
+}
+
+// readEvidence takes a sale that is settled now for recorded, if the attempt was within the last minute.
+func (m *machine) readEvidence(w *world) {
+	if !m.cfg.Desk || !w.settled() || !w.redis.seen && !m.mutated(TrustAnyEvidence) {
+		return
+	}
+	there := *w
+	there.collided = there.collided || w.desk == justNow
+	m.move(&there, recorded, normal, "takes the evidence for that of a recorded payment")
 }
 
 // takeOver is what next decides for a payment in sending: nothing while its
