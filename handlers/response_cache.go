@@ -25,7 +25,8 @@ import (
 // Each is encoded and compressed once, and then served without the router.
 
 const (
-	maxCacheBytes = 64 << 20         // a thousand pages of 30 KB with their compressed forms
+	maxCacheBytes = 64 << 20         // keys included; a thousand pages of 30 KB with their compressed forms
+	entryOverhead = 2 << 10          // of an entry, with the headers of its encodings
 	maxCacheAge   = 10 * time.Minute // whatever the club system does
 	minGzipBytes  = 1400             // a body that fits into one packet does not arrive sooner compressed
 )
@@ -41,8 +42,21 @@ const (
 // cacheKey is what a response depends on, besides the catalogue's version and the half day.
 type cacheKey struct {
 	clientToken string
-	uri         string      // as sent
+	address     string
 	buyer       flows.Buyer // the zero value is every visitor
+}
+
+// addressOf returns the path and the parsed query of a request in one form, however they were written.
+func addressOf(r *http.Request) string {
+	if query := r.URL.Query(); len(query) > 0 {
+		return r.URL.Path + "?" + query.Encode()
+	}
+	return r.URL.Path
+}
+
+// size is the memory that a key takes, which callers with valid parameters choose.
+func (k cacheKey) size() int {
+	return len(k.clientToken) + len(k.address) + len(k.buyer.Contact) + len(k.buyer.Club) + len(k.buyer.Tags)
 }
 
 type cacheEntry struct {
@@ -65,9 +79,9 @@ type responseCache = *otter.Cache[any, any]
 func newResponseCache() responseCache {
 	return otter.Must(&otter.Options[any, any]{
 		MaximumWeight: maxCacheBytes, ExpiryCalculator: otter.ExpiryWriting[any, any](maxCacheAge),
-		Weigher: func(_, cached any) uint32 {
+		Weigher: func(key, cached any) uint32 {
 			e := cached.(*cacheEntry)
-			return uint32(len(e.plain.body) + len(e.gzip.body)) // #nosec G115 -- a page is far below 4 GB
+			return uint32(entryOverhead + key.(cacheKey).size() + len(e.plain.body) + len(e.gzip.body)) // #nosec G115 -- a page is far below 4 GB
 		},
 	})
 }
@@ -94,7 +108,7 @@ func (s *Server) cachedFor(r *http.Request) *cacheEntry {
 		return nil
 	}
 	organisation, now := s.organisation(r), exchangeOf(r.Context()).At
-	cached, ok := s.responses.GetIfPresent(cacheKey{clientToken: organisation, uri: r.RequestURI})
+	cached, ok := s.responses.GetIfPresent(cacheKey{clientToken: organisation, address: addressOf(r)})
 	if !ok {
 		return nil
 	}
@@ -142,7 +156,7 @@ func (s *Server) cacheResponse(ctx context.Context, buyer flows.Buyer, version *
 	x := exchangeOf(ctx)
 	half := halfDay(x.At)
 	var failed error
-	cached, _ := s.responses.Compute(cacheKey{callerOf(ctx).clientToken, x.request.RequestURI, buyer}, func(old any, found bool) (any, otter.ComputeOp) {
+	cached, _ := s.responses.Compute(cacheKey{callerOf(ctx).clientToken, addressOf(x.request), buyer}, func(old any, found bool) (any, otter.ComputeOp) {
 		if e, _ := old.(*cacheEntry); found && e.version == version && e.half == half {
 			return old, otter.CancelOp
 		}

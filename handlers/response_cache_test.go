@@ -93,3 +93,33 @@ func unpack(t *testing.T, packed []byte) []byte {
 	}
 	return plain
 }
+
+// TestOneEntryForEqualRequests: requests that differ only in how their address is written share one
+// response in the cache, so that no caller can fill the gateway's memory with addresses.
+func TestOneEntryForEqualRequests(t *testing.T) {
+	t.Parallel()
+	gateway := frontdesktest.Start(t)
+	c, operators := frontdesktest.NewClient(t, gateway.URL), frontdesktest.NewClient(t, "http://"+gateway.OpsAddress())
+	heap := func() int {
+		operators.Do("GET", operators.URL+"/debug/pprof/heap?gc=1", nil)
+		metrics := operators.Do("GET", operators.URL+"/metrics", nil)
+		_, rest, _ := strings.Cut(string(metrics.Body), "\ngo_memstats_heap_alloc_bytes ")
+		text, _, _ := strings.Cut(rest, "\n")
+		bytes, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return int(bytes)
+	}
+	plain := c.Do("GET", "/v1/clubs/11/debit-days", nil)
+	before := heap()
+	const requests, length = 1500, 25_000
+	for i := range requests {
+		if same := c.Do("GET", "/v1/clubs/11/debit-days?"+strings.Repeat("&", length+i), nil); !bytes.Equal(same.Body, plain.Body) {
+			t.Fatalf("%d %s", same.Status, same.Body)
+		}
+	}
+	if grown := heap() - before; grown > requests*length/4 {
+		t.Errorf("%d addresses of %d bytes for one page take %d bytes of memory", requests, length, grown)
+	}
+}
