@@ -105,6 +105,11 @@ var Mutations = []Mutation{
 		Old:  "	for _, group := range groups {\n		switch err := m.restore(ctx, group); {",
 		New:  "	for _, group := range groups[:0] {\n		switch err := m.restore(ctx, group); {",
 	}}},
+	{Name: "any-record-matches", Description: "a record without a processor's id counts as that of any payment of its number, also one of another method", Edits: []Edit{{
+		File: "flows/payment/rebuild.go",
+		Old:  `	return p.HasProcessor() && (p.ProcessorID == processorID || p.State == flows.Priced && p.ProcessorID == "")`,
+		New:  `	return p.ProcessorID == processorID || p.ProcessorID == ""`,
+	}}},
 	{Name: "unsigned-webhook", Description: "the signature of an event is not looked at", Edits: []Edit{{
 		File: "upstream/cards/sandbox/client.go",
 		Old:  `c.cfg.Now(), signature); err != nil {`,

@@ -124,7 +124,8 @@ func TestMutationsAreFound(t *testing.T) {
 }
 
 // TestWhatRestsOnRedisAlone shows the limit of the ways that have no witness. They
-// are right for as long as Redis keeps what it acknowledged, and no longer.
+// are right for as long as Redis keeps what it acknowledged, and no longer. The model has one record, which
+// the deferral takes here; the code rebuilds the card payment under another id, which the simulation covers.
 func TestWhatRestsOnRedisAlone(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]counterexample{

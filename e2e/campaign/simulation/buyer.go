@@ -71,6 +71,9 @@ func (f *journey) startPayment() flows.StartPayment {
 	way := f.plan.method
 	if f.plan.mixed && f.chance(0.5) {
 		way = oneOf(f, flows.ByCard, flows.Deferred, flows.InPerson)
+		if f.plan.rollbacks > 0 { // the club system refuses a second deferral, and books money at the desk every time
+			way = oneOf(f, flows.ByCard, flows.Deferred)
+		}
 	}
 	switch way {
 	case flows.Deferred:

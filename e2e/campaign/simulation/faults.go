@@ -92,7 +92,7 @@ func newPlan(rng *rand.Rand) plan {
 		p.method = methodsWithoutProcessor[n]
 	}
 	p.mixed = p.method != flows.Free && rng.IntN(8) == 0
-	if p.method != flows.ByCard || p.mixed {
+	if p.method != flows.ByCard {
 		p.rollbacks = 0 // without a processor there is no journal: what Redis acknowledged has to stay
 	}
 	return p
