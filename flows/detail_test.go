@@ -2,6 +2,7 @@ package flows_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -203,5 +204,48 @@ func TestList(t *testing.T) {
 	}
 	if _, err := g.List(t.Context(), payment.ListOptions{State: "lost"}); flows.CodeOf(err) != flows.InvalidRequest {
 		t.Errorf("an unknown state: %v", err)
+	}
+}
+
+// TestDoubtAmongThousands: what waits for an operator is found by its state, however many
+// other payments are open, and also if its record cannot be read or was never listed.
+func TestDoubtAmongThousands(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	for i := range 2500 { // they are due before the others
+		p := &flows.Payment{
+			ID: flows.NewPaymentID(fmt.Sprint("waiting", i), 1), State: flows.Intent, Method: flows.ByCard,
+			Registration: fmt.Sprint("waiting", i), Generation: 1, UpdatedAt: w.clock.Now(), CreatedAt: w.clock.Now(),
+		}
+		if err := g.store.Rebuild(t.Context(), nil, p, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	doubt := w.doubtful(g, "error_before")
+	w.clock.Advance(time.Second)
+	damaged := w.started(g)
+	w.redis.HSet(t.Context(), redisKey(damaged), "state", "recorded")
+	if _, err := g.Advance(t.Context(), damaged.ID); err == nil {
+		t.Error("a damaged record was read")
+	}
+	for _, open := range []int{2500, 0} { // with the lists, and after a poll without them, as an older version leaves it
+		page := must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{}) })
+		if len(page.Items) != 2 || page.Items[0].ID != doubt.ID || page.Items[1].ID != damaged.ID || page.More {
+			t.Errorf("listed: %+v", page)
+		}
+		counts := must(t, func() (map[flows.PaymentState]payment.StateCount, error) { return g.Counts(t.Context()) })
+		if in := counts[flows.InDoubt]; in.Payments != 1 || !in.Oldest.Equal(doubt.InDoubtSince().Truncate(time.Millisecond)) ||
+			counts[flows.Blocked].Payments != 1 || counts[flows.Intent].Payments != open {
+			t.Errorf("counted: %+v", counts)
+		}
+		page = must(t, func() (payment.Page, error) { return g.List(t.Context(), payment.ListOptions{All: true}) })
+		if page.More != (open > 0) || !slices.ContainsFunc(page.Items, func(s payment.Summary) bool { return s.ID == doubt.ID }) {
+			t.Errorf("%d payments are listed, more: %t", len(page.Items), page.More)
+		}
+		w.redis.Del(t.Context(), "fd:{fd:payments:open}:states")
+		w.clock.Advance(time.Minute)
+		w.advance(g, doubt)
+		g.Advance(t.Context(), damaged.ID) // fails as before
 	}
 }

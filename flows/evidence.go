@@ -35,6 +35,14 @@ func (p *Payment) ReadSince(now time.Time, span time.Duration) bool {
 	return now.Sub(last) < span
 }
 
+// StateSince returns when the payment entered its state.
+func (p *Payment) StateSince() time.Time {
+	if p.State == InDoubt {
+		return p.InDoubtSince()
+	}
+	return p.UpdatedAt
+}
+
 // InDoubtSince returns when the present doubt began, which is after its claim.
 func (p *Payment) InDoubtSince() time.Time {
 	if p.DoubtSince.IsZero() {

@@ -98,7 +98,7 @@ func TestSweep(t *testing.T) {
 	g := w.gateway()
 	p := w.authorised(g)
 	never := flows.NewPaymentID(uuid.NewString(), 1)
-	if err := g.store.ScheduleNext(t.Context(), never, w.clock.Now()); err != nil {
+	if err := g.store.ScheduleNext(t.Context(), &flows.Payment{ID: never, State: flows.Priced, UpdatedAt: w.clock.Now()}, w.clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	w.clock.Advance(time.Minute)

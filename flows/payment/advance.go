@@ -42,6 +42,9 @@ func (m mismatch) Error() string { return string(m) }
 // state and is advanced again later. The payment comes with the error if it could be read.
 func (m *Machine) Advance(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
 	p, err := m.cfg.Store.Payment(ctx, id)
+	if unreadable(err) {
+		m.reschedule(ctx, m.unreadable(id), doubtPollEvery)
+	}
 	if err != nil {
 		return nil, flows.StorageFailed(err)
 	}
@@ -236,7 +239,7 @@ func (m *Machine) reschedule(ctx context.Context, p *flows.Payment, after time.D
 	case after >= pollEvery && now.Sub(p.CreatedAt) < firstPollGrace:
 		// The start of the payment scheduled its first step, which is no later.
 	default:
-		err = m.cfg.Store.ScheduleNext(ctx, p.ID, now.Add(flows.Jitter(after)))
+		err = m.cfg.Store.ScheduleNext(ctx, p, now.Add(flows.Jitter(after)))
 	}
 	if err != nil {
 		m.cfg.Log.WarnContext(ctx, "next poll not scheduled", "payment", p.ID, "error", err)

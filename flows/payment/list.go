@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"frontdesk/flows"
+	"frontdesk/flows/keyring"
 	"frontdesk/upstream/club"
 )
 
@@ -53,11 +54,8 @@ func (in ListOptions) matches(state flows.PaymentState) bool {
 	return in.All || state == flows.InDoubt || state == flows.Blocked
 }
 
-// The bounds of a listing: what an operator can look through, and what Redis is asked for.
-const (
-	maxListed  = 200
-	maxScanned = 2000
-)
+// maxListed is what an operator can look through, and what is read of one state.
+const maxListed = 200
 
 // Page holds payments; More tells whether there may be others.
 type Page struct {
@@ -65,52 +63,72 @@ type Page struct {
 	More  bool      `json:"more"`
 }
 
+// attention lists the states in the order in which a listing fills: first those that wait for
+// an operator or hold money.
+var attention = []flows.PaymentState{
+	flows.InDoubt, flows.Blocked, flows.RefundDue, flows.Refunding, flows.Captured, flows.Sending,
+	flows.Capturing, flows.Authorised, flows.Cancelling, flows.Intent, flows.Priced,
+}
+
 // List lists open payments, the longest waiting first, then final ones, latest first.
 func (m *Machine) List(ctx context.Context, in ListOptions) (Page, error) {
 	if in.State != "" && !slices.Contains(flows.PaymentStates, in.State) {
 		return Page{}, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/state", Message: "There is no such state."}}}
 	}
-	open, err := m.cfg.Store.OpenPayments(ctx, maxScanned)
-	listed := Page{Items: []Summary{}, More: len(open) == maxScanned}
-	if err == nil {
-		err = m.list(ctx, in, open, &listed)
-	}
-	slices.SortStableFunc(listed.Items, func(a, b Summary) int { return a.Since.Compare(b.Since) })
-	for _, state := range []flows.PaymentState{flows.Recorded, flows.Cancelled, flows.Refunded} {
-		var finished []flows.PaymentID
-		if err == nil && in.matches(state) {
-			finished, err = m.cfg.Store.FinishedPayments(ctx, state, maxListed)
-		}
-		if err == nil {
-			err = m.list(ctx, in, finished, &listed)
-		}
-	}
-	if err != nil {
+	listed := Page{Items: []Summary{}}
+	if err := m.list(ctx, in, attention, m.cfg.Store.PaymentsIn, &listed); err != nil {
 		return Page{}, flows.StorageFailed(err)
 	}
-	return listed, nil
+	slices.SortStableFunc(listed.Items, func(a, b Summary) int { return a.Since.Compare(b.Since) })
+	final := []flows.PaymentState{flows.Recorded, flows.Cancelled, flows.Refunded}
+	return listed, flows.StorageFailed(m.list(ctx, in, final, m.cfg.Store.FinishedPayments, &listed))
 }
 
-// list adds those of the payments that were asked for, each once.
-func (m *Machine) list(ctx context.Context, in ListOptions, ids []flows.PaymentID, to *Page) error {
-	for _, id := range ids {
-		if len(to.Items) >= maxListed {
-			to.More = true
-			return nil
+// list adds the payments of some states that match, until the page is full.
+func (m *Machine) list(ctx context.Context, in ListOptions, states []flows.PaymentState,
+	read func(context.Context, flows.PaymentState, int) ([]flows.PaymentID, error), to *Page) error {
+	for _, state := range states {
+		if !in.matches(state) {
+			continue
 		}
-		p, err := m.cfg.Store.Payment(ctx, id)
-		if errors.Is(err, flows.ErrNotFound) {
-			continue // it expired, or its start was not completed
-		}
+		ids, err := read(ctx, state, maxListed)
 		if err != nil {
 			return err
 		}
-		listed := slices.ContainsFunc(to.Items, func(s Summary) bool { return s.ID == id })
-		if in.matches(p.State) && !listed {
-			to.Items = append(to.Items, summary(p))
+		to.More = to.More || len(ids) == maxListed
+		for _, id := range ids {
+			if slices.ContainsFunc(to.Items, func(s Summary) bool { return s.ID == id }) {
+				continue // it moved meanwhile
+			}
+			if len(to.Items) >= maxListed {
+				to.More = true
+				return nil
+			}
+			p, err := m.cfg.Store.Payment(ctx, id)
+			switch {
+			case unreadable(err):
+				p = m.unreadable(id)
+			case errors.Is(err, flows.ErrNotFound):
+				continue // it expired, or its start was not completed
+			case err != nil:
+				return err
+			}
+			if in.matches(p.State) {
+				to.Items = append(to.Items, summary(p))
+			}
 		}
 	}
 	return nil
+}
+
+// unreadable tells whether a record is there that this version cannot read.
+func unreadable(err error) bool {
+	return errors.Is(err, flows.ErrDamaged) || errors.Is(err, flows.ErrNewer) || errors.Is(err, keyring.ErrSealed)
+}
+
+// unreadable stands for such a record among the blocked payments.
+func (m *Machine) unreadable(id flows.PaymentID) *flows.Payment {
+	return &flows.Payment{ID: id, State: flows.Blocked, Reason: "this version of Frontdesk cannot read its record", UpdatedAt: m.cfg.Now()}
 }
 
 // StateCount is the number of open payments in one state.
@@ -119,33 +137,8 @@ type StateCount struct {
 	Oldest   time.Time // when the oldest of them entered the state
 }
 
-// Counts counts the open payments by state, the first maxScanned of their schedule.
-// StorageUnavailable if Redis does not answer.
+// Counts counts the open payments by state. StorageUnavailable if Redis does not answer.
 func (m *Machine) Counts(ctx context.Context) (map[flows.PaymentState]StateCount, error) {
-	open, err := m.cfg.Store.OpenPayments(ctx, maxScanned)
-	if err != nil {
-		return nil, flows.StorageFailed(err)
-	}
-	counts := map[flows.PaymentState]StateCount{}
-	for _, id := range open {
-		p, err := m.cfg.Store.Payment(ctx, id)
-		switch {
-		case errors.Is(err, flows.ErrNotFound):
-			continue // its start was not completed
-		case errors.Is(err, flows.ErrDamaged), errors.Is(err, flows.ErrNewer):
-			p = &flows.Payment{State: flows.Blocked, UpdatedAt: m.cfg.Now()} // this version does not touch it either
-		case err != nil:
-			return nil, flows.StorageFailed(err)
-		}
-		s, since := counts[p.State], p.UpdatedAt
-		if p.State == flows.InDoubt {
-			since = p.InDoubtSince()
-		}
-		if s.Payments == 0 || since.Before(s.Oldest) {
-			s.Oldest = since
-		}
-		s.Payments++
-		counts[p.State] = s
-	}
-	return counts, nil
+	counts, err := m.cfg.Store.CountPayments(ctx)
+	return counts, flows.StorageFailed(err)
 }

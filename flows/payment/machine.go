@@ -71,14 +71,16 @@ type Store interface {
 	// Rebuild stores a missing payment and, unless nil, its registration as SaveRegistration
 	// does, both or neither. keep is for a final payment. ErrConflict if the payment exists.
 	Rebuild(ctx context.Context, r *flows.Registration, p *flows.Payment, keep time.Duration) error
-	// ScheduleNext sets when the payment is advanced next; zero: never.
-	ScheduleNext(ctx context.Context, id flows.PaymentID, at time.Time) error
+	// ScheduleNext sets when an open payment is advanced next, and lists it under its state.
+	ScheduleNext(ctx context.Context, p *flows.Payment, at time.Time) error
 	// EnsureOpen is ScheduleNext for a payment without a schedule; an existing one stays.
-	EnsureOpen(ctx context.Context, id flows.PaymentID, at time.Time) error
+	EnsureOpen(ctx context.Context, p *flows.Payment, at time.Time) error
 	// MarkFinished moves a final payment from the open ones to the bounded list of its state.
 	MarkFinished(ctx context.Context, p *flows.Payment) error
-	// OpenPayments lists payments that are not final, in the order of their schedule.
-	OpenPayments(ctx context.Context, limit int) ([]flows.PaymentID, error)
+	// PaymentsIn lists payments in a state that is not final, the longest there first.
+	PaymentsIn(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error)
+	// CountPayments counts the payments in each state that is not final.
+	CountPayments(ctx context.Context) (map[flows.PaymentState]StateCount, error)
 	// FinishedPayments lists payments that ended in a state, latest first.
 	FinishedPayments(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error)
 	// Registration reads a registration and its latest payment (nil: none). ErrNotFound.

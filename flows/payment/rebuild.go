@@ -258,7 +258,7 @@ func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 		if a.lost() || a.stored.State.Final() {
 			continue
 		}
-		if err := m.cfg.Store.EnsureOpen(ctx, a.stored.ID, m.cfg.Now()); err != nil {
+		if err := m.cfg.Store.EnsureOpen(ctx, a.stored, m.cfg.Now()); err != nil {
 			return flows.StorageFailed(err)
 		}
 	}

@@ -138,7 +138,7 @@ func TestCluster(t *testing.T) {
 	first := attempt{"body", "first"}
 	b.begin(first)
 	b.keep(first)
-	if err := b.ScheduleNext(t.Context(), p.ID, p.CreatedAt); err != nil {
+	if err := b.ScheduleNext(t.Context(), p, p.CreatedAt); err != nil {
 		t.Error(err)
 	}
 	if first, err := b.Once(t.Context(), "something", 1e9); err != nil || !first {

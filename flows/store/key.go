@@ -3,7 +3,9 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
+	"time"
 
 	"frontdesk/flows"
 	"frontdesk/upstream/club"
@@ -12,6 +14,9 @@ import (
 const (
 	// openPayments is a sorted set of the payments that are not final, scored by their next poll, ms.
 	openPayments = "fd:payments:open"
+	// paymentStates is a sorted set of the same payments, scored by stateScore. Its hash tag puts
+	// it on the slot of openPayments, so that one script changes both.
+	paymentStates = "fd:{" + openPayments + "}:states"
 	// auditStream is a stream of operators' actions: at, by, what, payment, from, to.
 	auditStream = "fd:audit"
 	// clubEvents is a stream of the club system's events that are not processed yet.
@@ -28,6 +33,14 @@ const (
 
 // finishedPayments is a sorted set of the payments that ended in a state, scored by their end, ms.
 func finishedPayments(state flows.PaymentState) string { return "fd:payments:" + string(state) }
+
+// stateScore ranks payments by state and, within it, by when they entered it.
+func stateScore(state flows.PaymentState, since time.Time) int64 {
+	return int64(slices.Index(flows.PaymentStates, state))*stateSpan + since.UnixMilli()
+}
+
+// stateSpan exceeds every time in ms. All scores stay exact in a float64.
+const stateSpan = 1e13
 
 // ruleKey holds the calibrated rule of an environment.
 func ruleKey(environment string) string { return "fd:rule:" + environment }

@@ -30,22 +30,26 @@ return 1
 
 // dropOpen removes a payment from the open ones.
 //
-// KEYS  1 open payments
+// KEYS  1 open payments  2 payments by state
 // ARGV  1 id
-// Returns 1 when it was there, else 0.
-var dropOpen = redis.NewScript(`return redis.call('ZREM', KEYS[1], ARGV[1])`)
+// Returns 1.
+var dropOpen = redis.NewScript(`
+redis.call('ZREM', KEYS[1], ARGV[1])
+redis.call('ZREM', KEYS[2], ARGV[1])
+return 1
+`)
+
+// dropping is the call that removes a payment from the open ones.
+func dropping(id flows.PaymentID) call {
+	return call{dropOpen, []string{openPayments, paymentStates}, []any{string(id)}}
+}
 
 // MarkFinished implements payment.Store. The lists are on different slots. A failure between the
 // two writes leaves a payment that the next poll handles, or that the finished ones lack.
 func (s *Store) MarkFinished(ctx context.Context, p *flows.Payment) error {
 	return s.runAll(ctx,
 		call{addFinished, []string{finishedPayments(p.State)}, []any{string(p.ID), p.UpdatedAt.UnixMilli(), maxFinished}},
-		call{dropOpen, []string{openPayments}, []any{string(p.ID)}})
-}
-
-// OpenPayments implements payment.Store.
-func (s *Store) OpenPayments(ctx context.Context, limit int) ([]flows.PaymentID, error) {
-	return paymentIDs(s.redis.ZRange(ctx, openPayments, 0, int64(limit)-1).Result())
+		dropping(p.ID))
 }
 
 // FinishedPayments implements payment.Store.

@@ -34,19 +34,24 @@ func TestFinishedPaymentsAreBounded(t *testing.T) {
 func TestFinishedPaymentIsNotOpen(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		for i, id := range []flows.PaymentID{"b-1", "a-1", "c-1"} {
-			if err := b.ScheduleNext(b.Context(), id, time.UnixMilli(int64(1000*i+1))); err != nil {
+			p := &flows.Payment{ID: id, State: flows.Cancelling, UpdatedAt: time.UnixMilli(int64(1000 * (i + 1)))}
+			if err := b.ScheduleNext(b.Context(), p, time.Now()); err != nil {
 				b.Fatal(err)
 			}
 		}
 		if err := b.MarkFinished(b.Context(), &flows.Payment{ID: "a-1", State: flows.Cancelled, UpdatedAt: time.Now()}); err != nil {
 			b.Fatal(err)
 		}
-		ids, err := b.OpenPayments(b.Context(), 10)
+		ids, err := b.PaymentsIn(b.Context(), flows.Cancelling, 10)
 		if err != nil || fmt.Sprint(ids) != "[b-1 c-1]" {
 			b.Errorf("open: %v, %v", ids, err)
 		}
-		if ids, err = b.OpenPayments(b.Context(), 1); err != nil || len(ids) != 1 {
+		if ids, err = b.PaymentsIn(b.Context(), flows.Cancelling, 1); err != nil || len(ids) != 1 {
 			b.Errorf("open: %v, %v", ids, err)
+		}
+		counts, err := b.CountPayments(b.Context())
+		if c := counts[flows.Cancelling]; err != nil || len(counts) != 1 || c.Payments != 2 || c.Oldest.UnixMilli() != 1000 {
+			b.Errorf("counted: %v, %v", counts, err)
 		}
 	})
 }

@@ -3,12 +3,14 @@ package store
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 )
 
 // startPayment saves a registration and creates its next payment, both or neither. Neither expires
@@ -34,13 +36,13 @@ return 1
 // commit moves a payment by compare-and-set. A repeated operation returns its first result, which
 // the caller may have missed.
 //
-// KEYS  1 payment  2 registration
+// KEYS  1 payment  2 registration  3 payments by state (not in a cluster)
 // ARGV  1 expected state  2 expected version  3 operation  4 new state  5 new body
 //
 //	6 lease, ms, 0 for none  7 how long the lease must be over, ms, 0 for no condition
 //	8 time to live of a final payment, ms, 0 while it is not final
 //	9 then that of its registration, ms, if this is its latest payment  10 the payment's number
-//	11 1 to notify subscribers of the registration
+//	11 1 to notify subscribers of the registration  12 id  13 score of the new state
 //
 // Returns 1 when it moved, 0 when it was changed, -1 when it is leased to another process.
 var commit = redis.NewScript(`
@@ -58,6 +60,7 @@ if ARGV[8] ~= '0' then
   redis.call('PEXPIRE', KEYS[1], ARGV[8])
   if redis.call('HGET', KEYS[2], 'generation') == ARGV[10] then redis.call('PEXPIRE', KEYS[2], ARGV[9]) end
 end
+if KEYS[3] and ARGV[8] == '0' then redis.call('ZADD', KEYS[3], ARGV[13], ARGV[12]) end
 if ARGV[11] == '1' then redis.call('PUBLISH', '` + changes + `', KEYS[2]) end
 return 1
 `)
@@ -73,12 +76,21 @@ for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', ARGV[2], id) end
 return due
 `)
 
-// scheduleNext schedules the next poll of a payment.
+// keepOpen lists a payment as open, under its state.
 //
-// KEYS  1 open payments
-// ARGV  1 id  2 when, ms
-// Returns 1 when the payment was added, else 0.
-var scheduleNext = redis.NewScript(`return redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])`)
+// KEYS  1 open payments  2 payments by state
+// ARGV  1 id  2 next poll, ms  3 score of its state, unless listed  4 NX to keep a next poll, else CH
+// Returns 1.
+var keepOpen = redis.NewScript(`
+redis.call('ZADD', KEYS[1], ARGV[4], ARGV[2], ARGV[1])
+redis.call('ZADD', KEYS[2], 'NX', ARGV[3], ARGV[1])
+return 1
+`)
+
+// opening is the call that lists a payment as open.
+func opening(p *flows.Payment, at time.Time, flag string) call {
+	return call{keepOpen, []string{openPayments, paymentStates}, []any{string(p.ID), at.UnixMilli(), stateScore(p.State, p.StateSince()), flag}}
+}
 
 const (
 	// firstPoll of a new payment by a sweep: longer than its start takes with all retries, because
@@ -92,7 +104,6 @@ const (
 // StartPayment implements registration.Store. The payment is listed as open first: an entry
 // without a payment is dropped later, a payment without an entry would never be polled.
 func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flows.Payment) error {
-	poll := call{scheduleNext, []string{openPayments}, []any{string(p.ID), p.CreatedAt.Add(firstPoll).UnixMilli()}}
 	rKey, pKey := registrationKey(r.ID), paymentKey(p.ID)
 	rBody, err := s.sealRegistration(r)
 	if err != nil {
@@ -103,7 +114,7 @@ func (s *Store) StartPayment(ctx context.Context, r *flows.Registration, p *flow
 		return err
 	}
 	start := call{startPayment, []string{rKey, pKey}, []any{r.Version, uuid.NewString(), rBody, r.Generation, string(p.State), pBody}}
-	if err := committed(s.runAfter(ctx, []call{poll}, start)); err != nil {
+	if err := committed(s.runAfter(ctx, []call{opening(p, p.CreatedAt.Add(firstPoll), "CH")}, start)); err != nil {
 		return err
 	}
 	r.Version++
@@ -157,16 +168,21 @@ func (s *Store) payment(key string, fields []any) (p *flows.Payment, err error) 
 	return p, nil
 }
 
-// Commit implements payment.Store.
+// Commit implements payment.Store. In a cluster the list of states is on another slot, and changes afterwards.
 func (s *Store) Commit(ctx context.Context, move flows.StateChange) error {
 	key := paymentKey(move.Next.ID)
 	body, err := s.seal(key, move.Next)
 	if err != nil {
 		return err
 	}
-	moved := s.run(ctx, commit, []string{key, registrationKey(move.Next.Registration)},
-		string(move.From), move.Version, move.Operation, string(move.Next.State), body,
-		move.Lease.Milliseconds(), move.LeaseExpiredFor.Milliseconds(), move.Keep.Milliseconds(), keepAfterPayment.Milliseconds(), number(move.Next.ID), !move.Silent)
+	keys, score := []string{key, registrationKey(move.Next.Registration)}, stateScore(move.Next.State, move.Next.StateSince())
+	_, clustered := s.redis.(*redis.ClusterClient)
+	if !clustered {
+		keys = append(keys, paymentStates)
+	}
+	moved := s.run(ctx, commit, keys, string(move.From), move.Version, move.Operation, string(move.Next.State), body,
+		move.Lease.Milliseconds(), move.LeaseExpiredFor.Milliseconds(), move.Keep.Milliseconds(), keepAfterPayment.Milliseconds(), number(move.Next.ID), !move.Silent,
+		string(move.Next.ID), score)
 	if moved.Val() == int64(-1) {
 		return flows.ErrOwned
 	}
@@ -174,6 +190,9 @@ func (s *Store) Commit(ctx context.Context, move flows.StateChange) error {
 		return err
 	}
 	move.Next.Version = move.Version + 1
+	if clustered && !move.Next.State.Final() {
+		s.redis.ZAdd(ctx, paymentStates, stateEntry(move.Next)) // else the next poll does it
+	}
 	return nil
 }
 
@@ -182,10 +201,60 @@ func (s *Store) DuePayments(ctx context.Context, now time.Time, pause time.Durat
 	return paymentIDs(duePayments.Run(ctx, s.redis, []string{openPayments}, now.UnixMilli(), now.Add(pause).UnixMilli(), limit).StringSlice())
 }
 
-// ScheduleNext implements payment.Store.
-func (s *Store) ScheduleNext(ctx context.Context, id flows.PaymentID, at time.Time) error {
-	if at.IsZero() {
-		return s.redis.ZRem(ctx, openPayments, string(id)).Err()
+// ScheduleNext implements payment.Store. It also repairs the list of its state.
+func (s *Store) ScheduleNext(ctx context.Context, p *flows.Payment, at time.Time) error {
+	_, err := s.redis.TxPipelined(ctx, func(all redis.Pipeliner) error {
+		all.ZAdd(ctx, openPayments, redis.Z{Score: float64(at.UnixMilli()), Member: string(p.ID)})
+		all.ZAdd(ctx, paymentStates, stateEntry(p))
+		return nil
+	})
+	return err
+}
+
+// stateEntry is a payment's entry among the payments by state.
+func stateEntry(p *flows.Payment) redis.Z {
+	return redis.Z{Score: float64(stateScore(p.State, p.StateSince())), Member: string(p.ID)}
+}
+
+// EnsureOpen implements payment.Store.
+func (s *Store) EnsureOpen(ctx context.Context, p *flows.Payment, at time.Time) error {
+	return s.runAll(ctx, opening(p, at, "NX"))
+}
+
+// DropOpen implements worker.Store.
+func (s *Store) DropOpen(ctx context.Context, id flows.PaymentID) error {
+	return s.runAll(ctx, dropping(id))
+}
+
+// PaymentsIn implements payment.Store.
+func (s *Store) PaymentsIn(ctx context.Context, state flows.PaymentState, limit int) ([]flows.PaymentID, error) {
+	from, to := stateRange(state)
+	return paymentIDs(s.redis.ZRangeByScore(ctx, paymentStates, &redis.ZRangeBy{Min: from, Max: to, Count: int64(limit)}).Result())
+}
+
+// CountPayments implements payment.Store.
+func (s *Store) CountPayments(ctx context.Context) (map[flows.PaymentState]payment.StateCount, error) {
+	counts := map[flows.PaymentState]payment.StateCount{}
+	pipe := s.redis.Pipeline()
+	totals, oldest := map[flows.PaymentState]*redis.IntCmd{}, map[flows.PaymentState]*redis.ZSliceCmd{}
+	for _, state := range flows.PaymentStates {
+		from, to := stateRange(state)
+		totals[state] = pipe.ZCount(ctx, paymentStates, from, to)
+		oldest[state] = pipe.ZRangeByScoreWithScores(ctx, paymentStates, &redis.ZRangeBy{Min: from, Max: to, Count: 1})
 	}
-	return s.redis.ZAdd(ctx, openPayments, redis.Z{Score: float64(at.UnixMilli()), Member: string(id)}).Err()
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, err
+	}
+	for state, total := range totals {
+		if first := oldest[state].Val(); len(first) > 0 {
+			counts[state] = payment.StateCount{Payments: int(total.Val()), Oldest: time.UnixMilli(int64(first[0].Score) % stateSpan)}
+		}
+	}
+	return counts, nil
+}
+
+// stateRange returns the scores of a state.
+func stateRange(state flows.PaymentState) (from, to string) {
+	first := stateScore(state, time.UnixMilli(0))
+	return strconv.FormatInt(first, 10), strconv.FormatInt(first+stateSpan-1, 10)
 }

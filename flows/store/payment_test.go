@@ -44,17 +44,23 @@ func TestStartPaymentIsBothOrNeither(t *testing.T) {
 			p *flows.Payment
 		}{"registration changed": {&stale, b.next(&stale)}, "payment exists": {r, p}} {
 			before := b.everything()
-			delete(before, "fd:payments:open") // a start that was not completed is dropped by the sweeper
+			forgetOpen(before) // a start that was not completed is dropped by the sweeper
 			if err := b.StartPayment(b.Context(), start.r, start.p); !errors.Is(err, flows.ErrConflict) {
 				b.Errorf("%s: %v", what, err)
 			}
 			after := b.everything()
-			delete(after, "fd:payments:open")
+			forgetOpen(after)
 			if !reflect.DeepEqual(before, after) {
 				b.Errorf("%s: %q became %q", what, before, after)
 			}
 		}
 	})
+}
+
+// forgetOpen removes the lists of open payments from everything.
+func forgetOpen(all map[string]string) {
+	delete(all, "fd:payments:open")
+	delete(all, "fd:{fd:payments:open}:states")
 }
 
 func TestCommit(t *testing.T) {
@@ -180,11 +186,11 @@ func TestDuePayments(t *testing.T) {
 		now := time.Now()
 		const payments, limit = 200, 7
 		for i := range payments {
-			if err := b.ScheduleNext(b.Context(), flows.PaymentID(fmt.Sprintf("r-%d", i+1)), now.Add(-time.Duration(i)*time.Millisecond)); err != nil {
+			if err := b.ScheduleNext(b.Context(), &flows.Payment{ID: flows.PaymentID(fmt.Sprintf("r-%d", i+1)), State: flows.Intent, UpdatedAt: now}, now.Add(-time.Duration(i)*time.Millisecond)); err != nil {
 				b.Fatal(err)
 			}
 		}
-		if err := b.ScheduleNext(b.Context(), "later-1", now.Add(time.Second)); err != nil {
+		if err := b.ScheduleNext(b.Context(), &flows.Payment{ID: "later-1", State: flows.Intent, UpdatedAt: now}, now.Add(time.Second)); err != nil {
 			b.Fatal(err)
 		}
 		var mu sync.Mutex
@@ -220,7 +226,7 @@ func TestDuePayments(t *testing.T) {
 		if again, _ := b.DuePayments(b.Context(), now.Add(30*time.Second), time.Second, 1000); len(again) != payments+1 {
 			b.Errorf("after the pause %d payments are due", len(again))
 		}
-		if err := b.ScheduleNext(b.Context(), "later-1", time.Time{}); err != nil {
+		if err := b.DropOpen(b.Context(), "later-1"); err != nil {
 			b.Fatal(err)
 		}
 		if last, _ := b.DuePayments(b.Context(), now.Add(time.Hour), time.Second, 1000); len(last) != payments {

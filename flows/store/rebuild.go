@@ -38,7 +38,7 @@ return 1
 // Rebuild implements payment.Store. As in StartPayment, the payment is listed as open first.
 func (s *Store) Rebuild(ctx context.Context, r *flows.Registration, p *flows.Payment, keep time.Duration) error {
 	if !p.State.Final() {
-		if err := s.EnsureOpen(ctx, p.ID, p.UpdatedAt); err != nil {
+		if err := s.EnsureOpen(ctx, p, p.UpdatedAt); err != nil {
 			return err
 		}
 	}
@@ -61,11 +61,6 @@ func (s *Store) Rebuild(ctx context.Context, r *flows.Registration, p *flows.Pay
 	}
 	p.Version = 1
 	return nil
-}
-
-// EnsureOpen implements payment.Store.
-func (s *Store) EnsureOpen(ctx context.Context, id flows.PaymentID, at time.Time) error {
-	return s.redis.ZAddNX(ctx, openPayments, redis.Z{Score: float64(at.UnixMilli()), Member: string(id)}).Err()
 }
 
 // keepHeartbeat: a gateway that is silent for longer has ended, or must check everything again.

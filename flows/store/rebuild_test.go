@@ -182,7 +182,7 @@ func TestEnsureOpen(t *testing.T) {
 			want int64
 		}{{func() {}, planned}, {func() { b.redis.Del(b.Context(), "fd:payments:open") }, now.UnixMilli()}} {
 			step.do()
-			if err := b.EnsureOpen(b.Context(), p.ID, now); err != nil || score() != step.want {
+			if err := b.EnsureOpen(b.Context(), p, now); err != nil || score() != step.want {
 				b.Errorf("the next look is at %d, want %d (%v)", score(), step.want, err)
 			}
 		}

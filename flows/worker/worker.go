@@ -47,8 +47,8 @@ type Store interface {
 	// DuePayments returns at most limit payments whose next poll is due, and postpones
 	// each by pause, so that several gateways share the work.
 	DuePayments(ctx context.Context, now time.Time, pause time.Duration, limit int) ([]flows.PaymentID, error)
-	// ScheduleNext sets the time of a payment's next poll; zero: never again.
-	ScheduleNext(ctx context.Context, id flows.PaymentID, at time.Time) error
+	// DropOpen removes a payment from the open ones.
+	DropOpen(ctx context.Context, id flows.PaymentID) error
 	// RenewReceipts seals with the current key every receipt that an older one sealed.
 	RenewReceipts(ctx context.Context) error
 	// Heartbeat stores a gateway's n-th heartbeat and returns the previous one, 0 for
@@ -133,7 +133,7 @@ func (w *Worker) advance(ctx context.Context, id flows.PaymentID) {
 	}
 	failed := "payment not advanced"
 	if flows.CodeOf(err) == flows.NotFound { // the processor does not know it either
-		err, failed = w.cfg.Store.ScheduleNext(ctx, id, time.Time{}), "payment not dropped from the open ones"
+		err, failed = w.cfg.Store.DropOpen(ctx, id), "payment not dropped from the open ones"
 	}
 	if err != nil {
 		w.cfg.Log.WarnContext(ctx, failed, "payment", id, "error", err)

@@ -132,7 +132,7 @@ func (f *journey) advance(d time.Duration, id flows.PaymentID) {
 			}
 		}
 		if err != nil && flows.CodeOf(err) == flows.NotFound {
-			err = f.store.ScheduleNext(ctx, id, time.Time{})
+			err = f.store.DropOpen(ctx, id)
 		}
 		if err != nil {
 			f.tracef("%s: advance: %v", t.gateway.name, err)
