@@ -133,7 +133,8 @@ type Payment struct {
 	ProcessorID  string `json:"processorId,omitempty"`
 	RedirectURL  string `json:"redirectUrl,omitempty"`
 	ClientSecret string `json:"clientSecret,omitempty"`
-	DeclineCode  string `json:"declineCode,omitempty"`
+	DeclineCode  string `json:"declineCode,omitempty"` // of the latest attempt; empty since the buyer asked for another
+	Decline      string `json:"decline,omitempty"`     // the latest decline that was read, see cards.Payment
 
 	Payer          *Payer    `json:"payer,omitempty"` // read with the sale; empty in a final record
 	Claim          int       `json:"claim"`           // number of the latest claim; 0 before the first
@@ -245,12 +246,15 @@ func (p *Payment) View() PaymentView {
 		return view
 	}
 	view.RedirectURL, view.ClientSecret = p.RedirectURL, p.ClientSecret
-	if p.DeclineCode != "" {
+	if p.Declined() {
 		view.State, view.Retry, view.DeclineCode = "declined", "new", p.DeclineCode
 		view.Message = "Your card was declined and nothing was charged. You can try again, or use another card."
 	}
 	return view
 }
+
+// Declined tells whether the processor declined the buyer's latest attempt, as far as it was read.
+func (p *Payment) Declined() bool { return p.State == Intent && p.DeclineCode != "" }
 
 // Visible returns all that a buyer sees: the view, and whether the payment can be cancelled.
 func (p *Payment) Visible() (all struct {

@@ -117,6 +117,8 @@ function stream(id) {
 /** @param {import("./contract").Registration} registration */
 function take(registration) {
   if (get().busy) missed = true;
+  // It may have been on its way here since before the visitor's last attempt.
+  else if (registration.payment?.state === "declined") poll();
   else listener.changed(registration);
 }
 

@@ -224,11 +224,11 @@ export async function refresh(id) {
  * @param {{ once?: boolean }} [options]
  */
 async function read(id, options) {
-  const known = get().registration;
+  const { registration: known, attempts } = get();
   try {
     const response = await api.getRegistration(id, options);
-    // A response to the visitor has overtaken this one: it is newer.
-    if (get().registration !== known) return;
+    // A response to the visitor has overtaken this one, or may have: it is newer.
+    if (get().registration !== known || get().attempts !== attempts) return;
     set({ readings: get().readings + 1 });
     show(response);
   } catch (error) {
@@ -451,13 +451,24 @@ const settleCart = (way) =>
     const { id, payment } = registration;
     const after = payment?.retry === "new" ? payment.id : undefined;
     const intention = intend(`pay.${id}`, way ?? usualWay(registration), after);
-    const { card } = await carryOut(intention, (one) => api.startPayment(id, one), { keep: true });
+    const { card } = await startPayment(id, intention);
     if (leaveFor(card?.redirectUrl)) return true;
     set({ confirmed: undefined });
     await refresh(id);
     set({ readings: FRESH });
     return false;
   });
+
+/**
+ * Asks for a payment, or for another attempt at it: what was read before is outdated then, a decline above all.
+ * @param {string} id
+ * @param {import("./intentions.js").Intention<import("./contract").StartPayment>} intention
+ */
+async function startPayment(id, intention) {
+  const payment = await carryOut(intention, (one) => api.startPayment(id, one), { keep: true });
+  set({ attempts: get().attempts + 1 });
+  return payment;
+}
 
 /**
  * Confirms the card that was entered into the processor's own fields on this page. After a decline the gateway is asked
@@ -475,7 +486,7 @@ export async function confirmCard(confirm) {
     let secret = payment.card.clientSecret;
     if (canPay(registration)) {
       const intention = intend(`pay.${id}`, usualWay(registration), payment.retry === "new" ? payment.id : undefined);
-      const asked = await carryOut(intention, (one) => api.startPayment(id, one), { keep: true });
+      const asked = await startPayment(id, intention);
       secret = asked.card?.clientSecret ?? secret;
     }
     refusal = await confirm(secret);

@@ -11,6 +11,7 @@
  * @property {import("./contract").ProductType} [category] which part of the catalogue is shown; the first when absent
  * @property {import("./contract").Registration} [registration] as it was last read
  * @property {number} readings how often it was read since the visitor came to it
+ * @property {number} attempts how often this page has asked for a payment
  * @property {import("./contract").Registration} [inProgress] a registration of this browser that the address does not name
  * @property {string} [resume] what a link held that resumes a registration, until it was exchanged; never in the address
  * @property {import("./contract").ResumeLink & { registration: string }} [link] made by the visitor, to continue elsewhere
@@ -40,7 +41,7 @@
  */
 
 /** @type {State} */
-let state = { place: {}, person: {}, schedules: {}, consentRequests: {}, readings: 0, missing: false, waiting: false, isStuck: false };
+let state = { place: {}, person: {}, schedules: {}, consentRequests: {}, readings: 0, attempts: 0, missing: false, waiting: false, isStuck: false };
 
 /** @type {() => void} */
 let changed = () => {};

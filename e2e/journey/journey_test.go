@@ -9,6 +9,7 @@ import (
 
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
+	"frontdesk/upstream/cards/sandbox"
 )
 
 func TestMain(m *testing.M) { frontdesktest.Main(m) }
@@ -69,6 +70,44 @@ func TestDeclinedCardThenChallenge(t *testing.T) {
 	c.Do("POST", *again.Card.RedirectUrl+"/challenge", map[string]bool{"approve": true}).Into(http.StatusOK, nil)
 	c.Await(registration.Id, api.Completed)
 	c.Records().ExpectOnePayment(t, payment.Amount.Amount)
+}
+
+// TestSecondCardAfterDecline: once the buyer has paid with another card, no response calls the card declined.
+func TestSecondCardAfterDecline(t *testing.T) {
+	t.Parallel()
+	for name, asks := range map[string]bool{"asked for": true, "on the processor's own page": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := frontdesktest.NewEnv(t)
+			_, c := s.Gateway(t)
+			registration := c.Register()
+			payment := c.Pay(registration.Id)
+			c.Do("PUT", s.Upstreams.URL+"/sandbox/settings", sandbox.Settings{Webhooks: sandbox.WebhooksDrop}).Into(http.StatusOK, nil)
+			notDeclined := func(when string) {
+				t.Helper()
+				for range 3 {
+					if now := c.Registration(registration.Id).Payment; now.State == api.Declined || now.Retry == api.PaymentRetryNew {
+						t.Fatalf("%s, the payment is %s with retry %s", when, now.State, now.Retry)
+					}
+				}
+			}
+			for range 2 {
+				c.Confirm(payment, frontdesktest.DeclinedCard)
+				c.AwaitPayment(registration.Id, api.Declined)
+				if !asks {
+					continue
+				}
+				if again := c.Pay(registration.Id); again.Id != payment.Id || again.State != api.RequiresAction {
+					t.Fatalf("after the decline came %+v, want the same payment", again)
+				}
+				notDeclined("after another attempt was asked for")
+			}
+			c.Confirm(payment, frontdesktest.ApprovedCard)
+			notDeclined("after another card was authorised")
+			c.Await(registration.Id, api.Completed)
+			s.ExpectOnePayment(t, payment.Amount.Amount)
+		})
+	}
 }
 
 func TestStepByStep(t *testing.T) {

@@ -132,6 +132,34 @@ func TestInterruptedPayment(t *testing.T) {
 	}
 }
 
+// TestSecondCard: a visitor whose card was declined pays with another one and comes back. The page does
+// not call the card declined any more, though no webhook arrives and the club system is slow.
+func TestSecondCard(t *testing.T) {
+	t.Parallel()
+	gateway := frontdesktest.NewMock(t)
+	g := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
+	g.c.Do("PUT", "/sandbox/settings", map[string]string{"webhooks": "drop"}).Into(http.StatusOK, nil)
+	g.fillCart()
+	due, registration := g.due(), g.Registration()
+	g.pay()
+	g.enterCard(declinedCard)
+	g.WaitVisible(`[role="alert"]`)
+	g.Click(`[data-action="cancel"]`)
+	g.WaitVisible(`[data-payment="declined"] [data-pay]`)
+	g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 3000})
+	g.pay()
+	g.enterCard(frontdesktest.GoodCard)
+	g.WaitVisible(`[data-payment]`)
+	frontdesktest.Eventually(t, "it is recorded", func() bool {
+		if text := g.Text(); strings.Contains(text, "declined") {
+			t.Fatalf("after another card was authorised, the page says:\n%s", text)
+		}
+		return g.calls("createPayment") == 1
+	})
+	g.expectMember()
+	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+}
+
 // processor is the page to which the site sends who wants to finish their payment.
 func (g *siteVisitor) processor() string {
 	g.t.Helper()

@@ -107,23 +107,57 @@ func (m *Machine) AdvanceLoaded(ctx context.Context, p *flows.Payment) (*flows.P
 
 // Poll takes one step of a payment that waits for its buyer, so that a returning visitor
 // sees the result of their action. The queue takes the other steps. After a failure,
-// Poll returns the payment as it was.
+// Poll returns the payment as it was, without its decline: the buyer may have paid since.
 func (m *Machine) Poll(ctx context.Context, p *flows.Payment) *flows.Payment {
 	if p.State != flows.Intent || p.Schema > flows.PaymentSchema {
 		return p
 	}
+	polled, err := m.poll(ctx, p)
+	if err == nil {
+		return polled
+	}
+	m.cfg.Log.WarnContext(ctx, "payment not polled", "payment", p.ID, "error", err)
+	unread := *p
+	unread.DeclineCode = ""
+	return &unread
+}
+
+func (m *Machine) poll(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
 	s, err := m.next(ctx, p, nil)
-	if err == nil && s.to != "" {
-		var moved *flows.Payment
-		if moved, err = m.commit(ctx, p, s); err == nil {
-			p = moved
-			err = m.cfg.Queue.AdvanceSoon(ctx, p)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.to == "" && !p.Declined():
+		return p, nil
+	case s.to != "":
+		moved, err := m.commit(ctx, p, s)
+		if err == nil {
+			if err := m.cfg.Queue.AdvanceSoon(ctx, moved); err != nil {
+				m.cfg.Log.WarnContext(ctx, "advance not enqueued", "payment", p.ID, "error", err)
+			}
+			return moved, nil
+		}
+		if !errors.Is(err, flows.ErrConflict) {
+			return nil, err
 		}
 	}
-	if err != nil && !errors.Is(err, flows.ErrConflict) {
-		m.cfg.Log.WarnContext(ctx, "payment not polled", "payment", p.ID, "error", err)
+	// Since the record was read, the buyer may have asked for another attempt.
+	return m.cfg.Store.Payment(ctx, p.ID)
+}
+
+// Retry notes that the buyer asks for another attempt after a decline.
+func (m *Machine) Retry(ctx context.Context, p *flows.Payment) (*flows.Payment, error) {
+	for p.Declined() {
+		moved, err := m.commit(ctx, p, tryAgain())
+		if errors.Is(err, flows.ErrConflict) {
+			moved, err = m.cfg.Store.Payment(ctx, p.ID)
+		}
+		if err != nil {
+			return nil, flows.StorageFailed(err)
+		}
+		p = moved
 	}
-	return p
+	return p, nil
 }
 
 // Cancel gives up a payment that is not captured. The error is PaymentUnderWay once money may have moved.

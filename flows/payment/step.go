@@ -66,17 +66,23 @@ func (m *Machine) awaitBuyer(ctx context.Context, p *flows.Payment, fresh *cards
 	case cards.Refunded:
 		return step{to: flows.Blocked, reason: "it was refunded at the processor"}, nil
 	}
-	if remote.DeclineCode != p.DeclineCode {
-		reason := "declined: " + remote.DeclineCode
-		if remote.DeclineCode == "" {
-			reason = "the buyer tries again"
-		}
-		return step{to: flows.Intent, reason: reason, edit: func(next *flows.Payment) { next.DeclineCode = remote.DeclineCode }}, nil
+	switch {
+	case remote.State == cards.Declined && remote.Decline != p.Decline:
+		return step{to: flows.Intent, reason: "declined: " + remote.DeclineCode, edit: func(next *flows.Payment) {
+			next.DeclineCode, next.Decline = remote.DeclineCode, remote.Decline
+		}}, nil
+	case remote.State != cards.Declined && p.Declined():
+		return tryAgain(), nil
 	}
 	if m.cfg.Now().Sub(p.UpdatedAt) > idleIntent {
 		return step{to: flows.Cancelling, reason: "the buyer left"}, nil
 	}
 	return wait(pollEvery), nil
+}
+
+// tryAgain is the step for a buyer who makes another attempt: what was declined before no longer counts.
+func tryAgain() step {
+	return step{to: flows.Intent, reason: "the buyer tries again", edit: func(next *flows.Payment) { next.DeclineCode = "" }}
 }
 
 // checkSale reads the sale again before any money is taken. The authorisation is cancelled

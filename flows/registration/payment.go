@@ -47,10 +47,10 @@ func (s *Service) Pay(ctx context.Context, id, token string, in flows.StartPayme
 	if err != nil {
 		s.cfg.Log.WarnContext(ctx, "payment not advanced", "payment", p.ID, "error", err)
 	}
-	if p.State == flows.Intent {
-		// A request after a decline is a retry: the buyer goes to the processor again, with the
-		// same payment.
-		p.DeclineCode = ""
+	// A request after a decline is a retry: the buyer goes to the processor again, with the same
+	// payment.
+	if p, err = s.cfg.Payments.Retry(ctx, p); err != nil {
+		return nil, err
 	}
 	p.Closed = r.Closed(p, s.cfg.Now())
 	return p, nil
@@ -179,6 +179,7 @@ func (s *Service) PaymentByID(ctx context.Context, id, token string, payment flo
 	if err != nil {
 		return nil, flows.StorageFailed(err)
 	}
+	p = s.verifyDecline(ctx, p)
 	p.Closed = r.Closed(latest, s.cfg.Now())
 	return p, nil
 }

@@ -9,6 +9,7 @@ package registration
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -207,7 +208,7 @@ func (s *Service) Load(ctx context.Context, id, token string) (stored flows.View
 
 // refreshView updates a registration that its visitor reads.
 func (s *Service) refreshView(ctx context.Context, r *flows.Registration, p *flows.Payment) flows.View {
-	if p != nil && !p.State.Final() && r.Phase(p, s.cfg.Now()) != flows.Attention {
+	if p != nil && !p.State.Final() && !p.Declined() && r.Phase(p, s.cfg.Now()) != flows.Attention {
 		p = s.triggerAdvance(ctx, p)
 	}
 	if p != nil && p.State == flows.Recorded && r.Contact != nil && r.Contact.Status != club.StatusCustomer {
@@ -236,14 +237,13 @@ func (s *Service) refreshContact(ctx context.Context, r *flows.Registration) {
 	}
 }
 
-// triggerAdvance polls a payment for a waiting visitor, but not at every request.
+// triggerAdvance polls a payment for a waiting visitor, but not at every request. The first request
+// after each change of the payment always polls.
 func (s *Service) triggerAdvance(ctx context.Context, p *flows.Payment) *flows.Payment {
-	first, err := s.cfg.Store.Once(ctx, "advance:"+string(p.ID), advanceTriggerEvery)
+	first, err := s.cfg.Store.Once(ctx, fmt.Sprintf("advance:%s:%d", p.ID, p.Version), advanceTriggerEvery)
 	switch {
 	case err == nil && first && p.State == flows.Intent:
-		ctx, cancel := context.WithTimeout(ctx, advanceWait)
-		defer cancel()
-		return s.cfg.Payments.Poll(ctx, p)
+		return s.poll(ctx, p)
 	case err == nil && first:
 		err = s.cfg.Queue.AdvanceSoon(ctx, p)
 	}
@@ -251,6 +251,22 @@ func (s *Service) triggerAdvance(ctx context.Context, p *flows.Payment) *flows.P
 		s.cfg.Log.WarnContext(ctx, "advance not enqueued", "payment", p.ID, "error", err)
 	}
 	return p
+}
+
+// poll polls a payment at the processor, within advanceWait.
+func (s *Service) poll(ctx context.Context, p *flows.Payment) *flows.Payment {
+	ctx, cancel := context.WithTimeout(ctx, advanceWait)
+	defer cancel()
+	return s.cfg.Payments.Poll(ctx, p)
+}
+
+// verifyDecline polls a declined payment: the buyer may have paid with another card since, and must
+// not be asked to try again.
+func (s *Service) verifyDecline(ctx context.Context, p *flows.Payment) *flows.Payment {
+	if p == nil || !p.Declined() {
+		return p
+	}
+	return s.poll(ctx, p)
 }
 
 // PutPerson sets or corrects the buyer's details, with a new contact and a new sale of the same
@@ -361,5 +377,5 @@ func (s *Service) load(ctx context.Context, id, token string) (*flows.Registrati
 	if err != nil || !r.HasHolder(token, signed) {
 		return nil, nil, &flows.Error{Code: flows.NotFound, Detail: "There is no such registration, or it is not yours."}
 	}
-	return r, p, nil
+	return r, s.verifyDecline(ctx, p), nil
 }

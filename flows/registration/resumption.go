@@ -76,7 +76,7 @@ func (s *Service) takeLink(ctx context.Context, clientToken, code string) (*flow
 		r.Resume = nil
 		r.AddHolder(hash)
 		if err := s.cfg.Store.AmendRegistration(ctx, r); !errors.Is(err, flows.ErrConflict) {
-			return r, p, token, flows.StorageFailed(err)
+			return r, s.verifyDecline(ctx, p), token, flows.StorageFailed(err)
 		}
 	}
 	return nil, nil, "", flows.StorageFailed(flows.ErrConflict)

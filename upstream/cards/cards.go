@@ -92,6 +92,7 @@ type Payment struct {
 	Captured     int64             // minor units taken so far, refunds not deducted
 	Refunded     int64             // minor units given back so far
 	DeclineCode  string            // why the last attempt was declined, such as "card_declined"; empty when it was not
+	Decline      string            // names that decline: a later one of the payment has another name
 	Metadata     map[string]string // as given and updated
 	RedirectURL  string            // the hosted page; empty when the processor has none
 	ClientSecret string            // what the processor's own browser code needs; empty when it has none

@@ -143,10 +143,14 @@ func (c *Client) payment(ctx context.Context, id string, rq call) (cards.Payment
 }
 
 func (p Payment) toCards() cards.Payment {
-	return cards.Payment{
+	out := cards.Payment{
 		ID: p.ID, State: p.State, Amount: p.Amount, Currency: p.Currency, Captured: p.Captured, Refunded: p.Refunded,
 		DeclineCode: p.DeclineCode, Metadata: p.Metadata, RedirectURL: p.RedirectURL, CreatedAt: p.CreatedAt,
 	}
+	if p.State == cards.Declined {
+		out.Decline = strconv.Itoa(p.Declines)
+	}
+	return out
 }
 
 // call is one request to the sandbox.

@@ -22,6 +22,7 @@ type Payment struct {
 	State       cards.State       `json:"state"`       // see allowedIn
 	Challenge   bool              `json:"challenge"`   // the buyer's bank waits for an approval (state requires_action)
 	DeclineCode string            `json:"declineCode"` // why the last attempt was declined; empty: it was not
+	Declines    int               `json:"declines"`    // attempts that were declined
 	Metadata    map[string]string `json:"metadata"`    // as given and merged; never changed in place
 	CreatedAt   time.Time         `json:"createdAt"`   // by the server's clock
 	RedirectURL string            `json:"redirectUrl"` // the hosted page
@@ -146,6 +147,7 @@ func (p Payment) authorised() (Payment, string, error) {
 
 func (p Payment) declined(code string) (Payment, string, error) {
 	p.State, p.Challenge, p.DeclineCode = cards.Declined, false, code
+	p.Declines++
 	return p, EventDeclined, nil
 }
 

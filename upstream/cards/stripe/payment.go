@@ -45,7 +45,12 @@ func toCards(pi *stripego.PaymentIntent) (cards.Payment, error) {
 	}
 	if state == cards.Declined {
 		// The bank's reason says more than the processor's.
-		p.DeclineCode = cmp.Or(string(pi.LastPaymentError.DeclineCode), string(pi.LastPaymentError.Code))
+		why := pi.LastPaymentError
+		p.DeclineCode = cmp.Or(string(why.DeclineCode), string(why.Code))
+		// A failed authentication has no charge. Each attempt has a payment method of its own.
+		if p.Decline = why.ChargeID; p.Decline == "" && why.PaymentMethod != nil {
+			p.Decline = why.PaymentMethod.ID
+		}
 	}
 	return p, nil
 }

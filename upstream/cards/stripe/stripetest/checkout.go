@@ -158,7 +158,7 @@ func (s *Server) chargeCard(rq *request, in *intent, card testCard) {
 
 // decline ends an attempt. The buyer may try another card.
 func (s *Server) decline(rq *request, in *intent, why *apiError) {
-	why.status = http.StatusPaymentRequired
+	why.status, why.PaymentMethod = http.StatusPaymentRequired, object{"id": newID("pm"), "object": "payment_method", "type": "card"}
 	in.Status, in.lastError, in.method = requiresPaymentMethod, why, ""
 	s.emit(rq, "payment_intent.payment_failed", in.object(false))
 }

@@ -23,6 +23,7 @@ type apiError struct {
 	Param         string `json:"param,omitempty"`
 	Charge        string `json:"charge,omitempty"`         // the charge that failed
 	PaymentIntent object `json:"payment_intent,omitempty"` // the payment in question
+	PaymentMethod object `json:"payment_method,omitempty"` // of the attempt that failed
 
 	status int // zero: 400
 	// notStored: the parameters are wrong, so nothing began and nothing is stored
