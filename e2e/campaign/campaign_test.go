@@ -52,6 +52,7 @@ func TestInvariants(t *testing.T) {
 			StateByPayment: map[string]string{"pay_2": "recorded"}, CardPayments: append(held(5, 0), campaign.CardPayment{ID: "pay_2", Captured: 5})}, campaign.ChargedTwice},
 		"told to pay again":     {campaign.Evidence{State: "in_doubt", Responses: []campaign.Response{{State: "declined", Retry: "new", Charged: true}}}, campaign.RetryWhileCharged},
 		"declined, no charge":   {campaign.Evidence{Responses: []campaign.Response{{State: "declined", Retry: "new"}}}, ""},
+		"a stranger served":     {campaign.Evidence{StrangersServed: []string{"pay"}}, campaign.StrangerServed},
 		"a version that shrank": {campaign.Evidence{Versions: map[string][]int64{"payment": {1, 2, 2}}}, campaign.VersionShrank},
 	} {
 		t.Run(name, func(t *testing.T) {

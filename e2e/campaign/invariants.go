@@ -17,6 +17,7 @@ const (
 	ChargedTwice           = "money was taken more than once for a sale and kept"
 	SettledByAnotherMethod = "a card was charged for a sale that was settled in another way"
 	RetryWhileCharged      = "the buyer was told to try again while money was taken"
+	StrangerServed         = "a stranger was given what is the holder's alone"
 	VersionShrank          = "a version did not grow"
 	NeverSettles           = "the journey comes to no rest"
 	PersonalDataInPlain    = "personal data stands somewhere in plain"
@@ -43,7 +44,8 @@ type Evidence struct {
 	SettledBy      []string          // how the club system settled the sale without a payment; with Booked at most one
 	QuietFor       time.Duration     // since the last fault
 
-	Responses []Response
+	Responses       []Response
+	StrangersServed []string // requests without the holder's token that were not refused
 	// Versions of each record in the order in which they were committed, by its id. A Redis
 	// that forgot begins a new list.
 	Versions map[string][]int64
@@ -173,6 +175,9 @@ func (e Evidence) net() (kept int64) {
 
 // checkResponses checks every response of the journey.
 func (e Evidence) checkResponses(broken func(string, string, ...any)) {
+	if len(e.StrangersServed) > 0 {
+		broken(StrangerServed, "%v", e.StrangersServed)
+	}
 	for i, answer := range e.Responses {
 		if answer.Charged && answer.Retry != "never" {
 			broken(RetryWhileCharged, "answer %d: %s, retry %s", i+1, answer.State, answer.Retry)

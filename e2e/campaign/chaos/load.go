@@ -136,6 +136,9 @@ func (r *run) settleAndCheck(ctx context.Context, mayLose bool) error {
 		}
 	}
 	for _, j := range r.journeys {
+		if n := j.Strangers(); n > 0 {
+			r.record.AddFaults(map[string]int{strangerAsked: n})
+		}
 		switch {
 		case j.Registration() == "":
 			unfinished++
@@ -155,6 +158,9 @@ func (r *run) settleAndCheck(ctx context.Context, mayLose bool) error {
 	}
 	return nil
 }
+
+// strangerAsked is the kind of "fault" that others ask for a registration; one in five meets them.
+const strangerAsked = "a stranger asked for a registration"
 
 // staleResponse describes a payment that is not at the processor yet. A Redis that went back in time
 // gives it for one that is paid, because a plain read is as old as Redis. A buyer who obeys it finds

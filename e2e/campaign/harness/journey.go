@@ -38,6 +38,8 @@ type Journey struct {
 	trace       []string
 	began       time.Time
 	generations int
+	strangers   int      // requests of strangers that were answered
+	served      []string // those that were not refused
 }
 
 const (
@@ -63,7 +65,11 @@ func (j *Journey) Registration() string { return j.buyer.ID }
 // Run registers, pays and waits for a moment. A journey that is not done then is
 // continued later, as a buyer comes back.
 func (j *Journey) Run(ctx context.Context, wait time.Duration) {
-	if j.Register(ctx) && j.Pay(ctx) {
+	if !j.Register(ctx) {
+		return
+	}
+	defer j.Others(ctx)()
+	if j.Pay(ctx) {
 		j.Confirm(ctx)
 		j.Watch(ctx, wait)
 	}

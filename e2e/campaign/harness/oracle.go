@@ -111,7 +111,7 @@ func (h *Harness) checkAcrossJourneys(a accounts) (found []campaign.Violation) {
 
 // evidence is all that is known of one journey.
 func (j *Journey) evidence(a accounts) campaign.Evidence {
-	e := campaign.Evidence{Registration: j.Registration(), Due: j.Due, State: j.State, Responses: j.responses, QuietFor: campaign.QuietPeriod, StateByPayment: map[string]string{}}
+	e := campaign.Evidence{Registration: j.Registration(), Due: j.Due, State: j.State, Responses: j.responses, StrangersServed: j.served, QuietFor: campaign.QuietPeriod, StateByPayment: map[string]string{}}
 	for _, p := range a.cardPayments[j.Registration()] {
 		e.Sale = p.Metadata["fd_sale"]
 		e.CardPayments = append(e.CardPayments, campaign.CardPayment{ID: p.ID, Captured: p.Captured, Refunded: p.Refunded})

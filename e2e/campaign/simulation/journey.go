@@ -43,6 +43,7 @@ type journey struct {
 	responses    []campaign.Response
 	confirmed    map[string]bool // payments for which the buyer has plans
 	settlements  []string        // ways without a payment in which the club system settled the sale, in order
+	served       []string        // what strangers were given
 	retries      int             // how often the buyer pressed again after an error
 
 	snapshots []snapshot
@@ -90,6 +91,7 @@ func (f *journey) run() (result, error) {
 		return result{}, err
 	}
 	f.scheduleBuyer()
+	f.scheduleStranger()
 	f.sweeps()
 	f.rebuilds(f.plan.faultWindow)
 	f.play(startTime.Add(f.plan.faultWindow))
@@ -230,7 +232,7 @@ func (f *journey) check() (result, error) {
 		return result{}, fmt.Errorf("the club system has no sale %s", f.sale)
 	}
 	e := campaign.Evidence{Registration: f.registration, Sale: f.sale, Due: int64(sale.Total), QuietFor: campaign.QuietPeriod,
-		Responses: f.responses, Versions: f.versions, StateByPayment: map[string]string{}}
+		Responses: f.responses, StrangersServed: f.served, Versions: f.versions, StateByPayment: map[string]string{}}
 	e.Booked, e.SettledBy = f.booked(), f.settlements
 	if sale, ok := f.sim.Sale(f.sale); ok && len(e.Booked)+len(e.SettledBy) == 0 && sale.State != "building" {
 		e.SettledBy = []string{sale.State} // by a request whose connection was cut before its end could be noted
