@@ -46,7 +46,7 @@ image:
 tools: # what the tests need and the machine may lack
 	@.ci/tools
 
-generate: tools # from openapi.yaml: the contract in Go, what requests are held against, and types of the signup site; the pages below /docs; docs/reference/configuration.md
+generate: tools # from openapi.yaml: the contract in Go, what requests are held against, and types of the signup site; the pages below /docs; docs/reference/{configuration,cli}.md
 	go generate ./api ./handlers/docs ./cmd
 	e2e/web/node_modules/.bin/openapi-typescript openapi.yaml --default-non-nullable=false --output web-example/openapi.d.ts
 

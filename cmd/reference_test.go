@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"bytes"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,27 +11,26 @@ import (
 	"frontdesk/cmd"
 )
 
-var update = flag.Bool("update", false, "write docs/reference/configuration.md instead of comparing it")
+var update = flag.Bool("update", false, "write the pages in docs/reference instead of comparing them")
 
-// TestConfigurationReference compares the configuration reference with the options.
-func TestConfigurationReference(t *testing.T) {
+// TestReference compares the generated pages of the reference with the options and the commands.
+func TestReference(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join("..", "docs", "reference", "configuration.md")
-	var want bytes.Buffer
-	cmd.WriteReference(&want)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	for name, write := range map[string]func(io.Writer){"configuration.md": cmd.WriteConfiguration, "cli.md": cmd.WriteCommands} {
+		path := filepath.Join("..", "docs", "reference", name)
+		var want bytes.Buffer
+		write(&want)
+		if *update {
+			if err := os.WriteFile(path, want.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, want.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
+		if !bytes.Equal(got, want.Bytes()) {
+			t.Errorf("%s differs from the code: run go generate ./cmd", path)
 		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want.Bytes()) {
-		t.Errorf("%s differs from the options: run go generate ./cmd", path)
 	}
 }
