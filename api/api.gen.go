@@ -327,6 +327,7 @@ const (
 	MandateRequired       ProblemCode = "mandate_required"
 	MandateSigned         ProblemCode = "mandate_signed"
 	MethodNotAllowed      ProblemCode = "method_not_allowed"
+	MethodNotOffered      ProblemCode = "method_not_offered"
 	MigrationClub         ProblemCode = "migration_club"
 	MigrationContact      ProblemCode = "migration_contact"
 	MigrationNotShared    ProblemCode = "migration_not_shared"
@@ -410,6 +411,8 @@ func (e ProblemCode) Valid() bool {
 	case MandateSigned:
 		return true
 	case MethodNotAllowed:
+		return true
+	case MethodNotOffered:
 		return true
 	case MigrationClub:
 		return true
@@ -719,9 +722,12 @@ func (e ResumeRegistrationParamsXFrontdeskSession) Valid() bool {
 type Action struct {
 	Action ActionAction `json:"action"`
 	Href   string       `json:"href"`
-	Method ActionMethod `json:"method"`
 
-	// Methods Only with `pay`, the ways to settle that can be asked for now. `desk` is shown to staff alone.
+	// LatestDueDate Only with `later` among the methods: the last `dueDate` that is accepted.
+	LatestDueDate *Date        `json:"latestDueDate,omitempty"`
+	Method        ActionMethod `json:"method"`
+
+	// Methods Only with `pay`, the ways to settle that the caller can ask for now. `desk` is shown to staff alone, `later` to those to whom the club offers it.
 	Methods *[]PaymentMethod `json:"methods,omitempty"`
 }
 
@@ -1261,6 +1267,7 @@ type Problem struct {
 	// | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | lead to the mandate |
 	// | `nothing_due` | 409 | `never` | the amount is zero, so it can only be settled as `free` | settle as `free` |
 	// | `amount_due` | 409 | `never` | an amount is due, so it cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
+	// | `method_not_offered` | 403 | `never` | the club does not offer this way to settle to the caller | offer the `methods` of the `pay` action |
 	// | `payment_exists` | 409 | `never` | another payment is in progress, by another method or in other words; follow it, or abandon the registration | read the payment and follow it |
 	// | `person_required` | 409 | `never` | the buyer's details come first | lead to the form for details |
 	// | `registration_closed` | 409 | `never` | it is completed, abandoned, expired, or with the club's staff | read the registration, and show how it ended |
@@ -1338,6 +1345,7 @@ type ProblemRetry string
 // | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | lead to the mandate |
 // | `nothing_due` | 409 | `never` | the amount is zero, so it can only be settled as `free` | settle as `free` |
 // | `amount_due` | 409 | `never` | an amount is due, so it cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
+// | `method_not_offered` | 403 | `never` | the club does not offer this way to settle to the caller | offer the `methods` of the `pay` action |
 // | `payment_exists` | 409 | `never` | another payment is in progress, by another method or in other words; follow it, or abandon the registration | read the payment and follow it |
 // | `person_required` | 409 | `never` | the buyer's details come first | lead to the form for details |
 // | `registration_closed` | 409 | `never` | it is completed, abandoned, expired, or with the club's staff | read the registration, and show how it ended |
@@ -1713,7 +1721,7 @@ type StartFreePayment struct {
 
 // StartLaterPayment defines model for StartLaterPayment.
 type StartLaterPayment struct {
-	// DueDate Today or later, within five years: the amount is overdue after it.
+	// DueDate Today or later, until the `latestDueDate` of the `pay` action (90 days ahead, unless configured): the amount is overdue after it.
 	DueDate string        `json:"dueDate" validate:"duedate"`
 	Method  PaymentMethod `json:"method"`
 }

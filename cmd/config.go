@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/flows"
 	"frontdesk/flows/keyring"
 	"frontdesk/upstream/clubsim"
 )
@@ -36,6 +37,8 @@ type Config struct {
 	TrustedProxies, AllowedOrigins                                []string
 	CaptchaURL, CaptchaSecret                                     string
 	SMSHourly, SMSDaily, SMSMinConversion                         int
+	MethodsVisitor, MethodsContact, MethodsStaff                  []string
+	LaterDays                                                     int
 	LogLevel                                                      slog.Level
 	TracesURL, TracesCompression                                  string
 	TracesHeaders                                                 []string
@@ -85,6 +88,10 @@ func (cfg *Config) options() []option {
 		{"sms-hourly", "FRONTDESK_SMS_HOURLY", number(&cfg.SMSHourly), "100", "SMS codes for the visitors of one club within an hour at most, while rate limits are on."},
 		{"sms-daily", "FRONTDESK_SMS_DAILY", number(&cfg.SMSDaily), "400", "SMS codes for the visitors of one club within 24 hours at most."},
 		{"sms-min-conversion", "FRONTDESK_SMS_MIN_CONVERSION", number(&cfg.SMSMinConversion), "25", "Percentage of a club's SMS codes that visitors must enter; below it, no more are sent for a while. 0: not checked."},
+		{"methods-visitor", "FRONTDESK_METHODS_VISITOR", list(&cfg.MethodsVisitor), "", "Ways in which a visitor may settle a cart: card, later, free. Default: card,free in live mode, otherwise all three."},
+		{"methods-contact", "FRONTDESK_METHODS_CONTACT", list(&cfg.MethodsContact), "", "Ways for a contact whom the club's login, an invitation or their own account identified: card, later, free. Default: all three."},
+		{"methods-staff", "FRONTDESK_METHODS_STAFF", list(&cfg.MethodsStaff), "", "Ways for staff: card, later, free, desk. Default: all four."},
+		{"later-days", "FRONTDESK_LATER_DAYS", number(&cfg.LaterDays), "90", "How many days ahead a payment by the method later may be due, from 1 to 366."},
 		{"log-level", "FRONTDESK_LOG_LEVEL", word(&cfg.LogLevel), "info", "debug (a line for every request and every call), info, warn or error."},
 		{"otlp-endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT", text(&cfg.TracesURL), "", "Base address of a trace collector (OTLP over HTTP), such as http://127.0.0.1:4318. Empty: no spans are exported."},
 		{"otlp-headers", "OTEL_EXPORTER_OTLP_TRACES_HEADERS OTEL_EXPORTER_OTLP_HEADERS", list(&cfg.TracesHeaders), "", "Headers for the collector, such as api-key=secret."},
@@ -133,6 +140,9 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 	}
 	setList(&cfg.WebhookSecret, demoWebhookSecret)
 	setList(&cfg.AllowedOrigins, "*")
+	if len(cfg.MethodsVisitor) == 0 && live {
+		cfg.MethodsVisitor = []string{string(flows.ByCard), string(flows.Free)} // the club cannot collect from a visitor without identity
+	}
 	if cfg.DrainDelay == 0 && live {
 		cfg.DrainDelay = drainDelay
 	}
@@ -149,4 +159,15 @@ func (cfg Config) newKeyring() (*keyring.Keyring, error) {
 		secrets[i] = secret
 	}
 	return keyring.New(secrets...)
+}
+
+// methodPolicy says who may settle by which methods.
+func (cfg Config) methodPolicy() flows.MethodPolicy {
+	methods := func(names []string) (list []flows.Method) {
+		for _, name := range names {
+			list = append(list, flows.Method(strings.TrimSpace(name)))
+		}
+		return list
+	}
+	return flows.MethodPolicy{Visitor: methods(cfg.MethodsVisitor), Contact: methods(cfg.MethodsContact), Staff: methods(cfg.MethodsStaff), LaterDays: cfg.LaterDays}
 }

@@ -74,7 +74,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	codes := signature.NewCodeSender(signature.CodeSenderConfig{Store: records, Club: clubSystem, Keys: keys, Budget: budget, Now: time.Now, Log: log})
 	registrations := registration.New(registration.Config{
 		Store: records, Queue: queue, Club: clubSystem, Catalogue: catalogue, Payments: payments, Keys: keys, Codes: codes,
-		PublicURL: cfg.PublicURL, Now: time.Now, Log: log,
+		Methods: cfg.methodPolicy(), PublicURL: cfg.PublicURL, Now: time.Now, Log: log,
 	})
 	contacts := member.NewContacts(member.ContactsConfig{Store: records, Club: clubSystem, Catalogue: catalogue, Now: time.Now})
 	hub := jobs.NewHub(records)
@@ -99,7 +99,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Ready: ready, Stopping: stopping,
 		Contract: cfg.assets.Contract, Site: site, Docs: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
 		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
-		Captcha: cfg.captcha(), RateLimits: cfg.rateLimited(), TrustedProxies: proxies,
+		Methods: cfg.methodPolicy(), Captcha: cfg.captcha(), RateLimits: cfg.rateLimited(), TrustedProxies: proxies,
 		OnRequest: onRequest, OnRequestMetric: seen.metrics.CountRequest, OnStream: seen.metrics.CountStream, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
 	})
 	eraser := erasure.New(erasure.Config{Store: records, Keys: keys, Now: time.Now, Log: log})

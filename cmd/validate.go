@@ -7,8 +7,10 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
+	"frontdesk/flows"
 	"frontdesk/flows/relay"
 	"frontdesk/flows/store"
 	"frontdesk/handlers"
@@ -50,6 +52,7 @@ func (cfg Config) problems() (found problems) {
 	cfg.validateUpstreams(&found)
 	cfg.validateKeys(&found)
 	cfg.validateWebhooks(&found)
+	cfg.validateMethods(&found)
 	cfg.validateLimits(&found)
 	cfg.validateTraces(&found)
 	if cfg.Mode == "live" {
@@ -129,6 +132,25 @@ func (cfg Config) subscribers() (subscribers []relay.Subscriber, err error) {
 		return nil, errors.New(`is not a JSON array such as [{"name": "crm", "url": "https://crm.example/hooks", "secret": "whsec_…", "events": ["contact.*"]}]`)
 	}
 	return subscribers, nil
+}
+
+// maxLaterDays: what is due after more than a year is a typing error.
+const maxLaterDays = 366
+
+// validateMethods checks who may settle by which methods.
+func (cfg Config) validateMethods(found *problems) {
+	policy := cfg.methodPolicy()
+	for _, of := range []struct {
+		variable string
+		methods  []flows.Method
+		staff    bool
+	}{{"FRONTDESK_METHODS_VISITOR", policy.Visitor, false}, {"FRONTDESK_METHODS_CONTACT", policy.Contact, false}, {"FRONTDESK_METHODS_STAFF", policy.Staff, true}} {
+		for _, method := range of.methods {
+			found.refuse(!slices.Contains(flows.Methods(), method), of.variable, "has %q, which is no method: it must be card, later, free or desk", method)
+			found.refuse(method == flows.InPerson && !of.staff, of.variable, "has desk, which is for staff alone: set it in FRONTDESK_METHODS_STAFF")
+		}
+	}
+	found.refuse(cfg.LaterDays < 1 || cfg.LaterDays > maxLaterDays, "FRONTDESK_LATER_DAYS", "must be from 1 to %d", maxLaterDays)
 }
 
 // validateLimits checks rate limits, the captcha and what decides whose requests are counted.

@@ -40,6 +40,7 @@ const (
 	MandateRequired       Code = "mandate_required"
 	NothingDue            Code = "nothing_due"
 	AmountDue             Code = "amount_due"
+	MethodNotOffered      Code = "method_not_offered"
 	PaymentExists         Code = "payment_exists"
 	PersonRequired        Code = "person_required"
 	RegistrationClosed    Code = "registration_closed"

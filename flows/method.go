@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -57,6 +58,52 @@ const (
 
 // methods lists the methods in the order in which they are offered.
 var methods = []Method{ByCard, Deferred, Free, InPerson}
+
+// Methods lists all methods.
+func Methods() []Method { return slices.Clone(methods) }
+
+// MethodPolicy says who may settle a cart by which methods. A nil list allows all of them, but InPerson
+// is for staff alone.
+type MethodPolicy struct {
+	Visitor, Contact, Staff []Method // Contact: a buyer whom a login, an invitation or their own account identified
+	LaterDays               int      // how many days ahead Deferred may be due; 0: 90
+}
+
+// defaultLaterDays is a quarter: the longest that a club waits for a first payment.
+const defaultLaterDays = 90
+
+// LatestDueDate returns the last day on which Deferred may be due.
+func (p MethodPolicy) LatestDueDate(now time.Time) string {
+	return now.UTC().AddDate(0, 0, cmp.Or(p.LaterDays, defaultLaterDays)).Format(time.DateOnly)
+}
+
+// Check returns MethodNotOffered unless a registration's holder, or staff for them, may settle by a method.
+func (p MethodPolicy) Check(r *Registration, staff bool, method Method) error {
+	allowed := p.Visitor
+	switch {
+	case staff:
+		allowed = p.Staff
+	case r.HasKnownBuyer():
+		allowed = p.Contact
+	}
+	switch {
+	case method == InPerson && !staff:
+		return &Error{Code: StaffOnly, Detail: "Only the club's staff can say that money was taken at the desk."}
+	case allowed != nil && !slices.Contains(allowed, method):
+		return &Error{Code: MethodNotOffered, Detail: "The club does not offer you this way to pay. Please choose another one, or ask its staff."}
+	}
+	return nil
+}
+
+// Offered returns the methods of a view that its holder, or staff for them, may use.
+func (p MethodPolicy) Offered(v View, staff bool) []Method {
+	return slices.DeleteFunc(slices.Clone(v.Methods), func(method Method) bool {
+		if v.Phase == Paying { // the payment exists
+			return method == InPerson && !staff
+		}
+		return p.Check(v.Registration, staff, method) != nil
+	})
+}
 
 // hasProcessor tells whether the method has a journal at a processor.
 func (m Method) hasProcessor() bool { return m != Deferred && m != Free && m != InPerson }

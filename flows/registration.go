@@ -103,6 +103,11 @@ type Contact struct {
 // Identified tells whether the club knew the buyer before.
 func (r *Registration) Identified() bool { return r.Contact != nil && r.Contact.Buyer != nil }
 
+// HasKnownBuyer tells whether the buyer proved to be a contact of the club, at the start or since.
+func (r *Registration) HasKnownBuyer() bool {
+	return r.Identified() || r.Prospect != nil && r.Prospect.Done
+}
+
 // View is a registration with what its visitor can do.
 type View struct {
 	*Registration
@@ -176,7 +181,7 @@ func openActions(r *Registration, payable bool, now time.Time) []string {
 		return actions
 	case r.Cart.Settled():
 		return []string{"abandon"}
-	case r.Identified() || r.Prospect != nil && r.Prospect.Done:
+	case r.HasKnownBuyer():
 		actions = []string{"abandon"} // the club has the details
 	case r.Prospect != nil && r.Prospect.Migrated:
 		actions = []string{"prospect", "abandon"}

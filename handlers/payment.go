@@ -51,15 +51,14 @@ func (s *Server) startOf(body api.StartPayment) (flows.StartPayment, error) {
 	}
 }
 
-// methodsOf lists the payment methods that the caller can use.
-func methodsOf(ctx context.Context, view flows.View) *[]api.PaymentMethod {
-	methods := []api.PaymentMethod{}
-	for _, method := range view.Methods {
-		if method != flows.InPerson || callerOf(ctx).staff {
-			methods = append(methods, api.PaymentMethod(method))
-		}
+// payActionOf adds to the action the methods that the caller can use; false when there is none to start with.
+func (s *Server) payActionOf(ctx context.Context, view flows.View, action *api.Action) bool {
+	methods := s.cfg.Methods.Offered(view, callerOf(ctx).staff)
+	action.Methods = new(each(methods, func(method flows.Method) api.PaymentMethod { return api.PaymentMethod(method) }))
+	if slices.Contains(methods, flows.Deferred) {
+		action.LatestDueDate = new(s.cfg.Methods.LatestDueDate(s.cfg.Now()))
 	}
-	return &methods
+	return len(methods) > 0 || view.Phase != flows.Open
 }
 
 // GetPayment serves GET /v1/registrations/{id}/payment.

@@ -52,6 +52,7 @@ var problems = map[flows.Code]problemKind{
 	flows.MandateRequired:       {http.StatusConflict, api.ProblemRetryNever, "A mandate is needed"},
 	flows.NothingDue:            {http.StatusConflict, api.ProblemRetryNever, "Nothing is due"},
 	flows.AmountDue:             {http.StatusConflict, api.ProblemRetryNever, "An amount is due"},
+	flows.MethodNotOffered:      {http.StatusForbidden, api.ProblemRetryNever, "This way to pay is not offered"},
 	flows.PaymentExists:         {http.StatusConflict, api.ProblemRetryNever, "Another payment exists"},
 	flows.PersonRequired:        {http.StatusConflict, api.ProblemRetryNever, "The buyer's details are missing"},
 	flows.RegistrationClosed:    {http.StatusConflict, api.ProblemRetryNever, "The registration is closed"},

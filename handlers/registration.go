@@ -96,7 +96,7 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 	}
 	out := api.Registration{
 		Id: view.ID, ClubId: view.ClubID, State: api.RegistrationState(view.Phase), Message: optional(view.Message),
-		Cart: cartOf(view.Cart), Next: make([]api.Action, len(view.Actions)), ExpiresAt: view.ExpiresAt.UTC(),
+		Cart: cartOf(view.Cart), Next: make([]api.Action, 0, len(view.Actions)), ExpiresAt: view.ExpiresAt.UTC(),
 	}
 	if view.Stale {
 		out.Cart.Stale = &view.Stale
@@ -113,12 +113,13 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 	if view.Payment != nil {
 		out.Payment = new(s.paymentOf(view.Payment))
 	}
-	for i, action := range view.Actions {
+	for _, action := range view.Actions {
 		link := actionLinks[action]
-		out.Next[i] = api.Action{Action: api.ActionAction(action), Method: link.Method, Href: pathOf(view.ID) + link.Href}
-		if action == "pay" {
-			out.Next[i].Methods = methodsOf(ctx, view)
+		next := api.Action{Action: api.ActionAction(action), Method: link.Method, Href: pathOf(view.ID) + link.Href}
+		if action == "pay" && !s.payActionOf(ctx, view, &next) {
+			continue
 		}
+		out.Next = append(out.Next, next)
 	}
 	return out
 }

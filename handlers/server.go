@@ -57,13 +57,14 @@ type Config struct {
 	Site     fs.FS                   // the signup site
 	Docs     map[string]http.Handler // the pages below /docs, by path; nil: there are none
 
-	ClientToken    string   // the organisation at the club system
-	Worlds         bool     // a request may name another demo world (mock mode)
-	PublicURL      string   // where browsers reach Frontdesk; https means secure cookies
-	AllowedOrigins []string // other origins of front ends; "*" is any page on this machine (not in live mode). May be empty.
-	StaffKeys      []string // each identifies staff; empty: there are no staff
-	WebhookSecrets []string // of the path for the club system's events; empty: there is no such path
-	PublishableKey string   // the card processor's key for browsers; empty when it has none
+	Methods        flows.MethodPolicy // as of Registrations
+	ClientToken    string             // the organisation at the club system
+	Worlds         bool               // a request may name another demo world (mock mode)
+	PublicURL      string             // where browsers reach Frontdesk; https means secure cookies
+	AllowedOrigins []string           // other origins of front ends; "*" is any page on this machine (not in live mode). May be empty.
+	StaffKeys      []string           // each identifies staff; empty: there are no staff
+	WebhookSecrets []string           // of the path for the club system's events; empty: there is no such path
+	PublishableKey string             // the card processor's key for browsers; empty when it has none
 
 	Ready           func(context.Context) []flows.Check // checks the gateway's dependencies
 	Stopping        <-chan struct{}                     // closed when the gateway must stop; may be nil
@@ -110,7 +111,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.Traces = tracing.IDOnlyProvider()
 	}
 	e := echo.New()
-	s := &Server{cfg: cfg, router: e, operations: operationsOf(document), tags: newValidator(cfg.Now), responses: newResponseCache()}
+	s := &Server{cfg: cfg, router: e, operations: operationsOf(document), tags: newValidator(cfg.Now, cfg.Methods), responses: newResponseCache()}
 	s.handler = s.observe(s.setSecurityHeaders(s.serveCached(e)))
 	e.HTTPErrorHandler = s.writeProblem
 	e.IPExtractor = newIPExtractor(cfg.TrustedProxies)

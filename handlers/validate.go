@@ -193,7 +193,7 @@ var tagMessages = map[string]string{
 	"email":            "has to be an e-mail address",
 	"e164":             "has to be an international number such as +33612345678",
 	"postalcode":       "has to be a postal code of the country",
-	"duedate":          "has to be a date of the form 2030-01-31, today or within five years",
+	"duedate":          "must be a date of the form 2030-01-31, from today to the latestDueDate of the pay action",
 	"required_if":      "is required with this mean",
 	"excluded_unless":  "does not go with this mean",
 	"birthdate":        "has to be a date of the form 1990-05-17 that is possible",
@@ -204,12 +204,11 @@ var tagMessages = map[string]string{
 
 const (
 	maxAge       = 120            // years; an earlier birth date is a typing error
-	maxDueYears  = 5              // as far ahead as a pass can begin; the club system accepts any date
 	lastTimeZone = 12 * time.Hour // behind UTC; today ends there last, and the club's time zone is not known here
 )
 
 // newValidator returns a validator of the contract's tags.
-func newValidator(now func() time.Time) *validator.Validate {
+func newValidator(now func() time.Time, methods flows.MethodPolicy) *validator.Validate {
 	v := validator.New(validator.WithRequiredStructEnabled())
 	v.RegisterTagNameFunc(func(field reflect.StructField) string {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -235,7 +234,7 @@ func newValidator(now func() time.Time) *validator.Validate {
 		"duedate": func(text string) bool {
 			day, err := time.Parse(time.DateOnly, text)
 			today := now().UTC().Add(-lastTimeZone).Truncate(24 * time.Hour)
-			return err == nil && !day.Before(today) && !day.After(now().AddDate(maxDueYears, 0, 0))
+			return err == nil && !day.Before(today) && text <= methods.LatestDueDate(now())
 		},
 	} {
 		register(tag, func(f validator.FieldLevel) bool { return valid(f.Field().String()) })

@@ -17,7 +17,7 @@ import { findOffer } from "./terms.js";
 
 /** Problems which say that the page is behind: the registration is read again. */
 const BEHIND = ["conflict", "cart_frozen", "cart_empty", "cart_invalid", "cart_changed", "mandate_required", "mandate_signed",
-  "mandate_not_needed", "no_code", "code_wrong", "code_expired", "code_blocked", "mobile_unreachable", "nothing_due", "amount_due", "payment_exists",
+  "mandate_not_needed", "no_code", "code_wrong", "code_expired", "code_blocked", "mobile_unreachable", "nothing_due", "amount_due", "method_not_offered", "payment_exists",
   "person_required", "registration_closed", "payment_under_way", "not_found"];
 
 /** Readings after which a response has the payment's present state for certain: no newer one is behind it. */

@@ -525,7 +525,8 @@ export interface paths {
          * @description ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
          *     start
-         *     curl -s $api/registrations/$id/payment -H "$holder" -H "$json" -H "$(key)" -d '{"method": "later", "dueDate": "2030-01-31"}' >/dev/null
+         *     due=$(curl -s $api/registrations/$id -H "$holder" | jq -r '.next[] | select(.action == "pay").latestDueDate')
+         *     curl -s $api/registrations/$id/payment -H "$holder" -H "$json" -H "$(key)" -d '{"method": "later", "dueDate": "'$due'"}' >/dev/null
          *     curl -s $api/registrations/$id/payment -H "$holder" | jq
          *     ```
          */
@@ -538,11 +539,12 @@ export interface paths {
          *     | method | when | then |
          *     |---|---|---|
          *     | `card` | an amount is due | send the buyer to `card.redirectUrl` |
-         *     | `later` | an amount is due | the buyer owes it to the club from now on, and it is overdue after `dueDate` |
+         *     | `later` | an amount is due, and the club offers it to the caller | the buyer owes it to the club from now on, and it is overdue after `dueDate` |
          *     | `free` | nothing is due | the cart is settled as it is, such as a trial |
          *     | `desk` | an amount is due; staff only | the money was taken at the club, in cash, by cheque or by card |
          *
-         *     The `pay` action of a registration says in `methods` which of them can be asked for. Asked again while a payment
+         *     The `pay` action of a registration says in `methods` which of them the caller can ask for: a visitor, a contact whom
+         *     the club knows and staff may have different ones. Others are refused with `method_not_offered`. Asked again while a payment
          *     lives, with any key, in the same words (a card's `returnUrl` may differ), the response is that payment; asked in
          *     other words it is refused with `payment_exists`. After `cancelled` another method can be chosen.
          *
@@ -1339,8 +1341,10 @@ export interface components {
             /** @enum {string} */
             method: "GET" | "POST" | "PUT" | "DELETE";
             href: string;
-            /** @description Only with `pay`, the ways to settle that can be asked for now. `desk` is shown to staff alone. */
+            /** @description Only with `pay`, the ways to settle that the caller can ask for now. `desk` is shown to staff alone, `later` to those to whom the club offers it. */
             methods?: components["schemas"]["PaymentMethod"][];
+            /** @description Only with `later` among the methods: the last `dueDate` that is accepted. */
+            latestDueDate?: components["schemas"]["Date"];
         };
         /** @enum {string} */
         PaymentMethod: "card" | "later" | "free" | "desk";
@@ -1446,7 +1450,7 @@ export interface components {
             method: "later";
             /**
              * Format: date
-             * @description Today or later, within five years: the amount is overdue after it.
+             * @description Today or later, until the `latestDueDate` of the `pay` action (90 days ahead, unless configured): the amount is overdue after it.
              */
             dueDate: string;
         };
@@ -1631,6 +1635,7 @@ export interface components {
          *     | `mandate_required` | 409 | `never` | an offer in the cart needs a signed direct debit mandate first | lead to the mandate |
          *     | `nothing_due` | 409 | `never` | the amount is zero, so it can only be settled as `free` | settle as `free` |
          *     | `amount_due` | 409 | `never` | an amount is due, so it cannot be settled as `free` | read the registration, and offer the `methods` of its `pay` action |
+         *     | `method_not_offered` | 403 | `never` | the club does not offer this way to settle to the caller | offer the `methods` of the `pay` action |
          *     | `payment_exists` | 409 | `never` | another payment is in progress, by another method or in other words; follow it, or abandon the registration | read the payment and follow it |
          *     | `person_required` | 409 | `never` | the buyer's details come first | lead to the form for details |
          *     | `registration_closed` | 409 | `never` | it is completed, abandoned, expired, or with the club's staff | read the registration, and show how it ended |
@@ -1658,7 +1663,7 @@ export interface components {
          *     | `internal` | 500 | `same_key` | Frontdesk failed | offer to try again, with the same key; tell support the `traceId` |
          * @enum {string}
          */
-        ProblemCode: "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "not_found" | "method_not_allowed" | "too_large" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "payment_exists" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "internal";
+        ProblemCode: "malformed_request" | "invalid_request" | "card_number_refused" | "not_identified" | "invitation_invalid" | "resumption_invalid" | "contact_banned" | "person_known" | "other_club" | "not_found" | "method_not_allowed" | "too_large" | "forbidden_origin" | "challenge_required" | "rate_limited" | "staff_key_unknown" | "staff_only" | "key_reused" | "key_in_use" | "conflict" | "cart_frozen" | "cart_empty" | "cart_invalid" | "cart_changed" | "mandate_required" | "nothing_due" | "amount_due" | "method_not_offered" | "payment_exists" | "person_required" | "registration_closed" | "payment_under_way" | "offer_not_available" | "mandate_not_needed" | "mandate_signed" | "no_code" | "code_wrong" | "code_expired" | "code_blocked" | "sms_limited" | "sms_paused" | "mobile_unreachable" | "access_token_refused" | "migration_club" | "migration_contact" | "migration_not_shared" | "webhook_untrusted" | "club_system_failed" | "club_system_unavailable" | "identity_unavailable" | "processor_unavailable" | "storage_unavailable" | "internal";
         FieldProblem: {
             /**
              * @description JSON pointer (RFC 6901) into the body. What is wrong outside the body has none: `header` or `parameter` is there then, and this is `header/…` or `query/…`, without the slash that a pointer begins with.

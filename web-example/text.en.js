@@ -489,6 +489,7 @@ export default {
     person_known: "The club has your details already. It changes them for you.",
     nothing_due: "There is nothing to pay. This is how your cart stands.",
     amount_due: "There is an amount to pay now. This is how your cart stands.",
+    method_not_offered: "The club does not offer you this way to pay. Please choose another one, or ask its staff.",
     payment_exists: "Another payment is under way. This is how it stands.",
     person_required: "Please enter your details first.",
     registration_closed: "This sign-up is already closed. This is how it stands.",

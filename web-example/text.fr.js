@@ -499,6 +499,7 @@ export default {
     person_known: "Le club a déjà vos coordonnées. C’est lui qui les modifie pour vous.",
     nothing_due: "Il n’y a rien à payer. Voici où en est votre panier.",
     amount_due: "Il y a maintenant un montant à payer. Voici où en est votre panier.",
+    method_not_offered: "Le club ne vous propose pas cette façon de payer. Choisissez-en une autre, ou adressez-vous à son équipe.",
     payment_exists: "Un autre paiement est en cours. Voici où il en est.",
     person_required: "Commencez par saisir vos coordonnées.",
     registration_closed: "Cette inscription est déjà fermée. Voici où elle en est.",

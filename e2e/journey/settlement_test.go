@@ -93,7 +93,11 @@ func TestPaymentExamples(t *testing.T) {
 	}
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+	due := time.Now().AddDate(0, 1, 0).Format(time.DateOnly)
 	for name, example := range examples {
+		if name == "later" { // no date in the contract stays within the bound
+			example.Value.Value.(map[string]any)["dueDate"] = due
+		}
 		offer := "201" // it costs what the examples' cards and cheques add up to
 		if name == "free" {
 			offer = frontdesktest.FreeTrial
@@ -202,5 +206,106 @@ func TestConcurrentPaymentMethods(t *testing.T) {
 	}
 	if got := len(s.Upstreams.Sim.Ledger()); got != want || settled != 1 {
 		t.Errorf("settled by %s: %d lines in the ledger after %d requests", end.Payment.Method, got, settled)
+	}
+}
+
+// TestDueDateIsBounded: nobody puts a payment off for years, and what is offered is accepted.
+func TestDueDateIsBounded(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	for name, test := range map[string]struct {
+		environment []string
+		days        int
+	}{
+		"as it is":   {nil, 90},
+		"configured": {[]string{"FRONTDESK_LATER_DAYS=14"}, 14},
+	} {
+		_, c := s.Gateway(t, test.environment...)
+		before := len(s.Upstreams.Sim.Requests())
+		registration := c.Register()
+		later := func(dueDate string) any { return map[string]string{"method": "later", "dueDate": dueDate} }
+		in := func(days int) string { return time.Now().UTC().AddDate(0, 0, days).Format(time.DateOnly) }
+		for _, day := range []string{time.Now().AddDate(5, 0, -1).Format(time.DateOnly), in(test.days + 2)} {
+			problem := c.RequestPayment(registration.Id, later(day), frontdesktest.StaffKey()).Problem(api.InvalidRequest)
+			if (*problem.Errors)[0].Pointer != "/dueDate" {
+				t.Errorf("%s: %+v", name, problem.Errors)
+			}
+		}
+		latest := registration.Next[0].LatestDueDate
+		if latest == nil || *latest != in(test.days) && *latest != in(test.days-1) {
+			t.Fatalf("%s: the latest due date is %v, want %s", name, frontdesktest.Value(latest), in(test.days))
+		}
+		if calls := postponed(s, before); calls != 0 {
+			t.Errorf("%s: %d sales were deferred", name, calls)
+		}
+		c.RequestPayment(registration.Id, later(*latest)).Into(http.StatusCreated, nil)
+		if calls := postponed(s, before); calls != 1 {
+			t.Errorf("%s: %d sales were deferred", name, calls)
+		}
+	}
+}
+
+// postponed counts the club system's deferrals since a request.
+func postponed(s frontdesktest.Env, since int) (n int) {
+	for _, request := range s.Upstreams.Sim.Requests()[since:] {
+		if is, _ := path.Match("/sales/*/postpone_due", request.Path); is && request.Method == http.MethodPost {
+			n++
+		}
+	}
+	return n
+}
+
+// TestMethodsByCaller: each kind of caller is offered, and may use, the methods that are configured for it.
+func TestMethodsByCaller(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t, "FRONTDESK_METHODS_VISITOR=card,free", "FRONTDESK_METHODS_CONTACT=later", "FRONTDESK_METHODS_STAFF=later,free,desk")
+	visitor, customer := c.Register(), api.Registration{}
+	startAs(c.As("customer"), "11", "201").Into(http.StatusCreated, &customer)
+	later := map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 0, 14).Format(time.DateOnly)}
+	bodies := map[api.PaymentMethod]any{"card": map[string]string{"method": "card"}, "later": later, "desk": map[string]string{"method": "desk", "mean": "cash"}}
+	for name, test := range map[string]struct {
+		registration api.Registration
+		headers      [][2]string
+		offered      []api.PaymentMethod
+	}{
+		"a visitor":                 {visitor, nil, []api.PaymentMethod{"card"}},
+		"an identified contact":     {customer, nil, []api.PaymentMethod{"later"}},
+		"staff, with a visitor":     {visitor, [][2]string{frontdesktest.StaffKey()}, []api.PaymentMethod{"later", "desk"}},
+		"staff, with a known buyer": {customer, [][2]string{frontdesktest.StaffKey()}, []api.PaymentMethod{"later", "desk"}},
+	} {
+		holder := *c
+		holder.Token = *test.registration.Token
+		var seen api.Registration
+		holder.Do("GET", "/v1/registrations/"+seen.Id+test.registration.Id, nil, test.headers...).Into(http.StatusOK, &seen)
+		if got := frontdesktest.Value(seen.Next[0].Methods); seen.Next[0].Action != "pay" || !slices.Equal(got, test.offered) {
+			t.Errorf("%s is offered %v, want %v", name, got, test.offered)
+		}
+		if has := seen.Next[0].LatestDueDate != nil; has != slices.Contains(test.offered, "later") {
+			t.Errorf("%s: has a latest due date: %t", name, has)
+		}
+		for method, body := range bodies {
+			if slices.Contains(test.offered, method) {
+				continue
+			}
+			want := api.ProblemCode("method_not_offered")
+			if method == "desk" {
+				want = api.StaffOnly
+			}
+			if problem := holder.RequestPayment(seen.Id, body, test.headers...).Problem(want); problem.Status != http.StatusForbidden {
+				t.Errorf("%s, %s: %+v", name, method, problem)
+			}
+		}
+	}
+	if n := postponed(s, 0); n != 0 {
+		t.Errorf("%d sales were deferred for callers who may not", n)
+	}
+	holder := *c
+	holder.Token = *customer.Token
+	holder.RequestPayment(customer.Id, later).Into(http.StatusCreated, nil)
+	holder.Token = *visitor.Token
+	holder.RequestPayment(visitor.Id, later, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
+	if n := postponed(s, 0); n != 2 || len(s.Upstreams.Sim.Ledger()) != 0 {
+		t.Errorf("%d sales were deferred, want 2; ledger %+v", n, s.Upstreams.Sim.Ledger())
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/golang-jwt/jwt/v5"
 	"github.com/redis/go-redis/v9"
 
 	"frontdesk/api"
@@ -374,5 +376,43 @@ func TestAPI8LiveMode(t *testing.T) {
 		if answer := c.Do("GET", "/v1/clubs", nil, [2]string{"Origin", origin}); answer.Header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("a page at %s may read", origin)
 		}
+	}
+}
+
+// TestLiveLaterNeedsIdentity: live mode lets identified contacts and staff pay later, and no visitor.
+func TestLiveLaterNeedsIdentity(t *testing.T) {
+	t.Parallel()
+	l := newLive(t)
+	_, c := l.start(t)
+	deferred := func() (n int) {
+		for _, request := range l.upstreams.Sim.Requests() {
+			if strings.HasSuffix(request.Path, "/postpone_due") {
+				n++
+			}
+		}
+		return n
+	}
+	later := map[string]string{"method": "later", "dueDate": time.Now().AddDate(0, 0, 14).Format(time.DateOnly)}
+	visitor := c.Register()
+	c.RequestPayment(visitor.Id, later).Problem("method_not_offered")
+	if methods := frontdesktest.Value(visitor.Next[0].Methods); !slices.Equal(methods, []api.PaymentMethod{"card"}) || deferred() != 0 {
+		t.Errorf("a visitor is offered %v; %d sales were deferred", methods, deferred())
+	}
+	now := time.Now()
+	login, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "1001", "club": "11", "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix()}).
+		SignedString([]byte(l.env["FRONTDESK_IDENTITY_SECRET"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var contact api.Registration
+	day := now.AddDate(0, 0, 1).Format(time.DateOnly)
+	c.Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "201", StartDate: &day}}},
+		frontdesktest.Key(""), [2]string{"Authorization", "Bearer " + login}).Into(http.StatusCreated, &contact)
+	known := *c
+	known.Token = *contact.Token
+	known.RequestPayment(contact.Id, later).Into(http.StatusCreated, nil)
+	c.RequestPayment(visitor.Id, later, [2]string{"X-Frontdesk-Staff-Key", l.env["FRONTDESK_STAFF_KEYS"]}).Into(http.StatusCreated, nil)
+	if deferred() != 2 {
+		t.Errorf("%d sales were deferred, want 2", deferred())
 	}
 }

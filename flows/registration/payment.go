@@ -20,10 +20,10 @@ func (s *Service) Pay(ctx context.Context, id, token string, in flows.StartPayme
 	if err != nil {
 		return nil, err
 	}
-	if in.Method == flows.InPerson && !in.Staff {
-		return nil, &flows.Error{Code: flows.StaffOnly, Detail: "Only the club's staff can say that money was taken at the desk."}
-	}
 	live, created := p.Live(), false
+	if err := s.cfg.Methods.Check(r, in.Staff, in.Method); err != nil && (!live || in.Method == flows.InPerson) {
+		return nil, err
+	}
 	if !live {
 		if p, created, err = s.begin(ctx, r, p, in); err != nil {
 			return nil, err

@@ -74,7 +74,8 @@ type Config struct {
 	Payments  *payment.Machine
 	Keys      *keyring.Keyring
 	Codes     *signature.CodeSender
-	PublicURL string // of the signup site, the default of returnUrl
+	Methods   flows.MethodPolicy // the zero value allows all methods
+	PublicURL string             // of the signup site, the default of returnUrl
 	Now       func() time.Time
 	Log       *slog.Logger
 }

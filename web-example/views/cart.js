@@ -135,6 +135,7 @@ const due = (registration) =>
 /** @param {Registration} registration */
 function toPay(registration) {
   const offered = ways(registration);
+  const latest = registration.next.find((one) => one.action === "pay")?.latestDueDate;
   if (offered.includes("free")) {
     return h("div", {}, signedMandate(registration), accepting("pay"), payButton(text.cart.confirm, "tick"), h("p", { class: "fine pay-note" }, text.cart.confirmNote));
   }
@@ -144,7 +145,7 @@ function toPay(registration) {
       accepting("pay"),
       offered.includes("card") && payButton(text.cart.pay(money(registration.cart.dueNow))),
       offered.includes("card") && h("p", { class: "fine pay-note" }, text.cart.payNote),
-      offered.includes("later") && laterForm());
+      latest && laterForm(latest));
   }
   const mandateAlone = registration.cart.problems.every(({ code }) => code === "mandate_required");
   if (needsMandate(registration) && mandateAlone) return toSign(registration);

@@ -9,15 +9,13 @@ import { field } from "./field.js";
 /** What clubs usually grant, in days. */
 const USUAL = 14;
 
-/** The longest that the gateway takes, in days. */
-const LONGEST = 365;
-
-export const laterForm = () =>
+/** @param {string} latest the last day that the gateway accepts */
+export const laterForm = (latest) =>
   h("details", { class: "later", "data-later": true },
     h("summary", {}, text.cart.later.summary, icon("down")),
     h("form", { "data-form": "later", onsubmit: submit },
       h("p", { class: "fine" }, text.cart.later.lead),
-      field("dueDate", { label: text.cart.later.dueDate }, { type: "date", required: true, min: today(), max: inDays(LONGEST), value: inDays(USUAL) }),
+      field("dueDate", { label: text.cart.later.dueDate }, { type: "date", required: true, min: today(), max: latest, value: inDays(USUAL) < latest ? inDays(USUAL) : latest }),
       h("button", { class: "button button-quiet button-wide", "data-pay-later": true }, icon("calendar"), text.cart.later.go)));
 
 /** @param {SubmitEvent} event */
