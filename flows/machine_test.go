@@ -60,9 +60,7 @@ var scenarios = map[string]scenario{
 
 	"the sale grew before the capture": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
-		if err := w.club.AddArticle(w.Context(), bastille, p.Sale, club.NewArticle{Offer: "/demo/offers/2501"}); err != nil {
-			w.Fatal(err)
-		}
+		w.addArticle(p)
 		return w.advance(g, p)
 	}, flows.Cancelled, 0, cards.Cancelled},
 
@@ -254,6 +252,7 @@ func TestEveryTransition(t *testing.T) {
 	t.Run("scenarios", func(t *testing.T) {
 		all := maps.Clone(scenarios)
 		maps.Copy(all, settlements)
+		maps.Copy(all, staffScenarios)
 		for name, s := range all {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -345,6 +344,14 @@ func (w *world) refundAtProcessor(p *flows.Payment, amount int64) {
 }
 
 // payInPerson settles the payment's sale with cash, as the club's staff could.
+// addArticle puts another article into the sale, as the club's staff can.
+func (w *world) addArticle(p *flows.Payment) {
+	w.Helper()
+	if err := w.club.AddArticle(w.Context(), bastille, p.Sale, club.NewArticle{Offer: "/demo/offers/2501"}); err != nil {
+		w.Fatal(err)
+	}
+}
+
 func (w *world) payAtDesk(p *flows.Payment) {
 	w.Helper()
 	sale := must(w, func() (club.Sale, error) { return w.club.GetSale(w.Context(), bastille, p.Sale) })

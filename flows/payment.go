@@ -42,6 +42,8 @@ func (id PaymentID) Split() (registration string, generation int) {
 //	                                                   ├─→ in_doubt ── journalled answer, rule, or operator
 //	                                                   └─→ refund_due ─→ refunding ─→ refunded
 //
+// A captured payment whose sale is no longer as agreed becomes refund_due, or in_doubt.
+//
 // A payment without a processor (see Method) goes priced ─→ sending ─→ recorded. From sending
 // it returns to priced where a card payment returns to captured, and becomes cancelled where
 // a card payment becomes refund_due.
@@ -77,15 +79,15 @@ var PaymentStates = []PaymentState{
 }
 
 // transitions is the complete table. recorded is final. A refund starts from sending only after
-// a clear rejection, from in_doubt only by an operator, and from captured also when another
-// payment of the sale counts. in_doubt never leads back to sending; a machine leads it only to
+// a clear rejection, from in_doubt only by an operator, and from captured when another payment of
+// the sale counts or the sale is no longer as agreed. in_doubt never leads back to sending; a machine leads it only to
 // recorded and blocked.
 var transitions = map[PaymentState][]PaymentState{
 	Priced:     {Intent, Sending, Cancelled, Blocked},
 	Intent:     {Authorised, Cancelling, Blocked},
 	Authorised: {Capturing, Cancelling, Blocked},
 	Capturing:  {Captured, Cancelling, Blocked},
-	Captured:   {Sending, RefundDue},
+	Captured:   {Sending, RefundDue, InDoubt, Blocked},
 	Sending:    {Recorded, Captured, Priced, Cancelled, RefundDue, InDoubt, Blocked},
 	Cancelling: {Cancelled, Blocked},
 	RefundDue:  {Refunding},

@@ -210,7 +210,7 @@ func (m *Machine) stepFrom(ctx context.Context, p *flows.Payment, remote *cards.
 	case flows.Authorised:
 		return m.checkSale(ctx, p, remote)
 	case flows.Capturing:
-		return m.capture(ctx, p)
+		return m.capture(ctx, p, remote)
 	case flows.Captured:
 		return m.prepareRecord(ctx, p, remote)
 	case flows.Sending:

@@ -39,8 +39,9 @@ const (
 	lease = 60 * time.Second
 	// leaseGrace allows for clock skew and a stalled owner.
 	leaseGrace = 30 * time.Second
-	// freshSale is the age of the sale's data, and of the token that read it, that a POST may rely on.
-	freshSale = 60 * time.Second
+	// freshSale is how long ago the sale must have been seen as agreed when money is about to move: a
+	// minute, less the life of a claim, within which the POST follows.
+	freshSale = time.Minute - claimLife
 	// pollEvery completes a payment within a minute after a lost webhook.
 	pollEvery = 15 * time.Second
 	// firstPollGrace: a younger payment still has the first step that its start scheduled.

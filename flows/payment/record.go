@@ -39,20 +39,38 @@ func (m *Machine) prepareRecord(ctx context.Context, p *flows.Payment, captured 
 	if p.ReleasePending {
 		return m.releaseLate(ctx, p)
 	}
-	payer := p.Payer
-	if payer == nil || m.cfg.Now().Sub(payer.ReadAt) > freshSale {
-		sale, err := m.cfg.Club.GetSale(ctx, p.Scope(), p.Sale)
-		if err != nil {
-			return step{}, flows.ClubFailed(err, "The sale could not be read.")
-		}
-		payer = m.payer(sale)
+	if !m.agreedLately(p) {
+		return m.agreeToRecord(ctx, p)
 	}
 	if p.Claim > 0 {
 		captured = nil // the journal has grown since the capture
 	}
 	return step{to: flows.Sending, reason: "about to be recorded", remote: captured, lease: lease, edit: func(next *flows.Payment) {
-		next.Payer, next.Claim, next.AttemptID = payer, p.Claim+1, newAttemptID(m.cfg.Now())
+		next.Claim, next.AttemptID = p.Claim+1, newAttemptID(m.cfg.Now())
 	}}, nil
+}
+
+// agreeToRecord reads the sale of a captured payment again. A sale that is no longer as agreed cannot
+// take the money: the buyer gets it back if nothing of ours was booked, else an operator decides.
+func (m *Machine) agreeToRecord(ctx context.Context, p *flows.Payment) (step, error) {
+	readAt := m.cfg.Now()
+	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
+	if err != nil {
+		return step{}, flows.ClubFailed(err, "The sale could not be read.")
+	}
+	reason := p.ChangedSinceAgreed(sale, check)
+	if reason == "" {
+		return step{to: flows.Captured, reason: p.Reason, edit: func(next *flows.Payment) { next.Payer = payerOf(sale, readAt) }}, nil
+	}
+	remote, err := m.read(ctx, p, nil)
+	switch {
+	case err != nil:
+		return step{}, err
+	case claimAvailable(remote, p.Claim+1, "") && !p.HasBeen(flows.InDoubt) && remote.Metadata[claimKey("op", 1)] == "":
+		return step{to: flows.RefundDue, reason: reason}, nil
+	default: // a release by an operator proves less than one by the process that held the claim
+		return step{to: flows.InDoubt, reason: reason}, nil
+	}
 }
 
 // outcome is how one attempt to record ended.

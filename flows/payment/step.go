@@ -96,12 +96,17 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.
 	case remote.State == cards.Captured:
 		// Redis lost the capture. The sale was checked before it, and a check that fails
 		// now could not undo it.
-		return step{to: flows.Capturing, reason: "the money was taken before"}, nil
+		return step{to: flows.Capturing, reason: "the money was taken before", remote: &remote}, nil
 	case remote.State != cards.Authorised:
 		return step{to: flows.Cancelling, reason: "the processor no longer holds the authorisation: " + string(remote.State)}, nil
 	case m.cfg.Now().Sub(p.UpdatedAt) > idleAuthorisation:
 		return step{to: flows.Cancelling, reason: "the authorisation is too old"}, nil
 	}
+	return m.agreeToCapture(ctx, p), nil
+}
+
+// agreeToCapture moves the payment to capturing if its sale is as agreed, else to cancelling.
+func (m *Machine) agreeToCapture(ctx context.Context, p *flows.Payment) step {
 	sale, check, seen, err := m.observe(ctx, m.cfg.Club, p)
 	reason := p.ChangedSinceAgreed(sale, check)
 	if err != nil {
@@ -109,19 +114,34 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.
 		reason = "the club system could not be asked before the capture"
 	}
 	if reason != "" {
-		return step{to: flows.Cancelling, reason: reason, edit: func(next *flows.Payment) { next.Snapshot = seen }}, nil
+		return step{to: flows.Cancelling, reason: reason, edit: func(next *flows.Payment) { next.Snapshot = seen }}
 	}
-	payer := m.payer(sale)
-	return step{to: flows.Capturing, reason: "the sale is as agreed", edit: func(next *flows.Payment) { next.Payer, next.Snapshot = payer, seen }}, nil
+	payer := payerOf(sale, seen.At)
+	return step{to: flows.Capturing, reason: "the sale is as agreed", edit: func(next *flows.Payment) { next.Payer, next.Snapshot = payer, seen }}
 }
 
-func (m *Machine) payer(sale club.Sale) *flows.Payer {
+func payerOf(sale club.Sale, readAt time.Time) *flows.Payer {
 	return &flows.Payer{Contact: sale.Contact, FamilyName: sale.FamilyName, GivenName: sale.GivenName, Number: sale.Number,
-		ClubCode: sale.ClubCode, Checkout: sale.Checkout, ReadAt: m.cfg.Now().Round(0)}
+		ClubCode: sale.ClubCode, Checkout: sale.Checkout, ReadAt: readAt.Round(0)}
 }
 
-// capture takes the money. Its key makes a repetition harmless.
-func (m *Machine) capture(ctx context.Context, p *flows.Payment) (step, error) {
+// agreedLately tells whether the sale was seen as agreed so recently that money may move.
+func (m *Machine) agreedLately(p *flows.Payment) bool {
+	return p.Payer != nil && m.cfg.Now().Sub(p.Payer.ReadAt).Abs() <= freshSale
+}
+
+// capture takes the money. Its key makes a repetition harmless for the buyer, but the club's staff
+// may have settled the sale since a capture whose outcome is not known.
+func (m *Machine) capture(ctx context.Context, p *flows.Payment, fresh *cards.Payment) (step, error) {
+	if !m.agreedLately(p) {
+		remote, err := m.read(ctx, p, fresh)
+		switch {
+		case err != nil:
+			return step{}, err
+		case remote.State == cards.Authorised:
+			return m.agreeToCapture(ctx, p), nil
+		}
+	}
 	taken, err := m.cfg.Cards.Capture(ctx, "capture:"+string(p.ID), p.ProcessorID, p.Amount)
 	if err == nil {
 		return step{to: flows.Captured, reason: "the money is taken", remote: m.fresh(p, taken)}, nil

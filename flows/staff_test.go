@@ -1,0 +1,100 @@
+package flows_test
+
+import (
+	"testing"
+	"time"
+
+	"frontdesk/flows"
+	"frontdesk/flows/payment"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/clubsim"
+)
+
+// staffScenarios: the club's staff settle the open sale in the club system's own screens in the middle
+// of a card payment. The ledger line is theirs, and the buyer keeps the money or gets it back.
+var staffScenarios = map[string]scenario{
+	"staff settle the sale between two claims": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401, Times: times(2)})
+		if p = w.advance(g, p); p.State != flows.Captured {
+			w.Errorf("after the refusal the payment is %s", p.State)
+		}
+		w.payAtDesk(p)
+		w.clock.Advance(time.Minute)
+		return w.advance(g, p)
+	}, flows.Refunded, 1, cards.Refunded},
+
+	"staff settle the sale before a capture is repeated": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.fail("POST", "/sandbox/payments/*/capture", 1)
+		w.expectState(g, p, flows.Capturing)
+		w.payAtDesk(p)
+		w.clock.Advance(3 * time.Hour)
+		return w.advance(g, p)
+	}, flows.Cancelled, 1, cards.Cancelled},
+
+	"staff settle the sale after a capture whose response is lost": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.fail("POST", "/sandbox/payments/*/capture", 1)
+		w.expectState(g, p, flows.Capturing)
+		w.captureAtProcessor(p)
+		w.payAtDesk(p)
+		w.clock.Advance(3 * time.Hour)
+		return w.advance(g, p)
+	}, flows.Refunded, 1, cards.Refunded},
+
+	"staff settle the sale after Redis forgot the capture": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.captureAtProcessor(p)
+		w.payAtDesk(p)
+		w.wipe()
+		w.rebuild(g)
+		return w.advance(g, p)
+	}, flows.Refunded, 1, cards.Refunded},
+
+	"staff settle the sale after an operator has the payment sent again": {func(w *world, g *gateway) *flows.Payment {
+		p := w.doubtful(g, "error_before")
+		w.clock.Advance(16 * time.Minute)
+		w.mustDecide(g, p, payment.SendAgain)
+		w.payAtDesk(p)
+		return w.advance(g, p)
+	}, flows.InDoubt, 1, cards.Captured}, // the settlement could be our own, late
+
+	"the sale grows between two claims": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401, Times: times(2)})
+		p = w.advance(g, p)
+		w.addArticle(p)
+		w.clock.Advance(time.Minute)
+		return w.advance(g, p)
+	}, flows.Refunded, 0, cards.Refunded},
+
+	"the metadata is tampered with after staff settle the sale": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.captureAtProcessor(p)
+		w.put(g, p.ID, flows.Captured)
+		w.payAtDesk(p)
+		w.tamper(p)
+		return w.advance(g, p)
+	}, flows.Blocked, 1, cards.Captured},
+}
+
+// TestStaffSettleTheSale lives the scenarios of staff. No sale is settled twice.
+func TestStaffSettleTheSale(t *testing.T) {
+	t.Parallel()
+	for name, s := range staffScenarios {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s.run(newWorld(t))
+		})
+	}
+}
+
+// expectState advances a payment whose step may fail, and compares its state.
+func (w *world) expectState(g *gateway, p *flows.Payment, want flows.PaymentState) {
+	w.Helper()
+	_, _ = g.Advance(w.Context(), p.ID)
+	if got := w.stored(g, p.ID); got.State != want {
+		w.Fatalf("the payment is %s (%s), want %s", got.State, got.Reason, want)
+	}
+}
