@@ -51,7 +51,9 @@ func TestInvariants(t *testing.T) {
 		"charged twice": {campaign.Evidence{State: "recorded", ProcessorID: "pay_1", Due: 5, Booked: []int64{5},
 			StateByPayment: map[string]string{"pay_2": "recorded"}, CardPayments: append(held(5, 0), campaign.CardPayment{ID: "pay_2", Captured: 5})}, campaign.ChargedTwice},
 		"told to pay again":     {campaign.Evidence{State: "in_doubt", Responses: []campaign.Response{{State: "declined", Retry: "new", Charged: true}}}, campaign.RetryWhileCharged},
+		"to pay again":          {campaign.Evidence{Responses: []campaign.Response{{State: "declined", Retry: "new", Authorised: true}}}, campaign.RetryAfterAuthorising},
 		"declined, no charge":   {campaign.Evidence{Responses: []campaign.Response{{State: "declined", Retry: "new"}}}, ""},
+		"a doubt unlisted":      {campaign.Evidence{State: "in_doubt", Unlisted: []string{"r-1"}}, campaign.DoubtUnlisted},
 		"a stranger served":     {campaign.Evidence{StrangersServed: []string{"pay"}}, campaign.StrangerServed},
 		"a version that shrank": {campaign.Evidence{Versions: map[string][]int64{"payment": {1, 2, 2}}}, campaign.VersionShrank},
 	} {

@@ -17,8 +17,10 @@ const (
 	ChargedTwice           = "money was taken more than once for a sale and kept"
 	SettledByAnotherMethod = "a card was charged for a sale that was settled in another way"
 	RetryWhileCharged      = "the buyer was told to try again while money was taken"
+	RetryAfterAuthorising  = "the buyer was told to pay again after an authorisation"
 	StrangerServed         = "a stranger was given what is the holder's alone"
 	VersionShrank          = "a version did not grow"
+	DoubtUnlisted          = "a payment waits for an operator, and no list shows it"
 	NeverSettles           = "the journey comes to no rest"
 	PersonalDataInPlain    = "personal data stands somewhere in plain"
 )
@@ -44,6 +46,8 @@ type Evidence struct {
 	SettledBy      []string          // how the club system settled the sale without a payment; with Booked at most one
 	QuietFor       time.Duration     // since the last fault
 
+	Unlisted []string // payments that wait for an operator and that no list shows
+
 	Responses       []Response
 	StrangersServed []string // requests without the holder's token that were not refused
 	// Versions of each record in the order in which they were committed, by its id. A Redis
@@ -67,6 +71,8 @@ type Response struct {
 	Retry string // never, same_key, new, after
 	// Charged says that money was taken and not given back, from before the request until after the answer.
 	Charged bool
+	// Authorised says the same of money that the buyer authorised, whether it was taken or not.
+	Authorised bool
 }
 
 // Violations judges one journey: every invariant that it breaks, with the details.
@@ -112,6 +118,9 @@ func (e Evidence) checkReportedState(broken func(string, string, ...any)) {
 		if len(e.Booked) > 0 {
 			broken(RefundedButApplied, "told so by the gateway, booked %v", e.Booked)
 		}
+	}
+	if len(e.Unlisted) > 0 {
+		broken(DoubtUnlisted, "%v", e.Unlisted)
 	}
 	for _, held := range e.CardPayments {
 		if held.Net() > 0 && e.QuietFor >= QuietPeriod && !e.accountsFor(held) {
@@ -181,6 +190,10 @@ func (e Evidence) checkResponses(broken func(string, string, ...any)) {
 	for i, answer := range e.Responses {
 		if answer.Charged && answer.Retry != "never" {
 			broken(RetryWhileCharged, "answer %d: %s, retry %s", i+1, answer.State, answer.Retry)
+			break
+		}
+		if answer.Authorised && answer.Retry == "new" {
+			broken(RetryAfterAuthorising, "answer %d: %s, retry %s", i+1, answer.State, answer.Retry)
 			break
 		}
 	}

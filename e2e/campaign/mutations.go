@@ -115,6 +115,20 @@ var Mutations = []Mutation{
 		Old:  `	return isHolder || r.Rebuilt && signed`,
 		New:  `	return isHolder || r.Rebuilt || signed`,
 	}}},
+	{Name: "state-unlisted", Description: "a transition leaves the payment in the operators' list where it was before", Edits: []Edit{{
+		File: "flows/store/payment.go",
+		Old:  `if KEYS[3] and ARGV[8] == '0' then`,
+		New:  `if KEYS[3] and ARGV[8] == 'never' then`,
+	}, {
+		File: "flows/store/payment.go",
+		Old:  `		all.ZAdd(ctx, paymentStates, stateEntry(p))`,
+		New:  ``,
+	}}},
+	{Name: "stored-decline", Description: "a decline is answered as it is stored, without a look at the processor", Edits: []Edit{{
+		File: "flows/registration/registration.go",
+		Old:  `	if p == nil || !p.Declined() {`,
+		New:  `	if p == nil || p.ID != "" {`,
+	}}},
 	{Name: "unsigned-webhook", Description: "the signature of an event is not looked at", Edits: []Edit{{
 		File: "upstream/cards/sandbox/client.go",
 		Old:  `c.cfg.Now(), signature); err != nil {`,

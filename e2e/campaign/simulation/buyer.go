@@ -49,7 +49,7 @@ const maxRetries = 4
 // pay asks for the payment.
 func (f *journey) pay(d time.Duration) {
 	f.spawn(d, f.anyGateway(), "pay", func(ctx context.Context, t *task) {
-		before := f.chargedItems()
+		before := f.held()
 		p, err := t.gateway.registrations.Pay(ctx, f.registration, f.token, f.startPayment())
 		if t.dead.Load() {
 			return // no answer arrives
@@ -88,7 +88,7 @@ func (f *journey) startPayment() flows.StartPayment {
 // read reads the registration, as the page does that waits.
 func (f *journey) read(d time.Duration) {
 	f.spawn(d, f.anyGateway(), "look", func(ctx context.Context, t *task) {
-		before := f.chargedItems()
+		before := f.held()
 		view, err := t.gateway.registrations.Get(ctx, f.registration, f.token)
 		if t.dead.Load() || err == nil && view.Payment == nil {
 			return
@@ -107,8 +107,9 @@ func (f *journey) abandon(d time.Duration) {
 }
 
 // recordResponse notes an answer.
-func (f *journey) recordResponse(t *task, what string, p *flows.Payment, err error, before []string) {
-	answer := campaign.Response{Charged: f.stillCharged(before)}
+func (f *journey) recordResponse(t *task, what string, p *flows.Payment, err error, before held) {
+	now := f.held()
+	answer := campaign.Response{Charged: overlap(before.charged, now.charged), Authorised: overlap(before.authorised, now.authorised)}
 	if err != nil {
 		// Which errors come with which advice is decided at the edge; the only one
 		// that speaks of the payment itself says "again" with the same key.
@@ -120,7 +121,7 @@ func (f *journey) recordResponse(t *task, what string, p *flows.Payment, err err
 	} else {
 		view := p.View()
 		if what == "look" && f.epochs > 0 {
-			answer.Charged = false // what is only read is as old as what Redis remembers; asking to pay asks the processor
+			answer.Charged, answer.Authorised = false, false // what is only read is as old as what Redis remembers; asking to pay asks the processor
 		}
 		answer.State, answer.Retry = view.State, view.Retry
 		f.tracef("%s: %s: the buyer is told %s, retry %s (%s)", t.gateway.name, what, view.State, view.Retry, p.State)

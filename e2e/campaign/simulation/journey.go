@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 
 	"frontdesk/e2e/campaign"
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/club"
@@ -253,6 +255,10 @@ func (f *journey) check() (result, error) {
 			e.StateByPayment[p.ProcessorID] = p.View().State
 		}
 	}
+	var err error
+	if e.Unlisted, err = f.unlisted(); err != nil {
+		return result{}, err
+	}
 	f.tracef("ended as %s; booked %v, the processor holds %+v", out.state, e.Booked, e.CardPayments)
 	out.violations, out.trace = e.Violations(), f.trace
 	if f.gaveUp() {
@@ -267,6 +273,18 @@ func (f *journey) check() (result, error) {
 		out.violations[i].Seed, out.violations[i].Trace = f.seed, f.trace
 	}
 	return out, nil
+}
+
+// unlisted are the payments that wait for an operator, and that a listing for operators lacks.
+func (f *journey) unlisted() (ids []string, err error) {
+	listed, err := f.gateways[0].payments.List(context.Background(), payment.ListOptions{})
+	for _, p := range f.storedPayments() {
+		waits := p.State == flows.InDoubt || p.State == flows.Blocked
+		if waits && !slices.ContainsFunc(listed.Items, func(s payment.Summary) bool { return s.ID == p.ID && s.State == p.State }) {
+			ids = append(ids, string(p.ID))
+		}
+	}
+	return ids, err
 }
 
 // tracef adds a line to the trace.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"frontdesk/upstream/cards"
 	"frontdesk/upstream/cards/sandbox"
 )
 
@@ -168,22 +169,31 @@ func (f *journey) sendDeliveries() {
 // cardPayments are the processor's payments.
 func (s *env) cardPayments() []sandbox.Payment { return s.sandbox.Payments() }
 
-// chargedItems names what was taken of the buyer and not given back: the processor's payments, and the sale
-// itself once the club system has settled it in whatever way.
-func (f *journey) chargedItems() (all []string) {
+// held is what the buyer has parted with at one moment.
+type held struct {
+	// charged names what was taken and not given back: the processor's payments, and the sale itself once
+	// the club system has settled it in whatever way.
+	charged    []string
+	authorised []string // the processor's payments that the buyer authorised, and that were not cancelled since
+}
+
+func (f *journey) held() (now held) {
 	for _, p := range f.cardPayments() {
-		if p.Captured > p.Refunded {
-			all = append(all, p.ID)
+		charged := p.Captured > p.Refunded
+		if charged {
+			now.charged = append(now.charged, p.ID)
+		}
+		if charged || p.State == cards.Authorised {
+			now.authorised = append(now.authorised, p.ID)
 		}
 	}
 	if f.applied() {
-		all = append(all, f.sale)
+		now.charged = append(now.charged, f.sale)
 	}
-	return all
+	return now
 }
 
-// stillCharged tells whether any of what was kept before is kept now.
-func (f *journey) stillCharged(before []string) bool {
-	now := f.chargedItems()
+// overlap tells whether two lists share an entry.
+func overlap(before, now []string) bool {
 	return slices.ContainsFunc(before, func(id string) bool { return slices.Contains(now, id) })
 }

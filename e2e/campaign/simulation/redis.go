@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -128,8 +129,14 @@ func normaliseSchedule(cmds []redis.Cmder, now time.Time) {
 	}
 }
 
-// openPayments is the list that the sweeper works off.
-const openPayments = "fd:payments:open"
+// openPayments is the list that the sweeper works off, and paymentStates what operators see of it.
+const (
+	openPayments  = "fd:payments:open"
+	paymentStates = "fd:{" + openPayments + "}:states"
+)
+
+// sortedSets are the lists that Redis forgets together with the records.
+var sortedSets = []string{openPayments, paymentStates}
 
 // watchVersions notes the versions of the records that scripts have changed.
 func (f *journey) watchVersions(cmds []redis.Cmder) {
@@ -155,7 +162,7 @@ func (f *journey) watchVersions(cmds []redis.Cmder) {
 // snapshot is what Redis held at some time.
 type snapshot struct {
 	hashes  map[string]map[string]string
-	scores  map[string]float64
+	scores  map[string]map[string]float64 // by the name of the list
 	strings map[string]storedString
 }
 
@@ -173,9 +180,11 @@ func (f *journey) takeSnapshot() {
 	if f.plan.rollbacks == 0 || !f.chance(0.4) {
 		return
 	}
-	s := snapshot{hashes: map[string]map[string]string{}, strings: map[string]storedString{}}
+	s := snapshot{hashes: map[string]map[string]string{}, strings: map[string]storedString{}, scores: map[string]map[string]float64{}}
 	for _, key := range f.redis.Keys() {
 		switch {
+		case slices.Contains(sortedSets, key):
+			s.scores[key], _ = f.redis.SortedSet(key)
 		case strings.HasPrefix(key, "fd:{"):
 			fields, _ := f.redis.HKeys(key)
 			s.hashes[key] = map[string]string{}
@@ -187,7 +196,6 @@ func (f *journey) takeSnapshot() {
 			s.strings[key] = storedString{value, f.redis.TTL(key)}
 		}
 	}
-	s.scores, _ = f.redis.SortedSet(openPayments)
 	if f.snapshots = append(f.snapshots, s); len(f.snapshots) > maxSnapshots {
 		f.snapshots = f.snapshots[1:]
 	}
@@ -215,8 +223,10 @@ func (f *journey) rollBack() {
 		_ = f.redis.Set(key, once.value)
 		f.redis.SetTTL(key, once.left)
 	}
-	for member, score := range s.scores {
-		_, _ = f.redis.ZAdd(openPayments, score, member)
+	for key, members := range s.scores {
+		for member, score := range members {
+			_, _ = f.redis.ZAdd(key, score, member)
+		}
 	}
 }
 

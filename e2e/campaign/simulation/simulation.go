@@ -32,7 +32,7 @@ func Campaign() campaign.Campaign {
 			"One in seven pays later, at the desk or nothing, strangers ask for one in five, and operators decide what is in doubt by the club system's books.",
 		Faults: faultKinds(), InProcess: true, Drive: play,
 		Mutations: []string{"retry-unknown", "release-although-sent", "take-over", "overwritable-claim", "no-compare-and-set", "key-per-attempt",
-			"refund-in-doubt", "cart-unchecked", "trust-any-release", "claim-unread", "no-write-gate", "no-rebuild", "no-answer-no-effect", "any-record-matches", "rebuilt-for-all"},
+			"refund-in-doubt", "cart-unchecked", "trust-any-release", "claim-unread", "no-write-gate", "no-rebuild", "no-answer-no-effect", "any-record-matches", "rebuilt-for-all", "state-unlisted", "stored-decline"},
 		Long: campaign.Options{Count: 150_000, Duration: 28 * time.Minute},
 	}
 }
