@@ -195,7 +195,7 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	if retryAfter > 0 {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(retryAfter))
 	}
-	if problem.Status == http.StatusUnauthorized {
+	if problem.Status == http.StatusUnauthorized && c.Response().Header().Get("WWW-Authenticate") == "" {
 		c.Response().Header().Set("WWW-Authenticate", staffScheme) // every 401 must have one (RFC 9110)
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")

@@ -232,8 +232,9 @@ func TestAPI2LoginClaims(t *testing.T) {
 		"a number": {"sub": 1001}, "a list": {"sub": []string{"1001", "1002"}}, "no club": {"club": nil}, "a club that is a path": {"club": "../11"},
 		"for another service": {"aud": "shop"}, "for nobody": {"aud": nil}, "of another login": {"iss": "shop"}, "of nobody": {"iss": nil},
 	} {
-		if answer := me(change); answer.Status != http.StatusUnauthorized {
-			t.Errorf("%s: %d %s", name, answer.Status, answer.Body)
+		answer := me(change)
+		if scheme := answer.Header.Get("WWW-Authenticate"); answer.Status != http.StatusUnauthorized || !strings.HasPrefix(scheme, "Bearer ") {
+			t.Errorf("%s: %d %s, to be answered by %q", name, answer.Status, answer.Body, scheme)
 		}
 	}
 	quiet("a token that does not count")
