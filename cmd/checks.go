@@ -68,7 +68,8 @@ func (cfg Config) checks(c Clients) []func(context.Context) []flows.Check {
 // problems of the configuration and, in live mode, of Redis.
 func (cfg Config) preflight(ctx context.Context) error {
 	lines := cfg.problems()
-	if connection, err := store.Connect(cfg.RedisURL); cfg.Mode == "live" && cfg.RedisURL != "" && err == nil {
+	// An unprotected Redis is not dialled: the password would be readable on the way.
+	if connection, err := store.Connect(cfg.RedisURL); cfg.Mode == "live" && err == nil && store.IsProtected(cfg.RedisURL) {
 		defer connection.Close()
 		awaitRedis(ctx, connection)
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)

@@ -115,8 +115,11 @@ func (cfg Config) validateSecrets(found *problems) {
 	found.refuse(cfg.IdentitySecret != "" && isGuessable(cfg.IdentitySecret), "FRONTDESK_IDENTITY_SECRET", "can be guessed: create one with openssl rand -base64 32")
 }
 
-// validateLogin requires exactly one way to verify tokens of the club's login.
+// validateLogin requires exactly one way to verify tokens of the club's login, and that they
+// were made for this gateway.
 func (cfg Config) validateLogin(found *problems) {
+	found.need(cfg.IdentityAudience, "FRONTDESK_IDENTITY_AUDIENCE", "the aud of the login's tokens for this gateway; tokens for its other applications would be accepted too")
+	found.need(cfg.IdentityIssuer, "FRONTDESK_IDENTITY_ISSUER", "the iss of the login's tokens; those of other issuers with the same keys would be accepted too")
 	found.refuse(cfg.IdentityJWKSURL == "" && cfg.IdentitySecret == "",
 		"FRONTDESK_IDENTITY_JWKS_URL", "is missing: where the club's login publishes its keys; or set FRONTDESK_IDENTITY_SECRET, if it signs with a shared secret")
 	found.refuse(cfg.IdentityJWKSURL != "" && cfg.IdentitySecret != "",

@@ -69,6 +69,8 @@ func (cfg Config) validateRedis(found *problems) {
 	}
 	_, err := store.Connect(cfg.RedisURL)
 	found.refuse(err != nil && cfg.RedisURL != "", "FRONTDESK_REDIS_URL", "cannot be used: %v", err)
+	found.refuse(cfg.Mode == "live" && err == nil && !store.IsProtected(cfg.RedisURL), "FRONTDESK_REDIS_URL",
+		"must use TLS, because strangers could read the password and change payments: set rediss://, rediss+sentinel:// or rediss+cluster://; only one server on loopback can go without")
 	found.refuse(cfg.RedisWait < 0 || cfg.RedisWait > maxReplicas || cfg.Mode == "mock" && cfg.RedisWait > 0,
 		"FRONTDESK_REDIS_WAIT", "must be from 0 to %d, and 0 in mock mode, whose Redis has no replicas", maxReplicas)
 }

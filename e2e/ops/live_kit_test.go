@@ -62,7 +62,8 @@ func newLive(t *testing.T, options ...string) *liveEnv {
 		"FRONTDESK_CLUB_CLIENT_SECRET": liveSecret, "FRONTDESK_CLUB_GATEWAY_KEY": liveGatewayKey,
 		"FRONTDESK_CARD_PROCESSOR": "stripe", "FRONTDESK_STRIPE_URL": cards.URL, "FRONTDESK_STRIPE_SECRET_KEY": l.processor.SecretKey,
 		"FRONTDESK_STRIPE_PUBLISHABLE_KEY": l.processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET": l.processor.WebhookSecret,
-		"FRONTDESK_IDENTITY_SECRET": rand.Text() + rand.Text(), "FRONTDESK_SEAL_KEYS": sealKey(), "FRONTDESK_STAFF_KEYS": rand.Text(),
+		"FRONTDESK_IDENTITY_SECRET": rand.Text() + rand.Text(), "FRONTDESK_IDENTITY_AUDIENCE": "signup", "FRONTDESK_IDENTITY_ISSUER": "https://login.gym-4711.fr",
+		"FRONTDESK_SEAL_KEYS": sealKey(), "FRONTDESK_STAFF_KEYS": rand.Text(),
 		"FRONTDESK_ALLOWED_ORIGINS": "https://www.gym-4711.fr", "FRONTDESK_DRAIN_DELAY": "1s",
 	}
 	return l

@@ -197,6 +197,8 @@ func TestLiveRefuses(t *testing.T) {
 		"no webhook secret":       {"FRONTDESK_STRIPE_WEBHOOK_SECRET", "", "is missing"},
 		"no seal keys":            {"FRONTDESK_SEAL_KEYS", "", "openssl rand"},
 		"no login":                {"FRONTDESK_IDENTITY_SECRET", "", "or set FRONTDESK_IDENTITY_SECRET"},
+		"any audience":            {"FRONTDESK_IDENTITY_AUDIENCE", "", "is missing: the aud"},
+		"any issuer":              {"FRONTDESK_IDENTITY_ISSUER", "", "is missing: the iss"},
 		"two logins":              {"FRONTDESK_IDENTITY_JWKS_URL", public + "/jwks", "either could speak"},
 		"demo organisation":       {"FRONTDESK_CLUB_TOKEN", "demo", "is an example"},
 		"demo world":              {"FRONTDESK_CLUB_TOKEN", "demo-lilas", "is an example"},
@@ -238,6 +240,12 @@ func TestLiveRefuses(t *testing.T) {
 		"no such replica":         {"FRONTDESK_REDIS_WAIT", "1", "start the replica"},
 		"not a Redis":             {"FRONTDESK_REDIS_URL", "http://127.0.0.1:6379", "redis://"},
 		"no such Redis":           {"FRONTDESK_REDIS_URL", "redis://127.0.0.1:1", "does not answer"},
+		"Redis by TLS":            {"FRONTDESK_REDIS_URL", "rediss://127.0.0.1:1", "does not answer"},
+		"Redis in plain":          {"FRONTDESK_REDIS_URL", "redis://me:secret@10.1.2.3:6379", "rediss://"},
+		"Redis in plain, by name": {"FRONTDESK_REDIS_URL", "redis://redis.gym-4711.fr", "rediss://"},
+		"Sentinels in plain":      {"FRONTDESK_REDIS_URL", "redis+sentinel://10.1.2.3,10.1.2.4/main", "rediss+sentinel://"},
+		"Sentinel on loopback":    {"FRONTDESK_REDIS_URL", "redis+sentinel://127.0.0.1/main", "rediss+sentinel://"},
+		"cluster in plain":        {"FRONTDESK_REDIS_URL", "redis+cluster://127.0.0.1:1,10.1.2.3", "rediss+cluster://"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

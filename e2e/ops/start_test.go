@@ -50,7 +50,8 @@ func TestBadConfiguration(t *testing.T) {
 	})
 	t.Run("live mode lists all that is missing", func(t *testing.T) {
 		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_MODE=live"), "FRONTDESK_REDIS_URL", "FRONTDESK_CLUB_URL", "FRONTDESK_PUBLIC_URL", "FRONTDESK_CLUB_TOKEN",
-			"FRONTDESK_CLUB_CLIENT_ID", "FRONTDESK_CLUB_CLIENT_SECRET", "FRONTDESK_CLUB_GATEWAY_KEY", "FRONTDESK_SEAL_KEYS", "FRONTDESK_CARD_PROCESSOR")
+			"FRONTDESK_CLUB_CLIENT_ID", "FRONTDESK_CLUB_CLIENT_SECRET", "FRONTDESK_CLUB_GATEWAY_KEY", "FRONTDESK_SEAL_KEYS", "FRONTDESK_CARD_PROCESSOR",
+			"FRONTDESK_IDENTITY_JWKS_URL", "FRONTDESK_IDENTITY_AUDIENCE", "FRONTDESK_IDENTITY_ISSUER")
 	})
 	t.Run("unknown mode", func(t *testing.T) {
 		expectAll(t, expectStartRefused(t, nil, "FRONTDESK_MODE=prod"), "mock", "test", "live")

@@ -62,6 +62,19 @@ func Connect(address string) (redis.UniversalClient, error) {
 	return redis.NewClusterClient(clustered), nil
 }
 
+// IsProtected reports whether strangers on the network cannot read and change what a client of the
+// URL sends: it uses TLS, or its one server is on this machine. Sentinels and cluster nodes name
+// other hosts, so that their own address proves nothing.
+func IsProtected(address string) bool {
+	o, err := parse(address)
+	if err != nil {
+		return false
+	}
+	host, _, _ := net.SplitHostPort(o.Addrs[0]) // parse has joined them
+	local := host == "localhost" || net.ParseIP(host).IsLoopback()
+	return o.TLSConfig != nil || local && o.MasterName == "" && !o.IsClusterMode
+}
+
 // parse reads the three forms.
 func parse(address string) (*redis.UniversalOptions, error) {
 	scheme, rest, ok := strings.Cut(address, "://")
