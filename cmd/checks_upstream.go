@@ -27,7 +27,7 @@ func (cfg Config) checkProcessor(ctx context.Context, processor cards.Processor)
 	if account, ok := processor.(*stripe.Client); ok {
 		return cfg.checkAccount(ctx, account)
 	}
-	if _, err := processor.List(ctx, time.Now().Add(-time.Hour)); err != nil {
+	if _, err := processor.List(ctx, time.Now().Add(-time.Hour), ""); err != nil {
 		return finding(partProcessor, "", flows.Failed, err.Error(), "check that FRONTDESK_SANDBOX_URL leads to it")
 	}
 	return finding(partProcessor, "", flows.OK, processor.Name()+" answers; it takes no real money", "")

@@ -2,8 +2,10 @@ package flows_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 	"frontdesk/flows/registration"
 	"frontdesk/upstream/cards"
 	"frontdesk/upstream/clubsim"
@@ -34,6 +37,13 @@ func (w *world) wipe() {
 	if err := w.redis.FlushDB(w.Context()).Err(); err != nil {
 		w.Fatal(err)
 	}
+}
+
+// records are the keys in Redis, but for what it knows of the latest comparison.
+func (w *world) records() []string {
+	w.Helper()
+	keys := must(w, w.redis.Keys(w.Context(), "fd:*").Result)
+	return slices.DeleteFunc(keys, func(key string) bool { return key == "fd:comparison:sandbox" })
 }
 
 // duplicate makes a payment at the processor a second time, as a request does that was
@@ -106,7 +116,7 @@ func (w *world) wipeAt(plan frontdesktest.Fault, faults []clubsim.Fault, later t
 	w.clock.Advance(later)
 	w.rebuild(survivor)
 	if p.ProcessorID == "" {
-		if keys := w.redis.Keys(w.Context(), "fd:*").Val(); len(keys) != 0 {
+		if keys := w.records(); len(keys) != 0 {
 			w.Errorf("Redis holds %v", keys)
 		}
 		return wire.Triggered()
@@ -498,7 +508,42 @@ func TestForeignPayments(t *testing.T) {
 	}
 	w.rebuild(g)
 	w.rebuild(w.gateway(gatewayOptions{keys: newKeyring(t, "two")}))
-	if keys := w.redis.Keys(t.Context(), "fd:*").Val(); len(keys) != 0 {
+	if keys := w.records(); len(keys) != 0 {
 		t.Errorf("Redis holds %v", keys)
+	}
+}
+
+// TestOldDoubt: a doubt that is older than the window of the hourly comparison is rebuilt, whether
+// Redis lost everything or only this payment. What was settled long ago is not.
+func TestOldDoubt(t *testing.T) {
+	t.Parallel()
+	for _, age := range []time.Duration{9 * 24 * time.Hour, 400 * 24 * time.Hour} {
+		t.Run(fmt.Sprint(age), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			doubt := w.doubtful(g, "drop_after")
+			settled := w.authorised(g)
+			w.advance(g, settled)
+			w.clock.Advance(age)
+			w.advance(g, w.authorised(g)) // a recent one
+			w.wipe()
+			w.rebuild(g)
+			if p := w.stored(g, doubt.ID); p.State != flows.InDoubt || !slices.Contains(w.open(), string(p.ID)) {
+				t.Errorf("%s (%s)", p.State, p.Reason)
+			}
+			if _, err := g.store.Payment(t.Context(), settled.ID); !errors.Is(err, flows.ErrNotFound) {
+				t.Errorf("what was settled long ago: %v", err)
+			}
+			last := must(t, func() (payment.Comparison, error) { return g.store.Comparison(t.Context(), "sandbox") })
+			if !last.Oldest.Equal(w.held(doubt).CreatedAt.Truncate(time.Millisecond)) || !last.At.Equal(w.clock.Now().Truncate(time.Millisecond)) {
+				t.Errorf("remembered: %+v", last)
+			}
+			w.redis.Del(t.Context(), redisKey(doubt), "fd:payments:open")
+			if err := g.Rebuild(t.Context(), payment.Everything); err != nil {
+				t.Fatal(err)
+			}
+			w.expectSound(w.settle(g, w.stored(g, doubt.ID)))
+		})
 	}
 }

@@ -102,8 +102,8 @@ var Mutations = []Mutation{
 	}}},
 	{Name: "no-rebuild", Description: "what Redis lost is not brought back from the processor", Edits: []Edit{{
 		File: "flows/payment/rebuild.go",
-		Old:  "	for _, group := range groups {\n		switch err := m.restore(ctx, group); {",
-		New:  "	for _, group := range groups[:0] {\n		switch err := m.restore(ctx, group); {",
+		Old:  `		switch err := m.restore(ctx, group); {`,
+		New:  `		switch err := error(nil); {`,
 	}}},
 	{Name: "any-record-matches", Description: "a record without a processor's id counts as that of any payment of its number, also one of another method", Edits: []Edit{{
 		File: "flows/payment/rebuild.go",

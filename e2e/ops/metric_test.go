@@ -53,6 +53,7 @@ func TestEveryMetricMoves(t *testing.T) {
 	m.expectMoves("", nil, "frontdesk_redis_call_duration_seconds")
 	m.expectMoves("", nil, "frontdesk_redis_used_memory_bytes")
 	m.expectPresent("frontdesk_redis_connections") // the first ones may be enough for all that follows
+	m.expectPresent("frontdesk_rebuild_timestamp_seconds")
 	m.expectMoves("a sweep", nil, "frontdesk_worker_sweep_timestamp_seconds")
 	m.expectMoves("a code that is sent", m.sign, "frontdesk_sms_codes_total", "what", "sent")
 	m.expectMoves("a code that is entered", nil, "frontdesk_sms_codes_total", "what", "validated")

@@ -24,7 +24,7 @@ var lifetimes = []struct {
 	{"fd:{…}:registration", regexp.MustCompile(`^fd:\{[0-9a-f-]{36}\}:registration$`), 2 * day, true},
 	{"fd:{…}:payment:…", regexp.MustCompile(`^fd:\{[0-9a-f-]{36}\}:payment:\d+$`), 30 * day, true},
 	{"fd:{…}:notes:…", regexp.MustCompile(`^fd:\{[0-9a-f-]{36}\}:notes:\d+$`), 60 * day, false},
-	{"fd:payments:…", regexp.MustCompile(`^fd:payments:[a-z_]+$`), 0, false},
+	{"fd:payments:…", regexp.MustCompile(`^fd:(payments:[a-z_]+|\{fd:payments:open\}:states)$`), 0, false},
 	{"fd:person:…", regexp.MustCompile(`^fd:person:[0-9a-f]{72}$`), 2 * day, false},
 	{"fd:contact:…", regexp.MustCompile(`^fd:contact:[0-9a-f]{72}$`), 2 * day, false},
 	{"fd:answer:…", regexp.MustCompile(`^fd:answer:[0-9a-f]{64}$`), day, false},
@@ -40,6 +40,7 @@ var lifetimes = []struct {
 	{"fd:beat:…", regexp.MustCompile(`^fd:beat:`), time.Hour, false},
 	{"fd:probe:…", regexp.MustCompile(`^fd:probe:`), time.Hour, false},
 	{"fd:rule:…", regexp.MustCompile(`^fd:rule:[a-z]+$`), 0, false},
+	{"fd:comparison:…", regexp.MustCompile(`^fd:comparison:[a-z]+$`), 0, false},
 	{"fd:audit", regexp.MustCompile(`^fd:audit$`), 0, false},
 	{"asynq:…", regexp.MustCompile(`^asynq:`), 0, false},
 }

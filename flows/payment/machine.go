@@ -94,6 +94,10 @@ type Store interface {
 	Rule(ctx context.Context, environment string) (*flows.Rule, error)
 	// SaveRule replaces an environment's rule.
 	SaveRule(ctx context.Context, environment string, rule *flows.Rule) error
+	// Comparison reads the latest complete comparison with a processor; zero without one.
+	Comparison(ctx context.Context, processor string) (Comparison, error)
+	// SaveComparison replaces the latest complete comparison with a processor.
+	SaveComparison(ctx context.Context, processor string, comparison Comparison) error
 	// AddNote adds an operator's note to a payment; the oldest beyond a bound are dropped.
 	AddNote(ctx context.Context, id flows.PaymentID, note flows.Note) error
 	// Notes reads a payment's notes, oldest first.

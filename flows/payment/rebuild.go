@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -19,7 +21,9 @@ import (
 
 // The figures of the rebuild.
 const (
-	// WholeWindow is how far a rebuild looks back: an authorisation lives for seven days.
+	// Everything reaches back to the oldest payment that was not over, however old.
+	Everything = time.Duration(math.MaxInt64)
+	// WholeWindow is the window of the hourly rebuilds: an authorisation lives for seven days.
 	WholeWindow = 8 * 24 * time.Hour
 	// RecentWindow is the window of the frequent rebuilds; longer than an idle intent and an
 	// idle authorisation together.
@@ -27,6 +31,9 @@ const (
 	// keepRebuilt is the age from which a final payment is not rebuilt. Its registration
 	// has expired too: a sale is payable for 20 h, and a registration is kept for 24 h more.
 	keepRebuilt = 3 * 24 * time.Hour
+	// groupSpan is longer than the payments of one registration lie apart: a sale is payable
+	// for 20 h, and the processor repeats a creation for 24 h.
+	groupSpan = 3 * 24 * time.Hour
 	// maxBuyerWait is the age from which a lost payment is cancelled instead of captured.
 	maxBuyerWait = idleIntent + idleAuthorisation
 	// onDemandEvery bounds the rebuilds on demand of a gateway, however many callers ask.
@@ -35,36 +42,77 @@ const (
 	onDemandTimeout = 10 * time.Second
 )
 
+// Comparison is the latest complete comparison of Redis with a processor.
+type Comparison struct {
+	At     time.Time // when it began; zero: Redis knows of none
+	Oldest time.Time // when the oldest payment was created that was not over
+}
+
 // Rebuild compares the payments that the processor created within the window with those in
 // Redis. It stores the missing ones with the state that the processor and its journal prove,
 // and overwrites nothing. It may run late or repeatedly, because no step trusts Redis alone.
-// Payments without our signature and environment are ignored.
+// Payments without our signature and environment are ignored. A window of WholeWindow or more
+// has no end if Redis knows of no comparison, because it may have lost payments of any age.
 func (m *Machine) Rebuild(ctx context.Context, window time.Duration) error {
-	groups, err := m.listOurs(ctx, window)
-	if err != nil {
-		return err
-	}
+	now, processor := m.cfg.Now(), m.cfg.Cards.Name()
 	if window < WholeWindow {
 		// A part of the list does not show which of a registration's payments counts, only
 		// whether any is missing.
-		if lost, err := m.anyLost(ctx, groups); !lost || err != nil {
+		if lost, err := m.anyLost(ctx, now.Add(-window)); !lost || err != nil {
 			return err
 		}
-		if groups, err = m.listOurs(ctx, WholeWindow); err != nil {
-			return err
-		}
+		window = Everything
 	}
-	for _, group := range groups {
+	known, err := m.cfg.Store.Comparison(ctx, processor)
+	if err != nil {
+		return flows.StorageFailed(err)
+	}
+	since := now.Add(-min(window, WholeWindow))
+	if reach := known.Oldest.Add(-groupSpan); window == Everything && reach.Before(since) {
+		since = reach
+	}
+	if known.At.IsZero() {
+		since = time.Time{}
+	}
+	oldest, err := m.rebuildSince(ctx, since)
+	if err != nil {
+		return err
+	}
+	if known.Oldest.Before(since) {
+		oldest = known.Oldest // this comparison did not reach it
+	}
+	return flows.StorageFailed(m.cfg.Store.SaveComparison(ctx, processor, Comparison{now, oldest}))
+}
+
+// LastComparison returns when the latest complete comparison began; zero if Redis knows of none.
+func (m *Machine) LastComparison(ctx context.Context) (time.Time, error) {
+	last, err := m.cfg.Store.Comparison(ctx, m.cfg.Cards.Name())
+	return last.At, flows.StorageFailed(err)
+}
+
+// rebuildSince rebuilds what the processor created since an instant. It returns when the oldest
+// payment among them was created that is not over; the present without one.
+func (m *Machine) rebuildSince(ctx context.Context, since time.Time) (oldest time.Time, err error) {
+	oldest = m.cfg.Now()
+	for group, err := range m.groups(ctx, since) {
+		if err != nil {
+			return oldest, err
+		}
+		for _, a := range group {
+			if p := a.derived; !p.State.Final() && p.CreatedAt.Before(oldest) {
+				oldest = p.CreatedAt
+			}
+		}
 		switch err := m.restore(ctx, group); {
 		case errors.Is(err, flows.ErrDamaged):
 			m.cfg.Log.ErrorContext(ctx, "payment not rebuilt", "registration", group[0].derived.Registration, "error", err)
 		case errors.Is(err, flows.ErrNewer):
 			m.cfg.Log.InfoContext(ctx, "registration left to gateways of a newer version", "registration", group[0].derived.Registration)
 		case err != nil:
-			return err
+			return oldest, err
 		}
 	}
-	return nil
+	return oldest, nil
 }
 
 // onDemandRebuild is the state of the rebuilds on demand.
@@ -88,7 +136,7 @@ func (m *Machine) RebuildOnDemand(ctx context.Context) error {
 		defer cancel()
 		ctx, span := tracing.StartSpan(ctx, "rebuild")
 		defer span.End()
-		err := m.Rebuild(ctx, WholeWindow)
+		_, err := m.rebuildSince(ctx, now.Add(-WholeWindow))
 		if err != nil {
 			m.onDemand.owed.Store(true)
 			m.cfg.Log.WarnContext(ctx, "lost payments not rebuilt", "error", err)
@@ -122,32 +170,50 @@ func (a candidate) agrees() bool {
 	return a.stored.State == a.derived.State || a.stored.State == flows.Authorised && a.derived.State == flows.Intent
 }
 
-// listOurs returns our payments at the processor, grouped by registration.
-func (m *Machine) listOurs(ctx context.Context, window time.Duration) ([][]candidate, error) {
-	remote, err := m.cfg.Cards.List(ctx, m.cfg.Now().Add(-window))
-	if err != nil {
-		return nil, processorFailed(err)
-	}
-	var groups [][]candidate
-	index := map[string]int{}
-	for _, each := range remote {
-		p := m.derivePayment(each)
-		if p == nil {
-			continue
+// settled tells whether the payment ended so long ago that it is not rebuilt.
+func (m *Machine) settled(a candidate) bool {
+	return a.derived.State.Final() && m.cfg.Now().Sub(a.derived.CreatedAt) > keepRebuilt
+}
+
+// groups lists our payments that the processor created since an instant, grouped by
+// registration, without the registrations whose payments are all settled. The processor lists
+// newer payments first, so only the registrations of a groupSpan are in memory.
+func (m *Machine) groups(ctx context.Context, since time.Time) iter.Seq2[[]candidate, error] {
+	return func(yield func([]candidate, error) bool) {
+		open := map[string][]candidate{}
+		var order []string // the registrations in open
+		next := func() bool {
+			group := open[order[0]]
+			delete(open, order[0])
+			order = order[1:]
+			return !slices.ContainsFunc(group, func(a candidate) bool { return !m.settled(a) }) || yield(group, nil)
 		}
-		at, ok := index[p.Registration]
-		if !ok {
-			at = len(groups)
-			index[p.Registration] = at
-			groups = append(groups, nil)
+		for remote, err := range cards.All(ctx, m.cfg.Cards, since) {
+			if err != nil {
+				yield(nil, processorFailed(err))
+				return
+			}
+			for len(order) > 0 && open[order[0]][0].derived.CreatedAt.Sub(remote.CreatedAt) > groupSpan {
+				if !next() {
+					return
+				}
+			}
+			p := m.derivePayment(remote)
+			if p == nil {
+				continue
+			}
+			if open[p.Registration] == nil {
+				order = append(order, p.Registration)
+			}
+			open[p.Registration] = append(open[p.Registration], candidate{derived: p, remote: remote.State})
 		}
-		groups[at] = append(groups[at], candidate{derived: p, remote: each.State})
+		for len(order) > 0 && next() {
+		}
 	}
-	return groups, nil
 }
 
 // derivePayment returns the record that a processor's payment proves; nil for a payment
-// that is not ours, or final for longer than keepRebuilt.
+// that is not ours.
 func (m *Machine) derivePayment(remote cards.Payment) *flows.Payment {
 	entries := remote.Metadata
 	generation, _ := strconv.Atoi(entries["fd_generation"])
@@ -157,19 +223,15 @@ func (m *Machine) derivePayment(remote cards.Payment) *flows.Payment {
 	if !known || err != nil || generation < 1 || entries["fd_environment"] != m.cfg.Environment || !m.signed(entries) {
 		return nil
 	}
-	now := m.cfg.Now()
 	p := &flows.Payment{
 		ID: flows.NewPaymentID(entries["fd_registration"], generation), Schema: schema, Method: "card", Rebuilt: true,
 		Registration: entries["fd_registration"], Generation: generation, ClientToken: sale.ClientToken(), Sale: sale,
 		SaleState: entries["fd_sale_state"], Club: club.IRI(entries["fd_club"]), Node: club.IRI(entries["fd_node"]), CartDigest: entries["fd_cart"],
 		Amount: amount, Currency: entries["fd_currency"], Signature: entries["fd_mac"],
 		Processor: m.cfg.Cards.Name(), ProcessorID: remote.ID, RedirectURL: remote.RedirectURL, ClientSecret: remote.ClientSecret,
-		DeclineCode: remote.DeclineCode, CreatedAt: remote.CreatedAt, UpdatedAt: now,
+		DeclineCode: remote.DeclineCode, CreatedAt: remote.CreatedAt, UpdatedAt: m.cfg.Now(),
 	}
 	p.State, p.Reason = m.deriveState(p, remote)
-	if p.State.Final() && now.Sub(remote.CreatedAt) > keepRebuilt {
-		return nil
-	}
 	return p
 }
 
@@ -210,8 +272,11 @@ func (m *Machine) deriveState(p *flows.Payment, remote cards.Payment) (flows.Pay
 }
 
 // anyLost tells whether Redis lacks a payment, or a registration is behind its payments.
-func (m *Machine) anyLost(ctx context.Context, groups [][]candidate) (bool, error) {
-	for _, group := range groups {
+func (m *Machine) anyLost(ctx context.Context, since time.Time) (bool, error) {
+	for group, err := range m.groups(ctx, since) {
+		if err != nil {
+			return false, err
+		}
 		switch err := m.loadStored(ctx, group); {
 		case errors.Is(err, flows.ErrDamaged), errors.Is(err, flows.ErrNewer):
 			continue // Advance reports it

@@ -39,12 +39,11 @@ func (m *Machine) createIntent(ctx context.Context, p *flows.Payment) (step, err
 // lost an earlier creation, so the processor's list decides whether there is one.
 func (m *Machine) notCreated(ctx context.Context, p *flows.Payment) (step, error) {
 	const clockSkew = 5 * time.Minute // between ours and the processor's, at most
-	remote, err := m.cfg.Cards.List(ctx, p.CreatedAt.Add(-clockSkew))
-	if err != nil {
-		return step{}, processorFailed(err)
-	}
 	generation := strconv.Itoa(p.Generation)
-	for _, each := range remote {
+	for each, err := range cards.All(ctx, m.cfg.Cards, p.CreatedAt.Add(-clockSkew)) {
+		if err != nil {
+			return step{}, processorFailed(err)
+		}
 		if each.Metadata["fd_registration"] == p.Registration && each.Metadata["fd_generation"] == generation {
 			return step{to: flows.Blocked, reason: "the processor refuses to make it, and holds it already"}, nil
 		}

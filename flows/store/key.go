@@ -42,6 +42,9 @@ func stateScore(state flows.PaymentState, since time.Time) int64 {
 // stateSpan exceeds every time in ms. All scores stay exact in a float64.
 const stateSpan = 1e13
 
+// comparisonKey is a hash with the latest complete comparison with a processor: at, oldest, in ms.
+func comparisonKey(processor string) string { return "fd:comparison:" + processor }
+
 // ruleKey holds the calibrated rule of an environment.
 func ruleKey(environment string) string { return "fd:rule:" + environment }
 

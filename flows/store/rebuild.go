@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"frontdesk/flows"
+	"frontdesk/flows/payment"
 )
 
 // rebuild creates a missing payment and saves its registration, both or neither.
@@ -61,6 +62,23 @@ func (s *Store) Rebuild(ctx context.Context, r *flows.Registration, p *flows.Pay
 	}
 	p.Version = 1
 	return nil
+}
+
+// Comparison implements payment.Store.
+func (s *Store) Comparison(ctx context.Context, processor string) (last payment.Comparison, err error) {
+	var held struct {
+		At     int64 `redis:"at"` // ms, as the other
+		Oldest int64 `redis:"oldest"`
+	}
+	if err := s.redis.HMGet(ctx, comparisonKey(processor), "at", "oldest").Scan(&held); err != nil || held.At == 0 {
+		return last, err
+	}
+	return payment.Comparison{At: time.UnixMilli(held.At), Oldest: time.UnixMilli(held.Oldest)}, nil
+}
+
+// SaveComparison implements payment.Store.
+func (s *Store) SaveComparison(ctx context.Context, processor string, comparison payment.Comparison) error {
+	return s.redis.HSet(ctx, comparisonKey(processor), "at", comparison.At.UnixMilli(), "oldest", comparison.Oldest.UnixMilli()).Err()
 }
 
 // keepHeartbeat: a gateway that is silent for longer has ended, or must check everything again.

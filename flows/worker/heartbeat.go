@@ -14,14 +14,11 @@ import (
 )
 
 const (
-	// wholeEvery is how often everything that the processor holds is compared.
+	// wholeEvery is how often the payments of payment.WholeWindow are compared.
 	wholeEvery = time.Hour
 	// recentEvery makes money that was just taken visible within ten minutes, even if the
 	// gateway whose turn it is dies during the comparison.
 	recentEvery = 4 * time.Minute
-	// rebuildTimeout bounds one comparison: at the processor's page sizes the list of
-	// fifty thousand payments takes about half of it.
-	rebuildTimeout = 5 * time.Minute
 	// rebuildPause is the pause after a comparison that failed.
 	rebuildPause = time.Minute
 )
@@ -100,9 +97,7 @@ func (w *Worker) rebuild(ctx context.Context) bool {
 	}
 	ctx, span := tracing.StartTrace(ctx, w.cfg.Traces, "", "rebuild", trace.SpanKindInternal)
 	defer span.End()
-	within, cancel := context.WithTimeout(ctx, rebuildTimeout)
-	defer cancel()
-	err := w.cfg.Payments.Rebuild(within, window)
+	err := w.cfg.Payments.Rebuild(ctx, window) // each page has a limit; a long list has none
 	if err != nil {
 		w.heartbeat.rebuildOwed.Store(true)
 		if ctx.Err() == nil {
@@ -117,7 +112,7 @@ func (w *Worker) rebuild(ctx context.Context) bool {
 func (w *Worker) dueWindow(ctx context.Context) (due time.Duration) {
 	owed, onDemand := w.heartbeat.rebuildOwed.Swap(false), w.cfg.Payments.TakeOwedRebuild()
 	if owed || onDemand {
-		due = payment.WholeWindow
+		due = payment.Everything
 	}
 	for _, turn := range []struct {
 		name          string

@@ -163,6 +163,11 @@ func (c *collector) read(ctx context.Context, to *metrics) error {
 		return err
 	}
 	c.payments(to, counts)
+	compared, err := c.s.Payments.LastComparison(ctx)
+	if err != nil {
+		return err
+	}
+	to.gauge("frontdesk_rebuild_timestamp_seconds", "When the latest complete comparison of Redis with the card processor began; 0: never.", max(0, float64(compared.UnixMilli())/1000))
 	if err := c.budget(ctx, to); err != nil {
 		return err
 	}

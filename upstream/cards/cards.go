@@ -6,6 +6,7 @@ package cards
 import (
 	"context"
 	"errors"
+	"iter"
 	"net/http"
 	"time"
 )
@@ -34,9 +35,10 @@ type Processor interface {
 	// UpdateMetadata merges metadata into the payment. With a claim's key, one caller wins
 	// and all others get ErrKeyReused.
 	UpdateMetadata(ctx context.Context, key, id string, metadata map[string]string) (Payment, error)
-	// List returns all payments created since an instant, newest first. It reads the
-	// payments themselves, not an index that lags behind.
-	List(ctx context.Context, since time.Time) ([]Payment, error)
+	// List returns a page of the payments created since an instant, newest first. The zero
+	// instant means all. before is the Next of the previous page; empty for the first one. It
+	// reads the payments themselves, not an index that lags behind.
+	List(ctx context.Context, since time.Time, before string) (Page, error)
 	// Webhook verifies a delivery and returns its event, or ErrSignature. An event is a
 	// hint: read the payment before acting on it.
 	Webhook(header http.Header, body []byte) (Event, error)
@@ -49,10 +51,6 @@ const (
 	// CaptureTimeout is longer because the processor asks the card's bank, and because a
 	// capture that is given up leaves a doubt about money.
 	CaptureTimeout = 25 * time.Second
-	// MaxListed limits the memory of a List: six thousand payments on each of the eight
-	// days of a rebuild. A longer list is an error, because a truncated one would hide
-	// payments from the rebuild.
-	MaxListed = 50_000
 
 	// idleConnections saves a new connection for each call of a busy evening; the default
 	// of net/http is two.
@@ -98,6 +96,38 @@ type Payment struct {
 	ClientSecret string            // what the processor's own browser code needs; empty when it has none
 	CreatedAt    time.Time
 	Replayed     bool // the stored response to an earlier identical request: the payment may have changed since
+}
+
+// Page is a part of a list of payments.
+type Page struct {
+	Payments []Payment
+	Next     string // continues the list; empty after the last page
+}
+
+// All lists the payments created since an instant page by page, newest first. An error ends it.
+func All(ctx context.Context, p Processor, since time.Time) iter.Seq2[Payment, error] {
+	return func(yield func(Payment, error) bool) {
+		for next := ""; ; {
+			page, err := p.List(ctx, since, next)
+			if err != nil {
+				yield(Payment{}, err)
+				return
+			}
+			for _, each := range page.Payments {
+				if !yield(each, nil) {
+					return
+				}
+			}
+			switch page.Next {
+			case "":
+				return
+			case next:
+				yield(Payment{}, errors.New("cards: the list does not go on after "+next))
+				return
+			}
+			next = page.Next
+		}
+	}
 }
 
 // Event is a verified webhook delivery.

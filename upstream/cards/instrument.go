@@ -79,6 +79,6 @@ func (o *instrumented) UpdateMetadata(ctx context.Context, key, id string, metad
 	return observe(ctx, o, "update_metadata", func(ctx context.Context) (Payment, error) { return o.Processor.UpdateMetadata(ctx, key, id, metadata) })
 }
 
-func (o *instrumented) List(ctx context.Context, since time.Time) ([]Payment, error) {
-	return observe(ctx, o, "list", func(ctx context.Context) ([]Payment, error) { return o.Processor.List(ctx, since) })
+func (o *instrumented) List(ctx context.Context, since time.Time, before string) (Page, error) {
+	return observe(ctx, o, "list", func(ctx context.Context) (Page, error) { return o.Processor.List(ctx, since, before) })
 }

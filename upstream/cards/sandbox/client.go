@@ -97,25 +97,21 @@ func (c *Client) UpdateMetadata(ctx context.Context, key, id string, metadata ma
 	return c.onPayment(ctx, id, call{method: http.MethodPost, path: "/metadata", key: key, in: metadataRequest{metadata}})
 }
 
-// List returns the payments created since an instant, newest first. More than
-// cards.MaxListed are an error.
-func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, error) {
+// List returns a page of the payments created since an instant, newest first.
+func (c *Client) List(ctx context.Context, since time.Time, before string) (cards.Page, error) {
 	query := url.Values{"limit": {strconv.Itoa(listPage)}, "since": {since.UTC().Format(time.RFC3339Nano)}}
-	var all []cards.Payment
-	for len(all) < cards.MaxListed {
-		var page paymentList
-		if _, err := c.do(ctx, call{method: http.MethodGet, path: "/payments?" + query.Encode()}, &page); err != nil {
-			return nil, err
-		}
-		for _, p := range page.Items {
-			all = append(all, p.toCards())
-		}
-		if page.Next == "" {
-			return all, nil
-		}
-		query.Set("before", page.Next)
+	if before != "" {
+		query.Set("before", before)
 	}
-	return nil, fmt.Errorf("sandbox: list: more than %d payments since %s", cards.MaxListed, since.UTC().Format(time.RFC3339))
+	var page paymentList
+	if _, err := c.do(ctx, call{method: http.MethodGet, path: "/payments?" + query.Encode()}, &page); err != nil {
+		return cards.Page{}, err
+	}
+	list := cards.Page{Next: page.Next}
+	for _, p := range page.Items {
+		list.Payments = append(list.Payments, p.toCards())
+	}
+	return list, nil
 }
 
 // onPayment makes a call below a payment's path.

@@ -199,46 +199,36 @@ func (c *Client) Refund(ctx context.Context, key, id string, amount int64) (card
 	return c.Get(ctx, id)
 }
 
-// List returns the payments created since an instant, newest first. It includes payments of
-// other programs on the same account, and of the second before, because the processor keeps
+// List returns a page of the payments created since an instant, newest first. It includes payments
+// of other programs on the same account, and of the second before, because the processor keeps
 // whole seconds. It does not use the processor's search, which lags behind.
-func (c *Client) List(ctx context.Context, since time.Time) ([]cards.Payment, error) {
+func (c *Client) List(ctx context.Context, since time.Time, before string) (cards.Page, error) {
 	params := &stripego.PaymentIntentListParams{Expand: []*string{stripego.String("data.latest_charge")}}
 	params.Single, params.Limit = true, stripego.Int64(listPage)
 	if second := since.Unix(); second > 0 {
 		params.CreatedRange = &stripego.RangeQueryParams{GreaterThanOrEqual: second}
 	}
-	var all []cards.Payment
-	for len(all) < cards.MaxListed {
-		page, more, err := c.listPage(ctx, params)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page...)
-		if !more || len(page) == 0 {
-			return all, nil
-		}
-		params.StartingAfter = stripego.String(page[len(page)-1].ID)
+	if before != "" {
+		params.StartingAfter = stripego.String(before)
 	}
-	return nil, fmt.Errorf("stripe: list: more than %d payments since %s", cards.MaxListed, since.UTC().Format(time.RFC3339))
-}
-
-// listPage reads one page, within the time of one call.
-func (c *Client) listPage(ctx context.Context, params *stripego.PaymentIntentListParams) (page []cards.Payment, more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, cards.CallTimeout)
 	defer cancel()
 	list := c.api.payments.List(ctx, params)
 	if err := list.Err(); err != nil {
-		return nil, false, toCardsError("list", err)
+		return cards.Page{}, toCardsError("list", err)
 	}
+	var page cards.Page
 	for _, pi := range list.Data() {
 		p, err := toPayment("list", pi.ID, pi, nil)
 		if err != nil {
-			return nil, false, err
+			return cards.Page{}, err
 		}
-		page = append(page, p)
+		page.Payments = append(page.Payments, p)
+		if list.Meta().HasMore {
+			page.Next = pi.ID
+		}
 	}
-	return page, list.Meta().HasMore, nil
+	return page, nil
 }
 
 // write makes a writing call on an existing payment, which is the response.

@@ -103,7 +103,7 @@ func requestsAreUnderstood(t *testing.T, mock *http.Client) {
 			_, err := client.UpdateMetadata(ctx, "a", id, map[string]string{"a": "b", "c": ""})
 			return err
 		},
-		"list":    func() error { _, err := client.List(ctx, time.Unix(1, 0)); return err },
+		"list":    func() error { _, err := client.List(ctx, time.Unix(1, 0), ""); return err },
 		"account": func() error { _, err := client.Account(ctx); return err },
 		"hooks":   func() error { _, err := client.WebhookEndpoints(ctx); return err },
 	} {
