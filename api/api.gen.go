@@ -1281,7 +1281,7 @@ type Problem struct {
 	// | `code_blocked` | 409 | `never` | too many wrong codes; ask for a new one | offer a new code |
 	// | `sms_limited` | 429 | `after` | the person, or the mobile number, was sent enough codes for now | count down `Retry-After`, then offer a new code |
 	// | `sms_paused` | 503 | `after` | the club's visitors are sent no codes for now: its budget is used up, or too few of the codes were entered | wait for `Retry-After`, or refer the person to the club |
-	// | `mobile_unreachable` | 409 | `never` | the club system sends no code to this mobile number; correct the person | lead to the mobile number |
+	// | `mobile_unreachable` | 409 | `never` | no code is sent to this mobile number, such as one of another country; correct the person | lead to the mobile number |
 	// | `access_token_refused` | 422 | `never` | not, or no longer, the access token of an account | have the person log in to their account again |
 	// | `migration_club` | 409 | `never` | the person is at this club already, or at one of another chain | refer the person to the club |
 	// | `migration_contact` | 409 | `never` | only prospects, and for a move former members too, can be taken over | refer the person to the club |
@@ -1359,7 +1359,7 @@ type ProblemRetry string
 // | `code_blocked` | 409 | `never` | too many wrong codes; ask for a new one | offer a new code |
 // | `sms_limited` | 429 | `after` | the person, or the mobile number, was sent enough codes for now | count down `Retry-After`, then offer a new code |
 // | `sms_paused` | 503 | `after` | the club's visitors are sent no codes for now: its budget is used up, or too few of the codes were entered | wait for `Retry-After`, or refer the person to the club |
-// | `mobile_unreachable` | 409 | `never` | the club system sends no code to this mobile number; correct the person | lead to the mobile number |
+// | `mobile_unreachable` | 409 | `never` | no code is sent to this mobile number, such as one of another country; correct the person | lead to the mobile number |
 // | `access_token_refused` | 422 | `never` | not, or no longer, the access token of an account | have the person log in to their account again |
 // | `migration_club` | 409 | `never` | the person is at this club already, or at one of another chain | refer the person to the club |
 // | `migration_contact` | 409 | `never` | only prospects, and for a move former members too, can be taken over | refer the person to the club |

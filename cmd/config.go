@@ -37,6 +37,8 @@ type Config struct {
 	TrustedProxies, AllowedOrigins                                []string
 	CaptchaURL, CaptchaSecret                                     string
 	SMSHourly, SMSDaily, SMSMinConversion                         int
+	SMSOrganisationHourly, SMSOrganisationDaily                   int
+	SMSCountries                                                  []string
 	MethodsVisitor, MethodsContact, MethodsStaff                  []string
 	LaterDays                                                     int
 	LogLevel                                                      slog.Level
@@ -88,6 +90,9 @@ func (cfg *Config) options() []option {
 		{"sms-hourly", "FRONTDESK_SMS_HOURLY", number(&cfg.SMSHourly), "100", "SMS codes for the visitors of one club within an hour at most, while rate limits are on."},
 		{"sms-daily", "FRONTDESK_SMS_DAILY", number(&cfg.SMSDaily), "400", "SMS codes for the visitors of one club within 24 hours at most."},
 		{"sms-min-conversion", "FRONTDESK_SMS_MIN_CONVERSION", number(&cfg.SMSMinConversion), "25", "Percentage of a club's SMS codes that visitors must enter; below it, no more are sent for a while. 0: not checked."},
+		{"sms-organisation-hourly", "FRONTDESK_SMS_ORGANISATION_HOURLY", number(&cfg.SMSOrganisationHourly), "", "SMS codes for the visitors of all clubs together within an hour at most. Default: five times a club's."},
+		{"sms-organisation-daily", "FRONTDESK_SMS_ORGANISATION_DAILY", number(&cfg.SMSOrganisationDaily), "", "SMS codes for the visitors of all clubs together within 24 hours at most. Default: five times a club's."},
+		{"sms-countries", "FRONTDESK_SMS_COUNTRIES", list(&cfg.SMSCountries), "", "Countries to whose mobile numbers visitors are sent codes, such as FR,BE. Default: the club's own."},
 		{"methods-visitor", "FRONTDESK_METHODS_VISITOR", list(&cfg.MethodsVisitor), "", "Ways in which a visitor may settle a cart: card, later, free. Default: card,free in live mode, otherwise all three."},
 		{"methods-contact", "FRONTDESK_METHODS_CONTACT", list(&cfg.MethodsContact), "", "Ways for a contact whom the club's login, an invitation or their own account identified: card, later, free. Default: all three."},
 		{"methods-staff", "FRONTDESK_METHODS_STAFF", list(&cfg.MethodsStaff), "", "Ways for staff: card, later, free, desk. Default: all four."},

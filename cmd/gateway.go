@@ -168,7 +168,8 @@ func (cfg Config) smsBudget(records *store.Store, log *slog.Logger) *signature.S
 		return nil
 	}
 	return signature.NewSMSBudget(signature.SMSBudgetConfig{
-		Store: records, Hourly: cfg.SMSHourly, Daily: cfg.SMSDaily, MinConversion: cfg.SMSMinConversion, Now: time.Now, Log: log,
+		Store: records, Hourly: cfg.SMSHourly, Daily: cfg.SMSDaily, MinConversion: cfg.SMSMinConversion,
+		OrganisationHourly: cfg.SMSOrganisationHourly, OrganisationDaily: cfg.SMSOrganisationDaily, Countries: cfg.SMSCountries, Now: time.Now, Log: log,
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/relay"
+	"frontdesk/flows/signature"
 	"frontdesk/flows/store"
 	"frontdesk/handlers"
 )
@@ -161,6 +162,10 @@ func (cfg Config) validateLimits(found *problems) {
 	_, err := handlers.ParseProxies(cfg.TrustedProxies)
 	found.refuse(err != nil, "FRONTDESK_TRUSTED_PROXIES:", "%v", err)
 	found.refuse(cfg.SMSHourly < 1 || cfg.SMSDaily < cfg.SMSHourly, "FRONTDESK_SMS_HOURLY, FRONTDESK_SMS_DAILY:", "at least one code an hour, and no fewer in a day than in an hour")
+	found.refuse(cfg.SMSOrganisationHourly < 0 || cfg.SMSOrganisationDaily < 0, "FRONTDESK_SMS_ORGANISATION_HOURLY, FRONTDESK_SMS_ORGANISATION_DAILY:", "must not be negative")
+	for _, country := range cfg.SMSCountries {
+		found.refuse(!signature.IsCountry(country), "FRONTDESK_SMS_COUNTRIES", "has %q, which is no country: it must be two capital letters, such as FR", country)
+	}
 	found.refuse(cfg.SMSMinConversion < 0 || cfg.SMSMinConversion > 100, "FRONTDESK_SMS_MIN_CONVERSION", "must be a percentage, from 0 to 100")
 	found.refuse((cfg.CaptchaURL == "") != (cfg.CaptchaSecret == ""), "FRONTDESK_CAPTCHA_URL, FRONTDESK_CAPTCHA_SECRET:", "set both or neither")
 	if cfg.CaptchaURL == "" {

@@ -13,6 +13,7 @@ import (
 	"frontdesk/api"
 	"frontdesk/e2e/frontdesktest"
 	"frontdesk/handlers"
+	"frontdesk/upstream/clubsim"
 )
 
 // newLimited gives a front end of a fresh mock gateway that counts requests.
@@ -166,22 +167,70 @@ func TestLimitsAreTheContracts(t *testing.T) {
 	}
 }
 
+// requestCode starts a registration at a club and asks for the code of its mandate.
+func requestCode(c *frontdesktest.Client, club, mobile string) *frontdesktest.Response {
+	var registration api.Registration
+	c.Do("POST", "/v1/registrations", `{"clubId":"`+club+`","person":`+strings.Replace(person, "+33612345678", mobile, 1)+
+		`,"items":[{"offerId":"901","startDate":"`+time.Now().AddDate(0, 0, 2).Format(time.DateOnly)+`","debit":{"day":10}}]}`, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
+	return c.Do("POST", "/v1/registrations/"+registration.Id+"/mandate", map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"},
+		frontdesktest.Key(""), bearer(*registration.Token))
+}
+
+// expectPaused expects the refusal of a code for the club's sake, and counts the codes that were sent.
+func expectPaused(t *testing.T, c *frontdesktest.Client, refused *frontdesktest.Response, sent int) {
+	t.Helper()
+	problem := refused.Problem(api.SmsPaused)
+	if wait, err := strconv.Atoi(refused.Header.Get("Retry-After")); err != nil || wait < 60 || problem.Status != http.StatusServiceUnavailable || problem.Retry != api.ProblemRetryAfter {
+		t.Errorf("%s, Retry-After %q", refused.Body, refused.Header.Get("Retry-After"))
+	}
+	expectCodes(t, c, sent)
+}
+
+// expectCodes counts the codes that the simulator has sent.
+func expectCodes(t *testing.T, c *frontdesktest.Client, want int) {
+	t.Helper()
+	var sent clubsim.Items[clubsim.SMS]
+	c.Control("GET", "sms", nil).Into(http.StatusOK, &sent)
+	if len(sent.Items) != want {
+		t.Errorf("%d codes were sent, want %d", len(sent.Items), want)
+	}
+}
+
 // TestSMSBudgetOfAClub: what the operator allows a club's visitors is what they get.
 func TestSMSBudgetOfAClub(t *testing.T) {
 	t.Parallel()
 	c := newLimited(t, "FRONTDESK_SMS_HOURLY=1", "FRONTDESK_SMS_DAILY=1")
-	code := func(mobile string) *frontdesktest.Response {
-		var registration api.Registration
-		c.Do("POST", "/v1/registrations", `{"clubId":"11","person":`+strings.Replace(person, "+33612345678", mobile, 1)+
-			`,"items":[{"offerId":"901","startDate":"`+time.Now().AddDate(0, 0, 2).Format(time.DateOnly)+`","debit":{"day":10}}]}`, frontdesktest.Key("")).Into(http.StatusCreated, &registration)
-		return c.Do("POST", "/v1/registrations/"+registration.Id+"/mandate", map[string]string{"holder": "Ada Martin", "iban": "FR1420041010050500013M02606"},
-			frontdesktest.Key(""), bearer(*registration.Token))
-	}
-	code("+33611111111").Into(http.StatusCreated, nil)
-	refused := code("+33622222222")
-	problem := refused.Problem(api.SmsPaused)
-	if wait, err := strconv.Atoi(refused.Header.Get("Retry-After")); err != nil || wait < 60 || problem.Status != http.StatusServiceUnavailable || problem.Retry != api.ProblemRetryAfter {
-		t.Errorf("%s, Retry-After %q", refused.Body, refused.Header.Get("Retry-After"))
+	requestCode(c, "11", "+33611111111").Into(http.StatusCreated, nil)
+	expectPaused(t, c, requestCode(c, "11", "+33622222222"), 1)
+}
+
+// TestSMSBudgetOfTheOrganisation: the clubs together have a budget too.
+func TestSMSBudgetOfTheOrganisation(t *testing.T) {
+	t.Parallel()
+	c := newLimited(t, "FRONTDESK_SMS_ORGANISATION_HOURLY=2")
+	requestCode(c, "11", "+33611111111").Into(http.StatusCreated, nil)
+	requestCode(c, "12", "+33622222222").Into(http.StatusCreated, nil)
+	expectPaused(t, c, requestCode(c, "11", "+33633333333"), 2)
+}
+
+// TestSMSCountries: visitors give numbers of the club's country, or of those that are configured.
+func TestSMSCountries(t *testing.T) {
+	t.Parallel()
+	for countries, want := range map[string]map[string]bool{
+		"":         {"+33611111111": true, "+32470000001": false, "+18765550101": false, "+12125550101": false, "+25290000000": false, "+262692000001": false},
+		"FR,BE,US": {"+33611111111": true, "+32470000001": true, "+18765550101": false, "+12125550101": true, "+25290000000": false, "+262692000001": false},
+	} {
+		c, codes := newLimited(t, "FRONTDESK_SMS_COUNTRIES="+countries), 0
+		for mobile, allowed := range want {
+			response := requestCode(c, "11", mobile)
+			if allowed {
+				response.Into(http.StatusCreated, nil)
+				codes++
+			} else {
+				response.Problem(api.MobileUnreachable)
+			}
+		}
+		expectCodes(t, c, codes)
 	}
 }
 

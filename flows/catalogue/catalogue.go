@@ -68,7 +68,7 @@ type clubKey struct {
 }
 
 // clubTerms is the part of a club that the network does not contain.
-type clubTerms struct{ Code, Currency string }
+type clubTerms struct{ Code, Currency, Country string }
 
 // productsKey has the day, since today's catalogue is not tomorrow's. Days are in UTC:
 // at a club's own midnight a catalogue may be as old as any other.
@@ -86,6 +86,7 @@ type Club struct {
 	Path     []string // names of the parent nodes, outermost first; only from Catalogue.Clubs
 	Code     string   // the club system's code, needed for sales; only from Catalogue.Club
 	Currency string   // ISO 4217; only from Catalogue.Club
+	Country  string   // ISO 3166-1 alpha-2, may be empty; only from Catalogue.Club
 	Scope    club.Scope
 }
 
@@ -211,12 +212,12 @@ func (c *Catalogue) Club(ctx context.Context, clientToken, id string) (Club, err
 	}
 	terms, _, err := c.terms.get(ctx, clubKey{c.organisation(clientToken), id}, func(ctx context.Context) (clubTerms, error) {
 		read, err := c.cfg.Club.GetClub(ctx, found.Scope, found.IRI)
-		return clubTerms{read.Code, read.Currency}, flows.ClubFailed(err, "The club could not be read.")
+		return clubTerms{read.Code, read.Currency, read.Country}, flows.ClubFailed(err, "The club could not be read.")
 	})
 	if err != nil {
 		return Club{}, err
 	}
-	found.Code, found.Currency = terms.Code, terms.Currency
+	found.Code, found.Currency, found.Country = terms.Code, terms.Currency, terms.Country
 	return found, nil
 }
 

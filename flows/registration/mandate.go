@@ -32,6 +32,11 @@ func (s *Service) CreateMandate(ctx context.Context, id, token string, in flows.
 	if err != nil {
 		return flows.View{}, flows.ClubFailed(err, "The contact could not be read.")
 	}
+	if !r.HasKnownBuyer() { // otherwise the number is the club's own record
+		if err := s.cfg.Codes.CheckCountry(ctx, contact.Mobile, at.Country); err != nil {
+			return flows.View{}, err
+		}
+	}
 	phone := s.cfg.Keys.PhonePseudonym(r.ClientToken, contact.Mobile)
 	allowed, err := s.cfg.Codes.Reserve(ctx, at.IRI, smsSubjects(r, phone)...)
 	if err != nil {

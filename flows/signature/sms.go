@@ -51,7 +51,7 @@ func (c *CodeSender) Reserve(ctx context.Context, at club.IRI, subjects ...strin
 	return a, c.reserveBudget(ctx, &a, now, at)
 }
 
-// reserveBudget counts the code against the club's budget.
+// reserveBudget counts the code against the budgets of the club and of its organisation.
 func (c *CodeSender) reserveBudget(ctx context.Context, a *Reservation, now time.Time, at club.IRI) error {
 	if c.cfg.Budget == nil {
 		return nil
@@ -60,13 +60,34 @@ func (c *CodeSender) reserveBudget(ctx context.Context, a *Reservation, now time
 		c.Release(ctx, *a)
 		return err
 	}
-	err := c.reserveFor(ctx, a, now, sentBy(at), c.cfg.Budget.limits())
 	c.cfg.Budget.activeClubs.Store(at, nil)
-	var full *flows.Error
-	if errors.As(err, &full) && full.Code == flows.SMSLimited {
-		return c.cfg.Budget.exhausted(ctx, at, full.RetryAfter)
+	for _, of := range []struct {
+		subject string
+		limits  []flows.SMSLimit
+		why     string
+	}{
+		{sentBy(at), c.cfg.Budget.limits(), "the budget is used up"},
+		{"organisation " + at.ClientToken(), c.cfg.Budget.organisationLimits(), "the organisation's budget is used up"},
+	} {
+		err := c.reserveFor(ctx, a, now, of.subject, of.limits)
+		var full *flows.Error
+		if errors.As(err, &full) && full.Code == flows.SMSLimited {
+			return c.cfg.Budget.exhausted(ctx, at, of.why, of.limits, full.RetryAfter)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
+}
+
+// CheckCountry returns MobileUnreachable for a number that a stranger gave, of a country without codes.
+// Codes of staff, and of gateways without limits, are not checked.
+func (c *CodeSender) CheckCountry(ctx context.Context, mobile, home string) error {
+	if c.cfg.Budget == nil || ctx.Value(networksKey{}) == nil {
+		return nil
+	}
+	return c.cfg.Budget.checkCountry(mobile, home)
 }
 
 // reserveFor counts the code for one more subject, and releases the whole reservation on failure.

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -21,6 +22,9 @@ const (
 	unlimited     = 1 << 30          // a limit that is never reached, for codes that are only counted
 )
 
+// clubsPerBudget: an attack on many clubs at once costs the organisation at most what five clubs may spend.
+const clubsPerBudget = 5
+
 // SMSBudget bounds what a club's visitors cost it in SMS: a budget per hour and per day, and a pause
 // while too few of the codes are entered.
 type SMSBudget struct {
@@ -35,8 +39,11 @@ type SMSBudgetConfig struct {
 	Hourly        int // codes for a club's visitors in any hour
 	Daily         int // and in any 24 hours
 	MinConversion int // percent of the codes that must be entered; 0: not checked
-	Now           func() time.Time
-	Log           *slog.Logger
+	// OrganisationHourly and OrganisationDaily are for the visitors of all clubs together; 0: five times a club's.
+	OrganisationHourly, OrganisationDaily int
+	Countries                             []string // ISO 3166-1 alpha-2, to whose numbers strangers get codes; empty: the club's own
+	Now                                   func() time.Time
+	Log                                   *slog.Logger
 }
 
 // NewSMSBudget returns a budget.
@@ -64,6 +71,12 @@ func (b *SMSBudget) limits() []flows.SMSLimit {
 	return []flows.SMSLimit{{Codes: b.cfg.Hourly, Period: time.Hour}, {Codes: b.cfg.Daily, Period: 24 * time.Hour}}
 }
 
+// organisationLimits are limits for all clubs of an organisation together.
+func (b *SMSBudget) organisationLimits() []flows.SMSLimit {
+	return []flows.SMSLimit{{Codes: cmp.Or(b.cfg.OrganisationHourly, clubsPerBudget*b.cfg.Hourly), Period: time.Hour},
+		{Codes: cmp.Or(b.cfg.OrganisationDaily, clubsPerBudget*b.cfg.Daily), Period: 24 * time.Hour}}
+}
+
 // lowConversion returns SMSPaused while too few of a club's recent codes were entered.
 func (b *SMSBudget) lowConversion(ctx context.Context, at club.IRI, now time.Time) error {
 	if b.cfg.MinConversion == 0 {
@@ -82,10 +95,10 @@ func (b *SMSBudget) lowConversion(ctx context.Context, at club.IRI, now time.Tim
 	return paused(smsPause)
 }
 
-// exhausted is the error for a code beyond a club's budget.
-func (b *SMSBudget) exhausted(ctx context.Context, at club.IRI, wait time.Duration) error {
+// exhausted is the error for a code beyond the budget of a club or of its organisation.
+func (b *SMSBudget) exhausted(ctx context.Context, at club.IRI, why string, limits []flows.SMSLimit, wait time.Duration) error {
 	b.overBudget.Add(1)
-	b.alarm(ctx, at, "the budget is used up", "hourly", b.cfg.Hourly, "daily", b.cfg.Daily)
+	b.alarm(ctx, at, why, "hourly", limits[0].Codes, "daily", limits[1].Codes)
 	return paused(wait)
 }
 
