@@ -18,7 +18,7 @@ import (
 // setDefaults fills in.
 type Config struct {
 	Mode                                                          string
-	Addr, OpsAddr, PublicURL                                      string
+	Addr, OpsAddr, MetricsAddr, PublicURL                         string
 	RedisURL                                                      string
 	RedisAssumeDurable                                            bool
 	RedisWait                                                     int
@@ -56,6 +56,7 @@ func (cfg *Config) options() []option {
 		{"mode", "FRONTDESK_MODE", oneOf(&cfg.Mode, "mock", "test", "live"), "mock", "mock: everything in this process, nothing real. test: the simulator and the sandbox in another process (frontdesk sim). live: the real club system, card processor and Redis."},
 		{"addr", "FRONTDESK_ADDR", text(&cfg.Addr), ":8080", "Address on which the gateway listens."},
 		{"ops-addr", "FRONTDESK_OPS_ADDR", text(&cfg.OpsAddr), defaultOpsAddr, "Address on which the gateway serves operators, without authentication: loopback, or a network that only operators reach; off for none. Outside live mode several gateways may share the default: the first one serves."},
+		{"metrics-addr", "FRONTDESK_METRICS_ADDR", text(&cfg.MetricsAddr), "", "Address on which the gateway serves /metrics and nothing else, without authentication: loopback, or a network that only Prometheus reaches; off for none. Default: 127.0.0.1:9091 in live mode; otherwise none, because FRONTDESK_OPS_ADDR serves /metrics too."},
 		{"public-url", "FRONTDESK_PUBLIC_URL", text(&cfg.PublicURL), "", "Address under which browsers reach the gateway; with https, cookies are __Host- and Secure. Default: http://localhost and the port; required in live mode."},
 		{"redis-url", "FRONTDESK_REDIS_URL", text(&cfg.RedisURL), "", "Redis: redis://, redis+sentinel:// or redis+cluster://, rediss for TLS, which live mode requires except for one server on loopback. Mock mode embeds its own."},
 		{"redis-assume-durable", "FRONTDESK_REDIS_ASSUME_DURABLE", yesNo(&cfg.RedisAssumeDurable), "", "Skip the durability check, for a provider that forbids CONFIG. Use only if the provider guarantees appendonly yes and appendfsync always."},
@@ -147,6 +148,9 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 	setList(&cfg.AllowedOrigins, "*")
 	if len(cfg.MethodsVisitor) == 0 && live {
 		cfg.MethodsVisitor = []string{string(flows.ByCard), string(flows.Free)} // the club cannot collect from a visitor without identity
+	}
+	if cfg.MetricsAddr == "" && live {
+		cfg.MetricsAddr = defaultMetricsAddr
 	}
 	if cfg.DrainDelay == 0 && live {
 		cfg.DrainDelay = drainDelay

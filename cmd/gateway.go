@@ -34,9 +34,9 @@ import (
 
 // gateway is what serve runs.
 type gateway struct {
-	public, ops http.Handler
-	worker      *worker.Worker
-	catalogue   *catalogue.Catalogue
+	public, ops, metrics http.Handler
+	worker               *worker.Worker
+	catalogue            *catalogue.Catalogue
 }
 
 // build composes the gateway, from the outside in. stopping is closed when the process
@@ -104,8 +104,9 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 	})
 	eraser := erasure.New(erasure.Config{Store: records, Keys: keys, Now: time.Now, Log: log})
 	g.ops = ops.New(ops.Config{
-		Payments: payments, Contacts: contacts, Eraser: eraser, Relay: relay, Queue: queue, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log,
+		Payments: payments, Contacts: contacts, Eraser: eraser, Relay: relay, Queue: queue, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Metrics: seen.metrics, MetricsApart: cfg.Mode == "live", Traces: seen.traces, Log: log,
 	})
+	g.metrics = ops.NewMetricsServer(ops.Config{PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log})
 	g.worker, g.catalogue = worker, catalogue
 	return g, err
 }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net"
 	"net/netip"
@@ -28,7 +29,8 @@ func (cfg Config) validateLive(found *problems) {
 	cfg.validateSecrets(found)
 	cfg.validateLogin(found)
 	cfg.validateOrigins(found)
-	cfg.validateOpsAddr(found)
+	validateInternal(found, "FRONTDESK_OPS_ADDR", cfg.OpsAddr, defaultOpsAddr)
+	validateInternal(found, "FRONTDESK_METRICS_ADDR", cmp.Or(cfg.MetricsAddr, defaultMetricsAddr), defaultMetricsAddr)
 }
 
 // validateAddresses requires https for every address: traffic without it can be read
@@ -171,14 +173,14 @@ func (cfg Config) validateOrigins(found *problems) {
 	}
 }
 
-// validateOpsAddr keeps the operators' listener, which has no authentication, off the internet.
-func (cfg Config) validateOpsAddr(found *problems) {
-	if cfg.OpsAddr == "off" {
+// validateInternal keeps a listener without authentication off the internet.
+func validateInternal(found *problems, variable, address, usual string) {
+	if address == "off" {
 		return
 	}
-	host, _, err := net.SplitHostPort(cfg.OpsAddr)
-	found.refuse(err != nil, "FRONTDESK_OPS_ADDR", "must be host:port, such as 127.0.0.1:9090, or off")
+	host, _, err := net.SplitHostPort(address)
+	found.refuse(err != nil, variable, "must be host:port, such as %s, or off", usual)
 	at, notAddress := netip.ParseAddr(host)
 	private := host == "localhost" || notAddress == nil && (at.IsLoopback() || at.IsPrivate() || at.IsLinkLocalUnicast())
-	found.refuse(err == nil && !private, "FRONTDESK_OPS_ADDR", "may be reachable from everywhere and has no authentication: set it to 127.0.0.1:9090, to an address of a private network, or to off")
+	found.refuse(err == nil && !private, variable, "may be reachable from everywhere and has no authentication: set it to %s, to an address of a private network, or to off", usual)
 }

@@ -25,6 +25,9 @@ import (
 // defaultOpsAddr is where gateways serve operators by default.
 const defaultOpsAddr = "127.0.0.1:9090"
 
+// defaultMetricsAddr is where gateways in live mode serve metrics by default.
+const defaultMetricsAddr = "127.0.0.1:9091"
+
 // opsTimeout is above the longest response, that of the calibration.
 const opsTimeout = 100 * time.Second
 

@@ -48,6 +48,10 @@ func run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	metrics, err := cfg.listenForMetrics(log)
+	if err != nil {
+		return err
+	}
 	telemetry, err := cfg.newTelemetry(ctx, log)
 	if err != nil {
 		return err
@@ -62,6 +66,9 @@ func run(ctx context.Context, cfg Config) error {
 	group.Go(func() error { return serve(drained, listener, closeOnShutdown(public, ctx.Done()), world.release) })
 	if operators != nil {
 		group.Go(func() error { return serve(drained, operators, g.ops, func() {}) })
+	}
+	if metrics != nil {
+		group.Go(func() error { return serve(drained, metrics, g.metrics, func() {}) })
 	}
 	group.Go(func() error { return g.worker.Run(drained) })
 	cfg.printBanner(os.Stdout, listener.Addr())
@@ -96,6 +103,19 @@ func (cfg *Config) listenForOperators(log *slog.Logger) (net.Listener, error) {
 	default:
 		return nil, fmt.Errorf("FRONTDESK_OPS_ADDR: %w", err)
 	}
+}
+
+// listenForMetrics opens the listener of /metrics; nil for none.
+func (cfg Config) listenForMetrics(log *slog.Logger) (net.Listener, error) {
+	if cfg.MetricsAddr == "" || cfg.MetricsAddr == "off" {
+		return nil, nil
+	}
+	listener, err := net.Listen("tcp", cfg.MetricsAddr)
+	if err != nil {
+		return nil, fmt.Errorf("FRONTDESK_METRICS_ADDR: %w", err)
+	}
+	log.Info("metrics are served", "address", listener.Addr().String())
+	return listener, nil
 }
 
 // warn logs settings that the mode allows, but that may be mistakes.

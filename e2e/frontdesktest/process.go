@@ -188,6 +188,19 @@ func (p *Process) OpsAddress() string {
 	return found[1]
 }
 
+// metricsAddress is where metrics are served, in the log.
+var metricsAddress = regexp.MustCompile(`"metrics are served","address":"([^"]+)"`)
+
+// MetricsAddress gives the address at which a process in live mode serves metrics.
+func (p *Process) MetricsAddress() string {
+	p.t.Helper()
+	found := metricsAddress.FindStringSubmatch(p.Log())
+	if found == nil {
+		p.t.Fatalf("%s serves no metrics:\n%s", p.URL, p.Log())
+	}
+	return found[1]
+}
+
 // NewMock runs mock mode: everything in one process.
 func NewMock(t testing.TB) *Process { return Start(t) }
 

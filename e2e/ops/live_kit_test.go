@@ -64,7 +64,7 @@ func newLive(t *testing.T, options ...string) *liveEnv {
 		"FRONTDESK_STRIPE_PUBLISHABLE_KEY": l.processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET": l.processor.WebhookSecret,
 		"FRONTDESK_IDENTITY_SECRET": rand.Text() + rand.Text(), "FRONTDESK_IDENTITY_AUDIENCE": "signup", "FRONTDESK_IDENTITY_ISSUER": "https://login.gym-4711.fr",
 		"FRONTDESK_SEAL_KEYS": sealKey(), "FRONTDESK_STAFF_KEYS": rand.Text(),
-		"FRONTDESK_ALLOWED_ORIGINS": "https://www.gym-4711.fr", "FRONTDESK_DRAIN_DELAY": "1s",
+		"FRONTDESK_ALLOWED_ORIGINS": "https://www.gym-4711.fr", "FRONTDESK_DRAIN_DELAY": "1s", "FRONTDESK_METRICS_ADDR": "127.0.0.1:0",
 	}
 	return l
 }

@@ -81,6 +81,25 @@ func TestLiveEdge(t *testing.T) {
 	c.Do("GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-World", "demo-other"}).Into(http.StatusOK, &all) // means nothing here
 }
 
+// TestMetricsListener: in live mode a scraper reaches the metrics and nothing else, and
+// operators' tools find no metrics.
+func TestMetricsListener(t *testing.T) {
+	t.Parallel()
+	process, c := newLive(t).start(t)
+	operators, metrics := "http://"+process.OpsAddress(), "http://"+process.MetricsAddress()
+	if scraped := c.Do("GET", metrics+"/metrics", nil); scraped.Status != http.StatusOK || !strings.Contains(string(scraped.Body), "frontdesk_build_info") {
+		t.Errorf("a scrape: %d %s", scraped.Status, scraped.Body)
+	}
+	for _, elsewhere := range []string{operators + "/metrics", metrics + "/ops/payments", metrics + "/ops/queue", metrics + "/debug/pprof/", metrics + "/healthz"} {
+		if answer := c.Do("GET", elsewhere, nil); answer.Status != http.StatusNotFound {
+			t.Errorf("%s: %d %s", elsewhere, answer.Status, answer.Body)
+		}
+	}
+	if page := c.Do("GET", metrics+"/metrics", nil, [2]string{"Origin", "https://elsewhere.example"}); page.Status != http.StatusForbidden {
+		t.Errorf("a page in a browser: %d", page.Status)
+	}
+}
+
 // TestDoctorInLiveMode finds nothing to say against it; and says what is wrong
 // once something is.
 func TestDoctorInLiveMode(t *testing.T) {
@@ -237,6 +256,9 @@ func TestLiveRefuses(t *testing.T) {
 		"operators, public":       {"FRONTDESK_OPS_ADDR", "203.0.113.7:9090", "has no authentication"},
 		"operators, by name":      {"FRONTDESK_OPS_ADDR", "gateway.gym-4711.fr:9090", "has no authentication"},
 		"operators, nowhere":      {"FRONTDESK_OPS_ADDR", "9090", "must be host:port"},
+		"metrics everywhere":      {"FRONTDESK_METRICS_ADDR", ":9091", "has no authentication"},
+		"metrics, public":         {"FRONTDESK_METRICS_ADDR", "203.0.113.7:9091", "has no authentication"},
+		"metrics, nowhere":        {"FRONTDESK_METRICS_ADDR", "9091", "must be host:port"},
 		"no such replica":         {"FRONTDESK_REDIS_WAIT", "1", "start the replica"},
 		"not a Redis":             {"FRONTDESK_REDIS_URL", "http://127.0.0.1:6379", "redis://"},
 		"no such Redis":           {"FRONTDESK_REDIS_URL", "redis://127.0.0.1:1", "does not answer"},

@@ -1,6 +1,6 @@
 // Package ops is the operators' listener: payments in doubt, invitations, erasures, webhooks
-// and queues under /ops, metrics under /metrics, and profiles under /debug/pprof. It serves
-// no visitor.
+// and queues under /ops, and profiles under /debug/pprof. It serves no visitor. In live mode
+// /metrics has a listener of its own, so that a scraper reaches nothing else.
 //
 // Start reading at New for the routes, and at NewMetrics for what is counted. The rules that
 // alert on the metrics are docs/alerts.yaml; what each alert means is docs/runbook.md.
@@ -40,12 +40,14 @@ type Config struct {
 	Eraser      *erasure.Eraser
 	Relay       *relay.Relay
 	Queue       *jobs.Queue
-	ClientToken string               // the organisation at the club system
-	Worlds      bool                 // X-Frontdesk-World may name another demo world (mock mode)
-	PublicURL   string               // where the links of invitations lead
-	Metrics     http.Handler         // answers a scrape
-	Traces      trace.TracerProvider // exports the spans of requests; nil: none are exported
-	Log         *slog.Logger
+	ClientToken string       // the organisation at the club system
+	Worlds      bool         // X-Frontdesk-World may name another demo world (mock mode)
+	PublicURL   string       // where the links of invitations lead
+	Metrics     http.Handler // answers a scrape
+	// MetricsApart leaves /metrics to the listener of NewMetricsServer (live mode).
+	MetricsApart bool
+	Traces       trace.TracerProvider // exports the spans of requests; nil: none are exported
+	Log          *slog.Logger
 }
 
 // Server is the operators' listener as an http.Handler. It authenticates no caller, because only
@@ -61,12 +63,23 @@ const maxBody = 4 << 10
 // redisDown is for operators alone: visitors do not learn of Redis.
 const redisDown = "Redis does not answer; frontdesk doctor says more, and FRONTDESK_REDIS_URL says where it should be."
 
-// New returns a server with all routes.
-func New(cfg Config) *Server {
+// NewMetricsServer returns a server of /metrics alone. It needs PublicURL, Metrics, Traces and Log.
+func NewMetricsServer(cfg Config) *Server {
+	s := newServer(cfg)
+	s.mux.Handle("GET /metrics", cfg.Metrics)
+	return s
+}
+
+func newServer(cfg Config) *Server {
 	if cfg.Traces == nil {
 		cfg.Traces = tracing.IDOnlyProvider()
 	}
-	s := &Server{cfg: cfg, mux: http.NewServeMux()}
+	return &Server{cfg: cfg, mux: http.NewServeMux()}
+}
+
+// New returns a server with all routes of operators.
+func New(cfg Config) *Server {
+	s := newServer(cfg)
 	for pattern, handler := range map[string]handlerFunc{
 		"GET /ops/payments":                            s.listPayments,
 		"GET /ops/payments/{id}":                       s.showPayment,
@@ -92,7 +105,9 @@ func New(cfg Config) *Server {
 			s.write(r.Context(), w, http.StatusOK, "application/json", result)
 		})
 	}
-	s.mux.Handle("GET /metrics", cfg.Metrics)
+	if !cfg.MetricsApart {
+		s.mux.Handle("GET /metrics", cfg.Metrics)
+	}
 	s.mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	s.mux.HandleFunc("GET /debug/pprof/cmdline", http.NotFound) // the command line can hold secrets
 	s.mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
