@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/keyring"
+	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
 
@@ -25,6 +26,8 @@ type Config struct {
 	ClubURL, ClubToken                                            string
 	ClubClientID, ClubClientSecret, ClubGatewayKey                string
 	ClubKeyHeader, ClubTokenPath, ClubPathPrefix                  string
+	ClubSaleState                                                 string
+	ClubSaleWithoutArticles                                       bool
 	CardProcessor, SandboxURL                                     string
 	StripeSecretKey, StripePublicKey, StripeHookSecret, StripeURL string
 	SealKeys, StaffKeys                                           []string
@@ -69,6 +72,8 @@ func (cfg *Config) options() []option {
 		{"club-key-header", "FRONTDESK_CLUB_KEY_HEADER", text(&cfg.ClubKeyHeader), "x-gateway-api-key", "Header that carries the gateway key."},
 		{"club-token-path", "FRONTDESK_CLUB_TOKEN_PATH", text(&cfg.ClubTokenPath), "/oauth/v2/token", "Path of the token endpoint, below the base address."},
 		{"club-path-prefix", "FRONTDESK_CLUB_PATH_PREFIX", text(&cfg.ClubPathPrefix), "", "Path between the base address and the client token, such as /api."},
+		{"club-sale-state", "FRONTDESK_CLUB_SALE_STATE", oneOf(&cfg.ClubSaleState, club.SaleStateMember, club.SaleStateInvoice, club.SaleStateCheck), club.SaleStateMember, "What shows that a sale is not settled yet: its state; its invoice, which it has only afterwards; or check, its check alone. Use check only where the club system refuses the check of a settled sale: otherwise a buyer can pay what the desk has taken."},
+		{"club-sale-without-articles", "FRONTDESK_CLUB_SALE_WITHOUT_ARTICLES", yesNo(&cfg.ClubSaleWithoutArticles), "", "Accept sales that do not list their articles. A cart that changes and keeps its total is then not noticed."},
 		{"card-processor", "FRONTDESK_CARD_PROCESSOR", oneOf(&cfg.CardProcessor, "sandbox", "stripe"), "sandbox", "Card processor: sandbox or stripe."},
 		{"sandbox-url", "FRONTDESK_SANDBOX_URL", text(&cfg.SandboxURL), "", "Address of the sandbox processor. Mock mode embeds its own."},
 		{"stripe-secret-key", "FRONTDESK_STRIPE_SECRET_KEY", text(&cfg.StripeSecretKey), "", "Stripe: secret or restricted key; in test mode a test key."},

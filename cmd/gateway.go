@@ -116,6 +116,7 @@ func (cfg Config) clubSystem(log *slog.Logger, seen *ops.Metrics) *club.Client {
 	return club.New(club.Config{
 		BaseURL: cfg.ClubURL, ClientID: cfg.ClubClientID, ClientSecret: cfg.ClubClientSecret, GatewayKey: cfg.ClubGatewayKey,
 		GatewayKeyHeader: cfg.ClubKeyHeader, TokenPath: cfg.ClubTokenPath, PathPrefix: cfg.ClubPathPrefix,
+		SaleState: cfg.ClubSaleState, SaleWithoutArticles: cfg.ClubSaleWithoutArticles,
 		Traceparent: tracing.Traceparent, OnAttempt: seen.CountClubCall, Now: time.Now, Logger: log,
 	})
 }

@@ -125,9 +125,13 @@ func newWorld(t *testing.T) *world {
 }
 
 func (w *world) clubClient(address string) *club.Client {
+	saleState := club.SaleStateMember
+	if w.mute {
+		saleState = club.SaleStateCheck
+	}
 	return club.New(club.Config{
 		BaseURL: "http://" + address + "/sim", ClientID: clubsim.DemoClientID, ClientSecret: clubsim.DemoClientSecret,
-		GatewayKey: clubsim.DemoGatewayKey, Now: w.clock.Now, Limits: club.Limits{Attempts: 1}, // faults are to be seen, not mended
+		GatewayKey: clubsim.DemoGatewayKey, SaleState: saleState, Now: w.clock.Now, Limits: club.Limits{Attempts: 1}, // faults are to be seen, not mended
 	})
 }
 

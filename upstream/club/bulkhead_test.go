@@ -92,7 +92,7 @@ func TestLanesAreApart(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		io.WriteString(w, `{"@id": "/demo-b/sales/1", "totalTI": 4990}`)
+		io.WriteString(w, `{"@id": "/demo-b/sales/1", "totalTI": 4990, "state": "building", "articles": []}`)
 	})
 	c := breaking(u)
 	for range 4 {

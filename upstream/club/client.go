@@ -46,6 +46,12 @@ type Config struct {
 	// "/api". Empty: none.
 	PathPrefix string
 
+	// SaleState says what shows whether a sale is open or settled. Empty: SaleStateMember.
+	SaleState string
+	// SaleWithoutArticles accepts sales that do not list their articles; then only the total
+	// shows that a sale is as agreed.
+	SaleWithoutArticles bool
+
 	// Now is the clock. Required: New panics without it.
 	Now func() time.Time
 	// Transport carries every request except CreatePayment. Nil: NewTransport's, which is
@@ -87,6 +93,7 @@ func New(cfg Config) *Client {
 	cfg.ClubHeader = cmp.Or(cfg.ClubHeader, "x-user-club-id")
 	cfg.NodeHeader = cmp.Or(cfg.NodeHeader, "x-user-network-node-id")
 	cfg.TokenPath = cmp.Or(cfg.TokenPath, "/oauth/v2/token")
+	cfg.SaleState = cmp.Or(cfg.SaleState, SaleStateMember)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	cfg.Limits = cfg.Limits.withDefaults()
 	if cfg.Traceparent == nil {

@@ -99,6 +99,9 @@ func TestUnreadableAnswers(t *testing.T) {
 		{`{"@id": "/demo/sales/1", "totalTI": 1e400}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field totalTI is not a whole number)"},
 		{`{"@id": "/demo/sales/1"}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field totalTI is not present)"},
 		{`{"@id": "/demo/sales/1", "TOTALTI": 1}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field totalTI is not present)"},
+		{`{"@id": "/demo/sales/1", "totalTI": 1, "articles": []}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field state is not present)"},
+		{`{"@id": "/demo/sales/1", "totalTI": 1, "state": "building"}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field articles is not present)"},
+		{`{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": [{"@id": "/demo/articles/1"}]}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field articles.priceTI is not present)"},
 		{`{"totalTI": 1}`, readSale, "GetSale: unknown, status 200 (answer unreadable: field @id is not present)"},
 		{`{"@id": "/demo/sales/1", "totalTI": 1, "articles": [{"priceTI": "secret"}]}`, readSale,
 			"GetSale: unknown, status 200 (answer unreadable: field articles.priceTI is not a whole number)"},
@@ -141,8 +144,8 @@ func TestUnreadableAnswers(t *testing.T) {
 // TestOddAnswers: what is not as it should be and yet tells all that is needed is read.
 func TestOddAnswers(t *testing.T) {
 	for _, body := range []string{
-		`{"@id": "/demo/sales/1", "totalTI": 1, "totalTI": 2}`,
-		"{\"@id\": \"/demo/sales/1\", \"totalTI\": 2, \"familyName\": \"\xff\"}",
+		`{"@id": "/demo/sales/1", "totalTI": 1, "totalTI": 2, "state": "building", "articles": []}`,
+		"{\"@id\": \"/demo/sales/1\", \"totalTI\": 2, \"state\": \"building\", \"articles\": [], \"familyName\": \"\xff\"}",
 	} {
 		if got := must[club.Sale](t)(reading(t, body).GetSale(t.Context(), demo, sale)); got.TotalTI != 2 {
 			t.Errorf("%q is read as %+v", body, got)
@@ -154,5 +157,22 @@ func equal(t *testing.T, got, want any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("\ngot  %+v\nwant %+v", got, want)
+	}
+}
+
+// TestWhatShowsASettledSale: each setting of Config.SaleState reads another member.
+func TestWhatShowsASettledSale(t *testing.T) {
+	for _, test := range []struct{ setting, body, state string }{
+		{"", `"state": "building"`, "building"},
+		{club.SaleStateInvoice, `"state": "building", "invoice": null`, "not invoiced"},
+		{club.SaleStateInvoice, `"invoice": "/demo/invoices/1"`, "invoiced"},
+		{club.SaleStateCheck, `"invoice": null`, ""},
+	} {
+		cfg := configured(serve(t, answering(200, `{"@id": "/demo/sales/1", "totalTI": 1, `+test.body+`}`)).URL)
+		cfg.SaleState, cfg.SaleWithoutArticles = test.setting, true
+		c := club.New(cfg)
+		if got := must[club.Sale](t)(c.GetSale(t.Context(), demo, sale)); got.State != test.state {
+			t.Errorf("%s with %q: %q, want %q", test.body, test.setting, got.State, test.state)
+		}
 	}
 }

@@ -37,7 +37,7 @@ func tasting(status int, body []byte) *club.Client {
 // seeds are answers of every kind, whole and broken.
 var seeds = []string{
 	``, `null`, `0`, `"x"`, `[]`, `{}`, `[null]`, `[[]]`, `{"hydra:member": null}`, `{"hydra:member": [1, "a", null, {}]}`, `{"member": [{"@id": {"@id": 1}}]}`,
-	everything, saleJSON, `{"@id": "/demo/sales/1", "totalTI": 1, "articles": [null, {"parent": {"@id": "/demo/articles/1"}}]}`,
+	everything, saleJSON, `{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": [null, {"priceTI": 1, "parent": {"@id": "/demo/articles/1"}}]}`,
 	`{"hydra:member": [{"@id": "/demo/products/1", "productBehaviors": [null, {"configuration": null}]}], "hydra:totalItems": 99}`,
 	`{"hydra:member": [{"@id": "/demo/offers/1", "articleBehaviors": [{}, null], "product": "/demo/products/1", "repaymentSchedule": null}], "hydra:view": {}}`,
 	`{"hydra:member": [{"@id": "/demo/network_nodes/1", "children": ["/demo/network_nodes/1", {"@id": "/demo/network_nodes/2", "children": ["/demo/network_nodes/1"]}, null]}]}`,

@@ -127,7 +127,7 @@ var operations = []operation{
 }
 
 // everything is an answer that every operation is content with.
-const everything = `{"@id": "/demo/things/1", "totalTI": 0, "totalRealDebt": 0, "hydra:member": []}`
+const everything = `{"@id": "/demo/things/1", "totalTI": 0, "state": "building", "articles": [], "totalRealDebt": 0, "hydra:member": []}`
 
 // TestRequests looks at the request of each operation.
 func TestRequests(t *testing.T) {
@@ -288,7 +288,7 @@ func TestCheckSale(t *testing.T) {
 // TestLongAnswers: what is longer than the limit is not read.
 func TestLongAnswers(t *testing.T) {
 	long := func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, `{"@id": "/demo/sales/1", "totalTI": 1, "padding": "`)
+		io.WriteString(w, `{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": [], "padding": "`)
 		for range 100 {
 			io.WriteString(w, strings.Repeat("x", 1000))
 		}

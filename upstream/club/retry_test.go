@@ -13,7 +13,7 @@ import (
 	"frontdesk/upstream/club"
 )
 
-const saleJSON = `{"@id": "/demo/sales/1", "totalTI": 4990}`
+const saleJSON = `{"@id": "/demo/sales/1", "totalTI": 4990, "state": "building", "articles": []}`
 
 // failing answers the first n requests by fail and the rest with a sale.
 func failing(n int64, fail http.HandlerFunc) http.HandlerFunc {

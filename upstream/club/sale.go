@@ -45,36 +45,78 @@ type NewSale struct {
 // little more than the IRI: read the sale for the rest. Rejected with Violations when a
 // required field is missing.
 func (c *Client) CreateSale(ctx context.Context, s Scope, in NewSale) (Sale, error) {
-	return do[Sale](ctx, c, post("CreateSale", s, "sales", "", in))
+	sale, err := do[Sale](ctx, c, post("CreateSale", s, "sales", "", in))
+	c.setState(&sale)
+	return sale, err
 }
 
 // maxArticles of a sale: several times what a visitor can put into a cart.
 const maxArticles = 500
 
-// pricedSale requires a total: a missing one does not mean a free sale.
+// Values of Config.SaleState: what shows whether a sale is open or settled.
+const (
+	SaleStateMember  = "state"   // its state
+	SaleStateInvoice = "invoice" // its invoice, which an open sale does not have
+	SaleStateCheck   = "check"   // its check alone, which must fail for a settled sale
+)
+
+// pricedSale requires what shows that a sale is as agreed: a missing total does not mean a free sale.
 type pricedSale struct {
 	Sale
-	Total *int64 `json:"totalTI"` // read instead of the sale's
+	Total    *int64 `json:"totalTI"` // read instead of the sale's, as the next
+	Articles *[]struct {
+		Article
+		Price *int64 `json:"priceTI"`
+	} `json:"articles"`
 }
 
 func (p *pricedSale) check() error {
-	err := cmp.Or(requireAmount("totalTI", p.Total), p.Sale.check(), checkLength("articles", len(p.Articles), maxArticles))
-	for _, article := range p.Articles {
-		err = cmp.Or(err, checkAmount("articles.priceTI", article.PriceTI))
+	err := cmp.Or(requireAmount("totalTI", p.Total), p.Sale.check())
+	if p.Articles == nil {
+		return err
+	}
+	err = cmp.Or(err, checkLength("articles", len(*p.Articles), maxArticles))
+	for _, article := range *p.Articles {
+		err = cmp.Or(err, requireAmount("articles.priceTI", article.Price))
 	}
 	return err
 }
 
 // GetSale reads a sale with its articles, its register and its total; club system API,
 // section Sales. Read it after each change, because the club system adds and reprices
-// articles. ErrNotFound when it does not exist.
+// articles. ErrNotFound when it does not exist; Unknown for a sale that does not show what
+// Config.SaleState and Config.SaleWithoutArticles require.
 func (c *Client) GetSale(ctx context.Context, s Scope, sale IRI) (Sale, error) {
 	got, err := do[pricedSale](ctx, c, get("GetSale", s, "sales/{id}", sale))
 	if err != nil {
 		return Sale{}, err
 	}
-	got.TotalTI = *got.Total
-	return got.Sale, nil
+	read := got.Sale
+	read.TotalTI = *got.Total
+	if got.Articles != nil {
+		for _, article := range *got.Articles {
+			article.PriceTI = *article.Price
+			read.Articles = append(read.Articles, article.Article)
+		}
+	}
+	c.setState(&read)
+	err = cmp.Or(require("state", read.State != "" || c.cfg.SaleState == SaleStateCheck),
+		require("articles", got.Articles != nil || c.cfg.SaleWithoutArticles))
+	if err != nil {
+		return Sale{}, &Error{Operation: "GetSale", Outcome: Unknown, Status: http.StatusOK, Err: err}
+	}
+	return read, nil
+}
+
+// setState derives the state of a sale from its invoice, where that is what shows it.
+func (c *Client) setState(sale *Sale) {
+	if c.cfg.SaleState != SaleStateInvoice {
+		return
+	}
+	sale.State = "not invoiced"
+	if sale.Invoice != "" {
+		sale.State = "invoiced"
+	}
 }
 
 // SaleCheck is the club system's check of a cart.

@@ -80,7 +80,7 @@ func (i *issuer) business(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	io.WriteString(w, `{"@id": "/demo/sales/1", "totalTI": 4990}`)
+	io.WriteString(w, `{"@id": "/demo/sales/1", "totalTI": 4990, "state": "building", "articles": []}`)
 }
 
 func (i *issuer) revoke(token string) {
@@ -262,7 +262,7 @@ func TestTokenTrouble(t *testing.T) {
 func TestTokenFetchOutlivesItsCaller(t *testing.T) {
 	asked, release := make(chan struct{}), make(chan struct{})
 	u := &recordingServer{}
-	business := u.with(answering(200, `{"@id": "/demo/sales/1", "totalTI": 1}`))
+	business := u.with(answering(200, `{"@id": "/demo/sales/1", "totalTI": 1, "state": "building", "articles": []}`))
 	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/token") {
 			close(asked) // a second request would panic here
