@@ -1426,7 +1426,7 @@ type Registration struct {
 	// State `attention`: the club's staff look into it; nothing more is asked of the visitor.
 	State RegistrationState `json:"state"`
 
-	// Token Only in the response that started or resumed the registration: 256 random bits, signed, that prove whose it is.
+	// Token Only in the response that started or resumed the registration: 256 random bits and the time of issue, signed, that prove whose it is.
 	Token *string `json:"token,omitempty"`
 }
 

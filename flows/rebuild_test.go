@@ -2,6 +2,7 @@ package flows_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
@@ -174,6 +175,48 @@ func TestHolderAfterWipe(t *testing.T) {
 	}
 	w.advance(g, p)
 	w.expectSound(w.stored(g, p.ID))
+}
+
+// TestOldToken: a token lets the processor's list be read only while Redis would have kept the
+// registration. It opens what Redis holds at any age, and so does one of an older version.
+func TestOldToken(t *testing.T) {
+	t.Parallel()
+	bits := []byte("thirty-two bytes that are random")
+	for name, test := range map[string]struct {
+		age    time.Duration
+		older  bool // the token is of a version without a time
+		recall bool
+	}{
+		"young":               {43 * time.Hour, false, true},
+		"old":                 {45 * time.Hour, false, false},
+		"of an older version": {0, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			r, token := w.visited(g)
+			p := must(t, func() (*flows.Payment, error) {
+				return g.registrations.Pay(t.Context(), r.ID, token, flows.StartPayment{Method: "card"})
+			})
+			w.confirm(p, goodCard)
+			w.advance(g, p)
+			if test.older {
+				signed := newKeyring(t, "one").Sign(append([]byte("registration token\n"+r.ID+"\n"), bits...))
+				token = base64.RawURLEncoding.EncodeToString(append(slices.Clone(bits), signed...))
+			}
+			w.clock.Advance(test.age)
+			w.wipe()
+			_, err := g.registrations.Get(t.Context(), r.ID, token)
+			if lists := w.listed(); (lists > 0) != test.recall || (err == nil) != test.recall {
+				t.Errorf("the gateway listed the payments %d times: %v", lists, err)
+			}
+			w.rebuild(g)
+			if _, err := g.registrations.Get(t.Context(), r.ID, token); err != nil {
+				t.Errorf("what Redis holds: %v", err)
+			}
+		})
+	}
 }
 
 // TestRebuiltRegistration does with a registration that came back whatever its

@@ -29,6 +29,9 @@ const (
 	advanceTriggerEvery = 2 * time.Second
 	// advanceWait is how long that poll may delay the response; a sweep polls again anyway.
 	advanceWait = 2 * time.Second
+	// tokenRecalls is the age up to which a token lets a missing registration be looked for at the
+	// processor. Redis keeps every registration for so long; an older one has expired.
+	tokenRecalls = flows.PayableFor + flows.KeepRegistration
 	// eachItem is the pointer to an item in a request with several.
 	eachItem = "/items/%d"
 )
@@ -121,8 +124,8 @@ func personKnown() error {
 
 func (s *Service) start(ctx context.Context, in StartRequest) (flows.View, string, error) {
 	id := uuid.NewString()
-	token, hash := newToken(s.cfg.Keys, id)
 	now := s.cfg.Now()
+	token, hash := newToken(s.cfg.Keys, id, now)
 	r := &flows.Registration{
 		ID: id, State: flows.Open, ClientToken: in.ClientToken, TokenHash: hash, ClubID: in.ClubID,
 		Channel: in.Channel, CreatedAt: now, ExpiresAt: now.Add(flows.PayableFor),
@@ -362,11 +365,11 @@ func (s *Service) editable(ctx context.Context, id, token string) (*flows.Regist
 }
 
 // load reads a registration for its holder. Any other caller does not learn that it exists. One that
-// Redis has lost, but that the token was issued for, is rebuilt from the processor.
+// Redis has lost, but that the token was issued for lately, is rebuilt from the processor.
 func (s *Service) load(ctx context.Context, id, token string) (*flows.Registration, *flows.Payment, error) {
-	signed := tokenSignedFor(s.cfg.Keys, id, token)
+	issued, signed := tokenIssued(s.cfg.Keys, id, token)
 	r, p, err := s.cfg.Store.Registration(ctx, id)
-	if errors.Is(err, flows.ErrNotFound) && signed {
+	if errors.Is(err, flows.ErrNotFound) && s.cfg.Now().Sub(issued) < tokenRecalls {
 		if err := s.cfg.Payments.RebuildOnDemand(ctx); err != nil {
 			return nil, nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"strings"
 	"time"
@@ -62,7 +63,7 @@ func (s *Service) takeLink(ctx context.Context, clientToken, code string) (*flow
 	if uuid.Validate(id) != nil {
 		return nil, nil, "", notResumable(nil)
 	}
-	token, hash := newToken(s.cfg.Keys, id)
+	token, hash := newToken(s.cfg.Keys, id, s.cfg.Now())
 	for range maxSaveAttempts {
 		r, p, err := s.cfg.Store.Registration(ctx, id)
 		switch {
@@ -113,10 +114,12 @@ func (s *Service) refreshCart(ctx context.Context, r *flows.Registration, p *flo
 	return &before, p, true // a cart that is not stored must not be shown as the one to be paid
 }
 
-// newToken returns 256 random bits for a registration's holder, signed, and their hash.
-func newToken(keys *keyring.Keyring, registration string) (token, hash string) {
+// newToken returns a token for a registration's holder, and its hash. The token is 256 random
+// bits and the time of issue in seconds, signed.
+func newToken(keys *keyring.Keyring, registration string, now time.Time) (token, hash string) {
 	bits := make([]byte, flows.TokenBits)
 	rand.Read(bits)
+	bits = binary.BigEndian.AppendUint64(bits, uint64(now.Unix())) // #nosec G115 -- after 1970
 	token = base64.RawURLEncoding.EncodeToString(append(bits, keys.Sign(tokenText(registration, bits))...))
 	return token, flows.HashToken(token)
 }
@@ -127,15 +130,26 @@ func tokenText(registration string, bits []byte) []byte {
 	return append([]byte("registration token\n"+registration+"\n"), bits...)
 }
 
-// tokenSignedFor reports whether we issued a token for a registration; no storage is needed.
-func tokenSignedFor(keys *keyring.Keyring, registration, token string) bool {
+// tokenIssued reports whether we issued a token for a registration, and when: zero for a token of
+// an older version, which has no time. No storage is needed.
+func tokenIssued(keys *keyring.Keyring, registration, token string) (at time.Time, signed bool) {
+	const timed = flows.TokenBits + 8
 	all, err := base64.RawURLEncoding.DecodeString(token)
-	return err == nil && len(all) > flows.TokenBits && keys.Verify(tokenText(registration, all[:flows.TokenBits]), all[flows.TokenBits:])
+	verify := func(n int) bool { return len(all) > n && keys.Verify(tokenText(registration, all[:n]), all[n:]) }
+	switch {
+	case err != nil:
+		return at, false
+	case verify(timed):
+		return time.Unix(int64(binary.BigEndian.Uint64(all[flows.TokenBits:timed])), 0), true // #nosec G115 -- we signed it
+	default:
+		return at, verify(flows.TokenBits)
+	}
 }
 
 // TokenIssued reports whether a token was issued for a registration, which may have revoked it.
 func (s *Service) TokenIssued(id, token string) bool {
-	return tokenSignedFor(s.cfg.Keys, id, token)
+	_, signed := tokenIssued(s.cfg.Keys, id, token)
+	return signed
 }
 
 // CheckHolder returns NotFound unless the token is one of the registration's. It reads Redis only for a
