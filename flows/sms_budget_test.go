@@ -117,6 +117,34 @@ func TestLowConversion(t *testing.T) {
 	}
 }
 
+// TestOneNetworkDoesNotSilenceAClub: codes that two addresses do not enter are not held against the others.
+func TestOneNetworkDoesNotSilenceAClub(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway(gatewayOptions{sms: signature.SMSBudgetConfig{Hourly: 1000, Daily: 1000, MinConversion: 25}})
+	code := func(n int, address string) error {
+		id, token := g.debtor(w, fmt.Sprintf("+336%08d", n))
+		_, err := g.registrations.CreateMandate(signature.WithClientNetworks(w.Context(), []flows.ClientNetwork{{Name: address, Share: 1}}), id, token, account)
+		return err
+	}
+	for n := range 20 {
+		if err := code(n, fmt.Sprintf("203.0.113.%d", n/10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.clock.Advance(3 * time.Minute)
+	if err := code(20, "198.51.100.7"); err != nil || w.alarms() != 0 {
+		t.Errorf("another visitor: %v, %d alarms", err, w.alarms())
+	}
+	for n := range 20 { // many networks are an attack on the club
+		if err := code(30+n, fmt.Sprintf("192.0.2.%d", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.clock.Advance(3 * time.Minute)
+	paused(t, code(60, "198.51.100.8"), time.Hour)
+}
+
 // TestCodesPerAddress: ten an hour are sent for one address, and staff have none.
 func TestCodesPerAddress(t *testing.T) {
 	t.Parallel()

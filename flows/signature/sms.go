@@ -3,6 +3,7 @@ package signature
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,13 +33,18 @@ type Reservation struct {
 // wait when a subject's limit is reached, SMSPaused when the budget of the paying club is.
 func (c *CodeSender) Reserve(ctx context.Context, at club.IRI, subjects ...string) (Reservation, error) {
 	now := c.cfg.Now()
+	networks, _ := ctx.Value(networksKey{}).([]flows.ClientNetwork)
 	a := Reservation{ID: uuid.NewString(), ResendAfter: now}
+	if sampled, err := c.sampled(ctx, networks, now); err != nil {
+		return Reservation{}, err
+	} else if !sampled {
+		a.ID += unsampled
+	}
 	for _, subject := range subjects {
 		if err := c.reserveFor(ctx, &a, now, subject, smsLimits); err != nil {
 			return Reservation{}, err
 		}
 	}
-	networks, _ := ctx.Value(networksKey{}).([]flows.ClientNetwork)
 	for _, network := range networks {
 		if network.Name == "" {
 			continue // the address is not known
@@ -51,6 +57,15 @@ func (c *CodeSender) Reserve(ctx context.Context, at club.IRI, subjects ...strin
 	return a, c.reserveBudget(ctx, &a, now, at)
 }
 
+// sampled reports whether the next code to a client's widest network counts for its club's conversion.
+func (c *CodeSender) sampled(ctx context.Context, networks []flows.ClientNetwork, now time.Time) (bool, error) {
+	if len(networks) == 0 || networks[0].Name == "" {
+		return true, nil
+	}
+	sent, err := c.cfg.Store.CountSMS(ctx, "address "+networks[len(networks)-1].Name, now.Add(-smsWindow), now)
+	return sent < codesPerSample, flows.StorageFailed(err)
+}
+
 // reserveBudget counts the code against the budgets of the club and of its organisation.
 func (c *CodeSender) reserveBudget(ctx context.Context, a *Reservation, now time.Time, at club.IRI) error {
 	if c.cfg.Budget == nil {
@@ -61,6 +76,11 @@ func (c *CodeSender) reserveBudget(ctx context.Context, a *Reservation, now time
 		return err
 	}
 	c.cfg.Budget.activeClubs.Store(at, nil)
+	if !strings.HasSuffix(a.ID, unsampled) {
+		if err := c.reserveFor(ctx, a, now, sampleOf(at), []flows.SMSLimit{{Codes: unlimited, Period: smsWindow}}); err != nil {
+			return err
+		}
+	}
 	for _, of := range []struct {
 		subject string
 		limits  []flows.SMSLimit

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,12 +15,13 @@ import (
 
 // Codes that are not entered indicate SMS fraud or harassment. They are found by these figures.
 const (
-	smsWindow     = time.Hour        // observed: long enough for a club's quiet hours, short enough to show an attack
-	smsGrace      = 2 * time.Minute  // before a code must be entered; with the phone at hand it takes less than one
-	smsSample     = 20               // codes, at least: of fewer, slow visitors are a large share; an attack gets as many per hour
-	smsPause      = 15 * time.Minute // returned as the time to wait: by then staff may have reacted, or the codes left the window
-	smsAlarmEvery = 10 * time.Minute // often enough for an alert, rare enough for a readable log
-	unlimited     = 1 << 30          // a limit that is never reached, for codes that are only counted
+	smsWindow      = time.Hour        // observed: long enough for a club's quiet hours, short enough to show an attack
+	smsGrace       = 2 * time.Minute  // before a code must be entered; with the phone at hand it takes less than one
+	smsSample      = 20               // codes, at least: of fewer, slow visitors are a large share; an attack gets as many per hour
+	codesPerSample = 3                // of them, at most, from one network: else two addresses could silence a club by themselves
+	smsPause       = 15 * time.Minute // returned as the time to wait: by then staff may have reacted, or the codes left the window
+	smsAlarmEvery  = 10 * time.Minute // often enough for an alert, rare enough for a readable log
+	unlimited      = 1 << 30          // a limit that is never reached, for codes that are only counted
 )
 
 // clubsPerBudget: an attack on many clubs at once costs the organisation at most what five clubs may spend.
@@ -62,8 +64,13 @@ func (b *SMSBudget) Counts() SMSCounts {
 	return SMSCounts{Sent: b.sent.Load(), Validated: b.validated.Load(), OverBudget: b.overBudget.Load(), LowConversion: b.lowConversions.Load()}
 }
 
-// sentBy and validatedBy are the subjects of a club's codes.
+// unsampled ends the id of a code that does not count for its club's conversion.
+const unsampled = "-unsampled"
+
+// sentBy, sampleOf and validatedBy are the subjects of a club's codes.
 func sentBy(at club.IRI) string { return "club " + string(at) }
+
+func sampleOf(at club.IRI) string { return "sample " + string(at) }
 
 func validatedBy(at club.IRI) string { return "validated " + string(at) }
 
@@ -82,7 +89,7 @@ func (b *SMSBudget) lowConversion(ctx context.Context, at club.IRI, now time.Tim
 	if b.cfg.MinConversion == 0 {
 		return nil
 	}
-	sent, err := b.cfg.Store.CountSMS(ctx, sentBy(at), now.Add(-smsWindow), now.Add(-smsGrace))
+	sent, err := b.cfg.Store.CountSMS(ctx, sampleOf(at), now.Add(-smsWindow), now.Add(-smsGrace))
 	if err != nil || sent < smsSample {
 		return flows.StorageFailed(err)
 	}
@@ -133,6 +140,9 @@ func (b *SMSBudget) countValidated(ctx context.Context, at club.IRI, s flows.Sig
 		return
 	}
 	b.validated.Add(1)
+	if strings.HasSuffix(s.SMS, unsampled) {
+		return
+	}
 	if _, _, err := b.cfg.Store.ReserveSMS(ctx, validatedBy(at), s.SMS, b.cfg.Now(), []flows.SMSLimit{{Codes: unlimited, Period: smsWindow}}); err != nil {
 		b.cfg.Log.WarnContext(ctx, "validated sms code not counted", "error", err)
 	}
