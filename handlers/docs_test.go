@@ -24,8 +24,12 @@ func TestDocsPages(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	for path, want := range map[string][2]string{
-		"/docs":                               {"text/html", "swagger-ui"},
-		"/docs/":                              {"text/html", "swagger-ui"},
+		"/docs":                               {"text/html", `<a href="/docs/tutorials/first-signup.md">`},
+		"/docs/":                              {"text/html", `<a href="/docs/api">`},
+		"/docs/api":                           {"text/html", "swagger-ui"},
+		"/docs/reference/limits.md":           {"text/html", "<h1"},
+		"/docs/explanation/exactly-once.md":   {"text/html", "<h1"},
+		"/docs/explanation/schedules.md":      {"text/html", `<a href="/docs/api">`},
 		"/docs/contract.js":                   {"text/javascript", "SwaggerUIBundle"},
 		"/docs/swagger-ui.css":                {"text/css", ".swagger-ui"},
 		"/docs/try.js":                        {"text/javascript", "export async function prepare"},
@@ -90,7 +94,7 @@ func TestLinksOfThePages(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	links := regexp.MustCompile(`(?:href|src)="([^"]+)"`)
-	for _, page := range []string{"/docs", "/docs/problems", "/docs/README.md", "/docs/tutorials/first-signup.md", "/docs/how-to/build-a-website.md", "/docs/how-to/build-an-app.md", "/docs/how-to/run-parallel-tests.md"} {
+	for _, page := range []string{"/docs", "/docs/api", "/docs/problems", "/docs/README.md", "/docs/tutorials/first-signup.md", "/docs/how-to/build-a-website.md", "/docs/how-to/build-an-app.md", "/docs/how-to/run-parallel-tests.md"} {
 		found := links.FindAllStringSubmatch(string(c.Do("GET", page, nil).Body), -1)
 		if len(found) < 5 {
 			t.Errorf("%s has %d links", page, len(found))

@@ -66,7 +66,7 @@ func TestSecurityHeaders(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	for path, policy := range map[string]string{
-		"/": "default-src 'self'", "/docs": "default-src 'self'; style-src 'self' 'unsafe-inline'", "/v1/clubs": "default-src 'none'", "/v1/nothing": "default-src 'none'", "/readyz": "default-src 'none'",
+		"/": "default-src 'self'", "/docs": "default-src 'self'; form-action 'self'", "/docs/api": "default-src 'self'; style-src 'self' 'unsafe-inline'", "/v1/clubs": "default-src 'none'", "/v1/nothing": "default-src 'none'", "/readyz": "default-src 'none'",
 	} {
 		header := c.Do("GET", path, nil).Header
 		if got := header.Get("Content-Security-Policy"); !strings.Contains(got, policy) || !strings.Contains(got, "frame-ancestors 'none'") {

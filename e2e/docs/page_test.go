@@ -114,7 +114,7 @@ func TestTryItOut(t *testing.T) {
 	t.Parallel()
 	gateway := localhost(frontdesktest.NewMock(t).URL)
 	b := frontdesktest.NewBrowser(t, 1280, 900)
-	b.Open(gateway + "/docs")
+	b.Open(gateway + "/docs/api")
 	b.WaitVisible(".opblock")
 	operations := operationsOf(t)
 	if shown := b.Count(".opblock"); shown != len(operations) {
@@ -135,12 +135,34 @@ func TestTryItOut(t *testing.T) {
 	}
 }
 
+// TestReferenceFromTheIndex follows the index to the API reference on a phone, and sends a request
+// from an operation's own address. The browser fails the test if a page asks another origin.
+func TestReferenceFromTheIndex(t *testing.T) {
+	t.Parallel()
+	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
+	b := frontdesktest.NewBrowser(t, 390, 844)
+	b.Open(localhost(c.URL) + "/docs")
+	b.Screenshot("docs-index")
+	b.Click(`.docs-page a[href="/docs/api"]`)
+	b.WaitVisible(".opblock")
+	b.Screenshot("docs-api")
+	b.Open(localhost(c.URL) + "/docs/api#/registrations/startRegistration")
+	b.Reload() // an address that differs only behind its # does not load a page
+	const place = "#operations-registrations-startRegistration"
+	b.Click(place + " .execute")
+	b.WaitVisible(place + " .live-responses-table .response-col_status")
+	shown := b.TextOf(place + " .live-responses-table")
+	if !strings.HasPrefix(b.TextOf(place+" .live-responses-table .response .response-col_status"), "201") || !strings.Contains(shown, `"token"`) {
+		t.Errorf("the page shows %s", shown)
+	}
+}
+
 // TestTryItOutCurl pastes the command that the page shows after Execute: it is the request that was sent.
 func TestTryItOutCurl(t *testing.T) {
 	t.Parallel()
 	gateway := localhost(frontdesktest.NewMock(t).URL)
 	b := frontdesktest.NewBrowser(t, 1280, 900)
-	b.Open(gateway + "/docs")
+	b.Open(gateway + "/docs/api")
 	const place = "#operations-payment-startPayment"
 	b.Click(place + " .opblock-summary-control")
 	b.Click(place + " .execute")
@@ -156,7 +178,7 @@ func TestAuthorize(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
 	b := frontdesktest.NewBrowser(t, 1280, 900)
-	b.Open(localhost(c.URL) + "/docs")
+	b.Open(localhost(c.URL) + "/docs/api")
 	b.ExpectConsole("status of 401") // the staff key is none
 	b.Click(".auth-wrapper .authorize")
 	b.WaitVisible(".auth-container form")

@@ -376,7 +376,7 @@ func TestAPI8LiveMode(t *testing.T) {
 	if strings.Contains(string(site.Body), "/panel/") || strings.Contains(site.Header.Get("Content-Security-Policy"), "unsafe") {
 		t.Errorf("the site comes with %s", site.Header.Get("Content-Security-Policy"))
 	}
-	docs := c.Do("GET", "/docs", nil) // the contract is public; its page may ask this origin alone, and is framed by nobody
+	docs := c.Do("GET", "/docs/api", nil) // the contract is public; its page may ask this origin alone, and is framed by nobody
 	if policy := docs.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'self'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "http") {
 		t.Errorf("the documentation has the policy %q", policy)
 	}
@@ -390,7 +390,7 @@ func TestAPI8LiveMode(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/", "/docs", "/v1/clubs", "/v1/nothing"} {
+	for _, path := range []string{"/", "/docs", "/docs/api", "/v1/clubs", "/v1/nothing"} {
 		if hsts := c.Do("GET", path, nil).Header.Get("Strict-Transport-Security"); !strings.HasPrefix(hsts, "max-age=31536000") {
 			t.Errorf("%s comes with %q", path, hsts)
 		}

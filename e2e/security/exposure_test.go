@@ -52,7 +52,7 @@ func TestAPI8SecurityMisconfiguration(t *testing.T) {
 	c, _ := frontdesktest.NewWorld(t)
 	for what, answer := range map[string]*frontdesktest.Response{
 		"a page":                c.Do("GET", "/", nil),
-		"the documentation":     c.Do("GET", "/docs?url=https://evil.example/openapi.yaml&configUrl=https://evil.example/c.json", nil),
+		"the documentation":     c.Do("GET", "/docs/api?url=https://evil.example/openapi.yaml&configUrl=https://evil.example/c.json", nil),
 		"a document":            c.Do("GET", "/v1/clubs", nil),
 		"no path":               c.Do("GET", "/v1/nothing/%3Cscript%3Ealert(1)%3C/script%3E", nil),
 		"no method":             c.Do("TRACE", "/v1/clubs", nil, [2]string{"Cookie", "secret=1"}),

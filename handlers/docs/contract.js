@@ -8,12 +8,12 @@ let ui;
 ui = SwaggerUIBundle({
   domNode: place,
   url: new URL("/openapi.yaml", location.href).href,
-  presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
-  plugins: [SwaggerUIBundle.plugins.DownloadUrl],
-  layout: "StandaloneLayout",
+  presets: [SwaggerUIBundle.presets.apis],
+  layout: "BaseLayout",
+  filter: true, // by tag
   deepLinking: true,
   showCommonExtensions: true,
-  validatorUrl: null, // nobody else is asked
+  validatorUrl: null, // it would be another origin's
   tryItOutEnabled: true, // one click less
   displayRequestDuration: true,
   defaultModelsExpandDepth: 0,

@@ -1,5 +1,6 @@
-// Package docs serves the pages below /docs: the contract to browse and to call from, every
-// problem in one table, and the guides for developers of front ends with their examples.
+// Package docs serves the pages below /docs: the guides for developers of front ends with their
+// examples, behind the index of docs/README.md; the API reference, to browse and to call from,
+// at /docs/api; and every problem in one table.
 //
 // Start reading at Pages. What is written as Markdown is made into HTML by generate.
 package docs
@@ -40,9 +41,8 @@ var files embed.FS
 
 // Pages returns the handlers of all pages by path.
 func Pages(cfg Config) (map[string]http.Handler, error) {
-	contract := page(swaggerPolicy, "text/html; charset=utf-8", cfg.contractPage)
 	pages := map[string]http.Handler{
-		"/docs": contract, "/docs/": contract,
+		"/docs/api":      page(swaggerPolicy, "text/html; charset=utf-8", cfg.contractPage),
 		"/docs/problems": article("When a request fails", "problems.html"),
 		"/docs/session.sh": page(pagePolicy, "text/plain; charset=utf-8", func() ([]byte, error) {
 			text, err := files.ReadFile("session.sh")
@@ -60,6 +60,7 @@ func Pages(cfg Config) (map[string]http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	pages["/docs"], pages["/docs/"] = pages["/docs/README.md"], pages["/docs/README.md"]
 	err = walk(cfg.Examples, func(path string) { // examples are text to be read in the browser
 		pages["/docs/examples/"+path] = page(pagePolicy, "text/plain; charset=utf-8", func() ([]byte, error) { return fs.ReadFile(cfg.Examples, path) })
 	})
@@ -101,11 +102,9 @@ func withPolicy(policy string, next http.Handler) http.Handler {
 
 // contractPage shows the contract with Swagger UI.
 func (cfg Config) contractPage() ([]byte, error) {
-	return render("Frontdesk", g.Group{
+	return render("API reference - Frontdesk", g.Group{
 		html.Link(html.Rel("stylesheet"), html.Href("/docs/swagger-ui.css")),
-		html.Link(html.Rel("icon"), html.Type("image/png"), html.Href("/docs/favicon-32x32.png")),
 		html.Script(html.Src("/docs/swagger-ui-bundle.js"), html.Defer()),
-		html.Script(html.Src("/docs/swagger-ui-standalone-preset.js"), html.Defer()),
 		html.Script(html.Src("/docs/contract.js"), html.Type("module")),
 	}, html.Div(html.ID("swagger-ui"), html.Data("mock", strconv.FormatBool(cfg.Mock))))
 }
@@ -128,10 +127,12 @@ func render(title string, head, body g.Node) ([]byte, error) {
 	err := html.Doctype(html.HTML(html.Lang("en"),
 		html.Head(
 			html.Meta(html.Charset("utf-8")), html.Meta(html.Name("viewport"), html.Content("width=device-width, initial-scale=1")),
-			html.TitleEl(g.Text(title)), head, html.Link(html.Rel("stylesheet"), html.Href("/docs/page.css")),
+			html.TitleEl(g.Text(title)), head,
+			html.Link(html.Rel("icon"), html.Type("image/png"), html.Href("/docs/favicon-32x32.png")),
+			html.Link(html.Rel("stylesheet"), html.Href("/docs/page.css")),
 		),
 		html.Body(html.Nav(html.Class("docs-nav"),
-			link("/docs/README.md", "Documentation"), link("/docs", "API"), link("/docs/problems", "Errors"), link("/openapi.yaml", "openapi.yaml")), body),
+			link("/docs", "Documentation"), link("/docs/api", "API reference"), link("/docs/problems", "Errors"), link("/openapi.yaml", "openapi.yaml")), body),
 	)).Render(&page)
 	return page.Bytes(), err
 }

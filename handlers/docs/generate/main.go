@@ -36,7 +36,8 @@ var guides = []string{
 	"README.md",
 	"tutorials/first-signup.md", "tutorials/direct-debit.md", "tutorials/card-payment.md",
 	"how-to/build-a-website.md", "how-to/build-an-app.md", "how-to/sign-up-known-contacts.md", "how-to/run-parallel-tests.md", "how-to/inject-faults.md",
-	"reference/simulator.md",
+	"reference/limits.md", "reference/simulator.md",
+	"explanation/exactly-once.md", "explanation/schedules.md",
 }
 
 // write makes all pages.
@@ -53,7 +54,7 @@ func write(root, into string) error {
 		if err != nil {
 			return err
 		}
-		if err := save(filepath.Join(into, "pages", strings.TrimSuffix(guide, ".md")+".html"), withoutDeadLinks(guide, body)); err != nil {
+		if err := save(filepath.Join(into, "pages", strings.TrimSuffix(guide, ".md")+".html"), resolveLinks(guide, body)); err != nil {
 			return err
 		}
 	}
@@ -69,18 +70,33 @@ func save(file string, body []byte) error {
 }
 
 // link is a link of a page to another file of the project.
-var link = regexp.MustCompile(`<a href="([^"#:]+)(?:#[^"]*)?">(.*?)</a>`)
+var link = regexp.MustCompile(`<a href="([^"#:]+)(#[^"]*)?">(.*?)</a>`)
 
-// withoutDeadLinks leaves only the text of links to files that the gateway does not serve.
-func withoutDeadLinks(guide string, body []byte) []byte {
-	return link.ReplaceAllFunc(body, func(whole []byte) []byte {
+// unlinkedRow is a row of the index whose page the gateway does not serve.
+var unlinkedRow = regexp.MustCompile(`(?s)<tr>\n<td>[^<]*</td>\n<td>.*?</td>\n</tr>\n`)
+
+// resolveLinks makes links absolute, since the index has two addresses. Of a link to a file that
+// the gateway does not serve only the text is left, and of its row in the index nothing.
+func resolveLinks(guide string, body []byte) []byte {
+	body = link.ReplaceAllFunc(body, func(whole []byte) []byte {
 		found := link.FindSubmatch(whole)
-		target := path.Join(path.Dir(guide), string(found[1]))
-		if path.IsAbs(string(found[1])) || slices.Contains(guides, target) || strings.HasPrefix(target, "examples/") {
+		if path.IsAbs(string(found[1])) {
 			return whole
 		}
-		return found[2]
+		target := path.Join("/docs", path.Dir(guide), string(found[1]))
+		below := strings.TrimPrefix(target, "/docs/")
+		switch {
+		case target == "/openapi.yaml":
+			target = "/docs/api"
+		case !slices.Contains(guides, below) && !strings.HasPrefix(below, "examples/"):
+			return found[3]
+		}
+		return fmt.Appendf(nil, `<a href="%s%s">%s</a>`, target, found[2], found[3])
 	})
+	if guide == "README.md" {
+		body = unlinkedRow.ReplaceAll(body, nil)
+	}
+	return body
 }
 
 // codeRow is the beginning of a code's row, up to its status.
