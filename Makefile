@@ -5,7 +5,7 @@
 #   the image, licences, and short campaigns of faults. About ten minutes on two cores.
 # make image: the image frontdesk, with docker, podman or buildah, and artefacts/frontdesk.cdx.json, what is in it.
 # make bench: Frontdesk compared with reference servers, in one table; fails when a threshold of docs/explanation/performance.md is missed.
-# make campaign: the long form of the campaigns of faults, about half an hour, for docs/explanation/reliability.md.
+# make campaign: the long form of the campaigns of faults, about an hour, for docs/explanation/reliability.md.
 # It brings gosec along. gosec by itself finds nothing more, understands the same exceptions
 # (#nosec), and would read the whole tree a second time, so that it is not run:
 # go run github.com/securego/gosec/v2/cmd/gosec@v2.24.7 -exclude-generated -exclude-dir=e2e ./...

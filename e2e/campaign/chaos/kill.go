@@ -29,7 +29,7 @@ const (
 	// the card to the record.
 	maxPause = 60 * time.Millisecond
 	// killsLong are those of the long form, of all kinds.
-	killsLong = 1000
+	killsLong = 2000
 )
 
 // Kill ends gateways with kill -9 in the middle of their work and starts them again,
