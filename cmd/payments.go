@@ -74,7 +74,7 @@ func newConfirmRecorded(client *opsClient) *cobra.Command {
 
 func newConfirmNotRecorded(client *opsClient) *cobra.Command {
 	reason := ""
-	var sendAgain, refund, cancel bool
+	var sendAgain, refund, cancel, override bool
 	c := &cobra.Command{
 		Use: "confirm-not-recorded <id>", Short: "Confirm that the club system does not hold the payment: you have made sure.", Args: exactArgs("id"),
 		RunE: write(client, "/ops/payments/%s/confirm-not-recorded", func([]string) map[string]string {
@@ -85,14 +85,20 @@ func newConfirmNotRecorded(client *opsClient) *cobra.Command {
 			case cancel:
 				then = payment.GiveUp
 			}
-			return map[string]string{"why": reason, "then": string(then)}
+			fields := map[string]string{"why": reason, "then": string(then)}
+			if override {
+				fields["override"] = "sale"
+			}
+			return fields
 		}, printDecision),
 	}
 	c.Flags().StringVar(&reason, "reason", "", reasonHelp)
 	c.Flags().BoolVar(&sendAgain, "send-again", false, "Record it again, under a new claim.")
 	c.Flags().BoolVar(&refund, "refund", false, "Refund the buyer.")
 	c.Flags().BoolVar(&cancel, "cancel", false, "Cancel it; for payments without a card processor.")
+	c.Flags().BoolVar(&override, "override", false, "Refund or cancel although the sale is settled: something else certainly settled it. Audited.")
 	c.MarkFlagsOneRequired("send-again", "refund", "cancel")
 	c.MarkFlagsMutuallyExclusive("send-again", "refund", "cancel")
+	c.MarkFlagsMutuallyExclusive("send-again", "override")
 	return c
 }

@@ -15,6 +15,7 @@ const MaxReasonLength = 500
 type Decision struct {
 	Operator string // a login name, which is stored in plain
 	Reason   string // may be empty
+	Override bool   // of what the sale shows: something else settled it
 }
 
 // operatorName matches names for the audit stream and the processor.
@@ -48,7 +49,7 @@ type Note struct {
 type AuditEntry struct {
 	At       time.Time
 	Operator string
-	Action   string    // confirm-recorded, confirm-not-recorded, note, calibrate, invite, replay, replay-all, enable, erase
+	Action   string    // confirm-recorded, confirm-not-recorded (with -override), note, calibrate, invite, replay, replay-all, enable, erase
 	Payment  PaymentID // of the first three
 	From     PaymentState
 	To       PaymentState

@@ -1,6 +1,7 @@
 package flows_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -97,4 +98,54 @@ func (w *world) expectState(g *gateway, p *flows.Payment, want flows.PaymentStat
 	if got := w.stored(g, p.ID); got.State != want {
 		w.Fatalf("the payment is %s (%s), want %s", got.State, got.Reason, want)
 	}
+}
+
+// TestRefundOfASettledSale: staff settle the sale of a payment in doubt, or the doubtful payment itself
+// did. An operator who refunds it has to say that it was something else, and the audit keeps that.
+func TestRefundOfASettledSale(t *testing.T) {
+	t.Parallel()
+	for name, settle := range map[string]struct {
+		fault string
+		by    func(*world, *flows.Payment)
+	}{
+		"by staff":        {"error_before", (*world).payAtDesk},
+		"by this payment": {"drop_after", func(*world, *flows.Payment) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			g := w.gateway()
+			p := w.doubtful(g, settle.fault)
+			settle.by(w, p)
+			w.clock.Advance(16 * time.Minute)
+			_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada)
+			w.expectRefusal(g, p, err, flows.NotDecidable, "The sale has been settled.")
+			if held := w.held(p); held.Refunded != 0 || held.Metadata["fd_release_1"] != "" {
+				t.Errorf("after the refusal the processor holds %+v", held)
+			}
+			override := ada
+			override.Override = true
+			must(t, func() (payment.ResolutionResult, error) {
+				return g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, override)
+			})
+			if p = w.advance(g, p); p.State != flows.Refunded {
+				t.Errorf("%s (%s)", p.State, p.Reason)
+			}
+			if note := w.held(p).Metadata["fd_op_1"]; !strings.Contains(note, "confirm-not-recorded-override refund by ada") {
+				t.Errorf("the processor's metadata says %q", note)
+			}
+		})
+	}
+}
+
+// TestCancelOfASettledSale: likewise for a payment without a processor.
+func TestCancelOfASettledSale(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway()
+	p := w.doubtWithoutProcessor(g)
+	w.payAtDesk(p)
+	w.clock.Advance(16 * time.Minute)
+	_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.GiveUp, ada)
+	w.expectRefusal(g, p, err, flows.NotDecidable, "The sale has been settled.")
 }

@@ -1,6 +1,7 @@
 package payment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,7 +77,8 @@ func (m *Machine) journalRecorded(ctx context.Context, p *flows.Payment) bool {
 
 // ConfirmNotRecorded ends a doubt: an operator has made sure that the club system does not
 // hold the payment. TooEarly until the latest claim is 15 min old. NotDecidable if the
-// payment is not in doubt, the resolution is not possible, or the journal contradicts it.
+// payment is not in doubt, the resolution is not possible, or the journal or the sale
+// contradicts it; the decision may override the sale for a refund or a cancellation.
 func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, resolution Resolution, decision flows.Decision) (ResolutionResult, error) {
 	p, err := m.inDoubt(ctx, id, decision)
 	if err != nil {
@@ -87,9 +89,9 @@ func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, re
 		return ResolutionResult{}, err
 	}
 	if p.HasProcessor() {
-		err = m.settleClaim(ctx, p, resolution)
+		err = m.settleClaim(ctx, p, resolution, decision)
 	} else {
-		err = m.oldEnough(p.InDoubtSince())
+		err = cmp.Or(m.oldEnough(p.InDoubtSince()), m.saleAllows(ctx, p, resolution, decision))
 	}
 	if err != nil {
 		return ResolutionResult{}, err
@@ -101,7 +103,11 @@ func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, re
 	if err != nil {
 		return ResolutionResult{}, err
 	}
-	warnings := m.recordDecision(ctx, moved, "confirm-not-recorded", " "+string(resolution), decision)
+	action := "confirm-not-recorded"
+	if decision.Override {
+		action += "-override"
+	}
+	warnings := m.recordDecision(ctx, moved, action, " "+string(resolution), decision)
 	m.enqueue(ctx, id)
 	return ResolutionResult{summary(moved), warnings}, nil
 }
@@ -181,7 +187,7 @@ func (m *Machine) claimInDoubt(ctx context.Context, p *flows.Payment) (cards.Pay
 
 // settleClaim releases the latest claim on the operator's decision, once it is old enough,
 // so that no attempt that Redis lost can use it.
-func (m *Machine) settleClaim(ctx context.Context, p *flows.Payment, resolution Resolution) error {
+func (m *Machine) settleClaim(ctx context.Context, p *flows.Payment, resolution Resolution, decision flows.Decision) error {
 	own := *p
 	remote, err := m.claimInDoubt(ctx, p)
 	switch {
@@ -195,10 +201,8 @@ func (m *Machine) settleClaim(ctx context.Context, p *flows.Payment, resolution 
 	if err := m.oldEnough(latestAttempt(&own, remote)); err != nil {
 		return err
 	}
-	if resolution == SendAgain {
-		if err := m.stillPayable(ctx, p); err != nil {
-			return err
-		}
+	if err := m.saleAllows(ctx, p, resolution, decision); err != nil {
+		return err
 	}
 	key := claimKey("release", p.Claim)
 	if remote.Metadata[key] == "" {
@@ -215,15 +219,23 @@ func (m *Machine) settleClaim(ctx context.Context, p *flows.Payment, resolution 
 	return nil
 }
 
-// stillPayable refuses to send a payment again if the sale changed since the capture: at
-// best the club system would book the money on the contact's account.
-func (m *Machine) stillPayable(ctx context.Context, p *flows.Payment) error {
+// saleAllows returns NotDecidable for a resolution that the sale contradicts. A payment is not sent
+// again to a sale that changed since the capture: at best the club system would book the money on the
+// contact's account. It is not given back while the sale is settled, perhaps by this very payment.
+func (m *Machine) saleAllows(ctx context.Context, p *flows.Payment, resolution Resolution, decision flows.Decision) error {
+	if decision.Override && resolution != SendAgain {
+		return nil
+	}
 	sale, check, err := m.cfg.Club.GetCheckedSale(ctx, p.Scope(), p.Sale)
 	if err != nil {
-		return flows.ClubFailed(err, "The sale could not be read, so it cannot be paid either.")
+		return flows.ClubFailed(err, "The sale could not be read, so nothing was decided.")
 	}
-	if reason := p.ChangedSinceAgreed(sale, check); reason != "" {
+	reason := p.ChangedSinceAgreed(sale, check)
+	switch {
+	case resolution == SendAgain && p.HasProcessor() && reason != "":
 		return notDecidable("It cannot be sent again: %s. If that was by this payment, confirm it as recorded; else refund it.", reason)
+	case resolution != SendAgain && sale.State != p.SaleState:
+		return notDecidable("The sale has been settled. If that was by this payment, confirm it as recorded. If it certainly was not, decide again with --override.")
 	}
 	return nil
 }

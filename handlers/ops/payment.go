@@ -37,11 +37,15 @@ func (s *Server) confirmRecorded(r *http.Request, in resolution) (any, error) {
 // rejection also says what follows from a payment that was not recorded.
 type rejection struct {
 	resolution
-	Then payment.Resolution `json:"then"`
+	Then     payment.Resolution `json:"then"`
+	Override string             `json:"override"` // "sale" overrides what the sale shows; empty: nothing
 }
 
 func (s *Server) confirmNotRecorded(r *http.Request, in rejection) (any, error) {
-	return s.cfg.Payments.ConfirmNotRecorded(r.Context(), paymentID(r), in.Then, flows.Decision{Operator: in.By, Reason: in.Why})
+	if in.Override != "" && in.Override != "sale" {
+		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: []flows.FieldProblem{{Pointer: "/override", Message: "sale, or nothing."}}}
+	}
+	return s.cfg.Payments.ConfirmNotRecorded(r.Context(), paymentID(r), in.Then, flows.Decision{Operator: in.By, Reason: in.Why, Override: in.Override == "sale"})
 }
 
 type note struct {
