@@ -141,7 +141,11 @@ func (w *world) expectBooks(from flows.PaymentState, there string, end *flows.Pa
 	if over := after.captured > after.refunded; over && !from.Final() {
 		w.expectNeverAgain(end)
 	}
-	if from.Final() && (end.State != from || after != before) {
+	failed := from == flows.Refunded && after.captured > 0 && after.refunded < after.captured // the processor holds money
+	if failed != (from == flows.Refunded && end.State == flows.Blocked) {
+		w.Errorf("refunded, and the processor holds %+v: it ended %s (%s)", after, end.State, end.Reason)
+	}
+	if from.Final() && !failed && (end.State != from || after != before) {
 		w.Errorf("%s went on to %s: %+v, then %+v", from, end.State, before, after)
 	}
 }

@@ -51,7 +51,9 @@ func (id PaymentID) Split() (registration string, generation int) {
 // An operator can decide that a payment in doubt was not recorded. It then becomes captured, to
 // be sent again, or refund_due; without a processor, priced or cancelled.
 //
-// A payment that does not match at the processor becomes blocked, and no machine changes it.
+// A payment that does not match at the processor becomes blocked, and no machine changes it. So
+// does one whose refund is refused or fails, also after it was refunded; an operator has it
+// refunded again.
 type PaymentState string
 
 // The states of a payment.
@@ -67,7 +69,7 @@ const (
 	Cancelled  PaymentState = "cancelled"  // final: nothing was taken
 	RefundDue  PaymentState = "refund_due" // certainly not recorded; the money must go back
 	Refunding  PaymentState = "refunding"  // the money is being refunded
-	Refunded   PaymentState = "refunded"   // final: the money went back
+	Refunded   PaymentState = "refunded"   // final, unless the bank returns the money: it went back
 	InDoubt    PaymentState = "in_doubt"   // it is not known whether the club system recorded it
 	Blocked    PaymentState = "blocked"    // amount, currency, metadata or signature does not match
 )
@@ -80,8 +82,9 @@ var PaymentStates = []PaymentState{
 
 // transitions is the complete table. recorded is final. A refund starts from sending only after
 // a clear rejection, from in_doubt only by an operator, and from captured when another payment of
-// the sale counts or the sale is no longer as agreed. in_doubt never leads back to sending; a machine leads it only to
-// recorded and blocked.
+// the sale counts or the sale is no longer as agreed. in_doubt never leads back to sending; a
+// machine leads it only to recorded and blocked. A machine leads from refunded only to blocked,
+// when the processor says that the refund failed; an operator leads from blocked only to refunding.
 var transitions = map[PaymentState][]PaymentState{
 	Priced:     {Intent, Sending, Cancelled, Blocked},
 	Intent:     {Authorised, Cancelling, Blocked},
@@ -92,13 +95,15 @@ var transitions = map[PaymentState][]PaymentState{
 	Cancelling: {Cancelled, Blocked},
 	RefundDue:  {Refunding},
 	Refunding:  {Refunded, Blocked},
+	Refunded:   {Blocked},
+	Blocked:    {Refunding},
 	InDoubt:    {Recorded, Captured, Priced, RefundDue, Cancelled, Blocked},
 }
 
 // CanBecome tells whether the table has the transition.
 func (s PaymentState) CanBecome(to PaymentState) bool { return slices.Contains(transitions[s], to) }
 
-// Final tells whether no transition leads out of the state.
+// Final tells whether the payment has ended, as far as it depends on this gateway.
 func (s PaymentState) Final() bool { return s == Recorded || s == Cancelled || s == Refunded }
 
 // Payment is the record of one payment, sufficient to continue after a crash at any line.
@@ -141,8 +146,10 @@ type Payment struct {
 	Payer          *Payer    `json:"payer,omitempty"` // read with the sale; empty in a final record
 	Claim          int       `json:"claim"`           // number of the latest claim; 0 before the first
 	AttemptID      string    `json:"postId,omitempty"`
-	ReleasePending bool      `json:"unrelease,omitempty"` // the release of the latest claim is not written yet
-	NotBefore      time.Time `json:"notBefore"`           // of the next claim
+	ReleasePending bool      `json:"unrelease,omitempty"`     // the release of the latest claim is not written yet
+	NotBefore      time.Time `json:"notBefore"`               // of the next claim
+	RefundRetry    string    `json:"refundRetry,omitempty"`   // of the refund that an operator asked for again
+	FailedRefunds  int       `json:"failedRefunds,omitempty"` // at the processor when that was
 
 	// For operators who examine a doubt.
 	Contact    club.IRI     `json:"contact,omitempty"`  // of the sale; empty in a final record
@@ -224,6 +231,8 @@ var cardViews = map[PaymentState]PaymentView{
 	Priced:    {State: "processing", Retry: "same_key", Message: "We are preparing your payment."},
 	Intent:    {State: "requires_action", Retry: "never", Message: "Please complete your payment."},
 	Recorded:  {State: "recorded", Retry: "never", Message: "Your payment was received. Welcome!"},
+	RefundDue: refundingView,
+	Refunding: refundingView,
 	Cancelled: {State: "cancelled", Retry: "new", Message: "The payment was cancelled and nothing was charged."},
 	Refunded:  {State: "refunded", Retry: "new", Message: "The club could not take your payment, so you got your money back."},
 	InDoubt: {State: "in_doubt", Retry: "never",
@@ -231,6 +240,9 @@ var cardViews = map[PaymentState]PaymentView{
 	Blocked: {State: "in_doubt", Retry: "never",
 		Message: "The club's staff have to look at your payment. Please do not pay again: they will tell you how it stands."},
 }
+
+var refundingView = PaymentView{State: "processing", Retry: "never",
+	Message: "The club could not take your payment. Your money is to go back to your card; that can take some days."}
 
 // View returns what the buyer sees. Retry is never while money may move or have moved, so a
 // front end that obeys it cannot charge anybody twice.

@@ -222,6 +222,8 @@ func (m *Machine) stepFrom(ctx context.Context, p *flows.Payment, remote *cards.
 		return m.prepareRefund(ctx, p)
 	case flows.Refunding:
 		return m.refund(ctx, p)
+	case flows.Refunded:
+		return m.verifyRefund(ctx, p)
 	case flows.InDoubt:
 		return m.resolveDoubt(ctx, p)
 	default:

@@ -32,9 +32,10 @@ type Detail struct {
 
 // AtProcessor is the payment as the processor has it.
 type AtProcessor struct {
-	State    cards.State `json:"state"`
-	Captured int64       `json:"captured"` // minor units
-	Refunded int64       `json:"refunded"` // minor units
+	State     cards.State `json:"state"`
+	Captured  int64       `json:"captured"`  // minor units
+	Refunded  int64       `json:"refunded"`  // minor units
+	Refunding int64       `json:"refunding"` // minor units of pending refunds
 }
 
 // JournalEntry is an entry of the processor's journal, such as fd_post_1.
@@ -75,7 +76,7 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 			d.Problem = "the processor could not be asked"
 		default:
 			d.Problem = m.compare(p, remote)
-			d.AtProcessor = &AtProcessor{State: remote.State, Captured: remote.Captured, Refunded: remote.Refunded}
+			d.AtProcessor = &AtProcessor{State: remote.State, Captured: remote.Captured, Refunded: remote.Refunded, Refunding: remote.Refunding}
 			d.Journal = journalOf(remote)
 		}
 	}
@@ -122,6 +123,8 @@ func (d *Detail) advise(p *flows.Payment, remote cards.Payment, now time.Time) {
 		d.say("Nothing was taken from the buyer. There is nothing to do.")
 	case flows.Refunded:
 		d.say("The buyer's money went back. There is nothing to do.")
+	case flows.Refunding:
+		d.say("The refund is asked for, and %s is pending at the processor. It is read again every few minutes, for as long as that takes.", Price(remote.Refunding, p.Currency))
 	default:
 		d.say("It is on its way and goes on by itself; Frontdesk looks at it again within minutes at most.")
 	}
@@ -204,6 +207,11 @@ func (d *Detail) adviseBlocked(p *flows.Payment, remote cards.Payment) {
 		}
 		d.say("At the processor, payment %s is %s: %s taken, %s given back, where %s was agreed.%s", p.ProcessorID, remote.State,
 			Price(remote.Captured, remote.Currency), Price(remote.Refunded, remote.Currency), Price(p.Amount, p.Currency), differs)
+	}
+	if d.AtProcessor != nil && d.Problem == "" && refundRepeatable(remote) {
+		d.say("The club system does not hold the payment, and the money has to go back. Once the processor's balance and the key's permissions allow it, have it refunded again.")
+		d.allow("confirm-not-recorded", "--refund")
+		return
 	}
 	d.say("In the club system, look whether %s is settled, and by what.", d.sale())
 	d.say("If money is kept and the sale is not settled: either record the payment by hand in the club system, or give the money back at the processor; not both. If the sale is settled and no money is kept: the club has to collect it or undo the sale. Then tell the buyer, and leave a note here.")

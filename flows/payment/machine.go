@@ -136,10 +136,18 @@ type Config struct {
 func New(cfg Config) *Machine { return &Machine{cfg: cfg} }
 
 // HandleEvent requests an Advance for an event of the processor; the event's content is not
-// trusted. It ignores events of other systems and environments. A payment of ours that Redis
+// trusted. An event without metadata, as of a refund, has the payment read at the processor. It ignores
+// events of other systems and environments. A payment of ours that Redis
 // lacks is enqueued, so that the worker rebuilds it. The event is remembered only after the
 // request: two advances are better than none.
 func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
+	if event.Metadata == nil && event.PaymentID != "" {
+		remote, err := m.cfg.Cards.Get(ctx, event.PaymentID)
+		if err != nil && !errors.Is(err, cards.ErrNotFound) {
+			return processorFailed(err)
+		}
+		event.Metadata = remote.Metadata
+	}
 	generation, err := strconv.Atoi(event.Metadata["fd_generation"])
 	registration := event.Metadata["fd_registration"]
 	if err != nil || registration == "" || event.Metadata["fd_environment"] != m.cfg.Environment {
@@ -168,7 +176,7 @@ func (m *Machine) HandleEvent(ctx context.Context, event cards.Event) error {
 		err = m.cfg.Queue.EnqueueAdvance(ctx, id)
 	case err != nil:
 		err = flows.StorageFailed(err)
-	case !p.State.Final():
+	case !p.State.Final(), p.State == flows.Refunded:
 		err = m.cfg.Queue.AdvanceSoon(ctx, p)
 	}
 	if err != nil {

@@ -62,7 +62,7 @@ func (m *Machine) ConfirmRecorded(ctx context.Context, id flows.PaymentID, decis
 	if moved.HasProcessor() && !m.journalRecorded(ctx, moved) {
 		warnings = append(warnings, "The processor's journal could not be told: if Redis loses its latest writes, the doubt comes back.")
 	}
-	return ResolutionResult{summary(moved), append(warnings, m.recordDecision(ctx, moved, "confirm-recorded", "", decision)...)}, nil
+	return ResolutionResult{summary(moved), append(warnings, m.recordDecision(ctx, p.State, moved, "confirm-recorded", "", decision)...)}, nil
 }
 
 // journalRecorded writes a decision to the journal so that it outlives a loss in Redis. It
@@ -78,11 +78,17 @@ func (m *Machine) journalRecorded(ctx context.Context, p *flows.Payment) bool {
 // ConfirmNotRecorded ends a doubt: an operator has made sure that the club system does not
 // hold the payment. TooEarly until the latest claim is 15 min old. NotDecidable if the
 // payment is not in doubt, the resolution is not possible, or the journal or the sale
-// contradicts it; the decision may override the sale for a refund or a cancellation.
+// contradicts it; the decision may override the sale for a refund or a cancellation. A blocked
+// payment whose refund was refused, or failed, can be refunded again.
 func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, resolution Resolution, decision flows.Decision) (ResolutionResult, error) {
-	p, err := m.inDoubt(ctx, id, decision)
-	if err != nil {
+	p, err := m.decidable(ctx, id, decision)
+	switch {
+	case err != nil:
 		return ResolutionResult{}, err
+	case p.State == flows.Blocked && resolution == Refund:
+		return m.refundAgain(ctx, p, decision)
+	case p.State != flows.InDoubt:
+		return ResolutionResult{}, notInDoubt(p)
 	}
 	to, err := resolution.target(p)
 	if err != nil {
@@ -107,7 +113,7 @@ func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, re
 	if decision.Override {
 		action += "-override"
 	}
-	warnings := m.recordDecision(ctx, moved, action, " "+string(resolution), decision)
+	warnings := m.recordDecision(ctx, p.State, moved, action, " "+string(resolution), decision)
 	m.enqueue(ctx, id)
 	return ResolutionResult{summary(moved), warnings}, nil
 }
@@ -136,21 +142,60 @@ func notDecidable(format string, of ...any) error {
 	return &flows.Error{Code: flows.NotDecidable, Detail: fmt.Sprintf(format, of...)}
 }
 
-// inDoubt reads a payment that an operator may decide on.
+// refundAgain has a refund made again that the processor refused, or that failed. The new
+// attempt has another key: the processor replays its refusal under the old one. It cannot
+// refund twice, because the processor gives back no more than it took.
+func (m *Machine) refundAgain(ctx context.Context, p *flows.Payment, decision flows.Decision) (ResolutionResult, error) {
+	remote, err := m.read(ctx, p, nil)
+	differs, differ := errors.AsType[mismatch](err)
+	switch {
+	case differ:
+		return ResolutionResult{}, notDecidable("Nothing can be decided: %s.", differs)
+	case err != nil:
+		return ResolutionResult{}, err
+	case !refundRepeatable(remote):
+		return ResolutionResult{}, notInDoubt(p)
+	}
+	moved, err := m.decide(ctx, p, step{to: flows.Refunding, reason: "an operator had it refunded again", decision: decision, edit: func(next *flows.Payment) {
+		next.Claim, next.AttemptID = lastClaim(remote)
+		next.RefundRetry, next.FailedRefunds = newAttemptID(m.cfg.Now()), remote.FailedRefunds
+	}})
+	if err != nil {
+		return ResolutionResult{}, err
+	}
+	warnings := m.recordDecision(ctx, p.State, moved, "refund-again", "", decision)
+	m.enqueue(ctx, p.ID)
+	return ResolutionResult{summary(moved), warnings}, nil
+}
+
+// refundRepeatable tells whether a refund has the last claim, so that nothing can be recorded any more.
+func refundRepeatable(remote cards.Payment) bool {
+	return refundClaimed(remote) && !acceptanceJournaled(remote)
+}
+
+// inDoubt reads a payment in doubt that an operator may decide on.
 func (m *Machine) inDoubt(ctx context.Context, id flows.PaymentID, decision flows.Decision) (*flows.Payment, error) {
+	p, err := m.decidable(ctx, id, decision)
+	if err == nil && p.State != flows.InDoubt {
+		err = notInDoubt(p)
+	}
+	return p, err
+}
+
+func notInDoubt(p *flows.Payment) error {
+	return notDecidable("The payment is not in doubt, it is %s: %s.", p.State, p.Reason)
+}
+
+// decidable reads a payment that an operator wants to decide on.
+func (m *Machine) decidable(ctx context.Context, id flows.PaymentID, decision flows.Decision) (*flows.Payment, error) {
 	if err := decision.Validate(); err != nil {
 		return nil, err
 	}
 	p, err := m.payment(ctx, id)
-	switch {
-	case err != nil:
-		return nil, err
-	case p.Schema > flows.PaymentSchema:
-		return nil, notDecidable("The payment was written by a newer Frontdesk: use that one.")
-	case p.State != flows.InDoubt:
-		return nil, notDecidable("The payment is not in doubt, it is %s: %s.", p.State, p.Reason)
+	if err == nil && p.Schema > flows.PaymentSchema {
+		err = notDecidable("The payment was written by a newer Frontdesk: use that one.")
 	}
-	return p, nil
+	return p, err
 }
 
 func (m *Machine) payment(ctx context.Context, id flows.PaymentID) (*flows.Payment, error) {
@@ -296,8 +341,8 @@ func retryIdempotent(do func() error) (err error) {
 
 // recordDecision appends a decision to the audit stream and, with its suffix, to the
 // processor's metadata. It returns a warning for each failure; the decision holds anyway.
-func (m *Machine) recordDecision(ctx context.Context, moved *flows.Payment, action, suffix string, decision flows.Decision) (warnings []string) {
-	entry := flows.AuditEntry{At: moved.UpdatedAt, Operator: decision.Operator, Action: action, Payment: moved.ID, From: flows.InDoubt, To: moved.State}
+func (m *Machine) recordDecision(ctx context.Context, from flows.PaymentState, moved *flows.Payment, action, suffix string, decision flows.Decision) (warnings []string) {
+	entry := flows.AuditEntry{At: moved.UpdatedAt, Operator: decision.Operator, Action: action, Payment: moved.ID, From: from, To: moved.State}
 	if err := m.cfg.Store.Audit(ctx, entry); err != nil {
 		m.cfg.Log.WarnContext(ctx, "decision not in the audit stream", "payment", moved.ID, "error", err)
 		warnings = append(warnings, "The audit stream could not be told.")

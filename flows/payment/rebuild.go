@@ -320,6 +320,9 @@ func (m *Machine) loadStored(ctx context.Context, group []candidate) error {
 		if err := m.findStored(ctx, a); err != nil {
 			return err
 		}
+		if !a.lost() && a.stored.State == flows.Refunded && a.remote != cards.Refunded {
+			m.enqueue(ctx, a.stored.ID)
+		}
 		if a.lost() || a.stored.State.Final() {
 			continue
 		}

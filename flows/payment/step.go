@@ -1,6 +1,7 @@
 package payment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,8 +195,9 @@ func (m *Machine) prepareRefund(ctx context.Context, p *flows.Payment) (step, er
 	}}, nil
 }
 
-// refund gives the money back unless the processor's journal holds an acceptance or
-// another attempt, which Redis may have lost.
+// refund has the money go back unless the processor's journal holds an acceptance or another
+// attempt, which Redis may have lost. A pending refund is awaited for as long as it takes. One
+// that was refused or failed waits for an operator, whose retry has another key.
 func (m *Machine) refund(ctx context.Context, p *flows.Payment) (step, error) {
 	remote, err := m.read(ctx, p, nil)
 	switch {
@@ -205,9 +207,12 @@ func (m *Machine) refund(ctx context.Context, p *flows.Payment) (step, error) {
 		return step{to: flows.Blocked, reason: "a refund is due for a payment that was recorded"}, nil
 	case remote.State == cards.Refunded:
 		return step{to: flows.Refunded, reason: p.Reason}, nil
+	case remote.Refunding > 0:
+		return wait(doubtPollEvery), nil
 	case remote.Metadata[claimKey("post", p.Claim)] != p.AttemptID && !claimAvailable(remote, p.Claim, ""):
 		return step{to: flows.Blocked, reason: "a refund is due, and the journal tells of another attempt"}, nil
 	}
+	failed := remote.FailedRefunds > p.FailedRefunds
 	remote, err = m.claim(ctx, p, func() error { return nil }) // a refund may leave at any time
 	switch {
 	case errors.Is(err, cards.ErrKeyReused):
@@ -216,16 +221,39 @@ func (m *Machine) refund(ctx context.Context, p *flows.Payment) (step, error) {
 		return step{}, processorFailed(err)
 	case !claimAvailable(remote, p.Claim, p.AttemptID):
 		return step{to: flows.Blocked, reason: "a refund is due, and the journal tells of another attempt"}, nil
+	case failed:
+		return step{to: flows.Blocked, reason: refundFailed}, nil
 	}
-	_, err = m.cfg.Cards.Refund(ctx, "refund:"+string(p.ID), p.ProcessorID, p.Amount)
+	remote, err = m.cfg.Cards.Refund(ctx, "refund:"+cmp.Or(p.RefundRetry, string(p.ID)), p.ProcessorID, p.Amount)
 	switch {
-	case err == nil:
+	case err == nil && remote.State == cards.Refunded:
 		return step{to: flows.Refunded, reason: p.Reason}, nil
+	case err == nil:
+		return wait(doubtPollEvery), nil
 	case isFinalRefusal(err):
 		return step{to: flows.Blocked, reason: "the processor refused the refund"}, nil
 	default:
 		return step{}, processorFailed(err)
 	}
+}
+
+// refundFailed is the reason of a payment whose refund failed after the processor accepted it.
+const refundFailed = "the refund failed at the processor, which holds the money"
+
+// verifyRefund finds out whether the refund of a refunded payment failed after all: the buyer's
+// bank can return the money days later.
+func (m *Machine) verifyRefund(ctx context.Context, p *flows.Payment) (step, error) {
+	if !p.HasProcessor() {
+		return wait(0), nil
+	}
+	remote, err := m.cfg.Cards.Get(ctx, p.ProcessorID)
+	switch {
+	case err != nil && !errors.Is(err, cards.ErrNotFound):
+		return step{}, processorFailed(err)
+	case remote.State != cards.Captured || remote.Refunding > 0:
+		return wait(0), nil
+	}
+	return step{to: flows.Blocked, reason: refundFailed}, nil
 }
 
 // read returns the processor's payment: fresh, if the step before has just read it, else
@@ -273,9 +301,10 @@ func (m *Machine) compare(p *flows.Payment, remote cards.Payment) string {
 	return ""
 }
 
-// holdsWholeAmount tells whether the money is captured and none of it was refunded.
+// holdsWholeAmount tells whether the money is captured and none of it was refunded, or is
+// about to be.
 func holdsWholeAmount(remote cards.Payment) bool {
-	return remote.State == cards.Captured && remote.Refunded == 0
+	return remote.State == cards.Captured && remote.Refunded == 0 && remote.Refunding == 0
 }
 
 // processorFailed is the error for a processor that did not answer as expected.

@@ -59,6 +59,8 @@ redis.call('HSET', KEYS[1], 'state', ARGV[4], 'version', ARGV[2] + 1, 'body', AR
 if ARGV[8] ~= '0' then
   redis.call('PEXPIRE', KEYS[1], ARGV[8])
   if redis.call('HGET', KEYS[2], 'generation') == ARGV[10] then redis.call('PEXPIRE', KEYS[2], ARGV[9]) end
+elseif redis.call('PERSIST', KEYS[1]) == 1 and redis.call('HGET', KEYS[2], 'generation') == ARGV[10] then
+  redis.call('PERSIST', KEYS[2])
 end
 if KEYS[3] and ARGV[8] == '0' then redis.call('ZADD', KEYS[3], ARGV[13], ARGV[12]) end
 if ARGV[11] == '1' then redis.call('PUBLISH', '` + changes + `', KEYS[2]) end

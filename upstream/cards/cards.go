@@ -30,7 +30,8 @@ type Processor interface {
 	Capture(ctx context.Context, key, id string, amount int64) (Payment, error)
 	// Cancel gives up a payment that is not captured. ErrState when it cannot be cancelled any more.
 	Cancel(ctx context.Context, key, id string) (Payment, error)
-	// Refund gives captured money back, amount in minor units. ErrState when nothing is captured.
+	// Refund asks for captured money to go back, amount in minor units. The refund may be
+	// pending afterwards, and may fail later. ErrState when nothing is captured.
 	Refund(ctx context.Context, key, id string, amount int64) (Payment, error)
 	// UpdateMetadata merges metadata into the payment. With a claim's key, one caller wins
 	// and all others get ErrKeyReused.
@@ -78,24 +79,26 @@ const (
 	Authorised     State = "authorised"      // the money is reserved, nothing is taken
 	Captured       State = "captured"        // the money is taken
 	Cancelled      State = "cancelled"       // nothing was taken and nothing ever will be
-	Refunded       State = "refunded"        // the money was given back in full
+	Refunded       State = "refunded"        // the money was given back in full; a bank can still return it, and then it is captured
 )
 
 // Payment is a payment as the processor holds it.
 type Payment struct {
-	ID           string            // the processor's own id
-	State        State             // one of the states above
-	Amount       int64             // minor units
-	Currency     string            // ISO 4217, upper case
-	Captured     int64             // minor units taken so far, refunds not deducted
-	Refunded     int64             // minor units given back so far
-	DeclineCode  string            // why the last attempt was declined, such as "card_declined"; empty when it was not
-	Decline      string            // names that decline: a later one of the payment has another name
-	Metadata     map[string]string // as given and updated
-	RedirectURL  string            // the hosted page; empty when the processor has none
-	ClientSecret string            // what the processor's own browser code needs; empty when it has none
-	CreatedAt    time.Time
-	Replayed     bool // the stored response to an earlier identical request: the payment may have changed since
+	ID            string            // the processor's own id
+	State         State             // one of the states above
+	Amount        int64             // minor units
+	Currency      string            // ISO 4217, upper case
+	Captured      int64             // minor units taken so far, refunds not deducted
+	Refunded      int64             // minor units given back so far, without pending and failed refunds
+	Refunding     int64             // minor units of pending refunds
+	FailedRefunds int               // refunds that failed or were cancelled
+	DeclineCode   string            // why the last attempt was declined, such as "card_declined"; empty when it was not
+	Decline       string            // names that decline: a later one of the payment has another name
+	Metadata      map[string]string // as given and updated
+	RedirectURL   string            // the hosted page; empty when the processor has none
+	ClientSecret  string            // what the processor's own browser code needs; empty when it has none
+	CreatedAt     time.Time
+	Replayed      bool // the stored response to an earlier identical request: the payment may have changed since
 }
 
 // Page is a part of a list of payments.
@@ -135,7 +138,7 @@ type Event struct {
 	ID        string            // unique per event; deliveries of the same event repeat it
 	Type      string            // such as "payment.authorised"
 	PaymentID string            // the processor's id of the payment
-	Metadata  map[string]string // of the payment, when the event was made
+	Metadata  map[string]string // of the payment, when the event was made; nil: read the payment
 }
 
 // The outcomes of a call.

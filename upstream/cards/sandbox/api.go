@@ -140,8 +140,30 @@ func readCapture(in amountRequest) (transition, error) {
 	return capture(in.Amount), checkAmount(in.Amount)
 }
 
-func readRefund(in amountRequest) (transition, error) {
-	return refund(in.Amount), checkAmount(in.Amount)
+func (s *Server) readRefund(in amountRequest) (transition, error) {
+	return refund(in.Amount, s.world().webhooks.settings.Load().Refunds), checkAmount(in.Amount)
+}
+
+// settleRequest is the body of POST /payments/{id}/settle-refund.
+type settleRequest struct {
+	Succeeded *bool `json:"succeeded"`
+}
+
+// settleRefund ends a refund, as the buyer's bank does.
+func (s *Server) settleRefund(w http.ResponseWriter, r *http.Request) {
+	var in settleRequest
+	body, err := readBody(w, r)
+	if err == nil {
+		err = decodeJSON(r, body, &in)
+	}
+	if err == nil && in.Succeeded == nil {
+		err = errInvalid("invalid_body", "succeeded must be true or false.")
+	}
+	var p Payment
+	if err == nil {
+		p, err = s.apply(r, r.PathValue("id"), settleRefund(*in.Succeeded))
+	}
+	respond(w, http.StatusOK, p, err)
 }
 
 func readCancel(cancelRequest) (transition, error) { return cancel, nil }

@@ -141,6 +141,7 @@ func (c *Client) payment(ctx context.Context, id string, rq call) (cards.Payment
 func (p Payment) toCards() cards.Payment {
 	out := cards.Payment{
 		ID: p.ID, State: p.State, Amount: p.Amount, Currency: p.Currency, Captured: p.Captured, Refunded: p.Refunded,
+		Refunding: p.Refunding, FailedRefunds: p.FailedRefunds,
 		DeclineCode: p.DeclineCode, Metadata: p.Metadata, RedirectURL: p.RedirectURL, CreatedAt: p.CreatedAt,
 	}
 	if p.State == cards.Declined {

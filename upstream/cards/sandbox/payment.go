@@ -14,20 +14,22 @@ import (
 // Payment is a payment as the sandbox keeps and sends it. It is a value: a transition
 // returns the next one, so that a stored response stays as it was.
 type Payment struct {
-	ID          string            `json:"id"`          // "pay_" and 26 characters
-	Amount      int64             `json:"amount"`      // minor units
-	Currency    string            `json:"currency"`    // ISO 4217, upper case
-	Captured    int64             `json:"captured"`    // minor units taken, refunds not deducted
-	Refunded    int64             `json:"refunded"`    // minor units given back
-	State       cards.State       `json:"state"`       // see allowedIn
-	Challenge   bool              `json:"challenge"`   // the buyer's bank waits for an approval (state requires_action)
-	DeclineCode string            `json:"declineCode"` // why the last attempt was declined; empty: it was not
-	Declines    int               `json:"declines"`    // attempts that were declined
-	Metadata    map[string]string `json:"metadata"`    // as given and merged; never changed in place
-	CreatedAt   time.Time         `json:"createdAt"`   // by the server's clock
-	RedirectURL string            `json:"redirectUrl"` // the hosted page
-	ReturnURL   string            `json:"returnUrl"`   // where the hosted page sends the buyer; empty: nowhere
-	WebhookURL  string            `json:"webhookUrl"`  // where events go; empty: nowhere
+	ID            string            `json:"id"`                      // "pay_" and 26 characters
+	Amount        int64             `json:"amount"`                  // minor units
+	Currency      string            `json:"currency"`                // ISO 4217, upper case
+	Captured      int64             `json:"captured"`                // minor units taken, refunds not deducted
+	Refunded      int64             `json:"refunded"`                // minor units given back
+	Refunding     int64             `json:"refunding,omitempty"`     // minor units of pending refunds
+	FailedRefunds int               `json:"failedRefunds,omitempty"` // refunds that failed
+	State         cards.State       `json:"state"`                   // see allowedIn
+	Challenge     bool              `json:"challenge"`               // the buyer's bank waits for an approval (state requires_action)
+	DeclineCode   string            `json:"declineCode"`             // why the last attempt was declined; empty: it was not
+	Declines      int               `json:"declines"`                // attempts that were declined
+	Metadata      map[string]string `json:"metadata"`                // as given and merged; never changed in place
+	CreatedAt     time.Time         `json:"createdAt"`               // by the server's clock
+	RedirectURL   string            `json:"redirectUrl"`             // the hosted page
+	ReturnURL     string            `json:"returnUrl"`               // where the hosted page sends the buyer; empty: nowhere
+	WebhookURL    string            `json:"webhookUrl"`              // where events go; empty: nowhere
 
 	// card is the test card of the last attempt, which distinguishes a double click from a
 	// second card; empty: another number.
@@ -36,11 +38,13 @@ type Payment struct {
 
 // The types of the events that the sandbox sends.
 const (
-	EventAuthorised = "payment.authorised" // the money is reserved
-	EventDeclined   = "payment.declined"   // an attempt was declined
-	EventCaptured   = "payment.captured"   // the money was taken
-	EventCancelled  = "payment.cancelled"  // the payment was cancelled
-	EventRefunded   = "payment.refunded"   // money was given back, all or part of it
+	EventAuthorised    = "payment.authorised"     // the money is reserved
+	EventDeclined      = "payment.declined"       // an attempt was declined
+	EventCaptured      = "payment.captured"       // the money was taken
+	EventCancelled     = "payment.cancelled"      // the payment was cancelled
+	EventRefunded      = "payment.refunded"       // money was given back, all or part of it
+	EventRefundPending = "payment.refund_pending" // a refund was accepted, and is not done
+	EventRefundFailed  = "payment.refund_failed"  // a refund failed, perhaps after it had succeeded
 )
 
 // maxAmount has eight digits, as at the large processors: a larger number is an amount in
@@ -63,6 +67,7 @@ const (
 	actionCapture   action = "captured"
 	actionCancel    action = "cancelled"
 	actionRefund    action = "refunded"
+	actionSettle    action = "settled as a refund"
 )
 
 // allowedIn has the states that allow an action; every state allows merging metadata.
@@ -75,6 +80,7 @@ var allowedIn = map[action][]cards.State{
 	actionCapture:   {cards.Authorised},
 	actionCancel:    {cards.RequiresAction, cards.Declined, cards.Authorised},
 	actionRefund:    {cards.Captured},
+	actionSettle:    {cards.Captured, cards.Refunded}, // while there is a refund
 }
 
 func (p Payment) allows(v action) error {
@@ -177,20 +183,53 @@ func cancel(p Payment) (Payment, string, error) {
 	return p, EventCancelled, nil
 }
 
-// refund gives captured money back, at once or in parts.
-func refund(amount int64) transition {
+// refund gives captured money back, at once or in parts, as the settings say.
+func refund(amount int64, mode RefundMode) transition {
 	return func(p Payment) (Payment, string, error) {
 		if err := p.allows(actionRefund); err != nil {
 			return p, "", err
 		}
-		if left := p.Captured - p.Refunded; amount > left {
+		if left := p.Captured - p.Refunded - p.Refunding; amount > left {
 			return p, "", errInvalid("amount_too_large", fmt.Sprintf("Only %d is left to refund.", left))
 		}
-		p.Refunded += amount
-		if p.Refunded == p.Captured {
-			p.State = cards.Refunded
+		switch mode {
+		case RefundsRefused:
+			return p, "", errInvalid("balance_insufficient", "The merchant's balance is too low for this refund.")
+		case RefundsPending:
+			p.Refunding += amount
+			return p, EventRefundPending, nil
 		}
-		return p, EventRefunded, nil
+		return p.refunded(amount)
+	}
+}
+
+func (p Payment) refunded(amount int64) (Payment, string, error) {
+	p.Refunded += amount
+	if p.Refunded == p.Captured {
+		p.State = cards.Refunded
+	}
+	return p, EventRefunded, nil
+}
+
+// settleRefund ends what is pending, or else has what succeeded fail later: the buyer's bank
+// returned the money.
+func settleRefund(succeeded bool) transition {
+	return func(p Payment) (Payment, string, error) {
+		if err := p.allows(actionSettle); err != nil {
+			return p, "", err
+		}
+		pending := p.Refunding
+		p.Refunding = 0
+		switch {
+		case succeeded && pending > 0:
+			return p.refunded(pending)
+		case succeeded, pending == 0 && p.Refunded == 0:
+			return p, "", errState(p, actionSettle)
+		case pending == 0:
+			p.State, p.Refunded = cards.Captured, 0
+		}
+		p.FailedRefunds++
+		return p, EventRefundFailed, nil
 	}
 }
 

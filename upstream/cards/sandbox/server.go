@@ -87,7 +87,7 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("POST /payments", s.serveWrite(s.create))
 	s.mux.HandleFunc("POST /payments/{id}/capture", s.serveWrite(change(s, readCapture)))
 	s.mux.HandleFunc("POST /payments/{id}/cancel", s.serveWrite(change(s, readCancel)))
-	s.mux.HandleFunc("POST /payments/{id}/refund", s.serveWrite(change(s, readRefund)))
+	s.mux.HandleFunc("POST /payments/{id}/refund", s.serveWrite(change(s, s.readRefund)))
 	s.mux.HandleFunc("POST /payments/{id}/metadata", s.serveWrite(change(s, readMetadata)))
 	// Reads need no credentials.
 	s.mux.HandleFunc("GET /payments", s.list)
@@ -97,7 +97,8 @@ func (s *Server) routes() {
 	// The buyer's actions.
 	s.mux.HandleFunc("POST /payments/{id}/confirm", serveAction(s, confirmForm, readConfirm))
 	s.mux.HandleFunc("POST /payments/{id}/challenge", serveAction(s, challengeForm, readChallenge))
-	// The developer's settings.
+	// The bank's part in a refund, and the developer's settings.
+	s.mux.HandleFunc("POST /payments/{id}/settle-refund", s.settleRefund)
 	s.mux.HandleFunc("GET /settings", s.getSettings)
 	s.mux.HandleFunc("PUT /settings", s.putSettings)
 	s.mux.HandleFunc("POST /reset", s.reset)

@@ -19,6 +19,16 @@ const (
 	WebhooksReorder   WebhookMode = "reorder"   // every second one overtakes the one before it
 )
 
+// RefundMode is what becomes of refunds.
+type RefundMode string
+
+// The refund modes. The large processors document all of them.
+const (
+	RefundsNormal  RefundMode = ""        // succeed at once
+	RefundsPending RefundMode = "pending" // stay pending until POST /payments/{id}/settle-refund
+	RefundsRefused RefundMode = "refused" // are refused, as with a balance that is too low
+)
+
 const (
 	// LateDelay is long enough that the buyer is back before the event, and short enough to
 	// wait for in a test.
@@ -33,7 +43,8 @@ const (
 type Settings struct {
 	Webhooks WebhookMode `json:"webhooks"` // zero: normal
 	// WebhookURL receives all events instead of the payments' own addresses; empty: those.
-	WebhookURL string `json:"webhookUrl"`
+	WebhookURL string     `json:"webhookUrl"`
+	Refunds    RefundMode `json:"refunds,omitempty"` // zero: normal
 }
 
 func (s *Server) getSettings(w http.ResponseWriter, _ *http.Request) {
@@ -68,6 +79,9 @@ func (in *Settings) check() error {
 	}
 	if !slices.Contains(modes, in.Webhooks) {
 		return errInvalid("invalid_settings", fmt.Sprintf("webhooks must be one of %s.", modes))
+	}
+	if !slices.Contains([]RefundMode{RefundsNormal, RefundsPending, RefundsRefused}, in.Refunds) {
+		return errInvalid("invalid_settings", "refunds must be pending, refused or left out.")
 	}
 	return checkURL("webhookUrl", in.WebhookURL)
 }

@@ -37,6 +37,7 @@ func (c *Client) Account(ctx context.Context) (Account, error) {
 // requiredEvents cause a payment to be read before the next poll.
 var requiredEvents = []string{
 	"payment_intent.amount_capturable_updated", "payment_intent.canceled", "payment_intent.payment_failed", "payment_intent.succeeded", "charge.refunded",
+	"refund.updated", "refund.failed",
 }
 
 // WebhookEndpoint is where the processor reports the account's events.

@@ -203,7 +203,7 @@ func (c *Client) Refund(ctx context.Context, key, id string, amount int64) (card
 // of other programs on the same account, and of the second before, because the processor keeps
 // whole seconds. It does not use the processor's search, which lags behind.
 func (c *Client) List(ctx context.Context, since time.Time, before string) (cards.Page, error) {
-	params := &stripego.PaymentIntentListParams{Expand: []*string{stripego.String("data.latest_charge")}}
+	params := &stripego.PaymentIntentListParams{Expand: []*string{stripego.String("data.latest_charge.refunds")}}
 	params.Single, params.Limit = true, stripego.Int64(listPage)
 	if second := since.Unix(); second > 0 {
 		params.CreatedRange = &stripego.RangeQueryParams{GreaterThanOrEqual: second}
@@ -258,5 +258,5 @@ func send[T any](ctx context.Context, verb, key string, params *stripego.Params,
 	return response, toCardsError(verb, err)
 }
 
-// expand requests the charge, which has the refunds.
-func expand() []*string { return []*string{stripego.String("latest_charge")} }
+// expand requests the charge and its refunds.
+func expand() []*string { return []*string{stripego.String("latest_charge.refunds")} }

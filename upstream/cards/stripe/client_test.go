@@ -191,6 +191,26 @@ func TestRefundInParts(t *testing.T) {
 	}
 }
 
+// TestRefundThatFailsLater: a pending refund gives nothing back, and one that failed gave nothing back.
+func TestRefundThatFailsLater(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	made := p.captured("c")
+	for i, status := range []string{"pending", "succeeded"} {
+		p.double.SetRefundStatus(status)
+		given, err := p.Refund(t.Context(), "refund "+status, made.ID, 4990)
+		if pending := status == "pending"; err != nil || (given.State == cards.Refunded) == pending || (given.Refunding == 4990) != pending || given.FailedRefunds != i {
+			t.Fatalf("%s: %+v, %v", status, given, err)
+		}
+		if _, err := p.double.SettleRefund(made.ID, "failed"); err != nil {
+			t.Fatal(err)
+		}
+		if held := p.get(made.ID); held.State != cards.Captured || held.Refunded != 0 || held.Refunding != 0 || held.FailedRefunds != i+1 {
+			t.Errorf("%s, then failed: %+v", status, held)
+		}
+	}
+}
+
 func TestRefundThatTheBankRefusesAtOnce(t *testing.T) {
 	t.Parallel()
 	client := canned(t, http.StatusOK, `{"id":"re_1","object":"refund","status":"failed"}`)

@@ -39,10 +39,7 @@ func toCards(pi *stripego.PaymentIntent) (cards.Payment, error) {
 		Captured: pi.AmountReceived, Metadata: pi.Metadata, ClientSecret: pi.ClientSecret,
 		CreatedAt: time.Unix(pi.Created, 0).UTC(), Replayed: pi.LastResponse != nil && isReplay(pi.LastResponse.Header),
 	}
-	// The charge of a released authorisation counts as refunded too, though nothing was taken.
-	if pi.LatestCharge != nil && pi.Status == stripego.PaymentIntentStatusSucceeded {
-		p.Refunded = pi.LatestCharge.AmountRefunded
-	}
+	addRefunds(&p, pi)
 	if state == cards.Declined {
 		// The bank's reason says more than the processor's.
 		why := pi.LastPaymentError
@@ -53,6 +50,27 @@ func toCards(pi *stripego.PaymentIntent) (cards.Payment, error) {
 		}
 	}
 	return p, nil
+}
+
+// addRefunds adds the refunds of what was taken. The charge's own totals count pending refunds,
+// and the whole amount of a released authorisation, of which nothing was taken.
+func addRefunds(p *cards.Payment, pi *stripego.PaymentIntent) {
+	if pi.LatestCharge == nil || pi.LatestCharge.Refunds == nil || pi.Status != stripego.PaymentIntentStatusSucceeded {
+		return
+	}
+	for _, refund := range pi.LatestCharge.Refunds.Data {
+		switch refund.Status {
+		case stripego.RefundStatusSucceeded:
+			p.Refunded += refund.Amount
+		case stripego.RefundStatusFailed, stripego.RefundStatusCanceled:
+			p.FailedRefunds++
+		default:
+			p.Refunding += refund.Amount
+		}
+	}
+	if p.Refunded > 0 && p.Refunded >= p.Captured {
+		p.State = cards.Refunded
+	}
 }
 
 // stateOf translates the status. Processing is RequiresAction because nothing is reserved
@@ -70,10 +88,7 @@ func stateOf(pi *stripego.PaymentIntent) (cards.State, error) {
 	case stripego.PaymentIntentStatusRequiresCapture:
 		return cards.Authorised, nil
 	case stripego.PaymentIntentStatusSucceeded:
-		if pi.LatestCharge != nil && pi.LatestCharge.Refunded {
-			return cards.Refunded, nil
-		}
-		return cards.Captured, nil
+		return cards.Captured, nil // see addRefunds
 	case stripego.PaymentIntentStatusCanceled:
 		return cards.Cancelled, nil
 	default:

@@ -123,7 +123,7 @@ func doubleInventsNothing(t *testing.T, mock *http.Client) {
 	p := newPair(t)
 	made := p.captured("c")
 	for kind, path := range map[string]string{
-		"payment intent": "/v1/payment_intents/" + made.ID + "?expand[]=latest_charge", "account": "/v1/account",
+		"payment intent": "/v1/payment_intents/" + made.ID + "?expand[]=latest_charge.refunds", "account": "/v1/account",
 		"list": "/v1/payment_intents", "refund": "/v1/refunds",
 	} {
 		method, form := http.MethodGet, url.Values(nil)

@@ -26,7 +26,7 @@ type event struct {
 	} `json:"data"`
 }
 
-// eventObject is the payment intent or the charge of an event.
+// eventObject is the payment intent, the charge or the refund of an event.
 type eventObject struct {
 	ID            string            `json:"id"`
 	PaymentIntent string            `json:"payment_intent"`
@@ -37,7 +37,7 @@ type eventObject struct {
 // test payment must never count as a live one. An event that is not about a payment has no
 // PaymentID and no metadata; it is accepted so that the processor does not deliver it again.
 //
-// A charge has the payment's metadata as of the time when the card was charged.
+// A charge has the payment's metadata as of the time when the card was charged, a refund none of it.
 func (c *Client) Webhook(header http.Header, body []byte) (cards.Event, error) {
 	if err := c.verify(header.Get(SignatureHeader), body); err != nil {
 		return cards.Event{}, err
@@ -51,7 +51,8 @@ func (c *Client) Webhook(header http.Header, body []byte) (cards.Event, error) {
 	}
 	out := cards.Event{ID: in.ID, Type: in.Type}
 	payment, charge := strings.HasPrefix(in.Type, "payment_intent."), in.Type == "charge.refunded"
-	if !payment && !charge {
+	refund := in.Type == "refund.updated" || in.Type == "refund.failed" || in.Type == "charge.refund.updated"
+	if !payment && !charge && !refund {
 		return out, nil
 	}
 	var about eventObject
@@ -59,8 +60,11 @@ func (c *Client) Webhook(header http.Header, body []byte) (cards.Event, error) {
 		return cards.Event{}, fmt.Errorf("stripe: webhook: %s has an object that cannot be read: %w", in.Type, cards.ErrSignature)
 	}
 	out.PaymentID, out.Metadata = about.ID, about.Metadata
-	if charge {
+	if charge || refund {
 		out.PaymentID = about.PaymentIntent
+	}
+	if refund {
+		out.Metadata = nil
 	}
 	return out, nil
 }

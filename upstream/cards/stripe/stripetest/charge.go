@@ -1,8 +1,10 @@
 package stripetest
 
 import (
+	"cmp"
 	"maps"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -15,6 +17,38 @@ type charge struct {
 	// payment do not reach it.
 	metadata map[string]string
 	created  time.Time
+}
+
+// refund is a refund of the latest charge.
+type refund struct {
+	id     string
+	amount int64
+	status string // pending, succeeded, failed
+}
+
+// SetRefundStatus is the status of new refunds from now on: pending or succeeded, the default.
+func (s *Server) SetRefundStatus(status string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refundStatus = status
+}
+
+// SettleRefund ends the latest refund of a payment. One that succeeded can fail as well: the
+// buyer's bank returned the money.
+func (s *Server) SettleRefund(id, status string) (Payment, error) {
+	return s.buyerAction(id, func(in *intent) error {
+		if len(in.refunds) == 0 || in.refunds[len(in.refunds)-1].status == "failed" {
+			return unexpectedState(in, "settled")
+		}
+		last := in.refunds[len(in.refunds)-1]
+		event := "refund.updated"
+		if last.status = status; status == "failed" {
+			in.Refunded -= last.amount
+			event = "refund.failed"
+		}
+		s.emit(nil, event, in.refundObject(last))
+		return nil
+	})
 }
 
 // createRefund is POST /v1/refunds.
@@ -46,13 +80,28 @@ func (s *Server) createRefund(rq *request) (object, error) {
 	}
 	in.Refunded += amount
 	in.Refunds++
-	refund := object{
-		"id": newID("re"), "object": "refund", "amount": amount, "charge": in.charge.id, "currency": in.Currency, "metadata": object{},
-		"payment_intent": in.ID, "reason": nil, "status": "succeeded",
-	}
-	s.emit(rq, "refund.created", refund)
+	made := &refund{id: newID("re"), amount: amount, status: cmp.Or(s.refundStatus, "succeeded")}
+	in.refunds = append(in.refunds, made)
+	s.emit(rq, "refund.created", in.refundObject(made))
 	s.emit(rq, "charge.refunded", in.chargeObject())
-	return refund, nil
+	return in.refundObject(made), nil
+}
+
+func (in *intent) refundObject(r *refund) object {
+	return object{
+		"id": r.id, "object": "refund", "amount": r.amount, "charge": in.charge.id, "currency": in.Currency, "metadata": object{},
+		"payment_intent": in.ID, "reason": nil, "status": r.status,
+	}
+}
+
+// withRefunds renders the latest charge with its refunds, newest first.
+func (in *intent) withRefunds() object {
+	o, all := in.chargeObject(), []object{}
+	for _, r := range slices.Backward(in.refunds) {
+		all = append(all, in.refundObject(r))
+	}
+	o["refunds"] = list("/v1/charges/"+in.charge.id+"/refunds", all, false)
+	return o
 }
 
 // chargeObject renders the latest charge as the API does.

@@ -110,7 +110,7 @@ func (s *Server) confirm(rq *request, in *intent, card testCard) error {
 	in.method, in.lastError, in.challenge = card.method, nil, nil
 	if card.challenge {
 		in.Status, in.challenge = requiresAction, &card
-		s.emit(rq, "payment_intent.requires_action", in.object(false))
+		s.emit(rq, "payment_intent.requires_action", in.object(nil))
 	} else {
 		s.chargeCard(rq, in, card)
 	}
@@ -150,7 +150,7 @@ func (s *Server) chargeCard(rq *request, in *intent, card testCard) {
 	in.Status = requiresCapture
 	s.emit(rq, "charge.succeeded", in.chargeObject())
 	if in.manual {
-		s.emit(rq, "payment_intent.amount_capturable_updated", in.object(false))
+		s.emit(rq, "payment_intent.amount_capturable_updated", in.object(nil))
 	} else {
 		s.capture(rq, in, 0)
 	}
@@ -160,7 +160,7 @@ func (s *Server) chargeCard(rq *request, in *intent, card testCard) {
 func (s *Server) decline(rq *request, in *intent, why *apiError) {
 	why.status, why.PaymentMethod = http.StatusPaymentRequired, object{"id": newID("pm"), "object": "payment_method", "type": "card"}
 	in.Status, in.lastError, in.method = requiresPaymentMethod, why, ""
-	s.emit(rq, "payment_intent.payment_failed", in.object(false))
+	s.emit(rq, "payment_intent.payment_failed", in.object(nil))
 }
 
 //go:embed browser.js

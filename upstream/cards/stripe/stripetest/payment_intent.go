@@ -38,6 +38,7 @@ type intent struct {
 	method             string    // the payment method, pm_…
 	challenge          *testCard // the card whose bank asks the buyer, while it does
 	charge             *charge   // the latest
+	refunds            []*refund // of that charge, oldest first
 }
 
 // createIntent is POST /v1/payment_intents.
@@ -64,7 +65,7 @@ func (s *Server) createIntent(rq *request) (object, error) {
 	}, live: s.live(), manual: rq.Form.Get("capture_method") == "manual"}
 	s.intents = append(s.intents, in)
 	s.byID[id] = in
-	s.emit(rq, "payment_intent.created", in.object(false))
+	s.emit(rq, "payment_intent.created", in.object(nil))
 	return in.viewFor(rq), nil
 }
 
@@ -104,7 +105,7 @@ func (s *Server) capture(rq *request, in *intent, amount int64) {
 	}
 	in.Status, in.Captured = succeeded, amount
 	s.emit(rq, "charge.captured", in.chargeObject())
-	s.emit(rq, "payment_intent.succeeded", in.object(false))
+	s.emit(rq, "payment_intent.succeeded", in.object(nil))
 }
 
 // cancelIntent is POST /v1/payment_intents/{id}/cancel.
@@ -128,7 +129,7 @@ func (s *Server) void(rq *request, in *intent, reason, reversal string) {
 		s.emit(rq, reversal, in.chargeObject())
 	}
 	in.Status, in.canceledAt, in.cancellationReason = canceled, s.cfg.Now(), reason
-	s.emit(rq, "payment_intent.canceled", in.object(false))
+	s.emit(rq, "payment_intent.canceled", in.object(nil))
 }
 
 // listIntents is GET /v1/payment_intents, newest first.
@@ -160,7 +161,7 @@ func (s *Server) listIntents(rq *request) (object, error) {
 		if more = len(page) == int(limit); more {
 			break
 		}
-		page = append(page, in.object(rq.expands("data.latest_charge")))
+		page = append(page, in.object(rq.chargeFor(in, "data.latest_charge")))
 	}
 	return list("/v1/payment_intents", page, more), nil
 }
@@ -205,15 +206,32 @@ func mergeMetadata(current map[string]string, form url.Values) (map[string]strin
 
 // viewFor renders the payment for a caller. A buyer's browser sees no metadata.
 func (in *intent) viewFor(rq *request) object {
-	o := in.object(rq.expands("latest_charge") && !rq.publishable)
+	var charge object
+	if !rq.publishable {
+		charge = rq.chargeFor(in, "latest_charge")
+	}
+	o := in.object(charge)
 	if rq.publishable {
 		delete(o, "metadata")
 	}
 	return o
 }
 
+// chargeFor renders the charge of a payment as far as the call expands it; nil: only its id.
+func (rq *request) chargeFor(in *intent, path string) object {
+	switch {
+	case in.charge == nil:
+		return nil
+	case rq.expands(path + ".refunds"):
+		return in.withRefunds()
+	case rq.expands(path):
+		return in.chargeObject()
+	}
+	return nil
+}
+
 // object renders the payment intent as the API does.
-func (in *intent) object(withCharge bool) object {
+func (in *intent) object(charge object) object {
 	o := object{
 		"id": in.ID, "object": "payment_intent", "amount": in.Amount, "amount_capturable": 0, "amount_received": in.Captured,
 		"automatic_payment_methods": object{"allow_redirects": "always", "enabled": true},
@@ -234,8 +252,8 @@ func (in *intent) object(withCharge bool) object {
 		o["canceled_at"], o["cancellation_reason"] = in.canceledAt.Unix(), orNull(in.cancellationReason)
 	}
 	switch {
-	case in.charge != nil && withCharge:
-		o["latest_charge"] = in.chargeObject()
+	case charge != nil:
+		o["latest_charge"] = charge
 	case in.charge != nil:
 		o["latest_charge"] = in.charge.id
 	}

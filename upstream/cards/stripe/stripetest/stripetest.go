@@ -64,6 +64,8 @@ type Server struct {
 	keys    map[string]*idempotencyRecord
 	faults  []*Injected // oldest first
 	journal []Request
+
+	refundStatus string // see SetRefundStatus
 }
 
 // New starts a double on a free port of the loopback interface. Close stops it.

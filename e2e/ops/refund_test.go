@@ -1,0 +1,95 @@
+package ops_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows"
+	"frontdesk/flows/payment"
+	"frontdesk/upstream/cards"
+	"frontdesk/upstream/cards/sandbox"
+	"frontdesk/upstream/clubsim"
+)
+
+// TestRefundThatFails: a refund counts once the processor has made it. One that is refused, or fails at
+// once or days later, is noticed, and an operator has it made again.
+func TestRefundThatFails(t *testing.T) {
+	t.Parallel()
+	const pending, refused, normal = sandbox.RefundsPending, sandbox.RefundsRefused, sandbox.RefundsNormal
+	for name, test := range map[string]struct {
+		refunds  sandbox.RefundMode
+		webhooks sandbox.WebhookMode
+		restart  bool // the failure is found by comparing
+	}{
+		"refused":                    {refused, sandbox.WebhooksNormal, false},
+		"pending, then failed":       {pending, sandbox.WebhooksNormal, false},
+		"refunded, then failed":      {normal, sandbox.WebhooksNormal, false},
+		"failed while Redis is lost": {pending, sandbox.WebhooksDrop, true},
+		"failed without an event":    {normal, sandbox.WebhooksDrop, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := frontdesktest.NewEnv(t)
+			gateway, c := s.Gateway(t)
+			set := func(refunds sandbox.RefundMode, webhooks sandbox.WebhookMode) {
+				c.Do("PUT", s.Upstreams.URL+"/sandbox/settings", sandbox.Settings{Refunds: refunds, Webhooks: webhooks}).Into(http.StatusOK, nil)
+			}
+			held := func() sandbox.Payment { return s.Upstreams.Cards.Payments()[0] }
+			settle := func(succeeded bool) {
+				c.Do("POST", s.Upstreams.URL+"/sandbox/payments/"+held().ID+"/settle-refund", map[string]bool{"succeeded": succeeded}).Into(http.StatusOK, nil)
+			}
+			set(test.refunds, sandbox.WebhooksNormal)
+			s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "error_before", Status: 422})
+			registration := c.Register()
+			card := c.Pay(registration.Id)
+			c.Confirm(card, frontdesktest.ApprovedCard)
+			switch test.refunds {
+			case pending:
+				frontdesktest.Eventually(t, "the refund is pending", func() bool { return held().Refunding > 0 })
+				for range 3 {
+					now := c.Registration(registration.Id).Payment
+					if now.State != api.Processing || now.Retry != api.PaymentRetryNever || strings.Contains(string(frontdesktest.Value(now.Message)), "got your money") {
+						t.Fatalf("the refund is pending, and the buyer is shown %s, %s: %s", now.State, now.Retry, frontdesktest.Value(now.Message))
+					}
+				}
+			case normal:
+				c.AwaitPayment(registration.Id, api.Refunded)
+			}
+			set(test.refunds, test.webhooks)
+			if test.refunds != refused {
+				settle(false)
+			}
+			if name == "failed while Redis is lost" {
+				frontdesktest.FlushRedis(t, s.Redis)
+			}
+			if test.restart {
+				token := c.Token
+				gateway, c = s.Gateway(t)
+				c.Token = token
+			}
+			ops := "http://" + gateway.OpsAddress() + "/ops/payments"
+			var listed payment.Page
+			frontdesktest.Eventually(t, "operators see that it failed", func() bool {
+				c.Do("GET", ops, nil).Into(http.StatusOK, &listed)
+				return len(listed.Items) == 1 && listed.Items[0].State == flows.Blocked
+			})
+			if now := c.AwaitPayment(registration.Id, api.InDoubt).Payment; now.Retry != api.PaymentRetryNever || strings.Contains(string(frontdesktest.Value(now.Message)), "back") {
+				t.Errorf("the buyer is shown %s, %s: %s", now.State, now.Retry, frontdesktest.Value(now.Message))
+			}
+			var detail payment.Detail
+			c.Do("GET", ops+"/"+card.Id, nil).Into(http.StatusOK, &detail)
+			if !strings.Contains(strings.Join(detail.Commands, "\n"), "confirm-not-recorded "+card.Id+" --refund") {
+				t.Errorf("the operator may: %v", detail.Commands)
+			}
+			set(normal, test.webhooks)
+			c.Do("POST", ops+"/"+card.Id+"/confirm-not-recorded", map[string]string{"by": "ada", "then": "refund"}).Into(http.StatusOK, nil)
+			c.AwaitPayment(registration.Id, api.Refunded)
+			if money := held(); money.State != cards.Refunded || money.Refunded != money.Captured || len(s.Upstreams.Sim.Ledger()) != 0 {
+				t.Errorf("the processor holds %+v, the ledger %+v", money, s.Upstreams.Sim.Ledger())
+			}
+		})
+	}
+}
