@@ -221,6 +221,19 @@ var scenarios = map[string]scenario{
 		return w.advance(g, p)
 	}, flows.Refunded, 0, cards.Refunded},
 
+	"refunded, the bank returns the money, and an operator has it refunded again": {func(w *world, g *gateway) *flows.Payment {
+		p := w.doubtful(g, "error_before")
+		w.clock.Advance(16 * time.Minute)
+		w.mustDecide(g, p, payment.Refund)
+		p = w.advance(g, p)
+		w.act(p, "settle-refund", `{"succeeded":false}`)
+		if p = w.advance(g, p); p.State != flows.Blocked {
+			w.Errorf("after the refund failed the payment is %s (%s)", p.State, p.Reason)
+		}
+		w.mustDecide(g, p, payment.Refund)
+		return w.advance(g, p)
+	}, flows.Refunded, 0, cards.Refunded},
+
 	"in doubt without a processor, and an operator has it sent again": {func(w *world, g *gateway) *flows.Payment {
 		p := w.doubtWithoutProcessor(g)
 		w.clock.Advance(16 * time.Minute)
