@@ -149,3 +149,20 @@ func TestCancelOfASettledSale(t *testing.T) {
 	_, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.GiveUp, ada)
 	w.expectRefusal(g, p, err, flows.NotDecidable, "The sale has been settled.")
 }
+
+// TestRuleDecidesAtOnceOrNever: a minute after the attempt, a settled sale may be the work of staff.
+func TestRuleDecidesAtOnceOrNever(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gateway(gatewayOptions{rule: simulatorsRule()})
+	p := w.doubtful(g, "error_before")
+	w.clock.Advance(31 * time.Second)
+	w.advance(g, p)
+	w.payAtDesk(p)
+	for range 3 {
+		w.clock.Advance(16 * time.Minute)
+		if p = w.advance(g, p); p.State != flows.InDoubt {
+			t.Fatalf("%s (%s)", p.State, p.Reason)
+		}
+	}
+}

@@ -81,6 +81,11 @@ func (m *Machine) Show(ctx context.Context, id flows.PaymentID) (Detail, error) 
 		}
 	}
 	d.advise(p, remote, m.cfg.Now())
+	if n := len(p.Readings); p.State == flows.InDoubt && n > 0 {
+		if rule := m.rule(ctx); rule.Matches(p, p.Readings[n-1].Evidence) {
+			d.say("The latest reading is that of recorded payments (%s), but it came too late after the attempt to decide: staff may have settled the sale since.", rule)
+		}
+	}
 	return d, nil
 }
 

@@ -16,6 +16,9 @@ import (
 const (
 	// backgroundTimeout: the capture waits no longer than this for optional evidence.
 	backgroundTimeout = 2 * time.Second
+	// ruleWithin is how soon after the attempt a reading decides. A settled sale does not name what
+	// settled it: later, it may well have been the club's staff.
+	ruleWithin = time.Minute
 	// evidenceEvery: events cause readings no more often than the schedule begins.
 	evidenceEvery = 30 * time.Second
 	// maxReadings: two whole doubts with a failure before each reading, for a payment that
@@ -112,7 +115,7 @@ func nextReading(p *flows.Payment) (due time.Time, more bool) {
 	return due, true
 }
 
-// readEvidence takes one reading. The payment is recorded if the rule says so.
+// readEvidence takes one reading. The payment is recorded if the rule says so within ruleWithin.
 func (m *Machine) readEvidence(ctx context.Context, p *flows.Payment, remote cards.Payment) (step, error) {
 	_, _, seen, err := m.observe(ctx, m.cfg.Club, p)
 	if ctx.Err() != nil {
@@ -126,7 +129,8 @@ func (m *Machine) readEvidence(ctx context.Context, p *flows.Payment, remote car
 	}
 	edit := func(next *flows.Payment) { next.Readings = withReading(p.Readings, reading) }
 	moneyHeld := !p.HasProcessor() || holdsWholeAmount(remote) && !refundClaimed(remote)
-	if rule := m.rule(ctx); err == nil && moneyHeld && rule.Matches(p, reading.Evidence) {
+	early := reading.At.Sub(latestAttempt(p, remote)) <= ruleWithin
+	if rule := m.rule(ctx); err == nil && moneyHeld && early && rule.Matches(p, reading.Evidence) {
 		return step{to: flows.Recorded, reason: "the evidence is that of recorded payments: " + rule.String(), decision: flows.Decision{Operator: flows.ByRule}, edit: edit}, nil
 	}
 	return step{to: flows.InDoubt, reason: p.Reason, edit: edit}, nil
