@@ -30,9 +30,9 @@ const (
 const (
 	// runningFor: longer than any request takes; then a request whose gateway failed can be sent again.
 	runningFor = 90 * time.Second
-	// KeepResponse: how long a repeated request gets the first response.
+	// KeepResponse is how long a repeated request gets the first response.
 	KeepResponse = 24 * time.Hour
-	// KeepRefusal: how long it gets a refusal. A client that lost the response repeats within
+	// KeepRefusal is how long it gets a refusal. A client that lost the response repeats within
 	// seconds, and callers can cause any number of refusals.
 	KeepRefusal = 30 * time.Second
 )
