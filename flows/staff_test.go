@@ -25,6 +25,15 @@ var staffScenarios = map[string]scenario{
 		return w.advance(g, p)
 	}, flows.Refunded, 1, cards.Refunded},
 
+	"staff settle the sale seconds after a claim": {func(w *world, g *gateway) *flows.Payment {
+		p := w.authorised(g)
+		w.fault(clubsim.Fault{Match: recording, Kind: "error_before", Status: 401, Times: times(2)})
+		p = w.advance(g, p)
+		w.payAtDesk(p)
+		w.clock.Advance(20 * time.Second)
+		return w.advance(g, p)
+	}, flows.Refunded, 1, cards.Refunded},
+
 	"staff settle the sale before a capture is repeated": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
 		w.fail("POST", "/sandbox/payments/*/capture", 1)

@@ -105,6 +105,7 @@ func (m *Machine) ConfirmNotRecorded(ctx context.Context, id flows.PaymentID, re
 	ctx = context.WithoutCancel(ctx) // the claim is released, so the rest must be committed
 	moved, err := m.decide(ctx, p, step{to: to, reason: "an operator saw it not recorded", decision: decision, edit: func(next *flows.Payment) {
 		next.Claim, next.AttemptID, next.ReleasePending, next.NotBefore = p.Claim, p.AttemptID, false, time.Time{}
+		next.Payer = nil // the sale is read again before the next claim
 	}})
 	if err != nil {
 		return ResolutionResult{}, err

@@ -217,6 +217,7 @@ func (m *Machine) notSent(p *flows.Payment, reason string) outcome {
 	}
 	return outcome{journalEntry: "release", step: step{to: before, reason: reason, edit: func(next *flows.Payment) {
 		next.NotBefore = m.cfg.Now().Add(claimPause(p.Claim))
+		next.Payer = nil // staff may act in the pause, so the sale is read again
 	}}}
 }
 

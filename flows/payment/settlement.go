@@ -40,7 +40,7 @@ func (m *Machine) prepareSettlement(ctx context.Context, p *flows.Payment) (step
 	}
 	payer := payerOf(sale, seen.At)
 	return step{to: flows.Sending, reason: "the sale is as agreed, and about to be settled", lease: lease, edit: func(next *flows.Payment) {
-		next.Payer, next.Snapshot, next.Claim = payer, seen, p.Claim+1
+		next.Payer, next.Snapshot, next.Claim, next.AttemptID = payer, seen, p.Claim+1, newAttemptID(m.cfg.Now())
 	}}, nil
 }
 
