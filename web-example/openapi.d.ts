@@ -812,7 +812,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This document as a page to browse and to call from
+         * The documentation, with the API reference at /docs/api
          * @description ```sh
          *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
          *     curl -s $base/docs | head
@@ -1181,7 +1181,7 @@ export interface components {
          */
         Registration: {
             id: components["schemas"]["Id"];
-            /** @description Only in the response that started or resumed the registration: 256 random bits, signed, that prove whose it is. */
+            /** @description Only in the response that started or resumed the registration: 256 random bits and the time of issue, signed, that prove whose it is. */
             token?: string;
             clubId: components["schemas"]["Id"];
             /**
