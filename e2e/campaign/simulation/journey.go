@@ -33,6 +33,7 @@ type journey struct {
 	pending    []event // in the order in which they happen
 	orders     int
 	events     int // how many have happened
+	sweepsDue  int // rebuilds to come after losses of Redis
 	tasks      map[*task]bool
 	running    atomic.Pointer[task]
 	handoff    chan struct{}

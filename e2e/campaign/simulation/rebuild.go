@@ -41,9 +41,17 @@ func (f *journey) wipe() {
 	f.afterLoss()
 }
 
-// afterLoss is what follows when Redis has lost something.
+// afterLoss is what follows when Redis has lost something. Each gateway notices the losses since its last
+// sweep at once, so there are no more rebuilds to come than gateways.
 func (f *journey) afterLoss() {
 	f.epochs++
 	f.bodies = map[string]string{}
-	f.rebuild(f.between(0, rebuildSoon))
+	if f.sweepsDue == replicas {
+		return
+	}
+	f.sweepsDue++
+	f.after(f.between(0, rebuildSoon), func() {
+		f.sweepsDue--
+		f.rebuild(0)
+	})
 }
