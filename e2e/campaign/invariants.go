@@ -16,6 +16,7 @@ const (
 	RefundedButApplied     = "the money went back for a sale that the club system booked"
 	ChargedTwice           = "money was taken more than once for a sale and kept"
 	SettledByAnotherMethod = "a card was charged for a sale that was settled in another way"
+	SettledAtDesk          = "money is kept for a sale that staff settled"
 	RetryWhileCharged      = "the buyer was told to try again while money was taken"
 	RetryAfterAuthorising  = "the buyer was told to pay again after an authorisation"
 	StrangerServed         = "a stranger was given what is the holder's alone"
@@ -29,6 +30,10 @@ const (
 // after five minutes, and the operator needs time to act.
 const QuietPeriod = 10 * time.Minute
 
+// SameMinute is how long after the club's staff a request may leave to settle the same sale, because it was
+// seen as agreed within the last minute.
+const SameMinute = time.Minute
+
 // Evidence is what is known of one sale when its journey has come to an end: the
 // club system's ledger, the processor's list, and what the gateway said.
 type Evidence struct {
@@ -38,6 +43,13 @@ type Evidence struct {
 
 	Booked       []int64       // what the club system booked for the sale, a payment each, minor units
 	CardPayments []CardPayment // the processor's payments of the sale, any order
+
+	// Desk is what the club's staff booked for the sale by themselves, minor units.
+	Desk          []int64
+	SentAfterDesk time.Duration // how long after them a request to settle the sale left, at the latest
+	// ByRule says that evidence decided the state. A rule decides within a minute of the attempt, and what staff
+	// do in that minute looks the same to it.
+	ByRule bool
 
 	State          string            // of the latest payment in the public API's words; empty: none that the gateway knows
 	Method         string            // how that payment settles the sale without a processor; empty: by card
@@ -88,8 +100,12 @@ func (e Evidence) Violations() (found []Violation) {
 
 // checkLedger holds the club system against the processor; the gateway is not asked.
 func (e Evidence) checkLedger(broken func(string, string, ...any)) {
-	if len(e.Booked)+len(e.SettledBy) > 1 {
+	ours := len(e.Booked) + len(e.SettledBy)
+	switch {
+	case ours > 1:
 		broken(AppliedTwice, "booked %v for %s, and settled as %v", e.Booked, e.Sale, e.SettledBy)
+	case ours == 1 && len(e.Desk) > 0 && e.SentAfterDesk > SameMinute:
+		broken(AppliedTwice, "booked %v for %s, or settled as %v, %s after staff had booked %v", e.Booked, e.Sale, e.SettledBy, e.SentAfterDesk, e.Desk)
 	}
 	keeping := 0
 	for _, held := range e.CardPayments {
@@ -102,6 +118,9 @@ func (e Evidence) checkLedger(broken func(string, string, ...any)) {
 	}
 	if keeping > 0 && (len(e.SettledBy) > 0 || e.Method != "" && len(e.Booked) > 0) && e.QuietFor >= QuietPeriod && !e.inDoubt() {
 		broken(SettledByAnotherMethod, "settled as %v, booked %v, and the processor holds %+v", e.SettledBy, e.Booked, e.CardPayments)
+	}
+	if keeping > 0 && len(e.Desk) > 0 && ours == 0 && !e.ByRule && e.QuietFor >= QuietPeriod && !e.inDoubt() {
+		broken(SettledAtDesk, "staff booked %v, and the processor holds %+v", e.Desk, e.CardPayments)
 	}
 	refunded := slices.ContainsFunc(e.CardPayments, func(h CardPayment) bool { return h.Refunded > 0 })
 	if len(e.Booked) > 0 && refunded && keeping == 0 && e.Method == "" {
@@ -130,7 +149,10 @@ func (e Evidence) checkReportedState(broken func(string, string, ...any)) {
 }
 
 func (e Evidence) checkRecorded(broken func(string, string, ...any)) {
-	if len(e.Booked)+len(e.SettledBy) != 1 {
+	switch ours := len(e.Booked) + len(e.SettledBy); {
+	case ours == 0 && len(e.Desk) > 0 && e.ByRule:
+		return
+	case ours != 1:
 		broken(RecordedNotApplied, "booked %v for %s, and settled as %v", e.Booked, e.Sale, e.SettledBy)
 		return
 	}

@@ -129,6 +129,13 @@ var Mutations = []Mutation{
 		Old:  `	if p == nil || !p.Declined() {`,
 		New:  `	if p == nil || p.ID != "" {`,
 	}}},
+	{Name: "sale-unseen", Description: "a captured payment is sent to its sale in whatever state that is", Edits: []Edit{{
+		File: "flows/payment/record.go",
+		Old: `	reason := p.ChangedSinceAgreed(sale, check)
+	if reason == "" {`,
+		New: `	reason := p.ChangedSinceAgreed(sale, check)
+	if reason != "never" {`,
+	}}},
 	{Name: "unsigned-webhook", Description: "the signature of an event is not looked at", Edits: []Edit{{
 		File: "upstream/cards/sandbox/client.go",
 		Old:  `c.cfg.Now(), signature); err != nil {`,

@@ -35,6 +35,7 @@ const (
 	buyerPressed   = "buyer: pressed twice"
 	buyerAbandoned = "buyer: gave up"
 	clubChanged    = "club: the cart changed"
+	deskSettled    = "desk: settled the sale"
 	strangerAsked  = "stranger: asked for the registration"
 	opRecorded     = "operator: it was recorded"
 	opAgain        = "operator: not recorded, send again"
@@ -51,7 +52,7 @@ var clubKinds = []string{"error_before", "error_after", "drop_after", "delay", "
 func faultKinds() []string {
 	kinds := []string{
 		redisRefused, redisLost, redisRollback, redisWiped, cardsError, cardsLost, cardsSlow, cardsLate, cardsForgot, postLate, postSlow, crashed, slept,
-		hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, clubChanged, strangerAsked,
+		hookLost, hookTwice, hookLate, jobLost, buyerDeclined, buyerLeft, buyerLate, buyerTwice, buyerPressed, buyerAbandoned, clubChanged, deskSettled, strangerAsked,
 		opRecorded, opAgain, opRefund, opGaveUp,
 	}
 	for _, kind := range clubKinds {
@@ -68,6 +69,7 @@ type plan struct {
 	dayPasses                            bool    // a day passes in between
 	method                               flows.Method
 	mixed                                bool // a buyer without success tries another method
+	desk                                 bool // staff settle the sale, too
 	stranger                             bool // someone else knows the registration's address
 	faultWindow                          time.Duration
 }
@@ -93,7 +95,7 @@ func newPlan(rng *rand.Rand) plan {
 	if n := rng.IntN(20); n < len(methodsWithoutProcessor) {
 		p.method = methodsWithoutProcessor[n]
 	}
-	p.stranger = rng.IntN(5) == 0
+	p.desk, p.stranger = rng.IntN(5) == 0, rng.IntN(5) == 0
 	p.mixed = p.method != flows.Free && rng.IntN(8) == 0
 	if p.method != flows.ByCard {
 		p.rollbacks = 0 // without a processor there is no journal: what Redis acknowledged has to stay

@@ -46,6 +46,9 @@ type journey struct {
 	responses    []campaign.Response
 	confirmed    map[string]bool // payments for which the buyer has plans
 	settlements  []string        // ways without a payment in which the club system settled the sale, in order
+	desk         []string        // ids of the payments that staff entered in the club system
+	deskAt       time.Time       // when they did
+	sentLate     time.Duration   // how long after that a request left that would settle the sale, the longest
 	served       []string        // what strangers were given
 	retries      int             // how often the buyer pressed again after an error
 
@@ -94,6 +97,7 @@ func (f *journey) run() (result, error) {
 		return result{}, err
 	}
 	f.scheduleBuyer()
+	f.scheduleDesk()
 	f.scheduleStranger()
 	f.sweeps()
 	f.rebuilds(f.plan.faultWindow)
@@ -236,8 +240,8 @@ func (f *journey) check() (result, error) {
 	}
 	e := campaign.Evidence{Registration: f.registration, Sale: f.sale, Due: int64(sale.Total), QuietFor: campaign.QuietPeriod,
 		Responses: f.responses, StrangersServed: f.served, Versions: f.versions, StateByPayment: map[string]string{}}
-	e.Booked, e.SettledBy = f.booked(), f.settlements
-	if sale, ok := f.sim.Sale(f.sale); ok && len(e.Booked)+len(e.SettledBy) == 0 && sale.State != "building" {
+	e.Booked, e.SettledBy, e.Desk, e.SentAfterDesk = f.booked(), f.settlements, f.atDesk(), f.sentLate
+	if sale, ok := f.sim.Sale(f.sale); ok && len(e.Booked)+len(e.SettledBy)+len(e.Desk) == 0 && sale.State != "building" {
 		e.SettledBy = []string{sale.State} // by a request whose connection was cut before its end could be noted
 	}
 	for _, p := range f.cardPayments() {
@@ -246,6 +250,7 @@ func (f *journey) check() (result, error) {
 	out := result{state: "no payment", faults: f.faults}
 	if p := f.latestPayment(); p != nil {
 		out.state, e.State, e.ProcessorID = string(p.State), p.View().State, p.ProcessorID
+		e.ByRule = p.DecisionOperator() == flows.ByRule
 		if !p.HasProcessor() {
 			e.Method = string(p.Method)
 			out.state = e.Method + ": " + out.state
@@ -355,6 +360,5 @@ func (f *journey) changeCart() {
 		}
 	}
 	f.fault(clubChanged)
-	scope := club.Scope{ClientToken: "demo", Club: "/demo/clubs/11", Node: "/demo/network_nodes/3"}
-	_ = f.clubClient().AddArticle(context.Background(), scope, club.IRI(f.sale), club.NewArticle{Offer: "/demo/offers/201", StartDate: f.Now().AddDate(0, 0, 2).Format(time.DateOnly)})
+	_ = f.clubClient().AddArticle(context.Background(), f.scope(), club.IRI(f.sale), club.NewArticle{Offer: "/demo/offers/201", StartDate: f.Now().AddDate(0, 0, 2).Format(time.DateOnly)})
 }

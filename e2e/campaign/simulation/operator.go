@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"frontdesk/flows"
@@ -25,19 +26,19 @@ func (f *journey) operate() {
 }
 
 func (f *journey) decide(ctx context.Context, t *task, p *flows.Payment) {
-	word := flows.Decision{Operator: "op", Reason: "I looked"}
+	word := flows.Decision{Operator: "op", Reason: "I looked", Override: len(f.desk) > 0}
 	var err error
 	var what string
-	if f.applied() {
+	if f.settledByUs() {
 		what = opRecorded
 		_, err = t.gateway.payments.ConfirmRecorded(ctx, p.ID, word)
 	} else {
 		then := payment.SendAgain
 		what = opAgain
 		switch {
-		case f.chance(0.5) && p.HasProcessor():
+		case p.HasProcessor() && (len(f.desk) > 0 || f.chance(0.5)):
 			then, what = payment.Refund, opRefund
-		case f.chance(0.5) && !p.HasProcessor():
+		case !p.HasProcessor() && (len(f.desk) > 0 || f.chance(0.5)):
 			then, what = payment.GiveUp, opGaveUp
 		}
 		_, err = t.gateway.payments.ConfirmNotRecorded(ctx, p.ID, then, word)
@@ -54,16 +55,26 @@ func (f *journey) decide(ctx context.Context, t *task, p *flows.Payment) {
 	}
 }
 
-// applied tells whether the club system has settled the sale, in whatever way.
+// applied tells whether the club system has settled the sale, in whatever way and for whomever.
 func (f *journey) applied() bool {
 	sale, ok := f.sim.Sale(f.sale)
 	return ok && sale.State != "building" || len(f.booked()) > 0
 }
 
-// booked are the payments that the club system booked for the sale.
-func (f *journey) booked() (amounts []int64) {
+// settledByUs tells whether that was by Frontdesk.
+func (f *journey) settledByUs() bool {
+	return len(f.booked())+len(f.settlements) > 0 || f.applied() && len(f.desk) == 0
+}
+
+// booked are the payments that the club system booked for the sale, but for those of its staff.
+func (f *journey) booked() []int64 { return f.amounts(false) }
+
+// atDesk are the payments that staff entered.
+func (f *journey) atDesk() []int64 { return f.amounts(true) }
+
+func (f *journey) amounts(byStaff bool) (amounts []int64) {
 	for _, entry := range f.sim.Ledger() {
-		if entry.SaleID == f.sale {
+		if entry.SaleID == f.sale && slices.Contains(f.desk, entry.ID) == byStaff {
 			amounts = append(amounts, int64(entry.Amount))
 		}
 	}

@@ -172,7 +172,7 @@ func (s *env) cardPayments() []sandbox.Payment { return s.sandbox.Payments() }
 // held is what the buyer has parted with at one moment.
 type held struct {
 	// charged names what was taken and not given back: the processor's payments, and the sale itself once
-	// the club system has settled it in whatever way.
+	// Frontdesk settled it in whatever way.
 	charged    []string
 	authorised []string // the processor's payments that the buyer authorised, and that were not cancelled since
 }
@@ -187,7 +187,7 @@ func (f *journey) held() (now held) {
 			now.authorised = append(now.authorised, p.ID)
 		}
 	}
-	if f.applied() {
+	if f.settledByUs() {
 		now.charged = append(now.charged, f.sale)
 	}
 	return now
