@@ -117,7 +117,7 @@ func TestCataloguesAreSeparate(t *testing.T) {
 	}
 	vary("a customer", func(q *catalogue.ProductQuery) { q.Buyer = customer })
 	vary("a debtor", func(q *catalogue.ProductQuery) { q.Buyer = debtor })
-	vary("a debtor who has paid", func(q *catalogue.ProductQuery) { q.Buyer = debtor; q.Buyer.Debt = 0 })
+	vary("a debtor whose debt is paid", func(q *catalogue.ProductQuery) { q.Buyer = debtor; q.Buyer.Debt = 0 })
 	vary("a student", func(q *catalogue.ProductQuery) {
 		q.Buyer = flows.Buyer{Contact: "/demo/contacts/1001", Club: "/demo/clubs/11", Tags: "/demo/contact_tags/1"}
 	})

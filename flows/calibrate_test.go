@@ -86,7 +86,7 @@ func TestCalibrateWithoutStates(t *testing.T) {
 	}
 	for _, condition := range c.Rule.Conditions {
 		if condition.Signal == flows.SignalSaleState {
-			t.Errorf("the rule asks for what is not told: %+v", c.Rule)
+			t.Errorf("the rule depends on a signal that the club system does not send: %+v", c.Rule)
 		}
 	}
 	for _, finding := range c.Findings {
@@ -169,6 +169,6 @@ func TestCalibrateKnowsWhatItKnows(t *testing.T) {
 		t.Errorf("calibrated while the club system is down: %+v", c)
 	}
 	if _, err := g.Calibrate(t.Context(), ""); flows.CodeOf(err) != flows.InvalidRequest {
-		t.Errorf("nobody calibrated: %v", err)
+		t.Errorf("calibrated without an operator: %v", err)
 	}
 }

@@ -93,8 +93,8 @@ func TestSettledBeforeThePayment(t *testing.T) {
 	}
 }
 
-// TestSettledMeanwhile: whoever finds the sale settled by a payment of the same moment
-// is answered with that payment. Nobody asks the processor for what Redis knows.
+// TestSettledMeanwhile: a visitor whose sale was just settled by another payment gets that
+// payment. The gateway reads it from Redis and does not ask the processor.
 func TestSettledMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

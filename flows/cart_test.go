@@ -136,7 +136,7 @@ func TestLateVisitor(t *testing.T) {
 	r := w.registered(g)
 	w.clock.Advance(20*time.Hour + time.Second)
 	if _, err := g.pay(t.Context(), r.ID); flows.CodeOf(err) != flows.RegistrationClosed {
-		t.Errorf("the visitor is told %v", err)
+		t.Errorf("the visitor got %v", err)
 	}
 	view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), r.ID, holderToken) })
 	if view.Phase != flows.Expired || len(view.Actions) != 0 || len(w.sandbox.Payments()) != 0 {
@@ -144,7 +144,7 @@ func TestLateVisitor(t *testing.T) {
 	}
 }
 
-// TestNotYours: whoever does not hold the registration learns nothing of it.
+// TestNotYours: a caller without the registration's token learns nothing about it.
 func TestNotYours(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

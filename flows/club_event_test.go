@@ -25,7 +25,7 @@ type eventHarness struct {
 	sweeps chan<- time.Time
 }
 
-// eventHarness makes the intake of events of a gateway, which nobody works on yet.
+// eventHarness returns a gateway's intake of events. Nothing processes them yet.
 func (w *world) eventHarness(g *gateway, subscribers ...relay.Subscriber) *eventHarness {
 	w.Helper()
 	relayed := relay.New(relay.Config{
@@ -65,7 +65,7 @@ func (o *eventHarness) idle() {
 	})
 }
 
-// allowRefresh lets the time pass after which what was told is looked at.
+// allowRefresh advances the clock until the reported events are due for a refresh.
 func (o *eventHarness) allowRefresh(after time.Duration) {
 	o.w.clock.Advance(after)
 	o.sweeps <- o.w.clock.Now()
@@ -132,7 +132,7 @@ func TestEventsOfOthers(t *testing.T) {
 	r := w.registered(g)
 	o.open()
 	asked := len(w.sim.Requests())
-	o.send("contact.updated", "contactId", "/demo/contacts/1001", "clubId", "/demo/clubs/11") // nobody here
+	o.send("contact.updated", "contactId", "/demo/contacts/1001", "clubId", "/demo/clubs/11") // no such contact here
 	o.send("contact.updated", "contactId", "/other"+strings.TrimPrefix(string(r.Contact.IRI), "/demo"))
 	o.send("contact.created", "contactId", string(r.Contact.IRI), "clubId", "/demo/clubs/11")
 	o.send("identificator.disabled", "indentificatorId", "/demo/identificators/1", "targetId", string(r.Contact.IRI))
@@ -219,7 +219,7 @@ func TestEventsWithoutRedis(t *testing.T) {
 	}
 }
 
-// TestPolling finds what no event told of, ever more rarely, and not for ever.
+// TestPolling finds changes that no event reported. It polls less and less often, and stops.
 func TestPolling(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -272,10 +272,10 @@ func TestEventStorm(t *testing.T) {
 	o.open()
 	before := w.calls("/sales/*")
 	reads := func() int { return w.calls("/sales/*") - before }
-	for told := 0; told < 2000; {
+	for sent := 0; sent < 2000; {
 		for contact := range contacts {
 			o.send("contact.updated", "contactId", string(contact), "clubId", "/demo/clubs/11")
-			told++
+			sent++
 		}
 	}
 	o.idle()

@@ -11,8 +11,8 @@ import (
 )
 
 // TestEveryMessageBreaks breaks each message of a whole payment, to Redis, to
-// the processor and to the club system alike: lost on the way or with its
-// answer, alone or with the gateway that sent it. Another gateway then goes on.
+// the processor and to the club system: the request or its response is lost,
+// alone or with the gateway that sent it. Another gateway then continues.
 func TestEveryMessageBreaks(t *testing.T) {
 	t.Parallel()
 	for name, plan := range map[string]frontdesktest.Fault{
@@ -70,8 +70,8 @@ func (w *world) breakAt(plan frontdesktest.Fault) (flows.PaymentState, *frontdes
 	return end.State, wire
 }
 
-// ask asks for the payment, as the visitor's browser does, and holds what it is
-// told: nobody is sent to pay while their money is taken.
+// ask requests the payment, as the visitor's browser does, and checks the response:
+// a visitor whose money is taken is never sent to pay.
 func (w *world) ask(g *gateway, registration string) *flows.Payment {
 	w.Helper()
 	p, err := g.pay(w.Context(), registration)
@@ -81,9 +81,9 @@ func (w *world) ask(g *gateway, registration string) *flows.Payment {
 	}
 	switch {
 	case err != nil && taken && flows.CodeOf(err) != flows.StorageUnavailable:
-		w.Errorf("the money is taken and the visitor is told: %v", err)
+		w.Errorf("the money is taken and the visitor got %v", err)
 	case err == nil && taken && p.View().Retry != "never":
-		w.Errorf("the money is taken and the visitor is told %+v", p.View())
+		w.Errorf("the money is taken and the visitor sees %+v", p.View())
 	}
 	return p
 }

@@ -59,7 +59,7 @@ func TestShowDoubt(t *testing.T) {
 }
 
 // TestShowSaysWhatToCheck: a deferral and a validation leave no payment in the club
-// system, so nobody is sent to look for one.
+// system, so operators are not asked to look for one.
 func TestShowSaysWhatToCheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -11,8 +11,8 @@ import (
 	"frontdesk/upstream/cards"
 )
 
-// atProcessor are the ways in which a payment can stand at the processor, and
-// how it gets there.
+// atProcessor lists the states that a payment can have at the processor, and how
+// it gets there.
 var atProcessor = map[string]func(*world, *flows.Payment){
 	"waiting":    func(*world, *flows.Payment) {},
 	"declined":   func(w *world, p *flows.Payment) { w.confirm(p, declinedCard) },
@@ -62,8 +62,8 @@ func (w *world) note(p *flows.Payment, entries ...string) {
 	})
 }
 
-// TestStateByEvent puts a payment into every state, at every way in which it
-// can stand at the processor, and lets time go by.
+// TestStateByEvent combines every state of a payment with every state at the
+// processor, and lets time pass.
 func TestStateByEvent(t *testing.T) {
 	t.Parallel()
 	for _, state := range flows.PaymentStates {
@@ -90,7 +90,7 @@ func (w *world) walk(state flows.PaymentState, there string, bring func(*world, 
 		}
 	})
 	before := w.books(p)
-	w.log.forget() // how it came there is no concern of the walk
+	w.log.forget() // the walk checks only what follows
 	end := w.settle(g, p)
 	after := w.books(p)
 
@@ -146,7 +146,7 @@ func (w *world) expectBooks(from flows.PaymentState, there string, end *flows.Pa
 		w.Errorf("refunded, and the processor holds %+v: it ended %s (%s)", after, end.State, end.Reason)
 	}
 	if from.Final() && !failed && (end.State != from || after != before) {
-		w.Errorf("%s went on to %s: %+v, then %+v", from, end.State, before, after)
+		w.Errorf("%s became %s: %+v, then %+v", from, end.State, before, after)
 	}
 }
 
@@ -154,6 +154,6 @@ func (w *world) expectBooks(from flows.PaymentState, there string, end *flows.Pa
 func (w *world) expectNeverAgain(p *flows.Payment) {
 	w.Helper()
 	if view := p.View(); view.Retry != "never" {
-		w.Errorf("the money is kept and the buyer is told %s", fmt.Sprintf("%+v", view))
+		w.Errorf("the money is kept and the buyer sees %s", fmt.Sprintf("%+v", view))
 	}
 }

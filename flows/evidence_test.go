@@ -42,8 +42,8 @@ func TestSnapshotBeforeCapture(t *testing.T) {
 	}
 }
 
-// TestSnapshotIsNoCondition: what is only looked at beside the sale does not keep
-// a payment from being captured and recorded, however it fails.
+// TestSnapshotIsNoCondition: the reads of the snapshot, other than the sale, never keep
+// a payment from being captured and recorded, however they fail.
 func TestSnapshotIsNoCondition(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]clubsim.Fault{

@@ -138,8 +138,8 @@ func TestReleaseIsOwed(t *testing.T) {
 	}
 }
 
-// TestRejectionOfAMuteClubSystem: where the sale does not tell whether it was
-// settled, a rejection is no proof that nothing was booked.
+// TestRejectionOfAMuteClubSystem: where the sale does not show whether it was
+// settled, a rejection does not prove that nothing was booked.
 func TestRejectionOfAMuteClubSystem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -41,8 +41,8 @@ func (w *world) awaitLists(n int) {
 	frontdesktest.Eventually(w, fmt.Sprintf("list %d", n), func() bool { return w.listed() == n })
 }
 
-// TestRebuildAtStart: a gateway that starts brings back what is lost, even if
-// Redis remembers that somebody looked a moment ago.
+// TestRebuildAtStart: a gateway that starts rebuilds lost payments, even if Redis
+// says that another gateway compared a moment ago.
 func TestRebuildAtStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -128,8 +128,8 @@ func (w *world) quiet(sweeps chan<- time.Time) {
 	}
 }
 
-// TestRebuildNowAndThen: nobody noticed the loss, and it is found all the same; of
-// several gateways one looks.
+// TestRebuildNowAndThen: the periodic comparison finds a loss that no gateway noticed.
+// One of several gateways runs it.
 func TestRebuildNowAndThen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -148,7 +148,7 @@ func TestRebuildNowAndThen(t *testing.T) {
 		sweep <- w.clock.Now()
 	}
 	if w.knows(p) || w.listed() != 2 {
-		t.Errorf("it was nobody's turn, and the processor was asked %d times", w.listed())
+		t.Errorf("no comparison was due, and the processor was asked %d times", w.listed())
 	}
 	w.forgetKeys("fd:once:*") // the periods are over
 	sweeps[1] <- w.clock.Now()
@@ -165,7 +165,7 @@ func TestListFails(t *testing.T) {
 	w.fail("GET", "/sandbox/payments", 1)
 	sweeps := w.worker(g)
 	w.awaitLists(1)
-	frontdesktest.Eventually(t, "the failure is told", func() bool { return strings.Contains(w.log.String(), "redis not compared") })
+	frontdesktest.Eventually(t, "the failure is logged", func() bool { return strings.Contains(w.log.String(), "redis not compared") })
 	sweeps <- w.clock.Now()
 	sweeps <- w.clock.Now()
 	if w.listed() != 1 {
@@ -176,7 +176,7 @@ func TestListFails(t *testing.T) {
 	w.awaitKnown(p)
 }
 
-// TestListIsSlow: payments go on while the processor takes its time over the list.
+// TestListIsSlow: payments advance while the processor is slow to list.
 func TestListIsSlow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -204,13 +204,13 @@ func TestEventOfALostPayment(t *testing.T) {
 	w.quiet(sweeps)
 	lists := w.listed()
 	p := w.authorised(g)
-	told := event(p)
+	ev := event(p)
 	w.forgetKeys("fd:{*", "fd:payments:open")
-	if err := g.HandleEvent(t.Context(), told); err != nil || len(w.open()) != 0 {
-		t.Errorf("an event that nobody signed: %v", err)
+	if err := g.HandleEvent(t.Context(), ev); err != nil || len(w.open()) != 0 {
+		t.Errorf("an unsigned event: %v", err)
 	}
-	told.ID, told.Metadata = uuid.NewString(), w.held(p).Metadata
-	if err := g.HandleEvent(t.Context(), told); err != nil {
+	ev.ID, ev.Metadata = uuid.NewString(), w.held(p).Metadata
+	if err := g.HandleEvent(t.Context(), ev); err != nil {
 		t.Fatal(err)
 	}
 	w.awaitKnown(p)
@@ -293,10 +293,10 @@ func TestManyPayments(t *testing.T) {
 	if n := len(w.open()); n != many {
 		t.Errorf("%d of %d are open", n, many)
 	}
-	told := strings.Count(w.log.String(), "payment rebuilt")
+	logged := strings.Count(w.log.String(), "payment rebuilt")
 	w.rebuild(g)
-	if again := strings.Count(w.log.String(), "payment rebuilt"); told != many || again != told {
-		t.Errorf("%d rebuilt, and then %d", told, again-told)
+	if again := strings.Count(w.log.String(), "payment rebuilt"); logged != many || again != logged {
+		t.Errorf("%d rebuilt, and then %d", logged, again-logged)
 	}
 }
 

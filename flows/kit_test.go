@@ -181,7 +181,7 @@ func (w *world) gateway(how ...gatewayOptions) *gateway {
 	}
 	orDefault(&in.outside, w.address)
 	orDefault(&in.redisURL, w.redisURL)
-	orDefault(&in.webhookURL, "http://127.0.0.1:1/v1/webhooks/card") // nobody is there: the tests do without webhooks
+	orDefault(&in.webhookURL, "http://127.0.0.1:1/v1/webhooks/card") // nothing listens: these tests do without webhooks
 	if in.keys == nil {
 		in.keys = newKeyring(w, "one")
 	}
@@ -222,7 +222,7 @@ func orDefault(field *string, value string) {
 	}
 }
 
-// newKeyring makes a ring of keys that their names stand for, the current one first.
+// newKeyring returns a ring with one key per name, the current one first.
 func newKeyring(t testing.TB, names ...string) *keyring.Keyring {
 	t.Helper()
 	secrets := make([][]byte, len(names))
@@ -503,8 +503,8 @@ type journal struct {
 	onMove func(flows.PaymentID, move)
 }
 
-// listen has f called at every transition, by the gateway that made it, before
-// it goes on.
+// listen calls f at every transition, on the gateway that made it, before that
+// gateway continues.
 func (j *journal) listen(f func(flows.PaymentID, move)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -129,7 +129,7 @@ var scenarios = map[string]scenario{
 
 	"the acceptance was journalled and not stored": {func(w *world, g *gateway) *flows.Payment {
 		p := w.authorised(g)
-		// While the POST is under way, somebody concludes that its sender is gone.
+		// While the POST is in progress, another gateway concludes that its sender is gone.
 		w.injectFault("POST", "/sim/demo/sales/*/payments", func() {
 			w.expireLease(p)
 			if got := w.advance(w.gateway(), p); got.State != flows.InDoubt {
@@ -239,7 +239,7 @@ var scenarios = map[string]scenario{
 		w.clock.Advance(16 * time.Minute)
 		w.mustDecide(g, p, payment.SendAgain)
 		return w.advance(g, p)
-	}, flows.Recorded, 0, cards.RequiresAction}, // a deferral is no payment in the ledger
+	}, flows.Recorded, 0, cards.RequiresAction}, // a deferral leaves no payment in the ledger
 
 	"in doubt without a processor, and an operator gives it up": {func(w *world, g *gateway) *flows.Payment {
 		p := w.doubtWithoutProcessor(g)
@@ -319,15 +319,15 @@ func (s scenario) run(w *world) {
 	}
 }
 
-// expectView holds what the buyer is told.
+// expectView checks what the buyer sees.
 func (w *world) expectView(p *flows.Payment, state, retry string) {
 	w.Helper()
 	if view := p.View(); view.State != state || view.Retry != retry {
-		w.Errorf("the buyer is told %+v, want %s and retry %s", view, state, retry)
+		w.Errorf("the buyer sees %+v, want %s and retry %s", view, state, retry)
 	}
 }
 
-// tamper changes what the processor keeps of a payment, as nobody but we should.
+// tamper changes the processor's copy of a payment, which only the gateway should do.
 func (w *world) tamper(p *flows.Payment) {
 	w.Helper()
 	must(w, func() (cards.Payment, error) {

@@ -112,15 +112,15 @@ func TestDecisionsRefused(t *testing.T) {
 		code      flows.Code
 		detail    string
 	}{
-		"too early":               {14 * time.Minute, nil, not(payment.Refund, ada), flows.TooEarly, "Possible from"},
-		"nobody":                  {old, nil, not(payment.Refund, flows.Decision{}), flows.InvalidRequest, ""},
-		"an address for a name":   {old, nil, not(payment.Refund, flows.Decision{Operator: "ada@example.com"}), flows.InvalidRequest, ""},
-		"a novel":                 {old, nil, not(payment.Refund, flows.Decision{Operator: "ada", Reason: strings.Repeat("x", 501)}), flows.InvalidRequest, ""},
-		"more than a line":        {old, nil, not(payment.Refund, flows.Decision{Operator: "ada", Reason: "a\x1b[2Jb"}), flows.InvalidRequest, ""},
-		"what then":               {old, nil, not("keep", ada), flows.InvalidRequest, ""},
-		"give up taken money":     {old, nil, not(payment.GiveUp, ada), flows.NotDecidable, "money is taken"},
-		"accepted after all":      {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.AttemptID) }, not(payment.Refund, ada), flows.NotDecidable, "acceptance"},
-		"accepted, and sent anew": {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.AttemptID) }, not(payment.SendAgain, ada), flows.NotDecidable, "acceptance"},
+		"too early":             {14 * time.Minute, nil, not(payment.Refund, ada), flows.TooEarly, "Possible from"},
+		"no operator":           {old, nil, not(payment.Refund, flows.Decision{}), flows.InvalidRequest, ""},
+		"an address for a name": {old, nil, not(payment.Refund, flows.Decision{Operator: "ada@example.com"}), flows.InvalidRequest, ""},
+		"a novel":               {old, nil, not(payment.Refund, flows.Decision{Operator: "ada", Reason: strings.Repeat("x", 501)}), flows.InvalidRequest, ""},
+		"more than a line":      {old, nil, not(payment.Refund, flows.Decision{Operator: "ada", Reason: "a\x1b[2Jb"}), flows.InvalidRequest, ""},
+		"what then":             {old, nil, not("keep", ada), flows.InvalidRequest, ""},
+		"give up taken money":   {old, nil, not(payment.GiveUp, ada), flows.NotDecidable, "money is taken"},
+		"accepted after all":    {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.AttemptID) }, not(payment.Refund, ada), flows.NotDecidable, "acceptance"},
+		"accepted, sent again":  {old, func(w *world, _ *gateway, p *flows.Payment) { w.note(p, "fd_done_1", p.AttemptID) }, not(payment.SendAgain, ada), flows.NotDecidable, "acceptance"},
 		"accepted in the very moment": {old, func(w *world, _ *gateway, p *flows.Payment) {
 			w.injectFault(http.MethodPost, "/sandbox/payments/*/metadata", func() { w.note(p, "fd_done_1", p.AttemptID) }, nil)
 		}, not(payment.Refund, ada), flows.NotDecidable, "acceptance"},
@@ -217,8 +217,8 @@ func TestDecisionsOnlyInDoubt(t *testing.T) {
 	}
 }
 
-// TestNoteWhileSending: a note gets in nobody's way, least of all in that of the
-// process that is recording the payment.
+// TestNoteWhileSending: an operator's note does not disturb the process that is
+// recording the payment.
 func TestNoteWhileSending(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -234,8 +234,8 @@ func TestNoteWhileSending(t *testing.T) {
 	}
 }
 
-// TestTwoOperators decide at the same moment, in all combinations: one wins, and
-// the other one is told.
+// TestTwoOperators: two operators decide at the same moment, in all combinations.
+// One wins, and the other gets a conflict.
 func TestTwoOperators(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -244,7 +244,7 @@ func TestTwoOperators(t *testing.T) {
 	for name, test := range map[string]struct {
 		first, second payment.Resolution // empty: recorded
 		end           flows.PaymentState
-		told          flows.Code
+		loser         flows.Code
 	}{
 		"refund, and recorded meanwhile":   {payment.Refund, "", flows.Recorded, flows.NotDecidable}, // it stands in the journal
 		"recorded, and refund meanwhile":   {"", payment.Refund, flows.Refunded, flows.Conflict},
@@ -266,11 +266,11 @@ func TestTwoOperators(t *testing.T) {
 		}
 		w.injectFault(http.MethodGet, "/sandbox/payments/*", func() {
 			if err := decide(other, test.second); err != nil {
-				t.Errorf("%s: the first to decide is told %v", name, err)
+				t.Errorf("%s: the first to decide got %v", name, err)
 			}
 		}, nil)
-		if err := decide(g, test.first); flows.CodeOf(err) != test.told {
-			t.Errorf("%s: the second one is told %v", name, err)
+		if err := decide(g, test.first); flows.CodeOf(err) != test.loser {
+			t.Errorf("%s: the second one got %v", name, err)
 		}
 		end := w.settle(g, p)
 		w.expectSound(end)
@@ -302,7 +302,7 @@ func TestManyOperators(t *testing.T) {
 		case err == nil:
 			won++
 		case code != flows.Conflict && code != flows.NotDecidable:
-			t.Errorf("an operator is told %v", err)
+			t.Errorf("an operator got %v", err)
 		}
 	}
 	end := w.settle(gateways[1], p)
@@ -319,8 +319,8 @@ func TestRedisForgetsDecision(t *testing.T) {
 	for name, test := range map[string]struct {
 		kind  string
 		then  payment.Resolution
-		end   flows.PaymentState // after Redis fell back, with nobody deciding again
-		again flows.Code         // what an operator is told who wants the money to go back then
+		end   flows.PaymentState // after Redis fell back, without another decision
+		again flows.Code         // what an operator gets for asking for a refund then
 	}{
 		"recorded":   {"drop_after", "", flows.Recorded, flows.NotDecidable},
 		"sent again": {"error_before", payment.SendAgain, flows.Recorded, flows.NotDecidable},
@@ -347,7 +347,7 @@ func TestRedisForgetsDecision(t *testing.T) {
 			}
 			_, err := w.gateway().ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada)
 			if flows.CodeOf(err) != test.again {
-				t.Errorf("an operator is told %v", err)
+				t.Errorf("an operator got %v", err)
 			}
 			end := w.settle(w.gateway(), p)
 			w.expectSound(end)
@@ -401,7 +401,7 @@ func TestDecisionWithoutCommit(t *testing.T) {
 		w.put(g, p.ID, flows.InDoubt) // such as one more reading
 	})
 	if _, err := g.ConfirmNotRecorded(t.Context(), p.ID, payment.Refund, ada); flows.CodeOf(err) != flows.Conflict {
-		t.Fatalf("the operator is told %v", err)
+		t.Fatalf("the operator got %v", err)
 	}
 	if held := w.held(p); held.Metadata["fd_release_1"] != p.AttemptID || held.Metadata["fd_op_1"] != "" {
 		t.Errorf("the journal is %v", held.Metadata)
@@ -443,7 +443,7 @@ func TestDecisionsWithoutProcessor(t *testing.T) {
 		t.Errorf("decided: %+v", decided)
 	}
 	if metadata := w.held(p).Metadata; metadata["fd_op_1"] != "" || metadata["fd_release_1"] != "" {
-		t.Errorf("the processor is told %v", metadata)
+		t.Errorf("the processor got %v", metadata)
 	}
 	seen := w.doubtWithoutProcessor(g)
 	must(t, func() (payment.ResolutionResult, error) { return g.ConfirmRecorded(t.Context(), seen.ID, ada) })

@@ -33,7 +33,7 @@ func TestPaymentID(t *testing.T) {
 	}
 }
 
-// TestView holds what the buyer is told in each state: the one who obeys retry
+// TestView checks what the buyer sees in each state. A buyer who follows retry
 // never pays twice.
 func TestView(t *testing.T) {
 	t.Parallel()
@@ -77,7 +77,7 @@ func TestPayWhileCharged(t *testing.T) {
 	t.Parallel()
 	for name, down := range map[string]func(*world){
 		"the club system is down": func(w *world) {
-			w.clock.Advance(2 * time.Minute) // what was read of the sale is no longer fresh
+			w.clock.Advance(2 * time.Minute) // the last reading of the sale has expired
 			w.fault(clubsim.Fault{Match: clubsim.FaultMatch{}, Kind: "error_before"})
 		},
 		"the processor is down": func(w *world) { w.fail("POST", "/sandbox/payments/*/metadata", 100) },
@@ -96,7 +96,7 @@ func TestPayWhileCharged(t *testing.T) {
 			down(w)
 			again, err := g.pay(t.Context(), p.Registration)
 			if err != nil {
-				t.Fatalf("the visitor is told: %v", err)
+				t.Fatalf("the visitor got %v", err)
 			}
 			w.expectView(again, "processing", "never")
 			if _, err := g.registrations.Abandon(t.Context(), p.Registration, holderToken); flows.CodeOf(err) != flows.PaymentUnderWay {
@@ -116,7 +116,7 @@ func TestRedisDiesDuringThePayment(t *testing.T) {
 	w.injectFault("POST", "/sandbox/payments/*/capture", nil, wire.Cut)
 	answer, err := g.pay(t.Context(), p.Registration)
 	if err != nil {
-		t.Fatalf("the money is taken and the visitor is told: %v", err)
+		t.Fatalf("the money is taken and the visitor got %v", err)
 	}
 	w.expectView(answer, "processing", "never")
 	w.expectSound(w.settle(w.gateway(), p))
@@ -131,7 +131,7 @@ func TestPayBeforeThereIsAnything(t *testing.T) {
 	r := w.registered(g)
 	w.fail("POST", "/sandbox/payments", 1)
 	if _, err := g.pay(t.Context(), r.ID); flows.CodeOf(err) != flows.ProcessorUnavailable {
-		t.Errorf("the visitor is told: %v", err)
+		t.Errorf("the visitor got %v", err)
 	}
 	p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), r.ID) })
 	w.expectView(p, "requires_action", "never")
@@ -231,7 +231,7 @@ func TestPoll(t *testing.T) {
 		t.Errorf("after the buyer paid it is %s", moved.State)
 	}
 	if latest := g.Poll(t.Context(), p); latest.State != flows.Authorised {
-		t.Errorf("what somebody else moved became %s", latest.State)
+		t.Errorf("a payment that another gateway moved became %s", latest.State)
 	}
 	captured := w.put(g, p.ID, flows.Captured)
 	if same := g.Poll(t.Context(), captured); same.State != flows.Captured || w.stored(g, p.ID).Version != captured.Version {
@@ -246,21 +246,21 @@ func instantAndUUID(post string) bool {
 	return err == nil && uuid.Validate(id) == nil
 }
 
-// TestPollConcurrently: a buyer who comes back looks while the processor's event is
-// worked on. Both read that the money is reserved, one of them moves the payment, and
-// the other goes on from there without a third reading: the buyer waits for each call.
+// TestPollConcurrently: a returning buyer polls while the processor's event is being
+// handled. Both read that the money is reserved, and one of them moves the payment. The
+// other continues from there without a third read, since the buyer waits for each call.
 func TestPollConcurrently(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	told, watched := w.gateway(), w.gateway()
-	p := w.authorised(told)
+	notified, watched := w.gateway(), w.gateway()
+	p := w.authorised(notified)
 	w.injectFault("GET", "/sandbox/payments/*", nil, func() {
 		if seen := watched.Poll(t.Context(), p); seen.State != flows.Authorised {
 			t.Errorf("the buyer sees %s", seen.State)
 		}
 	})
 	before := w.reads.Load()
-	if p = w.advance(told, p); p.State != flows.Recorded {
+	if p = w.advance(notified, p); p.State != flows.Recorded {
 		t.Errorf("the payment is %s (%s)", p.State, p.Reason)
 	}
 	if n := w.reads.Load() - before; n != 2 { // once for each of them
@@ -271,8 +271,8 @@ func TestPollConcurrently(t *testing.T) {
 	}
 }
 
-// TestCaptureTellsOfTheClaims: who took the money knows that nobody can have claimed the
-// recording before, and does not ask again; but only for as long as that is news.
+// TestCaptureTellsOfTheClaims: the gateway that captured knows that no other can have
+// claimed the recording before. It does not read the claims again while that is fresh.
 func TestCaptureTellsOfTheClaims(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -320,7 +320,7 @@ func TestAgreedAmount(t *testing.T) {
 	for _, value := range metadata {
 		for _, personal := range []string{"Ada", "Martin", "ada@example.com", "33612345678"} {
 			if strings.Contains(value, personal) {
-				t.Errorf("the processor is told %s", value)
+				t.Errorf("the processor got %s", value)
 			}
 		}
 	}

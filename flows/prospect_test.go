@@ -9,7 +9,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// persona is somebody whom the club system knows, with fresh tokens.
+// persona returns a contact that the club system knows, with fresh tokens.
 func (w *world) persona(key string) clubsim.Persona {
 	w.Helper()
 	for _, p := range w.sim.Personas() {
@@ -17,7 +17,7 @@ func (w *world) persona(key string) clubsim.Persona {
 			return p
 		}
 	}
-	w.Fatalf("there is no %s", key)
+	w.Fatalf("no persona %s", key)
 	return clubsim.Persona{}
 }
 
@@ -38,8 +38,8 @@ func (w *world) expectProspect(view flows.View) {
 	}
 }
 
-// TestProspect brings somebody in who is known already, whichever of the two
-// contacts the club system keeps, and they pay.
+// TestProspect attaches a known contact to a registration, whichever of the two
+// contacts the club system keeps, and the contact pays.
 func TestProspect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -87,8 +87,8 @@ func TestProspectKeptAsTarget(t *testing.T) {
 	}
 }
 
-// TestProspectRefused says in words why somebody cannot be brought in; the
-// registration is as it was then.
+// TestProspectRefused: a refusal says why the contact cannot be attached, and leaves
+// the registration unchanged.
 func TestProspectRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -99,7 +99,7 @@ func TestProspectRefused(t *testing.T) {
 		code  flows.Code
 	}{
 		"no token at all":       {"what is this", flows.AccessTokenRefused},
-		"a token of nobody":     {"bm9ib2R5.x", flows.AccessTokenRefused},
+		"an unknown token":      {"bm9ib2R5.x", flows.AccessTokenRefused},
 		"a header in it":        {"x\r\nX-User-Club-Id: /demo/clubs/11", flows.AccessTokenRefused},
 		"known at this club":    {own, flows.MigrationClub},
 		"a former member":       {w.persona("former").AccessToken, flows.MigrationContact},
@@ -143,7 +143,7 @@ func TestProspectHalfDone(t *testing.T) {
 				view, err := w.migrate(g, r, token)
 				if err != nil {
 					if code := flows.CodeOf(err); code != flows.ClubSystemFailed && code != flows.ClubSystemUnavailable {
-						t.Errorf("the visitor is told %v", err)
+						t.Errorf("the visitor got %v", err)
 					}
 					if view, err = w.migrate(g, r, token); err != nil {
 						t.Fatal(err)

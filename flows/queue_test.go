@@ -58,9 +58,9 @@ func TestEventFinishesPayment(t *testing.T) {
 	g := w.gateway()
 	w.worker(g)
 	p := w.authorised(g)
-	told := event(p)
+	ev := event(p)
 	for range 3 { // deliveries are repeated
-		if err := g.HandleEvent(t.Context(), told); err != nil {
+		if err := g.HandleEvent(t.Context(), ev); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -90,7 +90,7 @@ func TestEventsThatAreNotOurs(t *testing.T) {
 	}
 }
 
-// TestSweep finds what nobody told of: a payment whose webhook got lost, and a
+// TestSweep finds what no event reported: a payment whose webhook got lost, and a
 // start that was never completed.
 func TestSweep(t *testing.T) {
 	t.Parallel()
@@ -134,8 +134,8 @@ func TestVisitorComesBack(t *testing.T) {
 	}
 }
 
-// TestQueueIsGone: an event is not lost when it cannot be queued; the processor
-// is told to send it again.
+// TestQueueIsGone: an event that cannot be queued is not lost. The gateway asks the
+// processor to send it again.
 func TestQueueIsGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -144,12 +144,12 @@ func TestQueueIsGone(t *testing.T) {
 	wire := frontdesktest.NewMessageProxy(t, frontdesktest.Fault{})
 	cut := w.gateway(gatewayOptions{redisURL: w.redisOver(wire)})
 	wire.Cut()
-	told := event(p)
-	if err := cut.HandleEvent(t.Context(), told); flows.CodeOf(err) != flows.StorageUnavailable {
-		t.Errorf("the processor is told %v", err)
+	ev := event(p)
+	if err := cut.HandleEvent(t.Context(), ev); flows.CodeOf(err) != flows.StorageUnavailable {
+		t.Errorf("the processor got %v", err)
 	}
 	w.worker(g)
-	if err := g.HandleEvent(t.Context(), told); err != nil {
+	if err := g.HandleEvent(t.Context(), ev); err != nil {
 		t.Fatal(err)
 	}
 	w.awaitState(g, p.ID, flows.Recorded)

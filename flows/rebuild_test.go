@@ -108,7 +108,7 @@ func (w *world) wipeAt(plan frontdesktest.Fault, faults []clubsim.Fault, later t
 		p.ProcessorID = held.ID
 		w.confirm(p, goodCard)
 	}
-	for range 3 { // the rejected, the refused and the doubtful go on for a while
+	for range 3 { // the rejected, refused and doubtful payments need further steps
 		doomed.Advance(w.Context(), p.ID)
 		w.clock.Advance(time.Minute)
 	}
@@ -135,8 +135,8 @@ func (w *world) wipeAt(plan frontdesktest.Fault, faults []clubsim.Fault, later t
 	return wire.Triggered()
 }
 
-// TestHolderAfterWipe: whoever holds a registration's token sees their payment
-// after Redis lost both, and nobody else does.
+// TestHolderAfterWipe: after Redis lost both, the holder of a registration's token
+// sees its payment, and no other caller does.
 func TestHolderAfterWipe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -164,7 +164,7 @@ func TestHolderAfterWipe(t *testing.T) {
 		t.Errorf("the holder sees %s, %+v", view.Phase, view.Registration)
 	}
 	if _, err := g.registrations.Get(t.Context(), r.ID, otherToken); flows.CodeOf(err) != flows.NotFound {
-		t.Errorf("somebody else gets %v", err)
+		t.Errorf("another token got %v", err)
 	}
 	if _, err := g.registrations.Get(t.Context(), other.ID, otherToken); flows.CodeOf(err) != flows.StorageUnavailable || w.listed() != 1 {
 		t.Errorf("within a minute of a look: %v after %d lists", err, w.listed())
@@ -219,8 +219,8 @@ func TestOldToken(t *testing.T) {
 	}
 }
 
-// TestRebuiltRegistration does with a registration that came back whatever its
-// holder can ask for: none of it breaks, and it is never paid anew.
+// TestRebuiltRegistration sends every request that a holder can make to a rebuilt
+// registration. None fails, and it is never paid a second time.
 func TestRebuiltRegistration(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -252,7 +252,7 @@ func TestRebuiltRegistration(t *testing.T) {
 				t.Errorf("%s with a payment that is %s: %q", view.Phase, view.Payment.State, view.Message)
 			}
 			if retry := view.Payment.View().Retry; retry == "new" && !view.Payment.Live() {
-				t.Errorf("the visitor is told to pay again, and cannot")
+				t.Errorf("the visitor is asked to pay again, and cannot")
 			}
 			for what, ask := range map[string]func() error{
 				"person": func() error { _, err := g.registrations.PutPerson(t.Context(), r.ID, token, visitor); return err },
@@ -274,7 +274,7 @@ func TestRebuiltRegistration(t *testing.T) {
 			if n := len(w.sandbox.Payments()); n != 1 {
 				t.Errorf("the processor holds %d payments", n)
 			}
-			if end := w.settle(g, p); name != "captured, accepted" { // by nobody
+			if end := w.settle(g, p); name != "captured, accepted" { // not captured by the gateway
 				w.expectSound(end)
 			}
 		})
@@ -364,7 +364,7 @@ func TestRollbackToAnEarlierPayment(t *testing.T) {
 }
 
 // TestPayAfterARollback: Redis shows the first payment as it was being cancelled,
-// while the second one is paid. Whoever presses "pay" then is not told to pay again.
+// while the second one is paid. A visitor who presses "pay" then is not asked to pay again.
 func TestPayAfterARollback(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -381,7 +381,7 @@ func TestPayAfterARollback(t *testing.T) {
 	w.restore(first.Registration, old)
 	p := must(t, func() (*flows.Payment, error) { return g.pay(t.Context(), first.Registration) })
 	if view := p.View(); view.Retry != "never" || p.ProcessorID != second.ProcessorID && p.ID != second.ID {
-		t.Errorf("the buyer is told %s, retry %s, of %s", view.State, view.Retry, p.ID)
+		t.Errorf("the buyer sees %s, retry %s, of %s", view.State, view.Retry, p.ID)
 	}
 	if held := w.sandbox.Payments(); len(held) != 2 || len(w.lines(p)) != 1 {
 		t.Errorf("the processor holds %+v, the ledger %+v", held, w.lines(p))
@@ -503,8 +503,8 @@ func (w *world) settleAll(g *gateway) {
 	}
 }
 
-// TestDuplicateOfALivePayment: what waits for a buyer beside a payment that was taken
-// is given up, so that nobody can pay there.
+// TestDuplicateOfALivePayment: once one payment is taken, a second one that still waits
+// for the buyer is cancelled, so that it cannot be paid.
 func TestDuplicateOfALivePayment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

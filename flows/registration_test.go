@@ -119,6 +119,6 @@ func TestCodeOf(t *testing.T) {
 		t.Errorf("the error reads %q", text)
 	}
 	if !errors.Is(flows.ErrOwned, flows.ErrConflict) {
-		t.Error("a payment that is owned is no conflict")
+		t.Error("ErrOwned does not match ErrConflict")
 	}
 }

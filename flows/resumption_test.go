@@ -58,7 +58,7 @@ func TestResumeLinkLife(t *testing.T) {
 		t.Errorf("it could be paid: %v", err)
 	}
 
-	// With a payment under way there is no end to it.
+	// While a payment is in progress it does not expire.
 	p := w.started(g)
 	w.put(g, p.ID, flows.InDoubt)
 	w.clock.Advance(100 * 24 * time.Hour)
@@ -67,7 +67,7 @@ func TestResumeLinkLife(t *testing.T) {
 	}
 }
 
-// TestResumeKeepsTheEnd: looking at it once more keeps nobody's details longer.
+// TestResumeKeepsTheEnd: reading it again does not extend how long the details are kept.
 func TestResumeKeepsTheEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -78,7 +78,7 @@ func (w *world) expectSound(p *flows.Payment) {
 		}
 	case flows.InDoubt, flows.Blocked:
 		if view := p.View(); view.Retry != "never" {
-			w.Errorf("%s, and the buyer is told %+v", p.State, view)
+			w.Errorf("%s, and the buyer sees %+v", p.State, view)
 		}
 	default:
 		if kept != 0 {
@@ -100,9 +100,9 @@ var outcomes = map[string][]clubsim.Fault{
 	"rejected, applied": {{Match: recording, Kind: "error_after", Status: 400, Times: times(1)}},
 }
 
-// TestRedisForgets takes every state that Redis ever held of a payment, and
-// brings it back after the payment went on without it: at once, and when the
-// processor has forgotten its idempotency keys as well.
+// TestRedisForgets restores every state that Redis ever held of a payment after the
+// payment has advanced: at once, and when the processor has also forgotten its
+// idempotency keys.
 func TestRedisForgets(t *testing.T) {
 	t.Parallel()
 	for name, faults := range outcomes {
@@ -145,7 +145,7 @@ func (w *world) statesOf(faults []clubsim.Fault) []flows.PaymentState {
 	return states
 }
 
-// forget lives a payment, brings Redis back to where it was after a step, and goes on with another gateway.
+// forget runs a payment, restores Redis to where it was after a step, and continues with another gateway.
 func (w *world) forget(faults []clubsim.Fault, step int, later time.Duration) {
 	p, dumps, _ := w.live(faults)
 	before := w.held(p)
@@ -165,8 +165,8 @@ func (w *world) forget(faults []clubsim.Fault, step int, later time.Duration) {
 	}
 }
 
-// TestForgottenRegistration brings back the registration as it was before its
-// payment: whoever pays again gets the same one.
+// TestForgottenRegistration restores the registration to before its payment: a visitor
+// who pays again gets the same payment.
 func TestForgottenRegistration(t *testing.T) {
 	t.Parallel()
 	for name, faults := range outcomes {
@@ -187,7 +187,7 @@ func TestForgottenRegistration(t *testing.T) {
 				t.Fatal(err)
 			}
 			if second.ProcessorID != first.ProcessorID {
-				t.Errorf("payment %s beside %s", second.ProcessorID, first.ProcessorID)
+				t.Errorf("payment %s besides %s", second.ProcessorID, first.ProcessorID)
 			}
 			end := w.settle(w.gateway(), second)
 			w.expectSound(end)
@@ -198,15 +198,14 @@ func TestForgottenRegistration(t *testing.T) {
 	}
 }
 
-// TestTwoHistoriesClaim: Redis forgets while a gateway's claim is under way. A
-// second gateway reads that nobody has claimed, then cannot confirm its own
-// claim, and gives up what it never had. That must not count as a release of
-// the first one's claim.
+// TestTwoHistoriesClaim: Redis forgets while a gateway is claiming. A second gateway
+// reads that there is no claim, cannot confirm its own, and releases what it never
+// held. That must not count as a release of the first gateway's claim.
 func TestTwoHistoriesClaim(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		faults []clubsim.Fault
-		// meanwhile goes on in Redis before the first gateway does.
+		// meanwhile runs in Redis before the first gateway continues.
 		meanwhile func(w *world, second *gateway, p *flows.Payment, sending dump)
 		end       flows.PaymentState
 		posts     int
@@ -326,7 +325,7 @@ func TestGatewaysThatDiffer(t *testing.T) {
 		t.Errorf("the processor reports to %s", url)
 	}
 	if again.State != flows.Intent || again.ProcessorID != p.ProcessorID {
-		t.Fatalf("%s (%s) with payment %s beside %s", again.State, again.Reason, again.ProcessorID, p.ProcessorID)
+		t.Fatalf("%s (%s) with payment %s besides %s", again.State, again.Reason, again.ProcessorID, p.ProcessorID)
 	}
 	w.confirm(p, goodCard)
 	if end := w.advance(released, p); end.State != flows.Recorded {
@@ -334,8 +333,8 @@ func TestGatewaysThatDiffer(t *testing.T) {
 	}
 }
 
-// TestRefundUnderWay: a refund is on its way when Redis falls back to before the
-// recording. Whoever goes on from there finds the refund's claim, and records nothing.
+// TestRefundUnderWay: a refund is in progress when Redis falls back to before the
+// recording. The gateway that continues finds the refund's claim, and records nothing.
 func TestRefundUnderWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -18,7 +18,7 @@ import (
 // trial is an offer that costs nothing.
 const trial = club.IRI("/demo/offers/3801")
 
-// settlementCase is a way to settle without a processor, and what it comes to at the club system.
+// settlementCase is a way to settle without a processor, and its result in the club system.
 type settlementCase struct {
 	start  flows.StartPayment
 	offer  club.IRI
@@ -80,7 +80,7 @@ func (w *world) expectSettled(p *flows.Payment) {
 		}
 	case flows.InDoubt, flows.Blocked:
 		if view := p.View(); view.Retry != "never" {
-			w.Errorf("%s, and the buyer is told %+v", p.State, view)
+			w.Errorf("%s, and the buyer sees %+v", p.State, view)
 		}
 	default:
 		w.Errorf("it did not come to rest: %s (%s)", p.State, p.Reason)
@@ -155,7 +155,7 @@ var settlements = func() map[string]scenario {
 			w.fault()
 			return p
 		}, flows.Cancelled, false},
-		"settled by somebody else": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
+		"settled elsewhere": {func(w *world, g *gateway, method flows.Method) *flows.Payment {
 			p := w.priced(g, method)
 			var err error
 			if method == flows.Free {
@@ -249,7 +249,7 @@ func (w *world) settleAt(method flows.Method, plan frontdesktest.Fault) (flows.P
 	return end.State, wire
 }
 
-// TestConcurrentSettlement: whoever asks and looks at once, by whatever method, one settles.
+// TestConcurrentSettlement: of concurrent requests and polls, by any method, exactly one settles.
 func TestConcurrentSettlement(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -321,7 +321,7 @@ func TestOneWayAtATime(t *testing.T) {
 		return err
 	}
 	if err := ask(later); flows.CodeOf(err) != flows.PaymentExists {
-		t.Errorf("beside a card: %v", err)
+		t.Errorf("in addition to a card: %v", err)
 	}
 	if err := ask(flows.StartPayment{Method: flows.ByCard, ReturnURL: "https://club.example/else"}); err != nil {
 		t.Errorf("the card again, to return elsewhere: %v", err)
@@ -339,7 +339,7 @@ func TestOneWayAtATime(t *testing.T) {
 	other.DueDate = w.clock.Now().AddDate(0, 2, 0).Format(time.DateOnly)
 	for name, in := range map[string]flows.StartPayment{"another day": other, "a card": {Method: flows.ByCard}, "the desk": w.settlementCases()[flows.InPerson].start} {
 		if err := ask(in); flows.CodeOf(err) != flows.PaymentExists {
-			t.Errorf("%s beside a deferral: %v", name, err)
+			t.Errorf("%s in addition to a deferral: %v", name, err)
 		}
 	}
 	w.expectSettled(w.stored(g, flows.NewPaymentID(p.Registration, 2)))
@@ -406,7 +406,7 @@ func TestAsleepBeforeSettling(t *testing.T) {
 	}
 }
 
-// TestSettlementView holds what the buyer is told of a payment without a processor.
+// TestSettlementView checks what the buyer sees of a payment without a processor.
 func TestSettlementView(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[flows.PaymentState]struct{ state, retry string }{
@@ -422,7 +422,7 @@ func TestSettlementView(t *testing.T) {
 	}
 	owed := flows.Payment{State: flows.Recorded, Method: flows.Deferred, DueDate: "2030-01-31"}
 	if message := owed.View().Message; !strings.HasSuffix(message, "by 31 January 2030.") {
-		t.Errorf("the buyer is told %q", message)
+		t.Errorf("the buyer sees %q", message)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"frontdesk/flows/signature"
 )
 
-// askForCode starts a registration of somebody else for a phone of their own, and asks for the code.
+// askForCode starts a registration for another person with their own phone, and requests the code.
 func (g *gateway) askForCode(w *world, n int) (id, token string, err error) {
 	w.Helper()
 	id, token = g.debtor(w, fmt.Sprintf("+336%08d", n))
@@ -40,7 +40,7 @@ func paused(t *testing.T, err error, most time.Duration) {
 // alarms counts the loud lines of the log.
 func (w *world) alarms() int { return strings.Count(w.log.String(), "sms codes paused") }
 
-// TestSMSBudget: a club's visitors are sent so many codes an hour and a day, whoever they are.
+// TestSMSBudget: a club's visitors together get a limited number of codes per hour and per day.
 func TestSMSBudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -115,7 +115,7 @@ func TestCodesPerPerson(t *testing.T) {
 	}
 }
 
-// TestTransferCallsGetLost: what is not known is told as such, and no second code is sent for it.
+// TestTransferCallsGetLost: an unknown outcome is reported as unknown, and no second code is sent.
 func TestTransferCallsGetLost(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"error_before", "error_after", "drop_after", "malformed"} {

@@ -16,11 +16,11 @@ func TestAttributes(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	log := slog.New(redact.New(slog.NewTextHandler(&out, nil)))
-	log.With("email", "ada@example.com").WithGroup("buyer").Warn("told ada@example.com",
+	log.With("email", "ada@example.com").WithGroup("buyer").Warn("sent ada@example.com",
 		"familyName", "Martin", "payment", "0d1c8a44-0000-4000-8000-123456789012-1", "status", 502,
 		slog.Group("deep", "iban", "FR1420041010050500013M02606", "state", "open"), "error", errors.New(`no contact "Martin"`))
 	said := out.String()
-	for _, want := range []string{"[email]", "[familyName]", "[iban]", "payment=0d1c8a44-0000-4000-8000-123456789012-1", "status=502", "state=open", "[quoted]", "told [e-mail]"} {
+	for _, want := range []string{"[email]", "[familyName]", "[iban]", "payment=0d1c8a44-0000-4000-8000-123456789012-1", "status=502", "state=open", "[quoted]", "sent [e-mail]"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%s is not in %s", want, said)
 		}
@@ -32,7 +32,7 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-// TestText takes everything out that could be somebody's, and leaves what people look for.
+// TestText removes all personal data and keeps what operators search for.
 func TestText(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -15,7 +15,7 @@ import (
 // goodSecret signs for the subscribers of the tests.
 const goodSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" //nolint:gosec // the example of the Standard Webhooks specification
 
-// TestEgressPolicy: what is inside of somebody's network, or of nobody's, is no destination.
+// TestEgressPolicy: addresses of private networks, and unassigned addresses, are refused as destinations.
 func TestEgressPolicy(t *testing.T) {
 	t.Parallel()
 	live, developer := relay.EgressPolicy{}, relay.EgressPolicy{Loopback: true}
@@ -91,8 +91,8 @@ func TestSubscribersAreChecked(t *testing.T) {
 		"a fragment": func(s *relay.Subscriber) { s.URL = "https://crm.example/#x" }, "a private address": func(s *relay.Subscriber) { s.URL = "https://10.0.0.1/" },
 		"this machine": func(s *relay.Subscriber) { s.URL = "https://[::1]/" }, "a port": func(s *relay.Subscriber) { s.URL = "https://crm.example:6379/" },
 		"no secret": func(s *relay.Subscriber) { s.Secret = "" }, "a short secret": func(s *relay.Subscriber) { s.Secret = "whsec_c2hvcnQ=" },
-		"three secrets":             func(s *relay.Subscriber) { s.Secret = strings.Repeat(goodSecret+",", 2) + goodSecret },
-		"a second one that is none": func(s *relay.Subscriber) { s.Secret = goodSecret + "," }, "a first one that is none": func(s *relay.Subscriber) { s.Secret = "whsec_c2hvcnQ=," + goodSecret },
+		"three secrets":          func(s *relay.Subscriber) { s.Secret = strings.Repeat(goodSecret+",", 2) + goodSecret },
+		"an empty second secret": func(s *relay.Subscriber) { s.Secret = goodSecret + "," }, "a short first secret": func(s *relay.Subscriber) { s.Secret = "whsec_c2hvcnQ=," + goodSecret },
 		"no base64": func(s *relay.Subscriber) { s.Secret = "whsec_" + strings.Repeat("!", 40) },
 		"no event":  func(s *relay.Subscriber) { s.Events = []string{"sale.paid"} }, "no pattern": func(s *relay.Subscriber) { s.Events = []string{"contact.["} },
 	} {

@@ -14,7 +14,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write testdata anew from the simulator's offers")
+var rewrite = flag.Bool("rewrite", false, "rewrite testdata from the simulator's offers")
 
 // golden is what one offer of the simulator costs.
 type golden struct {
@@ -28,9 +28,9 @@ type golden struct {
 	Statement []string `json:"statement,omitempty"`
 }
 
-// TestEveryOfferOfTheSimulator reads all offers over the real client, and holds
-// their schedules against testdata. `go test ./flows/schedule -rewrite` writes
-// it anew; read the difference before you keep it.
+// TestEveryOfferOfTheSimulator reads all offers with the real client, and compares
+// their schedules with testdata. `go test ./flows/schedule -rewrite` rewrites it;
+// read the difference before you keep it.
 func TestEveryOfferOfTheSimulator(t *testing.T) {
 	t.Parallel()
 	today := time.Date(2026, time.November, 21, 9, 0, 0, 0, time.UTC)

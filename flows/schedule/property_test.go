@@ -50,7 +50,7 @@ func payFirst(terms schedule.Terms, amount int64) schedule.Terms {
 }
 
 // TestSumsAreExact: a limited entry costs its price times its periods, to the
-// cent, however it is cut into debits, and whoever pays the first one.
+// cent, however it is split into debits and whether or not the first is paid.
 func TestSumsAreExact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -59,7 +59,7 @@ func TestSumsAreExact(t *testing.T) {
 		entry := schedule.Entry{Offset: "P0W", Interval: intervals.Draw(t, "the interval"), Price: rapid.Int64Range(100, 100_000).Draw(t, "the price")}
 		longest := 60
 		if entry.Interval == "P1Y" {
-			longest = 10 // weekly for more years is no offer
+			longest = 10 // no offer is weekly for more years
 		}
 		entry.Loop = rapid.IntRange(1, longest).Draw(t, "times")
 		terms.Occurrences = []schedule.Entry{entry}
@@ -123,7 +123,7 @@ func TestEveryScheduleHolds(t *testing.T) {
 func holdDates(t *rapid.T, terms schedule.Terms, dates []schedule.Date) {
 	for i, date := range dates {
 		if again, err := schedule.ParseDate(date.String()); err != nil || again != date {
-			t.Fatalf("%s is no date (%v)", date, err)
+			t.Fatalf("%s is not a date (%v)", date, err)
 		}
 		if i == 0 {
 			continue

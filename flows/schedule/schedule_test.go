@@ -56,7 +56,7 @@ type entries = []schedule.Entry
 type ruleCase struct {
 	offer schedule.Offer
 	start string
-	day   int    // -1: nobody chose one
+	day   int    // -1: not chosen
 	want  string // empty: nothing is debited
 }
 
@@ -104,7 +104,7 @@ func TestRules(t *testing.T) {
 			want: "2026-12-05 300 entries_in_turn\n2027-01-05 300 entries_in_turn\n2027-02-05 500 entries_in_turn"},
 		"limited, then endless": {offer: schedule.Offer{DueNow: 100, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(2, 100)}, Recurrences: entries{months(0, 400)}},
 			want: "2027-01-05 100\n2027-02-05/P1M 400"},
-		"limited beside endless": {offer: schedule.Offer{DueNow: 500, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(2, 100)}, Recurrences: entries{months(0, 400)}},
+		"limited and endless": {offer: schedule.Offer{DueNow: 500, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(2, 100)}, Recurrences: entries{months(0, 400)}},
 			want: "2027-01-05 500\n2027-02-05/P1M 400"},
 		"only the first instalment is limited": {offer: schedule.Offer{DueNow: 100, FirstInstalmentPaid: true, Rhythm: "monthly", Occurrences: entries{months(1, 100)}, Recurrences: entries{months(0, 400)}},
 			want: "2027-01-05/P1M 400"},
@@ -114,18 +114,18 @@ func TestRules(t *testing.T) {
 			want: "2026-12-05 100 loop_over_offset"},
 		"loop and offset agree": {offer: schedule.Offer{Rhythm: "monthly", Occurrences: entries{{Offset: "P1M", Interval: "P1M", Loop: 1, Price: 100}}},
 			want: "2026-12-05 100"},
-		"a free month is no debit": {offer: schedule.Offer{Rhythm: "monthly", Commitment: "P2M", Occurrences: entries{months(1, 0), months(1, 500)}},
+		"a free month": {offer: schedule.Offer{Rhythm: "monthly", Commitment: "P2M", Occurrences: entries{months(1, 0), months(1, 500)}},
 			want: "2027-01-05 500"},
 		"the last day of short months": {offer: schedule.Offer{Rhythm: "monthly", Recurrences: entries{months(0, 100)}}, start: "2027-02-15", day: 31,
 			want: "2027-02-28/P1M 100"},
-		"nobody chose a day": {offer: schedule.Offer{Rhythm: "monthly", Occurrences: entries{months(2, 100)}}, start: "2026-12-31", day: -1,
+		"no day was chosen": {offer: schedule.Offer{Rhythm: "monthly", Occurrences: entries{months(2, 100)}}, start: "2026-12-31", day: -1,
 			want: "2026-12-31 100 debit_day_open\n2027-01-31 100 debit_day_open"},
-		"a start in the past is today":              {offer: schedule.Offer{Rhythm: "week1", Occurrences: entries{weeks(1, 100)}}, start: "2020-01-01", day: 21, want: "2026-11-21 100"},
-		"prorated, the month itself is paid today":  {offer: schedule.Offer{DueNow: 3000, FirstInstalmentPaid: true, Prorated: true, Rhythm: "monthly", Occurrences: entries{months(2, 3000)}}, start: "2026-12-16", want: "2027-01-05 3000 calendar_months"},
-		"prorated, the month after is the first":    {offer: schedule.Offer{Prorated: true, Rhythm: "monthly", Occurrences: entries{months(1, 3000)}}, start: "2026-12-16", want: "2027-01-05 3000 calendar_months"},
-		"prorated from the first needs no prorata":  {offer: schedule.Offer{Prorated: true, Rhythm: "monthly", Occurrences: entries{months(1, 3000)}}, want: "2026-12-05 3000"},
-		"nothing follows":                           {offer: schedule.Offer{DueNow: 45900}},
-		"a discount beside a price adds up to less": {offer: schedule.Offer{Rhythm: "P1M", Recurrences: entries{months(0, 500), months(0, -100)}}, want: "2026-12-05/P1M 400"},
+		"a start in the past is today":             {offer: schedule.Offer{Rhythm: "week1", Occurrences: entries{weeks(1, 100)}}, start: "2020-01-01", day: 21, want: "2026-11-21 100"},
+		"prorated, the month itself is paid today": {offer: schedule.Offer{DueNow: 3000, FirstInstalmentPaid: true, Prorated: true, Rhythm: "monthly", Occurrences: entries{months(2, 3000)}}, start: "2026-12-16", want: "2027-01-05 3000 calendar_months"},
+		"prorated, the month after is the first":   {offer: schedule.Offer{Prorated: true, Rhythm: "monthly", Occurrences: entries{months(1, 3000)}}, start: "2026-12-16", want: "2027-01-05 3000 calendar_months"},
+		"prorated from the first needs no prorata": {offer: schedule.Offer{Prorated: true, Rhythm: "monthly", Occurrences: entries{months(1, 3000)}}, want: "2026-12-05 3000"},
+		"nothing follows":                          {offer: schedule.Offer{DueNow: 45900}},
+		"a discount is subtracted from a price":    {offer: schedule.Offer{Rhythm: "P1M", Recurrences: entries{months(0, 500), months(0, -100)}}, want: "2026-12-05/P1M 400"},
 	} {
 		s := test.schedule(t)
 		if got := lines(s); got != test.want || s.Basis == schedule.Unknown {
@@ -144,8 +144,8 @@ func TestWhatCannotBeTold(t *testing.T) {
 		"a rhythm of nothing":            {offer: schedule.Offer{Rhythm: "P0M", Recurrences: entries{months(0, 100)}}},
 		"a rhythm of months and days":    {offer: schedule.Offer{Rhythm: "P1M1D", Recurrences: entries{months(0, 100)}}},
 		"an interval of nothing":         {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{{Offset: "P1Y", Interval: "P0M", Price: 1}}}},
-		"an interval that is none":       {offer: schedule.Offer{Rhythm: "P1M", Recurrences: entries{{Interval: "soon", Price: 1}}}},
-		"an offset that is none":         {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{{Offset: "long", Interval: "P1M", Price: 1}}}},
+		"an invalid interval":            {offer: schedule.Offer{Rhythm: "P1M", Recurrences: entries{{Interval: "soon", Price: 1}}}},
+		"an invalid offset":              {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{{Offset: "long", Interval: "P1M", Price: 1}}}},
 		"neither loop nor offset":        {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{months(0, 100)}}},
 		"an offset that does not divide": {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{{Offset: "P5M", Interval: "P2M", Price: 1}}}},
 		"a month of weeks":               {offer: schedule.Offer{Rhythm: "P1M", Occurrences: entries{{Offset: "P1M", Interval: "P1W", Price: 1}}}},

@@ -10,7 +10,7 @@ import (
 	"frontdesk/flows/store"
 )
 
-// TestCheckRedis changes a Redis that is safe, one thing at a time, as somebody may
+// TestCheckRedis changes one setting of a safe Redis at a time, as an administrator may
 // do while gateways run.
 func TestCheckRedis(t *testing.T) {
 	t.Parallel()
@@ -52,7 +52,7 @@ func TestCheckRedis(t *testing.T) {
 	}
 }
 
-// TestCheckRedisUnreachable: what cannot be reached is told in one line, and shows no password.
+// TestCheckRedisUnreachable: the error for an unreachable Redis is one line without the password.
 func TestCheckRedisUnreachable(t *testing.T) {
 	t.Parallel()
 	address := frontdesktest.NewRedis(t, "--requirepass", "right")

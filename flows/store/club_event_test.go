@@ -113,7 +113,7 @@ func TestRefreshes(t *testing.T) {
 		if got := due(now.Add(time.Second)); !slices.Equal(got, []string{"b"}) {
 			b.Errorf("after the hint: %v", got)
 		}
-		// Nobody settled b: whoever looked at it died.
+		// b was not finished: the gateway that refreshed it died.
 		if got := due(now.Add(2 * time.Minute)); !slices.Equal(got, []string{"b", "c"}) {
 			b.Errorf("after a death: %v", got)
 		}
@@ -127,7 +127,7 @@ func TestRefreshes(t *testing.T) {
 	})
 }
 
-// TestRefreshRate: so many at once, and then one at a time, whoever asks.
+// TestRefreshRate: a burst at once, then one per interval, shared by all callers.
 func TestRefreshRate(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		ctx, now := b.Context(), time.Now().Truncate(time.Millisecond)

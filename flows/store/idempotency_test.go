@@ -64,8 +64,8 @@ func TestIdempotency(t *testing.T) {
 		"the answer is too old":            {func(b *fixture) { b.begin(first); b.keep(first); b.runOut() }, other, store.NewRequest},
 		"answered by one who lost the key": {func(b *fixture) { b.begin(first); b.runOut(); b.begin(again); b.keep(first) }, other, store.KeyReused},
 		"answered late":                    {func(b *fixture) { b.begin(first); b.runOut(); b.begin(again); b.keep(first) }, attempt{"body", "third"}, store.InProgress},
-		"answered when nobody waits":       {func(b *fixture) { b.begin(first); b.runOut(); b.keep(first) }, again, store.NewRequest},
-		"dropped by somebody else":         {func(b *fixture) { b.begin(first); b.drop(again) }, again, store.InProgress},
+		"answered with none waiting":       {func(b *fixture) { b.begin(first); b.runOut(); b.keep(first) }, again, store.NewRequest},
+		"dropped by another attempt":       {func(b *fixture) { b.begin(first); b.drop(again) }, again, store.InProgress},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(b *fixture) {

@@ -59,7 +59,7 @@ func TestFinishedPaymentIsNotOpen(t *testing.T) {
 func TestRuleIsSealed(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		if _, err := b.Rule(b.Context(), "live"); !errors.Is(err, flows.ErrNotFound) {
-			b.Fatalf("a rule that nobody made: %v", err)
+			b.Fatalf("a rule that was never set: %v", err)
 		}
 		rule := &flows.Rule{Conditions: []flows.Condition{{Signal: flows.SignalSaleState, Before: "open", After: "paid"}}, Recorded: 20, Unpaid: 5}
 		if err := b.SaveRule(b.Context(), "live", rule); err != nil {

@@ -26,7 +26,7 @@ func TestStartPayment(t *testing.T) {
 		}
 		b.lives(registrationKey(r), 0)
 		b.lives(paymentKey(p), 0)
-		if _, err := b.Payment(b.Context(), "nobody-1"); !errors.Is(err, flows.ErrNotFound) {
+		if _, err := b.Payment(b.Context(), "unknown-1"); !errors.Is(err, flows.ErrNotFound) {
 			b.Errorf("what is not there: %v", err)
 		}
 	})
@@ -120,8 +120,8 @@ func TestRepeatedOperation(t *testing.T) {
 	})
 }
 
-// TestLease: while a payment is leased, and for a grace after that, nobody may
-// take it over; its owner may go on.
+// TestLease: while a payment is leased, and for a grace period after that, no other
+// gateway can take it over. Its owner can continue.
 func TestLease(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		_, p := b.started()
@@ -151,7 +151,7 @@ func TestLease(t *testing.T) {
 		sending = b.commit(claim)
 		b.commit(to(sending, flows.Recorded))
 		if lease := b.redis.HGet(b.Context(), paymentKey(p), "lease").Val(); lease != "0" {
-			b.Errorf("the lease is %s after its owner went on", lease)
+			b.Errorf("the lease is %s after its owner continued", lease)
 		}
 	})
 }
@@ -241,7 +241,7 @@ func TestStartIsNotSweptAtOnce(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		_, p := b.started()
 		if due, err := b.DuePayments(b.Context(), p.CreatedAt.Add(5*time.Second), time.Second, 10); err != nil || len(due) != 0 {
-			b.Errorf("while it may be under way: %v (%v)", due, err)
+			b.Errorf("while it may be in progress: %v (%v)", due, err)
 		}
 		if due, err := b.DuePayments(b.Context(), p.CreatedAt.Add(time.Minute), time.Second, 10); err != nil || len(due) != 1 {
 			b.Errorf("a minute later: %v (%v)", due, err)

@@ -9,7 +9,7 @@ import (
 	"frontdesk/flows/store"
 )
 
-// TestRates: so many at once, one limit and one subject apart from another, and nobody is named.
+// TestRates: each limit counts each subject separately, and keys contain no names.
 func TestRates(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		rate := store.Rate{Requests: 3, Period: time.Hour}

@@ -103,7 +103,7 @@ func TestRebuildBehind(t *testing.T) {
 			b.Fatal(err)
 		}
 		if after, p, _ := b.Registration(b.Context(), r.ID); after.Version != got.Version || p.ID != next.ID {
-			b.Errorf("a payment beside it made it %+v with %s", after, p.ID)
+			b.Errorf("another payment made it %+v with %s", after, p.ID)
 		}
 	})
 }
@@ -189,8 +189,8 @@ func TestEnsureOpen(t *testing.T) {
 	})
 }
 
-// TestDamagedFields: what stands beside a sealed record and contradicts it is an
-// error that names the key, and changes nothing.
+// TestDamagedFields: a field that contradicts its sealed record is an error that
+// names the key, and changes nothing.
 func TestDamagedFields(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		for name, test := range map[string]struct {

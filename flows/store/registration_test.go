@@ -22,7 +22,7 @@ func TestRegistration(t *testing.T) {
 			b.Errorf("stored %+v, read %+v with payment %v (%v)", r, got, p, err)
 		}
 		b.lives(registrationKey(r), 44*time.Hour)
-		if _, _, err := b.Registration(b.Context(), "nobody's"); !errors.Is(err, flows.ErrNotFound) {
+		if _, _, err := b.Registration(b.Context(), "unknown"); !errors.Is(err, flows.ErrNotFound) {
 			b.Errorf("what is not there: %v", err)
 		}
 	})
@@ -97,7 +97,7 @@ func TestAnswersOfRedisGetLost(t *testing.T) {
 				if !wire.Triggered() {
 					break
 				}
-				// A look that could not be scheduled is told; nothing was begun then.
+				// A poll that could not be scheduled is an error, and nothing has begun then.
 				if err != nil && (name != "start" || errors.Is(err, flows.ErrConflict)) {
 					b.Errorf("%s, message %d: %v", name, message, err)
 				}
@@ -106,8 +106,8 @@ func TestAnswersOfRedisGetLost(t *testing.T) {
 	})
 }
 
-// TestAmendLists: a registration is listed anew where its life is counted anew, or under
-// another contact; else it is where it was.
+// TestAmendLists: a registration is listed again when its lifetime restarts, or under
+// another contact. Otherwise its entry is unchanged.
 func TestAmendLists(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		r := b.registered()
@@ -126,7 +126,7 @@ func TestAmendLists(t *testing.T) {
 			b.Fatal(err)
 		}
 		if err := b.AmendRegistration(b.Context(), read); err != nil || listed("/demo/contacts/7") {
-			b.Errorf("amended (%v), it was listed anew", err)
+			b.Errorf("amended (%v), it was listed again", err)
 		}
 		read.Contact = &flows.Contact{IRI: "/demo/contacts/8"}
 		if err := b.AmendRegistration(b.Context(), read); err != nil || !listed("/demo/contacts/8") {

@@ -46,8 +46,8 @@ func (a *acknowledging) follow() {
 	frontdesktest.Eventually(a, "the replica follows", func() bool { return a.redis.Do(a.Context(), "WAIT", 1, 100).Val() == int64(1) })
 }
 
-// move makes a move as often as it is told that it may not have been made, as who is told so does:
-// on a busy machine a replica is slow.
+// move retries a state change for as long as the store says that it may not have been applied,
+// as the gateway does: on a busy machine a replica is slow.
 func (a *acknowledging) move(by *store.Store, move flows.StateChange) *flows.Payment {
 	a.Helper()
 	frontdesktest.Eventually(a, "a replica acknowledges", func() bool { return by.Commit(a.Context(), move) == nil })

@@ -81,8 +81,8 @@ func TestTransfers(t *testing.T) {
 	})
 }
 
-// TestRequestsAfterRotation: a repetition is known by the key that its
-// fingerprint was made with, and another request is told from it.
+// TestRequestsAfterRotation: a repetition is recognised with the key that its
+// fingerprint was made with, and another request is not.
 func TestRequestsAfterRotation(t *testing.T) {
 	onEach(t, func(b *fixture) {
 		first := attempt{"body", "first"}
