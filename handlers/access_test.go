@@ -17,13 +17,13 @@ import (
 // bodiesOf are requests that can be carried out, or at least be understood.
 var bodiesOf = map[string]string{
 	"startRegistration":  `{"clubId":"11"}`,
-	"resumeRegistration": `{"resume":"of nobody"}`,
+	"resumeRegistration": `{"resume":"no such code"}`,
 	"putPerson":          person,
 	"addItem":            `{"offerId":"2501"}`,
 	"startPayment":       `{"method":"card"}`,
 	"createMandate":      `{"holder":"Ada Martin","iban":"FR7630006000011234567890189"}`,
 	"signMandate":        `{"code":"123456"}`,
-	"migrateProspect":    `{"accessToken":"of nobody"}`,
+	"migrateProspect":    `{"accessToken":"no such token"}`,
 	"startTransfer":      `{"clubId":"13"}`,
 	"signTransfer":       `{"code":"123456"}`,
 	"changeConsents":     `{"items":[{"id":"12012","authorized":true}]}`,

@@ -79,7 +79,7 @@ func BenchmarkGetRegistration(b *testing.B) {
 	get.Header.Set("Authorization", "Bearer "+*r.Token)
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
-		get.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1234", n>>16&255, n>>8&255, n&255) // another visitor: nobody asks too often
+		get.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1234", n>>16&255, n>>8&255, n&255) // another visitor, so that no limit applies
 		answer := httptest.NewRecorder()
 		if server.ServeHTTP(answer, get); answer.Code != http.StatusOK {
 			b.Fatal(answer.Code, answer.Body)

@@ -14,8 +14,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestUnsafeBodies: what two readers may read differently, and what is no text, is
-// refused with its place, on any route and at any depth.
+// TestUnsafeBodies: JSON that parsers read differently, and invalid text, is refused
+// with its place, on any route and at any depth.
 func TestUnsafeBodies(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -54,7 +54,7 @@ func TestStrangersKeys(t *testing.T) {
 		"1": false, "123456789012345": false, "0000000000000000000000": false, "1212121212121212": false,
 		"6f1d0c0e-8a55-4d3c-9d53-0f2b7a3f9c11": true, "fedcba9876543210": true,
 	} {
-		for path, body := range map[string]string{"/v1/registrations": `{"clubId":"11"}`, "/v1/resumptions": `{"resume":"of nobody"}`} {
+		for path, body := range map[string]string{"/v1/registrations": `{"clubId":"11"}`, "/v1/resumptions": `{"resume":"no such code"}`} {
 			response := c.Do("POST", path, body, frontdesktest.Key(key))
 			if taken == (response.Status == http.StatusBadRequest) {
 				t.Errorf("%s with the key %q: %s", path, key, response.Body)
@@ -154,8 +154,8 @@ func keysOf(t *testing.T, url string) []string {
 	return keys
 }
 
-// jsonPath is where a text can stand in a body: the names that lead to it. An empty
-// last name stands for a name of the object itself.
+// jsonPath is a place for a text in a body: the names that lead to it. An empty
+// last name means a name of the object itself.
 type jsonPath []string
 
 // jsonPaths lists every text of a schema, and every object.

@@ -11,9 +11,9 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestBodiesWhereNoneIsTaken: what is sent to a route that takes no body is refused
-// before anything is done, so that nobody takes it for heard. An empty one, such as
-// intermediaries make of none, is none.
+// TestBodiesWhereNoneIsTaken: a route without a body refuses one before it does anything,
+// so that callers do not believe it was read. An empty body, which intermediaries may add,
+// counts as none.
 func TestBodiesWhereNoneIsTaken(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -39,7 +39,7 @@ func TestBodiesWhereNoneIsTaken(t *testing.T) {
 				return c.Do(method, path, body, proof, frontdesktest.Key(""), [2]string{"Accept", "application/json"})
 			}
 			if !strings.HasPrefix(route, "/v1/") {
-				send("{}").Into(http.StatusOK, nil) // who asks for health may ask as they like
+				send("{}").Into(http.StatusOK, nil) // health accepts any request
 				continue
 			}
 			for _, body := range []string{"{}", " ", "clubId=11", strings.Repeat("x", 60<<10)} {

@@ -95,7 +95,7 @@ func TestChallengeIsForStrangers(t *testing.T) {
 	}
 }
 
-// TestChallengeServiceIsAway: the club goes on selling, and the log is loud about it.
+// TestChallengeServiceIsAway: the club keeps selling, and the gateway logs an error.
 func TestChallengeServiceIsAway(t *testing.T) {
 	t.Parallel()
 	service := newCaptchaService(t)

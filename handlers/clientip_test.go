@@ -50,7 +50,7 @@ func TestForwardedFor(t *testing.T) {
 	}
 }
 
-// TestForwardedForByAnybody: who is no trusted proxy is where they are, whatever they say.
+// TestForwardedForByAnybody: the gateway ignores X-Forwarded-For unless a trusted proxy sent it.
 func TestForwardedForByAnybody(t *testing.T) {
 	t.Parallel()
 	for _, trusted := range []string{"", "10.0.0.0/8,2001:db8::/32"} {
@@ -66,7 +66,7 @@ func TestForwardedForByAnybody(t *testing.T) {
 	}
 }
 
-// TestUnsafeLimits: what cannot work, or protects nobody, keeps the gateway from starting.
+// TestUnsafeLimits: settings that cannot work, or do not protect, keep the gateway from starting.
 func TestUnsafeLimits(t *testing.T) {
 	t.Parallel()
 	for environment, says := range map[string]string{

@@ -20,7 +20,7 @@ var origins = map[string]bool{
 }
 
 // TestPagesOfThisMachine: in mock mode a page of this machine may call the API
-// from any port, with everything that the API uses; nobody else's page may.
+// from any port, with every header and method of the API. No other page may.
 func TestPagesOfThisMachine(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -77,7 +77,7 @@ func expectCORS(t *testing.T, name, origin string, welcome bool, header http.Hea
 		want, credentials = origin, "true" // never "*", which no browser takes together with a cookie
 	}
 	if header.Get("Access-Control-Allow-Origin") != want || header.Get("Access-Control-Allow-Credentials") != credentials {
-		t.Errorf("%s is told to %s with %v", name, origin, header)
+		t.Errorf("%s for %s has the headers %v", name, origin, header)
 	}
 	if !strings.Contains(strings.Join(header.Values("Vary"), ","), "Origin") {
 		t.Errorf("%s to %s can be cached for other pages", name, origin)

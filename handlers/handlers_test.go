@@ -46,7 +46,7 @@ var key = [2]string{"Idempotency-Key", "fresh"}
 
 const unknownRegistration = "/v1/registrations/00000000-0000-4000-8000-000000000000"
 
-// badInput is what nobody should send, and what each is told.
+// badInput lists invalid requests and the problem that each gets.
 var badInput = map[string]struct {
 	method, path string
 	body         any
@@ -79,7 +79,7 @@ var badInput = map[string]struct {
 	"too many items":                 {"POST", "/v1/registrations", `{"clubId":"11","items":[` + strings.Repeat(`{"offerId":"1"},`, 20) + `{"offerId":"1"}]}`, key, api.InvalidRequest, "/items"},
 	"unknown club":                   {"POST", "/v1/registrations", `{"clubId":"999"}`, key, api.InvalidRequest, "/clubId"},
 	"unknown offer":                  {"POST", "/v1/registrations", `{"clubId":"11","person":` + person + `,"items":[{"offerId":"999999"}]}`, key, api.OfferNotAvailable, "/items/0/offerId"},
-	"items of nobody":                {"POST", "/v1/registrations", `{"clubId":"11","items":[{"offerId":"1"}]}`, key, api.InvalidRequest, "/person"},
+	"items, no person":               {"POST", "/v1/registrations", `{"clubId":"11","items":[{"offerId":"1"}]}`, key, api.InvalidRequest, "/person"},
 	"large body":                     {"POST", "/v1/registrations", `"` + strings.Repeat("x", 65<<10) + `"`, key, api.TooLarge, ""},
 	"unknown path":                   {"GET", "/v1/nothing", nil, [2]string{}, api.NotFound, ""},
 	"unknown method":                 {"PATCH", "/v1/clubs", nil, [2]string{}, api.MethodNotAllowed, ""},
@@ -110,7 +110,7 @@ var badInput = map[string]struct {
 	"wrong staff key":                {"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-Staff-Key", "demo-staff-key-2"}, api.StaffKeyUnknown, ""},
 	"return to a script":             {"POST", unknownRegistration + "/payment", `{"method":"card","returnUrl":"javascript:alert(1)"}`, key, api.InvalidRequest, "/returnUrl"},
 	"return with a password":         {"POST", unknownRegistration + "/payment", `{"method":"card","returnUrl":"http://user:pw@localhost:5173/"}`, key, api.InvalidRequest, "/returnUrl"},
-	"id that is none":                {"GET", "/v1/registrations/a%2Fb", nil, [2]string{}, api.NotFound, ""},
+	"an invalid id":                  {"GET", "/v1/registrations/a%2Fb", nil, [2]string{}, api.NotFound, ""},
 	"foreign world":                  {"GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-World", "acme"}, api.MalformedRequest, ""},
 	"unsigned webhook":               {"POST", "/v1/webhooks/card", `{"id":"evt_1"}`, [2]string{}, api.WebhookUntrusted, ""},
 	"forged webhook":                 {"POST", "/v1/webhooks/card", `{"id":"evt_1"}`, [2]string{"Sandbox-Signature", "t=1,v1=00"}, api.WebhookUntrusted, ""},
@@ -190,7 +190,7 @@ func TestIdempotencyKey(t *testing.T) {
 		t.Errorf("the replay differs: %s", second.Body)
 	}
 	if first.Header.Get("Idempotent-Replayed") != "" || second.Header.Get("Idempotent-Replayed") != "true" {
-		t.Error("the replay is not told from the first answer")
+		t.Error("Idempotent-Replayed does not tell the replay from the first response")
 	}
 	c.Do("POST", "/v1/registrations", `{"clubId":"12"}`, key).Problem(api.KeyReused)
 	c.World = "demo-else"
@@ -320,8 +320,8 @@ func TestRoutesAreTheContracts(t *testing.T) {
 	}
 }
 
-// TestBrokenBodies: a body that does not arrive is its sender's doing, and the log
-// names nobody's address for it.
+// TestBrokenBodies: a body that does not arrive is the client's error, and the log
+// contains no address.
 func TestBrokenBodies(t *testing.T) {
 	t.Parallel()
 	gateway := frontdesktest.NewMock(t)
@@ -404,22 +404,22 @@ func value[T any](member *T) (v T) {
 	return v
 }
 
-// TestTheBetterWords: where the contract can only say that a text does not fit its
-// pattern, the person is told what would.
+// TestTheBetterWords: where the contract can only say that a text does not match its
+// pattern, the message says what would be valid.
 func TestTheBetterWords(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	answer := c.Do("PUT", unknownRegistration+"/person", strings.NewReplacer("+33612345678", "06 12 34 56 78", "75011", "75_11", `"FR"`, `"fr"`, "Ada", `A\tda`).Replace(person))
-	told := map[string]string{}
+	messages := map[string]string{}
 	for _, e := range value(answer.Problem(api.InvalidRequest).Errors) {
-		told[e.Pointer] = e.Message
+		messages[e.Pointer] = e.Message
 	}
 	for pointer, words := range map[string]string{
 		"/mobile": "has to be an international number such as +33612345678", "/address/postalCode": "has to be a postal code of the country",
 		"/address/country": "has to be a two-letter country code such as FR", "/givenName": "is not valid",
 	} {
-		if told[pointer] != words {
-			t.Errorf("%s: told is %q", pointer, told[pointer])
+		if messages[pointer] != words {
+			t.Errorf("%s: the message is %q", pointer, messages[pointer])
 		}
 	}
 }

@@ -82,7 +82,7 @@ func TestRefusalsAreKeptForSeconds(t *testing.T) {
 	const seconds = time.Minute
 	for path, body := range map[string]string{
 		"/v1/registrations": `{"clubId":"no-such-club"}`,
-		"/v1/resumptions":   `{"resume":"of nobody"}`,
+		"/v1/resumptions":   `{"resume":"no such code"}`,
 		"/v1/registrations/" + registration.Id + "/mandate/signature": `{"code":"123456"}`,
 	} {
 		key := frontdesktest.Key("")

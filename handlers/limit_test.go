@@ -28,8 +28,8 @@ var remaining = regexp.MustCompile(`^"([a-z]+)";r=(\d+);t=(\d+)$`)
 // left says what an answer tells to be left of a limit; -1 when it tells nothing.
 func left(response *frontdesktest.Response, limit string) int {
 	for _, text := range response.Header.Values("RateLimit") {
-		if told := remaining.FindStringSubmatch(text); told != nil && told[1] == limit {
-			n, _ := strconv.Atoi(told[2])
+		if match := remaining.FindStringSubmatch(text); match != nil && match[1] == limit {
+			n, _ := strconv.Atoi(match[2])
 			return n
 		}
 	}
@@ -45,11 +45,11 @@ func limited(t *testing.T, response *frontdesktest.Response, limit string, most 
 		t.Errorf("%s, Retry-After %q", response.Body, response.Header.Get("Retry-After"))
 	}
 	if left(response, limit) != 0 {
-		t.Errorf("%s is not told to be used up: %v", limit, response.Header.Values("RateLimit"))
+		t.Errorf("%s is not shown as used up: %v", limit, response.Header.Values("RateLimit"))
 	}
 }
 
-// TestRequestsPerAddress: reads are counted, and go on without Redis; what needs it does not.
+// TestRequestsPerAddress: reads are counted and continue without Redis; requests that need Redis fail.
 func TestRequestsPerAddress(t *testing.T) {
 	t.Parallel()
 	outside, redisURL := frontdesktest.NewUpstreams(t), frontdesktest.NewRedis(t)
@@ -81,8 +81,8 @@ func TestRequestsPerAddress(t *testing.T) {
 	}
 }
 
-// TestWritesPerHolder: the holder's writes and wishes to pay are counted, by
-// registration, and nobody else can use them up.
+// TestWritesPerHolder: the holder's writes and payment requests are counted per
+// registration, and no other caller can use them up.
 func TestWritesPerHolder(t *testing.T) {
 	t.Parallel()
 	c := newLimited(t)
@@ -99,7 +99,7 @@ func TestWritesPerHolder(t *testing.T) {
 	refused := c.Do("POST", path+"/payment", `{"method":"card"}`, frontdesktest.Key(""))
 	limited(t, refused, "payments", 2*time.Minute)
 	if policies := refused.Header.Values("RateLimit-Policy"); len(policies) != 3 || policies[1] != `"writes";q=10;w=60` || policies[2] != `"payments";q=5;w=600` {
-		t.Errorf("the limits are told as %v", policies)
+		t.Errorf("the limits are %v", policies)
 	}
 	var last *frontdesktest.Response
 	for range 14 {
@@ -129,7 +129,7 @@ func TestStartsPerAddress(t *testing.T) {
 	}
 	limited(t, start(0), "starts", 3*time.Minute)
 	limited(t, start(1), "starts", 3*time.Minute)
-	gateways[0].Do("POST", "/v1/resumptions", `{"resume":"of nobody"}`, frontdesktest.Key("")).Problem(api.RateLimited)
+	gateways[0].Do("POST", "/v1/resumptions", `{"resume":"no such code"}`, frontdesktest.Key("")).Problem(api.RateLimited)
 	start(0, frontdesktest.StaffKey()).Into(http.StatusCreated, nil)
 	start(0, [2]string{"X-Frontdesk-Staff-Key", "no-staff-key-at-all"}).Problem(api.RateLimited)
 }
@@ -246,12 +246,12 @@ func TestManyAddresses(t *testing.T) {
 	}
 	const many = 70_000 // of 65,536 that are counted
 	for i := range many {
-		if told := ask(i); told != `"requests";r=119;t=1` {
-			t.Fatalf("address %d begins with %s", i, told)
+		if got := ask(i); got != `"requests";r=119;t=1` {
+			t.Fatalf("address %d begins with %s", i, got)
 		}
 	}
-	if told := ask(many - 1); told != `"requests";r=118;t=2` {
-		t.Errorf("a second request is told %s", told)
+	if got := ask(many - 1); got != `"requests";r=118;t=2` {
+		t.Errorf("a second request gets %s", got)
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// callersOf are the kinds of callers that there are: what each sends of
-// themselves, to whom own is the registration that the request is about.
+// callersOf returns the kinds of callers: the credentials that each sends. own is
+// the registration that the request is about.
 func callersOf(t *testing.T, c *frontdesktest.Client) map[string]func(own holding) [][2]string {
 	t.Helper()
 	foreign, customer, banned := take(t, c), c.Persona("customer"), c.Persona("banned")
@@ -25,7 +25,7 @@ func callersOf(t *testing.T, c *frontdesktest.Client) map[string]func(own holdin
 	}
 	parts := strings.Split(customer.IdentityToken, ".")
 	return map[string]func(own holding) [][2]string{
-		"nobody":            always(),
+		"anonymous":         always(),
 		"holder":            func(own holding) [][2]string { return [][2]string{bearer(own.token)} },
 		"holder by cookie":  func(own holding) [][2]string { return [][2]string{own.cookie, {"Sec-Fetch-Site", "same-origin"}} },
 		"resumed device":    func(own holding) [][2]string { return [][2]string{bearer(own.resumed)} },
@@ -58,7 +58,7 @@ type holding struct {
 	cookie             [2]string
 }
 
-// take starts a registration and goes on with it on a second device.
+// take starts a registration and resumes it on a second device.
 func take(t *testing.T, c *frontdesktest.Client) holding {
 	t.Helper()
 	own := start(t, c)
@@ -75,8 +75,8 @@ func take(t *testing.T, c *frontdesktest.Client) holding {
 // admitted is what a cell of the matrix says of a caller who may.
 const admitted = api.ProblemCode("")
 
-// verdicts are the matrix: for each kind of route (whom the policy admits), what
-// each caller comes to. What is not here has no expectation, and fails.
+// verdicts is the matrix: for each kind of route (the callers that its policy admits),
+// the result of each caller. A combination that is missing here fails.
 var verdicts = map[string]map[string]api.ProblemCode{
 	"anyone": row(admitted, map[string]api.ProblemCode{}),
 	"anyone identified": row(admitted, map[string]api.ProblemCode{
@@ -99,11 +99,11 @@ var verdicts = map[string]map[string]api.ProblemCode{
 
 var holders = map[string]api.ProblemCode{"holder": admitted, "holder by cookie": admitted, "resumed device": admitted, "holder with staff": admitted}
 
-// row gives every kind of caller the same, but for those that differ. A staff key
-// that is wrong is told of wherever it is sent.
+// row expects the same result for every kind of caller, except those in but. A wrong
+// staff key is reported on every route.
 func row(most api.ProblemCode, but map[string]api.ProblemCode) map[string]api.ProblemCode {
 	cells := map[string]api.ProblemCode{"staff, wrong key": api.StaffKeyUnknown}
-	for _, caller := range []string{"nobody", "holder", "holder by cookie", "resumed device", "holder with staff", "page elsewhere", "other holder", "other holder by cookie", "nonsense",
+	for _, caller := range []string{"anonymous", "holder", "holder by cookie", "resumed device", "holder with staff", "page elsewhere", "other holder", "other holder by cookie", "nonsense",
 		"identified", "identified, banned", "identified, tampered", "identified, elsewhere", "login, expired", "login, forged", "login, none", "login, another club", "login, another organisation", "staff", expired} {
 		cells[caller] = most
 	}
@@ -113,7 +113,7 @@ func row(most api.ProblemCode, but map[string]api.ProblemCode) map[string]api.Pr
 	return cells
 }
 
-// kindOf reads in the contract, which the edge holds equal to its policies, whom a route admits.
+// kindOf reads from the contract which callers a route admits. The gateway compares it with its policies at start.
 func kindOf(path string, op *openapi3.Operation) string {
 	switch {
 	case strings.HasPrefix(path, "/v1/webhooks/card"):
@@ -198,8 +198,8 @@ func walkMatrix(t *testing.T, c *frontdesktest.Client, callers map[string]func(o
 	}
 }
 
-// knownLate are callers of whom the club system alone knows that they may not, or
-// who come with a registration of their own.
+// knownLate lists callers that only the club system can refuse, and callers that
+// bring a registration of their own.
 var knownLate = []string{"identified, banned", "login, another club", expired}
 
 // verdictOn reads a cell of the matrix. A page elsewhere sends the holder's cookie
@@ -233,10 +233,10 @@ func expectRefusal(t *testing.T, response *frontdesktest.Response, what string, 
 	}
 }
 
-// expectLetIn: whatever is wrong with the wish, the caller is not turned away for who they are.
+// expectLetIn: the request may be wrong, but the caller is not refused for its identity.
 func expectLetIn(t *testing.T, response *frontdesktest.Response, operation, what string) {
 	t.Helper()
-	unpaid := operation == "getPayment" // there is none yet
+	unpaid := operation == "getPayment" // no payment yet
 	if s := response.Status; s >= 500 || s == 401 || s == 403 || s == 404 && !unpaid {
 		t.Errorf("%s is refused: %d %s", what, s, response.Body)
 	}

@@ -80,7 +80,7 @@ func TestOtherNumbersAreNoCards(t *testing.T) {
 			c := c.WithT(t)
 			rapid.Check(t, func(r *rapid.T) {
 				if text := make(r); refusedAsCard(c, "street", text) {
-					r.Fatalf("%q is no card", text)
+					r.Fatalf("%q is not a card number", text)
 				}
 			})
 		})

@@ -32,7 +32,7 @@ func TestPanic(t *testing.T) {
 	var log bytes.Buffer
 	edge, err := handlers.New(handlers.Config{
 		Contract: contract, Site: os.DirFS(filepath.Join(frontdesktest.Root(), "web-example")),
-		Ready: func(context.Context) []flows.Check { panic(`nobody expected "zqada@example.com"`) },
+		Ready: func(context.Context) []flows.Check { panic(`unexpected "zqada@example.com"`) },
 		Cards: sandbox.New(sandbox.Config{URL: "http://127.0.0.1:1", Now: time.Now}),
 		Now:   time.Now, Log: slog.New(redact.New(slog.NewJSONHandler(&log, nil))),
 	})
@@ -49,6 +49,6 @@ func TestPanic(t *testing.T) {
 		t.Errorf("the log has %s", said)
 	}
 	if strings.Contains(log.String()+answer.Body.String(), "zqada") {
-		t.Errorf("what it held is told: %s %s", log.String(), answer.Body)
+		t.Errorf("the panic's value leaked: %s %s", log.String(), answer.Body)
 	}
 }

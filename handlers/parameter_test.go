@@ -8,18 +8,18 @@ import (
 	"frontdesk/api"
 )
 
-// TestParametersAreNamed: what is wrong outside the body is told by its own name, and
-// the detail tells of one thing without hiding that there are more.
+// TestParametersAreNamed: an error outside the body names its parameter or header. The
+// detail describes one error and says how many there are.
 func TestParametersAreNamed(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
 	one := c.Do("GET", "/v1/clubs/11/products?typ=bogus", nil).Problem(api.InvalidRequest)
-	if told := value(one.Errors)[0]; value(told.Parameter) != "typ" || told.Header != nil || !strings.Contains(told.Message, "type") || !strings.HasPrefix(value(one.Detail), "typ: ") {
-		t.Errorf("%q, %+v", value(one.Detail), told)
+	if first := value(one.Errors)[0]; value(first.Parameter) != "typ" || first.Header != nil || !strings.Contains(first.Message, "type") || !strings.HasPrefix(value(one.Detail), "typ: ") {
+		t.Errorf("%q, %+v", value(one.Detail), first)
 	}
 	two := c.Do("POST", "/v1/registrations?dry=run", `{"clubId":"11"}`).Problem(api.MalformedRequest)
-	if told := value(two.Errors); len(told) != 2 || value(told[0].Header) != "Idempotency-Key" || value(told[1].Parameter) != "dry" || !strings.HasPrefix(value(two.Detail), "2 things are wrong") {
-		t.Errorf("%q, %+v", value(two.Detail), told)
+	if both := value(two.Errors); len(both) != 2 || value(both[0].Header) != "Idempotency-Key" || value(both[1].Parameter) != "dry" || !strings.HasPrefix(value(two.Detail), "2 things are wrong") {
+		t.Errorf("%q, %+v", value(two.Detail), both)
 	}
 	c.Do("GET", "/healthz?at=7", nil).Into(http.StatusOK, nil)
 }

@@ -12,8 +12,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestRemembered: what everybody reads is tagged, compressed for who accepts it, and not
-// sent again to who has it; and everything else that holds for an answer holds.
+// TestRemembered: cached responses have an ETag, are compressed for clients that accept it,
+// and are not sent again to clients that have them. All other rules for responses hold.
 func TestRemembered(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -48,11 +48,11 @@ func TestRemembered(t *testing.T) {
 		}
 		for _, accepted := range []string{"gzip;q=0", "gzip;q=0.0, *", "br", "*;q=0"} {
 			if c.Do("GET", path, nil, [2]string{"Accept-Encoding", accepted}).Header.Get("Content-Encoding") != "" {
-				t.Errorf("%s is compressed for who accepts %q", path, accepted)
+				t.Errorf("%s is compressed although the client accepts %q", path, accepted)
 			}
 		}
 	}
-	// What was refused before is refused after somebody was answered.
+	// A cached response does not admit requests that are refused without it.
 	c.Do("GET", "/v1/clubs/11/products?typ=subscription", nil).Problem("invalid_request")
 	c.Do("GET", "/v1/clubs/11/products?cursor=1", nil).Problem("invalid_request")
 	c.Do("GET", "/v1/clubs/11/products?cursor=030", nil).Problem("invalid_request")

@@ -22,7 +22,7 @@ func TestBadScheduleQueries(t *testing.T) {
 		"unknown club":                {"/v1/clubs/999/offers/901/schedule", api.NotFound, ""},
 		"unknown offer":               {at + "/offers/999/schedule?startDate=2020-01-01", api.NotFound, ""},
 		"offer of another channel":    {at + "/offers/2701/schedule", api.NotFound, ""},
-		"offer that is no id":         {at + "/offers/a%2Fb/schedule", api.NotFound, ""},
+		"an invalid offer id":         {at + "/offers/a%2Fb/schedule", api.NotFound, ""},
 		"a day that does not exist":   {schedule + "?startDate=2030-02-30", api.InvalidRequest, "query/startDate"},
 		"no leap year":                {schedule + "?startDate=2027-02-29", api.InvalidRequest, "query/startDate"},
 		"a day in the past":           {schedule + "?startDate=2020-01-01", api.InvalidRequest, "query/startDate"},
@@ -35,10 +35,10 @@ func TestBadScheduleQueries(t *testing.T) {
 		"everything at once":          {schedule + "?startDate=2027-02-29&debitDay=7", api.InvalidRequest, "query/startDate query/debitDay"},
 		"everything, one unreadable":  {schedule + "?startDate=2020-01-01&debitDay=five", api.InvalidRequest, "query/debitDay query/startDate"},
 		"days of no club":             {"/v1/clubs/999/debit-days", api.NotFound, ""},
-		"days from one that is none":  {at + "/debit-days?startDate=2030-02-30", api.InvalidRequest, "query/startDate"},
+		"days from 30 February":       {at + "/debit-days?startDate=2030-02-30", api.InvalidRequest, "query/startDate"},
 		"days from one in the past":   {at + "/debit-days?startDate=1999-12-31", api.InvalidRequest, "query/startDate"},
 		"days from one far from now":  {at + "/debit-days?startDate=2199-12-31", api.InvalidRequest, "query/startDate"},
-		"days from what is no date":   {at + "/debit-days?startDate=2030-1-1", api.InvalidRequest, "query/startDate"},
+		"days from an invalid date":   {at + "/debit-days?startDate=2030-1-1", api.InvalidRequest, "query/startDate"},
 		"a schedule cannot be posted": {schedule, api.MethodNotAllowed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,8 +53,8 @@ func TestBadScheduleQueries(t *testing.T) {
 	}
 }
 
-// TestDatesOfPurchase: a day that a schedule does not start on is no day to
-// start or to be debited either, nor one to buy on, and is told in the same words.
+// TestDatesOfPurchase: a date that is no valid start of a schedule is refused as a start
+// date, a debit date and a purchase date too, with the same message.
 func TestDatesOfPurchase(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)
@@ -76,8 +76,8 @@ func TestDatesOfPurchase(t *testing.T) {
 			"query/date":          c.Do("GET", at+"/products?date="+day, nil),
 		} {
 			problem := response.Problem(api.InvalidRequest)
-			if told := value(problem.Errors); len(told) != 1 || told[0].Pointer != pointer || told[0].Message != words {
-				t.Errorf("%s is told at %s as %+v, want %q", day, pointer, told, words)
+			if got := value(problem.Errors); len(got) != 1 || got[0].Pointer != pointer || got[0].Message != words {
+				t.Errorf("%s at %s: %+v, want %q", day, pointer, got, words)
 			}
 		}
 	}
@@ -88,7 +88,7 @@ func TestDatesOfPurchase(t *testing.T) {
 	}
 }
 
-// TestScheduleWhileTheClubSystemFails: what it is needed for is told, and forgotten once it is back.
+// TestScheduleWhileTheClubSystemFails: requests that need the club system fail, and succeed once it is back.
 func TestScheduleWhileTheClubSystemFails(t *testing.T) {
 	t.Parallel()
 	c := newVisitor(t)

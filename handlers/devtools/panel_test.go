@@ -150,15 +150,15 @@ func TestChangesAreTold(t *testing.T) {
 		return false
 	}
 	if !next() {
-		t.Fatal("nothing is told at the start")
+		t.Fatal("no event at the start")
 	}
 	send(t, "POST", address+"/v1/registrations")
 	if !next() {
-		t.Fatal("a request of the page is not told")
+		t.Fatal("no event for a request of the page")
 	}
 	send(t, "PUT", address+"/sim/demo/_control/faults")
 	if !next() {
-		t.Fatal("a fault is not told")
+		t.Fatal("no event for a fault")
 	}
 	send(t, "GET", address+"/sim/demo/_control/requests")
 	send(t, "GET", address+"/panel/requests?world=demo")

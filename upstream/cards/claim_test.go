@@ -59,7 +59,7 @@ func TestCheckClaimHolds(t *testing.T) {
 			t.Errorf("%s: %+v, want one winner in each of %d rounds", name, report, rounds)
 		}
 		if name == "stripe" && (report.Retried == 0 || slow.Hits() == 0) {
-			t.Errorf("nobody met a key in use: %+v", report)
+			t.Errorf("no claim met a key in use: %+v", report)
 		}
 	}
 	for _, p := range server.Payments() {
@@ -105,7 +105,7 @@ func TestCheckClaimCatches(t *testing.T) {
 			}
 			return held, err
 		}}, "accepted that wrote nothing"},
-		"one that lets nobody win": {weakened{sound, func(cards.Processor, context.Context, string, string, map[string]string) (cards.Payment, error) {
+		"one without a winner": {weakened{sound, func(cards.Processor, context.Context, string, string, map[string]string) (cards.Payment, error) {
 			return cards.Payment{}, cards.ErrKeyReused
 		}}, "0 of 8 racers won"},
 		"one whose winner's entry is lost": {weakened{sound, func(p cards.Processor, ctx context.Context, key, id string, m map[string]string) (cards.Payment, error) {

@@ -65,7 +65,7 @@ func TestBreaker(t *testing.T) {
 	wantOutcome(t, read(), club.Accepted) // the second trial succeeds as well
 	failing.Store(true)
 	for range 4 {
-		wantOutcome(t, read(), club.Unknown) // counted anew
+		wantOutcome(t, read(), club.Unknown) // the count starts again
 	}
 	held()
 }

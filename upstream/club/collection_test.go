@@ -13,8 +13,8 @@ import (
 	"frontdesk/upstream/club"
 )
 
-// pager serves a number of products in pages, told apart by how it says where
-// the list ends.
+// pager serves a number of products in pages. Pagers differ in how they mark the
+// end of the list.
 type pager struct {
 	total   int
 	size    int
@@ -113,8 +113,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPagesSideBySide: once the first page has told how long the list is, the others do
-// not wait for each other.
+// TestPagesSideBySide: once the first page shows how long the list is, the others are
+// read in parallel.
 func TestPagesSideBySide(t *testing.T) {
 	var together sync.WaitGroup
 	together.Add(4)

@@ -76,7 +76,7 @@ func checkAnswer(t *testing.T, op string, status int, err error) {
 	var e *club.Error
 	if err == nil {
 		if status > 299 && (op != "CheckSale" || status != 400) {
-			t.Errorf("%s: status %d is no error", op, status)
+			t.Errorf("%s: status %d is not an error", op, status)
 		}
 		return
 	}

@@ -174,7 +174,7 @@ func TestOtherWaysToSettle(t *testing.T) {
 }
 
 // TestPaidTwice: the club system really books a second payment, which is why
-// CreatePayment sends none by itself.
+// CreatePayment never retries.
 func TestPaidTwice(t *testing.T) {
 	w := newWorld(t, "twice")
 	cart := w.cart(w.visitor().IRI, "101")
@@ -186,7 +186,7 @@ func TestPaidTwice(t *testing.T) {
 	}
 }
 
-// TestProspectJourney registers online a person who is known already.
+// TestProspectJourney registers a known prospect online.
 func TestProspectJourney(t *testing.T) {
 	w := newWorld(t, "prospect")
 	c, ctx := w.client, t.Context()
@@ -325,7 +325,7 @@ func TestCatalogue(t *testing.T) {
 		{"Year Pass", club.ProductQuery{Debt: ptr(int64(999999))}, club.ProductQuery{Debt: ptr(int64(1))}},
 	} {
 		if slices.Contains(names(tt.without), tt.product) || !slices.Contains(names(tt.with), tt.product) {
-			t.Errorf("%s is not told apart by its context", tt.product)
+			t.Errorf("%s does not depend on its context", tt.product)
 		}
 	}
 	if there := must[[]club.Product](t)(c.ListProducts(ctx, w.lumen, club.ProductQuery{Club: w.batignolles.Club})); !slices.ContainsFunc(there, func(p club.Product) bool { return p.Name == "Pool" }) {

@@ -28,7 +28,7 @@ const (
 	networkWorkers = 24
 	// networkPosts are those of each worker: together, each kind of fault happens about 25 times.
 	networkPosts = 48
-	// networkTimeout stands for the 30 s of a payment, which a test cannot wait for.
+	// networkTimeout replaces the 30 s of a payment, which a test cannot wait for.
 	networkTimeout = 250 * time.Millisecond
 	// settleTimeout is how long the simulator may work on a request that was cut off.
 	settleTimeout = 5 * time.Second
@@ -398,7 +398,7 @@ func (e *networkEnv) post(t *testing.T, a *attempt) (struck bool) {
 		proxy := frontdesktest.NewTCPProxy(t, e.listener.Addr().String())
 		defer proxy.Cut() // Toxiproxy can hang where a toxic is removed from open connections
 		e.send(t, e.client(proxy.Address()), a, func() { proxy.AddToxic(kind, stream, toxics[kind](e.random)) })
-		return kind != "limit_data" || a.err != nil // a limit beyond the last byte is none
+		return kind != "limit_data" || a.err != nil // a limit beyond the last byte has no effect
 	}
 }
 

@@ -64,7 +64,7 @@ func TestNetworkShapes(t *testing.T) {
 		"embedded club":        {members(`{"@id": "/demo/network_nodes/3", "type": "club", "clubId": {"@id": "/demo/clubs/3"}}`), "3:3"},
 		"without prefix":       {`{"member": [` + nested + `]}`, "3:1/2/3 4:1/2/4 5:1/5"},
 		"bare array":           {`[` + nested + `]`, "3:1/2/3 4:1/2/4 5:1/5"},
-		"nobody":               {members(), ""},
+		"empty":                {members(), ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -165,7 +165,7 @@ func TestErrorsOfEveryOperation(t *testing.T) {
 	const body = `{"hydra:description": "email: ada@example.org is taken", "code": "api.error.contact.email-taken",
 		"violations": [{"propertyPath": "email", "message": "ada@example.org is taken", "code": "api.error.contact.email-taken"}]}`
 	for _, op := range operations {
-		if op.name == "CheckSale" { // to which a 400 is no error
+		if op.name == "CheckSale" { // which does not treat a 400 as an error
 			continue
 		}
 		t.Run(op.name, func(t *testing.T) {
@@ -301,7 +301,7 @@ func TestLongAnswers(t *testing.T) {
 	_, err := c.GetSale(t.Context(), demo, sale)
 	wantOutcome(t, err, club.Unknown)
 	if err := c.PostponeDue(t.Context(), demo, sale, "2026-04-01", nil); err != nil {
-		t.Errorf("an answer that nobody needs: %v", err)
+		t.Errorf("an unneeded response: %v", err)
 	}
 	receipt := must[club.Receipt](t)(c.CreatePayment(t.Context(), demo, sale, payment, nil))
 	if receipt.Status != 200 || receipt.Payment != "" {

@@ -154,7 +154,7 @@ func (silentTransport) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, io.ErrUnexpectedEOF
 }
 
-// TestMuteTransport: who does not say that nothing was sent may have sent it.
+// TestMuteTransport: a transport that does not report that nothing was sent may have sent it.
 func TestMuteTransport(t *testing.T) {
 	t.Parallel()
 	cfg := configured("http://club.invalid")

@@ -54,7 +54,7 @@ func (w *world) iri(collection, id string) club.IRI {
 	return club.NewIRI(w.ClientToken(), collection, id)
 }
 
-// persona returns one of the people whom every world knows.
+// persona returns one of the people that exist in every world.
 func (w *world) persona(key string) clubsim.Persona {
 	w.t.Helper()
 	all := w.Personas()

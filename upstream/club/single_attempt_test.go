@@ -165,7 +165,7 @@ func TestPaymentConnectionFailures(t *testing.T) {
 			readRequest(conn)
 			io.WriteString(conn, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n")
 		}, club.Accepted},
-		"accepted with a body that is no JSON": {func(conn net.Conn) {
+		"accepted with a body that is not JSON": {func(conn net.Conn) {
 			readRequest(conn)
 			io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>")
 		}, club.Accepted},
@@ -338,7 +338,7 @@ func TestNothingLeavesAfterTheVerdict(t *testing.T) {
 	}
 }
 
-// TestPaymentOutlivesItsCaller: the browser is gone, the payment goes on.
+// TestPaymentOutlivesItsCaller: the browser disconnects, the payment continues.
 func TestPaymentOutlivesItsCaller(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -447,7 +447,7 @@ func listen(t *testing.T, serve func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// unused returns the address of a port on which nobody listens.
+// unused returns the address of a port on which nothing listens.
 func unused(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -468,7 +468,7 @@ func readRequest(conn net.Conn) string {
 	return raw.String()
 }
 
-// serverTLS is the configuration of a TLS server with a certificate that nobody trusts.
+// serverTLS returns the configuration of a TLS server with an untrusted certificate.
 func serverTLS(t *testing.T) *tls.Config {
 	t.Helper()
 	s := httptest.NewTLSServer(nil)

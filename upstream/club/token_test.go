@@ -127,7 +127,7 @@ func TestTokenLifetime(t *testing.T) {
 		"an hour":        {3600, 59 * time.Minute, time.Hour},
 		"a short one":    {100, 90 * time.Second, 100 * time.Second},
 		"as a string":    {`"3600"`, 59 * time.Minute, time.Hour},
-		"not told":       {nil, 4*time.Minute + 30*time.Second, 5 * time.Minute},
+		"absent":         {nil, 4*time.Minute + 30*time.Second, 5 * time.Minute},
 		"null":           {"null", 4*time.Minute + 30*time.Second, 5 * time.Minute},
 		"below zero":     {-1, 4*time.Minute + 30*time.Second, 5 * time.Minute},
 		"for ever":       {1e30, 24*time.Hour - time.Minute, 24 * time.Hour},
@@ -147,7 +147,7 @@ func TestTokenLifetime(t *testing.T) {
 				t.Fatal("replaced too early")
 			}
 			now.add(time.Second)
-			read() // goes on with the old one, and has it replaced
+			read() // uses the old token, and starts replacing it
 			if got := u.lastToken(); got != "tok-1" {
 				t.Errorf("the caller waited for %s", got)
 			}

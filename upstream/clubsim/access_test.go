@@ -104,7 +104,7 @@ func TestAnyGatewayHeaderAndScheme(t *testing.T) {
 	d := newTestClient(t, "demo-installations")
 	r := d.request("GET", "network_nodes", nil)
 	r.Header.Del("x-gateway-api-key")
-	r.Header.Set("X-Somebodys-Api-Key", clubsim.DemoGatewayKey)
+	r.Header.Set("X-Other-Api-Key", clubsim.DemoGatewayKey)
 	r.Header.Set("Authorization", "bearer "+d.bearer)
 	d.send(r).want(200)
 }
@@ -266,7 +266,7 @@ func TestContactTokenNeedsNoScope(t *testing.T) {
 	d.put("contacts/1003/migrate", body{"targetContactId": temp, "targetClubId": d.iri("clubs", 11)}).want(204)
 }
 
-// A contact's own token shows that contact and nobody else.
+// A contact's own token shows only that contact.
 func TestContactToken(t *testing.T) {
 	d := newTestClient(t, "demo-contact")
 	for _, p := range d.world.Personas() {

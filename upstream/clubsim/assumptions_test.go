@@ -44,7 +44,7 @@ func TestRegisterOfAssumptions(t *testing.T) {
 		for _, name := range words.FindAllStringSubmatch(row[3], -1) {
 			flipped[name[1]] = true
 			if !known(name[1]) {
-				t.Errorf("row %s: there is no setting %q", row[1], name[1])
+				t.Errorf("row %s: unknown setting %q", row[1], name[1])
 			}
 		}
 	}

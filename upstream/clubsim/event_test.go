@@ -150,7 +150,7 @@ func TestEventsByHandAreTrue(t *testing.T) {
 
 	emit("subscription.deleted", "subscriptionId", "subscriptions/2") // a badge: no such subscription
 	emit("contact_tag.deleted", "contactTagId", "contact_tags/3")     // an accounting tag
-	emit("attendee.canceled", "attendeeId", "attendees/99999")        // nobody
+	emit("attendee.canceled", "attendeeId", "attendees/99999")        // unknown
 	if benefit(1) != "" || len(debtor()) != 1 {
 		t.Error("an event changed a record of another kind")
 	}

@@ -89,7 +89,7 @@ func TestFaultsOfTheTokenAreThoseOfTheClientsWorld(t *testing.T) {
 	r, _ := http.NewRequest("POST", d.url+"/oauth/v2/token", nil)
 	d.send(r).want(401)
 	if hits := d.world.Faults()[0].Hits; hits != 0 {
-		t.Errorf("somebody else's token request was hit %d times", hits)
+		t.Errorf("another client's token request was hit %d times", hits)
 	}
 	if d.world.Requests()[0].Operation != "token" {
 		t.Errorf("journal: %+v", d.world.Requests()[0])
@@ -185,5 +185,5 @@ func TestCloseTwiceDuringRequests(t *testing.T) {
 	}
 	work.Wait()
 	d.server.Close()
-	d.get("clubs/11").want(200) // what needs no background work goes on
+	d.get("clubs/11").want(200) // requests without background work still succeed
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The journey of a new customer who pays by card: from the token to a settled sale.
+// The journey of a new customer with a card payment: from the token to a settled sale.
 func TestCardJourney(t *testing.T) {
 	d := newTestClient(t, "demo-journey")
 	nodes := d.get("network_nodes").want(200).members()

@@ -15,8 +15,8 @@ func (d *testClient) persona(key string) (contact, accessToken string) {
 	return "", ""
 }
 
-// Somebody who is known in Lyon registers in Paris: the temporary contact of the
-// registration gives way to the prospect, and the sale follows.
+// A prospect of Lyon registers in Paris: the prospect replaces the temporary contact
+// of the registration, and takes over the sale.
 func TestKnownProspectRegisters(t *testing.T) {
 	d := newTestClient(t, "demo-known")
 	prospect, token := d.persona("prospect")

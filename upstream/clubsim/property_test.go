@@ -105,7 +105,7 @@ func (s *saleModel) NewSale(t *rapid.T) {
 	s.sales[path] = &trackedSale{buyer: buyer, total: int(read["totalTI"].(float64)), state: "building"}
 }
 
-// Pay pays for a sale, by its buyer or somebody else, the right amount or another one.
+// Pay pays for a sale: by its buyer or another contact, with the right or a wrong amount.
 func (s *saleModel) Pay(t *rapid.T) {
 	path := s.anySale(t)
 	sold := s.sales[path]

@@ -71,7 +71,7 @@ func TestContacts(t *testing.T) {
 		}
 	}
 	d.post("contacts", body{}).want(400).wantField("familyName", "givenName", "clubId")
-	d.post("contacts", body{"familyName": " ", "givenName": 7, "clubId": d.club, "email": "nobody", "birthDate": "2999-01-01", "status": "customer"}).
+	d.post("contacts", body{"familyName": " ", "givenName": 7, "clubId": d.club, "email": "invalid", "birthDate": "2999-01-01", "status": "customer"}).
 		want(400).wantField("familyName", "givenName", "email", "birthDate", "status")
 	d.post("contacts", body{"familyName": "A", "givenName": "B", "clubId": d.club, "optins": []any{}}).want(400).wantField("optins")
 	d.post("contacts", body{"familyName": "A", "givenName": "B", "clubId": 11}).want(404)
@@ -206,7 +206,7 @@ func TestDateTimes(t *testing.T) {
 	}
 }
 
-// Whoever is known already is found by email, within the acting club.
+// A known contact is found by email, within the acting club.
 func TestContactsAreFound(t *testing.T) {
 	d := newTestClient(t, "demo-found")
 	find := func(query string) []body { return d.get("contacts" + query).want(200).members() }

@@ -236,7 +236,7 @@ func TestBehaviors(t *testing.T) {
 	}
 }
 
-// An article says what it was told about its start and its debits.
+// An article shows the start and the debits that were requested.
 func TestArticlesTellWhatWasAskedFor(t *testing.T) {
 	d := newTestClient(t, "demo-wish")
 	sale := d.newSale(d.newContact(nil), "PARIS11")

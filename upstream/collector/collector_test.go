@@ -19,8 +19,8 @@ import (
 	"frontdesk/upstream/collector"
 )
 
-// receiver is a collector: it answers as it was told, one after the other, and
-// takes what comes afterwards.
+// receiver is a collector: it sends the given responses in order, and accepts
+// every later request.
 type receiver struct {
 	*httptest.Server
 	mu      sync.Mutex

@@ -198,13 +198,13 @@ func TestBadTokens(t *testing.T) {
 		"public key as secret":        {both, l.sign(jwt.SigningMethodHS256, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}), "rsa", l.claims(nil))},
 		"public key as secret, raw":   {keysOnly, l.sign(jwt.SigningMethodHS256, l.rsa.N.Bytes(), "rsa", l.claims(nil))},
 		"public key, empty secret":    {keysOnly, l.sign(jwt.SigningMethodHS256, []byte{}, "rsa", l.claims(nil))},
-		"secret where there is none":  {keysOnly, l.sign(jwt.SigningMethodHS256, []byte(secret), "", l.claims(nil))},
-		"key where there is none":     {secretOnly, l.good(nil)},
+		"secret, none configured":     {keysOnly, l.sign(jwt.SigningMethodHS256, []byte(secret), "", l.claims(nil))},
+		"key, none configured":        {secretOnly, l.good(nil)},
 		"another secret":              {both, l.sign(jwt.SigningMethodHS256, []byte("another"), "", l.claims(nil))},
 		"longer hash":                 {both, l.sign(jwt.SigningMethodHS512, []byte(secret), "", l.claims(nil))},
 		"other algorithm of the key":  {both, l.sign(jwt.SigningMethodPS256, l.rsa, "rsa", l.claims(nil))},
 		"another key of that name":    {both, l.sign(jwt.SigningMethodEdDSA, stranger, "ed25519", l.claims(nil))},
-		"a key nobody knows":          {both, l.sign(jwt.SigningMethodEdDSA, stranger, "mine", l.claims(nil))},
+		"an unknown key":              {both, l.sign(jwt.SigningMethodEdDSA, stranger, "mine", l.claims(nil))},
 		"a stranger's key, not named": {both, l.sign(jwt.SigningMethodEdDSA, stranger, "", l.claims(nil))},
 		"expired":                     {both, l.good(jwt.MapClaims{"iat": in(-10 * time.Minute), "exp": in(-31 * time.Second)})},
 		"not yet valid":               {both, l.good(jwt.MapClaims{"nbf": in(time.Minute)})},
@@ -288,7 +288,7 @@ func TestKeysAreReadSeldomAndFollowTheLogin(t *testing.T) {
 		t.Errorf("a withdrawn key: %v", err)
 	}
 
-	// An outage of the login locks nobody out for a day.
+	// An outage of the login does not lock members out for a day.
 	l.set(func() { l.status = http.StatusBadGateway })
 	for _, outage := range []time.Duration{time.Hour, 22 * time.Hour} {
 		wait(outage)
@@ -310,7 +310,7 @@ func TestKeysAreReadSeldomAndFollowTheLogin(t *testing.T) {
 func TestUnreachableLogin(t *testing.T) {
 	t.Parallel()
 	l := newLogin(t)
-	for name, address := range map[string]string{"nobody": "http://127.0.0.1:1/jwks", "not found": l.url} {
+	for name, address := range map[string]string{"no listener": "http://127.0.0.1:1/jwks", "not found": l.url} {
 		l.set(func() { l.status = http.StatusNotFound })
 		v := l.verifier(func(cfg *identity.Config) { cfg.JWKSURL, cfg.Secret = address, secret })
 		for range 3 {

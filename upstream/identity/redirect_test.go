@@ -10,8 +10,8 @@ import (
 	"frontdesk/upstream/identity"
 )
 
-// TestKeysAreNotFetchedElsewhere: whoever can make the login's host redirect, such as
-// by an open redirect on it, must not choose the keys.
+// TestKeysAreNotFetchedElsewhere: an attacker that makes the login's host redirect, for
+// example by an open redirect, must not choose the keys.
 func TestKeysAreNotFetchedElsewhere(t *testing.T) {
 	t.Parallel()
 	elsewhere := newLogin(t)

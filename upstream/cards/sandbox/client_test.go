@@ -153,7 +153,7 @@ func TestForeignAnswersProveNothing(t *testing.T) {
 	}
 }
 
-// TestFirstRequestIsWaitedFor: who asks with the key of a request that still runs gets its answer.
+// TestFirstRequestIsWaitedFor: a request with the key of one in progress gets the response of the first.
 func TestFirstRequestIsWaitedFor(t *testing.T) {
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

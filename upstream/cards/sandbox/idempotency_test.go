@@ -185,8 +185,8 @@ func TestKeyInUse(t *testing.T) {
 	}
 }
 
-// The claim: of any number of racers with one key and a body each, one wins, all
-// others are told so for good, and the winner's body is what stands.
+// The claim: of any number of racers with one key and different bodies, one wins. All
+// others get a permanent error, and the winner's body is kept.
 func TestOneClaimHasOneWinner(t *testing.T) {
 	const rounds, racers = 20, 16
 	b := newTestEnv(t)

@@ -151,7 +151,7 @@ type reply struct {
 	body   []byte
 }
 
-// wireError is the error of a reply, empty when it is none.
+// wireError is the error of a reply, empty for a success.
 type wireError struct{ Type, Code, Message, DeclineCode string }
 
 func (r reply) wireError() wireError {
@@ -169,8 +169,8 @@ func (r reply) payment() sandbox.Payment {
 // header is a pair for send; a later one of the same name replaces an earlier.
 type header struct{ name, value string }
 
-// send makes a request as somebody without the client does. Headers are those
-// of a program that sends JSON and holds no key, unless given.
+// send makes a request without the client. The default headers are those of a
+// program that sends JSON without a key.
 func (b *testEnv) send(method, path, body string, headers ...header) reply {
 	b.Helper()
 	req, err := http.NewRequestWithContext(b.Context(), method, b.url+path, strings.NewReader(body))

@@ -118,19 +118,19 @@ func TestEventsOfAPayment(t *testing.T) {
 		if err := errors.Join(failed...); err != nil {
 			b.Fatal(err)
 		}
-		type told struct {
+		type delivery struct {
 			event, id string
 			state     cards.State
 		}
-		want := []told{
+		want := []delivery{
 			{sandbox.EventDeclined, id, cards.Declined}, {sandbox.EventAuthorised, id, cards.Authorised},
 			{sandbox.EventCaptured, id, cards.Captured}, {sandbox.EventRefunded, id, cards.Captured},
 			{sandbox.EventCancelled, other, cards.Cancelled},
 		}
-		var got []told
+		var got []delivery
 		ids := map[string]bool{}
 		for _, a := range b.arrivals() {
-			got = append(got, told{a.event.Type, a.event.PaymentID, a.state})
+			got = append(got, delivery{a.event.Type, a.event.PaymentID, a.state})
 			ids[a.event.ID] = true
 			if a.event.Metadata["fd_sale"] != "s1" || a.path != "/v1/webhooks/card" {
 				b.Errorf("%s arrived at %s as %+v", a.body, a.path, a.event)

@@ -57,7 +57,7 @@ func TestWebhookIntake(t *testing.T) {
 		if !c.trusted {
 			wantErr(t, name, err, cards.ErrSignature)
 			if event.PaymentID != "" {
-				t.Errorf("%s: an untrusted delivery told %+v", name, event)
+				t.Errorf("%s: an untrusted delivery was accepted as %+v", name, event)
 			}
 			continue
 		}

@@ -62,7 +62,7 @@ func TestOneWinnerOfAClaim(t *testing.T) {
 		met += unknown.Load()
 	}
 	if met == 0 { // on a busy machine that may be so in one round, and not in all
-		t.Error("there was no race: nobody met the key in use")
+		t.Error("there was no race: no claim met the key in use")
 	}
 }
 

@@ -107,7 +107,7 @@ func TestWritesSendTheirKeysAsGiven(t *testing.T) {
 			t.Errorf("%s was sent as %+v", call.key, sent)
 		}
 		again, err := call.run(call.key)
-		if first.Replayed || again.Replayed == (call.key == "refund:p") { // what a refund answers is read anew
+		if first.Replayed || again.Replayed == (call.key == "refund:p") { // a refund's response is read again
 			t.Errorf("%s: the first answer is said to be a replay: %t, the second: %t", call.key, first.Replayed, again.Replayed)
 		}
 		again.Replayed = false
@@ -290,7 +290,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestListThatNeverEnds makes sure that a list which is cut off is no list.
+// TestListThatNeverEnds: a list that is cut off is an error.
 func TestListThatNeverEnds(t *testing.T) {
 	t.Parallel()
 	const one = `{"id":"pi_1","object":"payment_intent","status":"canceled"}`

@@ -116,8 +116,8 @@ func TestErrorTextsTellNoSecrets(t *testing.T) {
 	}
 }
 
-// TestLostCalls loses a capture on the way there and on the way back: the
-// adapter says that it does not know, and never repeats by itself.
+// TestLostCalls loses the request or the response of a capture. The adapter reports
+// an unknown outcome, and never retries on its own.
 func TestLostCalls(t *testing.T) {
 	t.Parallel()
 	for stage, takenAtOnce := range map[stripetest.Stage]bool{stripetest.Before: false, stripetest.During: false, stripetest.After: true} {
