@@ -131,7 +131,7 @@ func TestCatalogueReaderDies(t *testing.T) {
 	expectReadings(t, s, 3) // one at each gateway at most, with the one that died
 }
 
-// TestColdCatalogueWithoutRedis: each gateway reads by itself, once.
+// TestColdCatalogueWithoutRedis: each gateway reads on its own, once.
 func TestColdCatalogueWithoutRedis(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -149,8 +149,7 @@ func TestColdCatalogueWithoutRedis(t *testing.T) {
 	}
 }
 
-// TestCatalogueCacheHeaders: what a cache in front may keep is everybody's, and what
-// is somebody's own it may not.
+// TestCatalogueCacheHeaders: shared caches may keep public responses, and no personal ones.
 func TestCatalogueCacheHeaders(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -166,7 +165,7 @@ func TestCatalogueCacheHeaders(t *testing.T) {
 		own := c.WithT(t)
 		own.Token = c.Persona("debtor").IdentityToken
 		if got := own.Do("GET", path, nil).Header.Get("Cache-Control"); got != "private, no-cache" {
-			t.Errorf("somebody's own %s may be kept by %q", path, got)
+			t.Errorf("a personal %s may be cached by %q", path, got)
 		}
 	}
 	for path, status := range map[string]int{"/v1/clubs/999/products": http.StatusNotFound, "/v1/clubs/11/products?x=1": http.StatusUnprocessableEntity, "/v1/clubs/11/offers/901/schedule": http.StatusOK} {

@@ -66,7 +66,7 @@ func TestConsents(t *testing.T) {
 	}
 	c.As("debtor").Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &foreign)
 	if foreign.Items[0].Authorized || len(foreign.Receipts) != 0 {
-		t.Errorf("somebody else changed: %+v", foreign)
+		t.Errorf("another contact changed: %+v", foreign)
 	}
 
 	// One that fails leaves the other; one whose answer got lost is read again.

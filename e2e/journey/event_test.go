@@ -70,7 +70,7 @@ func TestEventStreamEndsWithGateway(t *testing.T) {
 		e, ended = events.Next()
 	}
 	if !ended {
-		t.Errorf("the gateway stops, and the stream goes on with %+v", e)
+		t.Errorf("the gateway stops, and the stream continues with %+v", e)
 	}
 	if err := <-stopped; err != nil {
 		t.Error(err)

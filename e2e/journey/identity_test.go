@@ -72,7 +72,7 @@ func TestPersonasBuy(t *testing.T) {
 	}
 }
 
-// TestCustomerBuysOnce follows a purchase by somebody who is logged in to its end.
+// TestCustomerBuysOnce follows a logged-in customer's purchase to its end.
 func TestCustomerBuysOnce(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
@@ -121,16 +121,16 @@ func TestRefusedStarts(t *testing.T) {
 		body api.StartRegistration
 		code api.ProblemCode
 	}{
-		"another club":             {customer, api.StartRegistration{ClubId: "12"}, api.OtherClub},
-		"another chain":            {customer, api.StartRegistration{ClubId: "21"}, api.OtherClub},
-		"no such club":             {customer, api.StartRegistration{ClubId: "999"}, api.InvalidRequest},
-		"details of somebody":      {customer, api.StartRegistration{ClubId: "11", Person: person}, api.PersonKnown},
-		"token and invitation":     {customer, api.StartRegistration{ClubId: "11", Invitation: new("x")}, api.InvalidRequest},
-		"invitation and details":   {c, api.StartRegistration{ClubId: "11", Invitation: new("x"), Person: person}, api.PersonKnown},
-		"invitation made up":       {c, api.StartRegistration{ClubId: "11", Invitation: new("x")}, api.InvitationInvalid},
-		"token of another world":   {&stranger, api.StartRegistration{ClubId: "11"}, api.NotIdentified},
-		"items of nobody":          {c, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "2501"}}}, api.InvalidRequest},
-		"not for somebody in debt": {c.As("debtor"), api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "201", StartDate: new("2030-01-15")}}}, api.OfferNotAvailable},
+		"another club":           {customer, api.StartRegistration{ClubId: "12"}, api.OtherClub},
+		"another chain":          {customer, api.StartRegistration{ClubId: "21"}, api.OtherClub},
+		"no such club":           {customer, api.StartRegistration{ClubId: "999"}, api.InvalidRequest},
+		"details of a person":    {customer, api.StartRegistration{ClubId: "11", Person: person}, api.PersonKnown},
+		"token and invitation":   {customer, api.StartRegistration{ClubId: "11", Invitation: new("x")}, api.InvalidRequest},
+		"invitation and details": {c, api.StartRegistration{ClubId: "11", Invitation: new("x"), Person: person}, api.PersonKnown},
+		"invitation made up":     {c, api.StartRegistration{ClubId: "11", Invitation: new("x")}, api.InvitationInvalid},
+		"token of another world": {&stranger, api.StartRegistration{ClubId: "11"}, api.NotIdentified},
+		"items, no person":       {c, api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "2501"}}}, api.InvalidRequest},
+		"not for a debtor":       {c.As("debtor"), api.StartRegistration{ClubId: "11", Items: &[]api.NewItem{{OfferId: "201", StartDate: new("2030-01-15")}}}, api.OfferNotAvailable},
 	} {
 		test.as.Do("POST", "/v1/registrations", test.body, frontdesktest.Key("")).Problem(test.code)
 		if made := c.Operations(before); slices.Contains(made, "createSale") || slices.Contains(made, "createContact") {
@@ -202,8 +202,8 @@ func TestMe(t *testing.T) {
 	}
 }
 
-// TestPersonalCatalogue: what a club offers depends on who asks, and nobody is
-// shown what is offered to somebody else.
+// TestPersonalCatalogue: a club's offers depend on the caller, and no caller sees the
+// offers of another one.
 func TestPersonalCatalogue(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
@@ -227,7 +227,7 @@ func TestPersonalCatalogue(t *testing.T) {
 	}
 	for range 2 { // from memory, too
 		if !slices.Equal(offers(c, "11"), visitor) || !slices.Equal(offers(c.As("debtor"), "11"), debtor) || !slices.Equal(offers(c.As("customer"), "11"), customer) {
-			t.Error("somebody is shown the catalogue of somebody else")
+			t.Error("a caller sees the catalogue of another one")
 		}
 	}
 	// Another club of the chain knows the contact too; one of another chain does not, and serves a visitor.
@@ -237,14 +237,14 @@ func TestPersonalCatalogue(t *testing.T) {
 	if !slices.Equal(offers(c.As("debtor"), "21"), offers(c, "21")) {
 		t.Error("a debt counts in another chain")
 	}
-	c.Token = "a-registration's-token" // opens nothing here, and is nobody's identity
+	c.Token = "a-registration's-token" // gives no access here, and is not an identity
 	if !slices.Equal(offers(c, "11"), visitor) {
 		t.Error("another token changes the catalogue")
 	}
 }
 
-// TestKnownAndUnknownPeopleGetSameResponses: an answer, or what is asked of the club
-// system for it, must not tell whether somebody is known.
+// TestKnownAndUnknownPeopleGetSameResponses: neither a response nor the calls to the club
+// system for it reveal whether a person is known.
 func TestKnownAndUnknownPeopleGetSameResponses(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
@@ -274,7 +274,7 @@ func TestKnownAndUnknownPeopleGetSameResponses(t *testing.T) {
 	var me api.Me
 	c.As("customer").Do("GET", "/v1/me", nil).Into(http.StatusOK, &me)
 	if found.Contact.Number == me.Number {
-		t.Errorf("somebody who gave the details of contact %s was made that contact", me.Number)
+		t.Errorf("a visitor with the details of contact %s became that contact", me.Number)
 	}
 }
 

@@ -177,7 +177,7 @@ func TestInvitationInMockMode(t *testing.T) {
 	}
 }
 
-// TestInvitationsAreAudited: whoever makes a link leaves a line, and no contact in it.
+// TestInvitationsAreAudited: every new link leaves an audit line, without the contact.
 func TestInvitationsAreAudited(t *testing.T) {
 	t.Parallel()
 	p := newInvitationEnv(t)
@@ -207,7 +207,7 @@ func TestBadInputForInvitations(t *testing.T) {
 		fields int
 	}{
 		"nothing":             {`{}`, [2]string{}, 422, flows.InvalidRequest, 3},
-		"nobody":              {`{"contactId":"1001","clubId":"11"}`, [2]string{}, 422, flows.InvalidRequest, 1},
+		"no name":             {`{"contactId":"1001","clubId":"11"}`, [2]string{}, 422, flows.InvalidRequest, 1},
 		"no id":               {`{"contactId":"../1001","clubId":"/","by":"ada"}`, [2]string{}, 422, flows.InvalidRequest, 2},
 		"no time":             {`{"contactId":"1001","clubId":"11","by":"ada","ttl":"tomorrow"}`, [2]string{}, 422, flows.InvalidRequest, 1},
 		"a past time":         {`{"contactId":"1001","clubId":"11","by":"ada","ttl":"-1h"}`, [2]string{}, 422, flows.InvalidRequest, 1},

@@ -26,7 +26,7 @@ func TestVisitorBecomesMember(t *testing.T) {
 		t.Fatalf("unexpected payment: %+v", payment)
 	}
 	if again := c.Pay(registration.Id); again.Id != payment.Id {
-		t.Errorf("a second wish to pay made payment %s beside %s", again.Id, payment.Id)
+		t.Errorf("a second payment request made payment %s besides %s", again.Id, payment.Id)
 	}
 	c.Confirm(payment, "4242 4242 4242 4242")
 	done := c.Await(registration.Id, api.Completed)

@@ -88,7 +88,7 @@ func (d *debtor) code() string {
 	return messages[len(messages)-1].Code
 }
 
-// number reads a number in a text; 0 where there is none.
+// number returns the number in a text, or 0.
 func number(text string) (n int) {
 	fmt.Sscan(text, &n)
 	return n
@@ -166,7 +166,7 @@ func TestDirectDebit(t *testing.T) {
 
 	wrongAnswer := d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(code)}, "wrong")
 	wrongAnswer.Problem(api.CodeWrong)
-	d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(code)}, "wrong").Problem(api.CodeWrong) // a repetition is no attempt
+	d.post("/mandate/signature", api.Signature{Code: frontdesktest.WrongCode(code)}, "wrong").Problem(api.CodeWrong) // a repetition does not count as an attempt
 	if m := d.read().Mandate; frontdesktest.Value(m.AttemptsLeft) != 4 {
 		t.Errorf("after a wrong code: %+v", m)
 	}
@@ -300,8 +300,8 @@ func TestCodes(t *testing.T) {
 	d.post("/mandate/signature/resend", nil).Problem(api.NoCode)
 }
 
-// TestCodesPerPhone: a phone gets no more codes for being given in registration
-// after registration. Written in another way, with the 0 of home, it is no number.
+// TestCodesPerPhone: a phone gets no more codes by being used in several registrations.
+// The national form, with a leading 0, is not accepted.
 func TestCodesPerPhone(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
@@ -324,7 +324,7 @@ func TestCodesPerPhone(t *testing.T) {
 	d.sent(2)
 }
 
-// TestSignatureCalls loses each call of the signature in each way, and goes on from where it stands.
+// TestSignatureCalls loses each call of the signature in each way, and continues from there.
 func TestSignatureCalls(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(d *debtor, kind string){
@@ -348,7 +348,7 @@ func (d *debtor) failed(response *frontdesktest.Response) {
 	}
 }
 
-// loseMandate: no code was sent for a mandate of which nothing is known, and the same request goes on.
+// loseMandate: no code is sent while it is unknown whether the mandate exists. The same request continues.
 func loseMandate(d *debtor, kind string) {
 	wish, codes := api.NewMandate{Holder: "Ada", Iban: frontdesktest.GoodIBAN}, len(d.upstreams.Sim.SMS())
 	d.fault(kind, "POST", "/mandates")
@@ -361,7 +361,7 @@ func loseMandate(d *debtor, kind string) {
 	d.answered(d.post("/mandate/signature", api.Signature{Code: d.code()}), api.SignatureSigned)
 }
 
-// loseCode: whoever may have got an SMS is sent no second one before its time.
+// loseCode: a visitor who may have got an SMS gets no second one before the interval is over.
 func loseCode(d *debtor, kind string) {
 	codes := len(d.upstreams.Sim.SMS())
 	d.fault(kind, "POST", "/signature_requests")
@@ -459,8 +459,8 @@ func loseCancel(d *debtor, kind string) {
 	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.NoCode)
 }
 
-// TestUnconfirmedSignature: while nobody can say whether a code signed, the
-// cart cannot be paid; once it can be looked up, reading the registration does.
+// TestUnconfirmedSignature: while it is unknown whether a code signed, the cart
+// cannot be paid. Reading the registration checks it once that is possible.
 func TestUnconfirmedSignature(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
@@ -508,8 +508,8 @@ func TestMandateReuse(t *testing.T) {
 	}
 }
 
-// TestMandateWhereTheClubAsksForIt: the club system's own check knows of the
-// mandate, and a contact who cannot be reached is told so.
+// TestMandateWhereTheClubAsksForIt: the club system's own check requires the mandate,
+// and a contact without a valid phone gets an error that says so.
 func TestMandateWhereTheClubAsksForIt(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
@@ -544,7 +544,7 @@ func TestDebitDays(t *testing.T) {
 		state := string(d.Do("GET", d.upstreams.URL+"/sim/demo/_control/state", nil).Body)
 		for _, part := range strings.Split(want, ",") {
 			if !strings.Contains(state, part) {
-				t.Errorf("%s: the club system was not told %s", debit, part)
+				t.Errorf("%s: the club system did not get %s", debit, part)
 			}
 		}
 	}

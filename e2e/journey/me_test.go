@@ -9,8 +9,8 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// TestMeFailsFast: what is told of a contact is read in two places at once. Where
-// one says that there is no such contact, nobody waits for the other one.
+// TestMeFailsFast: the gateway reads a contact in two places in parallel. If one
+// reports that it does not exist, the gateway does not wait for the other.
 func TestMeFailsFast(t *testing.T) {
 	t.Parallel()
 	const contact, account = "/contacts/*", "/stats/accounts/contacts/*"

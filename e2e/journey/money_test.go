@@ -130,7 +130,7 @@ func TestRecordingOutcomes(t *testing.T) {
 				c.Do("GET", "/v1/registrations/"+registration.Id+"/payment", nil).Into(http.StatusAccepted, nil)
 			}
 			if end.Payment.Retry == api.PaymentRetryNew && end.Payment.State != api.Refunded {
-				t.Errorf("the buyer is told to pay again: %+v", end.Payment)
+				t.Errorf("the buyer is asked to pay again: %+v", end.Payment)
 			}
 		})
 	}
@@ -144,7 +144,7 @@ func TestLostWebhookIsRepairedByPolling(t *testing.T) {
 	payment := c.Pay(registration.Id)
 	c.Do("PUT", s.Upstreams.URL+"/sandbox/settings", map[string]string{"webhooks": "drop"}).Into(http.StatusOK, nil)
 	c.Confirm(payment, "4242424242424242")
-	// Nobody asks for the registration, so only the sweeper can find out.
+	// No client reads the registration, so only the sweeper can find out.
 	frontdesktest.Eventually(t, "recorded by the sweeper", func() bool { return len(s.Upstreams.Sim.Ledger()) == 1 })
 	c.Await(registration.Id, api.Completed)
 	s.ExpectOnePayment(t, payment.Amount.Amount)

@@ -17,7 +17,7 @@ func (d *debtor) accessToken(key string) string {
 			return persona.AccessToken
 		}
 	}
-	d.t.Fatalf("there is no %s", key)
+	d.t.Fatalf("no persona %s", key)
 	return ""
 }
 
@@ -29,7 +29,7 @@ func TestProspectSignsAndPays(t *testing.T) {
 	refused := d.post("/prospect", api.Prospect{AccessToken: d.accessToken("former")})
 	refused.Problem(api.MigrationContact)
 	d.post("/prospect", `{"accessToken":"x","contactId":"/demo/contacts/1003"}`).Problem(api.InvalidRequest)
-	if problem := d.post("/prospect", api.Prospect{AccessToken: "nobody's"}).Problem(api.AccessTokenRefused); frontdesktest.Value(problem.Errors)[0].Pointer != "/accessToken" {
+	if problem := d.post("/prospect", api.Prospect{AccessToken: "not a token's"}).Problem(api.AccessTokenRefused); frontdesktest.Value(problem.Errors)[0].Pointer != "/accessToken" {
 		t.Errorf("points at %+v", problem.Errors)
 	}
 	token := d.accessToken("prospect")

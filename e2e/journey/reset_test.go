@@ -8,8 +8,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestPaymentAfterReset: a world that begins anew gives the numbers of its
-// sales again, which the card processor has seen before.
+// TestPaymentAfterReset: after a reset, a world reuses the numbers of its sales,
+// which the card processor has seen before.
 func TestPaymentAfterReset(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)

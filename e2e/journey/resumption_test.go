@@ -36,7 +36,7 @@ func exchange(c *frontdesktest.Client, code string, headers ...[2]string) *front
 	return c.Do("POST", "/v1/resumptions", api.Resumption{Resume: code}, append(headers, frontdesktest.Key(""))...)
 }
 
-// resume goes on with a registration on another device, by another gateway's address if one is given.
+// resume continues a registration on another device, through another gateway if its address is given.
 func resume(t *testing.T, c *frontdesktest.Client, id string) (*frontdesktest.Client, api.Registration) {
 	t.Helper()
 	other := *c
@@ -88,12 +88,12 @@ func TestResumeOnAnotherDevice(t *testing.T) {
 	other.Registration(r.Id)
 
 	before := len(c.Calls())
-	told := map[string]bool{}
+	details := map[string]bool{}
 	for _, wrong := range []string{code, replaced, "made-up", r.Id, r.Id + ".", r.Id + ".wrong", "00000000-0000-0000-0000-000000000000.x", "}:registration", *seen.Token} {
-		told[*exchange(stranger, wrong).Problem(api.ResumptionInvalid).Detail] = true
+		details[*exchange(stranger, wrong).Problem(api.ResumptionInvalid).Detail] = true
 	}
-	if len(told) != 1 || len(c.Calls()) != before {
-		t.Errorf("links that are not good are told apart by %v, and by %d calls", told, len(c.Calls())-before)
+	if len(details) != 1 || len(c.Calls()) != before {
+		t.Errorf("invalid links differ in %v, and in %d calls", details, len(c.Calls())-before)
 	}
 	if strings.Contains(mock.Log(), code) || strings.Contains(mock.Log(), *seen.Token) {
 		t.Error("the log holds a secret")
@@ -109,16 +109,16 @@ func TestBadInputForResumptions(t *testing.T) {
 		headers    [][2]string
 		code       api.ProblemCode
 	}{
-		"no code":          {"/v1/resumptions", `{}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
-		"empty":            {"/v1/resumptions", `{"resume":""}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
-		"too long":         {"/v1/resumptions", `{"resume":"` + strings.Repeat("x", 201) + `"}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
-		"a number":         {"/v1/resumptions", `{"resume":1}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
-		"unknown member":   {"/v1/resumptions", `{"resume":"x","id":"y"}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
-		"broken":           {"/v1/resumptions", `{`, [][2]string{frontdesktest.Key("")}, api.MalformedRequest},
-		"no key":           {"/v1/resumptions", `{"resume":"x"}`, nil, api.MalformedRequest},
-		"another session":  {"/v1/resumptions", `{"resume":"x"}`, [][2]string{frontdesktest.Key(""), {"X-Frontdesk-Session", "token"}}, api.MalformedRequest},
-		"a link, no key":   {"/v1/registrations/" + r.Id + "/resume-link", ``, nil, api.MalformedRequest},
-		"a link of nobody": {"/v1/registrations/nothing/resume-link", ``, [][2]string{frontdesktest.Key("")}, api.NotFound},
+		"no code":                 {"/v1/resumptions", `{}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
+		"empty":                   {"/v1/resumptions", `{"resume":""}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
+		"too long":                {"/v1/resumptions", `{"resume":"` + strings.Repeat("x", 201) + `"}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
+		"a number":                {"/v1/resumptions", `{"resume":1}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
+		"unknown member":          {"/v1/resumptions", `{"resume":"x","id":"y"}`, [][2]string{frontdesktest.Key("")}, api.InvalidRequest},
+		"broken":                  {"/v1/resumptions", `{`, [][2]string{frontdesktest.Key("")}, api.MalformedRequest},
+		"no key":                  {"/v1/resumptions", `{"resume":"x"}`, nil, api.MalformedRequest},
+		"another session":         {"/v1/resumptions", `{"resume":"x"}`, [][2]string{frontdesktest.Key(""), {"X-Frontdesk-Session", "token"}}, api.MalformedRequest},
+		"a link, no key":          {"/v1/registrations/" + r.Id + "/resume-link", ``, nil, api.MalformedRequest},
+		"a link, no registration": {"/v1/registrations/nothing/resume-link", ``, [][2]string{frontdesktest.Key("")}, api.NotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var body any
@@ -200,7 +200,7 @@ func TestResumeReportsChanges(t *testing.T) {
 		t.Errorf("the change is %+v", change)
 	}
 	if _, again := resume(t, c, r.Id); len(again.Cart.Changes) != 0 {
-		t.Errorf("who has seen the price is told again: %+v", again.Cart.Changes)
+		t.Errorf("a visitor who saw the price is notified again: %+v", again.Cart.Changes)
 	}
 
 	for kind, fault := range map[string]clubsim.Fault{
@@ -229,14 +229,14 @@ func TestResumeReportsChanges(t *testing.T) {
 	phone.Do("POST", "/v1/registrations/"+r.Id+"/payment", `{"method":"card"}`, frontdesktest.Key("")).Problem(api.CartInvalid)
 }
 
-// TestResumeSignature: the other device sees how the code stands, and goes on from there.
+// TestResumeSignature: the other device sees the state of the code, and continues from there.
 func TestResumeSignature(t *testing.T) {
 	t.Parallel()
 	d := newDebtor(t)
 	d.mandate(api.SignatureAwaitingCode)
 	laptop, seen := resume(t, d.Client, d.id)
 	if seen.Mandate == nil || seen.Mandate.State != api.SignatureAwaitingCode || !strings.Contains(actions(seen), "sign ") {
-		t.Errorf("a code under way is shown as %+v, %s", seen.Mandate, actions(seen))
+		t.Errorf("a pending code is shown as %+v, %s", seen.Mandate, actions(seen))
 	}
 	d.upstreams.Sim.Advance(11 * time.Minute)
 	d.post("/mandate/signature", api.Signature{Code: d.code()}).Problem(api.CodeExpired)
@@ -263,7 +263,7 @@ func TestResumeWhilePaying(t *testing.T) {
 	payment := c.Pay(r.Id)
 	phone, seen := resume(t, c, r.Id)
 	if seen.State != api.Paying || seen.Payment == nil || seen.Payment.Id != payment.Id || seen.Payment.State != api.RequiresAction {
-		t.Fatalf("a payment under way is shown as %+v", seen)
+		t.Fatalf("a payment in progress is shown as %+v", seen)
 	}
 	c.Confirm(payment, "4000000000000002")
 	c.AwaitPayment(r.Id, api.Declined)
@@ -272,7 +272,7 @@ func TestResumeWhilePaying(t *testing.T) {
 	}
 	again := phone.Pay(r.Id)
 	if again.Id != payment.Id {
-		t.Errorf("the other device began payment %s beside %s", again.Id, payment.Id)
+		t.Errorf("the other device began payment %s besides %s", again.Id, payment.Id)
 	}
 	s.SetFaults(t, clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "drop_after", Times: frontdesktest.Times(1)})
 	phone.Confirm(again, "4242424242424242")

@@ -136,7 +136,7 @@ func holdTotal(t *testing.T, offer api.Offer, s api.Schedule, records simOffer) 
 			periods += entry.Price
 		}
 		if s.Recurrence.Amount.Amount != periods {
-			t.Errorf("%s: goes on with %d, want %d", offer.Name, s.Recurrence.Amount.Amount, periods)
+			t.Errorf("%s: continues with %d, want %d", offer.Name, s.Recurrence.Amount.Amount, periods)
 		}
 	}
 	if doubtful := slices.Contains([]string{"1301", "1401", "1701"}, offer.Id); doubtful != (s.Basis != api.Exact) {
@@ -205,7 +205,7 @@ func saleOf(t *testing.T, c *frontdesktest.Client) string {
 	return ""
 }
 
-// TestScheduleWithoutDebitDay shows the club's next debit day, and says that nobody chose it.
+// TestScheduleWithoutDebitDay shows the club's next debit day, and says that it was not chosen.
 func TestScheduleWithoutDebitDay(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)

@@ -113,8 +113,8 @@ func TestPaymentExamples(t *testing.T) {
 	}
 }
 
-// TestClosedRegistrationIsNotRetried: whoever obeys "retry" is not sent to a
-// registration that is closed.
+// TestClosedRegistrationIsNotRetried: a client that follows "retry" is not sent to a
+// closed registration.
 func TestClosedRegistrationIsNotRetried(t *testing.T) {
 	t.Parallel()
 	c := frontdesktest.NewClient(t, frontdesktest.NewMock(t).URL)
@@ -209,7 +209,7 @@ func TestConcurrentPaymentMethods(t *testing.T) {
 	}
 }
 
-// TestDueDateIsBounded: nobody puts a payment off for years, and what is offered is accepted.
+// TestDueDateIsBounded: a payment cannot be deferred for years, and every offered date is accepted.
 func TestDueDateIsBounded(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)

@@ -12,7 +12,7 @@ import (
 // library of that processor, before a stateful double of its API.
 func TestPaymentThroughStripe(t *testing.T) {
 	t.Parallel()
-	for name, webhooks := range map[string]stripetest.WebhookMode{"told by webhook": stripetest.Normal, "webhook lost": stripetest.Drop} {
+	for name, webhooks := range map[string]stripetest.WebhookMode{"webhook arrives": stripetest.Normal, "webhook lost": stripetest.Drop} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := frontdesktest.NewEnv(t)

@@ -14,7 +14,7 @@ import (
 // Nodes of the simulator: the chain of clubs 11, 12 and 13, and the franchise level above 11 and 12.
 const chain, franchise = "1", "2"
 
-// transferVisitor is a persona who is logged in, in a world of their own.
+// transferVisitor is a logged-in persona in its own world.
 type transferVisitor struct {
 	visitor
 	persona string
@@ -99,7 +99,7 @@ func TestTransfer(t *testing.T) {
 			if again := m.start(test.to, "one"); again.Header.Get("Idempotent-Replayed") != "true" {
 				t.Errorf("the repetition is answered by %s", again.Body)
 			}
-			m.expectSMSLimited(m.start(test.to)) // the SMS before may be under way
+			m.expectSMSLimited(m.start(test.to)) // the previous SMS may still arrive
 			m.sign(frontdesktest.WrongCode(m.code())).Problem(api.CodeWrong)
 			m.expectClub(test.from)
 			done := m.sign(m.code(), "two")
@@ -181,8 +181,8 @@ func TestTransferCodes(t *testing.T) {
 	}
 }
 
-// TestTransferCallsFail lets each call of a move fail. Whoever may have got an
-// SMS is sent no second one for it, and the move can be finished.
+// TestTransferCallsFail lets each call of a move fail. A contact who may have got
+// an SMS gets no second one for it, and the move can be finished.
 func TestTransferCallsFail(t *testing.T) {
 	t.Parallel()
 	mock := frontdesktest.NewMock(t)

@@ -196,7 +196,7 @@ var endpoints = map[string]struct {
 	}},
 }
 
-// visitor is somebody in a world of their own.
+// visitor is a visitor in its own world.
 type visitor struct {
 	*frontdesktest.Client
 	t        testing.TB

@@ -18,7 +18,7 @@ import (
 	"frontdesk/upstream/cards/sandbox"
 )
 
-// delivery is a webhook of the card processor, or of somebody who plays it.
+// delivery is a webhook from the card processor, or from an impostor.
 type delivery struct {
 	body, signature string
 }
@@ -82,8 +82,8 @@ func TestForgedWebhooks(t *testing.T) {
 	expectUntouched(t, s)
 }
 
-// TestLyingWebhooks carry the right signature and say what is not so, or belong
-// to others: they are taken, so that nobody repeats them, and lead to nothing.
+// TestLyingWebhooks: events with a valid signature and wrong contents, or of other
+// accounts, are accepted, so that they are not repeated, and have no effect.
 func TestLyingWebhooks(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)
@@ -102,14 +102,14 @@ func TestLyingWebhooks(t *testing.T) {
 	}
 	before := c.Registration(registration.Id)
 	for name, lie := range map[string]sandbox.Payment{
-		"captured already":           meddle(func(p *sandbox.Payment) { p.Captured = p.Amount }),
-		"another amount":             meddle(func(p *sandbox.Payment) { p.Amount = 1 }),
-		"another environment":        meddle(func(p *sandbox.Payment) { p.Metadata["fd_environment"] = "live" }),
-		"another shop's":             meddle(func(p *sandbox.Payment) { clear(p.Metadata) }),
-		"an unknown registration":    meddle(func(p *sandbox.Payment) { p.Metadata["fd_registration"] = "00000000-0000-4000-8000-000000000000" }),
-		"a generation to come":       meddle(func(p *sandbox.Payment) { p.Metadata["fd_generation"] = "2" }),
-		"a generation that is none":  meddle(func(p *sandbox.Payment) { p.Metadata["fd_generation"] = "-1" }),
-		"fields that nobody expects": meddle(func(p *sandbox.Payment) { p.Metadata["fd_post_1"] = "claimed" }),
+		"captured already":        meddle(func(p *sandbox.Payment) { p.Captured = p.Amount }),
+		"another amount":          meddle(func(p *sandbox.Payment) { p.Amount = 1 }),
+		"another environment":     meddle(func(p *sandbox.Payment) { p.Metadata["fd_environment"] = "live" }),
+		"another shop's":          meddle(func(p *sandbox.Payment) { clear(p.Metadata) }),
+		"an unknown registration": meddle(func(p *sandbox.Payment) { p.Metadata["fd_registration"] = "00000000-0000-4000-8000-000000000000" }),
+		"a generation to come":    meddle(func(p *sandbox.Payment) { p.Metadata["fd_generation"] = "2" }),
+		"an invalid generation":   meddle(func(p *sandbox.Payment) { p.Metadata["fd_generation"] = "-1" }),
+		"unexpected fields":       meddle(func(p *sandbox.Payment) { p.Metadata["fd_post_1"] = "claimed" }),
 	} {
 		for range 2 { // and is repeated
 			signed(time.Now(), sandbox.DemoWebhookSecret, paymentEvent(t, "evt_"+strings.ReplaceAll(name, " ", "_"), lie)).to(c).Into(http.StatusNoContent, nil)

@@ -17,8 +17,8 @@ import (
 // first response and does nothing more; with another request it fails with ErrKeyReused.
 // The payment machine builds its claim on that.
 //
-// An error that is none of this package's Err values means that the effect is unknown: read
-// the payment again.
+// Any error other than this package's Err values means that the effect is unknown: read the
+// payment again.
 type Processor interface {
 	// Name is the processor's name in the public API and in the payment's record, such as "sandbox".
 	Name() string

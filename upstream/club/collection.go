@@ -18,7 +18,7 @@ const (
 	// comes from a server that never ends it. maxRecords is the same limit for longer pages.
 	maxPages   = 200
 	maxRecords = maxPages * pageSize
-	// concurrentPages are read in parallel once the first page has told the length of the
+	// concurrentPages are read in parallel once the first page shows the length of the
 	// list: 240 records, more than any known catalogue, and an eighth of a bulkhead's permits.
 	concurrentPages = 8
 )

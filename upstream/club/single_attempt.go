@@ -47,7 +47,7 @@ func (c *Client) roundTrip(req *http.Request, op string, s *attempt) (response, 
 	if err != nil {
 		return response{}, notSent(op, err)
 	}
-	defer func() { _ = conn.Close() }() // the response is read, or there is none
+	defer func() { _ = conn.Close() }() // the response was read, or failed
 	resp, err := conn.RoundTrip(req)
 	sent, refused := s.seal()
 	if refused != nil {

@@ -77,7 +77,7 @@ func (st *state) booked() map[int]int {
 }
 
 // bookTrial books the first class with a free place from the day on which a trial was
-// bought. If there is none, the trial takes place on the gym floor.
+// bought. If every class is full, the trial takes place on the gym floor.
 func (c *request) bookTrial(s *sale, from time.Time) {
 	booked := c.w.state.booked()
 	for _, e := range c.w.state.ClassEvents.Rows {

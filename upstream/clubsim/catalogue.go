@@ -54,7 +54,7 @@ type behaviorConfiguration struct {
 	Quantity int    `json:"quantity,omitempty"`       // sessions or tokens credited
 }
 
-// rule says to whom, where and when a product is offered. Its zero value is no restriction.
+// rule restricts the buyers, places and times of a product. Its zero value restricts nothing.
 type rule struct {
 	Clubs        []int
 	Channels     []string

@@ -39,7 +39,7 @@ var clubs = []club{
 		address: address{"FR", "Rennes", "35000", "11 rue Saint-Michel"}},
 }
 
-// clubByID returns a club, nil when there is none.
+// clubByID returns a club, or nil.
 func clubByID(id int) *club {
 	for i := range clubs {
 		if clubs[i].id == id {

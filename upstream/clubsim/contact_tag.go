@@ -20,7 +20,7 @@ const (
 	tagDirectDebit = "direct debit"
 )
 
-// noEndDate stands for no end, because a tag's validThrough is documented as a date.
+// noEndDate means no end, because a tag's validThrough is documented as a date.
 const noEndDate = "2099-12-31"
 
 // tagRecords are the tags that a contact is shown with, never null.

@@ -22,7 +22,7 @@ type Fault struct {
 	//	drop_after         everything done, then the connection is cut without an answer
 	//	delay              everything done, then DelayMs of waiting before the answer
 	//	hang               no answer and nothing done until the client gives up
-	//	malformed          everything done, then status 200 with a body that is no JSON
+	//	malformed          everything done, then status 200 with a body that is not JSON
 	//	unauthorized_once  401, once
 	//	too_many           429 with Retry-After, nothing done
 	Kind    string `json:"kind"`

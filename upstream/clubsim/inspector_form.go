@@ -73,8 +73,8 @@ func section(class, title, note string, content ...g.Node) g.Node {
 	return html.Section(g.If(class != "", html.Class(class)), html.H2(g.Text(title), g.If(note != "", g.Group{g.Text(" "), html.Span(g.Text(note))})), g.Group(content))
 }
 
-// dataTable has a row for each element of a list, or says that there is none. A heading
-// that begins with # is above numbers.
+// dataTable renders a row for each element of a list, or the text none. A heading that
+// begins with # is above numbers.
 func dataTable[T any](none string, heads []string, list []T, cells func(T) g.Node) g.Node {
 	rows := make([]g.Node, len(list))
 	for i, one := range list {

@@ -28,7 +28,7 @@ func (c *request) nodeAt(id int) (*networkNode, error) {
 	return visible(nodeByID(id), func(*networkNode) bool { return true })
 }
 
-// nodeByID returns a node, nil when there is none.
+// nodeByID returns a node, or nil.
 func nodeByID(id int) *networkNode {
 	for i := range networkNodes {
 		if networkNodes[i].id == id {

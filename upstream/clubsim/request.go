@@ -111,7 +111,7 @@ func (c *request) sees(clubID int) bool {
 	return of == c.club && c.node == nil || c.node != nil && c.node.covers(of)
 }
 
-// visible returns a record, or 404 if there is none or the request may not see it.
+// visible returns a record, or 404 if it does not exist or the request may not see it.
 func visible[T any](found *T, seen func(*T) bool) (*T, error) {
 	if found == nil || !seen(found) {
 		return nil, itemNotFound()

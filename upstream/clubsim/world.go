@@ -61,7 +61,7 @@ func (t *table[T]) add(make func(id int) T) *T {
 	return &row
 }
 
-// get returns a record, nil when there is none of that number.
+// get returns the record with a number, or nil.
 func (t *table[T]) get(id int) *T {
 	if id < t.First || id >= t.First+len(t.Rows) {
 		return nil

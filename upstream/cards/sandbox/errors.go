@@ -12,7 +12,7 @@ const (
 	typeAuthentication = "authentication_error" // the secret key is missing or wrong
 	typeIdempotency    = "idempotency_error"    // the key was used with another request (400), or is in use (409)
 	typeState          = "state_error"          // the payment's state does not allow it
-	typeNotFound       = "not_found"            // there is no such payment
+	typeNotFound       = "not_found"            // unknown payment
 	typeUnavailable    = "unavailable"          // the sandbox is full
 )
 

@@ -19,7 +19,7 @@ func newStore(size int) *store {
 	return &store{max: size, byID: make(map[string]Payment)}
 }
 
-// add stores a new payment, dropping old final ones when there is no room.
+// add stores a new payment. When the store is full, it drops old final ones.
 func (s *store) add(p Payment) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -45,7 +45,7 @@ type WebhookEndpoint struct {
 	URL        string
 	Enabled    bool
 	APIVersion string   // of the events, such as 2026-03-25.dahlia; empty: the account's own
-	Events     []string // that are sent; "*" stands for all
+	Events     []string // that are sent; "*" means all
 }
 
 // Missing lists the required events that are not sent.

@@ -117,8 +117,8 @@ func (s *Server) confirm(rq *request, in *intent, card testCard) error {
 	return nil
 }
 
-// finishChallenge ends the bank's challenge. Without the buyer's approval, the bank is not
-// asked for money, so there is no charge.
+// finishChallenge ends the bank's challenge. Without the buyer's approval it does not ask
+// the bank for money, and makes no charge.
 func (s *Server) finishChallenge(rq *request, in *intent, approved bool) error {
 	if in.Status != requiresAction {
 		return unexpectedState(in, "approved")

@@ -136,7 +136,7 @@ func (s *Server) Payments() []Payment {
 	return all
 }
 
-// Payment returns one payment; ok is false when there is none.
+// Payment returns one payment; ok is false if it does not exist.
 func (s *Server) Payment(id string) (p Payment, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
