@@ -16,8 +16,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// TestAPI1BrokenObjectLevelAuthorization: who knows every id of somebody else's
-// registration has nothing: on no route, by no proof of their own.
+// TestAPI1BrokenObjectLevelAuthorization: knowing every id of another visitor's
+// registration gives no access, on any route and with any credentials of one's own.
 func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 	t.Parallel()
 	victim, _ := frontdesktest.NewWorld(t)
@@ -30,7 +30,7 @@ func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 	proofs := map[string][]([2]string){
 		"the token of another registration": {bearerHeader(*own.Token)},
 		"that token in the victim's cookie": {{"Cookie", "frontdesk-" + registration.Id + "=" + *own.Token}},
-		"somebody's login":                  {bearerHeader(customer.IdentityToken)},
+		"another login":                     {bearerHeader(customer.IdentityToken)},
 		"the desk's key":                    {frontdesktest.StaffKey()},
 		"the id itself":                     {bearerHeader(registration.Id)},
 		"the payment's id":                  {bearerHeader(payment.Id)},
@@ -47,7 +47,7 @@ func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 				t.Errorf("%s %s with %s tells %s", r.method, r.path, name, answer.Body)
 			}
 		}
-		// The other way about: one's own token, and the id of a thing that is somebody else's.
+		// The reverse: the attacker's own token with the victim's ids.
 		for _, id := range []string{payment.Id, "1001", registration.Id + "%00", registration.Id + "%2f..%2f" + own.Id, "*"} {
 			attacker(victim).Do(r.method, r.pathFor(id), r.body(), bearerHeader(*own.Token), frontdesktest.Key("")).Problem(api.NotFound)
 		}
@@ -55,7 +55,7 @@ func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 	for _, body := range []string{`{"offerId":"/demo/contacts/1001"}`, `{"offerId":"2501/../../contacts/1001"}`, `{"offerId":"2501?contact=1001"}`} {
 		attacker(victim).Do("POST", "/v1/registrations/"+own.Id+"/items", body, bearerHeader(*own.Token), frontdesktest.Key("")).Problem(api.InvalidRequest)
 	}
-	quiet("whoever was refused")
+	quiet("a refused caller")
 	if after := victim.Do("GET", "/v1/registrations/"+registration.Id, nil); string(after.Body) != string(before.Body) {
 		t.Errorf("the registration was\n%s\nand is\n%s", before.Body, after.Body)
 	}
@@ -64,8 +64,8 @@ func TestAPI1BrokenObjectLevelAuthorization(t *testing.T) {
 	victim.Records().ExpectOnePayment(t, payment.Amount.Amount)
 }
 
-// TestAPI1ForeignCode: a code moves the person to whom it was sent, and a
-// consent is its contact's alone.
+// TestAPI1ForeignCode: a code moves only the person that it was sent to, and only
+// its contact can change a consent.
 func TestAPI1ForeignCode(t *testing.T) {
 	t.Parallel()
 	_, mock := frontdesktest.NewWorld(t)
@@ -74,7 +74,7 @@ func TestAPI1ForeignCode(t *testing.T) {
 	victim, thief := c.As("prospect"), c.As("former")
 	victim.Do("POST", "/v1/me/transfer", api.NewTransfer{ClubId: "11"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 	if answer := thief.Do("POST", "/v1/me/transfer/signature", api.Signature{Code: victim.LatestCode()}, frontdesktest.Key("")); answer.Status < 400 || answer.Status > 499 {
-		t.Errorf("the code of somebody else is answered with %s", answer.Body)
+		t.Errorf("another contact's code is answered with %s", answer.Body)
 	}
 	for persona, club := range map[string]string{"prospect": "13", "former": "12"} {
 		if got := c.Persona(persona).ClubID; !strings.HasSuffix(got, "/clubs/"+club) {
@@ -87,7 +87,7 @@ func TestAPI1ForeignCode(t *testing.T) {
 	var done api.ConsentChanges
 	thief.Do("PATCH", "/v1/me/consents", wish).Into(http.StatusOK, &done)
 	if string(done.Items[0].Code) != "unknown" {
-		t.Errorf("a consent of somebody else is answered with %+v", done.Items)
+		t.Errorf("another contact's consent is answered with %+v", done.Items)
 	}
 	var after api.ConsentList
 	victim.Do("GET", "/v1/me/consents", nil).Into(http.StatusOK, &after)
@@ -129,7 +129,7 @@ func tampered(t *testing.T, genuine, lure string) map[string]string {
 		return all
 	}
 	tokens := map[string]string{
-		"somebody else's name":      parts[0] + "." + text(claims) + "." + parts[2],
+		"another contact":           parts[0] + "." + text(claims) + "." + parts[2],
 		"no signature":              parts[0] + "." + parts[1] + ".",
 		"two parts":                 parts[0] + "." + parts[1],
 		"five parts":                genuine + ".x.y",
@@ -187,7 +187,7 @@ func TestAPI2BrokenAuthentication(t *testing.T) {
 				continue // refused before it was looked at
 			}
 			if problem := answer.Problem(api.NotIdentified); strings.Contains(string(answer.Body), "signature") {
-				t.Errorf("%s: it is told what is wrong: %+v", name, problem)
+				t.Errorf("%s: the response reveals what is wrong: %+v", name, problem)
 			}
 		}
 	}
@@ -203,8 +203,8 @@ func TestAPI2BrokenAuthentication(t *testing.T) {
 	}
 }
 
-// TestAPI2LoginClaims: what the login itself has signed counts for whom, where
-// and when it says, and never for longer than ten minutes.
+// TestAPI2LoginClaims: a token that the login has signed is valid only for its contact,
+// audience and time, and never for longer than ten minutes.
 func TestAPI2LoginClaims(t *testing.T) {
 	t.Parallel()
 	const secret = "what-the-login-and-the-gateway-share-alone"
@@ -230,7 +230,7 @@ func TestAPI2LoginClaims(t *testing.T) {
 		"not yet": {"nbf": now.Add(time.Hour).Unix()}, "from the future": {"iat": now.Add(time.Hour).Unix()}, "an end that is text": {"exp": "tomorrow"},
 		"no contact": {"sub": nil}, "a path": {"sub": "1001/../1002"}, "an IRI": {"sub": "/demo/contacts/1001"}, "a query": {"sub": "1001?x=1"},
 		"a number": {"sub": 1001}, "a list": {"sub": []string{"1001", "1002"}}, "no club": {"club": nil}, "a club that is a path": {"club": "../11"},
-		"for another service": {"aud": "shop"}, "for nobody": {"aud": nil}, "of another login": {"iss": "shop"}, "of nobody": {"iss": nil},
+		"for another service": {"aud": "shop"}, "no audience": {"aud": nil}, "of another login": {"iss": "shop"}, "no issuer": {"iss": nil},
 	} {
 		answer := me(change)
 		if scheme := answer.Header.Get("WWW-Authenticate"); answer.Status != http.StatusUnauthorized || !strings.HasPrefix(scheme, "Bearer ") {
@@ -241,8 +241,8 @@ func TestAPI2LoginClaims(t *testing.T) {
 	me(jwt.MapClaims{"club": "12"}).Problem(api.NotIdentified) // the contact's club is another one, which only the club system knows
 }
 
-// TestAPI2SessionFixation: nobody chooses a session for somebody else, and a link
-// to resume one opens it once.
+// TestAPI2SessionFixation: an attacker cannot choose a session for a visitor, and a
+// resume link works once.
 func TestAPI2SessionFixation(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)
@@ -319,7 +319,7 @@ func TestAPI5BrokenFunctionLevelAuthorization(t *testing.T) {
 	for _, method := range []string{"TRACE", "PROPFIND", "PATCH", "LINK", "MOVE", "get", "DELETED"} {
 		c.Do(method, path, nil).Problem(api.MethodNotAllowed)
 	}
-	quiet("whoever is no member of staff")
+	quiet("a caller without the staff key")
 	if state := c.Registration(registration.Id).State; state != api.Open {
 		t.Errorf("the registration is %s", state)
 	}

@@ -26,7 +26,7 @@ var oversizedText = map[string]any{
 	"priceCurrency": "Euro", "validFrom": "2026-01-01T00:00:00+01:00", "rhythmBilling": strings.Repeat("P", 51),
 }
 
-// renamed are records that get a name by which no route can ask for them, and a product of a kind that nobody knows.
+// renamed lists records whose new ids no route accepts, and a product of an unknown kind.
 var renamed = map[string]string{"/demo/clubs/21": "/demo/clubs/a.b", "/demo/offers/201": "/demo/offers/" + strings.Repeat("9", 65), "/demo/optins/12012": "/demo/optins/~", "badge": "amulet"}
 
 // oversizing gives what JSON says with the members of boast in the place of its own.
@@ -116,7 +116,7 @@ func TestAPI10OversizedTexts(t *testing.T) {
 		}
 		for _, offer := range product.Offers {
 			if oneLine("an offer", offer.Name); offer.DueNow.Currency != "XXX" {
-				t.Errorf("a currency that is none is told as %q", offer.DueNow.Currency)
+				t.Errorf("an invalid currency is shown as %q", offer.DueNow.Currency)
 			}
 		}
 	}
@@ -162,7 +162,7 @@ func TestAPI10ImplausibleNumbers(t *testing.T) {
 		tr.respond(lie.on, says(200, "application/ld+json", lie.says))
 		customer.Do("GET", lie.path, nil).Problem(api.ClubSystemFailed)
 		if tr.calls.Load() == 0 {
-			t.Errorf("nobody asked for %s", name)
+			t.Errorf("no request reached %s", name)
 		}
 	}
 	tr.respond("/allowed_debit_days", says(200, "application/ld+json", `[{"debitDay":0,"date":"2030-01-01"},{"debitDay":32,"date":"2030-01-01"},{"debitDay":5,"date":"soon"},{"debitDay":6,"date":"2030-02-06"}]`))
@@ -191,7 +191,7 @@ func TestAPI10ImplausibleNumbers(t *testing.T) {
 		tr.respond(sale, says(200, "application/ld+json", `{"@id":"`+sale+`",`+lie+`}`))
 		c.Do("POST", "/v1/registrations/"+registration.Id+"/check", nil).Problem(api.ClubSystemFailed)
 		if tr.calls.Load() == 0 {
-			t.Errorf("nobody asked for %s", name)
+			t.Errorf("no request reached %s", name)
 		}
 	}
 }

@@ -100,8 +100,8 @@ func assigned(t *testing.T, text, name string, value any) map[string]string {
 	return bodies
 }
 
-// TestAPI3ExcessiveData: answers hold what the contract says and nothing beside it;
-// how the club system names things never leaves the gateway.
+// TestAPI3ExcessiveData: responses contain only what the contract defines. The club
+// system's names never leave the gateway.
 func TestAPI3ExcessiveData(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)
@@ -130,7 +130,7 @@ func TestAPI3ExcessiveData(t *testing.T) {
 	visitor, customer := attacker(c), c.As("customer")
 	hold("clubs", visitor.Do("GET", "/v1/clubs", nil), new(api.ClubList))
 	hold("products", visitor.Do("GET", "/v1/clubs/11/products", nil), new(api.ProductList))
-	hold("products of somebody", customer.Do("GET", "/v1/clubs/11/products", nil), new(api.ProductList))
+	hold("products of a contact", customer.Do("GET", "/v1/clubs/11/products", nil), new(api.ProductList))
 	hold("schedule", visitor.Do("GET", "/v1/clubs/11/offers/901/schedule", nil), new(api.Schedule))
 	hold("registration", c.Do("GET", path, nil), new(api.Registration))
 	hold("payment", c.Do("GET", path+"/payment", nil), new(api.Payment))
@@ -144,11 +144,11 @@ func TestAPI3ExcessiveData(t *testing.T) {
 	var r api.Registration
 	done.Into(http.StatusOK, &r)
 	if r.Token != nil || r.Payment.Card.ClientSecret != nil {
-		t.Errorf("secrets are told again: %s", done.Body)
+		t.Errorf("secrets are sent again: %s", done.Body)
 	}
 	for _, word := range []string{"Martin", "ada@example.com", "33612345678", "1990-05-17", "Lilas"} {
 		if strings.Contains(string(done.Body), word) {
-			t.Errorf("the registration tells %s, which its holder wrote and nobody has to read back", word)
+			t.Errorf("the registration shows %s, which is write-only", word)
 		}
 	}
 }

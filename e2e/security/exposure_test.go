@@ -45,8 +45,8 @@ func TestAPI7ServerSideRequestForgery(t *testing.T) {
 	c.Do("POST", path, `{"method":"card","returnUrl":"https://signup.club.example/?registration=mine"}`, frontdesktest.Key("")).Into(http.StatusCreated, &payment)
 }
 
-// TestAPI8SecurityMisconfiguration: every answer has its headers, no error tells how
-// it came about, and what is there for developers tells nobody a secret.
+// TestAPI8SecurityMisconfiguration: every response has its headers, no error shows
+// internals, and no developer page shows a secret.
 func TestAPI8SecurityMisconfiguration(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)
@@ -87,7 +87,7 @@ func TestAPI8SecurityMisconfiguration(t *testing.T) {
 		"no host":         "GET /healthz HTTP/1.1\r\n\r\n",
 		"no HTTP":         "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
 		"another version": "GET /healthz HTTP/3.7\r\nHost: x\r\n\r\n",
-	} { // the library answers these by itself, in plain text
+	} { // net/http answers these itself, in plain text
 		answer := dial(t, c, text)
 		if status := strings.TrimPrefix(answer, "HTTP/1.1 "); answer != "" && (!strings.HasPrefix(status, "4") && !strings.HasPrefix(status, "505") || len(answer) > 200) {
 			t.Errorf("%s: %q", what, answer)

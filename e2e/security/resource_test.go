@@ -86,7 +86,7 @@ func TestAPI4UnrestrictedResourceConsumption(t *testing.T) {
 	}
 }
 
-// many makes so many members that nobody knows.
+// many returns n unknown members of an object.
 func many(n int) string {
 	var text strings.Builder
 	for i := range n {
@@ -95,7 +95,7 @@ func many(n int) string {
 	return text.String()
 }
 
-// TestAPI4Slowloris: who says slowly what they want is not waited for, and keeps nobody else waiting.
+// TestAPI4Slowloris: a slow request is cut off, and delays no other request.
 func TestAPI4Slowloris(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)
@@ -190,8 +190,8 @@ func TestAPI4EventStreams(t *testing.T) {
 	})
 }
 
-// TestAPI4UnlistedProxy: what a stranger says of where they come from is not
-// believed, and the operator is told once that somebody says so.
+// TestAPI4UnlistedProxy: a forwarded address from an unlisted proxy is ignored, and the
+// log says so once.
 func TestAPI4UnlistedProxy(t *testing.T) {
 	t.Parallel()
 	process := frontdesktest.Start(t, "FRONTDESK_RATE_LIMITS=on")
@@ -200,15 +200,15 @@ func TestAPI4UnlistedProxy(t *testing.T) {
 		startIn(t, c, forwardedFor(fmt.Sprintf("192.0.2.%d", i)))
 	}
 	c.Do("POST", "/v1/registrations", `{"clubId":"11"}`, frontdesktest.Key(""), forwardedFor("192.0.2.200")).Problem(api.RateLimited)
-	told := func() int { return strings.Count(process.Log(), "FRONTDESK_TRUSTED_PROXIES") }
-	frontdesktest.Eventually(t, "the operator is told", func() bool { return told() > 0 })
-	if told() != 1 {
-		t.Errorf("the operator is told %d times:\n%s", told(), process.Log())
+	warnings := func() int { return strings.Count(process.Log(), "FRONTDESK_TRUSTED_PROXIES") }
+	frontdesktest.Eventually(t, "a warning is logged", func() bool { return warnings() > 0 })
+	if warnings() != 1 {
+		t.Errorf("the warning is logged %d times:\n%s", warnings(), process.Log())
 	}
 }
 
-// TestAPI6SensitiveBusinessFlows: what costs the club money or somebody their
-// peace is done so often and no more, whatever is changed about the request.
+// TestAPI6SensitiveBusinessFlows: requests that cost the club money or disturb people
+// are limited, whatever varies in the request.
 func TestAPI6SensitiveBusinessFlows(t *testing.T) {
 	t.Parallel()
 	c, _ := newLimitedGateway(t)
@@ -231,17 +231,17 @@ func TestAPI6SensitiveBusinessFlows(t *testing.T) {
 	})
 	t.Run("invitations and links are guessed", func(t *testing.T) {
 		quiet := expectUnchanged(t, c)
-		told, refused := map[string]bool{}, 0
+		details, refused := map[string]bool{}, 0
 		for i := range 25 {
 			answer := c.WithT(t).Do("POST", "/v1/registrations", fmt.Sprintf(`{"clubId":"11","invitation":"guess-%d"}`, i), frontdesktest.Key(""), forwardedFor("192.0.2.2"))
 			if answer.Status == http.StatusTooManyRequests {
 				refused++
 				continue
 			}
-			told[frontdesktest.Value(answer.Problem(api.InvitationInvalid).Detail)] = true
+			details[frontdesktest.Value(answer.Problem(api.InvitationInvalid).Detail)] = true
 		}
-		if refused != 5 || len(told) != 1 {
-			t.Errorf("%d guesses were refused, and the others told %v", refused, told)
+		if refused != 5 || len(details) != 1 {
+			t.Errorf("%d guesses were refused, and the others got %v", refused, details)
 		}
 		quiet("a guess")
 	})

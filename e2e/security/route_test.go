@@ -50,13 +50,13 @@ func routes(t *testing.T) (all []route) {
 // requestBodies are bodies that are right, by operation.
 var requestBodies = map[string]string{
 	"startRegistration":  `{"clubId":"11","person":{"givenName":"Eve","familyName":"Martin","birthDate":"1990-05-17","email":"eve@example.com","mobile":"+33612345678","address":{"street":"1 rue","postalCode":"75011","city":"Paris","country":"FR"}},"items":[{"offerId":"2501"}]}`,
-	"resumeRegistration": `{"resume":"of nobody"}`,
+	"resumeRegistration": `{"resume":"no such code"}`,
 	"putPerson":          `{"givenName":"Eve","familyName":"Martin","birthDate":"1990-05-17","email":"eve@example.com","mobile":"+33612345678","address":{"street":"1 rue","postalCode":"75011","city":"Paris","country":"FR"}}`,
 	"addItem":            `{"offerId":"2501"}`,
 	"startPayment":       `{"method":"card"}`,
 	"createMandate":      `{"holder":"Eve Martin","iban":"FR7630006000011234567890189"}`,
 	"signMandate":        `{"code":"123456"}`,
-	"migrateProspect":    `{"accessToken":"of nobody"}`,
+	"migrateProspect":    `{"accessToken":"no such token"}`,
 	"startTransfer":      `{"clubId":"13"}`,
 	"signTransfer":       `{"code":"123456"}`,
 	"changeConsents":     `{"items":[{"id":"12012","authorized":true}]}`,

@@ -58,7 +58,7 @@ func TestHostHeader(t *testing.T) {
 				t.Errorf("%s for %s is answered with %.400s", target, host, answer)
 			}
 		}
-		// The page's origin and the host agree, as they do after rebinding; the session is ours all the same.
+		// The page's origin and the host match, as after DNS rebinding; the session is still the visitor's.
 		answer := dial(t, c, "DELETE "+path+" HTTP/1.1\r\nHost: "+host+"\r\nOrigin: http://"+host+"\r\nCookie: frontdesk-"+registration.Id+"="+c.Token+"\r\nConnection: close\r\n\r\n")
 		if !strings.HasPrefix(answer, "HTTP/1.1 403 ") && !strings.HasPrefix(answer, "HTTP/1.1 400 ") {
 			t.Errorf("a page that was rebound from %s is answered with %.200s", host, answer)
@@ -69,8 +69,8 @@ func TestHostHeader(t *testing.T) {
 	}
 }
 
-// TestCachePolicy: what is somebody's is stored nowhere, and what may be
-// stored differs by what it depends on.
+// TestCachePolicy: personal responses are never stored, and Vary names what the
+// others depend on.
 func TestCachePolicy(t *testing.T) {
 	t.Parallel()
 	c, _ := frontdesktest.NewWorld(t)

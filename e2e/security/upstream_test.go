@@ -29,7 +29,7 @@ type maliciousClub struct {
 	calls   atomic.Int64
 }
 
-// newMaliciousClubGateway is a gateway before a traitor, and somebody who asks it.
+// newMaliciousClubGateway returns a gateway with a malicious club system, and a client of it.
 func newMaliciousClubGateway(t *testing.T) (*maliciousClub, *frontdesktest.Process, *frontdesktest.Client) {
 	t.Helper()
 	s := frontdesktest.NewEnv(t)
@@ -107,7 +107,7 @@ func TestAPI10UnsafeConsumptionOfAPIs(t *testing.T) {
 		"null":               says(200, ld, `null`),
 		"nothing":            says(200, ld, ``),
 		"deep":               says(200, ld, strings.Repeat(`{"a":`, 20000)+strings.Repeat("}", 20000)),
-		"somebody else":      says(200, ld, `{"@id":"/other/contacts/1002","number":"`+marker+`","status":"customer","clubId":"/other/clubs/11"}`),
+		"another contact":    says(200, ld, `{"@id":"/other/contacts/1002","number":"`+marker+`","status":"customer","clubId":"/other/clubs/11"}`),
 		"elsewhere": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, lure.URL+"/"+marker, http.StatusTemporaryRedirect)
 		},
@@ -146,7 +146,7 @@ func TestAPI10UnsafeConsumptionOfAPIs(t *testing.T) {
 	if err := gateway.Stop(); err != nil {
 		t.Error(err)
 	}
-	const most = 1 << 30 // with the race detector, an answer that is read as a whole; each flood goes on until it is not read any more
+	const most = 1 << 30 // enough for a fully read response under the race detector; each flood continues until the gateway stops reading
 	if peak := peakMemory(gateway); peak <= 0 || peak > most {
 		t.Errorf("the gateway has grown to %d bytes", peak)
 	}

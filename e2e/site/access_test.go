@@ -55,8 +55,8 @@ func (g *siteVisitor) press(selector, keys string) {
 	g.Press(keys)
 }
 
-// TestWithoutScript: whoever has JavaScript switched off is told what to do, and
-// not to pay again.
+// TestWithoutScript: without JavaScript the page says what to do, and warns the
+// visitor not to pay again.
 func TestWithoutScript(t *testing.T) {
 	t.Parallel()
 	for kind, device := range devices {

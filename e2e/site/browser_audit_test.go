@@ -79,9 +79,8 @@ var viewportWidths = []int64{390, 1280}
 // reflowWidth is the width that WCAG 2.1 asks pages to fit, in CSS pixels (1.4.10, Reflow).
 const reflowWidth = 320
 
-// Inspect holds what is on the page against what is asked of every page: it keeps
-// nobody out, at any of the usual widths, and fits the smallest phone. It keeps
-// pictures of what does not.
+// Inspect checks what every page must be: accessible at all usual widths, and no wider
+// than the smallest phone. It saves screenshots of failures.
 func (b browser) Inspect(name string) {
 	b.t.Helper()
 	for _, width := range viewportWidths {

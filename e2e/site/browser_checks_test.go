@@ -65,9 +65,9 @@ func TestBrowserChecksFail(t *testing.T) {
 			for _, end := range slices.Backward(r.ends) {
 				end()
 			}
-			told := strings.Join(r.failures, "\n")
-			if !strings.Contains(told, test.want) || (test.want == "") != (told == "") {
-				t.Errorf("it is failed with %q, want %q", told, test.want)
+			got := strings.Join(r.failures, "\n")
+			if !strings.Contains(got, test.want) || (test.want == "") != (got == "") {
+				t.Errorf("it fails with %q, want %q", got, test.want)
 			}
 		})
 	}

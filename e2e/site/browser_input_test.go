@@ -47,8 +47,8 @@ func (b browser) TabTo(selector string) {
 	b.t.Fatalf("no Tab leads to %s", selector)
 }
 
-// invisibleFocus tells what has the focus without showing it, itself or by what
-// stands for it. Within a date Chromium marks the part that is typed into.
+// invisibleFocus returns the focused element if neither it nor its substitute shows the
+// focus. Within a date, Chromium marks the part that is being typed.
 const invisibleFocus = `(() => {
 	const element = document.activeElement;
 	if (!element || element === document.body || element.type === "date") return "";

@@ -51,14 +51,14 @@ func (b browser) Sleep() {
 	frontdesktest.Command(b.Browser, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: page.SetWebLifecycleStateStateFrozen})
 }
 
-// Wake opens the laptop again: the page goes on, and then the network is back.
+// Wake opens the laptop again: the page continues, and then the network returns.
 func (b browser) Wake() {
 	b.t.Helper()
 	frontdesktest.Command(b.Browser, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: page.SetWebLifecycleStateStateActive})
 	b.Online()
 }
 
-// emulateNetwork sets what requests meet with, and what the page is told of it.
+// emulateNetwork sets the network conditions, and whether the page believes that it is online.
 func (b browser) emulateNetwork(conditions network.Conditions) {
 	b.t.Helper()
 	frontdesktest.Command(b.Browser, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{&conditions}})
@@ -118,14 +118,14 @@ func (i *Interception) held() []fetch.RequestID {
 	return i.paused
 }
 
-// Release lets everything go on.
+// Release continues all held requests.
 func (i *Interception) Release() {
 	i.b.t.Helper()
 	i.stop()
 	frontdesktest.Command(i.b.Browser, fetch.Disable, cdp.Empty{})
 }
 
-// Drop breaks the connections of what is held, and lets everything else go on.
+// Drop breaks the connections of the held requests, and continues all others.
 func (i *Interception) Drop() {
 	i.b.t.Helper()
 	i.Await()

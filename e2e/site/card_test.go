@@ -86,7 +86,7 @@ func TestCardFieldsInBrowser(t *testing.T) {
 			g.WaitVisible(`[data-card-error] svg`)
 			g.Inspect("declined")
 			if typed := g.Value(`[data-double-card]`); typed == "" || g.Count(`[data-pay]`) != 0 {
-				t.Errorf("the fields were made anew, or there are two ways to pay:\n%s", g.Text())
+				t.Errorf("the fields were recreated, or there are two ways to pay:\n%s", g.Text())
 			}
 
 			g.Reload()
@@ -106,8 +106,8 @@ func TestCardFieldsInBrowser(t *testing.T) {
 	}
 }
 
-// TestContentPolicyAllowsProcessorOnlyForCardFields: a page may load from the processor where
-// the card is entered in the page, and from nobody otherwise.
+// TestContentPolicyAllowsProcessorOnlyForCardFields: a page with card fields may load from the
+// processor, and other pages from no other host.
 func TestContentPolicyAllowsProcessorOnlyForCardFields(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)

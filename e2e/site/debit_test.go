@@ -41,7 +41,7 @@ func TestDebitDayInBrowser(t *testing.T) {
 			g.WaitVisible(`[data-form="mandate"] ` + plan)
 			state := string(g.c.Control("GET", "state", nil).Body)
 			if !strings.Contains(state, `"specificDay":true,"debitDay":20,`) || !strings.Contains(state, `"startDate":"2031-03-20"`) {
-				t.Error("the club system was not told the day")
+				t.Error("the club system did not get the day")
 			}
 
 			g.Click(`.back`)
@@ -55,8 +55,8 @@ func TestDebitDayInBrowser(t *testing.T) {
 	}
 }
 
-// TestLiveUpdatesInBrowser: what happens on one device is seen on the other at
-// once, without a reload, and what somebody is typing meanwhile stays.
+// TestLiveUpdatesInBrowser: a change on one device shows on the other at once, without a
+// reload, and keeps what the visitor is typing.
 func TestLiveUpdatesInBrowser(t *testing.T) {
 	t.Parallel()
 	desk := newSiteVisitor(t, desktop)
@@ -101,7 +101,7 @@ func (g *siteVisitor) removeLastArticle() {
 	state := g.c.Control("GET", "state", nil).Body
 	changed := regexp.MustCompile(`("articles":\[\d+),\d+\]`).ReplaceAll(state, []byte("$1]"))
 	if bytes.Equal(state, changed) {
-		g.t.Fatal("there is no sale of two articles")
+		g.t.Fatal("no sale of two articles")
 	}
 	g.c.Control("PUT", "state", string(changed)).Into(http.StatusNoContent, nil)
 }
@@ -124,9 +124,8 @@ func (g *siteVisitor) changed() (due int64) {
 	return due + 700
 }
 
-// TestChangedCartInBrowser: whoever is about to pay another amount than they were
-// shown is told which price has changed and what is gone, and pays only when they
-// ask again.
+// TestChangedCartInBrowser: a visitor about to pay another amount than the page showed
+// sees which price has changed and which line is gone. They pay only by confirming.
 func TestChangedCartInBrowser(t *testing.T) {
 	t.Parallel()
 	for kind, device := range devices {

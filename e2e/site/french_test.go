@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestInFrench walks whole journeys as somebody who reads French.
+// TestInFrench runs whole journeys in French.
 func TestInFrench(t *testing.T) {
 	t.Parallel()
 	for kind, device := range devices {

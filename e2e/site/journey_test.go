@@ -8,8 +8,8 @@ import (
 	"frontdesk/e2e/frontdesktest"
 )
 
-// journeys are the ways through the signup site, each told from its first page to
-// its end, with what it leaves outside.
+// journeys are the ways through the signup site, each from its first page to its end,
+// with the records that it leaves in the club system and at the processor.
 var journeys = map[string]func(*siteVisitor){
 	"a new member pays by card": func(g *siteVisitor) {
 		g.goTo("/")
@@ -48,7 +48,7 @@ var journeys = map[string]func(*siteVisitor){
 		g.settled("free")
 		g.expectRecords(registration, expectedRecords{validated: 1})
 	},
-	"somebody pays later at the club": func(g *siteVisitor) {
+	"a visitor pays later at the club": func(g *siteVisitor) {
 		g.fillCart()
 		registration := g.Registration()
 		g.Click(`[data-later] summary`)
@@ -66,11 +66,11 @@ var journeys = map[string]func(*siteVisitor){
 		g.WaitVisible(`main[data-step="cart"] [data-pay]`)
 		g.payByCard()
 		if number := g.expectMember(); number != "13-001003" {
-			g.t.Errorf("the member is %s, not whom the chain knew", number)
+			g.t.Errorf("the member is %s, not the contact of the chain", number)
 		}
 		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
-	"somebody goes on with another device": func(g *siteVisitor) {
+	"a visitor continues on another device": func(g *siteVisitor) {
 		g.fillCart()
 		due, registration := g.due(), g.Registration()
 		g.Click(`[data-elsewhere]`)
@@ -99,7 +99,7 @@ var journeys = map[string]func(*siteVisitor){
 		due, registration := g.due(), g.Registration()
 		g.payByCard()
 		if number := g.expectMember(); number != "11-001001" {
-			g.t.Errorf("the member is %s, not who was invited", number)
+			g.t.Errorf("the member is %s, not the invited contact", number)
 		}
 		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 

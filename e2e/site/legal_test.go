@@ -21,7 +21,7 @@ func TestTermsBeforePayingAndSigning(t *testing.T) {
 	g.giveAccount(frontdesktest.GoodIBAN)
 	g.WaitVisible(`form[data-form="signature"]`)
 	if says := g.TextOf(`[data-consent-to-debit]`); !strings.Contains(says, "eight weeks") {
-		t.Errorf("whoever enters the code reads %q", says)
+		t.Errorf("the page of the code says %q", says)
 	}
 	g.WaitVisible(`[data-accept="sign"]`)
 	g.enterCode(g.code())
@@ -42,7 +42,7 @@ func TestUnknownClubInBrowser(t *testing.T) {
 	g.WaitVisible(`[data-club="11"]`)
 }
 
-// TestInvitationReopened: whoever follows the link again is led to the sign-up that it began.
+// TestInvitationReopened: following the link again leads to the registration that it began.
 func TestInvitationReopened(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)

@@ -27,7 +27,7 @@ func TestLinkToAnOffer(t *testing.T) {
 	g.expectRecords(g.Registration(), expectedRecords{})
 }
 
-// TestInvalidLinks: of a link that is no good the page says so, and how to go on.
+// TestInvalidLinks: for an invalid link the page says so, and how to continue.
 func TestInvalidLinks(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)

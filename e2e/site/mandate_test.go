@@ -60,7 +60,7 @@ func TestReplaceAccountInBrowser(t *testing.T) {
 	g.expectRecords(g.Registration(), expectedRecords{codes: 1})
 }
 
-// TestInvalidAccessTokenInBrowser: what is no access token of an account brings nobody along.
+// TestInvalidAccessTokenInBrowser: an invalid access token attaches no contact.
 func TestInvalidAccessTokenInBrowser(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, desktop)
@@ -71,6 +71,6 @@ func TestInvalidAccessTokenInBrowser(t *testing.T) {
 	g.Click(`form[data-form="prospect"] [data-continue]`)
 	g.WaitVisible(`[data-field="accessToken"][aria-invalid="true"]`)
 	if g.calls("migrateContact") != 0 {
-		t.Error("somebody was migrated")
+		t.Error("a contact was migrated")
 	}
 }

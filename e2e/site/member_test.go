@@ -27,7 +27,7 @@ func (g *siteVisitor) expectNoStoredToken() {
 	}
 }
 
-// memberJourneys are the ways of those whom the club knows already.
+// memberJourneys are the journeys of known contacts.
 var memberJourneys = map[string]func(*siteVisitor){
 	"a member buys at their own prices": func(g *siteVisitor) {
 		g.logIn("/?me&club=11", "customer")
@@ -90,7 +90,7 @@ var memberJourneys = map[string]func(*siteVisitor){
 		g.Click(`[data-bring]`)
 		g.payByCard()
 		if number := g.expectMember(); number != "13-001003" {
-			g.t.Errorf("the member is %s, not whom the chain knew", number)
+			g.t.Errorf("the member is %s, not the contact of the chain", number)
 		}
 		g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 	},
@@ -123,7 +123,7 @@ var memberJourneys = map[string]func(*siteVisitor){
 	},
 }
 
-// consentsTo holds what the club system was told at last of a customer's consents, with a receipt of each time.
+// consentsTo checks the customer's latest consents in the club system, with a receipt for each change.
 func (g *siteVisitor) consentsTo(want map[string]bool) {
 	g.t.Helper()
 	var list api.ConsentList
@@ -160,7 +160,7 @@ func TestMemberJourneys(t *testing.T) {
 	}
 }
 
-// TestMemberInBrowser: who is logged in at the club sees what it knows of them, until they leave.
+// TestMemberInBrowser: a logged-in member sees the club's data about them, until they log out.
 func TestMemberInBrowser(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)
@@ -187,7 +187,7 @@ func TestMemberInBrowser(t *testing.T) {
 	g.Reload()
 	g.WaitVisible(`[data-logged-out=""] [data-form="login"]`)
 	if strings.Contains(g.Text(), "11-001002") {
-		t.Errorf("somebody who has left is still shown:\n%s", g.Text())
+		t.Errorf("a member who has logged out is still shown:\n%s", g.Text())
 	}
 }
 
@@ -212,6 +212,6 @@ func TestLoginEndsInBrowser(t *testing.T) {
 	}
 	g.WaitVisible(`[data-logged-out="expired"]`)
 	if g.Count(`[data-consent]`) != 0 {
-		t.Error("consents are shown to nobody")
+		t.Error("consents are shown without a login")
 	}
 }

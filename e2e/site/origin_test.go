@@ -24,7 +24,7 @@ func newCrossOriginVisitor(t *testing.T, host string) *crossOriginVisitor {
 	t.Cleanup(server.Close)
 	c, gateway := frontdesktest.NewWorld(t)
 	f := &crossOriginVisitor{newSiteVisitorAt(t, desktop, c, gateway), strings.Replace(server.URL, "127.0.0.1", host, 1) + "/"}
-	f.UseWorld(&frontdesktest.Client{}) // the front end names its world by itself
+	f.UseWorld(&frontdesktest.Client{}) // the front end names its world itself
 	f.Open(f.site)
 	return f
 }
@@ -48,8 +48,8 @@ func (f *crossOriginVisitor) ask(token *string, method, path string, body any) (
 	return answer
 }
 
-// TestCrossOriginJourney signs somebody up on a front end of another origin, with a
-// cookie and with a bearer token, and brings the buyer back there.
+// TestCrossOriginJourney signs a visitor up on a front end of another origin, with a
+// cookie and with a bearer token, and returns the buyer there.
 func TestCrossOriginJourney(t *testing.T) {
 	t.Parallel()
 	for name, token := range map[string]*string{"cookie": nil, "bearer": new(string)} {
@@ -80,9 +80,9 @@ func TestCrossOriginJourney(t *testing.T) {
 			frontdesktest.Eventually(t, "the buyer is a member", func() bool { return f.ask(token, "GET", path, nil).State == api.Completed })
 			f.expectRecords(begun.Id, expectedRecords{recorded: begun.Cart.DueNow.Amount, captured: begun.Cart.DueNow.Amount})
 
-			nobody := ""
+			anonymous := ""
 			f.ExpectConsole("status of 404")
-			if other := f.ask(&nobody, "GET", path, nil); other.Status != http.StatusNotFound {
+			if other := f.ask(&anonymous, "GET", path, nil); other.Status != http.StatusNotFound {
 				t.Errorf("without a session the registration is answered by %+v", other)
 			}
 		})

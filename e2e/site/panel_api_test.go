@@ -48,7 +48,7 @@ func TestPanelHidesSecrets(t *testing.T) {
 	c.Do("POST", path+"/mandate/signature", map[string]string{"code": code}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
 	c.Do("POST", path+"/mandate", map[string]string{"holder": "Ada Martin", "iban": frontdesktest.GoodIBAN}, frontdesktest.Key("")).Problem(api.MandateSigned)
 	c.As("customer").Do("GET", "/v1/me", nil).Into(http.StatusOK, nil)
-	c.Do("GET", path+"/events?token="+c.Token+"&nowhere", nil, [2]string{"Authorization", "Bearer nobody"}).Problem(api.InvalidRequest)
+	c.Do("GET", path+"/events?token="+c.Token+"&nowhere", nil, [2]string{"Authorization", "Bearer unknown"}).Problem(api.InvalidRequest)
 	c.Do("GET", "/v1/"+c.Token, nil).Problem(api.NotFound)
 
 	kept := string(c.Do("GET", "/panel/requests?world=demo", nil).Body)
@@ -57,9 +57,9 @@ func TestPanelHidesSecrets(t *testing.T) {
 			t.Errorf("%s is in what the panel keeps: %s", name, kept)
 		}
 	}
-	for _, told := range []string{`"path":"` + path + `/mandate"`, `"code":"mandate_signed"`, `"path":"/v1/me"`, `"path":"","status":404`} {
-		if !strings.Contains(kept, told) {
-			t.Errorf("%s is not in what the panel keeps: %s", told, kept)
+	for _, want := range []string{`"path":"` + path + `/mandate"`, `"code":"mandate_signed"`, `"path":"/v1/me"`, `"path":"","status":404`} {
+		if !strings.Contains(kept, want) {
+			t.Errorf("%s is not in what the panel keeps: %s", want, kept)
 		}
 	}
 }

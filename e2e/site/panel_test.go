@@ -10,7 +10,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// mockSite opens the site of a mock in a browser, with the panel closed beside it.
+// mockSite opens the site in mock mode in a browser, with the panel closed.
 func mockSite(t *testing.T, width, height int) (*siteVisitor, panel) {
 	t.Helper()
 	gateway := frontdesktest.NewMock(t)
@@ -122,7 +122,7 @@ func TestPanelShowsRequests(t *testing.T) {
 	panel.WaitHidden(`.panel`)
 }
 
-// TestPanelKeyIgnoredInFields leaves the key to whoever types.
+// TestPanelKeyIgnoredInFields: typing the panel's key in a field does not open the panel.
 func TestPanelKeyIgnoredInFields(t *testing.T) {
 	t.Parallel()
 	g, panel := mockSite(t, 1280, 900)
@@ -215,8 +215,8 @@ func enterWorld(p panel, world string) {
 	p.Fill(`[data-field="world"]`, world)
 }
 
-// TestPanelPersonas: a click makes the developer somebody, by the addresses to
-// which the club's logins lead back.
+// TestPanelPersonas: a click logs the developer in as a persona, through the return
+// addresses of the club's logins.
 func TestPanelPersonas(t *testing.T) {
 	t.Parallel()
 	g, panel := mockSite(t, 1280, 900)

@@ -29,7 +29,7 @@ var interruptions = map[string]func(*siteVisitor){
 		g.Reload()
 		g.WaitVisible(`[data-payment="requires_action"]`)
 		if g.Count(`[data-pay]`) != 0 {
-			g.t.Error("one can pay anew while a payment waits")
+			g.t.Error("the page offers to pay again while a payment waits")
 		}
 		g.setFault(clubsim.Fault{Match: frontdesktest.RecordPayment, Kind: "delay", DelayMs: 1500})
 		g.Click(`a[data-continue]`)
@@ -45,7 +45,7 @@ var interruptions = map[string]func(*siteVisitor){
 		g.Back()
 		g.WaitVisible(`[data-payment="requires_action"]`)
 		if g.Count(`[data-pay]`) != 0 || g.Registration() != registration {
-			g.t.Errorf("one can pay anew at %s", g.URL())
+			g.t.Errorf("the page offers to pay again at %s", g.URL())
 		}
 		g.Click(`a[data-continue]`)
 		g.enterCard(frontdesktest.GoodCard)
@@ -117,7 +117,7 @@ var interruptions = map[string]func(*siteVisitor){
 	},
 }
 
-// TestInterruptedPayment: whatever happens, nobody pays twice or in vain.
+// TestInterruptedPayment: no interruption makes a visitor pay twice or without a membership.
 func TestInterruptedPayment(t *testing.T) {
 	t.Parallel()
 	for name, happens := range interruptions {
@@ -160,7 +160,7 @@ func TestSecondCard(t *testing.T) {
 	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 }
 
-// processor is the page to which the site sends who wants to finish their payment.
+// processor returns the page to which the site sends the visitor to finish the payment.
 func (g *siteVisitor) processor() string {
 	g.t.Helper()
 	g.WaitVisible(`a[data-continue]`)

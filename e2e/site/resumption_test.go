@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestResumeInBrowser: whoever goes on elsewhere sees what has changed meanwhile,
-// and the link is good once.
+// TestResumeInBrowser: a visitor who continues on another device sees what has changed,
+// and the link works once.
 func TestResumeInBrowser(t *testing.T) {
 	t.Parallel()
 	desk := newSiteVisitor(t, desktop)

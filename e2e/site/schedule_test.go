@@ -92,8 +92,8 @@ func (g *siteVisitor) expectSchedule(path string) {
 	}
 }
 
-// TestScheduleInCart: whoever has an offer in the cart that is debited later
-// sees when, before anything is paid, and after a reload too.
+// TestScheduleInCart: the cart shows when later debits are due, before anything is paid
+// and after a reload.
 func TestScheduleInCart(t *testing.T) {
 	t.Parallel()
 	g := newSiteVisitor(t, phone)

@@ -20,7 +20,7 @@ type screen struct {
 // at is the usual way to a screen: its address.
 func at(place string) func(*siteVisitor) { return func(g *siteVisitor) { g.goTo(place) } }
 
-// loggedIn goes to an address as a persona whom the club's login has just let in.
+// loggedIn opens an address as a persona that has just logged in.
 func loggedIn(place, persona string) func(*siteVisitor) {
 	return func(g *siteVisitor) { g.logIn(place, persona) }
 }
@@ -230,8 +230,8 @@ func TestScreenAccessibility(t *testing.T) {
 	}
 }
 
-// TestExpiredScreen: of a registration whose payment was cancelled, and which
-// Redis has forgotten since, the visitor is told that nothing was charged.
+// TestExpiredScreen: when the payment was cancelled and the registration has expired in
+// Redis, the page says that nothing was charged.
 func TestExpiredScreen(t *testing.T) {
 	t.Parallel()
 	s := frontdesktest.NewEnv(t)

@@ -14,7 +14,7 @@ import (
 	"frontdesk/upstream/clubsim"
 )
 
-// device is what somebody looks at the signup site with.
+// device is the size of the visitor's screen.
 type device struct{ width, height int }
 
 var (
@@ -205,8 +205,8 @@ type expectedRecords struct {
 	unfinished int   // payments at the card processor whose money was not taken
 }
 
-// expectRecords holds the records of the club system and of the card processor against
-// what the visitor did. Whatever the page said, nobody has paid twice.
+// expectRecords compares the records of the club system and of the card processor with
+// what the visitor did, and checks that no visitor has paid twice.
 func (g *siteVisitor) expectRecords(registration string, want expectedRecords) {
 	g.t.Helper()
 	r := g.c.Records()
