@@ -20,6 +20,7 @@ import (
 const (
 	ActionActionAbandon         ActionAction = "abandon"
 	ActionActionAddItem         ActionAction = "add_item"
+	ActionActionCancelPayment   ActionAction = "cancel_payment"
 	ActionActionCancelSignature ActionAction = "cancel_signature"
 	ActionActionCheck           ActionAction = "check"
 	ActionActionClearItems      ActionAction = "clear_items"
@@ -38,6 +39,8 @@ func (e ActionAction) Valid() bool {
 	case ActionActionAbandon:
 		return true
 	case ActionActionAddItem:
+		return true
+	case ActionActionCancelPayment:
 		return true
 	case ActionActionCancelSignature:
 		return true
@@ -803,6 +806,14 @@ type Cart struct {
 	Items    []CartItem    `json:"items"`
 	Problems []CartProblem `json:"problems"`
 
+	// Revision Names the lines of a cart, their prices, start dates and debits, and the amount. Send the `revision` of the cart that
+	// the buyer saw as `cart` with the payment. If the cart is another one by then, the response is 409 `cart_changed`, and
+	// nothing begins. Live mode requires it, unless the operator configures otherwise.
+	//
+	//
+	// Example: q0WDkV3nUf7s2aYH
+	Revision CartRevision `json:"revision"`
+
 	// Stale Present, and true, when the cart should have been read again and the club system did not respond.
 	Stale *bool `json:"stale,omitempty"`
 
@@ -846,6 +857,13 @@ type CartProblem struct {
 	// Message Fit to be shown to the visitor.
 	Message Words `json:"message"`
 }
+
+// CartRevision Names the lines of a cart, their prices, start dates and debits, and the amount. Send the `revision` of the cart that
+// the buyer saw as `cart` with the payment. If the cart is another one by then, the response is 409 `cart_changed`, and
+// nothing begins. Live mode requires it, unless the operator configures otherwise.
+//
+// Example: q0WDkV3nUf7s2aYH
+type CartRevision = string
 
 // ChangeConsents defines model for ChangeConsents.
 type ChangeConsents struct {
@@ -1404,7 +1422,7 @@ type Prospect struct {
 	AccessToken string `json:"accessToken"`
 }
 
-// Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"name":"Quarter Pass, paid once","offerId":"201","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15"}],"problems":[],"valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"pay","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/payment","method":"POST","methods":["card","later"]},{"action":"abandon","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","method":"DELETE"}],"state":"open"}
+// Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"name":"Quarter Pass, paid once","offerId":"201","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"pay","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/payment","method":"POST","methods":["card","later"]},{"action":"abandon","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","method":"DELETE"}],"state":"open"}
 type Registration struct {
 	// Cart As the club system held it when it was last read.
 	Cart      Cart     `json:"cart"`
@@ -1694,6 +1712,13 @@ type SignatureState string
 
 // StartCardPayment defines model for StartCardPayment.
 type StartCardPayment struct {
+	// Cart Names the lines of a cart, their prices, start dates and debits, and the amount. Send the `revision` of the cart that
+	// the buyer saw as `cart` with the payment. If the cart is another one by then, the response is 409 `cart_changed`, and
+	// nothing begins. Live mode requires it, unless the operator configures otherwise.
+	//
+	//
+	// Example: q0WDkV3nUf7s2aYH
+	Cart   *CartRevision `json:"cart,omitempty"`
 	Method PaymentMethod `json:"method"`
 
 	// ReturnUrl Where the processor sends the buyer's browser back to; the signup site when left out.
@@ -1704,6 +1729,14 @@ type StartCardPayment struct {
 type StartDeskPayment struct {
 	// Cards With the mean `card`, and with no other. The amounts add up to the amount due.
 	Cards *[]DeskCard `json:"cards,omitempty" validate:"required_if=Mean card,excluded_unless=Mean card"`
+
+	// Cart Names the lines of a cart, their prices, start dates and debits, and the amount. Send the `revision` of the cart that
+	// the buyer saw as `cart` with the payment. If the cart is another one by then, the response is 409 `cart_changed`, and
+	// nothing begins. Live mode requires it, unless the operator configures otherwise.
+	//
+	//
+	// Example: q0WDkV3nUf7s2aYH
+	Cart *CartRevision `json:"cart,omitempty"`
 
 	// Cheques With the mean `cheque`, and with no other. The amounts add up to the amount due.
 	Cheques *[]DeskCheque        `json:"cheques,omitempty" validate:"required_if=Mean cheque,excluded_unless=Mean cheque,omitempty,dive"`
@@ -1716,11 +1749,26 @@ type StartDeskPaymentMean string
 
 // StartFreePayment defines model for StartFreePayment.
 type StartFreePayment struct {
+	// Cart Names the lines of a cart, their prices, start dates and debits, and the amount. Send the `revision` of the cart that
+	// the buyer saw as `cart` with the payment. If the cart is another one by then, the response is 409 `cart_changed`, and
+	// nothing begins. Live mode requires it, unless the operator configures otherwise.
+	//
+	//
+	// Example: q0WDkV3nUf7s2aYH
+	Cart   *CartRevision `json:"cart,omitempty"`
 	Method PaymentMethod `json:"method"`
 }
 
 // StartLaterPayment defines model for StartLaterPayment.
 type StartLaterPayment struct {
+	// Cart Names the lines of a cart, their prices, start dates and debits, and the amount. Send the `revision` of the cart that
+	// the buyer saw as `cart` with the payment. If the cart is another one by then, the response is 409 `cart_changed`, and
+	// nothing begins. Live mode requires it, unless the operator configures otherwise.
+	//
+	//
+	// Example: q0WDkV3nUf7s2aYH
+	Cart *CartRevision `json:"cart,omitempty"`
+
 	// DueDate Today or later, until the `latestDueDate` of the `pay` action (90 days ahead, unless configured): the amount is overdue after it.
 	DueDate string        `json:"dueDate" validate:"duedate"`
 	Method  PaymentMethod `json:"method"`
@@ -2197,6 +2245,9 @@ type ServerInterface interface {
 	// ResendCode Send a new code
 	// (POST /v1/registrations/{id}/mandate/signature/resend)
 	ResendCode(ctx echo.Context, id RegistrationId, params ResendCodeParams) error
+	// CancelPayment Step back from the payment
+	// (DELETE /v1/registrations/{id}/payment)
+	CancelPayment(ctx echo.Context, id RegistrationId) error
 	// GetPayment The registration's latest payment
 	// (GET /v1/registrations/{id}/payment)
 	GetPayment(ctx echo.Context, id RegistrationId) error
@@ -2765,6 +2816,22 @@ func (w *ServerInterfaceWrapper) ResendCode(ctx echo.Context) error {
 	return err
 }
 
+// CancelPayment converts echo context to params.
+func (w *ServerInterfaceWrapper) CancelPayment(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id RegistrationId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CancelPayment(ctx, id)
+	return err
+}
+
 // GetPayment converts echo context to params.
 func (w *ServerInterfaceWrapper) GetPayment(ctx echo.Context) error {
 	var err error
@@ -3025,6 +3092,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v1/registrations/:id/mandate/signature", wrapper.CancelSignature, options.OperationMiddlewares["cancelSignature"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/mandate/signature", wrapper.SignMandate, options.OperationMiddlewares["signMandate"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/mandate/signature/resend", wrapper.ResendCode, options.OperationMiddlewares["resendCode"]...)
+	router.DELETE(options.BaseURL+"/v1/registrations/:id/payment", wrapper.CancelPayment, options.OperationMiddlewares["cancelPayment"]...)
 	router.GET(options.BaseURL+"/v1/registrations/:id/payment", wrapper.GetPayment, options.OperationMiddlewares["getPayment"]...)
 	router.POST(options.BaseURL+"/v1/registrations/:id/payment", wrapper.StartPayment, options.OperationMiddlewares["startPayment"]...)
 	router.PUT(options.BaseURL+"/v1/registrations/:id/person", wrapper.PutPerson, options.OperationMiddlewares["putPerson"]...)
@@ -3533,6 +3601,28 @@ func (response ResendCode201JSONResponse) VisitResendCodeResponse(w http.Respons
 	return err
 }
 
+type CancelPaymentRequestObject struct {
+	Id RegistrationId `json:"id"`
+}
+
+type CancelPaymentResponseObject interface {
+	VisitCancelPaymentResponse(w http.ResponseWriter) error
+}
+
+type CancelPayment200JSONResponse Registration
+
+func (response CancelPayment200JSONResponse) VisitCancelPaymentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetPaymentRequestObject struct {
 	Id RegistrationId `json:"id"`
 }
@@ -3779,6 +3869,9 @@ type StrictServerInterface interface {
 	// ResendCode Send a new code
 	// (POST /v1/registrations/{id}/mandate/signature/resend)
 	ResendCode(ctx context.Context, request ResendCodeRequestObject) (ResendCodeResponseObject, error)
+	// CancelPayment Step back from the payment
+	// (DELETE /v1/registrations/{id}/payment)
+	CancelPayment(ctx context.Context, request CancelPaymentRequestObject) (CancelPaymentResponseObject, error)
 	// GetPayment The registration's latest payment
 	// (GET /v1/registrations/{id}/payment)
 	GetPayment(ctx context.Context, request GetPaymentRequestObject) (GetPaymentResponseObject, error)
@@ -4487,6 +4580,31 @@ func (sh *strictHandler) ResendCode(ctx echo.Context, id RegistrationId, params 
 		return err
 	} else if validResponse, ok := response.(ResendCodeResponseObject); ok {
 		return validResponse.VisitResendCodeResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CancelPayment operation middleware
+func (sh *strictHandler) CancelPayment(ctx echo.Context, id RegistrationId) error {
+	var request CancelPaymentRequestObject
+
+	request.Id = id
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CancelPayment(ctx.Request().Context(), request.(CancelPaymentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CancelPayment")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CancelPaymentResponseObject); ok {
+		return validResponse.VisitCancelPaymentResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -44,6 +44,7 @@ type Config struct {
 	SMSCountries                                                  []string
 	MethodsVisitor, MethodsContact, MethodsStaff                  []string
 	LaterDays                                                     int
+	CartRevision                                                  string
 	LogLevel                                                      slog.Level
 	TracesURL, TracesCompression                                  string
 	TracesHeaders                                                 []string
@@ -103,6 +104,7 @@ func (cfg *Config) options() []option {
 		{"methods-contact", "FRONTDESK_METHODS_CONTACT", list(&cfg.MethodsContact), "", "Ways for a contact whom the club's login, an invitation or their own account identified: card, later, free. Default: all three."},
 		{"methods-staff", "FRONTDESK_METHODS_STAFF", list(&cfg.MethodsStaff), "", "Ways for staff: card, later, free, desk. Default: all four."},
 		{"later-days", "FRONTDESK_LATER_DAYS", number(&cfg.LaterDays), "90", "How many days ahead a payment by the method later may be due, from 1 to 366."},
+		{"cart-revision", "FRONTDESK_CART_REVISION", oneOf(&cfg.CartRevision, "required", "optional", ""), "", "Whether a payment must name the revision of the cart that the buyer saw: required or optional. Default: required in live mode, otherwise optional."},
 		{"log-level", "FRONTDESK_LOG_LEVEL", word(&cfg.LogLevel), "info", "debug (a line for every request and every call), info, warn or error."},
 		{"otlp-endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT", text(&cfg.TracesURL), "", "Base address of a trace collector (OTLP over HTTP), such as http://127.0.0.1:4318. Empty: no spans are exported."},
 		{"otlp-headers", "OTEL_EXPORTER_OTLP_TRACES_HEADERS OTEL_EXPORTER_OTLP_HEADERS", list(&cfg.TracesHeaders), "", "Headers for the collector, such as api-key=secret."},
@@ -153,6 +155,9 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 	setList(&cfg.AllowedOrigins, "*")
 	if len(cfg.MethodsVisitor) == 0 && live {
 		cfg.MethodsVisitor = []string{string(flows.ByCard), string(flows.Free)} // the club cannot collect from a visitor without identity
+	}
+	if cfg.CartRevision == "" && live {
+		cfg.CartRevision = "required"
 	}
 	if cfg.MetricsAddr == "" && live {
 		cfg.MetricsAddr = defaultMetricsAddr

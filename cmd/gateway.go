@@ -98,7 +98,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Changes: hub, ClubEvents: events, WebhookSecrets: cfg.WebhookSecret, Identity: clients.login, Store: records, Cards: processor,
 		Ready: ready, Stopping: stopping,
 		Contract: cfg.assets.Contract, Site: site, Docs: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
-		PublicURL: cfg.PublicURL, AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
+		PublicURL: cfg.PublicURL, RequireCart: cfg.CartRevision == "required", AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
 		Methods: cfg.methodPolicy(), Captcha: cfg.captcha(), RateLimits: cfg.rateLimited(), TrustedProxies: proxies,
 		OnRequest: onRequest, OnRequestMetric: seen.metrics.CountRequest, OnStream: seen.metrics.CountStream, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
 	})

@@ -1,6 +1,9 @@
 package flows
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
 	"reflect"
 	"slices"
 
@@ -149,6 +152,21 @@ func (c Cart) Agreed() []CartLine {
 		lines[i] = CartLine{Offer: line.Offer, Price: line.Price}
 	}
 	return lines
+}
+
+// Revision names what a buyer agrees to: lines, prices, start dates, debits and the amount. The marks
+// of MarkChanges, the check and its problems do not count.
+func (c Cart) Revision() string {
+	lines := slices.Clone(c.Lines)
+	for i := range lines {
+		lines[i].Was = nil
+	}
+	text, err := json.Marshal([]any{lines, c.Total, c.Currency})
+	if err != nil {
+		return "" // strings and numbers can be encoded
+	}
+	sum := sha256.Sum256(text)
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
 // Equal compares two carts without the marks of MarkChanges.

@@ -14,6 +14,7 @@ import (
 // StartPayment is a request to pay a registration.
 type StartPayment struct {
 	Method    Method
+	Cart      string // the revision of the cart that the buyer saw; empty: any
 	ReturnURL string // of ByCard; empty: the signup site
 	DueDate   string // of Deferred, YYYY-MM-DD: the amount is overdue after it
 	Desk      *Desk  // of InPerson
@@ -159,12 +160,28 @@ func (in StartPayment) RequestDigest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Matches returns PaymentExists unless the live payment fits the request.
+// Matches returns why the live payment does not fit the request; nil if it does.
 func (p *Payment) Matches(in StartPayment) error {
+	if err := in.CheckCart(p.CartRevision); err != nil {
+		return err
+	}
 	if p.Method == in.Method && p.RequestDigest == in.RequestDigest() {
 		return nil
 	}
 	return &Error{Code: PaymentExists, Detail: "Another payment of this registration lives, by another method or in other words."}
+}
+
+// CheckCart returns CartChanged if the buyer saw another cart than the one of this revision.
+func (in StartPayment) CheckCart(revision string) error {
+	if in.Cart == "" || revision == "" || in.Cart == revision {
+		return nil
+	}
+	return CartChangedError()
+}
+
+// CartChangedError is the error for a payment of a cart that the buyer has not seen as it is now.
+func CartChangedError() error {
+	return &Error{Code: CartChanged, Detail: "The cart has changed since you saw it. Please look at it again before you pay."}
 }
 
 // methods returns the methods that can settle the cart now.

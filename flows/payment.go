@@ -124,11 +124,12 @@ type Payment struct {
 	SaleState     string       `json:"saleState"` // see Registration
 	Club          club.IRI     `json:"club"`
 	Node          club.IRI     `json:"node"`
-	Amount        int64        `json:"amount"`               // minor units
-	Currency      string       `json:"currency"`             // ISO 4217
-	Cart          []CartLine   `json:"cart"`                 // what the amount is for; empty if rebuilt
-	CartDigest    string       `json:"cartDigest,omitempty"` // of the cart, if rebuilt
-	Rebuilt       bool         `json:"rebuilt,omitempty"`    // from the processor, after Redis lost it
+	Amount        int64        `json:"amount"`                 // minor units
+	Currency      string       `json:"currency"`               // ISO 4217
+	Cart          []CartLine   `json:"cart"`                   // what the amount is for; empty if rebuilt
+	CartDigest    string       `json:"cartDigest,omitempty"`   // of the cart, if rebuilt
+	CartRevision  string       `json:"cartRevision,omitempty"` // see Cart.Revision; empty if rebuilt
+	Rebuilt       bool         `json:"rebuilt,omitempty"`      // from the processor, after Redis lost it
 
 	// Fixed with the price, so that every gateway sends the processor the same request: it
 	// refuses another one under the same key.

@@ -164,7 +164,7 @@ func (r *Registration) View(p *Payment, now time.Time) View {
 			v.Actions, v.Methods = []string{"pay", "follow_payment"}, []Method{p.Method}
 		}
 		if p.open() {
-			v.Actions = append(v.Actions, "abandon")
+			v.Actions = append(v.Actions, "cancel_payment", "abandon")
 		}
 	case Expired:
 		if p == nil {

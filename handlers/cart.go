@@ -36,7 +36,7 @@ func itemOf(item api.NewItem) flows.NewItem {
 // cartOf converts a cart. What the club system added, repriced or removed is listed as a change.
 func cartOf(cart flows.Cart) api.Cart {
 	out := api.Cart{
-		Items: make([]api.CartItem, len(cart.Lines)), DueNow: money(cart.Total, cart.Currency), Valid: cart.Valid,
+		Items: make([]api.CartItem, len(cart.Lines)), DueNow: money(cart.Total, cart.Currency), Revision: cart.Revision(), Valid: cart.Valid,
 		Problems: problemsOf(cart), Changes: []api.CartChange{},
 	}
 	for i, line := range cart.Lines {

@@ -208,7 +208,7 @@ var knownLate = []string{"identified, banned", "login, another club", expired}
 // that wants to move is at home, the club system decides.
 func verdictOn(kind, method, operation, caller string) (code api.ProblemCode, ok bool) {
 	if caller == expired && strings.HasPrefix(kind, "holder") {
-		if method == http.MethodGet || operation == "checkCart" || operation == "createResumeLink" || operation == "abandonRegistration" {
+		if method == http.MethodGet || operation == "checkCart" || operation == "createResumeLink" || operation == "abandonRegistration" || operation == "cancelPayment" {
 			return admitted, true
 		}
 		return api.RegistrationClosed, true

@@ -15,6 +15,9 @@ func (s *Server) StartPayment(ctx context.Context, request api.StartPaymentReque
 	if err != nil {
 		return nil, err
 	}
+	if start.Cart == "" && s.cfg.RequireCart {
+		return nil, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("/cart", "is required: the `revision` of the cart that the buyer saw")}
+	}
 	start.Staff = callerOf(ctx).staff
 	payment, err := s.cfg.Registrations.Pay(ctx, request.Id, callerOf(ctx).token, start)
 	if err != nil {
@@ -31,11 +34,11 @@ func (s *Server) startOf(body api.StartPayment) (flows.StartPayment, error) {
 	}
 	switch in := start.(type) {
 	case api.StartLaterPayment:
-		return flows.StartPayment{Method: flows.Deferred, DueDate: in.DueDate}, nil
+		return flows.StartPayment{Method: flows.Deferred, Cart: value(in.Cart), DueDate: in.DueDate}, nil
 	case api.StartFreePayment:
-		return flows.StartPayment{Method: flows.Free}, nil
+		return flows.StartPayment{Method: flows.Free, Cart: value(in.Cart)}, nil
 	case api.StartDeskPayment:
-		return flows.StartPayment{Method: flows.InPerson, Desk: &flows.Desk{
+		return flows.StartPayment{Method: flows.InPerson, Cart: value(in.Cart), Desk: &flows.Desk{
 			Mean:    string(in.Mean),
 			Cards:   each(value(in.Cards), func(card api.DeskCard) flows.DeskCard { return flows.DeskCard(card) }),
 			Cheques: each(value(in.Cheques), func(cheque api.DeskCheque) flows.DeskCheque { return flows.DeskCheque(cheque) }),
@@ -45,7 +48,7 @@ func (s *Server) startOf(body api.StartPayment) (flows.StartPayment, error) {
 		if returnURL != "" && !s.returnsToFrontEnd(returnURL) {
 			return flows.StartPayment{}, &flows.Error{Code: flows.InvalidRequest, Fields: fieldError("/returnUrl", "is not a page of an allowed origin")}
 		}
-		return flows.StartPayment{Method: flows.ByCard, ReturnURL: returnURL}, nil
+		return flows.StartPayment{Method: flows.ByCard, Cart: value(in.Cart), ReturnURL: returnURL}, nil
 	default:
 		return flows.StartPayment{}, &flows.Error{Code: flows.Internal, Err: fmt.Errorf("no start for a %T", start)}
 	}
@@ -72,6 +75,12 @@ func (s *Server) GetPayment(ctx context.Context, request api.GetPaymentRequestOb
 		return api.GetPayment202JSONResponse(out), nil
 	}
 	return api.GetPayment200JSONResponse(out), nil
+}
+
+// CancelPayment serves DELETE /v1/registrations/{id}/payment.
+func (s *Server) CancelPayment(ctx context.Context, request api.CancelPaymentRequestObject) (api.CancelPaymentResponseObject, error) {
+	view, err := s.cfg.Registrations.CancelPayment(ctx, request.Id, callerOf(ctx).token)
+	return api.CancelPayment200JSONResponse(s.registrationOf(ctx, view)), err
 }
 
 // paymentStarted responds to a request for a payment. 202 means that the outcome is not known yet.

@@ -86,6 +86,7 @@ var actionLinks = map[string]api.Action{
 	"cancel_signature": {Method: api.DELETE, Href: "/mandate/signature"},
 	"pay":              {Method: api.POST, Href: "/payment"},
 	"follow_payment":   {Method: api.GET, Href: "/payment"},
+	"cancel_payment":   {Method: api.DELETE, Href: "/payment"},
 	"abandon":          {Method: api.DELETE, Href: ""},
 }
 

@@ -185,6 +185,12 @@ export const migrateProspect = (id, { key, body }) => request("POST", `${registr
 export const startPayment = (id, { key, body }) => request("POST", `${registration(id)}/payment`, { key, body });
 
 /**
+ * @param {string} id
+ * @returns {Promise<Registration>}
+ */
+export const cancelPayment = (id) => request("DELETE", `${registration(id)}/payment`);
+
+/**
  * @param {string} identity
  * @returns {Promise<import("./contract").Me>}
  */

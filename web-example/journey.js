@@ -12,7 +12,7 @@ import { findOffer } from "./terms.js";
 /**
  * @typedef {import("./contract").Registration} Registration
  * @typedef {import("./contract").Person} Person
- * @typedef {"start" | "continue" | "link" | "person" | "item" | "clear" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "card" | "abandon" | "consents" | "transfer"} Doing what `busy` and `data-busy` name
+ * @typedef {"start" | "continue" | "link" | "person" | "item" | "clear" | "check" | "mandate" | "sign" | "resend" | "cancel" | "prospect" | "pay" | "card" | "back" | "abandon" | "consents" | "transfer"} Doing what `busy` and `data-busy` name
  */
 
 /** Problems which say that the page is behind: the registration is read again. */
@@ -440,6 +440,14 @@ function usualWay(registration) {
 }
 
 /**
+ * The payment of the cart that the page shows: the gateway refuses it when the cart is another one by now.
+ * @param {Registration} registration
+ * @param {import("./contract").StartPayment} way
+ * @returns {import("./contract").StartPayment}
+ */
+const asSeen = ({ cart }, way) => ({ ...way, cart: cart.revision });
+
+/**
  * Asks for the payment and, for a card, leaves for the processor's page. The key outlives the response: until the gateway
  * says that a new payment is wanted, asking again asks for this one.
  * @param {import("./contract").StartPayment} [way]
@@ -450,7 +458,7 @@ const settleCart = (way) =>
     if (!registration || !canPay(registration)) return false;
     const { id, payment } = registration;
     const after = payment?.retry === "new" ? payment.id : undefined;
-    const intention = intend(`pay.${id}`, way ?? usualWay(registration), after);
+    const intention = intend(`pay.${id}`, asSeen(registration, way ?? usualWay(registration)), after);
     const { card } = await startPayment(id, intention);
     if (leaveFor(card?.redirectUrl)) return true;
     set({ confirmed: undefined });
@@ -485,7 +493,7 @@ export async function confirmCard(confirm) {
     if (!registration || !id || !payment?.card?.clientSecret) return;
     let secret = payment.card.clientSecret;
     if (canPay(registration)) {
-      const intention = intend(`pay.${id}`, usualWay(registration), payment.retry === "new" ? payment.id : undefined);
+      const intention = intend(`pay.${id}`, asSeen(registration, usualWay(registration)), payment.retry === "new" ? payment.id : undefined);
       const asked = await startPayment(id, intention);
       secret = asked.card?.clientSecret ?? secret;
     }
@@ -495,6 +503,13 @@ export async function confirmCard(confirm) {
   });
   return refusal;
 }
+
+/** Gives the payment up and goes back to the cart, to change it or to pay in another way. */
+export const stepBack = () =>
+  attempt("back", async () => {
+    const id = get().place.registration ?? "";
+    show(await api.cancelPayment(id));
+  });
 
 /** Gives the registration up. */
 export const abandon = () =>

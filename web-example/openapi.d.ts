@@ -558,7 +558,20 @@ export interface paths {
          *     ```
          */
         post: operations["startPayment"];
-        delete?: never;
+        /**
+         * Step back from the payment
+         * @description Gives up a payment of which nothing was captured, and keeps the cart: it can be changed again, and paid by any method.
+         *     `next` lists `cancel_payment` while this is possible. Once money may have moved, the response is 409 `payment_under_way`.
+         *     Without a payment, or after its end without money, nothing changes.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     start
+         *     curl -s $api/registrations/$id/payment -H "$holder" -H "$json" -H "$(key)" -d '{"method": "card"}' >/dev/null
+         *     curl -s -X DELETE $api/registrations/$id/payment -H "$holder" | jq '{state, payment: .payment.state, next: [.next[].action]}'
+         *     ```
+         */
+        delete: operations["cancelPayment"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1152,6 +1165,7 @@ export interface components {
          *             "startDate": "2030-01-15"
          *           }
          *         ],
+         *         "revision": "q0WDkV3nUf7s2aYH",
          *         "dueNow": {
          *           "amount": 14900,
          *           "currency": "EUR"
@@ -1282,6 +1296,7 @@ export interface components {
         };
         /** @description As the club system held it when it was last read. */
         Cart: {
+            revision: components["schemas"]["CartRevision"];
             items: components["schemas"]["CartItem"][];
             dueNow: components["schemas"]["Money"];
             /** @description The club system's check passes, and no mandate is missing; only a valid cart can be paid. */
@@ -1337,7 +1352,7 @@ export interface components {
         /** @description Something that can be done now. */
         Action: {
             /** @enum {string} */
-            action: "person" | "prospect" | "add_item" | "clear_items" | "check" | "mandate" | "sign" | "resend" | "cancel_signature" | "pay" | "follow_payment" | "abandon";
+            action: "person" | "prospect" | "add_item" | "clear_items" | "check" | "mandate" | "sign" | "resend" | "cancel_signature" | "pay" | "follow_payment" | "cancel_payment" | "abandon";
             /** @enum {string} */
             method: "GET" | "POST" | "PUT" | "DELETE";
             href: string;
@@ -1430,12 +1445,20 @@ export interface components {
             accessToken: string;
         };
         StartPayment: components["schemas"]["StartCardPayment"] | components["schemas"]["StartLaterPayment"] | components["schemas"]["StartFreePayment"] | components["schemas"]["StartDeskPayment"];
+        /**
+         * @description Names the lines of a cart, their prices, start dates and debits, and the amount. Send the `revision` of the cart that
+         *     the buyer saw as `cart` with the payment. If the cart is another one by then, the response is 409 `cart_changed`, and
+         *     nothing begins. Live mode requires it, unless the operator configures otherwise.
+         * @example q0WDkV3nUf7s2aYH
+         */
+        CartRevision: string;
         StartCardPayment: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             method: "card";
+            cart?: components["schemas"]["CartRevision"];
             /**
              * Format: uri
              * @description Where the processor sends the buyer's browser back to; the signup site when left out.
@@ -1448,6 +1471,7 @@ export interface components {
              * @enum {string}
              */
             method: "later";
+            cart?: components["schemas"]["CartRevision"];
             /**
              * Format: date
              * @description Today or later, until the `latestDueDate` of the `pay` action (90 days ahead, unless configured): the amount is overdue after it.
@@ -1460,6 +1484,7 @@ export interface components {
              * @enum {string}
              */
             method: "free";
+            cart?: components["schemas"]["CartRevision"];
         };
         StartDeskPayment: {
             /**
@@ -1467,6 +1492,7 @@ export interface components {
              * @enum {string}
              */
             method: "desk";
+            cart?: components["schemas"]["CartRevision"];
             /** @enum {string} */
             mean: "cash" | "cheque" | "card";
             /** @description With the mean `card`, and with no other. The amounts add up to the amount due. */
@@ -2833,6 +2859,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Payment"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    cancelPayment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11 */
+                id: components["parameters"]["RegistrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The registration as it stands. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Registration"];
                 };
             };
             401: components["responses"]["Unauthorized"];

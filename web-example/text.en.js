@@ -329,6 +329,7 @@ export default {
   },
 
   payment: {
+    back: "Change your cart or how you pay",
     requires_action: {
       heading: "Finish your payment",
       lead: "Your payment is waiting for you on the payment provider’s page. Nothing has been charged so far. Your cart stays as it is until you have paid or given up.",

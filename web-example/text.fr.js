@@ -343,6 +343,7 @@ export default {
   },
 
   payment: {
+    back: "Modifier le panier ou le moyen de paiement",
     requires_action: {
       heading: "Terminez votre paiement",
       lead: "Votre paiement vous attend sur la page du prestataire de paiement. Rien n’a été débité jusqu’ici. Votre panier reste tel quel tant que vous n’avez pas payé ou abandonné.",

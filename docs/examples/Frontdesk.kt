@@ -56,7 +56,7 @@ import okhttp3.sse.EventSources
 
 @Serializable data class Signature(val code: String)
 
-@Serializable data class StartCardPayment(val method: String, val returnUrl: String? = null)
+@Serializable data class StartCardPayment(val method: String, val cart: String? = null, val returnUrl: String? = null)
 
 @Serializable data class Resumption(val resume: String)
 
@@ -77,7 +77,7 @@ import okhttp3.sse.EventSources
     val isOver get() = state in setOf("completed", "abandoned", "expired", "attention")
 }
 
-@Serializable data class Cart(val items: List<CartItem>, val dueNow: Money, val valid: Boolean, val problems: List<CartProblem>)
+@Serializable data class Cart(val revision: String, val items: List<CartItem>, val dueNow: Money, val valid: Boolean, val problems: List<CartProblem>)
 
 @Serializable data class CartItem(val name: String, val price: Money)
 
@@ -240,7 +240,7 @@ class Signup(private val vault: Vault, private val api: Frontdesk = Frontdesk())
     suspend fun pay(context: Context) {
         val now = registration.value ?: return
         if (!now.can("pay") || now.payment?.retry == "never") return
-        want("/v1/registrations/$id/payment", json.encodeToString(StartCardPayment("card", "https://signup.club.example/?registration=$id")))
+        want("/v1/registrations/$id/payment", json.encodeToString(StartCardPayment("card", now.cart.revision, "https://signup.club.example/?registration=$id")))
         val page = registration.value?.payment?.card?.redirectUrl ?: return
         CustomTabsIntent.Builder().build().launchUrl(context, Uri.parse(page))
     }

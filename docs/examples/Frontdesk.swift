@@ -25,7 +25,7 @@ struct NewMandate: Codable { let holder, iban: String }
 
 struct Signature: Codable { let code: String }
 
-struct StartCardPayment: Codable { var method = "card"; var returnUrl: String? }
+struct StartCardPayment: Codable { var method = "card"; var cart: String?; var returnUrl: String? }
 
 struct Resumption: Codable { let resume: String }
 
@@ -46,7 +46,7 @@ struct Registration: Decodable {
     var isOver: Bool { ["completed", "abandoned", "expired", "attention"].contains(state) }
 }
 
-struct Cart: Decodable { let items: [CartItem]; let dueNow: Money; let valid: Bool; let problems: [CartProblem] }
+struct Cart: Decodable { let revision: String; let items: [CartItem]; let dueNow: Money; let valid: Bool; let problems: [CartProblem] }
 
 struct CartItem: Decodable { let name: String; let price: Money }
 
@@ -207,8 +207,8 @@ final class Signup: NSObject, ObservableObject, ASWebAuthenticationPresentationC
 
     /// Pays by card, on the processor's page. Obeys retry: no second payment is started while one is in progress.
     func pay() async {
-        guard let id = session?.id, registration?.can("pay") == true, registration?.payment?.retry != "never" else { return }
-        await want("/v1/registrations/\(id)/payment", StartCardPayment(returnUrl: "https://\(returnHost)/?registration=\(id)"))
+        guard let id = session?.id, let now = registration, now.can("pay"), now.payment?.retry != "never" else { return }
+        await want("/v1/registrations/\(id)/payment", StartCardPayment(cart: now.cart.revision, returnUrl: "https://\(returnHost)/?registration=\(id)"))
         await showPaymentPage()
         await followToTheEnd()
     }

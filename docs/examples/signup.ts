@@ -23,7 +23,7 @@ console.log(`${started.cart.dueNow.amount} cents are due; one can ${started.next
 const wish = intention();
 let payment;
 for (let tries = 0; !payment; tries++) {
-  const answer = await api.POST("/v1/registrations/{id}/payment", { params: { path, header: wish }, headers, body: { method: "card" } });
+  const answer = await api.POST("/v1/registrations/{id}/payment", { params: { path, header: wish }, headers, body: { method: "card", cart: started.cart.revision } });
   payment = answer.data;
   if (!answer.error) continue;
   if (answer.error.retry === "never" || tries === 3) throw new Error(answer.error.code);

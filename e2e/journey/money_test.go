@@ -2,6 +2,7 @@ package journey_test
 
 import (
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 
@@ -212,5 +213,97 @@ func TestCartIsFrozenWhilePaying(t *testing.T) {
 	response := c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4242424242424242"})
 	if response.Status != http.StatusConflict || len(s.Upstreams.Sim.Ledger()) != 0 {
 		t.Errorf("the cancelled payment was confirmed with %d", response.Status)
+	}
+}
+
+// TestPaidAsSeen: an offer that another device adds to the cart is not paid by a page that shows the cart without it.
+func TestPaidAsSeen(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	seen := c.Register()
+	path := "/v1/registrations/" + seen.Id
+	var now api.Registration
+	c.Do("POST", path+"/items", api.NewItem{OfferId: "2501"}, frontdesktest.Key("")).Into(http.StatusCreated, &now)
+	if seen.Cart.Revision == now.Cart.Revision {
+		t.Fatalf("both carts have the revision %q", now.Cart.Revision)
+	}
+	card := func(cart string) any { return map[string]string{"method": "card", "cart": cart} }
+	c.RequestPayment(seen.Id, card(seen.Cart.Revision)).Problem(api.CartChanged)
+	if held := s.Upstreams.Cards.Payments(); len(held) != 0 {
+		t.Fatalf("the processor holds %+v", held)
+	}
+	if again := c.Registration(seen.Id); again.Cart.Revision != now.Cart.Revision {
+		t.Errorf("the revision is %s at one reading and %s at the next", now.Cart.Revision, again.Cart.Revision)
+	}
+	var payment api.Payment
+	c.RequestPayment(seen.Id, card(now.Cart.Revision)).Into(http.StatusCreated, &payment)
+	c.RequestPayment(seen.Id, card(seen.Cart.Revision)).Problem(api.CartChanged) // the payment exists now
+	c.Confirm(payment, "4242424242424242")
+	c.Await(seen.Id, api.Completed)
+	s.ExpectOnePayment(t, now.Cart.DueNow.Amount)
+}
+
+// TestStepBack gives up a payment at the card page: the cart can change again, and be settled by another method.
+func TestStepBack(t *testing.T) {
+	t.Parallel()
+	s := frontdesktest.NewEnv(t)
+	_, c := s.Gateway(t)
+	registration := c.Register()
+	path := "/v1/registrations/" + registration.Id
+	c.Do("DELETE", path+"/payment", nil).Into(http.StatusOK, nil) // there is none yet
+	payment := c.Pay(registration.Id)
+	if next := c.Registration(registration.Id).Next; !slices.ContainsFunc(next, func(a api.Action) bool {
+		return a.Action == "cancel_payment" && a.Method == api.DELETE && a.Href == path+"/payment"
+	}) {
+		t.Errorf("the way back is not among %+v", next)
+	}
+	for range 2 { // a repetition changes nothing
+		var back api.Registration
+		c.Do("DELETE", path+"/payment", nil).Into(http.StatusOK, &back)
+		if back.State != api.Open || back.Payment.State != api.Cancelled || back.Cart.Revision != registration.Cart.Revision {
+			t.Fatalf("after the step back: %+v", back)
+		}
+	}
+	if held := s.Upstreams.Cards.Payments(); len(held) != 1 || held[0].State != cards.Cancelled {
+		t.Errorf("the processor holds %+v", held)
+	}
+	if late := c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4242424242424242"}); late.Status != http.StatusConflict {
+		t.Errorf("the cancelled payment was confirmed with %d", late.Status)
+	}
+	c.Do("POST", path+"/items", api.NewItem{OfferId: "2501"}, frontdesktest.Key("")).Into(http.StatusCreated, nil)
+	due := *c.Registration(registration.Id).Next[0].LatestDueDate
+	c.RequestPayment(registration.Id, map[string]string{"method": "later", "dueDate": due}).Into(http.StatusCreated, nil)
+	ended := c.Await(registration.Id, api.Completed)
+	if slices.ContainsFunc(ended.Next, func(a api.Action) bool { return a.Action == "cancel_payment" }) {
+		t.Errorf("a settled registration offers %+v", ended.Next)
+	}
+	c.Do("DELETE", path+"/payment", nil).Problem(api.PaymentUnderWay)
+}
+
+// TestStepBackWhilePaying: the buyer confirms the card in one window and steps back in another.
+func TestStepBackWhilePaying(t *testing.T) {
+	t.Parallel()
+	for range 4 {
+		s := frontdesktest.NewEnv(t)
+		_, c := s.Gateway(t)
+		registration := c.Register()
+		payment := c.Pay(registration.Id)
+		var back *frontdesktest.Response
+		var group sync.WaitGroup
+		group.Go(func() {
+			c.Do("POST", *payment.Card.RedirectUrl+"/confirm", map[string]string{"card": "4242424242424242"})
+		})
+		group.Go(func() { back = c.Do("DELETE", "/v1/registrations/"+registration.Id+"/payment", nil) })
+		group.Wait()
+		if back.Status == http.StatusOK {
+			if held := s.Upstreams.Cards.Payments(); held[0].State != cards.Cancelled || held[0].Captured != 0 || len(s.Upstreams.Sim.Ledger()) != 0 {
+				t.Errorf("the processor holds %+v after a step back", held)
+			}
+			continue
+		}
+		back.Problem(api.PaymentUnderWay)
+		c.Await(registration.Id, api.Completed)
+		s.ExpectOnePayment(t, payment.Amount.Amount)
 	}
 }

@@ -27,7 +27,12 @@ func TestLive(t *testing.T) {
 	process, c := l.start(t)
 	l.processor.SetWebhooks(stripetest.Normal, process.URL+"/v1/webhooks/card")
 	registration := c.Register()
-	payment := c.Pay(registration.Id)
+	unseen := c.RequestPayment(registration.Id, map[string]string{"method": "card"}).Problem(api.InvalidRequest)
+	if errors := frontdesktest.Value(unseen.Errors); len(errors) != 1 || errors[0].Pointer != "/cart" || len(l.processor.Payments()) != 0 {
+		t.Errorf("a payment without the cart's revision is refused with %+v", unseen)
+	}
+	var payment api.Payment
+	c.RequestPayment(registration.Id, map[string]string{"method": "card", "cart": registration.Cart.Revision}).Into(http.StatusCreated, &payment)
 	held := l.processor.Payments()
 	if len(held) != 1 || payment.Card.Processor != "stripe" || frontdesktest.Value(payment.Card.PublishableKey) != l.processor.PublishableKey {
 		t.Fatalf("%d payments, and %+v", len(held), payment.Card)

@@ -160,6 +160,24 @@ func TestSecondCard(t *testing.T) {
 	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
 }
 
+// TestAnotherWayAfterDecline: after a decline the visitor goes back to the cart and pays at the club instead.
+func TestAnotherWayAfterDecline(t *testing.T) {
+	t.Parallel()
+	g := newSiteVisitor(t, phone)
+	g.fillCart()
+	registration := g.Registration()
+	g.pay()
+	g.enterCard(declinedCard)
+	g.WaitVisible(`[role="alert"]`)
+	g.Click(`[data-action="cancel"]`)
+	g.Click(`[data-payment="declined"] [data-step-back]`)
+	g.WaitVisible(`[data-step="cart"] [data-payment="cancelled"]`)
+	g.Click(`[data-later] summary`)
+	g.Click(`[data-pay-later]`)
+	g.expectMember()
+	g.expectRecords(registration, expectedRecords{deferred: 1, unfinished: 1})
+}
+
 // processor returns the page to which the site sends the visitor to finish the payment.
 func (g *siteVisitor) processor() string {
 	g.t.Helper()

@@ -70,7 +70,7 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 		return nil, false, err
 	}
 	known := r.Cart.Settled()
-	err = s.reprice(ctx, r, at, in.Method)
+	err = s.reprice(ctx, r, at, in)
 	if r.Cart.Settled() && !known {
 		p, err = s.settledExternally(ctx, r)
 		return p, false, err
@@ -91,7 +91,7 @@ func (s *Service) begin(ctx context.Context, r *flows.Registration, last *flows.
 	p = &flows.Payment{
 		ID: flows.NewPaymentID(r.ID, r.Generation), Schema: flows.PaymentSchema, State: flows.Priced, Reason: "asked for by the buyer", Method: in.Method,
 		Registration: r.ID, Generation: r.Generation, ClientToken: r.ClientToken, Sale: r.Sale, Club: at.IRI, Node: at.Scope.Node,
-		Amount: r.Cart.Total, Currency: r.Cart.Currency, Cart: r.Cart.Agreed(), SaleState: r.SaleState, Contact: r.Contact.IRI,
+		Amount: r.Cart.Total, Currency: r.Cart.Currency, Cart: r.Cart.Agreed(), CartRevision: r.Cart.Revision(), SaleState: r.SaleState, Contact: r.Contact.IRI,
 		DueDate: in.DueDate, Desk: in.Desk, RequestDigest: in.RequestDigest(), CreatedAt: now, UpdatedAt: now,
 	}
 	if p.HasProcessor() {
@@ -118,7 +118,7 @@ func (s *Service) advance(ctx context.Context, p *flows.Payment, created bool) (
 
 // reprice reads the cart before it is paid. The buyer must have seen the amount: a cart that has
 // changed is stored, and returned as CartChanged.
-func (s *Service) reprice(ctx context.Context, r *flows.Registration, at catalogue.Club, method flows.Method) error {
+func (s *Service) reprice(ctx context.Context, r *flows.Registration, at catalogue.Club, in flows.StartPayment) error {
 	shown := r.Cart
 	if err := s.readCart(ctx, r, at); err != nil {
 		return err
@@ -126,17 +126,30 @@ func (s *Service) reprice(ctx context.Context, r *flows.Registration, at catalog
 	if r.Cart.Settled() && !shown.Settled() {
 		return flows.SettledError()
 	}
-	if shown.Total == r.Cart.Total && shown.Valid == r.Cart.Valid && slices.Equal(shown.Agreed(), r.Cart.Agreed()) {
+	if in.CheckCart(r.Cart.Revision()) == nil && shown.Total == r.Cart.Total && shown.Valid == r.Cart.Valid && slices.Equal(shown.Agreed(), r.Cart.Agreed()) {
 		return nil
 	}
 	r.Cart.MarkChanges(shown)
 	if err := s.save(ctx, r); err != nil {
 		return err
 	}
-	if err := r.CheckPayable(method); err != nil {
+	if err := r.CheckPayable(in.Method); err != nil {
 		return err
 	}
-	return &flows.Error{Code: flows.CartChanged, Detail: "The club system has changed the cart since you saw it. Please look at it again before you pay."}
+	return flows.CartChangedError()
+}
+
+// CancelPayment gives up a payment of which nothing was captured, and keeps the cart. PaymentUnderWay once
+// money may have moved. Without a live payment it changes nothing.
+func (s *Service) CancelPayment(ctx context.Context, id, token string) (flows.View, error) {
+	r, p, err := s.load(ctx, id, token)
+	if err != nil || !p.Live() {
+		return s.view(r, p), err
+	}
+	if p, err = s.cfg.Payments.Cancel(ctx, p.ID); err != nil {
+		return flows.View{}, err
+	}
+	return s.view(r, p), nil
 }
 
 func (s *Service) returnURL(r *flows.Registration, asked string) string {

@@ -1,7 +1,8 @@
 // @ts-check
-/** Asks before a registration is given up. */
+/** The ways out of a registration: it is given up after a question, its payment without one. */
 import { ask, button, h } from "../dom.js";
-import { abandon } from "../journey.js";
+import { abandon, stepBack } from "../journey.js";
+import { can } from "../route.js";
 import { text } from "../text.js";
 
 export function askAbandon() {
@@ -14,3 +15,12 @@ export function askAbandon() {
 
 /** What leads there. */
 export const abandonButton = () => button({ class: "link", "data-abandon": true, onclick: askAbandon }, text.abandon.open);
+
+/**
+ * What the visitor can do instead of paying now.
+ * @param {import("../contract").Registration} registration
+ */
+export const waysOut = (registration) => [
+  can(registration, "cancel_payment") && button({ class: "link", "data-step-back": true, onclick: stepBack }, text.payment.back),
+  can(registration, "abandon") && abandonButton(),
+];

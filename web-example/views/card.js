@@ -11,10 +11,10 @@
 import { button, h, icon } from "../dom.js";
 import { money } from "../format.js";
 import { confirmCard } from "../journey.js";
-import { can, returnUrl } from "../route.js";
+import { returnUrl } from "../route.js";
 import { get, set } from "../store.js";
 import { language, text } from "../text.js";
-import { abandonButton } from "./abandon.js";
+import { waysOut } from "./abandon.js";
 
 /** @typedef {import("../contract").Payment} Payment */
 
@@ -76,7 +76,7 @@ async function begin(place, registration, { card, amount }) {
   const pay = h("button", { class: "button button-wide", id: "pay-card", "data-pay-card": true, hidden: true }, icon("lock"),
     h("span", { class: "when-idle" }, text.cart.pay(money(amount))), h("span", { class: "when-busy" }, text.cart.paying));
   const form = h("form", { class: "panel card-form", novalidate: true, "data-form": "card", "aria-label": text.card.label }, fields, error, pay);
-  place.append(form, ...(can(registration, "abandon") ? [abandonButton()] : []));
+  place.append(form, h("div", { class: "actions" }, waysOut(registration)));
   /** @param {string} [words] */
   const refuse = (words) => error.replaceChildren(...(words ? [icon("alert"), words] : []));
   try {

@@ -6,10 +6,10 @@
 import { button, h, heading, icon, ticks } from "../dom.js";
 import { money } from "../format.js";
 import { pay } from "../journey.js";
-import { can, canPay } from "../route.js";
+import { canPay } from "../route.js";
 import { get } from "../store.js";
 import { text } from "../text.js";
-import { abandonButton } from "./abandon.js";
+import { waysOut } from "./abandon.js";
 import { isEmbedded, READINGS_TO_BELIEVE } from "./card.js";
 
 /**
@@ -110,7 +110,7 @@ function reason({ state, card }) {
 const actions = (registration, payment) =>
   h("div", { class: "actions" },
     isEmbedded(payment) ? null : canPay(registration) ? payButton(payment.method === "card" ? text.payment.again(money(payment.amount)) : text.settlement.again) : processorLink(payment),
-    !isEmbedded(payment) && can(registration, "abandon") && abandonButton());
+    !isEmbedded(payment) && waysOut(registration));
 
 /**
  * The way back to a payment that waits at the processor: the same payment, so it is no second one.
