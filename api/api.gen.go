@@ -91,6 +91,27 @@ func (e ActionMethod) Valid() bool {
 	}
 }
 
+// Defines values for Audience.
+const (
+	AudienceContact Audience = "contact"
+	AudienceStaff   Audience = "staff"
+	AudienceVisitor Audience = "visitor"
+)
+
+// Valid indicates whether the value is a known member of the Audience enum.
+func (e Audience) Valid() bool {
+	switch e {
+	case AudienceContact:
+		return true
+	case AudienceStaff:
+		return true
+	case AudienceVisitor:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CartChangeKind.
 const (
 	Added    CartChangeKind = "added"
@@ -106,6 +127,51 @@ func (e CartChangeKind) Valid() bool {
 	case Removed:
 		return true
 	case Repriced:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ChallengeWidgetProvider.
+const (
+	ChallengeWidgetProviderHcaptcha  ChallengeWidgetProvider = "hcaptcha"
+	ChallengeWidgetProviderOther     ChallengeWidgetProvider = "other"
+	ChallengeWidgetProviderRecaptcha ChallengeWidgetProvider = "recaptcha"
+	ChallengeWidgetProviderTurnstile ChallengeWidgetProvider = "turnstile"
+)
+
+// Valid indicates whether the value is a known member of the ChallengeWidgetProvider enum.
+func (e ChallengeWidgetProvider) Valid() bool {
+	switch e {
+	case ChallengeWidgetProviderHcaptcha:
+		return true
+	case ChallengeWidgetProviderOther:
+		return true
+	case ChallengeWidgetProviderRecaptcha:
+		return true
+	case ChallengeWidgetProviderTurnstile:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ConfigMode.
+const (
+	Live ConfigMode = "live"
+	Mock ConfigMode = "mock"
+	Test ConfigMode = "test"
+)
+
+// Valid indicates whether the value is a known member of the ConfigMode enum.
+func (e ConfigMode) Valid() bool {
+	switch e {
+	case Live:
+		return true
+	case Mock:
+		return true
+	case Test:
 		return true
 	default:
 		return false
@@ -133,6 +199,24 @@ func (e ConsentChangeCode) Valid() bool {
 	case ConsentUnchanged:
 		return true
 	case ConsentUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Feature.
+const (
+	FeatureLogin Feature = "login"
+	FeatureStaff Feature = "staff"
+)
+
+// Valid indicates whether the value is a known member of the Feature enum.
+func (e Feature) Valid() bool {
+	switch e {
+	case FeatureLogin:
+		return true
+	case FeatureStaff:
 		return true
 	default:
 		return false
@@ -261,19 +345,19 @@ func (e PaymentMethod) Valid() bool {
 
 // Defines values for PersonGender.
 const (
-	Female PersonGender = "female"
-	Male   PersonGender = "male"
-	Other  PersonGender = "other"
+	PersonGenderFemale PersonGender = "female"
+	PersonGenderMale   PersonGender = "male"
+	PersonGenderOther  PersonGender = "other"
 )
 
 // Valid indicates whether the value is a known member of the PersonGender enum.
 func (e PersonGender) Valid() bool {
 	switch e {
-	case Female:
+	case PersonGenderFemale:
 		return true
-	case Male:
+	case PersonGenderMale:
 		return true
-	case Other:
+	case PersonGenderOther:
 		return true
 	default:
 		return false
@@ -755,6 +839,9 @@ type Address struct {
 // Amount Minor units (cents).
 type Amount = int64
 
+// Audience `contact`: a buyer whom a login, an invitation or their own account identified.
+type Audience string
+
 // Billing How the offer goes on after today.
 type Billing struct {
 	// Endless It renews itself, so no total can be given.
@@ -778,6 +865,15 @@ type BillingEntry struct {
 
 	// Times How many periods; absent when it never ends or cannot be counted.
 	Times *int `json:"times,omitempty"`
+}
+
+// CardConfig defines model for CardConfig.
+type CardConfig struct {
+	// Processor Example: stripe
+	Processor Words `json:"processor"`
+
+	// PublishableKey The processor's key for browsers, where its card fields are embedded in the page.
+	PublishableKey *Words `json:"publishableKey,omitempty"`
 }
 
 // CardPayment Present with the method `card` alone.
@@ -835,6 +931,12 @@ type CartChange struct {
 // CartChangeKind `added`: a line that nobody asked for. `price`: the line cost `was` when the cart was shown before. `removed`: it was in the cart then, and is no part of the amount any more.
 type CartChangeKind string
 
+// CartConfig defines model for CartConfig.
+type CartConfig struct {
+	// RevisionRequired A payment must name the `revision` of the cart that the buyer saw.
+	RevisionRequired bool `json:"revisionRequired"`
+}
+
 // CartItem `debit` is there where a day was chosen: as it was asked for, `from` being the first such day that counts.
 type CartItem struct {
 	// Debit When the direct debits fall: on a day of the month or of the week, not both. Left out, the club chooses.
@@ -864,6 +966,17 @@ type CartProblem struct {
 //
 // Example: q0WDkV3nUf7s2aYH
 type CartRevision = string
+
+// ChallengeWidget The captcha that visitors solve where an operation has the header `X-Frontdesk-Challenge`. A problem has it with `challenge_required`.
+type ChallengeWidget struct {
+	Provider ChallengeWidgetProvider `json:"provider"`
+
+	// SiteKey The public key with which a page shows the captcha.
+	SiteKey *Words `json:"siteKey,omitempty"`
+}
+
+// ChallengeWidgetProvider defines model for ChallengeWidget.Provider.
+type ChallengeWidgetProvider string
 
 // ChangeConsents defines model for ChangeConsents.
 type ChangeConsents struct {
@@ -896,6 +1009,38 @@ type Club struct {
 type ClubList struct {
 	Items []Club `json:"items"`
 }
+
+// Config Example: {"card":{"processor":"stripe","publishableKey":"pk_test_51N2bXyE0a"},"cart":{"revisionRequired":true},"challenge":{"provider":"turnstile","siteKey":"0x4AAAAAAAzK3yQ2wNvB1cDe"},"features":["login","staff"],"languages":["en"],"methods":[{"audience":["visitor","contact","staff"],"method":"card"},{"audience":["contact","staff"],"latestDueDate":"2030-04-15","method":"later"},{"audience":["staff"],"method":"desk"}],"mode":"test","person":[{"name":"givenName","required":true},{"name":"gender","required":false},{"name":"address/street","required":true}],"startDates":{"earliest":"2030-01-14","latest":"2035-01-15"},"version":"0.1.0"}
+type Config struct {
+	Card CardConfig `json:"card"`
+	Cart CartConfig `json:"cart"`
+
+	// Challenge The captcha that visitors solve where an operation has the header `X-Frontdesk-Challenge`. A problem has it with `challenge_required`.
+	Challenge *ChallengeWidget `json:"challenge,omitempty"`
+	Features  []Feature        `json:"features"`
+
+	// Languages Languages of the texts for visitors.
+	Languages []string       `json:"languages"`
+	Methods   []MethodConfig `json:"methods"`
+
+	// MobileCountries Countries to whose mobile numbers visitors are sent codes. Absent: the club's own.
+	MobileCountries *[]string `json:"mobileCountries,omitempty"`
+
+	// Mode `mock` and `test` move no real money.
+	Mode ConfigMode `json:"mode"`
+
+	// Person The fields of a `Person`. The schema says how each is written.
+	Person     []PersonField `json:"person"`
+	StartDates DateRange     `json:"startDates"`
+
+	// Version The version of this contract.
+	//
+	// Example: 0.1.0
+	Version string `json:"version"`
+}
+
+// ConfigMode `mock` and `test` move no real money.
+type ConfigMode string
 
 // Consent defines model for Consent.
 type Consent struct {
@@ -991,6 +1136,12 @@ type Currency = string
 // Date defines model for Date.
 type Date = string
 
+// DateRange defines model for DateRange.
+type DateRange struct {
+	Earliest Date `json:"earliest"`
+	Latest   Date `json:"latest"`
+}
+
 // Debit When the direct debits fall: on a day of the month or of the week, not both. Left out, the club chooses.
 type Debit struct {
 	// Day Day of the month.
@@ -1046,6 +1197,9 @@ type DeskCheque struct {
 //
 // Example: P1M
 type Duration = string
+
+// Feature `login`: contacts can identify themselves with the token of the club's login. `staff`: staff can act with their key.
+type Feature string
 
 // FieldProblem defines model for FieldProblem.
 type FieldProblem struct {
@@ -1120,6 +1274,15 @@ type Me struct {
 	// Status As the club system has it, such as `customer` or `prospect`.
 	Status Words `json:"status"`
 	Tags   []Tag `json:"tags"`
+}
+
+// MethodConfig A way to settle a cart, and the callers that may choose it. The `pay` action of a registration says which fit its cart.
+type MethodConfig struct {
+	Audience []Audience `json:"audience"`
+
+	// LatestDueDate Only of `later`: the last `dueDate` that is accepted.
+	LatestDueDate *Date         `json:"latestDueDate,omitempty"`
+	Method        PaymentMethod `json:"method"`
 }
 
 // Money defines model for Money.
@@ -1250,10 +1413,22 @@ type Person struct {
 // PersonGender defines model for Person.Gender.
 type PersonGender string
 
+// PersonField defines model for PersonField.
+type PersonField struct {
+	// Name Below the person, with `/` between the levels.
+	//
+	// Example: address/street
+	Name     string `json:"name"`
+	Required bool   `json:"required"`
+}
+
 // Problem RFC 9457.
 //
 // Example: {"code":"invalid_request","errors":[{"message":"has to be an e-mail address","pointer":"/person/email"}],"retry":"never","status":422,"title":"Some fields are wrong","traceId":"0af7651916cd43dd8448eb211c80319c","type":"/docs/problems#invalid_request"}
 type Problem struct {
+	// Challenge The captcha that visitors solve where an operation has the header `X-Frontdesk-Challenge`. A problem has it with `challenge_required`.
+	Challenge *ChallengeWidget `json:"challenge,omitempty"`
+
 	// Code The closed list of what can go wrong; `/docs/problems` is this list as a page.
 	//
 	// | code | status | retry | when | what the front end does |
@@ -2200,6 +2375,9 @@ type ServerInterface interface {
 	// ListProducts What a club offers
 	// (GET /v1/clubs/{clubId}/products)
 	ListProducts(ctx echo.Context, clubId ClubId, params ListProductsParams) error
+	// GetConfig What a front end must know of this gateway
+	// (GET /v1/config)
+	GetConfig(ctx echo.Context) error
 	// GetMe Who I am to the club, and what I owe it
 	// (GET /v1/me)
 	GetMe(ctx echo.Context) error
@@ -2401,6 +2579,15 @@ func (w *ServerInterfaceWrapper) ListProducts(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListProducts(ctx, clubId, params)
+	return err
+}
+
+// GetConfig converts echo context to params.
+func (w *ServerInterfaceWrapper) GetConfig(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetConfig(ctx)
 	return err
 }
 
@@ -3077,6 +3264,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/clubs/:clubId/debit-days", wrapper.ListDebitDays, options.OperationMiddlewares["listDebitDays"]...)
 	router.GET(options.BaseURL+"/v1/clubs/:clubId/offers/:offerId/schedule", wrapper.GetSchedule, options.OperationMiddlewares["getSchedule"]...)
 	router.GET(options.BaseURL+"/v1/clubs/:clubId/products", wrapper.ListProducts, options.OperationMiddlewares["listProducts"]...)
+	router.GET(options.BaseURL+"/v1/config", wrapper.GetConfig, options.OperationMiddlewares["getConfig"]...)
 	router.GET(options.BaseURL+"/v1/me", wrapper.GetMe, options.OperationMiddlewares["getMe"]...)
 	router.GET(options.BaseURL+"/v1/me/consents", wrapper.ListConsents, options.OperationMiddlewares["listConsents"]...)
 	router.PATCH(options.BaseURL+"/v1/me/consents", wrapper.ChangeConsents, options.OperationMiddlewares["changeConsents"]...)
@@ -3238,6 +3426,27 @@ type ListProductsResponseObject interface {
 type ListProducts200JSONResponse ProductList
 
 func (response ListProducts200JSONResponse) VisitListProductsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetConfigRequestObject struct {
+}
+
+type GetConfigResponseObject interface {
+	VisitGetConfigResponse(w http.ResponseWriter) error
+}
+
+type GetConfig200JSONResponse Config
+
+func (response GetConfig200JSONResponse) VisitGetConfigResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -3824,6 +4033,9 @@ type StrictServerInterface interface {
 	// ListProducts What a club offers
 	// (GET /v1/clubs/{clubId}/products)
 	ListProducts(ctx context.Context, request ListProductsRequestObject) (ListProductsResponseObject, error)
+	// GetConfig What a front end must know of this gateway
+	// (GET /v1/config)
+	GetConfig(ctx context.Context, request GetConfigRequestObject) (GetConfigResponseObject, error)
 	// GetMe Who I am to the club, and what I owe it
 	// (GET /v1/me)
 	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
@@ -4046,6 +4258,29 @@ func (sh *strictHandler) ListProducts(ctx echo.Context, clubId ClubId, params Li
 		return err
 	} else if validResponse, ok := response.(ListProductsResponseObject); ok {
 		return validResponse.VisitListProductsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetConfig operation middleware
+func (sh *strictHandler) GetConfig(ctx echo.Context) error {
+	var request GetConfigRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetConfig(ctx.Request().Context(), request.(GetConfigRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetConfig")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetConfigResponseObject); ok {
+		return validResponse.VisitGetConfigResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/flows"
 	"frontdesk/flows/keyring"
+	"frontdesk/upstream/captcha"
 	"frontdesk/upstream/club"
 	"frontdesk/upstream/clubsim"
 )
@@ -38,7 +39,7 @@ type Config struct {
 	Subscribers                                                   string
 	RateLimits                                                    string
 	TrustedProxies, AllowedOrigins                                []string
-	CaptchaURL, CaptchaSecret                                     string
+	CaptchaURL, CaptchaSecret, CaptchaProvider, CaptchaSiteKey    string
 	SMSHourly, SMSDaily, SMSMinConversion                         int
 	SMSOrganisationHourly, SMSOrganisationDaily                   int
 	SMSCountries                                                  []string
@@ -94,6 +95,8 @@ func (cfg *Config) options() []option {
 		{"trusted-proxies", "FRONTDESK_TRUSTED_PROXIES", list(&cfg.TrustedProxies), "", "Networks (CIDR) or addresses of the proxies whose X-Forwarded-For is trusted."},
 		{"captcha-url", "FRONTDESK_CAPTCHA_URL", text(&cfg.CaptchaURL), "", "Address that verifies captcha responses: the siteverify address of hCaptcha, Turnstile, reCAPTCHA or a compatible service. Empty: no captcha."},
 		{"captcha-secret", "FRONTDESK_CAPTCHA_SECRET", text(&cfg.CaptchaSecret), "", "Secret of the captcha service."},
+		{"captcha-site-key", "FRONTDESK_CAPTCHA_SITE_KEY", text(&cfg.CaptchaSiteKey), "", "Public key with which a page shows the captcha. GET /v1/config tells it to front ends."},
+		{"captcha-provider", "FRONTDESK_CAPTCHA_PROVIDER", oneOf(&cfg.CaptchaProvider, captcha.HCaptcha, captcha.ReCAPTCHA, captcha.Turnstile, ""), "", "Whose captcha the signup site shows: hcaptcha, recaptcha or turnstile. Default: by the host of FRONTDESK_CAPTCHA_URL."},
 		{"sms-hourly", "FRONTDESK_SMS_HOURLY", number(&cfg.SMSHourly), "100", "SMS codes for the visitors of one club within an hour at most, while rate limits are on."},
 		{"sms-daily", "FRONTDESK_SMS_DAILY", number(&cfg.SMSDaily), "400", "SMS codes for the visitors of one club within 24 hours at most."},
 		{"sms-min-conversion", "FRONTDESK_SMS_MIN_CONVERSION", number(&cfg.SMSMinConversion), "25", "Percentage of a club's SMS codes that visitors must enter; below it, no more are sent for a while. 0: not checked."},

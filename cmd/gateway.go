@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -98,7 +99,7 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Changes: hub, ClubEvents: events, WebhookSecrets: cfg.WebhookSecret, Identity: clients.login, Store: records, Cards: processor,
 		Ready: ready, Stopping: stopping,
 		Contract: cfg.assets.Contract, Site: site, Docs: pages, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock",
-		PublicURL: cfg.PublicURL, RequireCart: cfg.CartRevision == "required", AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
+		PublicURL: cfg.PublicURL, Mode: cfg.Mode, SMSCountries: cfg.SMSCountries, RequireCart: cfg.CartRevision == "required", AllowedOrigins: cfg.AllowedOrigins, StaffKeys: cfg.StaffKeys, PublishableKey: cfg.StripePublicKey,
 		Methods: cfg.methodPolicy(), Captcha: cfg.captcha(), RateLimits: cfg.rateLimited(), TrustedProxies: proxies,
 		OnRequest: onRequest, OnRequestMetric: seen.metrics.CountRequest, OnStream: seen.metrics.CountStream, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
 	})
@@ -161,7 +162,9 @@ func (cfg Config) captcha() *captcha.Verifier {
 	if cfg.CaptchaURL == "" {
 		return nil
 	}
-	return captcha.New(captcha.Config{URL: cfg.CaptchaURL, Secret: cfg.CaptchaSecret})
+	return captcha.New(captcha.Config{URL: cfg.CaptchaURL, Secret: cfg.CaptchaSecret, Widget: captcha.Widget{
+		Provider: cmp.Or(cfg.CaptchaProvider, captcha.ProviderAt(cfg.CaptchaURL)), SiteKey: cfg.CaptchaSiteKey,
+	}})
 }
 
 // smsBudget returns the limit of what SMS codes cost the clubs; nil without rate limits.

@@ -169,8 +169,10 @@ func (cfg Config) validateLimits(found *problems) {
 	found.refuse(cfg.SMSMinConversion < 0 || cfg.SMSMinConversion > 100, "FRONTDESK_SMS_MIN_CONVERSION", "must be a percentage, from 0 to 100")
 	found.refuse((cfg.CaptchaURL == "") != (cfg.CaptchaSecret == ""), "FRONTDESK_CAPTCHA_URL, FRONTDESK_CAPTCHA_SECRET:", "set both or neither")
 	if cfg.CaptchaURL == "" {
+		found.refuse(cfg.CaptchaSiteKey != "" || cfg.CaptchaProvider != "", "FRONTDESK_CAPTCHA_SITE_KEY, FRONTDESK_CAPTCHA_PROVIDER:", "set FRONTDESK_CAPTCHA_URL too")
 		return
 	}
+	found.refuse(cfg.CaptchaSiteKey == "" && cfg.Mode == "live", "FRONTDESK_CAPTCHA_SITE_KEY:", "live mode requires it with FRONTDESK_CAPTCHA_URL, because no page can show the captcha without it")
 	address := webAddress(cfg.CaptchaURL)
 	found.refuse(address == nil, "FRONTDESK_CAPTCHA_URL", "is not an address such as https://challenges.cloudflare.com/turnstile/v0/siteverify")
 	found.refuse(address != nil && address.Scheme == "http" && (cfg.Mode == "live" || !net.ParseIP(address.Hostname()).IsLoopback() && address.Hostname() != "localhost"),

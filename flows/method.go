@@ -66,8 +66,8 @@ func Methods() []Method { return slices.Clone(methods) }
 // MethodPolicy says who may settle a cart by which methods. A nil list allows all of them, but InPerson
 // is for staff alone.
 type MethodPolicy struct {
-	Visitor, Contact, Staff []Method // Contact: a buyer whom a login, an invitation or their own account identified
-	LaterDays               int      // how many days ahead Deferred may be due; 0: 90
+	Visitor, Contact, Staff []Method
+	LaterDays               int // how many days ahead Deferred may be due; 0: 90
 }
 
 // defaultLaterDays is a quarter: the longest that a club waits for a first payment.
@@ -78,22 +78,41 @@ func (p MethodPolicy) LatestDueDate(now time.Time) string {
 	return now.UTC().AddDate(0, 0, cmp.Or(p.LaterDays, defaultLaterDays)).Format(time.DateOnly)
 }
 
+// Audience is a kind of caller that settles carts.
+type Audience string
+
+// The audiences, from the least known.
+const (
+	ToVisitor Audience = "visitor"
+	ToContact Audience = "contact" // a buyer whom a login, an invitation or their own account identified
+	ToStaff   Audience = "staff"
+)
+
+// Audiences lists all audiences.
+func Audiences() []Audience { return []Audience{ToVisitor, ToContact, ToStaff} }
+
+// Allows tells whether an audience may settle by a method.
+func (p MethodPolicy) Allows(audience Audience, method Method) bool {
+	allowed := map[Audience][]Method{ToVisitor: p.Visitor, ToContact: p.Contact, ToStaff: p.Staff}[audience]
+	return (allowed == nil || slices.Contains(allowed, method)) && (method != InPerson || audience == ToStaff)
+}
+
 // Check returns MethodNotOffered unless a registration's holder, or staff for them, may settle by a method.
 func (p MethodPolicy) Check(r *Registration, staff bool, method Method) error {
-	allowed := p.Visitor
+	audience := ToVisitor
 	switch {
 	case staff:
-		allowed = p.Staff
+		audience = ToStaff
 	case r.HasKnownBuyer():
-		allowed = p.Contact
+		audience = ToContact
 	}
 	switch {
+	case p.Allows(audience, method):
+		return nil
 	case method == InPerson && !staff:
 		return &Error{Code: StaffOnly, Detail: "Only the club's staff can say that money was taken at the desk."}
-	case allowed != nil && !slices.Contains(allowed, method):
-		return &Error{Code: MethodNotOffered, Detail: "The club does not offer you this way to pay. Please choose another one, or ask its staff."}
 	}
-	return nil
+	return &Error{Code: MethodNotOffered, Detail: "The club does not offer you this way to pay. Please choose another one, or ask its staff."}
 }
 
 // Offered returns the methods of a view that its holder, or staff for them, may use.

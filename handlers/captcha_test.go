@@ -53,6 +53,9 @@ func TestChallenge(t *testing.T) {
 	if problem.Status != http.StatusForbidden || problem.Retry != api.ProblemRetrySameKey || pointers(problem) != "header/X-Frontdesk-Challenge" {
 		t.Errorf("unexpected: %+v", problem)
 	}
+	if widget := problem.Challenge; widget == nil || widget.Provider != api.ChallengeWidgetProviderOther || widget.SiteKey != nil {
+		t.Errorf("the problem tells the page to show %+v", widget)
+	}
 	start(answered("wrong")).Problem(api.ChallengeRequired)
 	if calls := c.Calls(); len(calls) > 0 || service.asked.Load() != 1 {
 		t.Errorf("the club system was asked for %+v, the service %d times", calls, service.asked.Load())

@@ -154,7 +154,7 @@ func TestLimitsAreTheContracts(t *testing.T) {
 	const answer = `        "429": {$ref: "#/components/responses/Limited"}` + "\n"
 	for said, change := range map[string][2]string{
 		`POST /v1/registrations: the answer 429 in openapi.yaml does not tell of "starts";q=20;w=3600`: {`"starts";q=20;w=3600`, `"starts";q=21;w=3600`},
-		"GET /v1/clubs has 1 limits, but openapi.yaml has an answer 429 there: false":                  {answer, ""},
+		"GET /v1/config has 1 limits, but openapi.yaml has an answer 429 there: false":                 {answer, ""},
 		"GET /readyz has 0 limits, but openapi.yaml has an answer 429 there: true":                     {"        \"503\": *health\n", "        \"503\": *health\n" + answer},
 	} {
 		changed := strings.Replace(contract, change[0], change[1], 1)

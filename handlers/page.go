@@ -8,22 +8,55 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"frontdesk/upstream/captcha"
 )
 
-// The content security policies of the site. Each allows what a page needs, and nothing else.
-const (
-	sitePolicy = "default-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
-	// stripePolicy is added for Stripe's card fields, as Stripe documents it: its script, its frames
-	// (the second host shows a bank's challenge), and its API.
-	stripePolicy = "; script-src 'self' https://js.stripe.com; frame-src https://js.stripe.com https://hooks.stripe.com; connect-src 'self' https://api.stripe.com"
-)
+// sitePolicy is the content security policy of the site. It allows what a page needs, and nothing else.
+const sitePolicy = "default-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
 
-// siteContentPolicy allows other origins only where the card processor needs them.
+// outside lists the other origins that a page may use, by directive.
+type outside map[string]string
+
+// stripeFields is for Stripe's card fields, as Stripe documents it: its script, its frames (the second
+// host shows a bank's challenge), and its API.
+var stripeFields = outside{"script-src": "https://js.stripe.com", "frame-src": "https://js.stripe.com https://hooks.stripe.com", "connect-src": "https://api.stripe.com"}
+
+// captchas is what the providers' documentation asks for.
+var captchas = map[string]outside{
+	captcha.HCaptcha: {
+		"script-src": "https://hcaptcha.com https://*.hcaptcha.com", "frame-src": "https://hcaptcha.com https://*.hcaptcha.com",
+		"style-src": "https://hcaptcha.com https://*.hcaptcha.com", "connect-src": "https://hcaptcha.com https://*.hcaptcha.com",
+	},
+	captcha.ReCAPTCHA: {
+		"script-src": "https://www.google.com/recaptcha/ https://www.gstatic.com/recaptcha/",
+		"frame-src":  "https://www.google.com/recaptcha/ https://recaptcha.google.com/recaptcha/",
+	},
+	captcha.Turnstile: {"script-src": "https://challenges.cloudflare.com", "frame-src": "https://challenges.cloudflare.com"},
+}
+
+// siteContentPolicy allows other origins only where the card processor or the captcha needs them.
 func (s *Server) siteContentPolicy() string {
+	var needed []outside
 	if s.cfg.Cards.Name() == "stripe" {
-		return sitePolicy + stripePolicy
+		needed = append(needed, stripeFields)
 	}
-	return sitePolicy
+	if s.cfg.Captcha != nil {
+		needed = append(needed, captchas[s.cfg.Captcha.Widget().Provider])
+	}
+	policy := sitePolicy
+	for _, directive := range []string{"script-src", "frame-src", "style-src", "connect-src"} {
+		allowed := "'self'"
+		for _, origins := range needed {
+			if origins[directive] != "" {
+				allowed += " " + origins[directive]
+			}
+		}
+		if allowed != "'self'" {
+			policy += "; " + directive + " " + allowed
+		}
+	}
+	return policy
 }
 
 // mountSite adds a route for every file of the signup site, so that other paths get the same

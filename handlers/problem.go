@@ -188,6 +188,9 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 		}
 		return
 	}
+	if problem.Code == api.ChallengeRequired {
+		problem.Challenge = challengeOf(s.cfg.Captcha.Widget())
+	}
 	body, err := json.Marshal(problem)
 	if err != nil {
 		body = []byte(`{"title":"Something went wrong","status":500,"code":"internal","retry":"same_key"}`)

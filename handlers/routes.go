@@ -15,6 +15,7 @@ type route struct {
 // routes is the table of routes. The server does not start when it differs from the router or from
 // openapi.yaml.
 var routes = map[string]route{
+	"GET /v1/config":                                      {anyone, []limit{requests}},
 	"GET /v1/clubs":                                       {anyone, []limit{requests}},
 	"GET /v1/clubs/:clubId/products":                      {anyone | identified, []limit{requests}},
 	"GET /v1/clubs/:clubId/offers/:offerId/schedule":      {anyone, []limit{requests}},

@@ -58,6 +58,8 @@ type Config struct {
 	Docs     map[string]http.Handler // the pages below /docs, by path; nil: there are none
 
 	Methods        flows.MethodPolicy // as of Registrations
+	Mode           string             // mock, test or live, for front ends
+	SMSCountries   []string           // to whose mobile numbers codes are sent; empty: those of the clubs
 	ClientToken    string             // the organisation at the club system
 	Worlds         bool               // a request may name another demo world (mock mode)
 	PublicURL      string             // where browsers reach Frontdesk; https means secure cookies
@@ -92,6 +94,7 @@ type Server struct {
 	cfg          Config
 	handler      http.Handler // the middleware of all responses, then the router
 	router       *echo.Echo
+	document     *openapi3.T
 	operations   map[string]operation // by method and route of the router
 	tags         *validator.Validate
 	readiness    readiness
@@ -112,7 +115,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.Traces = tracing.IDOnlyProvider()
 	}
 	e := echo.New()
-	s := &Server{cfg: cfg, router: e, operations: operationsOf(document), tags: newValidator(cfg.Now, cfg.Methods), responses: newResponseCache()}
+	s := &Server{cfg: cfg, router: e, document: document, operations: operationsOf(document), tags: newValidator(cfg.Now, cfg.Methods), responses: newResponseCache()}
 	s.handler = s.observe(s.setSecurityHeaders(s.serveCached(e)))
 	e.HTTPErrorHandler = s.writeProblem
 	e.IPExtractor = newIPExtractor(cfg.TrustedProxies)

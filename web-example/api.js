@@ -32,6 +32,7 @@ export class Problem extends Error {
     this.retry = document.retry;
     this.status = document.status ?? 0;
     this.errors = document.errors ?? [];
+    this.challenge = document.challenge;
     this.traceId = document.traceId;
     this.retryAfter = retryAfter;
   }
@@ -51,6 +52,17 @@ let report = () => {};
  */
 export function onTrouble(listener) {
   report = listener;
+}
+
+/** @type {(challenge: import("./contract").ChallengeWidget) => Promise<string | undefined>} */
+let solve = async () => undefined;
+
+/**
+ * Calls the solver when the gateway asks for a captcha; the request is sent again with its response.
+ * @param {typeof solve} solver
+ */
+export function onChallenge(solver) {
+  solve = solver;
 }
 
 /** @returns {Promise<{ items: import("./contract").Club[] }>} */
@@ -273,6 +285,12 @@ async function request(method, path, options = {}) {
       return response;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
+      if (error.code === "challenge_required") {
+        const answer = error.challenge && (await solve(error.challenge));
+        if (!answer) throw error;
+        options = { ...options, headers: { ...options.headers, "X-Frontdesk-Challenge": answer } };
+        continue;
+      }
       const patient = (error.retryAfter ?? 0) <= PATIENCE;
       if (!error.passing || !patient || options.once || attempt === PAUSES.length) throw error;
       report(error);

@@ -27,6 +27,7 @@ export type Check = Schemas["Check"];
 export type NewMandate = Schemas["NewMandate"];
 export type Mandate = Schemas["Mandate"];
 export type StartPayment = Schemas["StartCardPayment"] | Schemas["StartLaterPayment"] | Schemas["StartFreePayment"];
+export type ChallengeWidget = Schemas["ChallengeWidget"];
 export type Payment = Schemas["Payment"];
 
 export type Me = Schemas["Me"];

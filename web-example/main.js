@@ -3,7 +3,8 @@
  * The site's entry: shows the step that the address and the registration mean, and reads what the step needs. Start
  * reading at `update`; what the visitor can do is in journey.js, how a step looks in views/.
  */
-import { onTrouble } from "./api.js";
+import { onChallenge, onTrouble } from "./api.js";
+import { solve } from "./challenge.js";
 import { follow } from "./follow.js";
 import { keepIdentity, keptIdentity, takeHandover } from "./identity.js";
 import * as journey from "./journey.js";
@@ -228,6 +229,8 @@ onChange(() => {
   set({ problem: undefined, isStuck: false, missing: false, ...(left && { registration: undefined, readings: 0 }) });
   arrive();
 });
+
+onChallenge(solve);
 
 onTrouble((problem) => {
   if (get().waiting !== !!problem) set({ waiting: !!problem });

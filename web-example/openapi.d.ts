@@ -4,6 +4,32 @@
  */
 
 export interface paths {
+    "/v1/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a front end must know of this gateway
+         * @description Which ways to pay to show to whom, the dates to offer, the fields to ask for, the captcha and the card processor.
+         *     It changes with the operator's configuration and with the day.
+         *
+         *     ```sh
+         *     eval "$(curl -s http://localhost:8080/docs/session.sh)"
+         *     curl -s $api/config | jq
+         *     ```
+         */
+        get: operations["getConfig"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/clubs": {
         parameters: {
             query?: never;
@@ -899,6 +925,142 @@ export interface components {
         };
         /**
          * @example {
+         *       "mode": "test",
+         *       "version": "0.1.0",
+         *       "languages": [
+         *         "en"
+         *       ],
+         *       "methods": [
+         *         {
+         *           "method": "card",
+         *           "audience": [
+         *             "visitor",
+         *             "contact",
+         *             "staff"
+         *           ]
+         *         },
+         *         {
+         *           "method": "later",
+         *           "audience": [
+         *             "contact",
+         *             "staff"
+         *           ],
+         *           "latestDueDate": "2030-04-15"
+         *         },
+         *         {
+         *           "method": "desk",
+         *           "audience": [
+         *             "staff"
+         *           ]
+         *         }
+         *       ],
+         *       "startDates": {
+         *         "earliest": "2030-01-14",
+         *         "latest": "2035-01-15"
+         *       },
+         *       "person": [
+         *         {
+         *           "name": "givenName",
+         *           "required": true
+         *         },
+         *         {
+         *           "name": "gender",
+         *           "required": false
+         *         },
+         *         {
+         *           "name": "address/street",
+         *           "required": true
+         *         }
+         *       ],
+         *       "challenge": {
+         *         "provider": "turnstile",
+         *         "siteKey": "0x4AAAAAAAzK3yQ2wNvB1cDe"
+         *       },
+         *       "card": {
+         *         "processor": "stripe",
+         *         "publishableKey": "pk_test_51N2bXyE0a"
+         *       },
+         *       "cart": {
+         *         "revisionRequired": true
+         *       },
+         *       "features": [
+         *         "login",
+         *         "staff"
+         *       ]
+         *     }
+         */
+        Config: {
+            /**
+             * @description `mock` and `test` move no real money.
+             * @enum {string}
+             */
+            mode: "mock" | "test" | "live";
+            /**
+             * @description The version of this contract.
+             * @example 0.1.0
+             */
+            version: string;
+            /** @description Languages of the texts for visitors. */
+            languages: string[];
+            methods: components["schemas"]["MethodConfig"][];
+            startDates: components["schemas"]["DateRange"];
+            /** @description The fields of a `Person`. The schema says how each is written. */
+            person: components["schemas"]["PersonField"][];
+            /** @description Countries to whose mobile numbers visitors are sent codes. Absent: the club's own. */
+            mobileCountries?: string[];
+            challenge?: components["schemas"]["ChallengeWidget"];
+            card: components["schemas"]["CardConfig"];
+            cart: components["schemas"]["CartConfig"];
+            features: components["schemas"]["Feature"][];
+        };
+        /** @description A way to settle a cart, and the callers that may choose it. The `pay` action of a registration says which fit its cart. */
+        MethodConfig: {
+            method: components["schemas"]["PaymentMethod"];
+            audience: components["schemas"]["Audience"][];
+            /** @description Only of `later`: the last `dueDate` that is accepted. */
+            latestDueDate?: components["schemas"]["Date"];
+        };
+        /**
+         * @description `contact`: a buyer whom a login, an invitation or their own account identified.
+         * @enum {string}
+         */
+        Audience: "visitor" | "contact" | "staff";
+        DateRange: {
+            earliest: components["schemas"]["Date"];
+            latest: components["schemas"]["Date"];
+        };
+        PersonField: {
+            /**
+             * @description Below the person, with `/` between the levels.
+             * @example address/street
+             */
+            name: string;
+            required: boolean;
+        };
+        /** @description The captcha that visitors solve where an operation has the header `X-Frontdesk-Challenge`. A problem has it with `challenge_required`. */
+        ChallengeWidget: {
+            /** @enum {string} */
+            provider: "hcaptcha" | "recaptcha" | "turnstile" | "other";
+            /** @description The public key with which a page shows the captcha. */
+            siteKey?: components["schemas"]["Words"];
+        };
+        CardConfig: {
+            /** @example stripe */
+            processor: components["schemas"]["Words"];
+            /** @description The processor's key for browsers, where its card fields are embedded in the page. */
+            publishableKey?: components["schemas"]["Words"];
+        };
+        CartConfig: {
+            /** @description A payment must name the `revision` of the cart that the buyer saw. */
+            revisionRequired: boolean;
+        };
+        /**
+         * @description `login`: contacts can identify themselves with the token of the club's login. `staff`: staff can act with their key.
+         * @enum {string}
+         */
+        Feature: "login" | "staff";
+        /**
+         * @example {
          *       "items": [
          *         {
          *           "id": "11",
@@ -1627,6 +1789,7 @@ export interface components {
             /** @enum {string} */
             retry: "never" | "same_key" | "after";
             errors?: components["schemas"]["FieldProblem"][];
+            challenge?: components["schemas"]["ChallengeWidget"];
             traceId?: string;
         };
         /**
@@ -1858,6 +2021,34 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    getConfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The configuration. */
+            200: {
+                headers: {
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Config"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["Limited"];
+            500: components["responses"]["Failed"];
+            "4XX": components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     listClubs: {
         parameters: {
             query?: never;

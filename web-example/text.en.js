@@ -320,6 +320,13 @@ export default {
     doing: "Bringing your account…",
   },
 
+  challenge: {
+    heading: "Please confirm that you are a person",
+    lead: "This keeps automated sign-ups out. Nothing that you entered is lost.",
+    unavailable: "The check did not load. Check your connection or your ad blocker, then try again.",
+    cancel: "Cancel",
+  },
+
   abandon: {
     open: "Give up this sign-up",
     ask: "Give up this sign-up?",

@@ -334,6 +334,13 @@ export default {
     doing: "Reprise de votre compte…",
   },
 
+  challenge: {
+    heading: "Confirmez que vous êtes une personne",
+    lead: "Cette vérification écarte les inscriptions automatiques. Rien de ce que vous avez saisi n’est perdu.",
+    unavailable: "La vérification n’a pas pu être chargée. Vérifiez votre connexion ou votre bloqueur de publicité, puis réessayez.",
+    cancel: "Annuler",
+  },
+
   abandon: {
     open: "Abandonner cette inscription",
     ask: "Abandonner cette inscription ?",

@@ -261,6 +261,7 @@ var liveRefusals = map[string]struct{ variable, value, says string }{
 	"metrics everywhere":      {"FRONTDESK_METRICS_ADDR", ":9091", "has no authentication"},
 	"metrics, public":         {"FRONTDESK_METRICS_ADDR", "203.0.113.7:9091", "has no authentication"},
 	"metrics, nowhere":        {"FRONTDESK_METRICS_ADDR", "9091", "must be host:port"},
+	"captcha's key alone":     {"FRONTDESK_CAPTCHA_SITE_KEY", "0x4AAAAAAA", "set FRONTDESK_CAPTCHA_URL"},
 	"no such replica":         {"FRONTDESK_REDIS_WAIT", "1", "start the replica"},
 	"not a Redis":             {"FRONTDESK_REDIS_URL", "http://127.0.0.1:6379", "redis://"},
 	"no such Redis":           {"FRONTDESK_REDIS_URL", "redis://127.0.0.1:1", "does not answer"},
@@ -288,6 +289,17 @@ func TestLiveRefuses(t *testing.T) {
 				t.Error("it shows a password")
 			}
 		})
+	}
+}
+
+// TestLiveRefusesHiddenCaptcha: visitors would be asked for a captcha that no page can show.
+func TestLiveRefusesHiddenCaptcha(t *testing.T) {
+	t.Parallel()
+	lines := complaints(t, newLive(t).environment(map[string]string{
+		"FRONTDESK_CAPTCHA_URL": "https://challenges.cloudflare.com/turnstile/v0/siteverify", "FRONTDESK_CAPTCHA_SECRET": "0x4AAAAAAAsecret",
+	}))
+	if len(lines) != 1 || !strings.Contains(lines[0], "FRONTDESK_CAPTCHA_SITE_KEY") {
+		t.Errorf("it says:\n%s", strings.Join(lines, ""))
 	}
 }
 

@@ -121,7 +121,7 @@ func TestContentPolicyAllowsProcessorOnlyForCardFields(t *testing.T) {
 	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+s.Redis,
 		"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_SECRET_KEY=sk_test_x", "FRONTDESK_STRIPE_PUBLISHABLE_KEY=pk_test_x", "FRONTDESK_STRIPE_WEBHOOK_SECRET=whsec_x")
 	policy := contentPolicy(t, frontdesktest.NewClient(t, gateway.URL))
-	for _, directive := range []string{"default-src 'self'", "script-src 'self' https://js.stripe.com;", "frame-src https://js.stripe.com", "connect-src 'self' https://api.stripe.com"} {
+	for _, directive := range []string{"default-src 'self'", "script-src 'self' https://js.stripe.com;", "frame-src 'self' https://js.stripe.com", "connect-src 'self' https://api.stripe.com"} {
 		if !strings.Contains(policy, directive) {
 			t.Errorf("%q is missing in %s", directive, policy)
 		}

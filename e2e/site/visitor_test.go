@@ -97,8 +97,8 @@ func (g *siteVisitor) chooseOffer(kind, offer string) {
 	}
 }
 
-// giveDetails says who registers.
-func (g *siteVisitor) giveDetails() {
+// fillDetails fills in the form of who registers.
+func (g *siteVisitor) fillDetails() {
 	g.t.Helper()
 	person := frontdesktest.Person()
 	for field, text := range map[string]string{
@@ -107,6 +107,12 @@ func (g *siteVisitor) giveDetails() {
 	} {
 		g.Fill(`[data-field="`+field+`"]`, text)
 	}
+}
+
+// giveDetails says who registers.
+func (g *siteVisitor) giveDetails() {
+	g.t.Helper()
+	g.fillDetails()
 	g.Click(`form[data-form="person"] [data-continue]`)
 	g.WaitVisible(`main[data-step="cart"] [data-due]`)
 }

@@ -62,16 +62,22 @@ const (
 	lastTimeZone = 12 * time.Hour
 )
 
+// StartDates returns the first and the last start date that are accepted, YYYY-MM-DD.
+func StartDates(now time.Time) (earliest, latest string) {
+	return now.UTC().Add(-lastTimeZone).Format(time.DateOnly), now.UTC().AddDate(startHorizon, 0, 0).Format(time.DateOnly)
+}
+
 // StartDateProblem says what is wrong with a start date, in words for the visitor; empty if
 // it is valid.
 func StartDateProblem(date string, now time.Time) string {
-	start, err := time.Parse(time.DateOnly, date)
+	_, err := time.Parse(time.DateOnly, date)
+	earliest, latest := StartDates(now)
 	switch {
 	case err != nil:
 		return "must be a calendar day, such as 2030-01-15"
-	case start.Before(dayOf(now.UTC().Add(-lastTimeZone))):
+	case date < earliest:
 		return "must not be in the past"
-	case start.After(dayOf(now.UTC()).AddDate(startHorizon, 0, 0)):
+	case date > latest:
 		return "must be at most five years ahead"
 	}
 	return ""

@@ -34,10 +34,41 @@ var (
 	ErrUnavailable = errors.New("captcha: no verdict")
 )
 
-// Config names the service. Both fields are required.
+// Config names the service. URL and Secret are required.
 type Config struct {
 	URL    string // where responses are verified, such as https://challenges.cloudflare.com/turnstile/v0/siteverify
 	Secret string // which proves to the service that we are the site
+	Widget Widget
+}
+
+// Widget is what a page needs to show a captcha.
+type Widget struct {
+	Provider string // HCaptcha, ReCAPTCHA or Turnstile; empty: another one
+	SiteKey  string // public; empty: the page knows it
+}
+
+// The providers whose widgets the signup site can show.
+const (
+	HCaptcha  = "hcaptcha"
+	ReCAPTCHA = "recaptcha"
+	Turnstile = "turnstile"
+)
+
+// ProviderAt returns the provider that verifies responses at an address; empty for another one.
+func ProviderAt(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	switch strings.TrimPrefix(u.Hostname(), "www.") {
+	case "hcaptcha.com", "api.hcaptcha.com":
+		return HCaptcha
+	case "google.com", "recaptcha.net":
+		return ReCAPTCHA
+	case "challenges.cloudflare.com":
+		return Turnstile
+	}
+	return ""
 }
 
 // Verifier verifies responses.
@@ -54,6 +85,9 @@ func New(cfg Config) *Verifier {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
+
+// Widget returns what a page needs to show the captcha.
+func (v *Verifier) Widget() Widget { return v.cfg.Widget }
 
 // verifyResponse has the fields that the services share.
 type verifyResponse struct {

@@ -72,6 +72,9 @@ func New(cfg Config) *Verifier {
 	return v
 }
 
+// Configured tells whether any token can be accepted.
+func (v *Verifier) Configured() bool { return v.keys != nil || v.cfg.Secret != "" }
+
 func (cfg Config) parser() *jwt.Parser {
 	options := []jwt.ParserOption{
 		jwt.WithValidMethods(methods), jwt.WithExpirationRequired(), jwt.WithIssuedAt(),

@@ -1,0 +1,64 @@
+package site_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"frontdesk/e2e/frontdesktest"
+)
+
+// captchaScript is a double of a provider's script: its widget is a button that returns one response.
+const captchaScript = `
+const widgets = { render(place, { sitekey, callback }) {
+  const button = document.createElement("button");
+  button.textContent = "I am a person";
+  button.dataset.solve = sitekey;
+  button.type = "button";
+  button.onclick = () => callback("right for " + sitekey + " " + Math.random());
+  place.append(button);
+} };
+window.turnstile = widgets;
+const ready = new URL(document.currentScript.src).searchParams.get("onload");
+setTimeout(() => window[ready]());
+`
+
+// TestChallengeInBrowser: where the operator has configured a captcha, the page shows its widget, sends
+// the visitor's response, and carries on with what the visitor wanted. The script fails to load once.
+func TestChallengeInBrowser(t *testing.T) {
+	t.Parallel()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"success": %t}`, r.PostFormValue("secret") == "the secret" && strings.HasPrefix(r.PostFormValue("response"), "right for site-key-1"))
+	}))
+	t.Cleanup(service.Close)
+	gateway := frontdesktest.Start(t, "FRONTDESK_CAPTCHA_URL="+service.URL, "FRONTDESK_CAPTCHA_SECRET=the secret",
+		"FRONTDESK_CAPTCHA_PROVIDER=turnstile", "FRONTDESK_CAPTCHA_SITE_KEY=site-key-1")
+	g := newSiteVisitorAt(t, phone, frontdesktest.NewClient(t, gateway.URL), gateway)
+	script := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript")
+		io.WriteString(w, captchaScript)
+	})
+	g.InterceptHosts(map[string]http.Handler{"challenges.cloudflare.com": awayOnce(script)})
+	for _, meant := range []string{"asked challenges.cloudflare.com", "status of 403", "status of 503"} {
+		g.ExpectConsole(meant)
+	}
+	g.goTo("/?club=11&offer=" + cardOffer + "&startDate=" + today())
+	g.fillDetails()
+	g.Click(`form[data-form="person"] [data-continue]`)
+	g.WaitVisible(`dialog [data-challenge] [role="alert"]`)
+	g.Click(`dialog .dialog-actions button`)
+	g.WaitVisible(`[data-error="challenge_required"]`)
+	g.Click(`form[data-form="person"] [data-continue]`)
+	g.WaitVisible(`dialog [data-solve="site-key-1"]`)
+	g.Inspect("challenge")
+	g.Click(`dialog [data-solve]`)
+	g.WaitVisible(`main[data-step="cart"]`)
+	registration, due := g.Registration(), g.due()
+	g.pay()
+	g.enterCard(frontdesktest.GoodCard)
+	g.expectMember()
+	g.expectRecords(registration, expectedRecords{recorded: due, captured: due})
+}

@@ -1,0 +1,73 @@
+package handlers
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"frontdesk/api"
+	"frontdesk/flows"
+	"frontdesk/flows/catalogue"
+	"frontdesk/upstream/captcha"
+)
+
+// language is the language of the texts in responses.
+const language = "en"
+
+// GetConfig serves GET /v1/config.
+func (s *Server) GetConfig(context.Context, api.GetConfigRequestObject) (api.GetConfigResponseObject, error) {
+	out := api.Config{
+		Mode: api.ConfigMode(s.cfg.Mode), Version: s.document.Info.Version, Languages: []string{language},
+		Person: personFields(s.document), Card: api.CardConfig{Processor: s.cfg.Cards.Name(), PublishableKey: optional(s.cfg.PublishableKey)},
+		Cart: api.CartConfig{RevisionRequired: s.cfg.RequireCart}, Features: []api.Feature{},
+	}
+	out.StartDates.Earliest, out.StartDates.Latest = catalogue.StartDates(s.cfg.Now())
+	for _, method := range flows.Methods() {
+		offered := api.MethodConfig{Method: api.PaymentMethod(method)}
+		for _, audience := range flows.Audiences() {
+			if s.cfg.Methods.Allows(audience, method) && (audience != flows.ToStaff || len(s.cfg.StaffKeys) > 0) {
+				offered.Audience = append(offered.Audience, api.Audience(audience))
+			}
+		}
+		if method == flows.Deferred {
+			offered.LatestDueDate = new(s.cfg.Methods.LatestDueDate(s.cfg.Now()))
+		}
+		if len(offered.Audience) > 0 {
+			out.Methods = append(out.Methods, offered)
+		}
+	}
+	if len(s.cfg.SMSCountries) > 0 {
+		out.MobileCountries = &s.cfg.SMSCountries
+	}
+	if s.cfg.Captcha != nil {
+		out.Challenge = challengeOf(s.cfg.Captcha.Widget())
+	}
+	if s.cfg.Identity.Configured() {
+		out.Features = append(out.Features, api.FeatureLogin)
+	}
+	if len(s.cfg.StaffKeys) > 0 {
+		out.Features = append(out.Features, api.FeatureStaff)
+	}
+	return api.GetConfig200JSONResponse(out), nil
+}
+
+// personFields lists the fields of a person's details by the contract, those of the address below it.
+func personFields(document *openapi3.T) (fields []api.PersonField) {
+	for _, at := range []struct{ prefix, schema string }{{"", "Person"}, {"address/", "Address"}} {
+		schema := document.Components.Schemas[at.schema].Value
+		for name, property := range schema.Properties {
+			if property.Value.Type.Is("object") {
+				continue
+			}
+			fields = append(fields, api.PersonField{Name: at.prefix + name, Required: slices.Contains(schema.Required, name)})
+		}
+	}
+	slices.SortFunc(fields, func(a, b api.PersonField) int { return cmp.Compare(a.Name, b.Name) })
+	return fields
+}
+
+func challengeOf(widget captcha.Widget) *api.ChallengeWidget {
+	return &api.ChallengeWidget{Provider: api.ChallengeWidgetProvider(cmp.Or(widget.Provider, "other")), SiteKey: optional(widget.SiteKey)}
+}

@@ -1,0 +1,64 @@
+package handlers_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+)
+
+// TestConfig: a front end reads what it must know instead of having it written into it.
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	read := func(environment ...string) (config api.Config) {
+		c := frontdesktest.NewClient(t, frontdesktest.Start(t, environment...).URL)
+		c.Do("GET", "/v1/config", nil).Into(http.StatusOK, &config)
+		return config
+	}
+	offered := func(config api.Config) (all []string) {
+		for _, method := range config.Methods {
+			for _, audience := range method.Audience {
+				all = append(all, string(method.Method)+" to "+string(audience))
+			}
+		}
+		return all
+	}
+
+	mock := read()
+	if mock.Mode != api.Mock || mock.Challenge != nil || mock.Card.Processor != "sandbox" || mock.Card.PublishableKey != nil || mock.Cart.RevisionRequired {
+		t.Errorf("mock mode's configuration is %+v", mock)
+	}
+	if want := []api.Feature{api.FeatureLogin, api.FeatureStaff}; !slices.Equal(mock.Features, want) {
+		t.Errorf("the features are %v, not %v", mock.Features, want)
+	}
+	everyone := []string{"card to visitor", "card to contact", "card to staff", "later to visitor", "later to contact", "later to staff",
+		"free to visitor", "free to contact", "free to staff", "desk to staff"}
+	if got := offered(mock); !slices.Equal(got, everyone) {
+		t.Errorf("offered are %v, not %v", got, everyone)
+	}
+	if fields := mock.Person; !slices.Contains(fields, api.PersonField{Name: "address/postalCode", Required: true}) || !slices.Contains(fields, api.PersonField{Name: "gender"}) {
+		t.Errorf("a person's fields are %+v", fields)
+	}
+	if year := time.Now().UTC().AddDate(5, 0, 0).Format(time.DateOnly); mock.StartDates.Latest != year {
+		t.Errorf("the last start date is %s, not %s", mock.StartDates.Latest, year)
+	}
+
+	set := read("FRONTDESK_CAPTCHA_URL=https://api.hcaptcha.com/siteverify", "FRONTDESK_CAPTCHA_SECRET=the secret", "FRONTDESK_CAPTCHA_SITE_KEY=site-key-1",
+		"FRONTDESK_METHODS_VISITOR=card", "FRONTDESK_METHODS_CONTACT=card,later", "FRONTDESK_METHODS_STAFF=desk", "FRONTDESK_LATER_DAYS=10",
+		"FRONTDESK_SMS_COUNTRIES=FR,BE", "FRONTDESK_CART_REVISION=required")
+	if set.Challenge == nil || set.Challenge.Provider != api.ChallengeWidgetProviderHcaptcha || frontdesktest.Value(set.Challenge.SiteKey) != "site-key-1" || !set.Cart.RevisionRequired {
+		t.Errorf("the configuration is %+v", set)
+	}
+	if got, want := offered(set), []string{"card to visitor", "card to contact", "later to contact", "desk to staff"}; !slices.Equal(got, want) {
+		t.Errorf("offered are %v, not %v", got, want)
+	}
+	if latest := frontdesktest.Value(set.Methods[1].LatestDueDate); latest != time.Now().UTC().AddDate(0, 0, 10).Format(time.DateOnly) {
+		t.Errorf("the latest due date is %s", latest)
+	}
+	if countries := frontdesktest.Value(set.MobileCountries); !slices.Equal(countries, []string{"FR", "BE"}) {
+		t.Errorf("codes are sent to %v", countries)
+	}
+}
