@@ -760,6 +760,57 @@ func (e StartRegistrationChannel) Valid() bool {
 	}
 }
 
+// Defines values for Step.
+const (
+	StepAbandoned   Step = "abandoned"
+	StepAtProcessor Step = "at_processor"
+	StepCode        Step = "code"
+	StepDeclined    Step = "declined"
+	StepDone        Step = "done"
+	StepExpired     Step = "expired"
+	StepFixCart     Step = "fix_cart"
+	StepItems       Step = "items"
+	StepMandate     Step = "mandate"
+	StepPerson      Step = "person"
+	StepReady       Step = "ready"
+	StepWaiting     Step = "waiting"
+	StepWithStaff   Step = "with_staff"
+)
+
+// Valid indicates whether the value is a known member of the Step enum.
+func (e Step) Valid() bool {
+	switch e {
+	case StepAbandoned:
+		return true
+	case StepAtProcessor:
+		return true
+	case StepCode:
+		return true
+	case StepDeclined:
+		return true
+	case StepDone:
+		return true
+	case StepExpired:
+		return true
+	case StepFixCart:
+		return true
+	case StepItems:
+		return true
+	case StepMandate:
+		return true
+	case StepPerson:
+		return true
+	case StepReady:
+		return true
+	case StepWaiting:
+		return true
+	case StepWithStaff:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Session.
 const (
 	SessionCookie Session = "cookie"
@@ -1240,10 +1291,13 @@ type Id = string
 // Instant defines model for Instant.
 type Instant = time.Time
 
-// Mandate Example: {"attemptsLeft":5,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
+// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 type Mandate struct {
 	// AttemptsLeft How many codes can still be entered; present while one can.
 	AttemptsLeft *int `json:"attemptsLeft,omitempty"`
+
+	// Covers It is signed, it is this buyer's, and it starts by the first debit of this cart.
+	Covers bool `json:"covers"`
 
 	// Iban Masked.
 	//
@@ -1597,27 +1651,51 @@ type Prospect struct {
 	AccessToken string `json:"accessToken"`
 }
 
-// Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"name":"Quarter Pass, paid once","offerId":"201","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"pay","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/payment","method":"POST","methods":["card","later"]},{"action":"abandon","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","method":"DELETE"}],"state":"open"}
+// Registration Example: {"cart":{"changes":[],"dueNow":{"amount":14900,"currency":"EUR"},"items":[{"name":"Quarter Pass, paid once","offerId":"201","price":{"amount":14900,"currency":"EUR"},"startDate":"2030-01-15"}],"problems":[],"revision":"q0WDkV3nUf7s2aYH","valid":true},"clubId":"11","contact":{"number":"11-001007","status":"temp"},"expiresAt":"2030-01-15T20:00:00Z","final":false,"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","next":[{"action":"pay","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11/payment","method":"POST","methods":["card","later"]},{"action":"abandon","href":"/v1/registrations/3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11","method":"DELETE"}],"state":"open","step":"ready"}
 type Registration struct {
 	// Cart As the club system held it when it was last read.
 	Cart      Cart     `json:"cart"`
 	ClubId    Id       `json:"clubId"`
 	Contact   *Contact `json:"contact,omitempty"`
 	ExpiresAt Instant  `json:"expiresAt"`
-	Id        Id       `json:"id"`
 
-	// Mandate Example: {"attemptsLeft":5,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
+	// Final Nothing changes any more. `with_staff` is not final: the staff can still complete it.
+	Final bool `json:"final"`
+	Id    Id   `json:"id"`
+
+	// Mandate Example: {"attemptsLeft":5,"covers":false,"iban":"FR** **** 0189","message":"Please enter the code from the SMS.","resendAfter":"2030-01-15T10:01:00Z","state":"awaiting_code"}
 	Mandate *Mandate `json:"mandate,omitempty"`
 
 	// Message What to tell the visitor; present where the state alone does not say it.
-	Message *Words   `json:"message,omitempty"`
-	Next    []Action `json:"next"`
+	Message *Words `json:"message,omitempty"`
+
+	// Next What can be done now. The first is the main button of the step.
+	Next []Action `json:"next"`
 
 	// Payment Example: {"amount":{"amount":14900,"currency":"EUR"},"card":{"processor":"sandbox","redirectUrl":"http://localhost:8080/sandbox/payments/pay_4f1d0c0e8a55"},"id":"3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11-1","method":"card","retry":"never","state":"requires_action"}
 	Payment *Payment `json:"payment,omitempty"`
 
 	// State `attention`: the club's staff look into it; nothing more is asked of the visitor.
 	State RegistrationState `json:"state"`
+
+	// Step The screen to show. A registration has exactly one, and the first action of `next` is its main button.
+	//
+	// | step | screen | first of `next` |
+	// |---|---|---|
+	// | `person` | the form for the buyer's details | `person`, or `prospect` to bring in an account again |
+	// | `items` | the offers, because the cart is empty | `add_item` |
+	// | `fix_cart` | the cart with its `problems` | `check` |
+	// | `mandate` | the form for the bank account | `mandate` |
+	// | `code` | the field for the code from the SMS | `sign`, else `resend`, else `mandate` |
+	// | `ready` | the cart with the buttons that pay | `pay` |
+	// | `at_processor` | the way to the card page, or its fields | `follow_payment` |
+	// | `declined` | the decline, with the button that tries again | `pay` |
+	// | `waiting` | "being processed", without a button | `pay` while it is safe to ask again, else `follow_payment` |
+	// | `done` | the welcome | |
+	// | `with_staff` | "paid, do not pay again; the club's staff will confirm", without a button | `abandon`, only where nothing was paid here |
+	// | `abandoned` | "you gave up" | |
+	// | `expired` | "please start again" | |
+	Step Step `json:"step"`
 
 	// Token Only in the response that started or resumed the registration: 256 random bits and the time of issue, signed, that prove whose it is.
 	Token *string `json:"token,omitempty"`
@@ -1968,6 +2046,25 @@ type StartRegistration struct {
 
 // StartRegistrationChannel Where the visitor is, `web` when left out: which offers there are depends on it. `terminal` (a kiosk) and `club` (the desk) are taken from staff alone: `staff_only`.
 type StartRegistrationChannel string
+
+// Step The screen to show. A registration has exactly one, and the first action of `next` is its main button.
+//
+// | step | screen | first of `next` |
+// |---|---|---|
+// | `person` | the form for the buyer's details | `person`, or `prospect` to bring in an account again |
+// | `items` | the offers, because the cart is empty | `add_item` |
+// | `fix_cart` | the cart with its `problems` | `check` |
+// | `mandate` | the form for the bank account | `mandate` |
+// | `code` | the field for the code from the SMS | `sign`, else `resend`, else `mandate` |
+// | `ready` | the cart with the buttons that pay | `pay` |
+// | `at_processor` | the way to the card page, or its fields | `follow_payment` |
+// | `declined` | the decline, with the button that tries again | `pay` |
+// | `waiting` | "being processed", without a button | `pay` while it is safe to ask again, else `follow_payment` |
+// | `done` | the welcome | |
+// | `with_staff` | "paid, do not pay again; the club's staff will confirm", without a button | `abandon`, only where nothing was paid here |
+// | `abandoned` | "you gave up" | |
+// | `expired` | "please start again" | |
+type Step string
 
 // Tag A mark of the club on a contact; it may open or close offers.
 type Tag struct {

@@ -42,11 +42,13 @@ func (r *Registration) AsksForMandate() bool {
 // NeedsMandate tells whether a mandate must be signed before the cart can be paid. A signed
 // one stays valid when the items change, if it is the buyer's and starts by the first debit.
 func (r *Registration) NeedsMandate() bool {
-	if !r.AsksForMandate() {
-		return false
-	}
+	return r.AsksForMandate() && !r.MandateCovers()
+}
+
+// MandateCovers tells whether a mandate is signed that is the buyer's and starts by the first debit.
+func (r *Registration) MandateCovers() bool {
 	m, first := r.Mandate, r.FirstDebit()
-	return m == nil || m.State != SignatureSigned || r.Contact == nil || m.Contact != r.Contact.IRI || first != "" && first < m.ValidFrom
+	return m != nil && m.State == SignatureSigned && r.Contact != nil && m.Contact == r.Contact.IRI && (first == "" || first >= m.ValidFrom)
 }
 
 // FirstDebit returns the earliest known day of a debit; empty if none is known.
@@ -69,7 +71,7 @@ func (r *Registration) mandateActions(now time.Time) []string {
 	if !r.NeedsMandate() {
 		return nil
 	}
-	if m == nil || m.State == SignatureCancelled || m.State == SignatureSigned {
+	if r.mandateStep() == StepMandate {
 		return []string{"mandate"}
 	}
 	var actions []string

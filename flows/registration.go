@@ -171,6 +171,7 @@ func (r *Registration) View(p *Payment, now time.Time) View {
 			v.Message = "This registration has expired. Please start again; nothing was charged."
 		}
 	}
+	v.Actions = mainFirst(v.Step(), v.Actions)
 	return v
 }
 

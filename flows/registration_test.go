@@ -18,22 +18,23 @@ func TestPhases(t *testing.T) {
 	again := []string{"pay", "check", "add_item", "clear_items", "person", "prospect", "abandon"}
 	for state, want := range map[flows.PaymentState]struct {
 		phase   flows.RegistrationState
+		step    flows.Step
 		actions []string
 	}{
-		flows.Priced:     {flows.Paying, []string{"pay", "follow_payment", "abandon"}},
-		flows.Intent:     {flows.Paying, []string{"follow_payment", "abandon"}},
-		flows.Authorised: {flows.Paying, waiting},
-		flows.Capturing:  {flows.Paying, waiting},
-		flows.Captured:   {flows.Paying, waiting},
-		flows.Sending:    {flows.Paying, waiting},
-		flows.Recorded:   {flows.Completed, nil},
-		flows.Cancelling: {flows.Paying, waiting},
-		flows.Cancelled:  {flows.Open, again},
-		flows.RefundDue:  {flows.Paying, waiting},
-		flows.Refunding:  {flows.Paying, waiting},
-		flows.Refunded:   {flows.Open, again},
-		flows.InDoubt:    {flows.Attention, nil},
-		flows.Blocked:    {flows.Attention, nil},
+		flows.Priced:     {flows.Paying, flows.StepWaiting, []string{"pay", "follow_payment", "cancel_payment", "abandon"}},
+		flows.Intent:     {flows.Paying, flows.StepAtProcessor, []string{"follow_payment", "cancel_payment", "abandon"}},
+		flows.Authorised: {flows.Paying, flows.StepWaiting, waiting},
+		flows.Capturing:  {flows.Paying, flows.StepWaiting, waiting},
+		flows.Captured:   {flows.Paying, flows.StepWaiting, waiting},
+		flows.Sending:    {flows.Paying, flows.StepWaiting, waiting},
+		flows.Recorded:   {flows.Completed, flows.StepDone, nil},
+		flows.Cancelling: {flows.Paying, flows.StepWaiting, waiting},
+		flows.Cancelled:  {flows.Open, flows.StepReady, again},
+		flows.RefundDue:  {flows.Paying, flows.StepWaiting, waiting},
+		flows.Refunding:  {flows.Paying, flows.StepWaiting, waiting},
+		flows.Refunded:   {flows.Open, flows.StepReady, again},
+		flows.InDoubt:    {flows.Attention, flows.StepWithStaff, nil},
+		flows.Blocked:    {flows.Attention, flows.StepWithStaff, nil},
 	} {
 		t.Run(string(state), func(t *testing.T) {
 			t.Parallel()
@@ -42,8 +43,8 @@ func TestPhases(t *testing.T) {
 			p := w.started(g)
 			w.put(g, p.ID, state)
 			view := must(t, func() (flows.View, error) { return g.registrations.Get(t.Context(), p.Registration, holderToken) })
-			if view.Phase != want.phase || !slices.Equal(view.Actions, want.actions) || view.Message == "" {
-				t.Errorf("the visitor sees %s (%s) and may %v; want %s and %v", view.Phase, view.Message, view.Actions, want.phase, want.actions)
+			if view.Phase != want.phase || view.Step() != want.step || !slices.Equal(view.Actions, want.actions) || view.Message == "" {
+				t.Errorf("the visitor sees %s, %s (%s) and may %v; want %+v", view.Phase, view.Step(), view.Message, view.Actions, want)
 			}
 			if frozen := view.Phase != flows.Open; frozen {
 				_, err := g.registrations.ClearItems(t.Context(), p.Registration, holderToken)

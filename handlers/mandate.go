@@ -38,8 +38,8 @@ func (s *Server) ResendCode(ctx context.Context, request api.ResendCodeRequestOb
 	return api.ResendCode201JSONResponse(s.registrationOf(ctx, view)), err
 }
 
-func mandateOf(m *flows.Mandate) *api.Mandate {
-	out := &api.Mandate{State: api.SignatureState(m.State), Iban: m.Masked, Message: optional(m.Message())}
+func mandateOf(m *flows.Mandate) api.Mandate {
+	out := api.Mandate{State: api.SignatureState(m.State), Iban: m.Masked, Message: optional(m.Message())}
 	out.AttemptsLeft, out.ResendAfter = signatureOf(m.Signature)
 	return out
 }

@@ -96,7 +96,7 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		return api.Registration{}
 	}
 	out := api.Registration{
-		Id: view.ID, ClubId: view.ClubID, State: api.RegistrationState(view.Phase), Message: optional(view.Message),
+		Id: view.ID, ClubId: view.ClubID, State: api.RegistrationState(view.Phase), Step: api.Step(view.Step()), Final: view.Step().Final(), Message: optional(view.Message),
 		Cart: cartOf(view.Cart), Next: make([]api.Action, 0, len(view.Actions)), ExpiresAt: view.ExpiresAt.UTC(),
 	}
 	if view.Stale {
@@ -109,7 +109,8 @@ func (s *Server) registrationOf(ctx context.Context, view flows.View) api.Regist
 		}
 	}
 	if view.Mandate != nil {
-		out.Mandate = mandateOf(view.Mandate)
+		out.Mandate = new(mandateOf(view.Mandate))
+		out.Mandate.Covers = view.MandateCovers()
 	}
 	if view.Payment != nil {
 		out.Payment = new(s.paymentOf(view.Payment))

@@ -1311,6 +1311,8 @@ export interface components {
          *       "id": "3d9ff0c2-5a6e-4c2b-9a38-0a1a4c5b7d11",
          *       "clubId": "11",
          *       "state": "open",
+         *       "step": "ready",
+         *       "final": false,
          *       "contact": {
          *         "number": "11-001007",
          *         "status": "temp"
@@ -1365,15 +1367,40 @@ export interface components {
              * @enum {string}
              */
             state: "open" | "paying" | "completed" | "abandoned" | "expired" | "attention";
+            step: components["schemas"]["Step"];
+            /** @description Nothing changes any more. `with_staff` is not final: the staff can still complete it. */
+            final: boolean;
             /** @description What to tell the visitor; present where the state alone does not say it. */
             message?: components["schemas"]["Words"];
             contact?: components["schemas"]["Contact"];
             cart: components["schemas"]["Cart"];
             mandate?: components["schemas"]["Mandate"];
             payment?: components["schemas"]["Payment"];
+            /** @description What can be done now. The first is the main button of the step. */
             next: components["schemas"]["Action"][];
             expiresAt: components["schemas"]["Instant"];
         };
+        /**
+         * @description The screen to show. A registration has exactly one, and the first action of `next` is its main button.
+         *
+         *     | step | screen | first of `next` |
+         *     |---|---|---|
+         *     | `person` | the form for the buyer's details | `person`, or `prospect` to bring in an account again |
+         *     | `items` | the offers, because the cart is empty | `add_item` |
+         *     | `fix_cart` | the cart with its `problems` | `check` |
+         *     | `mandate` | the form for the bank account | `mandate` |
+         *     | `code` | the field for the code from the SMS | `sign`, else `resend`, else `mandate` |
+         *     | `ready` | the cart with the buttons that pay | `pay` |
+         *     | `at_processor` | the way to the card page, or its fields | `follow_payment` |
+         *     | `declined` | the decline, with the button that tries again | `pay` |
+         *     | `waiting` | "being processed", without a button | `pay` while it is safe to ask again, else `follow_payment` |
+         *     | `done` | the welcome | |
+         *     | `with_staff` | "paid, do not pay again; the club's staff will confirm", without a button | `abandon`, only where nothing was paid here |
+         *     | `abandoned` | "you gave up" | |
+         *     | `expired` | "please start again" | |
+         * @enum {string}
+         */
+        Step: "person" | "items" | "fix_cart" | "mandate" | "code" | "ready" | "at_processor" | "declined" | "waiting" | "done" | "with_staff" | "abandoned" | "expired";
         ResumeLink: {
             /** @description Of the signup site; what its `resume` holds is exchanged by POST. */
             url: components["schemas"]["Url"];
@@ -1543,6 +1570,7 @@ export interface components {
         /**
          * @example {
          *       "state": "awaiting_code",
+         *       "covers": false,
          *       "iban": "FR** **** 0189",
          *       "message": "Please enter the code from the SMS.",
          *       "attemptsLeft": 5,
@@ -1551,6 +1579,8 @@ export interface components {
          */
         Mandate: {
             state: components["schemas"]["SignatureState"];
+            /** @description It is signed, it is this buyer's, and it starts by the first debit of this cart. */
+            covers: boolean;
             /**
              * @description Masked.
              * @example FR** **** 0189

@@ -154,7 +154,7 @@ export const needsMandate = (registration) => can(registration, "mandate");
  * Whether nothing can happen to the registration any more. What the staff look into can still become a membership.
  * @param {import("./contract").Registration} registration
  */
-export const isFinal = ({ state }) => state === "completed" || state === "abandoned" || state === "expired";
+export const isFinal = ({ final }) => final;
 
 /**
  * Whether the gateway lets the visitor do that now.
