@@ -15,14 +15,7 @@ func TestPaymentThroughStripe(t *testing.T) {
 	for name, webhooks := range map[string]stripetest.WebhookMode{"webhook arrives": stripetest.Normal, "webhook lost": stripetest.Drop} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := frontdesktest.NewEnv(t)
-			processor := stripetest.New(stripetest.Config{})
-			t.Cleanup(processor.Close)
-			gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+s.Redis,
-				"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
-				"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)
-			processor.SetWebhooks(webhooks, gateway.URL+"/v1/webhooks/card")
-			c := frontdesktest.NewClient(t, gateway.URL)
+			s, processor, c := newStripe(t, webhooks)
 			registration := c.Register()
 			payment := c.Pay(registration.Id)
 			if payment.Card.Processor != "stripe" || payment.Card.ClientSecret == nil || frontdesktest.Value(payment.Card.PublishableKey) != processor.PublishableKey || payment.Card.RedirectUrl != nil {
@@ -42,5 +35,48 @@ func TestPaymentThroughStripe(t *testing.T) {
 			c.Await(registration.Id, api.Completed)
 			s.ExpectOnePayment(t, payment.Amount.Amount)
 		})
+	}
+}
+
+// newStripe starts a gateway with the real adapter, before a double of the processor.
+func newStripe(t *testing.T, webhooks stripetest.WebhookMode) (frontdesktest.Env, *stripetest.Server, *frontdesktest.Client) {
+	t.Helper()
+	s := frontdesktest.NewEnv(t)
+	processor := stripetest.New(stripetest.Config{})
+	t.Cleanup(processor.Close)
+	gateway := frontdesktest.Start(t, "FRONTDESK_MODE=test", "FRONTDESK_CLUB_URL="+s.Upstreams.URL+"/sim", "FRONTDESK_REDIS_URL="+s.Redis,
+		"FRONTDESK_CARD_PROCESSOR=stripe", "FRONTDESK_STRIPE_URL="+processor.URL, "FRONTDESK_STRIPE_SECRET_KEY="+processor.SecretKey,
+		"FRONTDESK_STRIPE_PUBLISHABLE_KEY="+processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET="+processor.WebhookSecret)
+	processor.SetWebhooks(webhooks, gateway.URL+"/v1/webhooks/card")
+	c := frontdesktest.NewClient(t, gateway.URL)
+	return s, processor, c
+}
+
+// TestOtherMethodAtStripe: whatever the processor's dashboard offers, only cards pay, and what was
+// authorised in another way is given back before it is taken.
+func TestOtherMethodAtStripe(t *testing.T) {
+	t.Parallel()
+	s, processor, c := newStripe(t, stripetest.Normal)
+	registration := c.Register()
+	payment := c.Pay(registration.Id)
+	if _, err := processor.Confirm(processor.Payments()[0].ID, "klarna"); err == nil {
+		t.Error("the processor accepts another method than a card")
+	}
+	if _, err := processor.Confirm(processor.Payments()[0].ID, "4242424242424242"); err != nil {
+		t.Fatal(err)
+	}
+	c.Await(registration.Id, api.Completed)
+	s.ExpectOnePayment(t, payment.Amount.Amount)
+
+	processor.AllowAnyMethod()
+	other := c.Register()
+	c.Pay(other.Id)
+	id := processor.Payments()[1].ID
+	if _, err := processor.Confirm(id, "klarna"); err != nil {
+		t.Fatal(err)
+	}
+	c.AwaitPayment(other.Id, api.Cancelled)
+	if held, _ := processor.Payment(id); held.Status != "canceled" || held.Captured != 0 || len(s.Upstreams.Sim.Ledger()) != 1 {
+		t.Errorf("the processor holds %+v, the ledger %+v", held, s.Upstreams.Sim.Ledger())
 	}
 }

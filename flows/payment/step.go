@@ -58,6 +58,9 @@ func (m *Machine) awaitBuyer(ctx context.Context, p *flows.Payment, fresh *cards
 	if err != nil {
 		return step{}, err
 	}
+	if remote.State == cards.Authorised && remote.OtherMethod != "" {
+		return step{to: flows.Cancelling, reason: otherMethod(remote)}, nil
+	}
 	switch remote.State {
 	case cards.Authorised, cards.Captured:
 		return step{to: flows.Authorised, reason: "the buyer authorised it", edit: func(next *flows.Payment) { next.DeclineCode = "" }, remote: &remote}, nil
@@ -99,6 +102,8 @@ func (m *Machine) checkSale(ctx context.Context, p *flows.Payment, fresh *cards.
 		return step{to: flows.Capturing, reason: "the money was taken before", remote: &remote}, nil
 	case remote.State != cards.Authorised:
 		return step{to: flows.Cancelling, reason: "the processor no longer holds the authorisation: " + string(remote.State)}, nil
+	case remote.OtherMethod != "":
+		return step{to: flows.Cancelling, reason: otherMethod(remote)}, nil
 	case m.cfg.Now().Sub(p.UpdatedAt) > idleAuthorisation:
 		return step{to: flows.Cancelling, reason: "the authorisation is too old"}, nil
 	}
@@ -295,10 +300,17 @@ func (m *Machine) compare(p *flows.Payment, remote cards.Payment) string {
 		return "the processor holds another amount or currency"
 	case remote.State == cards.Captured && remote.Captured != p.Amount:
 		return "the processor captured another amount"
+	case remote.State == cards.Captured && remote.OtherMethod != "":
+		return otherMethod(remote)
 	case !m.metadataMatches(p, remote.Metadata):
 		return "the processor's metadata does not match or is not signed by us"
 	}
 	return ""
+}
+
+// otherMethod says how the buyer paid, for a payment that would be recorded as one by card.
+func otherMethod(remote cards.Payment) string {
+	return "the buyer paid by " + remote.OtherMethod + " and not by card"
 }
 
 // holdsWholeAmount tells whether the money is captured and none of it was refunded, or is

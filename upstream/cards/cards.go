@@ -94,6 +94,7 @@ type Payment struct {
 	FailedRefunds int               // refunds that failed or were cancelled
 	DeclineCode   string            // why the last attempt was declined, such as "card_declined"; empty when it was not
 	Decline       string            // names that decline: a later one of the payment has another name
+	OtherMethod   string            // how the buyer paid, such as "klarna", if it was not by card
 	Metadata      map[string]string // as given and updated
 	RedirectURL   string            // the hosted page; empty when the processor has none
 	ClientSecret  string            // what the processor's own browser code needs; empty when it has none

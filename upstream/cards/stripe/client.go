@@ -29,6 +29,9 @@ const (
 	// maxKeyLength is the longest idempotency key that the processor accepts.
 	maxKeyLength = 255
 
+	// card is the one type of payment method: the payment is recorded as a card payment.
+	card = "card"
+
 	// listPage is the largest page that the processor serves.
 	listPage = 100
 )
@@ -127,11 +130,11 @@ func (c *Client) Live() bool { return c.live }
 // the browser's confirmation, the second is configured at the processor.
 func (c *Client) Create(ctx context.Context, key string, in cards.NewPayment) (cards.Payment, error) {
 	params := &stripego.PaymentIntentCreateParams{
-		Amount:                  stripego.Int64(in.Amount),
-		Currency:                stripego.String(strings.ToLower(in.Currency)),
-		CaptureMethod:           stripego.String(stripego.PaymentIntentCaptureMethodManual),
-		AutomaticPaymentMethods: &stripego.PaymentIntentCreateAutomaticPaymentMethodsParams{Enabled: stripego.Bool(true)},
-		Metadata:                in.Metadata,
+		Amount:             stripego.Int64(in.Amount),
+		Currency:           stripego.String(strings.ToLower(in.Currency)),
+		CaptureMethod:      stripego.String(stripego.PaymentIntentCaptureMethodManual),
+		PaymentMethodTypes: []*string{stripego.String(card)}, // not what the dashboard has switched on
+		Metadata:           in.Metadata,
 	}
 	pi, err := send(ctx, "create", key, &params.Params, func() (*stripego.PaymentIntent, error) {
 		return c.api.payments.Create(params.Context, params)

@@ -40,6 +40,11 @@ func toCards(pi *stripego.PaymentIntent) (cards.Payment, error) {
 		CreatedAt: time.Unix(pi.Created, 0).UTC(), Replayed: pi.LastResponse != nil && isReplay(pi.LastResponse.Header),
 	}
 	addRefunds(&p, pi)
+	if state == cards.Authorised || p.Captured > 0 {
+		if charge := pi.LatestCharge; charge != nil && charge.PaymentMethodDetails != nil && charge.PaymentMethodDetails.Type != card {
+			p.OtherMethod = string(charge.PaymentMethodDetails.Type)
+		}
+	}
 	if state == cards.Declined {
 		// The bank's reason says more than the processor's.
 		why := pi.LastPaymentError

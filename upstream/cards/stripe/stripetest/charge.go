@@ -111,7 +111,7 @@ func (in *intent) chargeObject() object {
 		"id": c.id, "object": "charge", "amount": in.Amount, "amount_captured": in.Captured, "amount_refunded": in.Refunded,
 		"captured": in.Captured > 0, "created": c.created.Unix(), "currency": in.Currency, "disputed": false, "failure_code": nil,
 		"failure_message": nil, "livemode": in.live, "metadata": maps.Clone(c.metadata), "paid": c.failed == nil, "payment_intent": in.ID,
-		"payment_method": in.method, "payment_method_details": object{"type": "card", "card": object{"brand": "visa"}},
+		"payment_method": in.method, "payment_method_details": object{"type": in.kind, in.kind: object{}},
 		"refunded": in.Captured > 0 && in.Refunded == in.Captured, "status": "succeeded",
 	}
 	if c.reversed {

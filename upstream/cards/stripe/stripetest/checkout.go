@@ -15,6 +15,7 @@ type testCard struct {
 	method            string // the test payment method of the same card, pm_card_…
 	challenge         bool   // the bank asks the buyer first
 	code, declineCode string // of the decline, if any
+	kind              string // zero: card
 }
 
 // testCards are those of Stripe's documentation that the tests need.
@@ -23,6 +24,7 @@ var testCards = []testCard{
 	{number: "4000002500003155", method: "pm_card_authenticationRequired", challenge: true},
 	{number: "4000000000000002", method: "pm_card_visa_chargeDeclined", code: "card_declined", declineCode: "generic_decline"},
 	{number: "4000000000009995", method: "pm_card_visa_chargeDeclinedInsufficientFunds", code: "card_declined", declineCode: "insufficient_funds"},
+	{number: "klarna", method: "pm_klarna", kind: "klarna"},
 	{number: "4000000000000069", method: "pm_card_chargeDeclinedExpiredCard", code: "expired_card"},
 }
 
@@ -42,6 +44,14 @@ func findCard(typed string) testCard {
 // that the payment's status does not allow the step, as with the methods below.
 func (s *Server) Confirm(id, card string) (Payment, error) {
 	return s.buyerAction(id, func(in *intent) error { return s.confirm(nil, in, findCard(card)) })
+}
+
+// AllowAnyMethod has new payments accept every method, whatever their types: as payments did that
+// were made before Frontdesk asked for cards alone.
+func (s *Server) AllowAnyMethod() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.anyMethod = true
 }
 
 // Approve answers the bank's challenge for the buyer.
@@ -106,6 +116,11 @@ func (rq *request) attemptResult(err error) (object, error) {
 func (s *Server) confirm(rq *request, in *intent, card testCard) error {
 	if in.Status != requiresPaymentMethod && in.Status != requiresAction {
 		return unexpectedState(in, "confirmed")
+	}
+	in.kind = cmp.Or(card.kind, "card")
+	if !slices.Contains(in.types, in.kind) && len(in.types) > 0 {
+		return &apiError{Type: typeInvalid, Code: "payment_intent_incompatible_payment_method", Param: "payment_method",
+			Message: "The PaymentMethod's type is not among those of the PaymentIntent."}
 	}
 	in.method, in.lastError, in.challenge = card.method, nil, nil
 	if card.challenge {

@@ -66,6 +66,7 @@ type Server struct {
 	journal []Request
 
 	refundStatus string // see SetRefundStatus
+	anyMethod    bool   // see AllowAnyMethod
 }
 
 // New starts a double on a free port of the loopback interface. Close stops it.
