@@ -28,7 +28,10 @@ func (cfg Config) printBanner(w io.Writer, at net.Addr) {
 		fmt.Fprintf(w, "  Staff key           %s, in the header X-Frontdesk-Staff-Key\n", demoStaffKey)
 	}
 	if cfg.OpsAddr != "" {
-		fmt.Fprintf(w, "  Operators           http://%s/ops/payments    or: frontdesk payments list\n", reachable(cfg.OpsAddr))
+		fmt.Fprintf(w, "  Operators           http://%s/ops/payments    for: frontdesk payments list\n", reachable(cfg.OpsAddr))
+		if slices.Contains(cfg.Operators, operatorEntry("demo", demoOperatorToken)) {
+			fmt.Fprintf(w, "  Operator token      %s\n", demoOperatorToken)
+		}
 	}
 }
 

@@ -31,7 +31,7 @@ type Config struct {
 	ClubSaleWithoutArticles                                       bool
 	CardProcessor, SandboxURL                                     string
 	StripeSecretKey, StripePublicKey, StripeHookSecret, StripeURL string
-	SealKeys, StaffKeys                                           []string
+	SealKeys, StaffKeys, Operators                                []string
 	IdentityJWKSURL, IdentitySecret                               string
 	IdentityAudience, IdentityIssuer                              string
 	DrainDelay                                                    time.Duration
@@ -60,7 +60,7 @@ func (cfg *Config) options() []option {
 	return []option{
 		{"mode", "FRONTDESK_MODE", oneOf(&cfg.Mode, "mock", "test", "live"), "mock", "mock: everything in this process, nothing real. test: the simulator and the sandbox in another process (frontdesk sim). live: the real club system, card processor and Redis."},
 		{"addr", "FRONTDESK_ADDR", text(&cfg.Addr), ":8080", "Address on which the gateway listens."},
-		{"ops-addr", "FRONTDESK_OPS_ADDR", text(&cfg.OpsAddr), defaultOpsAddr, "Address on which the gateway serves operators, without authentication: loopback, or a network that only operators reach; off for none. Outside live mode several gateways may share the default: the first one serves."},
+		{"ops-addr", "FRONTDESK_OPS_ADDR", text(&cfg.OpsAddr), defaultOpsAddr, "Address on which the gateway serves operators: loopback, or a network that only operators reach, because profiles need no token; off for none. Outside live mode several gateways may share the default: the first one serves."},
 		{"metrics-addr", "FRONTDESK_METRICS_ADDR", text(&cfg.MetricsAddr), "", "Address on which the gateway serves /metrics and nothing else, without authentication: loopback, or a network that only Prometheus reaches; off for none. Default: 127.0.0.1:9091 in live mode; otherwise none, because FRONTDESK_OPS_ADDR serves /metrics too."},
 		{"public-url", "FRONTDESK_PUBLIC_URL", text(&cfg.PublicURL), "", "Address under which browsers reach the gateway; with https, cookies are __Host- and Secure. Default: http://localhost and the port; required in live mode."},
 		{"redis-url", "FRONTDESK_REDIS_URL", text(&cfg.RedisURL), "", "Redis: redis://, redis+sentinel:// or redis+cluster://, rediss for TLS, which live mode requires except for one server on loopback. Mock mode embeds its own."},
@@ -84,6 +84,7 @@ func (cfg *Config) options() []option {
 		{"stripe-url", "FRONTDESK_STRIPE_URL", text(&cfg.StripeURL), "", "Stripe: another address of its API, without a path, for tests."},
 		{"seal-keys", "FRONTDESK_SEAL_KEYS", list(&cfg.SealKeys), "", "Keys that encrypt what Redis holds: base64 of at least 32 bytes each, the current key first. Default: a demo key; required in live mode."},
 		{"staff-keys", "FRONTDESK_STAFF_KEYS", list(&cfg.StaffKeys), "", "Keys that authenticate a kiosk or the desk as staff, at least 16 characters each. Default: demo-staff-key-1; none in live mode."},
+		{"operators", "FRONTDESK_OPERATORS", list(&cfg.Operators), "", "Operators, each as name:hash, where the hash is the SHA-256 of a token in hexadecimal; frontdesk operators add prints an entry. Default: demo with the token demo-operator-token; required in live mode, unless FRONTDESK_OPS_ADDR is off."},
 		{"identity-jwks-url", "FRONTDESK_IDENTITY_JWKS_URL", text(&cfg.IdentityJWKSURL), "", "Address where the club's login publishes its signing keys (JWKS). Default: the simulator's, unless a secret is set; none in live mode."},
 		{"identity-secret", "FRONTDESK_IDENTITY_SECRET", text(&cfg.IdentitySecret), "", "Secret with which the club's login signs its tokens instead (HS256): at least 32 bytes."},
 		{"identity-audience", "FRONTDESK_IDENTITY_AUDIENCE", text(&cfg.IdentityAudience), "", "Audience (aud) that the login's tokens must name. Empty: not checked; required in live mode."},
@@ -124,6 +125,7 @@ const (
 	demoSealKey       = "ZnJvbnRkZXNrLWRlbW8tc2VhbC1rZXktMDEyMzQ1Njc="
 	demoStaffKey      = "demo-staff-key-1"
 	demoWebhookSecret = "demo-webhook-secret" // #nosec G101 -- public on purpose
+	demoOperatorToken = "demo-operator-token" // #nosec G101 -- public on purpose
 )
 
 // setDefaults fills in what mock and test mode may leave out. port is the gateway's,
@@ -154,6 +156,7 @@ func (cfg *Config) setDefaults(port, mockPort string) {
 	for i, key := range cfg.StaffKeys {
 		cfg.StaffKeys[i] = strings.TrimSpace(key)
 	}
+	setList(&cfg.Operators, operatorEntry("demo", demoOperatorToken))
 	setList(&cfg.WebhookSecret, demoWebhookSecret)
 	setList(&cfg.AllowedOrigins, "*")
 	if len(cfg.MethodsVisitor) == 0 && live {

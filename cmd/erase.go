@@ -14,7 +14,7 @@ func newEraseCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "erase", Short: "Erase a person's data from Redis, and print what was kept and why; through a running gateway.", Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			fields := map[string]string{"email": email, "mobile": mobile, "registration": registration, "contact": contact, "by": client.operator}
+			fields := map[string]string{"email": email, "mobile": mobile, "registration": registration, "contact": contact}
 			return callOps(c.Context(), client, http.MethodPost, "/ops/erasures", fields, printErasure)
 		},
 	}

@@ -25,7 +25,7 @@ Each option is an environment variable and a flag; the flag wins. A variable wit
 	fmt.Fprint(w, `
 ## Other commands
 
-`+"`doctor` takes the options of `serve`. `health` reads `FRONTDESK_ADDR`. The operators' commands (`payments`, `invite`, `erase`, `webhooks`, `queue`) read `FRONTDESK_OPS_ADDR` to reach a gateway, and `USER` for `--operator`, the login name that the audit records. [Commands](cli.md) lists the flags that have no variable."+`
+`+"`doctor` takes the options of `serve`. `health` reads `FRONTDESK_ADDR`. The operators' commands (`payments`, `invite`, `erase`, `webhooks`, `queue`) read `FRONTDESK_OPS_ADDR` to reach a gateway, and `FRONTDESK_OPERATOR_TOKEN`, which identifies the operator. [Commands](cli.md) lists the flags that have no variable."+`
 `)
 }
 
@@ -100,7 +100,7 @@ func flagRow(flag *pflag.Flag) string {
 		variables = "`" + strings.Join(names, "` `") + "`"
 		help = strings.Replace(help, " ($"+strings.Join(names, ", $")+")", "", 1)
 	}
-	if flag.Name == "operator" || defaultValue == "false" { // the operator depends on the machine
+	if defaultValue == "false" {
 		defaultValue = ""
 	}
 	if defaultValue != "" {

@@ -103,9 +103,13 @@ func (cfg Config) build(log *slog.Logger, seen *telemetry, stopping <-chan struc
 		Methods: cfg.methodPolicy(), Captcha: cfg.captcha(), RateLimits: cfg.rateLimited(), TrustedProxies: proxies,
 		OnRequest: onRequest, OnRequestMetric: seen.metrics.CountRequest, OnStream: seen.metrics.CountStream, Traces: seen.traces, AccessLevel: cfg.accessLevel(), Now: time.Now, After: time.After, Log: log,
 	})
+	operators, err := cfg.operators()
+	if err != nil {
+		return g, err
+	}
 	eraser := erasure.New(erasure.Config{Store: records, Keys: keys, Now: time.Now, Log: log})
 	g.ops = ops.New(ops.Config{
-		Payments: payments, Contacts: contacts, Eraser: eraser, Relay: relay, Queue: queue, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Metrics: seen.metrics, MetricsApart: cfg.Mode == "live", Traces: seen.traces, Log: log,
+		Payments: payments, Contacts: contacts, Eraser: eraser, Relay: relay, Queue: queue, Operators: operators, ClientToken: cfg.ClubToken, Worlds: cfg.Mode == "mock", PublicURL: cfg.PublicURL, Metrics: seen.metrics, MetricsApart: cfg.Mode == "live", Traces: seen.traces, Log: log,
 	})
 	g.metrics = ops.NewMetricsServer(ops.Config{PublicURL: cfg.PublicURL, Metrics: seen.metrics, Traces: seen.traces, Log: log})
 	g.worker, g.catalogue = worker, catalogue

@@ -17,7 +17,7 @@ func newInviteCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "invite", Short: "Print a single-use invitation link, with which a contact of the club registers without a login; through a running gateway.", Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			fields := map[string]string{"contactId": contact, "clubId": club, "ttl": ttl.String(), "by": client.operator}
+			fields := map[string]string{"contactId": contact, "clubId": club, "ttl": ttl.String()}
 			return callOps(c.Context(), client, http.MethodPost, "/ops/invitations", fields,
 				func(w io.Writer, invitation struct{ URL string }) { fmt.Fprintln(w, invitation.URL) })
 		},

@@ -173,7 +173,7 @@ func (cfg Config) validateOrigins(found *problems) {
 	}
 }
 
-// validateInternal keeps a listener without authentication off the internet.
+// validateInternal keeps metrics and profiles, which need no token, off the internet.
 func validateInternal(found *problems, variable, address, usual string) {
 	if address == "off" {
 		return
@@ -182,5 +182,5 @@ func validateInternal(found *problems, variable, address, usual string) {
 	found.refuse(err != nil, variable, "must be host:port, such as %s, or off", usual)
 	at, notAddress := netip.ParseAddr(host)
 	private := host == "localhost" || notAddress == nil && (at.IsLoopback() || at.IsPrivate() || at.IsLinkLocalUnicast())
-	found.refuse(err == nil && !private, variable, "may be reachable from everywhere and has no authentication: set it to %s, to an address of a private network, or to off", usual)
+	found.refuse(err == nil && !private, variable, "may be reachable from everywhere, and not all of it has authentication: set it to %s, to an address of a private network, or to off", usual)
 }

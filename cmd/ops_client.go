@@ -7,14 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
-	"os/user"
 	"reflect"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -33,10 +30,10 @@ const opsTimeout = 100 * time.Second
 
 // opsClient calls the operators' listener of a running gateway.
 type opsClient struct {
-	addr     string
-	json     bool   // print responses as they are
-	operator string // who acts; the audit records it
-	world    string // the simulator's world, in mock mode; empty: the default one
+	addr  string
+	json  bool   // print responses as they are
+	token string // identifies the operator
+	world string // the simulator's world, in mock mode; empty: the default one
 }
 
 // options are the flags of every command that uses the client.
@@ -44,17 +41,8 @@ func (o *opsClient) options() []option {
 	return []option{
 		{"ops-addr", "FRONTDESK_OPS_ADDR", text(&o.addr), defaultOpsAddr, "Address on which the gateway serves operators."},
 		{"json", "", yesNo(&o.json), "", "Print JSON."},
-		{"operator", "USER", text(&o.operator), operatorName(), "Your login name, for the audit."},
+		{"operator-token", "FRONTDESK_OPERATOR_TOKEN", text(&o.token), demoOperatorToken, "Your token, from frontdesk operators add. The default works in mock and test mode without FRONTDESK_OPERATORS."},
 	}
-}
-
-// operatorName is the operator where USER is not set, as in containers: the system's
-// name for the user, or the user id.
-func operatorName() string {
-	if current, err := user.Current(); err == nil && current.Username != "" {
-		return current.Username
-	}
-	return "uid-" + strconv.Itoa(os.Getuid())
 }
 
 // read returns the RunE of a command that reads path and prints the response by show.
@@ -66,12 +54,12 @@ func read[T any](client *opsClient, path string, show func(io.Writer, T)) func(*
 }
 
 // write is read for an operation that changes something. body returns what the operation
-// needs besides the operator; nil: nothing.
+// needs; nil: nothing.
 func write[T any](client *opsClient, path string, body func(args []string) map[string]string, show func(io.Writer, T)) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
-		fields := map[string]string{"by": client.operator}
+		fields := map[string]string{}
 		if body != nil {
-			maps.Copy(fields, body(args))
+			fields = body(args)
 		}
 		return callOps(c.Context(), client, http.MethodPost, pathTo(path, args), fields, show)
 	}
@@ -117,6 +105,7 @@ func (o *opsClient) request(ctx context.Context, method, path string, body any) 
 		return nil, fmt.Errorf("FRONTDESK_OPS_ADDR: %q is not an address and port", o.addr)
 	}
 	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+o.token)
 	if o.world != "" {
 		request.Header.Set("X-Frontdesk-World", o.world)
 	}

@@ -19,7 +19,7 @@ func newPaymentsCommand() *cobra.Command {
 		newListPayments(client),
 		&cobra.Command{
 			Use: "show <id>", Short: "Show everything known of a payment, and the possible decisions.", Args: exactArgs("id"),
-			RunE: read(client, "/ops/payments/%s", func(w io.Writer, p payment.Detail) { printPayment(w, p, client.operator) }),
+			RunE: read(client, "/ops/payments/%s", printPayment),
 		},
 		newConfirmRecorded(client),
 		newConfirmNotRecorded(client),

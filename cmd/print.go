@@ -68,7 +68,7 @@ func printCalibration(w io.Writer, c payment.Calibration) {
 }
 
 // printPayment prints everything known of a payment, and the commands that decide on it.
-func printPayment(w io.Writer, d payment.Detail, operator string) {
+func printPayment(w io.Writer, d payment.Detail) {
 	table := newTable(w)
 	defer flush(table)
 	fmt.Fprintf(table, "Payment\t%s\nState\t%s since %s: %s\nAmount\t%s by %s\nSale\t%s\nClub\t%s\nContact number\t%s\nAt the processor\t%s\n",
@@ -96,7 +96,7 @@ func printPayment(w io.Writer, d payment.Detail, operator string) {
 	}
 	fmt.Fprintln(table, "\nWhat you can do")
 	for _, command := range d.Commands {
-		fmt.Fprintln(table, "  "+command+" --operator "+operator)
+		fmt.Fprintln(table, "  "+command)
 	}
 }
 

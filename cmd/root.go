@@ -80,7 +80,7 @@ func newRootCommand(assets Assets) *cobra.Command {
 	}
 	root.AddCommand(
 		newServeCommand(assets), newSimCommand(), newDoctorCommand(assets),
-		newWebhooksCommand(), newQueueCommand(), newPaymentsCommand(), newInviteCommand(), newEraseCommand(),
+		newWebhooksCommand(), newQueueCommand(), newPaymentsCommand(), newInviteCommand(), newEraseCommand(), newOperatorsCommand(),
 		newHealthCommand(), newVersionCommand(),
 	)
 	return root

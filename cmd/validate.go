@@ -52,6 +52,7 @@ func (cfg Config) problems() (found problems) {
 	cfg.validateRedis(&found)
 	cfg.validateUpstreams(&found)
 	cfg.validateKeys(&found)
+	cfg.validateOperators(&found)
 	cfg.validateWebhooks(&found)
 	cfg.validateMethods(&found)
 	cfg.validateLimits(&found)

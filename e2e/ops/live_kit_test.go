@@ -3,10 +3,12 @@ package ops_test
 import (
 	"bytes"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -63,11 +65,15 @@ func newLive(t *testing.T, options ...string) *liveEnv {
 		"FRONTDESK_CARD_PROCESSOR": "stripe", "FRONTDESK_STRIPE_URL": cards.URL, "FRONTDESK_STRIPE_SECRET_KEY": l.processor.SecretKey,
 		"FRONTDESK_STRIPE_PUBLISHABLE_KEY": l.processor.PublishableKey, "FRONTDESK_STRIPE_WEBHOOK_SECRET": l.processor.WebhookSecret,
 		"FRONTDESK_IDENTITY_SECRET": rand.Text() + rand.Text(), "FRONTDESK_IDENTITY_AUDIENCE": "signup", "FRONTDESK_IDENTITY_ISSUER": "https://login.gym-4711.fr",
+		"FRONTDESK_OPERATORS": "ada:" + tokenHash(rand.Text()),
 		"FRONTDESK_SEAL_KEYS": sealKey(), "FRONTDESK_STAFF_KEYS": rand.Text(),
 		"FRONTDESK_ALLOWED_ORIGINS": "https://www.gym-4711.fr", "FRONTDESK_DRAIN_DELAY": "1s", "FRONTDESK_METRICS_ADDR": "127.0.0.1:0",
 	}
 	return l
 }
+
+// tokenHash is the hash of an operator's token, for FRONTDESK_OPERATORS.
+func tokenHash(token string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(token))) }
 
 func sealKey() string {
 	key := make([]byte, 32)

@@ -21,7 +21,7 @@ import (
 func runCLI(t *testing.T, at string, words ...string) (said string, ok bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), frontdesktest.Binary(t), append([]string{"payments"}, words...)...)
-	cmd.Env = []string{"FRONTDESK_OPS_ADDR=" + at, "USER=ada"}
+	cmd.Env = []string{"FRONTDESK_OPS_ADDR=" + at}
 	out, err := cmd.CombinedOutput()
 	return string(out), err == nil
 }
@@ -73,7 +73,8 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 		{[]string{"confirm-not-recorded", id, "--cancel"}, "money is taken"},
 		{[]string{"confirm-not-recorded", id}, "at least one of the flags in the group [send-again refund cancel] is required"},
 		{[]string{"confirm-not-recorded", id, "--send-again", "--refund"}, "none of the others can be"},
-		{[]string{"confirm-recorded", id, "--operator", "ada@example.com"}, "by: Say who you are"},
+		{[]string{"confirm-recorded", id, "--operator-token", "guessed"}, "The operator's token is not known here"},
+		{[]string{"list", "--operator-token="}, "FRONTDESK_OPERATOR_TOKEN"},
 		{[]string{"confirm-recorded", "nothing-1"}, "There is no such payment"},
 		{[]string{"show", "../../healthz"}, "no payment's id"},
 		{[]string{"show"}, "<id>"},
@@ -88,7 +89,7 @@ func TestOperatorAtTheTerminal(t *testing.T) {
 	if done.State != api.Completed {
 		t.Errorf("the visitor sees %+v", done)
 	}
-	expectAll(t, mustRunCLI(t, at, "show", id), "(ada: seen on the sale)", "fd_done_1", "fd_op_1", "confirm-recorded by ada", "called the club")
+	expectAll(t, mustRunCLI(t, at, "show", id), "(demo: seen on the sale)", "fd_done_1", "fd_op_1", "confirm-recorded by demo", "called the club")
 	if said, ok := runCLI(t, at, "confirm-recorded", id); ok || !strings.Contains(said, "not in doubt, it is recorded") {
 		t.Errorf("decided twice: %s", said)
 	}
@@ -151,31 +152,29 @@ func TestBadInputOfOperators(t *testing.T) {
 		"outside":                  {"GET", "http://" + mock.OpsAddress() + "/v1/clubs", nil, nil, 404, ""},
 		"wrong method":             {"DELETE", one, nil, nil, 405, flows.MethodNotAllowed},
 		"a page in a browser":      {"GET", base, nil, []header{{"Origin", "https://elsewhere.example"}}, 403, flows.ForbiddenOrigin},
-		"a form in a browser":      {"POST", one + "/confirm-recorded", `{"by":"ada"}`, []header{{"Content-Type", "text/plain"}}, 403, flows.ForbiddenOrigin},
-		"nobody recorded it":       {"POST", one + "/confirm-recorded", `{}`, nil, 422, flows.InvalidRequest},
-		"unknown recorded":         {"POST", base + "/nothing-1/confirm-recorded", `{"by":"ada"}`, nil, 404, flows.NotFound},
+		"a form in a browser":      {"POST", one + "/confirm-recorded", `{}`, []header{{"Content-Type", "text/plain"}}, 403, flows.ForbiddenOrigin},
+		"a typed name":             {"POST", one + "/confirm-recorded", `{"by":"ada"}`, nil, 400, flows.MalformedRequest},
+		"unknown recorded":         {"POST", base + "/nothing-1/confirm-recorded", `{}`, nil, 404, flows.NotFound},
 		"recorded, no JSON":        {"POST", one + "/confirm-recorded", `by=ada`, nil, 400, flows.MalformedRequest},
 		"recorded, no object":      {"POST", one + "/confirm-recorded", `["ada"]`, nil, 400, flows.MalformedRequest},
 		"recorded, empty":          {"POST", one + "/confirm-recorded", ``, nil, 400, flows.MalformedRequest},
-		"recorded, two objects":    {"POST", one + "/confirm-recorded", `{"by":"ada"}{"by":"eve"}`, nil, 400, flows.MalformedRequest},
-		"recorded, unknown member": {"POST", one + "/confirm-recorded", `{"by":"ada","then":"refund"}`, nil, 400, flows.MalformedRequest},
-		"recorded, too large":      {"POST", one + "/confirm-recorded", `{"by":"ada","why":"` + strings.Repeat("x", 5000) + `"}`, nil, 413, flows.TooLarge},
-		"recorded, too long":       {"POST", one + "/confirm-recorded", `{"by":"ada","why":"` + strings.Repeat("x", 501) + `"}`, nil, 422, flows.InvalidRequest},
-		"not recorded, what then":  {"POST", one + "/confirm-not-recorded", `{"by":"ada"}`, nil, 422, flows.InvalidRequest},
-		"not recorded, nonsense":   {"POST", one + "/confirm-not-recorded", `{"by":"ada","then":"keep"}`, nil, 422, flows.InvalidRequest},
-		"not recorded, cancel":     {"POST", one + "/confirm-not-recorded", `{"by":"ada","then":"cancel"}`, nil, 409, flows.NotDecidable},
-		"not recorded, too early":  {"POST", one + "/confirm-not-recorded", `{"by":"ada","then":"refund"}`, nil, 409, flows.TooEarly},
-		"not recorded, unknown":    {"POST", base + "/nothing-1/confirm-not-recorded", `{"by":"ada","then":"refund"}`, nil, 404, flows.NotFound},
+		"recorded, two objects":    {"POST", one + "/confirm-recorded", `{}{}`, nil, 400, flows.MalformedRequest},
+		"recorded, unknown member": {"POST", one + "/confirm-recorded", `{"then":"refund"}`, nil, 400, flows.MalformedRequest},
+		"recorded, too large":      {"POST", one + "/confirm-recorded", `{"why":"` + strings.Repeat("x", 5000) + `"}`, nil, 413, flows.TooLarge},
+		"recorded, too long":       {"POST", one + "/confirm-recorded", `{"why":"` + strings.Repeat("x", 501) + `"}`, nil, 422, flows.InvalidRequest},
+		"not recorded, what then":  {"POST", one + "/confirm-not-recorded", `{}`, nil, 422, flows.InvalidRequest},
+		"not recorded, nonsense":   {"POST", one + "/confirm-not-recorded", `{"then":"keep"}`, nil, 422, flows.InvalidRequest},
+		"not recorded, cancel":     {"POST", one + "/confirm-not-recorded", `{"then":"cancel"}`, nil, 409, flows.NotDecidable},
+		"not recorded, too early":  {"POST", one + "/confirm-not-recorded", `{"then":"refund"}`, nil, 409, flows.TooEarly},
+		"not recorded, unknown":    {"POST", base + "/nothing-1/confirm-not-recorded", `{"then":"refund"}`, nil, 404, flows.NotFound},
 		"not recorded, large":      {"POST", one + "/confirm-not-recorded", strings.Repeat(" ", 5000), nil, 413, flows.TooLarge},
-		"not recorded, member":     {"POST", one + "/confirm-not-recorded", `{"by":"ada","then":"refund","force":true}`, nil, 400, flows.MalformedRequest},
-		"empty note":               {"POST", one + "/notes", `{"by":"ada","text":" "}`, nil, 422, flows.InvalidRequest},
-		"note of nobody":           {"POST", one + "/notes", `{"text":"hello"}`, nil, 422, flows.InvalidRequest},
-		"note with an escape":      {"POST", one + "/notes", `{"by":"ada","text":"a\u001b[2Jb"}`, nil, 422, flows.InvalidRequest},
-		"note, unknown member":     {"POST", one + "/notes", `{"by":"ada","text":"a","to":"all"}`, nil, 400, flows.MalformedRequest},
+		"not recorded, member":     {"POST", one + "/confirm-not-recorded", `{"then":"refund","force":true}`, nil, 400, flows.MalformedRequest},
+		"empty note":               {"POST", one + "/notes", `{"text":" "}`, nil, 422, flows.InvalidRequest},
+		"note with an escape":      {"POST", one + "/notes", `{"text":"a\u001b[2Jb"}`, nil, 422, flows.InvalidRequest},
+		"note, unknown member":     {"POST", one + "/notes", `{"text":"a","to":"all"}`, nil, 400, flows.MalformedRequest},
 		"note, too large":          {"POST", one + "/notes", strings.Repeat(" ", 5000), nil, 413, flows.TooLarge},
-		"note on nothing":          {"POST", base + "/nothing-1/notes", `{"by":"ada","text":"a"}`, nil, 404, flows.NotFound},
-		"nobody calibrates":        {"POST", base + "/calibrate", `{}`, nil, 422, flows.InvalidRequest},
-		"calibrate, member":        {"POST", base + "/calibrate", `{"by":"ada","least":1}`, nil, 400, flows.MalformedRequest},
+		"note on nothing":          {"POST", base + "/nothing-1/notes", `{"text":"a"}`, nil, 404, flows.NotFound},
+		"calibrate, member":        {"POST", base + "/calibrate", `{"least":1}`, nil, 400, flows.MalformedRequest},
 		"calibrate, too large":     {"POST", base + "/calibrate", strings.Repeat(" ", 5000), nil, 413, flows.TooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -211,7 +210,7 @@ func TestOperatorsListenerRefusesHostnames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(connection, "GET /ops/payments HTTP/1.0\r\nHost: %s\r\n\r\n", host)
+		fmt.Fprintf(connection, "GET /ops/payments HTTP/1.0\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", host, frontdesktest.OperatorToken)
 		answer := make([]byte, 12)
 		if _, err := connection.Read(answer); err != nil || !strings.HasSuffix(string(answer), fmt.Sprint(want)) {
 			t.Errorf("Host %q: %q, %v", host, answer, err)
@@ -236,7 +235,7 @@ func TestOperatorsShareDecisions(t *testing.T) {
 	if said, ok := runCLI(t, other.OpsAddress(), "confirm-not-recorded", id, "--refund"); ok || !strings.Contains(said, "not in doubt, it is recorded") {
 		t.Errorf("decided at both: %s", said)
 	}
-	if held := s.Upstreams.Cards.Payments()[0]; held.Metadata["fd_done_1"] == "" || !strings.HasSuffix(held.Metadata["fd_op_1"], "by ada") {
+	if held := s.Upstreams.Cards.Payments()[0]; held.Metadata["fd_done_1"] == "" || !strings.HasSuffix(held.Metadata["fd_op_1"], "by demo") {
 		t.Errorf("the processor holds %v", held.Metadata)
 	}
 }

@@ -52,7 +52,7 @@ func runJourneys(t *testing.T, c *frontdesktest.Client, at *frontdesktest.Proces
 
 	c.Token = ""
 	invite := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "invite", "--contact", "1001", "--club", "11")
-	invite.Env = []string{"FRONTDESK_OPS_ADDR=" + at.OpsAddress(), "USER=ada"}
+	invite.Env = []string{"FRONTDESK_OPS_ADDR=" + at.OpsAddress()}
 	printed, err := invite.Output()
 	_, invitation, ok := strings.Cut(strings.TrimSpace(string(printed)), "invitation=")
 	if err != nil || !ok {

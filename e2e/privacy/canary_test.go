@@ -324,8 +324,9 @@ func (w *canaryRun) badInput() {
 			w.c.Do("POST", "/v1/webhooks/club/"+secret, fmt.Sprintf(`{"name":"contact.updated","object":{"id":"/demo/contacts/1001"},"data":{"familyName":%q},%q:1}`, text, text))
 		}
 		w.c.Do("POST", "/v1/webhooks/card", fmt.Sprintf(`{"id":%q}`, text), [2]string{"Stripe-Signature", text})
-		w.c.Do("POST", "http://"+w.gateway.OpsAddress()+"/ops/payments/"+escaped+"/notes", fmt.Sprintf(`{"by":%q,"text":%q}`, text, text))
-		w.c.Do("POST", "http://"+w.gateway.OpsAddress()+"/ops/erasures", fmt.Sprintf(`{"by":"ada","email":%q}`, text))
+		w.c.Do("POST", "http://"+w.gateway.OpsAddress()+"/ops/payments/"+escaped+"/notes", fmt.Sprintf(`{"text":%q}`, text))
+		w.c.Do("POST", "http://"+w.gateway.OpsAddress()+"/ops/payments/calibrate", `{}`, [2]string{"Authorization", "Bearer " + escaped})
+		w.c.Do("POST", "http://"+w.gateway.OpsAddress()+"/ops/erasures", fmt.Sprintf(`{"email":%q}`, text))
 	}
 	w.recordRedis()
 }

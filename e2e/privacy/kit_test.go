@@ -130,7 +130,7 @@ func (s *testEnv) redisContents() map[string]string {
 func (s *testEnv) runCLI(gateway *frontdesktest.Process, args ...string) (string, error) {
 	s.t.Helper()
 	cmd := exec.CommandContext(s.t.Context(), frontdesktest.Binary(s.t), args...)
-	cmd.Env = []string{"FRONTDESK_OPS_ADDR=" + gateway.OpsAddress(), "USER=ada"}
+	cmd.Env = []string{"FRONTDESK_OPS_ADDR=" + gateway.OpsAddress()}
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSpace(string(out)), err
 }

@@ -12,7 +12,6 @@ import (
 )
 
 type invitationRequest struct {
-	operator
 	ContactID string `json:"contactId"`
 	ClubID    string `json:"clubId"`
 	TTL       string `json:"ttl"`
@@ -24,7 +23,7 @@ type invitation struct {
 }
 
 // invite serves POST /ops/invitations. The club in the link is for the landing page alone.
-func (s *Server) invite(r *http.Request, in invitationRequest) (any, error) {
+func (s *Server) invite(r *http.Request, operator string, in invitationRequest) (any, error) {
 	clientToken, err := s.organisation(r)
 	if err != nil {
 		return nil, err
@@ -34,12 +33,11 @@ func (s *Server) invite(r *http.Request, in invitationRequest) (any, error) {
 		life, _ = time.ParseDuration(in.TTL) // an unreadable one is zero, which is too short
 	}
 	contact := flows.ContactIdentity{ClientToken: clientToken, ContactID: in.ContactID, ClubID: in.ClubID}
-	token, end, err := s.cfg.Contacts.Invite(r.Context(), contact, life, in.By)
+	token, end, err := s.cfg.Contacts.Invite(r.Context(), contact, life, operator)
 	return invitation{URL: s.cfg.PublicURL + "/?invitation=" + token + "&club=" + url.QueryEscape(in.ClubID), ExpiresAt: end.UTC()}, err
 }
 
 type erasureRequest struct {
-	operator
 	Email        string `json:"email"`
 	Mobile       string `json:"mobile"`
 	Registration string `json:"registration"`
@@ -47,14 +45,14 @@ type erasureRequest struct {
 }
 
 // erase serves POST /ops/erasures.
-func (s *Server) erase(r *http.Request, in erasureRequest) (any, error) {
+func (s *Server) erase(r *http.Request, operator string, in erasureRequest) (any, error) {
 	clientToken, err := s.organisation(r)
 	if err != nil {
 		return nil, err
 	}
 	return s.cfg.Eraser.Erase(r.Context(), erasure.Request{
 		ClientToken: clientToken, Email: in.Email, Mobile: in.Mobile, Registration: in.Registration, Contact: in.Contact,
-	}, in.By)
+	}, operator)
 }
 
 // organisation returns the client token that a request is for. Outside mock mode a world is refused,

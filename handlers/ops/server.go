@@ -1,5 +1,6 @@
 // Package ops is the operators' listener: payments in doubt, invitations, erasures, webhooks
-// and queues under /ops, and profiles under /debug/pprof. It serves no visitor. In live mode
+// and queues under /ops, and profiles under /debug/pprof. It serves no visitor. Below /ops each request needs an operator's
+// token, because it decides something or reads personal data. In live mode
 // /metrics has a listener of its own, so that a scraper reaches nothing else.
 //
 // Start reading at New for the routes, and at NewMetrics for what is counted. The rules that
@@ -40,6 +41,7 @@ type Config struct {
 	Eraser      *erasure.Eraser
 	Relay       *relay.Relay
 	Queue       *jobs.Queue
+	Operators   []Operator   // may call what is below /ops
 	ClientToken string       // the organisation at the club system
 	Worlds      bool         // X-Frontdesk-World may name another demo world (mock mode)
 	PublicURL   string       // where the links of invitations lead
@@ -50,8 +52,8 @@ type Config struct {
 	Log          *slog.Logger
 }
 
-// Server is the operators' listener as an http.Handler. It authenticates no caller, because only
-// operators can reach it, but it refuses web pages in their browsers.
+// Server is the operators' listener as an http.Handler. Below /ops it requires an operator's token,
+// and it refuses web pages in operators' browsers.
 type Server struct {
 	cfg Config
 	mux *http.ServeMux
@@ -97,7 +99,13 @@ func New(cfg Config) *Server {
 		"GET /ops/queue":                               s.listQueues,
 	} {
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			result, err := handler(r)
+			operator, err := s.identify(r)
+			if err != nil {
+				w.Header().Set("WWW-Authenticate", `Bearer realm="operators"`)
+				s.writeProblem(w, r, err)
+				return
+			}
+			result, err := handler(r, operator)
 			if err != nil {
 				s.writeProblem(w, r, err)
 				return
@@ -166,17 +174,13 @@ func isJSON(r *http.Request) bool {
 	return err == nil && kind == "application/json"
 }
 
-// handlerFunc returns a JSON response, or an error for a problem document.
-type handlerFunc func(r *http.Request) (any, error)
-
-// operator names who decides; it is part of every body.
-type operator struct {
-	By string `json:"by"`
-}
+// handlerFunc returns a JSON response, or an error for a problem document. operator is the name of
+// the caller.
+type handlerFunc func(r *http.Request, operator string) (any, error)
 
 // withBody decodes the whole body of a request. Unknown members are an error.
-func withBody[T any](handle func(r *http.Request, in T) (any, error)) handlerFunc {
-	return func(r *http.Request) (any, error) {
+func withBody[T any](handle func(r *http.Request, operator string, in T) (any, error)) handlerFunc {
+	return func(r *http.Request, operator string) (any, error) {
 		var in T
 		body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
 		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -193,7 +197,7 @@ func withBody[T any](handle func(r *http.Request, in T) (any, error)) handlerFun
 		if decoder.More() {
 			return nil, &flows.Error{Code: flows.MalformedRequest, Detail: "The body goes on behind its object."}
 		}
-		return handle(r, in)
+		return handle(r, operator, in)
 	}
 }
 

@@ -6,27 +6,27 @@ import (
 	"frontdesk/flows/relay"
 )
 
-func (s *Server) listDeliveries(r *http.Request) (any, error) {
+func (s *Server) listDeliveries(r *http.Request, _ string) (any, error) {
 	return s.cfg.Relay.Deliveries(r.Context(), relay.DeliveryState(r.URL.Query().Get("state")))
 }
 
-func (s *Server) showDelivery(r *http.Request) (any, error) {
+func (s *Server) showDelivery(r *http.Request, _ string) (any, error) {
 	return s.cfg.Relay.Delivery(r.Context(), r.PathValue("id"))
 }
 
-func (s *Server) replayDelivery(r *http.Request, in operator) (any, error) {
-	return s.cfg.Relay.Replay(r.Context(), r.PathValue("id"), in.By)
+func (s *Server) replayDelivery(r *http.Request, operator string, _ struct{}) (any, error) {
+	return s.cfg.Relay.Replay(r.Context(), r.PathValue("id"), operator)
 }
 
-func (s *Server) replayDead(r *http.Request, in operator) (any, error) {
-	return s.cfg.Relay.ReplayAll(r.Context(), r.PathValue("name"), in.By)
+func (s *Server) replayDead(r *http.Request, operator string, _ struct{}) (any, error) {
+	return s.cfg.Relay.ReplayAll(r.Context(), r.PathValue("name"), operator)
 }
 
-func (s *Server) enableSubscriber(r *http.Request, in operator) (any, error) {
-	return s.cfg.Relay.Enable(r.Context(), r.PathValue("name"), in.By)
+func (s *Server) enableSubscriber(r *http.Request, operator string, _ struct{}) (any, error) {
+	return s.cfg.Relay.Enable(r.Context(), r.PathValue("name"), operator)
 }
 
-func (s *Server) listQueues(r *http.Request) (any, error) {
+func (s *Server) listQueues(r *http.Request, _ string) (any, error) {
 	queues, err := s.cfg.Queue.Queues(r.Context())
 	return map[string]any{"items": queues}, err
 }

@@ -1,0 +1,76 @@
+package cmd
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"frontdesk/flows"
+	"frontdesk/handlers/ops"
+)
+
+// newOperatorsCommand returns the command that creates operators' tokens.
+func newOperatorsCommand() *cobra.Command {
+	return newGroup("operators", "Create the tokens with which operators call a gateway.", &cobra.Command{
+		Use: "add <name>", Short: "Print a new token for an operator, once, and the entry for FRONTDESK_OPERATORS. It changes no gateway.", Args: exactArgs("name"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(flows.OperatorProblems(args[0])) > 0 {
+				return fmt.Errorf("name: %s", operatorNameRule)
+			}
+			secret := make([]byte, sha256.Size)
+			_, _ = rand.Read(secret) // never fails
+			token := hex.EncodeToString(secret)
+			_, err := fmt.Fprintf(c.OutOrStdout(), "Token, for %s alone (FRONTDESK_OPERATOR_TOKEN):\n  %s\nEntry, for the gateway (FRONTDESK_OPERATORS, separated by commas):\n  %s\n", args[0], token, operatorEntry(args[0], token))
+			return err
+		},
+	})
+}
+
+const operatorNameRule = "must be a login name of at most 40 letters, digits, dots, hyphens and underscores, which begins with a letter or a digit"
+
+// operatorEntry is an operator's entry in FRONTDESK_OPERATORS.
+func operatorEntry(name, token string) string {
+	return fmt.Sprintf("%s:%x", name, sha256.Sum256([]byte(token)))
+}
+
+// operators decodes FRONTDESK_OPERATORS. Its errors name entries by number, because an entry can
+// hold a token by mistake.
+func (cfg Config) operators() (operators []ops.Operator, err error) {
+	for i, entry := range cfg.Operators {
+		name, text, found := strings.Cut(strings.TrimSpace(entry), ":")
+		hash, err := hex.DecodeString(text)
+		operator := ops.Operator{Name: name}
+		switch {
+		case !found:
+			return nil, fmt.Errorf("entry %d must be name:hash, as frontdesk operators add prints it", i+1)
+		case len(flows.OperatorProblems(name)) > 0:
+			return nil, fmt.Errorf("entry %d: the name %s", i+1, operatorNameRule)
+		case err != nil || copy(operator.TokenHash[:], hash) != sha256.Size || len(hash) != sha256.Size:
+			return nil, fmt.Errorf("entry %d must have the SHA-256 of a token, 64 hexadecimal digits: create one with frontdesk operators add", i+1)
+		case slices.ContainsFunc(operators, func(o ops.Operator) bool { return o.Name == name || o.TokenHash == operator.TokenHash }):
+			return nil, fmt.Errorf("entry %d repeats a name or a token: each operator must have one of their own", i+1)
+		}
+		operators = append(operators, operator)
+	}
+	return operators, nil
+}
+
+// validateOperators checks the operators. Live mode requires one, because only operators can
+// resolve a payment in doubt.
+func (cfg Config) validateOperators(found *problems) {
+	const variable = "FRONTDESK_OPERATORS"
+	operators, err := cfg.operators()
+	found.refuse(err != nil, variable, "cannot be used: %v", err)
+	if cfg.Mode != "live" {
+		return
+	}
+	found.refuse(len(cfg.Operators) == 0 && cfg.OpsAddr != "off", variable, "is missing: who resolves payments in doubt; create an entry with frontdesk operators add")
+	demo := sha256.Sum256([]byte(demoOperatorToken))
+	found.refuse(slices.ContainsFunc(operators, func(o ops.Operator) bool { return o.TokenHash == demo }),
+		variable, "has the demo token, which is public: create one with frontdesk operators add")
+}

@@ -1,0 +1,95 @@
+package ops_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"frontdesk/api"
+	"frontdesk/e2e/frontdesktest"
+	"frontdesk/flows/payment"
+)
+
+// operatorRoutes are the routes of operators, as requests.
+var operatorRoutes = []string{
+	"GET payments", "GET payments/a-1", "POST payments/a-1/confirm-recorded", "POST payments/a-1/confirm-not-recorded",
+	"POST payments/a-1/notes", "POST payments/calibrate", "POST invitations", "POST erasures", "GET webhooks", "GET webhooks/a",
+	"POST webhooks/a/replay", "POST subscribers/a/replay", "POST subscribers/a/enable", "GET queue",
+}
+
+// TestOperatorsAreIdentified: no route below /ops serves a caller without an operator's token, and a
+// typed name decides nothing.
+func TestOperatorsAreIdentified(t *testing.T) {
+	t.Parallel()
+	mock := frontdesktest.NewMock(t)
+	c := frontdesktest.NewClient(t, mock.URL)
+	_, id := inDoubtPayment(t, c)
+	base := "http://" + mock.OpsAddress() + "/ops/"
+	for _, credential := range []string{"", "Bearer", "Bearer ", "Bearer guessed", "Bearer " + tokenHash(frontdesktest.OperatorToken), "Basic " + frontdesktest.OperatorToken, frontdesktest.OperatorToken} {
+		for _, route := range append(operatorRoutes, "POST payments/"+id+"/confirm-recorded") {
+			method, path, _ := strings.Cut(route, " ")
+			answer := c.Do(method, base+path, map[string]string{"by": "grace"}, [2]string{"Authorization", credential})
+			var problem api.Problem
+			answer.Into(http.StatusUnauthorized, &problem)
+			if problem.Code != api.NotIdentified || answer.Header.Get("WWW-Authenticate") != `Bearer realm="operators"` {
+				t.Errorf("%s with %q: %s, %v", route, credential, answer.Body, answer.Header)
+			}
+		}
+	}
+	expectLogged(t, mock, "operator not identified", "POST /ops/erasures")
+	if strings.Contains(mock.Log(), "guessed") {
+		t.Error("the log has a token")
+	}
+	var shown payment.Detail
+	c.Do("GET", base+"payments/"+id, nil).Into(http.StatusOK, &shown)
+	if shown.State != "in_doubt" {
+		t.Errorf("the payment is %s", shown.State)
+	}
+	c.Do("GET", "http://"+mock.OpsAddress()+"/metrics", nil).Into(http.StatusOK, nil)
+}
+
+// TestAuditNamesTheOperator: a token from frontdesk operators add decides, under the name that the
+// configuration gives it. The demo token no longer does.
+func TestAuditNamesTheOperator(t *testing.T) {
+	t.Parallel()
+	tokens, entries := map[string]string{}, []string{}
+	for _, name := range []string{"ada", "grace.h"} {
+		out, err := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "operators", "add", name).Output()
+		found := regexp.MustCompile(`(?s)\n  ([0-9a-f]{64})\n.*\n  (` + regexp.QuoteMeta(name) + `:[0-9a-f]{64})\n$`).FindStringSubmatch(string(out))
+		if err != nil || found == nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		tokens[name], entries = found[1], append(entries, found[2])
+	}
+	if out, err := exec.CommandContext(t.Context(), frontdesktest.Binary(t), "operators", "add", "ada rose").CombinedOutput(); err == nil || !strings.Contains(string(out), "name: must be a login name") {
+		t.Errorf("an odd name: %v, %s", err, out)
+	}
+	file := filepath.Join(t.TempDir(), "operators")
+	if err := os.WriteFile(file, []byte(strings.Join(entries, ",")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mock := frontdesktest.Start(t, "FRONTDESK_OPERATORS_FILE="+file)
+	c := frontdesktest.NewClient(t, mock.URL)
+	_, id := inDoubtPayment(t, c)
+	if said, ok := runCLI(t, mock.OpsAddress(), "show", id); ok || !strings.Contains(said, "Set FRONTDESK_OPERATOR_TOKEN") {
+		t.Errorf("the demo token: %s", said)
+	}
+	mustRunCLI(t, mock.OpsAddress(), "note", id, "called the club", "--operator-token", tokens["ada"])
+	mustRunCLI(t, mock.OpsAddress(), "confirm-recorded", id, "--operator-token", tokens["grace.h"])
+	var shown payment.Detail
+	if err := json.Unmarshal([]byte(mustRunCLI(t, mock.OpsAddress(), "show", id, "--json", "--operator-token", tokens["ada"])), &shown); err != nil {
+		t.Fatal(err)
+	}
+	decided := ""
+	for _, transition := range shown.History {
+		decided += transition.Operator
+	}
+	if len(shown.Notes) != 1 || shown.Notes[0].Operator != "ada" || decided != "grace.h" {
+		t.Errorf("noted by %+v, decided by %q", shown.Notes, decided)
+	}
+}
