@@ -125,6 +125,6 @@ func (cfg Config) warn(log *slog.Logger) {
 	}
 	host, _, err := net.SplitHostPort(cfg.OpsAddr)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && !ip.IsLoopback()) {
-		log.Warn("FRONTDESK_OPS_ADDR may be reachable from other machines and has no authentication", "address", cfg.OpsAddr)
+		log.Warn("FRONTDESK_OPS_ADDR may be reachable from other machines, and metrics and profiles need no token", "address", cfg.OpsAddr)
 	}
 }

@@ -1,7 +1,7 @@
 // Package ops is the operators' listener: payments in doubt, invitations, erasures, webhooks
-// and queues under /ops, and profiles under /debug/pprof. It serves no visitor. Below /ops each request needs an operator's
-// token, because it decides something or reads personal data. In live mode
-// /metrics has a listener of its own, so that a scraper reaches nothing else.
+// and queues under /ops, and profiles under /debug/pprof. It serves no visitor. Below /ops each
+// request needs an operator's token, because it decides something or reads personal data. In live
+// mode /metrics has a listener of its own, so that a scraper reaches nothing else.
 //
 // Start reading at New for the routes, and at NewMetrics for what is counted. The rules that
 // alert on the metrics are docs/alerts.yaml; what each alert means is docs/runbook.md.
