@@ -14,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 
+	"frontdesk/api"
 	"frontdesk/flows"
 	"frontdesk/upstream/identity"
 )
@@ -168,12 +169,12 @@ func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		case identity.LooksLikeToken(credentials):
 			contact, err := s.cfg.Identity.Verify(c.Request().Context(), credentials, who.clientToken)
 			if err != nil {
-				return tokenRefused(c, err)
+				return tokenRefused(err)
 			}
 			who.token = ""
 			who.contact = &flows.ContactIdentity{ClientToken: who.clientToken, ContactID: contact.ID, ClubID: contact.Club}
 		case policy&anyone == 0:
-			return tokenRefused(c, identity.ErrInvalid)
+			return tokenRefused(identity.ErrInvalid)
 		}
 		return next(c)
 	}
@@ -190,11 +191,10 @@ func bearerToken(r *http.Request) (token string, ok bool) {
 
 // tokenRefused is the error for all tokens that are not valid. It does not say what is wrong: the
 // login's own log does.
-func tokenRefused(c echo.Context, err error) error {
+func tokenRefused(err error) error {
 	if errors.Is(err, identity.ErrUnavailable) {
 		return &flows.Error{Code: flows.IdentityUnavailable, Detail: "The keys of the club's login cannot be read at the moment.", Err: err}
 	}
-	c.Response().Header().Set("WWW-Authenticate", `Bearer realm="the club's login"`)
 	return &flows.Error{Code: flows.NotIdentified, Detail: "This needs a token of the club's login that is valid now.", Err: err}
 }
 
@@ -210,7 +210,20 @@ func (c *caller) scope() string {
 const (
 	staffHeader = "X-Frontdesk-Staff-Key"
 	staffScheme = "Frontdesk-Staff-Key" // in the WWW-Authenticate of a 401
+	loginScheme = `Bearer realm="the club's login"`
 )
+
+// schemes is the WWW-Authenticate of a 401: what a route accepts, or for an unknown staff key another
+// one, because each route reads it.
+func schemes(code api.ProblemCode, admits access) string {
+	switch {
+	case code == api.StaffKeyUnknown:
+		return staffScheme
+	case admits&staff != 0:
+		return loginScheme + ", " + staffScheme
+	}
+	return loginScheme
+}
 
 // isStaff reports whether a request has a staff key. An unknown key is an error, so that a kiosk with
 // an old key notices.

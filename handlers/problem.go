@@ -198,8 +198,8 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	if retryAfter > 0 {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(retryAfter))
 	}
-	if problem.Status == http.StatusUnauthorized && c.Response().Header().Get("WWW-Authenticate") == "" {
-		c.Response().Header().Set("WWW-Authenticate", staffScheme) // every 401 must have one (RFC 9110)
+	if problem.Status == http.StatusUnauthorized {
+		c.Response().Header().Set("WWW-Authenticate", schemes(problem.Code, routes[c.Request().Method+" "+c.Path()].access)) // every 401 must have one (RFC 9110)
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
 	c.Response().Header().Set("Content-Type", "application/problem+json") // c.Blob keeps the one of a failed response

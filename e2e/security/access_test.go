@@ -238,7 +238,15 @@ func TestAPI2LoginClaims(t *testing.T) {
 		}
 	}
 	quiet("a token that does not count")
-	me(jwt.MapClaims{"club": "12"}).Problem(api.NotIdentified) // the contact's club is another one, which only the club system knows
+	for want, refused := range map[string]*frontdesktest.Response{
+		`Bearer realm="the club's login"`:                      me(jwt.MapClaims{"club": "12"}), // the contact's club is another one, which only the club system knows
+		`Bearer realm="the club's login", Frontdesk-Staff-Key`: attacker(c).Do("POST", "/v1/registrations", api.StartRegistration{ClubId: "11"}, frontdesktest.Key(""), bearerHeader("e30.e30.e30")),
+		"Frontdesk-Staff-Key":                                  attacker(c).Do("GET", "/v1/clubs", nil, [2]string{"X-Frontdesk-Staff-Key", "guessed-staff-key"}),
+	} {
+		if scheme := refused.Header.Get("WWW-Authenticate"); refused.Status != http.StatusUnauthorized || scheme != want {
+			t.Errorf("%d %s, to be answered by %q instead of %q", refused.Status, refused.Body, scheme, want)
+		}
+	}
 }
 
 // TestAPI2SessionFixation: an attacker cannot choose a session for a visitor, and a
